@@ -1,0 +1,102 @@
+// Measures the built binary: `npm run bench`, with `-- --million` also on a folder of a million pushes. It reports and
+// never asserts: the exit code is 0 unless something broke.
+
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { divideCores } from './bench/cores.ts'
+import { measureEmptyFolder } from './bench/empty-folder.ts'
+import { measureFullFolder } from './bench/full-folder.ts'
+import { measureBare } from './bench/loads.ts'
+import { createReport } from './bench/report.ts'
+import { createSandbox, type Sandbox } from './bench/sandbox.ts'
+import { startBare } from './bench/servers.ts'
+
+const USAGE = `npm run bench -- [options]
+  --seconds N    how long each load lasts (8)
+  --million      also fill the folder with a million pushes and measure again
+  --pushes N     another number than a million; implies --million
+  --dir FOLDER   where the temporary folder is made (the system's place for such)
+  --binary FILE  what is measured (dist/oncebox)`
+
+interface Options {
+  readonly seconds: number
+  readonly pushes: number | undefined
+  readonly parent: string | undefined
+  readonly binary: string
+}
+
+function readOptions(): Options {
+  const { values } = parseArgs({
+    options: {
+      seconds: { type: 'string', default: '8' },
+      million: { type: 'boolean', default: false },
+      pushes: { type: 'string' },
+      dir: { type: 'string' },
+      binary: { type: 'string', default: defaultBinary() },
+    },
+  })
+  const pushes = values.pushes ?? (values.million ? '1000000' : undefined)
+  return {
+    seconds: positive('--seconds', values.seconds),
+    pushes: pushes === undefined ? undefined : positive('--pushes', pushes),
+    parent: values.dir,
+    binary: values.binary,
+  }
+}
+
+function defaultBinary(): string {
+  return join(import.meta.dir, '..', 'dist', process.platform === 'win32' ? 'oncebox.exe' : 'oncebox')
+}
+
+function positive(flag: string, text: string): number {
+  const value = Number(text)
+  if (!(Number.isFinite(value) && value >= 1))
+    throw new Error(`${flag} takes a number of 1 or more, not ${text}`)
+  return value
+}
+
+async function measure(sandbox: Sandbox, { binary, seconds, pushes }: Options): Promise<void> {
+  const cores = divideCores()
+  const report = createReport()
+  console.log(`${cores.description}; 64 connections, ${seconds} s a load; data in ${sandbox.folder}`)
+  if (sandbox.inMemory)
+    console.log('That folder lies in memory, where durable costs nothing: --dir names another.')
+
+  const bare = await startBare({ sandbox, prefix: cores.serverPrefix })
+  // Its first seconds are its slowest; nothing is measured against them.
+  await measureBare(bare)
+  report.addRow({ what: 'bare Bun.serve', result: await measureBare(bare) })
+  const stage = { binary, seconds, sandbox, cores, report, bare }
+  try {
+    const served = await measureEmptyFolder(stage)
+    if (pushes === undefined) await served.server.stop()
+    else await measureFullFolder(stage, { served, pushes })
+    await bare.stop()
+  } finally {
+    report.print()
+  }
+}
+
+async function main(): Promise<number> {
+  let options: Options
+  try {
+    options = readOptions()
+    if (!existsSync(options.binary)) throw new Error(`${options.binary} is not there: npm run build`)
+  } catch (cause) {
+    console.error(`${cause instanceof Error ? cause.message : cause}\n\n${USAGE}`)
+    return 2
+  }
+  const sandbox = createSandbox(options.parent)
+  try {
+    await measure(sandbox, options)
+    return 0
+  } catch (cause) {
+    console.error(cause instanceof Error ? cause.message : cause)
+    return 1
+  } finally {
+    await sandbox.close()
+  }
+}
+
+process.exit(await main())

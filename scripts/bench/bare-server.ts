@@ -1,0 +1,9 @@
+// The yardstick: a process that does nothing but answer a small JSON through Bun.serve.
+
+const server = Bun.serve({
+  hostname: '127.0.0.1',
+  port: 0,
+  development: false,
+  fetch: () => Response.json({ ok: true, message: 'hello' }),
+})
+console.log(`http://127.0.0.1:${server.port}`)

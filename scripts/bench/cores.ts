@@ -1,0 +1,42 @@
+// Which processor core runs the server and which the load generator, so that neither takes time from the other.
+
+export interface Cores {
+  /** Put before a server's command line; empty when cores cannot be chosen here. */
+  readonly serverPrefix: readonly string[]
+  /** One sentence for the head of the report. */
+  readonly description: string
+}
+
+/** Moves this process to the last core it may use and leaves the first one for the servers (Linux with taskset). */
+export function divideCores(): Cores {
+  if (Bun.which('taskset') === null) return undivided('taskset is not there')
+  const allowed = allowedCores()
+  const [server] = allowed
+  const load = allowed.at(-1)
+  if (server === undefined || load === undefined || server === load) return undivided('one core only')
+
+  // -a: the threads that already run; those to come inherit it.
+  const moved = Bun.spawnSync(['taskset', '-acp', String(load), String(process.pid)])
+  if (!moved.success) return undivided('taskset was refused')
+  return {
+    serverPrefix: ['taskset', '-c', String(server)],
+    description: `server on core ${server}, load generator on core ${load}`,
+  }
+}
+
+function undivided(reason: string): Cores {
+  return {
+    serverPrefix: [],
+    description: `NOT pinned to cores (${reason}): server and load generator take time from each other`,
+  }
+}
+
+function allowedCores(): number[] {
+  const printed = Bun.spawnSync(['taskset', '-cp', String(process.pid)]).stdout.toString()
+  const list = printed.slice(printed.lastIndexOf(':') + 1).trim()
+  return list.split(',').flatMap((part) => {
+    const [first, last] = part.split('-').map(Number)
+    if (first === undefined || !Number.isInteger(first)) return []
+    return Array.from({ length: (last ?? first) - first + 1 }, (_, index) => first + index)
+  })
+}

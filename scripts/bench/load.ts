@@ -1,0 +1,250 @@
+// The load generator: keep-alive connections on raw sockets, each with one request under way at any time.
+
+import type { Socket } from 'bun'
+import { type Answer, readAnswer } from './framing.ts'
+import { createLatencies, type Latencies } from './latencies.ts'
+
+const SILENCE_NANOSECONDS = 10e9
+const RECONNECTS_ALLOWED = 200
+
+export interface Load {
+  readonly port: number
+  readonly connections: number
+  /** The load ends after so many seconds or so many requests. */
+  readonly until: { readonly seconds: number } | { readonly requests: number }
+  /** The bytes of the next request on connection 0, 1, …; they may be reused once it asks for the one after. */
+  readonly next: (connection: number) => Uint8Array
+  /** Looks at the body of a 2xx answer; false makes it an error. */
+  readonly accept?: (body: Buffer) => boolean
+}
+
+export interface LoadResult {
+  readonly requests: number
+  /** Answers a second, errors left out. */
+  readonly rate: number
+  /** Answers that are not 2xx or not accepted, connections that broke, requests left without an answer. */
+  readonly errors: number
+  /** The beginning of the first error, to show what went wrong. */
+  readonly firstError: string | undefined
+  readonly latencies: Latencies
+}
+
+interface Run {
+  readonly load: Load
+  readonly latencies: Latencies
+  readonly connections: Connection[]
+  readonly startedAt: number
+  readonly endsAt: number
+  readonly requestsAllowed: number
+  sent: number
+  answers: number
+  errors: number
+  firstError: string | undefined
+  lastAnswerAt: number
+  connectsLeft: number
+  /** Connections that have nothing more to do. */
+  finished: number
+  settle: (failure?: Error) => void
+}
+
+interface Connection {
+  readonly run: Run
+  readonly number: number
+  socket: Socket<Connection> | undefined
+  /** When the request under way was sent; 0 when there is none. */
+  sentAt: number
+  unsent: Uint8Array | undefined
+  received: Buffer | undefined
+  finished: boolean
+}
+
+/** Runs a load against 127.0.0.1. Rejects when nothing listens there or the server keeps closing connections. */
+export function runLoad(load: Load): Promise<LoadResult> {
+  return new Promise((resolve, reject) => {
+    const run = beginRun(load)
+    const watchdog = setInterval(() => giveUpWhenSilent(run), 1000)
+    run.settle = (failure) => {
+      clearInterval(watchdog)
+      run.settle = () => {}
+      for (const connection of run.connections) {
+        connection.finished = true
+        connection.socket?.terminate()
+      }
+      if (failure === undefined) resolve(presentRun(run))
+      else reject(failure)
+    }
+    for (const connection of run.connections) void connect(connection)
+  })
+}
+
+function beginRun(load: Load): Run {
+  const startedAt = Bun.nanoseconds()
+  const { until } = load
+  const run: Run = {
+    load,
+    latencies: createLatencies(),
+    connections: [],
+    startedAt,
+    endsAt: 'seconds' in until ? startedAt + until.seconds * 1e9 : Number.POSITIVE_INFINITY,
+    requestsAllowed: 'requests' in until ? until.requests : Number.POSITIVE_INFINITY,
+    sent: 0,
+    answers: 0,
+    errors: 0,
+    firstError: undefined,
+    lastAnswerAt: startedAt,
+    connectsLeft: load.connections + RECONNECTS_ALLOWED,
+    finished: 0,
+    settle: () => {},
+  }
+  for (let number = 0; number < load.connections; number += 1)
+    run.connections.push(newConnection(run, number))
+  return run
+}
+
+function newConnection(run: Run, number: number): Connection {
+  return {
+    run,
+    number,
+    socket: undefined,
+    sentAt: 0,
+    unsent: undefined,
+    received: undefined,
+    finished: false,
+  }
+}
+
+function presentRun(run: Run): LoadResult {
+  const seconds = (run.lastAnswerAt - run.startedAt) / 1e9
+  return {
+    requests: run.sent,
+    rate: seconds > 0 ? Math.max(0, run.answers - run.errors) / seconds : 0,
+    errors: run.errors,
+    firstError: run.firstError,
+    latencies: run.latencies,
+  }
+}
+
+async function connect(connection: Connection): Promise<void> {
+  const { run } = connection
+  run.connectsLeft -= 1
+  if (run.connectsLeft < 0) return run.settle(new Error(`the server closes connections: ${run.firstError}`))
+  try {
+    await Bun.connect({ hostname: '127.0.0.1', port: run.load.port, data: connection, socket: handlers })
+  } catch (cause) {
+    run.settle(new Error(`cannot connect to 127.0.0.1:${run.load.port}`, { cause }))
+  }
+}
+
+const handlers = {
+  open(socket: Socket<Connection>) {
+    if (socket.data.finished) return void socket.terminate()
+    socket.data.socket = socket
+    sendNext(socket.data)
+  },
+  data(socket: Socket<Connection>, bytes: Buffer) {
+    receive(socket.data, bytes)
+  },
+  drain(socket: Socket<Connection>) {
+    if (socket.data.unsent !== undefined) write(socket.data, socket.data.unsent)
+  },
+  close(socket: Socket<Connection>) {
+    // Its own end, too, is told to a socket; by then the connection may have a new one.
+    if (socket.data.socket === socket) lose(socket.data, 'the server closed the connection')
+  },
+  error(socket: Socket<Connection>, cause: Error) {
+    if (socket.data.socket === socket) lose(socket.data, cause.message)
+  },
+}
+
+function sendNext(connection: Connection): void {
+  const { run } = connection
+  const now = Bun.nanoseconds()
+  if (now >= run.endsAt || run.sent >= run.requestsAllowed) {
+    finish(connection)
+    return
+  }
+  run.sent += 1
+  connection.sentAt = now
+  write(connection, run.load.next(connection.number))
+}
+
+function write(connection: Connection, bytes: Uint8Array): void {
+  const written = connection.socket?.write(bytes) ?? 0
+  connection.unsent = written < bytes.length ? bytes.subarray(Math.max(0, written)) : undefined
+}
+
+function receive(connection: Connection, bytes: Buffer): void {
+  const all = connection.received === undefined ? bytes : Buffer.concat([connection.received, bytes])
+  connection.received = undefined
+  try {
+    const answer = readAnswer(all)
+    if (answer === undefined) {
+      connection.received = all
+      return
+    }
+    if (answer.length !== all.length) throw new Error('bytes after the end of an answer')
+    count(connection, answer)
+  } catch (cause) {
+    // What follows cannot be told apart from an answer any more, so the connection is of no further use.
+    lose(connection, String(cause))
+    return
+  }
+  sendNext(connection)
+}
+
+function count(connection: Connection, answer: Answer): void {
+  const { run } = connection
+  const now = Bun.nanoseconds()
+  run.latencies.record(now - connection.sentAt)
+  run.answers += 1
+  run.lastAnswerAt = now
+  connection.sentAt = 0
+  if (answer.status >= 300 || !isAccepted(run.load, answer.body))
+    fail(run, `${answer.status} ${answer.body.toString('utf8', 0, 300)}`)
+}
+
+function isAccepted({ accept }: Load, body: Buffer): boolean {
+  try {
+    return accept?.(body) ?? true
+  } catch {
+    return false
+  }
+}
+
+function fail(run: Run, reason: string): void {
+  run.errors += 1
+  run.firstError ??= reason
+}
+
+function lose(connection: Connection, reason: string): void {
+  const { run, socket } = connection
+  if (connection.finished || socket === undefined) return
+  connection.socket = undefined
+  connection.received = undefined
+  connection.unsent = undefined
+  if (connection.sentAt > 0) {
+    // It counts as an answer that was wrong, so that the rate stays that of the right ones.
+    run.answers += 1
+    fail(run, reason)
+  }
+  connection.sentAt = 0
+  socket.terminate()
+  void connect(connection)
+}
+
+function finish(connection: Connection): void {
+  const { run } = connection
+  connection.finished = true
+  run.finished += 1
+  if (run.finished === run.connections.length) run.settle()
+}
+
+function giveUpWhenSilent(run: Run): void {
+  if (Bun.nanoseconds() - run.lastAnswerAt < SILENCE_NANOSECONDS) return
+  for (const connection of run.connections) {
+    if (connection.sentAt === 0) continue
+    run.answers += 1
+    fail(run, 'no answer for ten seconds')
+  }
+  run.settle()
+}

@@ -1,0 +1,101 @@
+// What a run of the benchmark found: a table of the loads, and a verdict on every target.
+
+import type { LoadResult } from './load.ts'
+
+export interface Row {
+  readonly what: string
+  readonly result: LoadResult
+  /** The rate of the bare server around this load; absent where the load says nothing about rates. */
+  readonly bareRate?: number
+  readonly target?: string
+}
+
+export interface Target {
+  readonly what: string
+  /** Undefined when it could not be measured here. */
+  readonly measured: number | undefined
+  readonly unit: '%' | 'ms' | 'MiB' | ''
+  readonly limit: { readonly atLeast: number; readonly aim?: number } | { readonly atMost: number }
+  readonly remark?: string
+}
+
+export interface Report {
+  addRow(row: Row): void
+  judge(target: Target): void
+  print(): void
+}
+
+const HEADINGS = ['', 'rate/s', 'bare/s', '% of bare', 'target', 'p50 ms', 'p99 ms', 'max ms', 'errors']
+
+export function createReport(): Report {
+  const rows: Row[] = []
+  const targets: Target[] = []
+
+  function print(): void {
+    console.log(`\n${formatTable([HEADINGS, ...rows.map(presentRow)])}\n`)
+    for (const { what, result } of rows) {
+      if (result.firstError !== undefined) console.log(`first error of ${what}: ${result.firstError}`)
+    }
+    for (const target of targets) console.log(presentVerdict(target))
+  }
+
+  return {
+    addRow: (row) => void rows.push(row),
+    judge: (target) => void targets.push(target),
+    print,
+  }
+}
+
+function presentRow({ what, result, bareRate, target }: Row): string[] {
+  const { rate, latencies, errors } = result
+  return [
+    what,
+    Math.round(rate).toLocaleString('en'),
+    bareRate === undefined ? '' : Math.round(bareRate).toLocaleString('en'),
+    bareRate === undefined ? '' : ((rate / bareRate) * 100).toFixed(1),
+    target ?? '',
+    latencies.percentile(0.5).toFixed(2),
+    latencies.percentile(0.99).toFixed(2),
+    latencies.longest().toFixed(1),
+    String(errors),
+  ]
+}
+
+function formatTable(lines: string[][]): string {
+  const widths = HEADINGS.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)))
+  return lines
+    .map((line) =>
+      line.map((cell, column) =>
+        column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0),
+      ),
+    )
+    .map((cells) => cells.join('  ').trimEnd())
+    .join('\n')
+}
+
+function presentVerdict(target: Target): string {
+  const { what, measured, limit } = target
+  const bound =
+    'atLeast' in limit
+      ? `at least ${format(target, limit.atLeast)}`
+      : `at most ${format(target, limit.atMost)}`
+  const remark = target.remark === undefined ? '' : ` (${target.remark})`
+  if (measured === undefined)
+    return `unknown  ${what}: could not be measured here, ${bound} is wanted${remark}`
+  const short = 'atLeast' in limit ? limit.atLeast - measured : measured - limit.atMost
+  const found = `${what}: ${format(target, measured)}, ${bound} is wanted`
+  if (short > 0) return `MISSED   ${found}: missed by ${format(target, short)}${remark}`
+  return `met      ${found}${presentAim(target)}${remark}`
+}
+
+function presentAim(target: Target): string {
+  if (target.measured === undefined || !('aim' in target.limit) || target.limit.aim === undefined) return ''
+  const short = target.limit.aim - target.measured
+  const aim = `aim of ${format(target, target.limit.aim)}`
+  return short > 0 ? `; ${aim} missed by ${format(target, short)}` : `; ${aim} met`
+}
+
+function format({ unit }: Target, value: number): string {
+  const digits = Number.isInteger(value) ? 0 : 1
+  return unit === '' ? value.toFixed(digits) : `${value.toFixed(digits)} ${unit}`
+}

@@ -1,0 +1,108 @@
+// Starts and stops the two servers that are measured: the binary and the bare Bun.serve beside it.
+
+import { closeSync, openSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Sandbox } from './sandbox.ts'
+
+const READY_MILLISECONDS = 60_000
+/** The address, in a line that has come whole. */
+const READY = /http:\/\/127\.0\.0\.1:(\d+)[^\n]*\n/
+
+export interface Running {
+  readonly port: number
+  readonly pid: number
+  /** When its process was started, in the milliseconds of performance.now(). */
+  readonly startedAt: number
+  /** SIGTERM, and waits for the end. Throws when it did not end well. */
+  stop(): Promise<void>
+}
+
+interface Serving {
+  readonly sandbox: Sandbox
+  readonly prefix: readonly string[]
+}
+
+export function startBare({ sandbox, prefix }: Serving): Promise<Running> {
+  const script = join(import.meta.dir, 'bare-server.ts')
+  return start({
+    sandbox,
+    command: [...prefix, process.execPath, script],
+    log: join(sandbox.folder, 'bare.log'),
+  })
+}
+
+/** Starts `oncebox serve` on a data folder, with its request log on, in a file, as it would be in production. */
+export function startOncebox(from: Serving & { binary: string; dataDir: string }): Promise<Running> {
+  const { sandbox, prefix, binary, dataDir } = from
+  const flags = ['--data-dir', dataDir, '--port', '0', '--min-free-space', '0']
+  return start({ sandbox, command: [...prefix, binary, 'serve', ...flags], log: `${dataDir}.log` })
+}
+
+async function start(from: { sandbox: Sandbox; command: string[]; log: string }): Promise<Running> {
+  const log = openSync(from.log, 'a')
+  const startedAt = performance.now()
+  const child = from.sandbox.adopt(
+    Bun.spawn(from.command, { stdin: 'ignore', stdout: 'pipe', stderr: log, env: cleanEnvironment() }),
+  )
+  closeSync(log)
+  const timer = setTimeout(() => child.kill('SIGKILL'), READY_MILLISECONDS)
+  const port = await readPort(child.stdout)
+  clearTimeout(timer)
+  if (port === undefined) {
+    const code = await child.exited
+    throw new Error(
+      `${from.command.join(' ')}\nended (${code}) before it was ready:\n${await tail(from.log)}`,
+    )
+  }
+  const stopping = tellOfUnexpectedEnd(child, from.log)
+  return { port, pid: child.pid, startedAt, stop: () => stop({ child, log: from.log, stopping }) }
+}
+
+/** A load only sees refused connections; the reason stands in the log. SIGKILL is how the sandbox ends what is left. */
+function tellOfUnexpectedEnd(child: Bun.Subprocess, log: string): AbortController {
+  const stopping = new AbortController()
+  void child.exited.then(async (code) => {
+    if (stopping.signal.aborted || child.signalCode === 'SIGKILL') return
+    console.error(`the server ended by itself (${child.signalCode ?? code}):\n${await tail(log)}`)
+  })
+  return stopping
+}
+
+async function stop(from: { child: Bun.Subprocess; log: string; stopping: AbortController }): Promise<void> {
+  const { child, log, stopping } = from
+  stopping.abort()
+  child.kill('SIGTERM')
+  const code = await child.exited
+  if (code !== 0 && child.signalCode !== 'SIGTERM') {
+    throw new Error(`the server ended with ${code}:\n${await tail(log)}`)
+  }
+}
+
+async function readPort(stdout: ReadableStream<Uint8Array>): Promise<number | undefined> {
+  const reader = stdout.getReader()
+  const decoder = new TextDecoder()
+  let printed = ''
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    printed += decoder.decode(part.value, { stream: true })
+    const port = READY.exec(printed)?.[1]
+    if (port !== undefined) {
+      void drain(reader)
+      return Number(port)
+    }
+  }
+  return undefined
+}
+
+/** A full pipe would halt the server at its next line. */
+async function drain(reader: { read(): Promise<{ done: boolean }> }): Promise<void> {
+  while (!(await reader.read()).done);
+}
+
+/** Settings of the person who measures must not change what is measured. */
+export function cleanEnvironment(): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('ONCEBOX_')))
+}
+
+async function tail(file: string): Promise<string> {
+  return (await Bun.file(file).text()).slice(-2000)
+}

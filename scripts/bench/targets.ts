@@ -1,0 +1,20 @@
+// What the benchmark wants to see. Shares are percentages, times milliseconds, memory MiB of resident pages.
+
+export const targets = {
+  /** Of the rate of a bare Bun.serve in the same run. */
+  creates: { atLeast: 9, aim: 11 },
+  retrieves: { atLeast: 12, aim: 14 },
+  p99: { atMost: 50 },
+  errors: { atMost: 0 },
+
+  firstAnswer: { atMost: 150 },
+  idleMemory: { atMost: 80 },
+  /** After a million requests. */
+  loadedMemory: { atMost: 200 },
+
+  /** With a million live pushes in the folder, of the rate on a new one. */
+  fullCreates: { atLeast: 65 },
+  fullRetrieves: { atLeast: 80 },
+  firstPage: { atMost: 20 },
+  fullStart: { atMost: 1000 },
+} as const

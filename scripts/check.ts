@@ -1,0 +1,94 @@
+// What `npm run check` runs, in the order in which it fails fastest; named steps only with `-- lint types`.
+// Its last line is the sum of the tests, `N passed, M failed`, in which another step that failed counts as one.
+
+import { delimiter, join } from 'node:path'
+
+const PROJECT = join(import.meta.dir, '..')
+const TOOLS = join(PROJECT, 'node_modules', '.bin')
+const BUN = process.execPath
+const E2E = 'test/e2e'
+
+const steps = {
+  // Biome colours what goes to a file, too, unless told not to.
+  lint: {
+    command: ['biome', 'ci', '.', ...(process.stdout.isTTY ? [] : ['--colors=off'])],
+    tests: false,
+  },
+  types: { command: ['tsc', '--noEmit'], tests: false },
+  readme: { command: [BUN, 'scripts/readme.ts', '--check'], tests: false },
+  unit: { command: [BUN, 'test', `--path-ignore-patterns=${E2E}/**`], tests: true },
+  build: { command: [BUN, 'scripts/build.ts'], tests: false },
+  e2e: { command: [BUN, 'test', E2E], tests: true },
+}
+
+type StepName = keyof typeof steps
+
+interface Outcome {
+  readonly passed: number
+  readonly failed: number
+}
+
+async function runStep(name: StepName): Promise<Outcome> {
+  const { command, tests } = steps[name]
+  console.log(`\n== ${name}: ${command.join(' ').replace(BUN, 'bun')}`)
+  const env = { ...process.env, PATH: `${TOOLS}${delimiter}${process.env.PATH ?? ''}` }
+  const [program = '', ...flags] = command
+  const found = Bun.which(program, { PATH: env.PATH })
+  if (found === null) throw new Error(`${program} is not installed: npm ci`)
+
+  const child = Bun.spawn([found, ...flags], {
+    cwd: PROJECT,
+    env,
+    stdin: 'ignore',
+    stdout: 'inherit',
+    stderr: tests ? 'pipe' : 'inherit',
+  })
+  const printed = child.stderr instanceof ReadableStream ? await passOn(child.stderr) : ''
+  const code = await child.exited
+  const { passed, failed } = readSummary(printed)
+  // A run that ends badly without a failed test (a crash, no tests at all) has failed all the same.
+  return { passed, failed: code === 0 ? failed : Math.max(1, failed) }
+}
+
+/** Writes what arrives to our own standard error at once, and returns it: that is where Bun prints its summary. */
+async function passOn(stream: ReadableStream<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder()
+  let printed = ''
+  for await (const bytes of stream) {
+    process.stderr.write(bytes)
+    printed += decoder.decode(bytes, { stream: true })
+  }
+  return printed
+}
+
+/** The counts of the last summary. Bun's JUnit report would not do: it knows nothing of a file that fails to load. */
+function readSummary(printed: string): Outcome {
+  const count = (word: string) => printed.match(new RegExp(`^ *\\d+ ${word}$`, 'gm'))?.at(-1) ?? '0'
+  return { passed: Number.parseInt(count('pass'), 10), failed: Number.parseInt(count('fail'), 10) }
+}
+
+function isStepName(word: string): word is StepName {
+  return Object.hasOwn(steps, word)
+}
+
+async function check(words: readonly string[]): Promise<Outcome> {
+  const names = words.length > 0 ? words : Object.keys(steps)
+  let passed = 0
+  for (const name of names) {
+    if (!isStepName(name)) throw new Error(`${name} is no step; there are ${Object.keys(steps).join(', ')}`)
+    const outcome = await runStep(name)
+    passed += outcome.passed
+    if (outcome.failed > 0) {
+      console.log(`\n${name} failed`)
+      return { passed, failed: outcome.failed }
+    }
+  }
+  return { passed, failed: 0 }
+}
+
+const { passed, failed } = await check(process.argv.slice(2)).catch((cause) => {
+  console.error(cause instanceof Error ? cause.message : cause)
+  return { passed: 0, failed: 1 }
+})
+console.log(`${passed} passed, ${failed} failed`)
+process.exitCode = failed > 0 ? 1 : 0

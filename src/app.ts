@@ -1,0 +1,221 @@
+// The composition root: from a configuration to a running server, and to the accounts for commands beside it.
+
+import { availableParallelism } from 'node:os'
+import { version } from '../package.json'
+import { randomBase32 } from './crypto/random.ts'
+import { DomainError } from './domain/errors.ts'
+import type { PushLimits } from './domain/new-push.ts'
+import type { PushKind } from './domain/push.ts'
+import type { Now } from './domain/time.ts'
+import { createPushEndpoints } from './http/api/pushes.ts'
+import { createReference } from './http/api/reference.ts'
+import { createReadForwarded } from './http/client-address.ts'
+import { createPresentError } from './http/errors.ts'
+import { createHostRules } from './http/host.ts'
+import { createLimitRate, DEFAULT_RATE_LIMIT, type RateLimit } from './http/rate-limit.ts'
+import { createRouter } from './http/router.ts'
+import { createRouteTable } from './http/routes.ts'
+import { createFrontDoor, listen } from './http/server.ts'
+import { createGetViewer } from './http/viewer.ts'
+import { createLog, type Log } from './log.ts'
+import { type Accounts, createAccounts } from './services/accounts.ts'
+import { type ApiTokens, createApiTokens } from './services/api-tokens.ts'
+import { createLanes } from './services/lanes.ts'
+import { createPassphrases } from './services/passphrases.ts'
+import { createPushes } from './services/pushes.ts'
+import { createSweeper, type Sweeper } from './services/sweeper.ts'
+import type { Config } from './settings.ts'
+import { openAccountStore, openStore, type Store } from './store/store.ts'
+
+export { version }
+
+/** The world outside: the system's clock in milliseconds, and where a finished log line goes. */
+export type Ports = { now: Now; writeLog: (line: string) => void }
+
+export type RunningServer = {
+  url: string
+  baseUrl: string | null
+  dataDir: string
+  stop(): Promise<void>
+  /** Resolves when the store had to give up and the process should end. */
+  failed: Promise<Error>
+}
+
+export type AccountCommands = {
+  dataDir: string
+  accounts: Accounts
+  apiTokens: ApiTokens
+  close(): Promise<void>
+}
+
+/** argon2 works of the whole process: as many waiting as a minute can serve, then refused. */
+const MAX_WAITING_DERIVATIONS = 32
+const BODY_TIMEOUT_MS = 60_000
+const KIB = 1024
+
+/** What a running Oncebox consists of, with `handle` in place of a socket: tests stop here. */
+export type Instance = Awaited<ReturnType<typeof openInstance>>
+
+export async function openInstance(config: Config, ports: Ports & { rateLimit?: RateLimit }) {
+  const log = createLog({ format: config.logFormat, now: ports.now, write: ports.writeLog })
+  log.info(
+    { version, dataDir: config.dataDir, keyFile: config.keyFile ?? undefined },
+    'opening the data folder',
+  )
+  const { promise: failed, resolve: fail } = Promise.withResolvers<Error>()
+  const store = await openStore({
+    dataDir: config.dataDir,
+    keyFile: config.keyFile,
+    systemNow: ports.now,
+    acceptClock: config.acceptClock,
+    minFreeSpace: config.minFreeSpace,
+    onError: (err) => log.error({ err }, 'a background task of the store failed'),
+    onFatal: (err) => {
+      log.fatal({ err }, 'the database cannot be trusted any more: stopping')
+      fail(
+        new Error('The database failed to write to its disk; see the log. Check the disk, then start again.'),
+      )
+    },
+  })
+  for (const warning of store.warnings) log.warn(warning)
+  const accounts = createAccounts(store)
+  const apiTokens = createApiTokens({ apiTokens: store.apiTokens, accounts })
+  const sweeper = createSweeper({ expiry: store.expiry, now: store.now, purgeAfter: config.purgeAfter })
+  const handle = createHandle({
+    config,
+    store,
+    apiTokens,
+    log,
+    rateLimit: ports.rateLimit ?? DEFAULT_RATE_LIMIT,
+  })
+  const schedule = scheduleSweeps({ sweeper, every: config.sweepEvery, log })
+
+  async function close(): Promise<void> {
+    schedule.stop()
+    await sweeper.stop()
+    await store.close()
+  }
+
+  return { handle, accounts, apiTokens, sweeper, failed, log, close }
+}
+
+/** Opens the data folder and listens. Throws DomainError for a folder, key, clock or address that cannot be had. */
+export async function startServer(config: Config, ports: Ports): Promise<RunningServer> {
+  const instance = await openInstance(config, ports)
+  try {
+    const listener = listen({ handle: instance.handle, host: config.host, port: config.port })
+    const host = listener.address.includes(':') ? `[${listener.address}]` : listener.address
+    const stop = async () => {
+      instance.log.info('stopping: running requests may finish')
+      await listener.stop()
+      await instance.close()
+    }
+    const url = `http://${host}:${listener.port}`
+    return { url, baseUrl: config.baseUrl, dataDir: config.dataDir, stop, failed: instance.failed }
+  } catch (cause) {
+    await instance.close()
+    throw cause
+  }
+}
+
+/** For commands beside the server. Throws DomainError naming path and remedy when there is no data folder. */
+export async function openAccounts(
+  { dataDir }: { dataDir: string },
+  { now }: Ports,
+): Promise<AccountCommands> {
+  const store = openAccountStore({ dataDir, now })
+  const accounts = createAccounts(store)
+  const apiTokens = createApiTokens({ apiTokens: store.apiTokens, accounts })
+  return { dataDir, accounts, apiTokens, close: async () => store.close() }
+}
+
+type HandleParts = { config: Config; store: Store; apiTokens: ApiTokens; log: Log; rateLimit: RateLimit }
+
+function createHandle({ config, store, apiTokens, log, rateLimit }: HandleParts) {
+  const limits = limitsOf(config)
+  const passphrases = createPassphrases(
+    createLanes({ lanes: Math.max(1, availableParallelism() - 1), maxWaiting: MAX_WAITING_DERIVATIONS }),
+  )
+  const pushes = createPushes({ store, keyring: store.keyring, passphrases, now: store.now })
+  // Escaping may take six bytes for one.
+  const body = {
+    maxBytes: 6 * config.maxPayloadBytes + 64 * KIB,
+    flag: '--max-payload-bytes',
+    timeoutMs: BODY_TIMEOUT_MS,
+  }
+  const presentError = createPresentError(({ requestId, cause }) =>
+    log.error({ requestId, err: cause }, 'a request failed'),
+  )
+  const routes = createRouteTable({
+    endpoints: createPushEndpoints({ pushes, limits, body, now: store.now }),
+    version: { applicationVersion: version, anonymousAccess: config.anonymousAccess, limits },
+    isAlive: store.isAlive,
+    reference: createReference({ routes: () => router, version }),
+  })
+  const getViewer = createGetViewer({
+    authenticate: apiTokens.authenticate,
+    anonymousAccess: config.anonymousAccess,
+    onError: (err) => log.error({ err }, 'the last use of an API token was not noted'),
+  })
+  const router = createRouter({ routes, getViewer, presentError })
+  return createFrontDoor({
+    routes: router,
+    readForwarded: createReadForwarded(config.trustedProxies),
+    hostRules: createHostRules(config.baseUrl),
+    limitRate: createLimitRate(rateLimit),
+    presentError,
+    newRequestId: createRequestIds(),
+    logRequest: ({ durationMs, ...line }) =>
+      log.info({ ...line, durationMs: Math.round(durationMs * 100) / 100 }),
+  })
+}
+
+/** Told apart across restarts by their beginning. */
+function createRequestIds(): () => string {
+  const start = randomBase32(6)
+  let requests = 0
+  return () => {
+    requests += 1
+    return `${start}-${requests.toString(36)}`
+  }
+}
+
+function limitsOf(config: Config): PushLimits {
+  const kinds: PushKind[] = ['text']
+  if (config.files) kinds.push('file')
+  if (config.urlPushes) kinds.push('url')
+  if (config.qrPushes) kinds.push('qr')
+  return {
+    payloadBytes: config.maxPayloadBytes,
+    fileBytes: config.maxFileBytes,
+    files: config.maxFiles,
+    days: {
+      min: config.expireAfterDaysMin,
+      max: config.expireAfterDaysMax,
+      default: config.expireAfterDaysDefault,
+    },
+    views: {
+      min: config.expireAfterViewsMin,
+      max: config.expireAfterViewsMax,
+      default: config.expireAfterViewsDefault,
+    },
+    retrievalStep: config.retrievalStepDefault,
+    deletableByViewer: config.deletableByViewerDefault,
+    kinds: new Set(kinds),
+  }
+}
+
+/** Sweeps at once and then every so often; a sweep that fails is told and tried again at its next time. */
+function scheduleSweeps({ sweeper, every, log }: { sweeper: Sweeper; every: number; log: Log }) {
+  const run = async () => {
+    try {
+      const { expired, purged } = await sweeper.sweep()
+      if (expired + purged > 0) log.info({ expired, purged }, 'swept')
+    } catch (err) {
+      log.error({ err: err instanceof DomainError ? { message: err.message } : err }, 'the sweep failed')
+    }
+  }
+  const timer = setInterval(run, every)
+  void run()
+  return { stop: () => clearInterval(timer) }
+}

@@ -1,0 +1,89 @@
+// What the commands about accounts and tokens share: arguments, the data folder, opening and closing it.
+
+import type { Command } from 'commander'
+import type { AccountCommands } from '../app.ts'
+import { readSettings } from '../config.ts'
+import { parseEmail } from '../domain/account.ts'
+import { settings } from '../settings.ts'
+import type { App } from './app.ts'
+import { UsageError } from './failures.ts'
+import { addSettingFlags, givenFlags, readOperands } from './flags.ts'
+import type { Shell } from './shell.ts'
+
+const TABLE = { dataDir: settings.dataDir }
+
+export type Visit = AccountCommands & {
+  /** The first argument, for commands that name EMAIL; else empty. */
+  email: string
+  /** The second argument; empty when there is none. */
+  second: string
+}
+
+export type AccountCommand = {
+  name: string
+  /** The arguments it needs, by the names help shows; EMAIL comes first when there are any. */
+  operands: string[]
+  summary: string
+  help: string
+  /** What is wrong with the flags of its own. */
+  problems?: (command: Command) => string[]
+  work: (visit: Visit, command: Command) => Promise<void> | void
+}
+
+/** A group such as `oncebox user`, which does nothing by itself. */
+export function addGroup(
+  program: Command,
+  group: { name: string; summary: string; help: string; examples: string },
+): Command {
+  const command = program.command(group.name).summary(group.summary).description(group.help)
+  command.helpCommand(true).usage('COMMAND').addHelpText('after', group.examples)
+  return command.action(() => {
+    const [first] = command.args
+    if (first === undefined) command.help({ error: true })
+    const known = command.commands.map((child) => child.name()).join(', ')
+    const problem = first?.startsWith('-')
+      ? `flags come after the command (one of ${known})`
+      : `unknown command ${JSON.stringify(`${group.name} ${first}`)} (there are ${known})`
+    throw new UsageError([problem], `oncebox ${group.name}`)
+  })
+}
+
+export function addAccountCommand(
+  group: Command,
+  spec: AccountCommand & { shell: Shell; app: App },
+): Command {
+  const { shell, app } = spec
+  const command = group.command(spec.name).summary(spec.summary).description(spec.help)
+  command.usage([...spec.operands, '[flags]'].join(' '))
+  addSettingFlags(command, TABLE)
+  return command.action(async () => {
+    const { dataDir, email, second } = readCommandLine(command, spec)
+    const opened = await app.openAccounts({ dataDir }, { now: shell.now, writeLog: shell.say })
+    shell.say(`Data folder: ${opened.dataDir}`)
+    try {
+      await spec.work({ ...opened, email, second }, command)
+    } finally {
+      await opened.close()
+    }
+  })
+}
+
+function readCommandLine(command: Command, spec: AccountCommand & { shell: Shell }) {
+  const { place, readFile } = spec.shell
+  const { operands, problems } = readOperands(command, { names: spec.operands })
+  const [address, second = ''] = operands
+  const email = address === undefined ? '' : parseEmail(address)
+  const reading = readSettings(TABLE, { flags: givenFlags(command, TABLE), place, readFile })
+  const all = [
+    ...problems,
+    ...(email === null
+      ? [`EMAIL ${JSON.stringify(address)}: must be an address such as ann@example.org`]
+      : []),
+    ...(spec.problems?.(command) ?? []),
+    ...(reading.problems ?? []),
+  ]
+  if (all.length > 0 || email === null || reading.config === undefined) {
+    throw new UsageError(all, `oncebox ${command.parent?.name()} ${command.name()}`)
+  }
+  return { dataDir: reading.config.dataDir, email, second }
+}

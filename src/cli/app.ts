@@ -1,0 +1,9 @@
+// What the commands need of the app, so that tests can hand in another.
+
+import type { openAccounts, startServer, version } from '../app.ts'
+
+export type App = {
+  version: typeof version
+  startServer: typeof startServer
+  openAccounts: typeof openAccounts
+}

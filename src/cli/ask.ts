@@ -1,0 +1,35 @@
+// Questions to the person at the terminal: a new password, and whether to go on.
+
+import { passwordProblem } from '../domain/account.ts'
+import { CommandFailure } from './failures.ts'
+import type { Shell } from './shell.ts'
+
+/** From standard input as one value, or asked for twice without showing it. */
+export async function readNewPassword(shell: Shell, options: { fromInput: boolean }): Promise<string> {
+  const password = options.fromInput
+    ? (await shell.readInput()).replace(/\r?\n$/, '')
+    : await askForPassword(shell)
+  const problem = passwordProblem(password)
+  if (problem !== null) throw new CommandFailure(`The password ${problem}.`)
+  return password
+}
+
+async function askForPassword(shell: Shell): Promise<string> {
+  if (!shell.isTerminal) {
+    throw new CommandFailure(
+      'There is no terminal to ask for the password: pipe it in with --password-stdin.',
+    )
+  }
+  const password = await shell.askHidden('Password')
+  const problem = passwordProblem(password)
+  if (problem !== null) throw new CommandFailure(`The password ${problem}.`)
+  if ((await shell.askHidden('Again')) !== password) throw new CommandFailure('The two passwords differ.')
+  return password
+}
+
+/** Throws unless the person agrees. */
+export async function confirm(shell: Shell, question: string): Promise<void> {
+  if (!shell.isTerminal) throw new CommandFailure('There is no terminal to ask whether to go on: add --yes.')
+  const answer = await shell.ask(`${question} [y/N] `)
+  if (!/^y(es)?$/i.test(answer.trim())) throw new CommandFailure('Nothing was changed.')
+}

@@ -1,0 +1,49 @@
+// The settings of a command line: read for `serve`, shown by `oncebox config`.
+
+import type { Command } from 'commander'
+import { type Entry, readConfig } from '../config.ts'
+import { type Config, settings } from '../settings.ts'
+import { UsageError } from './failures.ts'
+import { addSettingFlags, givenFlags, readOperands, unexpectedArgument } from './flags.ts'
+import type { Shell } from './shell.ts'
+import { alignColumns } from './table.ts'
+
+export function addConfigCommand(program: Command, shell: Shell): void {
+  const command = program
+    .command('config')
+    .usage('[flags]')
+    .summary('show the settings that serve would use, and where each comes from')
+    .description(
+      'Shows the settings that "oncebox serve" would use with the same flags, and where each comes from.',
+    )
+    .addHelpText('after', '\nExample:\n  ONCEBOX_PORT=8080 oncebox config --base-url https://once.example')
+  addSettingFlags(command, settings)
+  command.action(() => {
+    const { entries } = getConfig(command, shell)
+    for (const line of presentEntries(entries)) shell.print(line)
+  })
+}
+
+/** Warns about variables that are no settings. Throws a UsageError with everything that is wrong. */
+export function getConfig(command: Command, shell: Shell): { config: Config; entries: Entry[] } {
+  const { place, readFile } = shell
+  const { problems } = readOperands(command, { names: [], explainWord: (word) => explainWord(command, word) })
+  const reading = readConfig({ flags: givenFlags(command, settings), place, readFile })
+  for (const warning of reading.warnings) shell.say(`oncebox: warning: ${warning}`)
+  const all = [...problems, ...(reading.problems ?? [])]
+  if (all.length > 0 || reading.config === undefined) throw new UsageError(all, `oncebox ${command.name()}`)
+  return reading
+}
+
+/** Bare `oncebox` serves, so a misspelled or misplaced command arrives as an argument of `serve`. */
+function explainWord(command: Command, word: string): string {
+  const commands = command.parent?.commands.map((known) => known.name()) ?? []
+  if (commands.includes(word)) return `the command ${word} comes before all flags`
+  if (command.parent?.args[0] !== word) return unexpectedArgument(word)
+  return `unknown command ${JSON.stringify(word)} (there are ${commands.join(', ')})`
+}
+
+function presentEntries(entries: Entry[]): string[] {
+  const rows = entries.map(({ setting, text, from }) => [`--${setting.flag}`, text, from])
+  return alignColumns(['SETTING', 'VALUE', 'FROM'], rows)
+}

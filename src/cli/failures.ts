@@ -1,0 +1,59 @@
+// How a command ends when it cannot do what it was asked: the text on standard error and the exit code.
+
+import { CommanderError } from 'commander'
+import { isDomainError } from '../domain/errors.ts'
+
+const FAILED = 1
+const WRONG_USAGE = 2
+const INTERRUPTED = 130
+
+/** Flags, arguments or variables that cannot be used as they are; lists everything that is wrong. */
+export class UsageError extends Error {
+  readonly problems: string[]
+  readonly help: string
+
+  /** `help` is the command whose `--help` tells more, such as `oncebox user add`. */
+  constructor(problems: string[], help: string) {
+    super(problems.join('; '))
+    this.problems = problems
+    this.help = help
+  }
+}
+
+/** An expected failure that only the command line knows: one line for a person, no stack. */
+export class CommandFailure extends Error {}
+
+export type Ending = { lines: string[]; exitCode: number }
+
+export function presentFailure(cause: unknown): Ending {
+  if (cause instanceof UsageError) return { lines: presentProblems(cause), exitCode: WRONG_USAGE }
+  // Help and version were printed by commander itself.
+  if (cause instanceof CommanderError) return { lines: [], exitCode: cause.exitCode === 0 ? 0 : WRONG_USAGE }
+  // Thrown by the password prompt on Ctrl-C; its class name does not survive minifying.
+  if (cause instanceof Error && cause.name === 'ExitPromptError') {
+    return { lines: ['oncebox: cancelled'], exitCode: INTERRUPTED }
+  }
+  if (isDomainError(cause) || cause instanceof CommandFailure || isSystemError(cause)) {
+    return { lines: [`oncebox: ${cause.message}`], exitCode: FAILED }
+  }
+  const trace = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
+  return { lines: ['oncebox: this is a bug in Oncebox', trace], exitCode: FAILED }
+}
+
+function presentProblems({ problems, help }: UsageError): string[] {
+  const [first = ''] = problems
+  const list = problems.map((problem) => `  ${problem}`)
+  const said =
+    problems.length === 1 ? [`oncebox: ${first}`] : [`oncebox: ${problems.length} problems`, ...list]
+  return [...said, `See "${help} --help".`]
+}
+
+/** What the operating system refused: no permission, port in use, disk full. */
+function isSystemError(cause: unknown): cause is Error {
+  return (
+    cause instanceof Error &&
+    'code' in cause &&
+    typeof cause.code === 'string' &&
+    /^E[A-Z]+$/.test(cause.code)
+  )
+}

@@ -1,0 +1,88 @@
+// The command line as a whole: its commands, how help looks, and the exit code of whatever happens.
+
+import { Command, Help, type Option } from 'commander'
+import type { App } from './app.ts'
+import { addConfigCommand } from './config.ts'
+import { presentFailure } from './failures.ts'
+import { addServeCommand } from './serve.ts'
+import type { Shell } from './shell.ts'
+import { addTokenCommands } from './token.ts'
+import { addUserCommands } from './user.ts'
+
+const EXAMPLES = `
+Examples:
+  oncebox                           start on http://127.0.0.1:5100
+  oncebox serve --host 0.0.0.0      start for everybody on the network
+  oncebox user add ann@example.org  make an account, also while the server runs
+  oncebox serve --help              every setting, as flag and variable`
+
+const TERM_WIDTH = 24
+
+/** Runs one command line (without the program's name) and resolves to the exit code. Never throws. */
+export async function runProgram(
+  argv: readonly string[],
+  parts: { shell: Shell; app: App },
+): Promise<number> {
+  try {
+    await createProgram(parts).parseAsync([...argv], { from: 'user' })
+    return 0
+  } catch (cause) {
+    const { lines, exitCode } = presentFailure(cause)
+    for (const line of lines) parts.shell.say(line)
+    return exitCode
+  }
+}
+
+export function createProgram(parts: { shell: Shell; app: App }): Command {
+  const { shell, app } = parts
+  const program = new Command('oncebox')
+    .description(
+      'Oncebox holds a secret until it has been read: passwords, links and QR codes to share once.',
+    )
+    .usage('[COMMAND] [flags]')
+    .version(app.version, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'show help, for each command too')
+    .helpCommand('help [command]', 'show help')
+    .addHelpText('after', EXAMPLES)
+    .configureHelp({
+      showGlobalOptions: true,
+      padWidth: () => TERM_WIDTH,
+      formatItem,
+      subcommandTerm,
+      optionDescription,
+    })
+    .configureOutput({
+      writeOut: (text) => shell.print(text.trimEnd()),
+      writeErr: (text) => shell.say(text.trimEnd()),
+      getOutHelpWidth: () => shell.width,
+      getErrHelpWidth: () => shell.width,
+    })
+    .exitOverride()
+  addServeCommand(program, parts)
+  addConfigCommand(program, shell)
+  addUserCommands(program, parts)
+  addTokenCommands(program, parts)
+  for (const command of everyCommand(program)) command.allowUnknownOption().allowExcessArguments()
+  return program
+}
+
+/** Commander refuses the first thing it does not know; here each command tells all of them itself. */
+function everyCommand(command: Command): Command[] {
+  return [command, ...command.commands.flatMap(everyCommand)]
+}
+
+/** A long term gets a line of its own, so that descriptions stay in one column. */
+function formatItem(term: string, width: number, description: string, helper: Help): string {
+  const format = Help.prototype.formatItem.bind(helper)
+  if (term.length <= width) return format(term, width, description, helper)
+  return `  ${term}\n${format('', width, description, helper)}`
+}
+
+/** As written: what commander would add is in it already, or of no use to people. */
+function optionDescription(option: Option): string {
+  return option.description
+}
+
+function subcommandTerm(command: Command): string {
+  return `${command.name()} ${command.usage().replace('[flags]', '')}`.trim()
+}

@@ -1,0 +1,14 @@
+// Joins the command line to the real app and the process it runs in.
+
+import { openAccounts, startServer, version } from '../app.ts'
+import type { Environment } from '../setting-parsers.ts'
+import { runProgram } from './program.ts'
+import { createShell } from './shell.ts'
+
+/** Resolves to the exit code. */
+export function runCommandLine(
+  argv: readonly string[],
+  outside: { env: Environment; now: () => number },
+): Promise<number> {
+  return runProgram(argv, { shell: createShell(outside), app: { version, startServer, openAccounts } })
+}

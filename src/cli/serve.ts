@@ -1,0 +1,80 @@
+// `oncebox serve`: starts the server, says when it is ready, and stops it on a signal.
+
+import type { Command } from 'commander'
+import type { RunningServer } from '../app.ts'
+import { type Config, settings } from '../settings.ts'
+import type { App } from './app.ts'
+import { getConfig } from './config.ts'
+import { CommandFailure } from './failures.ts'
+import { addSettingFlags } from './flags.ts'
+import type { Shell } from './shell.ts'
+
+const EXAMPLES = `
+Examples:
+  oncebox                        for this machine only: http://127.0.0.1:5100
+  oncebox serve --host 0.0.0.0   for everybody on the network
+  oncebox serve --base-url https://once.example --trusted-proxy 127.0.0.1
+                                 behind a reverse proxy that speaks TLS
+
+A flag wins over its variable in the environment, a variable over its default.
+"oncebox config" shows what counts.
+
+Next: "oncebox user add EMAIL" adds an account, also while the server runs.`
+
+export function addServeCommand(program: Command, parts: { shell: Shell; app: App }): void {
+  const { shell, app } = parts
+  const command = program
+    .command('serve', { isDefault: true })
+    .usage('[flags]')
+    .summary('start the server (what "oncebox" alone does)')
+    .description(
+      'Starts the server. It keeps everything in one data folder, which it makes when it is missing.',
+    )
+    .addHelpText('after', EXAMPLES)
+  addSettingFlags(command, settings)
+  command.action(async () => {
+    const { config } = getConfig(command, shell)
+    const stopAsked = listenForStop(shell)
+    const ports = { now: shell.now, writeLog: shell.say }
+    const server = await app.startServer(config, ports).catch((cause) => explainStart(cause, config))
+    shell.print(readyLine(app.version, server))
+    const stopped = stopAsked.then(() => server.stop())
+    const failure = await Promise.race([stopped, server.failed])
+    if (failure) throw new CommandFailure(failure.message)
+  })
+}
+
+/** Resolves at the first signal; the second ends the process at once. */
+function listenForStop(shell: Shell): Promise<void> {
+  return new Promise((resolve) => {
+    let asked = false
+    shell.onStopSignal(() => {
+      if (asked) shell.exitNow(130)
+      asked = true
+      resolve()
+    })
+  })
+}
+
+/** Bun asks "Is port 5100 in use?" whatever it was; tells instead what it was and what helps. */
+function explainStart(cause: unknown, { host, port }: Config): never {
+  const code = cause instanceof Error && 'syscall' in cause && cause.syscall === 'listen' && 'code' in cause
+  switch (code && cause.code) {
+    case 'EADDRINUSE':
+      throw new CommandFailure(
+        `Port ${port} on ${host} is in use: stop what uses it, or choose another --port.`,
+      )
+    case 'EACCES':
+      throw new CommandFailure(`Listening on port ${port} is not permitted: choose a --port from 1024 on.`)
+    case 'EADDRNOTAVAIL':
+    case 'EINVAL':
+      throw new CommandFailure(`${host} is not an address of this machine: choose another --host.`)
+    default:
+      throw cause
+  }
+}
+
+function readyLine(version: string, server: RunningServer): string {
+  const links = server.baseUrl === null ? '' : `, links start with ${server.baseUrl}`
+  return `Oncebox ${version} is ready on ${server.url} (data in ${server.dataDir})${links}`
+}

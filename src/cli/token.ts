@@ -1,0 +1,80 @@
+// `oncebox token …`: API tokens of an account, for whoever may write to the data folder.
+
+import type { Command } from 'commander'
+import { type ApiToken, tokenNameProblem } from '../domain/account.ts'
+import { formatTime } from '../domain/time.ts'
+import { type AccountCommand, addAccountCommand, addGroup } from './account-command.ts'
+import type { App } from './app.ts'
+import { addTextFlag, textFlag } from './flags.ts'
+import type { Shell } from './shell.ts'
+import { alignColumns } from './table.ts'
+
+const HELP =
+  'Creates, lists and revokes API tokens, also while the server runs. ' +
+  'A program that uses the API shows a token instead of a password.'
+
+const EXAMPLES = `
+Examples:
+  oncebox token create ann@example.org --name laptop
+  oncebox token list ann@example.org
+  oncebox token revoke ann@example.org laptop`
+
+export function addTokenCommands(program: Command, parts: { shell: Shell; app: App }): void {
+  const { shell } = parts
+  const summary = 'create, list and revoke API tokens of an account'
+  const token = addGroup(program, { name: 'token', summary, help: HELP, examples: EXAMPLES })
+  const add = (spec: AccountCommand) => addAccountCommand(token, { ...spec, ...parts })
+
+  const create = add({
+    name: 'create',
+    operands: ['EMAIL'],
+    summary: 'create a token and print it, once',
+    help: 'Creates a token and prints it alone on standard output. It is stored hashed and never shown again.',
+    problems: (command) => {
+      const problem = tokenNameProblem(textFlag(command, 'name') ?? 'unnamed')
+      return problem === null ? [] : [`--name: ${problem}`]
+    },
+    work: async ({ apiTokens, email }, command) => {
+      const name = textFlag(command, 'name')
+      const created = await apiTokens.createApiToken(name === undefined ? { email } : { email, name })
+      shell.print(created.apiToken)
+      shell.say(
+        `Keep it: it is not shown again. Send it as "Authorization: Bearer …"; its name is ${created.name}.`,
+      )
+    },
+  })
+  addTextFlag(create, '--name <name>', 'what to call it, to tell it from the others')
+
+  add({
+    name: 'list',
+    operands: ['EMAIL'],
+    summary: 'list the tokens of an account',
+    help: 'Lists the tokens of an account by name and first characters.',
+    work: ({ apiTokens, email }) => listTokens(apiTokens.listApiTokens(email), { email, shell }),
+  })
+
+  add({
+    name: 'revoke',
+    operands: ['EMAIL', 'NAME-OR-PREFIX'],
+    summary: 'make a token useless at once',
+    help: 'Makes a token useless at once. NAME-OR-PREFIX is its name, or its first characters as listed.',
+    work: async ({ apiTokens, email, second }) => {
+      const revoked = await apiTokens.revokeApiToken({ email, nameOrPrefix: second })
+      shell.print(`The token ${revoked.name} (${revoked.prefix}…) of ${email} is revoked`)
+    },
+  })
+}
+
+function listTokens(apiTokens: ApiToken[], { email, shell }: { email: string; shell: Shell }): void {
+  if (apiTokens.length === 0) {
+    shell.say(`${email} has no tokens: "oncebox token create ${email}" makes one.`)
+    return
+  }
+  const rows = apiTokens.map(({ name, prefix, createdAt, lastUsedAt }) => [
+    name,
+    prefix,
+    formatTime(createdAt),
+    lastUsedAt === null ? 'never' : formatTime(lastUsedAt),
+  ])
+  for (const line of alignColumns(['NAME', 'PREFIX', 'CREATED', 'LAST USED'], rows)) shell.print(line)
+}

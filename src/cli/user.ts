@@ -1,0 +1,132 @@
+// `oncebox user …`: accounts, for whoever may write to the data folder.
+
+import type { Command } from 'commander'
+import type { Account } from '../domain/account.ts'
+import { formatTime } from '../domain/time.ts'
+import { type AccountCommand, addAccountCommand, addGroup, type Visit } from './account-command.ts'
+import type { App } from './app.ts'
+import { confirm, readNewPassword } from './ask.ts'
+import { CommandFailure } from './failures.ts'
+import type { Shell } from './shell.ts'
+import { alignColumns } from './table.ts'
+
+const HELP =
+  'Adds, lists, changes and removes accounts, also while the server runs. ' +
+  'An account owns what it pushes: it can list, audit and delete it.'
+
+const EXAMPLES = `
+Examples:
+  oncebox user add ann@example.org --admin
+  pwgen 20 1 | oncebox user add bob@example.org --password-stdin
+  oncebox user list
+
+Next: "oncebox token create EMAIL" makes a token for the API.`
+
+export function addUserCommands(program: Command, parts: { shell: Shell; app: App }): void {
+  const { shell } = parts
+  const user = addGroup(program, {
+    name: 'user',
+    summary: 'add, list, change and remove accounts',
+    help: HELP,
+    examples: EXAMPLES,
+  })
+  const add = (spec: AccountCommand) => addAccountCommand(user, { ...spec, ...parts })
+
+  add({
+    name: 'add',
+    operands: ['EMAIL'],
+    summary: 'add an account',
+    help: 'Adds an account. Asks for its password twice, unless --password-stdin is given.',
+    work: (visit, command) => addUser(visit, { command, shell }),
+  })
+    .option('--admin', 'the account may administer this instance')
+    .option('--password-stdin', 'read the password from standard input')
+
+  add({
+    name: 'list',
+    operands: [],
+    summary: 'list the accounts',
+    help: 'Lists the accounts.',
+    work: ({ accounts }) => listUsers(accounts.listAccounts(), shell),
+  })
+
+  add({
+    name: 'password',
+    operands: ['EMAIL'],
+    summary: 'set the password of an account',
+    help: 'Sets the password of an account and ends its sessions; its tokens stay.',
+    work: async ({ accounts, email }, command) => {
+      accounts.requireAccount(email)
+      const password = await readNewPassword(shell, {
+        fromInput: command.getOptionValue('passwordStdin') === true,
+      })
+      await accounts.setPassword({ email, password })
+      shell.print(`The password of ${email} is set`)
+    },
+  }).option('--password-stdin', 'read the password from standard input')
+
+  add({
+    name: 'disable',
+    operands: ['EMAIL'],
+    summary: 'stop an account and its tokens at once',
+    help: 'Stops an account and its tokens at once. What it pushed stays; "enable" takes it back.',
+    work: async ({ accounts, email }) => {
+      await accounts.disableAccount(email)
+      shell.print(`${email} is disabled`)
+    },
+  })
+
+  add({
+    name: 'enable',
+    operands: ['EMAIL'],
+    summary: 'let a disabled account work again',
+    help: 'Lets a disabled account and its tokens work again.',
+    work: async ({ accounts, email }) => {
+      await accounts.enableAccount(email)
+      shell.print(`${email} is enabled`)
+    },
+  })
+
+  add({
+    name: 'remove',
+    operands: ['EMAIL'],
+    summary: 'remove an account, its tokens and its pushes',
+    help: 'Removes an account, its tokens and its pushes, for ever. Asks first, unless --yes is given.',
+    work: async ({ accounts, email }, command) => {
+      accounts.requireAccount(email)
+      const question = `Remove ${email} with all its tokens and pushes? This cannot be undone.`
+      if (command.getOptionValue('yes') !== true) await confirm(shell, question)
+      const { pushes } = await accounts.removeAccount(email)
+      shell.print(`${email} is removed, with its tokens and ${pushes} ${pushes === 1 ? 'push' : 'pushes'}`)
+    },
+  }).option('--yes', 'do not ask')
+}
+
+async function addUser({ accounts, email }: Visit, given: { command: Command; shell: Shell }): Promise<void> {
+  const { command, shell } = given
+  const isAdmin = command.getOptionValue('admin') === true
+  // Told before somebody types a password twice; adding checks again.
+  if (accounts.listAccounts().some((account) => account.email === email)) {
+    throw new CommandFailure(`${email} has an account already: "oncebox user password" sets its password.`)
+  }
+  const password = await readNewPassword(shell, {
+    fromInput: command.getOptionValue('passwordStdin') === true,
+  })
+  await accounts.addAccount({ email, password, isAdmin })
+  shell.print(`${email} is added${isAdmin ? ' as an administrator' : ''}`)
+  shell.say(`Next: "oncebox token create ${email}" makes a token for the API.`)
+}
+
+function listUsers(accounts: Account[], shell: Shell): void {
+  if (accounts.length === 0) {
+    shell.say('There are no accounts yet: "oncebox user add EMAIL" adds one.')
+    return
+  }
+  const rows = accounts.map(({ email, isAdmin, disabledAt, createdAt }) => [
+    email,
+    isAdmin ? 'admin' : 'user',
+    disabledAt === null ? 'active' : 'disabled',
+    formatTime(createdAt),
+  ])
+  for (const line of alignColumns(['EMAIL', 'ROLE', 'STATE', 'CREATED'], rows)) shell.print(line)
+}

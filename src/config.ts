@@ -1,0 +1,135 @@
+// Folds the table of settings: flag, else environment, else file, else default. Every problem is reported at once.
+
+import type { Environment, Place } from './setting-parsers.ts'
+import { ascending, type Setting, settings, type Table, type Values, variableOf } from './settings.ts'
+
+/** Raw values by flag name, in the order they were given; a flag without a value gave `''`. */
+export type GivenFlags = Readonly<Record<string, readonly string[] | undefined>>
+
+export type Sources = {
+  flags: GivenFlags
+  place: Place
+  /** Throws when the file cannot be read. */
+  readFile: (path: string) => string
+}
+
+type Orders = readonly (readonly Setting[])[]
+
+/** One setting as it stands: `from` is `default`, a flag or a variable. `text` is fit to be shown. */
+export type Entry = { setting: Setting; from: string; text: string; value: unknown }
+
+export type Reading<T extends Table> =
+  | { problems: string[]; config?: undefined; entries?: undefined }
+  | { problems?: undefined; config: Values<T>; entries: Entry[] }
+
+/** All settings, for the server. */
+export function readConfig(sources: Sources): Reading<typeof settings> & { warnings: string[] } {
+  const reading = readSettings(settings, { ...sources, orders: ascending })
+  return { ...reading, warnings: unknownVariables(settings, sources.place.env) }
+}
+
+/** The settings of one table; `orders` names settings of which each must not be more than the next. */
+export function readSettings<T extends Table>(table: T, sources: Sources & { orders?: Orders }): Reading<T> {
+  const results = Object.entries(table).map(([key, setting]) => ({ key, ...readSetting(setting, sources) }))
+  const entries = results.flatMap(({ entry }) => entry ?? [])
+  const problems = [
+    ...results.flatMap(({ problems }) => problems),
+    ...orderProblems(entries, sources.orders ?? []),
+  ]
+  if (problems.length > 0) return { problems }
+  const values: unknown = Object.fromEntries(results.map(({ key, entry }) => [key, entry?.value]))
+  // Built from the table's own keys and parsers; the type system cannot follow a fold.
+  return { config: values as Values<T>, entries }
+}
+
+/** Variables that look like settings and are none: a misspelling, or something an orchestrator injects. */
+export function unknownVariables(table: Table, env: Environment): string[] {
+  const known = new Set(
+    Object.values(table).flatMap((setting) => [
+      variableOf(setting),
+      ...(setting.file ? [`${variableOf(setting)}_FILE`] : []),
+    ]),
+  )
+  return Object.keys(env)
+    .filter((name) => name.startsWith('ONCEBOX_') && !known.has(name))
+    .sort()
+    .map((name) => `${name} is not a setting of Oncebox and is ignored`)
+}
+
+type Found = { from: string; texts: readonly string[] }
+
+function readSetting(setting: Setting, sources: Sources): { entry?: Entry; problems: string[] } {
+  const found = findTexts(setting, sources)
+  if ('problem' in found) return { problems: [found.problem] }
+  const { from, texts } = found
+  const parsed = texts.map((text) => ({ text, result: setting.parse(text, sources.place) }))
+  const problems = parsed.flatMap(({ text, result }) =>
+    'problem' in result ? [presentProblem(setting, { from, text, problem: result.problem })] : [],
+  )
+  if (problems.length > 0) return { problems }
+  const values = parsed.flatMap(({ result }) => ('value' in result ? [result.value] : []))
+  const value = setting.list ? values : (values[0] ?? null)
+  const hidden = setting.secret && from !== 'default'
+  return { entry: { setting, from, value, text: hidden ? '(hidden)' : presentValue(value, texts) }, problems }
+}
+
+function findTexts(setting: Setting, sources: Sources): Found | { problem: string } {
+  const variable = variableOf(setting)
+  const { env } = sources.place
+  const given = sources.flags[setting.flag]
+  if (given !== undefined) return { from: `--${setting.flag}`, texts: splitList(setting, given) }
+  if (env[variable]) return { from: variable, texts: splitList(setting, [env[variable]]) }
+  const file = setting.file && env[`${variable}_FILE`]
+  if (file) return readValueFile({ setting, from: `${variable}_FILE`, file, readFile: sources.readFile })
+  const text = typeof setting.default === 'function' ? setting.default(sources.place) : setting.default
+  return { from: 'default', texts: text === null ? [] : splitList(setting, [text]) }
+}
+
+/** Of a flag that does not repeat, the last one counts, as everywhere. */
+function splitList(setting: Setting, texts: readonly string[]): readonly string[] {
+  return setting.list ? texts.flatMap((text) => text.split(',')) : texts.slice(-1)
+}
+
+function readValueFile(named: {
+  setting: Setting
+  from: string
+  file: string
+  readFile: Sources['readFile']
+}): Found | { problem: string } {
+  const { setting, from, file, readFile } = named
+  try {
+    // Editors and secret stores end files with a newline that is not part of the value.
+    return { from, texts: splitList(setting, [readFile(file).replace(/[\r\n]+$/, '')]) }
+  } catch (cause) {
+    const reason = cause instanceof Error && 'code' in cause ? ` (${cause.code})` : ''
+    return { problem: `${from} ${JSON.stringify(file)}: must name a file that can be read${reason}` }
+  }
+}
+
+function presentProblem(setting: Setting, found: { from: string; text: string; problem: string }): string {
+  const { from, text, problem } = found
+  if (text === '') return `${from}: a value is missing, it ${problem}`
+  return `${from} ${setting.secret ? '(hidden)' : JSON.stringify(text)}: ${problem}`
+}
+
+/** Numbers are shown as they were typed: 1MiB says more than 1048576. */
+function presentValue(value: unknown, texts: readonly string[]): string {
+  if (Array.isArray(value)) return value.join(', ') || 'none'
+  if (value === null) return 'none'
+  return typeof value === 'number' ? texts.join().trim() : String(value)
+}
+
+function orderProblems(entries: Entry[], orders: Orders): string[] {
+  const entryOf = (setting: Setting | undefined) => entries.find((entry) => entry.setting === setting)
+  const pairs = orders.flatMap((order) => order.slice(1).map((high, index) => [order[index], high]))
+  return pairs.flatMap(([low, high]) => {
+    const [lower, higher] = [entryOf(low), entryOf(high)]
+    // One of them is a problem already.
+    if (lower === undefined || higher === undefined || Number(lower.value) <= Number(higher.value)) return []
+    return [`${presentEntry(lower)}: must not be more than ${presentEntry(higher)}`]
+  })
+}
+
+function presentEntry({ setting, from, text }: Entry): string {
+  return from === 'default' ? `--${setting.flag} ${text} (default)` : `${from} ${text}`
+}

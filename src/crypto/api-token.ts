@@ -1,0 +1,20 @@
+// API tokens: `obx_` and 160 random bits, shown once, kept as SHA-256.
+
+import { createHash } from 'node:crypto'
+import { randomBase32 } from './random.ts'
+
+const MARK = 'obx_'
+const PREFIX_LENGTH = MARK.length + 8
+
+export function newApiToken(): string {
+  return MARK + randomBase32(32)
+}
+
+/** What may be shown of a token to tell it from others. */
+export function apiTokenPrefix(apiToken: string): string {
+  return apiToken.slice(0, PREFIX_LENGTH)
+}
+
+export function hashApiToken(apiToken: string): Uint8Array {
+  return createHash('sha256').update(apiToken).digest()
+}

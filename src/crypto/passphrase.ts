@@ -1,0 +1,37 @@
+// From a passphrase to key material: argon2id (RFC 9106), its parameters kept beside the salt.
+
+import { argon2 } from 'node:crypto'
+import { randomKey } from './random.ts'
+
+const FORMAT = 1
+const SALT_BYTES = 16
+const KEY_BYTES = 32
+const MEMORY_KIB = 19 * 1024
+const PASSES = 2
+const LANES = 1
+
+/** Fresh salt with today's parameters: format, memory in KiB (4 bytes), passes, lanes, 16 random bytes. */
+export function newPassphraseSalt(): Uint8Array {
+  const head = Buffer.alloc(7)
+  head.writeUInt8(FORMAT, 0)
+  head.writeUInt32BE(MEMORY_KIB, 1)
+  head.writeUInt8(PASSES, 5)
+  head.writeUInt8(LANES, 6)
+  return Buffer.concat([head, randomKey(SALT_BYTES)])
+}
+
+/** 32 bytes from a passphrase; takes about 100 ms on another thread. */
+export function derivePassphraseKey(passphrase: string, salt: Uint8Array): Promise<Uint8Array> {
+  const head = Buffer.from(salt.buffer, salt.byteOffset, salt.length)
+  const parameters = {
+    message: Buffer.from(passphrase),
+    nonce: head.subarray(7),
+    memory: head.readUInt32BE(1),
+    passes: head.readUInt8(5),
+    parallelism: head.readUInt8(6),
+    tagLength: KEY_BYTES,
+  }
+  return new Promise((resolve, reject) => {
+    argon2('argon2id', parameters, (error, key) => (error === null ? resolve(key) : reject(error)))
+  })
+}

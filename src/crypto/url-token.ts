@@ -1,0 +1,20 @@
+// The token in a secret link, and how a push is found by it without the link being stored.
+
+import { createHmac } from 'node:crypto'
+import { randomBase32 } from './random.ts'
+
+const LENGTH = 26
+
+/** 130 random bits as 26 lower-case letters and digits. */
+export function newUrlToken(): string {
+  return randomBase32(LENGTH)
+}
+
+export function isUrlToken(text: string): boolean {
+  return text.length === LENGTH && /^[0-9a-hjkmnp-tv-z]+$/.test(text)
+}
+
+/** The first 16 bytes of HMAC-SHA256(lookup subkey, url_token). */
+export function lookupOf(urlToken: string, lookupKey: Uint8Array): Uint8Array {
+  return createHmac('sha256', lookupKey).update(urlToken).digest().subarray(0, 16)
+}

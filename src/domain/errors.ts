@@ -1,0 +1,45 @@
+// The refusals of Oncebox: one class, a closed set of codes, no HTTP in it.
+
+export type ErrorCode =
+  | 'malformed'
+  | 'invalid'
+  | 'unauthenticated'
+  | 'forbidden'
+  | 'not_found'
+  | 'wrong_method'
+  | 'unknown_host'
+  | 'too_large'
+  | 'too_slow'
+  | 'unsupported_type'
+  | 'too_many'
+  | 'overloaded'
+  | 'disk_full'
+  | 'conflict'
+
+/** Messages by field, as the wire names the field: `{ payload: ["can't be blank"] }`. */
+export type FieldErrors = Record<string, string[]>
+
+export type ErrorDetails = {
+  fields?: FieldErrors
+  /** Whole seconds after which trying again makes sense. */
+  retryAfter?: number
+  /** The methods a path does know. */
+  allow?: string
+}
+
+/** A refusal that is nobody's bug. `message` is written for the person who is refused and holds no secret. */
+export class DomainError extends Error {
+  readonly code: ErrorCode
+  readonly details: ErrorDetails
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    super(message)
+    this.code = code
+    this.details = details
+  }
+}
+
+/** Narrows an unknown cause to a refusal, by one code when given. */
+export function isDomainError(cause: unknown, code?: ErrorCode): cause is DomainError {
+  return cause instanceof DomainError && (code === undefined || cause.code === code)
+}

@@ -1,0 +1,84 @@
+// What somebody asks for when creating a push, and the limits of the instance it has to fit.
+
+import type { PushKind } from './push.ts'
+import { DAY, HOUR, MINUTE } from './time.ts'
+
+export type Range = { min: number; max: number; default: number }
+
+/** What this instance allows and assumes; told by `GET /version`. */
+export type PushLimits = {
+  payloadBytes: number
+  fileBytes: number
+  files: number
+  days: Range
+  views: Range
+  retrievalStep: boolean
+  deletableByViewer: boolean
+  kinds: ReadonlySet<PushKind>
+}
+
+/** A request for a push, checked against the limits and completed with the defaults. */
+export type NewPush = {
+  kind: PushKind
+  payload: string
+  passphrase: string | null
+  name: string
+  note: string
+  expireAfterDays: number
+  expireAfterViews: number
+  /** How long it lives, in milliseconds; `expireAfterDays` is this rounded up to whole days. */
+  lifetime: number
+  deletableByViewer: boolean | null
+  retrievalStep: boolean
+}
+
+export const MAX_QR_CHARACTERS = 1024
+export const MAX_PASSPHRASE_BYTES = 1024
+export const MAX_NAME_CHARACTERS = 255
+export const MAX_NOTE_CHARACTERS = 10_000
+
+/** `expire_after_duration` of the hosted service: an index into these lengths of time. */
+export const DURATIONS: readonly number[] = [
+  15 * MINUTE,
+  30 * MINUTE,
+  45 * MINUTE,
+  HOUR,
+  6 * HOUR,
+  12 * HOUR,
+  ...[1, 2, 3, 4, 5, 6, 7, 14, 21, 30, 60, 90].map((days) => days * DAY),
+]
+
+export type Lifetime = { lifetime: number; expireAfterDays: number }
+
+/** Days, a duration or neither: the shorter of what was given, else the default. */
+export function decideLifetime(
+  given: { days: number | null; duration: number | null },
+  range: Range,
+): Lifetime {
+  const byDays = (given.days ?? (given.duration === null ? range.default : Number.POSITIVE_INFINITY)) * DAY
+  const lifetime = Math.min(byDays, given.duration ?? Number.POSITIVE_INFINITY)
+  return { lifetime, expireAfterDays: Math.ceil(lifetime / DAY) }
+}
+
+/** What is wrong with a duration for this instance, or null. Under a day the minimum of days does not apply. */
+export function durationProblem(duration: number, range: Range): string | null {
+  if (duration > range.max * DAY) return `must be at most ${range.max} days`
+  return duration >= DAY && duration < range.min * DAY ? `must be at least ${range.min} days` : null
+}
+
+/** What is wrong with a payload of this kind, or null. */
+export function payloadProblem(kind: PushKind, payload: string, limits: PushLimits): string | null {
+  if (!payload.isWellFormed()) return 'is not valid Unicode text'
+  if (payload.trim() === '') return kind === 'file' ? null : "can't be blank"
+  if (Buffer.byteLength(payload) > limits.payloadBytes)
+    return `is too long (at most ${limits.payloadBytes} bytes)`
+  if (kind === 'qr' && [...payload].length > MAX_QR_CHARACTERS) {
+    return `is too long (at most ${MAX_QR_CHARACTERS} characters)`
+  }
+  return kind === 'url' && !isWebAddress(payload) ? 'must be an absolute http or https URL' : null
+}
+
+/** Absolute, http or https, with a host written out: what a browser may be sent to. */
+export function isWebAddress(text: string): boolean {
+  return /^https?:\/\/[^\s/?#\\]/i.test(text) && !/\p{Cc}/u.test(text) && URL.canParse(text)
+}

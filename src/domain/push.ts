@@ -1,0 +1,95 @@
+// A push and the pure choices about its life: who may do what, what a visit leads to. No I/O; time comes in.
+
+import type { Account } from './account.ts'
+import { DAY, MINUTE } from './time.ts'
+
+export type PushKind = 'text' | 'file' | 'url' | 'qr'
+
+export const PUSH_KINDS: readonly PushKind[] = ['text', 'file', 'url', 'qr']
+
+/** What is known of a push without its secrets. Times are milliseconds since 1970. */
+export type Push = {
+  kind: PushKind
+  /** The account that made it; null for an anonymous push, which nobody owns. */
+  ownerId: number | null
+  createdAt: number
+  updatedAt: number
+  expiresAt: number
+  expireAfterDays: number
+  expireAfterViews: number
+  views: number
+  /** null: a url push that did not say, which viewers may not delete. */
+  deletableByViewer: boolean | null
+  retrievalStep: boolean
+  passphraseRequired: boolean
+  wrongTries: number
+  wrongTriesSince: number
+  expiredOn: number | null
+  deleted: boolean
+}
+
+export const MAX_WRONG_TRIES = 5
+export const WRONG_TRIES_WINDOW = MINUTE
+
+export function viewsRemaining(push: Push): number {
+  return Math.max(0, push.expireAfterViews - push.views)
+}
+
+/** Whole days, counted from creation. */
+export function daysRemaining(push: Push, now: number): number {
+  const elapsed = Math.floor(Math.max(0, now - push.createdAt) / DAY)
+  return Math.max(0, push.expireAfterDays - elapsed)
+}
+
+/** True also when the time has passed and nobody has written it down yet. */
+export function isExpired(push: Push, now: number): boolean {
+  return push.expiredOn !== null || push.expiresAt <= now
+}
+
+/** Expiry by time as it is written by whoever notices it: the push stopped at `expiresAt`, not now. */
+export function lapse(push: Push, now: number): Push {
+  return push.expiredOn === null && push.expiresAt <= now
+    ? { ...push, expiredOn: push.expiresAt, updatedAt: now }
+    : push
+}
+
+export type ViewDecision = { outcome: 'view' | 'expired'; push: Push }
+
+/** What one retrieval that could open the payload leads to. The last allowed view is still a view. */
+export function decideView(push: Push, now: number): ViewDecision {
+  if (isExpired(push, now) || push.views >= push.expireAfterViews) {
+    return { outcome: 'expired', push: lapse(push, now) }
+  }
+  const views = push.views + 1
+  const expiredOn = views === push.expireAfterViews ? now : null
+  return { outcome: 'view', push: { ...push, views, expiredOn, updatedAt: now } }
+}
+
+/** Milliseconds until passphrases are looked at again; 0 when one may be tried now. */
+export function passphraseLockedFor(push: Push, now: number): number {
+  if (push.wrongTries < MAX_WRONG_TRIES) return 0
+  return Math.max(0, push.wrongTriesSince + WRONG_TRIES_WINDOW - now)
+}
+
+/** The push after one wrong passphrase: the window starts with the first wrong try in it. */
+export function countWrongTry(push: Push, now: number): Push {
+  const inWindow = push.wrongTries > 0 && now < push.wrongTriesSince + WRONG_TRIES_WINDOW
+  return inWindow
+    ? { ...push, wrongTries: push.wrongTries + 1, updatedAt: now }
+    : { ...push, wrongTries: 1, wrongTriesSince: now, updatedAt: now }
+}
+
+/** Ownership needs an account on both sides: an anonymous push is nobody's. */
+export function isOwner(push: Push, account: Account | null): boolean {
+  return account !== null && push.ownerId !== null && push.ownerId === account.id
+}
+
+export function canExpire(push: Push, account: Account | null): boolean {
+  return push.deletableByViewer === true || isOwner(push, account)
+}
+
+/** Expiry by somebody's wish; what is expired already stays as it is. */
+export function expireByHand(push: Push, now: number): Push {
+  if (isExpired(push, now)) return lapse(push, now)
+  return { ...push, expiredOn: now, deleted: true, updatedAt: now }
+}

@@ -1,0 +1,24 @@
+// Lengths of time in milliseconds, and the clock that never runs backwards.
+
+export const SECOND = 1000
+export const MINUTE = 60 * SECOND
+export const HOUR = 60 * MINUTE
+export const DAY = 24 * HOUR
+
+/** A reading of the clock, in milliseconds since 1970. */
+export type Now = () => number
+
+/** The later of the system's clock and the last reading: a clock set back brings nothing back to life. */
+export function createMonotonicClock(systemNow: Now, lastReading: number): Now {
+  let latest = lastReading
+  return () => {
+    const now = systemNow()
+    if (now > latest) latest = now
+    return latest
+  }
+}
+
+/** The one spelling of a time on the wire: `2026-11-20T22:47:00.000Z`. */
+export function formatTime(time: number): string {
+  return new Date(time).toISOString()
+}

@@ -1,0 +1,21 @@
+// Files that the bundler embeds: as text, or as a path to their bytes.
+
+declare module '*.sql' {
+  const text: string
+  export default text
+}
+
+declare module '*.css' {
+  const text: string
+  export default text
+}
+
+declare module '*/docs-start.js' {
+  const text: string
+  export default text
+}
+
+declare module 'swagger-ui-dist/*' {
+  const path: string
+  export default path
+}

@@ -1,0 +1,31 @@
+// Answers as they leave: JSON and pages, never cached, with their headers set where they are made.
+
+const COMMON = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
+
+export type AnswerHeaders = Record<string, string>
+
+export function answerJson(status: number, body: unknown, headers: AnswerHeaders = {}): Response {
+  return new Response(JSON.stringify(body), {
+    status,
+    headers: { 'content-type': 'application/json; charset=utf-8', ...COMMON, ...headers },
+  })
+}
+
+/** `policy` is the page's Content-Security-Policy; without one nothing but the markup is allowed. */
+export function answerPage(
+  status: number,
+  html: string,
+  { policy = '', ...headers }: AnswerHeaders = {},
+): Response {
+  return new Response(html, {
+    status,
+    headers: {
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': `default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; ${policy}`,
+      'referrer-policy': 'no-referrer',
+      'x-robots-tag': 'noindex, nofollow',
+      ...COMMON,
+      ...headers,
+    },
+  })
+}

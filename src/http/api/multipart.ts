@@ -1,0 +1,117 @@
+// Multipart bodies, part by part as they arrive. A part with a file name is a file, any other is text in UTF-8.
+
+import { once } from 'node:events'
+import type { Readable } from 'node:stream'
+import { Busboy, type BusboyInstance } from '@fastify/busboy'
+import { DomainError, isDomainError } from '../../domain/errors.ts'
+
+export type FilePart = { filename: string; contentType: string; content: Readable }
+
+export type MultipartOptions = {
+  contentType: string
+  /** Bytes of all text parts together. */
+  maxTextBytes: number
+  /** The flag that raises it, for the message. */
+  flag: string
+  /** Reads the content to its end or throws; what it returns is the value of the part. */
+  onFile: (file: FilePart) => Promise<unknown>
+}
+
+type Part = { name: string; value: unknown }
+
+const MAX_PARTS = 1000
+
+/** The parts in their order. Throws `malformed` or `too_large`, and whatever `onFile` throws. */
+export async function readMultipart(
+  body: AsyncIterable<Uint8Array>,
+  options: MultipartOptions,
+): Promise<Part[]> {
+  const parser = createParser(options.contentType)
+  const stop = new AbortController()
+  const abort = (cause: unknown) => stop.abort(cause)
+  const readText = createTextReader(options)
+  const parts: Promise<Part>[] = []
+  parser.on('error', abort)
+  parser.on('partsLimit', () => abort(malformed(`has more than ${MAX_PARTS} parts`)))
+  parser.on('file', (name, content, filename, _encoding, contentType) => {
+    // Whoever reads the part sees its error; when nobody does, it must not end the process.
+    content.on('error', () => undefined)
+    stop.signal.addEventListener('abort', () => content.destroy(malformed('broke off')))
+    const isFile = typeof filename === 'string'
+    const reading = isFile ? options.onFile({ filename, contentType, content }) : readText(content)
+    const part = reading.then((value) => ({ name: decodeName(name), value }))
+    part.catch(abort)
+    parts.push(part)
+  })
+  try {
+    await feed(body, parser, stop.signal)
+    return await Promise.all(parts)
+  } catch (cause) {
+    abort(cause)
+    await Promise.allSettled(parts)
+    throw isDomainError(stop.signal.reason)
+      ? stop.signal.reason
+      : malformed('is not well-formed or broke off')
+  }
+}
+
+function createParser(contentType: string): BusboyInstance {
+  try {
+    const limits = { parts: MAX_PARTS }
+    // Every part comes as a stream: busboy itself would decode text by the charset that the part claims.
+    return new Busboy({ headers: { 'content-type': contentType }, isPartAFile: () => true, limits })
+  } catch {
+    throw malformed('needs a boundary in its Content-Type')
+  }
+}
+
+/** Hands the body over as fast as the parts are read; rejects when `signal` aborts. */
+async function feed(
+  body: AsyncIterable<Uint8Array>,
+  parser: BusboyInstance,
+  signal: AbortSignal,
+): Promise<void> {
+  for await (const chunk of body) {
+    signal.throwIfAborted()
+    if (!parser.write(chunk)) await once(parser, 'drain', { signal })
+  }
+  const finished = once(parser, 'finish', { signal })
+  parser.end()
+  await finished
+}
+
+function createTextReader({ maxTextBytes, flag }: MultipartOptions) {
+  let left = maxTextBytes
+  return async (content: Readable): Promise<string> => {
+    const chunks: Uint8Array[] = []
+    for await (const chunk of content) {
+      left -= chunk.length
+      if (left < 0) {
+        throw new DomainError(
+          'too_large',
+          `The fields may have at most ${maxTextBytes} bytes (${flag} raises this).`,
+        )
+      }
+      chunks.push(chunk)
+    }
+    return decodeText(Buffer.concat(chunks))
+  }
+}
+
+/** A byte order mark is content: payloads come back exactly. */
+function decodeText(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    throw malformed('holds a text part that is not UTF-8')
+  }
+}
+
+/** Some clients escape the brackets. */
+function decodeName(name: string | undefined): string {
+  return (name ?? '').replace(/%5b/gi, '[').replace(/%5d/gi, ']')
+}
+
+function malformed(problem: string): DomainError {
+  return new DomainError('malformed', `The multipart body ${problem}.`)
+}

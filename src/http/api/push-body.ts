@@ -1,0 +1,111 @@
+// The fields of a push from a request's body: JSON, urlencoded or multipart, all to the same members.
+
+import { DomainError } from '../../domain/errors.ts'
+import { type BodyLimits, readBody, streamBody } from './body.ts'
+import type { Wire } from './fields.ts'
+import { type FilePart, readMultipart } from './multipart.ts'
+
+export type PushBodyOptions = BodyLimits & { onFile: (file: FilePart) => Promise<unknown> }
+
+/** The members of `push`. Throws `malformed`, `unsupported_type`, `too_large` or `too_slow`. */
+export async function readPushFields(request: Request, options: PushBodyOptions): Promise<Wire> {
+  const contentType = request.headers.get('content-type') ?? ''
+  switch (contentType.split(';', 1)[0]?.trim().toLowerCase()) {
+    case 'application/json':
+      return requirePush(parseJson(await readBody(request, options)))
+    case 'application/x-www-form-urlencoded':
+      return requirePush(parseUrlencoded(await readBody(request, options)))
+    case 'multipart/form-data':
+      return requirePush(nest(await readParts(request, contentType, options)))
+    case '':
+      throw malformed('The request needs a Content-Type: application/json')
+    default:
+      throw new DomainError(
+        'unsupported_type',
+        'Send application/json, multipart/form-data or a urlencoded form.',
+      )
+  }
+}
+
+async function readParts(request: Request, contentType: string, options: PushBodyOptions) {
+  const { maxBytes, flag, onFile } = options
+  const parts = await readMultipart(streamBody(request, options), {
+    contentType,
+    maxTextBytes: maxBytes,
+    flag,
+    onFile,
+  })
+  return parts.map(({ name, value }): [string, unknown] => [name, value])
+}
+
+function requirePush(body: unknown): Wire {
+  const push = isObject(body) ? body.push : undefined
+  if (!isObject(push)) throw malformed('The body needs an object "push", as in {"push": {"payload": "…"}}')
+  return push
+}
+
+function parseJson(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(decodeUtf8(body))
+  } catch (cause) {
+    throw cause instanceof DomainError ? cause : malformed('The body is not well-formed JSON')
+  }
+}
+
+function parseUrlencoded(body: Uint8Array): Wire {
+  const pairs = decodeUtf8(body)
+    .split('&')
+    .filter((pair) => pair !== '')
+    .map((pair): [string, string] => {
+      const equals = pair.indexOf('=')
+      const [name, value] = equals === -1 ? [pair, ''] : [pair.slice(0, equals), pair.slice(equals + 1)]
+      return [decodeComponent(name), decodeComponent(value)]
+    })
+  return nest(pairs)
+}
+
+/** A stray % stays as it is; bytes that are no UTF-8 are refused rather than replaced. */
+function decodeComponent(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' ').replace(/%(?![0-9a-f]{2})/gi, '%25'))
+  } catch {
+    throw malformed('The form holds bytes that are not UTF-8')
+  }
+}
+
+/** `push[name]` and `push[files][]` to an object of objects; the last of several wins, except in lists. */
+function nest(pairs: Iterable<[string, unknown]>): Wire {
+  const body: Record<string, Wire> = Object.create(null)
+  for (const [name, value] of pairs) {
+    const match = /^([^[\]]+)\[([^[\]]+)\](\[\d*\])?$/.exec(name)
+    const [, wrapper, field, list] = match ?? []
+    if (wrapper === undefined || field === undefined) continue
+    const members: Wire = body[wrapper] ?? Object.create(null)
+    body[wrapper] = members
+    const isList = list !== undefined || field === 'files'
+    members[field] = isList ? addToList(members[field], value) : value
+  }
+  return body
+}
+
+/** An empty member of a list is what forms send for "none". */
+function addToList(list: unknown, value: unknown): unknown {
+  if (value === '') return list
+  return Array.isArray(list) ? [...list, value] : [value]
+}
+
+function decodeUtf8(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw malformed('The body is not UTF-8')
+  }
+}
+
+function isObject(value: unknown): value is Wire {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function malformed(message: string): DomainError {
+  return new DomainError('malformed', message)
+}

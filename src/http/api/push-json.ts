@@ -1,0 +1,75 @@
+// A push as the API tells it. Which members an answer has is decided here, once.
+
+import type { AuditEntry } from '../../domain/audit.ts'
+import { daysRemaining, isExpired, type Push, viewsRemaining } from '../../domain/push.ts'
+import { formatTime } from '../../domain/time.ts'
+import type { Addressed, Labelled } from '../../services/pushes.ts'
+
+export type PresentOptions = { baseUrl: string; now: number }
+
+/** The secret link, with the confirmation step when there is one. */
+export function secretLink({ push, urlToken }: Addressed, baseUrl: string): string {
+  return `${baseUrl}/p/${urlToken}${push.retrievalStep ? '/r' : ''}`
+}
+
+/** The members that every answer with a push has. */
+export function presentPush({ push, urlToken }: Addressed, { baseUrl, now }: PresentOptions) {
+  return {
+    url_token: urlToken,
+    html_url: secretLink({ push, urlToken }, baseUrl),
+    json_url: `${baseUrl}/p/${urlToken}.json`,
+    kind: push.kind,
+    created_at: formatTime(push.createdAt),
+    updated_at: formatTime(push.updatedAt),
+    expire_after_days: push.expireAfterDays,
+    expire_after_views: push.expireAfterViews,
+    days_remaining: daysRemaining(push, now),
+    views_remaining: viewsRemaining(push),
+    expires_at: formatTime(push.expiresAt),
+    ...presentExpiry(push, now),
+    deleted: push.deleted,
+    deletable_by_viewer: push.deletableByViewer,
+    retrieval_step: push.retrievalStep,
+    passphrase: null,
+    passphrase_required: push.passphraseRequired,
+  }
+}
+
+/** For create: with name and note, never with the payload. */
+export function presentCreated(created: Labelled, options: PresentOptions) {
+  return { ...presentListed(created, options), files: [] }
+}
+
+/** For the owner's lists. */
+export function presentListed(listed: Labelled, options: PresentOptions) {
+  return { ...presentPush(listed, options), name: listed.name, note: listed.note }
+}
+
+/** For retrieve. The last allowed view still tells a live push; the next one will not. */
+export function presentView(viewed: Addressed & { payload: string }, options: PresentOptions) {
+  return {
+    ...presentPush(viewed, options),
+    expired: false,
+    expired_on: null,
+    payload: viewed.payload,
+    files: [],
+  }
+}
+
+export function presentExpired(expired: Addressed, options: PresentOptions) {
+  return { ...presentPush(expired, options), payload: null, files: [] }
+}
+
+export function presentDeleted(deleted: Addressed, options: PresentOptions) {
+  return { ...presentPush(deleted, options), files: [] }
+}
+
+export function presentEntry({ ip, userAgent, referrer, kind, at }: AuditEntry) {
+  const time = formatTime(at)
+  return { ip, user_agent: userAgent, referrer, kind, created_at: time, updated_at: time }
+}
+
+function presentExpiry(push: Push, now: number) {
+  if (!isExpired(push, now)) return { expired: false, expired_on: null }
+  return { expired: true, expired_on: formatTime(push.expiredOn ?? push.expiresAt) }
+}

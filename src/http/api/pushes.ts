@@ -1,0 +1,143 @@
+// The push endpoints of the API: what each reads from a request, asks of the services and answers.
+
+import type { Account } from '../../domain/account.ts'
+import { MAX_PAGE } from '../../domain/audit.ts'
+import { DomainError } from '../../domain/errors.ts'
+import type { PushLimits } from '../../domain/new-push.ts'
+import type { Now } from '../../domain/time.ts'
+import type { Pushes, Retrieval } from '../../services/pushes.ts'
+import { answerJson } from '../answers.ts'
+import { type Exchange, queryOf } from '../exchange.ts'
+import type { Asked } from '../router.ts'
+import type { BodyLimits } from './body.ts'
+import { readPushFields } from './push-body.ts'
+import { parseNewPush, refuseFiles } from './push-input.ts'
+import {
+  presentCreated,
+  presentDeleted,
+  presentEntry,
+  presentExpired,
+  presentListed,
+  presentView,
+  secretLink,
+} from './push-json.ts'
+
+export type PushEndpoints = ReturnType<typeof createPushEndpoints>
+
+export function createPushEndpoints(options: {
+  pushes: Pushes
+  limits: PushLimits
+  body: BodyLimits
+  now: Now
+}) {
+  const { pushes, limits, body, now } = options
+  const presentation = ({ baseUrl }: Exchange) => ({ baseUrl, now: now() })
+
+  async function create({ exchange, viewer }: Asked): Promise<Response> {
+    const onFile = () => refuseFiles(viewer, limits)
+    const wire = await readPushFields(exchange.request, { ...body, onFile })
+    const created = await pushes.create(parseNewPush(wire, viewer, limits), viewer)
+    return answerJson(201, presentCreated(created, presentation(exchange)))
+  }
+
+  async function retrieve({ exchange, viewer, params }: Asked): Promise<Response> {
+    const retrieval = await pushes.retrieve(tokenIn(params), readPassphrase(exchange), viewer.visit)
+    return answerRetrieval(retrieval, exchange)
+  }
+
+  function answerRetrieval(retrieval: Retrieval, exchange: Exchange): Response {
+    switch (retrieval.outcome) {
+      case 'view':
+        return answerJson(200, presentView(retrieval, presentation(exchange)))
+      case 'expired':
+        return answerJson(200, presentExpired(retrieval, presentation(exchange)))
+      case 'passphrase_required':
+        return refusePassphrase('This push needs a passphrase.')
+      case 'wrong_passphrase':
+        return refusePassphrase('The passphrase is wrong.')
+      case 'passphrase_locked':
+        throw tooManyTries(retrieval.lockedFor)
+    }
+  }
+
+  function preview({ exchange, params }: Asked): Response {
+    return answerJson(200, { url: secretLink(pushes.preview(tokenIn(params)), exchange.baseUrl) })
+  }
+
+  function audit({ exchange, viewer, params }: Asked): Response {
+    const urlToken = tokenIn(params)
+    pushes.requireOwner(urlToken, viewer)
+    return answerJson(200, { logs: pushes.audit(urlToken, readPage(exchange)).map(presentEntry) })
+  }
+
+  async function expire({ exchange, viewer, params }: Asked): Promise<Response> {
+    return answerJson(
+      200,
+      presentDeleted(await pushes.expire(tokenIn(params), viewer), presentation(exchange)),
+    )
+  }
+
+  async function list({ exchange, viewer }: Asked, expired: boolean): Promise<Response> {
+    const account = requireAccount(viewer.account)
+    const listed = await pushes.list(account, { expired, pageNumber: readPage(exchange) })
+    const options = presentation(exchange)
+    return answerJson(
+      200,
+      listed.map((push) => presentListed(push, options)),
+    )
+  }
+
+  return {
+    create,
+    retrieve,
+    preview,
+    audit,
+    expire,
+    active: (asked: Asked) => list(asked, false),
+    expired: (asked: Asked) => list(asked, true),
+  }
+}
+
+function tokenIn({ url_token }: Asked['params']): string {
+  return url_token ?? ''
+}
+
+/** The header is better: query parameters end up in histories and in other programs' logs. */
+function readPassphrase(exchange: Exchange): string | null {
+  const header = exchange.request.headers.get('x-push-passphrase')
+  const passphrase = header === null ? queryOf(exchange).get('passphrase') : decodeHeader(header)
+  return passphrase === '' ? null : passphrase
+}
+
+function decodeHeader(value: string): string {
+  try {
+    return decodeURIComponent(value)
+  } catch {
+    throw new DomainError('malformed', 'X-Push-Passphrase must be percent-encoded UTF-8.')
+  }
+}
+
+/** An empty page is the first one. */
+function readPage(exchange: Exchange): number {
+  const page = queryOf(exchange).get('page') || '1'
+  const number = /^\d{1,3}$/.test(page) ? Number(page) : 0
+  if (number < 1 || number > MAX_PAGE)
+    throw new DomainError('malformed', `page must be between 1 and ${MAX_PAGE}`)
+  return number
+}
+
+function requireAccount(account: Account | null): Account {
+  if (account === null) throw new Error('the route of a list lets visitors in')
+  return account
+}
+
+function refusePassphrase(message: string): Response {
+  const body = { error: message, message, status: 'unauthorized' }
+  return answerJson(401, body, { 'www-authenticate': 'Bearer' })
+}
+
+function tooManyTries(lockedFor: number): DomainError {
+  const retryAfter = Math.min(60, Math.max(1, Math.ceil(lockedFor / 1000)))
+  const message = `Too many wrong passphrases for this push: try again in ${retryAfter} s.`
+  return new DomainError('too_many', message, { retryAfter })
+}

@@ -1,0 +1,46 @@
+// The API's reference as OpenAPI 3, generated from the routes when somebody first asks for it.
+
+import { swagger } from '@elysiajs/swagger'
+import { type AnyElysia, Elysia } from 'elysia'
+import { SCHEMAS } from './schemas.ts'
+
+const DESCRIPTION = `Hand over a secret: create a push, give its link away, and it is gone after so many views or days.
+
+Every path also answers with \`.json\` at its end. A token, where one is needed, comes from \`oncebox token create EMAIL\`
+and goes into \`Authorization: Bearer …\`; without one every path but \`/version\` is closed when \`anonymous_access\` is off.
+Any other path is 404, a known path with another method 405 with \`Allow\`.`
+
+/** Resolves to the JSON text. `routes` carry their operations as `detail`. */
+export function createReference(options: {
+  routes: () => AnyElysia
+  version: string
+}): () => Promise<string> {
+  let reference: Promise<string> | null = null
+  return () => {
+    reference = reference ?? generate(options.routes(), options.version)
+    return reference
+  }
+}
+
+/** The plugin's own page would load scripts from outside, so it lives in an app that nobody can reach. */
+async function generate(routes: AnyElysia, version: string): Promise<string> {
+  const documentation = {
+    info: { title: 'Oncebox', version, description: DESCRIPTION, license: { name: 'Apache-2.0' } },
+    // Relative to this document, so that it is right behind every proxy and sub-path.
+    servers: [{ url: '../..' }],
+    tags: [
+      { name: 'Pushes', description: 'Create, hand over, retrieve.' },
+      { name: 'Owner', description: 'What an account sees of its own pushes.' },
+      { name: 'Instance', description: 'About this server.' },
+    ],
+    components: {
+      // TypeBox keeps symbols on its schemas that have no place in a document.
+      schemas: JSON.parse(JSON.stringify(SCHEMAS)),
+      securitySchemes: { token: { type: 'http' as const, scheme: 'bearer' } },
+    },
+  }
+  const app = new Elysia().use(routes).use(swagger({ path: '/reference', documentation }))
+  const answer = await app.handle(new Request('http://localhost/reference/json'))
+  if (!answer.ok) throw new Error(`the reference could not be generated: ${answer.status}`)
+  return answer.text()
+}

@@ -1,0 +1,198 @@
+// The shapes of the API for its reference. Tests hold every answer against them.
+
+import { type TSchema, Type } from 'typebox'
+import { PUSH_KINDS } from '../../domain/push.ts'
+
+/** OpenAPI 3.0 has no type "null". */
+function nullable(schema: TSchema): TSchema {
+  return { ...schema, nullable: true }
+}
+
+function closed(properties: Record<string, TSchema>, description: string): TSchema {
+  return Type.Object(properties, { additionalProperties: false, description })
+}
+
+const time = (description: string) =>
+  Type.String({ format: 'date-time', description, examples: ['2026-11-20T22:47:00.000Z'] })
+
+const count = (description: string) => Type.Integer({ minimum: 0, description })
+
+const kind = Type.String({ enum: [...PUSH_KINDS], description: 'What the payload is.' })
+
+const push = {
+  url_token: Type.String({ pattern: '^[0-9a-z]{26}$', description: 'Addresses the push in paths.' }),
+  html_url: Type.String({ format: 'uri', description: 'The secret link, to be handed to the recipient.' }),
+  json_url: Type.String({ format: 'uri' }),
+  kind,
+  created_at: time('When it was created.'),
+  updated_at: time('When anything last happened to it.'),
+  expire_after_days: Type.Integer({ minimum: 1 }),
+  expire_after_views: Type.Integer({ minimum: 1 }),
+  days_remaining: count('Whole days left.'),
+  views_remaining: count('Retrievals left.'),
+  expires_at: time('The exact moment at which it expires.'),
+  expired: Type.Boolean(),
+  expired_on: nullable(time('When it expired.')),
+  deleted: Type.Boolean({ description: 'Whether somebody expired it, rather than a limit.' }),
+  deletable_by_viewer: nullable(Type.Boolean()),
+  retrieval_step: Type.Boolean({ description: 'Whether the link asks for a confirmation first.' }),
+  passphrase: nullable(Type.String({ description: 'Always null: a passphrase is never given back.' })),
+  passphrase_required: Type.Boolean(),
+}
+
+const labels = {
+  name: Type.String({ description: 'Label shown to the owner.' }),
+  note: Type.String({ description: 'Note visible to the owner only.' }),
+}
+
+const file = {
+  filename: Type.String(),
+  content_type: Type.String(),
+  size: count('Bytes.'),
+}
+
+const createdFiles = { files: Type.Array(closed(file, 'A file.')) }
+
+const retrievedFiles = {
+  files: Type.Array(
+    closed({ ...file, url: Type.String({ format: 'uri' }) }, 'A file and where to download it.'),
+  ),
+}
+
+const range = closed(
+  { min: Type.Integer(), max: Type.Integer(), default: Type.Integer() },
+  'What is allowed, and what applies when omitted.',
+)
+
+const features = closed(
+  {
+    anonymous_access: Type.Boolean({ description: 'Whether the API may be used without a token.' }),
+    api_token_authentication: Type.Boolean(),
+    accounts: closed({ enabled: Type.Boolean() }, 'The accounts API; not in this edition.'),
+    pushes: closed(
+      {
+        enabled: Type.Boolean(),
+        email_auto_dispatch: Type.Boolean(),
+        file_attachments: closed(
+          { enabled: Type.Boolean(), requires_authentication: Type.Boolean() },
+          'Files.',
+        ),
+        url_pushes: closed({ enabled: Type.Boolean() }, 'Pushes of a link.'),
+        qr_code_pushes: closed({ enabled: Type.Boolean() }, 'Pushes of a QR code.'),
+      },
+      'What can be pushed.',
+    ),
+    requests: closed({ enabled: Type.Boolean() }, 'The requests API; not in this edition.'),
+  },
+  'Capabilities of this instance.',
+)
+
+const auditEntry = closed(
+  {
+    ip: Type.String(),
+    user_agent: Type.String(),
+    referrer: Type.String({ description: 'Only its origin.' }),
+    kind: Type.String({
+      enum: ['creation', 'view', 'failed_view', 'failed_passphrase', 'owner_view', 'expire'],
+      description: 'More kinds may come.',
+    }),
+    created_at: time('When it happened.'),
+    updated_at: time('The same.'),
+  },
+  'One visit.',
+)
+
+const newPush = Type.Object(
+  {
+    payload: Type.String({ description: 'The secret. Required for text, url and qr.' }),
+    kind: Type.Optional(
+      Type.String({ enum: [...PUSH_KINDS], description: 'file when there are files, else text.' }),
+    ),
+    files: Type.Optional(
+      Type.Array(
+        closed(
+          {
+            filename: Type.String(),
+            content_type: Type.Optional(Type.String()),
+            data: Type.String({ format: 'byte', description: 'base64' }),
+          },
+          'A file, within the size of a JSON body. Larger ones go as multipart/form-data.',
+        ),
+      ),
+    ),
+    expire_after_days: Type.Optional(Type.Integer({ minimum: 1 })),
+    expire_after_views: Type.Optional(Type.Integer({ minimum: 1 })),
+    expire_after_duration: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 17,
+        description:
+          'Index of 15 min, 30 min, 45 min, 1 h, 6 h, 12 h, 1 d, 2 d, 3 d, 4 d, 5 d, 6 d, 7 d, 14 d, 21 d, 30 d, 60 d, 90 d. With days given too, the shorter wins.',
+      }),
+    ),
+    deletable_by_viewer: Type.Optional(Type.Boolean({ description: 'Whether recipients may expire it.' })),
+    retrieval_step: Type.Optional(Type.Boolean({ description: 'Ask for a confirmation before retrieving.' })),
+    passphrase: Type.Optional(Type.String({ description: 'Needed to retrieve; at most 1024 bytes.' })),
+    name: Type.Optional(Type.String({ maxLength: 255 })),
+    note: Type.Optional(Type.String({ maxLength: 10_000 })),
+  },
+  { description: 'Unknown members are ignored.' },
+)
+
+/** By the names that the reference gives them. */
+export const SCHEMAS = {
+  NewPush: Type.Object({ push: newPush }),
+  CreatedPush: closed(
+    { ...push, ...labels, ...createdFiles },
+    'A push as it was created, without its payload.',
+  ),
+  RetrievedPush: closed(
+    { ...push, payload: nullable(Type.String({ description: 'null once expired.' })), ...retrievedFiles },
+    'A push with its payload, or without when it has expired.',
+  ),
+  DeletedPush: closed({ ...push, ...retrievedFiles }, 'A push that is expired now.'),
+  ListedPush: closed({ ...push, ...labels }, 'A push in a list of its owner.'),
+  PushList: Type.Array(Type.Unsafe({ $ref: '#/components/schemas/ListedPush' })),
+  Preview: closed(
+    { url: Type.String({ format: 'uri', description: 'The secret link.' }) },
+    'The link of a push.',
+  ),
+  AuditLog: closed({ logs: Type.Array(auditEntry) }, 'Oldest first, 50 a page.'),
+  Version: closed(
+    {
+      application_version: Type.String({ pattern: '^\\d+\\.\\d+\\.\\d+$' }),
+      api_version: Type.String(),
+      edition: Type.String(),
+      features,
+      limits: closed(
+        {
+          payload_bytes: count('Bytes of a payload.'),
+          file_bytes: count('Bytes of a file.'),
+          files: count('Files of a push.'),
+          expire_after_days: range,
+          expire_after_views: range,
+        },
+        'Limits of this instance.',
+      ),
+    },
+    'About this instance.',
+  ),
+  Error: closed({ error: Type.String() }, 'A refusal.'),
+  PassphraseError: Type.Object(
+    { error: Type.String(), message: Type.Optional(Type.String()), status: Type.Optional(Type.String()) },
+    { additionalProperties: false, description: 'A token or a passphrase is missing or wrong.' },
+  ),
+  ValidationError: Type.Object(
+    { error: Type.String() },
+    {
+      additionalProperties: Type.Array(Type.String()),
+      description: 'One member for each field at fault, an array of messages.',
+    },
+  ),
+  InternalError: closed(
+    { error: Type.String(), request_id: Type.String() },
+    'The cause is in the log of the server.',
+  ),
+}
+
+export type SchemaName = keyof typeof SCHEMAS

@@ -1,0 +1,79 @@
+// Where a request comes from: the socket, or what a trusted proxy says.
+
+import ipaddr from 'ipaddr.js'
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6
+type Network = [Address, number]
+
+export type Forwarded = {
+  address: string
+  /** What the outermost trusted proxy was asked for; null when nobody trusted says so. */
+  scheme: 'http' | 'https' | null
+  host: string | null
+}
+
+export type ReadForwarded = (peer: string, headers: Headers) => Forwarded
+
+/** `trustedProxies` are networks or addresses; headers from anybody else are not looked at. */
+export function createReadForwarded(trustedProxies: readonly string[]): ReadForwarded {
+  const networks = trustedProxies.map(parseNetwork)
+  const isTrusted = (address: Address) => networks.some((network) => contains(network, address))
+
+  return (peer, headers) => {
+    const socket = parseAddress(peer)
+    if (socket === null || !isTrusted(socket)) {
+      return { address: socket?.toString() ?? peer, scheme: null, host: null }
+    }
+    const scheme = lastOf(headers.get('x-forwarded-proto'))?.toLowerCase()
+    return {
+      address: walkBack(socket, headers.get('x-forwarded-for'), isTrusted),
+      scheme: scheme === 'https' || scheme === 'http' ? scheme : null,
+      host: lastOf(headers.get('x-forwarded-host')),
+    }
+  }
+}
+
+/** From the nearest hop outwards: the first address that is not a trusted proxy is the client. */
+function walkBack(
+  socket: Address,
+  forwardedFor: string | null,
+  isTrusted: (address: Address) => boolean,
+): string {
+  let client = socket
+  for (const hop of (forwardedFor ?? '').split(',').reverse()) {
+    const address = parseAddress(hop.trim())
+    if (address === null) break
+    client = address
+    if (!isTrusted(address)) break
+  }
+  return client.toString()
+}
+
+/** IPv4 that arrives on an IPv6 listener is IPv4. */
+function parseAddress(text: string): Address | null {
+  return ipaddr.isValid(text) ? ipaddr.process(text) : null
+}
+
+function parseNetwork(text: string): Network {
+  if (text.includes('/')) return ipaddr.parseCIDR(text)
+  const address = ipaddr.process(text)
+  return [address, address.kind() === 'ipv4' ? 32 : 128]
+}
+
+function contains([network, bits]: Network, address: Address): boolean {
+  return network.kind() === address.kind() && address.match(network, bits)
+}
+
+function lastOf(list: string | null): string | null {
+  return list?.split(',').at(-1)?.trim() || null
+}
+
+/** What is limited together: an IPv4 address, or the /64 that one household or host holds. null for loopback. */
+export function limitKey(address: string): string | null {
+  const parsed = parseAddress(address)
+  if (parsed === null) return address
+  if (parsed.range() === 'loopback') return null
+  return parsed.kind() === 'ipv4'
+    ? parsed.toString()
+    : ipaddr.IPv6.networkAddressFromCIDR(`${parsed}/64`).toString()
+}

@@ -1,0 +1,40 @@
+// What is known of a request before any route sees it.
+
+import type { Visit } from '../domain/audit.ts'
+import { shortenReferrer, shortenUserAgent } from '../domain/audit.ts'
+
+export type Exchange = {
+  request: Request
+  requestId: string
+  /** The pattern of the route that answers, for the log: never the path, which may be a link. */
+  route: string
+  /** What links start with, without a trailing slash. */
+  baseUrl: string
+  clientAddress: string
+}
+
+const exchanges = new WeakMap<Request, Exchange>()
+
+export function openExchange(request: Request, exchange: Exchange): void {
+  exchanges.set(request, exchange)
+}
+
+/** Throws for a request that did not come through the server's front door. */
+export function exchangeOf(request: Request): Exchange {
+  const exchange = exchanges.get(request)
+  if (exchange === undefined) throw new Error('a request reached a route without an exchange')
+  return exchange
+}
+
+export function visitOf({ request, clientAddress }: Exchange): Visit {
+  return {
+    ip: clientAddress,
+    userAgent: shortenUserAgent(request.headers.get('user-agent') ?? ''),
+    referrer: shortenReferrer(request.headers.get('referer') ?? ''),
+  }
+}
+
+export function queryOf({ request }: Exchange): URLSearchParams {
+  const mark = request.url.indexOf('?')
+  return new URLSearchParams(mark === -1 ? '' : request.url.slice(mark))
+}

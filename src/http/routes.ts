@@ -1,0 +1,67 @@
+// Every URL of this server on one page, grouped by who may enter.
+
+import { answerJson } from './answers.ts'
+import { OPERATIONS } from './api/operations.ts'
+import type { PushEndpoints } from './api/pushes.ts'
+import { presentVersion, type VersionFacts } from './api/version.ts'
+import type { Route } from './router.ts'
+import { createAboutPages } from './web/about.tsx'
+import { createAssets } from './web/assets.ts'
+import { createAnswerDocs } from './web/docs.tsx'
+
+export type RouteTableOptions = {
+  endpoints: PushEndpoints
+  version: VersionFacts
+  /** Whether the database answers. */
+  isAlive: () => boolean
+  /** The OpenAPI document as JSON text. */
+  reference: () => Promise<string>
+}
+
+export function createRouteTable({ endpoints, version, isAlive, reference }: RouteTableOptions): Route[] {
+  const assets = createAssets(version.applicationVersion)
+  const about = createAboutPages(assets)
+  const facts = presentVersion(version)
+  return [
+    // Open to everybody: tokens are not even looked at.
+    get('/api/v2/version', 'open', () => answerJson(200, facts), OPERATIONS.version),
+    get('/api/v2/openapi.json', 'open', async () => answerJson(200, JSON.parse(await reference()))),
+    get('/api/v2/docs', 'open', createAnswerDocs(assets)),
+    get('/api', 'open', about.previousApi),
+    get('/', 'open', about.home),
+    get('/p/:url_token', 'open', about.secretLink),
+    get('/p/:url_token/r', 'open', about.secretLink),
+    get('/assets/:name', 'open', assets.answer),
+    get('/up', 'open', () => answerJson(isAlive() ? 200 : 503, { up: isAlive() })),
+
+    // For visitors, unless the instance asks everybody for a token.
+    {
+      method: 'POST',
+      path: '/api/v2/pushes',
+      access: 'visitor',
+      answer: endpoints.create,
+      detail: OPERATIONS.create,
+    },
+    {
+      ...get('/api/v2/pushes/:url_token', 'visitor', endpoints.retrieve, OPERATIONS.retrieve),
+      head: endpoints.preview,
+    },
+    {
+      method: 'DELETE',
+      path: '/api/v2/pushes/:url_token',
+      access: 'visitor',
+      answer: endpoints.expire,
+      detail: OPERATIONS.expire,
+    },
+    get('/api/v2/pushes/:url_token/preview', 'visitor', endpoints.preview, OPERATIONS.preview),
+
+    // For accounts.
+    get('/api/v2/pushes/:url_token/audit', 'account', endpoints.audit, OPERATIONS.audit),
+    get('/api/v2/pushes/active', 'account', endpoints.active, OPERATIONS.active),
+    get('/api/v2/pushes/expired', 'account', endpoints.expired, OPERATIONS.expired),
+  ]
+}
+
+function get(path: string, access: Route['access'], answer: Route['answer'], detail?: object): Route {
+  return { method: 'GET', path, access, answer, ...(detail === undefined ? {} : { detail }) }
+}

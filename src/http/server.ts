@@ -1,0 +1,110 @@
+// The front door: address, limits, host and path of every request, its log line; then the routes.
+
+import type { ReadForwarded } from './client-address.ts'
+import type { PresentError } from './errors.ts'
+import { type Exchange, openExchange } from './exchange.ts'
+import type { HostRules } from './host.ts'
+import { canonicalPath, pathOf, withPath } from './paths.ts'
+import type { LimitRate } from './rate-limit.ts'
+
+/** Told once a request has been answered. `route` is a pattern, never the path. */
+export type LogRequest = (line: {
+  method: string
+  route: string
+  status: number
+  durationMs: number
+  requestId: string
+}) => void
+
+export type FrontDoorOptions = {
+  routes: { fetch(request: Request): Response | Promise<Response> }
+  readForwarded: ReadForwarded
+  hostRules: HostRules
+  limitRate: LimitRate
+  presentError: PresentError
+  newRequestId: () => string
+  logRequest: LogRequest
+}
+
+/** Answers one request; `peer` is the address of its socket. */
+export type Handle = (request: Request, peer: string) => Promise<Response>
+
+/** Told to everybody, whatever name or rate they come with: clients ask it first. */
+const EXEMPT_PATH = '/api/v2/version'
+
+export function createFrontDoor(options: FrontDoorOptions): Handle {
+  const { routes, readForwarded, hostRules, limitRate, presentError, newRequestId, logRequest } = options
+
+  async function admit(exchange: Exchange, path: string, host: string | null): Promise<void> {
+    if (path === EXEMPT_PATH) return
+    const limited = limitRate(exchange.clientAddress)
+    if (limited !== null) await limited
+    hostRules.check(host)
+  }
+
+  async function answer(exchange: Exchange, host: string | null): Promise<Response> {
+    const { request } = exchange
+    const asked = pathOf(request.url)
+    const path = canonicalPath(asked, hostRules.basePath)
+    try {
+      await admit(exchange, path, host)
+      const isAsIs = path === asked && !request.url.startsWith('/')
+      const routed = isAsIs ? request : new Request(withPath(request.url, path), request)
+      exchange.request = routed
+      openExchange(routed, exchange)
+      return await routes.fetch(routed)
+    } catch (cause) {
+      return presentError(cause, exchange, path)
+    }
+  }
+
+  return async (request, peer) => {
+    const started = performance.now()
+    const { headers } = request
+    const forwarded = readForwarded(peer, headers)
+    const host = forwarded.host ?? headers.get('host')
+    const baseUrl = hostRules.baseUrlFor({ scheme: forwarded.scheme ?? 'http', host })
+    const requestId = newRequestId()
+    const exchange: Exchange = { request, requestId, route: '-', baseUrl, clientAddress: forwarded.address }
+    const response = await answer(exchange, host)
+    response.headers.set('x-request-id', requestId)
+    const durationMs = performance.now() - started
+    logRequest({
+      method: request.method,
+      route: exchange.route,
+      status: response.status,
+      durationMs,
+      requestId,
+    })
+    return response
+  }
+}
+
+/** No body is too large for the socket: every route reads with a limit of its own. */
+const ANY_BODY_SIZE = Number.MAX_SAFE_INTEGER
+const IDLE_SECONDS = 30
+const GRACE_MS = 10_000
+
+export type Listener = { address: string; port: number; stop(): Promise<void> }
+
+/** Throws what the system says when the address cannot be had. */
+export function listen({ handle, host, port }: { handle: Handle; host: string; port: number }): Listener {
+  const server = Bun.serve({
+    hostname: host,
+    port,
+    reusePort: false,
+    idleTimeout: IDLE_SECONDS,
+    maxRequestBodySize: ANY_BODY_SIZE,
+    development: false,
+    fetch: (request, socket) => handle(request, socket.requestIP(request)?.address ?? ''),
+  })
+
+  /** Running requests may finish; what has not after a while is cut off in a way clients notice. */
+  async function stop(): Promise<void> {
+    const grace = setTimeout(() => void server.stop(true), GRACE_MS)
+    await server.stop()
+    clearTimeout(grace)
+  }
+
+  return { address: server.hostname ?? host, port: server.port ?? port, stop }
+}

@@ -1,0 +1,77 @@
+// API tokens: made and revoked for an account, and recognised in requests.
+
+import { apiTokenPrefix, hashApiToken, newApiToken } from '../crypto/api-token.ts'
+import { type Account, type ApiToken, tokenNameProblem } from '../domain/account.ts'
+import { DomainError } from '../domain/errors.ts'
+import type { AccountStore } from '../store/store.ts'
+import type { Accounts } from './accounts.ts'
+
+export type ApiTokens = ReturnType<typeof createApiTokens>
+
+export type NewApiToken = { apiToken: string; name: string; prefix: string }
+
+type Options = { apiTokens: AccountStore['apiTokens']; accounts: Pick<Accounts, 'requireAccount'> }
+
+export function createApiTokens({ apiTokens, accounts }: Options) {
+  /** The only time the token itself is seen. Without a name it gets the next free `token-N`. */
+  async function createApiToken(input: { email: string; name?: string }): Promise<NewApiToken> {
+    const { id: accountId } = accounts.requireAccount(input.email)
+    const name = input.name?.trim() ?? nextName(apiTokens.listApiTokens(accountId))
+    const problem = tokenNameProblem(name)
+    if (problem !== null) throw new DomainError('invalid', `The name of the token ${problem}.`)
+    const apiToken = newApiToken()
+    const prefix = apiTokenPrefix(apiToken)
+    await apiTokens.addApiToken({ accountId, name, prefix, hash: hashApiToken(apiToken) })
+    return { apiToken, name, prefix }
+  }
+
+  function listApiTokens(email: string): ApiToken[] {
+    return apiTokens.listApiTokens(accounts.requireAccount(email).id)
+  }
+
+  /** Throws `not_found` when none fits, `conflict` when several do. */
+  async function revokeApiToken(input: { email: string; nameOrPrefix: string }): Promise<ApiToken> {
+    const token = pick(listApiTokens(input.email), input.nameOrPrefix)
+    await apiTokens.removeApiToken(token.id)
+    return token
+  }
+
+  /** The account behind a token; null for an unknown one or a disabled account. Notes the use. */
+  function authenticate(apiToken: string, onError: (cause: unknown) => void): Account | null {
+    const found = apiTokens.findByHash(hashApiToken(apiToken))
+    if (found === null) return null
+    apiTokens.noteUse(found).catch(onError)
+    return found.account
+  }
+
+  return { createApiToken, listApiTokens, revokeApiToken, authenticate }
+}
+
+/** A whole name wins over a prefix. */
+function pick(tokens: ApiToken[], nameOrPrefix: string): ApiToken {
+  const named = tokens.find(({ name }) => name === nameOrPrefix)
+  const fitting = named ? [named] : tokens.filter(({ prefix }) => isPrefix(prefix, nameOrPrefix))
+  const [token] = fitting
+  if (token === undefined)
+    throw new DomainError('not_found', `No API token of this account is "${nameOrPrefix}".`)
+  if (fitting.length > 1) {
+    const names = fitting.map(({ name, prefix }) => `${name} (${prefix})`).join(', ')
+    throw new DomainError(
+      'conflict',
+      `"${nameOrPrefix}" fits several API tokens: ${names}. Nothing was revoked.`,
+    )
+  }
+  return token
+}
+
+/** A pasted token is longer than the stored prefix; a typed prefix may be shorter, but says something. */
+function isPrefix(prefix: string, typed: string): boolean {
+  return typed.startsWith(prefix) || (typed.length > 4 && prefix.startsWith(typed))
+}
+
+function nextName(tokens: ApiToken[]): string {
+  const taken = new Set(tokens.map(({ name }) => name))
+  let number = tokens.length + 1
+  while (taken.has(`token-${number}`)) number += 1
+  return `token-${number}`
+}

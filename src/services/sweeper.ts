@@ -1,0 +1,55 @@
+// The sweeper: writes down expiry by time and purges what expired long ago, in small steps beside the requests.
+
+import { DAY, type Now } from '../domain/time.ts'
+import type { Store } from '../store/store.ts'
+
+export const ANONYMOUS_PURGE_AFTER = DAY
+
+export type Sweeper = ReturnType<typeof createSweeper>
+
+export type SweeperOptions = {
+  expiry: Store['expiry']
+  now: Now
+  /** Milliseconds that an owner's expired push is kept. */
+  purgeAfter: number
+}
+
+export type Swept = { expired: number; purged: number }
+
+export function createSweeper({ expiry, now, purgeAfter }: SweeperOptions) {
+  let running: Promise<Swept> | null = null
+  let stopped = false
+
+  /** One run at a time; a second call joins the one under way. */
+  function sweep(): Promise<Swept> {
+    running = running ?? collect().finally(() => (running = null))
+    return running
+  }
+
+  async function collect(): Promise<Swept> {
+    const expired = await repeat(expiry.expireLapsed)
+    const anonymous = await repeat(() =>
+      expiry.purgeExpired({ of: 'anonymous', until: now() - ANONYMOUS_PURGE_AFTER }),
+    )
+    const owned = await repeat(() => expiry.purgeExpired({ of: 'owned', until: now() - purgeAfter }))
+    return { expired, purged: anonymous + owned }
+  }
+
+  async function repeat(step: () => Promise<number>): Promise<number> {
+    let total = 0
+    while (!stopped) {
+      const done = await step()
+      total += done
+      if (done === 0) break
+    }
+    return total
+  }
+
+  /** Ends the run under way after its present step. */
+  async function stop(): Promise<void> {
+    stopped = true
+    await running
+  }
+
+  return { sweep, stop }
+}

@@ -1,0 +1,136 @@
+// The kinds of values a setting may have: how each is read from text, and what is said when it cannot be.
+
+import { isIP } from 'node:net'
+import { posix, win32 } from 'node:path'
+import ipaddr from 'ipaddr.js'
+import { DAY, HOUR, MINUTE, SECOND } from './domain/time.ts'
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** The machine a process runs on, handed in so that reading settings stays pure. */
+export type Place = {
+  env: Environment
+  platform: NodeJS.Platform
+  home: string
+  cwd: string
+}
+
+/** `problem` follows the name and the value in a sentence: "must be …". It never repeats the value. */
+export type Parsed<T> = { value: T } | { problem: string }
+
+export type Parser<T> = (text: string, place: Place) => Parsed<T>
+
+const SIZE_UNITS = {
+  '': 1,
+  b: 1,
+  ...{ k: 2 ** 10, m: 2 ** 20, g: 2 ** 30, t: 2 ** 40 },
+  ...{ kib: 2 ** 10, mib: 2 ** 20, gib: 2 ** 30, tib: 2 ** 40 },
+  ...{ kb: 1e3, mb: 1e6, gb: 1e9, tb: 1e12 },
+}
+const DURATION_UNITS = { s: SECOND, m: MINUTE, h: HOUR, d: DAY }
+
+type Units = Readonly<Record<string, number>>
+
+/** NaN when the text is no such amount: every comparison with it fails. */
+function amountOf(text: string, units: Units): number {
+  const [, digits, unit = ''] = /^(\d{1,16}) ?([a-z]*)$/i.exec(text.trim()) ?? []
+  const factor = Object.hasOwn(units, unit.toLowerCase()) ? units[unit.toLowerCase()] : undefined
+  return digits === undefined || factor === undefined ? Number.NaN : Number(digits) * factor
+}
+
+function amount(units: Units, range: { min: string; max: string; such: string }): Parser<number> {
+  const { min, max, such } = range
+  const lowest = amountOf(min, units)
+  const highest = amountOf(max, units)
+  return (text) => {
+    const value = amountOf(text, units)
+    return value >= lowest && value <= highest
+      ? { value }
+      : { problem: `must be ${such} from ${min} to ${max}` }
+  }
+}
+
+export function wholeNumber(min: string, max: string): Parser<number> {
+  return amount({ '': 1 }, { min, max, such: 'a whole number' })
+}
+
+/** Bytes. K, M, G, T and KiB, MiB, GiB, TiB are powers of 1024; KB, MB, GB, TB are powers of 1000. */
+export function size(min: string, max: string): Parser<number> {
+  return amount(SIZE_UNITS, { min, max, such: 'a size (such as 4096, 512KiB or 1MiB)' })
+}
+
+/** Milliseconds. A bare number is refused: nobody remembers whether it would be seconds or days. */
+export function duration(min: string, max: string): Parser<number> {
+  return amount(DURATION_UNITS, { min, max, such: 'a duration (such as 60s, 15m, 1h or 365d)' })
+}
+
+export function oneOf<const T extends string>(...choices: T[]): Parser<T> {
+  return (text) => {
+    const value = choices.find((choice) => choice === text.trim())
+    return value === undefined ? { problem: `must be ${choices.join(' or ')}` } : { value }
+  }
+}
+
+export function truth(text: string): Parsed<boolean> {
+  const word = text.trim().toLowerCase()
+  if (['true', '1', 'yes', 'on'].includes(word)) return { value: true }
+  if (['false', '0', 'no', 'off'].includes(word)) return { value: false }
+  return { problem: 'must be true or false (or 1, 0, yes, no, on, off)' }
+}
+
+/** For a switch whose other position is not built yet. */
+export function onlyFalse(reason: string): Parser<boolean> {
+  return (text) => {
+    const parsed = truth(text)
+    return 'value' in parsed && parsed.value ? { problem: `must be false: ${reason}` } : parsed
+  }
+}
+
+export function port(text: string, place: Place): Parsed<number> {
+  const parsed = wholeNumber('0', '65535')(text, place)
+  if ('value' in parsed || !/^(tcp|udp):\/\//.test(text)) return parsed
+  const hint =
+    'Kubernetes sets this for a service named "oncebox": set enableServiceLinks to false, or give --port'
+  return { problem: `${parsed.problem} (${hint})` }
+}
+
+/** An absolute path; a relative one starts at the current folder. */
+export function path(text: string, place: Place): Parsed<string> {
+  const paths = place.platform === 'win32' ? win32 : posix
+  if (text.trim() === '' || text.includes('\0')) return { problem: 'must be a path' }
+  if (/^~($|[/\\])/.test(text))
+    return { problem: 'must be a path without "~", which the shell did not expand' }
+  return { value: paths.resolve(place.cwd, text) }
+}
+
+/** A name may not end in a number: `300.1.1.1` is a mistyped address. */
+const HOST_NAME = /^(?=.{1,253}$)([a-z\d]([a-z\d-]{0,61}[a-z\d])?\.)*[a-z]([a-z\d-]{0,61}[a-z\d])?$/i
+
+export function host(text: string): Parsed<string> {
+  const value = text.trim().replace(/^\[(.*)\]$/, '$1')
+  return isIP(value) || HOST_NAME.test(value)
+    ? { value }
+    : { problem: 'must be an address or a host name without a port, such as 127.0.0.1, :: or localhost' }
+}
+
+/** Without a trailing slash; a path is kept, for instances that live below one. */
+export function baseUrl(text: string): Parsed<string> {
+  const problem =
+    'must be an http or https URL without credentials, query or fragment, such as https://once.example'
+  const given = text.trim()
+  if (!/^https?:\/\/[^?#]+$/i.test(given)) return { problem }
+  const url = URL.parse(given)
+  if (url === null || url.username !== '' || url.password !== '') return { problem }
+  return { value: `${url.origin}${url.pathname}`.replace(/\/+$/, '') }
+}
+
+/** A single address, or a network in CIDR notation. */
+export function network(text: string): Parsed<string> {
+  const value = text.trim()
+  const [address = '', ...prefix] = value.split('/')
+  // ipaddr.js also takes "10" and "0x7f.1" for addresses; an operator never means them.
+  const isAddress = ipaddr.IPv4.isValidFourPartDecimal(address) || ipaddr.IPv6.isValid(address)
+  return isAddress && (prefix.length === 0 || ipaddr.isValidCIDR(value))
+    ? { value }
+    : { problem: 'must be an address such as 10.0.0.1 or a network such as 10.0.0.0/8' }
+}

@@ -1,0 +1,74 @@
+// API tokens as they are kept: only their hashes. Each exported operation is one atomic step.
+
+import { and, asc, eq, isNull, sql } from 'drizzle-orm'
+import type { Account, ApiToken } from '../domain/account.ts'
+import { DomainError } from '../domain/errors.ts'
+import { MINUTE, type Now } from '../domain/time.ts'
+import { withoutHash } from './accounts.ts'
+import type { Connection } from './database.ts'
+import type { Transact } from './group-commit.ts'
+import { accounts, apiTokens } from './schema.ts'
+
+export type ApiTokenRows = ReturnType<typeof createApiTokens>
+
+export type ApiTokenToStore = { accountId: number; name: string; prefix: string; hash: Uint8Array }
+
+/** An account and the token it came with. */
+export type Authenticated = { account: Account; tokenId: number; lastUsedAt: number | null }
+
+export function createApiTokens(options: { connection: Connection; transact: Transact; now: Now }) {
+  const { transact, now } = options
+  const { orm } = options.connection
+  const byHash = orm
+    .select({ account: accounts, tokenId: apiTokens.id, lastUsedAt: apiTokens.lastUsedAt })
+    .from(apiTokens)
+    .innerJoin(accounts, eq(accounts.id, apiTokens.accountId))
+    .where(and(eq(apiTokens.hash, sql.placeholder('hash')), isNull(accounts.disabledAt)))
+    .prepare()
+  const setLastUsed = orm
+    .update(apiTokens)
+    .set({ lastUsedAt: sql`${sql.placeholder('now')}` })
+    .where(eq(apiTokens.id, sql.placeholder('id')))
+    .prepare()
+
+  function addApiToken({ accountId, name, prefix, hash }: ApiTokenToStore): Promise<ApiToken> {
+    return transact(() => {
+      if (listApiTokens(accountId).some((other) => other.name === name)) {
+        throw new DomainError('conflict', `This account has an API token named "${name}" already.`)
+      }
+      const token = { accountId, name, prefix, hash: Buffer.from(hash), createdAt: now(), lastUsedAt: null }
+      const { id } = orm.insert(apiTokens).values(token).returning({ id: apiTokens.id }).get()
+      return { id, name, prefix, createdAt: token.createdAt, lastUsedAt: null }
+    })
+  }
+
+  function listApiTokens(accountId: number): ApiToken[] {
+    const { id, name, prefix, createdAt, lastUsedAt } = apiTokens
+    const columns = { id, name, prefix, createdAt, lastUsedAt }
+    return orm
+      .select(columns)
+      .from(apiTokens)
+      .where(eq(apiTokens.accountId, accountId))
+      .orderBy(asc(id))
+      .all()
+  }
+
+  /** Disabled accounts are not found. */
+  function findByHash(hash: Uint8Array): Authenticated | null {
+    const row = byHash.get({ hash })
+    return row === undefined ? null : { ...row, account: withoutHash(row.account) }
+  }
+
+  /** Written at most once a minute. */
+  async function noteUse({ tokenId, lastUsedAt }: Authenticated): Promise<void> {
+    const time = now()
+    if (lastUsedAt !== null && time - lastUsedAt < MINUTE) return
+    await transact(() => void setLastUsed.run({ now: time, id: tokenId }))
+  }
+
+  function removeApiToken(id: number): Promise<void> {
+    return transact(() => void orm.delete(apiTokens).where(eq(apiTokens.id, id)).run())
+  }
+
+  return { addApiToken, listApiTokens, findByHash, noteUse, removeApiToken }
+}

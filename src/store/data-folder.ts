@@ -1,0 +1,110 @@
+// The data folder: its paths, its closed doors, and the key file in it.
+
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { type Keyring, newKeyFile, parseKeyFile } from '../crypto/keyring.ts'
+import { DomainError } from '../domain/errors.ts'
+
+export type DataFolder = { path: string; database: string; key: string; lock: string; holder: string }
+
+export function dataFolder(path: string): DataFolder {
+  return {
+    path,
+    database: join(path, 'oncebox.db'),
+    key: join(path, 'instance.key'),
+    lock: join(path, 'serve.lock'),
+    holder: join(path, 'serve.holder'),
+  }
+}
+
+/** Makes the folder when it is missing and closes it to other users. A foreign folder is left alone. */
+export function prepareDataFolder(folder: DataFolder): void {
+  try {
+    mkdirSync(folder.path, { recursive: true, mode: 0o700 })
+    if (!existsSync(folder.database)) refuseForeign(folder)
+    chmodSync(folder.path, 0o700)
+  } catch (cause) {
+    throw cause instanceof DomainError ? cause : cannot('use', folder.path, cause)
+  }
+}
+
+/** For commands beside the server: throws unless a server has made its folder here. */
+export function requireDataFolder(folder: DataFolder): void {
+  if (existsSync(folder.database)) return
+  const remedy = 'Start "oncebox serve" once, or name the right folder with --data-dir.'
+  throw new DomainError('conflict', `There is no Oncebox data in ${folder.path}. ${remedy}`)
+}
+
+/** Reads the key file; makes one only where no database exists yet. */
+export function readKeyring(folder: DataFolder, keyFile: string | null): Keyring {
+  const path = keyFile ?? folder.key
+  if (!existsSync(path)) makeKeyFile(path, folder)
+  try {
+    return parseKeyFile(readFileSync(path, 'utf8'))
+  } catch (cause) {
+    throw cannot('use the key file', path, cause)
+  }
+}
+
+/** True when others on this machine may read the file. Windows tells nothing by modes. */
+export function isReadableByOthers(path: string): boolean {
+  return process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0
+}
+
+function refuseForeign(folder: DataFolder): void {
+  const ours = new Set(['lost+found', 'instance.key', 'serve.lock', 'serve.lock-journal', 'serve.holder'])
+  const foreign = readdirSync(folder.path).find((name) => !ours.has(name))
+  if (foreign === undefined) return
+  const found = `it holds no Oncebox data but other files (such as ${JSON.stringify(foreign)})`
+  throw new DomainError(
+    'conflict',
+    `Cannot use ${folder.path}: ${found}. Name an empty or new folder with --data-dir.`,
+  )
+}
+
+function makeKeyFile(path: string, folder: DataFolder): void {
+  if (existsSync(folder.database)) {
+    const remedy = 'Put the file back, or name it with --key-file. A new key would open nothing of it.'
+    throw new DomainError(
+      'conflict',
+      `The key file ${path} is missing beside an existing database. ${remedy}`,
+    )
+  }
+  try {
+    writeDurably(path, newKeyFile())
+  } catch (cause) {
+    throw cannot('write the key file', path, cause)
+  }
+}
+
+function writeDurably(path: string, text: string): void {
+  const file = openSync(path, 'wx', 0o600)
+  writeSync(file, text)
+  fsyncSync(file)
+  closeSync(file)
+  syncFolder(dirname(path))
+}
+
+/** Makes a new name in a folder survive a power cut. Windows cannot open folders and needs no such thing. */
+function syncFolder(path: string): void {
+  if (process.platform === 'win32') return
+  const folder = openSync(path, 'r')
+  fsyncSync(folder)
+  closeSync(folder)
+}
+
+function cannot(what: string, path: string, cause: unknown): DomainError {
+  const reason = cause instanceof Error ? cause.message : String(cause)
+  return new DomainError('conflict', `Cannot ${what} ${path}: ${reason}`)
+}

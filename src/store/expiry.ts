@@ -1,0 +1,82 @@
+// What the sweeper does, in small steps: write down expiry by time, and purge what has been expired for long.
+
+import { and, asc, isNotNull, isNull, lte, sql } from 'drizzle-orm'
+import { lapse } from '../domain/push.ts'
+import type { Now } from '../domain/time.ts'
+import type { Connection } from './database.ts'
+import type { Transact } from './group-commit.ts'
+import type { PushRows } from './push-rows.ts'
+import { pushes } from './schema.ts'
+
+const STEP = 100
+/** Rows of the audit log that one purging step deletes at most, unless one push alone has more. */
+const AUDIT_STEP = 2_000
+
+export type Expiry = ReturnType<typeof createExpiry>
+
+/** `onDestroyed` is told when something was purged, so that the write-ahead log gets emptied after the commit. */
+export function createExpiry(options: {
+  connection: Connection
+  rows: PushRows
+  transact: Transact
+  now: Now
+  onDestroyed: () => void
+}) {
+  const { rows, transact, now, onDestroyed } = options
+  const { orm } = options.connection
+  const until = sql.placeholder('until')
+  const lapsed = orm
+    .select()
+    .from(pushes)
+    .where(and(isNull(pushes.expiredOn), lte(pushes.expiresAt, until)))
+    .orderBy(asc(pushes.expiresAt))
+    .limit(STEP)
+    .prepare()
+  const purgeable = (owner: typeof isNull) =>
+    orm
+      .select({ id: pushes.id, auditEntries: pushes.auditEntries })
+      .from(pushes)
+      .where(and(isNotNull(pushes.expiredOn), owner(pushes.ownerId), lte(pushes.expiredOn, until)))
+      .orderBy(asc(pushes.expiredOn))
+      .limit(STEP)
+      .prepare()
+  const purgeableOf = { anonymous: purgeable(isNull), owned: purgeable(isNotNull) }
+  const deletePush = orm
+    .delete(pushes)
+    .where(sql`${pushes.id} = ${sql.placeholder('id')}`)
+    .prepare()
+
+  /** True when a push has run out of time and nobody has written it down yet. */
+  function hasLapsed(): boolean {
+    return lapsed.get({ until: now() }) !== undefined
+  }
+
+  /** Writes down the expiry by time of some pushes; returns of how many. */
+  function expireLapsed(): Promise<number> {
+    return transact(() => {
+      const time = now()
+      const due = lapsed.all({ until: time })
+      for (const before of due)
+        rows.write({ before, after: lapse(before, time), now: time, kind: null, visit: null })
+      return due.length
+    })
+  }
+
+  /** Removes all trace of some pushes that expired at `until` or before; returns of how many. */
+  function purgeExpired({ of, until }: { of: 'anonymous' | 'owned'; until: number }): Promise<number> {
+    return transact(() => {
+      let purged = 0
+      let room = AUDIT_STEP
+      for (const { id, auditEntries } of purgeableOf[of].all({ until })) {
+        room -= auditEntries
+        if (purged > 0 && room < 0) break
+        deletePush.run({ id })
+        purged += 1
+      }
+      if (purged > 0) onDestroyed()
+      return purged
+    })
+  }
+
+  return { hasLapsed, expireLapsed, purgeExpired }
+}

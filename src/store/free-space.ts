@@ -1,0 +1,35 @@
+// How much of the disk under the data folder is still free, asked at most once a second.
+
+import { statfs } from 'node:fs/promises'
+import { DomainError } from '../domain/errors.ts'
+import { SECOND } from '../domain/time.ts'
+
+export type FreeSpace = {
+  /** Throws `disk_full` when less than the floor is free. */
+  require(): Promise<void>
+}
+
+export function createFreeSpace({ path, floor }: { path: string; floor: number }): FreeSpace {
+  let readAt = Number.NEGATIVE_INFINITY
+  let reading: Promise<number> = Promise.resolve(Number.POSITIVE_INFINITY)
+
+  async function read(): Promise<number> {
+    const { bavail, bsize } = await statfs(path)
+    return bavail * bsize
+  }
+
+  async function requireFloor(): Promise<void> {
+    if (floor === 0) return
+    const now = performance.now()
+    if (now - readAt > SECOND) {
+      readAt = now
+      reading = read()
+    }
+    const free = await reading
+    if (free >= floor) return
+    const message = `The disk of this server is nearly full (less than --min-free-space ${floor} bytes are free).`
+    throw new DomainError('disk_full', message)
+  }
+
+  return { require: requireFloor }
+}

@@ -1,0 +1,196 @@
+// Group commit: the works that wait run in one transaction and share one fsync.
+//
+// Every work is synchronous and runs in a savepoint of its own, so that a work that throws undoes only itself. When the
+// transaction as a whole is lost, every work of the batch is rejected: nothing of it was acknowledged.
+
+import type { Database } from 'bun:sqlite'
+import { DomainError } from '../domain/errors.ts'
+
+const MAX_BATCH_WORKS = 256
+const MAX_BATCH_MS = 20
+const MAX_WAITING = 10_000
+const BUSY_RETRY_MS = 10
+const BUSY_LIMIT_MS = 5_000
+
+/** Runs a work in a transaction; resolves with its result once that is durable. Promises are refused. */
+export type Transact = <T>(work: () => T extends PromiseLike<unknown> ? never : T) => Promise<T>
+
+export type GroupCommit = {
+  transact: Transact
+  /** Resolves when nothing waits any more. */
+  idle(): Promise<void>
+}
+
+export type GroupCommitOptions = {
+  database: Database
+  /** Runs within every batch, before its works. */
+  beforeWorks?: () => void
+  /** The store cannot be trusted any more, as after a failed fsync: the process must end. */
+  onFatal: (cause: unknown) => void
+}
+
+type Work = { run: () => unknown; since: number; settle: (outcome: Outcome) => void }
+type Outcome = { value: unknown } | { cause: unknown }
+
+export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
+  const { database, onFatal } = options
+  const savepoint = database.prepare('SAVEPOINT work')
+  const release = database.prepare('RELEASE work')
+  const rollbackTo = database.prepare('ROLLBACK TO work')
+  let waiting: Work[] = []
+  let scheduled = false
+  let whenIdle: (() => void)[] = []
+
+  function transact<T>(run: () => T): Promise<T> {
+    if (waiting.length >= MAX_WAITING) return Promise.reject(overloaded())
+    return new Promise<T>((resolve, reject) => {
+      const settle = (outcome: Outcome) => {
+        if ('cause' in outcome) reject(outcome.cause)
+        else resolve(outcome.value as T)
+      }
+      waiting.push({ run, since: performance.now(), settle })
+      schedule()
+    })
+  }
+
+  function schedule(delay = 0): void {
+    if (scheduled) return
+    scheduled = true
+    if (delay === 0) setImmediate(runBatch)
+    else setTimeout(runBatch, delay)
+  }
+
+  function runBatch(): void {
+    scheduled = false
+    const refused = begin()
+    const isLocked = refused !== null && isBusy(refused)
+    if (isLocked) rejectLate()
+    else if (refused === null) commitBatch(waiting.splice(0, MAX_BATCH_WORKS))
+    else rejectAll(waiting.splice(0, MAX_BATCH_WORKS), refused)
+    if (waiting.length > 0) schedule(isLocked ? BUSY_RETRY_MS : 0)
+    else becomeIdle()
+  }
+
+  function begin(): unknown {
+    try {
+      database.run('BEGIN IMMEDIATE')
+      return null
+    } catch (cause) {
+      return cause
+    }
+  }
+
+  function rejectLate(): void {
+    const oldest = performance.now() - BUSY_LIMIT_MS
+    const late = waiting.filter(({ since }) => since <= oldest)
+    waiting = waiting.filter(({ since }) => since > oldest)
+    rejectAll(late, overloaded())
+  }
+
+  function commitBatch(batch: Work[]): void {
+    try {
+      const outcomes = runWorks(batch)
+      commit()
+      waiting.unshift(...batch.splice(outcomes.length))
+      for (const [index, outcome] of outcomes.entries()) batch[index]?.settle(outcome)
+    } catch (cause) {
+      rollback()
+      rejectAll(batch, cause)
+    }
+  }
+
+  /** The outcomes of as many works as fit the time. Throws when the transaction ended under one of them. */
+  function runWorks(batch: Work[]): Outcome[] {
+    options.beforeWorks?.()
+    const deadline = performance.now() + MAX_BATCH_MS
+    const outcomes: Outcome[] = []
+    for (const work of batch) {
+      const outcome = runInSavepoint(work)
+      if (!database.inTransaction)
+        throw 'cause' in outcome ? outcome.cause : new Error('a work ended the transaction')
+      outcomes.push(outcome)
+      if (performance.now() > deadline) break
+    }
+    return outcomes
+  }
+
+  function runInSavepoint({ run }: Work): Outcome {
+    try {
+      savepoint.run()
+      const value = run()
+      if (value instanceof Promise) throw new TypeError('work on a transaction must be synchronous')
+      release.run()
+      return { value }
+    } catch (cause) {
+      undoSavepoint()
+      return { cause: translate(cause) }
+    }
+  }
+
+  /** After a full disk the savepoint is gone with its transaction: then the whole batch is given up. */
+  function undoSavepoint(): void {
+    if (!database.inTransaction) return
+    try {
+      rollbackTo.run()
+      release.run()
+    } catch {
+      rollback()
+    }
+  }
+
+  function commit(): void {
+    try {
+      database.run('COMMIT')
+    } catch (cause) {
+      if (!isFull(cause) && !isBusy(cause)) onFatal(cause)
+      throw cause
+    }
+  }
+
+  function rollback(): void {
+    try {
+      if (database.inTransaction) database.run('ROLLBACK')
+    } catch (cause) {
+      onFatal(cause)
+    }
+  }
+
+  function becomeIdle(): void {
+    for (const resolve of whenIdle) resolve()
+    whenIdle = []
+  }
+
+  function idle(): Promise<void> {
+    if (waiting.length === 0 && !scheduled) return Promise.resolve()
+    return new Promise((resolve) => whenIdle.push(resolve))
+  }
+
+  return { transact, idle }
+}
+
+function rejectAll(batch: Work[], cause: unknown): void {
+  for (const work of batch) work.settle({ cause: translate(cause) })
+}
+
+function overloaded(): DomainError {
+  return new DomainError('overloaded', 'The server is busy; nothing was stored.', { retryAfter: 1 })
+}
+
+/** SQLite's words for a full disk and for a lock held too long, in ours. */
+export function translate(cause: unknown): unknown {
+  if (isFull(cause))
+    return new DomainError('disk_full', 'The disk of this server is full; nothing was stored.')
+  return isBusy(cause) ? overloaded() : cause
+}
+
+function isFull(cause: unknown): boolean {
+  return codeOf(cause).startsWith('SQLITE_FULL')
+}
+
+export function isBusy(cause: unknown): boolean {
+  return codeOf(cause).startsWith('SQLITE_BUSY')
+}
+
+function codeOf(cause: unknown): string {
+  return cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+}

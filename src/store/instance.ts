@@ -1,0 +1,73 @@
+// What the database knows of its instance: which keys it was written with, and how late it was.
+
+import { eq, sql } from 'drizzle-orm'
+import { fingerprint, type Keyring } from '../crypto/keyring.ts'
+import { DomainError } from '../domain/errors.ts'
+import { DAY, formatTime, MINUTE, type Now } from '../domain/time.ts'
+import type { Connection } from './database.ts'
+import { instance, instanceKeys, pushes } from './schema.ts'
+
+/** Throws unless the key file holds the keys this database was written with. Remembers a new sealing key. */
+export function verifyKeys({ orm }: Connection, keyring: Keyring): void {
+  const known = orm.select().from(instanceKeys).all()
+  for (const { number, verifier } of known) {
+    const key = keyring.keys.find((candidate) => candidate.number === number)
+    if (key === undefined) forgetKey({ orm }, number)
+    else if (!verifier.equals(key.verifier)) throw wrongKey(number, verifier, key.verifier)
+  }
+  const fresh = keyring.keys.filter((key) => !known.some(({ number }) => number === key.number))
+  for (const { number, verifier } of fresh) {
+    orm
+      .insert(instanceKeys)
+      .values({ number, verifier: Buffer.from(verifier) })
+      .run()
+  }
+}
+
+/** A key may leave the file when no push names it any more. */
+function forgetKey({ orm }: Pick<Connection, 'orm'>, number: number): void {
+  const named = orm.select({ id: pushes.id }).from(pushes).where(eq(pushes.keyNumber, number)).limit(1).get()
+  if (named !== undefined) {
+    throw new DomainError(
+      'conflict',
+      `Key ${number} is missing from the key file, and pushes still need it. Put it back.`,
+    )
+  }
+  orm.delete(instanceKeys).where(eq(instanceKeys.number, number)).run()
+}
+
+function wrongKey(number: number, expected: Uint8Array, found: Uint8Array): DomainError {
+  const message =
+    `The key file does not belong to this database: its key ${number} has the fingerprint ${fingerprint(found)}, ` +
+    `the database was written with ${fingerprint(expected)}. Name the right file with --key-file.`
+  return new DomainError('conflict', message)
+}
+
+/** The latest time that is known to have passed. Throws when the system's clock is more than a day behind it. */
+export function readClockMark(
+  { orm }: Connection,
+  { now, accept }: { now: number; accept: boolean },
+): number {
+  const mark = orm.select().from(instance).get()?.clockMark ?? 0
+  if (accept) return Math.min(mark, now)
+  if (mark - now <= DAY) return mark
+  const message =
+    `The clock of this machine says ${formatTime(now)}, but this data folder was in use at ${formatTime(mark)}. ` +
+    'Set the clock right, or accept its time with --accept-clock.'
+  throw new DomainError('conflict', message)
+}
+
+/** Run within every transaction: writes the time down at most once a minute. */
+export function createClockMarker({ orm }: Connection, now: Now): () => void {
+  const write = orm
+    .update(instance)
+    .set({ clockMark: sql`${sql.placeholder('now')}` })
+    .prepare()
+  let written = Number.NEGATIVE_INFINITY
+  return () => {
+    const time = now()
+    if (time - written < MINUTE) return
+    write.run({ now: time })
+    written = time
+  }
+}

@@ -1,0 +1,46 @@
+// Brings a database to this version's schema, by `PRAGMA user_version`; all pending steps in one transaction.
+
+import type { Database } from 'bun:sqlite'
+import { DomainError } from '../domain/errors.ts'
+import initial from './migrations/0001-initial.sql' with { type: 'text' }
+
+export const MIGRATIONS: readonly string[] = [initial]
+
+export function schemaVersion(database: Database): number {
+  const row = database.query<{ user_version: number }, []>('PRAGMA user_version').get()
+  return row?.user_version ?? 0
+}
+
+/** Runs what is pending and checks the result; a failure leaves the database as it was. Refuses a newer one. */
+export function migrate(database: Database, migrations: readonly string[] = MIGRATIONS): void {
+  const from = schemaVersion(database)
+  refuseNewer(database, migrations)
+  if (from === migrations.length) return
+  database
+    .transaction(() => {
+      for (const migration of migrations.slice(from)) database.run(migration)
+      const violations = database.query('PRAGMA foreign_key_check').all()
+      if (violations.length > 0) throw new Error(`the migration would break ${violations.length} references`)
+      database.run(`PRAGMA user_version = ${migrations.length}`)
+    })
+    .immediate()
+}
+
+/** For commands beside the server, which never migrate: throws unless the schema is exactly this version's. */
+export function requireCurrentSchema(database: Database): void {
+  refuseNewer(database, MIGRATIONS)
+  if (schemaVersion(database) < MIGRATIONS.length) {
+    const message = `${database.filename} was written by an older Oncebox. Start "oncebox serve" once to bring it up to date.`
+    throw new DomainError('conflict', message)
+  }
+}
+
+function refuseNewer(database: Database, migrations: readonly string[]): void {
+  const version = schemaVersion(database)
+  if (version <= migrations.length) return
+  const known = `its schema is version ${version}, this Oncebox knows ${migrations.length}`
+  throw new DomainError(
+    'conflict',
+    `${database.filename} was written by a newer Oncebox (${known}). Run that one.`,
+  )
+}

@@ -1,0 +1,133 @@
+// Pushes as they are kept. Each exported operation is one atomic step, durable when its promise resolves.
+
+import { eq, sql } from 'drizzle-orm'
+import type { SealedSecrets } from '../crypto/push-secrets.ts'
+import type { Visit } from '../domain/audit.ts'
+import { DomainError } from '../domain/errors.ts'
+import { countWrongTry, decideView, expireByHand, isExpired, lapse, type Push } from '../domain/push.ts'
+import type { Now } from '../domain/time.ts'
+import type { Connection } from './database.ts'
+import type { Transact } from './group-commit.ts'
+import type { PushRow, PushRows } from './push-rows.ts'
+import { accounts } from './schema.ts'
+
+export type StoredPush = PushRow
+
+export type SealedLabels = { urlToken: Uint8Array; name: Uint8Array | null; note: Uint8Array | null }
+
+export type PushToStore = {
+  push: Push
+  lookup: Uint8Array
+  keyNumber: number
+  secrets: SealedSecrets
+  /** What the owner will see in lists; null for an anonymous push. */
+  labels: SealedLabels | null
+  visit: Visit
+}
+
+/** What a visit came to; null instead of it when the push was purged meanwhile. */
+export type Visited<Outcome> = { outcome: Outcome; push: StoredPush } | null
+
+export type VisitToPush = { id: number; visit: Visit }
+
+export type Pushes = ReturnType<typeof createPushes>
+
+export function createPushes(options: {
+  connection: Connection
+  rows: PushRows
+  transact: Transact
+  now: Now
+}) {
+  const { rows, transact, now } = options
+  const { orm } = options.connection
+  const ownerById = orm
+    .select()
+    .from(accounts)
+    .where(eq(accounts.id, sql.placeholder('id')))
+    .prepare()
+
+  function createPush({ push, lookup, keyNumber, secrets, labels, visit }: PushToStore): Promise<StoredPush> {
+    return transact(() => {
+      if (push.ownerId !== null) requireActive(push.ownerId)
+      const stored = { ...push, lookup: asBuffer(lookup), keyNumber, auditEntries: 1, auditDropped: 0 }
+      const row = rows.insert(stored, asBuffers(secrets), visit)
+      if (labels !== null) rows.insertLabels({ pushId: row.id, ...asBuffers(labels) })
+      return row
+    })
+  }
+
+  /** Counts a view, or writes down that the push has expired. Claim first, release after. */
+  function claimView({ id, visit }: VisitToPush): Promise<Visited<'view' | 'expired'>> {
+    return transact(() => {
+      const before = rows.findById(id)
+      if (before === undefined) return null
+      const time = now()
+      const { outcome, push: after } = decideView(before, time)
+      const kind = outcome === 'view' ? 'view' : 'failed_view'
+      return { outcome, push: rows.write({ before, after, now: time, kind, visit }) }
+    })
+  }
+
+  /** A missing passphrase is audited; a wrong one is also a try, which counts against the push. */
+  function refusePassphrase(
+    options: VisitToPush & { wrong: boolean },
+  ): Promise<Visited<'refused' | 'expired'>> {
+    const { id, visit, wrong } = options
+    return transact(() => {
+      const before = rows.findById(id)
+      if (before === undefined) return null
+      const time = now()
+      if (isExpired(before, time)) {
+        const push = rows.write({ before, after: lapse(before, time), now: time, kind: 'failed_view', visit })
+        return { outcome: 'expired' as const, push }
+      }
+      const after = wrong ? countWrongTry(before, time) : before
+      const push = rows.write({ before, after, now: time, kind: 'failed_passphrase', visit })
+      return { outcome: 'refused' as const, push }
+    })
+  }
+
+  /** Expires a push because somebody who may asked for it; what has expired already stays as it is. */
+  function expirePush({ id, visit }: VisitToPush): Promise<StoredPush | null> {
+    return transact(() => {
+      const before = rows.findById(id)
+      if (before === undefined) return null
+      const time = now()
+      const after = expireByHand(before, time)
+      if (after === before) return before
+      return rows.write({ before, after, now: time, kind: after.deleted ? 'expire' : null, visit })
+    })
+  }
+
+  /** An account may have been disabled since its token was looked at. */
+  function requireActive(ownerId: number): void {
+    const owner = ownerById.get({ id: ownerId })
+    if (owner === undefined || owner.disabledAt !== null) {
+      throw new DomainError('unauthenticated', 'This account is not active.')
+    }
+  }
+
+  return {
+    createPush,
+    claimView,
+    refusePassphrase,
+    expirePush,
+    findPush: (lookup: Uint8Array): StoredPush | null => rows.findByLookup(lookup) ?? null,
+    /** What opens the push; null once it has expired. */
+    findSecrets: (id: number): SealedSecrets | null => rows.findSecrets(id) ?? null,
+  }
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+}
+
+type Buffered<T> = { [K in keyof T]: null extends T[K] ? Buffer | null : Buffer }
+
+function asBuffers<T extends Record<string, Uint8Array | null>>(values: T): Buffered<T> {
+  const entries = Object.entries(values).map(([name, bytes]) => [
+    name,
+    bytes === null ? null : asBuffer(bytes),
+  ])
+  return Object.fromEntries(entries) as Buffered<T>
+}

@@ -1,0 +1,95 @@
+// The tables as drizzle sees them. The SQL in migrations/ is what builds them; a test keeps the two equal.
+
+import { blob, customType, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import type { AuditKind } from '../domain/audit.ts'
+import type { PushKind } from '../domain/push.ts'
+
+const bytes = () => blob({ mode: 'buffer' })
+
+/** drizzle's own boolean turns a null that comes through a placeholder into false; this one keeps it. */
+const flag = customType<{ data: boolean; driverData: number | null }>({
+  dataType: () => 'integer',
+  toDriver: (value: boolean | null) => (value === null ? null : Number(value)),
+  fromDriver: (value) => value === 1,
+})
+
+export const instance = sqliteTable('instance', {
+  id: integer().primaryKey(),
+  clockMark: integer('clock_mark').notNull(),
+})
+
+export const instanceKeys = sqliteTable('instance_keys', {
+  number: integer().primaryKey(),
+  verifier: bytes().notNull(),
+})
+
+export const accounts = sqliteTable('accounts', {
+  id: integer().primaryKey(),
+  email: text().notNull(),
+  passwordHash: text('password_hash').notNull(),
+  isAdmin: flag('is_admin').notNull(),
+  disabledAt: integer('disabled_at'),
+  createdAt: integer('created_at').notNull(),
+})
+
+export const apiTokens = sqliteTable('api_tokens', {
+  id: integer().primaryKey(),
+  accountId: integer('account_id').notNull(),
+  name: text().notNull(),
+  prefix: text().notNull(),
+  hash: bytes().notNull(),
+  createdAt: integer('created_at').notNull(),
+  lastUsedAt: integer('last_used_at'),
+})
+
+export const pushes = sqliteTable('pushes', {
+  id: integer().primaryKey(),
+  lookup: bytes().notNull(),
+  keyNumber: integer('key_number').notNull(),
+  kind: text().$type<PushKind>().notNull(),
+  ownerId: integer('owner_id'),
+  createdAt: integer('created_at').notNull(),
+  updatedAt: integer('updated_at').notNull(),
+  expiresAt: integer('expires_at').notNull(),
+  expireAfterDays: integer('expire_after_days').notNull(),
+  expireAfterViews: integer('expire_after_views').notNull(),
+  views: integer().notNull(),
+  deletableByViewer: flag('deletable_by_viewer'),
+  retrievalStep: flag('retrieval_step').notNull(),
+  passphraseRequired: flag('passphrase_required').notNull(),
+  wrongTries: integer('wrong_tries').notNull(),
+  wrongTriesSince: integer('wrong_tries_since').notNull(),
+  expiredOn: integer('expired_on'),
+  deleted: flag('deleted').notNull(),
+  auditEntries: integer('audit_entries').notNull(),
+  auditDropped: integer('audit_dropped').notNull(),
+})
+
+export const pushSecrets = sqliteTable('push_secrets', {
+  pushId: integer('push_id').primaryKey(),
+  salt: bytes().notNull(),
+  wrappedKey: blob('wrapped_key', { mode: 'buffer' }).notNull(),
+  passphraseSalt: blob('passphrase_salt', { mode: 'buffer' }),
+  payload: bytes().notNull(),
+})
+
+export const pushLabels = sqliteTable('push_labels', {
+  pushId: integer('push_id').primaryKey(),
+  urlToken: blob('url_token', { mode: 'buffer' }).notNull(),
+  name: bytes(),
+  note: bytes(),
+})
+
+export const auditEntries = sqliteTable(
+  'audit_entries',
+  {
+    pushId: integer('push_id').notNull(),
+    n: integer().notNull(),
+    kind: text().$type<AuditKind>().notNull(),
+    at: integer().notNull(),
+    ip: text().notNull(),
+    userAgent: text('user_agent').notNull(),
+    referrer: text().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.pushId, table.n] })],
+)

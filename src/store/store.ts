@@ -1,0 +1,145 @@
+// Opens what is kept: the server's whole store, or only the accounts for a command beside it.
+
+import type { Keyring } from '../crypto/keyring.ts'
+import { createMonotonicClock, type Now } from '../domain/time.ts'
+import { createAccounts } from './accounts.ts'
+import { createApiTokens } from './api-tokens.ts'
+import { createCheckpointer, truncateLog } from './checkpoint.ts'
+import {
+  dataFolder,
+  isReadableByOthers,
+  prepareDataFolder,
+  readKeyring,
+  requireDataFolder,
+} from './data-folder.ts'
+import { type Connection, openConnection } from './database.ts'
+import { createExpiry } from './expiry.ts'
+import { lockFolder } from './folder-lock.ts'
+import { createFreeSpace } from './free-space.ts'
+import { createGroupCommit } from './group-commit.ts'
+import { createClockMarker, readClockMark, verifyKeys } from './instance.ts'
+import { migrate, requireCurrentSchema, schemaVersion } from './migrate.ts'
+import { createPushLists } from './push-lists.ts'
+import { createPushRows } from './push-rows.ts'
+import { createPushes } from './pushes.ts'
+
+const START_BUSY_MS = 5_000
+const COMMAND_BUSY_MS = 5_000
+
+export type StoreOptions = {
+  dataDir: string
+  keyFile: string | null
+  systemNow: Now
+  acceptClock: boolean
+  /** Bytes of the disk that creating leaves free. */
+  minFreeSpace: number
+  /** Something went wrong in the background; the store goes on. */
+  onError: (cause: unknown) => void
+  /** Nothing may be trusted any more: the process must end. */
+  onFatal: (cause: unknown) => void
+}
+
+export type Store = Awaited<ReturnType<typeof openStore>>
+export type AccountStore = ReturnType<typeof openAccountStore>
+
+/** For the one serving process: makes folder, key and database when they are missing, and migrates. */
+export async function openStore(options: StoreOptions) {
+  const folder = dataFolder(options.dataDir)
+  prepareDataFolder(folder)
+  const lock = await lockFolder(folder)
+  try {
+    const keyring = readKeyring(folder, options.keyFile)
+    const connection = openConnection(folder.database, { create: true, busyTimeout: START_BUSY_MS })
+    try {
+      return serveFrom({ connection, keyring, release: lock.release, options })
+    } catch (cause) {
+      connection.close()
+      throw cause
+    }
+  } catch (cause) {
+    lock.release()
+    throw cause
+  }
+}
+
+/** For a command beside the server: creates and migrates nothing. */
+export function openAccountStore({ dataDir, now }: { dataDir: string; now: Now }) {
+  const folder = dataFolder(dataDir)
+  requireDataFolder(folder)
+  const connection = openConnection(folder.database, { create: false, busyTimeout: COMMAND_BUSY_MS })
+  try {
+    requireCurrentSchema(connection.database)
+  } catch (cause) {
+    connection.close()
+    throw cause
+  }
+  const onFatal = (cause: unknown) => {
+    throw cause
+  }
+  const { transact } = createGroupCommit({ database: connection.database, onFatal })
+  const close = () => {
+    truncateLog(connection.database)
+    connection.close()
+  }
+  const shared = { connection, transact, now }
+  return {
+    accounts: createAccounts({ ...shared, onDestroyed: () => {} }),
+    apiTokens: createApiTokens(shared),
+    close,
+  }
+}
+
+type Parts = { connection: Connection; keyring: Keyring; release: () => void; options: StoreOptions }
+
+function serveFrom({ connection, keyring, release, options }: Parts) {
+  const { database } = connection
+  migrate(database)
+  verifyKeys(connection, keyring)
+  const mark = readClockMark(connection, { now: options.systemNow(), accept: options.acceptClock })
+  const now = createMonotonicClock(options.systemNow, mark)
+  truncateLog(database)
+  database.run('PRAGMA busy_timeout = 0')
+
+  const checkpointer = createCheckpointer(database, options.onError)
+  const commits = createGroupCommit({
+    database,
+    beforeWorks: createClockMarker(connection, now),
+    onFatal: options.onFatal,
+  })
+  const { transact } = commits
+  const onDestroyed = checkpointer.request
+  const rows = createPushRows(connection, onDestroyed)
+  const shared = { connection, rows, transact, now, onDestroyed }
+
+  async function close(): Promise<void> {
+    await commits.idle()
+    checkpointer.stop()
+    truncateLog(database)
+    connection.close()
+    release()
+  }
+
+  return {
+    keyring,
+    /** What the operator should know about the folder, in sentences. */
+    warnings: keyFileWarnings(options),
+    /** The clock of the app: the later of the system's and the last reading. */
+    now,
+    pushes: createPushes(shared),
+    lists: createPushLists(connection),
+    expiry: createExpiry(shared),
+    accounts: createAccounts(shared),
+    apiTokens: createApiTokens(shared),
+    freeSpace: createFreeSpace({ path: options.dataDir, floor: options.minFreeSpace }),
+    /** Whether the database answers. */
+    isAlive: () => schemaVersion(database) > 0,
+    close,
+  }
+}
+
+function keyFileWarnings({ dataDir, keyFile }: StoreOptions): string[] {
+  const path = keyFile ?? dataFolder(dataDir).key
+  return isReadableByOthers(path)
+    ? [`Other users of this machine can read the key file ${path}: chmod 600 it.`]
+    : []
+}

@@ -1,0 +1,148 @@
+import { describe, expect, test } from 'bun:test'
+import { createTrial, type Trial } from './trial.ts'
+
+const PASSWORD = 'correct horse battery'
+
+async function withAnn(given: Parameters<typeof createTrial>[0] = {}): Promise<Trial> {
+  const trial = createTrial({ input: `${PASSWORD}\n`, ...given })
+  await trial.run('user', 'add', 'Ann@Example.org', '--admin', '--password-stdin')
+  trial.out.length = 0
+  trial.err.length = 0
+  return trial
+}
+
+describe('user add', () => {
+  test('reads the password from standard input, without the newline', async () => {
+    const trial = createTrial({ input: `${PASSWORD}\r\n` })
+    expect(await trial.run('user', 'add', 'ann@x', '--password-stdin', '--data-dir', '/box')).toBe(0)
+    expect(trial.state.accounts).toMatchObject([{ email: 'ann@x', password: PASSWORD, isAdmin: false }])
+    expect(trial.out).toEqual(['ann@x is added'])
+    expect(trial.err[0]).toBe('Data folder: /box')
+    expect(trial.state.closed).toBe(1)
+  })
+
+  test('asks twice on a terminal', async () => {
+    const trial = createTrial({ answers: [PASSWORD, PASSWORD] })
+    expect(await trial.run('user', 'add', 'ann@x', '--admin')).toBe(0)
+    expect(trial.state.accounts).toMatchObject([{ password: PASSWORD, isAdmin: true }])
+    expect(trial.err).toContain('Password')
+    expect(trial.err).toContain('Again')
+  })
+
+  test.each<[string, Parameters<typeof createTrial>[0], string]>([
+    ['two passwords differ', { answers: [PASSWORD, `${PASSWORD}!`] }, 'The two passwords differ.'],
+    ['the password is short', { answers: ['short'] }, 'The password must have at least 12 characters.'],
+    [
+      'there is nobody to ask',
+      {},
+      'There is no terminal to ask for the password: pipe it in with --password-stdin.',
+    ],
+  ])('adds nobody when %s', async (_, given, message) => {
+    const trial = createTrial(given)
+    expect(await trial.run('user', 'add', 'ann@x')).toBe(1)
+    expect(trial.err.at(-1)).toBe(`oncebox: ${message}`)
+    expect(trial.state.accounts).toEqual([])
+    expect(trial.state.closed).toBe(1)
+  })
+
+  test('does not ask for a password when there is such an account', async () => {
+    const trial = await withAnn({ answers: [] })
+    expect(await trial.run('user', 'add', 'ann@example.org')).toBe(1)
+    expect(trial.err.at(-1)).toStartWith('oncebox: ann@example.org has an account already')
+    expect(trial.err).not.toContain('Password')
+  })
+})
+
+test('user list is an aligned table with a header', async () => {
+  const trial = await withAnn()
+  await trial.run('user', 'list')
+  expect(trial.out).toEqual([
+    'EMAIL            ROLE   STATE   CREATED',
+    'ann@example.org  admin  active  1970-01-01T00:00:00.000Z',
+  ])
+})
+
+test('an empty list says so on standard error', async () => {
+  const trial = createTrial()
+  expect(await trial.run('user', 'list')).toBe(0)
+  expect(trial.out).toEqual([])
+  expect(trial.err.at(-1)).toContain('There are no accounts yet')
+})
+
+test('user password asks only for an account that exists', async () => {
+  const trial = await withAnn({ answers: ['another good one', 'another good one'] })
+  expect(await trial.run('user', 'password', 'bob@x')).toBe(1)
+  expect(trial.err.at(-1)).toBe('oncebox: There is no account for bob@x.')
+  expect(await trial.run('user', 'password', 'ann@example.org')).toBe(0)
+  expect(trial.state.accounts).toMatchObject([{ password: 'another good one' }])
+})
+
+test('user disable and enable', async () => {
+  const trial = await withAnn()
+  await trial.run('user', 'disable', 'ann@example.org')
+  expect(trial.state.accounts).toMatchObject([{ disabledAt: 1 }])
+  await trial.run('user', 'enable', 'ann@example.org')
+  expect(trial.state.accounts).toMatchObject([{ disabledAt: null }])
+  expect(trial.out).toEqual(['ann@example.org is disabled', 'ann@example.org is enabled'])
+})
+
+describe('user remove', () => {
+  test.each<[string, string[] | undefined, string[], number]>([
+    ['goes on after a yes', ['y'], [], 0],
+    ['stops after anything else', [''], [], 1],
+    ['needs --yes without a terminal', undefined, [], 1],
+    ['does not ask with --yes', undefined, ['--yes'], 0],
+  ])('%s', async (_, answers, flags, exitCode) => {
+    const trial = await withAnn(answers === undefined ? {} : { answers })
+    expect(await trial.run('user', 'remove', 'ann@example.org', ...flags)).toBe(exitCode)
+    expect(trial.state.accounts).toHaveLength(exitCode)
+    if (exitCode === 0) {
+      expect(trial.out).toEqual(['ann@example.org is removed, with its tokens and 2 pushes'])
+    }
+  })
+})
+
+describe('token', () => {
+  test('create prints the token alone on standard output', async () => {
+    const trial = await withAnn()
+    expect(await trial.run('token', 'create', 'ann@example.org', '--name', 'laptop')).toBe(0)
+    expect(trial.out).toEqual(['obx_abcdefgh'])
+    expect(trial.err.join('\n')).not.toContain('obx_abcdefgh')
+    expect(trial.err.join('\n')).toContain('laptop')
+  })
+
+  test('list shows names and first characters', async () => {
+    const trial = await withAnn()
+    await trial.run('token', 'list', 'ann@example.org')
+    expect(trial.out).toEqual([])
+    expect(trial.err.at(-1)).toContain('ann@example.org has no tokens')
+    await trial.run('token', 'create', 'ann@example.org')
+    trial.out.length = 0
+    await trial.run('token', 'list', 'ann@example.org')
+    expect(trial.out).toEqual([
+      'NAME     PREFIX    CREATED                   LAST USED',
+      'token-1  obx_abcd  1970-01-01T00:00:00.000Z  never',
+    ])
+  })
+
+  test('revoke says which one', async () => {
+    const trial = await withAnn()
+    await trial.run('token', 'create', 'ann@example.org', '--name', 'laptop')
+    trial.out.length = 0
+    expect(await trial.run('token', 'revoke', 'ann@example.org', 'laptop')).toBe(0)
+    expect(trial.out).toEqual(['The token laptop (obx_abcd…) of ann@example.org is revoked'])
+    expect(await trial.run('token', 'revoke', 'ann@example.org', 'laptop')).toBe(1)
+  })
+})
+
+test('the data folder comes from the environment too, and a missing one is one clear line', async () => {
+  const trial = createTrial({ env: { ONCEBOX_DATA_DIR: '/missing' } })
+  expect(await trial.run('user', 'list')).toBe(1)
+  expect(trial.err).toEqual(['oncebox: There is no data folder at /missing.'])
+})
+
+test('other settings in the environment do not get in the way of account commands', async () => {
+  const trial = createTrial({ env: { ONCEBOX_PORT: 'tcp://10.0.0.1:1', ONCEBOX_NEW: '1' } })
+  expect(await trial.run('user', 'list')).toBe(0)
+  expect(trial.err.join('\n')).not.toContain('ONCEBOX_')
+})

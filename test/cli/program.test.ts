@@ -1,0 +1,139 @@
+import { describe, expect, test } from 'bun:test'
+import { type Setting, settings, variableOf } from '../../src/settings.ts'
+import { createTrial } from './trial.ts'
+
+describe('what cannot be used', () => {
+  test('is told all at once: unknown flags, arguments, missing and bad values, the environment', async () => {
+    const trial = createTrial({ env: { ONCEBOX_HOST: 'a b' } })
+    const argv = ['config', 'extra', '--bogus=hunter2', '--port', '--files=true', '--qr-pushes', 'maybe']
+    expect(await trial.run(...argv)).toBe(2)
+    expect(trial.out).toEqual([])
+    expect(trial.err).toEqual([
+      'oncebox: 6 problems',
+      '  unknown flag --bogus',
+      '  unexpected argument "extra"',
+      '  ONCEBOX_HOST "a b": must be an address or a host name without a port, such as 127.0.0.1, :: or localhost',
+      '  --port: a value is missing, it must be a whole number from 0 to 65535',
+      '  --files "true": must be false: this version does not store files yet',
+      '  --qr-pushes "maybe": must be true or false (or 1, 0, yes, no, on, off)',
+      'See "oncebox config --help".',
+    ])
+  })
+
+  test.each<[string, string]>([
+    ['--nope', 'unknown flag --nope'],
+    ['-x', 'unknown flag -x'],
+    ['servve', 'unknown command "servve" (there are serve, config, user, token)'],
+    ['--port 0 config', 'the command config comes before all flags'],
+    ['serve now', 'unexpected argument "now"'],
+    ['serve -- --port', 'unknown flag --port'],
+    ['user ad', 'unknown command "user ad" (there are add, list, password, disable, enable, remove)'],
+    [
+      'user --data-dir /x list',
+      'flags come after the command (one of add, list, password, disable, enable, remove)',
+    ],
+    ['user add', 'EMAIL is missing'],
+    ['user add ann', 'EMAIL "ann": must be an address such as ann@example.org'],
+    ['user list ann@x', 'unexpected argument "ann@x"'],
+    ['token revoke ann@x', 'NAME-OR-PREFIX is missing'],
+    ['token create ann@x --name', "--name: can't be blank"],
+    ['user list --data-dir', '--data-dir: a value is missing, it must be a path'],
+  ])('oncebox %s', async (line, problem) => {
+    const trial = createTrial()
+    expect(await trial.run(...line.split(' '))).toBe(2)
+    expect(trial.err[0]).toBe(`oncebox: ${problem}`)
+    expect(trial.err.at(-1)).toMatch(/^See "oncebox( user| token)?( \w+)? --help"\.$/)
+    expect(trial.state.config).toBeUndefined()
+  })
+
+  test('unknown variables are warnings and stop nothing', async () => {
+    const trial = createTrial({ env: { ONCEBOX_SERVICE_HOST: '10.0.0.1' } })
+    expect(await trial.run('config')).toBe(0)
+    expect(trial.err).toEqual([
+      'oncebox: warning: ONCEBOX_SERVICE_HOST is not a setting of Oncebox and is ignored',
+    ])
+  })
+})
+
+test.each<[string, boolean]>([
+  ['--anonymous-access false', false],
+  ['--anonymous-access=false', false],
+  ['--anonymous-access', true],
+  ['--anonymous-access --qr-pushes false', true],
+  ['--anonymous-access=on', true],
+  ['--port 0', true],
+])('%s makes anonymous access %p', async (flags, expected) => {
+  const trial = createTrial()
+  const ended = trial.run(...flags.split(' '))
+  await Bun.sleep(0)
+  trial.signal()
+  expect(await ended).toBe(0)
+  expect(trial.state.config?.anonymousAccess).toBe(expected)
+})
+
+test('config shows every setting and where it comes from', async () => {
+  const trial = createTrial({ env: { ONCEBOX_PORT: '80' } })
+  expect(await trial.run('config', '--accept-clock', '--trusted-proxy', '::1')).toBe(0)
+  expect(trial.out).toHaveLength(Object.keys(settings).length + 1)
+  expect(trial.out[0]).toMatch(/^SETTING +VALUE +FROM$/)
+  const words = trial.out.map((line) => line.split(/ {2,}/))
+  expect(words).toContainEqual(['--data-dir', '/home/ann/.local/share/oncebox', 'default'])
+  expect(words).toContainEqual(['--port', '80', 'ONCEBOX_PORT'])
+  expect(words).toContainEqual(['--accept-clock', 'true', '--accept-clock'])
+  expect(words).toContainEqual(['--trusted-proxy', '::1', '--trusted-proxy'])
+  expect(words).toContainEqual(['--max-payload-bytes', '1MiB', 'default'])
+})
+
+describe('help', () => {
+  const commands = [
+    '',
+    ...['serve', 'config', 'user', 'token'],
+    ...['add', 'list', 'password', 'disable', 'enable', 'remove'].map((name) => `user ${name}`),
+    ...['create', 'list', 'revoke'].map((name) => `token ${name}`),
+  ]
+
+  test.each(commands)('of "oncebox %s" is there, and the version too', async (line) => {
+    const words = line.split(' ').filter(Boolean)
+    const help = createTrial()
+    expect(await help.run(...words, '--help')).toBe(0)
+    expect(help.err).toEqual([])
+    expect(help.text()).toMatch(/^Usage: oncebox/)
+    expect(help.text()).toContain('--version')
+    for (const row of help.text().split('\n')) expect(row.length).toBeLessThanOrEqual(80)
+    const version = createTrial()
+    expect(await version.run(...words, '--version')).toBe(0)
+    expect(version.out).toEqual(['3.0.0'])
+  })
+
+  test.each(['serve', 'config'])('of %s teaches every setting with default and variable', async (name) => {
+    const trial = createTrial()
+    await trial.run(name, '--help')
+    const help = trial.text().replace(/\s+/g, ' ')
+    for (const setting of Object.values<Setting>(settings)) {
+      expect(help).toContain(`--${setting.flag} `)
+      expect(help).toContain(variableOf(setting))
+      expect(help).toContain(setting.help)
+    }
+    expect(help).toContain('Default: 512MiB. Environment: ONCEBOX_MIN_FREE_SPACE')
+  })
+
+  test.each<[string, string[]]>([
+    ['user add', ['EMAIL', '--admin', '--password-stdin', '--data-dir']],
+    ['user list', ['--data-dir']],
+    ['user password', ['EMAIL', '--password-stdin', '--data-dir']],
+    ['user remove', ['EMAIL', '--yes', '--data-dir']],
+    ['token create', ['EMAIL', '--name', '--data-dir']],
+    ['token revoke', ['EMAIL NAME-OR-PREFIX', '--data-dir']],
+  ])('of %s names its flags and arguments', async (line, names) => {
+    const trial = createTrial()
+    await trial.run(...line.split(' '), '--help')
+    for (const name of names) expect(trial.text()).toContain(name)
+  })
+
+  test('is shown for a group without a command, as a mistake', async () => {
+    const trial = createTrial()
+    expect(await trial.run('user')).toBe(2)
+    expect(trial.out).toEqual([])
+    expect(trial.text()).toContain('Usage: oncebox user COMMAND')
+  })
+})

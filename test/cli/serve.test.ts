@@ -1,0 +1,77 @@
+import { expect, test } from 'bun:test'
+import { createTrial } from './trial.ts'
+
+test('bare oncebox serves, says so in one line on standard output, and stops on a signal', async () => {
+  const trial = createTrial()
+  const ended = trial.run()
+  await Bun.sleep(0)
+  expect(trial.out).toEqual([
+    'Oncebox 3.0.0 is ready on http://127.0.0.1:5100 (data in /home/ann/.local/share/oncebox)',
+  ])
+  expect(trial.err).toEqual(['a line of the log'])
+  expect(trial.state.stopped).toBe(0)
+  trial.signal()
+  expect(await ended).toBe(0)
+  expect(trial.state.stopped).toBe(1)
+})
+
+test('the ready line tells what links start with', async () => {
+  const trial = createTrial({ env: { ONCEBOX_BASE_URL: 'https://once.example/' } })
+  const ended = trial.run('serve', '--data-dir', 'box')
+  await Bun.sleep(0)
+  expect(trial.out).toEqual([
+    'Oncebox 3.0.0 is ready on http://127.0.0.1:5100 (data in /srv/box), links start with https://once.example',
+  ])
+  trial.signal()
+  expect(await ended).toBe(0)
+})
+
+test('a second signal ends the process at once', async () => {
+  const trial = createTrial()
+  const ended = trial.run()
+  await Bun.sleep(0)
+  trial.signal()
+  trial.signal()
+  expect(trial.exits).toEqual([130])
+  await ended
+})
+
+test('a signal during the start stops as soon as it has started', async () => {
+  const trial = createTrial()
+  const ended = trial.run()
+  trial.signal()
+  expect(await ended).toBe(0)
+  expect(trial.state.stopped).toBe(1)
+})
+
+test('a store that gives up ends serving with its reason', async () => {
+  const trial = createTrial()
+  const ended = trial.run()
+  await Bun.sleep(0)
+  trial.state.fail(new Error('The disk could not be trusted any more.'))
+  expect(await ended).toBe(1)
+  expect(trial.err.at(-1)).toBe('oncebox: The disk could not be trusted any more.')
+})
+
+test.each([
+  ['EADDRINUSE', 'Port 5100 on 127.0.0.1 is in use: stop what uses it, or choose another --port.'],
+  ['EACCES', 'Listening on port 5100 is not permitted: choose a --port from 1024 on.'],
+  ['EADDRNOTAVAIL', '127.0.0.1 is not an address of this machine: choose another --host.'],
+])('%s while listening is explained', async (code, message) => {
+  const trial = createTrial()
+  trial.app.startServer = async () => {
+    throw Object.assign(new Error('Is port 5100 in use?'), { code, syscall: 'listen' })
+  }
+  expect(await trial.run()).toBe(1)
+  expect(trial.err).toEqual([`oncebox: ${message}`])
+})
+
+test('what nobody expected is told as a bug, with its trace', async () => {
+  const trial = createTrial()
+  trial.app.startServer = async () => {
+    throw new TypeError('undefined is not a function')
+  }
+  expect(await trial.run()).toBe(1)
+  expect(trial.err[0]).toBe('oncebox: this is a bug in Oncebox')
+  expect(trial.err[1]).toContain('undefined is not a function')
+})

@@ -1,0 +1,131 @@
+// A command line tried without a process: a shell that remembers, and an app that keeps accounts in memory.
+
+import type { App } from '../../src/cli/app.ts'
+import { runProgram } from '../../src/cli/program.ts'
+import type { Shell } from '../../src/cli/shell.ts'
+import type { Account, ApiToken } from '../../src/domain/account.ts'
+import { DomainError } from '../../src/domain/errors.ts'
+import type { Config } from '../../src/settings.ts'
+
+export type Trial = ReturnType<typeof createTrial>
+
+export function createTrial(
+  given: { env?: Record<string, string>; input?: string; answers?: string[] } = {},
+) {
+  const out: string[] = []
+  const err: string[] = []
+  const exits: number[] = []
+  const answers = [...(given.answers ?? [])]
+  const signals: (() => void)[] = []
+  const answer = async (question: string) => {
+    err.push(question)
+    return answers.shift() ?? ''
+  }
+  const shell: Shell = {
+    place: { env: given.env ?? {}, platform: 'linux', home: '/home/ann', cwd: '/srv' },
+    now: () => 0,
+    readFile: () => {
+      throw Object.assign(new Error('no such file'), { code: 'ENOENT' })
+    },
+    print: (line) => out.push(line),
+    say: (line) => err.push(line),
+    readInput: async () => given.input ?? '',
+    isTerminal: given.answers !== undefined,
+    width: 80,
+    ask: answer,
+    askHidden: answer,
+    onStopSignal: (listener) => signals.push(listener),
+    exitNow: (code) => exits.push(code),
+  }
+  const { app, state } = createMemoryApp()
+  return {
+    ...{ out, err, exits, shell, app, state },
+    /** The whole standard output and standard error, for loose expectations. */
+    text: () => [...out, ...err].join('\n'),
+    signal: () => {
+      for (const listener of signals) listener()
+    },
+    run: (...argv: string[]) => runProgram(argv, { shell, app }),
+  }
+}
+
+function createMemoryApp() {
+  const state = {
+    accounts: [] as (Account & { password: string })[],
+    apiTokens: [] as ApiToken[],
+    config: undefined as Config | undefined,
+    dataDir: '',
+    closed: 0,
+    stopped: 0,
+    fail: (_: Error) => {},
+  }
+  const find = (email: string) => {
+    const account = state.accounts.find((candidate) => candidate.email === email)
+    if (account === undefined) throw new DomainError('not_found', `There is no account for ${email}.`)
+    return account
+  }
+  const app: App = {
+    version: '3.0.0',
+    startServer: async (config, { writeLog }) => {
+      state.config = config
+      writeLog('a line of the log')
+      return {
+        url: 'http://127.0.0.1:5100',
+        baseUrl: config.baseUrl,
+        dataDir: config.dataDir,
+        stop: async () => {
+          state.stopped += 1
+        },
+        failed: new Promise((resolve) => {
+          state.fail = resolve
+        }),
+      }
+    },
+    openAccounts: async ({ dataDir }) => {
+      if (dataDir === '/missing') throw new DomainError('not_found', 'There is no data folder at /missing.')
+      state.dataDir = dataDir
+      return {
+        dataDir,
+        close: async () => {
+          state.closed += 1
+        },
+        accounts: {
+          addAccount: async ({ email, password, isAdmin }) => {
+            const account = { id: 1, email, isAdmin, disabledAt: null, createdAt: 0, password }
+            state.accounts.push(account)
+            return account
+          },
+          listAccounts: () => state.accounts,
+          requireAccount: find,
+          setPassword: async ({ email, password }) => {
+            find(email).password = password
+          },
+          disableAccount: async (email) => {
+            find(email).disabledAt = 1
+          },
+          enableAccount: async (email) => {
+            find(email).disabledAt = null
+          },
+          removeAccount: async (email) => {
+            state.accounts.splice(state.accounts.indexOf(find(email)), 1)
+            return { pushes: 2 }
+          },
+        },
+        apiTokens: {
+          createApiToken: async ({ name = 'token-1' }) => {
+            state.apiTokens.push({ id: 1, name, prefix: 'obx_abcd', createdAt: 0, lastUsedAt: null })
+            return { apiToken: 'obx_abcdefgh', name, prefix: 'obx_abcd' }
+          },
+          listApiTokens: () => state.apiTokens,
+          revokeApiToken: async ({ nameOrPrefix }) => {
+            const [apiToken] = state.apiTokens.splice(0, 1)
+            if (apiToken?.name !== nameOrPrefix) throw new DomainError('not_found', 'No such token.')
+            return apiToken
+          },
+          authenticate: () => null,
+        },
+      }
+    },
+  }
+  return { app, state }
+}

@@ -1,0 +1,187 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { type GivenFlags, readConfig, readSettings, unknownVariables } from '../src/config.ts'
+import { type Environment, oneOf, type Place, path, wholeNumber } from '../src/setting-parsers.ts'
+import { settings, type Table } from '../src/settings.ts'
+
+type Given = { flags?: GivenFlags; env?: Environment; files?: Record<string, string> }
+
+function sources({ flags = {}, env = {}, files = {} }: Given) {
+  const place: Place = { env, platform: 'linux', home: '/home/ann', cwd: '/srv' }
+  return { flags, place, readFile: (name: string) => readFrom(files, name) }
+}
+
+function readFrom(files: Record<string, string>, name: string): string {
+  const text = files[name]
+  if (text === undefined) throw Object.assign(new Error('no such file'), { code: 'ENOENT' })
+  return text
+}
+
+function problemsOf(given: Given): string[] {
+  return readConfig(sources(given)).problems ?? []
+}
+
+test('without anything given, every setting has its default', () => {
+  const { config } = readConfig(sources({}))
+  expect(config).toEqual({
+    dataDir: '/home/ann/.local/share/oncebox',
+    host: '127.0.0.1',
+    port: 5100,
+    baseUrl: null,
+    keyFile: null,
+    anonymousAccess: true,
+    files: false,
+    urlPushes: true,
+    qrPushes: true,
+    expireAfterDaysDefault: 7,
+    expireAfterDaysMin: 1,
+    expireAfterDaysMax: 90,
+    expireAfterViewsDefault: 5,
+    expireAfterViewsMin: 1,
+    expireAfterViewsMax: 100,
+    retrievalStepDefault: true,
+    deletableByViewerDefault: true,
+    purgeAfter: 365 * 24 * 60 * 60 * 1000,
+    maxPayloadBytes: 1024 * 1024,
+    maxFileBytes: 4 * 1024 ** 3,
+    maxFiles: 10,
+    minFreeSpace: 512 * 1024 ** 2,
+    sweepEvery: 60_000,
+    trustedProxies: [],
+    acceptClock: false,
+    logFormat: 'text',
+  })
+})
+
+describe('a setting comes from', () => {
+  const folder = (given: Given) => {
+    const reading = readConfig(sources(given))
+    const entry = reading.entries?.find(({ setting }) => setting === settings.dataDir)
+    return [reading.config?.dataDir, entry?.from]
+  }
+  const files = { '/run/folder': '/from/file\n' }
+  const env = { ONCEBOX_DATA_DIR: '/from/env', ONCEBOX_DATA_DIR_FILE: '/run/folder' }
+
+  test('its flag first', () => {
+    expect(folder({ flags: { 'data-dir': ['flag'] }, env, files })).toEqual(['/srv/flag', '--data-dir'])
+  })
+  test('its variable next', () => {
+    expect(folder({ env, files })).toEqual(['/from/env', 'ONCEBOX_DATA_DIR'])
+  })
+  test('the file its _FILE variable names, without the newline at the end', () => {
+    expect(folder({ env: { ...env, ONCEBOX_DATA_DIR: '' }, files })).toEqual([
+      '/from/file',
+      'ONCEBOX_DATA_DIR_FILE',
+    ])
+  })
+  test('its default last', () => {
+    expect(folder({ env: { ONCEBOX_DATA_DIR: '', ONCEBOX_DATA_DIR_FILE: '' } })).toEqual([
+      '/home/ann/.local/share/oncebox',
+      'default',
+    ])
+  })
+})
+
+test('a bad variable does not matter when a flag outranks it', () => {
+  const env = { ONCEBOX_PORT: 'tcp://10.0.0.1:5100' }
+  expect(readConfig(sources({ flags: { port: ['0'] }, env })).config?.port).toBe(0)
+})
+
+test('of a flag given twice the last one counts', () => {
+  expect(readConfig(sources({ flags: { port: ['1', '2'] } })).config?.port).toBe(2)
+})
+
+test('trusted proxies come from repeated flags, or separated by commas', () => {
+  const flags = { 'trusted-proxy': ['10.0.0.0/8,::1', '192.168.0.1'] }
+  const env = { ONCEBOX_TRUSTED_PROXY: '10.0.0.0/8, ::1' }
+  expect(readConfig(sources({ flags })).config?.trustedProxies).toEqual(['10.0.0.0/8', '::1', '192.168.0.1'])
+  expect(readConfig(sources({ env })).config?.trustedProxies).toEqual(['10.0.0.0/8', '::1'])
+})
+
+test('every problem is told at once, with its name, its value and what is allowed', () => {
+  const given: Given = {
+    flags: { port: ['99999'], host: [''], 'trusted-proxy': ['10.0.0.0/8', 'proxy', '10.0.0.0/99'] },
+    env: {
+      ONCEBOX_SWEEP_EVERY: '60',
+      ONCEBOX_FILES: 'yes',
+      ONCEBOX_KEY_FILE_FILE: '/run/none',
+      ONCEBOX_LOG_FORMAT: 'xml\u001b[2J',
+    },
+  }
+  expect(problemsOf(given)).toEqual([
+    '--host: a value is missing, it must be an address or a host name without a port, such as 127.0.0.1, :: or localhost',
+    '--port "99999": must be a whole number from 0 to 65535',
+    'ONCEBOX_KEY_FILE_FILE "/run/none": must name a file that can be read (ENOENT)',
+    'ONCEBOX_FILES "yes": must be false: this version does not store files yet',
+    'ONCEBOX_SWEEP_EVERY "60": must be a duration (such as 60s, 15m, 1h or 365d) from 1s to 1h',
+    '--trusted-proxy "proxy": must be an address such as 10.0.0.1 or a network such as 10.0.0.0/8',
+    '--trusted-proxy "10.0.0.0/99": must be an address such as 10.0.0.1 or a network such as 10.0.0.0/8',
+    'ONCEBOX_LOG_FORMAT "xml\\u001b[2J": must be text or json',
+  ])
+})
+
+describe('limits of days and of views', () => {
+  test('must not cross, and both sides are named with where they come from', () => {
+    const flags = { 'expire-after-days-max': ['5'], 'expire-after-views-min': ['10'] }
+    expect(problemsOf({ flags, env: { ONCEBOX_EXPIRE_AFTER_VIEWS_MAX: '9' } })).toEqual([
+      '--expire-after-days-default 7 (default): must not be more than --expire-after-days-max 5',
+      '--expire-after-views-min 10: must not be more than --expire-after-views-default 5 (default)',
+    ])
+  })
+
+  test('are accepted exactly when they are in order', () => {
+    const views = fc.integer({ min: 1, max: 20 })
+    fc.assert(
+      fc.property(views, views, views, (min, preset, max) => {
+        const flags = {
+          'expire-after-views-min': [`${min}`],
+          'expire-after-views-default': [`${preset}`],
+          'expire-after-views-max': [`${max}`],
+        }
+        expect(problemsOf({ flags }).length === 0).toBe(min <= preset && preset <= max)
+      }),
+    )
+  })
+})
+
+test('unknown variables with our prefix are warned about, without their values', () => {
+  const env = {
+    ONCEBOX_PROT: '1',
+    ONCEBOX_PORT: '0',
+    ONCEBOX_PORT_FILE: '/x',
+    ONCEBOX_DATA_DIR_FILE: '',
+    HOME: '/',
+  }
+  expect(unknownVariables(settings, env)).toEqual([
+    'ONCEBOX_PORT_FILE is not a setting of Oncebox and is ignored',
+    'ONCEBOX_PROT is not a setting of Oncebox and is ignored',
+  ])
+})
+
+describe('a secret setting', () => {
+  const row = { group: 'Test', placeholder: 'word', help: 'A secret' }
+  const table = {
+    word: { ...row, flag: 'word', parse: oneOf('sesame', 'open'), default: null, secret: true, file: true },
+    number: { ...row, flag: 'number', parse: wholeNumber('1', '9'), default: '1', secret: true },
+    folder: { ...row, flag: 'folder', parse: path, default: null },
+  } as const satisfies Table
+
+  test('never shows its value in the listing', () => {
+    const { entries, config } = readSettings(table, sources({ env: { ONCEBOX_WORD: 'sesame' } }))
+    expect(config).toEqual({ word: 'sesame', number: 1, folder: null })
+    expect(entries?.map(({ text, from }) => [text, from])).toEqual([
+      ['(hidden)', 'ONCEBOX_WORD'],
+      ['1', 'default'],
+      ['none', 'default'],
+    ])
+  })
+
+  test('never shows its value in a problem', () => {
+    const files = { '/run/word': 'hunter2' }
+    const given = { flags: { number: ['4711'] }, env: { ONCEBOX_WORD_FILE: '/run/word' }, files }
+    expect(readSettings(table, sources(given)).problems).toEqual([
+      'ONCEBOX_WORD_FILE (hidden): must be sesame or open',
+      '--number (hidden): must be a whole number from 1 to 9',
+    ])
+  })
+})

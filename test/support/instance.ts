@@ -1,0 +1,112 @@
+// A whole Oncebox in a temporary folder, with a clock that tests set, and requests that come from where they say.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Instance, openInstance } from '../../src/app.ts'
+import { readConfig } from '../../src/config.ts'
+import type { RateLimit } from '../../src/http/rate-limit.ts'
+import type { Config } from '../../src/settings.ts'
+
+export const START = Date.parse('2026-11-20T12:00:00.000Z')
+
+export type TestClock = { now: () => number; set: (time: number) => void; advance: (ms: number) => void }
+
+export function createTestClock(start = START): TestClock {
+  let time = start
+  return {
+    now: () => time,
+    set: (next) => {
+      time = next
+    },
+    advance: (ms) => {
+      time += ms
+    },
+  }
+}
+
+export type Init = Omit<RequestInit, 'body'> & {
+  /** Address of the socket. */
+  from?: string
+  /** Sent as it is. */
+  body?: BodyInit
+  /** Sent as JSON, with its content type. */
+  json?: unknown
+  /** API token, sent as Bearer. */
+  token?: string
+}
+
+export type TestInstance = Awaited<ReturnType<typeof startInstance>>
+
+/** `flags` by name, such as `{ 'anonymous-access': 'false' }`. */
+export async function startInstance(
+  options: {
+    flags?: Record<string, string>
+    dataDir?: string
+    clock?: TestClock
+    rateLimit?: RateLimit
+  } = {},
+) {
+  const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'oncebox-test-'))
+  const clock = options.clock ?? createTestClock()
+  const log: string[] = []
+  const config = configOf({ 'min-free-space': '0', ...options.flags, 'data-dir': dataDir })
+  const open = (): Promise<Instance> =>
+    openInstance(config, {
+      now: clock.now,
+      writeLog: (line) => log.push(line),
+      ...(options.rateLimit ? { rateLimit: options.rateLimit } : {}),
+    })
+  let instance = await open()
+
+  /** `path` may be a whole URL; the host is localhost otherwise. */
+  function fetch(path: string, { from = '192.0.2.1', json, token, ...init }: Init = {}): Promise<Response> {
+    const url = path.startsWith('http') ? path : `http://localhost${path}`
+    const headers = new Headers(init.headers)
+    if (!headers.has('host')) headers.set('host', new URL(url).host)
+    if (token !== undefined) headers.set('authorization', `Bearer ${token}`)
+    if (json !== undefined) headers.set('content-type', 'application/json')
+    const body = json === undefined ? init.body : JSON.stringify(json)
+    return instance.handle(
+      new Request(url, { ...init, headers, ...(body === undefined ? {} : { body }) }),
+      from,
+    )
+  }
+
+  /** An account and an API token of it. */
+  async function addAccount(email: string, { isAdmin = false } = {}): Promise<string> {
+    await instance.accounts.addAccount({ email, password: 'correct horse battery', isAdmin })
+    return (await instance.apiTokens.createApiToken({ email })).apiToken
+  }
+
+  async function restart(): Promise<void> {
+    await instance.close()
+    instance = await open()
+  }
+
+  async function close(): Promise<void> {
+    await instance.close()
+    rmSync(dataDir, { recursive: true, force: true })
+  }
+
+  return {
+    dataDir,
+    clock,
+    log,
+    fetch,
+    addAccount,
+    restart,
+    close,
+    sweep: () => instance.sweeper.sweep(),
+    accounts: () => instance.accounts,
+    apiTokens: () => instance.apiTokens,
+  }
+}
+
+function configOf(flags: Record<string, string>): Config {
+  const given = Object.fromEntries(Object.entries(flags).map(([name, value]) => [name, [value]]))
+  const place = { env: {}, platform: process.platform, home: '/nowhere', cwd: '/nowhere' }
+  const { config, problems } = readConfig({ flags: given, place, readFile: () => '' })
+  if (config === undefined) throw new Error(problems?.join('; '))
+  return config
+}
