@@ -67,10 +67,8 @@ export async function startInstance(
     if (token !== undefined) headers.set('authorization', `Bearer ${token}`)
     if (json !== undefined) headers.set('content-type', 'application/json')
     const body = json === undefined ? init.body : JSON.stringify(json)
-    return instance.handle(
-      new Request(url, { ...init, headers, ...(body === undefined ? {} : { body }) }),
-      from,
-    )
+    const request = body === undefined ? init : { method: 'POST', ...init, body }
+    return instance.handle(new Request(url, { ...request, headers }), from)
   }
 
   /** An account and an API token of it. */
