@@ -17,6 +17,8 @@ if (import.meta.main) {
   // Nothing that is made here is for other users of the machine.
   process.umask(0o077)
   const exitCode = await run(process.argv.slice(2), process.env)
+  // The last lines of the log are written at the end of this turn.
+  await new Promise((resolve) => setImmediate(resolve))
   await Promise.all([finish(process.stdout), finish(process.stderr)])
   process.exit(exitCode)
 }

@@ -35,7 +35,7 @@ export function addServeCommand(program: Command, parts: { shell: Shell; app: Ap
   command.action(async () => {
     const { config } = getConfig(command, shell)
     const stopAsked = listenForStop(shell)
-    const ports = { now: shell.now, writeLog: shell.say }
+    const ports = { now: shell.now, writeLog: shell.sayLater }
     const server = await app.startServer(config, ports).catch((cause) => explainStart(cause, config))
     shell.print(readyLine(app.version, server))
     const stopped = stopAsked.then(() => server.stop())

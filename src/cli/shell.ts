@@ -14,6 +14,8 @@ export type Shell = {
   print: (line: string) => void
   /** One line on standard error: everything else. */
   say: (line: string) => void
+  /** As `say`, but may wait for the end of this turn of the event loop: for the log of a busy server. */
+  sayLater: (line: string) => void
   /** All of standard input. */
   readInput: () => Promise<string>
   /** Whether a person can be asked. */
@@ -38,6 +40,7 @@ export function createShell(outside: { env: Environment; now: () => number }): S
     readFile: (path) => readFileSync(path, 'utf8'),
     print: (line) => stdout.write(`${line}\n`),
     say: (line) => stderr.write(`${line}\n`),
+    sayLater: gatherLines((lines) => stderr.write(lines)),
     readInput: () => new Response(Bun.stdin.stream()).text(),
     isTerminal: isatty(0) && isatty(2),
     width: (stdout.isTTY && stdout.columns) || 80,
@@ -48,6 +51,20 @@ export function createShell(outside: { env: Environment; now: () => number }): S
       process.on('SIGTERM', listener)
     },
     exitNow: (code) => process.exit(code),
+  }
+}
+
+/** One write for the lines of many requests: a system call each would be a tenth of their cost. */
+function gatherLines(write: (lines: string) => void): (line: string) => void {
+  let gathered = ''
+  return (line) => {
+    if (gathered === '') {
+      setImmediate(() => {
+        write(gathered)
+        gathered = ''
+      })
+    }
+    gathered += `${line}\n`
   }
 }
 

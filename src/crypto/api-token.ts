@@ -15,6 +15,6 @@ export function apiTokenPrefix(apiToken: string): string {
   return apiToken.slice(0, PREFIX_LENGTH)
 }
 
-export function hashApiToken(apiToken: string): Uint8Array {
+export function hashApiToken(apiToken: string): Buffer {
   return createHash('sha256').update(apiToken).digest()
 }

@@ -11,7 +11,7 @@ const PASSES = 2
 const LANES = 1
 
 /** Fresh salt with today's parameters: format, memory in KiB (4 bytes), passes, lanes, 16 random bytes. */
-export function newPassphraseSalt(): Uint8Array {
+export function newPassphraseSalt(): Buffer {
   const head = Buffer.alloc(7)
   head.writeUInt8(FORMAT, 0)
   head.writeUInt32BE(MEMORY_KIB, 1)

@@ -11,11 +11,11 @@ const SALT_BYTES = 16
 
 /** What is stored, all of it destroyed when the push expires. */
 export type SealedSecrets = {
-  salt: Uint8Array
-  wrappedKey: Uint8Array
-  payload: Uint8Array
+  salt: Buffer
+  wrappedKey: Buffer
+  payload: Buffer
   /** Parameters and salt of the passphrase's argon2id, null without a passphrase. */
-  passphraseSalt: Uint8Array | null
+  passphraseSalt: Buffer | null
 }
 
 /** What opens a push. */
@@ -46,9 +46,7 @@ export function openSecrets(sealed: SealedSecrets, opener: Opener): string | nul
   const dataKey = openField(sealed.wrappedKey, wrappingKey(opener, sealed.salt), { pushId, field: 'key' })
   if (dataKey === null) return null
   const payload = openField(sealed.payload, { key: dataKey, number }, { pushId, field: 'payload' })
-  return payload === null
-    ? null
-    : Buffer.from(payload.buffer, payload.byteOffset, payload.length).toString('utf8')
+  return payload === null ? null : payload.toString('utf8')
 }
 
 function wrappingKey({ instanceKey, urlToken, passphraseKey }: Opener, salt: Uint8Array): SealingKey {

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto'
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 
 /** `length` bytes nobody can guess. */
-export function randomKey(length: number): Uint8Array {
+export function randomKey(length: number): Buffer {
   return randomBytes(length)
 }
 

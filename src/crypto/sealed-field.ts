@@ -19,7 +19,7 @@ export type Place = { pushId: Uint8Array; field: string }
 
 export type SealingKey = { key: Uint8Array; number: number }
 
-export function sealField(plaintext: Uint8Array, { key, number }: SealingKey, place: Place): Uint8Array {
+export function sealField(plaintext: Uint8Array, { key, number }: SealingKey, place: Place): Buffer {
   const nonce = randomKey(NONCE)
   const cipher = createCipheriv('aes-256-gcm', key, nonce)
   cipher.setAAD(associatedData(number, place))
@@ -29,7 +29,7 @@ export function sealField(plaintext: Uint8Array, { key, number }: SealingKey, pl
 }
 
 /** The plaintext, or null when the key is not the one or a bit was changed. */
-export function openField(sealed: Uint8Array, { key, number }: SealingKey, place: Place): Uint8Array | null {
+export function openField(sealed: Uint8Array, { key, number }: SealingKey, place: Place): Buffer | null {
   if (sealed.length < HEADER + NONCE + TAG || sealed[0] !== FORMAT || sealed[1] !== number) return null
   const body = sealed.length - TAG
   const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(HEADER, HEADER + NONCE))
@@ -49,6 +49,6 @@ export function keyNumberOf(sealed: Uint8Array): number {
   return sealed[1] ?? 0
 }
 
-function associatedData(number: number, { pushId, field }: Place): Uint8Array {
+function associatedData(number: number, { pushId, field }: Place): Buffer {
   return Buffer.concat([Uint8Array.of(FORMAT, number), pushId, Buffer.from(field)])
 }

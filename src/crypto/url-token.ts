@@ -15,6 +15,6 @@ export function isUrlToken(text: string): boolean {
 }
 
 /** The first 16 bytes of HMAC-SHA256(lookup subkey, url_token). */
-export function lookupOf(urlToken: string, lookupKey: Uint8Array): Uint8Array {
+export function lookupOf(urlToken: string, lookupKey: Uint8Array): Buffer {
   return createHmac('sha256', lookupKey).update(urlToken).digest().subarray(0, 16)
 }

@@ -18,15 +18,18 @@ export type ReadForwarded = (peer: string, headers: Headers) => Forwarded
 export function createReadForwarded(trustedProxies: readonly string[]): ReadForwarded {
   const networks = trustedProxies.map(parseNetwork)
   const isTrusted = (address: Address) => networks.some((network) => contains(network, address))
+  const readSocket = remember((peer: string) => {
+    const address = parseAddress(peer)
+    return { address, text: address?.toString() ?? peer, isTrusted: address !== null && isTrusted(address) }
+  })
 
   return (peer, headers) => {
-    const socket = parseAddress(peer)
-    if (socket === null || !isTrusted(socket)) {
-      return { address: socket?.toString() ?? peer, scheme: null, host: null }
-    }
+    const socket = readSocket(peer)
+    if (socket.address === null || !socket.isTrusted)
+      return { address: socket.text, scheme: null, host: null }
     const scheme = lastOf(headers.get('x-forwarded-proto'))?.toLowerCase()
     return {
-      address: walkBack(socket, headers.get('x-forwarded-for'), isTrusted),
+      address: walkBack(socket.address, headers.get('x-forwarded-for'), isTrusted),
       scheme: scheme === 'https' || scheme === 'http' ? scheme : null,
       host: lastOf(headers.get('x-forwarded-host')),
     }
@@ -69,11 +72,26 @@ function lastOf(list: string | null): string | null {
 }
 
 /** What is limited together: an IPv4 address, or the /64 that one household or host holds. null for loopback. */
-export function limitKey(address: string): string | null {
+export const limitKey = remember((address: string): string | null => {
   const parsed = parseAddress(address)
   if (parsed === null) return address
   if (parsed.range() === 'loopback') return null
   return parsed.kind() === 'ipv4'
     ? parsed.toString()
     : ipaddr.IPv6.networkAddressFromCIDR(`${parsed}/64`).toString()
+})
+
+const REMEMBERED = 10_000
+
+/** Parsing an address costs more than all else at the door, and the same ones come again and again. */
+function remember<T>(read: (address: string) => T): (address: string) => T {
+  const known = new Map<string, T>()
+  return (address) => {
+    const before = known.get(address)
+    if (before !== undefined) return before
+    if (known.size >= REMEMBERED) known.clear()
+    const result = read(address)
+    known.set(address, result)
+    return result
+  }
 }

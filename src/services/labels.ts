@@ -25,7 +25,7 @@ export function openLabels({ urlToken, name, note }: SealedLabels, place: Place)
   }
 }
 
-function seal(field: string, text: string, { instanceKey, pushId }: Place): Uint8Array {
+function seal(field: string, text: string, { instanceKey, pushId }: Place): Buffer {
   return sealField(
     Buffer.from(text),
     { key: instanceKey.owner, number: instanceKey.number },

@@ -9,6 +9,7 @@ import { DomainError } from '../domain/errors.ts'
 import type { NewPush } from '../domain/new-push.ts'
 import { canExpire, isExpired, isOwner, type Push, passphraseLockedFor } from '../domain/push.ts'
 import type { Now } from '../domain/time.ts'
+import type { StoredPush } from '../store/pushes.ts'
 import type { Store } from '../store/store.ts'
 import { openLabels, sealLabels } from './labels.ts'
 import type { Passphrases } from './passphrases.ts'
@@ -29,7 +30,7 @@ export type Retrieval =
 export type Pushes = ReturnType<typeof createPushes>
 
 export type PushesOptions = {
-  store: Pick<Store, 'pushes' | 'lists' | 'expiry' | 'freeSpace'>
+  store: Pick<Store, 'pushes' | 'lists' | 'audit' | 'expiry' | 'freeSpace'>
   keyring: Keyring
   passphrases: Passphrases
   now: Now
@@ -59,19 +60,18 @@ export function createPushes({ store, keyring, passphrases, now }: PushesOptions
 
   /** Hands out the payload only after the view has been counted durably. */
   async function retrieve(urlToken: string, passphrase: string | null, visit: Visit): Promise<Retrieval> {
-    const found = getPush(urlToken)
-    const { id, passphraseRequired } = found.push
-    const secrets = isExpired(found.push, now()) ? null : store.pushes.findSecrets(id)
-    if (secrets === null) return claim(found, visit, null)
-    if (!passphraseRequired) return claim(found, visit, requireOpened(openWith(secrets, found, null)))
+    const found = getSealedPush(urlToken)
+    if (found.secrets === null) return claim(found, visit, null)
+    if (!found.push.passphraseRequired)
+      return claim(found, visit, requireOpened(openWith(found.secrets, found, null)))
     if (passphrase === null) return refuse(found, visit, 'passphrase_required')
-    return passphrases.inTurn(id, () => tryPassphrase(found, passphrase, visit))
+    return passphrases.inTurn(found.push.id, () => tryPassphrase(urlToken, passphrase, visit))
   }
 
   /** One try at a time on one push; what was true before waiting is read again. */
-  async function tryPassphrase(found: Found, passphrase: string, visit: Visit): Promise<Retrieval> {
-    const { push } = getPush(found.urlToken)
-    const secrets = isExpired(push, now()) ? null : store.pushes.findSecrets(push.id)
+  async function tryPassphrase(urlToken: string, passphrase: string, visit: Visit): Promise<Retrieval> {
+    const found = getSealedPush(urlToken)
+    const { push, secrets } = found
     if (secrets === null || secrets.passphraseSalt === null) return claim(found, visit, null)
     const lockedFor = passphraseLockedFor(push, now())
     if (lockedFor > 0) return { outcome: 'passphrase_locked', lockedFor }
@@ -105,7 +105,7 @@ export function createPushes({ store, keyring, passphrases, now }: PushesOptions
   }
 
   function audit(urlToken: string, pageNumber: number): AuditEntry[] {
-    return store.lists.listAudit({ id: getPush(urlToken).push.id, pageNumber })
+    return store.audit.listPage(getPush(urlToken).push, pageNumber)
   }
 
   async function expire(urlToken: string, { account, visit }: Viewer): Promise<Addressed> {
@@ -125,13 +125,27 @@ export function createPushes({ store, keyring, passphrases, now }: PushesOptions
     })
   }
 
-  type Found = { push: Push & { id: number; lookup: Uint8Array }; urlToken: string; instanceKey: InstanceKey }
+  type Found = { push: StoredPush; urlToken: string; instanceKey: InstanceKey }
 
   function getPush(urlToken: string): Found {
+    return lookUp(urlToken, (lookup) => {
+      const push = store.pushes.findPush(lookup)
+      return push === null ? null : { push }
+    })
+  }
+
+  /** `secrets` is null also when the time has passed and nobody has written it down yet. */
+  function getSealedPush(urlToken: string): Found & { secrets: SealedSecrets | null } {
+    const found = lookUp(urlToken, store.pushes.findSealedPush)
+    return isExpired(found.push, now()) ? { ...found, secrets: null } : found
+  }
+
+  /** Under whichever key of the file the push was made. */
+  function lookUp<T>(urlToken: string, find: (lookup: Uint8Array) => T | null) {
     if (!isUrlToken(urlToken)) throw notFound()
     for (const instanceKey of keyring.keys) {
-      const push = store.pushes.findPush(lookupOf(urlToken, instanceKey.lookup))
-      if (push !== null) return { push, urlToken, instanceKey }
+      const found = find(lookupOf(urlToken, instanceKey.lookup))
+      if (found !== null) return { ...found, urlToken, instanceKey }
     }
     throw notFound()
   }

@@ -6,20 +6,20 @@ import { DomainError } from '../domain/errors.ts'
 import type { Now } from '../domain/time.ts'
 import type { Connection } from './database.ts'
 import type { Transact } from './group-commit.ts'
+import type { PushRows } from './push-rows.ts'
 import { accounts, pushes } from './schema.ts'
 
 const STEP = 100
 
 export type AccountRows = ReturnType<typeof createAccounts>
 
-/** `onDestroyed` is told when secrets are deleted, so that the write-ahead log gets emptied after the commit. */
 export function createAccounts(options: {
   connection: Connection
   transact: Transact
   now: Now
-  onDestroyed: () => void
+  rows: Pick<PushRows, 'remove'>
 }) {
-  const { transact, now, onDestroyed } = options
+  const { transact, now, rows } = options
   const { orm } = options.connection
 
   function addAccount(account: { email: string; passwordHash: string; isAdmin: boolean }): Promise<Account> {
@@ -66,9 +66,13 @@ export function createAccounts(options: {
   /** Deletes some of an account's pushes with all that belongs to them; returns how many. */
   function removePushesOf(id: number): Promise<number> {
     return transact(() => {
-      const some = orm.select({ id: pushes.id }).from(pushes).where(eq(pushes.ownerId, id)).limit(STEP).all()
-      for (const push of some) orm.delete(pushes).where(eq(pushes.id, push.id)).run()
-      if (some.length > 0) onDestroyed()
+      const some = orm
+        .select({ id: pushes.id, lastEntry: pushes.lastEntry })
+        .from(pushes)
+        .where(eq(pushes.ownerId, id))
+        .limit(STEP)
+        .all()
+      for (const push of some) rows.remove(push)
       return some.length
     })
   }

@@ -11,7 +11,7 @@ import { accounts, apiTokens } from './schema.ts'
 
 export type ApiTokenRows = ReturnType<typeof createApiTokens>
 
-export type ApiTokenToStore = { accountId: number; name: string; prefix: string; hash: Uint8Array }
+export type ApiTokenToStore = { accountId: number; name: string; prefix: string; hash: Buffer }
 
 /** An account and the token it came with. */
 export type Authenticated = { account: Account; tokenId: number; lastUsedAt: number | null }
@@ -36,7 +36,7 @@ export function createApiTokens(options: { connection: Connection; transact: Tra
       if (listApiTokens(accountId).some((other) => other.name === name)) {
         throw new DomainError('conflict', `This account has an API token named "${name}" already.`)
       }
-      const token = { accountId, name, prefix, hash: Buffer.from(hash), createdAt: now(), lastUsedAt: null }
+      const token = { accountId, name, prefix, hash, createdAt: now(), lastUsedAt: null }
       const { id } = orm.insert(apiTokens).values(token).returning({ id: apiTokens.id }).get()
       return { id, name, prefix, createdAt: token.createdAt, lastUsedAt: null }
     })

@@ -14,15 +14,13 @@ const AUDIT_STEP = 2_000
 
 export type Expiry = ReturnType<typeof createExpiry>
 
-/** `onDestroyed` is told when something was purged, so that the write-ahead log gets emptied after the commit. */
 export function createExpiry(options: {
   connection: Connection
   rows: PushRows
   transact: Transact
   now: Now
-  onDestroyed: () => void
 }) {
-  const { rows, transact, now, onDestroyed } = options
+  const { rows, transact, now } = options
   const { orm } = options.connection
   const until = sql.placeholder('until')
   const lapsed = orm
@@ -34,17 +32,13 @@ export function createExpiry(options: {
     .prepare()
   const purgeable = (owner: typeof isNull) =>
     orm
-      .select({ id: pushes.id, auditEntries: pushes.auditEntries })
+      .select({ id: pushes.id, lastEntry: pushes.lastEntry, auditEntries: pushes.auditEntries })
       .from(pushes)
       .where(and(isNotNull(pushes.expiredOn), owner(pushes.ownerId), lte(pushes.expiredOn, until)))
       .orderBy(asc(pushes.expiredOn))
       .limit(STEP)
       .prepare()
   const purgeableOf = { anonymous: purgeable(isNull), owned: purgeable(isNotNull) }
-  const deletePush = orm
-    .delete(pushes)
-    .where(sql`${pushes.id} = ${sql.placeholder('id')}`)
-    .prepare()
 
   /** True when a push has run out of time and nobody has written it down yet. */
   function hasLapsed(): boolean {
@@ -56,8 +50,7 @@ export function createExpiry(options: {
     return transact(() => {
       const time = now()
       const due = lapsed.all({ until: time })
-      for (const before of due)
-        rows.write({ before, after: lapse(before, time), now: time, kind: null, visit: null })
+      for (const before of due) rows.write({ before, after: lapse(before, time), now: time, entry: null })
       return due.length
     })
   }
@@ -67,13 +60,12 @@ export function createExpiry(options: {
     return transact(() => {
       let purged = 0
       let room = AUDIT_STEP
-      for (const { id, auditEntries } of purgeableOf[of].all({ until })) {
-        room -= auditEntries
+      for (const push of purgeableOf[of].all({ until })) {
+        room -= push.auditEntries
         if (purged > 0 && room < 0) break
-        deletePush.run({ id })
+        rows.remove(push)
         purged += 1
       }
-      if (purged > 0) onDestroyed()
       return purged
     })
   }

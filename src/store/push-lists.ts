@@ -1,10 +1,10 @@
-// Pages of pushes and of audit entries, each read through an index.
+// Pages of an owner's pushes, read through an index.
 
-import { and, asc, desc, eq, gte, inArray, lt, sql } from 'drizzle-orm'
-import { type AuditEntry, PAGE_SIZE } from '../domain/audit.ts'
+import { and, desc, eq, inArray, sql } from 'drizzle-orm'
+import { PAGE_SIZE } from '../domain/audit.ts'
 import type { Connection } from './database.ts'
 import type { SealedLabels, StoredPush } from './pushes.ts'
-import { auditEntries, pushes, pushLabels } from './schema.ts'
+import { pushes, pushLabels } from './schema.ts'
 
 export type ListedPush = { push: StoredPush; labels: SealedLabels }
 
@@ -31,30 +31,11 @@ export function createPushLists({ orm }: Connection) {
     .where(inArray(pushes.id, pageOfIds))
     .orderBy(desc(pushes.id))
     .prepare()
-  const entries = orm
-    .select()
-    .from(auditEntries)
-    .where(
-      and(
-        eq(auditEntries.pushId, sql.placeholder('id')),
-        gte(auditEntries.n, sql.placeholder('from')),
-        lt(auditEntries.n, sql.placeholder('to')),
-      ),
-    )
-    .orderBy(asc(auditEntries.n))
-    .prepare()
-
   /** Newest first; `pageNumber` counts from 1. */
   function listPushes(of: { ownerId: number; expired: boolean; pageNumber: number }): ListedPush[] {
     const { ownerId, expired, pageNumber } = of
     return page.all({ ownerId, expired: Number(expired), offset: (pageNumber - 1) * PAGE_SIZE })
   }
 
-  /** Oldest first; `pageNumber` counts from 1. */
-  function listAudit({ id, pageNumber }: { id: number; pageNumber: number }): AuditEntry[] {
-    const from = (pageNumber - 1) * PAGE_SIZE
-    return entries.all({ id, from, to: from + PAGE_SIZE })
-  }
-
-  return { listPushes, listAudit }
+  return { listPushes }
 }

@@ -1,77 +1,86 @@
-// The statements on one push that the operations share: find it, write its progress, destroy its secrets.
+// The statements on one push that the operations share: find it, write its progress, destroy its secrets, remove it.
 
-import { eq, getTableColumns, type Placeholder, sql } from 'drizzle-orm'
-import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { eq, max, sql } from 'drizzle-orm'
 import { type AuditKind, hasRoom, type Visit } from '../domain/audit.ts'
 import type { Push } from '../domain/push.ts'
+import type { AuditRows, LogEnd } from './audit-rows.ts'
 import type { Connection } from './database.ts'
-import { auditEntries, pushes, pushLabels, pushSecrets } from './schema.ts'
+import { given, placeholdersOf } from './placeholders.ts'
+import { pushes, pushLabels, pushSecrets } from './schema.ts'
 
 export type PushRow = typeof pushes.$inferSelect
 export type SecretsRow = typeof pushSecrets.$inferSelect
 export type LabelsRow = typeof pushLabels.$inferSelect
+export type SealedPushRow = { push: PushRow; secrets: SecretsRow | null }
+
+export type NewPushRow = Omit<PushRow, 'id' | 'auditDropped' | keyof LogEnd>
 
 /** A push before and after something happened to it, and the entry that this leaves in its audit log. */
 export type Change = {
   before: PushRow
   after: Push
   now: number
-  kind: AuditKind | null
-  visit: Visit | null
+  entry: { kind: AuditKind; visit: Visit } | null
 }
 
 export type PushRows = ReturnType<typeof createPushRows>
 
-/** `onDestroyed` is told when secrets are deleted, so that the write-ahead log gets emptied after the commit. */
-export function createPushRows({ orm }: Connection, onDestroyed: () => void) {
+export type PushRowsOptions = {
+  connection: Connection
+  audit: AuditRows
+  /** Told when something is destroyed, so that the write-ahead log gets emptied after the commit. */
+  onDestroyed: () => void
+}
+
+export function createPushRows({ connection: { orm }, audit, onDestroyed }: PushRowsOptions) {
   const id = sql.placeholder('id')
-  const insertPush = orm
-    .insert(pushes)
-    .values(placeholdersOf(pushes, 'id'))
-    .returning({ id: pushes.id })
-    .prepare()
+  const byLookup = eq(pushes.lookup, sql.placeholder('lookup'))
+  const insertPush = orm.insert(pushes).values(placeholdersOf(pushes)).prepare()
   const insertSecrets = orm.insert(pushSecrets).values(placeholdersOf(pushSecrets)).prepare()
   const insertLabels = orm.insert(pushLabels).values(placeholdersOf(pushLabels)).prepare()
-  const insertEntry = orm.insert(auditEntries).values(placeholdersOf(auditEntries)).prepare()
-  const byId = orm.select().from(pushes).where(eq(pushes.id, id)).prepare()
-  const byLookup = orm
-    .select()
+  const findById = orm.select().from(pushes).where(eq(pushes.id, id)).prepare()
+  const findByLookup = orm.select().from(pushes).where(byLookup).prepare()
+  const findSealed = orm
+    .select({ push: pushes, secrets: pushSecrets })
     .from(pushes)
-    .where(eq(pushes.lookup, sql.placeholder('lookup')))
+    .leftJoin(pushSecrets, eq(pushSecrets.pushId, pushes.id))
+    .where(byLookup)
     .prepare()
-  const secretsById = orm.select().from(pushSecrets).where(eq(pushSecrets.pushId, id)).prepare()
   const deleteSecrets = orm.delete(pushSecrets).where(eq(pushSecrets.pushId, id)).prepare()
+  const deletePush = orm.delete(pushes).where(eq(pushes.id, id)).prepare()
   // An update that names expired_on rewrites three indexes, and most visits do not expire a push: hence two.
   const progress = {
     views: given('views'),
     updatedAt: given('updatedAt'),
     wrongTries: given('wrongTries'),
     wrongTriesSince: given('wrongTriesSince'),
+    lastEntry: given('lastEntry'),
     auditEntries: given('auditEntries'),
     auditDropped: given('auditDropped'),
   }
   const end = { ...progress, expiredOn: given('expiredOn'), deleted: given('deleted') }
   const updateProgress = orm.update(pushes).set(progress).where(eq(pushes.id, id)).prepare()
   const updateEnd = orm.update(pushes).set(end).where(eq(pushes.id, id)).prepare()
+  let lastId =
+    orm
+      .select({ id: max(pushes.id) })
+      .from(pushes)
+      .get()?.id ?? 0
 
-  function insert(push: Omit<PushRow, 'id'>, secrets: Omit<SecretsRow, 'pushId'>, visit: Visit): PushRow {
-    const row = { ...push, id: insertPush.get(push).id }
+  /** Only the serving process inserts, so it can count for itself. */
+  function insert(push: NewPushRow, secrets: Omit<SecretsRow, 'pushId'>, visit: Visit): PushRow {
+    lastId += 1
+    const entry = { pushId: lastId, kind: 'creation' as const, at: push.createdAt, visit }
+    const log = audit.append({ lastEntry: null, auditEntries: 0 }, entry)
+    const row = { ...push, id: lastId, ...log, auditDropped: 0 }
+    insertPush.run(row)
     insertSecrets.run({ pushId: row.id, ...secrets })
-    insertEntry.run({ pushId: row.id, n: 0, kind: 'creation', at: push.createdAt, ...visit })
     return row
   }
 
   /** Writes the change down, and destroys the secrets when the push has expired with it. */
-  function write({ before, after, now, kind, visit }: Change): PushRow {
-    const fits = kind !== null && hasRoom(kind, before.auditEntries)
-    const row = {
-      ...before,
-      ...after,
-      auditEntries: before.auditEntries + (fits ? 1 : 0),
-      auditDropped: before.auditDropped + (kind === null || fits ? 0 : 1),
-    }
-    if (fits && visit !== null)
-      insertEntry.run({ pushId: row.id, n: before.auditEntries, kind, at: now, ...visit })
+  function write({ before, after, now, entry }: Change): PushRow {
+    const row = { ...before, ...after, ...log(before, now, entry) }
     if (before.expiredOn === row.expiredOn) updateProgress.run(row)
     else {
       updateEnd.run({ ...row, deleted: Number(row.deleted) })
@@ -81,25 +90,28 @@ export function createPushRows({ orm }: Connection, onDestroyed: () => void) {
     return row
   }
 
+  function log(before: PushRow, at: number, entry: Change['entry']): LogEnd & { auditDropped: number } {
+    const { id: pushId, lastEntry, auditEntries, auditDropped } = before
+    if (entry === null) return { lastEntry, auditEntries, auditDropped }
+    if (!hasRoom(entry.kind, auditEntries)) return { lastEntry, auditEntries, auditDropped: auditDropped + 1 }
+    return { ...audit.append(before, { pushId, at, ...entry }), auditDropped }
+  }
+
+  /** Removes all trace of a push. */
+  function remove(push: Pick<PushRow, 'id' | 'lastEntry'>): void {
+    audit.remove(push)
+    deletePush.run({ id: push.id })
+    onDestroyed()
+  }
+
   return {
     insert,
     insertLabels: (labels: LabelsRow) => insertLabels.run(labels),
-    findById: (id: number): PushRow | undefined => byId.get({ id }),
-    findByLookup: (lookup: Uint8Array): PushRow | undefined => byLookup.get({ lookup }),
-    findSecrets: (id: number): SecretsRow | undefined => secretsById.get({ id }),
+    findById: (pushId: number): PushRow | undefined => findById.get({ id: pushId }),
+    findByLookup: (lookup: Uint8Array): PushRow | undefined => findByLookup.get({ lookup }),
+    /** With what opens it; that is null once it has expired. */
+    findSealed: (lookup: Uint8Array): SealedPushRow | undefined => findSealed.get({ lookup }),
     write,
+    remove,
   }
-}
-
-function given(name: string) {
-  return sql`${sql.placeholder(name)}`
-}
-
-/** A placeholder for each column, named as the column's property. */
-function placeholdersOf<T extends SQLiteTable>(table: T, ...except: string[]) {
-  const names = Object.keys(getTableColumns(table)).filter((name) => !except.includes(name))
-  return Object.fromEntries(names.map((name) => [name, sql.placeholder(name)])) as Record<
-    keyof T['$inferInsert'],
-    Placeholder
-  >
 }

@@ -13,11 +13,13 @@ import { accounts } from './schema.ts'
 
 export type StoredPush = PushRow
 
-export type SealedLabels = { urlToken: Uint8Array; name: Uint8Array | null; note: Uint8Array | null }
+export type SealedPush = { push: StoredPush; secrets: SealedSecrets | null }
+
+export type SealedLabels = { urlToken: Buffer; name: Buffer | null; note: Buffer | null }
 
 export type PushToStore = {
   push: Push
-  lookup: Uint8Array
+  lookup: Buffer
   keyNumber: number
   secrets: SealedSecrets
   /** What the owner will see in lists; null for an anonymous push. */
@@ -49,9 +51,8 @@ export function createPushes(options: {
   function createPush({ push, lookup, keyNumber, secrets, labels, visit }: PushToStore): Promise<StoredPush> {
     return transact(() => {
       if (push.ownerId !== null) requireActive(push.ownerId)
-      const stored = { ...push, lookup: asBuffer(lookup), keyNumber, auditEntries: 1, auditDropped: 0 }
-      const row = rows.insert(stored, asBuffers(secrets), visit)
-      if (labels !== null) rows.insertLabels({ pushId: row.id, ...asBuffers(labels) })
+      const row = rows.insert({ ...push, lookup, keyNumber }, secrets, visit)
+      if (labels !== null) rows.insertLabels({ pushId: row.id, ...labels })
       return row
     })
   }
@@ -64,7 +65,7 @@ export function createPushes(options: {
       const time = now()
       const { outcome, push: after } = decideView(before, time)
       const kind = outcome === 'view' ? 'view' : 'failed_view'
-      return { outcome, push: rows.write({ before, after, now: time, kind, visit }) }
+      return { outcome, push: rows.write({ before, after, now: time, entry: { kind, visit } }) }
     })
   }
 
@@ -78,11 +79,16 @@ export function createPushes(options: {
       if (before === undefined) return null
       const time = now()
       if (isExpired(before, time)) {
-        const push = rows.write({ before, after: lapse(before, time), now: time, kind: 'failed_view', visit })
+        const push = rows.write({
+          before,
+          after: lapse(before, time),
+          now: time,
+          entry: { kind: 'failed_view', visit },
+        })
         return { outcome: 'expired' as const, push }
       }
       const after = wrong ? countWrongTry(before, time) : before
-      const push = rows.write({ before, after, now: time, kind: 'failed_passphrase', visit })
+      const push = rows.write({ before, after, now: time, entry: { kind: 'failed_passphrase', visit } })
       return { outcome: 'refused' as const, push }
     })
   }
@@ -95,7 +101,8 @@ export function createPushes(options: {
       const time = now()
       const after = expireByHand(before, time)
       if (after === before) return before
-      return rows.write({ before, after, now: time, kind: after.deleted ? 'expire' : null, visit })
+      const entry = after.deleted ? { kind: 'expire' as const, visit } : null
+      return rows.write({ before, after, now: time, entry })
     })
   }
 
@@ -113,21 +120,7 @@ export function createPushes(options: {
     refusePassphrase,
     expirePush,
     findPush: (lookup: Uint8Array): StoredPush | null => rows.findByLookup(lookup) ?? null,
-    /** What opens the push; null once it has expired. */
-    findSecrets: (id: number): SealedSecrets | null => rows.findSecrets(id) ?? null,
+    /** With what opens it; that is null once it has expired. */
+    findSealedPush: (lookup: Uint8Array): SealedPush | null => rows.findSealed(lookup) ?? null,
   }
-}
-
-function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
-}
-
-type Buffered<T> = { [K in keyof T]: null extends T[K] ? Buffer | null : Buffer }
-
-function asBuffers<T extends Record<string, Uint8Array | null>>(values: T): Buffered<T> {
-  const entries = Object.entries(values).map(([name, bytes]) => [
-    name,
-    bytes === null ? null : asBuffer(bytes),
-  ])
-  return Object.fromEntries(entries) as Buffered<T>
 }

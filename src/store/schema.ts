@@ -1,6 +1,6 @@
 // The tables as drizzle sees them. The SQL in migrations/ is what builds them; a test keeps the two equal.
 
-import { blob, customType, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { blob, customType, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { AuditKind } from '../domain/audit.ts'
 import type { PushKind } from '../domain/push.ts'
 
@@ -61,6 +61,7 @@ export const pushes = sqliteTable('pushes', {
   wrongTriesSince: integer('wrong_tries_since').notNull(),
   expiredOn: integer('expired_on'),
   deleted: flag('deleted').notNull(),
+  lastEntry: integer('last_entry'),
   auditEntries: integer('audit_entries').notNull(),
   auditDropped: integer('audit_dropped').notNull(),
 })
@@ -80,16 +81,14 @@ export const pushLabels = sqliteTable('push_labels', {
   note: bytes(),
 })
 
-export const auditEntries = sqliteTable(
-  'audit_entries',
-  {
-    pushId: integer('push_id').notNull(),
-    n: integer().notNull(),
-    kind: text().$type<AuditKind>().notNull(),
-    at: integer().notNull(),
-    ip: text().notNull(),
-    userAgent: text('user_agent').notNull(),
-    referrer: text().notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.pushId, table.n] })],
-)
+export const auditEntries = sqliteTable('audit_entries', {
+  id: integer().primaryKey(),
+  pushId: integer('push_id').notNull(),
+  n: integer().notNull(),
+  previous: integer(),
+  kind: text().$type<AuditKind>().notNull(),
+  at: integer().notNull(),
+  ip: text().notNull(),
+  userAgent: text('user_agent').notNull(),
+  referrer: text().notNull(),
+})

@@ -4,6 +4,7 @@ import type { Keyring } from '../crypto/keyring.ts'
 import { createMonotonicClock, type Now } from '../domain/time.ts'
 import { createAccounts } from './accounts.ts'
 import { createApiTokens } from './api-tokens.ts'
+import { createAuditRows } from './audit-rows.ts'
 import { createCheckpointer, truncateLog } from './checkpoint.ts'
 import {
   dataFolder,
@@ -77,13 +78,18 @@ export function openAccountStore({ dataDir, now }: { dataDir: string; now: Now }
     throw cause
   }
   const { transact } = createGroupCommit({ database: connection.database, onFatal })
+  const rows = createPushRows({
+    connection,
+    audit: createAuditRows(connection),
+    onDestroyed: () => undefined,
+  })
   const close = () => {
     truncateLog(connection.database)
     connection.close()
   }
-  const shared = { connection, transact, now }
+  const shared = { connection, rows, transact, now }
   return {
-    accounts: createAccounts({ ...shared, onDestroyed: () => {} }),
+    accounts: createAccounts(shared),
     apiTokens: createApiTokens(shared),
     close,
   }
@@ -107,9 +113,9 @@ function serveFrom({ connection, keyring, release, options }: Parts) {
     onFatal: options.onFatal,
   })
   const { transact } = commits
-  const onDestroyed = checkpointer.request
-  const rows = createPushRows(connection, onDestroyed)
-  const shared = { connection, rows, transact, now, onDestroyed }
+  const audit = createAuditRows(connection)
+  const rows = createPushRows({ connection, audit, onDestroyed: checkpointer.request })
+  const shared = { connection, rows, transact, now }
 
   async function close(): Promise<void> {
     await commits.idle()
@@ -127,6 +133,7 @@ function serveFrom({ connection, keyring, release, options }: Parts) {
     now,
     pushes: createPushes(shared),
     lists: createPushLists(connection),
+    audit,
     expiry: createExpiry(shared),
     accounts: createAccounts(shared),
     apiTokens: createApiTokens(shared),

@@ -29,6 +29,7 @@ export function createTrial(
     },
     print: (line) => out.push(line),
     say: (line) => err.push(line),
+    sayLater: (line) => err.push(line),
     readInput: async () => given.input ?? '',
     isTerminal: given.answers !== undefined,
     width: 80,

@@ -37,7 +37,8 @@ export async function readMultipart(
     // Whoever reads the part sees its error; when nobody does, it must not end the process.
     content.on('error', () => undefined)
     stop.signal.addEventListener('abort', () => content.destroy(malformed('broke off')))
-    const isFile = typeof filename === 'string'
+    // What a form sends for a file that was not chosen has an empty name.
+    const isFile = typeof filename === 'string' && filename !== ''
     const reading = isFile ? options.onFile({ filename, contentType, content }) : readText(content)
     const part = reading.then((value) => ({ name: decodeName(name), value }))
     part.catch(abort)

@@ -41,8 +41,19 @@ export function createPushEndpoints(options: {
   }
 
   async function retrieve({ exchange, viewer, params }: Asked): Promise<Response> {
-    const retrieval = await pushes.retrieve(tokenIn(params), readPassphrase(exchange), viewer.visit)
+    const urlToken = tokenIn(params)
+    const retrieval = await pushes.retrieve(urlToken, readPassphraseFor(urlToken, exchange), viewer.visit)
     return answerRetrieval(retrieval, exchange)
+  }
+
+  /** That there is no such push is told before that its passphrase cannot be read. */
+  function readPassphraseFor(urlToken: string, exchange: Exchange): string | null {
+    try {
+      return readPassphrase(exchange)
+    } catch (cause) {
+      pushes.preview(urlToken)
+      throw cause
+    }
   }
 
   function answerRetrieval(retrieval: Retrieval, exchange: Exchange): Response {

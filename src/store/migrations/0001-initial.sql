@@ -51,6 +51,7 @@ CREATE TABLE pushes (
   wrong_tries_since INTEGER NOT NULL,
   expired_on INTEGER,
   deleted INTEGER NOT NULL CHECK (deleted IN (0, 1)),
+  last_entry INTEGER,
   audit_entries INTEGER NOT NULL CHECK (audit_entries BETWEEN 0 AND 10000),
   audit_dropped INTEGER NOT NULL CHECK (audit_dropped >= 0),
   CHECK (deleted = 0 OR expired_on IS NOT NULL),
@@ -81,13 +82,16 @@ CREATE TABLE push_labels (
   note BLOB
 ) STRICT;
 
+-- Appended in the order of time; the log of one push is the chain from pushes.last_entry through previous.
 CREATE TABLE audit_entries (
-  push_id INTEGER NOT NULL REFERENCES pushes (id) ON DELETE CASCADE,
+  id INTEGER PRIMARY KEY,
+  push_id INTEGER NOT NULL,
   n INTEGER NOT NULL CHECK (n >= 0),
+  previous INTEGER,
   kind TEXT NOT NULL,
   at INTEGER NOT NULL,
   ip TEXT NOT NULL,
   user_agent TEXT NOT NULL,
   referrer TEXT NOT NULL,
-  PRIMARY KEY (push_id, n)
-) STRICT, WITHOUT ROWID;
+  CHECK ((n = 0) = (previous IS NULL))
+) STRICT;
