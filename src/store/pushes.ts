@@ -57,6 +57,12 @@ export function createPushes(options: {
     })
   }
 
+  /** With what opens it; that is null once it has expired. */
+  function findSealedPush(lookup: Uint8Array): SealedPush | null {
+    const push = rows.findByLookup(lookup)
+    return push === undefined ? null : { push, secrets: rows.findSecrets(push.id) ?? null }
+  }
+
   /** Counts a view, or writes down that the push has expired. Claim first, release after. */
   function claimView({ id, visit }: VisitToPush): Promise<Visited<'view' | 'expired'>> {
     return transact(() => {
@@ -120,7 +126,6 @@ export function createPushes(options: {
     refusePassphrase,
     expirePush,
     findPush: (lookup: Uint8Array): StoredPush | null => rows.findByLookup(lookup) ?? null,
-    /** With what opens it; that is null once it has expired. */
-    findSealedPush: (lookup: Uint8Array): SealedPush | null => rows.findSealed(lookup) ?? null,
+    findSealedPush,
   }
 }

@@ -48,11 +48,12 @@ export function createFields(wire: Wire) {
 
   function boolean(field: string): boolean | null {
     const value = given(field)
-    const word = String(value).trim().toLowerCase()
-    if (value === null || word === '') return null
+    if (value === null) return null
     const readable = typeof value === 'string' || typeof value === 'boolean' || typeof value === 'number'
-    if (readable && TRUE.has(word)) return true
-    return readable && FALSE.has(word) ? false : blame(field, 'must be true or false')
+    const word = readable ? String(value).trim().toLowerCase() : null
+    if (word === '') return null
+    if (word !== null && TRUE.has(word)) return true
+    return word !== null && FALSE.has(word) ? false : blame(field, 'must be true or false')
   }
 
   return { errors, blame, given, text, shortText, integer, boolean }
