@@ -10,6 +10,8 @@ const FOREIGN_COMMITS_MS = 2_000
 export type Checkpointer = {
   /** Something was destroyed by a commit: the log is emptied within seconds, again and again while it is busy. */
   request(): void
+  /** The disk is full: emptying the log gives its room back. */
+  makeRoom(): void
   stop(): void
 }
 
@@ -45,7 +47,7 @@ export function createCheckpointer(database: Database, onError: (cause: unknown)
     if (timer !== null) clearTimeout(timer)
   }
 
-  return { request: () => request(), stop }
+  return { request: () => request(), makeRoom: () => request(RETRY_MS), stop }
 }
 
 /** Moves the whole log into the database and cuts it to nothing. False when somebody was reading or writing. */

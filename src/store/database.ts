@@ -17,7 +17,7 @@ export type ConnectionOptions = {
 }
 
 const CACHE_KIB = 32 * 1024
-const WAL_PAGES = 4000
+const WAL_PAGES = 2000
 
 export function openConnection(path: string, { create, busyTimeout }: ConnectionOptions): Connection {
   const database = new Database(path, { readwrite: true, create, strict: true })

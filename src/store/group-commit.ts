@@ -25,6 +25,8 @@ export type GroupCommitOptions = {
   database: Database
   /** Runs within every batch, before its works. */
   beforeWorks?: () => void
+  /** The disk had no room for a work or a batch, which was undone; may be told more than once. */
+  onFull?: () => void
   /** The store cannot be trusted any more, as after a failed fsync: the process must end. */
   onFatal: (cause: unknown) => void
 }
@@ -96,6 +98,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
     } catch (cause) {
       rollback()
       rejectAll(batch, cause)
+      if (isFull(cause)) options.onFull?.()
     }
   }
 
@@ -123,6 +126,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
       return { value }
     } catch (cause) {
       undoSavepoint()
+      if (isFull(cause)) options.onFull?.()
       return { cause: translate(cause) }
     }
   }

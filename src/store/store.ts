@@ -110,6 +110,7 @@ function serveFrom({ connection, keyring, release, options }: Parts) {
   const commits = createGroupCommit({
     database,
     beforeWorks: createClockMarker(connection, now),
+    onFull: checkpointer.makeRoom,
     onFatal: options.onFatal,
   })
   const { transact } = commits

@@ -1,0 +1,121 @@
+// Rooms and arrows: which part of the source may know which, and what appears nowhere else.
+
+import { expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { Glob } from 'bun'
+
+const SRC = resolve(import.meta.dir, '../src')
+
+/** What a room may import besides itself. */
+const ARROWS: Record<string, string[]> = {
+  main: ['env', 'cli'],
+  env: [],
+  cli: ['app', 'config', 'settings', 'setting-parsers', 'services', 'domain'],
+  config: ['settings', 'setting-parsers', 'domain'],
+  settings: ['setting-parsers', 'domain'],
+  'setting-parsers': ['domain'],
+  log: [],
+  app: ['log', 'settings', 'config', 'http', 'services', 'store', 'crypto', 'domain'],
+  http: ['services', 'domain'],
+  services: ['store', 'crypto', 'domain'],
+  store: ['crypto', 'domain'],
+  crypto: [],
+  domain: [],
+  'embedded-files': [],
+}
+
+type Source = { path: string; room: string; text: string; imports: { from: string; isType: boolean }[] }
+
+const sources: Source[] = [...new Glob('**/*.{ts,tsx}').scanSync(SRC)].sort().map((path) => {
+  const text = readFileSync(join(SRC, path), 'utf8')
+  const imports = [...text.matchAll(/^(?:import|export)\s+(type\s)?[^'"]*?from\s+'([^']+)'/gms)].map(
+    (match) => ({
+      from: match[2] ?? '',
+      isType: match[1] !== undefined,
+    }),
+  )
+  return { path, room: roomOf(path), text, imports }
+})
+
+function roomOf(path: string): string {
+  return (path.split('/')[0] ?? '').replace(/(\.d)?\.tsx?$/, '')
+}
+
+function violations(rule: (source: Source) => boolean): string[] {
+  return sources.filter(rule).map(({ path }) => path)
+}
+
+const withoutComments = (text: string) => text.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '')
+
+test('rooms import only what the table allows', () => {
+  const wrong = sources.flatMap(({ path, room, imports }) =>
+    imports
+      .filter(({ from }) => from.startsWith('.') && /\.tsx?$/.test(from))
+      .map(({ from, isType }) => ({
+        path,
+        isType,
+        room,
+        to: roomOf(relative(SRC, resolve(SRC, dirname(path), from))),
+      }))
+      .filter(({ room, to }) => to !== room && !ARROWS[room]?.includes(to)),
+  )
+  expect(sources.length).toBeGreaterThan(50)
+  expect(wrong).toEqual([])
+})
+
+test('the command line knows the services by their types alone', () => {
+  const wrong = sources.flatMap(({ path, room, imports }) =>
+    room === 'cli'
+      ? imports.filter(({ from, isType }) => from.includes('/services/') && !isType).map(() => path)
+      : [],
+  )
+  expect(wrong).toEqual([])
+})
+
+test.each([
+  ['elysia', 'http'],
+  ['@elysiajs/swagger', 'http'],
+  ['typebox', 'http'],
+  ['drizzle-orm', 'store'],
+  ['bun:sqlite', 'store'],
+  ['commander', 'cli'],
+  ['pino', 'log'],
+])('%s appears only in %s', (library, home) => {
+  const uses = ({ imports }: Source) =>
+    imports.some(({ from }) => from === library || from.startsWith(`${library}/`))
+  expect(sources.some(uses)).toBe(true)
+  expect(violations((source) => source.room !== home && uses(source))).toEqual([])
+})
+
+test('arguments and environment are read in main alone', () => {
+  const reads = /process\.(env|argv)/
+  expect(
+    violations(({ room, text }) => room !== 'main' && room !== 'env' && reads.test(withoutComments(text))),
+  ).toEqual([])
+})
+
+test('the clock is read in main alone, and handed on', () => {
+  const reads = /Date\.now|new Date\(\)/
+  expect(
+    violations(({ room, text }) => room !== 'main' && room !== 'app' && reads.test(withoutComments(text))),
+  ).toEqual([])
+})
+
+test('randomness comes from crypto alone', () => {
+  const draws = /Math\.random|randomBytes|getRandomValues|randomUUID/
+  expect(violations(({ room, text }) => room !== 'crypto' && draws.test(withoutComments(text)))).toEqual([])
+})
+
+test('the environment is set before anything else is imported', () => {
+  const main = sources.find(({ path }) => path === 'main.ts')
+  expect(/^import\s+'([^']+)'/m.exec(main?.text ?? '')?.[1]).toBe('./env.ts')
+  expect((main?.text ?? '').indexOf("'./env.ts'")).toBeLessThan((main?.text ?? '').indexOf(' from '))
+})
+
+test('every file opens with a sentence, stays short and leaves nothing to do', () => {
+  expect(violations(({ text }) => !/^\/\/ .+/.test(text))).toEqual([])
+  expect(violations(({ text }) => text.split('\n').length > 300)).toEqual([])
+  expect(violations(({ text }) => /\b(TODO|FIXME|XXX|HACK)\b/.test(text))).toEqual([])
+  expect(violations(({ path }) => /(^|\/)index\.tsx?$/.test(path))).toEqual([])
+})

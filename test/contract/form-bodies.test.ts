@@ -1,0 +1,169 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type Answer, type Api, PUSHES, type PushBody, startApi } from '../support/api.ts'
+import { BOUNDARY, type Bytes, multipart, type Part } from './multipart.ts'
+
+let api: Api
+
+beforeAll(async () => {
+  api = await startApi()
+})
+
+afterAll(() => api.close())
+
+function sendForm(text: string, type = 'application/x-www-form-urlencoded') {
+  const body = new TextEncoder().encode(text)
+  return api.call<PushBody>(PUSHES, { method: 'POST', headers: { 'content-type': type }, body })
+}
+
+const MULTIPART = `multipart/form-data; boundary=${BOUNDARY}`
+
+function sendParts(body: Bytes, type = MULTIPART) {
+  return api.call<PushBody>(PUSHES, { method: 'POST', headers: { 'content-type': type }, body })
+}
+
+async function payloadOf({ status, body, text }: Answer<PushBody>) {
+  if (status !== 201) throw new Error(`${status} ${text}`)
+  return (await api.retrieve(body.url_token)).body.payload
+}
+
+describe('a urlencoded body', () => {
+  test.each([
+    ['raw brackets', 'push[payload]=a'],
+    ['escaped brackets', 'push%5Bpayload%5D=a'],
+    ['escaped brackets in lower case', 'push%5bpayload%5d=a'],
+    ['an ampersand at the end', 'push[payload]=a&'],
+    ['names of others', 'utf8=%E2%9C%93&authenticity_token=x&commit=Go&push[payload]=a&push[workspace_id]=3'],
+  ])('is read with %s', async (_, text) => {
+    expect(await payloadOf(await sendForm(text))).toBe('a')
+  })
+
+  test('gives every member to the push', async () => {
+    const text = `push[payload]=a&push[expire_after_days]=3&push[expire_after_views]=2&push[retrieval_step]=0
+      &push[deletable_by_viewer]=off&push[name]=N+1&push[note]=%C3%A9&push[passphrase]=&push[kind]=qr`
+    const { status, body } = await sendForm(
+      text.replace(/\s+/g, ''),
+      'application/x-www-form-urlencoded; charset=utf-8',
+    )
+    expect(status).toBe(201)
+    expect(body).toMatchObject({
+      kind: 'qr',
+      expire_after_days: 3,
+      expire_after_views: 2,
+      name: 'N 1',
+      note: 'é',
+    })
+    expect(body).toMatchObject({
+      retrieval_step: false,
+      deletable_by_viewer: false,
+      passphrase_required: false,
+    })
+  })
+
+  test.each([
+    ['a+b%2Bc', 'a b+c'],
+    ['%F0%9F%90%B4=%26', '🐴=&'],
+    ['line%0D%0Aline%0A%09%00', 'line\r\nline\n\t\u0000'],
+    ['%20a%20', ' a '],
+    ['grüezi', 'grüezi'],
+    ['%D7%A9%D7%9C%D7%95%D7%9D', 'שלום'],
+  ])('gives %p back exactly', async (sent, payload) => {
+    expect(await payloadOf(await sendForm(`push[payload]=${sent}`))).toBe(payload)
+  })
+
+  test.each([
+    ['empty', ''],
+    ['without push', 'payload=a'],
+    ['with push alone', 'push=a'],
+    ['of another wrapper', 'password[payload]=a'],
+    ['escaped bytes that are not UTF-8', 'push[payload]=%E9'],
+    ['JSON', '{"push": {"payload": "a"}}'],
+  ])('that is %s is refused as malformed', async (_, text) => {
+    const before = api.entries()
+    expect((await sendForm(text)).status).toBe(400)
+    expect(api.entries()).toEqual(before)
+  })
+})
+
+const payload = (content: string | Uint8Array, more: Partial<Part> = {}): Part => ({
+  name: 'push[payload]',
+  content,
+  ...more,
+})
+
+describe('a multipart body', () => {
+  test.each([
+    ['raw brackets', 'push[payload]'],
+    ['escaped brackets', 'push%5Bpayload%5D'],
+    ['escaped brackets in lower case', 'push%5bpayload%5d'],
+  ])('is read with %s', async (_, name) => {
+    expect(await payloadOf(await sendParts(multipart([payload('a', { name })])))).toBe('a')
+  })
+
+  test('is read with its parts in any order, and what is not ours left out', async () => {
+    const parts: Part[] = [
+      { name: 'push[expire_after_views]', content: '2' },
+      { name: 'push[note]', content: 'é\r\nè' },
+      payload('a'),
+      { name: 'push[expire_after_days]', content: '3' },
+      { name: 'commit', content: 'Go' },
+    ]
+    for (const order of [parts, parts.toReversed()]) {
+      const { status, body } = await sendParts(multipart(order))
+      expect(status).toBe(201)
+      expect(body).toMatchObject({ expire_after_days: 3, expire_after_views: 2, note: 'é\r\nè' })
+    }
+  })
+
+  test.each([
+    'text/plain; charset=utf-8',
+    'text/plain; charset=iso-8859-1',
+    'text/plain; charset=utf-16le',
+    'text/plain; charset=nonsense',
+    'application/json',
+    'application/octet-stream',
+    'image/png',
+  ])('holds text in UTF-8, whatever content type a part claims: %s', async (type) => {
+    const parts = [payload('grüezi 🐴', { headers: [`Content-Type: ${type}`] })]
+    expect(await payloadOf(await sendParts(multipart(parts)))).toBe('grüezi 🐴')
+  })
+
+  test.each([
+    'a\r\nb\nc\rd',
+    '\r\n',
+    `--${BOUNDARY}x--`,
+    '\ufeffwith a byte order mark',
+    ' blanks around ',
+    '\u0000\u0001\u001b[31m\u007f',
+    '👩‍👩‍👧‍👦 e\u0301 שלום \u202eabc',
+    'a+b%20c&d=e',
+  ])('gives %j back exactly', async (text) => {
+    const sent = `x${text}x`
+    expect(await payloadOf(await sendParts(multipart([payload(sent)])))).toBe(sent)
+  })
+
+  test('may quote its boundary', async () => {
+    const body = multipart([payload('a')])
+    expect(await payloadOf(await sendParts(body, `multipart/form-data; boundary="${BOUNDARY}"`))).toBe('a')
+  })
+
+  test.each<[string, Bytes, string]>([
+    ['empty', new Uint8Array(), MULTIPART],
+    ['without parts', multipart([]), MULTIPART],
+    ['without push', multipart([payload('a', { name: 'payload' })]), MULTIPART],
+    ['of text that is not UTF-8', multipart([payload(Uint8Array.from([0x61, 0xe9]))]), MULTIPART],
+    [
+      'of a name that is not UTF-8',
+      multipart([payload(Uint8Array.from([0xff]), { name: 'push[name]' })]),
+      MULTIPART,
+    ],
+    ['without its last boundary', multipart([payload('a')], { end: '' }), MULTIPART],
+    ['broken off in the middle of a part', multipart([payload('abcdefgh')]).subarray(0, 90), MULTIPART],
+    ['without a boundary in its type', multipart([payload('a')]), 'multipart/form-data'],
+    ['of another boundary', multipart([payload('a')]), 'multipart/form-data; boundary=other'],
+  ])('that is %s is refused as malformed', async (_, body, type) => {
+    const before = api.entries()
+    const { status, body: told } = await sendParts(body, type)
+    expect([status, Object.keys(told)]).toEqual([400, ['error']])
+    expect(api.entries()).toEqual(before)
+  })
+})

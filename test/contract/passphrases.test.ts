@@ -1,0 +1,185 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { type Api, type PushBody, startApi, type Wire } from '../support/api.ts'
+
+let api: Api
+let owner: string
+let push: PushBody
+
+beforeAll(async () => {
+  api = await startApi()
+  owner = await api.addAccount('owner@example.org')
+})
+
+beforeEach(async () => {
+  push = await api.create({ passphrase: 'sesame' }, { token: owner })
+})
+
+afterAll(() => api.close())
+
+const kinds = async ({ url_token }: PushBody = push) =>
+  (await api.audit(url_token, owner)).map(({ kind }) => kind)
+const tryWith = (passphrase: string, { url_token }: PushBody = push, from = '192.0.2.1') =>
+  api.retrieve(url_token, { headers: { 'x-push-passphrase': encodeURIComponent(passphrase) }, from })
+
+async function tryWrong(times: number, of: PushBody = push): Promise<void> {
+  for (let tried = 0; tried < times; tried += 1) expect((await tryWith('wrong', of)).status).toBe(401)
+}
+
+describe('a passphrase', () => {
+  test('that is missing is 401, audited, and no view', async () => {
+    const { status, body } = await api.retrieve(push.url_token)
+    const { message, error } = body as unknown as Wire
+    expect([status, body as unknown]).toEqual([401, { error, message, status: 'unauthorized' }])
+    expect([error, message]).toEqual([expect.stringMatching(/\S/), expect.stringMatching(/\S/)])
+    expect(await kinds()).toEqual(['creation', 'failed_passphrase'])
+    expect((await tryWith('sesame')).body.views_remaining).toBe(4)
+  })
+
+  test('that is wrong is 401, audited, and no view', async () => {
+    const { status, body } = await tryWith('wrong')
+    expect([status, Object.keys(body).sort()]).toEqual([401, ['error', 'message', 'status']])
+    expect(await kinds()).toEqual(['creation', 'failed_passphrase'])
+    expect((await tryWith('sesame')).body.views_remaining).toBe(4)
+  })
+
+  test('is asked of the owner too', async () => {
+    expect((await api.retrieve(push.url_token, { token: owner })).status).toBe(401)
+    const { body } = await api.retrieve(`${push.url_token}?passphrase=sesame`, { token: owner })
+    expect(body.payload).toBe('correct horse')
+    expect(await kinds()).toEqual(['creation', 'failed_passphrase', 'view'])
+  })
+
+  test('that nobody set is not asked for, and not minded', async () => {
+    const { url_token } = await api.create()
+    expect((await api.retrieve(`${url_token}?passphrase=whatever`)).body.payload).toBe('correct horse')
+  })
+
+  test('may be empty only by not being there', async () => {
+    const before = (await kinds()).length
+    expect((await api.retrieve(`${push.url_token}?passphrase=`)).status).toBe(401)
+    expect((await kinds()).length).toBe(before + 1)
+    for (let tries = 0; tries < 6; tries += 1) {
+      expect((await api.retrieve(`${push.url_token}?passphrase=`)).status).toBe(401)
+    }
+  })
+
+  test('of an expired push is not asked for', async () => {
+    await api.expire(push.url_token, { token: owner })
+    const { status, body } = await api.retrieve(push.url_token)
+    expect([status, body.expired, body.payload]).toEqual([200, true, null])
+    expect(await kinds()).toEqual(['creation', 'expire', 'failed_view'])
+  })
+
+  test.each([
+    'a b',
+    'a+b',
+    '100%',
+    '%41',
+    ' ',
+    'grüezi 🐴 שלום',
+    'a&b=c#d?e/f',
+    'line\nline\u0000',
+    'é'.repeat(512),
+  ])('%j opens the push in the header, percent-encoded, and in the query', async (passphrase) => {
+    const { url_token } = await api.create({ passphrase })
+    const encoded = encodeURIComponent(passphrase)
+    const byHeader = await api.retrieve(url_token, { headers: { 'x-push-passphrase': encoded } })
+    const byQuery = await api.retrieve(`${url_token}?passphrase=${encoded}`)
+    const byForm = await api.retrieve(`${url_token}?${new URLSearchParams({ passphrase })}`)
+    const payloads = [byHeader, byQuery, byForm].map(({ body }) => body.payload)
+    expect(payloads).toEqual(['correct horse', 'correct horse', 'correct horse'])
+  })
+
+  test('keeps a + in the header, where it is no blank', async () => {
+    const plus = await api.create({ passphrase: 'a+b' })
+    const headers = { 'x-push-passphrase': 'a+b' }
+    expect((await api.retrieve(plus.url_token, { headers })).body.payload).toBe('correct horse')
+  })
+
+  test.each(['SESAME', ' sesame', 'sesame ', 'sesam', 'sesames'])('is exact: not %j', async (passphrase) => {
+    expect((await tryWith(passphrase)).status).toBe(401)
+  })
+
+  test('in the header that is no percent-encoded UTF-8 is refused as malformed, and no try', async () => {
+    for (const value of ['%', '%zz', '%ff', '100%']) {
+      const headers = { 'x-push-passphrase': value }
+      expect((await api.retrieve(push.url_token, { headers })).status).toBe(400)
+    }
+    expect(await kinds()).toEqual(['creation'])
+  })
+})
+
+describe('after the fifth wrong passphrase within a minute', () => {
+  test('everything that carries one is 429, the right one too, whatever the address', async () => {
+    await tryWrong(5)
+    for (const [passphrase, from] of [
+      ['wrong', '192.0.2.1'],
+      ['sesame', '192.0.2.1'],
+      ['sesame', '198.51.100.7'],
+      ['sesame', '127.0.0.1'],
+    ]) {
+      const { status, headers, body } = await tryWith(passphrase!, push, from!)
+      expect([status, headers.get('retry-after'), Object.keys(body)]).toEqual([429, '60', ['error']])
+    }
+    expect(await kinds()).toEqual(['creation', ...Array(5).fill('failed_passphrase')])
+  })
+
+  test('what carries none is still asked for one', async () => {
+    await tryWrong(5)
+    expect((await api.retrieve(push.url_token)).status).toBe(401)
+    expect((await kinds()).length).toBe(7)
+  })
+
+  test('another push is not affected', async () => {
+    await tryWrong(5)
+    const another = await api.create({ passphrase: 'sesame' })
+    expect((await tryWith('sesame', another)).body.payload).toBe('correct horse')
+  })
+
+  test('a restart does not help', async () => {
+    await tryWrong(4)
+    await api.restart()
+    await tryWrong(1)
+    await api.restart()
+    expect((await tryWith('sesame')).status).toBe(429)
+  })
+
+  test('the minute goes by, and is told in what is left of it', async () => {
+    await tryWrong(5)
+    api.clock.advance(59_001)
+    const { status, headers } = await tryWith('sesame')
+    expect([status, headers.get('retry-after')]).toEqual([429, '1'])
+    api.clock.advance(999)
+    expect((await tryWith('sesame')).body.payload).toBe('correct horse')
+  })
+
+  test('five more are needed in the next minute', async () => {
+    await tryWrong(5)
+    api.clock.advance(60_000)
+    await tryWrong(4)
+    expect((await tryWith('sesame')).status).toBe(200)
+    await tryWrong(1)
+    expect((await tryWith('sesame')).status).toBe(429)
+  })
+
+  test('missing ones do not count among the five', async () => {
+    for (let asked = 0; asked < 8; asked += 1) await api.retrieve(push.url_token)
+    await tryWrong(4)
+    expect((await tryWith('sesame')).status).toBe(200)
+  })
+
+  test('an expired push is told as expired all the same', async () => {
+    await tryWrong(5)
+    await api.expire(push.url_token, { token: owner })
+    expect((await tryWith('sesame')).body).toMatchObject({ expired: true, payload: null })
+  })
+
+  test('it is the fifth also when they all come at once', async () => {
+    const tries = await Promise.all(Array.from({ length: 40 }, () => tryWith('wrong')))
+    const statuses = tries.map(({ status }) => status)
+    expect(statuses.filter((status) => status === 401).length).toBe(5)
+    expect(statuses.filter((status) => ![401, 429, 503].includes(status))).toEqual([])
+    expect(statuses).toContain(503)
+    expect(await kinds()).toEqual(['creation', ...Array(5).fill('failed_passphrase')])
+  })
+})

@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type Api, PUSHES, startApi } from '../support/api.ts'
+import { CREATED, LISTED, PUSH, RETRIEVED } from './members.ts'
+
+const DAY = 24 * 60 * 60 * 1000
+
+let api: Api
+let owner: string
+
+beforeAll(async () => {
+  api = await startApi()
+  owner = await api.addAccount('owner@example.org')
+})
+
+afterAll(() => api.close())
+
+const names = (body: object | undefined) => Object.keys(body ?? {}).sort()
+const sorted = (members: readonly string[]) => [...members].sort()
+
+describe('the members of', () => {
+  test('the answers to create, retrieve, the lists and delete', async () => {
+    const labels = { name: 'router', note: 'in the attic' }
+    const created = await api.create({ expire_after_views: 3, ...labels }, { token: owner })
+    expect(names(created)).toEqual(sorted(CREATED))
+    expect(names((await api.list('active', owner))[0])).toEqual(sorted(LISTED))
+    const retrieved = (await api.retrieve(created.url_token, { token: owner })).body
+    expect(names(retrieved)).toEqual(sorted(RETRIEVED))
+    const deleted = (await api.expire(created.url_token, { token: owner })).body
+    expect(names(deleted)).toEqual(sorted([...PUSH, 'files']))
+    expect(names((await api.list('expired', owner))[0])).toEqual(sorted(LISTED))
+    const expired = (await api.retrieve(created.url_token)).body
+    expect(names(expired)).toEqual(sorted(RETRIEVED))
+  })
+
+  test('a retrieve, with their values, one after another until it is expired', async () => {
+    const created = await api.create({ expire_after_views: 2 })
+    const { name: _, note: __, ...push } = created
+    api.clock.advance(1000)
+    const first = (await api.retrieve(created.url_token)).body
+    const updated_at = '2026-11-20T12:00:01.000Z'
+    expect(first).toEqual({ ...push, updated_at, views_remaining: 1, payload: 'correct horse' })
+    const last = (await api.retrieve(created.url_token)).body
+    expect(last).toEqual({ ...first, views_remaining: 0 })
+    expect([last.expired, last.expired_on]).toEqual([false, null])
+    const expired = (await api.retrieve(created.url_token)).body
+    expect(expired).toEqual({ ...last, expired: true, expired_on: updated_at, payload: null })
+  })
+
+  test('a preview: the link alone, for live and for expired pushes', async () => {
+    const { url_token, html_url } = await api.create({ expire_after_views: 1 })
+    const path = `${PUSHES}/${url_token}/preview`
+    expect((await api.call(path)).body).toEqual({ url: html_url })
+    await api.retrieve(url_token)
+    expect((await api.call(path)).body).toEqual({ url: html_url })
+  })
+})
+
+describe('the links', () => {
+  test('lead to a page that asks first, where the push has a retrieval step', async () => {
+    const push = await api.create({ retrieval_step: true })
+    expect(push.html_url).toBe(`http://localhost/p/${push.url_token}/r`)
+    expect(push.json_url).toBe(`http://localhost/p/${push.url_token}.json`)
+    expect((await api.call(`${PUSHES}/${push.url_token}/preview`)).body).toEqual({ url: push.html_url })
+  })
+
+  test('lead to the push itself, where it has none', async () => {
+    const push = await api.create({ retrieval_step: false })
+    expect(push.html_url).toBe(`http://localhost/p/${push.url_token}`)
+    expect(push.json_url).toBe(`http://localhost/p/${push.url_token}.json`)
+    expect((await api.call(`${PUSHES}/${push.url_token}/preview`)).body).toEqual({ url: push.html_url })
+  })
+})
+
+test('a token of a link is 26 letters and digits of Crockford’s base32, all of them used, none twice', async () => {
+  const tokens = await Promise.all(Array.from({ length: 200 }, async () => (await api.create()).url_token))
+  for (const urlToken of tokens) expect(urlToken).toMatch(/^[0-9a-hjkmnp-tv-z]{26}$/)
+  expect(new Set(tokens).size).toBe(200)
+  expect(new Set(tokens.join('')).size).toBe(32)
+})
+
+describe('deletable_by_viewer', () => {
+  test.each([
+    ['text', undefined, true],
+    ['qr', undefined, true],
+    ['url', undefined, null],
+    ['url', null, null],
+    ['url', '', null],
+    ['url', true, true],
+    ['url', 'no', false],
+    ['text', false, false],
+  ])('of a push of kind %s given %p is %p, in every answer', async (kind, given, value) => {
+    const wanted = { kind, payload: 'https://example.org/', deletable_by_viewer: given }
+    const created = await api.create(wanted, { token: owner })
+    expect(created.deletable_by_viewer).toBe(value)
+    expect((await api.retrieve(created.url_token)).body.deletable_by_viewer).toBe(value)
+    expect((await api.list('active', owner))[0]?.deletable_by_viewer).toBe(value)
+  })
+
+  test('and retrieval_step follow the instance where nothing is given', async () => {
+    const flags = { 'deletable-by-viewer-default': 'false', 'retrieval-step-default': 'false' }
+    const other = await startApi({ flags })
+    try {
+      const push = await other.create()
+      expect([push.deletable_by_viewer, push.retrieval_step]).toEqual([false, false])
+      const url = await other.create({ kind: 'url', payload: 'https://example.org/' })
+      expect([url.deletable_by_viewer, url.retrieval_step]).toEqual([null, false])
+    } finally {
+      await other.close()
+    }
+  })
+})
+
+test('a passphrase is never given back, only that there is one', async () => {
+  const wanted = { passphrase: 'sesame', expire_after_views: 1 }
+  const { url_token } = await api.create(wanted, { token: owner })
+  const told = { passphrase: null, passphrase_required: true }
+  expect((await api.list('active', owner))[0]).toMatchObject(told)
+  expect((await api.retrieve(`${url_token}?passphrase=sesame`)).body).toMatchObject(told)
+  expect((await api.retrieve(url_token)).body).toMatchObject({ ...told, expired: true })
+})
+
+test('days_remaining goes down with each whole day, and never below 0', async () => {
+  const { url_token, created_at } = await api.create({ expire_after_days: 3, expire_after_views: 100 })
+  const created = Date.parse(created_at)
+  const daysAfter = async (elapsed: number) => {
+    api.clock.set(created + elapsed)
+    return (await api.retrieve(url_token)).body.days_remaining
+  }
+  expect(await daysAfter(0)).toBe(3)
+  expect(await daysAfter(DAY - 1)).toBe(3)
+  expect(await daysAfter(DAY)).toBe(2)
+  expect(await daysAfter(3 * DAY - 1)).toBe(1)
+  expect(await daysAfter(3 * DAY)).toBe(0)
+  expect(await daysAfter(9 * DAY)).toBe(0)
+})

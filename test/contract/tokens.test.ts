@@ -1,0 +1,192 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type Api, PUSHES, type PushBody, startApi } from '../support/api.ts'
+import type { Init } from '../support/instance.ts'
+
+let api: Api
+let owner: string
+let other: string
+let push: PushBody
+
+beforeAll(async () => {
+  api = await startApi()
+  owner = await api.addAccount('owner@example.org')
+  other = await api.addAccount('other@example.org')
+  push = await api.create({ expire_after_views: 100 }, { token: owner })
+})
+
+afterAll(() => api.close())
+
+/** 200 for the owner, 403 for the other, 401 for nobody. */
+const auditStatus = async (headers: Record<string, string>) =>
+  (await api.call(`${PUSHES}/${push.url_token}/audit`, { headers })).status
+
+describe('a token', () => {
+  test.each<[string, () => Record<string, string>, number]>([
+    ['as Bearer', () => ({ authorization: `Bearer ${owner}` }), 200],
+    ['as bearer in lower case', () => ({ authorization: `bearer ${owner}` }), 200],
+    ['as Bearer with more blanks', () => ({ authorization: `Bearer   ${owner} ` }), 200],
+    ['as X-User-Token', () => ({ 'x-user-token': owner }), 200],
+    [
+      'as X-User-Token with its address',
+      () => ({ 'x-user-token': owner, 'x-user-email': 'owner@example.org' }),
+      200,
+    ],
+    [
+      'as X-User-Token with another address, which is not compared',
+      () => ({ 'x-user-token': owner, 'x-user-email': 'nobody@example.org' }),
+      200,
+    ],
+    ['beside Basic, which is not ours', () => ({ 'x-user-token': owner, authorization: 'Basic YTpi' }), 200],
+    ['beside a Digest', () => ({ 'x-user-token': owner, authorization: 'Digest username="a"' }), 200],
+    ['of another account', () => ({ authorization: `Bearer ${other}` }), 403],
+    ['missing', () => ({}), 401],
+    ['missing beside Basic', () => ({ authorization: 'Basic YTpi' }), 401],
+    ['as an address alone', () => ({ 'x-user-email': 'owner@example.org' }), 401],
+    ['that is wrong', () => ({ authorization: 'Bearer obx_wrong' }), 401],
+    ['that is empty', () => ({ authorization: 'Bearer' }), 401],
+    ['in another case', () => ({ authorization: `Bearer ${owner.toUpperCase()}` }), 401],
+    ['that is cut', () => ({ authorization: `Bearer ${owner.slice(0, -1)}` }), 401],
+    ['that is longer', () => ({ authorization: `Bearer ${owner}0` }), 401],
+    ['without its scheme', () => ({ authorization: owner }), 401],
+    ['in another scheme', () => ({ authorization: `Token ${owner}` }), 401],
+    ['as X-User-Token that is wrong', () => ({ 'x-user-token': 'wrong' }), 401],
+    [
+      'in Authorization decides over X-User-Token',
+      () => ({ authorization: `Bearer ${other}`, 'x-user-token': owner }),
+      403,
+    ],
+    [
+      'in Authorization that is wrong is not mended by X-User-Token',
+      () => ({ authorization: 'Bearer wrong', 'x-user-token': owner }),
+      401,
+    ],
+    [
+      'in Authorization that is right is not spoilt by X-User-Token',
+      () => ({ authorization: `Bearer ${owner}`, 'x-user-token': 'wrong' }),
+      200,
+    ],
+  ])('%s', async (_, headers, status) => {
+    expect(await auditStatus(headers())).toBe(status)
+  })
+
+  test('in the query is none', async () => {
+    const { status } = await api.call(`${PUSHES}/active?token=${owner}&user_token=${owner}`)
+    expect(status).toBe(401)
+  })
+})
+
+const invalid: Init[] = [{ token: 'obx_wrong' }, { headers: { 'x-user-token': 'wrong' } }]
+
+describe('a token that is not valid is 401 before anything is read or counted', () => {
+  test.each(['GET', 'HEAD', 'DELETE'])(
+    '%s on a push that viewers may retrieve and delete',
+    async (method) => {
+      const { url_token } = await api.create({ expire_after_views: 1 })
+      const before = api.entries()
+      for (const init of invalid) {
+        expect((await api.call(`${PUSHES}/${url_token}`, { ...init, method })).status).toBe(401)
+      }
+      expect(api.entries()).toEqual(before)
+      expect((await api.retrieve(url_token)).body.payload).toBe('correct horse')
+    },
+  )
+
+  test.each(['', '/preview', '/audit'])('GET on %s of a push', async (rest) => {
+    for (const init of invalid) {
+      const { status, body } = await api.call(`${PUSHES}/${push.url_token}${rest}`, init)
+      expect([status, Object.keys(body)]).toEqual([401, ['error']])
+    }
+  })
+
+  test('creating', async () => {
+    const before = api.entries()
+    for (const init of invalid) expect((await api.post({ payload: 'a' }, init)).status).toBe(401)
+    expect(api.entries()).toEqual(before)
+  })
+
+  test('a wrong passphrase beside it is not a try', async () => {
+    const { url_token } = await api.create({ passphrase: 'sesame' })
+    for (let tries = 0; tries < 6; tries += 1) {
+      expect((await api.retrieve(`${url_token}?passphrase=wrong`, { token: 'obx_wrong' })).status).toBe(401)
+    }
+    expect((await api.retrieve(`${url_token}?passphrase=sesame`)).status).toBe(200)
+  })
+
+  test('but the version is told to everybody', async () => {
+    for (const init of invalid) expect((await api.call('/api/v2/version', init)).status).toBe(200)
+  })
+})
+
+describe('an account', () => {
+  test('that is disabled has no valid tokens at once, until it is enabled again', async () => {
+    const token = await api.addAccount('third@example.org')
+    const { url_token } = await api.create({}, { token })
+    const statuses = async () => [
+      (await api.call(`${PUSHES}/active`, { token })).status,
+      (await api.retrieve(url_token, { token })).status,
+      (await api.post({ payload: 'a' }, { token })).status,
+    ]
+    await api.accounts().disableAccount('third@example.org')
+    expect(await statuses()).toEqual([401, 401, 401])
+    expect((await api.retrieve(url_token)).body.payload).toBe('correct horse')
+    await api.accounts().enableAccount('third@example.org')
+    expect(await statuses()).toEqual([200, 200, 201])
+  })
+
+  test('may have several tokens, each its own to lose', async () => {
+    const email = 'owner@example.org'
+    const { apiToken, name } = await api.apiTokens().createApiToken({ email, name: 'laptop' })
+    expect((await api.audit(push.url_token, apiToken)).length).toBeGreaterThan(0)
+    await api.apiTokens().revokeApiToken({ email, nameOrPrefix: name })
+    expect(await auditStatus({ authorization: `Bearer ${apiToken}` })).toBe(401)
+    expect(await auditStatus({ authorization: `Bearer ${owner}` })).toBe(200)
+  })
+
+  test('keeps its tokens across a restart', async () => {
+    await api.restart()
+    expect(await auditStatus({ authorization: `Bearer ${owner}` })).toBe(200)
+  })
+})
+
+describe('with anonymous access off', () => {
+  let closed: Api
+  let token: string
+  let path: string
+
+  beforeAll(async () => {
+    closed = await startApi({ flags: { 'anonymous-access': 'false' } })
+    token = await closed.addAccount('owner@example.org')
+    path = `${PUSHES}/${(await closed.create({ expire_after_views: 1 }, { token })).url_token}`
+  })
+
+  afterAll(() => closed.close())
+
+  test.each<[string, string]>([
+    ['GET', ''],
+    ['HEAD', ''],
+    ['GET', '/preview'],
+    ['GET', '/audit'],
+    ['DELETE', ''],
+  ])('%s on a push%s needs a token', async (method, rest) => {
+    const before = closed.entries()
+    expect((await closed.call(`${path}${rest}`, { method })).status).toBe(401)
+    expect(closed.entries()).toEqual(before)
+  })
+
+  test('creating and listing need one too', async () => {
+    expect((await closed.post({ payload: 'a' })).status).toBe(401)
+    expect((await closed.call(`${PUSHES}/active`)).status).toBe(401)
+    expect((await closed.call(`${PUSHES}/expired`)).status).toBe(401)
+  })
+
+  test('the version and the pages of links stay public, and every account may retrieve', async () => {
+    const version = await closed.call<{ features: object }>('/api/v2/version')
+    expect([version.status, version.body.features]).toEqual([
+      200,
+      expect.objectContaining({ anonymous_access: false }),
+    ])
+    expect((await closed.call(path.replace(PUSHES, '/p'))).status).toBe(200)
+    const other = await closed.addAccount('other@example.org')
+    expect((await closed.call<PushBody>(path, { token: other })).body.payload).toBe('correct horse')
+  })
+})

@@ -1,0 +1,133 @@
+// Pushes on a real database: claims that race, secrets that vanish, logs that end.
+
+import { Database } from 'bun:sqlite'
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { DAY } from '../../src/domain/time.ts'
+import { openTestStore, storePush, type TestStore, VISIT } from '../support/store.ts'
+
+let test_: TestStore
+
+beforeEach(async () => {
+  test_ = await openTestStore()
+})
+
+afterEach(() => test_.close())
+
+function readRows(sql: string): unknown[] {
+  const database = new Database(join(test_.dataDir, 'oncebox.db'), { readonly: true })
+  try {
+    return database.query(sql).all()
+  } finally {
+    database.close()
+  }
+}
+
+const kindsOf = (id: number) =>
+  readRows(`SELECT kind FROM audit_entries WHERE push_id = ${id} ORDER BY n`).map(
+    (row) => (row as { kind: string }).kind,
+  )
+
+test('however readers and deletes race, a payload is claimed at most as often as allowed', async () => {
+  const race = fc.asyncProperty(
+    fc.integer({ min: 1, max: 8 }),
+    fc.array(fc.constantFrom('read', 'delete'), { minLength: 1, maxLength: 40 }),
+    async (views, visits) => {
+      const { id } = await storePush(test_, { expireAfterViews: views })
+      const outcomes = await Promise.all(
+        visits.map((visit) =>
+          visit === 'read'
+            ? test_.store.pushes.claimView({ id, visit: VISIT }).then((claimed) => claimed?.outcome)
+            : test_.store.pushes.expirePush({ id, visit: VISIT }).then(() => 'deleted'),
+        ),
+      )
+      const firstDelete = visits.indexOf('delete')
+      const readsBefore = visits.slice(0, firstDelete === -1 ? undefined : firstDelete).length
+      const claimed = outcomes.filter((outcome) => outcome === 'view').length
+      expect(claimed).toBe(Math.min(views, readsBefore))
+      const kinds = kindsOf(id)
+      expect(kinds.filter((kind) => kind === 'view')).toHaveLength(claimed)
+      expect(kinds.filter((kind) => kind === 'expire').length).toBe(
+        firstDelete >= 0 && firstDelete < views ? 1 : 0,
+      )
+    },
+  )
+  await fc.assert(race, { numRuns: 60 })
+})
+
+test('the last view destroys the secrets in its own commit', async () => {
+  const { id, lookup } = await storePush(test_, { expireAfterViews: 1 })
+  const claimed = await test_.store.pushes.claimView({ id, visit: VISIT })
+  expect(claimed?.outcome).toBe('view')
+  expect(test_.store.pushes.findSealedPush(lookup)?.secrets).toBeNull()
+  expect(readRows('SELECT * FROM push_secrets')).toEqual([])
+})
+
+test('expiry by time keeps the moment it was due, whoever notices', async () => {
+  const asked = await storePush(test_)
+  const swept = await storePush(test_)
+  test_.clock.advance(3 * DAY)
+  const claimed = await test_.store.pushes.claimView({ id: asked.id, visit: VISIT })
+  expect(claimed).toMatchObject({ outcome: 'expired', push: { expiredOn: asked.expiresAt } })
+  expect(await test_.store.expiry.expireLapsed()).toBe(1)
+  expect(test_.store.pushes.findPush(swept.lookup)?.expiredOn).toBe(swept.expiresAt)
+  expect(kindsOf(swept.id)).toEqual(['creation'])
+})
+
+test('a push that did not say whether viewers may delete it keeps that', async () => {
+  const { lookup } = await storePush(test_, { deletableByViewer: null })
+  expect(test_.store.pushes.findPush(lookup)?.deletableByViewer).toBeNull()
+})
+
+test('the log stops at ten thousand entries, and who expired the push still fits', async () => {
+  const { id } = await storePush(test_, { expireAfterViews: 50_000 })
+  for (let i = 0; i < 50; i += 1) {
+    await Promise.all(Array.from({ length: 205 }, () => test_.store.pushes.claimView({ id, visit: VISIT })))
+  }
+  const expired = await test_.store.pushes.expirePush({ id, visit: VISIT })
+  expect(expired).toMatchObject({ auditEntries: 10_000, auditDropped: 1 + 50 * 205 - 9_999 })
+  const kinds = kindsOf(id)
+  expect([kinds.length, kinds[0], kinds.at(-1)]).toEqual([10_000, 'creation', 'expire'])
+  if (expired === null) throw new Error('the push is gone')
+  expect(test_.store.audit.listPage(expired, 1)).toHaveLength(50)
+  expect(test_.store.audit.listPage(expired, 200).at(-1)?.kind).toBe('expire')
+  expect(test_.store.audit.listPage(expired, 201)).toEqual([])
+})
+
+test('purging leaves no trace of what is due and touches nothing else', async () => {
+  const old = await storePush(test_, { expireAfterViews: 2 })
+  const fresh = await storePush(test_)
+  for (let i = 0; i < 3; i += 1) await test_.store.pushes.claimView({ id: old.id, visit: VISIT })
+  test_.clock.advance(1)
+  const until = test_.clock.now()
+  expect(await test_.store.expiry.purgeExpired({ of: 'owned', until })).toBe(0)
+  expect(await test_.store.expiry.purgeExpired({ of: 'anonymous', until: until - DAY })).toBe(0)
+  expect(await test_.store.expiry.purgeExpired({ of: 'anonymous', until })).toBe(1)
+  expect(test_.store.pushes.findPush(old.lookup)).toBeNull()
+  expect(kindsOf(old.id)).toEqual([])
+  expect(kindsOf(fresh.id)).toEqual(['creation'])
+  expect(await test_.store.pushes.claimView({ id: old.id, visit: VISIT })).toBeNull()
+})
+
+test('no query of a request, a list or the sweeper scans a table', () => {
+  const database = new Database(join(test_.dataDir, 'oncebox.db'), { readonly: true })
+  const queries = [
+    'SELECT * FROM pushes WHERE lookup = ?',
+    'SELECT * FROM push_secrets WHERE push_id = ?',
+    'SELECT * FROM pushes WHERE expired_on IS NULL AND expires_at <= ? ORDER BY expires_at LIMIT 100',
+    'SELECT id FROM pushes WHERE expired_on IS NOT NULL AND owner_id IS NULL AND expired_on <= ? ORDER BY expired_on LIMIT 100',
+    'SELECT id FROM pushes WHERE expired_on IS NOT NULL AND owner_id IS NOT NULL AND expired_on <= ? ORDER BY expired_on LIMIT 100',
+    'SELECT id FROM pushes WHERE owner_id = ? AND (expired_on IS NOT NULL) = ? ORDER BY id DESC LIMIT 50',
+    'SELECT id FROM pushes WHERE owner_id = ? LIMIT 100',
+    'SELECT * FROM api_tokens JOIN accounts ON accounts.id = account_id WHERE hash = ?',
+  ]
+  for (const sql of queries) {
+    const plan = database
+      .query<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${sql}`)
+      .all()
+      .map(({ detail }) => detail)
+    expect({ sql, plan: plan.filter((step) => /SCAN|TEMP B-TREE/.test(step)) }).toEqual({ sql, plan: [] })
+  }
+  database.close()
+})

@@ -1,0 +1,70 @@
+// A store in a temporary folder, and pushes to put into it.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Push } from '../../src/domain/push.ts'
+import { openStore, type Store } from '../../src/store/store.ts'
+import { createTestClock, type TestClock } from './instance.ts'
+
+export const VISIT = { ip: '192.0.2.7', userAgent: 'test', referrer: '' }
+
+export type TestStore = { store: Store; clock: TestClock; dataDir: string; close(): Promise<void> }
+
+export async function openTestStore(
+  options: { dataDir?: string; clock?: TestClock; acceptClock?: boolean } = {},
+): Promise<TestStore> {
+  const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'oncebox-store-'))
+  const clock = options.clock ?? createTestClock()
+  const fail = (cause: unknown) => {
+    throw cause
+  }
+  const store = await openStore({
+    dataDir,
+    keyFile: null,
+    systemNow: clock.now,
+    acceptClock: options.acceptClock ?? false,
+    minFreeSpace: 0,
+    onError: fail,
+    onFatal: fail,
+  })
+  const close = async () => {
+    await store.close()
+    rmSync(dataDir, { recursive: true, force: true })
+  }
+  return { store, clock, dataDir, close }
+}
+
+/** A live push as a rule sees it. */
+export function examplePush(now: number, changes: Partial<Push> = {}): Push {
+  return {
+    kind: 'text',
+    ownerId: null,
+    createdAt: now,
+    updatedAt: now,
+    expiresAt: now + 86_400_000,
+    expireAfterDays: 1,
+    expireAfterViews: 5,
+    views: 0,
+    deletableByViewer: true,
+    retrievalStep: true,
+    passphraseRequired: false,
+    wrongTries: 0,
+    wrongTriesSince: now,
+    expiredOn: null,
+    deleted: false,
+    ...changes,
+  }
+}
+
+let made = 0
+
+export function storePush({ store, clock }: Pick<TestStore, 'store' | 'clock'>, changes: Partial<Push> = {}) {
+  made += 1
+  const lookup = Buffer.alloc(16)
+  lookup.writeUInt32BE(made, 0)
+  const bytes = Buffer.alloc(64, made % 256)
+  const secrets = { salt: bytes.subarray(0, 16), wrappedKey: bytes, payload: bytes, passphraseSalt: null }
+  const push = examplePush(clock.now(), changes)
+  return store.pushes.createPush({ push, lookup, keyNumber: 1, secrets, labels: null, visit: VISIT })
+}
