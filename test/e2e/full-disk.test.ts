@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { makeFolder, removeFolder, type Started, startBinary } from '../support/binary.ts'
 
 const mount = makeFolder()
-const isMounted = Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', 'size=6m', 'tmpfs', mount]).exitCode === 0
+const isMounted = Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', 'size=40m', 'tmpfs', mount]).exitCode === 0
 let server: Started | undefined
 
 afterEach(async () => {
@@ -22,7 +22,7 @@ test.skipIf(!isMounted && process.env.CI !== 'true')(
     expect(isMounted).toBe(true)
     const filler = join(mount, 'filler')
     const dataDir = join(mount, 'data')
-    writeFileSync(filler, Buffer.alloc(1024 * 1024))
+    writeFileSync(filler, Buffer.alloc(16 * 1024 * 1024))
     server = await startBinary({ dataDir })
     const started = server
     const acknowledged: string[] = []
@@ -30,7 +30,7 @@ test.skipIf(!isMounted && process.env.CI !== 'true')(
     while (refused < 20) {
       const batch = await Promise.all(
         Array.from({ length: 8 }, () =>
-          started.create({ payload: 'p'.repeat(8_000), expire_after_views: 2 }),
+          started.create({ payload: 'p'.repeat(50_000), expire_after_views: 2 }),
         ),
       )
       for (const response of batch) {
@@ -52,7 +52,7 @@ test.skipIf(!isMounted && process.env.CI !== 'true')(
     expect((await server.create({ payload: 'again' })).status).toBe(201)
     for (const urlToken of acknowledged) {
       const response = await retrieveWithPatience(server, urlToken)
-      expect((await response.json()).payload).toHaveLength(8_000)
+      expect((await response.json()).payload).toHaveLength(50_000)
     }
   },
 )
