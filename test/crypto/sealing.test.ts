@@ -1,0 +1,133 @@
+// Keys and seals: what opens, and everything that does not.
+
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { apiTokenPrefix, hashApiToken, newApiToken } from '../../src/crypto/api-token.ts'
+import { fingerprint, newKeyFile, parseKeyFile } from '../../src/crypto/keyring.ts'
+import { derivePassphraseKey, newPassphraseSalt } from '../../src/crypto/passphrase.ts'
+import { openSecrets, sealSecrets } from '../../src/crypto/push-secrets.ts'
+import { openField, sealField } from '../../src/crypto/sealed-field.ts'
+import { isUrlToken, lookupOf, newUrlToken } from '../../src/crypto/url-token.ts'
+
+const key = { key: new Uint8Array(32).fill(7), number: 3 }
+const place = { pushId: new Uint8Array(16).fill(1), field: 'payload' }
+
+test('what was sealed opens again, whatever it is', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 3_000 }), (bytes) => {
+      const opened = openField(sealField(bytes, key, place), key, place)
+      expect(Buffer.from(opened ?? 'refused').equals(Buffer.from(bytes))).toBe(true)
+    }),
+  )
+})
+
+test('every flipped bit and every missing byte is refused', () => {
+  const sealed = sealField(Buffer.from('payload'), key, place)
+  for (let bit = 0; bit < sealed.length * 8; bit += 1) {
+    const altered = Buffer.from(sealed)
+    altered[bit >> 3] = (altered[bit >> 3] ?? 0) ^ (1 << (bit & 7))
+    expect(openField(altered, key, place)).toBeNull()
+  }
+  for (let length = 0; length < sealed.length; length += 1) {
+    expect(openField(sealed.subarray(0, length), key, place)).toBeNull()
+  }
+})
+
+test('a seal opens only in its place and under its key', () => {
+  const sealed = sealField(Buffer.from('payload'), key, place)
+  expect(openField(sealed, key, { ...place, field: 'name' })).toBeNull()
+  expect(openField(sealed, key, { ...place, pushId: new Uint8Array(16).fill(2) })).toBeNull()
+  expect(openField(sealed, { ...key, number: 4 }, place)).toBeNull()
+  expect(openField(sealed, { ...key, key: new Uint8Array(32) }, place)).toBeNull()
+})
+
+test('a push opens with instance key, link and passphrase together, and with nothing less', async () => {
+  const [instanceKey, otherKey] = [parseKeyFile(newKeyFile()).sealing, parseKeyFile(newKeyFile()).sealing]
+  const urlToken = newUrlToken()
+  const salt = newPassphraseSalt()
+  const passphraseKey = await derivePassphraseKey('horse', salt)
+  const opener = { instanceKey, pushId: lookupOf(urlToken, instanceKey.lookup), urlToken, passphraseKey }
+  const sealed = { ...sealSecrets('pay\u0000löad 🎁 ', opener), passphraseSalt: salt }
+  expect(openSecrets(sealed, opener)).toBe('pay\u0000löad 🎁 ')
+  expect(openSecrets(sealed, { ...opener, urlToken: newUrlToken() })).toBeNull()
+  expect(openSecrets(sealed, { ...opener, passphraseKey: null })).toBeNull()
+  expect(
+    openSecrets(sealed, { ...opener, passphraseKey: await derivePassphraseKey('house', salt) }),
+  ).toBeNull()
+  expect(openSecrets(sealed, { ...opener, instanceKey: otherKey })).toBeNull()
+  expect(Buffer.concat([sealed.payload, sealed.wrappedKey]).includes('load')).toBe(false)
+})
+
+test('a passphrase is derived as argon2id, 19 MiB, two passes, one lane', async () => {
+  const salt = Buffer.from('010000004c000201'.slice(0, 14), 'hex')
+  const full = Buffer.concat([
+    Buffer.from('01', 'hex'),
+    uint32(19 * 1024),
+    Buffer.from('0201', 'hex'),
+    Buffer.from('somesaltsomesalt'),
+  ])
+  expect(newPassphraseSalt().subarray(0, 7).equals(full.subarray(0, 7))).toBe(true)
+  expect(salt.length).toBe(7)
+  const derived = await derivePassphraseKey('password', full)
+  const encode = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64').replace(/=+$/, '')
+  const reference = `$argon2id$v=19$m=19456,t=2,p=1$${encode(full.subarray(7))}$${encode(derived)}`
+  expect(await Bun.password.verify('password', reference)).toBe(true)
+})
+
+function uint32(value: number): Buffer {
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt32BE(value)
+  return bytes
+}
+
+test('url tokens are 26 characters of Crockford’s base32, all of them used', () => {
+  const seen = new Set<string>()
+  for (let i = 0; i < 300; i += 1) {
+    const urlToken = newUrlToken()
+    expect(urlToken).toMatch(/^[0-9abcdefghjkmnpqrstvwxyz]{26}$/)
+    expect(isUrlToken(urlToken)).toBe(true)
+    for (const character of urlToken) seen.add(character)
+  }
+  expect(seen.size).toBe(32)
+  for (const bad of [
+    '',
+    'a'.repeat(25),
+    'a'.repeat(27),
+    'i'.repeat(26),
+    'A'.repeat(26),
+    `${'a'.repeat(25)}\n`,
+  ]) {
+    expect(isUrlToken(bad)).toBe(false)
+  }
+})
+
+test('an API token shows twelve characters of itself and is kept as a hash', () => {
+  const apiToken = newApiToken()
+  expect(apiToken).toMatch(/^obx_[0-9a-hjkmnp-tv-z]{32}$/)
+  expect(apiTokenPrefix(apiToken)).toBe(apiToken.slice(0, 12))
+  expect(hashApiToken(apiToken)).toHaveLength(32)
+})
+
+test('a key file may hold comments and several keys; the first one seals', () => {
+  const keyring = parseKeyFile(`# mine\r\n\n2 ${'ab'.repeat(32)}\r\n1 ${'CD'.repeat(32)}\n`)
+  expect(keyring.sealing.number).toBe(2)
+  expect(keyring.keys.map(({ number }) => number)).toEqual([2, 1])
+  expect(fingerprint(keyring.sealing.verifier)).toMatch(/^[0-9a-f]{4}(-[0-9a-f]{4}){3}$/)
+})
+
+test.each([
+  ['', 'no key'],
+  ['# only words', 'no key'],
+  [`x ${'ab'.repeat(32)}`, 'line 1'],
+  [`\n0 ${'ab'.repeat(32)}`, 'line 2'],
+  [`256 ${'ab'.repeat(32)}`, 'line 1'],
+  [`1 ${'ab'.repeat(31)}`, 'line 1'],
+  [`1 ${'ab'.repeat(32)}\n1 ${'cd'.repeat(32)}`, 'twice'],
+])('a bad key file says where, and nothing of what it holds', (text, hint) => {
+  expect(() => parseKeyFile(text)).toThrow(hint)
+  try {
+    parseKeyFile(text)
+  } catch (cause) {
+    expect(String(cause)).not.toContain('abab')
+  }
+})

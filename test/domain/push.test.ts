@@ -1,0 +1,97 @@
+// The life of a push, as pure choices.
+
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { Account } from '../../src/domain/account.ts'
+import {
+  canExpire,
+  countWrongTry,
+  daysRemaining,
+  decideView,
+  expireByHand,
+  isExpired,
+  isOwner,
+  lapse,
+  passphraseLockedFor,
+  viewsRemaining,
+} from '../../src/domain/push.ts'
+import { DAY, MINUTE, SECOND } from '../../src/domain/time.ts'
+import { examplePush } from '../support/store.ts'
+
+const NOW = Date.parse('2026-11-20T12:00:00.000Z')
+const ann: Account = { id: 1, email: 'ann@example.org', isAdmin: false, disabledAt: null, createdAt: NOW }
+
+test('exactly so many views, and the last one is a view that expires the push', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 50 }), fc.integer({ min: 1, max: 80 }), (allowed, asked) => {
+      let push = examplePush(NOW, { expireAfterViews: allowed })
+      const outcomes = Array.from({ length: asked }, () => {
+        const decision = decideView(push, NOW)
+        push = decision.push
+        return decision.outcome
+      })
+      expect(outcomes.filter((outcome) => outcome === 'view')).toHaveLength(Math.min(allowed, asked))
+      expect(push.expiredOn !== null).toBe(asked >= allowed)
+      expect(viewsRemaining(push)).toBe(Math.max(0, allowed - asked))
+    }),
+  )
+})
+
+test.each([
+  [-1, false],
+  [0, true],
+  [1, true],
+])('%p ms after its end a push is expired: %p', (past, expired) => {
+  const push = examplePush(NOW)
+  expect(isExpired(push, push.expiresAt + past)).toBe(expired)
+  expect(decideView(push, push.expiresAt + past).outcome).toBe(expired ? 'expired' : 'view')
+})
+
+test('expiry by time is dated to its moment, once', () => {
+  const push = examplePush(NOW)
+  const lapsed = lapse(push, push.expiresAt + 5 * DAY)
+  expect(lapsed).toMatchObject({ expiredOn: push.expiresAt, deleted: false })
+  expect(lapse(lapsed, NOW + 99 * DAY)).toBe(lapsed)
+})
+
+test('whole days count down, and never below zero', () => {
+  const push = examplePush(NOW, { expireAfterDays: 3 })
+  const at = [0, DAY - 1, DAY, 2 * DAY, 3 * DAY, 30 * DAY, -DAY]
+  expect(at.map((elapsed) => daysRemaining(push, NOW + elapsed))).toEqual([3, 3, 2, 1, 0, 0, 3])
+})
+
+test('five wrong tries within a minute lock the push until the minute is over', () => {
+  let push = examplePush(NOW)
+  for (let i = 0; i < 5; i += 1) {
+    expect(passphraseLockedFor(push, NOW + i * SECOND)).toBe(0)
+    push = countWrongTry(push, NOW + i * SECOND)
+  }
+  expect(passphraseLockedFor(push, NOW + 5 * SECOND)).toBe(55 * SECOND)
+  expect(passphraseLockedFor(push, NOW + MINUTE)).toBe(0)
+  expect(countWrongTry(push, NOW + MINUTE)).toMatchObject({ wrongTries: 1, wrongTriesSince: NOW + MINUTE })
+})
+
+test('an anonymous push is nobody’s, and nobody is not its owner', () => {
+  const anonymous = examplePush(NOW, { deletableByViewer: false })
+  expect([isOwner(anonymous, null), canExpire(anonymous, null)]).toEqual([false, false])
+  expect([isOwner(anonymous, ann), canExpire(anonymous, ann)]).toEqual([false, false])
+})
+
+test.each([
+  [true, null, true],
+  [false, null, false],
+  [null, null, false],
+  [false, ann, true],
+  [null, ann, true],
+  [false, { ...ann, id: 2 }, false],
+])('deletable %p by %p: %p', (deletableByViewer, account, allowed) => {
+  expect(canExpire(examplePush(NOW, { ownerId: 1, deletableByViewer }), account)).toBe(allowed)
+})
+
+test('a push expires by hand once, and not after it has run out of time', () => {
+  const push = examplePush(NOW)
+  const deleted = expireByHand(push, NOW + 1)
+  expect(deleted).toMatchObject({ expiredOn: NOW + 1, deleted: true })
+  expect(expireByHand(deleted, NOW + 2)).toBe(deleted)
+  expect(expireByHand(push, push.expiresAt)).toMatchObject({ expiredOn: push.expiresAt, deleted: false })
+})

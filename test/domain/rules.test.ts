@@ -1,0 +1,110 @@
+// Limits, lifetimes, logs, addresses and the clock, as pure rules.
+
+import { expect, test } from 'bun:test'
+import { parseEmail, passwordProblem, tokenNameProblem } from '../../src/domain/account.ts'
+import { hasRoom, shortenReferrer } from '../../src/domain/audit.ts'
+import { DURATIONS, decideLifetime, durationProblem, isWebAddress } from '../../src/domain/new-push.ts'
+import { createMonotonicClock, DAY, HOUR, MINUTE } from '../../src/domain/time.ts'
+
+const days = { min: 2, max: 60, default: 7 }
+
+test('the eighteen durations of the hosted service', () => {
+  expect(DURATIONS).toHaveLength(18)
+  expect([DURATIONS[0], DURATIONS[3], DURATIONS[6], DURATIONS[13], DURATIONS[17]]).toEqual([
+    15 * MINUTE,
+    HOUR,
+    DAY,
+    14 * DAY,
+    90 * DAY,
+  ])
+})
+
+test.each([
+  [
+    { days: null, duration: null },
+    { lifetime: 7 * DAY, expireAfterDays: 7 },
+  ],
+  [
+    { days: 3, duration: null },
+    { lifetime: 3 * DAY, expireAfterDays: 3 },
+  ],
+  [
+    { days: null, duration: HOUR },
+    { lifetime: HOUR, expireAfterDays: 1 },
+  ],
+  [
+    { days: 3, duration: HOUR },
+    { lifetime: HOUR, expireAfterDays: 1 },
+  ],
+  [
+    { days: 3, duration: 14 * DAY },
+    { lifetime: 3 * DAY, expireAfterDays: 3 },
+  ],
+  [
+    { days: null, duration: 14 * DAY },
+    { lifetime: 14 * DAY, expireAfterDays: 14 },
+  ],
+])('of %p the shorter wins', (given, expected) => {
+  expect(decideLifetime(given, days)).toEqual(expected)
+})
+
+test.each([
+  [15 * MINUTE, null],
+  [DAY, 'must be at least 2 days'],
+  [60 * DAY, null],
+  [90 * DAY, 'must be at most 60 days'],
+])('a duration of %p ms: %p', (duration, problem) => {
+  expect(durationProblem(duration, days)).toBe(problem)
+})
+
+test.each([
+  ['https://example.org', true],
+  ['HTTP://example.org/a?b#c', true],
+  ['http://[::1]:8080/', true],
+  ['javascript:alert(1)', false],
+  ['data:text/html,x', false],
+  ['ftp://example.org', false],
+  ['//example.org', false],
+  ['/relative', false],
+  ['https://', false],
+  ['https:///path', false],
+  ['https:example.org', false],
+  ['java\nscript:alert(1)', false],
+  ['https://exa\tmple.org', false],
+  [' https://example.org', false],
+])('%p is a web address: %p', (text, is) => {
+  expect(isWebAddress(text)).toBe(is)
+})
+
+test('a referrer keeps its origin alone', () => {
+  expect(shortenReferrer('https://chat.example/room/7?link=secret#x')).toBe('https://chat.example/')
+  for (const odd of ['', 'nonsense', 'about:blank', 'android-app://com.example/'])
+    expect(shortenReferrer(odd)).toBe('')
+})
+
+test('the last place of a log is kept for who expired the push', () => {
+  expect([hasRoom('view', 9_998), hasRoom('view', 9_999)]).toEqual([true, false])
+  expect([hasRoom('expire', 9_999), hasRoom('expire', 10_000)]).toEqual([true, false])
+})
+
+test('the clock of the app never runs backwards', () => {
+  let system = 1_000
+  const now = createMonotonicClock(() => system, 1_500)
+  expect(now()).toBe(1_500)
+  system = 2_000
+  expect(now()).toBe(2_000)
+  system = 10
+  expect(now()).toBe(2_000)
+})
+
+test('addresses, passwords and names of tokens', () => {
+  expect(parseEmail('  Ann@Example.ORG ')).toBe('ann@example.org')
+  for (const bad of ['', 'ann', '@x', 'a b@c', 'a@b\n', `${'a'.repeat(250)}@b.cd`]) {
+    expect({ bad, parsed: parseEmail(bad.replace('\n', '\n\u0000')) }).toEqual({ bad, parsed: null })
+  }
+  expect(passwordProblem('eleven char')).toContain('at least 12')
+  expect(passwordProblem('twelve chars')).toBeNull()
+  expect(passwordProblem('x'.repeat(1025))).toContain('at most')
+  expect(tokenNameProblem(' ')).toBe("can't be blank")
+  expect(tokenNameProblem('a\u001b[31m')).toContain('control')
+})

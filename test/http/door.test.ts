@@ -1,0 +1,97 @@
+// The front door's pure parts: addresses, names, paths.
+
+import { expect, test } from 'bun:test'
+import { createReadForwarded, limitKey } from '../../src/http/client-address.ts'
+import { createHostRules } from '../../src/http/host.ts'
+import { canonicalPath, pathOf, withPath } from '../../src/http/paths.ts'
+
+const forwarded = (headers: Record<string, string>) => new Headers(headers)
+
+test.each([
+  ['a stranger is not believed', '203.0.113.9', { 'x-forwarded-for': '1.2.3.4' }, '203.0.113.9'],
+  ['a trusted proxy is', '10.0.0.1', { 'x-forwarded-for': '1.2.3.4' }, '1.2.3.4'],
+  [
+    'the nearest stranger counts, not what he says',
+    '10.0.0.1',
+    { 'x-forwarded-for': '6.6.6.6, 1.2.3.4' },
+    '1.2.3.4',
+  ],
+  ['trusted hops are passed over', '10.0.0.1', { 'x-forwarded-for': '1.2.3.4, 10.9.9.9' }, '1.2.3.4'],
+  ['nonsense ends the walk', '10.0.0.1', { 'x-forwarded-for': '1.2.3.4, nonsense' }, '10.0.0.1'],
+  ['without a header it is the proxy itself', '10.0.0.1', {}, '10.0.0.1'],
+  ['IPv4 on an IPv6 socket is IPv4', '::ffff:10.0.0.1', { 'x-forwarded-for': '1.2.3.4' }, '1.2.3.4'],
+])('%s', (_, peer, headers, expected) => {
+  const read = createReadForwarded(['10.0.0.0/8', '::1'])
+  expect(read(peer, forwarded(headers)).address).toBe(expected)
+})
+
+test('scheme and host come from a trusted proxy alone', () => {
+  const read = createReadForwarded(['127.0.0.1'])
+  const headers = forwarded({ 'x-forwarded-proto': 'https', 'x-forwarded-host': 'once.example' })
+  expect(read('127.0.0.1', headers)).toMatchObject({ scheme: 'https', host: 'once.example' })
+  expect(read('192.0.2.1', headers)).toMatchObject({ scheme: null, host: null })
+  expect(read('127.0.0.1', forwarded({ 'x-forwarded-proto': 'gopher' }))).toMatchObject({ scheme: null })
+})
+
+test('limits count IPv6 by /64, and never loopback', () => {
+  expect(limitKey('2001:db8:1:2:3::4')).toBe(limitKey('2001:db8:1:2:ffff::1'))
+  expect(limitKey('2001:db8:1:2::1')).not.toBe(limitKey('2001:db8:1:3::1'))
+  expect([limitKey('127.0.0.1'), limitKey('127.9.9.9'), limitKey('::1')]).toEqual([null, null, null])
+  expect(limitKey('192.0.2.1')).toBe('192.0.2.1')
+})
+
+test.each([
+  'localhost',
+  'localhost:5100',
+  '127.0.0.1',
+  '[::1]:5100',
+  '192.168.1.9:80',
+  'nas',
+  'nas:5100',
+  'pi.local',
+  'Once.Example',
+  'once.example:8443',
+])('answers to %p', (host) => {
+  expect(() => createHostRules('https://once.example/box').check(host)).not.toThrow()
+})
+
+test.each([
+  null,
+  '',
+  'evil.example',
+  'once.example.evil.org',
+  'localhost.evil.org',
+  '.local',
+  'a b',
+  'x@localhost',
+  'localhost/',
+  'pi.local.evil.org',
+  '127.0.0.1.evil.org',
+])('does not answer to %p', (host) => {
+  expect(() => createHostRules('https://once.example').check(host)).toThrow('--base-url')
+})
+
+test.each([
+  ['/api/v2/pushes', '', '/api/v2/pushes'],
+  ['/api/v2/pushes.json', '', '/api/v2/pushes'],
+  ['//api///v2//version/', '', '/api/v2/version'],
+  ['/api/v2/openapi.json', '', '/api/v2/openapi.json'],
+  ['/p/token.json', '', '/p/token.json'],
+  ['/', '', '/'],
+  ['//', '', '/'],
+  ['/box/api/v2/version', '/box', '/api/v2/version'],
+  ['/box', '/box', '/'],
+  ['/box/', '/box', '/'],
+  ['/boxes', '/box', '/boxes'],
+  ['/api/v2/version', '/box', '/api/v2/version'],
+])('%p under %p is %p', (path, base, expected) => {
+  expect(canonicalPath(path, base)).toBe(expected)
+})
+
+test('paths are found in whole URLs and in those without a host', () => {
+  expect(pathOf('http://nas/api?x=/y')).toBe('/api')
+  expect(pathOf('http://nas?x=1')).toBe('/')
+  expect(pathOf('/api/v2/version?x')).toBe('/api/v2/version')
+  expect(withPath('http://nas:1/a//b?q=1', '/a/b')).toBe('http://nas:1/a/b?q=1')
+  expect(withPath('/a?q=1', '/b')).toBe('http://localhost/b?q=1')
+})
