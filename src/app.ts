@@ -17,6 +17,7 @@ import { createRouter } from './http/router.ts'
 import { createRouteTable } from './http/routes.ts'
 import { createFrontDoor, listen } from './http/server.ts'
 import { createGetViewer } from './http/viewer.ts'
+import { createAssets } from './http/web/assets.ts'
 import { createLog, type Log } from './log.ts'
 import { type Accounts, createAccounts } from './services/accounts.ts'
 import { type ApiTokens, createApiTokens } from './services/api-tokens.ts'
@@ -143,10 +144,16 @@ function createHandle({ config, store, apiTokens, log, rateLimit }: HandleParts)
     flag: '--max-payload-bytes',
     timeoutMs: BODY_TIMEOUT_MS,
   }
-  const presentError = createPresentError(({ requestId, cause }) =>
-    log.error({ requestId, err: cause }, 'a request failed'),
-  )
+  const hostRules = createHostRules(config.baseUrl)
+  const { basePath } = hostRules
+  const assets = createAssets({ version, basePath })
+  const presentError = createPresentError({
+    logFailure: ({ requestId, cause }) => log.error({ requestId, err: cause }, 'a request failed'),
+    stylesheet: assets.hrefOf('style'),
+  })
   const routes = createRouteTable({
+    assets,
+    basePath,
     endpoints: createPushEndpoints({ pushes, limits, body, now: store.now }),
     version: { applicationVersion: version, anonymousAccess: config.anonymousAccess, limits },
     isAlive: store.isAlive,
@@ -161,7 +168,7 @@ function createHandle({ config, store, apiTokens, log, rateLimit }: HandleParts)
   return createFrontDoor({
     routes: router,
     readForwarded: createReadForwarded(config.trustedProxies),
-    hostRules: createHostRules(config.baseUrl),
+    hostRules,
     limitRate: createLimitRate(rateLimit),
     presentError,
     newRequestId: createRequestIds(),

@@ -3,7 +3,7 @@
 import { DomainError, type ErrorCode, type FieldErrors } from '../domain/errors.ts'
 import { type AnswerHeaders, answerJson, answerPage } from './answers.ts'
 import type { Exchange } from './exchange.ts'
-import { renderErrorPage } from './web/error-page.tsx'
+import { ERROR_PAGE_POLICY, renderErrorPage } from './web/error-page.tsx'
 
 const STATUS: Record<ErrorCode, number> = {
   malformed: 400,
@@ -29,23 +29,27 @@ export type LogFailure = (failure: { requestId: string; cause: unknown }) => voi
 
 export type PresentError = (cause: unknown, exchange: Exchange, path: string) => Response
 
-export function createPresentError(logFailure: LogFailure): PresentError {
+export type PresentErrorOptions = { logFailure: LogFailure; stylesheet: string }
+
+export function createPresentError({ logFailure, stylesheet }: PresentErrorOptions): PresentError {
   return (cause, { requestId }, path) => {
-    const asJson = path === '/api/v2' || path.startsWith('/api/')
-    if (cause instanceof DomainError) return refuse(cause, asJson)
+    const asJson = path.startsWith('/api/')
+    if (cause instanceof DomainError) return asJson ? refuse(cause) : refusePage(cause, stylesheet)
     logFailure({ requestId, cause })
-    const body = { error: 'internal-error', request_id: requestId }
-    return asJson
-      ? answerJson(500, body)
-      : answerPage(500, renderErrorPage(500, `Request ${requestId} failed.`))
+    if (asJson) return answerJson(500, { error: 'internal-error', request_id: requestId })
+    const page = { status: 500, message: `Request ${requestId} failed; the cause is in the log.`, stylesheet }
+    return answerPage(500, renderErrorPage(page), { policy: ERROR_PAGE_POLICY })
   }
 }
 
-function refuse(error: DomainError, asJson: boolean): Response {
+function refuse(error: DomainError): Response {
+  return answerJson(STATUS[error.code], { error: error.message, ...error.details.fields }, headersOf(error))
+}
+
+function refusePage(error: DomainError, stylesheet: string): Response {
   const status = STATUS[error.code]
-  const headers = headersOf(error)
-  if (!asJson) return answerPage(status, renderErrorPage(status, error.message), headers)
-  return answerJson(status, { error: error.message, ...error.details.fields }, headers)
+  const html = renderErrorPage({ status, message: error.message, stylesheet })
+  return answerPage(status, html, { policy: ERROR_PAGE_POLICY, ...headersOf(error) })
 }
 
 function headersOf({ code, details }: DomainError): AnswerHeaders {

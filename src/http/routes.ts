@@ -6,10 +6,13 @@ import type { PushEndpoints } from './api/pushes.ts'
 import { presentVersion, type VersionFacts } from './api/version.ts'
 import type { Route } from './router.ts'
 import { createAboutPages } from './web/about.tsx'
-import { createAssets } from './web/assets.ts'
+import type { Assets } from './web/assets.ts'
 import { createAnswerDocs } from './web/docs.tsx'
 
 export type RouteTableOptions = {
+  assets: Assets
+  /** The path in --base-url, '' without one. */
+  basePath: string
   endpoints: PushEndpoints
   version: VersionFacts
   /** Whether the database answers. */
@@ -18,15 +21,15 @@ export type RouteTableOptions = {
   reference: () => Promise<string>
 }
 
-export function createRouteTable({ endpoints, version, isAlive, reference }: RouteTableOptions): Route[] {
-  const assets = createAssets(version.applicationVersion)
+export function createRouteTable(options: RouteTableOptions): Route[] {
+  const { assets, basePath, endpoints, version, isAlive, reference } = options
   const about = createAboutPages(assets)
   const facts = presentVersion(version)
   return [
     // Open to everybody: tokens are not even looked at.
     get('/api/v2/version', 'open', () => answerJson(200, facts), OPERATIONS.version),
     get('/api/v2/openapi.json', 'open', async () => answerJson(200, JSON.parse(await reference()))),
-    get('/api/v2/docs', 'open', createAnswerDocs(assets)),
+    get('/api/v2/docs', 'open', createAnswerDocs(assets, basePath)),
     get('/api', 'open', about.previousApi),
     get('/', 'open', about.home),
     get('/p/:url_token', 'open', about.secretLink),

@@ -31,7 +31,7 @@ export function dataFolder(path: string): DataFolder {
 /** Makes the folder when it is missing and closes it to other users. A foreign folder is left alone. */
 export function prepareDataFolder(folder: DataFolder): void {
   try {
-    mkdirSync(folder.path, { recursive: true, mode: 0o700 })
+    if (mkdirSync(folder.path, { recursive: true, mode: 0o700 })) syncFolder(dirname(folder.path))
     if (!existsSync(folder.database)) refuseForeign(folder)
     chmodSync(folder.path, 0o700)
   } catch (cause) {

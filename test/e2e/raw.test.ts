@@ -21,9 +21,7 @@ const PUSHES = '/api/v2/pushes'
 const JSON_TYPE = 'Content-Type: application/json\r\n'
 
 const statusOf = async (...parts: (string | number)[]) =>
-  [...(await sendRaw(server.port, parts)).text.matchAll(/HTTP\/1\.1 (\d+)/g)].map((match) =>
-    Number(match[1]),
-  )
+  [...(await sendRaw(server.port, parts)).text.matchAll(/HTTP\/1\.1 (\d+)/g)].map((match) => Number(match[1]))
 
 test.each([
   ['HTTP/1.0 without a Host', `GET ${PUSHES}/x HTTP/1.0\r\n\r\n`, [421]],

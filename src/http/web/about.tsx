@@ -12,7 +12,7 @@ type Links = { baseUrl: string; stylesheet: string }
 const POLICY = "style-src 'self'"
 
 export function createAboutPages({ hrefOf }: Assets) {
-  const linksOf = (baseUrl: string): Links => ({ baseUrl, stylesheet: hrefOf('style', baseUrl) })
+  const linksOf = (baseUrl: string): Links => ({ baseUrl, stylesheet: hrefOf('style') })
   const answer = (page: JSX.Element) => answerPage(200, renderPage(page), { policy: POLICY })
 
   return {
@@ -29,7 +29,7 @@ export function createAboutPages({ hrefOf }: Assets) {
 function Home({ baseUrl, stylesheet }: Links) {
   const create = `curl ${baseUrl}/api/v2/pushes \\
   -H 'Content-Type: application/json' \\
-  -d '{"push": {"payload": "correct horse battery staple", "expire_after_views": 1}}'`
+  -d '{"push": {"payload": "my secret", "expire_after_views": 1}}'`
   return (
     <Page title="Oncebox" stylesheet={stylesheet}>
       <h1>Oncebox</h1>

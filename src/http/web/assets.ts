@@ -14,8 +14,8 @@ const SCRIPT = 'text/javascript; charset=utf-8'
 
 export type Assets = ReturnType<typeof createAssets>
 
-/** `version` is the application's: what comes from packages changes with it. */
-export function createAssets(version: string) {
+/** `version` is the application's: what comes from packages changes with it. `basePath` is the one in --base-url. */
+export function createAssets({ version, basePath }: { version: string; basePath: string }) {
   const names = {
     style: `pages-${fingerprint(pagesStyle)}.css`,
     docsStart: `docs-${fingerprint(docsStart)}.js`,
@@ -41,16 +41,12 @@ export function createAssets(version: string) {
     })
   }
 
-  /** Where a page under `baseUrl` finds an asset: only the path, so that it is always the page's own origin. */
-  function hrefOf(name: keyof typeof names, baseUrl: string): string {
-    return `${basePathOf(baseUrl)}/assets/${names[name]}`
+  /** Where a page finds an asset: only the path, so that it is always the page's own origin. */
+  function hrefOf(name: keyof typeof names): string {
+    return `${basePath}/assets/${names[name]}`
   }
 
   return { answer: ({ params }: Asked) => answer({ name: params.name ?? '' }), hrefOf }
-}
-
-function basePathOf(baseUrl: string): string {
-  return new URL(baseUrl).pathname.replace(/\/$/, '')
 }
 
 function fingerprint(text: string): string {

@@ -1,7 +1,6 @@
 // The page that shows the API's reference, with its script from the binary itself.
 
 import { answerPage } from '../answers.ts'
-import type { Asked } from '../router.ts'
 import type { Assets } from './assets.ts'
 import { renderPage } from './page.tsx'
 
@@ -9,16 +8,16 @@ import { renderPage } from './page.tsx'
 const POLICY =
   "script-src 'self'; style-src 'self'; style-src-attr 'unsafe-inline'; img-src 'self' data:; connect-src 'self'"
 
-export function createAnswerDocs({ hrefOf }: Assets) {
-  return ({ exchange: { baseUrl } }: Asked): Response => {
-    const reference = `${new URL(baseUrl).pathname.replace(/\/$/, '')}/api/v2/openapi.json`
+export function createAnswerDocs({ hrefOf }: Assets, basePath: string) {
+  return (): Response => {
+    const reference = `${basePath}/api/v2/openapi.json`
     const html = renderPage(
       <html lang="en" data-reference={reference}>
         <head>
           <meta charset="utf-8" />
           <meta name="viewport" content="width=device-width, initial-scale=1" />
           <title>Oncebox API</title>
-          <link rel="stylesheet" href={hrefOf('swaggerStyle', baseUrl)} />
+          <link rel="stylesheet" href={hrefOf('swaggerStyle')} />
         </head>
         <body>
           <main id="reference">
@@ -26,8 +25,8 @@ export function createAnswerDocs({ hrefOf }: Assets) {
               This page needs JavaScript. The reference itself is at <a href={reference}>{reference}</a>.
             </noscript>
           </main>
-          <script src={hrefOf('swaggerScript', baseUrl)} />
-          <script src={hrefOf('docsStart', baseUrl)} />
+          <script src={hrefOf('swaggerScript')} />
+          <script src={hrefOf('docsStart')} />
         </body>
       </html>,
     )
