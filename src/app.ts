@@ -7,6 +7,7 @@ import { DomainError } from './domain/errors.ts'
 import type { PushLimits } from './domain/new-push.ts'
 import type { PushKind } from './domain/push.ts'
 import type { Now } from './domain/time.ts'
+import { createAnswerDownload } from './http/api/downloads.ts'
 import { createPushEndpoints } from './http/api/pushes.ts'
 import { createReference } from './http/api/reference.ts'
 import { createReadForwarded } from './http/client-address.ts'
@@ -21,10 +22,12 @@ import { createAssets } from './http/web/assets.ts'
 import { createLog, type Log } from './log.ts'
 import { type Accounts, createAccounts } from './services/accounts.ts'
 import { type ApiTokens, createApiTokens } from './services/api-tokens.ts'
+import { createDownloads } from './services/downloads.ts'
 import { createLanes } from './services/lanes.ts'
 import { createPassphrases } from './services/passphrases.ts'
 import { createPushes } from './services/pushes.ts'
 import { createSweeper, type Sweeper } from './services/sweeper.ts'
+import { createUploads } from './services/uploads.ts'
 import type { Config } from './settings.ts'
 import { openAccountStore, openStore, type Store } from './store/store.ts'
 
@@ -81,7 +84,12 @@ export async function openInstance(config: Config, ports: Ports & { rateLimit?: 
   for (const warning of store.warnings) log.warn(warning)
   const accounts = createAccounts(store)
   const apiTokens = createApiTokens({ apiTokens: store.apiTokens, accounts })
-  const sweeper = createSweeper({ expiry: store.expiry, now: store.now, purgeAfter: config.purgeAfter })
+  const sweeper = createSweeper({
+    expiry: store.expiry,
+    files: store.files,
+    now: store.now,
+    purgeAfter: config.purgeAfter,
+  })
   const handle = createHandle({
     config,
     store,
@@ -137,7 +145,10 @@ function createHandle({ config, store, apiTokens, log, rateLimit }: HandleParts)
   const passphrases = createPassphrases(
     createLanes({ lanes: Math.max(1, availableParallelism() - 1), maxWaiting: MAX_WAITING_DERIVATIONS }),
   )
-  const pushes = createPushes({ store, keyring: store.keyring, passphrases, now: store.now })
+  const uploads = createUploads({ store, limits })
+  const downloads = createDownloads({ store, keyring: store.keyring, now: store.now })
+  const { keyring, now } = store
+  const pushes = createPushes({ store, keyring, passphrases, grant: downloads.grant, now })
   // Escaping may take six bytes for one.
   const body = {
     maxBytes: 6 * config.maxPayloadBytes + 64 * KIB,
@@ -154,7 +165,8 @@ function createHandle({ config, store, apiTokens, log, rateLimit }: HandleParts)
   const routes = createRouteTable({
     assets,
     basePath,
-    endpoints: createPushEndpoints({ pushes, limits, body, now: store.now }),
+    endpoints: createPushEndpoints({ pushes, uploads, limits, body, now }),
+    answerDownload: createAnswerDownload(downloads),
     version: { applicationVersion: version, anonymousAccess: config.anonymousAccess, limits },
     isAlive: store.isAlive,
     reference: createReference({ routes: () => router, version }),
@@ -216,8 +228,8 @@ function limitsOf(config: Config): PushLimits {
 function scheduleSweeps({ sweeper, every, log }: { sweeper: Sweeper; every: number; log: Log }) {
   const run = async () => {
     try {
-      const { expired, purged } = await sweeper.sweep()
-      if (expired + purged > 0) log.info({ expired, purged }, 'swept')
+      const { expired, purged, files } = await sweeper.sweep()
+      if (expired + purged + files > 0) log.info({ expired, purged, files }, 'swept')
     } catch (err) {
       log.error({ err: err instanceof DomainError ? { message: err.message } : err }, 'the sweep failed')
     }

@@ -78,14 +78,6 @@ export function truth(text: string): Parsed<boolean> {
   return { problem: 'must be true or false (or 1, 0, yes, no, on, off)' }
 }
 
-/** For a switch whose other position is not built yet. */
-export function onlyFalse(reason: string): Parser<boolean> {
-  return (text) => {
-    const parsed = truth(text)
-    return 'value' in parsed && parsed.value ? { problem: `must be false: ${reason}` } : parsed
-  }
-}
-
 export function port(text: string, place: Place): Parsed<number> {
   const parsed = wholeNumber('0', '65535')(text, place)
   if ('value' in parsed || !/^(tcp|udp):\/\//.test(text)) return parsed

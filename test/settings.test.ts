@@ -51,7 +51,7 @@ describe('the table of settings', () => {
       baseUrl: null,
       trustedProxies: ['::1'],
       logFormat: 'json',
-      files: false,
+      files: true,
       port: 0,
     }
     // @ts-expect-error a setting with a default is never null
@@ -220,11 +220,4 @@ test('a port injected by Kubernetes is refused with the way out', () => {
     ),
   })
   expect(read(port, '0')).toBe(0)
-})
-
-test('storing files cannot be turned on in this version', () => {
-  expect(settings.files.parse('true', linux)).toEqual({
-    problem: 'must be false: this version does not store files yet',
-  })
-  expect(settings.files.parse('false', linux)).toEqual({ value: false })
 })

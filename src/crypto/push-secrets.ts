@@ -27,11 +27,20 @@ export type Opener = {
   passphraseKey: Uint8Array | null
 }
 
-export function sealSecrets(payload: string, opener: Opener): Omit<SealedSecrets, 'passphraseSalt'> {
+/** A fresh data key, for the secrets of one push. */
+export function newDataKey(): Buffer {
+  return randomKey(KEY_BYTES)
+}
+
+export type PlainSecrets = { payload: string; dataKey: Buffer }
+
+export function sealSecrets(
+  { payload, dataKey }: PlainSecrets,
+  opener: Opener,
+): Omit<SealedSecrets, 'passphraseSalt'> {
   const { number } = opener.instanceKey
   const { pushId } = opener
   const salt = randomKey(SALT_BYTES)
-  const dataKey = randomKey(KEY_BYTES)
   return {
     salt,
     wrappedKey: sealField(dataKey, wrappingKey(opener, salt), { pushId, field: 'key' }),
@@ -39,14 +48,14 @@ export function sealSecrets(payload: string, opener: Opener): Omit<SealedSecrets
   }
 }
 
-/** The payload, or null when link or passphrase do not fit. */
-export function openSecrets(sealed: SealedSecrets, opener: Opener): string | null {
+/** Payload and data key, or null when link or passphrase do not fit. */
+export function openSecrets(sealed: SealedSecrets, opener: Opener): PlainSecrets | null {
   const { pushId } = opener
   const { number } = opener.instanceKey
   const dataKey = openField(sealed.wrappedKey, wrappingKey(opener, sealed.salt), { pushId, field: 'key' })
   if (dataKey === null) return null
   const payload = openField(sealed.payload, { key: dataKey, number }, { pushId, field: 'payload' })
-  return payload === null ? null : payload.toString('utf8')
+  return payload === null ? null : { payload: payload.toString('utf8'), dataKey }
 }
 
 function wrappingKey({ instanceKey, urlToken, passphraseKey }: Opener, salt: Uint8Array): SealingKey {

@@ -33,7 +33,7 @@ export type PresentErrorOptions = { logFailure: LogFailure; stylesheet: string }
 
 export function createPresentError({ logFailure, stylesheet }: PresentErrorOptions): PresentError {
   return (cause, { requestId }, path) => {
-    const asJson = path.startsWith('/api/')
+    const asJson = path.startsWith('/api/') || path.startsWith('/d/')
     if (cause instanceof DomainError) return asJson ? refuse(cause) : refusePage(cause, stylesheet)
     logFailure({ requestId, cause })
     if (asJson) return answerJson(500, { error: 'internal-error', request_id: requestId })

@@ -5,6 +5,8 @@ import { shortenReferrer, shortenUserAgent } from '../domain/audit.ts'
 
 export type Exchange = {
   request: Request
+  /** The routes see GET; the front door sends the headers alone. */
+  isHead: boolean
   requestId: string
   /** The pattern of the route that answers, for the log: never the path, which may be a link. */
   route: string

@@ -45,14 +45,13 @@ export function createRouter({ routes, getViewer, presentError }: RouterOptions)
 type Entrance = Required<Pick<Route, 'path' | 'access' | 'answer' | 'head'>> & { getViewer: GetViewer }
 
 /**
- * Elysia reads which parts of its context a handler names; naming two keeps it from parsing the others. It runs the
- * handler of GET for HEAD too, so the choice between them is made here.
+ * Elysia reads which parts of its context a handler names; naming two keeps it from parsing the others.
  */
 function enter({ path, access, answer, head, getViewer }: Entrance) {
   return ({ request, params }: { request: Request; params?: Record<string, string> }) => {
     const exchange = exchangeOf(request)
     exchange.route = path
-    const respond = request.method === 'HEAD' ? head : answer
+    const respond = exchange.isHead ? head : answer
     return respond({ exchange, viewer: getViewer(exchange, access), params: params ?? {} })
   }
 }

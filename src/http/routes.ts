@@ -14,6 +14,7 @@ export type RouteTableOptions = {
   /** The path in --base-url, '' without one. */
   basePath: string
   endpoints: PushEndpoints
+  answerDownload: Route['answer']
   version: VersionFacts
   /** Whether the database answers. */
   isAlive: () => boolean
@@ -22,7 +23,7 @@ export type RouteTableOptions = {
 }
 
 export function createRouteTable(options: RouteTableOptions): Route[] {
-  const { assets, basePath, endpoints, version, isAlive, reference } = options
+  const { assets, basePath, endpoints, answerDownload, version, isAlive, reference } = options
   const about = createAboutPages(assets)
   const facts = presentVersion(version)
   return [
@@ -34,6 +35,7 @@ export function createRouteTable(options: RouteTableOptions): Route[] {
     get('/', 'open', about.home),
     get('/p/:url_token', 'open', about.secretLink),
     get('/p/:url_token/r', 'open', about.secretLink),
+    get('/d/:grant', 'open', answerDownload),
     get('/assets/:name', 'open', assets.answer),
     get('/up', 'open', () => answerJson(isAlive() ? 200 : 503, { up: isAlive() })),
 

@@ -32,6 +32,25 @@ export type Handle = (request: Request, peer: string) => Promise<Response>
 /** Told to everybody, whatever name or rate they come with: clients ask it first. */
 const EXEMPT_PATH = '/api/v2/version'
 
+/** With the path that the routes know, and GET for HEAD: Elysia itself would read a whole body to tell its length. */
+function routedRequest({ request, isHead }: Exchange, path: string | null): Request {
+  const isAsIs = path === null && !isHead && !request.url.startsWith('/')
+  if (isAsIs) return request
+  const url = withPath(request.url, path ?? pathOf(request.url))
+  return isHead
+    ? new Request(url, { headers: request.headers, signal: request.signal })
+    : new Request(url, request)
+}
+
+async function headersAlone(response: Response): Promise<Response> {
+  const { status } = response
+  const headers = new Headers(response.headers)
+  if (!headers.has('content-length')) {
+    headers.set('content-length', String((await response.arrayBuffer()).byteLength))
+  }
+  return new Response(null, { status, headers })
+}
+
 export function createFrontDoor(options: FrontDoorOptions): Handle {
   const { routes, readForwarded, hostRules, limitRate, presentError, newRequestId, logRequest } = options
 
@@ -48,8 +67,7 @@ export function createFrontDoor(options: FrontDoorOptions): Handle {
     const path = canonicalPath(asked, hostRules.basePath)
     try {
       await admit(exchange, path, host)
-      const isAsIs = path === asked && !request.url.startsWith('/')
-      const routed = isAsIs ? request : new Request(withPath(request.url, path), request)
+      const routed = routedRequest(exchange, path === asked ? null : path)
       exchange.request = routed
       openExchange(routed, exchange)
       return await routes.fetch(routed)
@@ -65,8 +83,16 @@ export function createFrontDoor(options: FrontDoorOptions): Handle {
     const host = forwarded.host ?? headers.get('host')
     const baseUrl = hostRules.baseUrlFor({ scheme: forwarded.scheme ?? 'http', host })
     const requestId = newRequestId()
-    const exchange: Exchange = { request, requestId, route: '-', baseUrl, clientAddress: forwarded.address }
-    const response = await answer(exchange, host)
+    const exchange: Exchange = {
+      request,
+      isHead: request.method === 'HEAD',
+      requestId,
+      route: '-',
+      baseUrl,
+      clientAddress: forwarded.address,
+    }
+    const answered = await answer(exchange, host)
+    const response = exchange.isHead ? await headersAlone(answered) : answered
     response.headers.set('x-request-id', requestId)
     const durationMs = performance.now() - started
     logRequest({

@@ -1,26 +1,35 @@
 // The use cases of a push: create, preview, retrieve, audit, expire, list. Decides, then calls the store.
 
 import type { InstanceKey, Keyring } from '../crypto/keyring.ts'
-import { openSecrets, type SealedSecrets, sealSecrets } from '../crypto/push-secrets.ts'
+import { openSecrets, type PlainSecrets, type SealedSecrets, sealSecrets } from '../crypto/push-secrets.ts'
 import { isUrlToken, lookupOf, newUrlToken } from '../crypto/url-token.ts'
 import type { Account } from '../domain/account.ts'
 import type { AuditEntry, Viewer, Visit } from '../domain/audit.ts'
 import { DomainError } from '../domain/errors.ts'
+import type { StoredFile } from '../domain/files.ts'
 import type { NewPush } from '../domain/new-push.ts'
 import { canExpire, isExpired, isOwner, type Push, passphraseLockedFor } from '../domain/push.ts'
 import type { Now } from '../domain/time.ts'
-import type { StoredPush } from '../store/pushes.ts'
+import type { SealedFile, StoredPush } from '../store/pushes.ts'
 import type { Store } from '../store/store.ts'
+import type { Downloads } from './downloads.ts'
+import { openFile, sealFile } from './file-names.ts'
 import { openLabels, sealLabels } from './labels.ts'
 import type { Passphrases } from './passphrases.ts'
+import type { Upload } from './uploads.ts'
 
 /** A push with the token of its link, which only the caller and the owner ever hold. */
 export type Addressed = { push: Push; urlToken: string }
 
 export type Labelled = Addressed & { name: string; note: string }
 
+export type Created = Labelled & { files: readonly StoredFile[] }
+
+/** A file and the sealed grant to download it. */
+export type GrantedFile = StoredFile & { grant: string }
+
 export type Retrieval =
-  | (Addressed & { outcome: 'view'; payload: string })
+  | (Addressed & { outcome: 'view'; payload: string; files: GrantedFile[] })
   | (Addressed & { outcome: 'expired' })
   | { outcome: 'passphrase_required' }
   | { outcome: 'wrong_passphrase' }
@@ -33,24 +42,31 @@ export type PushesOptions = {
   store: Pick<Store, 'pushes' | 'lists' | 'audit' | 'expiry' | 'freeSpace'>
   keyring: Keyring
   passphrases: Passphrases
+  grant: Downloads['grant']
   now: Now
 }
 
-export function createPushes({ store, keyring, passphrases, now }: PushesOptions) {
+export function createPushes({ store, keyring, passphrases, grant, now }: PushesOptions) {
   /** Name and note of an anonymous push come back in the answer and are not kept: nobody could ever read them. */
-  async function create(wanted: NewPush, { account, visit }: Viewer): Promise<Labelled> {
+  async function create(wanted: NewPush, { account, visit }: Viewer, upload: Upload): Promise<Created> {
     await store.freeSpace.require()
     const instanceKey = keyring.sealing
     const urlToken = newUrlToken()
     const lookup = lookupOf(urlToken, instanceKey.lookup)
     const passphrase = wanted.passphrase === null ? null : await passphrases.derive(wanted.passphrase)
     const opener = { instanceKey, pushId: lookup, urlToken, passphraseKey: passphrase?.key ?? null }
-    const secrets = { ...sealSecrets(wanted.payload, opener), passphraseSalt: passphrase?.salt ?? null }
+    const { dataKey } = upload
+    const files = upload.listFiles()
+    const sealed = sealSecrets({ payload: wanted.payload, dataKey }, opener)
+    const secrets = { ...sealed, passphraseSalt: passphrase?.salt ?? null }
     const labels =
       account === null ? null : sealLabels({ ...wanted, urlToken }, { instanceKey, pushId: lookup })
     const push = begin(wanted, account, now())
-    const stored = { push, lookup, keyNumber: instanceKey.number, secrets, labels, visit }
-    return { push: await store.pushes.createPush(stored), urlToken, name: wanted.name, note: wanted.note }
+    const keyNumber = instanceKey.number
+    const sealedFiles = files.map((file) => sealFile(file, { pushId: lookup, dataKey, keyNumber }))
+    const stored = { push, lookup, keyNumber, secrets, labels, files: sealedFiles, visit }
+    const { name, note } = wanted
+    return { push: await store.pushes.createPush(stored), urlToken, name, note, files }
   }
 
   /** For the link alone: never a view. */
@@ -76,16 +92,27 @@ export function createPushes({ store, keyring, passphrases, now }: PushesOptions
     const lockedFor = passphraseLockedFor(push, now())
     if (lockedFor > 0) return { outcome: 'passphrase_locked', lockedFor }
     const { key } = await passphrases.derive(passphrase, secrets.passphraseSalt)
-    const payload = openWith(secrets, found, key)
-    return payload === null ? refuse(found, visit, 'wrong_passphrase') : claim(found, visit, payload)
+    const opened = openWith(secrets, found, key)
+    return opened === null ? refuse(found, visit, 'wrong_passphrase') : claim(found, visit, opened)
   }
 
-  /** `payload` is null when the push was seen to be expired, which the claim then writes down. */
-  async function claim({ urlToken, push }: Found, visit: Visit, payload: string | null): Promise<Retrieval> {
+  /** `opened` is null when the push was seen to be expired, which the claim then writes down. */
+  async function claim(
+    { urlToken, push, files }: SealedFound,
+    visit: Visit,
+    opened: PlainSecrets | null,
+  ): Promise<Retrieval> {
+    const { lookup, keyNumber } = push
+    const dataKey = opened?.dataKey ?? null
+    const plain =
+      dataKey === null ? [] : files.map((file) => openFile(file, { pushId: lookup, dataKey, keyNumber }))
     const claimed = await store.pushes.claimView({ id: push.id, visit })
     if (claimed === null) throw notFound()
     if (claimed.outcome === 'expired') return { outcome: 'expired', push: claimed.push, urlToken }
-    return { outcome: 'view', push: claimed.push, urlToken, payload: requireOpened(payload) }
+    const { payload, dataKey: key } = requireOpened(opened)
+    const options = { lookup, dataKey: key, viewedAt: claimed.push.updatedAt }
+    const granted = plain.map((file) => ({ ...file, grant: grant(file, options) }))
+    return { outcome: 'view', push: claimed.push, urlToken, payload, files: granted }
   }
 
   type Refusal = 'passphrase_required' | 'wrong_passphrase'
@@ -125,6 +152,7 @@ export function createPushes({ store, keyring, passphrases, now }: PushesOptions
     })
   }
 
+  type SealedFound = Found & { secrets: SealedSecrets | null; files: SealedFile[] }
   type Found = { push: StoredPush; urlToken: string; instanceKey: InstanceKey }
 
   function getPush(urlToken: string): Found {
@@ -135,7 +163,7 @@ export function createPushes({ store, keyring, passphrases, now }: PushesOptions
   }
 
   /** `secrets` is null also when the time has passed and nobody has written it down yet. */
-  function getSealedPush(urlToken: string): Found & { secrets: SealedSecrets | null } {
+  function getSealedPush(urlToken: string): SealedFound {
     const found = lookUp(urlToken, store.pushes.findSealedPush)
     return isExpired(found.push, now()) ? { ...found, secrets: null } : found
   }
@@ -189,9 +217,9 @@ function begin(wanted: NewPush, account: Account | null, now: number): Push {
 }
 
 /** A live push that its own link does not open was altered on disk. */
-function requireOpened(payload: string | null): string {
-  if (payload === null) throw new Error('a push does not open with its own link: the database was altered')
-  return payload
+function requireOpened(opened: PlainSecrets | null): PlainSecrets {
+  if (opened === null) throw new Error('a push does not open with its own link: the database was altered')
+  return opened
 }
 
 function notFound(): DomainError {

@@ -9,14 +9,15 @@ export type Sweeper = ReturnType<typeof createSweeper>
 
 export type SweeperOptions = {
   expiry: Store['expiry']
+  files: Pick<Store['files'], 'removeDue'>
   now: Now
   /** Milliseconds that an owner's expired push is kept. */
   purgeAfter: number
 }
 
-export type Swept = { expired: number; purged: number }
+export type Swept = { expired: number; purged: number; files: number }
 
-export function createSweeper({ expiry, now, purgeAfter }: SweeperOptions) {
+export function createSweeper({ expiry, files, now, purgeAfter }: SweeperOptions) {
   let running: Promise<Swept> | null = null
   let stopped = false
 
@@ -32,7 +33,7 @@ export function createSweeper({ expiry, now, purgeAfter }: SweeperOptions) {
       expiry.purgeExpired({ of: 'anonymous', until: now() - ANONYMOUS_PURGE_AFTER }),
     )
     const owned = await repeat(() => expiry.purgeExpired({ of: 'owned', until: now() - purgeAfter }))
-    return { expired, purged: anonymous + owned }
+    return { expired, purged: anonymous + owned, files: await files.removeDue() }
   }
 
   async function repeat(step: () => Promise<number>): Promise<number> {

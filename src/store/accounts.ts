@@ -72,7 +72,7 @@ export function createAccounts(options: {
         .where(eq(pushes.ownerId, id))
         .limit(STEP)
         .all()
-      for (const push of some) rows.remove(push)
+      for (const push of some) rows.remove(push, now())
       return some.length
     })
   }

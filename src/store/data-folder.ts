@@ -16,13 +16,21 @@ import { dirname, join } from 'node:path'
 import { type Keyring, newKeyFile, parseKeyFile } from '../crypto/keyring.ts'
 import { DomainError } from '../domain/errors.ts'
 
-export type DataFolder = { path: string; database: string; key: string; lock: string; holder: string }
+export type DataFolder = {
+  path: string
+  database: string
+  key: string
+  files: string
+  lock: string
+  holder: string
+}
 
 export function dataFolder(path: string): DataFolder {
   return {
     path,
     database: join(path, 'oncebox.db'),
     key: join(path, 'instance.key'),
+    files: join(path, 'files'),
     lock: join(path, 'serve.lock'),
     holder: join(path, 'serve.holder'),
   }

@@ -63,7 +63,7 @@ export function createExpiry(options: {
       for (const push of purgeableOf[of].all({ until })) {
         room -= push.auditEntries
         if (purged > 0 && room < 0) break
-        rows.remove(push)
+        rows.remove(push, now())
         purged += 1
       }
       return purged

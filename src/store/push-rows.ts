@@ -5,6 +5,7 @@ import { type AuditKind, hasRoom, type Visit } from '../domain/audit.ts'
 import type { Push } from '../domain/push.ts'
 import type { AuditRows, LogEnd } from './audit-rows.ts'
 import type { Connection } from './database.ts'
+import type { FileRows } from './file-rows.ts'
 import { given, placeholdersOf } from './placeholders.ts'
 import { pushes, pushLabels, pushSecrets } from './schema.ts'
 
@@ -27,11 +28,12 @@ export type PushRows = ReturnType<typeof createPushRows>
 export type PushRowsOptions = {
   connection: Connection
   audit: AuditRows
+  files: FileRows
   /** Told when something is destroyed, so that the write-ahead log gets emptied after the commit. */
   onDestroyed: () => void
 }
 
-export function createPushRows({ connection: { orm }, audit, onDestroyed }: PushRowsOptions) {
+export function createPushRows({ connection: { orm }, audit, files, onDestroyed }: PushRowsOptions) {
   const id = sql.placeholder('id')
   const byLookup = eq(pushes.lookup, sql.placeholder('lookup'))
   const insertPush = orm.insert(pushes).values(placeholdersOf(pushes)).prepare()
@@ -79,10 +81,16 @@ export function createPushRows({ connection: { orm }, audit, onDestroyed }: Push
     if (before.expiredOn === row.expiredOn) updateProgress.run(row)
     else {
       updateEnd.run({ ...row, deleted: Number(row.deleted) })
-      deleteSecrets.run({ id: row.id })
-      onDestroyed()
+      destroy(row, now, entry?.kind === 'view')
     }
     return row
+  }
+
+  /** After a last view its grants may still be used; otherwise the files go at once. */
+  function destroy(row: PushRow, now: number, isLastView: boolean): void {
+    deleteSecrets.run({ id: row.id })
+    if (row.files > 0) files.release({ pushId: row.id, now, when: isLastView ? 'after-grants' : 'at-once' })
+    onDestroyed()
   }
 
   function log(before: PushRow, at: number, entry: Change['entry']): LogEnd & { auditDropped: number } {
@@ -93,8 +101,9 @@ export function createPushRows({ connection: { orm }, audit, onDestroyed }: Push
   }
 
   /** Removes all trace of a push. */
-  function remove(push: Pick<PushRow, 'id' | 'lastEntry'>): void {
+  function remove(push: Pick<PushRow, 'id' | 'lastEntry'>, now: number): void {
     audit.remove(push)
+    files.release({ pushId: push.id, now, when: 'at-once' })
     deletePush.run({ id: push.id })
     onDestroyed()
   }

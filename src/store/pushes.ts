@@ -7,13 +7,17 @@ import { DomainError } from '../domain/errors.ts'
 import { countWrongTry, decideView, expireByHand, isExpired, lapse, type Push } from '../domain/push.ts'
 import type { Now } from '../domain/time.ts'
 import type { Connection } from './database.ts'
+import type { FileRows } from './file-rows.ts'
 import type { Transact } from './group-commit.ts'
 import type { PushRow, PushRows } from './push-rows.ts'
 import { accounts } from './schema.ts'
 
 export type StoredPush = PushRow
 
-export type SealedPush = { push: StoredPush; secrets: SealedSecrets | null }
+/** A file that lies sealed in the store; name and type are sealed under the push's data key. */
+export type SealedFile = { fileId: string; size: number; filename: Buffer; contentType: Buffer }
+
+export type SealedPush = { push: StoredPush; secrets: SealedSecrets | null; files: SealedFile[] }
 
 export type SealedLabels = { urlToken: Buffer; name: Buffer | null; note: Buffer | null }
 
@@ -24,6 +28,7 @@ export type PushToStore = {
   secrets: SealedSecrets
   /** What the owner will see in lists; null for an anonymous push. */
   labels: SealedLabels | null
+  files: SealedFile[]
   visit: Visit
 }
 
@@ -37,10 +42,11 @@ export type Pushes = ReturnType<typeof createPushes>
 export function createPushes(options: {
   connection: Connection
   rows: PushRows
+  files: FileRows
   transact: Transact
   now: Now
 }) {
-  const { rows, transact, now } = options
+  const { rows, files, transact, now } = options
   const { orm } = options.connection
   const ownerById = orm
     .select()
@@ -48,11 +54,20 @@ export function createPushes(options: {
     .where(eq(accounts.id, sql.placeholder('id')))
     .prepare()
 
-  function createPush({ push, lookup, keyNumber, secrets, labels, visit }: PushToStore): Promise<StoredPush> {
+  function createPush({
+    push,
+    lookup,
+    keyNumber,
+    secrets,
+    labels,
+    files: sealed,
+    visit,
+  }: PushToStore): Promise<StoredPush> {
     return transact(() => {
       if (push.ownerId !== null) requireActive(push.ownerId)
-      const row = rows.insert({ ...push, lookup, keyNumber }, secrets, visit)
+      const row = rows.insert({ ...push, lookup, keyNumber, files: sealed.length }, secrets, visit)
       if (labels !== null) rows.insertLabels({ pushId: row.id, ...labels })
+      files.attach(sealed.map((file, n) => ({ pushId: row.id, n, ...file })))
       return row
     })
   }
@@ -60,7 +75,9 @@ export function createPushes(options: {
   /** With what opens it; that is null once it has expired. */
   function findSealedPush(lookup: Uint8Array): SealedPush | null {
     const push = rows.findByLookup(lookup)
-    return push === undefined ? null : { push, secrets: rows.findSecrets(push.id) ?? null }
+    if (push === undefined) return null
+    const sealedFiles = push.files === 0 ? [] : files.listOfPush(push.id)
+    return { push, secrets: rows.findSecrets(push.id) ?? null, files: sealedFiles }
   }
 
   /** Counts a view, or writes down that the push has expired. Claim first, release after. */

@@ -1,6 +1,6 @@
 // The tables as drizzle sees them. The SQL in migrations/ is what builds them; a test keeps the two equal.
 
-import { blob, customType, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { blob, customType, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { AuditKind } from '../domain/audit.ts'
 import type { PushKind } from '../domain/push.ts'
 
@@ -61,6 +61,7 @@ export const pushes = sqliteTable('pushes', {
   wrongTriesSince: integer('wrong_tries_since').notNull(),
   expiredOn: integer('expired_on'),
   deleted: flag('deleted').notNull(),
+  files: integer().notNull(),
   lastEntry: integer('last_entry'),
   auditEntries: integer('audit_entries').notNull(),
   auditDropped: integer('audit_dropped').notNull(),
@@ -72,6 +73,24 @@ export const pushSecrets = sqliteTable('push_secrets', {
   wrappedKey: blob('wrapped_key', { mode: 'buffer' }).notNull(),
   passphraseSalt: blob('passphrase_salt', { mode: 'buffer' }),
   payload: bytes().notNull(),
+})
+
+export const pushFiles = sqliteTable(
+  'push_files',
+  {
+    pushId: integer('push_id').notNull(),
+    n: integer().notNull(),
+    fileId: text('file_id').notNull(),
+    size: integer().notNull(),
+    filename: bytes().notNull(),
+    contentType: blob('content_type', { mode: 'buffer' }).notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.pushId, table.n] })],
+)
+
+export const filesDue = sqliteTable('files_due', {
+  id: text().primaryKey(),
+  at: integer(),
 })
 
 export const pushLabels = sqliteTable('push_labels', {

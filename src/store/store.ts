@@ -15,6 +15,9 @@ import {
 } from './data-folder.ts'
 import { type Connection, openConnection } from './database.ts'
 import { createExpiry } from './expiry.ts'
+import { createFileRows } from './file-rows.ts'
+import { createFileStore } from './file-store.ts'
+import { createFiles } from './files.ts'
 import { lockFolder } from './folder-lock.ts'
 import { createFreeSpace } from './free-space.ts'
 import { createGroupCommit } from './group-commit.ts'
@@ -78,11 +81,9 @@ export function openAccountStore({ dataDir, now }: { dataDir: string; now: Now }
     throw cause
   }
   const { transact } = createGroupCommit({ database: connection.database, onFatal })
-  const rows = createPushRows({
-    connection,
-    audit: createAuditRows(connection),
-    onDestroyed: () => undefined,
-  })
+  const audit = createAuditRows(connection)
+  const files = createFileRows(connection, () => undefined)
+  const rows = createPushRows({ connection, audit, files, onDestroyed: () => undefined })
   const close = () => {
     truncateLog(connection.database)
     connection.close()
@@ -115,10 +116,22 @@ function serveFrom({ connection, keyring, release, options }: Parts) {
   })
   const { transact } = commits
   const audit = createAuditRows(connection)
-  const rows = createPushRows({ connection, audit, onDestroyed: checkpointer.request })
-  const shared = { connection, rows, transact, now }
+  const fileRows = createFileRows(connection, () => setImmediate(removeDueFiles))
+  const fileFolder = createFiles(dataFolder(options.dataDir).files)
+  const files = createFileStore({ files: fileFolder, rows: fileRows, transact, now })
+  fileRows.giveUpUnfinished(now())
+  const rows = createPushRows({ connection, audit, files: fileRows, onDestroyed: checkpointer.request })
+  const shared = { connection, rows, files: fileRows, transact, now }
+  let closing = false
+
+  /** As soon as their transaction is over. */
+  function removeDueFiles(): void {
+    if (!closing) files.removeDue().catch(options.onError)
+  }
 
   async function close(): Promise<void> {
+    closing = true
+    await files.idle()
     await commits.idle()
     checkpointer.stop()
     truncateLog(database)
@@ -135,6 +148,7 @@ function serveFrom({ connection, keyring, release, options }: Parts) {
     pushes: createPushes(shared),
     lists: createPushLists(connection),
     audit,
+    files,
     expiry: createExpiry(shared),
     accounts: createAccounts(shared),
     apiTokens: createApiTokens(shared),

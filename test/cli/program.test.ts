@@ -5,7 +5,7 @@ import { createTrial } from './trial.ts'
 describe('what cannot be used', () => {
   test('is told all at once: unknown flags, arguments, missing and bad values, the environment', async () => {
     const trial = createTrial({ env: { ONCEBOX_HOST: 'a b' } })
-    const argv = ['config', 'extra', '--bogus=hunter2', '--port', '--files=true', '--qr-pushes', 'maybe']
+    const argv = ['config', 'extra', '--bogus=hunter2', '--port', '--files=perhaps', '--qr-pushes', 'maybe']
     expect(await trial.run(...argv)).toBe(2)
     expect(trial.out).toEqual([])
     expect(trial.err).toEqual([
@@ -14,7 +14,7 @@ describe('what cannot be used', () => {
       '  unexpected argument "extra"',
       '  ONCEBOX_HOST "a b": must be an address or a host name without a port, such as 127.0.0.1, :: or localhost',
       '  --port: a value is missing, it must be a whole number from 0 to 65535',
-      '  --files "true": must be false: this version does not store files yet',
+      '  --files "perhaps": must be true or false (or 1, 0, yes, no, on, off)',
       '  --qr-pushes "maybe": must be true or false (or 1, 0, yes, no, on, off)',
       'See "oncebox config --help".',
     ])

@@ -7,66 +7,69 @@ const disabled = { kind: [expect.stringMatching(/disabled/)] }
 const file = { filename: 'a.txt', data: 'aGk=' }
 
 describe('while files are off, pushing one', () => {
-  runScenarios([
-    {
-      name: 'needs an account in the first place',
-      ask: 'POST /api/v2/pushes',
-      init: { json: { push: { payload: 'a', files: [file] } } },
-      status: 401,
-    },
-    {
-      name: 'needs an account for an empty list of files too',
-      ask: 'POST /api/v2/pushes',
-      init: { json: { push: { payload: 'a', files: [] } } },
-      status: 401,
-    },
-    {
-      name: 'needs an account for kind file without files too',
-      ask: 'POST /api/v2/pushes',
-      init: { json: { push: { payload: 'a', kind: 'file' } } },
-      status: 401,
-    },
-    {
-      name: 'is refused as a disabled kind when the kind follows from the files',
-      ask: 'POST /api/v2/pushes',
-      as: 'owner',
-      init: { json: { push: { payload: 'a', files: [file] } } },
-      status: 422,
-      body: disabled,
-    },
-    {
-      name: 'is refused as a disabled kind when it is named',
-      ask: 'POST /api/v2/pushes',
-      as: 'owner',
-      init: { json: { push: { payload: 'a', kind: 'file', files: [file] } } },
-      status: 422,
-      body: disabled,
-    },
-    {
-      name: 'is refused together with a kind that is on',
-      ask: 'POST /api/v2/pushes',
-      as: 'owner',
-      init: { json: { push: { payload: 'a', kind: 'text', files: [file] } } },
-      status: 422,
-    },
-    {
-      name: 'is not what an account does that sends an empty list',
-      ask: 'POST /api/v2/pushes',
-      as: 'owner',
-      init: { json: { push: { payload: 'a', files: [] } } },
-      status: 201,
-      body: { kind: 'text', files: [] },
-      audit: ['creation'],
-    },
-    {
-      name: 'is not what somebody does who gives null or nothing for files',
-      ask: 'POST /api/v2/pushes',
-      init: { json: { push: { payload: 'a', files: null, kind: '' } } },
-      status: 201,
-      body: { kind: 'text', files: [] },
-      audit: ['creation'],
-    },
-  ])
+  runScenarios(
+    [
+      {
+        name: 'needs an account in the first place',
+        ask: 'POST /api/v2/pushes',
+        init: { json: { push: { payload: 'a', files: [file] } } },
+        status: 401,
+      },
+      {
+        name: 'needs an account for an empty list of files too',
+        ask: 'POST /api/v2/pushes',
+        init: { json: { push: { payload: 'a', files: [] } } },
+        status: 401,
+      },
+      {
+        name: 'needs an account for kind file without files too',
+        ask: 'POST /api/v2/pushes',
+        init: { json: { push: { payload: 'a', kind: 'file' } } },
+        status: 401,
+      },
+      {
+        name: 'is refused as a disabled kind when the kind follows from the files',
+        ask: 'POST /api/v2/pushes',
+        as: 'owner',
+        init: { json: { push: { payload: 'a', files: [file] } } },
+        status: 422,
+        body: disabled,
+      },
+      {
+        name: 'is refused as a disabled kind when it is named',
+        ask: 'POST /api/v2/pushes',
+        as: 'owner',
+        init: { json: { push: { payload: 'a', kind: 'file', files: [file] } } },
+        status: 422,
+        body: disabled,
+      },
+      {
+        name: 'is refused together with a kind that is on',
+        ask: 'POST /api/v2/pushes',
+        as: 'owner',
+        init: { json: { push: { payload: 'a', kind: 'text', files: [file] } } },
+        status: 422,
+      },
+      {
+        name: 'is not what an account does that sends an empty list',
+        ask: 'POST /api/v2/pushes',
+        as: 'owner',
+        init: { json: { push: { payload: 'a', files: [] } } },
+        status: 201,
+        body: { kind: 'text', files: [] },
+        audit: ['creation'],
+      },
+      {
+        name: 'is not what somebody does who gives null or nothing for files',
+        ask: 'POST /api/v2/pushes',
+        init: { json: { push: { payload: 'a', files: null, kind: '' } } },
+        status: 201,
+        body: { kind: 'text', files: [] },
+        audit: ['creation'],
+      },
+    ],
+    { flags: { files: 'false' } },
+  )
 })
 
 describe('in a multipart body', () => {
@@ -74,7 +77,7 @@ describe('in a multipart body', () => {
   let owner: string
 
   beforeAll(async () => {
-    api = await startApi()
+    api = await startApi({ flags: { files: 'false' } })
     owner = await api.addAccount('owner@example.org')
   })
 

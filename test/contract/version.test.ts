@@ -22,7 +22,7 @@ test('the version tells the API, the edition, what is on and the limits', async 
       pushes: {
         enabled: true,
         email_auto_dispatch: false,
-        file_attachments: { enabled: false, requires_authentication: true },
+        file_attachments: { enabled: true, requires_authentication: true },
         url_pushes: { enabled: true },
         qr_code_pushes: { enabled: true },
       },

@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { apiTokenPrefix, hashApiToken, newApiToken } from '../../src/crypto/api-token.ts'
 import { fingerprint, newKeyFile, parseKeyFile } from '../../src/crypto/keyring.ts'
 import { derivePassphraseKey, newPassphraseSalt } from '../../src/crypto/passphrase.ts'
-import { openSecrets, sealSecrets } from '../../src/crypto/push-secrets.ts'
+import { newDataKey, openSecrets, sealSecrets } from '../../src/crypto/push-secrets.ts'
 import { openField, sealField } from '../../src/crypto/sealed-field.ts'
 import { isUrlToken, lookupOf, newUrlToken } from '../../src/crypto/url-token.ts'
 
@@ -45,10 +45,11 @@ test('a push opens with instance key, link and passphrase together, and with not
   const [instanceKey, otherKey] = [parseKeyFile(newKeyFile()).sealing, parseKeyFile(newKeyFile()).sealing]
   const urlToken = newUrlToken()
   const salt = newPassphraseSalt()
+  const dataKey = newDataKey()
   const passphraseKey = await derivePassphraseKey('horse', salt)
   const opener = { instanceKey, pushId: lookupOf(urlToken, instanceKey.lookup), urlToken, passphraseKey }
-  const sealed = { ...sealSecrets('pay\u0000löad 🎁 ', opener), passphraseSalt: salt }
-  expect(openSecrets(sealed, opener)).toBe('pay\u0000löad 🎁 ')
+  const sealed = { ...sealSecrets({ payload: 'pay\u0000löad 🎁 ', dataKey }, opener), passphraseSalt: salt }
+  expect(openSecrets(sealed, opener)).toEqual({ payload: 'pay\u0000löad 🎁 ', dataKey })
   expect(openSecrets(sealed, { ...opener, urlToken: newUrlToken() })).toBeNull()
   expect(openSecrets(sealed, { ...opener, passphraseKey: null })).toBeNull()
   expect(

@@ -25,7 +25,10 @@ function spellings(text: string): Buffer[] {
 }
 
 function everything(): Buffer {
-  const files = readdirSync(server.dataDir).map((name) => readFileSync(join(server.dataDir, name)))
+  const names = readdirSync(server.dataDir, { recursive: true, withFileTypes: true })
+  const files = names
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => readFileSync(join(parentPath, name)))
   return Buffer.concat([...files, Buffer.from(server.stdout()), Buffer.from(server.stderr())])
 }
 

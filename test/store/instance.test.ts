@@ -34,16 +34,19 @@ test('the tables that drizzle knows are the tables that the migrations build', (
     .all()
   const tables = Object.values(schema).map(getTableConfig)
   expect(tables.map(({ name }) => name).sort()).toEqual(built.map(({ name }) => name))
-  for (const { name, columns } of tables) {
+  for (const { name, columns, primaryKeys } of tables) {
     type Column = { name: string; type: string; notnull: number; pk: number }
     const inDatabase = database.query<Column, []>(`PRAGMA table_xinfo(${name})`).all()
     const known = columns.map((column) => ({
       name: column.name,
       type: column.getSQLType().toUpperCase(),
-      notnull: Number(column.notNull && !column.primary),
-      pk: Number(column.primary),
+      // SQLite's own row number cannot be null and is not said to be so.
+      notnull: Number(column.notNull && !(column.primary && column.getSQLType() === 'integer')),
+      isKey: column.primary || primaryKeys.some((key) => key.columns.includes(column)),
     }))
-    expect(known).toEqual(inDatabase.map(({ name, type, notnull, pk }) => ({ name, type, notnull, pk })))
+    expect(known).toEqual(
+      inDatabase.map(({ name, type, notnull, pk }) => ({ name, type, notnull, isKey: pk > 0 })),
+    )
   }
 })
 

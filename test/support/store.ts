@@ -66,5 +66,13 @@ export function storePush({ store, clock }: Pick<TestStore, 'store' | 'clock'>, 
   const bytes = Buffer.alloc(64, made % 256)
   const secrets = { salt: bytes.subarray(0, 16), wrappedKey: bytes, payload: bytes, passphraseSalt: null }
   const push = examplePush(clock.now(), changes)
-  return store.pushes.createPush({ push, lookup, keyNumber: 1, secrets, labels: null, visit: VISIT })
+  return store.pushes.createPush({
+    push,
+    lookup,
+    keyNumber: 1,
+    secrets,
+    labels: null,
+    files: [],
+    visit: VISIT,
+  })
 }

@@ -1,11 +1,12 @@
 // Multipart bodies, part by part as they arrive. A part with a file name is a file, any other is text in UTF-8.
 
-import { once } from 'node:events'
+import { type EventEmitter, once } from 'node:events'
 import type { Readable } from 'node:stream'
 import { Busboy, type BusboyInstance } from '@fastify/busboy'
 import { DomainError, isDomainError } from '../../domain/errors.ts'
+import { ANY_TYPE } from '../../domain/files.ts'
 
-export type FilePart = { filename: string; contentType: string; content: Readable }
+export type FilePart = { filename: string; contentType: string; content: AsyncIterable<Uint8Array> }
 
 export type MultipartOptions = {
   contentType: string
@@ -30,16 +31,17 @@ export async function readMultipart(
   const stop = new AbortController()
   const abort = (cause: unknown) => stop.abort(cause)
   const readText = createTextReader(options)
+  const claimsType = watchContentTypes(parser)
   const parts: Promise<Part>[] = []
   parser.on('error', abort)
   parser.on('partsLimit', () => abort(malformed(`has more than ${MAX_PARTS} parts`)))
-  parser.on('file', (name, content, filename, _encoding, contentType) => {
+  parser.on('file', (name, content, filename, _encoding, claimed) => {
+    const contentType = claimsType() ? claimed : ANY_TYPE
     // Whoever reads the part sees its error; when nobody does, it must not end the process.
     content.on('error', () => undefined)
     stop.signal.addEventListener('abort', () => content.destroy(malformed('broke off')))
-    // What a form sends for a file that was not chosen has an empty name.
-    const isFile = typeof filename === 'string' && filename !== ''
-    const reading = isFile ? options.onFile({ filename, contentType, content }) : readText(content)
+    const isFile = typeof filename === 'string'
+    const reading = isFile ? readFile({ filename, contentType, content }, options) : readText(content)
     const part = reading.then((value) => ({ name: decodeName(name), value }))
     part.catch(abort)
     parts.push(part)
@@ -66,6 +68,21 @@ function createParser(contentType: string): BusboyInstance {
   }
 }
 
+/**
+ * Whether the part that begins now names its type. The parser itself says text/plain for "nothing said", so this looks
+ * at the headers just before it does.
+ */
+function watchContentTypes(parser: BusboyInstance): () => boolean {
+  const inside = parser as unknown as { _parser: { parser: EventEmitter } }
+  let claims = false
+  inside._parser.parser.prependListener('part', (part: EventEmitter) => {
+    part.on('header', (header: Record<string, unknown>) => {
+      claims = header['content-type'] !== undefined
+    })
+  })
+  return () => claims
+}
+
 /** Hands the body over as fast as the parts are read; rejects when `signal` aborts. */
 async function feed(
   body: AsyncIterable<Uint8Array>,
@@ -79,6 +96,18 @@ async function feed(
   const finished = once(parser, 'finish', { signal })
   parser.end()
   await finished
+}
+
+/** A form sends an empty part without a name for a file that was not chosen: that is none. */
+async function readFile(file: FilePart, { onFile }: MultipartOptions): Promise<unknown> {
+  if (file.filename !== '') return onFile(file)
+  const chunks = file.content[Symbol.asyncIterator]()
+  const first = await chunks.next()
+  if (first.done) return ''
+  async function* whole(): AsyncGenerator<Uint8Array> {
+    for (let next = first; !next.done; next = await chunks.next()) yield next.value
+  }
+  return onFile({ ...file, content: whole() })
 }
 
 function createTextReader({ maxTextBytes, flag }: MultipartOptions) {

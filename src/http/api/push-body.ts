@@ -83,6 +83,8 @@ function nest(pairs: Iterable<[string, unknown]>): Wire {
     const members: Wire = body[wrapper] ?? Object.create(null)
     body[wrapper] = members
     const isList = list !== undefined || field === 'files'
+    // A file is kept already; it only says that there is a push.
+    if (value === undefined) continue
     members[field] = isList ? addToList(members[field], value) : value
   }
   return body

@@ -16,13 +16,24 @@ import {
 import { PUSH_KINDS, type PushKind } from '../../domain/push.ts'
 import { invalidFields } from '../errors.ts'
 import { createFields, type Fields, type Wire } from './fields.ts'
+import { type JsonFile, readJsonFiles } from './json-files.ts'
+
+export type NewPushOptions = {
+  viewer: Viewer
+  limits: PushLimits
+  /** Files that came as parts of the body and are kept already. */
+  received: number
+}
+
+export type ParsedPush = { push: NewPush; files: JsonFile[] }
 
 /** Throws `unauthenticated` for files without an account, `invalid` with every field at fault otherwise. */
-export function parseNewPush(wire: Wire, { account }: Viewer, limits: PushLimits): NewPush {
+export function parseNewPush(wire: Wire, { viewer, limits, received }: NewPushOptions): ParsedPush {
   const fields = createFields(wire)
   const sendsFiles = wire.files !== undefined && wire.files !== null && wire.files !== ''
-  if (account === null && (sendsFiles || wire.kind === 'file')) throw filesNeedAccount()
-  const kind = readKind(fields, limits)
+  if (viewer.account === null && (sendsFiles || wire.kind === 'file')) throw filesNeedAccount()
+  const files = readJsonFiles(fields)
+  const kind = readKind(fields, { limits, files: received + files.length })
   const push: NewPush = {
     kind,
     payload: readPayload(fields, kind, limits),
@@ -37,37 +48,31 @@ export function parseNewPush(wire: Wire, { account }: Viewer, limits: PushLimits
   }
   refuseNotifications(fields)
   if (Object.keys(fields.errors).length > 0) throw invalidFields(fields.errors)
-  return push
+  return { push, files }
 }
 
-/** A file that arrives while files are off: refused before any of it is read. */
-export async function refuseFiles({ account }: Viewer, limits: PushLimits): Promise<never> {
+/** Before any of a file is read. */
+export function requireFilesAllowed({ account }: Viewer, limits: PushLimits): void {
   if (account === null) throw filesNeedAccount()
   if (!limits.kinds.has('file')) throw invalidFields({ kind: ['"file" is disabled on this server'] })
-  throw new Error('files are on, and nothing takes them')
 }
 
 function filesNeedAccount(): DomainError {
   return new DomainError('unauthenticated', 'Files can only be pushed with an API token.')
 }
 
-function readKind(fields: Fields, limits: PushLimits): PushKind {
-  const files = readFileCount(fields)
+function readKind(fields: Fields, { limits, files }: { limits: PushLimits; files: number }): PushKind {
   const named = fields.text('kind')
   const kind = named ?? (files > 0 ? 'file' : 'text')
   const known = PUSH_KINDS.find((candidate) => candidate === kind)
+  const filesAllowed = limits.kinds.has('file')
   if (known === undefined) fields.blame('kind', `must be one of ${PUSH_KINDS.join(', ')}`)
   else if (!limits.kinds.has(known)) fields.blame('kind', `"${known}" is disabled on this server`)
-  else if (files > 0) fields.blame('files', 'are disabled on this server')
+  else if (files > 0 && !filesAllowed) fields.blame('files', 'are disabled on this server')
+  else if (files > limits.files)
+    fields.blame('files', `are too many (at most ${limits.files}; --max-files raises this)`)
+  else if (known === 'file' && files === 0) fields.blame('files', "can't be blank")
   return known ?? 'text'
-}
-
-function readFileCount(fields: Fields): number {
-  const files = fields.given('files')
-  if (files === null) return 0
-  if (Array.isArray(files)) return files.length
-  fields.blame('files', 'must be a list')
-  return 1
 }
 
 function readPayload(fields: Fields, kind: PushKind, limits: PushLimits): string {

@@ -1,9 +1,10 @@
 // A push as the API tells it. Which members an answer has is decided here, once.
 
 import type { AuditEntry } from '../../domain/audit.ts'
+import type { FileFacts } from '../../domain/files.ts'
 import { daysRemaining, isExpired, type Push, viewsRemaining } from '../../domain/push.ts'
 import { formatTime } from '../../domain/time.ts'
-import type { Addressed, Labelled } from '../../services/pushes.ts'
+import type { Addressed, Created, GrantedFile, Labelled } from '../../services/pushes.ts'
 
 export type PresentOptions = { baseUrl: string; now: number }
 
@@ -36,8 +37,8 @@ export function presentPush({ push, urlToken }: Addressed, { baseUrl, now }: Pre
 }
 
 /** For create: with name and note, never with the payload. */
-export function presentCreated(created: Labelled, options: PresentOptions) {
-  return { ...presentListed(created, options), files: [] }
+export function presentCreated(created: Created, options: PresentOptions) {
+  return { ...presentListed(created, options), files: created.files.map(presentFile) }
 }
 
 /** For the owner's lists. */
@@ -46,15 +47,15 @@ export function presentListed(listed: Labelled, options: PresentOptions) {
 }
 
 /** For retrieve. The last allowed view still tells a live push; the next one will not. */
-export function presentView(viewed: Addressed & { payload: string }, options: PresentOptions) {
-  return {
-    ...presentPush(viewed, options),
-    expired: false,
-    expired_on: null,
-    payload: viewed.payload,
-    files: [],
-  }
+export function presentView(viewed: Viewed, options: PresentOptions) {
+  const files = viewed.files.map((file) => ({
+    ...presentFile(file),
+    url: `${options.baseUrl}/d/${file.grant}`,
+  }))
+  return { ...presentPush(viewed, options), expired: false, expired_on: null, payload: viewed.payload, files }
 }
+
+type Viewed = Addressed & { payload: string; files: GrantedFile[] }
 
 export function presentExpired(expired: Addressed, options: PresentOptions) {
   return { ...presentPush(expired, options), payload: null, files: [] }
@@ -67,6 +68,10 @@ export function presentDeleted(deleted: Addressed, options: PresentOptions) {
 export function presentEntry({ ip, userAgent, referrer, kind, at }: AuditEntry) {
   const time = formatTime(at)
   return { ip, user_agent: userAgent, referrer, kind, created_at: time, updated_at: time }
+}
+
+function presentFile({ filename, contentType, size }: FileFacts) {
+  return { filename, content_type: contentType, size }
 }
 
 function presentExpiry(push: Push, now: number) {

@@ -1,17 +1,21 @@
 // The push endpoints of the API: what each reads from a request, asks of the services and answers.
 
+import { Readable } from 'node:stream'
 import type { Account } from '../../domain/account.ts'
 import { MAX_PAGE } from '../../domain/audit.ts'
 import { DomainError } from '../../domain/errors.ts'
 import type { PushLimits } from '../../domain/new-push.ts'
 import type { Now } from '../../domain/time.ts'
 import type { Pushes, Retrieval } from '../../services/pushes.ts'
+import type { Upload, Uploads } from '../../services/uploads.ts'
 import { answerJson } from '../answers.ts'
 import { type Exchange, queryOf } from '../exchange.ts'
 import type { Asked } from '../router.ts'
 import type { BodyLimits } from './body.ts'
+import { decodeEncodedWords } from './encoded-words.ts'
+import type { FilePart } from './multipart.ts'
 import { readPushFields } from './push-body.ts'
-import { parseNewPush, refuseFiles } from './push-input.ts'
+import { parseNewPush, requireFilesAllowed } from './push-input.ts'
 import {
   presentCreated,
   presentDeleted,
@@ -26,18 +30,33 @@ export type PushEndpoints = ReturnType<typeof createPushEndpoints>
 
 export function createPushEndpoints(options: {
   pushes: Pushes
+  uploads: Uploads
   limits: PushLimits
   body: BodyLimits
   now: Now
 }) {
-  const { pushes, limits, body, now } = options
+  const { pushes, uploads, limits, body, now } = options
   const presentation = ({ baseUrl }: Exchange) => ({ baseUrl, now: now() })
 
-  async function create({ exchange, viewer }: Asked): Promise<Response> {
-    const onFile = () => refuseFiles(viewer, limits)
+  async function create(asked: Asked): Promise<Response> {
+    const upload = uploads.begin()
+    try {
+      return await createWith(upload, asked)
+    } catch (cause) {
+      await upload.discard()
+      throw cause
+    }
+  }
+
+  async function createWith(upload: Upload, { exchange, viewer }: Asked): Promise<Response> {
+    const onFile = async (file: FilePart) => {
+      requireFilesAllowed(viewer, limits)
+      await upload.add({ ...file, filename: decodeEncodedWords(file.filename) })
+    }
     const wire = await readPushFields(exchange.request, { ...body, onFile })
-    const created = await pushes.create(parseNewPush(wire, viewer, limits), viewer)
-    return answerJson(201, presentCreated(created, presentation(exchange)))
+    const { push, files } = parseNewPush(wire, { viewer, limits, received: upload.listFiles().length })
+    for (const { data, ...file } of files) await upload.add({ ...file, content: Readable.from([data]) })
+    return answerJson(201, presentCreated(await pushes.create(push, viewer, upload), presentation(exchange)))
   }
 
   async function retrieve({ exchange, viewer, params }: Asked): Promise<Response> {

@@ -51,6 +51,7 @@ CREATE TABLE pushes (
   wrong_tries_since INTEGER NOT NULL,
   expired_on INTEGER,
   deleted INTEGER NOT NULL CHECK (deleted IN (0, 1)),
+  files INTEGER NOT NULL CHECK (files >= 0),
   last_entry INTEGER,
   audit_entries INTEGER NOT NULL CHECK (audit_entries BETWEEN 0 AND 10000),
   audit_dropped INTEGER NOT NULL CHECK (audit_dropped >= 0),
@@ -73,6 +74,25 @@ CREATE TABLE push_secrets (
   passphrase_salt BLOB,
   payload BLOB NOT NULL
 ) STRICT;
+
+-- The files of a live push; names and types are sealed, and vanish with the secrets.
+CREATE TABLE push_files (
+  push_id INTEGER NOT NULL REFERENCES pushes (id) ON DELETE CASCADE,
+  n INTEGER NOT NULL CHECK (n >= 0),
+  file_id TEXT NOT NULL,
+  size INTEGER NOT NULL CHECK (size >= 0),
+  filename BLOB NOT NULL,
+  content_type BLOB NOT NULL,
+  PRIMARY KEY (push_id, n)
+) STRICT, WITHOUT ROWID;
+
+-- Files to be removed at a time; without a time, uploads that are under way.
+CREATE TABLE files_due (
+  id TEXT PRIMARY KEY,
+  at INTEGER
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX files_due_at ON files_due (at) WHERE at IS NOT NULL;
 
 -- What an account sees of its own pushes, sealed.
 CREATE TABLE push_labels (

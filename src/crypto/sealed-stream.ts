@@ -1,0 +1,103 @@
+// A sealed file: segments of a fixed size, each authenticated on its own before a byte of it is released (STREAM, after
+// Hoang, Reyhanitabar, Rogaway and Vizár 2015).
+//
+//   8 bytes   header: "OBF", version 1, size of a segment (big-endian)
+//   then for each segment: ciphertext, 16 bytes tag
+//
+// AES-256-GCM under the file's own key. Nonce: 7 zero bytes, a 4-byte counter, 1 for the last segment and else 0.
+// Associated data: the header and the file's id. There is always a last segment, which may be empty.
+
+import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto'
+
+export const SEGMENT_BYTES = 256 * 1024
+export const HEADER_BYTES = 8
+const TAG_BYTES = 16
+const NONCE_BYTES = 12
+const KEY_BYTES = 32
+
+/** What a sealed file is bound to. */
+export type SealedFile = { id: string; key: Uint8Array }
+
+/** A key for each file of a push, from the push's data key. */
+export function deriveFileKey(dataKey: Uint8Array, id: string): Uint8Array {
+  return new Uint8Array(hkdfSync('sha256', dataKey, new Uint8Array(), `oncebox/1/file/${id}`, KEY_BYTES))
+}
+
+export function segmentCount(size: number): number {
+  return Math.max(1, Math.ceil(size / SEGMENT_BYTES))
+}
+
+/** Where a segment lies in the sealed file, in bytes. */
+export function segmentPosition(index: number, size: number): { start: number; length: number } {
+  const plain = Math.min(SEGMENT_BYTES, size - index * SEGMENT_BYTES)
+  return { start: HEADER_BYTES + index * (SEGMENT_BYTES + TAG_BYTES), length: plain + TAG_BYTES }
+}
+
+/** The sealed file, piece by piece, as the content arrives; holds one segment at a time. */
+export async function* sealStream(
+  content: AsyncIterable<Uint8Array>,
+  file: SealedFile,
+): AsyncGenerator<Buffer> {
+  const segment = Buffer.allocUnsafe(SEGMENT_BYTES)
+  let filled = 0
+  let index = 0
+  yield header()
+  for await (const chunk of content) {
+    for (let used = 0; used < chunk.length; ) {
+      // A full segment is sealed only when more comes: the last one carries the flag.
+      if (filled === SEGMENT_BYTES) {
+        yield sealSegment(segment, file, { index, isLast: false })
+        index += 1
+        filled = 0
+      }
+      const part = chunk.subarray(used, used + SEGMENT_BYTES - filled)
+      segment.set(part, filled)
+      filled += part.length
+      used += part.length
+    }
+  }
+  yield sealSegment(segment.subarray(0, filled), file, { index, isLast: true })
+}
+
+export type SegmentPlace = { index: number; isLast: boolean }
+
+/** The plain bytes of one segment, or null when it was altered, moved or cut. */
+export function openSegment(sealed: Uint8Array, file: SealedFile, place: SegmentPlace): Buffer | null {
+  const body = sealed.length - TAG_BYTES
+  if (body < 0) return null
+  const decipher = createDecipheriv('aes-256-gcm', file.key, nonce(place))
+  decipher.setAAD(associatedData(file))
+  decipher.setAuthTag(sealed.subarray(body))
+  try {
+    const plain = decipher.update(sealed.subarray(0, body))
+    decipher.final()
+    return plain
+  } catch {
+    return null
+  }
+}
+
+function sealSegment(plain: Uint8Array, file: SealedFile, place: SegmentPlace): Buffer {
+  const cipher = createCipheriv('aes-256-gcm', file.key, nonce(place))
+  cipher.setAAD(associatedData(file))
+  const sealed = cipher.update(plain)
+  cipher.final()
+  return Buffer.concat([sealed, cipher.getAuthTag()])
+}
+
+function header(): Buffer {
+  const bytes = Buffer.from('OBF\u0001\0\0\0\0', 'latin1')
+  bytes.writeUInt32BE(SEGMENT_BYTES, 4)
+  return bytes
+}
+
+function associatedData({ id }: SealedFile): Buffer {
+  return Buffer.concat([header(), Buffer.from(id)])
+}
+
+function nonce({ index, isLast }: SegmentPlace): Buffer {
+  const bytes = Buffer.alloc(NONCE_BYTES)
+  bytes.writeUInt32BE(index, 7)
+  bytes.writeUInt8(isLast ? 1 : 0, 11)
+  return bytes
+}

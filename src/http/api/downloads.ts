@@ -1,0 +1,111 @@
+// `GET /d/:grant`: a file, whole or in part, always as an attachment.
+
+import { ANY_TYPE } from '../../domain/files.ts'
+import type { Download, Downloads, Span } from '../../services/downloads.ts'
+import { type AnswerHeaders, answerJson } from '../answers.ts'
+import type { Asked } from '../router.ts'
+import { parseRange } from './range.ts'
+
+/** Files up to this size are answered whole, with their length; larger ones as a stream. */
+const WHOLE_BYTES = 1024 * 1024
+
+export function createAnswerDownload({ open }: Downloads) {
+  return async ({ exchange: { request, isHead }, params }: Asked): Promise<Response> => {
+    const download = await open(params.grant ?? '')
+    const headers = headersOf(download)
+    const span = readSpan(request, download, headers.etag ?? '')
+    if (isHead || span === 'unsatisfiable') await download.close()
+    if (span === 'unsatisfiable') {
+      const range = { 'content-range': `bytes */${download.size}`, 'x-file-size': String(download.size) }
+      return answerJson(416, { error: 'The range lies outside of the file.' }, range)
+    }
+    return isHead ? answerHead({ download, headers, span }) : answerSpan({ download, headers, span })
+  }
+}
+
+type Part = { download: Download; headers: AnswerHeaders; span: Span | null }
+
+/** Always tells the length. */
+function answerHead(part: Part): Response {
+  const { status, headers, start, end } = describePart(part)
+  return new Response(null, { status, headers: { ...headers, 'content-length': String(end - start) } })
+}
+
+async function answerSpan(part: Part): Promise<Response> {
+  const { download } = part
+  const { status, headers, start, end } = describePart(part)
+  const isSmall = end - start <= WHOLE_BYTES
+  const body = isSmall ? await readWhole(download, { start, end }) : stream(download, { start, end })
+  return new Response(body, { status, headers })
+}
+
+function describePart({ download, headers, span }: Part) {
+  if (span === null) return { status: 200, headers, start: 0, end: download.size }
+  const range = { 'content-range': `bytes ${span.start}-${span.end - 1}/${download.size}` }
+  return { status: 206, headers: { ...headers, ...range }, ...span }
+}
+
+function readSpan({ headers }: Request, { size }: Download, etag: string): Span | null | 'unsatisfiable' {
+  const condition = headers.get('if-range')
+  const range = headers.get('range')
+  return range === null || (condition !== null && condition !== etag) ? null : parseRange(range, size)
+}
+
+function headersOf({ id, filename, contentType, size }: Download): AnswerHeaders {
+  return {
+    'content-type': contentType === 'text/plain' ? 'text/plain; charset=utf-8' : contentType || ANY_TYPE,
+    'content-disposition': attachment(filename),
+    'content-security-policy': "sandbox; default-src 'none'",
+    'x-content-type-options': 'nosniff',
+    'cache-control': 'private, no-store',
+    'referrer-policy': 'no-referrer',
+    'accept-ranges': 'bytes',
+    'x-file-size': String(size),
+    etag: `"${id}"`,
+  }
+}
+
+/** RFC 6266: a plain name for old clients, the real one as RFC 5987 says. */
+function attachment(filename: string): string {
+  const plain = filename.replace(/[^\x20-\x7e]|["\\%]/g, '_')
+  const exact = encodeURIComponent(filename).replace(
+    /['()*!]/g,
+    (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+  return `attachment; filename="${plain}"; filename*=UTF-8''${exact}`
+}
+
+async function readWhole(download: Download, span: Span): Promise<Buffer<ArrayBuffer>> {
+  try {
+    const chunks: Uint8Array[] = []
+    for await (const chunk of download.read(span)) chunks.push(chunk)
+    return Buffer.concat(chunks)
+  } finally {
+    await download.close()
+  }
+}
+
+/** Reads no further than the client does; an error in the middle resets the connection. */
+function stream(download: Download, span: Span): ReadableStream<Uint8Array> {
+  const segments = download.read(span)
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const { value, done } = await segments.next()
+          if (!done) return controller.enqueue(value)
+          controller.close()
+          await download.close()
+        } catch (cause) {
+          await download.close()
+          throw cause
+        }
+      },
+      async cancel() {
+        await segments.return(undefined)
+        await download.close()
+      },
+    },
+    { highWaterMark: 1 },
+  )
+}

@@ -1,0 +1,100 @@
+// Downloads by grant: who holds one may read its file until it ends, or the push was deleted or ran out of time.
+
+import type { FileHandle } from 'node:fs/promises'
+import { type Grant, openGrant, sealGrant } from '../crypto/download-grant.ts'
+import type { Keyring } from '../crypto/keyring.ts'
+import {
+  deriveFileKey,
+  openSegment,
+  SEGMENT_BYTES,
+  segmentCount,
+  segmentPosition,
+} from '../crypto/sealed-stream.ts'
+import { DomainError } from '../domain/errors.ts'
+import { type FileFacts, grantLifetime, type StoredFile } from '../domain/files.ts'
+import type { Push } from '../domain/push.ts'
+import type { Now } from '../domain/time.ts'
+import type { Store } from '../store/store.ts'
+
+/** Bytes from `start` up to, not including, `end`. */
+export type Span = { start: number; end: number }
+
+export type Download = FileFacts & {
+  id: string
+  /** Authenticated plain bytes, a segment at a time; the caller closes. Throws when the file was altered. */
+  read(span: Span): AsyncGenerator<Uint8Array>
+  close(): Promise<void>
+}
+
+export type Downloads = ReturnType<typeof createDownloads>
+
+export type DownloadsOptions = { store: Pick<Store, 'files' | 'pushes'>; keyring: Keyring; now: Now }
+
+export function createDownloads({ store, keyring, now }: DownloadsOptions) {
+  /** For the files of a push that has just been viewed. */
+  function grant(
+    file: StoredFile,
+    options: { lookup: Uint8Array; dataKey: Uint8Array; viewedAt: number },
+  ): string {
+    const { lookup, dataKey, viewedAt } = options
+    const { id, filename, contentType, size } = file
+    const key = Buffer.from(deriveFileKey(dataKey, id)).toString('base64')
+    const push = Buffer.from(lookup).toString('hex')
+    return sealGrant(
+      { push, file: id, key, filename, contentType, size, until: viewedAt + grantLifetime(size) },
+      keyring,
+    )
+  }
+
+  /** Throws `forbidden` for an altered or lapsed grant, `not_found` for a file that was destroyed. */
+  async function open(text: string): Promise<Download> {
+    const found = openGrant(text, keyring)
+    if (found === null) throw new DomainError('forbidden', 'This download link is not valid.')
+    if (now() >= found.until)
+      throw new DomainError('forbidden', 'This download link has run out; retrieve the push again.')
+    const push = store.pushes.findPush(Buffer.from(found.push, 'hex'))
+    const file = push === null || isOver(push, now()) ? null : await store.files.openFile(found.file)
+    if (file === null) throw new DomainError('not_found', 'not-found')
+    return present(found, file)
+  }
+
+  return { grant, open }
+}
+
+/** A last view leaves the files to its grants; time and deletion end them at once. */
+function isOver(push: Push, now: number): boolean {
+  return push.deleted || push.expiresAt <= now
+}
+
+function present(grant: Grant, file: FileHandle): Download {
+  const sealed = { id: grant.file, key: Buffer.from(grant.key, 'base64') }
+  const { filename, contentType, size } = grant
+
+  async function* read({ start, end }: Span): AsyncGenerator<Uint8Array> {
+    const last = segmentCount(size) - 1
+    for (let index = Math.floor(start / SEGMENT_BYTES); index * SEGMENT_BYTES < end; index += 1) {
+      const plain = openSegment(await readSegment(file, index, size), sealed, {
+        index,
+        isLast: index === last,
+      })
+      if (plain === null) throw new Error(`the sealed file ${grant.file} was altered on disk`)
+      const from = index * SEGMENT_BYTES
+      yield plain.subarray(Math.max(0, start - from), Math.min(plain.length, end - from))
+    }
+  }
+
+  return { id: grant.file, filename, contentType, size, read, close: () => file.close() }
+}
+
+/** Short when the file was cut: then it does not open. */
+async function readSegment(file: FileHandle, index: number, size: number): Promise<Uint8Array> {
+  const { start, length } = segmentPosition(index, size)
+  const bytes = Buffer.allocUnsafe(length)
+  let filled = 0
+  while (filled < length) {
+    const { bytesRead } = await file.read(bytes, filled, length - filled, start + filled)
+    if (bytesRead === 0) break
+    filled += bytesRead
+  }
+  return bytes.subarray(0, filled)
+}

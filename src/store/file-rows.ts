@@ -1,0 +1,84 @@
+// Which files a push has, and which are due to be removed. `files_due` is in place of every scan of the folder.
+
+import { and, asc, eq, isNotNull, isNull, lte, sql } from 'drizzle-orm'
+import { grantLifetime } from '../domain/files.ts'
+import type { Connection } from './database.ts'
+import { placeholdersOf } from './placeholders.ts'
+import { filesDue, pushFiles } from './schema.ts'
+
+export type FileRow = typeof pushFiles.$inferSelect
+
+/** at-once: nobody may read them any more. after-grants: the last view has just handed out grants. */
+export type Release = { pushId: number; now: number; when: 'at-once' | 'after-grants' }
+
+export type FileRows = ReturnType<typeof createFileRows>
+
+const STEP = 100
+
+export function createFileRows({ orm }: Connection, onDue: () => void) {
+  const pushId = sql.placeholder('pushId')
+  const insertFile = orm.insert(pushFiles).values(placeholdersOf(pushFiles)).prepare()
+  const ofPush = orm
+    .select()
+    .from(pushFiles)
+    .where(eq(pushFiles.pushId, pushId))
+    .orderBy(asc(pushFiles.n))
+    .prepare()
+  const deleteOfPush = orm.delete(pushFiles).where(eq(pushFiles.pushId, pushId)).prepare()
+  const insertDue = orm.insert(filesDue).values(placeholdersOf(filesDue)).prepare()
+  const deleteDue = orm
+    .delete(filesDue)
+    .where(eq(filesDue.id, sql.placeholder('id')))
+    .prepare()
+  const due = orm
+    .select({ id: filesDue.id })
+    .from(filesDue)
+    .where(and(isNotNull(filesDue.at), lte(filesDue.at, sql.placeholder('until'))))
+    .orderBy(asc(filesDue.at))
+    .limit(STEP)
+    .prepare()
+
+  /** An upload enters its file before the first byte; without a time it is unfinished. */
+  function begin(id: string): void {
+    insertDue.run({ id, at: null })
+  }
+
+  /** The files belong to a push now. */
+  function attach(files: FileRow[]): void {
+    for (const file of files) {
+      insertFile.run(file)
+      deleteDue.run({ id: file.fileId })
+    }
+  }
+
+  /** Takes a push's files from it, with their names, and enters them as due. */
+  function release({ pushId, now, when }: Release): void {
+    for (const { fileId, size } of ofPush.all({ pushId })) {
+      insertDue.run({ id: fileId, at: when === 'at-once' ? now : now + grantLifetime(size) })
+    }
+    deleteOfPush.run({ pushId })
+    onDue()
+  }
+
+  /** An upload that came to nothing. */
+  function giveUp({ id, now }: { id: string; now: number }): void {
+    orm.update(filesDue).set({ at: now }).where(eq(filesDue.id, id)).run()
+    onDue()
+  }
+
+  /** At start nobody is uploading: what is unfinished stays so. */
+  function giveUpUnfinished(now: number): void {
+    orm.update(filesDue).set({ at: now }).where(isNull(filesDue.at)).run()
+  }
+
+  return {
+    begin,
+    attach,
+    release,
+    giveUp,
+    giveUpUnfinished,
+    listOfPush: (id: number): FileRow[] => ofPush.all({ pushId: id }),
+    listDue: (until: number): string[] => due.all({ until }).map(({ id }) => id),
+    forget: (id: string): void => void deleteDue.run({ id }),
+  }
+}

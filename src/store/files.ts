@@ -1,0 +1,61 @@
+// Sealed files on disk. What is in them is nobody's business here: bytes in, bytes out, durable when a promise resolves.
+
+import { existsSync, mkdirSync } from 'node:fs'
+import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+
+export type Files = ReturnType<typeof createFiles>
+
+export function createFiles(folder: string) {
+  if (!existsSync(folder)) mkdirSync(folder, { mode: 0o700 })
+
+  const pathOf = (id: string) => join(folder, id.slice(0, 2), id)
+
+  /** Writes as the bytes arrive; the file exists under its name only once all of it is on the disk. */
+  async function putFile(id: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
+    const path = pathOf(id)
+    if ((await mkdir(dirname(path), { recursive: true, mode: 0o700 })) !== undefined) await syncFolder(folder)
+    const file = await open(`${path}.part`, 'wx', 0o600)
+    try {
+      for await (const chunk of bytes) await writeAll(file, chunk)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    await rename(`${path}.part`, path)
+    await syncFolder(dirname(path))
+  }
+
+  /** null when there is no such file any more. */
+  async function openFile(id: string): Promise<FileHandle | null> {
+    return open(pathOf(id), 'r').catch((cause) => {
+      if (cause?.code === 'ENOENT') return null
+      throw cause
+    })
+  }
+
+  /** Whole or unfinished; it may be gone already. */
+  async function removeFile(id: string): Promise<void> {
+    await rm(pathOf(id), { force: true })
+    await rm(`${pathOf(id)}.part`, { force: true })
+  }
+
+  return { putFile, openFile, removeFile }
+}
+
+async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
+  for (let written = 0; written < bytes.length; ) {
+    written += (await file.write(bytes, written, bytes.length - written)).bytesWritten
+  }
+}
+
+/** Makes a new name survive a power cut. Windows cannot open folders and needs no such thing. */
+async function syncFolder(path: string): Promise<void> {
+  if (process.platform === 'win32') return
+  const folder = await open(path, 'r')
+  try {
+    await folder.sync()
+  } finally {
+    await folder.close()
+  }
+}
