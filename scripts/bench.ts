@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { divideCores } from './bench/cores.ts'
 import { measureEmptyFolder } from './bench/empty-folder.ts'
+import { measureFiles } from './bench/files.ts'
 import { measureFullFolder } from './bench/full-folder.ts'
 import { measureBare } from './bench/loads.ts'
 import { createReport } from './bench/report.ts'
@@ -14,6 +15,7 @@ import { startBare } from './bench/servers.ts'
 
 const USAGE = `npm run bench -- [options]
   --seconds N    how long each load lasts (8)
+  --files        also send files of a gigabyte, alone and eight at once (needs 10 GiB)
   --million      also fill the folder with a million pushes and measure again
   --pushes N     another number than a million; implies --million
   --dir FOLDER   where the temporary folder is made (the system's place for such)
@@ -22,6 +24,7 @@ const USAGE = `npm run bench -- [options]
 interface Options {
   readonly seconds: number
   readonly pushes: number | undefined
+  readonly files: boolean
   readonly parent: string | undefined
   readonly binary: string
 }
@@ -30,6 +33,7 @@ function readOptions(): Options {
   const { values } = parseArgs({
     options: {
       seconds: { type: 'string', default: '8' },
+      files: { type: 'boolean', default: false },
       million: { type: 'boolean', default: false },
       pushes: { type: 'string' },
       dir: { type: 'string' },
@@ -40,6 +44,7 @@ function readOptions(): Options {
   return {
     seconds: positive('--seconds', values.seconds),
     pushes: pushes === undefined ? undefined : positive('--pushes', pushes),
+    files: values.files,
     parent: values.dir,
     binary: values.binary,
   }
@@ -56,7 +61,7 @@ function positive(flag: string, text: string): number {
   return value
 }
 
-async function measure(sandbox: Sandbox, { binary, seconds, pushes }: Options): Promise<void> {
+async function measure(sandbox: Sandbox, { binary, seconds, pushes, files }: Options): Promise<void> {
   const cores = divideCores()
   const report = createReport()
   console.log(`${cores.description}; 64 connections, ${seconds} s a load; data in ${sandbox.folder}`)
@@ -73,6 +78,7 @@ async function measure(sandbox: Sandbox, { binary, seconds, pushes }: Options): 
     if (pushes === undefined) await served.server.stop()
     else await measureFullFolder(stage, { served, pushes })
     await bare.stop()
+    if (files) await measureFiles(stage)
   } finally {
     report.print()
   }

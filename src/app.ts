@@ -26,6 +26,7 @@ import { createDownloads } from './services/downloads.ts'
 import { createLanes } from './services/lanes.ts'
 import { createPassphrases } from './services/passphrases.ts'
 import { createPushes } from './services/pushes.ts'
+import { createRelieve } from './services/relief.ts'
 import { createSweeper, type Sweeper } from './services/sweeper.ts'
 import { createUploads } from './services/uploads.ts'
 import type { Config } from './settings.ts'
@@ -145,8 +146,9 @@ function createHandle({ config, store, apiTokens, log, rateLimit }: HandleParts)
   const passphrases = createPassphrases(
     createLanes({ lanes: Math.max(1, availableParallelism() - 1), maxWaiting: MAX_WAITING_DERIVATIONS }),
   )
-  const uploads = createUploads({ store, limits })
-  const downloads = createDownloads({ store, keyring: store.keyring, now: store.now })
+  const relieve = createRelieve(() => Bun.gc(true))
+  const uploads = createUploads({ store, limits, relieve })
+  const downloads = createDownloads({ store, keyring: store.keyring, now: store.now, relieve })
   const { keyring, now } = store
   const pushes = createPushes({ store, keyring, passphrases, grant: downloads.grant, now })
   // Escaping may take six bytes for one.

@@ -14,7 +14,7 @@ export interface Target {
   readonly what: string
   /** Undefined when it could not be measured here. */
   readonly measured: number | undefined
-  readonly unit: '%' | 'ms' | 'MiB' | ''
+  readonly unit: '%' | 'ms' | 'MiB' | 'MiB/s' | ''
   readonly limit: { readonly atLeast: number; readonly aim?: number } | { readonly atMost: number }
   readonly remark?: string
 }

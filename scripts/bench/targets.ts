@@ -12,6 +12,15 @@ export const targets = {
   /** After a million requests. */
   loadedMemory: { atMost: 200 },
 
+  /** MiB a second, or half of the plain rate where that is lower. */
+  upload: 300,
+  download: 500,
+  /** What a gigabyte up and down may add, alone and eight at once. */
+  fileMemory: { atMost: 64 },
+  filesMemory: { atMost: 96 },
+  /** Of API requests while the eight run. */
+  filesP99: { atMost: 100 },
+
   /** With a million live pushes in the folder, of the rate on a new one. */
   fullCreates: { atLeast: 65 },
   fullRetrieves: { atLeast: 80 },

@@ -15,6 +15,7 @@ import { type FileFacts, grantLifetime, type StoredFile } from '../domain/files.
 import type { Push } from '../domain/push.ts'
 import type { Now } from '../domain/time.ts'
 import type { Store } from '../store/store.ts'
+import type { Relieve } from './relief.ts'
 
 /** Bytes from `start` up to, not including, `end`. */
 export type Span = { start: number; end: number }
@@ -28,9 +29,14 @@ export type Download = FileFacts & {
 
 export type Downloads = ReturnType<typeof createDownloads>
 
-export type DownloadsOptions = { store: Pick<Store, 'files' | 'pushes'>; keyring: Keyring; now: Now }
+export type DownloadsOptions = {
+  store: Pick<Store, 'files' | 'pushes'>
+  keyring: Keyring
+  now: Now
+  relieve: Relieve
+}
 
-export function createDownloads({ store, keyring, now }: DownloadsOptions) {
+export function createDownloads({ store, keyring, now, relieve }: DownloadsOptions) {
   /** For the files of a push that has just been viewed. */
   function grant(
     file: StoredFile,
@@ -55,7 +61,7 @@ export function createDownloads({ store, keyring, now }: DownloadsOptions) {
     const push = store.pushes.findPush(Buffer.from(found.push, 'hex'))
     const file = push === null || isOver(push, now()) ? null : await store.files.openFile(found.file)
     if (file === null) throw new DomainError('not_found', 'not-found')
-    return present(found, file)
+    return present(found, file, relieve)
   }
 
   return { grant, open }
@@ -66,7 +72,7 @@ function isOver(push: Push, now: number): boolean {
   return push.deleted || push.expiresAt <= now
 }
 
-function present(grant: Grant, file: FileHandle): Download {
+function present(grant: Grant, file: FileHandle, relieve: Relieve): Download {
   const sealed = { id: grant.file, key: Buffer.from(grant.key, 'base64') }
   const { filename, contentType, size } = grant
 
@@ -78,6 +84,7 @@ function present(grant: Grant, file: FileHandle): Download {
         isLast: index === last,
       })
       if (plain === null) throw new Error(`the sealed file ${grant.file} was altered on disk`)
+      relieve(plain.length)
       const from = index * SEGMENT_BYTES
       yield plain.subarray(Math.max(0, start - from), Math.min(plain.length, end - from))
     }

@@ -7,6 +7,7 @@ import { DomainError } from '../domain/errors.ts'
 import { cleanFilename, MAX_FILENAME_CHARACTERS, type StoredFile, safeContentType } from '../domain/files.ts'
 import type { PushLimits } from '../domain/new-push.ts'
 import type { Store } from '../store/store.ts'
+import type { Relieve } from './relief.ts'
 
 export type IncomingFile = { filename: string; contentType: string; content: AsyncIterable<Uint8Array> }
 
@@ -18,13 +19,13 @@ const ID_CHARACTERS = 26
 /** Bytes after which the disk is looked at again. */
 const SPACE_CHECK_BYTES = 16 * 1024 * 1024
 
-export function createUploads({
-  store,
-  limits,
-}: {
+export type UploadsOptions = {
   store: Pick<Store, 'files' | 'freeSpace'>
   limits: PushLimits
-}) {
+  relieve: Relieve
+}
+
+export function createUploads({ store, limits, relieve }: UploadsOptions) {
   function begin() {
     const dataKey = newDataKey()
     // In the order of their beginning; small ones may end earlier than a large one before them.
@@ -57,6 +58,7 @@ export function createUploads({
           checked = counted.size
           await store.freeSpace.require()
         }
+        relieve(chunk.length)
         yield chunk
       }
     }

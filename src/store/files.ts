@@ -3,6 +3,7 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { diskFull } from './group-commit.ts'
 
 export type Files = ReturnType<typeof createFiles>
 
@@ -12,7 +13,15 @@ export function createFiles(folder: string) {
   const pathOf = (id: string) => join(folder, id.slice(0, 2), id)
 
   /** Writes as the bytes arrive; the file exists under its name only once all of it is on the disk. */
-  async function putFile(id: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
+  function putFile(id: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
+    return writeFile(id, bytes).catch(async (cause) => {
+      // At once, because what has to be written down next may need the room.
+      await removeFile(id)
+      throw isFull(cause) ? diskFull() : cause
+    })
+  }
+
+  async function writeFile(id: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
     const path = pathOf(id)
     if ((await mkdir(dirname(path), { recursive: true, mode: 0o700 })) !== undefined) await syncFolder(folder)
     const file = await open(`${path}.part`, 'wx', 0o600)
@@ -41,6 +50,10 @@ export function createFiles(folder: string) {
   }
 
   return { putFile, openFile, removeFile }
+}
+
+function isFull(cause: unknown): boolean {
+  return cause instanceof Error && 'code' in cause && (cause.code === 'ENOSPC' || cause.code === 'EDQUOT')
 }
 
 async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {

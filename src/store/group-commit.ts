@@ -180,10 +180,13 @@ function overloaded(): DomainError {
   return new DomainError('overloaded', 'The server is busy; nothing was stored.', { retryAfter: 1 })
 }
 
+export function diskFull(): DomainError {
+  return new DomainError('disk_full', 'The disk of this server is full; nothing was stored.')
+}
+
 /** SQLite's words for a full disk and for a lock held too long, in ours. */
 export function translate(cause: unknown): unknown {
-  if (isFull(cause))
-    return new DomainError('disk_full', 'The disk of this server is full; nothing was stored.')
+  if (isFull(cause)) return diskFull()
   return isBusy(cause) ? overloaded() : cause
 }
 

@@ -79,12 +79,16 @@ const accountOnly = [{ token: [] }]
 
 const formFields = {
   type: 'object',
-  required: ['push[payload]'],
   properties: {
     'push[payload]': { type: 'string' },
     'push[expire_after_days]': { type: 'integer' },
     'push[expire_after_views]': { type: 'integer' },
     'push[passphrase]': { type: 'string' },
+    'push[files][]': {
+      type: 'array',
+      items: { type: 'string', format: 'binary' },
+      description: 'multipart only',
+    },
   },
 }
 

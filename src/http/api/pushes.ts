@@ -43,7 +43,8 @@ export function createPushEndpoints(options: {
     try {
       return await createWith(upload, asked)
     } catch (cause) {
-      await upload.discard()
+      // What cannot be given up now, on a disk that is full, is given up at the next start.
+      await upload.discard().catch(() => undefined)
       throw cause
     }
   }

@@ -1,0 +1,167 @@
+// The stage of files: a gigabyte up and down, alone and eight at once, beside writing and reading the same bytes plainly.
+
+import { closeSync, fsyncSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { addOwners } from './accounts.ts'
+import { residentMebibytes } from './memory.ts'
+import { startOncebox } from './servers.ts'
+import type { Stage } from './stage.ts'
+import { targets } from './targets.ts'
+
+const MIB = 1024 * 1024
+const SIZE = 1024 * MIB
+const AT_ONCE = 8
+const SAMPLE_MS = 50
+const BOUNDARY = 'oncebox-bench'
+
+interface Owner {
+  readonly url: string
+  readonly token: string
+}
+
+export async function measureFiles({ binary, sandbox, cores, report }: Stage): Promise<void> {
+  const dataDir = join(sandbox.folder, 'data-files')
+  const server = await startOncebox({ sandbox, prefix: cores.serverPrefix, binary, dataDir })
+  const [token = ''] = await addOwners({ sandbox, binary, dataDir }, 1)
+  const owner = { url: `http://127.0.0.1:${server.port}/api/v2/pushes`, token }
+  const plain = measurePlain(join(sandbox.folder, 'plain'))
+  const before = residentMebibytes(server.pid) ?? 0
+
+  console.error('… a gigabyte up and down')
+  const alone = watchMemory(server.pid)
+  const up = await timed(() => upload(owner))
+  const down = await timed(() => download(up.result))
+  const peak = alone()
+
+  console.error(`… ${AT_ONCE} gigabytes up and down at once`)
+  const together = watchMemory(server.pid)
+  const meanwhile = watchRequests(owner)
+  const links = await Promise.all(Array.from({ length: AT_ONCE }, () => upload(owner)))
+  await Promise.all(links.map(download))
+  const p99 = await meanwhile()
+  const peakTogether = together()
+  await server.stop()
+
+  const rates = [
+    { what: 'upload of 1 GiB', rate: up.rate, target: targets.upload, beside: plain.write },
+    { what: 'download of 1 GiB', rate: down.rate, target: targets.download, beside: plain.read },
+  ]
+  for (const { what, rate, target, beside } of rates) {
+    const limit = { atLeast: Math.min(target, beside / 2) }
+    report.judge({
+      what,
+      measured: rate,
+      unit: 'MiB/s',
+      limit,
+      remark: `plainly ${Math.round(beside)} MiB/s`,
+    })
+  }
+  const memory = { unit: 'MiB' as const, remark: `${before.toFixed(0)} MiB before` }
+  report.judge({
+    what: 'memory added by both',
+    measured: peak - before,
+    limit: targets.fileMemory,
+    ...memory,
+  })
+  const added = peakTogether - before
+  report.judge({
+    what: `memory added by ${AT_ONCE} at once`,
+    measured: added,
+    limit: targets.filesMemory,
+    ...memory,
+  })
+  report.judge({ what: 'p99 of creates meanwhile', measured: p99, unit: 'ms', limit: targets.filesP99 })
+}
+
+/** Writing with one fsync at the end, and reading, in MiB a second. */
+function measurePlain(path: string): { write: number; read: number } {
+  const chunk = Buffer.alloc(256 * 1024, 7)
+  const file = openSync(path, 'w+')
+  const began = performance.now()
+  for (let written = 0; written < SIZE; written += chunk.length) writeSync(file, chunk)
+  fsyncSync(file)
+  const wrote = performance.now()
+  for (let read = 0; read < SIZE; read += chunk.length) readSync(file, chunk, 0, chunk.length, read)
+  const done = performance.now()
+  closeSync(file)
+  rmSync(path)
+  return { write: rateOf(wrote - began), read: rateOf(done - wrote) }
+}
+
+function rateOf(milliseconds: number): number {
+  return SIZE / MIB / (milliseconds / 1000)
+}
+
+async function timed<T>(work: () => Promise<T>): Promise<{ result: T; rate: number }> {
+  const began = performance.now()
+  const result = await work()
+  return { result, rate: rateOf(performance.now() - began) }
+}
+
+/** Resolves to the link to download it by. */
+async function upload({ url, token }: Owner): Promise<string> {
+  const headers = {
+    authorization: `Bearer ${token}`,
+    'content-type': `multipart/form-data; boundary=${BOUNDARY}`,
+  }
+  const created = await fetch(url, { method: 'POST', headers, body: multipartBody() })
+  if (created.status !== 201)
+    throw new Error(`an upload was answered ${created.status}: ${await created.text()}`)
+  const { url_token } = (await created.json()) as { url_token: string }
+  const { files } = (await (await fetch(`${url}/${url_token}`)).json()) as { files: { url: string }[] }
+  return files[0]?.url ?? ''
+}
+
+function multipartBody(): ReadableStream<Uint8Array> {
+  const chunk = Buffer.alloc(256 * 1024, 7)
+  const disposition = 'Content-Disposition: form-data; name="push[files][]"; filename="big"'
+  let sent = -1
+  return new ReadableStream({
+    pull(controller) {
+      if (sent < 0) controller.enqueue(Buffer.from(`--${BOUNDARY}\r\n${disposition}\r\n\r\n`))
+      else if (sent < SIZE / chunk.length) controller.enqueue(chunk)
+      else {
+        controller.enqueue(Buffer.from(`\r\n--${BOUNDARY}--\r\n`))
+        controller.close()
+      }
+      sent += 1
+    },
+  })
+}
+
+async function download(url: string): Promise<void> {
+  let read = 0
+  for await (const chunk of (await fetch(url)).body ?? []) read += chunk.length
+  if (read !== SIZE) throw new Error(`a download gave ${read} of ${SIZE} bytes`)
+}
+
+/** The returned function ends the watch and tells the most that was seen. */
+function watchMemory(pid: number): () => number {
+  let most = 0
+  const timer = setInterval(() => {
+    most = Math.max(most, residentMebibytes(pid) ?? 0)
+  }, SAMPLE_MS)
+  return () => {
+    clearInterval(timer)
+    return most
+  }
+}
+
+/** The returned function ends the watch and tells the 99th percentile in milliseconds. */
+function watchRequests({ url }: Owner): () => Promise<number> {
+  const times: number[] = []
+  let stopped = false
+  const asking = (async () => {
+    while (!stopped) {
+      const began = performance.now()
+      await (await fetch(url, { method: 'POST', body: new URLSearchParams({ 'push[payload]': 'x' }) })).text()
+      times.push(performance.now() - began)
+      await Bun.sleep(5)
+    }
+  })()
+  return async () => {
+    stopped = true
+    await asking
+    return times.sort((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? 0
+  }
+}

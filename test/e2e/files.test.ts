@@ -1,0 +1,177 @@
+// Files through the compiled binary: large ones in little memory, broken ones without a trace, also across kill -9.
+
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { makeFolder, removeFolder, runBinary, type Started, startBinary } from '../support/binary.ts'
+import { sendRaw } from '../support/raw.ts'
+
+const MIB = 1024 * 1024
+const BOUNDARY = 'oncebox-boundary'
+const HEAD = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="push[files][]"; filename="big"\r\n\r\n`
+
+let server: Started
+let auth: { authorization: string }
+
+async function start(options: Parameters<typeof startBinary>[0] = {}): Promise<void> {
+  server = await startBinary(options)
+  const run = (args: string[], input = '') => runBinary([...args, '--data-dir', server.dataDir], { input })
+  await run(['user', 'add', 'ann@example.org', '--password-stdin'], 'long enough password')
+  auth = { authorization: `Bearer ${(await run(['token', 'create', 'ann@example.org'])).stdout.trim()}` }
+}
+
+beforeEach(() => start())
+
+afterEach(async () => {
+  await server.end('SIGKILL')
+  removeFolder(server.dataDir)
+})
+
+function stored(): string[] {
+  const folder = join(server.dataDir, 'files')
+  if (!existsSync(folder)) return []
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => name)
+}
+
+async function eventually(check: () => boolean): Promise<void> {
+  for (let i = 0; i < 300 && !check(); i += 1) await Bun.sleep(20)
+  expect(check()).toBe(true)
+}
+
+/** A file of so many mebibytes as a body that is never whole anywhere. */
+function bodyOf(mebibytes: number): ReadableStream<Uint8Array> {
+  const chunk = Buffer.alloc(MIB, 'oncebox ')
+  let sent = -1
+  return new ReadableStream({
+    pull(controller) {
+      if (sent < 0) controller.enqueue(Buffer.from(HEAD))
+      else if (sent < mebibytes) controller.enqueue(chunk)
+      else {
+        controller.enqueue(Buffer.from(`\r\n--${BOUNDARY}--\r\n`))
+        controller.close()
+      }
+      sent += 1
+    },
+  })
+}
+
+async function upload(body: BodyInit): Promise<Response> {
+  const headers = { ...auth, 'content-type': `multipart/form-data; boundary=${BOUNDARY}` }
+  return fetch(`${server.url}/api/v2/pushes`, { method: 'POST', headers, body })
+}
+
+async function linkOf(response: Response): Promise<string> {
+  expect(response.status).toBe(201)
+  const { url_token } = await response.json()
+  return (await (await server.retrieve(url_token)).json()).files[0].url
+}
+
+const residentMib = () =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))?.[1]) / 1024
+
+test.skipIf(process.platform !== 'linux')('two large files at once take little memory', async () => {
+  await linkOf(await upload(bodyOf(1)))
+  const before = residentMib()
+  let most = 0
+  const watch = setInterval(() => {
+    most = Math.max(most, residentMib())
+  }, 20)
+  const links = await Promise.all([upload(bodyOf(512)).then(linkOf), upload(bodyOf(512)).then(linkOf)])
+  for (const link of links) {
+    let size = 0
+    for await (const chunk of (await fetch(link)).body ?? []) size += chunk.length
+    expect(size).toBe(512 * MIB)
+  }
+  clearInterval(watch)
+  expect(most - before).toBeLessThan(96)
+})
+
+test('an interrupted download goes on where it stopped, also after a restart', async () => {
+  const link = await linkOf(await upload(bodyOf(20)))
+  const abort = new AbortController()
+  const first: Uint8Array[] = []
+  const response = await fetch(link, { signal: abort.signal })
+  const etag = response.headers.get('etag') ?? ''
+  for await (const chunk of response.body ?? []) {
+    first.push(chunk)
+    if (Buffer.concat(first).length > 3 * MIB) break
+  }
+  abort.abort()
+  const got = Buffer.concat(first)
+  const { dataDir } = server
+  await server.end('SIGKILL')
+  server = await startBinary({ dataDir })
+  const again = link.replace(/:\d+\//, `:${server.port}/`)
+  const rest = await fetch(again, { headers: { range: `bytes=${got.length}-`, 'if-range': etag } })
+  expect(rest.status).toBe(206)
+  const whole = Buffer.concat([got, await rest.bytes()])
+  expect(whole.equals(Buffer.alloc(20 * MIB, 'oncebox '))).toBe(true)
+})
+
+test('uploads that break off, lie about their length or come too short leave nothing behind', async () => {
+  const head = (length: number) =>
+    `POST /api/v2/pushes HTTP/1.1\r\nHost: nas\r\nAuthorization: ${auth.authorization}\r\n` +
+    `Content-Type: multipart/form-data; boundary=${BOUNDARY}\r\nContent-Length: ${length}\r\n\r\n${HEAD}`
+  await sendRaw(server.port, [head(50 * MIB), 'x'.repeat(MIB)], 100)
+  await sendRaw(server.port, [head(HEAD.length), 'y'.repeat(MIB)], 300)
+  const short = await upload(`${HEAD}never ended`)
+  expect(short.status).toBe(400)
+  await eventually(() => stored().length === 0)
+  expect((await fetch(`${server.url}/up`)).status).toBe(200)
+})
+
+test('an upload that kill -9 cut off is swept away at the next start', async () => {
+  const kept = await linkOf(await upload(bodyOf(1)))
+  const endless = new ReadableStream({
+    async pull(controller) {
+      controller.enqueue(Buffer.from(stored().length < 2 ? HEAD : ''))
+      controller.enqueue(Buffer.alloc(MIB))
+      await Bun.sleep(20)
+    },
+  })
+  const uploading = upload(endless).catch(() => undefined)
+  await eventually(() => stored().some((name) => name.endsWith('.part')))
+  const { dataDir } = server
+  await server.end('SIGKILL')
+  await uploading
+  expect(stored()).toHaveLength(2)
+  server = await startBinary({ dataDir })
+  await eventually(() => stored().length === 1)
+  expect((await fetch(kept.replace(/:\d+\//, `:${server.port}/`))).status).toBe(200)
+})
+
+test('hundreds of small files come and go', async () => {
+  const small = `${HEAD}small\r\n--${BOUNDARY}--\r\n`
+  const tokens: string[] = []
+  for (let i = 0; i < 20; i += 1) {
+    const batch = await Promise.all(Array.from({ length: 25 }, () => upload(small)))
+    for (const response of batch) tokens.push((await response.json()).url_token)
+  }
+  expect(stored()).toHaveLength(500)
+  await Promise.all(
+    tokens.map((urlToken) =>
+      fetch(`${server.url}/api/v2/pushes/${urlToken}`, { method: 'DELETE', headers: auth }),
+    ),
+  )
+  await eventually(() => stored().length === 0)
+})
+
+test('a full disk refuses an upload and keeps nothing of it', async () => {
+  const mount = makeFolder()
+  const isMounted = Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', mount]).exitCode === 0
+  if (!isMounted) return console.log('skipped: mounting a small disk needs root')
+  try {
+    await server.end('SIGKILL')
+    removeFolder(server.dataDir)
+    await start({ dataDir: join(mount, 'data') })
+    expect((await upload(bodyOf(40))).status).toBe(507)
+    await eventually(() => stored().length === 0)
+    expect((await upload(bodyOf(2))).status).toBe(201)
+  } finally {
+    await server.end('SIGKILL')
+    Bun.spawnSync(['umount', '-l', mount])
+    removeFolder(mount)
+  }
+})
