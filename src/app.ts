@@ -152,9 +152,11 @@ function createHandle({ config, store, apiTokens, log, rateLimit }: HandleParts)
   const { keyring, now } = store
   const pushes = createPushes({ store, keyring, passphrases, grant: downloads.grant, now })
   // Escaping may take six bytes for one.
+  const maxBytes = 6 * config.maxPayloadBytes + 64 * KIB
   const body = {
-    maxBytes: 6 * config.maxPayloadBytes + 64 * KIB,
+    maxBytes,
     flag: '--max-payload-bytes',
+    maxStreamBytes: maxBytes + config.maxFiles * (config.maxFileBytes + KIB),
     timeoutMs: BODY_TIMEOUT_MS,
   }
   const hostRules = createHostRules(config.baseUrl)

@@ -131,6 +131,21 @@ describe('what went wrong leaves nothing behind', () => {
     expect(await api.list('active', token)).toEqual([])
   })
 
+  test('a body without an end behind its last boundary', async () => {
+    await api.close()
+    api = await startApi({
+      flags: { 'max-file-bytes': '1KiB', 'max-files': '1', 'max-payload-bytes': '1KiB' },
+    })
+    token = await api.addAccount('owner@example.org')
+    const { status, text } = await post([part('fits'), { name: 'push[payload]', content: 'x' }], {
+      token,
+      end: `--${BOUNDARY}--\r\n${'x'.repeat(MIB)}`,
+    })
+    expect(status).toBe(413)
+    expect(text).toContain('--max-files')
+    await eventually(() => stored().length === 0)
+  })
+
   test('a file beyond the limit, which the answer names', async () => {
     await api.close()
     api = await startApi({ flags: { 'max-file-bytes': '1MiB' } })

@@ -6,6 +6,8 @@ export type BodyLimits = {
   maxBytes: number
   /** The flag that raises it, for the message. */
   flag: string
+  /** Of a body that carries files, all in all. */
+  maxStreamBytes: number
   /** A body that is small enough to hold must be there by then; a streamed one must have kept up. */
   timeoutMs: number
 }
@@ -21,13 +23,18 @@ export async function readBody(request: Request, limits: BodyLimits): Promise<Ui
   return withDeadline(reading, limits.timeoutMs)
 }
 
-/** Chunk by chunk, of any length. Throws `too_slow` when the sender does not keep up. */
-export async function* streamBody(request: Request, { timeoutMs }: BodyLimits): AsyncGenerator<Uint8Array> {
+/** Chunk by chunk. Throws `too_slow` when the sender does not keep up, `too_large` when there is no end to it. */
+export async function* streamBody(
+  request: Request,
+  { timeoutMs, maxStreamBytes }: BodyLimits,
+): AsyncGenerator<Uint8Array> {
   const started = performance.now()
   let size = 0
   try {
     for await (const chunk of request.body ?? []) {
       size += chunk.length
+      if (size > maxStreamBytes)
+        throw tooLarge({ maxBytes: maxStreamBytes, flag: '--max-files or --max-file-bytes' })
       const elapsed = performance.now() - started
       if (elapsed > timeoutMs && size < (elapsed / 1000) * MIN_BYTES_PER_SECOND) throw tooSlow()
       yield chunk
@@ -60,7 +67,7 @@ async function withDeadline<T>(reading: Promise<T>, timeoutMs: number): Promise<
   }
 }
 
-function tooLarge({ maxBytes, flag }: BodyLimits): DomainError {
+function tooLarge({ maxBytes, flag }: Pick<BodyLimits, 'maxBytes' | 'flag'>): DomainError {
   return new DomainError(
     'too_large',
     `The body of a request may have at most ${maxBytes} bytes (${flag} raises this).`,
