@@ -1,0 +1,103 @@
+// Who is let in at all: names, proxies, rates; and what the log says of it.
+
+import { Database } from 'bun:sqlite'
+import { afterEach, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { type Api, PUSHES, startApi } from '../support/api.ts'
+
+let api: Api
+
+afterEach(() => api.close())
+
+test('links start with the name that was asked for, or with the base URL, path included', async () => {
+  api = await startApi()
+  const push = await api.create({}, { headers: { host: 'nas:5100' } })
+  expect(push.html_url).toBe(`http://nas:5100/p/${push.url_token}/r`)
+  expect(push.json_url).toBe(`http://nas:5100/p/${push.url_token}.json`)
+  await api.close()
+  api = await startApi({ flags: { 'base-url': 'https://once.example/box' } })
+  for (const path of [PUSHES, `/box${PUSHES}`]) {
+    const { body } = await api.call<{ html_url: string }>(path, {
+      json: { push: { payload: 'x', retrieval_step: false } },
+      headers: { host: 'once.example' },
+    })
+    expect(body.html_url).toMatch(/^https:\/\/once\.example\/box\/p\/\w{26}$/)
+  }
+})
+
+test('a host that is not ours is misdirected, told which flag helps, and may still ask for the version', async () => {
+  api = await startApi()
+  const headers = { host: 'evil.example' }
+  const { status, text } = await api.call(`${PUSHES}/active`, { headers })
+  expect(status).toBe(421)
+  expect(text).toContain('--base-url')
+  expect((await api.call('/api/v2/version', { headers })).status).toBe(200)
+})
+
+test('forwarded headers count from a trusted proxy alone', async () => {
+  api = await startApi({ flags: { 'trusted-proxy': '10.0.0.0/8' } })
+  const token = await api.addAccount('ann@example.org')
+  const headers = {
+    'x-forwarded-for': '198.51.100.4',
+    'x-forwarded-proto': 'https',
+    'x-forwarded-host': 'pi.local',
+  }
+  const trusted = await api.create({}, { token, headers, from: '10.1.2.3' })
+  expect(trusted.html_url).toStartWith('https://pi.local/p/')
+  expect((await api.audit(trusted.url_token, token))[0]?.ip).toBe('198.51.100.4')
+  const stranger = await api.create({}, { token, headers, from: '192.0.2.66' })
+  expect(stranger.html_url).toStartWith('http://localhost/p/')
+  expect((await api.audit(stranger.url_token, token))[0]?.ip).toBe('192.0.2.66')
+})
+
+test('too many requests from one address are told when to come back; loopback and the version never are', async () => {
+  api = await startApi({ rateLimit: { requests: 3, seconds: 10 } })
+  const ask = (from: string, path = `${PUSHES}/x`) => api.call(path, { from })
+  for (let i = 0; i < 3; i += 1) expect((await ask('192.0.2.1')).status).toBe(404)
+  const refused = await ask('192.0.2.1')
+  expect(refused.status).toBe(429)
+  expect(Number(refused.headers.get('retry-after'))).toBeWithin(1, 61)
+  expect((await ask('192.0.2.1', '/api/v2/version')).status).toBe(200)
+  expect((await ask('192.0.2.2')).status).toBe(404)
+  for (const from of ['2001:db8::1', '2001:db8::2', '2001:db8::3']) expect((await ask(from)).status).toBe(404)
+  expect((await ask('2001:db8::4')).status).toBe(429)
+  for (let i = 0; i < 9; i += 1) expect((await ask('127.0.0.1')).status).toBe(404)
+})
+
+test.each(['text', 'json'])(
+  'the log in %s has one line a request: method, pattern, status, duration, id',
+  async (format) => {
+    api = await startApi({ flags: { 'log-format': format } })
+    const { url_token } = await api.create({ payload: 'PLANTED-payload' })
+    const before = api.log.length
+    const answer = await api.retrieve(`${url_token}?passphrase=PLANTED-query`)
+    expect(api.log).toHaveLength(before + 1)
+    const line = api.log.at(-1) ?? ''
+    const id = answer.headers.get('x-request-id') ?? ''
+    for (const part of ['GET', '/api/v2/pushes/:url_token', '200', id]) expect(line).toContain(part)
+    if (format === 'json') {
+      expect(JSON.parse(line)).toMatchObject({
+        method: 'GET',
+        status: 200,
+        requestId: id,
+        durationMs: expect.any(Number),
+      })
+    }
+    await api.call(`/api/v2/PLANTED-path/${url_token}`)
+    expect(api.log.join('\n')).not.toMatch(new RegExp(`PLANTED|${url_token}`))
+  },
+)
+
+test('a fault of the server tells its request and nothing else; the log tells the cause', async () => {
+  api = await startApi()
+  const { url_token } = await api.create()
+  const database = new Database(join(api.dataDir, 'oncebox.db'))
+  database.run("UPDATE push_secrets SET payload = x'00'")
+  database.close()
+  const { status, body, headers } = await api.retrieve(url_token)
+  const id = headers.get('x-request-id') ?? ''
+  expect(status).toBe(500)
+  expect<unknown>(body).toEqual({ error: 'internal-error', request_id: id })
+  expect(api.log.join('\n')).toContain('was altered')
+  expect(api.entries().map(({ kind }) => kind)).toEqual(['creation'])
+})

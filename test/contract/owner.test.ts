@@ -1,0 +1,182 @@
+// What an owner sees and may do: the audit log, the lists, and expiring a push.
+
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { type Api, PUSHES, startApi } from '../support/api.ts'
+import { runScenarios } from '../support/scenarios.ts'
+
+let api: Api
+let ann: string
+let bob: string
+
+beforeEach(async () => {
+  api = await startApi()
+  ann = await api.addAccount('ann@example.org')
+  bob = await api.addAccount('bob@example.org')
+})
+
+afterEach(() => api.close())
+
+test('the audit log tells who came, oldest first, fifty a page', async () => {
+  const push = await api.create(
+    { expire_after_views: 100 },
+    { token: ann, from: '192.0.2.9', headers: { 'user-agent': 'tool/1' } },
+  )
+  for (let i = 0; i < 55; i += 1) {
+    await api.retrieve(push.url_token, {
+      from: '2001:db8::7',
+      headers: { 'user-agent': 'u'.repeat(300), referer: 'https://chat.example/room?secret=1' },
+    })
+  }
+  const first = await api.audit(push.url_token, ann)
+  expect(first).toHaveLength(50)
+  expect(first[0]).toEqual({
+    ip: '192.0.2.9',
+    user_agent: 'tool/1',
+    referrer: '',
+    kind: 'creation',
+    created_at: push.created_at,
+    updated_at: push.created_at,
+  })
+  expect(first[1]).toMatchObject({
+    ip: '2001:db8::7',
+    user_agent: 'u'.repeat(255),
+    referrer: 'https://chat.example/',
+    kind: 'view',
+  })
+  expect(await api.audit(push.url_token, ann, 2)).toHaveLength(6)
+  expect(await api.audit(push.url_token, ann, 3)).toEqual([])
+})
+
+test.each(['0', '201', '-1', '1.5', 'x', '1e1', '٣'])('page %p is refused', async (page) => {
+  const { url_token } = await api.create({}, { token: ann })
+  for (const path of [`${PUSHES}/${url_token}/audit`, `${PUSHES}/active`, `${PUSHES}/expired`]) {
+    expect((await api.call(`${path}?page=${encodeURIComponent(page)}`, { token: ann })).status).toBe(400)
+  }
+})
+
+test.each(['', '1', '200'])('page %p is not', async (page) => {
+  expect((await api.call(`${PUSHES}/active?page=${page}`, { token: ann })).status).toBe(200)
+})
+
+test('lists hold one’s own pushes, newest first, fifty a page, with name and note', async () => {
+  const made: string[] = []
+  for (let i = 0; i < 52; i += 1) {
+    made.unshift((await api.create({ name: `n${i}`, note: 'ö' }, { token: ann })).url_token)
+  }
+  await api.create({}, { token: bob })
+  await api.create()
+  const pages = [
+    await api.list('active', ann),
+    await api.list('active', ann, 2),
+    await api.list('active', ann, 3),
+  ]
+  expect(pages.map((page) => page.length)).toEqual([50, 2, 0])
+  expect(pages.flat().map(({ url_token }) => url_token)).toEqual(made)
+  expect(pages[0]?.[0]).toMatchObject({ name: 'n51', note: 'ö' })
+  expect(pages[0]?.[0]).not.toHaveProperty('files')
+  expect(pages[0]?.[0]).not.toHaveProperty('payload')
+  await api.expire(made[3] ?? '', { token: ann })
+  expect((await api.list('expired', ann)).map(({ url_token }) => url_token)).toEqual([made[3] ?? ''])
+  expect((await api.list('active', ann)).map(({ url_token }) => url_token)).not.toContain(made[3] ?? '')
+})
+
+test('what ran out of time stands among the expired at once', async () => {
+  const push = await api.create({ expire_after_days: 1 }, { token: ann })
+  api.clock.advance(86_400_000)
+  expect(await api.list('active', ann)).toEqual([])
+  expect(await api.list('expired', ann)).toMatchObject([
+    { url_token: push.url_token, expired: true, expired_on: push.expires_at, deleted: false },
+  ])
+})
+
+describe('expiring a push', () => {
+  runScenarios([
+    {
+      name: 'is for its owner',
+      push: { deletable_by_viewer: false },
+      ask: 'DELETE /api/v2/pushes/{push}',
+      as: 'owner',
+      status: 200,
+      body: { expired: true, deleted: true },
+      audit: ['expire'],
+    },
+    {
+      name: 'is for anybody when viewers may',
+      push: { deletable_by_viewer: true },
+      ask: 'DELETE /api/v2/pushes/{push}.json',
+      status: 200,
+      audit: ['expire'],
+    },
+    {
+      name: 'is for another account when viewers may',
+      push: { deletable_by_viewer: true },
+      ask: 'DELETE /api/v2/pushes/{push}',
+      as: 'other',
+      status: 200,
+      audit: ['expire'],
+    },
+    {
+      name: 'asks a visitor for a token otherwise',
+      push: { deletable_by_viewer: false },
+      ask: 'DELETE /api/v2/pushes/{push}',
+      status: 401,
+      headers: { 'www-authenticate': 'Bearer' },
+    },
+    {
+      name: 'is forbidden to another account otherwise',
+      push: { deletable_by_viewer: false },
+      ask: 'DELETE /api/v2/pushes/{push}',
+      as: 'other',
+      status: 403,
+    },
+    {
+      name: 'is nobody’s business for an anonymous push that viewers may not delete',
+      push: { deletable_by_viewer: false },
+      of: 'visitor',
+      ask: 'DELETE /api/v2/pushes/{push}',
+      as: 'owner',
+      status: 403,
+    },
+    {
+      name: 'leaves what is expired as it is',
+      push: { expire_after_views: 1 },
+      before: ({ api: given, push }) => given.retrieve(push.url_token),
+      ask: 'DELETE /api/v2/pushes/{push}',
+      as: 'owner',
+      status: 200,
+      body: { expired: true, deleted: false },
+    },
+    {
+      name: 'needs a push',
+      ask: 'DELETE /api/v2/pushes/00000000000000000000000000',
+      as: 'owner',
+      status: 404,
+    },
+  ])
+})
+
+describe('reading the audit log', () => {
+  runScenarios([
+    { name: 'needs a token', ask: 'GET /api/v2/pushes/{push}/audit', status: 401 },
+    { name: 'is not for other accounts', ask: 'GET /api/v2/pushes/{push}/audit', as: 'other', status: 403 },
+    {
+      name: 'of an anonymous push is for nobody',
+      of: 'visitor',
+      ask: 'GET /api/v2/pushes/{push}/audit',
+      as: 'owner',
+      status: 403,
+    },
+    {
+      name: 'asks who it is before it looks at the page',
+      ask: 'GET /api/v2/pushes/{push}/audit?page=0',
+      as: 'other',
+      status: 403,
+    },
+    {
+      name: 'needs a push',
+      ask: 'GET /api/v2/pushes/00000000000000000000000000/audit?page=0',
+      as: 'owner',
+      status: 404,
+    },
+  ])
+})
