@@ -36,9 +36,7 @@ export async function runProgram(
 export function createProgram(parts: { shell: Shell; app: App }): Command {
   const { shell, app } = parts
   const program = new Command('oncebox')
-    .description(
-      'Oncebox holds a secret until it has been read: passwords, links and QR codes to share once.',
-    )
+    .description('Oncebox holds a secret until it has been read: passwords, files and links to share once.')
     .usage('[COMMAND] [flags]')
     .version(app.version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'show help, for each command too')

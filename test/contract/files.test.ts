@@ -157,6 +157,16 @@ describe('what went wrong leaves nothing behind', () => {
   })
 })
 
+test('with less free on the disk than the floor nothing is created, and the rest goes on', async () => {
+  await api.close()
+  api = await startApi({ flags: { 'min-free-space': '1000TiB' } })
+  token = await api.addAccount('owner@example.org')
+  expect((await post([part('x')])).status).toBe(507)
+  expect((await api.post({ payload: 'x' })).status).toBe(507)
+  expect(await api.list('active', token)).toEqual([])
+  await eventually(() => stored().length === 0)
+})
+
 test('an empty part without a name is no file', async () => {
   const { status, body } = await post([
     { ...part('', 'filename=""') },
