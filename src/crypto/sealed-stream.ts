@@ -33,6 +33,17 @@ export function segmentPosition(index: number, size: number): { start: number; l
   return { start: HEADER_BYTES + index * (SEGMENT_BYTES + TAG_BYTES), length: plain + TAG_BYTES }
 }
 
+/** How long the whole sealed file is, for so many plain bytes. */
+export function sealedSize(size: number): number {
+  const { start, length } = segmentPosition(segmentCount(size) - 1, size)
+  return start + length
+}
+
+/** Whether a file begins as this version writes it. */
+export function isHeader(bytes: Uint8Array): boolean {
+  return header().equals(bytes)
+}
+
 /** The sealed file, piece by piece, as the content arrives; holds one segment at a time. */
 export async function* sealStream(
   content: AsyncIterable<Uint8Array>,

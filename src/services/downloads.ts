@@ -5,8 +5,11 @@ import { type Grant, openGrant, sealGrant } from '../crypto/download-grant.ts'
 import type { Keyring } from '../crypto/keyring.ts'
 import {
   deriveFileKey,
+  HEADER_BYTES,
+  isHeader,
   openSegment,
   SEGMENT_BYTES,
+  sealedSize,
   segmentCount,
   segmentPosition,
 } from '../crypto/sealed-stream.ts'
@@ -61,10 +64,20 @@ export function createDownloads({ store, keyring, now, relieve }: DownloadsOptio
     const push = store.pushes.findPush(Buffer.from(found.push, 'hex'))
     const file = push === null || isOver(push, now()) ? null : await store.files.openFile(found.file)
     if (file === null) throw new DomainError('not_found', 'not-found')
+    await requireIntact(file, found)
     return present(found, file, relieve)
   }
 
   return { grant, open }
+}
+
+/** What no segment vouches for: the beginning and the length. Closes a file that was altered. */
+async function requireIntact(file: FileHandle, { file: id, size }: Grant): Promise<void> {
+  const header = await readAt(file, { start: 0, length: HEADER_BYTES })
+  const { size: found } = await file.stat()
+  if (isHeader(header) && found === sealedSize(size)) return
+  await file.close()
+  throw new Error(`the sealed file ${id} was altered on disk`)
 }
 
 /** A last view leaves the files to its grants; time and deletion end them at once. */
@@ -79,7 +92,7 @@ function present(grant: Grant, file: FileHandle, relieve: Relieve): Download {
   async function* read({ start, end }: Span): AsyncGenerator<Uint8Array> {
     const last = segmentCount(size) - 1
     for (let index = Math.floor(start / SEGMENT_BYTES); index * SEGMENT_BYTES < end; index += 1) {
-      const plain = openSegment(await readSegment(file, index, size), sealed, {
+      const plain = openSegment(await readAt(file, segmentPosition(index, size)), sealed, {
         index,
         isLast: index === last,
       })
@@ -93,9 +106,10 @@ function present(grant: Grant, file: FileHandle, relieve: Relieve): Download {
   return { id: grant.file, filename, contentType, size, read, close: () => file.close() }
 }
 
+type Place = { start: number; length: number }
+
 /** Short when the file was cut: then it does not open. */
-async function readSegment(file: FileHandle, index: number, size: number): Promise<Uint8Array> {
-  const { start, length } = segmentPosition(index, size)
+async function readAt(file: FileHandle, { start, length }: Place): Promise<Uint8Array> {
   const bytes = Buffer.allocUnsafe(length)
   let filled = 0
   while (filled < length) {

@@ -320,10 +320,19 @@ test('nothing of a file is in the clear on disk, and an altered one is not serve
   expect(statSync(path).mode & 0o777).toBe(0o600)
   const [file] = await filesOf(body.url_token)
   const bytes = readFileSync(path)
-  bytes[1000] = (bytes[1000] ?? 0) ^ 1
+  const ask = async () => (await download(file?.url ?? '', { headers: { range: 'bytes=0-9' } })).status
+  for (const at of [0, 3, 7, 8, 1000]) {
+    const altered = Buffer.from(bytes)
+    altered[at] = (altered[at] ?? 0) ^ 1
+    await Bun.write(path, altered)
+    expect({ at, status: await ask() }).toEqual({ at, status: 500 })
+  }
+  await Bun.write(path, Buffer.concat([bytes, Buffer.from('more')]))
+  expect(await ask()).toBe(500)
+  await Bun.write(path, bytes.subarray(0, -1))
+  expect(await ask()).toBe(500)
   await Bun.write(path, bytes)
-  const response = await download(file?.url ?? '', { headers: { range: 'bytes=0-9' } })
-  expect(response.status).toBe(500)
+  expect(await ask()).toBe(206)
 })
 
 test('an upload that a crash cut off is removed at the next start', async () => {
