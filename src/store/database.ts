@@ -2,6 +2,7 @@
 
 import { Database, type Statement } from 'bun:sqlite'
 import { type BunSQLiteDatabase, drizzle } from 'drizzle-orm/bun-sqlite'
+import { DomainError } from '../domain/errors.ts'
 
 export type Connection = {
   database: Database
@@ -18,8 +19,25 @@ export type ConnectionOptions = {
 
 const CACHE_KIB = 32 * 1024
 const WAL_PAGES = 2000
+/** Not a database, damaged, forbidden, on a broken or full disk, or locked by somebody else. */
+const UNUSABLE = /^SQLITE_(NOTADB|CORRUPT|CANTOPEN|PERM|READONLY|IOERR|FULL|BUSY)/
 
-export function openConnection(path: string, { create, busyTimeout }: ConnectionOptions): Connection {
+/** Throws DomainError naming the file when it is no database or cannot be had. */
+export function openConnection(path: string, options: ConnectionOptions): Connection {
+  try {
+    return open(path, options)
+  } catch (cause) {
+    throw explainFailure(path, cause)
+  }
+}
+
+/** What SQLite says of a file that is not as it should be, as a matter for the operator. */
+export function explainFailure(path: string, cause: unknown): unknown {
+  const isOfFile = cause instanceof Error && 'code' in cause && UNUSABLE.test(String(cause.code))
+  return isOfFile ? new DomainError('conflict', `Cannot use the database ${path}: ${cause.message}`) : cause
+}
+
+function open(path: string, { create, busyTimeout }: ConnectionOptions): Connection {
   const database = new Database(path, { readwrite: true, create, strict: true })
   const finalizeAll = trackStatements(database)
   try {
@@ -31,6 +49,8 @@ export function openConnection(path: string, { create, busyTimeout }: Connection
   }
   const close = () => {
     finalizeAll()
+    // What nobody holds any more is finalized by being collected.
+    Bun.gc(true)
     database.close(true)
   }
   return { database, orm: drizzle({ client: database }), close }
@@ -50,16 +70,22 @@ function pragmas(): string[] {
   ]
 }
 
-/** drizzle keeps its prepared statements to itself; a live one would keep the log file from being removed. */
+/**
+ * drizzle keeps its prepared statements to itself; a live one would keep the log file from being removed. Held weakly,
+ * because a query that is built for one call prepares a statement that nobody needs after it.
+ */
 function trackStatements(database: Database): () => void {
-  const statements: Statement[] = []
+  const statements = new Set<WeakRef<Statement>>()
+  const collected = new FinalizationRegistry<WeakRef<Statement>>((reference) => statements.delete(reference))
   const prepare = database.prepare.bind(database)
   database.prepare = ((...parameters: Parameters<typeof prepare>) => {
     const statement = prepare(...parameters)
-    statements.push(statement)
+    const reference = new WeakRef(statement as Statement)
+    statements.add(reference)
+    collected.register(statement, reference)
     return statement
   }) as typeof prepare
   return () => {
-    for (const statement of statements) statement.finalize()
+    for (const reference of statements) reference.deref()?.finalize()
   }
 }

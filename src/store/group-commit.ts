@@ -42,6 +42,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   let waiting: Work[] = []
   let scheduled = false
   let whenIdle: (() => void)[] = []
+  let broken: { cause: unknown } | null = null
 
   function transact<T>(run: () => T): Promise<T> {
     if (waiting.length >= MAX_WAITING) return Promise.reject(overloaded())
@@ -64,7 +65,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
 
   function runBatch(): void {
     scheduled = false
-    const refused = begin()
+    const refused = broken === null ? begin() : broken.cause
     const isLocked = refused !== null && isBusy(refused)
     if (isLocked) rejectLate()
     else if (refused === null) commitBatch(waiting.splice(0, MAX_BATCH_WORKS))
@@ -99,6 +100,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
       rollback()
       rejectAll(batch, cause)
       if (isFull(cause)) options.onFull?.()
+      if (broken !== null) onFatal(broken.cause)
     }
   }
 
@@ -121,7 +123,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
     try {
       savepoint.run()
       const value = run()
-      if (value instanceof Promise) throw new TypeError('work on a transaction must be synchronous')
+      if (isPromiseLike(value)) throw new TypeError('work on a transaction must be synchronous')
       release.run()
       return { value }
     } catch (cause) {
@@ -146,7 +148,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
     try {
       database.run('COMMIT')
     } catch (cause) {
-      if (!isFull(cause) && !isBusy(cause)) onFatal(cause)
+      if (!isFull(cause) && !isBusy(cause)) broken = { cause }
       throw cause
     }
   }
@@ -155,7 +157,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
     try {
       if (database.inTransaction) database.run('ROLLBACK')
     } catch (cause) {
-      onFatal(cause)
+      broken = { cause }
     }
   }
 
@@ -170,6 +172,11 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   }
 
   return { transact, idle }
+}
+
+/** Also a query of drizzle that nobody ran. */
+function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
 }
 
 function rejectAll(batch: Work[], cause: unknown): void {

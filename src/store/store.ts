@@ -13,7 +13,7 @@ import {
   readKeyring,
   requireDataFolder,
 } from './data-folder.ts'
-import { type Connection, openConnection } from './database.ts'
+import { type Connection, explainFailure, openConnection } from './database.ts'
 import { createExpiry } from './expiry.ts'
 import { createFileRows } from './file-rows.ts'
 import { createFileStore } from './file-store.ts'
@@ -58,7 +58,7 @@ export async function openStore(options: StoreOptions) {
       return serveFrom({ connection, keyring, release: lock.release, options })
     } catch (cause) {
       connection.close()
-      throw cause
+      throw explainFailure(folder.database, cause)
     }
   } catch (cause) {
     lock.release()
@@ -75,7 +75,7 @@ export function openAccountStore({ dataDir, now }: { dataDir: string; now: Now }
     requireCurrentSchema(connection.database)
   } catch (cause) {
     connection.close()
-    throw cause
+    throw explainFailure(folder.database, cause)
   }
   const onFatal = (cause: unknown) => {
     throw cause

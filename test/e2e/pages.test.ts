@@ -2,71 +2,128 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser } from 'playwright-core'
-import { removeFolder, type Started, startBinary } from '../support/binary.ts'
-import { launchBrowser, openPage, skipBrowserTests } from '../support/chromium.ts'
+import { createStage } from '../support/binary.ts'
+import { launchBrowser, measureLooks, openPage, skipBrowserTests } from '../support/chromium.ts'
+
+const ENDPOINTS = [
+  ['GET', '/api/v2/version'],
+  ['POST', '/api/v2/pushes'],
+  ['GET', '/api/v2/pushes/{url_token}'],
+  ['DELETE', '/api/v2/pushes/{url_token}'],
+  ['GET', '/api/v2/pushes/{url_token}/preview'],
+  ['GET', '/api/v2/pushes/{url_token}/audit'],
+  ['GET', '/api/v2/pushes/active'],
+  ['GET', '/api/v2/pushes/expired'],
+]
+
+const PHONE = { viewport: { width: 360, height: 740 } }
+const NOTHING_WRONG = { outside: [], complaints: [] }
 
 describe.skipIf(skipBrowserTests)('in a browser', () => {
-  let server: Started
-  let browser: Browser
+  const stage = createStage()
   const proxies: ReturnType<typeof Bun.serve>[] = []
+  let browser: Browser
+  /** What a person's browser is pointed at, by how the server stands behind it. */
+  const addresses: Record<string, string> = {}
+  let urlToken: string
 
   beforeAll(async () => {
-    server = await startBinary({
+    const direct = await stage.start()
+    const behind = await stage.start({
       flags: ['--base-url', 'http://localhost/box', '--trusted-proxy', '127.0.0.1'],
     })
+    addresses.direct = direct.url
+    addresses['behind a proxy that strips the path'] = startProxy(behind.url, { strip: true })
+    addresses['behind a proxy that keeps the path'] = startProxy(behind.url, { strip: false })
+    urlToken = (await (await direct.create({ payload: 'x' })).json()).url_token
     browser = await launchBrowser()
   })
 
   afterAll(async () => {
     await browser?.close()
     for (const proxy of proxies) proxy.stop(true)
-    await server.end('SIGKILL')
-    removeFolder(server.dataDir)
+    await stage.clear()
   })
 
-  /** A reverse proxy at /box; `strip` cuts that off before it asks the server. */
-  function startProxy({ strip }: { strip: boolean }): string {
+  /** A reverse proxy at /box; `strip` cuts that off before it asks the server. Anything else is not there. */
+  function startProxy(target: string, { strip }: { strip: boolean }): string {
     const proxy = Bun.serve({
+      hostname: '127.0.0.1',
       port: 0,
       fetch: (request) => {
         const { pathname, search } = new URL(request.url)
-        const path = strip ? pathname.replace(/^\/box/, '') : pathname
-        return fetch(`${server.url}${path}${search}`, { headers: { host: 'localhost' } })
+        if (!pathname.startsWith('/box/')) return new Response('not here', { status: 404 })
+        const path = strip ? pathname.slice('/box'.length) : pathname
+        return fetch(`${target}${path}${search}`, { headers: { host: 'localhost' } })
       },
     })
     proxies.push(proxy)
-    return `http://localhost:${proxy.port}/box`
+    return `http://127.0.0.1:${proxy.port}/box`
   }
 
-  test.each([{ strip: true }, { strip: false }])(
-    'the reference shows every endpoint behind a proxy: %p',
-    async (options) => {
-      const { page, outside, complaints } = await openPage(browser, `${startProxy(options)}/api/v2/docs`)
-      await page.waitForSelector('.opblock')
-      const text = await page.innerText('body')
-      for (const path of [
-        '/api/v2/version',
-        '/api/v2/pushes',
-        '/api/v2/pushes/{url_token}/audit',
-        '/api/v2/pushes/expired',
-      ]) {
-        expect(text).toContain(path)
-      }
-      expect({ outside, complaints }).toEqual({ outside: [], complaints: [] })
-      await page.close()
-    },
-  )
+  const places = ['direct', 'behind a proxy that strips the path', 'behind a proxy that keeps the path']
 
-  test.each(['/', '/api', '/p/7k3m9qx2vn4t8bw5hj6r0yzacd'])(
-    '%s is drawn with its style and nothing from outside',
-    async (path) => {
-      const { page, outside, complaints } = await openPage(browser, `${startProxy({ strip: true })}${path}`)
+  test.each(places)('the reference shows every endpoint, %s', async (place) => {
+    const { page, outside, complaints } = await openPage(browser, `${addresses[place]}/api/v2/docs`)
+    await page.waitForSelector('.opblock')
+    const shown = await page.locator('.opblock').evaluateAll((blocks) =>
+      blocks.map((block) => {
+        const textOf = (selector: string) =>
+          (block.querySelector(selector)?.textContent ?? '').replaceAll('\u200b', '').trim()
+        return [textOf('.opblock-summary-method'), textOf('.opblock-summary-path')]
+      }),
+    )
+    expect(shown.sort()).toEqual([...ENDPOINTS].sort())
+    expect({ outside, complaints }).toEqual(NOTHING_WRONG)
+    await page.close()
+  })
+
+  test('the reference tells of an endpoint when it is opened, and tries it on this server', async () => {
+    const { page, outside, complaints } = await openPage(browser, `${addresses.direct}/api/v2/docs`)
+    const version = page.locator('.opblock', { hasText: '/api/v2/version' })
+    await version.locator('.opblock-summary').click()
+    await version.getByRole('button', { name: 'Try it out' }).click()
+    await version.getByRole('button', { name: 'Execute' }).click()
+    await version.locator('.live-responses-table').getByText('application_version').first().waitFor()
+    expect({ outside, complaints }).toEqual(NOTHING_WRONG)
+    await page.close()
+  })
+
+  test.each(places)('every page finds its style and its links, %s', async (place) => {
+    for (const path of ['/', '/api', `/p/${urlToken}`, `/p/${urlToken}/r`]) {
+      const { page, outside, complaints, status } = await openPage(browser, `${addresses[place]}${path}`)
+      expect(status).toBe(200)
       expect(await page.locator('h1').count()).toBe(1)
       expect(await page.evaluate('getComputedStyle(document.querySelector("main")).maxWidth')).not.toBe(
         'none',
       )
-      expect({ outside, complaints }).toEqual({ outside: [], complaints: [] })
+      expect({ path, outside, complaints }).toEqual({ path, ...NOTHING_WRONG })
       await page.close()
+    }
+  })
+
+  test.each(['light', 'dark'] as const)(
+    'every page fits a phone and follows its colours, %s',
+    async (colorScheme) => {
+      for (const path of ['/', '/api', '/api/v2/docs', `/p/${urlToken}`, '/nowhere']) {
+        const { page } = await openPage(browser, `${addresses.direct}${path}`, { ...PHONE, colorScheme })
+        if (path.endsWith('docs')) await page.waitForSelector('.opblock')
+        const { overflow, isDark, isReadable } = await page.evaluate(measureLooks)
+        expect({ path, overflow, isDark }).toEqual({ path, overflow: 0, isDark: colorScheme === 'dark' })
+        // The colours of the reference are those of Swagger UI.
+        if (!path.endsWith('docs')) expect({ path, isReadable }).toEqual({ path, isReadable: true })
+        await page.close()
+      }
     },
   )
+
+  test('following a link, looking at its source and previewing it count nothing', async () => {
+    const server = await stage.start()
+    const push = await (await server.create({ payload: 'x', expire_after_views: 1 })).json()
+    const { page } = await openPage(browser, push.html_url)
+    await page.reload()
+    expect(await page.content()).not.toContain('"payload"')
+    await page.close()
+    expect((await (await server.retrieve(push.url_token)).json()).payload).toBe('x')
+  })
 })

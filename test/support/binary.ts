@@ -1,4 +1,4 @@
-// The compiled binary as a process: started in a folder of its own, asked through its socket, ended as a test wants.
+// The compiled binary as a process: started in an empty folder, asked through its socket, ended as a test wants.
 
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -6,33 +6,49 @@ import { join, resolve } from 'node:path'
 
 export const BINARY = resolve(import.meta.dir, '../../dist/oncebox')
 
-export type Started = Awaited<ReturnType<typeof startBinary>>
+export type Signal = 'SIGTERM' | 'SIGINT' | 'SIGKILL'
 
-export type StartOptions = { dataDir?: string; cwd?: string; env?: Record<string, string>; flags?: string[] }
+export type StartOptions = {
+  /** New and its own unless given. */
+  dataDir?: string
+  /** The folder it is started in; empty unless given. */
+  cwd?: string
+  env?: Record<string, string>
+  /** On top of a free port and no floor of free space; the last of a kind wins. */
+  flags?: string[]
+}
+
+export type RunOptions = { input?: string; cwd?: string; env?: Record<string, string> }
+
+export type Ended = { stdout: string; stderr: string; code: number }
+
+export type Started = Awaited<ReturnType<typeof startBinary>>
 
 const READY_MS = 15_000
 
-/** A temporary folder; the caller removes it. */
+// What interrupted tests leave behind goes with this process.
+const processes = new Set<Bun.Subprocess>()
+const folders = new Set<string>()
+process.on('exit', () => {
+  for (const child of processes) child.kill('SIGKILL')
+  for (const path of folders) rmSync(path, { recursive: true, force: true })
+})
+
+/** A new temporary folder, empty. */
 export function makeFolder(): string {
-  return mkdtempSync(join(tmpdir(), 'oncebox-e2e-'))
+  const path = mkdtempSync(join(tmpdir(), 'oncebox-e2e-'))
+  folders.add(path)
+  return path
 }
 
 export function removeFolder(path: string): void {
   rmSync(path, { recursive: true, force: true })
+  folders.delete(path)
 }
 
 /** Runs a command to its end. */
-export async function runBinary(
-  args: string[],
-  options: { input?: string; env?: Record<string, string> } = {},
-) {
-  requireBinary()
-  const child = Bun.spawn([BINARY, ...args], {
-    stdin: new Blob([options.input ?? '']),
-    stdout: 'pipe',
-    stderr: 'pipe',
-    env: { ...cleanEnv(), ...options.env },
-  })
+export async function runBinary(args: string[], options: RunOptions = {}): Promise<Ended> {
+  const child = spawn(args, { ...options, input: options.input ?? '' })
   const [stdout, stderr, code] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),
@@ -43,38 +59,39 @@ export async function runBinary(
 
 /** Starts a server on a free port and waits for its ready line. */
 export async function startBinary(options: StartOptions = {}) {
-  requireBinary()
   const dataDir = options.dataDir ?? makeFolder()
+  const emptyCwd = options.cwd === undefined ? makeFolder() : null
   const flags = ['--data-dir', dataDir, '--port', '0', '--min-free-space', '0', ...(options.flags ?? [])]
-  const child = Bun.spawn([BINARY, 'serve', ...flags], {
-    cwd: options.cwd ?? tmpdir(),
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'pipe',
-    env: { ...cleanEnv(), ...options.env },
-  })
+  const startedAt = performance.now()
+  const child = spawn(['serve', ...flags], { ...options, cwd: options.cwd ?? emptyCwd ?? tmpdir() })
   const stdout = collect(child.stdout)
   const stderr = collect(child.stderr)
+  child.exited.then(() => emptyCwd !== null && removeFolder(emptyCwd))
   const url = await waitForReady()
+  const readyAfterMs = performance.now() - startedAt
 
   async function waitForReady(): Promise<string> {
-    const deadline = performance.now() + READY_MS
-    while (performance.now() < deadline && child.exitCode === null) {
+    while (performance.now() < startedAt + READY_MS && child.exitCode === null) {
       const match = /http:\/\/\S+?:\d+/.exec(stdout.text())
       if (match !== null) return match[0]
-      await Bun.sleep(5)
+      await Bun.sleep(2)
     }
     child.kill('SIGKILL')
     throw new Error(`the server did not become ready: ${stdout.text()} ${stderr.text()}`)
   }
 
-  async function end(signal: 'SIGTERM' | 'SIGINT' | 'SIGKILL' = 'SIGTERM'): Promise<number> {
+  /** Sends a signal and resolves to the exit code; 128 and more when the signal itself ended the process. */
+  async function end(signal: Signal = 'SIGTERM'): Promise<number> {
     child.kill(signal)
-    return child.exited
+    const code = await child.exited
+    await Promise.all([stdout.ended, stderr.ended])
+    return code
   }
 
+  const ask = (path: string, init?: RequestInit) => fetch(`${url}${path}`, init)
+
   function create(push: Record<string, unknown>, headers: Record<string, string> = {}): Promise<Response> {
-    return fetch(`${url}/api/v2/pushes`, {
+    return ask('/api/v2/pushes', {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...headers },
       body: JSON.stringify({ push }),
@@ -86,17 +103,68 @@ export async function startBinary(options: StartOptions = {}) {
     port: Number(new URL(url).port),
     pid: child.pid,
     dataDir,
+    readyAfterMs,
     stdout: stdout.text,
     stderr: stderr.text,
+    /** Path and query on this server. */
+    ask,
     create,
-    retrieve: (urlToken: string, init?: RequestInit) => fetch(`${url}/api/v2/pushes/${urlToken}`, init),
+    /** `urlToken` may be followed by a query. */
+    retrieve: (urlToken: string, init?: RequestInit) => ask(`/api/v2/pushes/${urlToken}`, init),
+    /** Like a reader of the log that goes away. */
+    closeOutputs: () => Promise.all([stdout.close(), stderr.close()]),
+    /** An account command on the same data folder. */
+    command: (args: string[], input = '') => runBinary([...args, '--data-dir', dataDir], { input }),
+    isRunning: () => child.exitCode === null && child.signalCode === null,
     end,
-    exited: child.exited,
   }
 }
 
-function requireBinary(): void {
+/** A room for the tests of one file: what is started or made in it is gone once it is cleared. */
+export function createStage() {
+  let servers: Started[] = []
+  let made: string[] = []
+
+  function folder(): string {
+    const path = makeFolder()
+    made.push(path)
+    return path
+  }
+
+  async function start(options: StartOptions = {}): Promise<Started> {
+    const server = await startBinary({ ...options, dataDir: options.dataDir ?? folder() })
+    servers.push(server)
+    return server
+  }
+
+  /** `serve` where it is expected to be refused. */
+  const serve = (dataDir: string, ...flags: string[]) =>
+    runBinary(['serve', '--data-dir', dataDir, '--port', '0', ...flags])
+
+  async function clear(): Promise<void> {
+    await Promise.all(servers.map((server) => server.end('SIGKILL')))
+    for (const path of made) removeFolder(path)
+    servers = []
+    made = []
+  }
+
+  return { folder, start, serve, clear }
+}
+
+type SpawnOptions = { cwd?: string; env?: Record<string, string>; input?: string }
+
+function spawn(args: string[], { cwd = tmpdir(), env = {}, input }: SpawnOptions) {
   if (!existsSync(BINARY)) throw new Error('dist/oncebox is missing: run "npm run build" first')
+  const child = Bun.spawn([BINARY, ...args], {
+    cwd,
+    stdin: input === undefined ? 'ignore' : new Blob([input]),
+    stdout: 'pipe',
+    stderr: 'pipe',
+    env: { ...cleanEnv(), ...env },
+  })
+  processes.add(child)
+  child.exited.then(() => processes.delete(child))
+  return child
 }
 
 /** Nothing of the environment that the tests run in may configure a server. */
@@ -108,9 +176,11 @@ function cleanEnv(): Record<string, string> {
 function collect(stream: ReadableStream<Uint8Array>) {
   let text = ''
   const decoder = new TextDecoder()
-  const reading = (async () => {
-    for await (const chunk of stream) text += decoder.decode(chunk, { stream: true })
-  })()
-  reading.catch(() => undefined)
-  return { text: () => text }
+  const reader = stream.getReader()
+  const read = async () => {
+    for (let { done, value } = await reader.read(); !done; { done, value } = await reader.read()) {
+      text += decoder.decode(value, { stream: true })
+    }
+  }
+  return { text: () => text, ended: read().catch(() => undefined), close: () => reader.cancel() }
 }

@@ -2,19 +2,18 @@
 
 import { connect } from 'node:net'
 
-export type RawAnswer = { text: string; closed: boolean }
+/** Text is sent as it is; a number is a pause in milliseconds. */
+export type RawPart = string | number
+
+export type RawAnswer = { text: string; statuses: number[]; closed: boolean }
 
 /**
- * Sends the parts, a number being a pause in milliseconds. Resolves with all that came back until the server closed, or
- * until so many milliseconds after the last part.
+ * Sends the parts, one after another. Resolves with all that came back until the server closed, or until so many
+ * milliseconds after the last part.
  */
-export async function sendRaw(
-  port: number,
-  parts: (string | number)[],
-  timeoutMs = 1_000,
-): Promise<RawAnswer> {
-  const answer = { text: '', closed: false }
+export async function sendRaw(port: number, parts: Iterable<RawPart>, timeoutMs = 1_000): Promise<RawAnswer> {
   const { promise: end, resolve: finish } = Promise.withResolvers<void>()
+  const answer = { text: '', closed: false }
   const close = () => {
     answer.closed = true
     finish()
@@ -27,12 +26,18 @@ export async function sendRaw(
   socket.on('close', close)
   for (const part of parts) {
     if (answer.closed) break
-    if (typeof part === 'number') await Bun.sleep(part)
+    if (typeof part === 'number') await Promise.race([Bun.sleep(part), end])
     else socket.write(part)
   }
   const timer = setTimeout(finish, timeoutMs)
   await end
   clearTimeout(timer)
   socket.destroy()
-  return { ...answer }
+  const statuses = [...answer.text.matchAll(/HTTP\/1\.[01] (\d+)/g)].map((match) => Number(match[1]))
+  return { ...answer, statuses }
+}
+
+/** Each character after a pause. */
+export function drip(text: string, pauseMs: number): RawPart[] {
+  return [...text].flatMap((character) => [pauseMs, character])
 }

@@ -1,5 +1,10 @@
 // Runs in the browser: draws the reference from the document beside this page.
 
+const dark = window.matchMedia('(prefers-color-scheme: dark)')
+const followColours = () => document.documentElement.classList.toggle('dark-mode', dark.matches)
+dark.addEventListener('change', followColours)
+followColours()
+
 window.SwaggerUIBundle({
   url: document.documentElement.dataset.reference,
   dom_id: '#reference',

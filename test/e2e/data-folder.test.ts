@@ -1,0 +1,208 @@
+// The data folder: one server at a time, its key, its clock, its version, and doors closed to everybody else.
+
+import { Database } from 'bun:sqlite'
+import { afterEach, expect, test } from 'bun:test'
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createStage, runBinary, type Started } from '../support/binary.ts'
+
+const TRACE = /^\s+at |bug in Oncebox/m
+
+const stage = createStage()
+afterEach(stage.clear)
+
+const keyFileOf = ({ dataDir }: Started) => join(dataDir, 'instance.key')
+
+/** A folder that a server has made and left; `urlToken` is a push in it. */
+async function usedFolder() {
+  const server = await stage.start()
+  const { url_token } = await (await server.create({ payload: 'kept' })).json()
+  await server.end()
+  return { dataDir: server.dataDir, key: keyFileOf(server), urlToken: url_token }
+}
+
+function changeDatabase(dataDir: string, sql: string): void {
+  const database = new Database(join(dataDir, 'oncebox.db'))
+  database.run(sql)
+  database.close()
+}
+
+function allFiles(path: string): string[] {
+  return readdirSync(path, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+}
+
+test('the data folder and all in it are closed to other users', async () => {
+  const server = await stage.start()
+  await server.create({ payload: 'x' })
+  expect(statSync(server.dataDir).mode & 0o777).toBe(0o700)
+  for (const path of allFiles(server.dataDir)) {
+    expect({ path, mode: statSync(path).mode & 0o777 }).toEqual({ path, mode: 0o600 })
+  }
+})
+
+test('a second server on a data folder is refused and told who holds it', async () => {
+  const server = await stage.start()
+  const startedAt = performance.now()
+  const second = await stage.serve(server.dataDir)
+  expect(performance.now() - startedAt).toBeLessThan(6_500)
+  expect(second.code).toBe(1)
+  expect(second.stdout).toBe('')
+  expect(second.stderr).toContain(`process ${server.pid}`)
+  expect(second.stderr).toContain('--data-dir')
+  expect((await server.create({ payload: 'undisturbed' })).status).toBe(201)
+})
+
+test('a start waits for a server on its way out', async () => {
+  const first = await stage.start()
+  const second = stage.start({ dataDir: first.dataDir })
+  await Bun.sleep(500)
+  expect(await first.end()).toBe(0)
+  expect((await (await second).ask('/up')).status).toBe(200)
+})
+
+test('after kill -9 the next start works at once and has everything', async () => {
+  const first = await stage.start()
+  const { url_token } = await (await first.create({ payload: 'kept' })).json()
+  await first.end('SIGKILL')
+  const second = await stage.start({ dataDir: first.dataDir })
+  expect(second.readyAfterMs).toBeLessThan(2_000)
+  expect((await (await second.retrieve(url_token)).json()).payload).toBe('kept')
+})
+
+test('a wrong key file is refused with both fingerprints', async () => {
+  const { dataDir } = await usedFolder()
+  const other = await usedFolder()
+  const { code, stderr } = await stage.serve(dataDir, '--key-file', other.key)
+  expect(code).toBe(1)
+  expect(new Set(stderr.match(/[0-9a-f]{4}(-[0-9a-f]{4}){3}/g)).size).toBe(2)
+  expect(stderr).toContain('--key-file')
+  for (const key of readFileSync(other.key, 'utf8').match(/[0-9a-f]{64}/g) ?? []) {
+    expect(stderr).not.toContain(key)
+  }
+})
+
+test.each([
+  ['empty', ''],
+  ['garbage', 'hello'],
+  ['cut short', '1 abcdef\n'],
+])('a key file that is %s is refused in words', async (_, text) => {
+  const { dataDir, key } = await usedFolder()
+  writeFileSync(key, text)
+  const { code, stderr } = await stage.serve(dataDir)
+  expect(code).toBe(1)
+  expect(stderr).toContain(key)
+  expect(stderr).not.toMatch(TRACE)
+  expect(readFileSync(key, 'utf8')).toBe(text)
+})
+
+test('a missing key file beside a database is never replaced', async () => {
+  const { dataDir, key, urlToken } = await usedFolder()
+  const text = readFileSync(key, 'utf8')
+  rmSync(key)
+  const { code, stderr } = await stage.serve(dataDir)
+  expect(code).toBe(1)
+  expect(stderr).toContain('--key-file')
+  expect(existsSync(key)).toBe(false)
+  const elsewhere = join(stage.folder(), 'none.key')
+  expect((await stage.serve(dataDir, '--key-file', elsewhere)).code).toBe(1)
+  expect(existsSync(elsewhere)).toBe(false)
+  writeFileSync(key, text, { mode: 0o600 })
+  const server = await stage.start({ dataDir })
+  expect((await (await server.retrieve(urlToken)).json()).payload).toBe('kept')
+})
+
+test('the key may live elsewhere, made at the first start and closed to others', async () => {
+  const keyFile = join(stage.folder(), 'the.key')
+  const first = await stage.start({ flags: ['--key-file', keyFile] })
+  const { url_token } = await (await first.create({ payload: 'x' })).json()
+  await first.end()
+  expect(existsSync(keyFileOf(first))).toBe(false)
+  expect(statSync(keyFile).mode & 0o777).toBe(0o600)
+  expect((await stage.serve(first.dataDir)).code).toBe(1)
+  const second = await stage.start({ dataDir: first.dataDir, env: { ONCEBOX_KEY_FILE: keyFile } })
+  expect((await (await second.retrieve(url_token)).json()).payload).toBe('x')
+})
+
+test('a key file that others can read is warned about', async () => {
+  const { dataDir, key } = await usedFolder()
+  chmodSync(key, 0o644)
+  const server = await stage.start({ dataDir })
+  await Bun.sleep(50)
+  expect(server.stderr()).toContain(`chmod 600`)
+})
+
+test('a clock far behind is refused unless it is accepted', async () => {
+  const { dataDir } = await usedFolder()
+  changeDatabase(dataDir, `UPDATE instance SET clock_mark = ${Date.now() + 5 * 86_400_000}`)
+  const refused = await stage.serve(dataDir)
+  expect(refused.code).toBe(1)
+  expect(refused.stderr).toContain('--accept-clock')
+  const refusal = refused.stderr.split('\n').find((line) => line.startsWith('oncebox: '))
+  expect(refusal?.match(/\d{4}-\d\d-\d\dT/g)).toHaveLength(2)
+  const accepted = await stage.start({ dataDir, flags: ['--accept-clock'] })
+  const { created_at } = await (await accepted.create({ payload: 'x' })).json()
+  expect(Math.abs(Date.parse(created_at) - Date.now())).toBeLessThan(60_000)
+})
+
+test('a clock a little behind goes on from where it was', async () => {
+  const { dataDir } = await usedFolder()
+  const mark = Date.now() + 3_600_000
+  changeDatabase(dataDir, `UPDATE instance SET clock_mark = ${mark}`)
+  const server = await stage.start({ dataDir })
+  const { created_at } = await (await server.create({ payload: 'x' })).json()
+  expect(Date.parse(created_at)).toBeGreaterThanOrEqual(mark)
+})
+
+test('a folder with other files in it is refused and left alone', async () => {
+  const path = stage.folder()
+  writeFileSync(join(path, 'thesis.txt'), 'mine')
+  chmodSync(path, 0o755)
+  const { code, stderr } = await stage.serve(path)
+  expect(code).toBe(1)
+  expect(stderr).toContain('thesis.txt')
+  expect(readdirSync(path)).toEqual(['thesis.txt'])
+  expect(statSync(path).mode & 0o777).toBe(0o755)
+})
+
+test('a file in place of the folder is refused in words', async () => {
+  const path = join(stage.folder(), 'file')
+  writeFileSync(path, 'mine')
+  const { code, stderr } = await stage.serve(path)
+  expect(code).toBe(1)
+  expect(stderr).toContain(path)
+  expect(stderr).not.toMatch(TRACE)
+  expect(readFileSync(path, 'utf8')).toBe('mine')
+})
+
+test('a database of a newer Oncebox is refused by server and commands, and left as it is', async () => {
+  const { dataDir } = await usedFolder()
+  changeDatabase(dataDir, 'PRAGMA user_version = 999')
+  const before = readFileSync(join(dataDir, 'oncebox.db'))
+  const refusals = [await stage.serve(dataDir), await runBinary(['user', 'list', '--data-dir', dataDir])]
+  for (const { code, stderr } of refusals) {
+    expect(code).toBe(1)
+    expect(stderr).toContain('newer')
+  }
+  expect(readFileSync(join(dataDir, 'oncebox.db')).equals(before)).toBe(true)
+})
+
+test.each([
+  ['is none', () => Buffer.from('this is not a database, '.repeat(500))],
+  ['was damaged', (whole: Buffer) => Buffer.from(whole).fill(0xa5, 100, 24_000)],
+])('a database that %s is refused in words by server and commands, and left as it is', async (_, damage) => {
+  const { dataDir } = await usedFolder()
+  const path = join(dataDir, 'oncebox.db')
+  const damaged = damage(readFileSync(path))
+  writeFileSync(path, damaged)
+  for (const refused of [
+    await stage.serve(dataDir),
+    await runBinary(['user', 'list', '--data-dir', dataDir]),
+  ]) {
+    expect(refused.code).toBe(1)
+    expect(refused.stderr).toContain(`oncebox: Cannot use the database ${path}`)
+    expect(refused.stderr).not.toMatch(TRACE)
+  }
+  expect(readFileSync(path).equals(damaged)).toBe(true)
+})

@@ -1,0 +1,168 @@
+// Starting: what a person sees first, and what must not decide about it.
+
+import { afterEach, expect, test } from 'bun:test'
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import manifest from '../../package.json' with { type: 'json' }
+import { createStage, runBinary } from '../support/binary.ts'
+
+const stage = createStage()
+afterEach(stage.clear)
+
+test('ready is one line on standard output with the real port and the data folder', async () => {
+  const server = await stage.start()
+  expect(server.port).toBeGreaterThan(0)
+  expect(server.stdout()).toBe(
+    `Oncebox ${manifest.version} is ready on http://127.0.0.1:${server.port} (data in ${server.dataDir})\n`,
+  )
+  expect((await server.ask('/up')).status).toBe(200)
+})
+
+test('the ready line and links tell the base URL when one is set', async () => {
+  const server = await stage.start({ flags: ['--base-url', 'https://once.example/box/'] })
+  expect(server.stdout()).toEndWith('links start with https://once.example/box\n')
+  const { html_url, url_token } = await (await server.create({ payload: 'x' })).json()
+  expect(html_url).toBe(`https://once.example/box/p/${url_token}/r`)
+})
+
+// Coarse, for a busy machine; the bench holds it to its promise.
+test('a first answer on a new data folder comes within a second', async () => {
+  const startedAt = performance.now()
+  const server = await stage.start()
+  expect((await server.create({ payload: 'x' })).status).toBe(201)
+  expect(performance.now() - startedAt).toBeLessThan(1_000)
+})
+
+/** What would run or configure a program that reads the folder it is started in. */
+function hostileFolder(): { cwd: string; trace: string } {
+  const cwd = stage.folder()
+  const trace = join(cwd, 'it-ran')
+  const variables =
+    'ONCEBOX_PORT=1\nONCEBOX_HOST=0.0.0.0\nONCEBOX_ANONYMOUS_ACCESS=false\nNODE_ENV=development\n'
+  for (const name of ['.env', '.env.local', '.env.production']) writeFileSync(join(cwd, name), variables)
+  const evil = `require('node:fs').writeFileSync(${JSON.stringify(trace)}, '')`
+  writeFileSync(join(cwd, 'evil.ts'), evil)
+  writeFileSync(join(cwd, 'bunfig.toml'), 'preload = ["./evil.ts"]\n[run]\npreload = ["./evil.ts"]\n')
+  writeFileSync(join(cwd, 'package.json'), '{"type": "commonjs", "main": "./evil.ts"}')
+  writeFileSync(join(cwd, 'tsconfig.json'), '{"compilerOptions": {"jsxImportSource": "evil"}}')
+  return { cwd, trace }
+}
+
+test('what lies in the folder it is started in has no effect on serving', async () => {
+  const { cwd, trace } = hostileFolder()
+  const before = readdirSync(cwd)
+  const server = await stage.start({ cwd })
+  expect(server.url).toStartWith('http://127.0.0.1:')
+  expect((await server.create({ payload: 'x' })).status).toBe(201)
+  expect((await server.ask('/')).status).toBe(200)
+  expect(existsSync(trace)).toBe(false)
+  expect(readdirSync(cwd)).toEqual(before)
+})
+
+test('what lies in the folder it is started in has no effect on the settings', async () => {
+  const { cwd, trace } = hostileFolder()
+  const inside = await runBinary(['config'], { cwd })
+  const outside = await runBinary(['config'], { cwd: stage.folder() })
+  expect(inside).toEqual(outside)
+  expect(inside.stdout).toContain('5100')
+  expect(existsSync(trace)).toBe(false)
+})
+
+test('NODE_ENV=development in the environment makes no answer talkative', async () => {
+  const server = await stage.start({ env: { NODE_ENV: 'development' } })
+  const refused = await server.create({ payload: 'PLANTED', expire_after_days: 'PLANTED' })
+  expect(refused.status).toBe(422)
+  expect(await refused.text()).not.toContain('PLANTED')
+  const unknown = await (await server.ask('/nowhere')).text()
+  expect(unknown).not.toMatch(/\.tsx?\b|node_modules|^\s+at /m)
+})
+
+test('--version prints the version alone', async () => {
+  const { stdout, stderr, code } = await runBinary(['--version'])
+  expect({ stdout, stderr, code }).toEqual({ stdout: `${manifest.version}\n`, stderr: '', code: 0 })
+})
+
+test.each([
+  [['--help'], ['serve', 'user', 'token', 'config']],
+  [
+    ['serve', '--help'],
+    ['--data-dir', '--port', 'ONCEBOX_PORT', '5100', '--min-free-space'],
+  ],
+  [
+    ['user', '--help'],
+    ['add', 'list', 'password', 'disable', 'enable', 'remove'],
+  ],
+  [
+    ['user', 'add', '--help'],
+    ['EMAIL', '--admin', '--password-stdin', '--data-dir'],
+  ],
+  [
+    ['token', '--help'],
+    ['create', 'list', 'revoke'],
+  ],
+  [
+    ['token', 'create', '--help'],
+    ['EMAIL', '--name', '--data-dir'],
+  ],
+  [['config', '--help'], ['--data-dir']],
+])('%p tells what there is, on standard output', async (args, words) => {
+  const { stdout, stderr, code } = await runBinary(args)
+  expect({ stderr, code }).toEqual({ stderr: '', code: 0 })
+  for (const word of words) expect(stdout).toContain(word)
+})
+
+test('every problem with flags and environment is told at once, with exit code 2 and no stack trace', async () => {
+  const dataDir = join(stage.folder(), 'never-made')
+  const { code, stdout, stderr } = await runBinary(
+    [
+      ...['serve', '--data-dir', dataDir, '--port', '99999', '--nonsense=1', '--host'],
+      ...['--base-url', 'ftp://x', '--anonymous-access', 'perhaps', '--trusted-proxy', '10.0.0.0/99'],
+      ...['--expire-after-days-min', '9', '--expire-after-days-default', '8', '--log-format=xml', 'word'],
+    ],
+    {
+      env: { ONCEBOX_MAX_FILES: 'many', ONCEBOX_SWEEP_EVERY: '1y', ONCEBOX_KEY_FILE_FILE: '/does/not/exist' },
+    },
+  )
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+  const words = [
+    ...['--port', '99999', '65535', '--nonsense', '--host', '--base-url', 'ftp://x', 'http'],
+    ...[
+      '--anonymous-access',
+      'perhaps',
+      'true',
+      '--trusted-proxy',
+      '10.0.0.0/99',
+      '--log-format',
+      'xml',
+      'json',
+    ],
+    ...['--expire-after-days-min', '--expire-after-days-default', '"word"', 'ONCEBOX_MAX_FILES', 'many'],
+    ...['ONCEBOX_SWEEP_EVERY', '1y', 'ONCEBOX_KEY_FILE_FILE', '/does/not/exist'],
+  ]
+  for (const word of words) expect(stderr).toContain(word)
+  expect(stderr).not.toMatch(/^\s+at /m)
+  expect(existsSync(dataDir)).toBe(false)
+})
+
+test('a variable that is no setting is a warning', async () => {
+  const server = await stage.start({ env: { ONCEBOX_SERVICE_PORT_HTTP: '80' } })
+  expect(server.stderr()).toContain('ONCEBOX_SERVICE_PORT_HTTP is not a setting')
+})
+
+test('a flag wins over its variable, and a variable over the default', async () => {
+  const server = await stage.start({
+    env: { ONCEBOX_PORT: '1', ONCEBOX_EXPIRE_AFTER_VIEWS_DEFAULT: '9' },
+    flags: ['--expire-after-days-default=3'],
+  })
+  const push = await (await server.create({ payload: 'x' })).json()
+  expect(push).toMatchObject({ expire_after_views: 9, expire_after_days: 3 })
+})
+
+test('a port in use is told with its flag', async () => {
+  const server = await stage.start()
+  const { code, stdout, stderr } = await stage.serve(stage.folder(), '--port', String(server.port))
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+  expect(stderr).toContain('--port')
+  expect(stderr).toContain(String(server.port))
+  expect(stderr).not.toMatch(/^\s+at /m)
+})

@@ -1,0 +1,33 @@
+// A small disk of its own for a test to fill.
+
+import { makeFolder, removeFolder } from './binary.ts'
+
+const isRoot = process.getuid?.() === 0
+
+/** Mounting needs root. Where continuous integration has it, a mount that is refused is a failure. */
+export const skipDiskTests = !isRoot || (process.env.CI !== 'true' && !canMount())
+
+if (skipDiskTests) console.log('Mounting is not permitted: the tests on a full disk are skipped.')
+
+/** Throws when the system refuses. The disk and everything on it is gone after `remove`. */
+export function mountSmallDisk(size: string) {
+  const path = makeFolder()
+  const { success, stderr } = Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', path])
+  if (!success) throw new Error(`mount was refused: ${stderr}`)
+  const remove = () => {
+    Bun.spawnSync(['umount', '-l', path])
+    process.off('exit', remove)
+    removeFolder(path)
+  }
+  process.prependListener('exit', remove)
+  return { path, remove }
+}
+
+function canMount(): boolean {
+  try {
+    mountSmallDisk('64k').remove()
+    return true
+  } catch {
+    return false
+  }
+}
