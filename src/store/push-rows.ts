@@ -1,16 +1,20 @@
 // The statements on one push that the operations share: find it, write its progress, destroy its secrets, remove it.
 
 import { eq, max, sql } from 'drizzle-orm'
+import type { SealedSecrets } from '../crypto/push-secrets.ts'
 import { type AuditKind, hasRoom, type Visit } from '../domain/audit.ts'
 import type { Push } from '../domain/push.ts'
 import type { AuditRows, LogEnd } from './audit-rows.ts'
 import type { Connection } from './database.ts'
 import type { FileRows } from './file-rows.ts'
 import { given, placeholdersOf } from './placeholders.ts'
+import type { PushKeys } from './push-keys.ts'
 import { pushes, pushLabels, pushSecrets } from './schema.ts'
 
 export type PushRow = typeof pushes.$inferSelect
-export type SecretsRow = typeof pushSecrets.$inferSelect
+type StoredSecrets = {
+  [Column in keyof SealedSecrets]: null extends SealedSecrets[Column] ? Uint8Array | null : Uint8Array
+}
 export type LabelsRow = typeof pushLabels.$inferSelect
 
 export type NewPushRow = Omit<PushRow, 'id' | 'auditDropped' | keyof LogEnd>
@@ -28,12 +32,14 @@ export type PushRows = ReturnType<typeof createPushRows>
 export type PushRowsOptions = {
   connection: Connection
   audit: AuditRows
+  keys: PushKeys
   files: FileRows
   /** Told when something is destroyed, so that the write-ahead log gets emptied after the commit. */
   onDestroyed: () => void
 }
 
-export function createPushRows({ connection: { orm }, audit, files, onDestroyed }: PushRowsOptions) {
+export function createPushRows({ connection, audit, keys, files, onDestroyed }: PushRowsOptions) {
+  const { orm, database } = connection
   const id = sql.placeholder('id')
   const byLookup = eq(pushes.lookup, sql.placeholder('lookup'))
   const insertPush = orm.insert(pushes).values(placeholdersOf(pushes)).prepare()
@@ -41,8 +47,8 @@ export function createPushRows({ connection: { orm }, audit, files, onDestroyed 
   const insertLabels = orm.insert(pushLabels).values(placeholdersOf(pushLabels)).prepare()
   const findById = orm.select().from(pushes).where(eq(pushes.id, id)).prepare()
   const findByLookup = orm.select().from(pushes).where(byLookup).prepare()
-  // A statement of its own: drizzle takes three times as long to take a join apart.
-  const findSecrets = orm.select().from(pushSecrets).where(eq(pushSecrets.pushId, id)).prepare()
+  // Without drizzle, which takes longer to take a join apart than SQLite to find the rows.
+  const findSecrets = database.prepare<StoredSecrets, { id: number }>(FIND_SECRETS)
   const deleteSecrets = orm.delete(pushSecrets).where(eq(pushSecrets.pushId, id)).prepare()
   const deletePush = orm.delete(pushes).where(eq(pushes.id, id)).prepare()
   // An update that names expired_on rewrites three indexes, and most visits do not expire a push: hence two.
@@ -65,13 +71,13 @@ export function createPushRows({ connection: { orm }, audit, files, onDestroyed 
       .get()?.id ?? 0
 
   /** Only the serving process inserts, so it can count for itself. */
-  function insert(push: NewPushRow, secrets: Omit<SecretsRow, 'pushId'>, visit: Visit): PushRow {
+  function insert(push: NewPushRow, { wrappedKey, ...secrets }: SealedSecrets, visit: Visit): PushRow {
     lastId += 1
     const entry = { pushId: lastId, kind: 'creation' as const, at: push.createdAt, visit }
     const log = audit.append({ lastEntry: null, auditEntries: 0 }, entry)
     const row = { ...push, id: lastId, ...log, auditDropped: 0 }
     insertPush.run(row)
-    insertSecrets.run({ pushId: row.id, ...secrets })
+    insertSecrets.run({ pushId: row.id, keySlot: keys.store(wrappedKey), ...secrets })
     return row
   }
 
@@ -88,6 +94,7 @@ export function createPushRows({ connection: { orm }, audit, files, onDestroyed 
 
   /** After a last view its grants may still be used; otherwise the files go at once. */
   function destroy(row: PushRow, now: number, isLastView: boolean): void {
+    keys.destroy(row.id)
     deleteSecrets.run({ id: row.id })
     if (row.files > 0) files.release({ pushId: row.id, now, when: isLastView ? 'after-grants' : 'at-once' })
     onDestroyed()
@@ -103,9 +110,22 @@ export function createPushRows({ connection: { orm }, audit, files, onDestroyed 
   /** Removes all trace of a push. */
   function remove(push: Pick<PushRow, 'id' | 'lastEntry'>, now: number): void {
     audit.remove(push)
+    keys.destroy(push.id)
     files.release({ pushId: push.id, now, when: 'at-once' })
     deletePush.run({ id: push.id })
     onDestroyed()
+  }
+
+  function getSecrets(pushId: number): SealedSecrets | null {
+    const row = findSecrets.get({ id: pushId })
+    if (row === null) return null
+    const { salt, wrappedKey, passphraseSalt, payload } = row
+    return {
+      salt: asBuffer(salt),
+      wrappedKey: asBuffer(wrappedKey),
+      passphraseSalt: passphraseSalt === null ? null : asBuffer(passphraseSalt),
+      payload: asBuffer(payload),
+    }
   }
 
   return {
@@ -114,8 +134,16 @@ export function createPushRows({ connection: { orm }, audit, files, onDestroyed 
     findById: (pushId: number): PushRow | undefined => findById.get({ id: pushId }),
     findByLookup: (lookup: Uint8Array): PushRow | undefined => findByLookup.get({ lookup }),
     /** What opens a push; gone once it has expired. */
-    findSecrets: (pushId: number): SecretsRow | undefined => findSecrets.get({ id: pushId }),
+    findSecrets: getSecrets,
     write,
     remove,
   }
 }
+
+function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength)
+}
+
+const FIND_SECRETS = `
+  SELECT salt, wrapped_key AS wrappedKey, passphrase_salt AS passphraseSalt, payload
+  FROM push_secrets JOIN push_keys ON slot = key_slot WHERE push_id = $id`

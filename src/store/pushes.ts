@@ -77,7 +77,7 @@ export function createPushes(options: {
     const push = rows.findByLookup(lookup)
     if (push === undefined) return null
     const sealedFiles = push.files === 0 ? [] : files.listOfPush(push.id)
-    return { push, secrets: rows.findSecrets(push.id) ?? null, files: sealedFiles }
+    return { push, secrets: rows.findSecrets(push.id), files: sealedFiles }
   }
 
   /** Counts a view, or writes down that the push has expired. Claim first, release after. */

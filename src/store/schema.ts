@@ -69,10 +69,15 @@ export const pushes = sqliteTable('pushes', {
 
 export const pushSecrets = sqliteTable('push_secrets', {
   pushId: integer('push_id').primaryKey(),
+  keySlot: integer('key_slot').notNull(),
   salt: bytes().notNull(),
-  wrappedKey: blob('wrapped_key', { mode: 'buffer' }).notNull(),
   passphraseSalt: blob('passphrase_salt', { mode: 'buffer' }),
   payload: bytes().notNull(),
+})
+
+export const pushKeys = sqliteTable('push_keys', {
+  slot: integer().primaryKey(),
+  wrappedKey: blob('wrapped_key', { mode: 'buffer' }).notNull(),
 })
 
 export const pushFiles = sqliteTable(

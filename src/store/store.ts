@@ -23,6 +23,7 @@ import { createFreeSpace } from './free-space.ts'
 import { createGroupCommit } from './group-commit.ts'
 import { createClockMarker, readClockMark, verifyKeys } from './instance.ts'
 import { migrate, requireCurrentSchema, schemaVersion } from './migrate.ts'
+import { createPushKeys } from './push-keys.ts'
 import { createPushLists } from './push-lists.ts'
 import { createPushRows } from './push-rows.ts'
 import { createPushes } from './pushes.ts'
@@ -83,7 +84,8 @@ export function openAccountStore({ dataDir, now }: { dataDir: string; now: Now }
   const { transact } = createGroupCommit({ database: connection.database, onFatal })
   const audit = createAuditRows(connection)
   const files = createFileRows(connection, () => undefined)
-  const rows = createPushRows({ connection, audit, files, onDestroyed: () => undefined })
+  const keys = createPushKeys(connection)
+  const rows = createPushRows({ connection, audit, keys, files, onDestroyed: () => undefined })
   const close = () => {
     truncateLog(connection.database)
     connection.close()
@@ -120,7 +122,8 @@ function serveFrom({ connection, keyring, release, options }: Parts) {
   const fileFolder = createFiles(dataFolder(options.dataDir).files)
   const files = createFileStore({ files: fileFolder, rows: fileRows, transact, now })
   fileRows.giveUpUnfinished(now())
-  const rows = createPushRows({ connection, audit, files: fileRows, onDestroyed: checkpointer.request })
+  const keys = createPushKeys(connection)
+  const rows = createPushRows({ connection, audit, keys, files: fileRows, onDestroyed: checkpointer.request })
   const shared = { connection, rows, files: fileRows, transact, now }
   let closing = false
 

@@ -63,7 +63,7 @@ export function storePush({ store, clock }: Pick<TestStore, 'store' | 'clock'>, 
   made += 1
   const lookup = Buffer.alloc(16)
   lookup.writeUInt32BE(made, 0)
-  const bytes = Buffer.alloc(64, made % 256)
+  const bytes = Buffer.alloc(62, 1 + (made % 255))
   const secrets = { salt: bytes.subarray(0, 16), wrappedKey: bytes, payload: bytes, passphraseSalt: null }
   const push = examplePush(clock.now(), changes)
   return store.pushes.createPush({

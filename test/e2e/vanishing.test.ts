@@ -1,0 +1,165 @@
+// Ten seconds after a push expired nothing in the data folder opens it any more.
+//
+// What opens a push is its wrapped data key; the sealed payload is looked for beside it.
+
+import { Database } from 'bun:sqlite'
+import { afterEach, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { createStage, type Started } from '../support/binary.ts'
+import { findNeedles, readFolder } from '../support/needles.ts'
+import { sendRaw } from '../support/raw.ts'
+
+const stage = createStage()
+afterEach(stage.clear)
+
+const GONE_WITHIN_MS = 10_000
+/** Rows larger than this keep their sealed payload on pages of their own, which are wiped as a whole. */
+const OWN_PAGES = 8_000
+/** Format, key number and nonce come before what is random. */
+const HEAD_BYTES = 14
+const PIECE_BYTES = 24
+
+type Sealed = { wrapped_key: Uint8Array; payload: Uint8Array }
+
+type Stored = { urlToken: string; sealed: Sealed }
+
+type Making = { push?: object; headers?: Record<string, string> }
+
+/** Creates pushes of such sizes, one after another, and reads from the database what opens each. */
+async function createPushes(
+  server: Started,
+  sizes: number[],
+  { push, headers }: Making = {},
+): Promise<Stored[]> {
+  const urlTokens: string[] = []
+  for (const size of sizes) {
+    const response = await server.create(
+      { payload: 'p'.repeat(size), expire_after_views: 1, ...push },
+      headers,
+    )
+    urlTokens.push((await response.json()).url_token)
+  }
+  const database = new Database(join(server.dataDir, 'oncebox.db'), { readonly: true })
+  const newest = `SELECT wrapped_key, payload FROM push_secrets JOIN push_keys ON slot = key_slot ORDER BY push_id DESC LIMIT ${sizes.length}`
+  const sealed = database.query<Sealed, []>(newest).all().reverse()
+  database.close()
+  return urlTokens.map((urlToken, index) => ({ urlToken, sealed: sealed[index]! }))
+}
+
+/** By its last view or by deletion, in turn. */
+async function expireAll(server: Started, doomed: Stored[]): Promise<void> {
+  for (const [index, { urlToken }] of doomed.entries()) {
+    const response = await server.retrieve(urlToken, index % 2 === 0 ? {} : { method: 'DELETE' })
+    expect(response.status).toBe(200)
+  }
+}
+
+/** What of the pushes is still in the data folder, by what it is and where. */
+function remnants(server: Started, pushes: Stored[]): string[] {
+  const needles = pushes.flatMap(({ sealed: { wrapped_key, payload } }, index) => {
+    const piece = (what: string, bytes: Uint8Array) => ({ name: `${what} of push ${index}`, bytes })
+    const ends = [payload.slice(HEAD_BYTES, HEAD_BYTES + PIECE_BYTES), payload.slice(-PIECE_BYTES)]
+    const middle = payload.slice(payload.length / 2, payload.length / 2 + PIECE_BYTES)
+    const pieces = payload.length > OWN_PAGES ? [...ends.slice(1), middle] : []
+    return [
+      piece('the key', wrapped_key.slice(HEAD_BYTES)),
+      ...pieces.map((bytes) => piece('the payload', bytes)),
+    ]
+  })
+  return findNeedles(readFolder(server.dataDir), needles).map(({ name, where }) => `${name} in ${where}`)
+}
+
+async function expectGone(server: Started, doomed: Stored[]): Promise<void> {
+  const deadline = performance.now() + GONE_WITHIN_MS
+  while (remnants(server, doomed).length > 0 && performance.now() < deadline) await Bun.sleep(500)
+  expect(remnants(server, doomed)).toEqual([])
+}
+
+function shuffled<T>(list: T[]): T[] {
+  return list
+    .map((item) => ({ item, at: Math.random() }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ item }) => item)
+}
+
+test('pushes of all sizes that expire in any order are gone, and the others are not', async () => {
+  const server = await stage.start()
+  const sizes = [10, 200, 900, 3_000, 5_000, 20_000, 200_000]
+  const pushes = await createPushes(
+    server,
+    Array.from({ length: 420 }, (_, n) => sizes[n % 7]! + (n % 13)),
+  )
+  const doomed = shuffled(pushes).slice(0, 350)
+  const kept = pushes.filter((push) => !doomed.includes(push))
+  // The search must be able to find what it looks for.
+  expect(remnants(server, pushes).length).toBeGreaterThanOrEqual(pushes.length)
+  await expireAll(server, doomed)
+  await expectGone(server, doomed)
+  expect(remnants(server, kept).length).toBeGreaterThanOrEqual(kept.length)
+  for (const { urlToken } of kept) {
+    expect((await (await server.retrieve(urlToken)).json()).payload).toStartWith('p')
+  }
+})
+
+// Database pages that empty are merged with their neighbours: what was on them is copied, and the copies have to go too.
+test('neighbours that expire a few at a time leave no copies behind', async () => {
+  const server = await stage.start()
+  const pushes = await createPushes(
+    server,
+    Array.from({ length: 2_000 }, (_, n) => (n % 15 < 5 ? 60 : 900)),
+  )
+  const groups = Array.from({ length: pushes.length / 5 }, (_, n) => pushes.slice(n * 5, n * 5 + 5))
+  const doomed = shuffled(groups)
+    .slice(0, groups.length * 0.7)
+    .flat()
+  await expireAll(server, doomed)
+  await expectGone(server, doomed)
+})
+
+test('what time has ended is gone, passphrase or not', async () => {
+  const server = await stage.start({ flags: ['--sweep-every', '1s'] })
+  const open = await createPushes(server, [100, 10_000])
+  const withPassphrase = await createPushes(server, [100, 10_000], { push: { passphrase: 'open sesame' } })
+  const database = new Database(join(server.dataDir, 'oncebox.db'))
+  database.run('UPDATE pushes SET expires_at = ?', [Date.now()])
+  database.close()
+  await Bun.sleep(1_500)
+  await expectGone(server, [...open, ...withPassphrase])
+})
+
+test('what an account pushed is gone once it is removed by a command', async () => {
+  const server = await stage.start()
+  const email = 'ann@example.org'
+  await server.command(['user', 'add', email, '--password-stdin'], 'long enough password')
+  const { stdout } = await server.command(['token', 'create', email])
+  const headers = { authorization: `Bearer ${stdout.trim()}` }
+  const owned = await createPushes(server, [10, 500, 20_000], { headers })
+  expect((await server.command(['user', 'remove', email, '--yes'])).code).toBe(0)
+  await expectGone(server, owned)
+})
+
+test('files of a deleted push and what came of an upload that broke off are gone', async () => {
+  const server = await stage.start()
+  const email = 'ann@example.org'
+  await server.command(['user', 'add', email, '--password-stdin'], 'long enough password')
+  const { stdout } = await server.command(['token', 'create', email])
+  const headers = { authorization: `Bearer ${stdout.trim()}` }
+  const form = new FormData()
+  form.append('push[files][]', new Blob(['content'.repeat(100_000)]), 'a.bin')
+  form.append('push[files][]', new Blob(['content']), 'b.bin')
+  const created = await server.ask('/api/v2/pushes', { method: 'POST', body: form, headers })
+  const { url_token } = await created.json()
+  const files = () => readFolder(join(server.dataDir, 'files'))
+  expect(files()).toHaveLength(2)
+  const part = '--x\r\nContent-Disposition: form-data; name="push[files][]"; filename="c"\r\n\r\n'
+  const brokenOff = [
+    'POST /api/v2/pushes HTTP/1.1\r\nHost: nas\r\nContent-Type: multipart/form-data; boundary=x\r\n',
+    `Authorization: ${headers.authorization}\r\nContent-Length: 9999999\r\n\r\n${part}${'x'.repeat(900_000)}`,
+    300,
+  ]
+  await sendRaw(server.port, brokenOff, 100)
+  await server.retrieve(url_token, { method: 'DELETE', headers })
+  const deadline = performance.now() + GONE_WITHIN_MS
+  while (files().length > 0 && performance.now() < deadline) await Bun.sleep(200)
+  expect(files()).toEqual([])
+})
