@@ -11,6 +11,14 @@ export function answerJson(status: number, body: unknown, headers: AnswerHeaders
   })
 }
 
+/** For good; `location` is on this server. */
+export function answerMoved(location: string): Response {
+  return new Response(null, {
+    status: 301,
+    headers: { location, 'referrer-policy': 'no-referrer', ...COMMON },
+  })
+}
+
 /** `policy` is the page's Content-Security-Policy; without one nothing but the markup is allowed. */
 export function answerPage(
   status: number,

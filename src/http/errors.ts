@@ -1,8 +1,9 @@
-// From a refusal to an answer: the one table of statuses, JSON under /api and a page elsewhere.
+// From a refusal to an answer: the one table of statuses, JSON for the API and a page elsewhere.
 
 import { DomainError, type ErrorCode, type FieldErrors } from '../domain/errors.ts'
 import { type AnswerHeaders, answerJson, answerPage } from './answers.ts'
 import type { Exchange } from './exchange.ts'
+import { isJsonPath } from './paths.ts'
 import { ERROR_PAGE_POLICY, renderErrorPage } from './web/error-page.tsx'
 
 const STATUS: Record<ErrorCode, number> = {
@@ -33,7 +34,7 @@ export type PresentErrorOptions = { logFailure: LogFailure; stylesheet: string }
 
 export function createPresentError({ logFailure, stylesheet }: PresentErrorOptions): PresentError {
   return (cause, { requestId }, path) => {
-    const asJson = path.startsWith('/api/') || path.startsWith('/d/')
+    const asJson = isJsonPath(path)
     if (cause instanceof DomainError) return asJson ? refuse(cause) : refusePage(cause, stylesheet)
     logFailure({ requestId, cause })
     if (asJson) return answerJson(500, { error: 'internal-error', request_id: requestId })

@@ -8,9 +8,31 @@ export function pathOf(url: string): string {
   return query === -1 ? url.slice(start) : url.slice(start, query)
 }
 
+/** The previous version of the API: its clients may put a language first. Without `.json` the same paths are pages. */
+const PREVIOUS_API = /^(?:\/[a-z]{2}(?:-[A-Za-z]{2,4})?)?(\/[pfr](?:\/.*)?)\.json$/
+/** In front of its paths within the router, which cannot tell `/p/:url_token.json` from `/p/:url_token`. */
+const PREVIOUS_API_PREFIX = '/.json'
+
+/** A path of the route table as the router knows it. */
+export function routedPath(path: string): string {
+  const plain = PREVIOUS_API.exec(path)?.[1]
+  return plain === undefined ? path : `${PREVIOUS_API_PREFIX}${plain}`
+}
+
+/** The other way round. */
+export function publicPath(routed: string): string {
+  const isPrevious = routed.startsWith(`${PREVIOUS_API_PREFIX}/`)
+  return isPrevious ? `${routed.slice(PREVIOUS_API_PREFIX.length)}.json` : routed
+}
+
+/** Whether what is at this canonical path, or would be, speaks JSON. */
+export function isJsonPath(path: string): boolean {
+  return ['/api/', '/d/', PREVIOUS_API_PREFIX].some((start) => path.startsWith(start))
+}
+
 /**
  * Without the base path, which proxies strip or do not; without repeated slashes and one at the end; and without the
- * `.json` that every endpoint of the API may carry.
+ * `.json` that every endpoint of the API may carry. As the router knows it.
  */
 export function canonicalPath(path: string, basePath: string): string {
   let canonical = path.includes('//') ? path.replace(/\/{2,}/g, '/') : path
@@ -18,8 +40,11 @@ export function canonicalPath(path: string, basePath: string): string {
     canonical = canonical.slice(basePath.length) || '/'
   }
   if (canonical.length > 1 && canonical.endsWith('/')) canonical = canonical.slice(0, -1)
-  const isEndpoint = canonical.startsWith('/api/v2/') && canonical !== '/api/v2/openapi.json'
-  return isEndpoint && canonical.endsWith('.json') ? canonical.slice(0, -'.json'.length) : canonical
+  // Nobody outside needs to know how the router tells them apart.
+  if (canonical.startsWith(PREVIOUS_API_PREFIX)) return PREVIOUS_API_PREFIX
+  const isEndpoint = /^\/api\/v[12]\//.test(canonical) && canonical !== '/api/v2/openapi.json'
+  if (isEndpoint && canonical.endsWith('.json')) return canonical.slice(0, -'.json'.length)
+  return routedPath(canonical)
 }
 
 /** The same URL with another path, and with some host. */

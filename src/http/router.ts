@@ -5,7 +5,7 @@ import type { Viewer } from '../domain/audit.ts'
 import { DomainError } from '../domain/errors.ts'
 import type { PresentError } from './errors.ts'
 import { type Exchange, exchangeOf } from './exchange.ts'
-import { pathOf } from './paths.ts'
+import { pathOf, routedPath } from './paths.ts'
 import type { Access, GetViewer } from './viewer.ts'
 
 export type Asked = { exchange: Exchange; viewer: Viewer; params: Partial<Record<string, string>> }
@@ -31,10 +31,10 @@ export function createRouter({ routes, getViewer, presentError }: RouterOptions)
   })
   for (const { method, path, access, answer, head, detail } of routes) {
     const handler = enter({ path, access, answer, head: head ?? answer, getViewer })
-    app.route(method, path, handler, { parse: 'none', detail: detail ?? { hide: true } })
+    app.route(method, routedPath(path), handler, { parse: 'none', detail: detail ?? { hide: true } })
   }
   for (const [path, allow] of allowedMethods(routes)) {
-    app.all(path, ({ request }) => refuseMethod(request, path, allow), {
+    app.all(routedPath(path), ({ request }) => refuseMethod(request, path, allow), {
       parse: 'none',
       detail: { hide: true },
     })

@@ -4,10 +4,14 @@ import { answerJson } from './answers.ts'
 import { OPERATIONS } from './api/operations.ts'
 import type { PushEndpoints } from './api/pushes.ts'
 import { presentVersion, type VersionFacts } from './api/version.ts'
+import { PREVIOUS_VERSION_OPERATION } from './api-v1/operations.ts'
+import { createPreviousRoutes } from './api-v1/pushes.ts'
+import { presentPreviousVersion } from './api-v1/version.ts'
 import type { Route } from './router.ts'
 import { createAboutPages } from './web/about.tsx'
 import type { Assets } from './web/assets.ts'
 import { createAnswerDocs } from './web/docs.tsx'
+import { createMovedRoutes } from './web/moved.ts'
 
 export type RouteTableOptions = {
   assets: Assets
@@ -26,6 +30,7 @@ export function createRouteTable(options: RouteTableOptions): Route[] {
   const { assets, basePath, endpoints, answerDownload, version, isAlive, reference } = options
   const about = createAboutPages(assets)
   const facts = presentVersion(version)
+  const previousFacts = presentPreviousVersion(version)
   return [
     // Open to everybody: tokens are not even looked at.
     get('/api/v2/version', 'open', () => answerJson(200, facts), OPERATIONS.version),
@@ -37,6 +42,8 @@ export function createRouteTable(options: RouteTableOptions): Route[] {
     get('/p/:url_token/r', 'open', about.secretLink),
     get('/d/:grant', 'open', answerDownload),
     get('/assets/:name', 'open', assets.answer),
+    get('/api/v1/version', 'open', () => answerJson(200, previousFacts), PREVIOUS_VERSION_OPERATION),
+    ...createMovedRoutes(basePath),
     get('/up', 'open', () => answerJson(isAlive() ? 200 : 503, { up: isAlive() })),
 
     // For visitors, unless the instance asks everybody for a token.
@@ -64,6 +71,9 @@ export function createRouteTable(options: RouteTableOptions): Route[] {
     get('/api/v2/pushes/:url_token/audit', 'account', endpoints.audit, OPERATIONS.audit),
     get('/api/v2/pushes/active', 'account', endpoints.active, OPERATIONS.active),
     get('/api/v2/pushes/expired', 'account', endpoints.expired, OPERATIONS.expired),
+
+    // The previous version: /p.json, /f.json and /r.json with all that follows, for those who may enter above.
+    ...createPreviousRoutes({ endpoints, limits: version.limits }),
   ]
 }
 

@@ -30,7 +30,7 @@ export type FrontDoorOptions = {
 export type Handle = (request: Request, peer: string) => Promise<Response>
 
 /** Told to everybody, whatever name or rate they come with: clients ask it first. */
-const EXEMPT_PATH = '/api/v2/version'
+const EXEMPT_PATHS: ReadonlySet<string> = new Set(['/api/v2/version', '/api/v1/version'])
 
 /** With the path that the routes know, and GET for HEAD: Elysia itself would read a whole body to tell its length. */
 function routedRequest({ request, isHead }: Exchange, path: string | null): Request {
@@ -55,7 +55,7 @@ export function createFrontDoor(options: FrontDoorOptions): Handle {
   const { routes, readForwarded, hostRules, limitRate, presentError, newRequestId, logRequest } = options
 
   async function admit(exchange: Exchange, path: string, host: string | null): Promise<void> {
-    if (path === EXEMPT_PATH) return
+    if (EXEMPT_PATHS.has(path)) return
     const limited = limitRate(exchange.clientAddress)
     if (limited !== null) await limited
     hostRules.check(host)

@@ -14,6 +14,16 @@ const ENDPOINTS = [
   ['GET', '/api/v2/pushes/{url_token}/audit'],
   ['GET', '/api/v2/pushes/active'],
   ['GET', '/api/v2/pushes/expired'],
+  ['GET', '/api/v1/version'],
+  ...['p', 'f', 'r'].flatMap((family) => [
+    ['POST', `/${family}.json`],
+    ['GET', `/${family}/{url_token}.json`],
+    ['DELETE', `/${family}/{url_token}.json`],
+    ['GET', `/${family}/{url_token}/preview.json`],
+    ['GET', `/${family}/{url_token}/audit.json`],
+    ['GET', `/${family}/active.json`],
+    ['GET', `/${family}/expired.json`],
+  ]),
 ]
 
 const PHONE = { viewport: { width: 360, height: 740 } }

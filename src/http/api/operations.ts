@@ -32,11 +32,15 @@ function ref(schema: SchemaName) {
   return { $ref: `#/components/schemas/${schema}` }
 }
 
-function responses(success: Partial<Record<Status, Answer>>, ...refusals: Status[]) {
+function responses(outcome: Partial<Record<Status, Answer>>, ...refusals: Status[]) {
   const chosen = Object.fromEntries([...refusals, ...ALWAYS].map((status) => [status, REFUSALS[status]]))
-  const all = { ...chosen, ...success } as Record<string, Answer>
+  return describeAnswers({ ...chosen, ...outcome })
+}
+
+/** Answers by status, as OpenAPI wants them. */
+export function describeAnswers(answers: Partial<Record<Status, Answer>>) {
   return Object.fromEntries(
-    Object.entries(all).map(([status, { description, schema, headers }]) => [
+    Object.entries(answers).map(([status, { description, schema, headers }]) => [
       status,
       {
         description,

@@ -5,18 +5,26 @@ import { type BodyLimits, readBody, streamBody } from './body.ts'
 import type { Wire } from './fields.ts'
 import { type FilePart, readMultipart } from './multipart.ts'
 
-export type PushBodyOptions = BodyLimits & { onFile: (file: FilePart) => Promise<unknown> }
+export type PushBodyOptions = BodyLimits & {
+  /** The names that the object with the fields may have, the expected one first. */
+  wrappers: readonly string[]
+  onFile: (file: FilePart) => Promise<unknown>
+}
 
-/** The members of `push`. Throws `malformed`, `unsupported_type`, `too_large` or `too_slow`. */
+/** The members of the push. Throws `malformed`, `unsupported_type`, `too_large` or `too_slow`. */
 export async function readPushFields(request: Request, options: PushBodyOptions): Promise<Wire> {
+  return unwrap(await readObject(request, options), options.wrappers)
+}
+
+async function readObject(request: Request, options: PushBodyOptions): Promise<unknown> {
   const contentType = request.headers.get('content-type') ?? ''
   switch (contentType.split(';', 1)[0]?.trim().toLowerCase()) {
     case 'application/json':
-      return requirePush(parseJson(await readBody(request, options)))
+      return parseJson(await readBody(request, options))
     case 'application/x-www-form-urlencoded':
-      return requirePush(parseUrlencoded(await readBody(request, options)))
+      return parseUrlencoded(await readBody(request, options))
     case 'multipart/form-data':
-      return requirePush(nest(await readParts(request, contentType, options)))
+      return nest(await readParts(request, contentType, options))
     case '':
       throw malformed('The request needs a Content-Type: application/json')
     default:
@@ -38,10 +46,11 @@ async function readParts(request: Request, contentType: string, options: PushBod
   return parts.map(({ name, value }): [string, unknown] => [name, value])
 }
 
-function requirePush(body: unknown): Wire {
-  const push = isObject(body) ? body.push : undefined
-  if (!isObject(push)) throw malformed('The body needs an object "push", as in {"push": {"payload": "…"}}')
-  return push
+function unwrap(body: unknown, wrappers: readonly string[]): Wire {
+  const push = isObject(body) ? wrappers.map((name) => body[name]).find(isObject) : undefined
+  if (push !== undefined) return push
+  const [expected] = wrappers
+  throw malformed(`The body needs an object "${expected}", as in {"${expected}": {"payload": "…"}}`)
 }
 
 function parseJson(body: Uint8Array): unknown {

@@ -5,6 +5,7 @@ import type { Account } from '../../domain/account.ts'
 import { MAX_PAGE } from '../../domain/audit.ts'
 import { DomainError } from '../../domain/errors.ts'
 import type { PushLimits } from '../../domain/new-push.ts'
+import type { PushKind } from '../../domain/push.ts'
 import type { Now } from '../../domain/time.ts'
 import type { Pushes, Retrieval } from '../../services/pushes.ts'
 import type { Upload, Uploads } from '../../services/uploads.ts'
@@ -26,6 +27,16 @@ import {
   secretLink,
 } from './push-json.ts'
 
+/** What the path of a create says of the body, and of the push. */
+export type Surface = {
+  /** The names that the object with the fields may have, the expected one first. */
+  wrappers: readonly string[]
+  /** Decides, whatever the body says; null: the body does. */
+  kind: PushKind | null
+}
+
+const SURFACE: Surface = { wrappers: ['push'], kind: null }
+
 export type PushEndpoints = ReturnType<typeof createPushEndpoints>
 
 export function createPushEndpoints(options: {
@@ -38,10 +49,10 @@ export function createPushEndpoints(options: {
   const { pushes, uploads, limits, body, now } = options
   const presentation = ({ baseUrl }: Exchange) => ({ baseUrl, now: now() })
 
-  async function create(asked: Asked): Promise<Response> {
+  async function createAs(asked: Asked, surface: Surface): Promise<Response> {
     const upload = uploads.begin()
     try {
-      return await createWith(upload, asked)
+      return await createWith(upload, { asked, surface })
     } catch (cause) {
       // What cannot be given up now, on a disk that is full, is given up at the next start.
       await upload.discard().catch(() => undefined)
@@ -49,12 +60,16 @@ export function createPushEndpoints(options: {
     }
   }
 
-  async function createWith(upload: Upload, { exchange, viewer }: Asked): Promise<Response> {
+  type Creation = { asked: Asked; surface: Surface }
+
+  async function createWith(upload: Upload, { asked, surface }: Creation): Promise<Response> {
+    const { exchange, viewer } = asked
     const onFile = async (file: FilePart) => {
       requireFilesAllowed(viewer, limits)
       await upload.add({ ...file, filename: decodeEncodedWords(file.filename) })
     }
-    const wire = await readPushFields(exchange.request, { ...body, onFile })
+    const given = await readPushFields(exchange.request, { ...body, wrappers: surface.wrappers, onFile })
+    const wire = surface.kind === null ? given : { ...given, kind: surface.kind }
     const { push, files } = parseNewPush(wire, { viewer, limits, received: upload.listFiles().length })
     for (const { data, ...file } of files) await upload.add({ ...file, content: Readable.from([data]) })
     return answerJson(201, presentCreated(await pushes.create(push, viewer, upload), presentation(exchange)))
@@ -95,10 +110,11 @@ export function createPushEndpoints(options: {
     return answerJson(200, { url: secretLink(pushes.preview(tokenIn(params)), exchange.baseUrl) })
   }
 
-  function audit({ exchange, viewer, params }: Asked): Response {
+  /** One page of the audit log, for its owner. */
+  function listEntries({ exchange, viewer, params }: Asked) {
     const urlToken = tokenIn(params)
     pushes.requireOwner(urlToken, viewer)
-    return answerJson(200, { logs: pushes.audit(urlToken, readPage(exchange)).map(presentEntry) })
+    return pushes.audit(urlToken, readPage(exchange)).map(presentEntry)
   }
 
   async function expire({ exchange, viewer, params }: Asked): Promise<Response> {
@@ -119,10 +135,12 @@ export function createPushEndpoints(options: {
   }
 
   return {
-    create,
+    create: (asked: Asked) => createAs(asked, SURFACE),
+    createAs,
     retrieve,
     preview,
-    audit,
+    audit: (asked: Asked) => answerJson(200, { logs: listEntries(asked) }),
+    listEntries,
     expire,
     active: (asked: Asked) => list(asked, false),
     expired: (asked: Asked) => list(asked, true),

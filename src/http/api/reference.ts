@@ -2,6 +2,7 @@
 
 import { swagger } from '@elysiajs/swagger'
 import { type AnyElysia, Elysia } from 'elysia'
+import { publicPath } from '../paths.ts'
 import { SCHEMAS } from './schemas.ts'
 
 const DESCRIPTION = `Hand over a secret: create a push, give its link away, and it is gone after so many views or days.
@@ -32,6 +33,10 @@ async function generate(routes: AnyElysia, version: string): Promise<string> {
       { name: 'Pushes', description: 'Create, hand over, retrieve.' },
       { name: 'Owner', description: 'What an account sees of its own pushes.' },
       { name: 'Instance', description: 'About this server.' },
+      {
+        name: 'Previous version',
+        description: 'For clients of version 1: the same pushes under older paths and wrappers.',
+      },
     ],
     components: {
       // TypeBox keeps symbols on its schemas that have no place in a document.
@@ -39,8 +44,12 @@ async function generate(routes: AnyElysia, version: string): Promise<string> {
       securitySchemes: { token: { type: 'http' as const, scheme: 'bearer' } },
     },
   }
-  const app = new Elysia().use(routes).use(swagger({ path: '/reference', documentation }))
+  const app = new Elysia()
+    .use(routes)
+    .use(swagger({ path: '/reference', documentation, excludeStaticFile: false }))
   const answer = await app.handle(new Request('http://localhost/reference/json'))
   if (!answer.ok) throw new Error(`the reference could not be generated: ${answer.status}`)
-  return answer.text()
+  const document = await answer.json()
+  const paths = Object.entries(document.paths).map(([path, item]) => [publicPath(path), item])
+  return JSON.stringify({ ...document, paths: Object.fromEntries(paths) })
 }

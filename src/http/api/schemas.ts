@@ -142,6 +142,7 @@ const newPush = Type.Object(
 /** By the names that the reference gives them. */
 export const SCHEMAS = {
   NewPush: Type.Object({ push: newPush }),
+  PushFields: newPush,
   CreatedPush: closed(
     { ...push, ...labels, ...createdFiles },
     'A push as it was created, without its payload.',
@@ -158,6 +159,7 @@ export const SCHEMAS = {
     'The link of a push.',
   ),
   AuditLog: closed({ logs: Type.Array(auditEntry) }, 'Oldest first, 50 a page.'),
+  PreviousAuditLog: closed({ views: Type.Array(auditEntry) }, 'Oldest first, 50 a page.'),
   Version: closed(
     {
       application_version: Type.String({ pattern: '^\\d+\\.\\d+\\.\\d+$' }),
@@ -174,6 +176,14 @@ export const SCHEMAS = {
         },
         'Limits of this instance.',
       ),
+    },
+    'About this instance.',
+  ),
+  PreviousVersion: closed(
+    {
+      application_version: Type.String({ pattern: '^\\d+\\.\\d+\\.\\d+$' }),
+      api_version: Type.String(),
+      edition: Type.String(),
     },
     'About this instance.',
   ),

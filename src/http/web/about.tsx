@@ -1,4 +1,4 @@
-// Pages that explain: what this place is, how to retrieve a push, and where the previous version of the API went.
+// Pages that explain: what this place is, how to retrieve a push, and how the previous version of the API is spoken.
 
 import type { JSX } from 'preact'
 import { DomainError } from '../../domain/errors.ts'
@@ -61,24 +61,52 @@ function PreviousApi({ baseUrl, stylesheet }: Links) {
     <Page title="The previous API version" stylesheet={stylesheet}>
       <h1>The previous API version</h1>
       <p>
-        This server speaks version 2 of the push sharing API; version 1 (paths such as <code>/p.json</code>)
-        is not served. Clients of version 1 need three changes:
+        Clients of version 1 work here unchanged: point them at <code>{baseUrl}</code>. What is new is in{' '}
+        <a href={`${baseUrl}/api/v2/docs`}>version 2</a>, which new programs should use; both know the same
+        pushes.
       </p>
-      <ul>
-        <li>
-          the path: <code>/api/v2/pushes</code> instead of <code>/p.json</code>, <code>/f.json</code> and{' '}
-          <code>/r.json</code>
-        </li>
-        <li>
-          the wrapper of the body: <code>push</code>, with <code>kind</code> as one of its members
-        </li>
-        <li>
-          the token: <code>Authorization: Bearer …</code> (<code>X-User-Token</code> is still understood).
-        </li>
-      </ul>
+      <h2>Create</h2>
+      <p>A password or any text, as a form or as JSON:</p>
+      <Command>{`curl ${baseUrl}/p.json --data-urlencode 'password[payload]@-' < secret.txt
+
+curl ${baseUrl}/p.json \\
+  -H 'Content-Type: application/json' \\
+  -d '{"password": {"payload": "my secret", "expire_after_days": 2, "expire_after_views": 1}}'`}</Command>
       <p>
-        <a href={`${baseUrl}/api/v2/docs`}>The reference of version 2</a> has every endpoint.
+        A link goes to <code>/r.json</code> as <code>url[payload]</code>. Files go to <code>/f.json</code> and
+        need a token, from <code>oncebox token create EMAIL</code>:
       </p>
+      <Command>{`curl ${baseUrl}/f.json -H 'X-User-Token: …' -F 'file_push[files][]=@report.pdf'`}</Command>
+      <p>
+        The fields are <code>payload</code>, <code>files</code>, <code>kind</code>,{' '}
+        <code>expire_after_days</code>, <code>expire_after_views</code>, <code>passphrase</code>,{' '}
+        <code>retrieval_step</code>, <code>deletable_by_viewer</code>, <code>name</code> and <code>note</code>
+        . What is out of range is refused with 422, which names the field.
+      </p>
+      <h2>Use a push</h2>
+      <p>
+        The answer holds <code>html_url</code>, the link to give away, and <code>url_token</code> for the
+        paths below. Under <code>/f</code> and <code>/r</code> they are the same.
+      </p>
+      <Command>{`# retrieve, which counts as a view; then the same with a passphrase
+curl ${baseUrl}/p/TOKEN.json
+curl '${baseUrl}/p/TOKEN.json?passphrase=…'
+
+# the link alone
+curl ${baseUrl}/p/TOKEN/preview.json
+
+# expire it now
+curl -X DELETE ${baseUrl}/p/TOKEN.json`}</Command>
+      <h2>Your pushes</h2>
+      <p>
+        With <code>X-User-Token</code> or <code>Authorization: Bearer …</code>, 50 a page:
+      </p>
+      <Command>{`curl -H 'X-User-Token: …' '${baseUrl}/p/active.json?page=1'
+curl -H 'X-User-Token: …' ${baseUrl}/p/expired.json
+curl -H 'X-User-Token: …' ${baseUrl}/p/TOKEN/audit.json
+
+# no token needed
+curl ${baseUrl}/api/v1/version.json`}</Command>
     </Page>
   )
 }
