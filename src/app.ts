@@ -2,6 +2,7 @@
 
 import { availableParallelism } from 'node:os'
 import { version } from '../package.json'
+import { type Client, createClient } from './client/client.ts'
 import { randomBase32 } from './crypto/random.ts'
 import { DomainError } from './domain/errors.ts'
 import type { PushLimits } from './domain/new-push.ts'
@@ -33,6 +34,9 @@ import type { Config } from './settings.ts'
 import { openAccountStore, openStore, type Store } from './store/store.ts'
 
 export { version }
+
+/** How the commands that speak to a server introduce themselves. */
+export const USER_AGENT = `oncebox/${version}`
 
 /** The world outside: the system's clock in milliseconds, and where a finished log line goes. */
 export type Ports = { now: Now; writeLog: (line: string) => void }
@@ -137,6 +141,13 @@ export async function openAccounts(
   const accounts = createAccounts(store)
   const apiTokens = createApiTokens({ apiTokens: store.apiTokens, accounts })
   return { dataDir, accounts, apiTokens, close: async () => store.close() }
+}
+
+export type ServerToAsk = { server: string; apiToken: string | null; onWait: (seconds: number) => void }
+
+/** For commands that speak to a server, this one or another. */
+export function openClient(asked: ServerToAsk): Client {
+  return createClient({ ...asked, userAgent: USER_AGENT, newBoundary: () => `oncebox-${randomBase32(20)}` })
 }
 
 type HandleParts = { config: Config; store: Store; apiTokens: ApiTokens; log: Log; rateLimit: RateLimit }

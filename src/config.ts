@@ -1,5 +1,6 @@
 // Folds the table of settings: flag, else environment, else file, else default. Every problem is reported at once.
 
+import { clientSecrets, clientSettings } from './client-settings.ts'
 import type { Environment, Place } from './setting-parsers.ts'
 import { ascending, type Setting, settings, type Table, type Values, variableOf } from './settings.ts'
 
@@ -25,7 +26,10 @@ export type Reading<T extends Table> =
 /** All settings, for the server. */
 export function readConfig(sources: Sources): Reading<typeof settings> & { warnings: string[] } {
   const reading = readSettings(settings, { ...sources, orders: ascending })
-  return { ...reading, warnings: unknownVariables(settings, sources.place.env) }
+  return {
+    ...reading,
+    warnings: unknownVariables({ ...settings, ...clientSettings, ...clientSecrets }, sources.place.env),
+  }
 }
 
 /** The settings of one table; `orders` names settings of which each must not be more than the next. */

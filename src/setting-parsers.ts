@@ -31,6 +31,9 @@ const DURATION_UNITS = { s: SECOND, m: MINUTE, h: HOUR, d: DAY }
 
 type Units = Readonly<Record<string, number>>
 
+/** Needs no place to be read. */
+type Amount = (text: string) => Parsed<number>
+
 /** NaN when the text is no such amount: every comparison with it fails. */
 function amountOf(text: string, units: Units): number {
   const [, digits, unit = ''] = /^(\d{1,16}) ?([a-z]*)$/i.exec(text.trim()) ?? []
@@ -38,7 +41,7 @@ function amountOf(text: string, units: Units): number {
   return digits === undefined || factor === undefined ? Number.NaN : Number(digits) * factor
 }
 
-function amount(units: Units, range: { min: string; max: string; such: string }): Parser<number> {
+function amount(units: Units, range: { min: string; max: string; such: string }): Amount {
   const { min, max, such } = range
   const lowest = amountOf(min, units)
   const highest = amountOf(max, units)
@@ -50,17 +53,17 @@ function amount(units: Units, range: { min: string; max: string; such: string })
   }
 }
 
-export function wholeNumber(min: string, max: string): Parser<number> {
+export function wholeNumber(min: string, max: string): Amount {
   return amount({ '': 1 }, { min, max, such: 'a whole number' })
 }
 
 /** Bytes. K, M, G, T and KiB, MiB, GiB, TiB are powers of 1024; KB, MB, GB, TB are powers of 1000. */
-export function size(min: string, max: string): Parser<number> {
+export function size(min: string, max: string): Amount {
   return amount(SIZE_UNITS, { min, max, such: 'a size (such as 4096, 512KiB or 1MiB)' })
 }
 
 /** Milliseconds. A bare number is refused: nobody remembers whether it would be seconds or days. */
-export function duration(min: string, max: string): Parser<number> {
+export function duration(min: string, max: string): Amount {
   return amount(DURATION_UNITS, { min, max, such: 'a duration (such as 60s, 15m, 1h or 365d)' })
 }
 
@@ -78,8 +81,8 @@ export function truth(text: string): Parsed<boolean> {
   return { problem: 'must be true or false (or 1, 0, yes, no, on, off)' }
 }
 
-export function port(text: string, place: Place): Parsed<number> {
-  const parsed = wholeNumber('0', '65535')(text, place)
+export function port(text: string): Parsed<number> {
+  const parsed = wholeNumber('0', '65535')(text)
   if ('value' in parsed || !/^(tcp|udp):\/\//.test(text)) return parsed
   const hint =
     'Kubernetes sets this for a service named "oncebox": set enableServiceLinks to false, or give --port'
@@ -125,4 +128,17 @@ export function network(text: string): Parsed<string> {
   return isAddress && (prefix.length === 0 || ipaddr.isValidCIDR(value))
     ? { value }
     : { problem: 'must be an address such as 10.0.0.1 or a network such as 10.0.0.0/8' }
+}
+
+export function profileName(text: string): Parsed<string> {
+  const value = text.trim()
+  return /^[\w.-]{1,64}$/.test(value)
+    ? { value }
+    : { problem: 'must be a short name of letters, digits, dots and dashes' }
+}
+
+/** As it can stand in a header. */
+export function apiToken(text: string): Parsed<string> {
+  const value = text.trim()
+  return /^[!-~]{1,512}$/.test(value) ? { value } : { problem: 'must be an API token' }
 }

@@ -1,6 +1,7 @@
 // Questions to the person at the terminal: a new password, and whether to go on.
 
 import { passwordProblem } from '../domain/account.ts'
+import { MAX_PASSPHRASE_BYTES } from '../domain/new-push.ts'
 import { CommandFailure } from './failures.ts'
 import type { Shell } from './shell.ts'
 
@@ -25,6 +26,22 @@ async function askForPassword(shell: Shell): Promise<string> {
   if (problem !== null) throw new CommandFailure(`The password ${problem}.`)
   if ((await shell.askHidden('Again')) !== password) throw new CommandFailure('The two passwords differ.')
   return password
+}
+
+/** Asked for twice without showing it. */
+export async function readNewPassphrase(shell: Shell): Promise<string> {
+  if (!shell.isTerminal) {
+    throw new CommandFailure(
+      'There is no terminal to ask for the passphrase: name a file with --passphrase-file.',
+    )
+  }
+  const passphrase = await shell.askHidden('Passphrase for the receiver')
+  if (passphrase === '') throw new CommandFailure("The passphrase can't be blank.")
+  if (Buffer.byteLength(passphrase) > MAX_PASSPHRASE_BYTES) {
+    throw new CommandFailure(`The passphrase may have at most ${MAX_PASSPHRASE_BYTES} bytes.`)
+  }
+  if ((await shell.askHidden('Again')) !== passphrase) throw new CommandFailure('The two passphrases differ.')
+  return passphrase
 }
 
 /** Throws unless the person agrees. */

@@ -1,10 +1,13 @@
 // How a command ends when it cannot do what it was asked: the text on standard error and the exit code.
 
 import { CommanderError } from 'commander'
+import { ClientFailure, type FailureKind } from '../client/failure.ts'
 import { isDomainError } from '../domain/errors.ts'
+import { printableLine } from './format.ts'
 
 const FAILED = 1
 const WRONG_USAGE = 2
+const EXIT_CODES: Record<FailureKind, number> = { failed: FAILED, gone: 3, refused: 4, unavailable: 5 }
 const INTERRUPTED = 130
 
 /** Flags, arguments or variables that cannot be used as they are; lists everything that is wrong. */
@@ -32,6 +35,9 @@ export function presentFailure(cause: unknown): Ending {
   // Thrown by the password prompt on Ctrl-C; its class name does not survive minifying.
   if (cause instanceof Error && cause.name === 'ExitPromptError') {
     return { lines: ['oncebox: cancelled'], exitCode: INTERRUPTED }
+  }
+  if (cause instanceof ClientFailure) {
+    return { lines: [`oncebox: ${printableLine(cause.message)}`], exitCode: EXIT_CODES[cause.kind] }
   }
   if (isDomainError(cause) || cause instanceof CommandFailure || isSystemError(cause)) {
     return { lines: [`oncebox: ${cause.message}`], exitCode: FAILED }

@@ -24,12 +24,19 @@ export function textFlag(command: Command, name: string): string | undefined {
   return rawValues(command, name)?.at(-1)
 }
 
+/** Every value given for a flag of `addTextFlag`. */
+export function textFlags(command: Command, name: string): string[] {
+  return rawValues(command, name) ?? []
+}
+
 export function givenFlags(command: Command, table: Table): GivenFlags {
   return Object.fromEntries(Object.values(table).map(({ flag }) => [flag, rawValues(command, flag)]))
 }
 
 export type Expected = {
   names: readonly string[]
+  /** How many of the last ones may be missing. */
+  optional?: number
   /** What is wrong with a word too many. */
   explainWord?: (word: string) => string
 }
@@ -39,16 +46,18 @@ export type Operands = { operands: string[]; problems: string[] }
 /** Sorts what commander left over into the arguments a command names and everything it does not know. */
 export function readOperands(
   command: Command,
-  { names, explainWord = unexpectedArgument }: Expected,
+  { names, optional = 0, explainWord = unexpectedArgument }: Expected,
 ): Operands {
   const isFlag = (text = '') => text.startsWith('-') && text.length > 1
-  const flags = command.args.filter((text) => isFlag(text))
+  const { before: args, literal } = splitLiteral(command)
+  const flags = args.filter((text) => isFlag(text))
   // The word after an unknown flag is most likely its value.
-  const words = command.args.filter((text, index) => {
-    const before = command.args[index - 1]
+  const plain = args.filter((text, index) => {
+    const before = args[index - 1]
     return !isFlag(text) && !(isFlag(before) && !before?.includes('='))
   })
-  const missing = flags.length > 0 ? [] : names.slice(words.length)
+  const words = [...plain, ...literal]
+  const missing = flags.length > 0 ? [] : names.slice(words.length, names.length - optional)
   const problems = [
     // A value is cut off: it may be a secret.
     ...flags.map((text) => `unknown flag ${text.split('=')[0]}`),
@@ -56,6 +65,21 @@ export function readOperands(
     ...missing.map((name) => `${name} is missing`),
   ]
   return { operands: words.slice(0, names.length), problems }
+}
+
+/** What follows `--` is no flag, whatever it looks like; commander forgets where that was. */
+function splitLiteral(command: Command): { before: string[]; literal: string[] } {
+  const argv = rootOf(command).rawArgs
+  const at = argv.indexOf('--')
+  const literal = at === -1 ? [] : argv.slice(at + 1)
+  const before = command.args.filter((text) => text !== '--')
+  for (const text of literal) before.splice(before.lastIndexOf(text), 1)
+  return { before, literal }
+}
+
+function rootOf(command: Command): Command & { rawArgs: string[] } {
+  const root = command.parent === null ? command : rootOf(command.parent)
+  return root as Command & { rawArgs: string[] }
 }
 
 export function unexpectedArgument(word: string): string {

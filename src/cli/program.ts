@@ -2,8 +2,13 @@
 
 import { Command, Help, type Option } from 'commander'
 import type { App } from './app.ts'
+import { addCompletionCommand } from './completion.ts'
 import { addConfigCommand } from './config.ts'
 import { presentFailure } from './failures.ts'
+import { addGetCommand } from './get.ts'
+import { addLoginCommands } from './login.ts'
+import { addAuditCommand, addExpireCommand, addListCommand } from './manage.ts'
+import { addPushCommand } from './push.ts'
 import { addServeCommand } from './serve.ts'
 import type { Shell } from './shell.ts'
 import { addTokenCommands } from './token.ts'
@@ -60,6 +65,13 @@ export function createProgram(parts: { shell: Shell; app: App }): Command {
   addConfigCommand(program, shell)
   addUserCommands(program, parts)
   addTokenCommands(program, parts)
+  addPushCommand(program, parts)
+  addGetCommand(program, parts)
+  addExpireCommand(program, parts)
+  addAuditCommand(program, parts)
+  addListCommand(program, parts)
+  addLoginCommands(program, parts)
+  addCompletionCommand(program, shell)
   for (const command of everyCommand(program)) command.allowUnknownOption().allowExcessArguments()
   return program
 }

@@ -1,6 +1,6 @@
 // Joins the command line to the real app and the process it runs in.
 
-import { openAccounts, startServer, version } from '../app.ts'
+import { openAccounts, openClient, startServer, USER_AGENT, version } from '../app.ts'
 import type { Environment } from '../setting-parsers.ts'
 import { runProgram } from './program.ts'
 import { createShell } from './shell.ts'
@@ -10,5 +10,8 @@ export function runCommandLine(
   argv: readonly string[],
   outside: { env: Environment; now: () => number },
 ): Promise<number> {
-  return runProgram(argv, { shell: createShell(outside), app: { version, startServer, openAccounts } })
+  return runProgram(argv, {
+    shell: createShell(outside),
+    app: { version, startServer, openAccounts, openClient, userAgent: USER_AGENT },
+  })
 }

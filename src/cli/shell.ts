@@ -1,10 +1,11 @@
 // What a command sees of the world outside: terminal, environment, files, signals. The only place that touches them.
 
-import { readFileSync } from 'node:fs'
+import { closeSync, openSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { createInterface } from 'node:readline'
-import { isatty } from 'node:tty'
+import { isatty, ReadStream } from 'node:tty'
 import type { Environment, Place } from '../setting-parsers.ts'
+import { createStartProgress, type StartProgress } from './progress.ts'
 
 export type Shell = {
   place: Place
@@ -12,14 +13,24 @@ export type Shell = {
   readFile: (path: string) => string
   /** One line on standard output: what the command was asked for. */
   print: (line: string) => void
+  /** On standard output, as it is. */
+  printExactly: (text: string) => void
   /** One line on standard error: everything else. */
   say: (line: string) => void
   /** As `say`, but may wait for the end of this turn of the event loop: for the log of a busy server. */
   sayLater: (line: string) => void
   /** All of standard input. */
   readInput: () => Promise<string>
+  /** The same, unless it is no UTF-8: then null. */
+  readInputText: () => Promise<string | null>
   /** Whether a person can be asked. */
   isTerminal: boolean
+  /** Whether a person types standard input. */
+  isInputTerminal: boolean
+  /** Whether a person reads standard output. */
+  isOutputTerminal: boolean
+  /** Shows how far something is, where somebody can see it. */
+  startProgress: StartProgress
   /** Columns to write help in. */
   width: number
   ask: (question: string) => Promise<string>
@@ -34,18 +45,32 @@ export function createShell(outside: { env: Environment; now: () => number }): S
   const { stdout, stderr } = process
   // A reader that goes away (`oncebox user list | head -1`, a log collector) is no reason to die.
   for (const stream of [stdout, stderr]) stream.on('error', () => undefined)
+  let terminal: ReadStream | null = null
+
+  /** Opened once: a second reader would lose what the first one has read ahead. */
+  function input(): NodeJS.ReadableStream {
+    if (isatty(0)) return process.stdin
+    terminal = terminal ?? new ReadStream(openSync(TERMINAL, 'r'))
+    return terminal
+  }
+
   return {
     place: { env: outside.env, platform: process.platform, home: homedir(), cwd: process.cwd() },
     now: outside.now,
     readFile: (path) => readFileSync(path, 'utf8'),
     print: (line) => stdout.write(`${line}\n`),
+    printExactly: (text) => stdout.write(text),
     say: (line) => stderr.write(`${line}\n`),
     sayLater: gatherLines((lines) => stderr.write(lines)),
     readInput: () => new Response(Bun.stdin.stream()).text(),
-    isTerminal: isatty(0) && isatty(2),
+    readInputText,
+    isTerminal: isatty(2) && (isatty(0) || hasTerminal()),
+    isInputTerminal: isatty(0),
+    isOutputTerminal: isatty(1),
+    startProgress: createStartProgress(stderr),
     width: (stdout.isTTY && stdout.columns) || 80,
     ask,
-    askHidden,
+    askHidden: (question) => askHidden(question, input()),
     onStopSignal: (listener) => {
       process.on('SIGINT', listener)
       process.on('SIGTERM', listener)
@@ -78,8 +103,29 @@ function ask(question: string): Promise<string> {
   }).finally(() => lines.close())
 }
 
-async function askHidden(question: string): Promise<string> {
+async function askHidden(question: string, input: NodeJS.ReadableStream): Promise<string> {
   // Loaded late: most commands never ask.
   const { default: password } = await import('@inquirer/password')
-  return password({ message: question, toggleMask: false }, { output: process.stderr })
+  return password({ message: question, toggleMask: false }, { input, output: process.stderr })
+}
+
+/** Where a person sits although standard input is something else, as in `pwgen | oncebox push --passphrase`. */
+const TERMINAL = '/dev/tty'
+
+function hasTerminal(): boolean {
+  try {
+    closeSync(openSync(TERMINAL, 'r'))
+    return true
+  } catch {
+    return false
+  }
+}
+
+async function readInputText(): Promise<string | null> {
+  const bytes = await new Response(Bun.stdin.stream()).bytes()
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    return null
+  }
 }

@@ -23,10 +23,13 @@ describe('what cannot be used', () => {
   test.each<[string, string]>([
     ['--nope', 'unknown flag --nope'],
     ['-x', 'unknown flag -x'],
-    ['servve', 'unknown command "servve" (there are serve, config, user, token)'],
+    [
+      'servve',
+      'unknown command "servve" (there are serve, config, user, token, push, get, expire, audit, list, login, logout, logins, completion)',
+    ],
     ['--port 0 config', 'the command config comes before all flags'],
     ['serve now', 'unexpected argument "now"'],
-    ['serve -- --port', 'unknown flag --port'],
+    ['serve -- --port', 'unexpected argument "--port"'],
     ['user ad', 'unknown command "user ad" (there are add, list, password, disable, enable, remove)'],
     [
       'user --data-dir /x list',

@@ -1,5 +1,6 @@
 // A command line tried without a process: a shell that remembers, and an app that keeps accounts in memory.
 
+import { openClient } from '../../src/app.ts'
 import type { App } from '../../src/cli/app.ts'
 import { runProgram } from '../../src/cli/program.ts'
 import type { Shell } from '../../src/cli/shell.ts'
@@ -10,7 +11,13 @@ import type { Config } from '../../src/settings.ts'
 export type Trial = ReturnType<typeof createTrial>
 
 export function createTrial(
-  given: { env?: Record<string, string>; input?: string; answers?: string[] } = {},
+  given: {
+    env?: Record<string, string>
+    input?: string
+    answers?: string[]
+    isOutputTerminal?: boolean
+    home?: string
+  } = {},
 ) {
   const out: string[] = []
   const err: string[] = []
@@ -22,16 +29,21 @@ export function createTrial(
     return answers.shift() ?? ''
   }
   const shell: Shell = {
-    place: { env: given.env ?? {}, platform: 'linux', home: '/home/ann', cwd: '/srv' },
+    place: { env: given.env ?? {}, platform: 'linux', home: given.home ?? '/home/ann', cwd: '/srv' },
     now: () => 0,
     readFile: () => {
       throw Object.assign(new Error('no such file'), { code: 'ENOENT' })
     },
     print: (line) => out.push(line),
+    printExactly: (text) => out.push(text),
     say: (line) => err.push(line),
     sayLater: (line) => err.push(line),
     readInput: async () => given.input ?? '',
+    readInputText: async () => given.input ?? '',
     isTerminal: given.answers !== undefined,
+    isInputTerminal: given.input === undefined,
+    isOutputTerminal: given.isOutputTerminal ?? false,
+    startProgress: () => ({ update: () => undefined, stop: () => undefined }),
     width: 80,
     ask: answer,
     askHidden: answer,
@@ -67,6 +79,8 @@ function createMemoryApp() {
   }
   const app: App = {
     version: '3.0.0',
+    userAgent: 'oncebox/3.0.0',
+    openClient,
     startServer: async (config, { writeLog }) => {
       state.config = config
       writeLog('a line of the log')

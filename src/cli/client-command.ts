@@ -1,0 +1,112 @@
+// What the commands that speak to a server share: its address, the token for it, and the push they are about.
+
+import type { Command } from 'commander'
+import type { Client } from '../client/client.ts'
+import { isInTheClear, type PushAddress, parsePushAddress } from '../client/link.ts'
+import { clientSecrets, clientSettings } from '../client-settings.ts'
+import { readSettings } from '../config.ts'
+import type { App } from './app.ts'
+import { UsageError } from './failures.ts'
+import { addSettingFlags, givenFlags, readOperands } from './flags.ts'
+import { chooseServer, profilesPath, readProfiles } from './profiles.ts'
+import type { Shell } from './shell.ts'
+
+export type ClientParts = { shell: Shell; app: App }
+
+export type ClientVisit = {
+  client: Client
+  server: string
+  /** Whether there is a token for this server. */
+  isSignedIn: boolean
+  /** Of the push that the command is about; empty for commands about none. */
+  urlToken: string
+  operands: string[]
+}
+
+export type ClientCommand = {
+  name: string
+  summary: string
+  help: string
+  examples: string
+  /** The arguments by the names help shows; LINK-OR-TOKEN comes first when there is one. */
+  operands?: string[]
+  /** One argument that may be missing. */
+  optional?: string
+  /** What is wrong with the flags of its own. */
+  problems?: (command: Command) => string[]
+  /** What is sent is worth a warning when others can listen. */
+  sendsSecrets?: boolean
+  work: (visit: ClientVisit, command: Command) => Promise<void>
+}
+
+const GROUP = 'Hand over and receive:'
+const LINK = 'LINK-OR-TOKEN'
+
+export function addClientCommand(program: Command, spec: ClientCommand & ClientParts): Command {
+  const { operands = [], optional, shell } = spec
+  const words = [...operands, ...(optional === undefined ? [] : [`[${optional}]`]), '[flags]']
+  const command = program
+    .command(spec.name)
+    .helpGroup(GROUP)
+    .usage(words.join(' '))
+    .summary(spec.summary)
+    .description(spec.help)
+    .addHelpText('after', `\nExamples:\n${spec.examples}`)
+  addSettingFlags(command, clientSettings)
+  return command.action(async () => {
+    const { address, given, wanted } = readCommandLine(command, spec)
+    const profiles = readProfiles(profilesPath(shell.place))
+    const { server, apiToken } = chooseServer(profiles, { link: address?.server ?? null, ...wanted })
+    if (spec.sendsSecrets) warnInTheClear(server, shell)
+    const onWait = (seconds: number) =>
+      shell.say(`${server} is busy and asks to wait ${seconds} s; then this goes on.`)
+    const client = spec.app.openClient({ server, apiToken, onWait })
+    const urlToken = address?.urlToken ?? ''
+    await spec.work({ client, server, isSignedIn: apiToken !== null, urlToken, operands: given }, command)
+  })
+}
+
+export function warnInTheClear(server: string, shell: Shell): void {
+  if (isInTheClear(server)) {
+    shell.say(
+      `oncebox: warning: ${server} is not encrypted: whoever can listen on the network can read along.`,
+    )
+  }
+}
+
+function readCommandLine(command: Command, spec: ClientCommand & ClientParts) {
+  const { operands = [], optional, shell } = spec
+  const names = optional === undefined ? operands : [...operands, optional]
+  const { operands: given, problems } = readOperands(command, {
+    names,
+    optional: optional === undefined ? 0 : 1,
+  })
+  const [first] = given
+  const isAboutPush = operands[0] === LINK
+  const address = isAboutPush && first !== undefined ? parsePushAddress(first) : null
+  const sources = { flags: givenFlags(command, clientSettings), place: shell.place, readFile: shell.readFile }
+  const reading = readSettings(clientSettings, sources)
+  const secrets = readSettings(clientSecrets, { ...sources, flags: {} })
+  const all = [
+    ...problems,
+    ...(isAboutPush && first !== undefined && address === null
+      ? [`${LINK}: must be a link such as https://once.example/p/7k3m9q…, or its token`]
+      : []),
+    ...(spec.problems?.(command) ?? []),
+    ...(reading.problems ?? []),
+    ...(secrets.problems ?? []),
+  ]
+  if (all.length > 0 || reading.config === undefined || secrets.config === undefined) {
+    throw new UsageError(all, `oncebox ${command.name()}`)
+  }
+  return {
+    address: address satisfies PushAddress | null,
+    given,
+    wanted: { ...reading.config, ...secrets.config },
+  }
+}
+
+/** For programs: the answer of the server as it came, readable. */
+export function printJson(answer: unknown, shell: Shell): void {
+  shell.print(JSON.stringify(answer, null, 2))
+}

@@ -1,0 +1,130 @@
+// `oncebox get`: receives what somebody handed over, as text or as files.
+
+import { accessSync, constants, existsSync, writeFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import type { Command } from 'commander'
+import { ClientFailure } from '../client/failure.ts'
+import { addClientCommand, type ClientParts, type ClientVisit, printJson } from './client-command.ts'
+import { addTextFlag, textFlag } from './flags.ts'
+import { formatSize, printable, printableLine } from './format.ts'
+import { drawQr } from './qr.ts'
+import { createReceivedFiles, isFolder } from './received-files.ts'
+import type { Shell } from './shell.ts'
+
+const HELP =
+  'Receives a push, which counts as a view. A text goes to standard output or into the file that --output names; files go ' +
+  'into the current folder or the one that --output names, and never over what is there. A download that breaks off is ' +
+  'resumed, also by the same command later on, without another view.'
+
+const EXAMPLES = `  oncebox get https://once.example/p/7k3m9qx2vn4t8bw5hj6r0yzacd/r
+  oncebox get 7k3m9qx2vn4t8bw5hj6r0yzacd > note.txt
+  oncebox get 7k3m9qx2vn4t8bw5hj6r0yzacd --output downloads`
+
+export function addGetCommand(program: Command, parts: ClientParts): void {
+  const command = addClientCommand(program, {
+    ...parts,
+    name: 'get',
+    summary: 'receive a push: its text, or its files',
+    help: HELP,
+    examples: EXAMPLES,
+    operands: ['LINK-OR-TOKEN'],
+    problems: (command) => outputProblems(textFlag(command, 'output')),
+    work: (visit, command) => get(visit, readOptions(command), parts),
+  })
+  addTextFlag(command, '--output <path>', 'File for a text, folder for files')
+  addTextFlag(command, '--passphrase-file <path>', 'Read the passphrase from a file instead of asking for it')
+  command.option('--qr', 'Draw the text as a QR code, too')
+  command.option('--json', 'Print the answer of the server; files are not downloaded')
+}
+
+type Options = { output: string | null; passphraseFile: string | null; qr: boolean; json: boolean }
+
+function readOptions(command: Command): Options {
+  return {
+    output: textFlag(command, 'output') ?? null,
+    passphraseFile: textFlag(command, 'passphrase-file') ?? null,
+    qr: command.getOptionValue('qr') === true,
+    json: command.getOptionValue('json') === true,
+  }
+}
+
+/** Told before a view is spent on what could not be kept. */
+function outputProblems(output: string | undefined): string[] {
+  if (output === undefined) return []
+  const problem = (text: string) => [`--output ${JSON.stringify(output)}: ${text}`]
+  if (output === '') return ['--output: a value is missing, it must be a path']
+  if (existsSync(output) && !isFolder(output)) return problem('is there already')
+  const folder = isFolder(output) ? output : dirname(resolve(output))
+  try {
+    accessSync(folder, constants.W_OK)
+    return []
+  } catch {
+    return problem(`${folder} is no folder that can be written to`)
+  }
+}
+
+async function get(visit: ClientVisit, options: Options, { shell, app }: ClientParts): Promise<void> {
+  const { json, output } = options
+  const link = `${visit.server} ${visit.urlToken}`
+  const files = createReceivedFiles({ output, link, shell, userAgent: app.userAgent })
+  if (!json && (await files.goOn())) return
+  const { push, answer } = await retrieve(visit, { options, shell })
+  if (json) printJson(answer, shell)
+  if (push.expired) throw new ClientFailure('gone', 'This push has expired.')
+  if (json) return
+  const isLast = push.viewsRemaining === 0
+  if (push.viewsRemaining !== null) {
+    shell.say(isLast ? 'This was the last view.' : `Views left: ${push.viewsRemaining}.`)
+  }
+  const hasFiles = push.files.length > 0
+  if (push.payload) deliverText(push.payload, { ...options, output: hasFiles ? null : output, shell })
+  if (hasFiles) await files.receive(push.files)
+}
+
+/** Asks for a passphrase when one is wanted; nothing is counted until it is right. */
+async function retrieve(
+  { client, urlToken }: ClientVisit,
+  { options, shell }: { options: Options; shell: Shell },
+) {
+  const { passphraseFile } = options
+  const given = passphraseFile === null ? null : shell.readFile(passphraseFile).replace(/\r?\n$/, '')
+  let retrieved = await client.retrieve(urlToken, given)
+  while (retrieved.outcome === 'passphrase_wanted') {
+    if (given !== null || !shell.isTerminal) throw new ClientFailure('refused', retrieved.message)
+    shell.say(printableLine(retrieved.message))
+    const passphrase = await shell.askHidden('Passphrase')
+    if (passphrase === '') throw new ClientFailure('refused', 'No passphrase was given; nothing was opened.')
+    retrieved = await client.retrieve(urlToken, passphrase)
+  }
+  return retrieved
+}
+
+type Delivery = { output: string | null; qr: boolean; shell: Shell }
+
+function deliverText(text: string, { output, qr, shell }: Delivery): void {
+  if (qr) shell.say(drawQr(text))
+  const isSaved = output !== null && !isFolder(output) && saveText(text, output, shell)
+  if (!isSaved) printText(text, shell)
+}
+
+/** False when it could not be written: the view is spent, so the text is better printed than lost. */
+function saveText(text: string, path: string, shell: Shell): boolean {
+  try {
+    writeFileSync(path, text, { flag: 'wx', mode: 0o600 })
+    shell.say(`Saved as ${path} (${formatSize(Buffer.byteLength(text))}).`)
+    return true
+  } catch (cause) {
+    shell.say(`oncebox: ${cause instanceof Error ? cause.message : cause}; here is the text instead.`)
+    return false
+  }
+}
+
+/** Exactly as it was handed over, unless a terminal would take it for commands. */
+function printText(text: string, shell: Shell): void {
+  const shown = shell.isOutputTerminal ? printable(text) : text
+  const isOpen = shell.isOutputTerminal && !shown.endsWith('\n')
+  shell.printExactly(isOpen ? `${shown}\n` : shown)
+  if (shown !== text) {
+    shell.say('Characters that a terminal would obey are shown as signs; "> FILE" keeps them as they are.')
+  }
+}

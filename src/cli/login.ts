@@ -1,0 +1,156 @@
+// `oncebox login`, `logout` and `logins`: which servers this person uses, and the tokens for them.
+
+import type { Command } from 'commander'
+import { ClientFailure } from '../client/failure.ts'
+import { apiToken, baseUrl, profileName } from '../setting-parsers.ts'
+import type { App } from './app.ts'
+import { warnInTheClear } from './client-command.ts'
+import { CommandFailure, UsageError } from './failures.ts'
+import { addTextFlag, readOperands, textFlag } from './flags.ts'
+import { type Profile, profilesPath, readProfiles, withProfile, writeProfiles } from './profiles.ts'
+import type { Shell } from './shell.ts'
+import { alignColumns } from './table.ts'
+
+type Parts = { shell: Shell; app: App }
+
+const GROUP = 'Logins:'
+const DEFAULT_NAME = 'default'
+
+export function addLoginCommands(program: Command, parts: Parts): void {
+  addLogin(program, parts)
+  addLogout(program, parts.shell)
+  addLogins(program, parts.shell)
+}
+
+function addLogin(program: Command, { shell, app }: Parts): void {
+  const command = program
+    .command('login')
+    .helpGroup(GROUP)
+    .usage('URL [flags]')
+    .summary('remember a server and an API token for it')
+    .description(
+      'Remembers a server, and an API token for it, which is asked for and not shown; without one, pushes are anonymous. ' +
+        `They are kept in ${profilesPath(shell.place)}, which only you can read.`,
+    )
+    .addHelpText(
+      'after',
+      `
+Examples:
+  oncebox login https://once.example
+  oncebox login http://nas:5100 --profile home
+  pass show once/token | oncebox login https://once.example --token-stdin
+
+A token comes from "oncebox token create EMAIL" beside the server.`,
+    )
+  addTextFlag(command, '--profile <name>', 'Name for this login; "default" without it')
+  command.option('--token-stdin', 'Read the token from standard input')
+  command.action(async () => {
+    const { server, name } = readLogin(command)
+    warnInTheClear(server, shell)
+    const text = (await readToken(command, shell)).trim()
+    const token = text === '' ? null : parseToken(text)
+    await tryLogin({ server, token }, { shell, app })
+    const path = profilesPath(shell.place)
+    writeProfiles(path, withProfile(readProfiles(path), { name, server, apiToken: token }))
+    shell.say(`Saved as ${name} in ${path}.`)
+  })
+}
+
+function readLogin(command: Command): { server: string; name: string } {
+  const { operands, problems } = readOperands(command, { names: ['URL'] })
+  const [url] = operands
+  const server = url === undefined ? null : baseUrl(url)
+  const name = profileName(textFlag(command, 'profile') ?? DEFAULT_NAME)
+  const all = [
+    ...problems,
+    ...(server !== null && 'problem' in server ? [`URL ${JSON.stringify(url)}: ${server.problem}`] : []),
+    ...('problem' in name ? [`--profile: ${name.problem}`] : []),
+  ]
+  if (all.length > 0 || server === null || 'problem' in server || 'problem' in name) {
+    throw new UsageError(all, 'oncebox login')
+  }
+  return { server: server.value, name: name.value }
+}
+
+async function readToken(command: Command, shell: Shell): Promise<string> {
+  if (command.getOptionValue('tokenStdin') === true) return shell.readInput()
+  if (shell.isTerminal) return shell.askHidden('API token (none: leave it empty)')
+  throw new CommandFailure('There is no terminal to ask for the token: pipe it in with --token-stdin.')
+}
+
+function parseToken(text: string): string {
+  const parsed = apiToken(text)
+  if ('problem' in parsed) throw new CommandFailure(`The token ${parsed.problem}.`)
+  return parsed.value
+}
+
+/** Nothing is remembered that does not work. */
+async function tryLogin(
+  { server, token }: { server: string; token: string | null },
+  { shell, app }: Parts,
+): Promise<void> {
+  const onWait = (seconds: number) => shell.say(`${server} asks to wait ${seconds} s.`)
+  const client = app.openClient({ server, apiToken: token, onWait })
+  const { applicationVersion, isOncebox } = await client.version()
+  if (token !== null) {
+    await client.list('active', 1).catch((cause) => {
+      if (cause instanceof ClientFailure && cause.kind === 'refused') {
+        throw new ClientFailure('refused', `${server} does not accept this token; nothing was saved.`)
+      }
+      throw cause
+    })
+  }
+  const name = isOncebox ? 'Oncebox' : 'a server of this API'
+  shell.say(`${server} is ${name} ${applicationVersion}${token === null ? '' : ', and the token works'}.`)
+}
+
+function addLogout(program: Command, shell: Shell): void {
+  const command = program
+    .command('logout')
+    .helpGroup(GROUP)
+    .usage('[flags]')
+    .summary('forget a server and its token')
+    .description(
+      'Forgets a server and its token. The token itself stays valid until it is revoked on the server.',
+    )
+    .addHelpText('after', '\nExample:\n  oncebox logout --profile home')
+  addTextFlag(command, '--profile <name>', 'Name of the login; the first one without it')
+  command.action(() => {
+    refuseOperands(command)
+    const path = profilesPath(shell.place)
+    const profiles = readProfiles(path)
+    const wanted = textFlag(command, 'profile')
+    const gone = wanted === undefined ? profiles[0] : profiles.find(({ name }) => name === wanted)
+    if (gone === undefined) throw new CommandFailure(`There is no login${wanted ? ` called ${wanted}` : ''}.`)
+    writeProfiles(
+      path,
+      profiles.filter((profile) => profile !== gone),
+    )
+    shell.print(`${gone.name} (${gone.server}) is forgotten`)
+  })
+}
+
+function addLogins(program: Command, shell: Shell): void {
+  const command = program
+    .command('logins')
+    .helpGroup(GROUP)
+    .usage('[flags]')
+    .summary('list the servers you are logged in to')
+    .description('Lists the servers you are logged in to; the first is used when none is named.')
+  command.action(() => {
+    refuseOperands(command)
+    const profiles = readProfiles(profilesPath(shell.place))
+    const table = alignColumns(['NAME', 'SERVER', 'TOKEN'], profiles.map(rowOf))
+    if (profiles.length === 0) shell.say('There are none yet: "oncebox login URL" makes one.')
+    else for (const line of table) shell.print(line)
+  })
+}
+
+function rowOf({ name, server, apiToken }: Profile): string[] {
+  return [name, server, apiToken === null ? 'none' : `${apiToken.slice(0, 8)}…`]
+}
+
+function refuseOperands(command: Command): void {
+  const { problems } = readOperands(command, { names: [] })
+  if (problems.length > 0) throw new UsageError(problems, `oncebox ${command.name()}`)
+}

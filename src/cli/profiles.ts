@@ -1,0 +1,106 @@
+// Logins: which servers this person uses and with which tokens, in a file that nobody else may read.
+
+import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { posix, win32 } from 'node:path'
+import { isSameServer } from '../client/link.ts'
+import type { Place } from '../setting-parsers.ts'
+import { CommandFailure } from './failures.ts'
+
+export type Profile = { name: string; server: string; apiToken: string | null }
+
+/** The first one counts where none is named. */
+export type Profiles = readonly Profile[]
+
+export function profilesPath({ env, platform, home }: Place): string {
+  if (platform === 'win32') {
+    return win32.join(env.APPDATA || win32.join(home, 'AppData', 'Roaming'), 'Oncebox', 'client.json')
+  }
+  if (platform === 'darwin') return posix.join(home, 'Library', 'Preferences', 'Oncebox', 'client.json')
+  const configHome = env.XDG_CONFIG_HOME ?? ''
+  const folder = posix.isAbsolute(configHome) ? configHome : posix.join(home, '.config')
+  return posix.join(folder, 'oncebox', 'client.json')
+}
+
+/** None when there is no file. Throws CommandFailure naming a file that cannot be read. */
+export function readProfiles(path: string): Profiles {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (cause) {
+    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return []
+    throw cause
+  }
+  const profiles = parseProfiles(text)
+  if (profiles === null) {
+    throw new CommandFailure(`${path} is damaged: remove it, then "oncebox login URL" makes a new one.`)
+  }
+  return profiles
+}
+
+/** Replaces the file as a whole: after a crash it is the old one or the new one. */
+export function writeProfiles(path: string, profiles: Profiles): void {
+  const folder = path.includes('\\') ? win32.dirname(path) : posix.dirname(path)
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const fresh = `${path}.new`
+  writeFileSync(fresh, `${JSON.stringify({ profiles }, null, 2)}\n`, { mode: 0o600 })
+  chmodSync(fresh, 0o600)
+  renameSync(fresh, path)
+}
+
+/** In its place when the name is known, at the end otherwise. */
+export function withProfile(profiles: Profiles, profile: Profile): Profiles {
+  const isKnown = profiles.some(({ name }) => name === profile.name)
+  return isKnown
+    ? profiles.map((known) => (known.name === profile.name ? profile : known))
+    : [...profiles, profile]
+}
+
+export type Wanted = {
+  /** From a link, which decides. */
+  link: string | null
+  /** From flag or environment. */
+  server: string | null
+  profile: string | null
+  apiToken: string | null
+}
+
+const DEFAULT_SERVER = 'http://localhost:5100'
+
+/**
+ * Which server to ask, with which token: never one that belongs to another server. Throws CommandFailure when the profile
+ * that is named does not exist.
+ */
+export function chooseServer(
+  profiles: Profiles,
+  wanted: Wanted,
+): { server: string; apiToken: string | null } {
+  const named = wanted.profile === null ? null : profiles.find(({ name }) => name === wanted.profile)
+  if (named === undefined) throw unknownProfile(profiles, wanted.profile)
+  const usual = wanted.server ?? named?.server ?? profiles[0]?.server ?? DEFAULT_SERVER
+  const server = wanted.link ?? usual
+  if (wanted.apiToken !== null && isSameServer(server, usual)) return { server, apiToken: wanted.apiToken }
+  const candidates = named === null ? profiles : [named]
+  const known = candidates.find((profile) => isSameServer(profile.server, server))
+  return { server, apiToken: known?.apiToken ?? null }
+}
+
+function unknownProfile(profiles: Profiles, name: string | null): CommandFailure {
+  const names = profiles.map((profile) => profile.name).join(', ') || 'none'
+  return new CommandFailure(`There is no login called ${name} (there are: ${names}).`)
+}
+
+function parseProfiles(text: string): Profiles | null {
+  try {
+    const { profiles } = JSON.parse(text)
+    return Array.isArray(profiles) && profiles.every(isProfile) ? profiles : null
+  } catch {
+    return null
+  }
+}
+
+function isProfile(value: unknown): value is Profile {
+  if (typeof value !== 'object' || value === null) return false
+  const { name, server, apiToken } = value as Record<string, unknown>
+  const isToken = apiToken === null || typeof apiToken === 'string'
+  return typeof name === 'string' && typeof server === 'string' && URL.canParse(server) && isToken
+}

@@ -1,0 +1,24 @@
+// A QR code on a terminal: two modules in each character, in colours of its own so that every theme can be scanned.
+
+import encodeQr from 'qr'
+
+const QUIET = 2
+
+/** Lines of half blocks, black on white. Throws when the text is too long for any QR code. */
+export function drawQr(text: string): string {
+  const modules = encodeQr(text, 'raw', { border: QUIET })
+  const rows = modules.length
+  const lines: string[] = []
+  for (let y = 0; y < rows; y += 2) {
+    const upper = modules[y] ?? []
+    const lower = modules[y + 1] ?? []
+    const blocks = upper.map((dark, x) => blockOf(dark, lower[x] ?? false)).join('')
+    lines.push(`\x1b[30;107m${blocks}\x1b[0m`)
+  }
+  return lines.join('\n')
+}
+
+function blockOf(upper: boolean, lower: boolean): string {
+  if (upper) return lower ? '█' : '▀'
+  return lower ? '▄' : ' '
+}

@@ -1,0 +1,120 @@
+// What servers of this API answer, read with care: Oncebox is not the only one.
+
+import { ClientFailure } from './failure.ts'
+
+export type RemoteFile = { filename: string; url: string; size: number | null }
+
+export type RemotePush = {
+  urlToken: string
+  htmlUrl: string | null
+  kind: string
+  name: string
+  createdAt: string
+  expired: boolean
+  expiredOn: string | null
+  deleted: boolean
+  daysRemaining: number | null
+  viewsRemaining: number | null
+  /** Oncebox tells the exact moment; others do not. */
+  expiresAt: string | null
+  payload: string | null
+  files: RemoteFile[]
+}
+
+export type RemoteEntry = { at: string; kind: string; ip: string; userAgent: string; referrer: string }
+
+type Members = Record<string, unknown>
+
+export function parsePush(body: unknown): RemotePush {
+  const members = membersOf(body)
+  const urlToken = textOf(members.url_token)
+  if (urlToken === null) throw strange('a push without url_token')
+  return {
+    urlToken,
+    htmlUrl: textOf(members.html_url),
+    kind: textOf(members.kind) ?? 'text',
+    name: textOf(members.name) ?? '',
+    createdAt: textOf(members.created_at) ?? '',
+    expired: members.expired === true,
+    expiredOn: textOf(members.expired_on),
+    deleted: members.deleted === true,
+    daysRemaining: numberOf(members.days_remaining),
+    viewsRemaining: numberOf(members.views_remaining),
+    expiresAt: textOf(members.expires_at),
+    payload: textOf(members.payload),
+    files: parseFiles(members.files),
+  }
+}
+
+export function parsePushes(body: unknown): RemotePush[] {
+  if (!Array.isArray(body)) throw strange('something else than a list')
+  return body.map(parsePush)
+}
+
+export function parseEntries(body: unknown): RemoteEntry[] {
+  const { logs } = membersOf(body)
+  if (!Array.isArray(logs)) throw strange('no log')
+  return logs.map((entry) => {
+    const { created_at, kind, ip, user_agent, referrer } = membersOf(entry)
+    const text = (value: unknown) => textOf(value) ?? ''
+    return {
+      at: text(created_at),
+      kind: text(kind),
+      ip: text(ip),
+      userAgent: text(user_agent),
+      referrer: text(referrer),
+    }
+  })
+}
+
+export function parseUrl(body: unknown): string {
+  const url = textOf(membersOf(body).url)
+  if (url === null) throw strange('no link')
+  return url
+}
+
+/** A list of objects; Password Pusher also has an object from names to links, as JSON in a string. */
+function parseFiles(files: unknown): RemoteFile[] {
+  if (typeof files === 'string' && files !== '') return parseFiles(parseJson(files))
+  if (Array.isArray(files)) {
+    return files.map((file) => {
+      const { filename, url, size } = membersOf(file)
+      return checkFile({ filename: textOf(filename) ?? 'file', url: textOf(url) ?? '', size: numberOf(size) })
+    })
+  }
+  if (typeof files !== 'object' || files === null) return []
+  return Object.entries(files).map(([filename, url]) =>
+    checkFile({ filename, url: textOf(url) ?? '', size: null }),
+  )
+}
+
+/** The answer to a create lists files without links. */
+function checkFile(file: RemoteFile): RemoteFile {
+  if (file.url === '' || /^https?:\/\//i.test(file.url)) return file
+  throw strange('a file without a web address')
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw strange('files that cannot be read')
+  }
+}
+
+function membersOf(value: unknown): Members {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw strange('no object')
+  return value as Members
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' ? value : null
+}
+
+function numberOf(value: unknown): number | null {
+  return typeof value === 'number' ? value : null
+}
+
+function strange(what: string): ClientFailure {
+  return new ClientFailure('failed', `The server answered with ${what}.`)
+}

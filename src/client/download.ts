@@ -1,0 +1,162 @@
+// Files on their way to the disk: into a `.part` beside their place, resumed where they broke off, renamed when whole.
+
+import { constants } from 'node:fs'
+import { access, link, open, rename, rm, stat } from 'node:fs/promises'
+import { join, parse } from 'node:path'
+import { ClientFailure } from './failure.ts'
+import { messageIn, unreachable } from './requests.ts'
+
+export type Download = {
+  url: string
+  /** Bytes, where the server told. */
+  size: number | null
+  /** Where what has arrived is kept until it is whole. */
+  part: string
+}
+
+export type DownloadOptions = {
+  userAgent: string
+  onProgress: (received: number, total: number | null) => void
+  /** Told before it is tried again. */
+  onRetry: (problem: string) => void
+}
+
+const MAX_FUTILE_TRIES = 5
+const IDLE_MS = 60_000
+const FIRST_PAUSE_MS = 500
+
+/** Resolves when the part is whole. What has arrived stays when it throws, for another call to go on with. */
+export async function downloadPart(download: Download, options: DownloadOptions): Promise<void> {
+  let futile = 0
+  for (;;) {
+    const before = await sizeOf(download.part)
+    try {
+      return await fetchRest(download, before, options)
+    } catch (cause) {
+      futile = (await sizeOf(download.part)) > before ? 1 : futile + 1
+      const isFinal = cause instanceof ClientFailure && cause.kind !== 'unavailable'
+      if (isFinal || isOfDisk(cause) || futile >= MAX_FUTILE_TRIES) throw cause
+      options.onRetry(cause instanceof Error ? cause.message : String(cause))
+      await Bun.sleep(FIRST_PAUSE_MS * 2 ** (futile - 1))
+    }
+  }
+}
+
+async function fetchRest(
+  { url, size, part }: Download,
+  from: number,
+  options: DownloadOptions,
+): Promise<void> {
+  const idle = new AbortController()
+  const headers: Record<string, string> = { 'user-agent': options.userAgent, 'accept-encoding': 'identity' }
+  if (from > 0) headers.range = `bytes=${from}-`
+  const response = await fetch(url, { headers, redirect: 'manual', signal: idle.signal }).catch((cause) => {
+    throw unreachable(new URL(url).origin, cause)
+  })
+  if (response.status === 416 && from === size) return response.body?.cancel()
+  if (response.status !== 200 && response.status !== 206) throw await refusal(response)
+  const start = response.status === 206 ? from : 0
+  const received = await append(response, { part, start, total: size, idle, onProgress: options.onProgress })
+  if (size !== null && received !== size) {
+    throw new ClientFailure(
+      received < size ? 'unavailable' : 'failed',
+      `${received} of ${size} bytes arrived.`,
+    )
+  }
+}
+
+type Appending = {
+  part: string
+  start: number
+  total: number | null
+  idle: AbortController
+  onProgress: DownloadOptions['onProgress']
+}
+
+/** Returns how many bytes the part has then. */
+async function append(
+  response: Response,
+  { part, start, total, idle, onProgress }: Appending,
+): Promise<number> {
+  const file = await open(part, constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW, 0o600)
+  let at = start
+  let timer = setTimeout(() => idle.abort(), IDLE_MS)
+  try {
+    await file.truncate(start)
+    for await (const chunk of response.body ?? []) {
+      clearTimeout(timer)
+      timer = setTimeout(() => idle.abort(), IDLE_MS)
+      await file.write(chunk, 0, chunk.byteLength, at)
+      at += chunk.byteLength
+      onProgress(at, total)
+    }
+    await file.sync()
+    return at
+  } catch (cause) {
+    throw isOfDisk(cause) ? cause : unreachable(new URL(response.url).origin, cause)
+  } finally {
+    clearTimeout(timer)
+    await file.close()
+  }
+}
+
+async function refusal(response: Response): Promise<ClientFailure> {
+  const text = await response.text()
+  const kind = response.status === 429 || response.status >= 500 ? 'unavailable' : 'gone'
+  return new ClientFailure(kind, said(text) ?? `The file was not handed out (HTTP ${response.status}).`)
+}
+
+function said(text: string): string | null {
+  try {
+    return messageIn(JSON.parse(text))
+  } catch {
+    return null
+  }
+}
+
+/** Gives the part its name, or the next one that nothing has yet; returns the path. */
+export async function placePart(part: string, wanted: string): Promise<string> {
+  const { dir, name, ext } = parse(wanted)
+  for (let n = 1; ; n += 1) {
+    const path = n === 1 ? wanted : join(dir, `${name} (${n})${ext}`)
+    if (await claimName(part, path)) return path
+  }
+}
+
+/** Never over what is there: a link fails then, a rename would not. */
+async function claimName(part: string, path: string): Promise<boolean> {
+  try {
+    await link(part, path)
+    await rm(part)
+    return true
+  } catch (cause) {
+    if (codeOf(cause) === 'EEXIST') return false
+  }
+  // No hard links on this disk.
+  if (await exists(path)) return false
+  await rename(part, path)
+  return true
+}
+
+async function sizeOf(path: string): Promise<number> {
+  const found = await stat(path).catch(() => null)
+  return found?.size ?? 0
+}
+
+function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  )
+}
+
+/** The disk, not the network: trying again does not help. */
+function isOfDisk(cause: unknown): boolean {
+  return ['ENOSPC', 'EACCES', 'EROFS', 'EIO', 'EFBIG', 'EDQUOT', 'ENOENT', 'ELOOP', 'EISDIR'].includes(
+    codeOf(cause),
+  )
+}
+
+function codeOf(cause: unknown): string {
+  return cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+}

@@ -1,0 +1,20 @@
+// How a call to a server fails, told apart by what the person at the terminal can do about it.
+
+export type FailureKind =
+  /** Something that trying again does not help. */
+  | 'failed'
+  /** No such push, or it has expired. */
+  | 'gone'
+  /** A token or passphrase is missing, wrong, or not enough. */
+  | 'refused'
+  /** The server cannot be reached or is too busy: later may be better. */
+  | 'unavailable'
+
+export class ClientFailure extends Error {
+  readonly kind: FailureKind
+
+  constructor(kind: FailureKind, message: string) {
+    super(message)
+    this.kind = kind
+  }
+}

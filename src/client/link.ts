@@ -1,0 +1,34 @@
+// What people have in their hands: a link to a push, or its token alone.
+
+/** `server` is null for a bare token: whatever server one is logged in to. */
+export type PushAddress = { server: string | null; urlToken: string }
+
+const TOKEN = /^[\w-]{4,128}$/
+/** A secret link of any age and language, and what the API tells of a push. */
+const LINK =
+  /^(https?:\/\/[^/?#\s]+(?:\/[^?#\s]*?)?)(?:\/[a-z]{2}(?:-[A-Za-z]{2,4})?)?\/(?:[pfr]|api\/v2\/pushes)\/([\w-]{4,128})(?:\/r|\/preview)?(?:\.json)?\/?(?:[?#].*)?$/
+
+/** Null when the text is neither. */
+export function parsePushAddress(text: string): PushAddress | null {
+  const given = text.trim()
+  if (TOKEN.test(given)) return { server: null, urlToken: given }
+  const [, server, urlToken] = LINK.exec(given) ?? []
+  return server !== undefined && urlToken !== undefined && URL.canParse(server) ? { server, urlToken } : null
+}
+
+/** Whether a token for one of them may be shown to the other. */
+export function isSameServer(one: string, other: string): boolean {
+  return normalize(one) === normalize(other)
+}
+
+function normalize(server: string): string {
+  const { origin, pathname } = new URL(server)
+  return `${origin}${pathname}`.replace(/\/+$/, '')
+}
+
+/** Whether what is sent there crosses a network in the clear. */
+export function isInTheClear(server: string): boolean {
+  const { protocol, hostname } = new URL(server)
+  const isHere = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
+  return protocol === 'http:' && !isHere
+}
