@@ -1,0 +1,77 @@
+// Completion scripts, run by the shells that are installed here.
+
+import { describe, expect, test } from 'bun:test'
+import { createTrial } from './trial.ts'
+
+async function scriptFor(shell: string): Promise<string> {
+  const trial = createTrial()
+  expect(await trial.run('completion', shell)).toBe(0)
+  return trial.out.join('')
+}
+
+function run(command: string[], input = ''): string {
+  const { stdout, stderr } = Bun.spawnSync(command, { stdin: Buffer.from(input) })
+  return stdout.toString() + stderr.toString()
+}
+
+const CASES: [string[], string[], string[]][] = [
+  [
+    ['oncebox', ''],
+    ['push', 'get', 'user', 'completion'],
+    ['--kind', 'add'],
+  ],
+  [['oncebox', 'pu'], ['push'], ['get']],
+  [
+    ['oncebox', 'push', '--'],
+    ['--kind', '--file', '--json'],
+    ['push', '--page'],
+  ],
+  [
+    ['oncebox', 'push', '--kind', ''],
+    ['text', 'file', 'url', 'qr'],
+    ['--json', 'push'],
+  ],
+  [['oncebox', 'push', '--kind', 'u'], ['url'], ['text']],
+  [['oncebox', 'user', ''], ['add', 'list'], ['push']],
+  [['oncebox', 'user', 'add', '--'], ['--admin', '--data-dir'], ['--json']],
+  [['oncebox', 'push', '--name', 'user', '--'], ['--kind'], ['--data-dir']],
+  [['oncebox', 'completion', ''], ['bash', 'fish'], ['push']],
+]
+
+describe.skipIf(Bun.which('bash') === null)('bash', () => {
+  test.each(CASES)('%p', async (words, offered, not) => {
+    const ask = `COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}
+_oncebox 2>/dev/null; printf '%s\\n' "\${COMPREPLY[@]}"`
+    const replies = run(['bash', '-c', `${await scriptFor('bash')}\n${ask}`]).split('\n')
+    expect(replies).toEqual(expect.arrayContaining(offered))
+    for (const word of not) expect(replies).not.toContain(word)
+  })
+
+  test('nothing that is typed is run', async () => {
+    const words = "COMP_WORDS=(oncebox push '$(echo ran >&2)' ''); COMP_CWORD=3; _oncebox"
+    expect(run(['bash', '-c', `${await scriptFor('bash')}\n${words}`])).not.toContain('ran')
+  })
+})
+
+describe.skipIf(Bun.which('fish') === null)('fish', () => {
+  test.each(CASES)('%p', async (words, offered, not) => {
+    const line = words.join(' ')
+    const script = `${await scriptFor('fish')}\ncomplete -C '${line}'`
+    const replies = run(['fish', '--no-config', '-c', script])
+      .split('\n')
+      .map((reply) => reply.split('\t')[0])
+    expect(replies).toEqual(expect.arrayContaining(offered))
+    for (const word of not) expect(replies).not.toContain(word)
+  })
+})
+
+test.skipIf(Bun.which('zsh') === null)('zsh takes the script', async () => {
+  expect(run(['zsh', '-n'], await scriptFor('zsh'))).toBe('')
+})
+
+test('PowerShell is told the same', async () => {
+  const script = await scriptFor('powershell')
+  expect(script).toContain("'push --kind' = @('text', 'file', 'url', 'qr')")
+  expect(script).toContain("'user' = @(@('add', 'add an account')")
+  expect(script.split('{').length).toBe(script.split('}').length)
+})
