@@ -20,6 +20,7 @@ import { createRouteTable } from './http/routes.ts'
 import { createFrontDoor, listen } from './http/server.ts'
 import { createGetViewer } from './http/viewer.ts'
 import { createAssets } from './http/web/assets.ts'
+import { createAnswerCreated } from './http/web/created.tsx'
 import { createLog, type Log } from './log.ts'
 import { type Accounts, createAccounts } from './services/accounts.ts'
 import { type ApiTokens, createApiTokens } from './services/api-tokens.ts'
@@ -182,6 +183,7 @@ function createHandle({ config, store, apiTokens, log, rateLimit }: HandleParts)
     basePath,
     endpoints: createPushEndpoints({ pushes, uploads, limits, body, now }),
     answerDownload: createAnswerDownload(downloads),
+    answerCreated: createAnswerCreated({ assets, preview: pushes.preview, now }),
     version: { applicationVersion: version, anonymousAccess: config.anonymousAccess, limits },
     isAlive: store.isAlive,
     reference: createReference({ routes: () => router, version }),

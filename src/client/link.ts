@@ -4,16 +4,19 @@
 export type PushAddress = { server: string | null; urlToken: string }
 
 const TOKEN = /^[\w-]{4,128}$/
-/** A secret link of any age and language, and what the API tells of a push. */
+/** A secret link of any age, and what the API tells of a push. */
 const LINK =
-  /^(https?:\/\/[^/?#\s]+(?:\/[^?#\s]*?)?)(?:\/[a-z]{2}(?:-[A-Za-z]{2,4})?)?\/(?:[pfr]|api\/v2\/pushes)\/([\w-]{4,128})(?:\/r|\/preview)?(?:\.json)?\/?(?:[?#].*)?$/
+  /^(https?:\/\/[^/?#\s]+(?:\/[^?#\s]*?)?)\/(?:[pfr]|api\/v2\/pushes)\/([\w-]{4,128})(?:\/r|\/preview)?(?:\.json)?\/?(?:[?#].*)?$/
+/** Older servers put the reader's language in front of the path. */
+const LANGUAGE = /(?<=\/\/[^/]+.*)\/[a-z]{2}(-[A-Za-z]{2,4})?$/
 
 /** Null when the text is neither. */
 export function parsePushAddress(text: string): PushAddress | null {
   const given = text.trim()
   if (TOKEN.test(given)) return { server: null, urlToken: given }
-  const [, server, urlToken] = LINK.exec(given) ?? []
-  return server !== undefined && urlToken !== undefined && URL.canParse(server) ? { server, urlToken } : null
+  const [, base, urlToken] = LINK.exec(given) ?? []
+  if (base === undefined || urlToken === undefined || !URL.canParse(base)) return null
+  return { server: base.replace(LANGUAGE, ''), urlToken }
 }
 
 /** Whether a token for one of them may be shown to the other. */

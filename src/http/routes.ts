@@ -19,6 +19,7 @@ export type RouteTableOptions = {
   basePath: string
   endpoints: PushEndpoints
   answerDownload: Route['answer']
+  answerCreated: Route['answer']
   version: VersionFacts
   /** Whether the database answers. */
   isAlive: () => boolean
@@ -27,7 +28,7 @@ export type RouteTableOptions = {
 }
 
 export function createRouteTable(options: RouteTableOptions): Route[] {
-  const { assets, basePath, endpoints, answerDownload, version, isAlive, reference } = options
+  const { assets, basePath, endpoints, answerDownload, answerCreated, version, isAlive, reference } = options
   const about = createAboutPages(assets)
   const facts = presentVersion(version)
   const previousFacts = presentPreviousVersion(version)
@@ -40,6 +41,7 @@ export function createRouteTable(options: RouteTableOptions): Route[] {
     get('/', 'open', about.home),
     get('/p/:url_token', 'open', about.secretLink),
     get('/p/:url_token/r', 'open', about.secretLink),
+    get('/p/:url_token/preview', 'open', answerCreated),
     get('/d/:grant', 'open', answerDownload),
     get('/assets/:name', 'open', assets.answer),
     get('/api/v1/version', 'open', () => answerJson(200, previousFacts), PREVIOUS_VERSION_OPERATION),

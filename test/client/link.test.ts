@@ -1,0 +1,47 @@
+// Links and tokens as people paste them, and which server may see a token.
+
+import { expect, test } from 'bun:test'
+import { isInTheClear, isSameServer, parsePushAddress } from '../../src/client/link.ts'
+
+const urlToken = '7k3m9qx2vn4t8bw5hj6r0yzacd'
+
+test.each<[string, string | null]>([
+  [urlToken, null],
+  [` ${urlToken}\n`, null],
+  [`https://once.example/p/${urlToken}`, 'https://once.example'],
+  [`https://once.example/p/${urlToken}/r`, 'https://once.example'],
+  [`http://nas:5100/p/${urlToken}/preview`, 'http://nas:5100'],
+  [`http://[::1]:5100/box/p/${urlToken}.json?passphrase=x`, 'http://[::1]:5100/box'],
+  [`https://pwpush.example/en/p/${urlToken}/r`, 'https://pwpush.example'],
+  [`https://pwpush.example/pt-BR/f/${urlToken}#x`, 'https://pwpush.example'],
+  [`https://once.example/a/b/r/${urlToken}/`, 'https://once.example/a/b'],
+  [`https://once.example/api/v2/pushes/${urlToken}`, 'https://once.example'],
+])('%p is a push on %p', (text, server) => {
+  expect(parsePushAddress(text)).toEqual({ server, urlToken })
+})
+
+test.each([
+  '',
+  'abc',
+  'https://once.example',
+  'https://once.example/p/',
+  `ftp://x/p/${urlToken}`,
+  'a b c d',
+  '../../x',
+])('%p is none', (text) => {
+  expect(parsePushAddress(text)).toBeNull()
+})
+
+test('a server is the same whatever its spelling, and another at another port, path or scheme', () => {
+  expect(isSameServer('https://Once.Example:443/', 'https://once.example')).toBe(true)
+  expect(isSameServer('https://once.example/box/', 'https://once.example/box')).toBe(true)
+  for (const other of ['http://once.example', 'https://once.example:8443', 'https://once.example/box'])
+    expect(isSameServer('https://once.example', other)).toBe(false)
+  expect(isSameServer('https://once.example@evil.example', 'https://once.example')).toBe(false)
+})
+
+test('what leaves this machine without TLS is in the clear', () => {
+  expect(isInTheClear('http://nas:5100')).toBe(true)
+  for (const server of ['https://nas', 'http://localhost:5100', 'http://127.0.0.1', 'http://[::1]:5100'])
+    expect(isInTheClear(server)).toBe(false)
+})

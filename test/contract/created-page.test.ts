@@ -1,0 +1,59 @@
+// The page about a push that was created: its link and QR code, and never a view.
+
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import decodeQr from 'qr/decode.js'
+import { type Api, startApi } from '../support/api.ts'
+
+let api: Api
+
+beforeAll(async () => {
+  api = await startApi({ flags: { 'base-url': 'https://once.example/box' } })
+})
+afterAll(() => api.close())
+
+const page = async (path: string, init = {}) => {
+  const response = await api.fetch(path, { headers: { host: 'once.example' }, ...init })
+  return { status: response.status, text: await response.text() }
+}
+
+const create = (push = {}) => api.create(push, { headers: { host: 'once.example' } })
+
+/** Draws the squares of the path, as a client would that rasterises the code. */
+function readQr(svg: string): string {
+  const size = Number(/viewBox="0 0 (\d+)/.exec(svg)?.[1])
+  const scale = 4
+  const data = new Uint8Array((size * scale) ** 2 * 4).fill(255)
+  for (const [, x, y] of svg.matchAll(/M(\d+) (\d+)h1v1h-1z/g)) {
+    for (let at = 0; at < scale * scale; at += 1) {
+      const row = Number(y) * scale + Math.floor(at / scale)
+      const pixel = (row * size * scale + Number(x) * scale + (at % scale)) * 4
+      data.fill(0, pixel, pixel + 3)
+    }
+  }
+  return decodeQr({ width: size * scale, height: size * scale, data })
+}
+
+test('shows the link, as a QR code that stands for itself too, and counts nothing', async () => {
+  const push = await create({ expire_after_views: 1, passphrase: 'sesame' })
+  const before = api.entries().length
+  const { status, text } = await page(`/box/p/${push.url_token}/preview`)
+  expect(status).toBe(200)
+  expect(text).toContain(`<code>${push.html_url}</code>`)
+  expect(text).toContain('after 1 view or on')
+  expect(text).toContain('needs the passphrase')
+  const svg = /<svg class="qr".*?<\/svg>/s.exec(text)?.[0] ?? ''
+  expect(svg).toContain('xmlns="http://www.w3.org/2000/svg"')
+  expect(svg).not.toMatch(/style=|href=|url\(/)
+  expect(readQr(svg)).toBe(push.html_url)
+  expect(api.entries()).toHaveLength(before)
+})
+
+test('tells when the push has expired, and knows no others', async () => {
+  const push = await create()
+  await api.expire(push.url_token, { headers: { host: 'once.example' } })
+  const expired = await page(`/p/${push.url_token}/preview`)
+  expect(expired.text).toContain('has expired')
+  expect(expired.text).not.toContain('<svg')
+  expect((await page('/p/0123456789abcdefghjkmnpqrs/preview')).status).toBe(404)
+  expect((await page('/f/abc/preview')).status).toBe(301)
+})
