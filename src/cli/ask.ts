@@ -2,6 +2,7 @@
 
 import { passwordProblem } from '../domain/account.ts'
 import { MAX_PASSPHRASE_BYTES } from '../domain/new-push.ts'
+import { explainProblem } from '../domain/problems.ts'
 import { CommandFailure } from './failures.ts'
 import type { Shell } from './shell.ts'
 
@@ -11,7 +12,7 @@ export async function readNewPassword(shell: Shell, options: { fromInput: boolea
     ? (await shell.readInput()).replace(/\r?\n$/, '')
     : await askForPassword(shell)
   const problem = passwordProblem(password)
-  if (problem !== null) throw new CommandFailure(`The password ${problem}.`)
+  if (problem !== null) throw new CommandFailure(`The password ${explainProblem(problem)}.`)
   return password
 }
 
@@ -23,7 +24,7 @@ async function askForPassword(shell: Shell): Promise<string> {
   }
   const password = await shell.askHidden('Password')
   const problem = passwordProblem(password)
-  if (problem !== null) throw new CommandFailure(`The password ${problem}.`)
+  if (problem !== null) throw new CommandFailure(`The password ${explainProblem(problem)}.`)
   if ((await shell.askHidden('Again')) !== password) throw new CommandFailure('The two passwords differ.')
   return password
 }

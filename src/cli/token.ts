@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander'
 import { type ApiToken, tokenNameProblem } from '../domain/account.ts'
+import { explainProblem } from '../domain/problems.ts'
 import { formatTime } from '../domain/time.ts'
 import { type AccountCommand, addAccountCommand, addGroup } from './account-command.ts'
 import type { App } from './app.ts'
@@ -32,7 +33,7 @@ export function addTokenCommands(program: Command, parts: { shell: Shell; app: A
     help: 'Creates a token and prints it alone on standard output. It is stored hashed and never shown again.',
     problems: (command) => {
       const problem = tokenNameProblem(textFlag(command, 'name') ?? 'unnamed')
-      return problem === null ? [] : [`--name: ${problem}`]
+      return problem === null ? [] : [`--name: ${explainProblem(problem)}`]
     },
     work: async ({ apiTokens, email }, command) => {
       const name = textFlag(command, 'name')

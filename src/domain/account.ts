@@ -1,5 +1,8 @@
 // An account and its API tokens: the rules that need no storage.
 
+import type { Problem } from './problems.ts'
+import { DAY } from './time.ts'
+
 export const MIN_PASSWORD_LENGTH = 12
 export const MAX_PASSWORD_BYTES = 1024
 export const MAX_TOKEN_NAME_LENGTH = 100
@@ -8,9 +11,46 @@ export type Account = {
   id: number
   email: string
   isAdmin: boolean
+  /** Whether signing in asks for a code as well. */
+  hasTwoFactor: boolean
   /** Milliseconds since 1970, null while the account may sign in. */
   disabledAt: number | null
   createdAt: number
+}
+
+/** setup: the first administrator. invite: somebody new. reset: a new password for an account. */
+export type AccountLinkPurpose = 'setup' | 'invite' | 'reset'
+
+export type AccountLink = {
+  id: number
+  purpose: AccountLinkPurpose
+  /** Of a reset. */
+  accountId: number | null
+  /** Whom it is for; null when whoever opens it says so. */
+  email: string | null
+  isAdmin: boolean
+  createdAt: number
+  expiresAt: number
+}
+
+/** A browser that is signed in. */
+export type Session = {
+  id: number
+  createdAt: number
+  lastSeenAt: number
+  ip: string
+  userAgent: string
+}
+
+/** A session ends after so long without a request, and in any case after so long. */
+export const SESSION_IDLE = 7 * DAY
+export const SESSION_LIFETIME = 30 * DAY
+
+/** How long each kind of link may wait to be opened. */
+export const ACCOUNT_LINK_LIFETIME: Record<AccountLinkPurpose, number> = {
+  setup: DAY,
+  invite: 7 * DAY,
+  reset: DAY,
 }
 
 export type ApiToken = {
@@ -29,16 +69,16 @@ export function parseEmail(text: string): string | null {
 }
 
 /** What is wrong with a new password, or null. Length counts characters, as people do. */
-export function passwordProblem(password: string): string | null {
-  if ([...password].length < MIN_PASSWORD_LENGTH)
-    return `must have at least ${MIN_PASSWORD_LENGTH} characters`
-  if (Buffer.byteLength(password) > MAX_PASSWORD_BYTES) return `must have at most ${MAX_PASSWORD_BYTES} bytes`
-  return null
+export function passwordProblem(password: string): Problem | null {
+  if ([...password].length < MIN_PASSWORD_LENGTH) return { code: 'too_short', limit: MIN_PASSWORD_LENGTH }
+  const isLong = Buffer.byteLength(password) > MAX_PASSWORD_BYTES
+  return isLong ? { code: 'too_long_bytes', limit: MAX_PASSWORD_BYTES } : null
 }
 
 /** What is wrong with the name of an API token, or null. */
-export function tokenNameProblem(name: string): string | null {
-  if (name.trim() === '') return "can't be blank"
-  if (name.length > MAX_TOKEN_NAME_LENGTH) return `must have at most ${MAX_TOKEN_NAME_LENGTH} characters`
-  return /\p{Cc}/u.test(name) ? 'must not contain control characters' : null
+export function tokenNameProblem(name: string): Problem | null {
+  if (name.trim() === '') return { code: 'blank' }
+  if (name.length > MAX_TOKEN_NAME_LENGTH)
+    return { code: 'too_long_characters', limit: MAX_TOKEN_NAME_LENGTH }
+  return /\p{Cc}/u.test(name) ? { code: 'control_characters' } : null
 }

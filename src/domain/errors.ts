@@ -1,5 +1,7 @@
 // The refusals of Oncebox: one class, a closed set of codes, no HTTP in it.
 
+import type { Problems } from './problems.ts'
+
 export type ErrorCode =
   | 'malformed'
   | 'invalid'
@@ -21,6 +23,8 @@ export type FieldErrors = Record<string, string[]>
 
 export type ErrorDetails = {
   fields?: FieldErrors
+  /** The same as codes, for whoever tells them in another language. */
+  problems?: Problems
   /** Whole seconds after which trying again makes sense. */
   retryAfter?: number
   /** The methods a path does know. */

@@ -1,5 +1,6 @@
 // What somebody asks for when creating a push, and the limits of the instance it has to fit.
 
+import type { Problem } from './problems.ts'
 import type { PushKind } from './push.ts'
 import { DAY, HOUR, MINUTE } from './time.ts'
 
@@ -61,21 +62,22 @@ export function decideLifetime(
 }
 
 /** What is wrong with a duration for this instance, or null. Under a day the minimum of days does not apply. */
-export function durationProblem(duration: number, range: Range): string | null {
-  if (duration > range.max * DAY) return `must be at most ${range.max} days`
-  return duration >= DAY && duration < range.min * DAY ? `must be at least ${range.min} days` : null
+export function durationProblem(duration: number, range: Range): Problem | null {
+  if (duration > range.max * DAY) return { code: 'too_many_days', limit: range.max }
+  const isShort = duration >= DAY && duration < range.min * DAY
+  return isShort ? { code: 'too_few_days', limit: range.min } : null
 }
 
 /** What is wrong with a payload of this kind, or null. */
-export function payloadProblem(kind: PushKind, payload: string, limits: PushLimits): string | null {
-  if (!payload.isWellFormed()) return 'is not valid Unicode text'
-  if (payload.trim() === '') return kind === 'file' ? null : "can't be blank"
+export function payloadProblem(kind: PushKind, payload: string, limits: PushLimits): Problem | null {
+  if (!payload.isWellFormed()) return { code: 'not_unicode' }
+  if (payload.trim() === '') return kind === 'file' ? null : { code: 'blank' }
   if (Buffer.byteLength(payload) > limits.payloadBytes)
-    return `is too long (at most ${limits.payloadBytes} bytes)`
+    return { code: 'too_long_bytes', limit: limits.payloadBytes }
   if (kind === 'qr' && [...payload].length > MAX_QR_CHARACTERS) {
-    return `is too long (at most ${MAX_QR_CHARACTERS} characters)`
+    return { code: 'too_long_characters', limit: MAX_QR_CHARACTERS }
   }
-  return kind === 'url' && !isWebAddress(payload) ? 'must be an absolute http or https URL' : null
+  return kind === 'url' && !isWebAddress(payload) ? { code: 'not_web_address' } : null
 }
 
 /** Absolute, http or https, with a host written out: what a browser may be sent to. */

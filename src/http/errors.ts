@@ -1,6 +1,6 @@
 // From a refusal to an answer: the one table of statuses, JSON for the API and a page elsewhere.
 
-import { DomainError, type ErrorCode, type FieldErrors } from '../domain/errors.ts'
+import { DomainError, type ErrorCode } from '../domain/errors.ts'
 import { type AnswerHeaders, answerJson, answerPage } from './answers.ts'
 import type { Exchange } from './exchange.ts'
 import { isJsonPath } from './paths.ts'
@@ -60,17 +60,4 @@ function headersOf({ code, details }: DomainError): AnswerHeaders {
     ...(details.retryAfter === undefined ? {} : { 'retry-after': String(details.retryAfter) }),
     ...(ENDS_CONNECTION.has(code) ? { connection: 'close' } : {}),
   }
-}
-
-/** All the fields at fault at once: one sentence for people, one member for each field. */
-export function invalidFields(fields: FieldErrors): DomainError {
-  const sentences = Object.entries(fields).flatMap(([field, messages]) =>
-    messages.map((message) => `${humanize(field)} ${message}`),
-  )
-  return new DomainError('invalid', sentences.join(', '), { fields })
-}
-
-function humanize(field: string): string {
-  const words = field.replaceAll('_', ' ')
-  return words.charAt(0).toUpperCase() + words.slice(1)
 }

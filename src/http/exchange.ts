@@ -12,6 +12,10 @@ export type Exchange = {
   route: string
   /** What links start with, without a trailing slash. */
   baseUrl: string
+  /** What the client asked for, as it says or as a trusted proxy does; null when nobody does. */
+  host: string | null
+  /** Whether it came over TLS, as far as is known. */
+  isSecure: boolean
   clientAddress: string
 }
 

@@ -89,6 +89,8 @@ export function createFrontDoor(options: FrontDoorOptions): Handle {
       requestId,
       route: '-',
       baseUrl,
+      host,
+      isSecure: hostRules.isSecure({ scheme: forwarded.scheme, host }),
       clientAddress: forwarded.address,
     }
     const answered = await answer(exchange, host)

@@ -1,15 +1,17 @@
 // Accounts: made, listed, locked and removed by whoever has the machine.
 
-import { type Account, parseEmail, passwordProblem } from '../domain/account.ts'
+import { type Account, parseEmail } from '../domain/account.ts'
 import { DomainError } from '../domain/errors.ts'
 import type { AccountStore } from '../store/store.ts'
+import { hashPassword, requireGoodPassword } from './passwords.ts'
 
 export type Accounts = ReturnType<typeof createAccounts>
 
-export function createAccounts({ accounts }: Pick<AccountStore, 'accounts'>) {
+export function createAccounts({ accounts, twoFactor }: Pick<AccountStore, 'accounts' | 'twoFactor'>) {
   /** Throws `invalid` for a bad address or password, `conflict` when there is such an account. */
   async function addAccount(input: { email: string; password: string; isAdmin: boolean }): Promise<Account> {
     const email = requireEmail(input.email)
+    requireGoodPassword(input.password)
     const passwordHash = await hashPassword(input.password)
     return accounts.addAccount({ email, passwordHash, isAdmin: input.isAdmin })
   }
@@ -23,6 +25,7 @@ export function createAccounts({ accounts }: Pick<AccountStore, 'accounts'>) {
 
   async function setPassword({ email, password }: { email: string; password: string }): Promise<void> {
     const { id } = requireAccount(email)
+    requireGoodPassword(password)
     return accounts.setPasswordHash({ id, passwordHash: await hashPassword(password) })
   }
 
@@ -33,6 +36,11 @@ export function createAccounts({ accounts }: Pick<AccountStore, 'accounts'>) {
 
   async function enableAccount(email: string): Promise<void> {
     return accounts.setDisabled({ id: requireAccount(email).id, disabled: false })
+  }
+
+  /** For who has lost the phone and the recovery codes. */
+  async function turnOffTwoFactor(email: string): Promise<void> {
+    return twoFactor.remove(requireAccount(email).id)
   }
 
   /** Disables the account, then removes its pushes in small steps, then itself; can be run again when interrupted. */
@@ -56,7 +64,9 @@ export function createAccounts({ accounts }: Pick<AccountStore, 'accounts'>) {
     setPassword,
     disableAccount,
     enableAccount,
+    turnOffTwoFactor,
     removeAccount,
+    findById: accounts.findById,
   }
 }
 
@@ -64,10 +74,4 @@ function requireEmail(text: string): string {
   const email = parseEmail(text)
   if (email === null) throw new DomainError('invalid', `"${text}" is not an e-mail address.`)
   return email
-}
-
-async function hashPassword(password: string): Promise<string> {
-  const problem = passwordProblem(password)
-  if (problem !== null) throw new DomainError('invalid', `The password ${problem}.`)
-  return Bun.password.hash(password, { algorithm: 'argon2id', memoryCost: 19 * 1024, timeCost: 2 })
 }

@@ -3,6 +3,7 @@
 import { apiTokenPrefix, hashApiToken, newApiToken } from '../crypto/api-token.ts'
 import { type Account, type ApiToken, tokenNameProblem } from '../domain/account.ts'
 import { DomainError } from '../domain/errors.ts'
+import { explainProblem } from '../domain/problems.ts'
 import type { AccountStore } from '../store/store.ts'
 import type { Accounts } from './accounts.ts'
 
@@ -18,7 +19,10 @@ export function createApiTokens({ apiTokens, accounts }: Options) {
     const { id: accountId } = accounts.requireAccount(input.email)
     const name = input.name?.trim() ?? nextName(apiTokens.listApiTokens(accountId))
     const problem = tokenNameProblem(name)
-    if (problem !== null) throw new DomainError('invalid', `The name of the token ${problem}.`)
+    if (problem !== null) {
+      const message = `The name of the token ${explainProblem(problem)}.`
+      throw new DomainError('invalid', message, { problems: { name: [problem] } })
+    }
     const apiToken = newApiToken()
     const prefix = apiTokenPrefix(apiToken)
     await apiTokens.addApiToken({ accountId, name, prefix, hash: hashApiToken(apiToken) })

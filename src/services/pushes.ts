@@ -4,12 +4,13 @@ import type { InstanceKey, Keyring } from '../crypto/keyring.ts'
 import { openSecrets, type PlainSecrets, type SealedSecrets, sealSecrets } from '../crypto/push-secrets.ts'
 import { isUrlToken, lookupOf, newUrlToken } from '../crypto/url-token.ts'
 import type { Account } from '../domain/account.ts'
-import type { AuditEntry, Viewer, Visit } from '../domain/audit.ts'
+import { type AuditEntry, PAGE_SIZE, type Viewer, type Visit } from '../domain/audit.ts'
 import { DomainError } from '../domain/errors.ts'
 import type { StoredFile } from '../domain/files.ts'
 import type { NewPush } from '../domain/new-push.ts'
 import { canExpire, isExpired, isOwner, type Push, passphraseLockedFor } from '../domain/push.ts'
 import type { Now } from '../domain/time.ts'
+import type { ListedPush } from '../store/push-lists.ts'
 import type { SealedFile, StoredPush } from '../store/pushes.ts'
 import type { Store } from '../store/store.ts'
 import type { Downloads } from './downloads.ts'
@@ -35,6 +36,20 @@ export type Retrieval =
   | { outcome: 'wrong_passphrase' }
   /** Too many wrong tries: nothing that carries a passphrase is looked at for so many milliseconds. */
   | { outcome: 'passphrase_locked'; lockedFor: number }
+
+export type RetrieveOptions = {
+  passphrase: string | null
+  viewer: Viewer
+  /** The owner's own look on the pages, which is not a view; anybody else's is one all the same. */
+  ownLook: boolean
+}
+
+export type ListOptions = { expired: boolean; pageNumber: number }
+
+type Asking = { visit: Visit; isOwner: boolean }
+
+/** As many as a search opens at most: 10,000 pushes. */
+const MAX_SEARCHED_PAGES = 200
 
 export type Pushes = ReturnType<typeof createPushes>
 
@@ -75,42 +90,49 @@ export function createPushes({ store, keyring, passphrases, grant, now }: Pushes
   }
 
   /** Hands out the payload only after the view has been counted durably. */
-  async function retrieve(urlToken: string, passphrase: string | null, visit: Visit): Promise<Retrieval> {
+  async function retrieve(urlToken: string, { passphrase, ...asking }: RetrieveOptions): Promise<Retrieval> {
     const found = getSealedPush(urlToken)
-    if (found.secrets === null) return claim(found, visit, null)
+    const who = {
+      visit: asking.viewer.visit,
+      isOwner: asking.ownLook && isOwner(found.push, asking.viewer.account),
+    }
+    if (found.secrets === null) return claim(found, who, null)
     if (!found.push.passphraseRequired)
-      return claim(found, visit, requireOpened(openWith(found.secrets, found, null)))
-    if (passphrase === null) return refuse(found, visit, 'passphrase_required')
-    return passphrases.inTurn(found.push.id, () => tryPassphrase(urlToken, passphrase, visit))
+      return claim(found, who, requireOpened(openWith(found.secrets, found, null)))
+    if (passphrase === null) return refuse(found, who.visit, 'passphrase_required')
+    return passphrases.inTurn(found.push.id, () => tryPassphrase(urlToken, passphrase, who))
   }
 
   /** One try at a time on one push; what was true before waiting is read again. */
-  async function tryPassphrase(urlToken: string, passphrase: string, visit: Visit): Promise<Retrieval> {
+  async function tryPassphrase(urlToken: string, passphrase: string, who: Asking): Promise<Retrieval> {
     const found = getSealedPush(urlToken)
     const { push, secrets } = found
-    if (secrets === null || secrets.passphraseSalt === null) return claim(found, visit, null)
+    if (secrets === null || secrets.passphraseSalt === null) return claim(found, who, null)
     const lockedFor = passphraseLockedFor(push, now())
     if (lockedFor > 0) return { outcome: 'passphrase_locked', lockedFor }
     const { key } = await passphrases.derive(passphrase, secrets.passphraseSalt)
     const opened = openWith(secrets, found, key)
-    return opened === null ? refuse(found, visit, 'wrong_passphrase') : claim(found, visit, opened)
+    return opened === null ? refuse(found, who.visit, 'wrong_passphrase') : claim(found, who, opened)
   }
 
   /** `opened` is null when the push was seen to be expired, which the claim then writes down. */
   async function claim(
     { urlToken, push, files }: SealedFound,
-    visit: Visit,
+    { visit, isOwner: asOwner }: Asking,
     opened: PlainSecrets | null,
   ): Promise<Retrieval> {
     const { lookup, keyNumber } = push
     const dataKey = opened?.dataKey ?? null
     const plain =
       dataKey === null ? [] : files.map((file) => openFile(file, { pushId: lookup, dataKey, keyNumber }))
-    const claimed = await store.pushes.claimView({ id: push.id, visit })
+    const claimed = await (asOwner ? store.pushes.claimOwnerView : store.pushes.claimView)({
+      id: push.id,
+      visit,
+    })
     if (claimed === null) throw notFound()
     if (claimed.outcome === 'expired') return { outcome: 'expired', push: claimed.push, urlToken }
     const { payload, dataKey: key } = requireOpened(opened)
-    const options = { lookup, dataKey: key, viewedAt: claimed.push.updatedAt }
+    const options = { lookup, dataKey: key, viewedAt: now() }
     const granted = plain.map((file) => ({ ...file, grant: grant(file, options) }))
     return { outcome: 'view', push: claimed.push, urlToken, payload, files: granted }
   }
@@ -131,6 +153,24 @@ export function createPushes({ store, keyring, passphrases, grant, now }: Pushes
     }
   }
 
+  /** The whole log, for its owner to take along. */
+  function auditAll(urlToken: string, viewer: Viewer): AuditEntry[] {
+    requireOwner(urlToken, viewer)
+    return store.audit.listAll(getPush(urlToken).push)
+  }
+
+  /** With name and note, for its owner alone. Throws `not_found` for everybody else. */
+  function getOwned(
+    urlToken: string,
+    account: Account,
+  ): Labelled & { auditEntries: number; auditDropped: number } {
+    const { push, instanceKey } = getPush(urlToken)
+    const labels = isOwner(push, account) ? store.lists.findLabels(push.id) : null
+    if (labels === null) throw notFound()
+    const { auditEntries, auditDropped } = push
+    return { push, ...openLabels(labels, { instanceKey, pushId: push.lookup }), auditEntries, auditDropped }
+  }
+
   function audit(urlToken: string, pageNumber: number): AuditEntry[] {
     return store.audit.listPage(getPush(urlToken).push, pageNumber)
   }
@@ -144,12 +184,33 @@ export function createPushes({ store, keyring, passphrases, grant, now }: Pushes
   }
 
   /** Newest first. What ran out of time is moved to the expired ones before anybody looks. */
-  async function list(account: Account, { expired, pageNumber }: { expired: boolean; pageNumber: number }) {
+  async function list(account: Account, { expired, pageNumber }: ListOptions): Promise<Labelled[]> {
     while (store.expiry.hasLapsed()) await store.expiry.expireLapsed()
-    return store.lists.listPushes({ ownerId: account.id, expired, pageNumber }).map(({ push, labels }) => {
-      const instanceKey = getKey(push.keyNumber)
-      return { push, ...openLabels(labels, { instanceKey, pushId: push.lookup }) }
-    })
+    return store.lists.listPushes({ ownerId: account.id, expired, pageNumber }).map(label)
+  }
+
+  function label({ push, labels }: ListedPush): Labelled {
+    return { push, ...openLabels(labels, { instanceKey: getKey(push.keyNumber), pushId: push.lookup }) }
+  }
+
+  /**
+   * One page of those whose name or note holds the words, newest first. Names are sealed, so each is opened to be looked
+   * at, a page at a time, with room for other requests between.
+   */
+  async function search(account: Account, { expired, pageNumber, query }: ListOptions & { query: string }) {
+    const words = query.toLowerCase().split(/\s+/)
+    const fits = ({ name, note }: Labelled) => {
+      const text = `${name} ${note}`.toLowerCase()
+      return words.every((word) => text.includes(word))
+    }
+    const found: Labelled[] = []
+    for (let page = 1; page <= MAX_SEARCHED_PAGES && found.length <= pageNumber * PAGE_SIZE; page += 1) {
+      const listed = await list(account, { expired, pageNumber: page })
+      found.push(...listed.filter(fits))
+      if (listed.length < PAGE_SIZE) break
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    return found.slice((pageNumber - 1) * PAGE_SIZE, pageNumber * PAGE_SIZE)
   }
 
   type SealedFound = Found & { secrets: SealedSecrets | null; files: SealedFile[] }
@@ -192,7 +253,7 @@ export function createPushes({ store, keyring, passphrases, grant, now }: Pushes
     return key
   }
 
-  return { create, preview, retrieve, requireOwner, audit, expire, list }
+  return { create, preview, retrieve, requireOwner, audit, auditAll, getOwned, expire, list, search }
 }
 
 function begin(wanted: NewPush, account: Account | null, now: number): Push {

@@ -15,11 +15,15 @@ export type SweeperOptions = {
   purgeAfter: number
 }
 
+/** When the last run ended, and what it did. */
+export type LastSweep = Swept & { at: number }
+
 export type Swept = { expired: number; purged: number; files: number }
 
 export function createSweeper({ expiry, files, now, purgeAfter }: SweeperOptions) {
   let running: Promise<Swept> | null = null
   let stopped = false
+  let last: LastSweep | null = null
 
   /** One run at a time; a second call joins the one under way. */
   function sweep(): Promise<Swept> {
@@ -33,7 +37,9 @@ export function createSweeper({ expiry, files, now, purgeAfter }: SweeperOptions
       expiry.purgeExpired({ of: 'anonymous', until: now() - ANONYMOUS_PURGE_AFTER }),
     )
     const owned = await repeat(() => expiry.purgeExpired({ of: 'owned', until: now() - purgeAfter }))
-    return { expired, purged: anonymous + owned, files: await files.removeDue() }
+    const swept = { expired, purged: anonymous + owned, files: await files.removeDue() }
+    last = { at: now(), ...swept }
+    return swept
   }
 
   async function repeat(step: () => Promise<number>): Promise<number> {
@@ -52,5 +58,5 @@ export function createSweeper({ expiry, files, now, purgeAfter }: SweeperOptions
     await running
   }
 
-  return { sweep, stop }
+  return { sweep, stop, last: (): LastSweep | null => last }
 }

@@ -6,6 +6,7 @@ import { deriveFileKey, sealStream } from '../crypto/sealed-stream.ts'
 import { DomainError } from '../domain/errors.ts'
 import { cleanFilename, MAX_FILENAME_CHARACTERS, type StoredFile, safeContentType } from '../domain/files.ts'
 import type { PushLimits } from '../domain/new-push.ts'
+import { invalidFields } from '../domain/problems.ts'
 import type { Store } from '../store/store.ts'
 import type { Relieve } from './relief.ts'
 
@@ -34,7 +35,8 @@ export function createUploads({ store, limits, relieve }: UploadsOptions) {
     /** Seals the content to disk as it comes. Throws `too_large`, `invalid` or `disk_full`. */
     async function add({ filename, contentType, content }: IncomingFile): Promise<void> {
       const name = checkName(filename)
-      if (begun.length >= limits.files) throw tooMany(limits.files)
+      if (begun.length >= limits.files)
+        throw invalidFields({ files: [{ code: 'too_many_files', limit: limits.files }] })
       const entry: (typeof begun)[number] = { id: randomBase32(ID_CHARACTERS), file: null }
       begun.push(entry)
       const { id } = entry
@@ -77,15 +79,7 @@ export function createUploads({ store, limits, relieve }: UploadsOptions) {
 function checkName(filename: string): string {
   const name = cleanFilename(filename)
   if (name.length <= MAX_FILENAME_CHARACTERS) return name
-  throw invalidFiles(`have a name that is too long (at most ${MAX_FILENAME_CHARACTERS} characters)`)
-}
-
-function tooMany(most: number): DomainError {
-  return invalidFiles(`are too many (at most ${most}; --max-files raises this)`)
-}
-
-function invalidFiles(problem: string): DomainError {
-  return new DomainError('invalid', `Files ${problem}`, { fields: { files: [problem] } })
+  throw invalidFields({ files: [{ code: 'filename_too_long', limit: MAX_FILENAME_CHARACTERS }] })
 }
 
 function tooLarge(bytes: number): DomainError {

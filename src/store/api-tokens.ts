@@ -4,7 +4,7 @@ import { and, asc, eq, isNull, sql } from 'drizzle-orm'
 import type { Account, ApiToken } from '../domain/account.ts'
 import { DomainError } from '../domain/errors.ts'
 import { MINUTE, type Now } from '../domain/time.ts'
-import { withoutHash } from './accounts.ts'
+import { presentAccount } from './accounts.ts'
 import type { Connection } from './database.ts'
 import type { Transact } from './group-commit.ts'
 import { accounts, apiTokens } from './schema.ts'
@@ -56,7 +56,7 @@ export function createApiTokens(options: { connection: Connection; transact: Tra
   /** Disabled accounts are not found. */
   function findByHash(hash: Uint8Array): Authenticated | null {
     const row = byHash.get({ hash })
-    return row === undefined ? null : { ...row, account: withoutHash(row.account) }
+    return row === undefined ? null : { ...row, account: presentAccount(row.account) }
   }
 
   /** Written at most once a minute. */

@@ -40,11 +40,16 @@ export function createAuditRows({ orm, database }: Connection) {
     return page.all({ last: lastEntry, from, to: from + PAGE_SIZE })
   }
 
+  /** Oldest first. */
+  function listAll({ lastEntry, auditEntries }: LogEnd): AuditEntry[] {
+    return lastEntry === null ? [] : page.all({ last: lastEntry, from: 0, to: auditEntries })
+  }
+
   function remove({ lastEntry }: Pick<LogEnd, 'lastEntry'>): void {
     if (lastEntry !== null) removeChain.run({ last: lastEntry })
   }
 
-  return { append, listPage, remove }
+  return { append, listPage, listAll, remove }
 }
 
 const PAGE = `

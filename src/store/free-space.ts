@@ -7,6 +7,8 @@ import { SECOND } from '../domain/time.ts'
 export type FreeSpace = {
   /** Throws `disk_full` when less than the floor is free. */
   require(): Promise<void>
+  /** Bytes that are free on the disk under the data folder, and all it has. */
+  measure(): Promise<{ free: number; total: number }>
 }
 
 export function createFreeSpace({ path, floor }: { path: string; floor: number }): FreeSpace {
@@ -31,5 +33,10 @@ export function createFreeSpace({ path, floor }: { path: string; floor: number }
     throw new DomainError('disk_full', message)
   }
 
-  return { require: requireFloor }
+  async function measure() {
+    const { bavail, blocks, bsize } = await statfs(path)
+    return { free: bavail * bsize, total: blocks * bsize }
+  }
+
+  return { require: requireFloor, measure }
 }

@@ -1,12 +1,14 @@
 // Pages of an owner's pushes, read through an index.
 
-import { and, desc, eq, inArray, sql } from 'drizzle-orm'
+import { and, count, desc, eq, inArray, isNotNull, isNull, sql } from 'drizzle-orm'
 import { PAGE_SIZE } from '../domain/audit.ts'
 import type { Connection } from './database.ts'
 import type { SealedLabels, StoredPush } from './pushes.ts'
 import { pushes, pushLabels } from './schema.ts'
 
 export type ListedPush = { push: StoredPush; labels: SealedLabels }
+
+export type PushCounts = { live: number; expired: number }
 
 export type PushLists = ReturnType<typeof createPushLists>
 
@@ -37,5 +39,24 @@ export function createPushLists({ orm }: Connection) {
     return page.all({ ownerId, expired: Number(expired), offset: (pageNumber - 1) * PAGE_SIZE })
   }
 
-  return { listPushes }
+  const labelsOf = orm
+    .select()
+    .from(pushLabels)
+    .where(eq(pushLabels.pushId, sql.placeholder('id')))
+    .prepare()
+
+  function countPushes(): PushCounts {
+    const isLive = isNull(pushes.expiredOn)
+    const countOf = (which: typeof isLive) =>
+      orm.select({ n: count() }).from(pushes).where(which).get()?.n ?? 0
+    const owned = and(isNotNull(pushes.expiredOn), isNotNull(pushes.ownerId))
+    const anonymous = and(isNotNull(pushes.expiredOn), isNull(pushes.ownerId))
+    return { live: countOf(isLive), expired: countOf(owned ?? isLive) + countOf(anonymous ?? isLive) }
+  }
+
+  return {
+    listPushes,
+    findLabels: (id: number): SealedLabels | null => labelsOf.get({ id }) ?? null,
+    countPushes,
+  }
 }

@@ -92,6 +92,21 @@ export function createPushes(options: {
     })
   }
 
+  /** An owner's look: written down, not counted. */
+  function claimOwnerView({ id, visit }: VisitToPush): Promise<Visited<'view' | 'expired'>> {
+    return transact(() => {
+      const before = rows.findById(id)
+      if (before === undefined) return null
+      const time = now()
+      const outcome = isExpired(before, time) ? 'expired' : 'view'
+      const kind = outcome === 'view' ? 'owner_view' : 'failed_view'
+      return {
+        outcome,
+        push: rows.write({ before, after: lapse(before, time), now: time, entry: { kind, visit } }),
+      }
+    })
+  }
+
   /** A missing passphrase is audited; a wrong one is also a try, which counts against the push. */
   function refusePassphrase(
     options: VisitToPush & { wrong: boolean },
@@ -140,6 +155,7 @@ export function createPushes(options: {
   return {
     createPush,
     claimView,
+    claimOwnerView,
     refusePassphrase,
     expirePush,
     findPush: (lookup: Uint8Array): StoredPush | null => rows.findByLookup(lookup) ?? null,

@@ -1,6 +1,7 @@
 // The tables as drizzle sees them. The SQL in migrations/ is what builds them; a test keeps the two equal.
 
 import { blob, customType, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import type { AccountLinkPurpose } from '../domain/account.ts'
 import type { AuditKind } from '../domain/audit.ts'
 import type { PushKind } from '../domain/push.ts'
 
@@ -30,6 +31,8 @@ export const accounts = sqliteTable('accounts', {
   isAdmin: flag('is_admin').notNull(),
   disabledAt: integer('disabled_at'),
   createdAt: integer('created_at').notNull(),
+  totpSecret: blob('totp_secret', { mode: 'buffer' }),
+  totpStep: integer('totp_step'),
 })
 
 export const apiTokens = sqliteTable('api_tokens', {
@@ -40,6 +43,33 @@ export const apiTokens = sqliteTable('api_tokens', {
   hash: bytes().notNull(),
   createdAt: integer('created_at').notNull(),
   lastUsedAt: integer('last_used_at'),
+})
+
+export const recoveryCodes = sqliteTable(
+  'recovery_codes',
+  { accountId: integer('account_id').notNull(), hash: bytes().notNull() },
+  (table) => [primaryKey({ columns: [table.accountId, table.hash] })],
+)
+
+export const sessions = sqliteTable('sessions', {
+  id: integer().primaryKey(),
+  accountId: integer('account_id').notNull(),
+  hash: bytes().notNull(),
+  createdAt: integer('created_at').notNull(),
+  lastSeenAt: integer('last_seen_at').notNull(),
+  ip: text().notNull(),
+  userAgent: text('user_agent').notNull(),
+})
+
+export const accountLinks = sqliteTable('account_links', {
+  id: integer().primaryKey(),
+  hash: bytes().notNull(),
+  purpose: text().$type<AccountLinkPurpose>().notNull(),
+  accountId: integer('account_id'),
+  email: text(),
+  isAdmin: flag('is_admin').notNull(),
+  createdAt: integer('created_at').notNull(),
+  expiresAt: integer('expires_at').notNull(),
 })
 
 export const pushes = sqliteTable('pushes', {

@@ -2,6 +2,7 @@
 
 import type { Keyring } from '../crypto/keyring.ts'
 import { createMonotonicClock, type Now } from '../domain/time.ts'
+import { createAccountLinks } from './account-links.ts'
 import { createAccounts } from './accounts.ts'
 import { createApiTokens } from './api-tokens.ts'
 import { createAuditRows } from './audit-rows.ts'
@@ -27,6 +28,8 @@ import { createPushKeys } from './push-keys.ts'
 import { createPushLists } from './push-lists.ts'
 import { createPushRows } from './push-rows.ts'
 import { createPushes } from './pushes.ts'
+import { createSessions } from './sessions.ts'
+import { createTwoFactor } from './two-factor.ts'
 
 const START_BUSY_MS = 5_000
 const COMMAND_BUSY_MS = 5_000
@@ -94,6 +97,7 @@ export function openAccountStore({ dataDir, now }: { dataDir: string; now: Now }
   return {
     accounts: createAccounts(shared),
     apiTokens: createApiTokens(shared),
+    twoFactor: createTwoFactor(shared),
     close,
   }
 }
@@ -125,6 +129,7 @@ function serveFrom({ connection, keyring, release, options }: Parts) {
   const keys = createPushKeys(connection)
   const rows = createPushRows({ connection, audit, keys, files: fileRows, onDestroyed: checkpointer.request })
   const shared = { connection, rows, files: fileRows, transact, now }
+  const accounts = createAccounts(shared)
   let closing = false
 
   /** As soon as their transaction is over. */
@@ -153,8 +158,11 @@ function serveFrom({ connection, keyring, release, options }: Parts) {
     audit,
     files,
     expiry: createExpiry(shared),
-    accounts: createAccounts(shared),
+    accounts,
     apiTokens: createApiTokens(shared),
+    sessions: createSessions(shared),
+    accountLinks: createAccountLinks({ ...shared, accounts }),
+    twoFactor: createTwoFactor(shared),
     freeSpace: createFreeSpace({ path: options.dataDir, floor: options.minFreeSpace }),
     /** Whether the database answers. */
     isAlive: () => schemaVersion(database) > 0,

@@ -106,7 +106,15 @@ function createMemoryApp() {
         },
         accounts: {
           addAccount: async ({ email, password, isAdmin }) => {
-            const account = { id: 1, email, isAdmin, disabledAt: null, createdAt: 0, password }
+            const account = {
+              id: 1,
+              email,
+              isAdmin,
+              hasTwoFactor: false,
+              disabledAt: null,
+              createdAt: 0,
+              password,
+            }
             state.accounts.push(account)
             return account
           },
@@ -118,6 +126,10 @@ function createMemoryApp() {
           disableAccount: async (email) => {
             find(email).disabledAt = 1
           },
+          turnOffTwoFactor: async (email) => {
+            find(email).hasTwoFactor = false
+          },
+          findById: () => null,
           enableAccount: async (email) => {
             find(email).disabledAt = null
           },

@@ -19,7 +19,14 @@ import { DAY, MINUTE, SECOND } from '../../src/domain/time.ts'
 import { examplePush } from '../support/store.ts'
 
 const NOW = Date.parse('2026-11-20T12:00:00.000Z')
-const ann: Account = { id: 1, email: 'ann@example.org', isAdmin: false, disabledAt: null, createdAt: NOW }
+const ann: Account = {
+  id: 1,
+  email: 'ann@example.org',
+  isAdmin: false,
+  hasTwoFactor: false,
+  disabledAt: null,
+  createdAt: NOW,
+}
 
 test('exactly so many views, and the last one is a view that expires the push', () => {
   fc.assert(

@@ -1,6 +1,6 @@
 // Values as clients send them, read liberally; what cannot be read is collected by field.
 
-import type { FieldErrors } from '../../domain/errors.ts'
+import type { Problem, Problems } from '../../domain/problems.ts'
 
 export type Wire = Record<string, unknown>
 
@@ -11,10 +11,10 @@ const TRUE = new Set(['true', '1', 'on', 'yes', 'checked'])
 const FALSE = new Set(['false', '0', 'off', 'no'])
 
 export function createFields(wire: Wire) {
-  const errors: FieldErrors = {}
+  const problems: Problems = {}
 
-  function blame(field: string, message: string): null {
-    errors[field] = [...(errors[field] ?? []), message]
+  function blame(field: string, problem: Problem): null {
+    problems[field] = [...(problems[field] ?? []), problem]
     return null
   }
 
@@ -27,13 +27,13 @@ export function createFields(wire: Wire) {
   function text(field: string): string | null {
     const value = given(field)
     if (value === null) return null
-    if (typeof value !== 'string') return blame(field, 'must be a string')
-    return value.isWellFormed() ? value : blame(field, 'is not valid Unicode text')
+    if (typeof value !== 'string') return blame(field, { code: 'not_text' })
+    return value.isWellFormed() ? value : blame(field, { code: 'not_unicode' })
   }
 
   function shortText(field: string, maxCharacters: number): string {
     const value = text(field) ?? ''
-    if ([...value].length > maxCharacters) blame(field, `is too long (at most ${maxCharacters} characters)`)
+    if ([...value].length > maxCharacters) blame(field, { code: 'too_long_characters', limit: maxCharacters })
     return value
   }
 
@@ -42,8 +42,8 @@ export function createFields(wire: Wire) {
     const value = given(field)
     if (value === null) return null
     const number = typeof value === 'string' && /^\s*[+-]?\d+\s*$/.test(value) ? Number(value) : value
-    if (typeof number !== 'number' || !Number.isInteger(number)) return blame(field, 'must be an integer')
-    return number >= min && number <= max ? number : blame(field, `must be between ${min} and ${max}`)
+    if (typeof number !== 'number' || !Number.isInteger(number)) return blame(field, { code: 'not_integer' })
+    return number >= min && number <= max ? number : blame(field, { code: 'out_of_range', min, max })
   }
 
   function boolean(field: string): boolean | null {
@@ -53,8 +53,8 @@ export function createFields(wire: Wire) {
     const word = readable ? String(value).trim().toLowerCase() : null
     if (word === '') return null
     if (word !== null && TRUE.has(word)) return true
-    return word !== null && FALSE.has(word) ? false : blame(field, 'must be true or false')
+    return word !== null && FALSE.has(word) ? false : blame(field, { code: 'not_boolean' })
   }
 
-  return { errors, blame, given, text, shortText, integer, boolean }
+  return { problems, blame, given, text, shortText, integer, boolean }
 }

@@ -13,8 +13,7 @@ export function readJsonFiles(fields: Fields): JsonFile[] {
   if (entries === null) return []
   const files = Array.isArray(entries) ? entries.map(readEntry) : [null]
   const read = files.filter((file) => file !== null)
-  if (read.length < files.length)
-    fields.blame('files', 'must be a list of {filename, content_type, data}, data in base64')
+  if (read.length < files.length) fields.blame('files', { code: 'not_files' })
   return read
 }
 

@@ -13,8 +13,8 @@ import {
   type PushLimits,
   payloadProblem,
 } from '../../domain/new-push.ts'
+import { invalidFields } from '../../domain/problems.ts'
 import { PUSH_KINDS, type PushKind } from '../../domain/push.ts'
-import { invalidFields } from '../errors.ts'
 import { createFields, type Fields, type Wire } from './fields.ts'
 import { type JsonFile, readJsonFiles } from './json-files.ts'
 
@@ -47,14 +47,14 @@ export function parseNewPush(wire: Wire, { viewer, limits, received }: NewPushOp
     retrievalStep: fields.boolean('retrieval_step') ?? limits.retrievalStep,
   }
   refuseNotifications(fields)
-  if (Object.keys(fields.errors).length > 0) throw invalidFields(fields.errors)
+  if (Object.keys(fields.problems).length > 0) throw invalidFields(fields.problems)
   return { push, files }
 }
 
 /** Before any of a file is read. */
 export function requireFilesAllowed({ account }: Viewer, limits: PushLimits): void {
   if (account === null) throw filesNeedAccount()
-  if (!limits.kinds.has('file')) throw invalidFields({ kind: ['"file" is disabled on this server'] })
+  if (!limits.kinds.has('file')) throw invalidFields({ kind: [{ code: 'kind_disabled', kinds: 'file' }] })
 }
 
 function filesNeedAccount(): DomainError {
@@ -66,19 +66,18 @@ function readKind(fields: Fields, { limits, files }: { limits: PushLimits; files
   const kind = named ?? (files > 0 ? 'file' : 'text')
   const known = PUSH_KINDS.find((candidate) => candidate === kind)
   const filesAllowed = limits.kinds.has('file')
-  if (known === undefined) fields.blame('kind', `must be one of ${PUSH_KINDS.join(', ')}`)
-  else if (!limits.kinds.has(known)) fields.blame('kind', `"${known}" is disabled on this server`)
-  else if (files > 0 && !filesAllowed) fields.blame('files', 'are disabled on this server')
-  else if (files > limits.files)
-    fields.blame('files', `are too many (at most ${limits.files}; --max-files raises this)`)
-  else if (known === 'file' && files === 0) fields.blame('files', "can't be blank")
+  if (known === undefined) fields.blame('kind', { code: 'unknown_kind', kinds: PUSH_KINDS.join(', ') })
+  else if (!limits.kinds.has(known)) fields.blame('kind', { code: 'kind_disabled', kinds: known })
+  else if (files > 0 && !filesAllowed) fields.blame('files', { code: 'files_disabled' })
+  else if (files > limits.files) fields.blame('files', { code: 'too_many_files', limit: limits.files })
+  else if (known === 'file' && files === 0) fields.blame('files', { code: 'blank' })
   return known ?? 'text'
 }
 
 function readPayload(fields: Fields, kind: PushKind, limits: PushLimits): string {
   const payload = fields.given('payload') ?? ''
   if (typeof payload !== 'string') {
-    fields.blame('payload', 'must be a string')
+    fields.blame('payload', { code: 'not_text' })
     return ''
   }
   const problem = payloadProblem(kind, payload, limits)
@@ -89,7 +88,7 @@ function readPayload(fields: Fields, kind: PushKind, limits: PushLimits): string
 function readPassphrase(fields: Fields): string | null {
   const passphrase = fields.text('passphrase')
   if (passphrase !== null && Buffer.byteLength(passphrase) > MAX_PASSPHRASE_BYTES) {
-    fields.blame('passphrase', `is too long (at most ${MAX_PASSPHRASE_BYTES} bytes)`)
+    fields.blame('passphrase', { code: 'too_long_bytes', limit: MAX_PASSPHRASE_BYTES })
   }
   return passphrase
 }
@@ -105,7 +104,8 @@ function readLifetime(fields: Fields, limits: PushLimits) {
 
 /** Mail is not there; what asks for it is refused rather than silently not sent. */
 function refuseNotifications(fields: Fields): void {
-  if (fields.given('notify_emails_to') !== null) fields.blame('notify_emails_to', 'are not available')
+  if (fields.given('notify_emails_to') !== null)
+    fields.blame('notify_emails_to', { code: 'unavailable_list' })
   if (fields.given('notify_emails_to_locale') !== null)
-    fields.blame('notify_emails_to_locale', 'is not available')
+    fields.blame('notify_emails_to_locale', { code: 'unavailable' })
 }

@@ -77,7 +77,8 @@ export function createPushEndpoints(options: {
 
   async function retrieve({ exchange, viewer, params }: Asked): Promise<Response> {
     const urlToken = tokenIn(params)
-    const retrieval = await pushes.retrieve(urlToken, readPassphraseFor(urlToken, exchange), viewer.visit)
+    const passphrase = readPassphraseFor(urlToken, exchange)
+    const retrieval = await pushes.retrieve(urlToken, { passphrase, viewer, ownLook: false })
     return answerRetrieval(retrieval, exchange)
   }
 

@@ -1,0 +1,35 @@
+// A nonce of one page: random bytes and a time, bound to what the page is about by a key that lives as long as the process.
+
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { randomKey } from './random.ts'
+
+const RANDOM_BYTES = 12
+const TIME_BYTES = 6
+const MAC_BYTES = 16
+const BODY_BYTES = RANDOM_BYTES + TIME_BYTES
+
+/** Makes and reads nonces; what another process made is none. */
+export function createNonceMint() {
+  const key = randomKey(32)
+
+  function mac(body: Uint8Array, subject: string): Buffer {
+    return createHmac('sha256', key).update(body).update(subject).digest().subarray(0, MAC_BYTES)
+  }
+
+  function make(subject: string, now: number): string {
+    const body = Buffer.concat([randomKey(RANDOM_BYTES), Buffer.alloc(TIME_BYTES)])
+    body.writeUIntBE(now, RANDOM_BYTES, TIME_BYTES)
+    return Buffer.concat([body, mac(body, subject)]).toString('base64url')
+  }
+
+  /** When it was made, in milliseconds since 1970; null when it is none of this subject. */
+  function read(nonce: string, subject: string): number | null {
+    const bytes = Buffer.from(nonce, 'base64url')
+    if (bytes.length !== BODY_BYTES + MAC_BYTES || bytes.toString('base64url') !== nonce) return null
+    const body = bytes.subarray(0, BODY_BYTES)
+    if (!timingSafeEqual(bytes.subarray(BODY_BYTES), mac(body, subject))) return null
+    return body.readUIntBE(RANDOM_BYTES, TIME_BYTES)
+  }
+
+  return { make, read }
+}

@@ -1,0 +1,85 @@
+// What can be wrong with a value that somebody gave: a code with its limits, and its English for the API.
+
+import { DomainError } from './errors.ts'
+
+export type Problem =
+  | { code: 'blank' | 'not_text' | 'not_unicode' | 'not_integer' | 'not_boolean' | 'not_web_address' }
+  | { code: 'control_characters' | 'not_email' | 'email_taken' }
+  | { code: 'not_files' | 'files_disabled' | 'unavailable' | 'unavailable_list' }
+  | { code: 'too_long_bytes' | 'too_long_characters' | 'too_short'; limit: number }
+  | { code: 'too_many_files' | 'filename_too_long' | 'too_many_days' | 'too_few_days'; limit: number }
+  | { code: 'out_of_range'; min: number; max: number }
+  | { code: 'unknown_kind' | 'kind_disabled'; kinds: string }
+
+export type ProblemCode = Problem['code']
+
+/** By field, as the wire names it; several of one field in the order in which they were found. */
+export type Problems = Record<string, Problem[]>
+
+/** Follows the name of the field: "Payload can't be blank". */
+export function explainProblem(problem: Problem): string {
+  switch (problem.code) {
+    case 'blank':
+      return "can't be blank"
+    case 'control_characters':
+      return 'must not contain control characters'
+    case 'not_email':
+      return 'must be an address such as ann@example.org'
+    case 'email_taken':
+      return 'has an account already'
+    case 'not_text':
+      return 'must be a string'
+    case 'not_unicode':
+      return 'is not valid Unicode text'
+    case 'not_integer':
+      return 'must be an integer'
+    case 'not_boolean':
+      return 'must be true or false'
+    case 'not_web_address':
+      return 'must be an absolute http or https URL'
+    case 'not_files':
+      return 'must be a list of {filename, content_type, data}, data in base64'
+    case 'files_disabled':
+      return 'are disabled on this server'
+    case 'unavailable':
+      return 'is not available'
+    case 'unavailable_list':
+      return 'are not available'
+    case 'too_long_bytes':
+      return `is too long (at most ${problem.limit} bytes)`
+    case 'too_long_characters':
+      return `is too long (at most ${problem.limit} characters)`
+    case 'too_short':
+      return `must have at least ${problem.limit} characters`
+    case 'too_many_files':
+      return `are too many (at most ${problem.limit}; --max-files raises this)`
+    case 'filename_too_long':
+      return `have a name that is too long (at most ${problem.limit} characters)`
+    case 'too_many_days':
+      return `must be at most ${problem.limit} days`
+    case 'too_few_days':
+      return `must be at least ${problem.limit} days`
+    case 'out_of_range':
+      return `must be between ${problem.min} and ${problem.max}`
+    case 'unknown_kind':
+      return `must be one of ${problem.kinds}`
+    case 'kind_disabled':
+      return `"${problem.kinds}" is disabled on this server`
+  }
+}
+
+/** All the fields at fault at once: one sentence for people, one member for each field. */
+export function invalidFields(problems: Problems): DomainError {
+  const fields = Object.fromEntries(
+    Object.entries(problems).map(([field, found]) => [field, found.map(explainProblem)]),
+  )
+  const sentences = Object.entries(fields).flatMap(([field, messages]) =>
+    messages.map((message) => `${humanize(field)} ${message}`),
+  )
+  return new DomainError('invalid', sentences.join(', '), { fields, problems })
+}
+
+function humanize(field: string): string {
+  const words = field.replaceAll('_', ' ')
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}

@@ -1,0 +1,83 @@
+// One-time links: the first administrator's, invitations, new passwords. Who holds one may use it, once.
+
+import { hashRandomToken, newRandomToken } from '../crypto/random-token.ts'
+import { type Account, type AccountLink, parseEmail } from '../domain/account.ts'
+import { DomainError } from '../domain/errors.ts'
+import { invalidFields } from '../domain/problems.ts'
+import type { Store } from '../store/store.ts'
+import type { Lanes } from './lanes.ts'
+import { hashPassword, requireGoodPassword } from './passwords.ts'
+
+export type AccountLinks = ReturnType<typeof createAccountLinks>
+
+export type AccountLinksOptions = { store: Pick<Store, 'accountLinks' | 'accounts'>; lanes: Lanes }
+
+export function createAccountLinks({ store, lanes }: AccountLinksOptions) {
+  const { accountLinks, accounts } = store
+
+  async function add(
+    link: Pick<AccountLink, 'purpose' | 'accountId' | 'email' | 'isAdmin'>,
+  ): Promise<string> {
+    const token = newRandomToken()
+    await accountLinks.addLink({ ...link, hash: hashRandomToken(token) })
+    return token
+  }
+
+  /** While there is no account at all; null afterwards. A new one takes the place of the last. */
+  async function createSetupLink(): Promise<string | null> {
+    if (accountLinks.hasAccounts()) return null
+    return add({ purpose: 'setup', accountId: null, email: null, isAdmin: true })
+  }
+
+  /** Throws `invalid` for what is no address, `conflict` when it has an account. */
+  async function invite(input: { email: string; isAdmin: boolean }): Promise<string> {
+    const email = parseEmail(input.email)
+    if (email === null) throw invalidFields({ email: [{ code: 'not_email' }] })
+    if (accounts.findAccount(email) !== null) throw invalidFields({ email: [{ code: 'email_taken' }] })
+    return add({ purpose: 'invite', accountId: null, email, isAdmin: input.isAdmin })
+  }
+
+  function createResetLink({ id, isAdmin }: Account): Promise<string> {
+    return add({ purpose: 'reset', accountId: id, email: null, isAdmin })
+  }
+
+  /** With the address it is for, where that is known. Null for one that was used or has lapsed. */
+  function findLink(token: string): AccountLink | null {
+    const link = accountLinks.findLink(hashRandomToken(token))
+    if (link === null || link.accountId === null) return link
+    return { ...link, email: accounts.findById(link.accountId)?.email ?? null }
+  }
+
+  /** Throws `invalid` with the fields at fault, `not_found` when the link is no more. */
+  async function useLink(input: { token: string; email: string; password: string }): Promise<Account> {
+    const link = findLink(input.token)
+    if (link === null) throw new DomainError('not_found', 'not-found')
+    const email = parseEmail(link.email ?? input.email)
+    if (email === null) throw invalidFields({ email: [{ code: 'not_email' }] })
+    requireGoodPassword(input.password)
+    const passwordHash = await lanes(() => hashPassword(input.password))
+    return accountLinks.useLink({ hash: hashRandomToken(input.token), email, passwordHash })
+  }
+
+  /** For an instance that lets everybody in. Throws `invalid` with the fields at fault. */
+  async function signUp(input: { email: string; password: string }): Promise<Account> {
+    const email = parseEmail(input.email)
+    if (email === null) throw invalidFields({ email: [{ code: 'not_email' }] })
+    requireGoodPassword(input.password)
+    const passwordHash = await lanes(() => hashPassword(input.password))
+    if (accounts.findAccount(email) !== null) throw invalidFields({ email: [{ code: 'email_taken' }] })
+    return accounts.addAccount({ email, passwordHash, isAdmin: false })
+  }
+
+  return {
+    createSetupLink,
+    invite,
+    createResetLink,
+    findLink,
+    useLink,
+    signUp,
+    hasAccounts: accountLinks.hasAccounts,
+    listInvitations: accountLinks.listInvitations,
+    removeInvitation: accountLinks.removeInvitation,
+  }
+}

@@ -1,0 +1,130 @@
+// Signing in: a password, a second factor where the account has one, and the sessions that come of it.
+
+import type { Keyring } from '../crypto/keyring.ts'
+import { openPending, type Pending, sealPending } from '../crypto/pending-sign-in.ts'
+import { formTokenOf, hashRandomToken, hashRecoveryCode, newRandomToken } from '../crypto/random-token.ts'
+import { checkTotp } from '../crypto/totp.ts'
+import { type Account, parseEmail, type Session } from '../domain/account.ts'
+import type { Visit } from '../domain/audit.ts'
+import { MINUTE, type Now } from '../domain/time.ts'
+import type { Credentials } from '../store/accounts.ts'
+import type { Store } from '../store/store.ts'
+import type { Lanes } from './lanes.ts'
+import { hashPassword, requireGoodPassword, verifyPassword } from './passwords.ts'
+import { openTotpSecret } from './two-factor.ts'
+
+/** The one time that the token of a session is seen: it goes into a cookie. */
+export type NewSession = { account: Account; sessionToken: string }
+
+export type SignIn =
+  | ({ outcome: 'signed_in' } & NewSession)
+  /** The password was right; `pending` comes back with the code. */
+  | { outcome: 'code_needed'; pending: string }
+  | { outcome: 'refused' }
+
+export type CurrentSession = { account: Account; session: Session; formToken: string }
+
+export type Sessions = ReturnType<typeof createSessions>
+
+export type SessionsOptions = {
+  store: Pick<Store, 'accounts' | 'sessions' | 'twoFactor'>
+  keyring: Keyring
+  /** Bounds the slow works of the process. */
+  lanes: Lanes
+  now: Now
+}
+
+const PENDING_LIFETIME = 10 * MINUTE
+
+export function createSessions({ store, keyring, lanes, now }: SessionsOptions) {
+  /** Takes as long for an address that has no account as for a wrong password. */
+  async function signIn(input: { email: string; password: string; visit: Visit }): Promise<SignIn> {
+    const email = parseEmail(input.email)
+    const found = email === null ? null : store.accounts.findCredentials(email)
+    const isRight = await lanes(() => verifyPassword(input.password, found?.passwordHash ?? null))
+    if (found === null || !isRight || found.account.disabledAt !== null) return { outcome: 'refused' }
+    if (found.totpSecret === null) return begin(found, input.visit)
+    const pending = {
+      accountId: found.account.id,
+      email: found.account.email,
+      until: now() + PENDING_LIFETIME,
+    }
+    return { outcome: 'code_needed', pending: sealPending(pending, keyring) }
+  }
+
+  /** Whose password was right a moment ago; null when that was too long ago, or never. */
+  function readPending(text: string): Pending | null {
+    const pending = openPending(text, keyring)
+    return pending === null || now() >= pending.until ? null : pending
+  }
+
+  /** `code` is one of the authenticator app or a recovery code; each counts once. */
+  async function confirmSignIn(input: { pending: Pending; code: string; visit: Visit }): Promise<SignIn> {
+    const found = store.accounts.findCredentials(input.pending.email)
+    const isSame = found !== null && found.account.id === input.pending.accountId
+    if (!isSame || found.account.disabledAt !== null) return { outcome: 'refused' }
+    return (await isCodeRight(found, input.code)) ? begin(found, input.visit) : { outcome: 'refused' }
+  }
+
+  async function isCodeRight({ account, totpSecret, totpStep }: Credentials, code: string): Promise<boolean> {
+    if (totpSecret === null) return true
+    const accountId = account.id
+    const secret = openTotpSecret(totpSecret, { accountId, keyring })
+    const step = checkTotp({ secret, code, now: now(), lastStep: totpStep })
+    if (step !== null) return store.twoFactor.useStep({ accountId, step })
+    return store.twoFactor.useRecoveryCode({ accountId, hash: hashRecoveryCode(code) })
+  }
+
+  async function begin({ account, passwordHash }: Credentials, visit: Visit): Promise<SignIn> {
+    const sessionToken = newRandomToken()
+    const hash = hashRandomToken(sessionToken)
+    await store.sessions.addSession({ accountId: account.id, hash, visit, tested: passwordHash })
+    return { outcome: 'signed_in', account, sessionToken }
+  }
+
+  /** For an account that has just been made, or whose password has just been set by a link. */
+  async function beginFor(account: Account, visit: Visit): Promise<SignIn> {
+    const found = store.accounts.findCredentials(account.email)
+    if (found === null || found.totpSecret !== null) return { outcome: 'refused' }
+    return begin(found, visit)
+  }
+
+  /** Null for a token of no session. Notes the use. */
+  function findSession(sessionToken: string, onError: (cause: unknown) => void): CurrentSession | null {
+    const found = store.sessions.findByHash(hashRandomToken(sessionToken))
+    if (found === null) return null
+    store.sessions.noteUse(found.session).catch(onError)
+    return { ...found, formToken: formTokenOf(sessionToken) }
+  }
+
+  /** Ends every other session. False when `current` is not the password. Throws `invalid` for a bad new one. */
+  async function changePassword(
+    { account, session }: Pick<CurrentSession, 'account' | 'session'>,
+    { current, next }: { current: string; next: string },
+  ): Promise<boolean> {
+    requireGoodPassword(next)
+    if (!(await isPassword(account, current))) return false
+    const passwordHash = await lanes(() => hashPassword(next))
+    await store.accounts.setPasswordHash({ id: account.id, passwordHash, keepSession: session.id })
+    return true
+  }
+
+  async function isPassword({ email }: Account, password: string): Promise<boolean> {
+    const found = store.accounts.findCredentials(email)
+    return lanes(() => verifyPassword(password, found?.passwordHash ?? null))
+  }
+
+  return {
+    signIn,
+    readPending,
+    confirmSignIn,
+    beginFor,
+    findSession,
+    changePassword,
+    isPassword,
+    listSessions: (account: Account): Session[] => store.sessions.listSessions(account.id),
+    endSession: ({ id: accountId }: Account, id: number) => store.sessions.removeSession({ accountId, id }),
+    endOtherSessions: ({ id: accountId }: Account, { id }: Session) =>
+      store.sessions.removeOtherSessions({ accountId, id }),
+  }
+}

@@ -1,0 +1,102 @@
+// Browsers that are signed in: only the hashes of their tokens. Each exported operation is one atomic step.
+
+import { and, desc, eq, gt, isNull, lte, ne, or, sql } from 'drizzle-orm'
+import { type Account, SESSION_IDLE, SESSION_LIFETIME, type Session } from '../domain/account.ts'
+import type { Visit } from '../domain/audit.ts'
+import { DomainError } from '../domain/errors.ts'
+import { MINUTE, type Now } from '../domain/time.ts'
+import { presentAccount } from './accounts.ts'
+import type { Connection } from './database.ts'
+import type { Transact } from './group-commit.ts'
+import { given } from './placeholders.ts'
+import { accounts, sessions } from './schema.ts'
+
+export type SessionRows = ReturnType<typeof createSessions>
+
+export type SignedIn = { account: Account; session: Session }
+
+/** `tested` is the hash that the password was tested against: a password changed meanwhile does not sign in. */
+export type SessionToStore = { accountId: number; hash: Buffer; visit: Visit; tested: string }
+
+export function createSessions(options: { connection: Connection; transact: Transact; now: Now }) {
+  const { transact, now } = options
+  const { orm } = options.connection
+  const byHash = orm
+    .select({ account: accounts, session: sessions })
+    .from(sessions)
+    .innerJoin(accounts, eq(accounts.id, sessions.accountId))
+    .where(and(eq(sessions.hash, sql.placeholder('hash')), isNull(accounts.disabledAt)))
+    .prepare()
+  const setLastSeen = orm
+    .update(sessions)
+    .set({ lastSeenAt: given('now') })
+    .where(eq(sessions.id, sql.placeholder('id')))
+    .prepare()
+
+  function addSession({ accountId, hash, visit, tested }: SessionToStore): Promise<void> {
+    return transact(() => {
+      removeEnded()
+      const account = orm.select().from(accounts).where(eq(accounts.id, accountId)).get()
+      if (account === undefined || account.disabledAt !== null || account.passwordHash !== tested) {
+        throw new DomainError('unauthenticated', 'This account is not active.')
+      }
+      const time = now()
+      const { ip, userAgent } = visit
+      const row = { accountId, hash, createdAt: time, lastSeenAt: time, ip, userAgent }
+      orm.insert(sessions).values(row).run()
+    })
+  }
+
+  function removeEnded(): void {
+    const ended = or(
+      lte(sessions.lastSeenAt, now() - SESSION_IDLE),
+      lte(sessions.createdAt, now() - SESSION_LIFETIME),
+    )
+    orm.delete(sessions).where(ended).run()
+  }
+
+  /** Null for one that has ended, and for a disabled account. */
+  function findByHash(hash: Uint8Array): SignedIn | null {
+    const row = byHash.get({ hash })
+    if (row === undefined) return null
+    const { createdAt, lastSeenAt } = row.session
+    const isOver = now() >= Math.min(lastSeenAt + SESSION_IDLE, createdAt + SESSION_LIFETIME)
+    return isOver ? null : { account: presentAccount(row.account), session: row.session }
+  }
+
+  /** Written at most once a minute. */
+  async function noteUse({ id, lastSeenAt }: Session): Promise<void> {
+    const time = now()
+    if (time - lastSeenAt < MINUTE) return
+    await transact(() => void setLastSeen.run({ now: time, id }))
+  }
+
+  /** The one seen last comes first. */
+  function listSessions(accountId: number): Session[] {
+    const { id, createdAt, lastSeenAt, ip, userAgent } = sessions
+    return orm
+      .select({ id, createdAt, lastSeenAt, ip, userAgent })
+      .from(sessions)
+      .where(
+        and(
+          eq(sessions.accountId, accountId),
+          gt(lastSeenAt, now() - SESSION_IDLE),
+          gt(createdAt, now() - SESSION_LIFETIME),
+        ),
+      )
+      .orderBy(desc(lastSeenAt), desc(id))
+      .all()
+  }
+
+  function removeSession({ accountId, id }: { accountId: number; id: number }): Promise<void> {
+    const one = and(eq(sessions.accountId, accountId), eq(sessions.id, id))
+    return transact(() => void orm.delete(sessions).where(one).run())
+  }
+
+  function removeOtherSessions({ accountId, id }: { accountId: number; id: number }): Promise<void> {
+    const others = and(eq(sessions.accountId, accountId), ne(sessions.id, id))
+    return transact(() => void orm.delete(sessions).where(others).run())
+  }
+
+  return { addSession, findByHash, noteUse, listSessions, removeSession, removeOtherSessions }
+}
