@@ -5,8 +5,6 @@ import { version } from '../package.json'
 import { type Client, createClient } from './client/client.ts'
 import { randomBase32 } from './crypto/random.ts'
 import { DomainError } from './domain/errors.ts'
-import type { PushLimits } from './domain/new-push.ts'
-import type { PushKind } from './domain/push.ts'
 import type { Now } from './domain/time.ts'
 import { createAnswerDownload } from './http/api/downloads.ts'
 import { createPushEndpoints } from './http/api/pushes.ts'
@@ -19,17 +17,27 @@ import { createRouter } from './http/router.ts'
 import { createRouteTable } from './http/routes.ts'
 import { createFrontDoor, listen } from './http/server.ts'
 import { createGetViewer } from './http/viewer.ts'
+import type { SettingInEffect } from './http/web/admin.tsx'
 import { createAssets } from './http/web/assets.ts'
-import { createAnswerCreated } from './http/web/created.tsx'
+import { createAnswerRefusal } from './http/web/error-page.tsx'
+import { createGetGuest } from './http/web/guest.ts'
+import { createAnswerGuest } from './http/web/page.tsx'
+import { createPageRoutes } from './http/web/page-routes.ts'
+import { createPages } from './http/web/pages.ts'
 import { createLog, type Log } from './log.ts'
+import { pushLimitsOf } from './push-limits.ts'
+import { type AccountLinks, createAccountLinks } from './services/account-links.ts'
 import { type Accounts, createAccounts } from './services/accounts.ts'
 import { type ApiTokens, createApiTokens } from './services/api-tokens.ts'
 import { createDownloads } from './services/downloads.ts'
-import { createLanes } from './services/lanes.ts'
+import { createLanes, type Lanes } from './services/lanes.ts'
 import { createPassphrases } from './services/passphrases.ts'
 import { createPushes } from './services/pushes.ts'
 import { createRelieve } from './services/relief.ts'
+import { createSessions } from './services/sessions.ts'
+import { createReadStatus } from './services/status.ts'
 import { createSweeper, type Sweeper } from './services/sweeper.ts'
+import { createTwoFactor } from './services/two-factor.ts'
 import { createUploads } from './services/uploads.ts'
 import type { Config } from './settings.ts'
 import { openAccountStore, openStore, type Store } from './store/store.ts'
@@ -42,10 +50,15 @@ export const USER_AGENT = `oncebox/${version}`
 /** The world outside: the system's clock in milliseconds, and where a finished log line goes. */
 export type Ports = { now: Now; writeLog: (line: string) => void }
 
+/** A configuration with where each setting of it comes from, for the administrators. */
+export type ServedConfig = { config: Config; settings: readonly SettingInEffect[] }
+
 export type RunningServer = {
   url: string
   baseUrl: string | null
   dataDir: string
+  /** Where the first administrator makes an account, once; null when there are accounts. */
+  setupPath: string | null
   stop(): Promise<void>
   /** Resolves when the store had to give up and the process should end. */
   failed: Promise<Error>
@@ -66,7 +79,10 @@ const KIB = 1024
 /** What a running Oncebox consists of, with `handle` in place of a socket: tests stop here. */
 export type Instance = Awaited<ReturnType<typeof openInstance>>
 
-export async function openInstance(config: Config, ports: Ports & { rateLimit?: RateLimit }) {
+export async function openInstance(
+  { config, settings }: ServedConfig,
+  ports: Ports & { rateLimit?: RateLimit },
+) {
   const log = createLog({ format: config.logFormat, now: ports.now, write: ports.writeLog })
   log.info(
     { version, dataDir: config.dataDir, keyFile: config.keyFile ?? undefined },
@@ -96,10 +112,20 @@ export async function openInstance(config: Config, ports: Ports & { rateLimit?: 
     now: store.now,
     purgeAfter: config.purgeAfter,
   })
+  const lanes = createLanes({
+    lanes: Math.max(1, availableParallelism() - 1),
+    maxWaiting: MAX_WAITING_DERIVATIONS,
+  })
+  const accountLinks = createAccountLinks({ store, lanes })
   const handle = createHandle({
     config,
+    settings,
     store,
+    accounts,
+    accountLinks,
     apiTokens,
+    sweeper,
+    lanes,
     log,
     rateLimit: ports.rateLimit ?? DEFAULT_RATE_LIMIT,
   })
@@ -111,12 +137,15 @@ export async function openInstance(config: Config, ports: Ports & { rateLimit?: 
     await store.close()
   }
 
-  return { handle, accounts, apiTokens, sweeper, failed, log, close }
+  const setupToken = await accountLinks.createSetupLink()
+  const setupPath = setupToken === null ? null : `/welcome/${setupToken}`
+  return { handle, accounts, apiTokens, sweeper, setupPath, failed, log, close }
 }
 
 /** Opens the data folder and listens. Throws DomainError for a folder, key, clock or address that cannot be had. */
-export async function startServer(config: Config, ports: Ports): Promise<RunningServer> {
-  const instance = await openInstance(config, ports)
+export async function startServer(served: ServedConfig, ports: Ports): Promise<RunningServer> {
+  const { config } = served
+  const instance = await openInstance(served, ports)
   try {
     const listener = listen({ handle: instance.handle, host: config.host, port: config.port })
     const host = listener.address.includes(':') ? `[${listener.address}]` : listener.address
@@ -126,7 +155,8 @@ export async function startServer(config: Config, ports: Ports): Promise<Running
       await instance.close()
     }
     const url = `http://${host}:${listener.port}`
-    return { url, baseUrl: config.baseUrl, dataDir: config.dataDir, stop, failed: instance.failed }
+    const { setupPath, failed } = instance
+    return { url, baseUrl: config.baseUrl, dataDir: config.dataDir, setupPath, stop, failed }
   } catch (cause) {
     await instance.close()
     throw cause
@@ -151,13 +181,21 @@ export function openClient(asked: ServerToAsk): Client {
   return createClient({ ...asked, userAgent: USER_AGENT, newBoundary: () => `oncebox-${randomBase32(20)}` })
 }
 
-type HandleParts = { config: Config; store: Store; apiTokens: ApiTokens; log: Log; rateLimit: RateLimit }
+type HandleParts = ServedConfig & {
+  store: Store
+  accounts: Accounts
+  accountLinks: AccountLinks
+  apiTokens: ApiTokens
+  sweeper: Sweeper
+  lanes: Lanes
+  log: Log
+  rateLimit: RateLimit
+}
 
-function createHandle({ config, store, apiTokens, log, rateLimit }: HandleParts) {
-  const limits = limitsOf(config)
-  const passphrases = createPassphrases(
-    createLanes({ lanes: Math.max(1, availableParallelism() - 1), maxWaiting: MAX_WAITING_DERIVATIONS }),
-  )
+function createHandle(parts: HandleParts) {
+  const { config, settings, store, accounts, accountLinks, apiTokens, sweeper, lanes, log, rateLimit } = parts
+  const limits = pushLimitsOf(config)
+  const passphrases = createPassphrases(lanes)
   const relieve = createRelieve(() => Bun.gc(true))
   const uploads = createUploads({ store, limits, relieve })
   const downloads = createDownloads({ store, keyring: store.keyring, now: store.now, relieve })
@@ -174,16 +212,40 @@ function createHandle({ config, store, apiTokens, log, rateLimit }: HandleParts)
   const hostRules = createHostRules(config.baseUrl)
   const { basePath } = hostRules
   const assets = createAssets({ version, basePath })
+  const sessions = createSessions({ store, keyring, lanes, now })
+  const answer = createAnswerGuest(assets)
+  const getGuest = createGetGuest({
+    findSession: sessions.findSession,
+    basePath,
+    onError: (err) => log.error({ err }, 'the last use of a session was not noted'),
+  })
   const presentError = createPresentError({
     logFailure: ({ requestId, cause }) => log.error({ requestId, err: cause }, 'a request failed'),
-    stylesheet: assets.hrefOf('style'),
+    answerRefusal: createAnswerRefusal({ answer, getStranger: getGuest.stranger }),
+  })
+  const pages = createPages({
+    answer,
+    wordlist: assets.hrefOf('wordlist'),
+    pushes,
+    uploads,
+    limits,
+    body,
+    now,
+    accounts,
+    accountLinks,
+    apiTokens,
+    sessions,
+    twoFactor: createTwoFactor({ store, keyring, now }),
+    readStatus: createReadStatus({ store, sweeper, now }),
+    settings,
+    signups: config.signups,
   })
   const routes = createRouteTable({
     assets,
     basePath,
     endpoints: createPushEndpoints({ pushes, uploads, limits, body, now }),
     answerDownload: createAnswerDownload(downloads),
-    answerCreated: createAnswerCreated({ assets, preview: pushes.preview, now }),
+    pages: createPageRoutes({ pages, getGuest, anonymousAccess: config.anonymousAccess }),
     version: { applicationVersion: version, anonymousAccess: config.anonymousAccess, limits },
     isAlive: store.isAlive,
     reference: createReference({ routes: () => router, version }),
@@ -213,31 +275,6 @@ function createRequestIds(): () => string {
   return () => {
     requests += 1
     return `${start}-${requests.toString(36)}`
-  }
-}
-
-function limitsOf(config: Config): PushLimits {
-  const kinds: PushKind[] = ['text']
-  if (config.files) kinds.push('file')
-  if (config.urlPushes) kinds.push('url')
-  if (config.qrPushes) kinds.push('qr')
-  return {
-    payloadBytes: config.maxPayloadBytes,
-    fileBytes: config.maxFileBytes,
-    files: config.maxFiles,
-    days: {
-      min: config.expireAfterDaysMin,
-      max: config.expireAfterDaysMax,
-      default: config.expireAfterDaysDefault,
-    },
-    views: {
-      min: config.expireAfterViewsMin,
-      max: config.expireAfterViewsMax,
-      default: config.expireAfterViewsDefault,
-    },
-    retrievalStep: config.retrievalStepDefault,
-    deletableByViewer: config.deletableByViewerDefault,
-    kinds: new Set(kinds),
   }
 }
 

@@ -10,7 +10,32 @@ declare module '*.css' {
   export default text
 }
 
+declare module '*.svg' {
+  const text: string
+  export default text
+}
+
+declare module '*/common.js' {
+  const text: string
+  export default text
+}
+
+declare module '*/create.js' {
+  const text: string
+  export default text
+}
+
 declare module '*/docs-start.js' {
+  const text: string
+  export default text
+}
+
+declare module '*/generator.js' {
+  const text: string
+  export default text
+}
+
+declare module '*/receive.js' {
   const text: string
   export default text
 }

@@ -134,6 +134,13 @@ export const settings = {
     default: 'true',
     help: 'Whether people without an account may use the API and create pushes; links open for everybody',
   },
+  signups: {
+    flag: 'signups',
+    group: PUSHES,
+    ...toggle,
+    default: 'false',
+    help: 'Whether anybody may make an account; otherwise administrators invite',
+  },
   files: {
     flag: 'files',
     group: PUSHES,

@@ -30,6 +30,7 @@ test('without anything given, every setting has its default', () => {
     baseUrl: null,
     keyFile: null,
     anonymousAccess: true,
+    signups: false,
     files: true,
     urlPushes: true,
     qrPushes: true,

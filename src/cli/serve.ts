@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander'
 import type { RunningServer } from '../app.ts'
+import type { Entry } from '../config.ts'
 import { type Config, settings } from '../settings.ts'
 import type { App } from './app.ts'
 import { getConfig } from './config.ts'
@@ -19,7 +20,8 @@ Examples:
 A flag wins over its variable in the environment, a variable over its default.
 "oncebox config" shows what counts.
 
-Next: "oncebox user add EMAIL" adds an account, also while the server runs.`
+The first start prints a link that makes the first account, once. Later,
+"oncebox user add EMAIL" adds one, also while the server runs.`
 
 export function addServeCommand(program: Command, parts: { shell: Shell; app: App }): void {
   const { shell, app } = parts
@@ -33,11 +35,13 @@ export function addServeCommand(program: Command, parts: { shell: Shell; app: Ap
     .addHelpText('after', EXAMPLES)
   addSettingFlags(command, settings)
   command.action(async () => {
-    const { config } = getConfig(command, shell)
+    const { config, entries } = getConfig(command, shell)
     const stopAsked = listenForStop(shell)
     const ports = { now: shell.now, writeLog: shell.sayLater }
-    const server = await app.startServer(config, ports).catch((cause) => explainStart(cause, config))
-    shell.print(readyLine(app.version, server))
+    const settingsInEffect = entries.map(presentSetting)
+    const served = { config, settings: settingsInEffect }
+    const server = await app.startServer(served, ports).catch((cause) => explainStart(cause, config))
+    shell.print(readyLines(app.version, server).join('\n'))
     const stopped = stopAsked.then(() => server.stop())
     const failure = await Promise.race([stopped, server.failed])
     if (failure) throw new CommandFailure(failure.message)
@@ -74,7 +78,18 @@ function explainStart(cause: unknown, { host, port }: Config): never {
   }
 }
 
-function readyLine(version: string, server: RunningServer): string {
-  const links = server.baseUrl === null ? '' : `, links start with ${server.baseUrl}`
-  return `Oncebox ${version} is ready on ${server.url} (data in ${server.dataDir})${links}`
+/** As the administrators see it on the pages. */
+function presentSetting({ setting: { flag, help }, text, from }: Entry) {
+  return { flag, value: text, from, help }
+}
+
+/** That it is ready; and, while there are no accounts, where the first one is made. */
+function readyLines(version: string, { url, baseUrl, dataDir, setupPath }: RunningServer): string[] {
+  const links = baseUrl === null ? '' : `, links start with ${baseUrl}`
+  const ready = `Oncebox ${version} is ready on ${url} (data in ${dataDir})${links}`
+  if (setupPath === null) return [ready]
+  return [
+    ready,
+    `There is no account yet. This link makes the first one, an administrator, once: ${baseUrl ?? url}${setupPath}`,
+  ]
 }

@@ -11,6 +11,14 @@ export function answerJson(status: number, body: unknown, headers: AnswerHeaders
   })
 }
 
+/** To a page of this server, asked for with GET, whatever the request was. */
+export function answerSeeOther(location: string, headers: AnswerHeaders = {}): Response {
+  return new Response(null, {
+    status: 303,
+    headers: { location, 'referrer-policy': 'no-referrer', ...COMMON, ...headers },
+  })
+}
+
 /** For good; `location` is on this server. */
 export function answerMoved(location: string): Response {
   return new Response(null, {
@@ -23,13 +31,13 @@ export function answerMoved(location: string): Response {
 export function answerPage(
   status: number,
   html: string,
-  { policy = '', ...headers }: AnswerHeaders = {},
+  { policy = "form-action 'none'", ...headers }: AnswerHeaders = {},
 ): Response {
   return new Response(html, {
     status,
     headers: {
       'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': `default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; ${policy}`,
+      'content-security-policy': `default-src 'none'; base-uri 'none'; frame-ancestors 'none'; ${policy}`,
       'referrer-policy': 'no-referrer',
       'x-robots-tag': 'noindex, nofollow',
       ...COMMON,

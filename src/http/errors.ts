@@ -1,10 +1,10 @@
 // From a refusal to an answer: the one table of statuses, JSON for the API and a page elsewhere.
 
 import { DomainError, type ErrorCode } from '../domain/errors.ts'
-import { type AnswerHeaders, answerJson, answerPage } from './answers.ts'
+import { type AnswerHeaders, answerJson } from './answers.ts'
 import type { Exchange } from './exchange.ts'
 import { isJsonPath } from './paths.ts'
-import { ERROR_PAGE_POLICY, renderErrorPage } from './web/error-page.tsx'
+import type { AnswerRefusal } from './web/error-page.tsx'
 
 const STATUS: Record<ErrorCode, number> = {
   malformed: 400,
@@ -30,27 +30,25 @@ export type LogFailure = (failure: { requestId: string; cause: unknown }) => voi
 
 export type PresentError = (cause: unknown, exchange: Exchange, path: string) => Response
 
-export type PresentErrorOptions = { logFailure: LogFailure; stylesheet: string }
+export type PresentErrorOptions = { logFailure: LogFailure; answerRefusal: AnswerRefusal }
 
-export function createPresentError({ logFailure, stylesheet }: PresentErrorOptions): PresentError {
-  return (cause, { requestId }, path) => {
+export function createPresentError({ logFailure, answerRefusal }: PresentErrorOptions): PresentError {
+  return (cause, exchange, path) => {
+    const { requestId } = exchange
     const asJson = isJsonPath(path)
-    if (cause instanceof DomainError) return asJson ? refuse(cause) : refusePage(cause, stylesheet)
+    if (cause instanceof DomainError) {
+      if (asJson) return refuse(cause)
+      const { code } = cause
+      return answerRefusal(exchange, { status: STATUS[code], code, path, headers: headersOf(cause) })
+    }
     logFailure({ requestId, cause })
     if (asJson) return answerJson(500, { error: 'internal-error', request_id: requestId })
-    const page = { status: 500, message: `Request ${requestId} failed; the cause is in the log.`, stylesheet }
-    return answerPage(500, renderErrorPage(page), { policy: ERROR_PAGE_POLICY })
+    return answerRefusal(exchange, { status: 500, code: null, path, headers: {} })
   }
 }
 
 function refuse(error: DomainError): Response {
   return answerJson(STATUS[error.code], { error: error.message, ...error.details.fields }, headersOf(error))
-}
-
-function refusePage(error: DomainError, stylesheet: string): Response {
-  const status = STATUS[error.code]
-  const html = renderErrorPage({ status, message: error.message, stylesheet })
-  return answerPage(status, html, { policy: ERROR_PAGE_POLICY, ...headersOf(error) })
 }
 
 function headersOf({ code, details }: DomainError): AnswerHeaders {

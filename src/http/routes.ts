@@ -8,7 +8,6 @@ import { PREVIOUS_VERSION_OPERATION } from './api-v1/operations.ts'
 import { createPreviousRoutes } from './api-v1/pushes.ts'
 import { presentPreviousVersion } from './api-v1/version.ts'
 import type { Route } from './router.ts'
-import { createAboutPages } from './web/about.tsx'
 import type { Assets } from './web/assets.ts'
 import { createAnswerDocs } from './web/docs.tsx'
 import { createMovedRoutes } from './web/moved.ts'
@@ -19,7 +18,8 @@ export type RouteTableOptions = {
   basePath: string
   endpoints: PushEndpoints
   answerDownload: Route['answer']
-  answerCreated: Route['answer']
+  /** The pages, each with its guard. */
+  pages: readonly Route[]
   version: VersionFacts
   /** Whether the database answers. */
   isAlive: () => boolean
@@ -28,8 +28,7 @@ export type RouteTableOptions = {
 }
 
 export function createRouteTable(options: RouteTableOptions): Route[] {
-  const { assets, basePath, endpoints, answerDownload, answerCreated, version, isAlive, reference } = options
-  const about = createAboutPages(assets)
+  const { assets, basePath, endpoints, answerDownload, pages, version, isAlive, reference } = options
   const facts = presentVersion(version)
   const previousFacts = presentPreviousVersion(version)
   return [
@@ -37,11 +36,6 @@ export function createRouteTable(options: RouteTableOptions): Route[] {
     get('/api/v2/version', 'open', () => answerJson(200, facts), OPERATIONS.version),
     get('/api/v2/openapi.json', 'open', async () => answerJson(200, JSON.parse(await reference()))),
     get('/api/v2/docs', 'open', createAnswerDocs(assets, basePath)),
-    get('/api', 'open', about.previousApi),
-    get('/', 'open', about.home),
-    get('/p/:url_token', 'open', about.secretLink),
-    get('/p/:url_token/r', 'open', about.secretLink),
-    get('/p/:url_token/preview', 'open', answerCreated),
     get('/d/:grant', 'open', answerDownload),
     get('/assets/:name', 'open', assets.answer),
     get('/api/v1/version', 'open', () => answerJson(200, previousFacts), PREVIOUS_VERSION_OPERATION),
@@ -73,6 +67,9 @@ export function createRouteTable(options: RouteTableOptions): Route[] {
     get('/api/v2/pushes/:url_token/audit', 'account', endpoints.audit, OPERATIONS.audit),
     get('/api/v2/pushes/active', 'account', endpoints.active, OPERATIONS.active),
     get('/api/v2/pushes/expired', 'account', endpoints.expired, OPERATIONS.expired),
+
+    // Pages: web/page-routes.ts has them by who may enter.
+    ...pages,
 
     // The previous version: /p.json, /f.json and /r.json with all that follows, for those who may enter above.
     ...createPreviousRoutes({ endpoints, limits: version.limits }),

@@ -40,6 +40,11 @@ export function createApiTokens({ apiTokens, accounts }: Options) {
     return token
   }
 
+  /** One of the account's own, by its number in the list; another's, or none, is left alone. */
+  async function revokeOwn({ email, id }: { email: string; id: number }): Promise<void> {
+    if (listApiTokens(email).some((token) => token.id === id)) await apiTokens.removeApiToken(id)
+  }
+
   /** The account behind a token; null for an unknown one or a disabled account. Notes the use. */
   function authenticate(apiToken: string, onError: (cause: unknown) => void): Account | null {
     const found = apiTokens.findByHash(hashApiToken(apiToken))
@@ -48,7 +53,7 @@ export function createApiTokens({ apiTokens, accounts }: Options) {
     return found.account
   }
 
-  return { createApiToken, listApiTokens, revokeApiToken, authenticate }
+  return { createApiToken, listApiTokens, revokeApiToken, revokeOwn, authenticate }
 }
 
 /** A whole name wins over a prefix. */

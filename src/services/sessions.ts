@@ -2,7 +2,13 @@
 
 import type { Keyring } from '../crypto/keyring.ts'
 import { openPending, type Pending, sealPending } from '../crypto/pending-sign-in.ts'
-import { formTokenOf, hashRandomToken, hashRecoveryCode, newRandomToken } from '../crypto/random-token.ts'
+import {
+  formTokenOf,
+  hashRandomToken,
+  hashRecoveryCode,
+  isSameText,
+  newRandomToken,
+} from '../crypto/random-token.ts'
 import { checkTotp } from '../crypto/totp.ts'
 import { type Account, parseEmail, type Session } from '../domain/account.ts'
 import type { Visit } from '../domain/audit.ts'
@@ -22,7 +28,13 @@ export type SignIn =
   | { outcome: 'code_needed'; pending: string }
   | { outcome: 'refused' }
 
-export type CurrentSession = { account: Account; session: Session; formToken: string }
+export type CurrentSession = {
+  account: Account
+  session: Session
+  /** What every form of this session carries. */
+  formToken: string
+  isFormToken(given: string): boolean
+}
 
 export type Sessions = ReturnType<typeof createSessions>
 
@@ -94,7 +106,8 @@ export function createSessions({ store, keyring, lanes, now }: SessionsOptions) 
     const found = store.sessions.findByHash(hashRandomToken(sessionToken))
     if (found === null) return null
     store.sessions.noteUse(found.session).catch(onError)
-    return { ...found, formToken: formTokenOf(sessionToken) }
+    const formToken = formTokenOf(sessionToken)
+    return { ...found, formToken, isFormToken: (given) => isSameText(given, formToken) }
   }
 
   /** Ends every other session. False when `current` is not the password. Throws `invalid` for a bad new one. */

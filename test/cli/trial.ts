@@ -81,13 +81,14 @@ function createMemoryApp() {
     version: '3.0.0',
     userAgent: 'oncebox/3.0.0',
     openClient,
-    startServer: async (config, { writeLog }) => {
+    startServer: async ({ config }, { writeLog }) => {
       state.config = config
       writeLog('a line of the log')
       return {
         url: 'http://127.0.0.1:5100',
         baseUrl: config.baseUrl,
         dataDir: config.dataDir,
+        setupPath: null,
         stop: async () => {
           state.stopped += 1
         },
@@ -143,6 +144,7 @@ function createMemoryApp() {
             state.apiTokens.push({ id: 1, name, prefix: 'obx_abcd', createdAt: 0, lastUsedAt: null })
             return { apiToken: 'obx_abcdefgh', name, prefix: 'obx_abcd' }
           },
+          revokeOwn: async () => undefined,
           listApiTokens: () => state.apiTokens,
           revokeApiToken: async ({ nameOrPrefix }) => {
             const [apiToken] = state.apiTokens.splice(0, 1)

@@ -39,7 +39,7 @@ test('shows the link, as a QR code that stands for itself too, and counts nothin
   const { status, text } = await page(`/box/p/${push.url_token}/preview`)
   expect(status).toBe(200)
   expect(text).toContain(`<code>${push.html_url}</code>`)
-  expect(text).toContain('after 1 view or on')
+  expect(text).toContain('1 view or 7 days, whichever comes first')
   expect(text).toContain('needs the passphrase')
   const svg = /<svg class="qr".*?<\/svg>/s.exec(text)?.[0] ?? ''
   expect(svg).toContain('xmlns="http://www.w3.org/2000/svg"')

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser } from 'playwright-core'
-import { createStage } from '../support/binary.ts'
+import { createStage, type Started } from '../support/binary.ts'
 import { launchBrowser, measureLooks, openPage, skipBrowserTests } from '../support/chromium.ts'
 
 const ENDPOINTS = [
@@ -33,9 +33,11 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
   const stage = createStage()
   const proxies: ReturnType<typeof Bun.serve>[] = []
   let browser: Browser
+  const places = ['direct', 'behind a proxy that strips the path', 'behind a proxy that keeps the path']
   /** What a person's browser is pointed at, by how the server stands behind it. */
   const addresses: Record<string, string> = {}
-  let urlToken: string
+  /** A push of each. */
+  const urlTokens: Record<string, string> = {}
 
   beforeAll(async () => {
     const direct = await stage.start()
@@ -45,7 +47,10 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     addresses.direct = direct.url
     addresses['behind a proxy that strips the path'] = startProxy(behind.url, { strip: true })
     addresses['behind a proxy that keeps the path'] = startProxy(behind.url, { strip: false })
-    urlToken = (await (await direct.create({ payload: 'x' })).json()).url_token
+    const push = async (server: Started) =>
+      (await (await server.create({ payload: 'x' }, { host: 'localhost' })).json()).url_token
+    urlTokens.direct = await push(direct)
+    for (const place of places.slice(1)) urlTokens[place] = await push(behind)
     browser = await launchBrowser()
   })
 
@@ -64,14 +69,13 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
         const { pathname, search } = new URL(request.url)
         if (!pathname.startsWith('/box/')) return new Response('not here', { status: 404 })
         const path = strip ? pathname.slice('/box'.length) : pathname
-        return fetch(`${target}${path}${search}`, { headers: { host: 'localhost' } })
+        const headers = { host: 'localhost', 'accept-encoding': 'gzip' }
+        return fetch(`${target}${path}${search}`, { headers, decompress: false })
       },
     })
     proxies.push(proxy)
     return `http://127.0.0.1:${proxy.port}/box`
   }
-
-  const places = ['direct', 'behind a proxy that strips the path', 'behind a proxy that keeps the path']
 
   test.each(places)('the reference shows every endpoint, %s', async (place) => {
     const { page, outside, complaints } = await openPage(browser, `${addresses[place]}/api/v2/docs`)
@@ -100,7 +104,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
   })
 
   test.each(places)('every page finds its style and its links, %s', async (place) => {
-    for (const path of ['/', '/api', `/p/${urlToken}`, `/p/${urlToken}/r`]) {
+    for (const path of ['/', '/api', `/p/${urlTokens[place]}`, `/p/${urlTokens[place]}/r`]) {
       const { page, outside, complaints, status } = await openPage(browser, `${addresses[place]}${path}`)
       expect(status).toBe(200)
       expect(await page.locator('h1').count()).toBe(1)
@@ -115,7 +119,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
   test.each(['light', 'dark'] as const)(
     'every page fits a phone and follows its colours, %s',
     async (colorScheme) => {
-      for (const path of ['/', '/api', '/api/v2/docs', `/p/${urlToken}`, '/nowhere']) {
+      for (const path of ['/', '/api', '/api/v2/docs', `/p/${urlTokens.direct}`, '/nowhere']) {
         const { page } = await openPage(browser, `${addresses.direct}${path}`, { ...PHONE, colorScheme })
         if (path.endsWith('docs')) await page.waitForSelector('.opblock')
         const { overflow, isDark, isReadable } = await page.evaluate(measureLooks)

@@ -1,7 +1,7 @@
 // A real browser for the tests, cut off from every network, and a record of everything it asks for.
 
 import { existsSync } from 'node:fs'
-import { type Browser, type BrowserContextOptions, chromium } from 'playwright-core'
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium } from 'playwright-core'
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome']
 const executablePath = existsSync('/usr/bin/chromium')
@@ -32,24 +32,33 @@ export function launchBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath, args: ARGS })
 }
 
-/** Opens a URL and reaches nothing but its origin; tells what else was asked for, and the browser's complaints. */
-export async function openPage(browser: Browser, url: string, options: BrowserContextOptions = {}) {
+/** What a page asked for beyond its origin, and what the browser complained of: both stay empty. */
+export type Watched = { outside: string[]; complaints: string[] }
+
+/** Cuts every page of a context off from all but one origin, and records what it should not have done. */
+export async function watch(context: BrowserContext, url: string): Promise<Watched> {
   const { origin } = new URL(url)
-  const outside: string[] = []
-  const complaints: string[] = []
-  const page = await browser.newPage(options)
-  await page.route('**/*', (route) => {
+  const watched: Watched = { outside: [], complaints: [] }
+  await context.route('**/*', (route) => {
     const asked = route.request().url()
-    if (asked.startsWith(`${origin}/`) || asked.startsWith('data:')) return route.continue()
-    outside.push(asked)
+    if (asked.startsWith(`${origin}/`) || asked.startsWith('data:') || asked.startsWith('blob:'))
+      return route.continue()
+    watched.outside.push(asked)
     return route.abort()
   })
   // A violated content security policy is an error on the console.
-  page.on('console', (message) => {
-    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text())
+  context.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') watched.complaints.push(message.text())
   })
-  page.on('pageerror', (error) => complaints.push(error.message))
-  page.on('requestfailed', (request) => complaints.push(`${request.url()} failed`))
+  context.on('weberror', (error) => watched.complaints.push(error.error().message))
+  context.on('requestfailed', (request) => watched.complaints.push(`${request.url()} failed`))
+  return watched
+}
+
+/** Opens a URL in a context of its own, which goes with the page. */
+export async function openPage(browser: Browser, url: string, options: BrowserContextOptions = {}) {
+  const page = await browser.newPage(options)
+  const { outside, complaints } = await watch(page.context(), url)
   const response = await page.goto(url)
   return { page, outside, complaints, status: response?.status() ?? 0 }
 }

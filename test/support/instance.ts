@@ -3,10 +3,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Instance, openInstance } from '../../src/app.ts'
+import { type Instance, openInstance, type ServedConfig } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import type { RateLimit } from '../../src/http/rate-limit.ts'
-import type { Config } from '../../src/settings.ts'
 
 export const START = Date.parse('2026-11-20T12:00:00.000Z')
 
@@ -50,13 +49,16 @@ export async function startInstance(
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'oncebox-test-'))
   const clock = options.clock ?? createTestClock()
   const log: string[] = []
-  const config = configOf({ 'min-free-space': '0', ...options.flags, 'data-dir': dataDir })
+  const { config, settings } = configOf({ 'min-free-space': '0', ...options.flags, 'data-dir': dataDir })
   const open = (): Promise<Instance> =>
-    openInstance(config, {
-      now: clock.now,
-      writeLog: (line) => log.push(line),
-      ...(options.rateLimit ? { rateLimit: options.rateLimit } : {}),
-    })
+    openInstance(
+      { config, settings },
+      {
+        now: clock.now,
+        writeLog: (line) => log.push(line),
+        ...(options.rateLimit ? { rateLimit: options.rateLimit } : {}),
+      },
+    )
   let instance = await open()
 
   /** `path` may be a whole URL; the host is localhost otherwise. */
@@ -98,13 +100,20 @@ export async function startInstance(
     sweep: () => instance.sweeper.sweep(),
     accounts: () => instance.accounts,
     apiTokens: () => instance.apiTokens,
+    setupPath: () => instance.setupPath,
   }
 }
 
-function configOf(flags: Record<string, string>): Config {
+function configOf(flags: Record<string, string>): ServedConfig {
   const given = Object.fromEntries(Object.entries(flags).map(([name, value]) => [name, [value]]))
   const place = { env: {}, platform: process.platform, home: '/nowhere', cwd: '/nowhere' }
-  const { config, problems } = readConfig({ flags: given, place, readFile: () => '' })
+  const { config, entries, problems } = readConfig({ flags: given, place, readFile: () => '' })
   if (config === undefined) throw new Error(problems?.join('; '))
-  return config
+  const inEffect = entries.map(({ setting: { flag, help }, text, from }) => ({
+    flag,
+    value: text,
+    from,
+    help,
+  }))
+  return { config, settings: inEffect }
 }

@@ -16,6 +16,8 @@ export type MultipartOptions = {
   flag: string
   /** Reads the content to its end or throws; what it returns is the value of the part. */
   onFile: (file: FilePart) => Promise<unknown>
+  /** Told of each part once it has been read, also when a later one fails. */
+  onPart?: (name: string, value: unknown) => void
 }
 
 type Part = { name: string; value: unknown }
@@ -42,7 +44,10 @@ export async function readMultipart(
     stop.signal.addEventListener('abort', () => content.destroy(malformed('broke off')))
     const isFile = typeof filename === 'string'
     const reading = isFile ? readFile({ filename, contentType, content }, options) : readText(content)
-    const part = reading.then((value) => ({ name: decodeName(name), value }))
+    const part = reading.then((value) => {
+      options.onPart?.(decodeName(name), value)
+      return { name: decodeName(name), value }
+    })
     part.catch(abort)
     parts.push(part)
   })

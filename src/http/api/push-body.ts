@@ -9,6 +9,8 @@ export type PushBodyOptions = BodyLimits & {
   /** The names that the object with the fields may have, the expected one first. */
   wrappers: readonly string[]
   onFile: (file: FilePart) => Promise<unknown>
+  /** Told of each part of a multipart body once it has been read, also when a later one fails. */
+  onPart?: (name: string, value: unknown) => void
 }
 
 /** The members of the push. Throws `malformed`, `unsupported_type`, `too_large` or `too_slow`. */
@@ -36,12 +38,13 @@ async function readObject(request: Request, options: PushBodyOptions): Promise<u
 }
 
 async function readParts(request: Request, contentType: string, options: PushBodyOptions) {
-  const { maxBytes, flag, onFile } = options
+  const { maxBytes, flag, onFile, onPart } = options
   const parts = await readMultipart(streamBody(request, options), {
     contentType,
     maxTextBytes: maxBytes,
     flag,
     onFile,
+    ...(onPart === undefined ? {} : { onPart }),
   })
   return parts.map(({ name, value }): [string, unknown] => [name, value])
 }

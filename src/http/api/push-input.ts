@@ -23,12 +23,15 @@ export type NewPushOptions = {
   limits: PushLimits
   /** Files that came as parts of the body and are kept already. */
   received: number
+  /** Milliseconds, where a form gave any length of time. */
+  duration?: number
 }
 
 export type ParsedPush = { push: NewPush; files: JsonFile[] }
 
 /** Throws `unauthenticated` for files without an account, `invalid` with every field at fault otherwise. */
-export function parseNewPush(wire: Wire, { viewer, limits, received }: NewPushOptions): ParsedPush {
+export function parseNewPush(wire: Wire, options: NewPushOptions): ParsedPush {
+  const { viewer, limits, received } = options
   const fields = createFields(wire)
   const sendsFiles = wire.files !== undefined && wire.files !== null && wire.files !== ''
   if (viewer.account === null && (sendsFiles || wire.kind === 'file')) throw filesNeedAccount()
@@ -40,7 +43,7 @@ export function parseNewPush(wire: Wire, { viewer, limits, received }: NewPushOp
     passphrase: readPassphrase(fields),
     name: fields.shortText('name', MAX_NAME_CHARACTERS),
     note: fields.shortText('note', MAX_NOTE_CHARACTERS),
-    ...readLifetime(fields, limits),
+    ...readLifetime(fields, options),
     expireAfterViews: fields.integer('expire_after_views', limits.views) ?? limits.views.default,
     deletableByViewer:
       fields.boolean('deletable_by_viewer') ?? (kind === 'url' ? null : limits.deletableByViewer),
@@ -93,10 +96,10 @@ function readPassphrase(fields: Fields): string | null {
   return passphrase
 }
 
-function readLifetime(fields: Fields, limits: PushLimits) {
+function readLifetime(fields: Fields, { limits, duration: asked }: NewPushOptions) {
   const days = fields.integer('expire_after_days', limits.days)
   const index = fields.integer('expire_after_duration', { min: 0, max: DURATIONS.length - 1 })
-  const duration = index === null ? null : (DURATIONS[index] ?? null)
+  const duration = asked ?? (index === null ? null : (DURATIONS[index] ?? null))
   const problem = duration === null ? null : durationProblem(duration, limits.days)
   if (problem !== null) fields.blame('expire_after_duration', problem)
   return decideLifetime({ days, duration }, limits.days)

@@ -1,80 +1,124 @@
-// The page about a push that was created: its link to give away, as text and as QR code. Opening it is never a view.
+// The page about a push that was created: its link to give away, and what it will do. Opening it is never a view.
 
-import encodeQr from 'qr'
-import { isExpired, type Push, viewsRemaining } from '../../domain/push.ts'
-import { formatTime, type Now } from '../../domain/time.ts'
-import type { Addressed } from '../../services/pushes.ts'
-import { answerPage } from '../answers.ts'
+import { canExpire, isExpired, type Push, viewsRemaining } from '../../domain/push.ts'
+import type { Now } from '../../domain/time.ts'
+import type { PageNonces } from '../../services/page-nonces.ts'
+import type { Addressed, Pushes } from '../../services/pushes.ts'
 import { secretLink } from '../api/push-json.ts'
-import type { Route } from '../router.ts'
-import type { Assets } from './assets.ts'
-import { Page, renderPage } from './page.tsx'
+import { ExpireForm } from './expire-form.tsx'
+import type { Guest } from './guest.ts'
+import type { AnswerGuest } from './page.tsx'
+import { CopyButton, Moment } from './parts.tsx'
+import { QrCode } from './qr.tsx'
+import { ReceiveForm } from './receive-form.tsx'
+import type { Words } from './words/words.ts'
 
 export type CreatedPageOptions = {
-  assets: Assets
+  answer: AnswerGuest
   /** Throws `not_found`. */
-  preview: (urlToken: string) => Addressed
+  preview: Pushes['preview']
+  nonces: PageNonces
   now: Now
 }
 
-export function createAnswerCreated({ assets, preview, now }: CreatedPageOptions): Route['answer'] {
-  return ({ exchange: { baseUrl }, params: { url_token = '' } }) => {
+export function createCreatedPage({ answer, preview, nonces, now }: CreatedPageOptions) {
+  return (guest: Guest, { url_token = '' }: Partial<Record<string, string>>): Response => {
     const addressed = preview(url_token)
-    const link = secretLink(addressed, baseUrl)
-    const page = (
-      <Page title="A link to give away" stylesheet={assets.hrefOf('style')}>
-        <h1>A link to give away</h1>
-        {isExpired(addressed.push, now()) ? (
-          <p>This push has expired.</p>
-        ) : (
-          <Live {...addressed} link={link} />
-        )}
-      </Page>
+    const { say } = guest.words
+    const link = secretLink(addressed, guest.exchange.baseUrl)
+    const isOver = isExpired(addressed.push, now())
+    const title = say(isOver ? 'expired_title' : 'created_title')
+    const content = isOver ? (
+      <>
+        <h1>{title}</h1>
+        <p>{say('created_expired')}</p>
+        <Another guest={guest} />
+      </>
+    ) : (
+      <>
+        <h1>{title}</h1>
+        <Live guest={guest} {...addressed} link={link} />
+        {canExpire(addressed.push, guest.viewer.account) ? (
+          <ExpireForm guest={guest} urlToken={url_token} nonce={nonces.issue(`expire/${url_token}`)} />
+        ) : null}
+        <Another guest={guest} />
+      </>
     )
-    return answerPage(200, renderPage(page), { policy: "style-src 'self'" })
+    return answer(content, { guest, title, scripts: ['common'] })
   }
 }
 
-function Live({ push, link }: { push: Push; link: string }) {
-  const views = viewsRemaining(push)
-  const until = formatTime(push.expiresAt).slice(0, 16).replace('T', ' ')
+function Another({ guest }: { guest: Guest }) {
+  return (
+    <p class="unprinted">
+      <a href={guest.href('/')}>{guest.words.say('created_another')}</a>
+    </p>
+  )
+}
+
+function Live({ guest, push, urlToken, link }: Addressed & { guest: Guest; link: string }) {
+  const { words } = guest
+  const { say } = words
   return (
     <>
-      <section aria-label="Link">
-        <pre>
+      <section aria-label={say('created_link')} class="link">
+        <pre id="link">
           <code>{link}</code>
         </pre>
+        <CopyButton target="link" guest={guest} />
       </section>
-      <p>
-        It expires after {views} {views === 1 ? 'view' : 'views'} or on {until} UTC, whichever comes first.
-        {push.passphraseRequired ? ' Whoever opens it needs the passphrase.' : ''}
+      <p class="lead">
+        <Until push={push} words={words} />
       </p>
-      <QrCode text={link} />
+      {push.passphraseRequired ? <p>{say('created_passphrase')}</p> : null}
+      <QrCode text={link} label={say('created_qr')} />
+      <details class="unprinted">
+        <summary>{say('created_message')}</summary>
+        <section aria-label={say('created_message')} class="link">
+          <pre id="message">{readyMessage({ push, link, words })}</pre>
+          <CopyButton target="message" guest={guest} />
+        </section>
+      </details>
+      <details class="unprinted">
+        <summary>{say('created_preview')}</summary>
+        <div class="replica" inert>
+          <ReceiveForm guest={guest} push={push} urlToken={urlToken} nonce="" idPrefix="replica-" />
+        </div>
+        <p>
+          <a href={guest.href(`/p/${urlToken}${push.retrievalStep ? '/r' : ''}`)}>{say('created_open')}</a>
+        </p>
+      </details>
     </>
   )
 }
 
-const QUIET_ZONE = 4
-const PIXELS_A_MODULE = 6
-
-/** Black on white whatever the colours of the page, and complete in itself: some clients draw it elsewhere. */
-function QrCode({ text }: { text: string }) {
-  const modules = encodeQr(text, 'raw', { border: QUIET_ZONE })
-  const size = modules.length
-  const squares = modules.flatMap((row, y) => row.map((dark, x) => (dark ? `M${x} ${y}h1v1h-1z` : '')))
+/** "5 views or 7 days, whichever comes first, until 27 November 2026, 14:05". */
+function Until({ push, words }: { push: Push; words: Words }) {
+  const views = words.say('views', { n: viewsRemaining(push) })
+  const [before, after] = words
+    .say('created_until', { views, lifetime: lifetimeText(push, words) })
+    .split('{until}')
   return (
-    <svg
-      class="qr"
-      xmlns="http://www.w3.org/2000/svg"
-      viewBox={`0 0 ${size} ${size}`}
-      width={size * PIXELS_A_MODULE}
-      height={size * PIXELS_A_MODULE}
-      shape-rendering="crispEdges"
-      role="img"
-      aria-label="The link as a QR code"
-    >
-      <rect width={size} height={size} fill="#fff" />
-      <path d={squares.join('')} fill="#000" />
-    </svg>
+    <>
+      {before}
+      <Moment at={push.expiresAt} words={words} />
+      {after}
+    </>
   )
+}
+
+const MINUTES_IN = { day: 24 * 60, hour: 60 }
+
+function lifetimeText({ createdAt, expiresAt }: Push, words: Words): string {
+  const minutes = Math.round((expiresAt - createdAt) / 60_000)
+  if (minutes % MINUTES_IN.day === 0) return words.say('days', { n: minutes / MINUTES_IN.day })
+  if (minutes % MINUTES_IN.hour === 0) return words.say('hours', { n: minutes / MINUTES_IN.hour })
+  return words.say('minutes', { n: minutes })
+}
+
+function readyMessage({ push, link, words }: { push: Push; link: string; words: Words }): string {
+  const views = words.say('views', { n: viewsRemaining(push) })
+  const until = words.moment(push.expiresAt)
+  const passphrase = push.passphraseRequired ? ` ${words.say('message_passphrase')}` : ''
+  return `${words.say('message', { views, until })}${passphrase}\n${link}`
 }

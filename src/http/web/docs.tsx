@@ -6,7 +6,7 @@ import { renderPage } from './page.tsx'
 
 /** Swagger UI draws its icons as data URLs and sizes some of its parts by style attributes. */
 const POLICY =
-  "script-src 'self'; style-src 'self'; style-src-attr 'unsafe-inline'; img-src 'self' data:; connect-src 'self'"
+  "form-action 'none'; script-src 'self'; style-src 'self'; style-src-attr 'unsafe-inline'; img-src 'self' data:; connect-src 'self'"
 
 export function createAnswerDocs({ hrefOf }: Assets, basePath: string) {
   return (): Response => {

@@ -8,20 +8,34 @@ import type { Route } from '../router.ts'
 const LOCALE = /^[a-z]{2}(-[A-Za-z]{2,4})?$/
 const STEPS = ['', '/r', '/preview']
 
-/** `/f/:t`, `/r/:t` and `/:locale/p/:t`, with what may follow, lead to `/p/:t`; the query is kept. */
+/** `/f/:t`, `/r/:t` and `/:locale/p/:t`, with what may follow, lead to `/p/:t`; the query is kept. API tokens have one page. */
 export function createMovedRoutes(basePath: string): Route[] {
   const plain = ['/f/:url_token', '/r/:url_token']
   const translated = ['p', 'f', 'r'].map((family) => `/:locale/${family}/:url_token`)
-  return [...plain, ...translated].flatMap((path) =>
-    STEPS.map(
-      (step): Route => ({
-        method: 'GET',
-        path: `${path}${step}`,
-        access: 'open',
-        answer: moveTo(step, basePath),
-      }),
-    ),
+  const tokens = ['/api_tokens', '/:locale/users/token'].map(
+    (path): Route => ({ method: 'GET', path, access: 'open', answer: moveToTokens(basePath) }),
   )
+  return [
+    ...tokens,
+    ...[...plain, ...translated].flatMap((path) =>
+      STEPS.map(
+        (step): Route => ({
+          method: 'GET',
+          path: `${path}${step}`,
+          access: 'open',
+          answer: moveTo(step, basePath),
+        }),
+      ),
+    ),
+  ]
+}
+
+/** Where clients send people for a token. */
+function moveToTokens(basePath: string): Route['answer'] {
+  return ({ params: { locale = 'en' } }) => {
+    if (!LOCALE.test(locale)) throw new DomainError('not_found', 'not-found')
+    return answerMoved(`${basePath}/users/token`)
+  }
 }
 
 function moveTo(step: string, basePath: string): Route['answer'] {

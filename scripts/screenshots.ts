@@ -1,0 +1,38 @@
+// Writes a picture of every page in each of its states, light, dark and on a phone: `npm run screenshots`.
+
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { BrowserContextOptions } from 'playwright-core'
+import { createStage } from '../test/support/binary.ts'
+import { launchBrowser } from '../test/support/chromium.ts'
+import { prepareTour, STOPS } from '../test/support/tour.ts'
+
+const FOLDER = join(import.meta.dir, '..', 'screenshots')
+
+const VARIANTS: Record<string, BrowserContextOptions> = {
+  light: { viewport: { width: 1100, height: 800 }, colorScheme: 'light' },
+  dark: { viewport: { width: 1100, height: 800 }, colorScheme: 'dark' },
+  phone: { viewport: { width: 360, height: 740 }, colorScheme: 'light' },
+}
+
+const only = process.argv.slice(2)
+const stage = createStage()
+const browser = await launchBrowser()
+mkdirSync(FOLDER, { recursive: true })
+try {
+  for (const [variant, options] of Object.entries(VARIANTS)) {
+    const tour = await prepareTour(browser, await stage.start(), options)
+    for (const { name, as, visit } of STOPS) {
+      if (only.length > 0 && !only.includes(name)) continue
+      const page = await tour.people[as].newPage()
+      await visit(page, tour)
+      await page.screenshot({ path: join(FOLDER, `${name}-${variant}.png`), fullPage: true })
+      await page.close()
+    }
+    await tour.close()
+  }
+  console.log(`The pictures are in ${FOLDER}`)
+} finally {
+  await browser.close()
+  await stage.clear()
+}

@@ -1,0 +1,188 @@
+// One's own account: password, second factor, browsers that are signed in, API tokens.
+
+import { MIN_PASSWORD_LENGTH } from '../../domain/account.ts'
+import { isDomainError } from '../../domain/errors.ts'
+import type { Problems } from '../../domain/problems.ts'
+import type { Sessions } from '../../services/sessions.ts'
+import type { TwoFactor } from '../../services/two-factor.ts'
+import { answerSeeOther } from '../answers.ts'
+import type { SignInLimit } from '../sign-in-limit.ts'
+import type { Form } from './form.ts'
+import type { Member } from './guest.ts'
+import type { AnswerGuest } from './page.tsx'
+import { ButtonForm, FormToken, Input, Moment, Notice, problemTexts } from './parts.tsx'
+
+export type AccountPageOptions = {
+  answer: AnswerGuest
+  sessions: Sessions
+  twoFactor: TwoFactor
+  limit: SignInLimit
+}
+
+type Shown = {
+  passwordProblems?: Problems
+  wrongPassword?: 'current' | 'twofactor'
+  done?: string
+  status?: number
+}
+
+export function createAccountPages({ answer, sessions, twoFactor, limit }: AccountPageOptions) {
+  function show(guest: Member, shown: Shown = {}): Response {
+    const { say } = guest.words
+    const { status = 200 } = shown
+    const done = shown.done ?? guest.query.get('done')
+    const content = (
+      <>
+        <h1>{say('account_title')}</h1>
+        <p class="lead">
+          <bdi>{guest.account.email}</bdi>
+        </p>
+        {done === 'password' ? (
+          <Notice kind="good">
+            <p>{say('password_changed')}</p>
+          </Notice>
+        ) : null}
+        <nav aria-label={say('account_title')} class="links">
+          <a href={guest.href('/users/token')}>{say('tokens_title')}</a>
+          <ButtonForm guest={guest} action="/sign-out" label={say('sign_out')} />
+        </nav>
+        <PasswordForm guest={guest} shown={shown} />
+        <TwoFactorSection guest={guest} shown={shown} left={twoFactor.countRecoveryCodes(guest.account)} />
+        <SessionList guest={guest} sessions={sessions} />
+      </>
+    )
+    return answer(content, { guest, title: say('account_title'), status, scripts: ['common'] })
+  }
+
+  async function changePassword(guest: Member, form: Form): Promise<Response> {
+    const takeBack = await limit.countPassword(guest.account.email, guest.viewer.visit.ip)
+    try {
+      const given = { current: form.text('current'), next: form.text('password') }
+      if (!(await sessions.changePassword(guest.session, given)))
+        return show(guest, { wrongPassword: 'current', status: 422 })
+      await takeBack()
+      return answerSeeOther(guest.href('/account?done=password'))
+    } catch (cause) {
+      if (!isDomainError(cause, 'invalid')) throw cause
+      return show(guest, { passwordProblems: cause.details.problems ?? {}, status: 422 })
+    }
+  }
+
+  async function endSession(guest: Member, form: Form): Promise<Response> {
+    const id = form.text('id')
+    if (id === 'others') await sessions.endOtherSessions(guest.account, guest.session.session)
+    else if (/^\d{1,15}$/.test(id)) await sessions.endSession(guest.account, Number(id))
+    return answerSeeOther(guest.href('/account#sessions'))
+  }
+
+  return { show: (guest: Member) => show(guest), showAgain: show, changePassword, endSession }
+}
+
+function PasswordForm({ guest, shown }: { guest: Member; shown: Shown }) {
+  const { say } = guest.words
+  const texts = problemTexts(shown.passwordProblems ?? {}, guest.words)
+  return (
+    <section aria-labelledby="password-title">
+      <h2 id="password-title">{say('password_title')}</h2>
+      <form method="post" action={guest.href('/account/password')} class="narrow">
+        <FormToken guest={guest} />
+        <input type="hidden" name="username" value={guest.account.email} autocomplete="username" />
+        <Input
+          id="current"
+          name="current"
+          type="password"
+          label={say('password_current')}
+          problem={shown.wrongPassword === 'current' ? say('password_wrong') : undefined}
+          attributes={{ autocomplete: 'current-password', required: true }}
+        />
+        <Input
+          id="password"
+          name="password"
+          type="password"
+          label={say('password_new')}
+          hint={say('password_hint', { n: MIN_PASSWORD_LENGTH })}
+          problem={texts.password}
+          attributes={{ autocomplete: 'new-password', required: true, minlength: MIN_PASSWORD_LENGTH }}
+        />
+        <button type="submit">{say('password_submit')}</button>
+        <p class="hint">{say('password_ends_sessions')}</p>
+      </form>
+    </section>
+  )
+}
+
+function TwoFactorSection({ guest, shown, left }: { guest: Member; shown: Shown; left: number }) {
+  const { say } = guest.words
+  const { hasTwoFactor } = guest.account
+  return (
+    <section aria-labelledby="two-factor-title" id="two-factor">
+      <h2 id="two-factor-title">{say('two_factor_title')}</h2>
+      {hasTwoFactor ? (
+        <form method="post" action={guest.href('/account/two-factor/off')} class="narrow">
+          <FormToken guest={guest} />
+          <p>{say('two_factor_on', { n: left })}</p>
+          <Input
+            id="two-factor-password"
+            name="password"
+            type="password"
+            label={say('password_current')}
+            problem={shown.wrongPassword === 'twofactor' ? say('password_wrong') : undefined}
+            attributes={{ autocomplete: 'current-password', required: true }}
+          />
+          <button type="submit">{say('two_factor_turn_off')}</button>
+        </form>
+      ) : (
+        <>
+          <p>{say('two_factor_off')}</p>
+          <a class="button" href={guest.href('/account/two-factor')}>
+            {say('two_factor_turn_on')}
+          </a>
+        </>
+      )}
+    </section>
+  )
+}
+
+function SessionList({ guest, sessions }: { guest: Member; sessions: Sessions }) {
+  const { words, account } = guest
+  const { say } = words
+  const listed = sessions.listSessions(account)
+  return (
+    <section aria-labelledby="sessions-title" id="sessions">
+      <h2 id="sessions-title">{say('sessions_title')}</h2>
+      <ul class="rows">
+        {listed.map(({ id, ip, userAgent, lastSeenAt }) => (
+          <li key={id}>
+            <div>
+              <strong>{id === guest.session.session.id ? say('session_this') : ip}</strong>
+              <p class="hint">
+                {say('session_last_seen')} <Moment at={lastSeenAt} words={words} />
+              </p>
+              <p class="hint agent">
+                <bdi>{userAgent}</bdi>
+              </p>
+            </div>
+            {id === guest.session.session.id ? null : (
+              <form method="post" action={guest.href('/account/sessions')} class="inline">
+                <FormToken guest={guest} />
+                <input type="hidden" name="id" value={id} />
+                <button type="submit" class="quiet">
+                  {say('session_end')}
+                </button>
+              </form>
+            )}
+          </li>
+        ))}
+      </ul>
+      {listed.length > 1 ? (
+        <form method="post" action={guest.href('/account/sessions')} class="inline">
+          <FormToken guest={guest} />
+          <input type="hidden" name="id" value="others" />
+          <button type="submit" class="quiet">
+            {say('session_end_others')}
+          </button>
+        </form>
+      ) : null}
+    </section>
+  )
+}

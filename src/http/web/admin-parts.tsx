@@ -1,0 +1,189 @@
+// The sections of the administration page.
+
+import type { Account, AccountLink } from '../../domain/account.ts'
+import type { Problems } from '../../domain/problems.ts'
+import type { Status } from '../../services/status.ts'
+import type { SettingInEffect } from './admin.tsx'
+import type { Member } from './guest.ts'
+import { ButtonForm, FormToken, Input, Moment, problemTexts, Tick } from './parts.tsx'
+
+export function StatusList({ guest, status }: { guest: Member; status: Status }) {
+  const { words } = guest
+  const { say } = words
+  const { lastSweep } = status
+  return (
+    <section aria-labelledby="status-title">
+      <h2 id="status-title">{say('admin_status')}</h2>
+      <dl class="facts">
+        <dt>{say('admin_live')}</dt>
+        <dd>{words.number(status.live)}</dd>
+        <dt>{say('admin_expired')}</dt>
+        <dd>{words.number(status.expired)}</dd>
+        <dt>{say('admin_disk')}</dt>
+        <dd>
+          {say('admin_disk_free', { free: words.bytes(status.free), total: words.bytes(status.total) })}
+        </dd>
+        <dt>{say('admin_sweep')}</dt>
+        <dd>
+          {lastSweep === null ? (
+            say('admin_sweep_none')
+          ) : (
+            <>
+              <Moment at={lastSweep.at} words={words} />{' '}
+              {say('admin_sweep_did', { n: lastSweep.expired, purged: lastSweep.purged })}
+            </>
+          )}
+        </dd>
+      </dl>
+    </section>
+  )
+}
+
+export function AccountList({ guest, accounts }: { guest: Member; accounts: Account[] }) {
+  const { say } = guest.words
+  return (
+    <section aria-labelledby="accounts-title">
+      <h2 id="accounts-title">{say('admin_accounts')}</h2>
+      <ul class="rows">
+        {accounts.map((account) => (
+          <li key={account.id}>
+            <div>
+              <strong>
+                <bdi>{account.email}</bdi>
+              </strong>
+              <p class="hint">
+                {[
+                  say(account.isAdmin ? 'role_admin' : 'role_user'),
+                  ...(account.disabledAt === null ? [] : [say('account_disabled')]),
+                  ...(account.hasTwoFactor ? [say('account_two_factor')] : []),
+                ].join(' · ')}
+              </p>
+            </div>
+            {account.id === guest.account.id ? (
+              <p class="hint">{say('account_own')}</p>
+            ) : (
+              <AccountActions guest={guest} account={account} />
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function AccountActions({ guest, account }: { guest: Member; account: Account }) {
+  const { say } = guest.words
+  const base = `/admin/accounts/${account.id}`
+  return (
+    <details class="more">
+      <summary aria-label={`${say('account_change')}: ${account.email}`}>{say('account_change')}</summary>
+      {account.disabledAt === null ? (
+        <ButtonForm guest={guest} action={`${base}/disable`} label={say('account_disable')} />
+      ) : (
+        <ButtonForm guest={guest} action={`${base}/enable`} label={say('account_enable')} />
+      )}
+      <form method="post" action={guest.href(`${base}/reset`)}>
+        <FormToken guest={guest} />
+        {account.hasTwoFactor ? (
+          <Tick
+            id={`two-factor-${account.id}`}
+            name="two_factor"
+            label={say('account_reset_two_factor')}
+            isTicked={false}
+          />
+        ) : null}
+        <button type="submit" class="quiet">
+          {say('account_reset')}
+        </button>
+      </form>
+      <form method="post" action={guest.href(`${base}/remove`)}>
+        <FormToken guest={guest} />
+        <div class="tick">
+          <input type="checkbox" id={`sure-${account.id}`} name="sure" value="true" required />
+          <label for={`sure-${account.id}`}>{say('account_remove_sure')}</label>
+        </div>
+        <button type="submit" class="danger">
+          {say('account_remove')}
+        </button>
+      </form>
+    </details>
+  )
+}
+
+type InvitationsProps = { guest: Member; invitations: AccountLink[]; problems: Problems; email: string }
+
+export function Invitations({ guest, invitations, problems, email }: InvitationsProps) {
+  const { words } = guest
+  const { say } = words
+  return (
+    <section aria-labelledby="invite-title">
+      <h2 id="invite-title">{say('admin_invite')}</h2>
+      <form method="post" action={guest.href('/admin/invitations')} class="narrow">
+        <FormToken guest={guest} />
+        <Input
+          id="email"
+          name="email"
+          type="email"
+          label={say('email')}
+          hint={say('admin_invite_hint')}
+          problem={problemTexts(problems, words).email}
+          value={email}
+          attributes={{ required: true, autocomplete: 'off' }}
+        />
+        <Tick id="is_admin" name="is_admin" label={say('admin_invite_admin')} isTicked={false} />
+        <button type="submit">{say('admin_invite_submit')}</button>
+      </form>
+      <ul class="rows">
+        {invitations.map((link) => (
+          <li key={link.id}>
+            <div>
+              <strong>
+                <bdi>{link.email}</bdi>
+              </strong>
+              <p class="hint">
+                {say('admin_invited_until')} <Moment at={link.expiresAt} words={words} />
+              </p>
+            </div>
+            <ButtonForm
+              guest={guest}
+              action={`/admin/invitations/${link.id}/remove`}
+              label={say('admin_withdraw')}
+            />
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+export function SettingsTable({ guest, settings }: { guest: Member; settings: readonly SettingInEffect[] }) {
+  const { say } = guest.words
+  return (
+    <section aria-labelledby="settings-title">
+      <h2 id="settings-title">{say('admin_settings')}</h2>
+      <p class="hint">{say('admin_settings_hint')}</p>
+      <section class="scrolls" aria-labelledby="settings-title" tabIndex={0}>
+        <table dir="ltr">
+          <thead>
+            <tr>
+              <th scope="col">{say('setting')}</th>
+              <th scope="col">{say('setting_value')}</th>
+              <th scope="col">{say('setting_from')}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {settings.map(({ flag, value, from, help }) => (
+              <tr key={flag}>
+                <th scope="row" title={help}>
+                  <code>--{flag}</code>
+                </th>
+                <td>{value}</td>
+                <td>{from === 'default' ? say('setting_default') : <code>{from}</code>}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+    </section>
+  )
+}

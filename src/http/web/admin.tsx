@@ -1,0 +1,129 @@
+// Administration: accounts and invitations, the settings in effect, how the instance is. Nothing of what anybody pushed.
+
+import type { Account } from '../../domain/account.ts'
+import { DomainError, isDomainError } from '../../domain/errors.ts'
+import type { Problems } from '../../domain/problems.ts'
+import type { AccountLinks } from '../../services/account-links.ts'
+import type { Accounts } from '../../services/accounts.ts'
+import type { Status } from '../../services/status.ts'
+import { answerSeeOther } from '../answers.ts'
+import { AccountList, Invitations, SettingsTable, StatusList } from './admin-parts.tsx'
+import type { Form } from './form.ts'
+import type { Member } from './guest.ts'
+import type { AnswerGuest } from './page.tsx'
+import { CopyButton, Notice } from './parts.tsx'
+
+/** A setting as it counts, fit to be shown, and where it comes from. */
+export type SettingInEffect = { flag: string; value: string; from: string; help: string }
+
+export type AdminPageOptions = {
+  answer: AnswerGuest
+  accounts: Accounts
+  accountLinks: AccountLinks
+  readStatus: () => Promise<Status>
+  settings: readonly SettingInEffect[]
+}
+
+type Shown = { link?: string; linkFor?: string; problems?: Problems; email?: string }
+type Params = Partial<Record<string, string>>
+
+export function createAdminPages({ answer, accounts, accountLinks, readStatus, settings }: AdminPageOptions) {
+  async function show(guest: Member, { link, linkFor = '', problems = {}, email = '' }: Shown = {}) {
+    const { say } = guest.words
+    const hasProblems = Object.keys(problems).length > 0
+    const content = (
+      <>
+        <h1>{say('admin_title')}</h1>
+        {link === undefined ? null : <LinkToGive guest={guest} link={link} linkFor={linkFor} />}
+        <StatusList guest={guest} status={await readStatus()} />
+        <AccountList guest={guest} accounts={accounts.listAccounts()} />
+        <Invitations
+          guest={guest}
+          invitations={accountLinks.listInvitations()}
+          problems={problems}
+          email={email}
+        />
+        <SettingsTable guest={guest} settings={settings} />
+      </>
+    )
+    return answer(content, {
+      guest,
+      title: say('admin_title'),
+      status: hasProblems ? 422 : 200,
+      scripts: ['common'],
+      languageSwitch: link === undefined,
+    })
+  }
+
+  const linkTo = ({ exchange }: Member, token: string) => `${exchange.baseUrl}/welcome/${token}`
+
+  async function invite(guest: Member, form: Form): Promise<Response> {
+    const email = form.text('email')
+    try {
+      const token = await accountLinks.invite({ email, isAdmin: form.isTicked('is_admin') })
+      return show(guest, { link: linkTo(guest, token), linkFor: email.trim() })
+    } catch (cause) {
+      if (!isDomainError(cause, 'invalid')) throw cause
+      return show(guest, { problems: cause.details.problems ?? {}, email })
+    }
+  }
+
+  async function withdraw(guest: Member, _form: Form, { id = '' }: Params): Promise<Response> {
+    await accountLinks.removeInvitation(Number(id))
+    return back(guest)
+  }
+
+  /** Nobody locks themselves out: an administrator's own account is for another to change. */
+  function requireOther(guest: Member, { id = '' }: Params): Account {
+    const account = /^\d{1,15}$/.test(id) ? accounts.findById(Number(id)) : null
+    if (account === null) throw new DomainError('not_found', 'not-found')
+    if (account.id === guest.account.id)
+      throw new DomainError('forbidden', 'Another administrator has to change your account.')
+    return account
+  }
+
+  async function disable(guest: Member, _form: Form, params: Params): Promise<Response> {
+    await accounts.disableAccount(requireOther(guest, params).email)
+    return back(guest)
+  }
+
+  async function enable(guest: Member, _form: Form, params: Params): Promise<Response> {
+    await accounts.enableAccount(requireOther(guest, params).email)
+    return back(guest)
+  }
+
+  /** A link to choose a new password. What asks for a code goes on doing so, unless it is to be turned off as well. */
+  async function reset(guest: Member, form: Form, params: Params): Promise<Response> {
+    const account = requireOther(guest, params)
+    if (form.isTicked('two_factor')) await accounts.turnOffTwoFactor(account.email)
+    const token = await accountLinks.createResetLink(account)
+    return show(guest, { link: linkTo(guest, token), linkFor: account.email })
+  }
+
+  async function remove(guest: Member, form: Form, params: Params): Promise<Response> {
+    const account = requireOther(guest, params)
+    if (form.isTicked('sure')) await accounts.removeAccount(account.email)
+    return back(guest)
+  }
+
+  return { show: (guest: Member) => show(guest), invite, withdraw, disable, enable, reset, remove }
+}
+
+function back(guest: Member): Response {
+  return answerSeeOther(guest.href('/admin'))
+}
+
+function LinkToGive({ guest, link, linkFor }: { guest: Member; link: string; linkFor: string }) {
+  const { say } = guest.words
+  return (
+    <Notice kind="good">
+      <p>{say('admin_link', { email: linkFor })}</p>
+      <section class="link" aria-label={say('created_link')}>
+        <pre id="link">
+          <code>{link}</code>
+        </pre>
+        <CopyButton target="link" guest={guest} />
+      </section>
+    </Notice>
+  )
+}

@@ -1,0 +1,75 @@
+// Runs in the browser, on every page: copying, moments in the reader's own zone, and forms that are sent once.
+
+const COPIED_MS = 2500
+
+for (const element of document.querySelectorAll('[data-without-script]')) element.hidden = true
+
+// The page's language, with the habits of the reader's country.
+const { lang } = document.documentElement
+const locale = navigator.languages.find((tag) => tag.startsWith(`${lang}-`)) ?? lang
+const moments = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeStyle: 'short' })
+for (const element of document.querySelectorAll('time')) {
+  element.textContent = moments.format(new Date(element.dateTime))
+}
+
+for (const select of document.querySelectorAll('select[data-submits]')) {
+  select.addEventListener('change', () => select.form.requestSubmit())
+}
+
+for (const button of document.querySelectorAll('[data-copies]')) {
+  const label = button.textContent
+  const told = document.createElement('span')
+  told.className = 'visually-hidden'
+  told.setAttribute('role', 'status')
+  button.after(told)
+  button.hidden = false
+  button.addEventListener('click', async () => {
+    const done = await copy(textOf(document.getElementById(button.dataset.copies)))
+    const word = done ? button.dataset.done : button.dataset.failed
+    button.textContent = word
+    told.textContent = word
+    setTimeout(() => {
+      button.textContent = label
+      told.textContent = ''
+    }, COPIED_MS)
+  })
+}
+
+/** HTML cannot hold every text: such a one is there a second time, escaped. */
+function textOf(element) {
+  const { exact } = element.dataset
+  return exact === undefined ? element.textContent : decodeURIComponent(exact)
+}
+
+/** Over plain HTTP browsers have no clipboard API; the old command still works there. */
+async function copy(text) {
+  if (navigator.clipboard !== undefined) {
+    try {
+      await navigator.clipboard.writeText(text)
+      return true
+    } catch {
+      // Not permitted: the old way may be.
+    }
+  }
+  const area = document.createElement('textarea')
+  area.value = text
+  area.className = 'visually-hidden'
+  area.readOnly = true
+  document.body.append(area)
+  const before = document.activeElement
+  area.select()
+  const done = document.execCommand('copy')
+  area.remove()
+  if (before instanceof HTMLElement) before.focus()
+  return done
+}
+
+// A second press would be answered in place of the first one, and what that one opened would be lost.
+for (const form of document.querySelectorAll('form[data-once]')) {
+  const button = form.querySelector('button[type=submit]')
+  form.addEventListener('submit', (event) => {
+    if (button.getAttribute('aria-disabled') === 'true') event.preventDefault()
+    button.setAttribute('aria-disabled', 'true')
+  })
+  window.addEventListener('pageshow', () => button.removeAttribute('aria-disabled'))
+}

@@ -1,0 +1,99 @@
+// Runs in the browser, where a secret is shown: hides it again after a while, and shows how far a download is.
+
+const SHOWN_MS = 60_000
+/** Larger files are left to the browser alone, which writes them to disk as they come. */
+const MAX_IN_MEMORY = 512 * 1024 * 1024
+
+for (const details of document.querySelectorAll('details[data-hides]')) {
+  const told = details.parentElement.querySelector('[data-hiding]')
+  let timer
+  const hide = () => {
+    details.open = false
+    told.textContent = details.dataset.hidden
+  }
+  details.addEventListener('toggle', () => {
+    clearTimeout(timer)
+    if (!details.open) return
+    told.textContent = ''
+    timer = setTimeout(hide, SHOWN_MS)
+  })
+  // Nothing stays on the screen for whoever comes back to this page.
+  window.addEventListener('pagehide', () => {
+    details.open = false
+  })
+}
+
+for (const link of document.querySelectorAll('a[data-downloads]')) {
+  const size = Number(link.dataset.downloads)
+  if (size > MAX_IN_MEMORY || size === 0) continue
+  link.addEventListener('click', (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return
+    event.preventDefault()
+    if (link.dataset.running === undefined) download(link, size)
+  })
+}
+
+async function download(link, size) {
+  link.dataset.running = ''
+  const row = link.parentElement
+  row.querySelector('.download')?.remove()
+  const box = document.createElement('div')
+  box.className = 'download'
+  const bar = document.createElement('progress')
+  bar.max = size
+  bar.setAttribute('aria-label', link.textContent)
+  const told = document.createElement('output')
+  const cancel = document.createElement('button')
+  cancel.type = 'button'
+  cancel.className = 'quiet'
+  cancel.textContent = link.dataset.cancel
+  box.append(bar, told, cancel)
+  row.append(box)
+  const stop = new AbortController()
+  cancel.addEventListener('click', () => stop.abort())
+  try {
+    const blob = await fetchWhole(link.href, { signal: stop.signal, size, tell })
+    save(blob, link.download)
+    told.textContent = link.dataset.done
+    bar.value = size
+  } catch {
+    if (stop.signal.aborted) box.remove()
+    else told.textContent = link.dataset.broken
+  } finally {
+    cancel.remove()
+    delete link.dataset.running
+  }
+
+  function tell(received) {
+    bar.value = received
+    const percent = Math.floor((received / size) * 100)
+    told.textContent = link.dataset.rate.replace('{percent}', percent)
+  }
+}
+
+async function fetchWhole(address, { signal, size, tell }) {
+  const response = await fetch(address, { signal, cache: 'no-store' })
+  if (!response.ok) throw new Error(String(response.status))
+  const chunks = []
+  let received = 0
+  for (
+    let reader = response.body.getReader(), next = await reader.read();
+    !next.done;
+    next = await reader.read()
+  ) {
+    chunks.push(next.value)
+    received += next.value.length
+    tell(received)
+  }
+  if (received !== size) throw new Error('cut off')
+  return new Blob(chunks)
+}
+
+function save(blob, filename) {
+  const address = URL.createObjectURL(blob)
+  const link = document.createElement('a')
+  link.href = address
+  link.download = filename
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(address), 60_000)
+}

@@ -1,0 +1,45 @@
+// The two cookies of the pages: who is signed in, and the language somebody chose. Who only receives gets neither.
+
+import { SESSION_LIFETIME } from '../../domain/account.ts'
+import { DAY } from '../../domain/time.ts'
+import type { Exchange } from '../exchange.ts'
+
+const SESSION = 'oncebox_session'
+const LANGUAGE = 'oncebox_language'
+
+export function sessionTokenIn(request: Request): string | null {
+  return cookieIn(request, SESSION)
+}
+
+export function languageIn(request: Request): string | null {
+  return cookieIn(request, LANGUAGE)
+}
+
+export type CookiePlace = { exchange: Exchange; basePath: string }
+
+export function sessionCookie(sessionToken: string, place: CookiePlace): string {
+  return cookie(SESSION, { value: sessionToken, maxAge: SESSION_LIFETIME, ...place })
+}
+
+export function noSessionCookie(place: CookiePlace): string {
+  return cookie(SESSION, { value: '', maxAge: 0, ...place })
+}
+
+export function languageCookie(language: string, place: CookiePlace): string {
+  return cookie(LANGUAGE, { value: language, maxAge: 365 * DAY, ...place })
+}
+
+/** Lax, so that whoever follows a link to the lists is signed in there; every change is a form with a token besides. */
+function cookie(name: string, of: CookiePlace & { value: string; maxAge: number }): string {
+  const { value, maxAge, basePath, exchange } = of
+  const attributes = [`Path=${basePath || '/'}`, 'HttpOnly', 'SameSite=Lax', `Max-Age=${maxAge / 1000}`]
+  return [`${name}=${value}`, ...attributes, ...(exchange.isSecure ? ['Secure'] : [])].join('; ')
+}
+
+function cookieIn({ headers }: Request, name: string): string | null {
+  for (const pair of (headers.get('cookie') ?? '').split(';')) {
+    const [key, value] = pair.trim().split('=', 2)
+    if (key === name && value) return value
+  }
+  return null
+}

@@ -1,0 +1,21 @@
+// The fields of a small form.
+
+import { readBody } from '../api/body.ts'
+
+export type Form = {
+  /** '' for what is not there. */
+  text(name: string): string
+  isTicked(name: string): boolean
+}
+
+const LIMITS = { maxBytes: 64 * 1024, flag: 'nothing', maxStreamBytes: 64 * 1024, timeoutMs: 30_000 }
+
+/** Throws `too_large` or `too_slow`. */
+export async function readForm(request: Request): Promise<Form> {
+  const bytes = await readBody(request, LIMITS)
+  const fields = new URLSearchParams(new TextDecoder().decode(bytes))
+  return {
+    text: (name) => fields.get(name) ?? '',
+    isTicked: (name) => fields.get(name) !== null,
+  }
+}

@@ -1,0 +1,79 @@
+// Who looks at a page: a language, and a session when there is one.
+
+import type { Account } from '../../domain/account.ts'
+import type { Viewer } from '../../domain/audit.ts'
+import { DomainError } from '../../domain/errors.ts'
+import type { CurrentSession, Sessions } from '../../services/sessions.ts'
+import { type Exchange, queryOf, visitOf } from '../exchange.ts'
+import { pathOf } from '../paths.ts'
+import { languageCookie, languageIn, sessionTokenIn } from './cookies.ts'
+import { chooseLanguage, type Language, type Words, wordsOf } from './words/words.ts'
+
+export type Guest = {
+  exchange: Exchange
+  words: Words
+  viewer: Viewer
+  session: CurrentSession | null
+  query: URLSearchParams
+  /** The path on this server as a browser knows it, with the language that was asked for in the address. */
+  href(path: string): string
+  /** The path of this page, as `href` takes it. */
+  path: string
+  basePath: string
+  /** What is remembered of the language that was asked for; null when none was. */
+  languageCookie: string | null
+}
+
+/** A guest who is signed in. */
+export type Member = Guest & { session: CurrentSession; account: Account }
+
+export type GuestOptions = {
+  findSession: Sessions['findSession']
+  basePath: string
+  onError: (cause: unknown) => void
+}
+
+export type GetGuest = ReturnType<typeof createGetGuest>
+
+export function createGetGuest({ findSession, basePath, onError }: GuestOptions) {
+  function getGuest(exchange: Exchange): Guest {
+    const sessionToken = sessionTokenIn(exchange.request)
+    return describe(exchange, sessionToken === null ? null : findSession(sessionToken, onError))
+  }
+
+  function describe(exchange: Exchange, session: CurrentSession | null): Guest {
+    const { request } = exchange
+    const query = queryOf(exchange)
+    const asked = query.get('lang')
+    const accepted = request.headers.get('accept-language')
+    const language = chooseLanguage({ asked, kept: languageIn(request), accepted })
+    const isAsked = asked === language
+    return {
+      exchange,
+      words: wordsOf(language),
+      viewer: { account: session?.account ?? null, visit: visitOf(exchange) },
+      session,
+      query,
+      href: (path) => `${basePath}${isAsked ? withLanguage(path, language) : path}`,
+      path: pathOf(request.url),
+      basePath,
+      languageCookie: isAsked ? languageCookie(language, { exchange, basePath }) : null,
+    }
+  }
+
+  /** Without looking for a session: nothing can fail. */
+  getGuest.stranger = (exchange: Exchange): Guest => describe(exchange, null)
+  return getGuest
+}
+
+function withLanguage(path: string, language: Language): string {
+  const [address = '', fragment] = path.split('#')
+  const asked = `${address}${address.includes('?') ? '&' : '?'}lang=${language}`
+  return fragment === undefined ? asked : `${asked}#${fragment}`
+}
+
+/** Throws `forbidden` for a form that is not of this session. */
+export function requireFormToken({ session }: Guest, given: unknown): void {
+  if (session === null || (typeof given === 'string' && session.isFormToken(given))) return
+  throw new DomainError('forbidden', 'This form belongs to another session.')
+}

@@ -1,0 +1,129 @@
+// Every page of this server by who may enter, and what each guard asks before a page sees anything.
+
+import { DomainError } from '../../domain/errors.ts'
+import { answerSeeOther } from '../answers.ts'
+import type { Asked, Route } from '../router.ts'
+import { type Form, readForm } from './form.ts'
+import { type GetGuest, type Guest, type Member, requireFormToken } from './guest.ts'
+import type { Pages } from './pages.ts'
+import { requireSameOrigin } from './same-origin.ts'
+
+type Params = Asked['params']
+type Answer = Response | Promise<Response>
+type Show<G> = (guest: G, params: Params) => Answer
+type Submit<G> = (guest: G, form: Form, params: Params) => Answer
+
+export type PageRoutesOptions = {
+  pages: Pages
+  getGuest: GetGuest
+  /** Without it only accounts may create. */
+  anonymousAccess: boolean
+}
+
+export function createPageRoutes({ pages, getGuest, anonymousAccess }: PageRoutesOptions): Route[] {
+  const anybody = (show: Show<Guest>): Route['answer'] => {
+    return ({ exchange, params }) => show(getGuest(exchange), params)
+  }
+  const members = (show: Show<Member>) =>
+    anybody((guest, params) => {
+      const member = memberOf(guest)
+      return member === null ? askToSignIn(guest) : show(member, params)
+    })
+  const admins = (show: Show<Member>) =>
+    members((member, params) => {
+      if (!member.account.isAdmin) throw new DomainError('forbidden', 'This page is for administrators.')
+      return show(member, params)
+    })
+  const creators = anonymousAccess ? anybody : members
+  /** From a page of ours, and of this session. */
+  const submit =
+    <G extends Guest>(use: Submit<G>): Show<G> =>
+    async (guest, params) => {
+      requireSameOrigin(guest.exchange)
+      const form = await readForm(guest.exchange.request)
+      requireFormToken(guest, form.text('form'))
+      return use(guest, form, params)
+    }
+
+  return [
+    // For everybody.
+    get('/p/:url_token', anybody(pages.receive.show)),
+    get('/p/:url_token/r', anybody(pages.receive.show)),
+    post('/p/:url_token', anybody(pages.receive.reveal)),
+    post('/p/:url_token/r', anybody(pages.receive.reveal)),
+    post('/p/:url_token/expire', anybody(pages.receive.expire)),
+    get('/p/:url_token/preview', anybody(pages.created)),
+    get('/api', anybody(pages.previousApi)),
+    get(
+      '/sign-in',
+      anybody((guest) => pages.signIn.show(guest)),
+    ),
+    // Whoever signs in again has a session whose token an older page does not carry.
+    post('/sign-in', anybody(sameOrigin(pages.signIn.signIn))),
+    post('/sign-in/code', anybody(sameOrigin(pages.signIn.confirm))),
+    get('/sign-up', anybody(pages.welcome.showSignUp)),
+    post('/sign-up', anybody(sameOrigin(pages.welcome.signUp))),
+    get('/welcome/:link', anybody(pages.welcome.show)),
+    post('/welcome/:link', anybody(sameOrigin(pages.welcome.useLink))),
+
+    // For everybody, or for accounts where the instance is closed.
+    get(
+      '/',
+      creators((guest) => pages.create.show(guest)),
+    ),
+    post('/', creators(pages.create.create)),
+
+    // For accounts.
+    get('/pushes', members(pages.dashboard)),
+    get('/pushes/:url_token', members(pages.push.show)),
+    get('/pushes/:url_token/audit.csv', members(pages.push.exportCsv)),
+    get('/pushes/:url_token/audit.json', members(pages.push.exportJson)),
+    get('/users/token', members(pages.tokens.show)),
+    post('/users/token', members(submit(pages.tokens.create))),
+    post('/users/token/revoke', members(submit(pages.tokens.revoke))),
+    get('/account', members(pages.account.show)),
+    post('/account/password', members(submit(pages.account.changePassword))),
+    post('/account/sessions', members(submit(pages.account.endSession))),
+    get('/account/two-factor', members(pages.twoFactor.show)),
+    post('/account/two-factor', members(submit(pages.twoFactor.turnOn))),
+    post('/account/two-factor/off', members(submit(pages.twoFactor.turnOff))),
+    post('/sign-out', members(submit(pages.signIn.signOut))),
+
+    // For administrators.
+    get('/admin', admins(pages.admin.show)),
+    post('/admin/invitations', admins(submit(pages.admin.invite))),
+    post('/admin/invitations/:id/remove', admins(submit(pages.admin.withdraw))),
+    post('/admin/accounts/:id/disable', admins(submit(pages.admin.disable))),
+    post('/admin/accounts/:id/enable', admins(submit(pages.admin.enable))),
+    post('/admin/accounts/:id/reset', admins(submit(pages.admin.reset))),
+    post('/admin/accounts/:id/remove', admins(submit(pages.admin.remove))),
+  ]
+}
+
+function get(path: string, answer: Route['answer']): Route {
+  return { method: 'GET', path, access: 'open', answer }
+}
+
+function post(path: string, answer: Route['answer']): Route {
+  return { method: 'POST', path, access: 'open', answer }
+}
+
+/** For forms that need no session. */
+function sameOrigin(use: Submit<Guest>): Show<Guest> {
+  return async (guest, params) => {
+    requireSameOrigin(guest.exchange)
+    return use(guest, await readForm(guest.exchange.request), params)
+  }
+}
+
+function memberOf(guest: Guest): Member | null {
+  const { session } = guest
+  return session === null ? null : { ...guest, session, account: session.account }
+}
+
+function askToSignIn(guest: Guest): Response {
+  const query = guest.query.toString()
+  const next =
+    guest.exchange.request.method === 'GET' ? `${guest.path}${query === '' ? '' : `?${query}`}` : '/'
+  return answerSeeOther(guest.href(`/sign-in?next=${encodeURIComponent(next)}`))
+}

@@ -1,0 +1,146 @@
+// The parts that pages are put together from: fields with their hints and problems, notices, copying, moments.
+
+import { type ComponentChildren, h, type JSX } from 'preact'
+import type { Problem, Problems } from '../../domain/problems.ts'
+import { formatTime } from '../../domain/time.ts'
+import type { Guest } from './guest.ts'
+import type { WordKey, Words } from './words/words.ts'
+
+/** What was wrong with each field, in the words of the guest. */
+export function problemTexts(problems: Problems, words: Words): Record<string, string> {
+  const texts = Object.entries(problems).map(([field, found]) => [
+    field,
+    found.map((problem) => problemText(problem, words)).join(' '),
+  ])
+  return Object.fromEntries(texts)
+}
+
+export function problemText({ code, ...limits }: Problem, words: Words): string {
+  const key: WordKey = `problem_${code}`
+  return words.say(key, 'limit' in limits ? { ...limits, n: limits.limit } : limits)
+}
+
+type FieldProps = {
+  id: string
+  label: ComponentChildren
+  hint?: ComponentChildren
+  problem?: string | undefined
+  children: (describes: Described) => JSX.Element
+}
+
+/** Ties a control to its hint and its problem. */
+export type Described = { id: string; 'aria-describedby': string; 'aria-invalid'?: 'true' }
+
+/** The problem is there from the start, empty, so that a script finds the place for it. */
+export function Field({ id, label, hint, problem, children }: FieldProps) {
+  const describes: Described = { id, 'aria-describedby': `${id}-hint ${id}-problem` }
+  if (problem !== undefined) describes['aria-invalid'] = 'true'
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {children(describes)}
+      <p class="hint" id={`${id}-hint`}>
+        {hint}
+      </p>
+      <p class="problem" id={`${id}-problem`}>
+        {problem}
+      </p>
+    </div>
+  )
+}
+
+type InputProps = Omit<FieldProps, 'children'> & {
+  name: string
+  type?: 'text' | 'password' | 'email' | 'number'
+  value?: string | number | undefined
+  /** What else the control has, as HTML names it. */
+  attributes?: Record<string, string | number | boolean>
+}
+
+export function Input({ name, type = 'text', value, attributes, ...field }: InputProps) {
+  return (
+    <Field {...field}>{(describes) => h('input', { name, type, value, ...attributes, ...describes })}</Field>
+  )
+}
+
+type TickProps = {
+  id: string
+  name: string
+  label: string
+  hint?: string
+  isTicked: boolean
+  /** Sent when it is not ticked, where silence would mean a default. */
+  otherwise?: string
+}
+
+export function Tick({ id, name, label, hint, isTicked, otherwise }: TickProps) {
+  return (
+    <div class="tick">
+      {otherwise === undefined ? null : <input type="hidden" name={name} value={otherwise} />}
+      <input
+        type="checkbox"
+        id={id}
+        name={name}
+        value="true"
+        checked={isTicked}
+        aria-describedby={hint === undefined ? undefined : `${id}-hint`}
+      />
+      <label for={id}>{label}</label>
+      {hint === undefined ? null : (
+        <p class="hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+    </div>
+  )
+}
+
+export type NoticeKind = 'good' | 'bad' | 'plain'
+
+/** Read out at once by screen readers when something went wrong. */
+export function Notice({ kind, children }: { kind: NoticeKind; children: ComponentChildren }) {
+  return (
+    <div class={`notice ${kind}`} role={kind === 'bad' ? 'alert' : 'status'}>
+      {children}
+    </div>
+  )
+}
+
+/** The token of the session, for every form that changes something. */
+export function FormToken({ guest }: { guest: Guest }) {
+  return guest.session === null ? null : <input type="hidden" name="form" value={guest.session.formToken} />
+}
+
+/** A form that is one button. */
+export function ButtonForm(props: { guest: Guest; action: string; label: string; isDangerous?: boolean }) {
+  const { guest, action, label, isDangerous = false } = props
+  return (
+    <form method="post" action={guest.href(action)} class="inline">
+      <FormToken guest={guest} />
+      <button type="submit" class={isDangerous ? 'danger' : 'quiet'}>
+        {label}
+      </button>
+    </form>
+  )
+}
+
+/** Something to copy with one press: the button is shown by a script, which says what came of it. */
+export function CopyButton({ target, guest: { words } }: { target: string; guest: Guest }) {
+  return (
+    <button
+      type="button"
+      class="quiet"
+      hidden
+      data-copies={target}
+      data-done={words.say('copied')}
+      data-failed={words.say('copy_failed')}
+    >
+      {words.say('copy')}
+    </button>
+  )
+}
+
+/** In the reader's own zone where a script runs. */
+export function Moment({ at, words }: { at: number; words: Words }) {
+  return <time datetime={formatTime(at)}>{words.moment(at)}</time>
+}

@@ -1,0 +1,172 @@
+// Signing in and out: a password, and a code where the account asks for one.
+
+import { isDomainError } from '../../domain/errors.ts'
+import type { NewSession, Sessions, SignIn } from '../../services/sessions.ts'
+import { answerSeeOther } from '../answers.ts'
+import type { SignInLimit } from '../sign-in-limit.ts'
+import { noSessionCookie, sessionCookie } from './cookies.ts'
+import type { Form } from './form.ts'
+import type { Guest, Member } from './guest.ts'
+import type { AnswerGuest } from './page.tsx'
+import { Input, Notice } from './parts.tsx'
+
+export type SignInPageOptions = {
+  answer: AnswerGuest
+  sessions: Sessions
+  limit: SignInLimit
+  /** Whether anybody may make an account. */
+  signups: boolean
+}
+
+type Shown = {
+  status?: number
+  notice?: string
+  email?: string
+  next?: string
+  headers?: Record<string, string>
+}
+
+export function createSignInPages({ answer, sessions, limit, signups }: SignInPageOptions) {
+  function show(guest: Guest, shown: Shown = {}): Response {
+    const { status = 200, notice, email = '', headers = {} } = shown
+    const next = shown.next ?? guest.query.get('next') ?? ''
+    const { say } = guest.words
+    const content = (
+      <>
+        <h1>{say('sign_in_title')}</h1>
+        {notice === undefined ? null : (
+          <Notice kind="bad">
+            <p>{notice}</p>
+          </Notice>
+        )}
+        {next !== '' && status === 200 ? <p>{say('sign_in_needed')}</p> : null}
+        <form method="post" action={guest.href('/sign-in')} class="narrow">
+          <input type="hidden" name="next" value={next} />
+          <Input
+            id="email"
+            name="email"
+            type="email"
+            label={say('email')}
+            value={email}
+            attributes={{ autocomplete: 'username', required: true, autofocus: email === '' }}
+          />
+          <Input
+            id="password"
+            name="password"
+            type="password"
+            label={say('password')}
+            attributes={{ autocomplete: 'current-password', required: true }}
+          />
+          <button type="submit" class="primary">
+            {say('nav_sign_in')}
+          </button>
+        </form>
+        <p>{signups ? <a href={guest.href('/sign-up')}>{say('sign_up_link')}</a> : say('sign_in_help')}</p>
+      </>
+    )
+    return answer(content, { guest, title: say('sign_in_title'), status, headers, scripts: ['common'] })
+  }
+
+  async function signIn(guest: Guest, form: Form): Promise<Response> {
+    const [email, password, next] = [form.text('email'), form.text('password'), form.text('next')]
+    const { visit } = guest.viewer
+    const limited = await countTry(() => limit.countPassword(email, visit.ip))
+    if (limited.refused) return show(guest, { ...tooMany(guest), email, next })
+    const result = await sessions.signIn({ email, password, visit })
+    if (result.outcome === 'refused')
+      return show(guest, { status: 422, notice: guest.words.say('sign_in_wrong'), email, next })
+    await limited.takeBack()
+    return result.outcome === 'code_needed'
+      ? askCode(guest, { pending: result.pending, next })
+      : enter(guest, result, next)
+  }
+
+  type Asked = {
+    pending: string
+    next: string
+    status?: number
+    notice?: string
+    headers?: Record<string, string>
+  }
+
+  function askCode(guest: Guest, { pending, next, status = 200, notice, headers = {} }: Asked): Response {
+    const { say } = guest.words
+    const content = (
+      <>
+        <h1>{say('code_title')}</h1>
+        {notice === undefined ? null : (
+          <Notice kind="bad">
+            <p>{notice}</p>
+          </Notice>
+        )}
+        <form method="post" action={guest.href('/sign-in/code')} class="narrow">
+          <input type="hidden" name="pending" value={pending} />
+          <input type="hidden" name="next" value={next} />
+          <Input
+            id="code"
+            name="code"
+            label={say('code')}
+            hint={say('code_hint')}
+            attributes={{ autocomplete: 'one-time-code', required: true, autofocus: true }}
+          />
+          <button type="submit" class="primary">
+            {say('nav_sign_in')}
+          </button>
+        </form>
+      </>
+    )
+    return answer(content, { guest, title: say('code_title'), status, headers, scripts: ['common'] })
+  }
+
+  async function confirm(guest: Guest, form: Form): Promise<Response> {
+    const next = form.text('next')
+    const pending = sessions.readPending(form.text('pending'))
+    if (pending === null) return show(guest, { status: 422, notice: guest.words.say('code_too_late'), next })
+    const limited = await countTry(() => limit.countCode(pending.accountId))
+    const asked = { pending: form.text('pending'), next }
+    if (limited.refused) return askCode(guest, { ...asked, ...tooMany(guest) })
+    const input = { pending, code: form.text('code'), visit: guest.viewer.visit }
+    const result = await sessions.confirmSignIn(input)
+    if (result.outcome !== 'signed_in')
+      return askCode(guest, { ...asked, status: 422, notice: guest.words.say('code_wrong') })
+    await limited.takeBack()
+    return enter(guest, result, next)
+  }
+
+  function enter(guest: Guest, { sessionToken }: NewSession, next: string): Response {
+    const cookie = sessionCookie(sessionToken, guest)
+    return answerSeeOther(guest.href(isOwnPath(next) ? next : '/'), { 'set-cookie': cookie })
+  }
+
+  /** After an account was made or its password set. */
+  function enterAfter(guest: Guest, result: SignIn): Response {
+    return result.outcome === 'signed_in' ? enter(guest, result, '/') : answerSeeOther(guest.href('/sign-in'))
+  }
+
+  async function signOut(guest: Member): Promise<Response> {
+    await sessions.endSession(guest.account, guest.session.session.id)
+    return answerSeeOther(guest.href('/'), { 'set-cookie': noSessionCookie(guest) })
+  }
+
+  return { show, signIn, confirm, enterAfter, signOut }
+}
+
+/** A path of this server, and no address of another in disguise. */
+function isOwnPath(path: string): boolean {
+  return /^\/(?![/\\])[\w\-/?=&%.]*$/.test(path)
+}
+
+type Counted = { refused: true } | { refused: false; takeBack: () => Promise<void> }
+
+async function countTry(count: () => Promise<() => Promise<void>>): Promise<Counted> {
+  try {
+    return { refused: false, takeBack: await count() }
+  } catch (cause) {
+    if (isDomainError(cause, 'too_many')) return { refused: true }
+    throw cause
+  }
+}
+
+function tooMany({ words }: Guest) {
+  return { status: 429, notice: words.say('sign_in_too_many'), headers: { 'retry-after': '60' } }
+}

@@ -1,0 +1,119 @@
+// Turning a second factor on and off: the secret for an authenticator app, a first code, then the recovery codes.
+
+import type { Sessions } from '../../services/sessions.ts'
+import type { TwoFactor } from '../../services/two-factor.ts'
+import { answerSeeOther } from '../answers.ts'
+import type { SignInLimit } from '../sign-in-limit.ts'
+import type { createAccountPages } from './account.tsx'
+import type { Form } from './form.ts'
+import type { Member } from './guest.ts'
+import type { AnswerGuest } from './page.tsx'
+import { CopyButton, FormToken, Input, Notice } from './parts.tsx'
+import { QrCode } from './qr.tsx'
+
+export type TwoFactorPageOptions = {
+  answer: AnswerGuest
+  sessions: Pick<Sessions, 'isPassword'>
+  twoFactor: TwoFactor
+  limit: SignInLimit
+  showAccount: ReturnType<typeof createAccountPages>['showAgain']
+}
+
+type Offer = { secret: string; uri: string }
+
+export function createTwoFactorPages(options: TwoFactorPageOptions) {
+  const { answer, sessions, twoFactor, limit, showAccount } = options
+
+  function show(guest: Member, again?: { offer: Offer; problem: string }): Response {
+    if (guest.account.hasTwoFactor) return answerSeeOther(guest.href('/account#two-factor'))
+    const { say } = guest.words
+    const { secret, uri } = again?.offer ?? twoFactor.offer(guest.account, issuerOf(guest))
+    const content = (
+      <>
+        <h1>{say('two_factor_setup')}</h1>
+        <ol class="steps">
+          <li>
+            <p>{say('two_factor_scan')}</p>
+            <QrCode text={uri} label={say('two_factor_qr')} />
+            <p>{say('two_factor_type')}</p>
+            <p>
+              <code id="secret">{secret.replace(/(.{4})(?=.)/g, '$1 ')}</code>
+            </p>
+          </li>
+          <li>
+            <form method="post" action={guest.href('/account/two-factor')} class="narrow">
+              <FormToken guest={guest} />
+              <input type="hidden" name="secret" value={secret} />
+              <Input
+                id="code"
+                name="code"
+                label={say('code')}
+                hint={say('two_factor_code_hint')}
+                problem={again?.problem}
+                attributes={{ autocomplete: 'one-time-code', inputmode: 'numeric', required: true }}
+              />
+              <button type="submit" class="primary">
+                {say('two_factor_turn_on')}
+              </button>
+            </form>
+          </li>
+        </ol>
+      </>
+    )
+    const status = again === undefined ? 200 : 422
+    return answer(content, { guest, title: say('two_factor_setup'), status, scripts: ['common'] })
+  }
+
+  async function turnOn(guest: Member, form: Form): Promise<Response> {
+    const secret = form.text('secret')
+    const takeBack = await limit.countCode(guest.account.id)
+    const codes = await twoFactor.turnOn(guest.account, { secret, code: form.text('code') })
+    if (codes === null) {
+      const offer = twoFactor.offerAgain(secret, guest.account, issuerOf(guest))
+      return offer === null ? show(guest) : show(guest, { offer, problem: guest.words.say('code_wrong') })
+    }
+    await takeBack()
+    return showCodes(guest, codes)
+  }
+
+  function showCodes(guest: Member, codes: string[]): Response {
+    const { say } = guest.words
+    const content = (
+      <>
+        <h1>{say('recovery_title')}</h1>
+        <Notice kind="good">
+          <p>{say('two_factor_is_on')}</p>
+        </Notice>
+        <p>{say('recovery_lead')}</p>
+        <pre id="codes">{codes.join('\n')}</pre>
+        <CopyButton target="codes" guest={guest} />
+        <p>
+          <a href={guest.href('/account')}>{say('recovery_done')}</a>
+        </p>
+      </>
+    )
+    return answer(content, {
+      guest,
+      title: say('recovery_title'),
+      scripts: ['common'],
+      languageSwitch: false,
+    })
+  }
+
+  /** Takes the password again: an open browser is not enough. */
+  async function turnOff(guest: Member, form: Form): Promise<Response> {
+    const takeBack = await limit.countPassword(guest.account.email, guest.viewer.visit.ip)
+    if (!(await sessions.isPassword(guest.account, form.text('password'))))
+      return showAccount(guest, { wrongPassword: 'twofactor', status: 422 })
+    await takeBack()
+    await twoFactor.turnOff(guest.account)
+    return answerSeeOther(guest.href('/account#two-factor'))
+  }
+
+  return { show: (guest: Member) => show(guest), turnOn, turnOff }
+}
+
+/** What the app shows beside the account: which Oncebox it is. */
+function issuerOf({ exchange }: Member): string {
+  return `Oncebox ${URL.canParse(exchange.baseUrl) ? new URL(exchange.baseUrl).hostname : ''}`.trim()
+}

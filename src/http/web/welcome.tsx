@@ -1,0 +1,152 @@
+// What one-time links open: the first administrator's account, an invitation, a new password; and signing up.
+
+import { MIN_PASSWORD_LENGTH } from '../../domain/account.ts'
+import { DomainError, isDomainError } from '../../domain/errors.ts'
+import type { Problems } from '../../domain/problems.ts'
+import type { AccountLinks } from '../../services/account-links.ts'
+import type { Sessions } from '../../services/sessions.ts'
+import type { SignInLimit } from '../sign-in-limit.ts'
+import type { Form } from './form.ts'
+import type { Guest } from './guest.ts'
+import type { AnswerGuest } from './page.tsx'
+import { Input, Notice, problemTexts } from './parts.tsx'
+import type { createSignInPages } from './sign-in.tsx'
+import type { WordKey } from './words/words.ts'
+
+export type WelcomePageOptions = {
+  answer: AnswerGuest
+  accountLinks: AccountLinks
+  sessions: Sessions
+  limit: SignInLimit
+  signups: boolean
+  enterAfter: ReturnType<typeof createSignInPages>['enterAfter']
+}
+
+type Params = Partial<Record<string, string>>
+type Shown = {
+  title: WordKey
+  lead: WordKey
+  action: string
+  /** Fixed when the link is for somebody. */
+  email: string | null
+  typedEmail?: string
+  problems?: Problems
+}
+
+export function createWelcomePages(options: WelcomePageOptions) {
+  const { answer, accountLinks, sessions, limit, signups, enterAfter } = options
+
+  function showForm(guest: Guest, shown: Shown): Response {
+    const { say } = guest.words
+    const { email, problems = {} } = shown
+    const texts = problemTexts(problems, guest.words)
+    const hasProblems = Object.keys(problems).length > 0
+    const content = (
+      <>
+        <h1>{say(shown.title)}</h1>
+        <p class="lead">{say(shown.lead)}</p>
+        {hasProblems ? (
+          <Notice kind="bad">
+            <p>{say('form_problems')}</p>
+          </Notice>
+        ) : null}
+        <form method="post" action={guest.href(shown.action)} class="narrow">
+          <Input
+            id="email"
+            name="email"
+            type="email"
+            label={say('email')}
+            hint={say('email_hint')}
+            problem={texts.email}
+            value={email ?? shown.typedEmail ?? ''}
+            attributes={{ autocomplete: 'username', required: true, readonly: email !== null }}
+          />
+          <Input
+            id="password"
+            name="password"
+            type="password"
+            label={say('password_new')}
+            hint={say('password_hint', { n: MIN_PASSWORD_LENGTH })}
+            problem={texts.password}
+            attributes={{ autocomplete: 'new-password', required: true, minlength: MIN_PASSWORD_LENGTH }}
+          />
+          <button type="submit" class="primary">
+            {say('welcome_submit')}
+          </button>
+        </form>
+      </>
+    )
+    const status = hasProblems ? 422 : 200
+    return answer(content, { guest, title: say(shown.title), status, scripts: ['common'] })
+  }
+
+  function linkForm(
+    guest: Guest,
+    token: string,
+    again: Pick<Shown, 'typedEmail' | 'problems'> = {},
+  ): Response {
+    const link = accountLinks.findLink(token)
+    if (link === null) return lapsed(guest)
+    const { title, lead } = WORDS[link.purpose]
+    return showForm(guest, { title, lead, action: `/welcome/${token}`, email: link.email, ...again })
+  }
+
+  function lapsed(guest: Guest): Response {
+    const { say } = guest.words
+    const content = (
+      <>
+        <h1>{say('link_lapsed_title')}</h1>
+        <p>{say('link_lapsed_text')}</p>
+      </>
+    )
+    return answer(content, { guest, title: say('link_lapsed_title'), status: 404, scripts: ['common'] })
+  }
+
+  async function useLink(guest: Guest, form: Form, { link = '' }: Params): Promise<Response> {
+    const input = { token: link, email: form.text('email'), password: form.text('password') }
+    try {
+      const account = await accountLinks.useLink(input)
+      return enterAfter(guest, await sessions.beginFor(account, guest.viewer.visit))
+    } catch (cause) {
+      if (isDomainError(cause, 'not_found')) return lapsed(guest)
+      return linkForm(guest, link, { typedEmail: input.email, problems: problemsOf(cause) })
+    }
+  }
+
+  function showSignUp(guest: Guest, again: Pick<Shown, 'typedEmail' | 'problems'> = {}): Response {
+    if (!signups) throw new DomainError('not_found', 'not-found')
+    const words = { title: 'sign_up_title', lead: 'sign_up_lead' } as const
+    return showForm(guest, { ...words, action: '/sign-up', email: null, ...again })
+  }
+
+  async function signUp(guest: Guest, form: Form): Promise<Response> {
+    if (!signups) throw new DomainError('not_found', 'not-found')
+    const input = { email: form.text('email'), password: form.text('password') }
+    await limit.countPassword(`sign-up ${input.email}`, guest.viewer.visit.ip)
+    try {
+      const account = await accountLinks.signUp(input)
+      return enterAfter(guest, await sessions.beginFor(account, guest.viewer.visit))
+    } catch (cause) {
+      return showSignUp(guest, { typedEmail: input.email, problems: problemsOf(cause) })
+    }
+  }
+
+  return {
+    show: (guest: Guest, { link = '' }: Params) => linkForm(guest, link),
+    useLink,
+    showSignUp: (guest: Guest) => showSignUp(guest),
+    signUp,
+  }
+}
+
+const WORDS = {
+  setup: { title: 'setup_title', lead: 'setup_lead' },
+  invite: { title: 'invite_title', lead: 'invite_lead' },
+  reset: { title: 'reset_title', lead: 'reset_lead' },
+} as const
+
+function problemsOf(cause: unknown): Problems {
+  if (isDomainError(cause, 'conflict')) return { email: [{ code: 'email_taken' }] }
+  if (isDomainError(cause, 'invalid')) return cause.details.problems ?? {}
+  throw cause
+}

@@ -1,0 +1,113 @@
+// The words of the interface: one catalogue a language, chosen by the person or the browser; dates and numbers by Intl.
+
+import { ar } from './ar.ts'
+import { de } from './de.ts'
+import { en } from './en.ts'
+import { es } from './es.ts'
+import { fr } from './fr.ts'
+import { ja } from './ja.ts'
+
+/** A text, or one for each plural of its parameter `n`. `{name}` stands for a parameter. */
+export type Text = string | ({ other: string } & Partial<Record<Intl.LDMLPluralRule, string>>)
+
+export type WordKey = keyof typeof en
+export type Catalogue = Record<WordKey, Text>
+export type Parameters = Record<string, string | number>
+
+export const LANGUAGES = ['en', 'de', 'fr', 'es', 'ja', 'ar'] as const
+export type Language = (typeof LANGUAGES)[number]
+
+export const CATALOGUES: Record<Language, Catalogue> = { en, de, fr, es, ja, ar }
+
+/** How each language calls itself. */
+export const LANGUAGE_NAMES: Record<Language, string> = {
+  en: 'English',
+  de: 'Deutsch',
+  fr: 'Français',
+  es: 'Español',
+  ja: '日本語',
+  ar: 'العربية',
+}
+
+export type Words = ReturnType<typeof createWords>
+
+const created = new Map<Language, Words>()
+
+/** Made once a language: the formatters are slow to make. */
+export function wordsOf(language: Language): Words {
+  const known = created.get(language) ?? createWords(language)
+  created.set(language, known)
+  return known
+}
+
+function createWords(language: Language) {
+  const catalogue = CATALOGUES[language]
+  const plurals = new Intl.PluralRules(language)
+  const numbers = new Intl.NumberFormat(language)
+  const locale = FORMATS[language] ?? language
+  const moments = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeStyle: 'short' })
+  const zoned = new Intl.DateTimeFormat(locale, { timeZoneName: 'short' })
+  const units = UNITS.map(
+    (unit) => new Intl.NumberFormat(language, { style: 'unit', unit, maximumFractionDigits: 1 }),
+  )
+
+  function say(key: WordKey, parameters: Parameters = {}): string {
+    const text = catalogue[key]
+    const { n } = parameters
+    const form = typeof text === 'string' ? text : (text[plurals.select(Number(n))] ?? text.other)
+    return form.replace(/\{(\w+)\}/g, (whole, name: string) => {
+      const value = parameters[name]
+      return value === undefined ? whole : typeof value === 'number' ? numbers.format(value) : value
+    })
+  }
+
+  /** A moment with the zone of this server; a script puts it into the reader's own. */
+  function moment(time: number): string {
+    const zone = zoned.formatToParts(time).find(({ type }) => type === 'timeZoneName')?.value ?? ''
+    return `${moments.format(time)} ${zone}`
+  }
+
+  /** Powers of 1000, as people count them. */
+  function bytes(size: number): string {
+    const power = Math.min(UNITS.length - 1, Math.floor(Math.log10(Math.max(1, size)) / 3))
+    return units[power]?.format(size / 1000 ** power) ?? String(size)
+  }
+
+  const direction = language === 'ar' ? 'rtl' : 'ltr'
+  return {
+    language,
+    direction,
+    say,
+    moment,
+    bytes,
+    number: (value: number) => numbers.format(value),
+  } as const
+}
+
+/** Where a language alone would mean one country's habits: day before month, and twenty-four hours. */
+const FORMATS: Partial<Record<Language, string>> = { en: 'en-GB' }
+
+const UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte']
+
+/** The first of the wanted languages that is spoken here. `accepted` is an Accept-Language header (RFC 9110, 12.5.4). */
+export function chooseLanguage(wanted: {
+  asked: string | null
+  kept: string | null
+  accepted: string | null
+}) {
+  const listed = (wanted.accepted ?? '').split(',').map((item) => {
+    const [tag = '', quality] = item.trim().split(/\s*;\s*q=/)
+    return { tag, quality: quality === undefined ? 1 : Number(quality) || 0 }
+  })
+  const accepted = listed
+    .filter(({ quality }) => quality > 0)
+    .sort((a, b) => b.quality - a.quality)
+    .map(({ tag }) => tag)
+  const tags = [wanted.asked, wanted.kept, ...accepted]
+  return tags.map(languageOf).find((language) => language !== null) ?? 'en'
+}
+
+function languageOf(tag: string | null): Language | null {
+  const primary = tag?.toLowerCase().split('-', 1)[0]
+  return LANGUAGES.find((language) => language === primary) ?? null
+}

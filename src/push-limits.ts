@@ -1,0 +1,30 @@
+// From a configuration to the limits that every push has to fit.
+
+import type { PushLimits } from './domain/new-push.ts'
+import type { PushKind } from './domain/push.ts'
+import type { Config } from './settings.ts'
+
+export function pushLimitsOf(config: Config): PushLimits {
+  const kinds: PushKind[] = ['text']
+  if (config.files) kinds.push('file')
+  if (config.urlPushes) kinds.push('url')
+  if (config.qrPushes) kinds.push('qr')
+  return {
+    payloadBytes: config.maxPayloadBytes,
+    fileBytes: config.maxFileBytes,
+    files: config.maxFiles,
+    days: {
+      min: config.expireAfterDaysMin,
+      max: config.expireAfterDaysMax,
+      default: config.expireAfterDaysDefault,
+    },
+    views: {
+      min: config.expireAfterViewsMin,
+      max: config.expireAfterViewsMax,
+      default: config.expireAfterViewsDefault,
+    },
+    retrievalStep: config.retrievalStepDefault,
+    deletableByViewer: config.deletableByViewerDefault,
+    kinds: new Set(kinds),
+  }
+}

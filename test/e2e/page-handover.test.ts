@@ -1,0 +1,518 @@
+// Handing over and receiving in a real browser, against the binary: with scripts and without, on a desk and on a phone.
+
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import decodeQr from 'qr/decode.js'
+import { createStage, type Started } from '../support/binary.ts'
+import { launchBrowser, measureLooks, skipBrowserTests, type Watched, watch } from '../support/chromium.ts'
+import { MEMBER, PASSWORD, signIn } from '../support/tour.ts'
+
+const SCRIPTED: BrowserContextOptions = { permissions: ['clipboard-read', 'clipboard-write'] }
+const UNSCRIPTED: BrowserContextOptions = { javaScriptEnabled: false }
+const PHONE: BrowserContextOptions = { ...SCRIPTED, viewport: { width: 320, height: 640 }, hasTouch: true }
+
+const MODES: [string, BrowserContextOptions][] = [
+  ['with scripts', SCRIPTED],
+  ['without scripts', UNSCRIPTED],
+  ['on a phone', PHONE],
+]
+
+describe.skipIf(skipBrowserTests)('in a browser', () => {
+  const stage = createStage()
+  let browser: Browser
+  let server: Started
+  let contexts: { context: BrowserContext; watched: Watched }[] = []
+
+  beforeAll(async () => {
+    server = await stage.start({ flags: ['--max-file-bytes', '1GiB'] })
+    await server.command(['user', 'add', MEMBER, '--password-stdin'], PASSWORD)
+    browser = await launchBrowser()
+  })
+
+  afterEach(async () => {
+    for (const { context, watched } of contexts) {
+      await context.close()
+      expect(watched.outside).toEqual([])
+      // What a test cuts off itself, and a refusal that a page shows, are no faults.
+      const faults = watched.complaints.filter((text) => !/status of (404|409|422|429)|failed$/.test(text))
+      expect(faults).toEqual([])
+    }
+    contexts = []
+  })
+
+  afterAll(async () => {
+    await browser?.close()
+    await stage.clear()
+  })
+
+  async function open(options: BrowserContextOptions): Promise<Page> {
+    const context = await browser.newContext({ acceptDownloads: true, ...options })
+    contexts.push({ context, watched: await watch(context, server.url) })
+    return context.newPage()
+  }
+
+  const createOn = async (
+    page: Page,
+    fields: { kind?: string; payload?: string; views?: number; passphrase?: string },
+  ) => {
+    await page.goto(server.url)
+    if (fields.kind !== undefined) await page.check(`#kind-${fields.kind}`)
+    if (fields.payload !== undefined) await page.fill('#payload', fields.payload)
+    if (fields.views !== undefined) await page.fill('#expire_after_views', String(fields.views))
+    if (fields.passphrase !== undefined) await page.fill('#passphrase', fields.passphrase)
+    await page.click('form.create > .actions button[type=submit]')
+    await page.waitForURL('**/preview')
+    return ((await page.textContent('#link')) ?? '').trim()
+  }
+
+  const press = (page: Page) => page.click('main form button.primary')
+
+  /** The text as a reader gets it: shown by pressing, where it is hidden. */
+  const readText = async (page: Page) => {
+    expect(await page.isVisible('#payload')).toBe(false)
+    await page.locator('.secret > details > summary').click()
+    await page.waitForSelector('#payload', { state: 'visible' })
+    return page.textContent('#payload')
+  }
+
+  const expectGone = async (page: Page, link: string) => {
+    const response = await page.goto(link)
+    expect(response?.status()).toBe(404)
+    expect(await page.textContent('h1')).toBe('Nothing here')
+  }
+
+  test.each(MODES)('a text goes from hand to hand once, and is gone, %s', async (_name, options) => {
+    const payload = '  pa$$ <b>&amp; \u202eליא 🔑\n\nsecond line\tend '
+    const link = await createOn(await open(options), { payload, views: 1 })
+    const reader = await open(options)
+    await reader.goto(link)
+    expect(await reader.content()).not.toContain('second line')
+    await press(reader)
+    expect(await readText(reader)).toBe(payload)
+    expect(await reader.textContent('.remaining')).toContain('the last view')
+    expect(await reader.context().cookies()).toEqual([])
+    await expectGone(reader, link)
+  })
+
+  test.each(MODES)('a link says where it leads before it leads there, %s', async (_name, options) => {
+    const address = 'https://files.example.org/a?b=c&d=%20#e'
+    const link = await createOn(await open(options), { kind: 'url', payload: address, views: 1 })
+    const reader = await open(options)
+    await reader.goto(link)
+    await press(reader)
+    expect(await reader.textContent('.secret strong')).toBe('files.example.org')
+    expect(await reader.textContent('#payload')).toBe(address)
+    const go = reader.locator('a.button.primary')
+    expect(await go.getAttribute('href')).toBe(address)
+    expect(await go.getAttribute('rel')).toContain('noreferrer')
+    await expectGone(reader, link)
+  })
+
+  test.each(MODES)('a QR code is drawn and can be read, %s', async (_name, options) => {
+    const payload = 'WIFI:T:WPA;S:büro;P:k3m9-qx2v;;'
+    const link = await createOn(await open(options), { kind: 'qr', payload, views: 1 })
+    const reader = await open(options)
+    await reader.goto(link)
+    await press(reader)
+    expect(await readQr(reader)).toBe(payload)
+    await reader.locator('.secret > details > summary').click()
+    expect(await reader.textContent('#payload')).toBe(payload)
+    await expectGone(reader, link)
+  })
+
+  /** What a camera would read off the screen. */
+  async function readQr(page: Page): Promise<string> {
+    const markup = await page.locator('svg.qr').evaluate((svg) => svg.outerHTML)
+    const size = Number(/viewBox="0 0 (\d+)/.exec(markup)?.[1])
+    const scale = 4
+    const data = new Uint8Array((size * scale) ** 2 * 4).fill(255)
+    for (const [, x, y] of markup.matchAll(/M(\d+) (\d+)h1v1h-1z/g)) {
+      for (let at = 0; at < scale * scale; at += 1) {
+        const row = Number(y) * scale + Math.floor(at / scale)
+        const pixel = (row * size * scale + Number(x) * scale + (at % scale)) * 4
+        data.fill(0, pixel, pixel + 3)
+      }
+    }
+    return decodeQr({ width: size * scale, height: size * scale, data })
+  }
+
+  test.each(MODES)('files go from hand to hand, %s', async (_name, options) => {
+    const folder = stage.folder()
+    const small = join(folder, 'ünï “quoted”.txt')
+    writeFileSync(small, 'the content')
+    const large = join(folder, 'large.bin')
+    writeFileSync(large, Buffer.alloc(3_000_000, 'abc'))
+    const sender = await open(options)
+    await signIn(sender, server.url, MEMBER)
+    await sender.goto(server.url)
+    await sender.check('#kind-file')
+    await sender.setInputFiles('#files', [small, large])
+    await sender.fill('#expire_after_views', '1')
+    await sender.click('form.create > .actions button[type=submit]')
+    await sender.waitForURL('**/preview')
+    const link = ((await sender.textContent('#link')) ?? '').trim()
+
+    const reader = await open(options)
+    await reader.goto(link)
+    await press(reader)
+    for (const [path, name] of [
+      [small, 'ünï “quoted”.txt'],
+      [large, 'large.bin'],
+    ] as const) {
+      const [download] = await Promise.all([
+        reader.waitForEvent('download'),
+        reader.getByRole('link', { name }).click(),
+      ])
+      expect(download.suggestedFilename()).toBe(name)
+      expect(readFileSync(await download.path())).toEqual(readFileSync(path))
+    }
+    await expectGone(reader, link)
+  })
+
+  test.each(MODES)('a passphrase is asked for on the page, wrong and right, %s', async (_name, options) => {
+    const link = await createOn(await open(options), { payload: 'opened', passphrase: 'sésame 🔑', views: 1 })
+    const reader = await open(options)
+    await reader.goto(link)
+    await reader.fill('#passphrase', 'wrong')
+    await press(reader)
+    expect(await reader.textContent('#passphrase-problem')).toContain('That is not the passphrase')
+    expect(await reader.context().cookies()).toEqual([])
+    await reader.fill('#passphrase', 'sésame 🔑')
+    await press(reader)
+    expect(await readText(reader)).toBe('opened')
+  })
+
+  test('five wrong passphrases, and the right one has to wait too', async () => {
+    const link = await createOn(await open(UNSCRIPTED), { payload: 'x', passphrase: 'right' })
+    const reader = await open(UNSCRIPTED)
+    await reader.goto(link)
+    for (let n = 0; n < 5; n += 1) {
+      await reader.fill('#passphrase', `wrong ${n}`)
+      await press(reader)
+    }
+    await reader.fill('#passphrase', 'right')
+    await press(reader)
+    expect(await reader.textContent('#passphrase-problem')).toContain('Too many wrong passphrases')
+    expect(await reader.isVisible('#payload')).toBe(false)
+  })
+
+  test('the link is copied with one press, also where there is no clipboard API', async () => {
+    const page = await open(SCRIPTED)
+    const link = await createOn(page, { payload: 'x' })
+    const button = page.locator('[data-copies=link]')
+    await button.click()
+    await page.getByRole('button', { name: 'Copied' }).waitFor()
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(link)
+    // As over plain HTTP on a network.
+    await page.evaluate('navigator.clipboard.writeText("else")')
+    await page.addInitScript('Object.defineProperty(navigator, "clipboard", { value: undefined })')
+    await page.reload()
+    await page.locator('[data-copies=link]').click()
+    await page.getByRole('button', { name: 'Copied' }).waitFor()
+    const other = await open(SCRIPTED)
+    await other.goto(server.url)
+    await other.bringToFront()
+    expect(await other.evaluate('navigator.clipboard.readText()')).toBe(link)
+  })
+
+  test('a copy that fails says so', async () => {
+    const page = await open(SCRIPTED)
+    await page.addInitScript(
+      'Object.defineProperty(navigator, "clipboard", { value: undefined }); document.execCommand = () => false',
+    )
+    await createOn(page, { payload: 'x' })
+    await page.locator('[data-copies=link]').click()
+    await page.getByRole('button', { name: 'Not copied' }).waitFor()
+  })
+
+  test('texts come out of the clipboard exactly, line by line too', async () => {
+    const payload = 'one\r\ntwo\r\n\r\nthree'
+    const { url_token, html_url } = await (await server.create({ payload })).json()
+    expect(url_token).toHaveLength(26)
+    const reader = await open(SCRIPTED)
+    await reader.goto(html_url)
+    await press(reader)
+    await reader.locator('.secret > [data-copies=payload]').click()
+    await reader.getByRole('button', { name: 'Copied' }).waitFor()
+    expect(await reader.evaluate('navigator.clipboard.readText()')).toBe(payload)
+    await reader.locator('.secret > details > summary').click()
+    await reader.locator('.lines > summary').click()
+    await reader.locator('.lines li:nth-child(3) button').click()
+    await reader.locator('.lines').getByRole('button', { name: 'Copied' }).waitFor()
+    expect(await reader.evaluate('navigator.clipboard.readText()')).toBe('three')
+  })
+
+  test('going back, reloading and a second tab after revealing spend nothing', async () => {
+    const link = await createOn(await open(SCRIPTED), { payload: 'kept', views: 2 })
+    const first = await open(SCRIPTED)
+    const second = await first.context().newPage()
+    await first.goto(link)
+    await second.goto(link)
+    await press(first)
+    await first.reload()
+    expect(await first.textContent('.notice')).toContain('shown its content already')
+    expect(await first.isVisible('#payload')).toBe(false)
+    await first.goBack()
+    expect(await first.locator('.secret').count()).toBe(0)
+    // The other tab opens the second view.
+    await press(second)
+    expect(await readText(second)).toBe('kept')
+    expect(await second.textContent('.remaining')).toContain('the last view')
+    await first.reload()
+    expect(await first.textContent('h1')).toBe('Nothing here')
+  })
+
+  test('a shown text is hidden again after a while', async () => {
+    const link = await createOn(await open(SCRIPTED), { payload: 'kept' })
+    const reader = await open(SCRIPTED)
+    await reader.clock.install()
+    await reader.goto(link)
+    await press(reader)
+    await reader.locator('.secret > details > summary').click()
+    expect(await reader.isVisible('#payload')).toBe(true)
+    await reader.clock.runFor(61_000)
+    expect(await reader.isVisible('#payload')).toBe(false)
+    expect(await reader.textContent('[data-hiding]')).toContain('Hidden again')
+  })
+
+  test('whoever receives may delete, when that is allowed', async () => {
+    const link = await createOn(await open(UNSCRIPTED), { payload: 'x' })
+    const reader = await open(UNSCRIPTED)
+    await reader.goto(link)
+    await press(reader)
+    await reader.locator('details', { hasText: 'Expire it now' }).locator('summary').click()
+    await reader.click('button.danger')
+    expect(await reader.textContent('h1')).toBe('It is gone')
+    await expectGone(reader, link)
+
+    const kept = await (await server.create({ payload: 'x', deletable_by_viewer: false })).json()
+    await reader.goto(kept.html_url)
+    await press(reader)
+    expect(await reader.locator('button.danger').count()).toBe(0)
+  })
+
+  test('what was typed stays when something was wrong, with the problem beside its field', async () => {
+    for (const options of [UNSCRIPTED, SCRIPTED]) {
+      const page = await open(options)
+      await page.goto(server.url)
+      await page.check('#kind-url')
+      await page.fill('#payload', 'javascript:alert(1)')
+      await page.fill('#expire_after', '12')
+      await page.selectOption('[name="push[expire_unit]"]', 'hours')
+      await page.fill('#passphrase', 'sesame')
+      await page.uncheck('#deletable_by_viewer')
+      await page.click('form.create > .actions button[type=submit]')
+      await page.waitForSelector('.notice.bad')
+      expect(await page.textContent('#payload-problem')).toContain('begins with https://')
+      expect(await page.inputValue('#payload')).toBe('javascript:alert(1)')
+      expect(await page.isChecked('#kind-url')).toBe(true)
+      expect(await page.inputValue('#expire_after')).toBe('12')
+      expect(await page.inputValue('[name="push[expire_unit]"]')).toBe('hours')
+      expect(await page.inputValue('#passphrase')).toBe('sesame')
+      expect(await page.isChecked('#deletable_by_viewer')).toBe(false)
+      await page.fill('#payload', 'https://example.org/')
+      await page.click('form.create > .actions button[type=submit]')
+      await page.waitForURL('**/preview')
+      expect(await page.textContent('.lead')).toContain('5 views or 12 hours')
+    }
+  })
+
+  test('the generator makes what it says, and remembers its options', async () => {
+    const page = await open(SCRIPTED)
+    await page.goto(server.url)
+    await page.click('.generator > summary')
+    await page.locator('#generated:not(:empty)').waitFor()
+    const made = new Set<string>()
+    for (let n = 0; n < 20; n += 1) {
+      made.add((await page.textContent('#generated')) ?? '')
+      await page.click('[data-again]')
+    }
+    expect(made.size).toBe(20)
+    for (const text of made)
+      expect(text).toMatch(/^(?=.*[a-z])(?=.*[A-Z])(?=.*\d)(?=.*[!#$%&*+\-=?@^_~]).{20}$/)
+    expect(await page.textContent('[data-strength]')).toContain('Excellent')
+    await page.fill('#generator-length', '8')
+    await page.locator('#generator-length').press('Enter')
+    for (const name of ['upper', 'marks', 'lower']) await page.uncheck(`#generator-${name}`)
+    expect(await page.textContent('#generated')).toMatch(/^\d{8}$/)
+    expect(await page.textContent('[data-strength]')).toContain('Weak')
+    await page.selectOption('#generator-mode', 'words')
+    await page.locator('#generated', { hasText: /^[a-z]+(-[a-z]+){5}$/ }).waitFor()
+    await page.click('[data-use]')
+    expect(await page.inputValue('#payload')).toBe((await page.textContent('#generated')) ?? '-')
+    expect(page.url()).toBe(`${server.url}/`)
+    await page.reload()
+    await page.click('.generator > summary')
+    await page.locator('#generated', { hasText: /^[a-z]+(-[a-z]+){5}$/ }).waitFor()
+    expect(await page.isChecked('#generator-upper')).toBe(false)
+  })
+
+  test('what is typed is counted, and hidden and shown', async () => {
+    const page = await open(SCRIPTED)
+    await page.goto(server.url)
+    await page.fill('#payload', 'zwei\nZeilen 🔑')
+    expect(await page.textContent('[data-counts]')).toBe('Characters: 13 · Lines: 2')
+    await page.getByRole('button', { name: 'Hide' }).click()
+    expect(
+      await page.evaluate('getComputedStyle(document.getElementById("payload")).webkitTextSecurity'),
+    ).toBe('disc')
+    await page.getByRole('button', { name: 'Show' }).click()
+    expect(
+      await page.evaluate('getComputedStyle(document.getElementById("payload")).webkitTextSecurity'),
+    ).toBe('none')
+  })
+
+  test('files are chosen, dropped and pasted, and taken out again', async () => {
+    const page = await open(SCRIPTED)
+    await signIn(page, server.url, MEMBER)
+    await page.goto(server.url)
+    const give = (event: string, name: string) =>
+      page.evaluate(
+        ([kind, filename]) => {
+          const transfer = new DataTransfer()
+          transfer.items.add(new File(['x'], filename ?? ''))
+          const init = { bubbles: true, cancelable: true }
+          const target = document.querySelector('form.create')
+          target?.dispatchEvent(
+            kind === 'paste'
+              ? new ClipboardEvent('paste', { ...init, clipboardData: transfer })
+              : new DragEvent(kind ?? '', { ...init, dataTransfer: transfer }),
+          )
+        },
+        [event, name],
+      )
+    await give('drop', 'dropped.txt')
+    await give('paste', 'pasted.png')
+    expect(await page.isChecked('#kind-file')).toBe(true)
+    expect(await page.locator('.chosen bdi').allTextContents()).toEqual(['dropped.txt', 'pasted.png'])
+    await page.getByRole('button', { name: 'Remove: dropped.txt' }).click()
+    expect(await page.locator('.chosen bdi').allTextContents()).toEqual(['pasted.png'])
+    await page.click('form.create > .actions button[type=submit]')
+    await page.waitForURL('**/preview')
+  })
+
+  test('200 MB are sent with progress, and can be cancelled', async () => {
+    const path = join(stage.folder(), 'large.bin')
+    writeFileSync(path, '')
+    truncateSync(path, 200_000_000)
+    const page = await open(SCRIPTED)
+    await signIn(page, server.url, MEMBER)
+    const client = await page.context().newCDPSession(page)
+    const throttle = (uploadThroughput: number) =>
+      client.send('Network.emulateNetworkConditions', {
+        offline: false,
+        latency: 0,
+        downloadThroughput: -1,
+        uploadThroughput,
+      })
+    const send = async () => {
+      await page.goto(server.url)
+      await page.check('#kind-file')
+      await page.setInputFiles('#files', path)
+      await page.click('form.create > .actions button[type=submit]')
+    }
+
+    await throttle(20_000_000)
+    await send()
+    await page.locator('[data-progress] output', { hasText: /[1-9]\d? % · .+\/s/ }).waitFor()
+    const value = () => page.locator('#upload-progress').evaluate((bar) => (bar as HTMLProgressElement).value)
+    expect(await value()).toBeGreaterThan(0)
+    await page.click('[data-cancel]')
+    await page.locator('[data-progress] [role=alert]', { hasText: 'Cancelled' }).waitFor()
+    expect(await page.locator('.chosen bdi').allTextContents()).toEqual(['large.bin'])
+
+    await throttle(-1)
+    await page.click('form.create > .actions button[type=submit]')
+    await page.waitForURL('**/preview', { timeout: 60_000 })
+    const link = ((await page.textContent('#link')) ?? '').trim()
+
+    const reader = await open(SCRIPTED)
+    await reader.goto(link)
+    await press(reader)
+    const [download] = await Promise.all([
+      reader.waitForEvent('download', { timeout: 60_000 }),
+      reader.getByRole('link', { name: 'large.bin' }).click(),
+    ])
+    expect(statSync(await download.path()).size).toBe(200_000_000)
+    expect(await reader.textContent('.download output')).toBe('Saved.')
+  })
+
+  test('a file that is too large is told before it is sent', async () => {
+    const path = join(stage.folder(), 'too-large.bin')
+    writeFileSync(path, '')
+    truncateSync(path, 1_100_000_000)
+    const page = await open(SCRIPTED)
+    await signIn(page, server.url, MEMBER)
+    await page.goto(server.url)
+    await page.check('#kind-file')
+    await page.setInputFiles('#files', path)
+    expect(await page.textContent('#files-problem')).toContain('too large')
+    expect(await page.textContent('#files-hint')).toContain('1.1 GB')
+  })
+
+  test('scanners and link previews burn nothing', async () => {
+    const { url_token, html_url } = await (
+      await server.create({ payload: 'kept', expire_after_views: 1 })
+    ).json()
+    const agents = [
+      'Slackbot-LinkExpanding 1.0',
+      'facebookexternalhit/1.1',
+      'WhatsApp/2.23',
+      'Microsoft Office',
+    ]
+    for (const agent of agents) {
+      for (const path of [
+        html_url,
+        html_url.replace(/\/r$/, ''),
+        `${html_url.replace(/\/r$/, '')}/preview`,
+      ]) {
+        const headers = { 'user-agent': agent }
+        const page = await (await fetch(path, { headers })).text()
+        expect(page).not.toContain('kept')
+        expect(page).not.toMatch(/property="og:|name="description"|name="twitter:/)
+        expect(page).toContain('noindex')
+        expect((await fetch(path, { headers, method: 'HEAD' })).status).toBe(200)
+        // A scanner that sends the form without having the page, or sends it twice.
+        if (path.endsWith('/preview')) continue
+        for (const body of ['', 'nonce=', 'nonce=abc']) {
+          const type = { 'content-type': 'application/x-www-form-urlencoded' }
+          const pressed = await fetch(path, { method: 'POST', headers: { ...headers, ...type }, body })
+          expect(pressed.status).toBe(409)
+          expect(await pressed.text()).not.toContain('kept')
+        }
+      }
+    }
+    const retrieved = await (await server.retrieve(url_token)).json()
+    expect(retrieved.payload).toBe('kept')
+  })
+
+  test.each(MODES.slice(0, 2))('the owner looks without spending a view, %s', async (_name, options) => {
+    const page = await open(options)
+    await signIn(page, server.url, MEMBER)
+    const link = await createOn(page, { payload: 'mine', views: 1 })
+    await page.goto(link)
+    expect(await page.textContent('main')).toContain('does not count as a view')
+    await press(page)
+    expect(await readText(page)).toBe('mine')
+    await page.goto(`${server.url}/pushes`)
+    await page.locator('.rows a.title').first().click()
+    expect(await page.textContent('table')).toContain('Your own look, not counted')
+    expect(await page.textContent('.state')).toContain('1 of 1 views left')
+    const reader = await open(options)
+    await reader.goto(link)
+    await press(reader)
+    expect(await readText(reader)).toBe('mine')
+  })
+
+  test('nothing is wider than the narrowest phone', async () => {
+    const link = await createOn(await open(SCRIPTED), { payload: `${'x'.repeat(4000)}\n${'y'.repeat(100)}` })
+    const page = await open({ ...PHONE, viewport: { width: 320, height: 640 } })
+    await page.goto(link)
+    await press(page)
+    await page.locator('.secret > details > summary').click()
+    await page.locator('.lines > summary').click()
+    expect((await page.evaluate(measureLooks)).overflow).toBe(0)
+  })
+})

@@ -1,0 +1,321 @@
+// A tour of every page in each of its states: what a person does to get there, for tests that look at all of them.
+
+import { Secret, TOTP } from 'otpauth'
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import type { Started } from './binary.ts'
+
+export const PASSWORD = 'correct horse battery staple'
+export const ADMIN = 'ann@example.org'
+export const MEMBER = 'bob@example.org'
+
+export type Person = 'stranger' | 'member' | 'admin'
+
+export type Stop = { name: string; as: Person; visit: (page: Page, tour: Tour) => Promise<unknown> }
+
+export type Tour = Awaited<ReturnType<typeof prepareTour>>
+
+/** The link that the first start printed. */
+export function setupLinkOf(server: Pick<Started, 'stdout'>): string {
+  return /http:\/\/\S+\/welcome\/\w+/.exec(server.stdout())?.[0] ?? ''
+}
+
+export async function signIn(page: Page, url: string, email: string, password = PASSWORD): Promise<void> {
+  await page.goto(`${url}/sign-in`)
+  await page.fill('#email', email)
+  await page.fill('#password', password)
+  await page.click('main button[type=submit]')
+  await page.waitForURL((address) => !address.pathname.startsWith('/sign-in'))
+}
+
+/** What an authenticator app shows. */
+export function codeOf(secret: string, at = Date.now()): string {
+  return new TOTP({ secret: Secret.fromBase32(secret.replaceAll(' ', '')) }).generate({ timestamp: at })
+}
+
+/** Two accounts, some pushes, and a browser for each person; `options` apply to all of them. */
+export async function prepareTour(browser: Browser, server: Started, options: BrowserContextOptions = {}) {
+  const { url } = server
+  const contexts: BrowserContext[] = []
+  const open = async (): Promise<BrowserContext> => {
+    const context = await browser.newContext({ locale: 'en-GB', timezoneId: 'UTC', ...options })
+    contexts.push(context)
+    return context
+  }
+  await server.command(['user', 'add', ADMIN, '--admin', '--password-stdin'], PASSWORD)
+  await server.command(['user', 'add', MEMBER, '--password-stdin'], PASSWORD)
+  const { stdout } = await server.command(['token', 'create', MEMBER, '--name', 'tour'])
+  const auth = { authorization: `Bearer ${stdout.trim()}` }
+  const people: Record<Person, BrowserContext> = {
+    stranger: await open(),
+    member: await open(),
+    admin: await open(),
+  }
+  for (const [person, email] of [
+    ['member', MEMBER],
+    ['admin', ADMIN],
+  ] as const) {
+    const page = await people[person].newPage()
+    await signIn(page, url, email)
+    await page.close()
+  }
+
+  /** A push of the member. */
+  async function push(
+    fields: Record<string, unknown> = {},
+  ): Promise<{ url_token: string; html_url: string }> {
+    const response = await server.create({ payload: 'correct horse battery', ...fields }, auth)
+    if (response.status !== 201) throw new Error(`no push: ${response.status} ${await response.text()}`)
+    return response.json()
+  }
+
+  async function close(): Promise<void> {
+    for (const context of contexts) await context.close()
+  }
+
+  return { url, server, auth, people, push, open, close }
+}
+
+async function reveal(page: Page, tour: Tour, fields: Record<string, unknown>): Promise<void> {
+  const { html_url } = await tour.push(fields)
+  await page.goto(html_url)
+  await page.click('main form button.primary')
+}
+
+const FILE = { filename: 'quarterly report — “final”.pdf', data: btoa('x'.repeat(3000)) }
+const LINES = 'host db.example.org\nuser reports\npassword k3m9-qx2v-n4t8'
+
+export const STOPS: Stop[] = [
+  { name: 'create', as: 'stranger', visit: (page, { url }) => page.goto(url) },
+  {
+    name: 'create-generator',
+    as: 'stranger',
+    visit: async (page, { url }) => {
+      await page.goto(url)
+      await page.click('.generator > summary')
+      await page.selectOption('#generator-mode', 'words')
+      await page.locator('#generated', { hasText: '-' }).waitFor()
+    },
+  },
+  {
+    name: 'create-problems',
+    as: 'stranger',
+    visit: async (page, { url }) => {
+      await page.goto(url)
+      await page.check('#kind-url')
+      await page.fill('#payload', 'javascript:alert(1)')
+      await page.fill('#expire_after', '365')
+      await page.click('main form.create > .actions button')
+      await page.waitForSelector('.notice.bad')
+    },
+  },
+  {
+    name: 'create-files',
+    as: 'member',
+    visit: async (page, { url }) => {
+      await page.goto(url)
+      await page.check('#kind-file')
+      await page.setInputFiles('#files', [
+        { name: 'report.pdf', mimeType: 'application/pdf', buffer: Buffer.alloc(2_400_000) },
+        { name: 'keys.zip', mimeType: 'application/zip', buffer: Buffer.alloc(800) },
+      ])
+      await page.click('details:has(#name) > summary')
+    },
+  },
+  {
+    name: 'create-files-stranger',
+    as: 'stranger',
+    visit: async (page, { url }) => {
+      await page.goto(url)
+      await page.check('#kind-file')
+    },
+  },
+  {
+    name: 'created',
+    as: 'stranger',
+    visit: async (page, { url, push }) => {
+      const { url_token } = await push({ passphrase: 'sesame' })
+      await page.goto(`${url}/p/${url_token}/preview`)
+      for (const summary of await page.locator('details > summary').all()) await summary.click()
+    },
+  },
+  {
+    name: 'created-expired',
+    as: 'stranger',
+    visit: async (page, { url, push, server }) => {
+      const { url_token } = await push()
+      await server.retrieve(url_token, { method: 'DELETE' })
+      await page.goto(`${url}/p/${url_token}/preview`)
+    },
+  },
+  { name: 'receive', as: 'stranger', visit: async (page, { push }) => page.goto((await push()).html_url) },
+  {
+    name: 'receive-owner',
+    as: 'member',
+    visit: async (page, { push }) => page.goto((await push({ passphrase: 'sesame' })).html_url),
+  },
+  {
+    name: 'receive-wrong-passphrase',
+    as: 'stranger',
+    visit: async (page, { push }) => {
+      await page.goto((await push({ passphrase: 'sesame' })).html_url)
+      await page.fill('#passphrase', 'open')
+      await page.click('main form button.primary')
+    },
+  },
+  {
+    name: 'receive-again',
+    as: 'stranger',
+    visit: async (page, { push }) => {
+      await page.goto((await push()).html_url)
+      await page.click('main form button.primary')
+      await page.reload()
+    },
+  },
+  {
+    name: 'revealed-text',
+    as: 'stranger',
+    visit: async (page, tour) => {
+      await reveal(page, tour, { payload: LINES })
+      await page.click('.secret > details > summary')
+      await page.click('.lines > summary')
+    },
+  },
+  {
+    name: 'revealed-hidden',
+    as: 'stranger',
+    visit: (page, tour) => reveal(page, tour, { expire_after_views: 1 }),
+  },
+  {
+    name: 'revealed-link',
+    as: 'stranger',
+    visit: (page, tour) =>
+      reveal(page, tour, {
+        kind: 'url',
+        payload: 'https://files.example.org/shared/2026/report?key=k3m9qx2v',
+      }),
+  },
+  {
+    name: 'revealed-qr',
+    as: 'stranger',
+    visit: (page, tour) => reveal(page, tour, { kind: 'qr', payload: 'WIFI:T:WPA;S:office;P:k3m9-qx2v;;' }),
+  },
+  {
+    name: 'revealed-files',
+    as: 'stranger',
+    visit: async (page, tour) => {
+      const second = {
+        filename: 'a-name-that-is-rather-long-and-has-no-blank-in-it-at-all-whatever.tar.gz',
+        data: 'eA==',
+      }
+      await reveal(page, tour, { payload: 'Here they are.', files: [FILE, second] })
+      await page.click('.downloads a')
+      await page.waitForSelector('.download output:not(:empty)')
+    },
+  },
+  {
+    name: 'gone',
+    as: 'stranger',
+    visit: (page, { url }) => page.goto(`${url}/p/0123456789abcdefghjkmnpqrs`),
+  },
+  {
+    name: 'deleted',
+    as: 'stranger',
+    visit: async (page, tour) => {
+      await reveal(page, tour, {})
+      await page.locator('details', { hasText: 'Expire it now' }).locator('summary').click()
+      await page.click('button.danger')
+    },
+  },
+  { name: 'sign-in', as: 'stranger', visit: (page, { url }) => page.goto(`${url}/pushes`) },
+  {
+    name: 'sign-in-wrong',
+    as: 'stranger',
+    visit: async (page, { url }) => {
+      await page.goto(`${url}/sign-in`)
+      await page.fill('#email', ADMIN)
+      await page.fill('#password', 'not this one')
+      await page.click('main button[type=submit]')
+      await page.waitForSelector('.notice.bad')
+    },
+  },
+  {
+    name: 'link-lapsed',
+    as: 'stranger',
+    visit: (page, { url }) => page.goto(`${url}/welcome/0123456789abcdefghjkmnpqrstvwxyz`),
+  },
+  { name: 'account', as: 'member', visit: (page, { url }) => page.goto(`${url}/account`) },
+  { name: 'two-factor', as: 'member', visit: (page, { url }) => page.goto(`${url}/account/two-factor`) },
+  { name: 'tokens', as: 'member', visit: (page, { url }) => page.goto(`${url}/users/token`) },
+  {
+    name: 'token-made',
+    as: 'member',
+    visit: async (page, { url }) => {
+      await page.goto(`${url}/users/token`)
+      await page.click('main form.narrow button')
+      await page.waitForSelector('#token')
+    },
+  },
+  {
+    name: 'pushes',
+    as: 'member',
+    visit: async (page, { url, push, server }) => {
+      const { url_token } = await push({ name: 'VPN of the Hamburg office', note: 'For Bo, until the move.' })
+      await server.retrieve(url_token)
+      await push({ kind: 'qr', name: 'Wi-Fi for guests', expire_after_views: 100 })
+      await page.goto(`${url}/pushes`)
+    },
+  },
+  {
+    name: 'pushes-expired',
+    as: 'member',
+    visit: async (page, { url, push, server }) => {
+      const { url_token } = await push({ name: 'Old password' })
+      await server.retrieve(url_token, { method: 'DELETE' })
+      await page.goto(`${url}/pushes?show=expired&q=old`)
+    },
+  },
+  {
+    name: 'push',
+    as: 'member',
+    visit: async (page, { url, push, server }) => {
+      const { url_token } = await push({
+        name: 'VPN of the Hamburg office',
+        note: 'For Bo.',
+        passphrase: 'x',
+      })
+      await server.retrieve(url_token)
+      await server.retrieve(`${url_token}?passphrase=x`)
+      await page.goto(`${url}/pushes/${url_token}`)
+    },
+  },
+  { name: 'admin', as: 'admin', visit: (page, { url }) => page.goto(`${url}/admin`) },
+  {
+    name: 'admin-link',
+    as: 'admin',
+    visit: async (page, { url }) => {
+      await page.goto(`${url}/admin`)
+      await page.fill('#email', 'cleo@example.org')
+      await page.click('form[action$="/admin/invitations"] > button')
+      await page.waitForSelector('#link')
+      await page.locator('details.more > summary').first().click()
+    },
+  },
+  {
+    name: 'invited',
+    as: 'stranger',
+    visit: async (page, tour) => {
+      const admin = await tour.people.admin.newPage()
+      await admin.goto(`${tour.url}/admin`)
+      await admin.fill('#email', 'dora@example.org')
+      await admin.click('form[action$="/admin/invitations"] > button')
+      const link = (await admin.textContent('#link')) ?? ''
+      await admin.close()
+      await page.goto(link.trim())
+    },
+  },
+  { name: 'missing', as: 'stranger', visit: (page, { url }) => page.goto(`${url}/nowhere`) },
+  { name: 'previous-api', as: 'stranger', visit: (page, { url }) => page.goto(`${url}/api`) },
+  { name: 'arabic', as: 'stranger', visit: (page, { url }) => page.goto(`${url}/?lang=ar`) },
+  { name: 'german', as: 'stranger', visit: (page, { url }) => page.goto(`${url}/?lang=de`) },
+  { name: 'japanese', as: 'stranger', visit: (page, { url }) => page.goto(`${url}/?lang=ja`) },
+]
