@@ -66,6 +66,17 @@ export function addUserCommands(program: Command, parts: { shell: Shell; app: Ap
   }).option('--password-stdin', 'read the password from standard input')
 
   add({
+    name: 'two-factor-off',
+    operands: ['EMAIL'],
+    summary: 'let an account sign in without a code again',
+    help: 'Turns the second factor of an account off: for who has lost the phone and the recovery codes.',
+    work: async ({ accounts, email }) => {
+      await accounts.turnOffTwoFactor(email)
+      shell.print(`${email} signs in with the password alone again`)
+    },
+  })
+
+  add({
     name: 'disable',
     operands: ['EMAIL'],
     summary: 'stop an account and its tokens at once',

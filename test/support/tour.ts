@@ -168,6 +168,7 @@ export const STOPS: Stop[] = [
     visit: async (page, { push }) => {
       await page.goto((await push()).html_url)
       await page.click('main form button.primary')
+      await page.waitForSelector('.secret')
       await page.reload()
     },
   },

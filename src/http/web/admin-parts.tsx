@@ -162,7 +162,7 @@ export function SettingsTable({ guest, settings }: { guest: Member; settings: re
     <section aria-labelledby="settings-title">
       <h2 id="settings-title">{say('admin_settings')}</h2>
       <p class="hint">{say('admin_settings_hint')}</p>
-      <section class="scrolls" aria-labelledby="settings-title" tabIndex={0}>
+      <div class="scrolls" tabIndex={0}>
         <table dir="ltr">
           <thead>
             <tr>
@@ -183,7 +183,7 @@ export function SettingsTable({ guest, settings }: { guest: Member; settings: re
             ))}
           </tbody>
         </table>
-      </section>
+      </div>
     </section>
   )
 }

@@ -6,18 +6,22 @@ import type { AnswerGuest } from './page.tsx'
 export function createPreviousApiPage(answer: AnswerGuest) {
   return (guest: Guest): Response => {
     const title = 'The previous API version'
-    return answer(<PreviousApi baseUrl={guest.exchange.baseUrl} />, { guest, title, scripts: ['common'] })
+    const { baseUrl } = guest.exchange
+    return answer(<PreviousApi baseUrl={baseUrl} docs={`${guest.basePath}/api/v2/docs`} />, {
+      guest,
+      title,
+      scripts: ['common'],
+    })
   }
 }
 
-function PreviousApi({ baseUrl }: { baseUrl: string }) {
+function PreviousApi({ baseUrl, docs }: { baseUrl: string; docs: string }) {
   return (
     <div lang="en" dir="ltr">
       <h1>The previous API version</h1>
       <p>
         Clients of version 1 work here unchanged: point them at <code>{baseUrl}</code>. What is new is in{' '}
-        <a href={`${baseUrl}/api/v2/docs`}>version 2</a>, which new programs should use; both know the same
-        pushes.
+        <a href={docs}>version 2</a>, which new programs should use; both know the same pushes.
       </p>
       <h2>Create</h2>
       <p>A password or any text, as a form or as JSON:</p>
@@ -67,10 +71,8 @@ curl ${baseUrl}/api/v1/version.json`}</Command>
 
 function Command({ children }: { children: string }) {
   return (
-    <section aria-label="Command">
-      <pre>
-        <code>{children}</code>
-      </pre>
-    </section>
+    <pre>
+      <code>{children}</code>
+    </pre>
   )
 }

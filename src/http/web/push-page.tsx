@@ -130,7 +130,7 @@ function Log({ guest, entries, total, dropped, urlToken }: LogProps) {
   return (
     <section aria-labelledby="log-title">
       <h2 id="log-title">{say('audit_title')}</h2>
-      <section class="scrolls" aria-labelledby="log-title" tabIndex={0}>
+      <div class="scrolls" tabIndex={0}>
         <table>
           <thead>
             <tr>
@@ -157,7 +157,7 @@ function Log({ guest, entries, total, dropped, urlToken }: LogProps) {
             ))}
           </tbody>
         </table>
-      </section>
+      </div>
       {dropped > 0 ? <p class="hint">{say('audit_dropped', { n: dropped })}</p> : null}
       <nav class="pages" aria-label={say('pages')}>
         {page > 1 ? <a href={guest.href(`${base}?page=${page - 1}`)}>{say('page_before')}</a> : null}

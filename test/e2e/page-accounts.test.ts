@@ -1,0 +1,350 @@
+// Accounts on the pages, against the binary: the first start, signing in, a second factor, tokens, administration.
+
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import { createStage, type Started } from '../support/binary.ts'
+import { launchBrowser, skipBrowserTests, type Watched, watch } from '../support/chromium.ts'
+import { ADMIN, codeOf, MEMBER, PASSWORD, setupLinkOf, signIn } from '../support/tour.ts'
+
+const MODES: [string, BrowserContextOptions][] = [
+  ['with scripts', {}],
+  ['without scripts', { javaScriptEnabled: false }],
+]
+
+describe.skipIf(skipBrowserTests).each(MODES)('in a browser %s', (_name, options) => {
+  const stage = createStage()
+  let browser: Browser
+  let contexts: { context: BrowserContext; watched: Watched }[] = []
+
+  beforeAll(async () => {
+    browser = await launchBrowser()
+  })
+
+  afterEach(async () => {
+    for (const { context, watched } of contexts) {
+      await context.close()
+      expect(watched.outside).toEqual([])
+      expect(watched.complaints.filter((text) => !/status of (4\d\d)|failed$/.test(text))).toEqual([])
+    }
+    contexts = []
+    await stage.clear()
+  })
+
+  afterAll(() => browser?.close())
+
+  async function open(server: Started): Promise<Page> {
+    const context = await browser.newContext({ locale: 'en-GB', ...options })
+    contexts.push({ context, watched: await watch(context, server.url) })
+    return context.newPage()
+  }
+
+  const submit = (page: Page) => page.click('main button.primary')
+
+  async function makeAccount(page: Page, link: string, email: string | null, password = PASSWORD) {
+    await page.goto(link)
+    if (email !== null) await page.fill('#email', email)
+    await page.fill('#password', password)
+    await submit(page)
+  }
+
+  test('the first start prints a link that makes the first administrator, once', async () => {
+    const server = await stage.start()
+    const link = setupLinkOf(server)
+    const page = await open(server)
+    await makeAccount(page, link, ADMIN, 'too short')
+    if (options.javaScriptEnabled === false || page.url() === link) {
+      // The browser itself asks for more characters before anything is sent.
+      expect(await page.locator('#password:invalid').count()).toBe(1)
+    }
+    await makeAccount(page, link, ADMIN)
+    await page.waitForURL(`${server.url}/`)
+    await page.click('a[href$="/admin"]')
+    expect(await page.textContent('h1')).toBe('Administration')
+
+    // Nobody else on the network takes the instance.
+    const stranger = await open(server)
+    const response = await stranger.goto(link)
+    expect(response?.status()).toBe(404)
+    expect(await stranger.textContent('h1')).toBe('This link no longer works')
+    await server.end()
+    const again = await stage.start({ dataDir: server.dataDir })
+    expect(setupLinkOf(again)).toBe('')
+    expect(again.stdout()).not.toContain('welcome')
+  })
+
+  test('a setup link is replaced at the next start, and void once an account exists', async () => {
+    const server = await stage.start()
+    const first = setupLinkOf(server)
+    await server.end()
+    const again = await stage.start({ dataDir: server.dataDir })
+    const second = setupLinkOf(again)
+    const token = (link: string) => link.split('/').at(-1)
+    expect(token(second)).not.toBe(token(first))
+    expect((await again.ask(`/welcome/${token(first)}`)).status).toBe(404)
+    expect((await again.ask(`/welcome/${token(second)}`)).status).toBe(200)
+    await again.command(['user', 'add', MEMBER, '--password-stdin'], PASSWORD)
+    expect((await again.ask(`/welcome/${token(second)}`)).status).toBe(404)
+  })
+
+  test('signing in and out, and changing the password', async () => {
+    const server = await stage.start()
+    await server.command(['user', 'add', MEMBER, '--password-stdin'], PASSWORD)
+    const page = await open(server)
+    await page.goto(`${server.url}/pushes?show=expired`)
+    expect(await page.textContent('h1')).toBe('Sign in')
+    await page.fill('#email', ` ${MEMBER.toUpperCase()}`)
+    await page.fill('#password', 'wrong password')
+    await submit(page)
+    expect(await page.textContent('.notice.bad')).toContain('Address or password is wrong')
+    await page.fill('#password', PASSWORD)
+    await submit(page)
+    // Where the person was going.
+    await page.waitForURL('**/pushes?show=expired')
+    const [cookie] = await page.context().cookies()
+    expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Lax', secure: false, path: '/' })
+
+    const other = await open(server)
+    await signIn(other, server.url, MEMBER)
+    await page.goto(`${server.url}/account`)
+    await page.fill('#current', 'not it, certainly')
+    await page.fill('#password', 'another long password')
+    await page.getByRole('button', { name: 'Change the password' }).click()
+    expect(await page.textContent('#current-problem')).toContain('not your password')
+    await page.fill('#current', PASSWORD)
+    await page.fill('#password', 'another long password')
+    await page.getByRole('button', { name: 'Change the password' }).click()
+    expect(await page.textContent('.notice.good')).toContain('changed')
+    await other.goto(`${server.url}/account`)
+    expect(await other.textContent('h1')).toBe('Sign in')
+    await signIn(other, server.url, MEMBER, 'another long password')
+
+    await page.getByRole('button', { name: 'Sign out', exact: true }).first().click()
+    await page.goto(`${server.url}/account`)
+    expect(await page.textContent('h1')).toBe('Sign in')
+  })
+
+  test('sessions are listed, and ended one by one or all others', async () => {
+    const server = await stage.start()
+    await server.command(['user', 'add', MEMBER, '--password-stdin'], PASSWORD)
+    const [page, second, third] = [await open(server), await open(server), await open(server)]
+    for (const one of [page, second, third]) await signIn(one, server.url, MEMBER)
+    await page.goto(`${server.url}/account`)
+    expect(await page.locator('#sessions li').count()).toBe(3)
+    expect(await page.textContent('#sessions')).toContain('This browser')
+    await page.locator('#sessions li button').first().click()
+    expect(await page.locator('#sessions li').count()).toBe(2)
+    await page.getByRole('button', { name: 'Sign out all others' }).click()
+    expect(await page.locator('#sessions li').count()).toBe(1)
+    for (const one of [second, third]) {
+      await one.goto(`${server.url}/account`)
+      expect(await one.textContent('h1')).toBe('Sign in')
+    }
+  })
+
+  test('a second factor: set up, asked for, replaced by a recovery code, turned off', async () => {
+    const server = await stage.start()
+    await server.command(['user', 'add', MEMBER, '--password-stdin'], PASSWORD)
+    const page = await open(server)
+    await signIn(page, server.url, MEMBER)
+    await page.goto(`${server.url}/account/two-factor`)
+    const secret = ((await page.textContent('#secret')) ?? '').trim()
+    await page.fill('#code', '000000')
+    await submit(page)
+    expect(await page.textContent('#code-problem')).toContain('wrong')
+    expect(((await page.textContent('#secret')) ?? '').trim()).toBe(secret)
+    await page.fill('#code', codeOf(secret))
+    await submit(page)
+    const codes = ((await page.textContent('#codes')) ?? '').trim().split('\n')
+    expect(codes).toHaveLength(10)
+
+    const other = await open(server)
+    const enter = async (code: string) => {
+      await other.goto(`${server.url}/sign-in`)
+      await other.fill('#email', MEMBER)
+      await other.fill('#password', PASSWORD)
+      await submit(other)
+      expect(await other.textContent('h1')).toBe('One more step')
+      expect(await other.context().cookies()).toEqual([])
+      await other.fill('#code', code)
+      await submit(other)
+    }
+    // The code that set it up was used by that.
+    await enter(codeOf(secret))
+    expect(await other.textContent('.notice.bad')).toContain('wrong, or was used')
+    // The next code is accepted a little early, as the clock of a phone may be ahead.
+    await enter(codeOf(secret, Date.now() + 30_000))
+    expect(other.url()).toBe(`${server.url}/`)
+    await other.context().clearCookies()
+    await enter((codes[0] ?? '').toUpperCase().replaceAll('-', ' '))
+    expect(other.url()).toBe(`${server.url}/`)
+    await other.context().clearCookies()
+    await enter(codes[0] ?? '')
+    expect(await other.textContent('.notice.bad')).toContain('wrong')
+
+    await page.goto(`${server.url}/account`)
+    expect(await page.textContent('#two-factor')).toContain('9 recovery codes are left')
+    await page.fill('#two-factor-password', 'wrong password')
+    await page.getByRole('button', { name: 'Turn off' }).click()
+    expect(await page.textContent('#two-factor-password-problem')).toContain('not your password')
+    await page.fill('#two-factor-password', PASSWORD)
+    await page.getByRole('button', { name: 'Turn off' }).click()
+    await other.context().clearCookies()
+    await signIn(other, server.url, MEMBER)
+    expect(other.url()).toBe(`${server.url}/`)
+  })
+
+  test('a token is made, shown once, used and revoked', async () => {
+    const server = await stage.start()
+    await server.command(['user', 'add', MEMBER, '--password-stdin'], PASSWORD)
+    const page = await open(server)
+    await signIn(page, server.url, MEMBER)
+    await page.goto(`${server.url}/api_tokens`)
+    expect(page.url()).toBe(`${server.url}/users/token`)
+    await page.fill('#name', 'the backup script')
+    await submit(page)
+    const token = ((await page.textContent('#token')) ?? '').trim()
+    const curl = (...args: string[]) => Bun.spawnSync(['curl', '-sS', ...args]).stdout.toString()
+    const created = JSON.parse(
+      curl(
+        '-H',
+        `Authorization: Bearer ${token}`,
+        '--json',
+        '{"push":{"payload":"x","name":"by curl"}}',
+        `${server.url}/api/v2/pushes`,
+      ),
+    )
+    expect(created.name).toBe('by curl')
+    await page.goto(`${server.url}/pt-BR/users/token`)
+    expect(await page.content()).not.toContain(token)
+    expect(await page.textContent('.rows')).toContain('the backup script')
+    expect(await page.textContent('.rows')).toContain('Last used')
+    await page.goto(`${server.url}/pushes`)
+    expect(await page.textContent('.rows')).toContain('by curl')
+    await page.goto(`${server.url}/users/token`)
+    await page.fill('#name', 'the backup script')
+    await submit(page)
+    expect(await page.textContent('#name-problem')).toContain('already')
+    await page.getByRole('button', { name: 'Revoke: the backup script' }).click()
+    expect(await page.textContent('main')).toContain('There are none yet')
+    expect(curl('-H', `Authorization: Bearer ${token}`, `${server.url}/api/v2/pushes/active`)).toContain(
+      'not valid',
+    )
+  })
+
+  test('administrators invite, disable, reset and remove', async () => {
+    const server = await stage.start()
+    await server.command(['user', 'add', ADMIN, '--admin', '--password-stdin'], PASSWORD)
+    const admin = await open(server)
+    await signIn(admin, server.url, ADMIN)
+    await admin.goto(`${server.url}/admin`)
+    expect(await admin.textContent('main')).toContain('--data-dir')
+    await admin.fill('#email', MEMBER)
+    await admin.getByRole('button', { name: 'Make the link' }).click()
+    const invitation = ((await admin.textContent('#link')) ?? '').trim()
+
+    const member = await open(server)
+    await makeAccount(member, invitation, null)
+    await member.waitForURL(`${server.url}/`)
+    expect(await member.locator('a[href$="/admin"]').count()).toBe(0)
+    expect((await member.goto(`${server.url}/admin`))?.status()).toBe(403)
+    await member.goto(server.url)
+    await member.fill('#payload', 'secret of the member')
+    await member.click('form.create > .actions button')
+    await member.waitForURL('**/preview')
+    const { pathname } = new URL(member.url())
+
+    // An administrator sees that there is a push, and nothing of it.
+    await admin.goto(`${server.url}/admin`)
+    expect(await admin.textContent('.facts')).toContain('1')
+    const [, , urlToken = ''] = pathname.split('/')
+    expect(await admin.content()).not.toContain(urlToken)
+    expect((await admin.goto(`${server.url}/pushes/${urlToken}`))?.status()).toBe(404)
+
+    const change = async (button: string, tick?: string) => {
+      await admin.goto(`${server.url}/admin`)
+      await admin.locator('details.more > summary').click()
+      if (tick !== undefined) await admin.check(tick)
+      await admin.getByRole('button', { name: button }).click()
+    }
+    await change('Disable')
+    await member.goto(`${server.url}/account`)
+    expect(await member.textContent('h1')).toBe('Sign in')
+    await change('Enable again')
+    await change('Make a link for a new password')
+    const reset = ((await admin.textContent('#link')) ?? '').trim()
+    await makeAccount(member, reset, null, 'a new long password')
+    await member.waitForURL(`${server.url}/`)
+    expect((await member.goto(reset))?.status()).toBe(404)
+    await change('Remove the account', '[name=sure]')
+    expect(await admin.textContent('main')).not.toContain(MEMBER)
+    await member.goto(`${server.url}/account`)
+    expect(await member.textContent('h1')).toBe('Sign in')
+  })
+
+  test('anybody signs up where that is allowed, and nowhere else', async () => {
+    const closed = await stage.start()
+    expect((await closed.ask('/sign-up')).status).toBe(404)
+    const server = await stage.start({ flags: ['--signups'] })
+    await server.command(['user', 'add', ADMIN, '--admin', '--password-stdin'], PASSWORD)
+    const page = await open(server)
+    await page.goto(`${server.url}/sign-in`)
+    await page.getByRole('link', { name: 'Make an account' }).click()
+    await page.fill('#email', MEMBER)
+    await page.fill('#password', PASSWORD)
+    await submit(page)
+    await page.waitForURL(`${server.url}/`)
+    expect(await page.locator('a[href$="/admin"]').count()).toBe(0)
+  })
+
+  test('the lists page, search, and take the log along', async () => {
+    const server = await stage.start()
+    await server.command(['user', 'add', MEMBER, '--password-stdin'], PASSWORD)
+    const { stdout } = await server.command(['token', 'create', MEMBER])
+    const auth = { authorization: `Bearer ${stdout.trim()}` }
+    let last = { url_token: '' }
+    for (let n = 1; n <= 55; n += 1) {
+      const note = n === 7 ? 'for the Übergabe' : ''
+      last = await (await server.create({ payload: 'x', name: `push ${n}`, note }, auth)).json()
+    }
+    await server.retrieve(last.url_token, {
+      headers: { 'user-agent': '=cmd|"/c calc"!A1', 'accept-language': 'de' },
+    })
+    const page = await open(server)
+    await signIn(page, server.url, MEMBER)
+    await page.goto(`${server.url}/pushes`)
+    expect(await page.locator('.rows > li').count()).toBe(50)
+    expect(await page.locator('.rows .title').first().textContent()).toBe('push 55')
+    expect(await page.locator('.state').first().textContent()).toContain('4 of 5 views left')
+    await page.getByRole('link', { name: 'Older' }).click()
+    expect(await page.locator('.rows > li').count()).toBe(5)
+    await page.fill('#q', 'übergabe')
+    await page.getByRole('button', { name: 'Search' }).click()
+    expect(await page.locator('.rows .title').allTextContents()).toEqual(['push 7'])
+    await page.fill('#q', 'nothing like it')
+    await page.getByRole('button', { name: 'Search' }).click()
+    expect(await page.textContent('main')).toContain('No push has these words')
+
+    await page.goto(`${server.url}/pushes/${last.url_token}`)
+    expect(await page.textContent('#link')).toContain(last.url_token)
+    expect(await page.locator('tbody tr').count()).toBe(2)
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'Save as CSV' }).click(),
+    ])
+    const csv = readFileSync(await download.path(), 'utf8')
+    expect(csv.split('\r\n')[0]).toBe('\uFEFF"time","kind","ip","user_agent","referrer"')
+    expect(csv).toContain(`"'=cmd|""/c calc""!A1"`)
+    const cookies = (await page.context().cookies()).map(({ name, value }) => `${name}=${value}`).join('; ')
+    const log = await (
+      await server.ask(`/pushes/${last.url_token}/audit.json`, { headers: { cookie: cookies } })
+    ).json()
+    expect(log.logs.map(({ kind }: { kind: string }) => kind)).toEqual(['creation', 'view'])
+
+    await page.locator('details', { hasText: 'Expire it now' }).locator('summary').click()
+    await page.click('button.danger')
+    expect(await page.textContent('h1')).toBe('It is gone')
+    await page.goto(`${server.url}/pushes?show=expired`)
+    expect(await page.textContent('.rows')).toContain('Deleted')
+  })
+})

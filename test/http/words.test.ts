@@ -1,0 +1,98 @@
+// The words of the interface: every catalogue is whole, every word is used, and languages are chosen as asked.
+
+import { expect, test } from 'bun:test'
+import { join, resolve } from 'node:path'
+import { Glob } from 'bun'
+import {
+  CATALOGUES,
+  chooseLanguage,
+  LANGUAGES,
+  type Text,
+  type WordKey,
+  wordsOf,
+} from '../../src/http/web/words/words.ts'
+
+const WEB = resolve(import.meta.dir, '../../src/http')
+const KEYS = Object.keys(CATALOGUES.en) as WordKey[]
+
+const sources = [...new Glob('**/*.{ts,tsx}').scanSync(WEB)]
+  .filter((path) => !path.includes('words/'))
+  .map((path) => require('node:fs').readFileSync(join(WEB, path), 'utf8'))
+  .join('\n')
+
+/** Built from a code that somebody else names. */
+const COMPOSED = /^(problem|error)_/
+
+const formsOf = (text: Text): string[] => (typeof text === 'string' ? [text] : Object.values(text))
+
+const parametersOf = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '')
+
+test('every word is used, and every word that is used is there', () => {
+  const isUsed = (key: string) => COMPOSED.test(key) || new RegExp(`['"]${key}['"]`).test(sources)
+  expect(KEYS.filter((key) => !isUsed(key))).toEqual([])
+  const said = [...sources.matchAll(/\bsay\(\s*'(\w+)'/g)].map(([, key]) => key ?? '')
+  expect(said.length).toBeGreaterThan(100)
+  expect(said.filter((key) => !KEYS.some((known) => known === key))).toEqual([])
+})
+
+test.each(LANGUAGES)('%s has every word and no other, none of them empty', (language) => {
+  expect(Object.keys(CATALOGUES[language])).toEqual(KEYS)
+  for (const key of KEYS) {
+    for (const form of formsOf(CATALOGUES[language][key])) {
+      expect({ key, isThere: form.trim() !== '' }).toEqual({ key, isThere: true })
+    }
+  }
+})
+
+test.each(LANGUAGES)('%s keeps the parameters of every word', (language) => {
+  for (const key of KEYS) {
+    const wanted = new Set(formsOf(CATALOGUES.en[key]).flatMap(parametersOf))
+    const text = CATALOGUES[language][key]
+    const other = typeof text === 'string' ? text : text.other
+    // `min` may be missing where there is nothing to choose from, as in English.
+    const given = new Set(formsOf(text).flatMap(parametersOf))
+    expect({ key, given: [...given].sort() }).toEqual({ key, given: [...wanted].sort() })
+    for (const form of formsOf(text)) {
+      for (const name of parametersOf(form)) expect(wanted.has(name)).toBe(true)
+    }
+    expect(new Set(parametersOf(other))).toEqual(wanted)
+  }
+})
+
+test.each(LANGUAGES)('%s has the plural forms that its numbers need', (language) => {
+  const needed = new Intl.PluralRules(language)
+  for (const key of KEYS) {
+    const text = CATALOGUES[language][key]
+    if (typeof text === 'string') continue
+    const known: string[] = needed.resolvedOptions().pluralCategories
+    expect({ key, unknown: Object.keys(text).filter((form) => !known.includes(form)) }).toEqual({
+      key,
+      unknown: [],
+    })
+  }
+})
+
+test('numbers, plurals and moments are those of the language', () => {
+  const de = wordsOf('de')
+  expect(wordsOf('en').say('views', { n: 1 })).toBe('1 view')
+  expect(wordsOf('en').say('views', { n: 1000 })).toBe('1,000 views')
+  expect(de.say('views', { n: 1000 })).toContain('1.000')
+  expect(wordsOf('en').moment(Date.parse('2026-11-27T14:05:00Z'))).toMatch(/^27 November 2026 at \d\d:05 \S+/)
+  expect(de.moment(Date.parse('2026-11-27T12:05:00Z'))).toContain('. November 2026')
+  expect(wordsOf('ar').direction).toBe('rtl')
+  expect(wordsOf('en').bytes(4 * 1024 ** 3)).toBe('4.3 GB')
+  expect(wordsOf('en').bytes(0)).toBe('0 byte')
+})
+
+test.each([
+  [null, null, null, 'en'],
+  [null, null, 'de-AT,de;q=0.9,en;q=0.8', 'de'],
+  [null, null, 'pt-BR, fr;q=0.5, es;q=0.7', 'es'],
+  [null, null, 'de;q=0, ja', 'ja'],
+  [null, 'fr', 'de', 'fr'],
+  ['ar', 'fr', 'de', 'ar'],
+  ['xx', null, 'de', 'de'],
+  ['../../etc', '<script>', ';;;q=x,,', 'en'],
+] as const)('asked %p, kept %p, accepted %p: %s', (asked, kept, accepted, language) => {
+  expect(chooseLanguage({ asked, kept, accepted })).toBe(language)
+})
