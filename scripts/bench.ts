@@ -9,6 +9,7 @@ import { measureEmptyFolder } from './bench/empty-folder.ts'
 import { measureFiles } from './bench/files.ts'
 import { measureFullFolder } from './bench/full-folder.ts'
 import { measureBare } from './bench/loads.ts'
+import { measurePages } from './bench/pages.ts'
 import { createReport } from './bench/report.ts'
 import { createSandbox, type Sandbox } from './bench/sandbox.ts'
 import { startBare } from './bench/servers.ts'
@@ -75,6 +76,7 @@ async function measure(sandbox: Sandbox, { binary, seconds, pushes, files }: Opt
   const stage = { binary, seconds, sandbox, cores, report, bare }
   try {
     const served = await measureEmptyFolder(stage)
+    await measurePages(stage, served)
     if (pushes === undefined) await served.server.stop()
     else await measureFullFolder(stage, { served, pushes })
     await bare.stop()

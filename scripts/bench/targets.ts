@@ -7,6 +7,9 @@ export const targets = {
   p99: { atMost: 50 },
   errors: { atMost: 0 },
 
+  /** Of one page, on the server's core alone. */
+  page: { atMost: 2 },
+
   firstAnswer: { atMost: 150 },
   idleMemory: { atMost: 80 },
   /** After a million requests. */

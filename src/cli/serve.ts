@@ -41,7 +41,8 @@ export function addServeCommand(program: Command, parts: { shell: Shell; app: Ap
     const settingsInEffect = entries.map(presentSetting)
     const served = { config, settings: settingsInEffect }
     const server = await app.startServer(served, ports).catch((cause) => explainStart(cause, config))
-    shell.print(readyLines(app.version, server).join('\n'))
+    // One line for programs that wait for it; a person finds the link more easily in a line of its own.
+    shell.print(readyText(app.version, server).join(shell.isOutputTerminal ? '\n' : '. '))
     const stopped = stopAsked.then(() => server.stop())
     const failure = await Promise.race([stopped, server.failed])
     if (failure) throw new CommandFailure(failure.message)
@@ -84,12 +85,12 @@ function presentSetting({ setting: { flag, help }, text, from }: Entry) {
 }
 
 /** That it is ready; and, while there are no accounts, where the first one is made. */
-function readyLines(version: string, { url, baseUrl, dataDir, setupPath }: RunningServer): string[] {
+function readyText(version: string, { url, baseUrl, dataDir, setupPath }: RunningServer): string[] {
   const links = baseUrl === null ? '' : `, links start with ${baseUrl}`
   const ready = `Oncebox ${version} is ready on ${url} (data in ${dataDir})${links}`
   if (setupPath === null) return [ready]
   return [
     ready,
-    `There is no account yet. This link makes the first one, an administrator, once: ${baseUrl ?? url}${setupPath}`,
+    `There is no account yet; this makes the first administrator, once: ${baseUrl ?? url}${setupPath}`,
   ]
 }

@@ -77,6 +77,14 @@ test('user password asks only for an account that exists', async () => {
   expect(trial.state.accounts).toMatchObject([{ password: 'another good one' }])
 })
 
+test('user two-factor-off', async () => {
+  const trial = await withAnn()
+  for (const account of trial.state.accounts) account.hasTwoFactor = true
+  await trial.run('user', 'two-factor-off', 'ann@example.org')
+  expect(trial.state.accounts).toMatchObject([{ hasTwoFactor: false }])
+  expect(trial.out).toEqual(['ann@example.org signs in with the password alone again'])
+})
+
 test('user disable and enable', async () => {
   const trial = await withAnn()
   await trial.run('user', 'disable', 'ann@example.org')

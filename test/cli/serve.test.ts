@@ -26,6 +26,26 @@ test('the ready line tells what links start with', async () => {
   expect(await ended).toBe(0)
 })
 
+test.each([
+  [true, '\n'],
+  [false, '. '],
+])(
+  'while there is no account, it tells where the first one is made (on a terminal: %p)',
+  async (isOutputTerminal, glue) => {
+    const trial = createTrial({ isOutputTerminal, env: { ONCEBOX_BASE_URL: 'https://once.example/' } })
+    trial.state.setupPath = '/welcome/abc'
+    const ended = trial.run('serve', '--data-dir', 'box')
+    await Bun.sleep(0)
+    expect(trial.out).toHaveLength(1)
+    expect(trial.out[0]?.split(glue)).toEqual([
+      'Oncebox 3.0.0 is ready on http://127.0.0.1:5100 (data in /srv/box), links start with https://once.example',
+      'There is no account yet; this makes the first administrator, once: https://once.example/welcome/abc',
+    ])
+    trial.signal()
+    expect(await ended).toBe(0)
+  },
+)
+
 test('a second signal ends the process at once', async () => {
   const trial = createTrial()
   const ended = trial.run()

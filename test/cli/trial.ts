@@ -67,6 +67,7 @@ function createMemoryApp() {
     accounts: [] as (Account & { password: string })[],
     apiTokens: [] as ApiToken[],
     config: undefined as Config | undefined,
+    setupPath: null as string | null,
     dataDir: '',
     closed: 0,
     stopped: 0,
@@ -88,7 +89,7 @@ function createMemoryApp() {
         url: 'http://127.0.0.1:5100',
         baseUrl: config.baseUrl,
         dataDir: config.dataDir,
-        setupPath: null,
+        setupPath: state.setupPath,
         stop: async () => {
           state.stopped += 1
         },

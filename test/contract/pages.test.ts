@@ -4,6 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Account } from '../../src/domain/account.ts'
 import { type Api, startApi } from '../support/api.ts'
 import type { Init } from '../support/instance.ts'
+import { findNeedles, readFolder, spellingsOf } from '../support/needles.ts'
+import { codeOf } from '../support/tour.ts'
 
 const PASSWORD = 'correct horse battery'
 const FORM = 'application/x-www-form-urlencoded'
@@ -139,7 +141,10 @@ describe('a secret link', () => {
     const { text } = await fetchPage(pathOf(html_url))
     const nonce = nonceOf(text)
     expect((await send(pathOf(other.html_url), { nonce })).status).toBe(409)
-    expect((await send(pathOf(html_url), { nonce: `${nonce.slice(0, -1)}A` })).status).toBe(409)
+    expect(
+      (await send(pathOf(html_url), { nonce: `${nonce.startsWith('A') ? 'B' : 'A'}${nonce.slice(1)}` }))
+        .status,
+    ).toBe(409)
     expect((await send(pathOf(html_url), { nonce })).text).toContain('correct horse')
     const again = await send(pathOf(html_url), { nonce })
     expect(again.status).toBe(409)
@@ -479,5 +484,54 @@ describe('one-time links', () => {
       expect(log).not.toContain(text)
     }
     expect(log).toContain('/welcome/:link')
+  })
+})
+
+describe('a second factor', () => {
+  test('lies in the data folder for nobody to read, and neither do sessions, links and recovery codes', async () => {
+    const fresh = await startApi()
+    await fresh.addAccount('bob@example.org')
+    const post = async (path: string, fields: Record<string, string>, cookie = '') => {
+      const body = new URLSearchParams(fields).toString()
+      return fresh.fetch(path, { body, headers: { 'content-type': FORM, cookie, ...SAME } })
+    }
+    const cookie = cookieOf(
+      (await post('/sign-in', { email: 'bob@example.org', password: PASSWORD })).headers,
+    )
+    const offer = await (await fresh.fetch('/account/two-factor', { headers: { cookie } })).text()
+    const secret = /name="secret" value="([A-Z2-7]{32})"/.exec(offer)?.[1] ?? ''
+    const form = /name="form" value="([\w-]+)"/.exec(offer)?.[1] ?? ''
+    const code = codeOf(secret, fresh.clock.now())
+    const codes = /<pre id="codes">([^<]+)</.exec(
+      await (await post('/account/two-factor', { form, secret, code }, cookie)).text(),
+    )?.[1]
+    expect(codes?.split('\n')).toHaveLength(10)
+    const needles = [
+      secret,
+      cookie.split('=')[1] ?? '',
+      form,
+      ...(codes ?? '').split('\n'),
+      (fresh.setupPath() ?? '').slice(9),
+    ]
+    const bytes = needles
+      .flatMap((text) => [text, text.replaceAll('-', '')])
+      .flatMap((text) => spellingsOf(text))
+    const places = readFolder(fresh.dataDir)
+    expect(places.length).toBeGreaterThan(2)
+    expect(
+      findNeedles(
+        places,
+        bytes.map((needle) => ({ name: needle.toString(), bytes: needle })),
+      ),
+    ).toEqual([])
+
+    // A reset link sets the password, and the code is asked for all the same.
+    const pending = await (await post('/sign-in', { email: 'bob@example.org', password: PASSWORD })).text()
+    const blob = /name="pending" value="([\w-]+)"/.exec(pending)?.[1] ?? ''
+    expect((await post('/sign-in/code', { pending: blob, code })).status).toBe(422)
+    fresh.clock.advance(11 * 60 * 1000)
+    const late = await post('/sign-in/code', { pending: blob, code: codeOf(secret, fresh.clock.now()) })
+    expect(await late.text()).toContain('took too long')
+    await fresh.close()
   })
 })
