@@ -30,7 +30,10 @@ describe('what cannot be used', () => {
     ['--port 0 config', 'the command config comes before all flags'],
     ['serve now', 'unexpected argument "now"'],
     ['serve -- --port', 'unexpected argument "--port"'],
-    ['user ad', 'unknown command "user ad" (there are add, list, password, two-factor-off, disable, enable, remove)'],
+    [
+      'user ad',
+      'unknown command "user ad" (there are add, list, password, two-factor-off, disable, enable, remove)',
+    ],
     [
       'user --data-dir /x list',
       'flags come after the command (one of add, list, password, two-factor-off, disable, enable, remove)',

@@ -1,8 +1,8 @@
 // The page about a push that was created: its link and QR code, and never a view.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import decodeQr from 'qr/decode.js'
 import { type Api, startApi } from '../support/api.ts'
+import { readQr } from '../support/qr.ts'
 
 let api: Api
 
@@ -17,21 +17,6 @@ const page = async (path: string, init = {}) => {
 }
 
 const create = (push = {}) => api.create(push, { headers: { host: 'once.example' } })
-
-/** Draws the squares of the path, as a client would that rasterises the code. */
-function readQr(svg: string): string {
-  const size = Number(/viewBox="0 0 (\d+)/.exec(svg)?.[1])
-  const scale = 4
-  const data = new Uint8Array((size * scale) ** 2 * 4).fill(255)
-  for (const [, x, y] of svg.matchAll(/M(\d+) (\d+)h1v1h-1z/g)) {
-    for (let at = 0; at < scale * scale; at += 1) {
-      const row = Number(y) * scale + Math.floor(at / scale)
-      const pixel = (row * size * scale + Number(x) * scale + (at % scale)) * 4
-      data.fill(0, pixel, pixel + 3)
-    }
-  }
-  return decodeQr({ width: size * scale, height: size * scale, data })
-}
 
 test('shows the link, as a QR code that stands for itself too, and counts nothing', async () => {
   const push = await create({ expire_after_views: 1, passphrase: 'sesame' })

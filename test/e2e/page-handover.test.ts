@@ -4,9 +4,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import { readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
-import decodeQr from 'qr/decode.js'
 import { createStage, type Started } from '../support/binary.ts'
 import { launchBrowser, measureLooks, skipBrowserTests, type Watched, watch } from '../support/chromium.ts'
+import { readQr } from '../support/qr.ts'
 import { MEMBER, PASSWORD, signIn } from '../support/tour.ts'
 
 const SCRIPTED: BrowserContextOptions = { permissions: ['clipboard-read', 'clipboard-write'] }
@@ -116,27 +116,11 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     const reader = await open(options)
     await reader.goto(link)
     await press(reader)
-    expect(await readQr(reader)).toBe(payload)
+    expect(readQr(await reader.locator('svg.qr').evaluate((svg) => svg.outerHTML))).toBe(payload)
     await reader.locator('.secret > details > summary').click()
     expect(await reader.textContent('#payload')).toBe(payload)
     await expectGone(reader, link)
   })
-
-  /** What a camera would read off the screen. */
-  async function readQr(page: Page): Promise<string> {
-    const markup = await page.locator('svg.qr').evaluate((svg) => svg.outerHTML)
-    const size = Number(/viewBox="0 0 (\d+)/.exec(markup)?.[1])
-    const scale = 4
-    const data = new Uint8Array((size * scale) ** 2 * 4).fill(255)
-    for (const [, x, y] of markup.matchAll(/M(\d+) (\d+)h1v1h-1z/g)) {
-      for (let at = 0; at < scale * scale; at += 1) {
-        const row = Number(y) * scale + Math.floor(at / scale)
-        const pixel = (row * size * scale + Number(x) * scale + (at % scale)) * 4
-        data.fill(0, pixel, pixel + 3)
-      }
-    }
-    return decodeQr({ width: size * scale, height: size * scale, data })
-  }
 
   test.each(MODES)('files go from hand to hand, %s', async (_name, options) => {
     const folder = stage.folder()

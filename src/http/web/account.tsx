@@ -1,6 +1,5 @@
 // One's own account: password, second factor, browsers that are signed in, API tokens.
 
-import { MIN_PASSWORD_LENGTH } from '../../domain/account.ts'
 import { isDomainError } from '../../domain/errors.ts'
 import type { Problems } from '../../domain/problems.ts'
 import type { Sessions } from '../../services/sessions.ts'
@@ -10,7 +9,7 @@ import type { SignInLimit } from '../sign-in-limit.ts'
 import type { Form } from './form.ts'
 import type { Member } from './guest.ts'
 import type { AnswerGuest } from './page.tsx'
-import { ButtonForm, FormToken, Input, Moment, Notice, problemTexts } from './parts.tsx'
+import { ButtonForm, FormToken, Input, Moment, NewPasswordInput, Notice, problemTexts } from './parts.tsx'
 
 export type AccountPageOptions = {
   answer: AnswerGuest
@@ -95,15 +94,7 @@ function PasswordForm({ guest, shown }: { guest: Member; shown: Shown }) {
           problem={shown.wrongPassword === 'current' ? say('password_wrong') : undefined}
           attributes={{ autocomplete: 'current-password', required: true }}
         />
-        <Input
-          id="password"
-          name="password"
-          type="password"
-          label={say('password_new')}
-          hint={say('password_hint', { n: MIN_PASSWORD_LENGTH })}
-          problem={texts.password}
-          attributes={{ autocomplete: 'new-password', required: true, minlength: MIN_PASSWORD_LENGTH }}
-        />
+        <NewPasswordInput words={guest.words} problem={texts.password} />
         <button type="submit">{say('password_submit')}</button>
         <p class="hint">{say('password_ends_sessions')}</p>
       </form>

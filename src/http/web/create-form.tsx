@@ -4,7 +4,7 @@ import { MAX_QR_CHARACTERS } from '../../domain/new-push.ts'
 import { PUSH_KINDS, type PushKind } from '../../domain/push.ts'
 import { type CreateFormProps, Expiry, Labels, type PartProps, Protection } from './create-fields.tsx'
 import { Generator } from './generator.tsx'
-import { Field, problemTexts } from './parts.tsx'
+import { Field, KIND_WORDS, problemTexts } from './parts.tsx'
 import type { WordKey, Words } from './words/words.ts'
 
 export function CreateForm(props: CreateFormProps) {
@@ -38,13 +38,6 @@ export function CreateForm(props: CreateFormProps) {
       <Progress words={guest.words} />
     </form>
   )
-}
-
-const KIND_WORDS: Record<PushKind, WordKey> = {
-  text: 'kind_text',
-  file: 'kind_file',
-  url: 'kind_url',
-  qr: 'kind_qr',
 }
 
 function Kinds({ guest, limits, typed }: PartProps) {

@@ -6,7 +6,7 @@ import type { Now } from '../../domain/time.ts'
 import type { Labelled, Pushes } from '../../services/pushes.ts'
 import type { Guest, Member } from './guest.ts'
 import type { AnswerGuest } from './page.tsx'
-import { Moment } from './parts.tsx'
+import { KIND_WORDS, Moment } from './parts.tsx'
 import type { WordKey, Words } from './words/words.ts'
 
 export type DashboardOptions = { answer: AnswerGuest; pushes: Pick<Pushes, 'list' | 'search'>; now: Now }
@@ -74,13 +74,6 @@ function SearchForm({ guest, asked }: { guest: Guest; asked: Asked }) {
       </form>
     </search>
   )
-}
-
-export const KIND_WORDS: Record<Labelled['push']['kind'], WordKey> = {
-  text: 'kind_text',
-  file: 'kind_file',
-  url: 'kind_url',
-  qr: 'kind_qr',
 }
 
 function Row({ guest, listed, now }: { guest: Guest; listed: Labelled; now: number }) {

@@ -1,7 +1,9 @@
 // The parts that pages are put together from: fields with their hints and problems, notices, copying, moments.
 
 import { type ComponentChildren, h, type JSX } from 'preact'
+import { MIN_PASSWORD_LENGTH } from '../../domain/account.ts'
 import type { Problem, Problems } from '../../domain/problems.ts'
+import type { PushKind } from '../../domain/push.ts'
 import { formatTime } from '../../domain/time.ts'
 import type { Guest } from './guest.ts'
 import type { WordKey, Words } from './words/words.ts'
@@ -18,6 +20,14 @@ export function problemTexts(problems: Problems, words: Words): Record<string, s
 export function problemText({ code, ...limits }: Problem, words: Words): string {
   const key: WordKey = `problem_${code}`
   return words.say(key, 'limit' in limits ? { ...limits, n: limits.limit } : limits)
+}
+
+/** What each kind of push is called. */
+export const KIND_WORDS: Record<PushKind, WordKey> = {
+  text: 'kind_text',
+  file: 'kind_file',
+  url: 'kind_url',
+  qr: 'kind_qr',
 }
 
 type FieldProps = {
@@ -92,6 +102,21 @@ export function Tick({ id, name, label, hint, isTicked, otherwise }: TickProps) 
         </p>
       )}
     </div>
+  )
+}
+
+/** For a password to be chosen. */
+export function NewPasswordInput({ words, problem }: { words: Words; problem: string | undefined }) {
+  return (
+    <Input
+      id="password"
+      name="password"
+      type="password"
+      label={words.say('password_new')}
+      hint={words.say('password_hint', { n: MIN_PASSWORD_LENGTH })}
+      problem={problem}
+      attributes={{ autocomplete: 'new-password', required: true, minlength: MIN_PASSWORD_LENGTH }}
+    />
   )
 }
 

@@ -7,11 +7,11 @@ import type { PageNonces } from '../../services/page-nonces.ts'
 import type { Pushes } from '../../services/pushes.ts'
 import { secretLink } from '../api/push-json.ts'
 import { writeCsv } from './csv.ts'
-import { KIND_WORDS, State } from './dashboard.tsx'
+import { State } from './dashboard.tsx'
 import { ExpireForm } from './expire-form.tsx'
 import type { Member } from './guest.ts'
 import type { AnswerGuest } from './page.tsx'
-import { CopyButton, Moment } from './parts.tsx'
+import { CopyButton, KIND_WORDS, Moment } from './parts.tsx'
 import type { WordKey } from './words/words.ts'
 
 export type PushPageOptions = {

@@ -1,6 +1,5 @@
 // What one-time links open: the first administrator's account, an invitation, a new password; and signing up.
 
-import { MIN_PASSWORD_LENGTH } from '../../domain/account.ts'
 import { DomainError, isDomainError } from '../../domain/errors.ts'
 import type { Problems } from '../../domain/problems.ts'
 import type { AccountLinks } from '../../services/account-links.ts'
@@ -9,7 +8,7 @@ import type { SignInLimit } from '../sign-in-limit.ts'
 import type { Form } from './form.ts'
 import type { Guest } from './guest.ts'
 import type { AnswerGuest } from './page.tsx'
-import { Input, Notice, problemTexts } from './parts.tsx'
+import { Input, NewPasswordInput, Notice, problemTexts } from './parts.tsx'
 import type { createSignInPages } from './sign-in.tsx'
 import type { WordKey } from './words/words.ts'
 
@@ -61,15 +60,7 @@ export function createWelcomePages(options: WelcomePageOptions) {
             value={email ?? shown.typedEmail ?? ''}
             attributes={{ autocomplete: 'username', required: true, readonly: email !== null }}
           />
-          <Input
-            id="password"
-            name="password"
-            type="password"
-            label={say('password_new')}
-            hint={say('password_hint', { n: MIN_PASSWORD_LENGTH })}
-            problem={texts.password}
-            attributes={{ autocomplete: 'new-password', required: true, minlength: MIN_PASSWORD_LENGTH }}
-          />
+          <NewPasswordInput words={guest.words} problem={texts.password} />
           <button type="submit" class="primary">
             {say('welcome_submit')}
           </button>
