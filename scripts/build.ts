@@ -4,6 +4,7 @@ import { chmodSync, mkdirSync, rmSync, statSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
 import manifest from '../package.json' with { type: 'json' }
+import { writeSbom } from './sbom.ts'
 
 const PROJECT = join(import.meta.dir, '..')
 
@@ -28,7 +29,7 @@ function outputFor(target: string | undefined): string {
   return join(PROJECT, 'dist', isWindows ? `${name}.exe` : name)
 }
 
-function build(target: string | undefined): void {
+async function build(target: string | undefined): Promise<void> {
   const output = outputFor(target)
   const startedAt = performance.now()
   mkdirSync(join(PROJECT, 'dist'), { recursive: true })
@@ -46,6 +47,7 @@ function build(target: string | undefined): void {
   // The executable carries its source map; the copy beside it is not needed for readable stack traces.
   rmSync(`${output}.map`, { force: true })
   chmodSync(output, 0o755)
+  await writeSbom(join(PROJECT, 'dist', 'oncebox.cdx.json'))
   const megabytes = (statSync(output).size / 1e6).toFixed(1)
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
   console.log(
@@ -55,7 +57,7 @@ function build(target: string | undefined): void {
 
 try {
   const { values } = parseArgs({ options: { target: { type: 'string' } } })
-  build(values.target)
+  await build(values.target)
 } catch (cause) {
   console.error(`The build failed: ${cause instanceof Error ? cause.message : cause}`)
   process.exit(1)

@@ -16,6 +16,7 @@ const steps = {
   },
   types: { command: ['tsc', '--noEmit'], tests: false },
   readme: { command: [BUN, 'scripts/readme.ts', '--check'], tests: false },
+  licenses: { command: [BUN, 'scripts/licenses.ts', '--check'], tests: false },
   unit: { command: [BUN, 'test', '--timeout', '120000', `--path-ignore-patterns=${E2E}/**`], tests: true },
   build: { command: [BUN, 'scripts/build.ts'], tests: false },
   e2e: { command: [BUN, 'test', '--timeout', '120000', E2E], tests: true },

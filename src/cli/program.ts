@@ -6,6 +6,7 @@ import { addCompletionCommand } from './completion.ts'
 import { addConfigCommand } from './config.ts'
 import { presentFailure } from './failures.ts'
 import { addGetCommand } from './get.ts'
+import { addLicensesCommand } from './licenses.ts'
 import { addLoginCommands } from './login.ts'
 import { addAuditCommand, addExpireCommand, addListCommand } from './manage.ts'
 import { addPushCommand } from './push.ts'
@@ -72,6 +73,7 @@ export function createProgram(parts: { shell: Shell; app: App }): Command {
   addListCommand(program, parts)
   addLoginCommands(program, parts)
   addCompletionCommand(program, shell)
+  addLicensesCommand(program, shell)
   for (const command of everyCommand(program)) command.allowUnknownOption().allowExcessArguments()
   return program
 }
