@@ -30,7 +30,7 @@ import { type AccountLinks, createAccountLinks } from './services/account-links.
 import { type Accounts, createAccounts } from './services/accounts.ts'
 import { type ApiTokens, createApiTokens } from './services/api-tokens.ts'
 import { createDownloads } from './services/downloads.ts'
-import { createLanes, type Lanes } from './services/lanes.ts'
+import { createSharedLanes, type Lanes } from './services/lanes.ts'
 import { createPassphrases } from './services/passphrases.ts'
 import { createPushes } from './services/pushes.ts'
 import { createRelieve } from './services/relief.ts'
@@ -112,7 +112,8 @@ export async function openInstance(
     now: store.now,
     purgeAfter: config.purgeAfter,
   })
-  const lanes = createLanes({
+  // Whoever signs in does not wait behind everybody who protects a push.
+  const { first: lanes, second: passphraseLanes } = createSharedLanes({
     lanes: Math.max(1, availableParallelism() - 1),
     maxWaiting: MAX_WAITING_DERIVATIONS,
   })
@@ -126,6 +127,8 @@ export async function openInstance(
     apiTokens,
     sweeper,
     lanes,
+    passphraseLanes,
+    systemNow: ports.now,
     log,
     rateLimit: ports.rateLimit ?? DEFAULT_RATE_LIMIT,
   })
@@ -188,6 +191,8 @@ type HandleParts = ServedConfig & {
   apiTokens: ApiTokens
   sweeper: Sweeper
   lanes: Lanes
+  passphraseLanes: Lanes
+  systemNow: Now
   log: Log
   rateLimit: RateLimit
 }
@@ -195,7 +200,7 @@ type HandleParts = ServedConfig & {
 function createHandle(parts: HandleParts) {
   const { config, settings, store, accounts, accountLinks, apiTokens, sweeper, lanes, log, rateLimit } = parts
   const limits = pushLimitsOf(config)
-  const passphrases = createPassphrases(lanes)
+  const passphrases = createPassphrases(parts.passphraseLanes)
   const relieve = createRelieve(() => Bun.gc(true))
   const uploads = createUploads({ store, limits, relieve })
   const downloads = createDownloads({ store, keyring: store.keyring, now: store.now, relieve })
@@ -212,7 +217,7 @@ function createHandle(parts: HandleParts) {
   const hostRules = createHostRules(config.baseUrl)
   const { basePath } = hostRules
   const assets = createAssets({ version, basePath })
-  const sessions = createSessions({ store, keyring, lanes, now })
+  const sessions = createSessions({ store, keyring, lanes, now, systemNow: parts.systemNow })
   const answer = createAnswerGuest(assets)
   const getGuest = createGetGuest({
     findSession: sessions.findSession,
@@ -235,7 +240,7 @@ function createHandle(parts: HandleParts) {
     accountLinks,
     apiTokens,
     sessions,
-    twoFactor: createTwoFactor({ store, keyring, now }),
+    twoFactor: createTwoFactor({ store, keyring, systemNow: parts.systemNow }),
     readStatus: createReadStatus({ store, sweeper, now }),
     settings,
     signups: config.signups,

@@ -3,8 +3,8 @@
 import type { Keyring } from './keyring.ts'
 import { keyNumberOf, openField, sealField } from './sealed-field.ts'
 
-/** `until` in milliseconds since 1970. */
-export type Pending = { accountId: number; email: string; until: number }
+/** `until` in milliseconds since 1970; `proof` is of the password and the second factor as they were. */
+export type Pending = { accountId: number; email: string; until: number; proof: string }
 
 const PLACE = { pushId: new Uint8Array(), field: 'pending sign-in' }
 

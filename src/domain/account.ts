@@ -29,6 +29,10 @@ export type AccountLink = {
   /** Whom it is for; null when whoever opens it says so. */
   email: string | null
   isAdmin: boolean
+  /** Of a reset: whether it turns the second factor off as well. */
+  endsTwoFactor: boolean
+  /** The administrator who made it. */
+  createdBy: number | null
   createdAt: number
   expiresAt: number
 }
@@ -45,6 +49,11 @@ export type Session = {
 /** A session ends after so long without a request, and in any case after so long. */
 export const SESSION_IDLE = 7 * DAY
 export const SESSION_LIFETIME = 30 * DAY
+
+/** More browsers than this sign out the one seen longest ago. */
+export const MAX_SESSIONS = 50
+
+export const MAX_API_TOKENS = 100
 
 /** How long each kind of link may wait to be opened. */
 export const ACCOUNT_LINK_LIFETIME: Record<AccountLinkPurpose, number> = {

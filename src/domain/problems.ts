@@ -7,7 +7,10 @@ export type Problem =
   | { code: 'control_characters' | 'not_email' | 'email_taken' }
   | { code: 'not_files' | 'files_disabled' | 'unavailable' | 'unavailable_list' }
   | { code: 'too_long_bytes' | 'too_long_characters' | 'too_short'; limit: number }
-  | { code: 'too_many_files' | 'filename_too_long' | 'too_many_days' | 'too_few_days'; limit: number }
+  | {
+      code: 'too_many_files' | 'too_many_tokens' | 'filename_too_long' | 'too_many_days' | 'too_few_days'
+      limit: number
+    }
   | { code: 'out_of_range'; min: number; max: number }
   | { code: 'unknown_kind' | 'kind_disabled'; kinds: string }
 
@@ -53,6 +56,8 @@ export function explainProblem(problem: Problem): string {
       return `must have at least ${problem.limit} characters`
     case 'too_many_files':
       return `are too many (at most ${problem.limit}; --max-files raises this)`
+    case 'too_many_tokens':
+      return `are too many (at most ${problem.limit})`
     case 'filename_too_long':
       return `have a name that is too long (at most ${problem.limit} characters)`
     case 'too_many_days':

@@ -34,8 +34,12 @@ export function createHostRules(baseUrl: string | null): HostRules {
   }
 }
 
+const MAX_NAME = 253
+
 /** The name without its port, in lower case; null when it is none. */
 function nameOf(host: string): string | null {
+  // No name is longer (RFC 1035, 2.3.4).
+  if (host.length > MAX_NAME + ':65535'.length) return null
   const match = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?$/i.exec(host)
   return match?.[1]?.toLowerCase() ?? null
 }

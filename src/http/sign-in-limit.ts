@@ -1,6 +1,7 @@
 // How often somebody may try to sign in: counted before the try, given back when it was right.
 
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
+import { parseEmail } from '../domain/account.ts'
 import { DomainError } from '../domain/errors.ts'
 import { limitKey } from './client-address.ts'
 
@@ -14,9 +15,12 @@ const TRIES_OF_ACCOUNT = 100
 /** At the codes of one account, which are short: whoever is here knows the password. */
 const TRIES_OF_CODE = 10
 
+export type Attempt<T> = { work: () => Promise<T>; isRight: (result: T) => boolean }
+
 export type SignInLimit = ReturnType<typeof createSignInLimit>
 
-export function createSignInLimit() {
+/** `isKnownAddress`: whoever is signed in from there is not locked out by guesses from elsewhere. */
+export function createSignInLimit(isKnownAddress: (email: string, address: string) => boolean) {
   const limiterOf = (points: number) => new RateLimiterMemory({ points, duration: WINDOW_SECONDS })
   const addresses = limiterOf(TRIES_OF_ADDRESS)
   const pairs = limiterOf(TRIES_OF_PAIR)
@@ -27,9 +31,10 @@ export function createSignInLimit() {
 
   function countsOf(email: string, address: string): Count[] {
     const from = limitKey(address)
-    const account = email.trim().toLowerCase()
+    const account = parseEmail(email) ?? 'none'
     const ofAddress: Count[] = from === null ? [] : [[addresses, from]]
-    return [...ofAddress, [pairs, `${from ?? 'here'} ${account}`], [accounts, account]]
+    const ofAccount: Count[] = isKnownAddress(email, address) ? [] : [[accounts, account]]
+    return [...ofAddress, [pairs, `${from ?? 'here'} ${account}`], ...ofAccount]
   }
 
   /** Counts a try; resolves to a function that takes it back. Throws `too_many` with the seconds to wait. */
@@ -46,8 +51,26 @@ export function createSignInLimit() {
     }
   }
 
+  /**
+   * Counts a try, works, and gives the try back when it was right or could not be made. Throws `too_many` with the
+   * seconds to wait, and whatever the work throws.
+   */
+  async function attempt<T>(tries: Count[], { work, isRight }: Attempt<T>): Promise<T> {
+    const takeBack = await count(tries)
+    try {
+      const result = await work()
+      if (isRight(result)) await takeBack()
+      return result
+    } catch (cause) {
+      await takeBack()
+      throw cause
+    }
+  }
+
   return {
-    countPassword: (email: string, address: string) => count(countsOf(email, address)),
-    countCode: (accountId: number) => count([[codes, String(accountId)]]),
+    tryPassword: <T>(from: { email: string; address: string }, what: Attempt<T>): Promise<T> =>
+      attempt(countsOf(from.email, from.address), what),
+    tryCode: <T>(accountId: number, what: Attempt<T>): Promise<T> =>
+      attempt([[codes, String(accountId)]], what),
   }
 }

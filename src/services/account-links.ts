@@ -4,9 +4,12 @@ import { hashRandomToken, newRandomToken } from '../crypto/random-token.ts'
 import { type Account, type AccountLink, parseEmail } from '../domain/account.ts'
 import { DomainError } from '../domain/errors.ts'
 import { invalidFields } from '../domain/problems.ts'
+import type { NewAccountLink } from '../store/account-links.ts'
 import type { Store } from '../store/store.ts'
 import type { Lanes } from './lanes.ts'
 import { hashPassword, requireGoodPassword } from './passwords.ts'
+
+const NOBODY = { accountId: null, email: null, isAdmin: false, endsTwoFactor: false, createdBy: null }
 
 export type AccountLinks = ReturnType<typeof createAccountLinks>
 
@@ -15,36 +18,39 @@ export type AccountLinksOptions = { store: Pick<Store, 'accountLinks' | 'account
 export function createAccountLinks({ store, lanes }: AccountLinksOptions) {
   const { accountLinks, accounts } = store
 
-  async function add(
-    link: Pick<AccountLink, 'purpose' | 'accountId' | 'email' | 'isAdmin'>,
-  ): Promise<string> {
+  async function add(link: Omit<NewAccountLink, 'hash'>): Promise<string> {
     const token = newRandomToken()
     await accountLinks.addLink({ ...link, hash: hashRandomToken(token) })
     return token
   }
 
-  /** While there is no account at all; null afterwards. A new one takes the place of the last. */
+  /** While nobody administers this instance; null afterwards. A new one takes the place of the last. */
   async function createSetupLink(): Promise<string | null> {
-    if (accountLinks.hasAccounts()) return null
-    return add({ purpose: 'setup', accountId: null, email: null, isAdmin: true })
+    if (accountLinks.hasAdmin()) return null
+    return add({ ...NOBODY, purpose: 'setup', isAdmin: true })
   }
 
   /** Throws `invalid` for what is no address, `conflict` when it has an account. */
-  async function invite(input: { email: string; isAdmin: boolean }): Promise<string> {
+  async function invite(input: { email: string; isAdmin: boolean; by: Account }): Promise<string> {
     const email = parseEmail(input.email)
     if (email === null) throw invalidFields({ email: [{ code: 'not_email' }] })
     if (accounts.findAccount(email) !== null) throw invalidFields({ email: [{ code: 'email_taken' }] })
-    return add({ purpose: 'invite', accountId: null, email, isAdmin: input.isAdmin })
+    return add({ ...NOBODY, purpose: 'invite', email, isAdmin: input.isAdmin, createdBy: input.by.id })
   }
 
-  function createResetLink({ id, isAdmin }: Account): Promise<string> {
-    return add({ purpose: 'reset', accountId: id, email: null, isAdmin })
+  function createResetLink({ id, isAdmin }: Account, made: { endsTwoFactor: boolean; by: Account }) {
+    const { endsTwoFactor, by } = made
+    return add({ ...NOBODY, purpose: 'reset', accountId: id, isAdmin, endsTwoFactor, createdBy: by.id })
   }
 
   /** With the address it is for, where that is known. Null for one that was used or has lapsed. */
   function findLink(token: string): AccountLink | null {
     const link = accountLinks.findLink(hashRandomToken(token))
-    if (link === null || link.accountId === null) return link
+    return link === null ? null : withAddress(link)
+  }
+
+  function withAddress(link: AccountLink): AccountLink {
+    if (link.accountId === null) return link
     return { ...link, email: accounts.findById(link.accountId)?.email ?? null }
   }
 
@@ -76,8 +82,7 @@ export function createAccountLinks({ store, lanes }: AccountLinksOptions) {
     findLink,
     useLink,
     signUp,
-    hasAccounts: accountLinks.hasAccounts,
-    listInvitations: accountLinks.listInvitations,
-    removeInvitation: accountLinks.removeInvitation,
+    listLinks: () => accountLinks.listLinks().map(withAddress),
+    removeLink: accountLinks.removeLink,
   }
 }

@@ -29,9 +29,9 @@ export function createAccounts({ accounts, twoFactor }: Pick<AccountStore, 'acco
     return accounts.setPasswordHash({ id, passwordHash: await hashPassword(password) })
   }
 
-  /** Stops the account's API tokens at once; its pushes stay as they are. */
-  async function disableAccount(email: string): Promise<void> {
-    return accounts.setDisabled({ id: requireAccount(email).id, disabled: true })
+  /** `keepAdmin` refuses the last administrator with `conflict`. Stops the account's API tokens at once; its pushes stay as they are. */
+  async function disableAccount(email: string, { keepAdmin = false } = {}): Promise<void> {
+    return accounts.setDisabled({ id: requireAccount(email).id, disabled: true, keepAdmin })
   }
 
   async function enableAccount(email: string): Promise<void> {
@@ -44,9 +44,9 @@ export function createAccounts({ accounts, twoFactor }: Pick<AccountStore, 'acco
   }
 
   /** Disables the account, then removes its pushes in small steps, then itself; can be run again when interrupted. */
-  async function removeAccount(email: string): Promise<{ pushes: number }> {
+  async function removeAccount(email: string, { keepAdmin = false } = {}): Promise<{ pushes: number }> {
     const { id } = requireAccount(email)
-    await accounts.setDisabled({ id, disabled: true })
+    await accounts.setDisabled({ id, disabled: true, keepAdmin })
     let pushes = 0
     for (;;) {
       const removed = await accounts.removePushesOf(id)

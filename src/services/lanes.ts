@@ -5,36 +5,48 @@ import { DomainError } from '../domain/errors.ts'
 export type Lanes = <T>(work: () => Promise<T>) => Promise<T>
 
 /** Refuses with `overloaded` when more than `maxWaiting` works would wait. */
-export function createLanes({ lanes, maxWaiting }: { lanes: number; maxWaiting: number }): Lanes {
-  const waiting: (() => void)[] = []
-  let running = 0
+export function createLanes(options: { lanes: number; maxWaiting: number }): Lanes {
+  return createSharedLanes(options).first
+}
 
-  async function enter(): Promise<void> {
+/** Two kinds of works on the same lanes, each with a queue of its own: when both wait, they take turns. */
+export function createSharedLanes({ lanes, maxWaiting }: { lanes: number; maxWaiting: number }) {
+  const queues: [(() => void)[], (() => void)[]] = [[], []]
+  let running = 0
+  let turn = 0
+
+  function enter(queue: (() => void)[]): Promise<void> | void {
     if (running < lanes) {
       running += 1
       return
     }
-    if (waiting.length >= maxWaiting) {
+    if (queue.length >= maxWaiting) {
       throw new DomainError('overloaded', 'The server is busy; try again in a moment.', { retryAfter: 2 })
     }
-    await new Promise<void>((resolve) => waiting.push(resolve))
+    return new Promise<void>((resolve) => queue.push(resolve))
   }
 
   /** A lane that becomes free goes straight to the next in line. */
   function leave(): void {
-    const next = waiting.shift()
+    turn += 1
+    const [other, own] = turn % 2 === 0 ? queues : queues.toReversed()
+    const next = other?.shift() ?? own?.shift()
     if (next === undefined) running -= 1
     else next()
   }
 
-  return async (work) => {
-    await enter()
-    try {
-      return await work()
-    } finally {
-      leave()
+  function lanesOf(queue: (() => void)[]): Lanes {
+    return async (work) => {
+      await enter(queue)
+      try {
+        return await work()
+      } finally {
+        leave()
+      }
     }
   }
+
+  return { first: lanesOf(queues[0]), second: lanesOf(queues[1]) }
 }
 
 /** Lanes by name: works of one name follow each other, those of different names do not wait. */

@@ -44,11 +44,13 @@ export type SessionsOptions = {
   /** Bounds the slow works of the process. */
   lanes: Lanes
   now: Now
+  /** As phones have it: codes go by it, also while the clock of the app waits for it to catch up. */
+  systemNow: Now
 }
 
 const PENDING_LIFETIME = 10 * MINUTE
 
-export function createSessions({ store, keyring, lanes, now }: SessionsOptions) {
+export function createSessions({ store, keyring, lanes, now, systemNow }: SessionsOptions) {
   /** Takes as long for an address that has no account as for a wrong password. */
   async function signIn(input: { email: string; password: string; visit: Visit }): Promise<SignIn> {
     const email = parseEmail(input.email)
@@ -56,11 +58,9 @@ export function createSessions({ store, keyring, lanes, now }: SessionsOptions) 
     const isRight = await lanes(() => verifyPassword(input.password, found?.passwordHash ?? null))
     if (found === null || !isRight || found.account.disabledAt !== null) return { outcome: 'refused' }
     if (found.totpSecret === null) return begin(found, input.visit)
-    const pending = {
-      accountId: found.account.id,
-      email: found.account.email,
-      until: now() + PENDING_LIFETIME,
-    }
+    const { id: accountId, email: address } = found.account
+    const until = now() + PENDING_LIFETIME
+    const pending = { accountId, email: address, until, proof: proofOf(found) }
     return { outcome: 'code_needed', pending: sealPending(pending, keyring) }
   }
 
@@ -73,16 +73,17 @@ export function createSessions({ store, keyring, lanes, now }: SessionsOptions) 
   /** `code` is one of the authenticator app or a recovery code; each counts once. */
   async function confirmSignIn(input: { pending: Pending; code: string; visit: Visit }): Promise<SignIn> {
     const found = store.accounts.findCredentials(input.pending.email)
-    const isSame = found !== null && found.account.id === input.pending.accountId
+    // Neither password nor second factor may have changed since.
+    const isSame = found !== null && isSameText(proofOf(found), input.pending.proof)
     if (!isSame || found.account.disabledAt !== null) return { outcome: 'refused' }
     return (await isCodeRight(found, input.code)) ? begin(found, input.visit) : { outcome: 'refused' }
   }
 
   async function isCodeRight({ account, totpSecret, totpStep }: Credentials, code: string): Promise<boolean> {
-    if (totpSecret === null) return true
+    if (totpSecret === null) return false
     const accountId = account.id
     const secret = openTotpSecret(totpSecret, { accountId, keyring })
-    const step = checkTotp({ secret, code, now: now(), lastStep: totpStep })
+    const step = secret === null ? null : checkTotp({ secret, code, now: systemNow(), lastStep: totpStep })
     if (step !== null) return store.twoFactor.useStep({ accountId, step })
     return store.twoFactor.useRecoveryCode({ accountId, hash: hashRecoveryCode(code) })
   }
@@ -127,8 +128,16 @@ export function createSessions({ store, keyring, lanes, now }: SessionsOptions) 
     return lanes(() => verifyPassword(password, found?.passwordHash ?? null))
   }
 
+  /** Whether somebody is signed in to the account from there: guesses from elsewhere do not lock them out. */
+  function isKnownAddress(email: string, ip: string): boolean {
+    const parsed = parseEmail(email)
+    const account = parsed === null ? null : store.accounts.findAccount(parsed)
+    return account !== null && store.sessions.listSessions(account.id).some((session) => session.ip === ip)
+  }
+
   return {
     signIn,
+    isKnownAddress,
     readPending,
     confirmSignIn,
     beginFor,
@@ -140,4 +149,10 @@ export function createSessions({ store, keyring, lanes, now }: SessionsOptions) 
     endOtherSessions: ({ id: accountId }: Account, { id }: Session) =>
       store.sessions.removeOtherSessions({ accountId, id }),
   }
+}
+
+/** Changes with the password and with the second factor, and says nothing about either. */
+function proofOf({ account, passwordHash, totpSecret }: Credentials): string {
+  const parts = [account.id, passwordHash, totpSecret?.toString('hex') ?? '']
+  return hashRandomToken(parts.join(' ')).toString('base64url')
 }

@@ -12,9 +12,9 @@ const RECOVERY_CODES = 10
 
 export type TwoFactor = ReturnType<typeof createTwoFactor>
 
-export type TwoFactorOptions = { store: Pick<Store, 'twoFactor'>; keyring: Keyring; now: Now }
+export type TwoFactorOptions = { store: Pick<Store, 'twoFactor'>; keyring: Keyring; systemNow: Now }
 
-export function createTwoFactor({ store, keyring, now }: TwoFactorOptions) {
+export function createTwoFactor({ store, keyring, systemNow }: TwoFactorOptions) {
   /** What the app is told: kept by nobody until a code has proved that it was. */
   function offer({ email }: Account, issuer: string): { secret: string; uri: string } {
     const secret = newTotpSecret()
@@ -26,19 +26,19 @@ export function createTwoFactor({ store, keyring, now }: TwoFactorOptions) {
     return isTotpSecret(secret) ? { secret, uri: totpUri({ secret, email, issuer }) } : null
   }
 
-  /** The recovery codes, seen this one time; null when the code is not of this secret and moment. */
+  /** The recovery codes, seen this one time; null when the code is not of this secret and moment, or when one is on. */
   async function turnOn({ id }: Account, given: { secret: string; code: string }): Promise<string[] | null> {
     if (!isTotpSecret(given.secret)) return null
-    const step = checkTotp({ ...given, now: now(), lastStep: null })
+    const step = checkTotp({ ...given, now: systemNow(), lastStep: null })
     if (step === null) return null
     const codes = Array.from({ length: RECOVERY_CODES }, newRecoveryCode)
-    await store.twoFactor.set({
+    const isSet = await store.twoFactor.set({
       accountId: id,
       sealedSecret: sealTotpSecret(given.secret, { accountId: id, keyring }),
       step,
       recoveryHashes: codes.map(hashRecoveryCode),
     })
-    return codes
+    return isSet ? codes : null
   }
 
   return {
@@ -56,12 +56,11 @@ function sealTotpSecret(secret: string, { accountId, keyring: { sealing } }: Pla
   return sealField(Buffer.from(secret), { key: sealing.owner, number: sealing.number }, placeOf(accountId))
 }
 
-/** Throws when it does not open: the database was altered, or its key is gone. */
-export function openTotpSecret(sealed: Uint8Array, { accountId, keyring }: Place): string {
+/** Null when it does not open: the database was altered, or its key is gone. Recovery codes work all the same. */
+export function openTotpSecret(sealed: Uint8Array, { accountId, keyring }: Place): string | null {
   const key = keyring.keys.find(({ number }) => number === keyNumberOf(sealed))
   const opened = key && openField(sealed, { key: key.owner, number: key.number }, placeOf(accountId))
-  if (!opened) throw new Error('the sealed secret of a second factor does not open')
-  return opened.toString('utf8')
+  return opened?.toString('utf8') ?? null
 }
 
 function placeOf(accountId: number) {

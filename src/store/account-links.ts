@@ -1,6 +1,6 @@
 // One-time links that make an account or set its password: only their hashes. Each exported operation is one atomic step.
 
-import { and, asc, eq, gt, lte } from 'drizzle-orm'
+import { and, asc, eq, gt, lte, ne } from 'drizzle-orm'
 import { ACCOUNT_LINK_LIFETIME, type Account, type AccountLink } from '../domain/account.ts'
 import { DomainError } from '../domain/errors.ts'
 import type { Now } from '../domain/time.ts'
@@ -11,9 +11,7 @@ import { accountLinks, accounts } from './schema.ts'
 
 export type AccountLinkRows = ReturnType<typeof createAccountLinks>
 
-export type NewAccountLink = Pick<AccountLink, 'purpose' | 'accountId' | 'email' | 'isAdmin'> & {
-  hash: Buffer
-}
+export type NewAccountLink = Omit<AccountLink, 'id' | 'createdAt' | 'expiresAt'> & { hash: Buffer }
 
 export type AccountLinkUse = {
   hash: Buffer
@@ -24,7 +22,7 @@ export type AccountLinkUse = {
 
 export function createAccountLinks(options: {
   connection: Connection
-  accounts: Pick<AccountRows, 'insertAccount' | 'replacePassword'>
+  accounts: Pick<AccountRows, 'insertAccount' | 'startAnew'>
   transact: Transact
   now: Now
 }) {
@@ -61,12 +59,18 @@ export function createAccountLinks(options: {
   function findLink(hash: Buffer): AccountLink | null {
     const live = and(eq(accountLinks.hash, hash), gt(accountLinks.expiresAt, now()))
     const link = orm.select(COLUMNS).from(accountLinks).where(live).get()
-    return link === undefined || (link.purpose === 'setup' && hasAccounts()) ? null : link
+    return link === undefined || (link.purpose === 'setup' && hasAdmin()) ? null : link
   }
 
-  /** Whether there is any account at all. */
-  function hasAccounts(): boolean {
-    return orm.select({ id: accounts.id }).from(accounts).limit(1).get() !== undefined
+  /** Whether anybody administers this instance. */
+  function hasAdmin(): boolean {
+    const admin = orm
+      .select({ id: accounts.id })
+      .from(accounts)
+      .where(eq(accounts.isAdmin, true))
+      .limit(1)
+      .get()
+    return admin !== undefined
   }
 
   /** Makes the account or sets its password, and uses the link up. Throws `not_found` or `conflict`. */
@@ -78,29 +82,29 @@ export function createAccountLinks(options: {
       orm.delete(accountLinks).where(eq(accountLinks.id, link.id)).run()
       if (accountId === null)
         return accountRows.insertAccount({ email: link.email ?? email, passwordHash, isAdmin })
-      accountRows.replacePassword({ id: accountId, passwordHash })
+      accountRows.startAnew({ id: accountId, passwordHash, endsTwoFactor: link.endsTwoFactor })
       const row = orm.select().from(accounts).where(eq(accounts.id, accountId)).get()
       if (row === undefined) throw new DomainError('not_found', 'not-found')
       return presentAccount(row)
     })
   }
 
-  /** Invitations that wait to be opened. */
-  function listInvitations(): AccountLink[] {
+  /** Links of administrators that wait to be opened. */
+  function listLinks(): AccountLink[] {
     return orm
       .select(COLUMNS)
       .from(accountLinks)
-      .where(and(eq(accountLinks.purpose, 'invite'), gt(accountLinks.expiresAt, now())))
+      .where(and(ne(accountLinks.purpose, 'setup'), gt(accountLinks.expiresAt, now())))
       .orderBy(asc(accountLinks.createdAt))
       .all()
   }
 
-  function removeInvitation(id: number): Promise<void> {
-    const one = and(eq(accountLinks.id, id), eq(accountLinks.purpose, 'invite'))
+  function removeLink(id: number): Promise<void> {
+    const one = and(eq(accountLinks.id, id), ne(accountLinks.purpose, 'setup'))
     return transact(() => void orm.delete(accountLinks).where(one).run())
   }
 
-  return { addLink, findLink, hasAccounts, useLink, listInvitations, removeInvitation }
+  return { addLink, findLink, hasAdmin, useLink, listLinks, removeLink }
 }
 
 const COLUMNS = {
@@ -109,6 +113,8 @@ const COLUMNS = {
   accountId: accountLinks.accountId,
   email: accountLinks.email,
   isAdmin: accountLinks.isAdmin,
+  endsTwoFactor: accountLinks.endsTwoFactor,
+  createdBy: accountLinks.createdBy,
   createdAt: accountLinks.createdAt,
   expiresAt: accountLinks.expiresAt,
 }

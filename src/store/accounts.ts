@@ -1,17 +1,19 @@
 // Accounts as they are kept. Each exported operation is one atomic step.
 
-import { and, asc, eq, ne, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNull, ne, sql } from 'drizzle-orm'
 import type { Account } from '../domain/account.ts'
 import { DomainError } from '../domain/errors.ts'
 import type { Now } from '../domain/time.ts'
 import type { Connection } from './database.ts'
 import type { Transact } from './group-commit.ts'
 import type { PushRows } from './push-rows.ts'
-import { accounts, pushes, sessions } from './schema.ts'
+import { accountLinks, accounts, apiTokens, pushes, pushLabels, recoveryCodes, sessions } from './schema.ts'
 
 const STEP = 100
 
 export type NewAccount = { email: string; passwordHash: string; isAdmin: boolean }
+
+export type DisabledChange = { id: number; disabled: boolean; keepAdmin?: boolean }
 
 export type NewPassword = { id: number; passwordHash: string; keepSession?: number | null }
 
@@ -77,23 +79,51 @@ export function createAccounts(options: {
       .delete(sessions)
       .where(and(eq(sessions.accountId, id), others))
       .run()
+    orm.delete(accountLinks).where(eq(accountLinks.accountId, id)).run()
+  }
+
+  /**
+   * Within a transaction: for a password that is set by a link, which an administrator has seen. What the account could
+   * look at before belongs to nobody any more, so that such a link opens nothing of it; its tokens go, too.
+   */
+  function startAnew({ endsTwoFactor, ...password }: NewPassword & { endsTwoFactor: boolean }): void {
+    const { id } = password
+    replacePassword(password)
+    orm.delete(apiTokens).where(eq(apiTokens.accountId, id)).run()
+    const owned = orm.select({ id: pushes.id }).from(pushes).where(eq(pushes.ownerId, id))
+    orm.delete(pushLabels).where(inArray(pushLabels.pushId, owned)).run()
+    orm.update(pushes).set({ ownerId: null }).where(eq(pushes.ownerId, id)).run()
+    if (!endsTwoFactor) return
+    orm.update(accounts).set({ totpSecret: null, totpStep: null }).where(eq(accounts.id, id)).run()
+    orm.delete(recoveryCodes).where(eq(recoveryCodes.accountId, id)).run()
   }
 
   function setPasswordHash(password: NewPassword): Promise<void> {
     return transact(() => replacePassword(password))
   }
 
-  function setDisabled({ id, disabled }: { id: number; disabled: boolean }): Promise<void> {
+  /** With `keepAdmin`, throws `conflict` rather than disable the last administrator. What it invited is void with it. */
+  function setDisabled({ id, disabled, keepAdmin = false }: DisabledChange): Promise<void> {
     const disabledAt = disabled ? now() : null
     const unlessSo = disabled ? sql`${accounts.disabledAt} IS NULL` : undefined
     return transact(() => {
+      if (disabled && keepAdmin && !hasOtherAdmin(id)) {
+        throw new DomainError('conflict', 'This is the last administrator.')
+      }
       orm
         .update(accounts)
         .set({ disabledAt })
         .where(and(eq(accounts.id, id), unlessSo))
         .run()
-      if (disabled) orm.delete(sessions).where(eq(sessions.accountId, id)).run()
+      if (!disabled) return
+      orm.delete(sessions).where(eq(sessions.accountId, id)).run()
+      orm.delete(accountLinks).where(eq(accountLinks.createdBy, id)).run()
     })
+  }
+
+  function hasOtherAdmin(id: number): boolean {
+    const other = and(eq(accounts.isAdmin, true), isNull(accounts.disabledAt), ne(accounts.id, id))
+    return orm.select({ id: accounts.id }).from(accounts).where(other).limit(1).get() !== undefined
   }
 
   /** Deletes some of an account's pushes with all that belongs to them; returns how many. */
@@ -118,7 +148,7 @@ export function createAccounts(options: {
   return {
     addAccount,
     insertAccount,
-    replacePassword,
+    startAnew,
     findAccount,
     findCredentials,
     findById,

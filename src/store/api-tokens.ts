@@ -1,7 +1,7 @@
 // API tokens as they are kept: only their hashes. Each exported operation is one atomic step.
 
 import { and, asc, eq, isNull, sql } from 'drizzle-orm'
-import type { Account, ApiToken } from '../domain/account.ts'
+import { type Account, type ApiToken, MAX_API_TOKENS } from '../domain/account.ts'
 import { DomainError } from '../domain/errors.ts'
 import { MINUTE, type Now } from '../domain/time.ts'
 import { presentAccount } from './accounts.ts'
@@ -33,7 +33,13 @@ export function createApiTokens(options: { connection: Connection; transact: Tra
 
   function addApiToken({ accountId, name, prefix, hash }: ApiTokenToStore): Promise<ApiToken> {
     return transact(() => {
-      if (listApiTokens(accountId).some((other) => other.name === name)) {
+      const others = listApiTokens(accountId)
+      if (others.length >= MAX_API_TOKENS) {
+        throw new DomainError('invalid', `An account has at most ${MAX_API_TOKENS} API tokens.`, {
+          problems: { name: [{ code: 'too_many_tokens', limit: MAX_API_TOKENS }] },
+        })
+      }
+      if (others.some((other) => other.name === name)) {
         throw new DomainError('conflict', `This account has an API token named "${name}" already.`)
       }
       const token = { accountId, name, prefix, hash, createdAt: now(), lastUsedAt: null }

@@ -5,7 +5,7 @@ import { fingerprint, type Keyring } from '../crypto/keyring.ts'
 import { DomainError } from '../domain/errors.ts'
 import { DAY, formatTime, MINUTE, type Now } from '../domain/time.ts'
 import type { Connection } from './database.ts'
-import { instance, instanceKeys, pushes } from './schema.ts'
+import { accounts, instance, instanceKeys, pushes } from './schema.ts'
 
 /** Throws unless the key file holds the keys this database was written with. Remembers a new sealing key. */
 export function verifyKeys({ orm }: Connection, keyring: Keyring): void {
@@ -26,14 +26,21 @@ export function verifyKeys({ orm }: Connection, keyring: Keyring): void {
 
 /** A key may leave the file when no push names it any more. */
 function forgetKey({ orm }: Pick<Connection, 'orm'>, number: number): void {
-  const named = orm.select({ id: pushes.id }).from(pushes).where(eq(pushes.keyNumber, number)).limit(1).get()
+  const named =
+    orm.select({ id: pushes.id }).from(pushes).where(eq(pushes.keyNumber, number)).limit(1).get() ??
+    orm.select({ id: accounts.id }).from(accounts).where(sealedUnder(number)).limit(1).get()
   if (named !== undefined) {
     throw new DomainError(
       'conflict',
-      `Key ${number} is missing from the key file, and pushes still need it. Put it back.`,
+      `Key ${number} is missing from the key file, and pushes or second factors still need it. Put it back.`,
     )
   }
   orm.delete(instanceKeys).where(eq(instanceKeys.number, number)).run()
+}
+
+/** A sealed value names its key in its second byte. */
+function sealedUnder(number: number) {
+  return sql`hex(substr(${accounts.totpSecret}, 2, 1)) = ${number.toString(16).toUpperCase().padStart(2, '0')}`
 }
 
 function wrongKey(number: number, expected: Uint8Array, found: Uint8Array): DomainError {

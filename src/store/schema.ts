@@ -68,6 +68,8 @@ export const accountLinks = sqliteTable('account_links', {
   accountId: integer('account_id'),
   email: text(),
   isAdmin: flag('is_admin').notNull(),
+  endsTwoFactor: flag('ends_two_factor').notNull(),
+  createdBy: integer('created_by'),
   createdAt: integer('created_at').notNull(),
   expiresAt: integer('expires_at').notNull(),
 })

@@ -1,7 +1,13 @@
 // Browsers that are signed in: only the hashes of their tokens. Each exported operation is one atomic step.
 
 import { and, desc, eq, gt, isNull, lte, ne, or, sql } from 'drizzle-orm'
-import { type Account, SESSION_IDLE, SESSION_LIFETIME, type Session } from '../domain/account.ts'
+import {
+  type Account,
+  MAX_SESSIONS,
+  SESSION_IDLE,
+  SESSION_LIFETIME,
+  type Session,
+} from '../domain/account.ts'
 import type { Visit } from '../domain/audit.ts'
 import { DomainError } from '../domain/errors.ts'
 import { MINUTE, type Now } from '../domain/time.ts'
@@ -44,6 +50,8 @@ export function createSessions(options: { connection: Connection; transact: Tran
       const { ip, userAgent } = visit
       const row = { accountId, hash, createdAt: time, lastSeenAt: time, ip, userAgent }
       orm.insert(sessions).values(row).run()
+      const tooMany = listSessions(accountId).slice(MAX_SESSIONS)
+      for (const { id } of tooMany) orm.delete(sessions).where(eq(sessions.id, id)).run()
     })
   }
 

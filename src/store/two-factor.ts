@@ -19,14 +19,18 @@ export function createTwoFactor(options: { connection: Connection; transact: Tra
   const { transact } = options
   const { orm } = options.connection
 
-  function set({ accountId, sealedSecret, step, recoveryHashes }: NewTwoFactor): Promise<void> {
+  /** False when there is one already: who has only an open browser does not replace it. */
+  function set({ accountId, sealedSecret, step, recoveryHashes }: NewTwoFactor): Promise<boolean> {
     return transact(() => {
-      orm
+      const set = orm
         .update(accounts)
         .set({ totpSecret: sealedSecret, totpStep: step })
-        .where(eq(accounts.id, accountId))
-        .run()
+        .where(and(eq(accounts.id, accountId), isNull(accounts.totpSecret)))
+        .returning({ id: accounts.id })
+        .get()
+      if (set === undefined) return false
       replaceCodes({ accountId, recoveryHashes })
+      return true
     })
   }
 

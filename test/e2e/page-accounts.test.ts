@@ -73,7 +73,7 @@ describe.skipIf(skipBrowserTests).each(MODES)('in a browser %s', (_name, options
     expect(again.stdout()).not.toContain('welcome')
   })
 
-  test('a setup link is replaced at the next start, and void once an account exists', async () => {
+  test('a setup link is replaced at the next start, and void once there is an administrator', async () => {
     const server = await stage.start()
     const first = setupLinkOf(server)
     await server.end()
@@ -83,7 +83,7 @@ describe.skipIf(skipBrowserTests).each(MODES)('in a browser %s', (_name, options
     expect(token(second)).not.toBe(token(first))
     expect((await again.ask(`/welcome/${token(first)}`)).status).toBe(404)
     expect((await again.ask(`/welcome/${token(second)}`)).status).toBe(200)
-    await again.command(['user', 'add', MEMBER, '--password-stdin'], PASSWORD)
+    await again.command(['user', 'add', ADMIN, '--admin', '--password-stdin'], PASSWORD)
     expect((await again.ask(`/welcome/${token(second)}`)).status).toBe(404)
   })
 
@@ -150,10 +150,12 @@ describe.skipIf(skipBrowserTests).each(MODES)('in a browser %s', (_name, options
     await page.goto(`${server.url}/account/two-factor`)
     const secret = ((await page.textContent('#secret')) ?? '').trim()
     await page.fill('#code', '000000')
+    await page.fill('#password', PASSWORD)
     await submit(page)
     expect(await page.textContent('#code-problem')).toContain('wrong')
     expect(((await page.textContent('#secret')) ?? '').trim()).toBe(secret)
     await page.fill('#code', codeOf(secret))
+    await page.fill('#password', PASSWORD)
     await submit(page)
     const codes = ((await page.textContent('#codes')) ?? '').trim().split('\n')
     expect(codes).toHaveLength(10)

@@ -235,6 +235,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     await first.goto(link)
     await second.goto(link)
     await press(first)
+    await first.waitForSelector('.secret')
     await first.reload()
     expect(await first.textContent('.notice')).toContain('shown its content already')
     expect(await first.isVisible('#payload')).toBe(false)

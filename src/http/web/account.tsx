@@ -54,12 +54,12 @@ export function createAccountPages({ answer, sessions, twoFactor, limit }: Accou
   }
 
   async function changePassword(guest: Member, form: Form): Promise<Response> {
-    const takeBack = await limit.countPassword(guest.account.email, guest.viewer.visit.ip)
+    const given = { current: form.text('current'), next: form.text('password') }
+    const work = () => sessions.changePassword(guest.session, given)
     try {
-      const given = { current: form.text('current'), next: form.text('password') }
-      if (!(await sessions.changePassword(guest.session, given)))
+      const from = { email: guest.account.email, address: guest.viewer.visit.ip }
+      if (!(await limit.tryPassword(from, { work, isRight: Boolean })))
         return show(guest, { wrongPassword: 'current', status: 422 })
-      await takeBack()
       return answerSeeOther(guest.href('/account?done=password'))
     } catch (cause) {
       if (!isDomainError(cause, 'invalid')) throw cause

@@ -6,6 +6,7 @@ import type { Status } from '../../services/status.ts'
 import type { SettingInEffect } from './admin.tsx'
 import type { Member } from './guest.ts'
 import { ButtonForm, FormToken, Input, Moment, problemTexts, Tick } from './parts.tsx'
+import type { WordKey } from './words/words.ts'
 
 export function StatusList({ guest, status }: { guest: Member; status: Status }) {
   const { words } = guest
@@ -110,6 +111,12 @@ function AccountActions({ guest, account }: { guest: Member; account: Account })
   )
 }
 
+/** What it makes of whoever opens it. */
+function linkWord({ purpose, isAdmin }: AccountLink): WordKey {
+  if (purpose === 'reset') return 'admin_link_reset'
+  return isAdmin ? 'role_admin' : 'role_user'
+}
+
 type InvitationsProps = { guest: Member; invitations: AccountLink[]; problems: Problems; email: string }
 
 export function Invitations({ guest, invitations, problems, email }: InvitationsProps) {
@@ -141,7 +148,8 @@ export function Invitations({ guest, invitations, problems, email }: Invitations
                 <bdi>{link.email}</bdi>
               </strong>
               <p class="hint">
-                {say('admin_invited_until')} <Moment at={link.expiresAt} words={words} />
+                {say(linkWord(link))}: {say('admin_invited_until')}{' '}
+                <Moment at={link.expiresAt} words={words} />
               </p>
             </div>
             <ButtonForm

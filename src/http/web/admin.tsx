@@ -37,12 +37,7 @@ export function createAdminPages({ answer, accounts, accountLinks, readStatus, s
         {link === undefined ? null : <LinkToGive guest={guest} link={link} linkFor={linkFor} />}
         <StatusList guest={guest} status={await readStatus()} />
         <AccountList guest={guest} accounts={accounts.listAccounts()} />
-        <Invitations
-          guest={guest}
-          invitations={accountLinks.listInvitations()}
-          problems={problems}
-          email={email}
-        />
+        <Invitations guest={guest} invitations={accountLinks.listLinks()} problems={problems} email={email} />
         <SettingsTable guest={guest} settings={settings} />
       </>
     )
@@ -60,7 +55,11 @@ export function createAdminPages({ answer, accounts, accountLinks, readStatus, s
   async function invite(guest: Member, form: Form): Promise<Response> {
     const email = form.text('email')
     try {
-      const token = await accountLinks.invite({ email, isAdmin: form.isTicked('is_admin') })
+      const token = await accountLinks.invite({
+        email,
+        isAdmin: form.isTicked('is_admin'),
+        by: guest.account,
+      })
       return show(guest, { link: linkTo(guest, token), linkFor: email.trim() })
     } catch (cause) {
       if (!isDomainError(cause, 'invalid')) throw cause
@@ -69,7 +68,7 @@ export function createAdminPages({ answer, accounts, accountLinks, readStatus, s
   }
 
   async function withdraw(guest: Member, _form: Form, { id = '' }: Params): Promise<Response> {
-    await accountLinks.removeInvitation(Number(id))
+    await accountLinks.removeLink(Number(id))
     return back(guest)
   }
 
@@ -83,7 +82,7 @@ export function createAdminPages({ answer, accounts, accountLinks, readStatus, s
   }
 
   async function disable(guest: Member, _form: Form, params: Params): Promise<Response> {
-    await accounts.disableAccount(requireOther(guest, params).email)
+    await accounts.disableAccount(requireOther(guest, params).email, { keepAdmin: true })
     return back(guest)
   }
 
@@ -95,14 +94,14 @@ export function createAdminPages({ answer, accounts, accountLinks, readStatus, s
   /** A link to choose a new password. What asks for a code goes on doing so, unless it is to be turned off as well. */
   async function reset(guest: Member, form: Form, params: Params): Promise<Response> {
     const account = requireOther(guest, params)
-    if (form.isTicked('two_factor')) await accounts.turnOffTwoFactor(account.email)
-    const token = await accountLinks.createResetLink(account)
+    const endsTwoFactor = form.isTicked('two_factor')
+    const token = await accountLinks.createResetLink(account, { endsTwoFactor, by: guest.account })
     return show(guest, { link: linkTo(guest, token), linkFor: account.email })
   }
 
   async function remove(guest: Member, form: Form, params: Params): Promise<Response> {
     const account = requireOther(guest, params)
-    if (form.isTicked('sure')) await accounts.removeAccount(account.email)
+    if (form.isTicked('sure')) await accounts.removeAccount(account.email, { keepAdmin: true })
     return back(guest)
   }
 

@@ -4,11 +4,15 @@ import { SESSION_LIFETIME } from '../../domain/account.ts'
 import { DAY } from '../../domain/time.ts'
 import type { Exchange } from '../exchange.ts'
 
+/** With a prefix wherever that is possible: no other site of the same domain can set such a cookie (RFC 6265bis, 4.1.3). */
 const SESSION = 'oncebox_session'
+const PREFIXES = ['__Host-', '__Secure-', '']
 const LANGUAGE = 'oncebox_language'
 
 export function sessionTokenIn(request: Request): string | null {
-  return cookieIn(request, SESSION)
+  return (
+    PREFIXES.map((prefix) => cookieIn(request, `${prefix}${SESSION}`)).find((value) => value !== null) ?? null
+  )
 }
 
 export function languageIn(request: Request): string | null {
@@ -18,22 +22,32 @@ export function languageIn(request: Request): string | null {
 export type CookiePlace = { exchange: Exchange; basePath: string }
 
 export function sessionCookie(sessionToken: string, place: CookiePlace): string {
-  return cookie(SESSION, { value: sessionToken, maxAge: SESSION_LIFETIME, ...place })
+  return cookie(sessionName(place), { value: sessionToken, maxAge: SESSION_LIFETIME, ...place })
 }
 
 export function noSessionCookie(place: CookiePlace): string {
-  return cookie(SESSION, { value: '', maxAge: 0, ...place })
+  return cookie(sessionName(place), { value: '', maxAge: 0, ...place })
 }
 
 export function languageCookie(language: string, place: CookiePlace): string {
   return cookie(LANGUAGE, { value: language, maxAge: 365 * DAY, ...place })
 }
 
+function sessionName({ exchange, basePath }: CookiePlace): string {
+  const prefix = isSecure(exchange) ? (basePath === '' ? '__Host-' : '__Secure-') : ''
+  return `${prefix}${SESSION}`
+}
+
+/** A form that was sent by our own page over TLS says so, also behind a proxy that does not. */
+function isSecure({ isSecure, request }: Exchange): boolean {
+  return isSecure || (request.headers.get('origin')?.startsWith('https://') ?? false)
+}
+
 /** Lax, so that whoever follows a link to the lists is signed in there; every change is a form with a token besides. */
 function cookie(name: string, of: CookiePlace & { value: string; maxAge: number }): string {
   const { value, maxAge, basePath, exchange } = of
   const attributes = [`Path=${basePath || '/'}`, 'HttpOnly', 'SameSite=Lax', `Max-Age=${maxAge / 1000}`]
-  return [`${name}=${value}`, ...attributes, ...(exchange.isSecure ? ['Secure'] : [])].join('; ')
+  return [`${name}=${value}`, ...attributes, ...(isSecure(exchange) ? ['Secure'] : [])].join('; ')
 }
 
 function cookieIn({ headers }: Request, name: string): string | null {

@@ -9,7 +9,7 @@ import { ExpireForm } from './expire-form.tsx'
 import type { Guest } from './guest.ts'
 import type { AnswerGuest } from './page.tsx'
 import { CopyButton, Moment } from './parts.tsx'
-import { QrCode } from './qr.tsx'
+import { fitsQr, QrCode } from './qr.tsx'
 import { ReceiveForm } from './receive-form.tsx'
 import type { Words } from './words/words.ts'
 
@@ -71,7 +71,7 @@ function Live({ guest, push, urlToken, link }: Addressed & { guest: Guest; link:
         <Until push={push} words={words} />
       </p>
       {push.passphraseRequired ? <p>{say('created_passphrase')}</p> : null}
-      <QrCode text={link} label={say('created_qr')} />
+      {fitsQr(link) ? <QrCode text={link} label={say('created_qr')} /> : null}
       <details class="unprinted">
         <summary>{say('created_message')}</summary>
         <section aria-label={say('created_message')} class="link">

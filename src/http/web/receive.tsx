@@ -11,6 +11,7 @@ import type { AnswerGuest, PageOptions } from './page.tsx'
 import { Notice } from './parts.tsx'
 import { ReceiveForm } from './receive-form.tsx'
 import { Revealed } from './revealed.tsx'
+import { requireNoOtherSite } from './same-origin.ts'
 
 export type ReceivePageOptions = {
   answer: AnswerGuest
@@ -84,7 +85,10 @@ export function createReceivePages({ answer, pushes, nonces, now }: ReceivePageO
     const { url_token = '' } = params
     const { say } = guest.words
     const form = await readForm(guest.exchange.request)
-    const state = nonces.use(form.text('nonce'), url_token)
+    requireNoOtherSite(guest.exchange)
+    const { session } = guest
+    const isOwnForm = session === null || session.isFormToken(form.text('form'))
+    const state = isOwnForm ? nonces.use(form.text('nonce'), url_token) : 'stale'
     if (state !== 'good') {
       const notice = say(state === 'used' ? 'receive_used' : 'receive_stale')
       return show(guest, params, { notice, status: 409 })

@@ -70,15 +70,24 @@ export function createSignInPages({ answer, sessions, limit, signups }: SignInPa
   async function signIn(guest: Guest, form: Form): Promise<Response> {
     const [email, password, next] = [form.text('email'), form.text('password'), form.text('next')]
     const { visit } = guest.viewer
-    const limited = await countTry(() => limit.countPassword(email, visit.ip))
-    if (limited.refused) return show(guest, { ...tooMany(guest), email, next })
-    const result = await sessions.signIn({ email, password, visit })
-    if (result.outcome === 'refused')
-      return show(guest, { status: 422, notice: guest.words.say('sign_in_wrong'), email, next })
-    await limited.takeBack()
-    return result.outcome === 'code_needed'
-      ? askCode(guest, { pending: result.pending, next })
-      : enter(guest, result, next)
+    const result = await orTooMany(
+      limit.tryPassword(
+        { email, address: visit.ip },
+        {
+          work: () => sessions.signIn({ email, password, visit }),
+          isRight: ({ outcome }) => outcome !== 'refused',
+        },
+      ),
+    )
+    if (result === 'too_many') return show(guest, { ...tooMany(guest), email, next })
+    switch (result.outcome) {
+      case 'signed_in':
+        return enter(guest, result, next)
+      case 'code_needed':
+        return askCode(guest, { pending: result.pending, next })
+      case 'refused':
+        return show(guest, { status: 422, notice: guest.words.say('sign_in_wrong'), email, next })
+    }
   }
 
   type Asked = {
@@ -122,15 +131,18 @@ export function createSignInPages({ answer, sessions, limit, signups }: SignInPa
     const next = form.text('next')
     const pending = sessions.readPending(form.text('pending'))
     if (pending === null) return show(guest, { status: 422, notice: guest.words.say('code_too_late'), next })
-    const limited = await countTry(() => limit.countCode(pending.accountId))
     const asked = { pending: form.text('pending'), next }
-    if (limited.refused) return askCode(guest, { ...asked, ...tooMany(guest) })
     const input = { pending, code: form.text('code'), visit: guest.viewer.visit }
-    const result = await sessions.confirmSignIn(input)
-    if (result.outcome !== 'signed_in')
-      return askCode(guest, { ...asked, status: 422, notice: guest.words.say('code_wrong') })
-    await limited.takeBack()
-    return enter(guest, result, next)
+    const result = await orTooMany(
+      limit.tryCode(pending.accountId, {
+        work: () => sessions.confirmSignIn(input),
+        isRight: ({ outcome }) => outcome === 'signed_in',
+      }),
+    )
+    if (result === 'too_many') return askCode(guest, { ...asked, ...tooMany(guest) })
+    return result.outcome === 'signed_in'
+      ? enter(guest, result, next)
+      : askCode(guest, { ...asked, status: 422, notice: guest.words.say('code_wrong') })
   }
 
   function enter(guest: Guest, { sessionToken }: NewSession, next: string): Response {
@@ -156,15 +168,11 @@ function isOwnPath(path: string): boolean {
   return /^\/(?![/\\])[\w\-/?=&%.]*$/.test(path)
 }
 
-type Counted = { refused: true } | { refused: false; takeBack: () => Promise<void> }
-
-async function countTry(count: () => Promise<() => Promise<void>>): Promise<Counted> {
-  try {
-    return { refused: false, takeBack: await count() }
-  } catch (cause) {
-    if (isDomainError(cause, 'too_many')) return { refused: true }
+function orTooMany<T>(tried: Promise<T>): Promise<T | 'too_many'> {
+  return tried.catch((cause) => {
+    if (isDomainError(cause, 'too_many')) return 'too_many' as const
     throw cause
-  }
+  })
 }
 
 function tooMany({ words }: Guest) {

@@ -13,7 +13,7 @@ import { QrCode } from './qr.tsx'
 
 export type TwoFactorPageOptions = {
   answer: AnswerGuest
-  sessions: Pick<Sessions, 'isPassword'>
+  sessions: Pick<Sessions, 'isPassword' | 'endOtherSessions'>
   twoFactor: TwoFactor
   limit: SignInLimit
   showAccount: ReturnType<typeof createAccountPages>['showAgain']
@@ -24,7 +24,10 @@ type Offer = { secret: string; uri: string }
 export function createTwoFactorPages(options: TwoFactorPageOptions) {
   const { answer, sessions, twoFactor, limit, showAccount } = options
 
-  function show(guest: Member, again?: { offer: Offer; problem: string }): Response {
+  function show(
+    guest: Member,
+    again?: { offer: Offer; problem?: string; passwordProblem?: string },
+  ): Response {
     if (guest.account.hasTwoFactor) return answerSeeOther(guest.href('/account#two-factor'))
     const { say } = guest.words
     const { secret, uri } = again?.offer ?? twoFactor.offer(guest.account, issuerOf(guest))
@@ -52,6 +55,14 @@ export function createTwoFactorPages(options: TwoFactorPageOptions) {
                 problem={again?.problem}
                 attributes={{ autocomplete: 'one-time-code', inputmode: 'numeric', required: true }}
               />
+              <Input
+                id="password"
+                name="password"
+                type="password"
+                label={say('password_current')}
+                problem={again?.passwordProblem}
+                attributes={{ autocomplete: 'current-password', required: true }}
+              />
               <button type="submit" class="primary">
                 {say('two_factor_turn_on')}
               </button>
@@ -66,13 +77,17 @@ export function createTwoFactorPages(options: TwoFactorPageOptions) {
 
   async function turnOn(guest: Member, form: Form): Promise<Response> {
     const secret = form.text('secret')
-    const takeBack = await limit.countCode(guest.account.id)
-    const codes = await twoFactor.turnOn(guest.account, { secret, code: form.text('code') })
-    if (codes === null) {
-      const offer = twoFactor.offerAgain(secret, guest.account, issuerOf(guest))
-      return offer === null ? show(guest) : show(guest, { offer, problem: guest.words.say('code_wrong') })
-    }
-    await takeBack()
+    const offer = twoFactor.offerAgain(secret, guest.account, issuerOf(guest))
+    if (offer === null || guest.account.hasTwoFactor) return show(guest)
+    const { say } = guest.words
+    if (!(await isPassword(guest, form)))
+      return show(guest, { offer, passwordProblem: say('password_wrong') })
+    const codes = await limit.tryCode(guest.account.id, {
+      work: () => twoFactor.turnOn(guest.account, { secret, code: form.text('code') }),
+      isRight: (made) => made !== null,
+    })
+    if (codes === null) return show(guest, { offer, problem: say('code_wrong') })
+    await sessions.endOtherSessions(guest.account, guest.session.session)
     return showCodes(guest, codes)
   }
 
@@ -100,12 +115,15 @@ export function createTwoFactorPages(options: TwoFactorPageOptions) {
     })
   }
 
-  /** Takes the password again: an open browser is not enough. */
+  /** An open browser is not enough. */
+  function isPassword({ account, viewer }: Member, form: Form): Promise<boolean> {
+    const work = () => sessions.isPassword(account, form.text('password'))
+    return limit.tryPassword({ email: account.email, address: viewer.visit.ip }, { work, isRight: Boolean })
+  }
+
   async function turnOff(guest: Member, form: Form): Promise<Response> {
-    const takeBack = await limit.countPassword(guest.account.email, guest.viewer.visit.ip)
-    if (!(await sessions.isPassword(guest.account, form.text('password'))))
+    if (!(await isPassword(guest, form)))
       return showAccount(guest, { wrongPassword: 'twofactor', status: 422 })
-    await takeBack()
     await twoFactor.turnOff(guest.account)
     return answerSeeOther(guest.href('/account#two-factor'))
   }

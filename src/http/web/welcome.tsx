@@ -25,6 +25,7 @@ type Params = Partial<Record<string, string>>
 type Shown = {
   title: WordKey
   lead: WordKey
+  explained?: WordKey
   action: string
   /** Fixed when the link is for somebody. */
   email: string | null
@@ -44,6 +45,7 @@ export function createWelcomePages(options: WelcomePageOptions) {
       <>
         <h1>{say(shown.title)}</h1>
         <p class="lead">{say(shown.lead)}</p>
+        {shown.explained === undefined ? null : <p>{say(shown.explained)}</p>}
         {hasProblems ? (
           <Notice kind="bad">
             <p>{say('form_problems')}</p>
@@ -78,8 +80,12 @@ export function createWelcomePages(options: WelcomePageOptions) {
   ): Response {
     const link = accountLinks.findLink(token)
     if (link === null) return lapsed(guest)
-    const { title, lead } = WORDS[link.purpose]
-    return showForm(guest, { title, lead, action: `/welcome/${token}`, email: link.email, ...again })
+    return showForm(guest, {
+      ...WORDS[link.purpose],
+      action: `/welcome/${token}`,
+      email: link.email,
+      ...again,
+    })
   }
 
   function lapsed(guest: Guest): Response {
@@ -113,9 +119,11 @@ export function createWelcomePages(options: WelcomePageOptions) {
   async function signUp(guest: Guest, form: Form): Promise<Response> {
     if (!signups) throw new DomainError('not_found', 'not-found')
     const input = { email: form.text('email'), password: form.text('password') }
-    await limit.countPassword(`sign-up ${input.email}`, guest.viewer.visit.ip)
+    const work = () => accountLinks.signUp(input)
     try {
-      const account = await accountLinks.signUp(input)
+      // Counted whatever comes of it: this is how many accounts one address makes.
+      const from = { email: input.email, address: guest.viewer.visit.ip }
+      const account = await limit.tryPassword(from, { work, isRight: () => false })
       return enterAfter(guest, await sessions.beginFor(account, guest.viewer.visit))
     } catch (cause) {
       return showSignUp(guest, { typedEmail: input.email, problems: problemsOf(cause) })
@@ -133,7 +141,7 @@ export function createWelcomePages(options: WelcomePageOptions) {
 const WORDS = {
   setup: { title: 'setup_title', lead: 'setup_lead' },
   invite: { title: 'invite_title', lead: 'invite_lead' },
-  reset: { title: 'reset_title', lead: 'reset_lead' },
+  reset: { title: 'reset_title', lead: 'reset_lead', explained: 'reset_explained' },
 } as const
 
 function problemsOf(cause: unknown): Problems {

@@ -30,9 +30,14 @@ CREATE TABLE account_links (
   account_id INTEGER REFERENCES accounts (id) ON DELETE CASCADE,
   email TEXT,
   is_admin INTEGER NOT NULL CHECK (is_admin IN (0, 1)),
+  -- A reset that turns the second factor off, too.
+  ends_two_factor INTEGER NOT NULL CHECK (ends_two_factor IN (0, 1)),
+  -- The administrator who made it: it goes with that account. A setup link is made by the server.
+  created_by INTEGER REFERENCES accounts (id) ON DELETE CASCADE,
   created_at INTEGER NOT NULL,
   expires_at INTEGER NOT NULL,
   CHECK ((purpose = 'reset') = (account_id IS NOT NULL))
 ) STRICT;
 
 CREATE INDEX account_links_of_account ON account_links (account_id) WHERE account_id IS NOT NULL;
+CREATE INDEX account_links_by_account ON account_links (created_by) WHERE created_by IS NOT NULL;

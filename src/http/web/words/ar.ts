@@ -249,6 +249,8 @@ export const ar: Catalogue = {
   invite_lead: 'اختر كلمة مرور، وسيصبح حسابك جاهزًا.',
   reset_title: 'اختيار كلمة مرور جديدة',
   reset_lead: 'تتوقف القديمة عن العمل، ويُسجَّل خروجك من كل المتصفحات.',
+  reset_explained:
+    'تبقى المشاركات السابقة صالحة لمستلميها، لكنها لا تظهر في قائمتك بعد الآن: حتى لا يتمكن من يُنشئ رابطًا كهذا من الاطلاع عليها. وتُلغى رموز API.',
   welcome_submit: 'حفظ وتسجيل الدخول',
   link_lapsed_title: 'لم يعد هذا الرابط يعمل',
   link_lapsed_text:
@@ -370,6 +372,7 @@ export const ar: Catalogue = {
   admin_invite_admin: 'بصفة مسؤول',
   admin_invite_submit: 'إنشاء الرابط',
   admin_invited_until: 'مدعوّ، حتى',
+  admin_link_reset: 'كلمة مرور جديدة',
   admin_withdraw: 'سحب الدعوة',
   admin_link: 'أعطِ هذا الرابط إلى {email}. يعمل مرة واحدة ولن يظهر مرة أخرى.',
   admin_settings: 'الإعدادات السارية',
@@ -397,6 +400,7 @@ export const ar: Catalogue = {
   problem_too_long_characters: { other: 'طويل جدًا: الحد الأقصى لعدد الأحرف {limit}.' },
   problem_too_short: { other: 'قصير جدًا: الحد الأدنى لعدد الأحرف {limit}.' },
   problem_too_many_files: { other: 'كثيرة جدًا: الحد الأقصى لعدد الملفات {limit}.' },
+  problem_too_many_tokens: { other: 'كثيرة جدًا: الحد الأقصى لعدد الرموز {limit}.' },
   problem_filename_too_long: { other: 'اسم أحد الملفات طويل جدًا: الحد الأقصى لعدد الأحرف {limit}.' },
   problem_too_many_days: { other: 'الحد الأقصى لعدد الأيام {limit}.' },
   problem_too_few_days: { other: 'الحد الأدنى لعدد الأيام {limit}.' },

@@ -204,6 +204,8 @@ export const de: Catalogue = {
   invite_lead: 'Wählen Sie ein Passwort, und Ihr Konto ist bereit.',
   reset_title: 'Neues Passwort wählen',
   reset_lead: 'Das alte gilt dann nicht mehr, und alle Browser werden abgemeldet.',
+  reset_explained:
+    'Frühere Übergaben funktionieren für ihre Empfänger weiter, stehen aber nicht mehr in Ihrer Liste: So kann sie niemand ansehen, der einen solchen Link erstellt. API-Token werden widerrufen.',
   welcome_submit: 'Speichern und anmelden',
   link_lapsed_title: 'Dieser Link funktioniert nicht mehr',
   link_lapsed_text:
@@ -322,6 +324,7 @@ export const de: Catalogue = {
   admin_invite_admin: 'Als Administrator',
   admin_invite_submit: 'Link erstellen',
   admin_invited_until: 'Eingeladen, bis',
+  admin_link_reset: 'Neues Passwort',
   admin_withdraw: 'Zurückziehen',
   admin_link:
     'Geben Sie diesen Link an {email}. Er funktioniert einmal und wird nicht noch einmal angezeigt.',
@@ -363,6 +366,10 @@ export const de: Catalogue = {
   problem_too_many_files: {
     one: 'Zu viele: höchstens {limit} Datei.',
     other: 'Zu viele: höchstens {limit} Dateien.',
+  },
+  problem_too_many_tokens: {
+    one: 'Zu viele: höchstens {limit} Token.',
+    other: 'Zu viele: höchstens {limit} Token.',
   },
   problem_filename_too_long: {
     one: 'Ein Dateiname ist zu lang: höchstens {limit} Zeichen.',

@@ -192,6 +192,8 @@ export const en = {
   invite_lead: 'Choose a password, and your account is ready.',
   reset_title: 'Choose a new password',
   reset_lead: 'The old one stops working, and every browser is signed out.',
+  reset_explained:
+    'Earlier pushes go on working for their receivers, but are not in your list any more: so nobody who makes such a link can look at them. API tokens are revoked.',
   welcome_submit: 'Save and sign in',
   link_lapsed_title: 'This link no longer works',
   link_lapsed_text:
@@ -309,6 +311,7 @@ export const en = {
   admin_invite_admin: 'As an administrator',
   admin_invite_submit: 'Make the link',
   admin_invited_until: 'Invited, until',
+  admin_link_reset: 'New password',
   admin_withdraw: 'Withdraw',
   admin_link: 'Give this link to {email}. It works once and is not shown again.',
   admin_settings: 'Settings in effect',
@@ -348,6 +351,10 @@ export const en = {
   problem_too_many_files: {
     one: 'Too many: at most {limit} file.',
     other: 'Too many: at most {limit} files.',
+  },
+  problem_too_many_tokens: {
+    one: 'Too many: at most {limit} token.',
+    other: 'Too many: at most {limit} tokens.',
   },
   problem_filename_too_long: {
     one: 'The name of a file is too long: at most {limit} character.',

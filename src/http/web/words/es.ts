@@ -200,6 +200,8 @@ export const es: Catalogue = {
   invite_lead: 'Elija una contraseña y su cuenta estará lista.',
   reset_title: 'Elija una nueva contraseña',
   reset_lead: 'La anterior deja de funcionar y se cierra la sesión en todos los navegadores.',
+  reset_explained:
+    'Los envíos anteriores siguen funcionando para sus destinatarios, pero dejan de estar en su lista: así nadie puede verlos creando un enlace como este. Los tokens de API se revocan.',
   welcome_submit: 'Guardar e iniciar sesión',
   link_lapsed_title: 'Este enlace ya no funciona',
   link_lapsed_text:
@@ -323,6 +325,7 @@ export const es: Catalogue = {
   admin_invite_admin: 'Como administrador',
   admin_invite_submit: 'Crear el enlace',
   admin_invited_until: 'Invitación válida hasta el',
+  admin_link_reset: 'Contraseña nueva',
   admin_withdraw: 'Retirar',
   admin_link: 'Entregue este enlace a {email}. Sirve una sola vez y no se volverá a mostrar.',
   admin_settings: 'Ajustes en vigor',
@@ -362,6 +365,10 @@ export const es: Catalogue = {
   problem_too_many_files: {
     one: 'Demasiados: {limit} archivo como máximo.',
     other: 'Demasiados: {limit} archivos como máximo.',
+  },
+  problem_too_many_tokens: {
+    one: 'Demasiados: como máximo {limit} token.',
+    other: 'Demasiados: como máximo {limit} tokens.',
   },
   problem_filename_too_long: {
     one: 'El nombre de un archivo es demasiado largo: {limit} carácter como máximo.',

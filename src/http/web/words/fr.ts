@@ -205,6 +205,8 @@ export const fr: Catalogue = {
   invite_lead: 'Choisissez un mot de passe, et votre compte est prêt.',
   reset_title: 'Choisissez un nouveau mot de passe',
   reset_lead: 'L’ancien cesse de fonctionner, et tous les navigateurs sont déconnectés.',
+  reset_explained:
+    'Les partages précédents restent valables pour leurs destinataires, mais quittent votre liste : ainsi, personne ne peut les consulter en créant un tel lien. Les jetons d’API sont révoqués.',
   welcome_submit: 'Enregistrer et se connecter',
   link_lapsed_title: 'Ce lien ne fonctionne plus',
   link_lapsed_text:
@@ -325,6 +327,7 @@ export const fr: Catalogue = {
   admin_invite_admin: 'En tant qu’administrateur',
   admin_invite_submit: 'Créer le lien',
   admin_invited_until: 'Invitation valable jusqu’au',
+  admin_link_reset: 'Nouveau mot de passe',
   admin_withdraw: 'Annuler l’invitation',
   admin_link: 'Transmettez ce lien à {email}. Il fonctionne une seule fois et ne sera plus affiché.',
   admin_settings: 'Paramètres en vigueur',
@@ -364,6 +367,10 @@ export const fr: Catalogue = {
   problem_too_many_files: {
     one: 'Trop de fichiers : {limit} fichier au maximum.',
     other: 'Trop de fichiers : {limit} fichiers au maximum.',
+  },
+  problem_too_many_tokens: {
+    one: 'Trop : {limit} jeton au maximum.',
+    other: 'Trop : {limit} jetons au maximum.',
   },
   problem_filename_too_long: {
     one: 'Le nom d’un fichier est trop long : {limit} caractère au maximum.',

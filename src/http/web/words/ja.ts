@@ -187,6 +187,8 @@ export const ja: Catalogue = {
   invite_lead: 'パスワードを決めると、アカウントを使えるようになります。',
   reset_title: '新しいパスワードの設定',
   reset_lead: '古いパスワードは使えなくなり、すべてのブラウザーがサインアウトされます。',
+  reset_explained:
+    'これまでの共有は受け取る人には引き続き使えますが、一覧には表示されなくなります。このリンクを作った人が中身を見られないようにするためです。API トークンは取り消されます。',
   welcome_submit: '保存してサインイン',
   link_lapsed_title: 'このリンクはもう使えません',
   link_lapsed_text:
@@ -296,6 +298,7 @@ export const ja: Catalogue = {
   admin_invite_admin: '管理者として招待',
   admin_invite_submit: 'リンクを作成',
   admin_invited_until: '招待中、有効期限',
+  admin_link_reset: '新しいパスワード',
   admin_withdraw: '取り消す',
   admin_link: 'このリンクを {email} に渡してください。1 回だけ使え、再び表示されることはありません。',
   admin_settings: '現在の設定',
@@ -323,6 +326,7 @@ export const ja: Catalogue = {
   problem_too_long_characters: { other: '長すぎます。{limit} 文字までです。' },
   problem_too_short: { other: '{limit} 文字以上にしてください。' },
   problem_too_many_files: { other: '多すぎます。ファイルは {limit} 個までです。' },
+  problem_too_many_tokens: { other: '多すぎます。トークンは {limit} 個までです。' },
   problem_filename_too_long: { other: 'ファイル名が長すぎます。{limit} 文字までです。' },
   problem_too_many_days: { other: '{limit} 日以下にしてください。' },
   problem_too_few_days: { other: '{limit} 日以上にしてください。' },

@@ -89,16 +89,23 @@ const FORMATS: Partial<Record<Language, string>> = { en: 'en-GB' }
 
 const UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte']
 
+/** More of a header than any browser sends is not looked at. */
+const MAX_ACCEPTED = 200
+
 /** The first of the wanted languages that is spoken here. `accepted` is an Accept-Language header (RFC 9110, 12.5.4). */
 export function chooseLanguage(wanted: {
   asked: string | null
   kept: string | null
   accepted: string | null
 }) {
-  const listed = (wanted.accepted ?? '').split(',').map((item) => {
-    const [tag = '', quality] = item.trim().split(/\s*;\s*q=/)
-    return { tag, quality: quality === undefined ? 1 : Number(quality) || 0 }
-  })
+  const listed = (wanted.accepted ?? '')
+    .slice(0, MAX_ACCEPTED)
+    .split(',')
+    .map((item) => {
+      const [tag = '', parameter] = item.split(';')
+      const quality = parameter?.trim().replace(/^q=/, '')
+      return { tag: tag.trim(), quality: quality === undefined ? 1 : Number(quality) || 0 }
+    })
   const accepted = listed
     .filter(({ quality }) => quality > 0)
     .sort((a, b) => b.quality - a.quality)
