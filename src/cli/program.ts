@@ -10,6 +10,7 @@ import { addLicensesCommand } from './licenses.ts'
 import { addLoginCommands } from './login.ts'
 import { addAuditCommand, addExpireCommand, addListCommand } from './manage.ts'
 import { addPushCommand } from './push.ts'
+import { addSelftestCommand } from './selftest.ts'
 import { addServeCommand } from './serve.ts'
 import type { Shell } from './shell.ts'
 import { addTokenCommands } from './token.ts'
@@ -73,6 +74,7 @@ export function createProgram(parts: { shell: Shell; app: App }): Command {
   addListCommand(program, parts)
   addLoginCommands(program, parts)
   addCompletionCommand(program, shell)
+  addSelftestCommand(program, shell)
   addLicensesCommand(program, shell)
   for (const command of everyCommand(program)) command.allowUnknownOption().allowExcessArguments()
   return program

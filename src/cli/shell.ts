@@ -39,6 +39,13 @@ export type Shell = {
   /** Calls `listener` for every SIGINT and SIGTERM from now on, instead of dying. */
   onStopSignal: (listener: () => void) => void
   exitNow: (code: number) => void
+  /** What starts this program once more: the executable, or the runtime and its entry. */
+  self: readonly string[]
+}
+
+/** Whether this runs from the files embedded in an executable, which have a root of their own. */
+function isExecutable(): boolean {
+  return /^(\/\$bunfs\/|[A-Z]:[/\\]~BUN[/\\])/.test(Bun.main)
 }
 
 export function createShell(outside: { env: Environment; now: () => number }): Shell {
@@ -76,6 +83,7 @@ export function createShell(outside: { env: Environment; now: () => number }): S
       process.on('SIGTERM', listener)
     },
     exitNow: (code) => process.exit(code),
+    self: isExecutable() ? [process.execPath] : [process.execPath, Bun.main],
   }
 }
 

@@ -25,7 +25,7 @@ describe('what cannot be used', () => {
     ['-x', 'unknown flag -x'],
     [
       'servve',
-      'unknown command "servve" (there are serve, config, user, token, push, get, expire, audit, list, login, logout, logins, completion, licenses)',
+      'unknown command "servve" (there are serve, config, user, token, push, get, expire, audit, list, login, logout, logins, completion, selftest, licenses)',
     ],
     ['--port 0 config', 'the command config comes before all flags'],
     ['serve now', 'unexpected argument "now"'],

@@ -49,6 +49,7 @@ export function createTrial(
     askHidden: answer,
     onStopSignal: (listener) => signals.push(listener),
     exitNow: (code) => exits.push(code),
+    self: ['oncebox'],
   }
   const { app, state } = createMemoryApp()
   return {

@@ -1,0 +1,116 @@
+// Clients that write, read and delete until the server is gone from under them, and then look at what is left.
+
+import type { Ledger } from './ledger.ts'
+import type { Server } from './server.ts'
+
+const CLIENTS = 16
+const VIEWS = 3
+const RECENT = 200
+
+/** Numbers that come again with the same seed; nothing secret hangs on them. */
+export type Draw = (below: number) => number
+
+export function createDraw(seed: number): Draw {
+  let state = seed >>> 0
+  return (below) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    return Math.floor((state / 2 ** 32) * below)
+  }
+}
+
+export type LoadOptions = {
+  server: Server
+  ledger: Ledger
+  draw: Draw
+  /** In every payload, so that one in the clear would be found. */
+  mark: string
+  /** Sent with what needs an account. */
+  auth: Record<string, string>
+}
+
+type Answer = { url_token: string; payload: string | null; files: { url: string }[] }
+
+/** Resolves to the number of answers, once no client gets one any more. */
+export async function runLoad(options: LoadOptions, stop: () => boolean): Promise<number> {
+  let answers = 0
+  const client = async () => {
+    while (!stop()) {
+      try {
+        await act(options)
+        answers += 1
+      } catch {
+        // The server was killed: what was lost is in the ledger.
+        return
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: CLIENTS }, client))
+  return answers
+}
+
+async function act(options: LoadOptions): Promise<void> {
+  const { ledger, draw } = options
+  const choice = draw(10)
+  const urlToken = [...ledger.known.keys()].slice(-RECENT)[draw(RECENT)]
+  if (choice < 4 || urlToken === undefined) await write(options)
+  else if (choice < 9) await read(options, urlToken)
+  else await remove(options, urlToken)
+}
+
+async function write({ server, ledger, draw, mark, auth }: LoadOptions): Promise<void> {
+  const payload = `${mark} ${draw(1e9)} ${'x'.repeat(draw(5) === 0 ? 20_000 : draw(50))}`
+  const files = draw(6) === 0 ? [{ filename: `${mark}.bin`, data: btoa(payload.repeat(1 + draw(3))) }] : []
+  const push = { payload, expire_after_views: VIEWS, kind: 'text', ...(files.length > 0 ? { files } : {}) }
+  const response = await server.create(push, files.length > 0 ? auth : {})
+  const { url_token }: Answer = await response.json()
+  if (response.status !== 201) return ledger.blame('new', `create answered ${response.status}`)
+  ledger.known.set(url_token, { payload, views: VIEWS, seen: 0, lost: 0, deleted: 'no' })
+}
+
+async function read({ server, ledger }: LoadOptions, urlToken: string): Promise<void> {
+  const push = ledger.known.get(urlToken)
+  if (push === undefined) return
+  push.lost += 1
+  const wasDeleted = push.deleted === 'yes'
+  const response = await server.retrieve(urlToken)
+  const { payload }: Answer = await response.json()
+  push.lost -= 1
+  if (response.status !== 200) ledger.blame(urlToken, `retrieve answered ${response.status}`)
+  else if (payload !== null) ledger.noteSeen(urlToken, payload, wasDeleted)
+}
+
+async function remove({ server, ledger }: LoadOptions, urlToken: string): Promise<void> {
+  const push = ledger.known.get(urlToken)
+  if (push === undefined) return
+  if (push.deleted === 'no') push.deleted = 'perhaps'
+  const response = await server.retrieve(urlToken, { method: 'DELETE' })
+  await response.arrayBuffer()
+  if (response.status === 200 || response.status === 401)
+    push.deleted = response.status === 200 ? 'yes' : push.deleted
+  else ledger.blame(urlToken, `delete answered ${response.status}`)
+}
+
+/** Retrieves some of the pushes to their end, the newest first; resolves to how many. */
+export async function checkRest({ server, ledger }: LoadOptions, most: number): Promise<number> {
+  const tokens = [...ledger.known.keys()].slice(-most)
+  await Promise.all(tokens.map((urlToken) => exhaust({ server, ledger }, urlToken)))
+  return tokens.length
+}
+
+async function exhaust({ server, ledger }: Pick<LoadOptions, 'server' | 'ledger'>, urlToken: string) {
+  let payloads = 0
+  for (let tries = 0; tries <= VIEWS; tries += 1) {
+    const response = await server.retrieve(urlToken)
+    const { payload, files }: Answer = await response.json()
+    if (response.status !== 200) ledger.blame(urlToken, `is lost (${response.status})`)
+    if (response.status !== 200 || payload === null) break
+    payloads += 1
+    ledger.noteSeen(urlToken, payload, ledger.known.get(urlToken)?.deleted === 'yes')
+    for (const { url } of files) {
+      const download = await server.ask(new URL(url).pathname)
+      await download.arrayBuffer()
+      if (download.status !== 200) ledger.blame(urlToken, `its file is lost (${download.status})`)
+    }
+  }
+  ledger.noteRest(urlToken, payloads)
+}

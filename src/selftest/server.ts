@@ -1,0 +1,97 @@
+// A server of this very program as a child process, to be asked and killed.
+
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** How this program is started: the executable, or the runtime with its entry. */
+export type Self = readonly string[]
+
+export type ServerOptions = { self: Self; dataDir: string }
+
+export type Server = Awaited<ReturnType<typeof startServer>>
+
+const READY_MS = 20_000
+
+/** Throws with what it printed when it does not become ready. */
+export async function startServer({ self, dataDir }: ServerOptions) {
+  const flags = ['--data-dir', dataDir, '--host', '127.0.0.1', '--port', '0', '--min-free-space', '0']
+  const child = Bun.spawn([...self, 'serve', ...flags], {
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+    env: {},
+  })
+  const errors = new Response(child.stderr).text()
+  const url = await readUrl(child.stdout).catch(() => null)
+  if (url === null) {
+    child.kill('SIGKILL')
+    throw new Error(`the server did not become ready: ${(await errors).trim().split('\n').at(-1)}`)
+  }
+
+  async function end(signal: 'SIGKILL' | 'SIGTERM'): Promise<number> {
+    child.kill(signal)
+    return child.exited
+  }
+
+  const ask = (path: string, init: RequestInit = {}) => fetch(`${url}${path}`, init)
+
+  return {
+    ask,
+    end,
+    log: errors,
+    create: (push: Record<string, unknown>, headers: Record<string, string> = {}) =>
+      ask('/api/v2/pushes', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify({ push }),
+      }),
+    retrieve: (urlToken: string, init: RequestInit = {}) => ask(`/api/v2/pushes/${urlToken}`, init),
+  }
+}
+
+async function readUrl(stdout: ReadableStream<Uint8Array>): Promise<string | null> {
+  const deadline = performance.now() + READY_MS
+  let text = ''
+  for await (const chunk of stdout) {
+    text += new TextDecoder().decode(chunk)
+    const url = /http:\/\/[\d.]+:\d+/.exec(text)?.[0]
+    if (url !== undefined) return url
+    if (performance.now() > deadline) break
+  }
+  return null
+}
+
+/** Runs a command of this program on the same folder; throws what it said when it fails. */
+export async function runCommand(
+  { self, dataDir }: ServerOptions,
+  args: string[],
+  input = '',
+): Promise<string> {
+  const child = Bun.spawn([...self, ...args, '--data-dir', dataDir], {
+    stdin: new Blob([input]),
+    stdout: 'pipe',
+    stderr: 'pipe',
+    env: {},
+  })
+  const [stdout, stderr, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ])
+  if (code !== 0) throw new Error(stderr.trim())
+  return stdout.trim()
+}
+
+export type FoundFile = { path: string; mode: number; bytes: Buffer }
+
+/** Everything in the data folder as it lies there. */
+export function readFolder(folder: string): FoundFile[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true }).flatMap((entry) => {
+    const path = join(entry.parentPath, entry.name)
+    try {
+      return entry.isFile() ? [{ path, mode: statSync(path).mode & 0o777, bytes: readFileSync(path) }] : []
+    } catch {
+      return []
+    }
+  })
+}

@@ -1,0 +1,42 @@
+// The self-test itself: it finds what does not hold.
+
+import { expect, test } from 'bun:test'
+import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { runSelftest } from '../../src/selftest/selftest.ts'
+
+const LIAR = [process.execPath, resolve(import.meta.dir, '../support/lying-server.ts')]
+
+test.each([
+  ['one view more', 'Exactly as many payloads as views', 'payloads for'],
+  ['one view more', 'What was acknowledged survives kill -9', '4 payloads for 3 views'],
+  ['lets guess', 'Passphrases cannot be guessed', '401 200'],
+  ['forgets', 'What was acknowledged survives kill -9', 'is lost (404)'],
+  ['keeps what was deleted', 'What was acknowledged survives kill -9', 'after it was deleted'],
+  ['in the clear', 'Nothing on the disk can be read', 'holds a secret in the clear'],
+  ['open folder', 'Nothing on the disk can be read', 'can be read by other users'],
+])('finds a server that %s', async (lie, promise, fault) => {
+  const folder = mkdtempSync(join(tmpdir(), 'oncebox-selftest-'))
+  writeFileSync(join(folder, 'lie'), lie)
+  const findings = await runSelftest({
+    self: LIAR,
+    dataDir: join(folder, 'data'),
+    duration: lie === 'one view more' || lie === 'keeps what was deleted' ? 2500 : 600,
+    seed: 7,
+    onStep: () => undefined,
+  })
+  const found = findings.find((finding) => finding.promise === promise)
+  expect(found?.faults.join('\n')).toContain(fault)
+  // Its own folder is gone.
+  expect(readdirSync(folder)).toEqual(['lie'])
+  chmodSync(folder, 0o700)
+  rmSync(folder, { recursive: true })
+})
+
+test('tells when a server does not even start', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'oncebox-selftest-'))
+  const options = { dataDir: join(folder, 'data'), duration: 1, seed: 7, onStep: () => undefined }
+  await expect(runSelftest({ ...options, self: ['/bin/false'] })).rejects.toThrow('did not become ready')
+  rmSync(folder, { recursive: true })
+})
