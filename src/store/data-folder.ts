@@ -23,6 +23,7 @@ export type DataFolder = {
   files: string
   lock: string
   holder: string
+  reserve: string
 }
 
 export function dataFolder(path: string): DataFolder {
@@ -33,6 +34,7 @@ export function dataFolder(path: string): DataFolder {
     files: join(path, 'files'),
     lock: join(path, 'serve.lock'),
     holder: join(path, 'serve.holder'),
+    reserve: join(path, 'reserve'),
   }
 }
 

@@ -15,7 +15,7 @@ export function createFileStore({ files, rows, transact, now }: FileStoreOptions
 
   /** Durable when it resolves; until a push takes it, the file is an unfinished upload. */
   async function keepFile(id: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
-    await transact(() => rows.begin(id))
+    await transact(() => rows.begin(id), { grows: true })
     await files.putFile(id, bytes)
   }
 

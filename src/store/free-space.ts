@@ -11,7 +11,9 @@ export type FreeSpace = {
   measure(): Promise<{ free: number; total: number }>
 }
 
-export function createFreeSpace({ path, floor }: { path: string; floor: number }): FreeSpace {
+/** `isFull`: a write was refused, and there has been no room since. */
+export function createFreeSpace(options: { path: string; floor: number; isFull: () => boolean }): FreeSpace {
+  const { path, floor, isFull } = options
   let readAt = Number.NEGATIVE_INFINITY
   let reading: Promise<number> = Promise.resolve(Number.POSITIVE_INFINITY)
 
@@ -21,6 +23,7 @@ export function createFreeSpace({ path, floor }: { path: string; floor: number }
   }
 
   async function requireFloor(): Promise<void> {
+    if (isFull()) throw new DomainError('disk_full', 'The disk of this server is full; nothing was stored.')
     if (floor === 0) return
     const now = performance.now()
     if (now - readAt > SECOND) {

@@ -13,7 +13,13 @@ const BUSY_RETRY_MS = 10
 const BUSY_LIMIT_MS = 5_000
 
 /** Runs a work in a transaction; resolves with its result once that is durable. Promises are refused. */
-export type Transact = <T>(work: () => T extends PromiseLike<unknown> ? never : T) => Promise<T>
+export type Transact = <T>(
+  work: () => T extends PromiseLike<unknown> ? never : T,
+  options?: WorkOptions,
+) => Promise<T>
+
+/** `grows`: it stores something new, which a full disk refuses; anything else is tried again once there is room. */
+export type WorkOptions = { grows?: boolean }
 
 export type GroupCommit = {
   transact: Transact
@@ -25,13 +31,16 @@ export type GroupCommitOptions = {
   database: Database
   /** Runs within every batch, before its works. */
   beforeWorks?: () => void
-  /** The disk had no room for a work or a batch, which was undone; may be told more than once. */
-  onFull?: () => void
+  /**
+   * The disk had no room for a work or a batch, which was undone; may be told more than once. True when there is room
+   * now, kept for this.
+   */
+  onFull?: () => boolean
   /** The store cannot be trusted any more, as after a failed fsync: the process must end. */
   onFatal: (cause: unknown) => void
 }
 
-type Work = { run: () => unknown; since: number; settle: (outcome: Outcome) => void }
+type Work = { run: () => unknown; grows: boolean; since: number; settle: (outcome: Outcome) => void }
 type Outcome = { value: unknown } | { cause: unknown }
 
 export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
@@ -44,14 +53,14 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   let whenIdle: (() => void)[] = []
   let broken: { cause: unknown } | null = null
 
-  function transact<T>(run: () => T): Promise<T> {
+  function transact<T>(run: () => T, { grows = false }: WorkOptions = {}): Promise<T> {
     if (waiting.length >= MAX_WAITING) return Promise.reject(overloaded())
     return new Promise<T>((resolve, reject) => {
       const settle = (outcome: Outcome) => {
         if ('cause' in outcome) reject(outcome.cause)
         else resolve(outcome.value as T)
       }
-      waiting.push({ run, since: performance.now(), settle })
+      waiting.push({ run, grows, since: performance.now(), settle })
       schedule()
     })
   }
@@ -98,8 +107,9 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
       for (const [index, outcome] of outcomes.entries()) batch[index]?.settle(outcome)
     } catch (cause) {
       rollback()
-      rejectAll(batch, cause)
-      if (isFull(cause)) options.onFull?.()
+      const hasRoom = isFull(cause) && options.onFull?.() === true
+      rejectAll(hasRoom ? batch.filter(({ grows }) => grows) : batch, cause)
+      if (hasRoom) waiting.unshift(...batch.filter(({ grows }) => !grows))
       if (broken !== null) onFatal(broken.cause)
     }
   }

@@ -37,6 +37,8 @@ export type Visited<Outcome> = { outcome: Outcome; push: StoredPush } | null
 
 export type VisitToPush = { id: number; visit: Visit }
 
+const GROWS = { grows: true }
+
 export type Pushes = ReturnType<typeof createPushes>
 
 export function createPushes(options: {
@@ -69,7 +71,7 @@ export function createPushes(options: {
       if (labels !== null) rows.insertLabels({ pushId: row.id, ...labels })
       files.attach(sealed.map((file, n) => ({ pushId: row.id, n, ...file })))
       return row
-    })
+    }, GROWS)
   }
 
   /** With what opens it; that is null once it has expired. */

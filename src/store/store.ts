@@ -28,6 +28,7 @@ import { createPushKeys } from './push-keys.ts'
 import { createPushLists } from './push-lists.ts'
 import { createPushRows } from './push-rows.ts'
 import { createPushes } from './pushes.ts'
+import { createReserve } from './reserve.ts'
 import { createSessions } from './sessions.ts'
 import { createTwoFactor } from './two-factor.ts'
 
@@ -114,10 +115,24 @@ function serveFrom({ connection, keyring, release, options }: Parts) {
   database.run('PRAGMA busy_timeout = 0')
 
   const checkpointer = createCheckpointer(database, options.onError)
+  const freeSpace = createFreeSpace({
+    path: options.dataDir,
+    floor: options.minFreeSpace,
+    isFull: () => reserve.isSpent(),
+  })
+  const reserve = createReserve({
+    path: dataFolder(options.dataDir).reserve,
+    measureFree: async () => (await freeSpace.measure()).free,
+    onError: options.onError,
+  })
   const commits = createGroupCommit({
     database,
     beforeWorks: createClockMarker(connection, now),
-    onFull: checkpointer.makeRoom,
+    onFull: () => {
+      const hasRoom = reserve.spend()
+      checkpointer.makeRoom()
+      return hasRoom
+    },
     onFatal: options.onFatal,
   })
   const { transact } = commits
@@ -142,6 +157,7 @@ function serveFrom({ connection, keyring, release, options }: Parts) {
     await files.idle()
     await commits.idle()
     checkpointer.stop()
+    await reserve.stop()
     truncateLog(database)
     connection.close()
     release()
@@ -163,7 +179,7 @@ function serveFrom({ connection, keyring, release, options }: Parts) {
     sessions: createSessions(shared),
     accountLinks: createAccountLinks({ ...shared, accounts }),
     twoFactor: createTwoFactor(shared),
-    freeSpace: createFreeSpace({ path: options.dataDir, floor: options.minFreeSpace }),
+    freeSpace,
     /** Whether the database answers. */
     isAlive: () => schemaVersion(database) > 0,
     close,

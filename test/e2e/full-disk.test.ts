@@ -2,7 +2,7 @@
 
 import { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, test } from 'bun:test'
-import { rmSync, writeFileSync } from 'node:fs'
+import { rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createStage, type Started } from '../support/binary.ts'
 import { mountSmallDisk, skipDiskTests } from '../support/tmpfs.ts'
@@ -119,6 +119,37 @@ describe.skipIf(skipDiskTests)('on a small disk', () => {
     expect(database.query('PRAGMA integrity_check').all()).toEqual([{ integrity_check: 'ok' }])
     expect(database.query('SELECT count(*) AS made FROM pushes').get()).toEqual({ made })
     database.close()
+  })
+})
+
+describe.skipIf(skipDiskTests)('on a disk that others fill', () => {
+  test('retrieving, deleting and expiring go on from reserved room; creating comes back with the room', async () => {
+    const disk = mountSmallDisk('160m')
+    disks.push(disk)
+    const server = await stage.start({ dataDir: join(disk.path, 'data') })
+    const pushes = new Map<string, Known>()
+    const client = createClient(server, pushes)
+    for (let n = 0; n < 400; n += 1) expect(await client.create()).toBe(201)
+    const reserve = join(server.dataDir, 'reserve')
+    expect(statSync(reserve).size).toBe(16 * MIB)
+
+    const filler = join(disk.path, 'filler')
+    Bun.spawnSync(['dd', 'if=/dev/zero', `of=${filler}`, 'bs=64k'], { stderr: 'ignore' })
+    const statuses = await Promise.all(Array.from({ length: 50 }, client.create))
+    for (let n = 0; n < 200 && statuses.at(-1) !== 507; n += 1) statuses.push(await client.create())
+    expect(statuses.at(-1)).toBe(507)
+    expect(statSync(reserve).size).toBe(0)
+
+    const entries = [...pushes].slice(0, 300)
+    for (const entry of entries) expect(await client.retrieve(entry)).toBe(200)
+    for (const entry of entries.slice(0, 60)) expect(await client.expire(entry)).toBe(200)
+    expect(await client.create()).toBe(507)
+
+    rmSync(filler)
+    expect(await withPatience(client.create)).toBe(201)
+    for (const entry of entries) await expectAccountedFor(client, entry)
+    expect(statSync(reserve).size).toBe(16 * MIB)
+    expect(server.stderr()).not.toMatch(/ fatal | 500 /)
   })
 })
 

@@ -13,6 +13,11 @@ let commits: GroupCommit
 let fatal: unknown[]
 let full: number
 
+const noteFull = () => {
+  full += 1
+  return false
+}
+
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'oncebox-commit-'))
   database = new Database(join(folder, 'test.db'), { create: true, readwrite: true })
@@ -20,7 +25,7 @@ beforeEach(() => {
   database.run('CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT NOT NULL)')
   fatal = []
   full = 0
-  commits = createGroupCommit({ database, onFatal: (cause) => fatal.push(cause), onFull: () => (full += 1) })
+  commits = createGroupCommit({ database, onFatal: (cause) => fatal.push(cause), onFull: noteFull })
 })
 
 afterEach(() => {
