@@ -16,6 +16,7 @@ import { createLimitRate, DEFAULT_RATE_LIMIT, type RateLimit } from './http/rate
 import { createRouter } from './http/router.ts'
 import { createRouteTable } from './http/routes.ts'
 import { createFrontDoor, listen } from './http/server.ts'
+import { createShed } from './http/shed.ts'
 import { createGetViewer } from './http/viewer.ts'
 import type { SettingInEffect } from './http/web/admin.tsx'
 import { createAssets } from './http/web/assets.ts'
@@ -267,6 +268,10 @@ function createHandle(parts: HandleParts) {
     hostRules,
     limitRate: createLimitRate(rateLimit),
     presentError,
+    shed: createShed({
+      keepUp: store.keepUp,
+      onShed: (requests) => log.warn({ requests }, 'too busy: requests were told to come back'),
+    }),
     newRequestId: createRequestIds(),
     logRequest: ({ durationMs, ...line }) =>
       log.info({ ...line, durationMs: Math.round(durationMs * 100) / 100 }),

@@ -6,6 +6,7 @@ import { type Exchange, openExchange } from './exchange.ts'
 import type { HostRules } from './host.ts'
 import { canonicalPath, pathOf, withPath } from './paths.ts'
 import type { LimitRate } from './rate-limit.ts'
+import type { Shed } from './shed.ts'
 
 /** Told once a request has been answered. `route` is a pattern, never the path. */
 export type LogRequest = (line: {
@@ -22,6 +23,8 @@ export type FrontDoorOptions = {
   hostRules: HostRules
   limitRate: LimitRate
   presentError: PresentError
+  /** Answers at once, or not at all, before anything is done for a request. */
+  shed: Shed
   newRequestId: () => string
   logRequest: LogRequest
 }
@@ -52,7 +55,8 @@ async function headersAlone(response: Response): Promise<Response> {
 }
 
 export function createFrontDoor(options: FrontDoorOptions): Handle {
-  const { routes, readForwarded, hostRules, limitRate, presentError, newRequestId, logRequest } = options
+  const { routes, readForwarded, hostRules, limitRate, presentError, shed, newRequestId, logRequest } =
+    options
 
   async function admit(exchange: Exchange, path: string, host: string | null): Promise<void> {
     if (EXEMPT_PATHS.has(path)) return
@@ -77,6 +81,8 @@ export function createFrontDoor(options: FrontDoorOptions): Handle {
   }
 
   return async (request, peer) => {
+    const busy = shed(request)
+    if (busy !== null) return busy
     const started = performance.now()
     const { headers } = request
     const forwarded = readForwarded(peer, headers)

@@ -8,7 +8,10 @@ import { DomainError } from '../domain/errors.ts'
 
 const MAX_BATCH_WORKS = 256
 const MAX_BATCH_MS = 20
+/** Milliseconds of one turn of the event loop that batches may take together. */
+const MAX_TURN_MS = 60
 const MAX_WAITING = 10_000
+const CROWD_MS = 250
 const BUSY_RETRY_MS = 10
 const BUSY_LIMIT_MS = 5_000
 
@@ -23,6 +26,11 @@ export type WorkOptions = { grows?: boolean }
 
 export type GroupCommit = {
   transact: Transact
+  /**
+   * Called with every request: an event loop that is busy with requests may not come round to the works for long. True
+   * when they have been waiting for so long that more had better come back later.
+   */
+  keepUp(): boolean
   /** Resolves when nothing waits any more. */
   idle(): Promise<void>
 }
@@ -50,6 +58,8 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   const rollbackTo = database.prepare('ROLLBACK TO work')
   let waiting: Work[] = []
   let scheduled = false
+  /** Another process held the lock at the last try. */
+  let isLocked = false
   let whenIdle: (() => void)[] = []
   let broken: { cause: unknown } | null = null
 
@@ -68,19 +78,26 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   function schedule(delay = 0): void {
     if (scheduled) return
     scheduled = true
-    if (delay === 0) setImmediate(runBatch)
-    else setTimeout(runBatch, delay)
+    if (delay === 0) setImmediate(runBatches)
+    else setTimeout(runBatches, delay)
+  }
+
+  /** Several in a row when many works wait: a turn of a busy event loop takes long, and brings only one call of this. */
+  function runBatches(): void {
+    scheduled = false
+    const ends = performance.now() + MAX_TURN_MS
+    do runBatch()
+    while (!isLocked && waiting.length > 0 && performance.now() < ends)
+    if (waiting.length > 0) schedule(isLocked ? BUSY_RETRY_MS : 0)
+    else becomeIdle()
   }
 
   function runBatch(): void {
-    scheduled = false
     const refused = broken === null ? begin() : broken.cause
-    const isLocked = refused !== null && isBusy(refused)
+    isLocked = refused !== null && isBusy(refused)
     if (isLocked) rejectLate()
     else if (refused === null) commitBatch(waiting.splice(0, MAX_BATCH_WORKS))
     else rejectAll(waiting.splice(0, MAX_BATCH_WORKS), refused)
-    if (waiting.length > 0) schedule(isLocked ? BUSY_RETRY_MS : 0)
-    else becomeIdle()
   }
 
   function begin(): unknown {
@@ -181,7 +198,16 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
     return new Promise((resolve) => whenIdle.push(resolve))
   }
 
-  return { transact, idle }
+  function keepUp(): boolean {
+    const [first] = waiting
+    if (first === undefined) return false
+    const waited = performance.now() - first.since
+    // Works that wait for another process's lock are tried again by a timer.
+    if (waited > MAX_BATCH_MS && !isLocked) runBatch()
+    return waited > CROWD_MS
+  }
+
+  return { transact, keepUp, idle }
 }
 
 /** Also a query of drizzle that nobody ran. */

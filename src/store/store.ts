@@ -180,6 +180,7 @@ function serveFrom({ connection, keyring, release, options }: Parts) {
     accountLinks: createAccountLinks({ ...shared, accounts }),
     twoFactor: createTwoFactor(shared),
     freeSpace,
+    keepUp: commits.keepUp,
     /** Whether the database answers. */
     isAlive: () => schemaVersion(database) > 0,
     close,

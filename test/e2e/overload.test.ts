@@ -1,0 +1,135 @@
+// More load than the server can carry: it sheds, what it accepts stays quick, and afterwards it is as before.
+
+import { afterAll, expect, test } from 'bun:test'
+import { createStage, type Started } from '../support/binary.ts'
+
+const stage = createStage()
+afterAll(stage.clear)
+
+const BODY = JSON.stringify({
+  push: { payload: 'correct horse battery staple 012', expire_after_views: 100 },
+})
+const MIB = 1024 * 1024
+
+type Tally = { accepted: number[]; shed: number; withRetryAfter: number; others: string[]; broken: number }
+
+/** So many connections, each with one create under way at any time, none of which waits when it is told to. */
+async function hammer(
+  server: Started,
+  { connections, ms }: { connections: number; ms: number },
+): Promise<Tally> {
+  const tally: Tally = { accepted: [], shed: 0, withRetryAfter: 0, others: [], broken: 0 }
+  const head = [
+    'POST /api/v2/pushes HTTP/1.1',
+    `Host: 127.0.0.1:${server.port}`,
+    'Content-Type: application/json',
+    `Content-Length: ${BODY.length}`,
+  ]
+  const request = `${head.join('\r\n')}\r\n\r\n${BODY}`
+  const ends = performance.now() + ms
+  const connect = async () => {
+    const { promise: over, resolve: end } = Promise.withResolvers<void>()
+    let sentAt = 0
+    let answer = ''
+    const send = (socket: Bun.Socket) => {
+      if (performance.now() > ends) {
+        socket.end()
+        return
+      }
+      answer = ''
+      sentAt = performance.now()
+      socket.write(request)
+    }
+    await Bun.connect({
+      hostname: '127.0.0.1',
+      port: server.port,
+      socket: {
+        open: send,
+        data: (socket, bytes) => {
+          answer += bytes.toString('latin1')
+          const split = answer.indexOf('\r\n\r\n')
+          const length = Number(/content-length: (\d+)/i.exec(answer)?.[1])
+          if (split < 0 || answer.length < split + 4 + length) return
+          count(answer, performance.now() - sentAt)
+          send(socket)
+        },
+        close: () => end(),
+        error: () => {
+          tally.broken += 1
+          end()
+        },
+      },
+    }).catch(() => {
+      tally.broken += 1
+      end()
+    })
+    await over
+  }
+  const count = (text: string, time: number) => {
+    const status = text.slice(9, 12)
+    if (status === '201') tally.accepted.push(time)
+    else if (status === '503') {
+      tally.shed += 1
+      if (/\r\nretry-after: [1-9]\d?\r\n/i.test(text)) tally.withRetryAfter += 1
+    } else tally.others.push(text.slice(0, 60))
+  }
+  await Promise.all(Array.from({ length: connections }, connect))
+  return tally
+}
+
+const p99 = (times: number[]) =>
+  times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? Number.NaN
+
+const residentMib = (pid: number) =>
+  Number(/VmRSS:\s+(\d+)/.exec(require('node:fs').readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
+
+test('far more clients than it can serve are told to come back; the others are served quickly', async () => {
+  const server = await stage.start()
+  const calm = await hammer(server, { connections: 64, ms: 2000 })
+  expect(calm).toMatchObject({ shed: 0, others: [], broken: 0 })
+
+  const storm = await hammer(server, { connections: 6000, ms: 5000 })
+  console.log(
+    `calm: ${calm.accepted.length / 2}/s; storm: ${storm.accepted.length / 5}/s accepted (p99 ${p99(storm.accepted).toFixed(0)} ms), ${storm.shed / 5}/s shed`,
+  )
+  expect(storm.shed).toBeGreaterThan(0)
+  expect(storm.withRetryAfter).toBe(storm.shed)
+  expect({ others: storm.others, broken: storm.broken }).toEqual({ others: [], broken: 0 })
+  expect(p99(storm.accepted)).toBeLessThan(1000)
+  // It goes on working, and does not only refuse.
+  expect(storm.accepted.length / 5).toBeGreaterThan(calm.accepted.length / 2 / 10)
+
+  await Bun.sleep(500)
+  const after = await hammer(server, { connections: 64, ms: 2000 })
+  expect(after).toMatchObject({ shed: 0, others: [], broken: 0 })
+  expect(after.accepted.length).toBeGreaterThan(calm.accepted.length / 2)
+  expect(residentMib(server.pid)).toBeLessThan(400)
+  expect(server.stderr()).toContain('told to come back')
+  expect(server.stderr()).not.toMatch(/ 500 /)
+  expect((await server.ask('/api/v2/version')).status).toBe(200)
+})
+
+test('thousands of idle connections cost little, and others are served beside them', async () => {
+  const server = await stage.start()
+  const before = residentMib(server.pid)
+  const sockets = await Promise.all(
+    Array.from({ length: 4000 }, (_, n) =>
+      Bun.connect({
+        hostname: '127.0.0.1',
+        port: server.port,
+        socket: {
+          // Half of them say nothing, the others begin a request and never end it.
+          open: (socket) =>
+            void (n % 2 === 0 ? 0 : socket.write('POST /api/v2/pushes HTTP/1.1\r\nHost: localhost\r\nX-')),
+          data: () => undefined,
+        },
+      }),
+    ),
+  )
+  const started = performance.now()
+  for (let n = 0; n < 50; n += 1) expect((await server.create({ payload: 'x' })).status).toBe(201)
+  expect(performance.now() - started).toBeLessThan(5000)
+  expect(residentMib(server.pid) - before).toBeLessThan(100)
+  for (const socket of sockets) socket.end()
+  expect((residentMib(server.pid) * MIB) / MIB).toBeLessThan(300)
+})
