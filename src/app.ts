@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os'
 import { version } from '../package.json'
 import { type Client, createClient } from './client/client.ts'
 import { randomBase32 } from './crypto/random.ts'
+import { createRequestIds } from './crypto/request-ids.ts'
 import { DomainError } from './domain/errors.ts'
 import type { Now } from './domain/time.ts'
 import { createAnswerDownload } from './http/api/downloads.ts'
@@ -141,9 +142,13 @@ export async function openInstance(
     await store.close()
   }
 
+  const shed = createShed({
+    keepUp: store.keepUp,
+    onShed: (requests) => log.warn({ requests }, 'too busy: requests were told to come back'),
+  })
   const setupToken = await accountLinks.createSetupLink()
   const setupPath = setupToken === null ? null : `/welcome/${setupToken}`
-  return { handle, accounts, apiTokens, sweeper, setupPath, failed, log, close }
+  return { handle, shed, accounts, apiTokens, sweeper, setupPath, failed, log, close }
 }
 
 /** Opens the data folder and listens. Throws DomainError for a folder, key, clock or address that cannot be had. */
@@ -151,7 +156,7 @@ export async function startServer(served: ServedConfig, ports: Ports): Promise<R
   const { config } = served
   const instance = await openInstance(served, ports)
   try {
-    const listener = listen({ handle: instance.handle, host: config.host, port: config.port })
+    const listener = listen({ ...instance, host: config.host, port: config.port })
     const host = listener.address.includes(':') ? `[${listener.address}]` : listener.address
     const stop = async () => {
       instance.log.info('stopping: running requests may finish')
@@ -268,24 +273,10 @@ function createHandle(parts: HandleParts) {
     hostRules,
     limitRate: createLimitRate(rateLimit),
     presentError,
-    shed: createShed({
-      keepUp: store.keepUp,
-      onShed: (requests) => log.warn({ requests }, 'too busy: requests were told to come back'),
-    }),
     newRequestId: createRequestIds(),
     logRequest: ({ durationMs, ...line }) =>
       log.info({ ...line, durationMs: Math.round(durationMs * 100) / 100 }),
   })
-}
-
-/** Told apart across restarts by their beginning. */
-function createRequestIds(): () => string {
-  const start = randomBase32(6)
-  let requests = 0
-  return () => {
-    requests += 1
-    return `${start}-${requests.toString(36)}`
-  }
 }
 
 /** Sweeps at once and then every so often; a sweep that fails is told and tried again at its next time. */

@@ -23,8 +23,6 @@ export type FrontDoorOptions = {
   hostRules: HostRules
   limitRate: LimitRate
   presentError: PresentError
-  /** Answers at once, or not at all, before anything is done for a request. */
-  shed: Shed
   newRequestId: () => string
   logRequest: LogRequest
 }
@@ -55,8 +53,7 @@ async function headersAlone(response: Response): Promise<Response> {
 }
 
 export function createFrontDoor(options: FrontDoorOptions): Handle {
-  const { routes, readForwarded, hostRules, limitRate, presentError, shed, newRequestId, logRequest } =
-    options
+  const { routes, readForwarded, hostRules, limitRate, presentError, newRequestId, logRequest } = options
 
   async function admit(exchange: Exchange, path: string, host: string | null): Promise<void> {
     if (EXEMPT_PATHS.has(path)) return
@@ -81,8 +78,6 @@ export function createFrontDoor(options: FrontDoorOptions): Handle {
   }
 
   return async (request, peer) => {
-    const busy = shed(request)
-    if (busy !== null) return busy
     const started = performance.now()
     const { headers } = request
     const forwarded = readForwarded(peer, headers)
@@ -121,8 +116,10 @@ const GRACE_MS = 10_000
 
 export type Listener = { address: string; port: number; stop(): Promise<void> }
 
+export type ListenOptions = { handle: Handle; shed: Shed; host: string; port: number }
+
 /** Throws what the system says when the address cannot be had. */
-export function listen({ handle, host, port }: { handle: Handle; host: string; port: number }): Listener {
+export function listen({ handle, shed, host, port }: ListenOptions): Listener {
   const server = Bun.serve({
     hostname: host,
     port,
@@ -130,7 +127,7 @@ export function listen({ handle, host, port }: { handle: Handle; host: string; p
     idleTimeout: IDLE_SECONDS,
     maxRequestBodySize: ANY_BODY_SIZE,
     development: false,
-    fetch: (request, socket) => handle(request, socket.requestIP(request)?.address ?? ''),
+    fetch: (request, socket) => shed(request) ?? handle(request, socket.requestIP(request)?.address ?? ''),
   })
 
   /** Running requests may finish; what has not after a while is cut off in a way clients notice. */
