@@ -83,7 +83,7 @@ export type Instance = Awaited<ReturnType<typeof openInstance>>
 
 export async function openInstance(
   { config, settings }: ServedConfig,
-  ports: Ports & { rateLimit?: RateLimit },
+  ports: Ports & { rateLimit?: RateLimit; onStep?: (step: string) => void },
 ) {
   const log = createLog({ format: config.logFormat, now: ports.now, write: ports.writeLog })
   log.info(
@@ -97,6 +97,7 @@ export async function openInstance(
     systemNow: ports.now,
     acceptClock: config.acceptClock,
     minFreeSpace: config.minFreeSpace,
+    onStep: ports.onStep,
     onError: (err) => log.error({ err }, 'a background task of the store failed'),
     onFatal: (err) => {
       log.fatal({ err }, 'the database cannot be trusted any more: stopping')

@@ -1,7 +1,7 @@
 // Empties the write-ahead log after something was destroyed: until then the log still holds it.
 
 import type { Database } from 'bun:sqlite'
-import { isBusy } from './group-commit.ts'
+import { isBusy, type OnStep } from './group-commit.ts'
 
 const DELAY_MS = 3_000
 const RETRY_MS = 250
@@ -15,7 +15,10 @@ export type Checkpointer = {
   stop(): void
 }
 
-export function createCheckpointer(database: Database, onError: (cause: unknown) => void): Checkpointer {
+export function createCheckpointer(
+  database: Database,
+  { onError, onStep = () => undefined }: { onError: (cause: unknown) => void; onStep?: OnStep | undefined },
+): Checkpointer {
   let timer: Timer | null = null
   const dataVersion = database.prepare<{ data_version: number }, []>('PRAGMA data_version')
   let seen = dataVersion.get()?.data_version
@@ -28,7 +31,9 @@ export function createCheckpointer(database: Database, onError: (cause: unknown)
   function run(): void {
     timer = null
     try {
+      onStep('before the log is emptied')
       if (!truncateLog(database)) request(RETRY_MS)
+      onStep('after the log was emptied')
     } catch (cause) {
       onError(cause)
       request()

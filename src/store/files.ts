@@ -3,11 +3,12 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { diskFull } from './group-commit.ts'
+import { diskFull, type OnStep } from './group-commit.ts'
 
 export type Files = ReturnType<typeof createFiles>
 
-export function createFiles(folder: string) {
+/** `onStep` is told before and after what is durable: tests end the process there. */
+export function createFiles(folder: string, onStep: OnStep = () => undefined) {
   if (!existsSync(folder)) mkdirSync(folder, { mode: 0o700 })
 
   const pathOf = (id: string) => join(folder, id.slice(0, 2), id)
@@ -26,13 +27,20 @@ export function createFiles(folder: string) {
     if ((await mkdir(dirname(path), { recursive: true, mode: 0o700 })) !== undefined) await syncFolder(folder)
     const file = await open(`${path}.part`, 'wx', 0o600)
     try {
-      for await (const chunk of bytes) await writeAll(file, chunk)
+      for await (const chunk of bytes) {
+        onStep('before a write to a file')
+        await writeAll(file, chunk)
+      }
+      onStep('before a file is synchronized')
       await file.sync()
     } finally {
       await file.close()
     }
+    onStep('before a file is renamed')
     await rename(`${path}.part`, path)
+    onStep('after a file was renamed')
     await syncFolder(dirname(path))
+    onStep('after a file was kept')
   }
 
   /** null when there is no such file any more. */
@@ -45,7 +53,9 @@ export function createFiles(folder: string) {
 
   /** Whole or unfinished; it may be gone already. */
   async function removeFile(id: string): Promise<void> {
+    onStep('before a file is unlinked')
     await rm(pathOf(id), { force: true })
+    onStep('after a file was unlinked')
     await rm(`${pathOf(id)}.part`, { force: true })
   }
 

@@ -44,9 +44,14 @@ export type GroupCommitOptions = {
    * now, kept for this.
    */
   onFull?: () => boolean
+  /** Told before and after every commit: tests end the process there. */
+  onStep?: OnStep
   /** The store cannot be trusted any more, as after a failed fsync: the process must end. */
   onFatal: (cause: unknown) => void
 }
+
+/** Named by what is about to be made durable, or has just been. */
+export type OnStep = (step: string) => void
 
 type Work = { run: () => unknown; grows: boolean; since: number; settle: (outcome: Outcome) => void }
 type Outcome = { value: unknown } | { cause: unknown }
@@ -173,7 +178,9 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
 
   function commit(): void {
     try {
+      options.onStep?.('before a commit')
       database.run('COMMIT')
+      options.onStep?.('after a commit')
     } catch (cause) {
       if (!isFull(cause) && !isBusy(cause)) broken = { cause }
       throw cause

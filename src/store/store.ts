@@ -21,7 +21,7 @@ import { createFileStore } from './file-store.ts'
 import { createFiles } from './files.ts'
 import { lockFolder } from './folder-lock.ts'
 import { createFreeSpace } from './free-space.ts'
-import { createGroupCommit } from './group-commit.ts'
+import { createGroupCommit, type OnStep } from './group-commit.ts'
 import { createClockMarker, readClockMark, verifyKeys } from './instance.ts'
 import { migrate, requireCurrentSchema, schemaVersion } from './migrate.ts'
 import { createPushKeys } from './push-keys.ts'
@@ -46,6 +46,8 @@ export type StoreOptions = {
   onError: (cause: unknown) => void
   /** Nothing may be trusted any more: the process must end. */
   onFatal: (cause: unknown) => void
+  /** Told before and after everything that is made durable: tests end the process there. */
+  onStep?: OnStep | undefined
 }
 
 export type Store = Awaited<ReturnType<typeof openStore>>
@@ -114,7 +116,7 @@ function serveFrom({ connection, keyring, release, options }: Parts) {
   truncateLog(database)
   database.run('PRAGMA busy_timeout = 0')
 
-  const checkpointer = createCheckpointer(database, options.onError)
+  const checkpointer = createCheckpointer(database, options)
   const freeSpace = createFreeSpace({
     path: options.dataDir,
     floor: options.minFreeSpace,
@@ -134,11 +136,12 @@ function serveFrom({ connection, keyring, release, options }: Parts) {
       return hasRoom
     },
     onFatal: options.onFatal,
+    ...(options.onStep === undefined ? {} : { onStep: options.onStep }),
   })
   const { transact } = commits
   const audit = createAuditRows(connection)
   const fileRows = createFileRows(connection, () => setImmediate(removeDueFiles))
-  const fileFolder = createFiles(dataFolder(options.dataDir).files)
+  const fileFolder = createFiles(dataFolder(options.dataDir).files, options.onStep)
   const files = createFileStore({ files: fileFolder, rows: fileRows, transact, now })
   fileRows.giveUpUnfinished(now())
   const keys = createPushKeys(connection)

@@ -104,7 +104,7 @@ export async function startInstance(
   }
 }
 
-function configOf(flags: Record<string, string>): ServedConfig {
+export function configOf(flags: Record<string, string>): ServedConfig {
   const given = Object.fromEntries(Object.entries(flags).map(([name, value]) => [name, [value]]))
   const place = { env: {}, platform: process.platform, home: '/nowhere', cwd: '/nowhere' }
   const { config, entries, problems } = readConfig({ flags: given, place, readFile: () => '' })

@@ -1,0 +1,146 @@
+// The process ended at every durable step of a story, before and after each: what was acknowledged is there, what was
+// not either happened whole or not at all, and nothing lies about.
+
+import { Database } from 'bun:sqlite'
+import { expect, test } from 'bun:test'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { cpus, tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import type { Told } from '../support/crash-child.ts'
+import { createTestClock, START, startInstance } from '../support/instance.ts'
+
+const CHILD = resolve(import.meta.dir, '../support/crash-child.ts')
+const HOUR = 60 * 60 * 1000
+const DAY = 24 * HOUR
+
+async function runChild(dataDir: string, killAt: number): Promise<Told[]> {
+  const child = Bun.spawn([process.execPath, CHILD, dataDir, String(killAt)], {
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [stdout, stderr] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ])
+  await child.exited
+  if (killAt === 0 && child.exitCode !== 0) throw new Error(stderr)
+  return stdout
+    .trim()
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line))
+}
+
+type Story = {
+  urlToken: string
+  views: number
+  files: number
+  seen: number
+  lost: number
+  deleted: boolean
+  maybeDeleted: boolean
+}
+
+/** What must be true of each push whose creation was acknowledged. */
+function readStory(told: Told[]): Map<string, Story> {
+  const stories = new Map<string, Story>()
+  for (const line of told) {
+    if (line.told === 'end') continue
+    if (line.deed === 'create') {
+      const { name, urlToken, views, files } = line
+      if (urlToken !== undefined)
+        stories.set(name, { urlToken, views, files, seen: 0, lost: 0, deleted: false, maybeDeleted: false })
+      continue
+    }
+    const story = stories.get(line.name)
+    if (story === undefined) continue
+    const isDone = line.told === 'done'
+    if (line.deed === 'view') {
+      story.lost += isDone ? -1 : 1
+      story.seen += isDone ? 1 : 0
+    }
+    if (line.deed === 'delete') {
+      story.maybeDeleted = true
+      story.deleted = isDone
+    }
+  }
+  return stories
+}
+
+async function checkAfter(dataDir: string, told: Told[]): Promise<void> {
+  const clock = createTestClock(START + 26 * HOUR)
+  const instance = await startInstance({ dataDir, clock })
+  try {
+    for (const [name, story] of readStory(told)) {
+      const { urlToken, views, seen, lost, deleted, maybeDeleted } = story
+      const passphrase = name === 'guarded' ? '?passphrase=right' : ''
+      const said = { name, deleted, seen, lost }
+      const push = await (await instance.fetch(`/api/v2/pushes/${urlToken}${passphrase}`)).json()
+      const used = views - push.views_remaining - (push.payload === null ? 0 : 1)
+      if (deleted) expect({ ...said, expired: push.expired }).toEqual({ ...said, expired: true })
+      if (push.payload !== null) {
+        expect({ ...said, payload: push.payload }).toEqual({ ...said, payload: `payload ${name}` })
+        expect(push.files).toHaveLength(story.files)
+        for (const { url } of push.files)
+          expect((await instance.fetch(new URL(url).pathname)).status).toBe(200)
+      } else if (!maybeDeleted && name !== 'short')
+        expect({ ...said, isUsedUp: seen + lost >= views }).toEqual({ ...said, isUsedUp: true })
+      if (!maybeDeleted && name !== 'short') {
+        expect({ ...said, used, isTrue: used >= seen && used <= seen + lost }).toEqual({
+          ...said,
+          used,
+          isTrue: true,
+        })
+      }
+    }
+    // Grants of last views end; then the sweep takes what nobody owns any more.
+    clock.advance(2 * DAY)
+    await instance.sweep()
+    await instance.sweep()
+    expectNoGarbage(dataDir)
+  } finally {
+    await instance.close()
+  }
+}
+
+function expectNoGarbage(dataDir: string): void {
+  const database = new Database(join(dataDir, 'oncebox.db'), { readonly: true })
+  const rows = database
+    .query<{ id: string }, []>('SELECT file_id AS id FROM push_files')
+    .all()
+    .map(({ id }) => id)
+  const due = database.query('SELECT id FROM files_due').all()
+  const folder = join(dataDir, 'files')
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => name)
+  expect({ files: files.sort(), due }).toEqual({ files: rows.sort(), due: [] })
+  expect(database.query('PRAGMA integrity_check').all()).toEqual([{ integrity_check: 'ok' }])
+  // What has expired has no key any more.
+  const keys = database.query('SELECT count(*) AS n FROM push_keys WHERE wrapped_key != zeroblob(62)').get()
+  const live = database.query('SELECT count(*) AS n FROM pushes WHERE expired_on IS NULL').get()
+  expect(keys).toEqual(live)
+  database.close()
+}
+
+test('ended at any durable step, it starts again with everything that it acknowledged', async () => {
+  const whole = mkdtempSync(join(tmpdir(), 'oncebox-steps-'))
+  const story = await runChild(whole, 0)
+  const end = story.at(-1)
+  const steps = end?.told === 'end' ? end.steps : 0
+  await checkAfter(whole, story)
+  console.log(`${steps} durable steps`)
+  expect(steps).toBeGreaterThan(60)
+  let next = 1
+  const worker = async () => {
+    for (let step = next++; step <= steps; step = next++) {
+      const dataDir = mkdtempSync(join(tmpdir(), 'oncebox-steps-'))
+      const told = await runChild(dataDir, step)
+      await checkAfter(dataDir, told).catch((cause) => {
+        throw new Error(`after step ${step} (${JSON.stringify(told.at(-1))}): ${cause.message}`)
+      })
+      rmSync(dataDir, { recursive: true, force: true })
+    }
+  }
+  await Promise.all(Array.from({ length: Math.max(2, cpus().length) }, worker))
+}, 300_000)
