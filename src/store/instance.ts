@@ -7,6 +7,21 @@ import { DAY, formatTime, MINUTE, type Now } from '../domain/time.ts'
 import type { Connection } from './database.ts'
 import { accounts, instance, instanceKeys, pushes } from './schema.ts'
 
+/** Checking takes about five milliseconds for each MiB. */
+const MAX_CHECKED_BYTES = 64 * 1024 * 1024
+
+/** Throws when the database is damaged in its structure. A large one is not checked: starting must not take minutes. */
+export function requireIntact({ database }: Connection): void {
+  const pages = database.query<{ page_count: number }, []>('PRAGMA page_count').get()?.page_count ?? 0
+  const pageBytes = database.query<{ page_size: number }, []>('PRAGMA page_size').get()?.page_size ?? 0
+  if (pages * pageBytes > MAX_CHECKED_BYTES) return
+  const found = database.query<{ integrity_check: string }, []>('PRAGMA integrity_check(1)').get()
+  if (found === null || found.integrity_check === 'ok') return
+  const remedy = 'Restore it from a backup; nothing of it was changed.'
+  const damage = found.integrity_check.replaceAll('\n', ' ')
+  throw new DomainError('conflict', `The database ${database.filename} is damaged (${damage}). ${remedy}`)
+}
+
 /** Throws unless the key file holds the keys this database was written with. Remembers a new sealing key. */
 export function verifyKeys({ orm }: Connection, keyring: Keyring): void {
   const known = orm.select().from(instanceKeys).all()

@@ -22,7 +22,7 @@ import { createFiles } from './files.ts'
 import { lockFolder } from './folder-lock.ts'
 import { createFreeSpace } from './free-space.ts'
 import { createGroupCommit, type OnStep } from './group-commit.ts'
-import { createClockMarker, readClockMark, verifyKeys } from './instance.ts'
+import { createClockMarker, readClockMark, requireIntact, verifyKeys } from './instance.ts'
 import { migrate, requireCurrentSchema, schemaVersion } from './migrate.ts'
 import { createPushKeys } from './push-keys.ts'
 import { createPushLists } from './push-lists.ts'
@@ -109,6 +109,7 @@ type Parts = { connection: Connection; keyring: Keyring; release: () => void; op
 
 function serveFrom({ connection, keyring, release, options }: Parts) {
   const { database } = connection
+  requireIntact(connection)
   migrate(database)
   verifyKeys(connection, keyring)
   const mark = readClockMark(connection, { now: options.systemNow(), accept: options.acceptClock })
