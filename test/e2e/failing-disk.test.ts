@@ -1,0 +1,88 @@
+// A disk that lets nobody write any more, and folders that were closed: told, and nothing acknowledged is lost.
+
+import { afterEach, describe, expect, test } from 'bun:test'
+import { chmodSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { createStage } from '../support/binary.ts'
+import { mountSmallDisk, skipDiskTests } from '../support/tmpfs.ts'
+
+const stage = createStage()
+const disks: { remove(): void }[] = []
+
+afterEach(async () => {
+  await stage.clear()
+  for (const disk of disks.splice(0)) disk.remove()
+})
+
+const remount = (path: string, how: 'ro' | 'rw') => {
+  const { success, stderr } = Bun.spawnSync(['mount', '-o', `remount,${how}`, path])
+  if (!success) throw new Error(`remounting was refused: ${stderr}`)
+}
+
+describe.skipIf(skipDiskTests)('on a disk that becomes read-only', () => {
+  test('a start is refused, naming the folder; afterwards it starts as if nothing had been', async () => {
+    const disk = mountSmallDisk('64m')
+    disks.push(disk)
+    const dataDir = join(disk.path, 'data')
+    const server = await stage.start({ dataDir })
+    const { url_token } = await (await server.create({ payload: 'kept' })).json()
+    await server.end()
+    remount(disk.path, 'ro')
+    const refused = await stage.serve(dataDir)
+    expect(refused.code).toBe(1)
+    expect(refused.stderr).toContain(dataDir)
+    remount(disk.path, 'rw')
+    const again = await stage.start({ dataDir })
+    expect((await (await again.retrieve(url_token)).json()).payload).toBe('kept')
+  })
+
+  test('under way nothing is handed out that cannot be counted, and nothing is lost', async () => {
+    const disk = mountSmallDisk('64m')
+    disks.push(disk)
+    const dataDir = join(disk.path, 'data')
+    const server = await stage.start({ dataDir })
+    const made = []
+    for (let n = 0; n < 20; n += 1)
+      made.push(
+        (await (await server.create({ payload: `kept ${n}`, expire_after_views: 2 })).json()).url_token,
+      )
+    // A disk with files open for writing cannot be remounted. Root writes on all the same; anybody else is refused.
+    chmodSync(dataDir, 0o500)
+    const statuses = new Set<number>()
+    for (const urlToken of made.slice(0, 5)) {
+      const answer = await server.retrieve(urlToken)
+      statuses.add(answer.status)
+      await answer.arrayBuffer()
+    }
+    expect([...statuses].every((status) => [200, 500, 503, 507].includes(status))).toBe(true)
+    chmodSync(dataDir, 0o700)
+    await server.end('SIGKILL')
+    const again = await stage.start({ dataDir })
+    for (const [n, urlToken] of made.slice(5).entries()) {
+      expect((await (await again.retrieve(urlToken)).json()).payload).toBe(`kept ${n + 5}`)
+    }
+  })
+})
+
+test('permissions that were opened are closed again at start', async () => {
+  const server = await stage.start()
+  await server.end()
+  chmodSync(server.dataDir, 0o777)
+  const again = await stage.start({ dataDir: server.dataDir })
+  expect(statSync(again.dataDir).mode & 0o777).toBe(0o700)
+})
+
+test('a files folder that is gone is told when it is needed, and the rest goes on', async () => {
+  const server = await stage.start()
+  await server.command(['user', 'add', 'ann@example.org', '--password-stdin'], 'correct horse battery')
+  const { stdout } = await server.command(['token', 'create', 'ann@example.org'])
+  const auth = { authorization: `Bearer ${stdout.trim()}` }
+  const files = [{ filename: 'a', data: 'eA==' }]
+  const { url_token } = await (await server.create({ files }, auth)).json()
+  rmSync(join(server.dataDir, 'files'), { recursive: true })
+  const retrieved = await (await server.retrieve(url_token)).json()
+  expect((await server.ask(new URL(retrieved.files[0].url).pathname)).status).toBe(404)
+  expect((await server.create({ payload: 'x' })).status).toBe(201)
+  expect((await server.create({ files }, auth)).status).toBe(201)
+  expect(server.isRunning()).toBe(true)
+})
