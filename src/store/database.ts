@@ -1,6 +1,7 @@
 // One SQLite connection with the settings that the promises of Oncebox rest on.
 
 import { Database, type Statement } from 'bun:sqlite'
+import { existsSync, statSync } from 'node:fs'
 import { type BunSQLiteDatabase, drizzle } from 'drizzle-orm/bun-sqlite'
 import { DomainError } from '../domain/errors.ts'
 
@@ -19,16 +20,26 @@ export type ConnectionOptions = {
 
 const CACHE_KIB = 32 * 1024
 const WAL_PAGES = 2000
-/** Not a database, damaged, forbidden, on a broken or full disk, or locked by somebody else. */
-const UNUSABLE = /^SQLITE_(NOTADB|CORRUPT|CANTOPEN|PERM|READONLY|IOERR|FULL|BUSY)/
+/** Whatever SQLite says while a database is opened is about its file: damaged, forbidden, locked, on a full disk. */
+const UNUSABLE = /^SQLITE_/
+/** A database has at least one page, and no page is smaller. */
+const MIN_BYTES = 512
 
 /** Throws DomainError naming the file when it is no database or cannot be had. */
 export function openConnection(path: string, options: ConnectionOptions): Connection {
   try {
+    refuseRemnant(path)
     return open(path, options)
   } catch (cause) {
     throw explainFailure(path, cause)
   }
+}
+
+/** SQLite takes what is left of a file that was cut off at its beginning for a new one. An empty one may be new. */
+function refuseRemnant(path: string): void {
+  const size = existsSync(path) ? statSync(path).size : 0
+  if (size > 0 && size < MIN_BYTES)
+    throw new DomainError('conflict', `The database ${path} is damaged: only ${size} bytes of it are left.`)
 }
 
 /** What SQLite says of a file that is not as it should be, as a matter for the operator. */

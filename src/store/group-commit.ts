@@ -1,7 +1,9 @@
 // Group commit: the works that wait run in one transaction and share one fsync.
 //
-// Every work is synchronous and runs in a savepoint of its own, so that a work that throws undoes only itself. When the
-// transaction as a whole is lost, every work of the batch is rejected: nothing of it was acknowledged.
+// Every work is synchronous. A work that throws undoes only itself: the batch is rolled back and run once more, each work
+// in a savepoint of its own. Savepoints for all would cost every batch what hardly any needs, since SQLite keeps a copy of
+// each page for each of them. So a work may run twice, and leaves nothing behind but rows. When the transaction as a whole
+// is lost, every work of the batch is rejected: nothing of it was acknowledged.
 
 import type { Database } from 'bun:sqlite'
 import { DomainError } from '../domain/errors.ts'
@@ -123,7 +125,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
 
   function commitBatch(batch: Work[]): void {
     try {
-      const outcomes = runWorks(batch)
+      const outcomes = runPlainly(batch) ?? runWorks(batch)
       commit()
       waiting.unshift(...batch.splice(outcomes.length))
       for (const [index, outcome] of outcomes.entries()) batch[index]?.settle(outcome)
@@ -134,6 +136,32 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
       if (hasRoom) waiting.unshift(...batch.filter(({ grows }) => !grows))
       if (broken !== null) onFatal(broken.cause)
     }
+  }
+
+  /** The outcomes, when every work went well; null when one threw, after which the transaction is begun anew. */
+  function runPlainly(batch: Work[]): Outcome[] | null {
+    options.beforeWorks?.()
+    const deadline = performance.now() + MAX_BATCH_MS
+    const outcomes: Outcome[] = []
+    try {
+      for (const { run } of batch) {
+        const value = run()
+        if (isPromiseLike(value) || !database.inTransaction) return beginAnew()
+        outcomes.push({ value })
+        if (performance.now() > deadline) break
+      }
+      return outcomes
+    } catch (cause) {
+      // A full disk ends the transaction under its work; what that means is decided there.
+      if (isFull(cause)) throw cause
+      return beginAnew()
+    }
+  }
+
+  function beginAnew(): null {
+    if (database.inTransaction) database.run('ROLLBACK')
+    database.run('BEGIN IMMEDIATE')
+    return null
   }
 
   /** The outcomes of as many works as fit the time. Throws when the transaction ended under one of them. */
