@@ -9,16 +9,20 @@ import { measureEmptyFolder } from './bench/empty-folder.ts'
 import { measureFiles } from './bench/files.ts'
 import { measureFullFolder } from './bench/full-folder.ts'
 import { measureBare } from './bench/loads.ts'
+import { describeMachine } from './bench/page.ts'
 import { measurePages } from './bench/pages.ts'
 import { createReport } from './bench/report.ts'
 import { createSandbox, type Sandbox } from './bench/sandbox.ts'
+import { measureScaling } from './bench/scaling.ts'
 import { startBare } from './bench/servers.ts'
+import { measureSteps } from './bench/steps.ts'
 
 const USAGE = `npm run bench -- [options]
   --seconds N    how long each load lasts (8)
   --files        also send files of a gigabyte, alone and eight at once (needs 10 GiB)
   --million      also fill the folder with a million pushes and measure again
   --pushes N     another number than a million; implies --million
+  --report FILE  where the page with plots is written (dist/bench.html)
   --dir FOLDER   where the temporary folder is made (the system's place for such)
   --binary FILE  what is measured (dist/oncebox)`
 
@@ -28,6 +32,7 @@ interface Options {
   readonly files: boolean
   readonly parent: string | undefined
   readonly binary: string
+  readonly page: string
 }
 
 function readOptions(): Options {
@@ -38,6 +43,7 @@ function readOptions(): Options {
       million: { type: 'boolean', default: false },
       pushes: { type: 'string' },
       dir: { type: 'string' },
+      report: { type: 'string', default: join(import.meta.dir, '..', 'dist', 'bench.html') },
       binary: { type: 'string', default: defaultBinary() },
     },
   })
@@ -48,6 +54,7 @@ function readOptions(): Options {
     files: values.files,
     parent: values.dir,
     binary: values.binary,
+    page: values.report,
   }
 }
 
@@ -62,7 +69,8 @@ function positive(flag: string, text: string): number {
   return value
 }
 
-async function measure(sandbox: Sandbox, { binary, seconds, pushes, files }: Options): Promise<void> {
+async function measure(sandbox: Sandbox, options: Options): Promise<void> {
+  const { binary, seconds, pushes, files, page } = options
   const cores = divideCores()
   const report = createReport()
   console.log(`${cores.description}; 64 connections, ${seconds} s a load; data in ${sandbox.folder}`)
@@ -77,12 +85,16 @@ async function measure(sandbox: Sandbox, { binary, seconds, pushes, files }: Opt
   try {
     const served = await measureEmptyFolder(stage)
     await measurePages(stage, served)
+    await measureScaling(stage, pushes)
+    report.addSteps(await measureSteps(sandbox))
     if (pushes === undefined) await served.server.stop()
     else await measureFullFolder(stage, { served, pushes })
     await bare.stop()
     if (files) await measureFiles(stage)
   } finally {
     report.print()
+    await Bun.write(page, report.page(describeMachine(cores.description)))
+    console.log(`\nThe report with plots is ${page}`)
   }
 }
 

@@ -6,7 +6,7 @@ import { type Beside, CONNECTIONS, createsLoad, measureFirstAnswer, retrievesLoa
 import { residentMebibytes } from './memory.ts'
 import { VIEWS_USED } from './requests.ts'
 import { type Running, startOncebox } from './servers.ts'
-import { judgeLoadedMemory, measureRow, type Served, type Stage } from './stage.ts'
+import { judgeLoadedMemory, measureRow, type Served, type Stage, watchMemoryOf } from './stage.ts'
 import { targets } from './targets.ts'
 import { createTokenList } from './token-list.ts'
 
@@ -18,6 +18,7 @@ const HIGHEST_RATE = 60_000
 
 export async function measureEmptyFolder(stage: Stage): Promise<Served> {
   const { server, dataDir } = await measureStart(stage)
+  watchMemoryOf(server)
   await judgeIdleMemory(stage, server)
 
   const tokens = createTokenList()

@@ -27,12 +27,17 @@ export interface LoadResult {
   /** The beginning of the first error, to show what went wrong. */
   readonly firstError: string | undefined
   readonly latencies: Latencies
+  /** Answers a second in each slot of so many milliseconds, one after another. */
+  readonly overTime: readonly number[]
 }
+
+export const SLOT_MILLISECONDS = 250
 
 interface Run {
   readonly load: Load
   readonly latencies: Latencies
   readonly connections: Connection[]
+  readonly slots: number[]
   readonly startedAt: number
   readonly endsAt: number
   readonly requestsAllowed: number
@@ -84,6 +89,7 @@ function beginRun(load: Load): Run {
     load,
     latencies: createLatencies(),
     connections: [],
+    slots: [],
     startedAt,
     endsAt: 'seconds' in until ? startedAt + until.seconds * 1e9 : Number.POSITIVE_INFINITY,
     requestsAllowed: 'requests' in until ? until.requests : Number.POSITIVE_INFINITY,
@@ -121,6 +127,8 @@ function presentRun(run: Run): LoadResult {
     errors: run.errors,
     firstError: run.firstError,
     latencies: run.latencies,
+    // The last slot is not whole.
+    overTime: run.slots.slice(0, -1).map((answers) => ((answers ?? 0) * 1000) / SLOT_MILLISECONDS),
   }
 }
 
@@ -197,6 +205,8 @@ function count(connection: Connection, answer: Answer): void {
   const now = Bun.nanoseconds()
   run.latencies.record(now - connection.sentAt)
   run.answers += 1
+  const slot = Math.floor((now - run.startedAt) / 1e6 / SLOT_MILLISECONDS)
+  run.slots[slot] = (run.slots[slot] ?? 0) + 1
   run.lastAnswerAt = now
   connection.sentAt = 0
   if (answer.status >= 300 || !isAccepted(run.load, answer.body))

@@ -1,6 +1,7 @@
 // What a run of the benchmark found: a table of the loads, and a verdict on every target.
 
-import type { LoadResult } from './load.ts'
+import { type LoadResult, SLOT_MILLISECONDS } from './load.ts'
+import { renderPage } from './page.ts'
 
 export interface Row {
   readonly what: string
@@ -19,10 +20,36 @@ export interface Target {
   readonly remark?: string
 }
 
+/** A line of a plot: what it is, and its points. */
+export interface Series {
+  readonly name: string
+  readonly points: readonly (readonly [x: number, y: number])[]
+}
+
+export interface Plot {
+  readonly title: string
+  readonly x: string
+  readonly y: string
+  readonly series: readonly Series[]
+}
+
 export interface Report {
   addRow(row: Row): void
+  /** Resident MiB over the seconds of a load. */
+  addMemory(series: Series): void
+  /** For the page alone. */
+  addPlot(plot: Plot): void
+  /** What each step of a retrieve takes, in microseconds. */
+  addSteps(steps: readonly Step[]): void
   judge(target: Target): void
   print(): void
+  /** Everything, as one HTML page that needs nothing else. */
+  page(machine: readonly string[]): string
+}
+
+export interface Step {
+  readonly name: string
+  readonly microseconds: number
 }
 
 const HEADINGS = ['', 'rate/s', 'bare/s', '% of bare', 'target', 'p50 ms', 'p99 ms', 'max ms', 'errors']
@@ -30,20 +57,66 @@ const HEADINGS = ['', 'rate/s', 'bare/s', '% of bare', 'target', 'p50 ms', 'p99 
 export function createReport(): Report {
   const rows: Row[] = []
   const targets: Target[] = []
+  const plots: Plot[] = []
+  const memory: Series[] = []
+  const steps: Step[] = []
 
   function print(): void {
     console.log(`\n${formatTable([HEADINGS, ...rows.map(presentRow)])}\n`)
     for (const { what, result } of rows) {
       if (result.firstError !== undefined) console.log(`first error of ${what}: ${result.firstError}`)
     }
+    for (const { name, microseconds } of steps) console.log(`step     ${name}: ${microseconds.toFixed(1)} µs`)
     for (const target of targets) console.log(presentVerdict(target))
   }
 
   return {
     addRow: (row) => void rows.push(row),
     judge: (target) => void targets.push(target),
+    addMemory: (series) => void memory.push(series),
+    addPlot: (plot) => void plots.push(plot),
+    addSteps: (measured) => void steps.push(...measured),
     print,
+    page: (machine) =>
+      renderPage({
+        machine,
+        headings: HEADINGS,
+        rows: rows.map(presentRow),
+        verdicts: targets.map(presentVerdict),
+        steps,
+        plots: [
+          ...plotsOf(rows),
+          { title: 'Memory', x: 'seconds', y: 'MiB resident', series: memory },
+          ...plots,
+        ],
+      }),
   }
+}
+
+const SHARES = [0.5, 0.75, 0.9, 0.95, 0.99, 0.995, 0.999, 0.9999]
+
+/** Rates over time and the distribution of latencies, of every load. */
+function plotsOf(rows: Row[]): Plot[] {
+  return [
+    {
+      title: 'Rates over time',
+      x: 'seconds',
+      y: 'answers a second',
+      series: rows.map(({ what, result }) => ({
+        name: what,
+        points: result.overTime.map((rate, slot) => [(slot * SLOT_MILLISECONDS) / 1000, rate] as const),
+      })),
+    },
+    {
+      title: 'Latencies',
+      x: 'of 10,000 requests, so many are slower (logarithmic)',
+      y: 'milliseconds',
+      series: rows.map(({ what, result }) => ({
+        name: what,
+        points: SHARES.map((share) => [-Math.log10(1 - share), result.latencies.percentile(share)] as const),
+      })),
+    },
+  ]
 }
 
 function presentRow({ what, result, bareRate, target }: Row): string[] {

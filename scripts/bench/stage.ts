@@ -35,7 +35,9 @@ export async function measureRow(
   row: { what: string; load: Requests; target: string },
 ): Promise<Beside> {
   console.error(`… ${row.what}`)
+  const memory = sampleMemory(stage, row.what)
   const measured = await measureBeside(stage.bare, { load: row.load, seconds: stage.seconds })
+  memory.stop()
   const { result, bareRate } = measured
   stage.report.addRow({ what: row.what, result, bareRate, target: row.target })
   stage.report.judge({
@@ -45,6 +47,29 @@ export async function measureRow(
     limit: targets.errors,
   })
   return measured
+}
+
+const SAMPLE_MILLISECONDS = 250
+let servedPid: number | null = null
+
+/** The server whose memory is drawn from now on. */
+export function watchMemoryOf(server: Running): void {
+  servedPid = server.pid
+}
+
+function sampleMemory({ report }: Stage, what: string) {
+  const points: [number, number][] = []
+  const started = performance.now()
+  const timer = setInterval(() => {
+    const mebibytes = servedPid === null ? undefined : residentMebibytes(servedPid)
+    if (mebibytes !== undefined) points.push([(performance.now() - started) / 1000, mebibytes])
+  }, SAMPLE_MILLISECONDS)
+  return {
+    stop: () => {
+      clearInterval(timer)
+      report.addMemory({ name: what, points })
+    },
+  }
 }
 
 export function judgeLoadedMemory(stage: Stage, served: Served): void {

@@ -42,9 +42,13 @@ export function createCheckpointer(
 
   /** An account command beside the server may have destroyed something and been killed before it cleaned up. */
   function noticeForeignCommits(): void {
-    const version = dataVersion.get()?.data_version
-    if (version !== seen) request()
-    seen = version
+    try {
+      const version = dataVersion.get()?.data_version
+      if (version !== seen) request()
+      seen = version
+    } catch (cause) {
+      onError(cause)
+    }
   }
 
   function stop(): void {

@@ -61,9 +61,11 @@ export async function openStore(options: StoreOptions) {
   try {
     const keyring = readKeyring(folder, options.keyFile)
     const connection = openConnection(folder.database, { create: true, busyTimeout: START_BUSY_MS })
+    const timers: Timers = []
     try {
-      return serveFrom({ connection, keyring, release: lock.release, options })
+      return serveFrom({ connection, keyring, release: lock.release, timers, options })
     } catch (cause) {
+      for (const timer of timers) await timer.stop()
       connection.close()
       throw explainFailure(folder.database, cause)
     }
@@ -105,9 +107,18 @@ export function openAccountStore({ dataDir, now }: { dataDir: string; now: Now }
   }
 }
 
-type Parts = { connection: Connection; keyring: Keyring; release: () => void; options: StoreOptions }
+/** What goes on in the background, to be stopped however a start ends. */
+type Timers = { stop(): void | Promise<void> }[]
 
-function serveFrom({ connection, keyring, release, options }: Parts) {
+type Parts = {
+  connection: Connection
+  keyring: Keyring
+  release: () => void
+  timers: Timers
+  options: StoreOptions
+}
+
+function serveFrom({ connection, keyring, release, timers, options }: Parts) {
   const { database } = connection
   requireIntact(connection)
   migrate(database)
@@ -128,6 +139,7 @@ function serveFrom({ connection, keyring, release, options }: Parts) {
     measureFree: async () => (await freeSpace.measure()).free,
     onError: options.onError,
   })
+  timers.push(checkpointer, reserve)
   const commits = createGroupCommit({
     database,
     beforeWorks: createClockMarker(connection, now),
