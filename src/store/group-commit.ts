@@ -93,8 +93,10 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   function runBatches(): void {
     scheduled = false
     const ends = performance.now() + MAX_TURN_MS
-    do runBatch()
-    while (!isLocked && waiting.length > 0 && performance.now() < ends)
+    while (waiting.length > 0) {
+      runBatch()
+      if (isLocked || performance.now() >= ends) break
+    }
     if (waiting.length > 0) schedule(isLocked ? BUSY_RETRY_MS : 0)
     else becomeIdle()
   }
