@@ -19,13 +19,15 @@ export async function measureScaling(stage: Stage, asked: number | undefined): P
   const server = await startOncebox({ sandbox, binary, dataDir, prefix: cores.serverPrefix })
   const tokens = createTokenList()
   const create = createsLoad(server, tokens)
-  const retrieve = retrievesLoad(server, { tokens, pick: () => Math.floor(Math.random() * tokens.count()) })
   const creates: [number, number][] = []
   const retrieves: [number, number][] = []
   for (const size of SIZES.filter((wanted) => wanted <= largest)) {
     console.error(`… scaling: ${size.toLocaleString('en')} pushes`)
     const missing = size - tokens.count()
     if (missing > 0) await runLoad({ ...create, connections: CONNECTIONS, until: { requests: missing } })
+    // Its requests are as wide as the tokens that are there.
+    const pick = () => Math.floor(Math.random() * tokens.count())
+    const retrieve = retrievesLoad(server, { tokens, pick })
     const x = Math.log10(tokens.count())
     retrieves.push([x, (await run(retrieve)).rate])
     creates.push([x, (await run(create)).rate])

@@ -26,13 +26,16 @@ export type ReserveOptions = {
   onError: (cause: unknown) => void
 }
 
-/** Fills it in the background, at once and whenever there is room again. */
+/** Fills it in the background, once the start is over and whenever there is room again. */
 export function createReserve({ path, measureFree, onError }: ReserveOptions): Reserve {
   let isFilled = existsSync(path) && statSync(path).size === RESERVE_BYTES
   let isSpent = false
-  let filling: Promise<void> = refill()
+  let filling: Promise<void> | null = null
   const timer = setInterval(() => {
-    if (!isFilled) filling = refill()
+    if (isFilled || filling !== null) return
+    filling = refill().finally(() => {
+      filling = null
+    })
   }, RETRY_MS)
 
   async function refill(): Promise<void> {

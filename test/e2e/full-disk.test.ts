@@ -131,6 +131,7 @@ describe.skipIf(skipDiskTests)('on a disk that others fill', () => {
     const client = createClient(server, pushes)
     for (let n = 0; n < 400; n += 1) expect(await client.create()).toBe(201)
     const reserve = join(server.dataDir, 'reserve')
+    await Bun.sleep(2500)
     expect(statSync(reserve).size).toBe(16 * MIB)
 
     const filler = join(disk.path, 'filler')
@@ -148,6 +149,7 @@ describe.skipIf(skipDiskTests)('on a disk that others fill', () => {
     rmSync(filler)
     expect(await withPatience(client.create)).toBe(201)
     for (const entry of entries) await expectAccountedFor(client, entry)
+    await Bun.sleep(2500)
     expect(statSync(reserve).size).toBe(16 * MIB)
     expect(server.stderr()).not.toMatch(/ fatal | 500 /)
   })
