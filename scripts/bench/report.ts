@@ -109,7 +109,7 @@ function plotsOf(rows: Row[]): Plot[] {
     },
     {
       title: 'Latencies',
-      x: 'of 10,000 requests, so many are slower (logarithmic)',
+      x: 'one of so many requests is slower, as a power of ten',
       y: 'milliseconds',
       series: rows.map(({ what, result }) => ({
         name: what,
