@@ -5,14 +5,13 @@ import { version } from '../package.json'
 import { type Client, createClient } from './client/client.ts'
 import { randomBase32 } from './crypto/random.ts'
 import { createRequestIds } from './crypto/request-ids.ts'
-import { DomainError } from './domain/errors.ts'
 import type { Now } from './domain/time.ts'
 import { createAnswerDownload } from './http/api/downloads.ts'
 import { createPushEndpoints } from './http/api/pushes.ts'
 import { createReference } from './http/api/reference.ts'
 import { createReadForwarded } from './http/client-address.ts'
 import { createPresentError } from './http/errors.ts'
-import { createHostRules } from './http/host.ts'
+import { createHostRules, type HostRules } from './http/host.ts'
 import { createLimitRate, DEFAULT_RATE_LIMIT, type RateLimit } from './http/rate-limit.ts'
 import { createRouter } from './http/router.ts'
 import { createRouteTable } from './http/routes.ts'
@@ -43,6 +42,7 @@ import { createTwoFactor } from './services/two-factor.ts'
 import { createUploads } from './services/uploads.ts'
 import type { Config } from './settings.ts'
 import { openAccountStore, openStore, type Store } from './store/store.ts'
+import { scheduleSweeps } from './sweep-schedule.ts'
 
 export { version }
 
@@ -121,6 +121,7 @@ export async function openInstance(
     maxWaiting: MAX_WAITING_DERIVATIONS,
   })
   const accountLinks = createAccountLinks({ store, lanes })
+  const hostRules = createHostRules(config.baseUrl)
   const handle = createHandle({
     config,
     settings,
@@ -132,6 +133,7 @@ export async function openInstance(
     lanes,
     passphraseLanes,
     systemNow: ports.now,
+    hostRules,
     log,
     rateLimit: ports.rateLimit ?? DEFAULT_RATE_LIMIT,
   })
@@ -144,6 +146,7 @@ export async function openInstance(
   }
 
   const shed = createShed({
+    basePath: hostRules.basePath,
     keepUp: store.keepUp,
     onShed: (requests) => log.warn({ requests }, 'too busy: requests were told to come back'),
   })
@@ -200,12 +203,25 @@ type HandleParts = ServedConfig & {
   lanes: Lanes
   passphraseLanes: Lanes
   systemNow: Now
+  hostRules: HostRules
   log: Log
   rateLimit: RateLimit
 }
 
 function createHandle(parts: HandleParts) {
-  const { config, settings, store, accounts, accountLinks, apiTokens, sweeper, lanes, log, rateLimit } = parts
+  const {
+    hostRules,
+    config,
+    settings,
+    store,
+    accounts,
+    accountLinks,
+    apiTokens,
+    sweeper,
+    lanes,
+    log,
+    rateLimit,
+  } = parts
   const limits = pushLimitsOf(config)
   const passphrases = createPassphrases(parts.passphraseLanes)
   const relieve = createRelieve(() => Bun.gc(true))
@@ -221,7 +237,6 @@ function createHandle(parts: HandleParts) {
     maxStreamBytes: maxBytes + config.maxFiles * (config.maxFileBytes + KIB),
     timeoutMs: BODY_TIMEOUT_MS,
   }
-  const hostRules = createHostRules(config.baseUrl)
   const { basePath } = hostRules
   const assets = createAssets({ version, basePath })
   const sessions = createSessions({ store, keyring, lanes, now, systemNow: parts.systemNow })
@@ -247,6 +262,7 @@ function createHandle(parts: HandleParts) {
     accountLinks,
     apiTokens,
     sessions,
+    lanes,
     twoFactor: createTwoFactor({ store, keyring, systemNow: parts.systemNow }),
     readStatus: createReadStatus({ store, sweeper, now }),
     settings,
@@ -278,19 +294,4 @@ function createHandle(parts: HandleParts) {
     logRequest: ({ durationMs, ...line }) =>
       log.info({ ...line, durationMs: Math.round(durationMs * 100) / 100 }),
   })
-}
-
-/** Sweeps at once and then every so often; a sweep that fails is told and tried again at its next time. */
-function scheduleSweeps({ sweeper, every, log }: { sweeper: Sweeper; every: number; log: Log }) {
-  const run = async () => {
-    try {
-      const { expired, purged, files } = await sweeper.sweep()
-      if (expired + purged + files > 0) log.info({ expired, purged, files }, 'swept')
-    } catch (err) {
-      log.error({ err: err instanceof DomainError ? { message: err.message } : err }, 'the sweep failed')
-    }
-  }
-  const timer = setInterval(run, every)
-  void run()
-  return { stop: () => clearInterval(timer) }
 }

@@ -29,11 +29,13 @@ const ARROWS: Record<string, string[]> = {
   'setting-parsers': ['domain'],
   log: [],
   'push-limits': ['settings', 'domain'],
+  'sweep-schedule': ['log', 'services', 'domain'],
   client: ['domain'],
   app: [
     'client',
     'log',
     'push-limits',
+    'sweep-schedule',
     'settings',
     'config',
     'http',

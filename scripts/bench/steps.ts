@@ -7,10 +7,10 @@ import { readConfig } from '../../src/config.ts'
 import { newKeyFile, parseKeyFile } from '../../src/crypto/keyring.ts'
 import { newDataKey, openSecrets, sealSecrets } from '../../src/crypto/push-secrets.ts'
 import { lookupOf, newUrlToken } from '../../src/crypto/url-token.ts'
-import type { Push } from '../../src/domain/push.ts'
 import { presentView } from '../../src/http/api/push-json.ts'
 import type { StoredPush } from '../../src/store/pushes.ts'
 import { openStore } from '../../src/store/store.ts'
+import { examplePush } from '../../test/support/store.ts'
 import type { Step } from './report.ts'
 import type { Sandbox } from './sandbox.ts'
 
@@ -27,7 +27,7 @@ export async function measureSteps(sandbox: Sandbox): Promise<Step[]> {
   const opener = { instanceKey, pushId, urlToken, passphraseKey: null }
   const plain = { payload: PAYLOAD, dataKey: newDataKey() }
   const sealed = { ...sealSecrets(plain, opener), passphraseSalt: null }
-  const push = examplePush()
+  const push = examplePush(Date.now(), { expireAfterViews: 1_000_000 })
   const view = { push, urlToken, payload: PAYLOAD, files: [] }
   const options = { baseUrl: 'http://localhost:5100', now: push.createdAt }
   return [
@@ -70,7 +70,12 @@ async function measureStore(dataDir: string): Promise<Step[]> {
       passphraseSalt: null,
     }
     const common = { lookup, keyNumber: instanceKey.number, secrets, labels: null, files: [], visit: VISIT }
-    made.push(await store.pushes.createPush({ push: examplePush(), ...common }))
+    made.push(
+      await store.pushes.createPush({
+        push: examplePush(Date.now(), { expireAfterViews: 1_000_000 }),
+        ...common,
+      }),
+    )
   }
   let turn = 0
   const next = () => made[turn++ % made.length] as StoredPush
@@ -108,25 +113,4 @@ async function time(work: () => unknown): Promise<number> {
   const started = performance.now()
   await round()
   return ((performance.now() - started) * 1000) / (Math.ceil(ROUNDS / AT_ONCE) * AT_ONCE)
-}
-
-function examplePush(): Push {
-  const now = Date.now()
-  return {
-    kind: 'text',
-    ownerId: null,
-    createdAt: now,
-    updatedAt: now,
-    expiresAt: now + 86_400_000,
-    expireAfterDays: 1,
-    expireAfterViews: 1_000_000,
-    views: 0,
-    deletableByViewer: true,
-    retrievalStep: true,
-    passphraseRequired: false,
-    wrongTries: 0,
-    wrongTriesSince: now,
-    expiredOn: null,
-    deleted: false,
-  }
 }

@@ -14,8 +14,8 @@ export type Exchange = {
   baseUrl: string
   /** What the client asked for, as it says or as a trusted proxy does; null when nobody does. */
   host: string | null
-  /** Whether it came over TLS, as far as is known. */
-  isSecure: boolean
+  /** What a trusted proxy was asked with; null when nobody trusted says so. */
+  scheme: 'http' | 'https' | null
   clientAddress: string
 }
 

@@ -8,8 +8,6 @@ export type HostRules = {
   check(host: string | null): void
   /** What links start with, without a trailing slash. */
   baseUrlFor(request: { scheme: string; host: string | null }): string
-  /** Whether a request came over TLS: a trusted proxy says so, or --base-url does of its own name. */
-  isSecure(request: { scheme: string | null; host: string | null }): boolean
   /** The path in --base-url, '' without one. */
   basePath: string
 }
@@ -28,8 +26,6 @@ export function createHostRules(baseUrl: string | null): HostRules {
   return {
     check,
     baseUrlFor: ({ scheme, host }) => baseUrl ?? `${scheme}://${host}`,
-    isSecure: ({ scheme, host }) =>
-      scheme === null ? base?.protocol === 'https:' && base.host === host?.toLowerCase() : scheme === 'https',
     basePath: base === null ? '' : base.pathname.replace(/\/+$/, ''),
   }
 }

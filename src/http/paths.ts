@@ -13,6 +13,9 @@ const PREVIOUS_API = /^(?:\/[a-z]{2}(?:-[A-Za-z]{2,4})?)?(\/[pfr](?:\/.*)?)\.jso
 /** In front of its paths within the router, which cannot tell `/p/:url_token.json` from `/p/:url_token`. */
 const PREVIOUS_API_PREFIX = '/.json'
 
+/** Told to everybody, whatever name, rate or load they come with: clients ask it first. */
+export const EXEMPT_PATHS: ReadonlySet<string> = new Set(['/api/v2/version', '/api/v1/version'])
+
 /** A path of the route table as the router knows it. */
 export function routedPath(path: string): string {
   const plain = PREVIOUS_API.exec(path)?.[1]

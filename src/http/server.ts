@@ -4,7 +4,7 @@ import type { ReadForwarded } from './client-address.ts'
 import type { PresentError } from './errors.ts'
 import { type Exchange, openExchange } from './exchange.ts'
 import type { HostRules } from './host.ts'
-import { canonicalPath, pathOf, withPath } from './paths.ts'
+import { canonicalPath, EXEMPT_PATHS, pathOf, withPath } from './paths.ts'
 import type { LimitRate } from './rate-limit.ts'
 import type { Shed } from './shed.ts'
 
@@ -29,9 +29,6 @@ export type FrontDoorOptions = {
 
 /** Answers one request; `peer` is the address of its socket. */
 export type Handle = (request: Request, peer: string) => Promise<Response>
-
-/** Told to everybody, whatever name or rate they come with: clients ask it first. */
-const EXEMPT_PATHS: ReadonlySet<string> = new Set(['/api/v2/version', '/api/v1/version'])
 
 /** With the path that the routes know, and GET for HEAD: Elysia itself would read a whole body to tell its length. */
 function routedRequest({ request, isHead }: Exchange, path: string | null): Request {
@@ -91,7 +88,7 @@ export function createFrontDoor(options: FrontDoorOptions): Handle {
       route: '-',
       baseUrl,
       host,
-      isSecure: hostRules.isSecure({ scheme: forwarded.scheme, host }),
+      scheme: forwarded.scheme,
       clientAddress: forwarded.address,
     }
     const answered = await answer(exchange, host)

@@ -1,12 +1,14 @@
 // More load than the server can carry: who would wait for long is told at once to come back, at the least possible cost.
 
 import { answerJson } from './answers.ts'
-import { isJsonPath, pathOf } from './paths.ts'
+import { canonicalPath, EXEMPT_PATHS, isJsonPath, pathOf } from './paths.ts'
 
 /** Null to let the request in. */
 export type Shed = (request: Request) => Response | null
 
 export type ShedOptions = {
+  /** The path in --base-url, '' without one. */
+  basePath: string
   /** Sees that what waits is written down; true when it has been waiting for too long. */
   keepUp: () => boolean
   /** Told once in a while how many were sent away: a line for each would be load of its own. */
@@ -18,13 +20,10 @@ const MAX_TURN_MS = 200
 const REPORT_MS = 1000
 const RETRY = { 'retry-after': '1' }
 const MESSAGE = 'The server is busy; try again in a moment.'
-/** Told to everybody, whatever the load: clients ask it first. */
-const EXEMPT = /\/api\/v[12]\/version(\.json)?\/?$/
 
-export function createShed({ keepUp, onShed }: ShedOptions): Shed {
+export function createShed({ basePath, keepUp, onShed }: ShedOptions): Shed {
   let shed = 0
   let timer: Timer | null = null
-
   let turnBegan: number | null = null
 
   function timeOfTurn(): number {
@@ -45,11 +44,11 @@ export function createShed({ keepUp, onShed }: ShedOptions): Shed {
   return (request) => {
     const isBehind = keepUp()
     if (!isBehind && timeOfTurn() <= MAX_TURN_MS) return null
-    const path = pathOf(request.url)
-    if (EXEMPT.test(path)) return null
+    const path = canonicalPath(pathOf(request.url), basePath)
+    if (EXEMPT_PATHS.has(path)) return null
     shed += 1
     timer = timer ?? setTimeout(report, REPORT_MS)
-    return isJsonPath(path) || path.endsWith('.json')
+    return isJsonPath(path)
       ? answerJson(503, { error: MESSAGE }, RETRY)
       : new Response(MESSAGE, { status: 503, headers: { ...RETRY, 'cache-control': 'no-store' } })
   }

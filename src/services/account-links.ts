@@ -65,23 +65,12 @@ export function createAccountLinks({ store, lanes }: AccountLinksOptions) {
     return accountLinks.useLink({ hash: hashRandomToken(input.token), email, passwordHash })
   }
 
-  /** For an instance that lets everybody in. Throws `invalid` with the fields at fault. */
-  async function signUp(input: { email: string; password: string }): Promise<Account> {
-    const email = parseEmail(input.email)
-    if (email === null) throw invalidFields({ email: [{ code: 'not_email' }] })
-    requireGoodPassword(input.password)
-    const passwordHash = await lanes(() => hashPassword(input.password))
-    if (accounts.findAccount(email) !== null) throw invalidFields({ email: [{ code: 'email_taken' }] })
-    return accounts.addAccount({ email, passwordHash, isAdmin: false })
-  }
-
   return {
     createSetupLink,
     invite,
     createResetLink,
     findLink,
     useLink,
-    signUp,
     listLinks: () => accountLinks.listLinks().map(withAddress),
     removeLink: accountLinks.removeLink,
   }

@@ -72,6 +72,9 @@ export function createAccounts({ accounts, twoFactor }: Pick<AccountStore, 'acco
 
 function requireEmail(text: string): string {
   const email = parseEmail(text)
-  if (email === null) throw new DomainError('invalid', `"${text}" is not an e-mail address.`)
+  if (email === null) {
+    const details = { problems: { email: [{ code: 'not_email' as const }] } }
+    throw new DomainError('invalid', `"${text}" is not an e-mail address.`, details)
+  }
   return email
 }

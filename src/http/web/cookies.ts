@@ -38,9 +38,12 @@ function sessionName({ exchange, basePath }: CookiePlace): string {
   return `${prefix}${SESSION}`
 }
 
-/** A form that was sent by our own page over TLS says so, also behind a proxy that does not. */
-function isSecure({ isSecure, request }: Exchange): boolean {
-  return isSecure || (request.headers.get('origin')?.startsWith('https://') ?? false)
+/** A trusted proxy says so, --base-url does of its own name, or the form of our own page that was sent over TLS. */
+function isSecure({ scheme, baseUrl, host, request }: Exchange): boolean {
+  if (scheme !== null) return scheme === 'https'
+  const isOwnName = URL.canParse(baseUrl) && new URL(baseUrl).host === host?.toLowerCase()
+  if (isOwnName && baseUrl.startsWith('https:')) return true
+  return request.headers.get('origin')?.startsWith('https://') ?? false
 }
 
 /** Lax, so that whoever follows a link to the lists is signed in there; every change is a form with a token besides. */

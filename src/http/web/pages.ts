@@ -5,6 +5,7 @@ import type { Now } from '../../domain/time.ts'
 import type { AccountLinks } from '../../services/account-links.ts'
 import type { Accounts } from '../../services/accounts.ts'
 import type { ApiTokens } from '../../services/api-tokens.ts'
+import type { Lanes } from '../../services/lanes.ts'
 import { createPageNonces } from '../../services/page-nonces.ts'
 import type { Pushes } from '../../services/pushes.ts'
 import type { Sessions } from '../../services/sessions.ts'
@@ -40,6 +41,7 @@ export type PagesOptions = {
   accountLinks: AccountLinks
   apiTokens: ApiTokens
   sessions: Sessions
+  lanes: Lanes
   twoFactor: TwoFactor
   readStatus: () => Promise<Status>
   settings: readonly SettingInEffect[]

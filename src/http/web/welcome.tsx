@@ -3,6 +3,8 @@
 import { DomainError, isDomainError } from '../../domain/errors.ts'
 import type { Problems } from '../../domain/problems.ts'
 import type { AccountLinks } from '../../services/account-links.ts'
+import type { Accounts } from '../../services/accounts.ts'
+import type { Lanes } from '../../services/lanes.ts'
 import type { Sessions } from '../../services/sessions.ts'
 import type { SignInLimit } from '../sign-in-limit.ts'
 import type { Form } from './form.ts'
@@ -14,8 +16,11 @@ import type { WordKey } from './words/words.ts'
 
 export type WelcomePageOptions = {
   answer: AnswerGuest
+  accounts: Pick<Accounts, 'addAccount'>
   accountLinks: AccountLinks
   sessions: Sessions
+  /** Bounds the slow works of the process. */
+  lanes: Lanes
   limit: SignInLimit
   signups: boolean
   enterAfter: ReturnType<typeof createSignInPages>['enterAfter']
@@ -34,7 +39,7 @@ type Shown = {
 }
 
 export function createWelcomePages(options: WelcomePageOptions) {
-  const { answer, accountLinks, sessions, limit, signups, enterAfter } = options
+  const { answer, accounts, accountLinks, sessions, lanes, limit, signups, enterAfter } = options
 
   function showForm(guest: Guest, shown: Shown): Response {
     const { say } = guest.words
@@ -119,7 +124,7 @@ export function createWelcomePages(options: WelcomePageOptions) {
   async function signUp(guest: Guest, form: Form): Promise<Response> {
     if (!signups) throw new DomainError('not_found', 'not-found')
     const input = { email: form.text('email'), password: form.text('password') }
-    const work = () => accountLinks.signUp(input)
+    const work = () => lanes(() => accounts.addAccount({ ...input, isAdmin: false }))
     try {
       // Counted whatever comes of it: this is how many accounts one address makes.
       const from = { email: input.email, address: guest.viewer.visit.ip }
