@@ -17,6 +17,8 @@ export type ShedOptions = {
 
 /** One turn of the event loop serves whoever has sent something by then; who comes late in a long one would wait. */
 const MAX_TURN_MS = 200
+/** So many in one turn are a crowd. Fewer are never sent away: a long turn is then the machine's, not theirs. */
+const CROWD = 100
 const REPORT_MS = 1000
 const RETRY = { 'retry-after': '1' }
 const MESSAGE = 'The server is busy; try again in a moment.'
@@ -24,15 +26,18 @@ const MESSAGE = 'The server is busy; try again in a moment.'
 export function createShed({ basePath, keepUp, onShed }: ShedOptions): Shed {
   let shed = 0
   let timer: Timer | null = null
-  let turnBegan: number | null = null
+  let turnBegan = 0
+  let requestsOfTurn = 0
 
-  function timeOfTurn(): number {
-    if (turnBegan !== null) return performance.now() - turnBegan
-    turnBegan = performance.now()
-    setImmediate(() => {
-      turnBegan = null
-    })
-    return 0
+  function isLateInTurn(): boolean {
+    if (requestsOfTurn === 0) {
+      turnBegan = performance.now()
+      setImmediate(() => {
+        requestsOfTurn = 0
+      })
+    }
+    requestsOfTurn += 1
+    return requestsOfTurn > CROWD && performance.now() - turnBegan > MAX_TURN_MS
   }
 
   function report(): void {
@@ -43,7 +48,7 @@ export function createShed({ basePath, keepUp, onShed }: ShedOptions): Shed {
 
   return (request) => {
     const isBehind = keepUp()
-    if (!isBehind && timeOfTurn() <= MAX_TURN_MS) return null
+    if (!isLateInTurn() && !isBehind) return null
     const path = canonicalPath(pathOf(request.url), basePath)
     if (EXEMPT_PATHS.has(path)) return null
     shed += 1

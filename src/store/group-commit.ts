@@ -13,6 +13,8 @@ const MAX_BATCH_MS = 20
 /** Milliseconds of one turn of the event loop that batches may take together. */
 const MAX_TURN_MS = 60
 const MAX_WAITING = 10_000
+/** So many works that have waited for so long are more than a hiccup of the disk or of the machine. */
+const CROWD_WORKS = 100
 const CROWD_MS = 250
 const BUSY_RETRY_MS = 10
 const BUSY_LIMIT_MS = 5_000
@@ -30,7 +32,7 @@ export type GroupCommit = {
   transact: Transact
   /**
    * Called with every request: an event loop that is busy with requests may not come round to the works for long. True
-   * when they have been waiting for so long that more had better come back later.
+   * when so many have been waiting for so long that more had better come back later.
    */
   keepUp(): boolean
   /** Resolves when nothing waits any more. */
@@ -239,9 +241,10 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
     const [first] = waiting
     if (first === undefined) return false
     const waited = performance.now() - first.since
+    const isCrowded = waiting.length > CROWD_WORKS && waited > CROWD_MS
     // Works that wait for another process's lock are tried again by a timer.
     if (waited > MAX_BATCH_MS && !isLocked) runBatch()
-    return waited > CROWD_MS
+    return isCrowded
   }
 
   return { transact, keepUp, idle }

@@ -2,9 +2,9 @@
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { createStage, type Started } from '../support/binary.ts'
-import { launchBrowser, skipBrowserTests, type Watched, watch } from '../support/chromium.ts'
+import { createVisitors, launchBrowser, skipBrowserTests } from '../support/chromium.ts'
 import { ADMIN, codeOf, MEMBER, PASSWORD, setupLinkOf, signIn } from '../support/tour.ts'
 
 const MODES: [string, BrowserContextOptions][] = [
@@ -15,29 +15,22 @@ const MODES: [string, BrowserContextOptions][] = [
 describe.skipIf(skipBrowserTests).each(MODES)('in a browser %s', (_name, options) => {
   const stage = createStage()
   let browser: Browser
-  let contexts: { context: BrowserContext; watched: Watched }[] = []
+  const visitors = createVisitors()
 
   beforeAll(async () => {
     browser = await launchBrowser()
   })
 
   afterEach(async () => {
-    for (const { context, watched } of contexts) {
-      await context.close()
-      expect(watched.outside).toEqual([])
-      expect(watched.complaints.filter((text) => !/status of (4\d\d)|failed$/.test(text))).toEqual([])
-    }
-    contexts = []
+    const { outside, complaints } = await visitors.leave()
     await stage.clear()
+    expect(outside).toEqual([])
+    expect(complaints.filter((text) => !/status of (4\d\d)/.test(text))).toEqual([])
   })
 
   afterAll(() => browser?.close())
 
-  async function open(server: Started): Promise<Page> {
-    const context = await browser.newContext({ locale: 'en-GB', ...options })
-    contexts.push({ context, watched: await watch(context, server.url) })
-    return context.newPage()
-  }
+  const open = (server: Started): Promise<Page> => visitors.open(browser, server.url, options)
 
   const submit = (page: Page) => page.click('main button.primary')
 

@@ -3,9 +3,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { createStage, type Started } from '../support/binary.ts'
-import { launchBrowser, measureLooks, skipBrowserTests, type Watched, watch } from '../support/chromium.ts'
+import { createVisitors, launchBrowser, measureLooks, skipBrowserTests } from '../support/chromium.ts'
 import { readQr } from '../support/qr.ts'
 import { MEMBER, PASSWORD, signIn } from '../support/tour.ts'
 
@@ -23,7 +23,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
   const stage = createStage()
   let browser: Browser
   let server: Started
-  let contexts: { context: BrowserContext; watched: Watched }[] = []
+  const visitors = createVisitors()
 
   beforeAll(async () => {
     server = await stage.start({ flags: ['--max-file-bytes', '1GiB'] })
@@ -32,14 +32,10 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
   })
 
   afterEach(async () => {
-    for (const { context, watched } of contexts) {
-      await context.close()
-      expect(watched.outside).toEqual([])
-      // What a test cuts off itself, and a refusal that a page shows, are no faults.
-      const faults = watched.complaints.filter((text) => !/status of (404|409|422|429)|failed$/.test(text))
-      expect(faults).toEqual([])
-    }
-    contexts = []
+    const { outside, complaints } = await visitors.leave()
+    expect(outside).toEqual([])
+    // A refusal that a page shows is no fault.
+    expect(complaints.filter((text) => !/status of (404|409|422|429)/.test(text))).toEqual([])
   })
 
   afterAll(async () => {
@@ -47,11 +43,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     await stage.clear()
   })
 
-  async function open(options: BrowserContextOptions): Promise<Page> {
-    const context = await browser.newContext({ acceptDownloads: true, ...options })
-    contexts.push({ context, watched: await watch(context, server.url) })
-    return context.newPage()
-  }
+  const open = (options: BrowserContextOptions): Promise<Page> => visitors.open(browser, server.url, options)
 
   const createOn = async (
     page: Page,

@@ -30,3 +30,20 @@ test.each(['/api/v2/version', '/box/api/v2/version.json', '/api/v1/version/'])('
 test('in a calm moment everybody is let in', () => {
   expect(calm(ask('/api/v2/pushes'))).toBeNull()
 })
+
+test('however long a turn of the event loop takes, a few are let in, and of a crowd those who come late are not', () => {
+  const shed = createShed({ basePath: '', keepUp: () => false, onShed: () => undefined })
+  expect(shed(ask('/p/x'))).toBeNull()
+  Bun.sleepSync(250)
+  for (let n = 0; n < 99; n += 1) expect(shed(ask('/p/x'))).toBeNull()
+  expect(shed(ask('/p/x'))?.status).toBe(503)
+})
+
+test('the next turn of the event loop begins anew', async () => {
+  const shed = createShed({ basePath: '', keepUp: () => false, onShed: () => undefined })
+  for (let n = 0; n < 200; n += 1) expect(shed(ask('/p/x'))).toBeNull()
+  Bun.sleepSync(250)
+  expect(shed(ask('/p/x'))?.status).toBe(503)
+  await new Promise(setImmediate)
+  expect(shed(ask('/p/x'))).toBeNull()
+})

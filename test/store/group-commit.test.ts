@@ -139,3 +139,16 @@ test('idle waits for what was asked before', async () => {
   expect(notes()).toEqual(['a'])
   await writing
 })
+
+test.each([
+  [2, false],
+  [150, true],
+])('%i works that have waited for long are too many for more to be let in: %p', async (works, isCrowd) => {
+  const writing = Array.from({ length: works }, () => commits.transact(write('x')))
+  expect(commits.keepUp()).toBe(false)
+  Bun.sleepSync(300)
+  // Both are written down at once, without the event loop coming round to them.
+  expect(commits.keepUp()).toBe(isCrowd)
+  expect(notes()).toHaveLength(works)
+  await Promise.all(writing)
+})

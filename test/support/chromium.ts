@@ -1,7 +1,13 @@
 // A real browser for the tests, cut off from every network, and a record of everything it asks for.
 
 import { existsSync } from 'node:fs'
-import { type Browser, type BrowserContext, type BrowserContextOptions, chromium } from 'playwright-core'
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Page,
+} from 'playwright-core'
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome']
 const executablePath = existsSync('/usr/bin/chromium')
@@ -51,8 +57,37 @@ export async function watch(context: BrowserContext, url: string): Promise<Watch
     if (message.type() === 'error' || message.type() === 'warning') watched.complaints.push(message.text())
   })
   context.on('weberror', (error) => watched.complaints.push(error.error().message))
-  context.on('requestfailed', (request) => watched.complaints.push(`${request.url()} failed`))
+  context.on('requestfailed', (request) => {
+    const reason = request.failure()?.errorText
+    // Left behind by a page that was closed or left, or taken over as a download: nothing went wrong.
+    if (reason !== 'net::ERR_ABORTED') watched.complaints.push(`${request.url()} failed: ${reason}`)
+  })
   return watched
+}
+
+/** Contexts of their own for the people of a test, put away together at its end. */
+export function createVisitors() {
+  let visitors: { context: BrowserContext; watched: Watched }[] = []
+
+  async function open(browser: Browser, url: string, options: BrowserContextOptions): Promise<Page> {
+    const context = await browser.newContext({ locale: 'en-GB', ...options })
+    visitors.push({ context, watched: await watch(context, url) })
+    return context.newPage()
+  }
+
+  /** Closes all of them, and returns what they should not have done. */
+  async function leave(): Promise<Watched> {
+    // Forgotten first: what is wrong with one test is not to be told of the next.
+    const left = visitors
+    visitors = []
+    for (const { context } of left) await context.close()
+    return {
+      outside: left.flatMap(({ watched }) => watched.outside),
+      complaints: left.flatMap(({ watched }) => watched.complaints),
+    }
+  }
+
+  return { open, leave }
 }
 
 /** Opens a URL in a context of its own, which goes with the page. */
