@@ -247,7 +247,13 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     await reader.clock.install()
     await reader.goto(link)
     await press(reader)
+    const toggled = reader
+      .locator('.secret > details')
+      .evaluate(
+        (details) => new Promise((resolve) => details.addEventListener('toggle', () => resolve(null))),
+      )
     await reader.locator('.secret > details > summary').click()
+    await toggled
     expect(await reader.isVisible('#payload')).toBe(true)
     await reader.clock.runFor(61_000)
     expect(await reader.isVisible('#payload')).toBe(false)
