@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { BrowserContextOptions } from 'playwright-core'
 import { createStage } from '../test/support/binary.ts'
 import { launchBrowser } from '../test/support/chromium.ts'
-import { prepareTour, STOPS } from '../test/support/tour.ts'
+import { prepareTour, STOPS, visitStop } from '../test/support/tour.ts'
 
 const FOLDER = join(import.meta.dir, '..', 'screenshots')
 
@@ -22,11 +22,10 @@ mkdirSync(FOLDER, { recursive: true })
 try {
   for (const [variant, options] of Object.entries(VARIANTS)) {
     const tour = await prepareTour(browser, await stage.start(), options)
-    for (const { name, as, visit } of STOPS) {
-      if (only.length > 0 && !only.includes(name)) continue
-      const page = await tour.people[as].newPage()
-      await visit(page, tour)
-      await page.screenshot({ path: join(FOLDER, `${name}-${variant}.png`), fullPage: true })
+    for (const stop of STOPS) {
+      if (only.length > 0 && !only.includes(stop.name)) continue
+      const page = await visitStop(stop, tour)
+      await page.screenshot({ path: join(FOLDER, `${stop.name}-${variant}.png`), fullPage: true })
       await page.close()
     }
     await tour.close()

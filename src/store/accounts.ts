@@ -1,9 +1,10 @@
 // Accounts as they are kept. Each exported operation is one atomic step.
 
-import { and, asc, eq, inArray, isNull, ne, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNull, ne } from 'drizzle-orm'
 import type { Account } from '../domain/account.ts'
 import { DomainError } from '../domain/errors.ts'
 import type { Now } from '../domain/time.ts'
+import { insertRow, presentAccount, updateRow } from './account-rows.ts'
 import type { Connection } from './database.ts'
 import type { Transact } from './group-commit.ts'
 import type { PushRows } from './push-rows.ts'
@@ -31,7 +32,7 @@ export function createAccounts(options: {
   connection: Connection
   transact: Transact
   now: Now
-  rows: Pick<PushRows, 'remove'>
+  rows: Pick<PushRows, 'remove' | 'disown'>
 }) {
   const { transact, now, rows } = options
   const { orm } = options.connection
@@ -42,7 +43,7 @@ export function createAccounts(options: {
       throw new DomainError('conflict', `There is an account for ${account.email} already.`)
     }
     const row = { ...account, createdAt: now() }
-    return presentAccount(orm.insert(accounts).values(row).returning().get())
+    return presentAccount(insertRow({ orm }, row))
   }
 
   function addAccount(account: NewAccount): Promise<Account> {
@@ -73,7 +74,7 @@ export function createAccounts(options: {
 
   /** Within a transaction. Ends every session of the account, except one when it is named. */
   function replacePassword({ id, passwordHash, keepSession = null }: NewPassword): void {
-    orm.update(accounts).set({ passwordHash }).where(eq(accounts.id, id)).run()
+    updateRow({ orm }, { id, set: { passwordHash } })
     const others = keepSession === null ? undefined : ne(sessions.id, keepSession)
     orm
       .delete(sessions)
@@ -92,9 +93,9 @@ export function createAccounts(options: {
     orm.delete(apiTokens).where(eq(apiTokens.accountId, id)).run()
     const owned = orm.select({ id: pushes.id }).from(pushes).where(eq(pushes.ownerId, id))
     orm.delete(pushLabels).where(inArray(pushLabels.pushId, owned)).run()
-    orm.update(pushes).set({ ownerId: null }).where(eq(pushes.ownerId, id)).run()
+    rows.disown(id)
     if (!endsTwoFactor) return
-    orm.update(accounts).set({ totpSecret: null, totpStep: null }).where(eq(accounts.id, id)).run()
+    updateRow({ orm }, { id, set: { totpSecret: null, totpStep: null } })
     orm.delete(recoveryCodes).where(eq(recoveryCodes.accountId, id)).run()
   }
 
@@ -105,16 +106,12 @@ export function createAccounts(options: {
   /** With `keepAdmin`, throws `conflict` rather than disable the last administrator. What it invited is void with it. */
   function setDisabled({ id, disabled, keepAdmin = false }: DisabledChange): Promise<void> {
     const disabledAt = disabled ? now() : null
-    const unlessSo = disabled ? sql`${accounts.disabledAt} IS NULL` : undefined
+    const unlessSo = disabled ? isNull(accounts.disabledAt) : undefined
     return transact(() => {
       if (disabled && keepAdmin && !hasOtherAdmin(id)) {
         throw new DomainError('conflict', 'This is the last administrator.')
       }
-      orm
-        .update(accounts)
-        .set({ disabledAt })
-        .where(and(eq(accounts.id, id), unlessSo))
-        .run()
+      updateRow({ orm }, { id, set: { disabledAt }, when: unlessSo })
       if (!disabled) return
       orm.delete(sessions).where(eq(sessions.accountId, id)).run()
       orm.delete(accountLinks).where(eq(accountLinks.createdBy, id)).run()
@@ -158,10 +155,4 @@ export function createAccounts(options: {
     removePushesOf,
     removeAccount,
   }
-}
-
-/** Without what signing in needs. */
-export function presentAccount(row: typeof accounts.$inferSelect): Account {
-  const { id, email, isAdmin, disabledAt, createdAt, totpSecret } = row
-  return { id, email, isAdmin, hasTwoFactor: totpSecret !== null, disabledAt, createdAt }
 }

@@ -7,6 +7,7 @@ import { max } from 'drizzle-orm'
 import { type AuditEntry, type AuditKind, PAGE_SIZE, type Visit } from '../domain/audit.ts'
 import type { Connection } from './database.ts'
 import { placeholdersOf } from './placeholders.ts'
+import { checksumOf, DamagedRowError, requireIntactRow } from './row-checksum.ts'
 import { auditEntries } from './schema.ts'
 
 /** Where a push's log ends and how long it is. */
@@ -14,12 +15,15 @@ export type LogEnd = { lastEntry: number | null; auditEntries: number }
 
 export type NewEntry = { pushId: number; kind: AuditKind; at: number; visit: Visit }
 
+type EntryRow = typeof auditEntries.$inferSelect
+type Chain = LogEnd & { id: number }
+
 export type AuditRows = ReturnType<typeof createAuditRows>
 
 export function createAuditRows({ orm, database }: Connection) {
   const insert = orm.insert(auditEntries).values(placeholdersOf(auditEntries)).prepare()
-  const page = database.prepare<AuditEntry, { last: number; from: number; to: number }>(PAGE)
-  const removeChain = database.prepare<unknown, { last: number }>(REMOVE)
+  const page = database.prepare<EntryRow, { pushId: number; last: number; from: number; to: number }>(PAGE)
+  const removeChain = database.prepare<unknown, { pushId: number; last: number }>(REMOVE)
   let lastId =
     orm
       .select({ id: max(auditEntries.id) })
@@ -29,41 +33,63 @@ export function createAuditRows({ orm, database }: Connection) {
   /** Adds an entry after `end`; returns the new end. Only the serving process does. */
   function append(end: LogEnd, { pushId, kind, at, visit }: NewEntry): LogEnd {
     lastId += 1
-    insert.run({ id: lastId, pushId, n: end.auditEntries, previous: end.lastEntry, kind, at, ...visit })
+    const { auditEntries: n, lastEntry: previous } = end
+    const entry = { id: lastId, pushId, n, previous, kind, at, ...visit }
+    insert.run({ ...entry, checksum: checksumOfEntry(entry) })
     return { lastEntry: lastId, auditEntries: end.auditEntries + 1 }
   }
 
   /** Oldest first; `pageNumber` counts from 1. */
-  function listPage({ lastEntry, auditEntries }: LogEnd, pageNumber: number): AuditEntry[] {
+  function listPage(log: Chain, pageNumber: number): AuditEntry[] {
     const from = (pageNumber - 1) * PAGE_SIZE
-    if (lastEntry === null || from >= auditEntries) return []
-    return page.all({ last: lastEntry, from, to: from + PAGE_SIZE })
+    return listBetween(log, from, Math.min(from + PAGE_SIZE, log.auditEntries))
   }
 
   /** Oldest first. */
-  function listAll({ lastEntry, auditEntries }: LogEnd): AuditEntry[] {
-    return lastEntry === null ? [] : page.all({ last: lastEntry, from: 0, to: auditEntries })
+  function listAll(log: Chain): AuditEntry[] {
+    return listBetween(log, 0, log.auditEntries)
   }
 
-  function remove({ lastEntry }: Pick<LogEnd, 'lastEntry'>): void {
-    if (lastEntry !== null) removeChain.run({ last: lastEntry })
+  /** Throws when one of them is missing or was altered on disk. */
+  function listBetween({ id, lastEntry }: Chain, from: number, to: number): AuditEntry[] {
+    if (lastEntry === null || from >= to) return []
+    const rows = page.all({ pushId: id, last: lastEntry, from, to })
+    if (rows.length !== to - from) throw new DamagedRowError(`the audit log of push ${id}`)
+    return rows.map((row) => {
+      requireIntactRow(row, checksumOfEntry(row), `entry ${row.id} of the audit log`)
+      const { kind, at, ip, userAgent, referrer } = row
+      return { kind, at, ip, userAgent, referrer }
+    })
+  }
+
+  function remove({ id, lastEntry }: Pick<Chain, 'id' | 'lastEntry'>): void {
+    if (lastEntry !== null) removeChain.run({ pushId: id, last: lastEntry })
   }
 
   return { append, listPage, listAll, remove }
 }
 
+export function checksumOfEntry(entry: Omit<EntryRow, 'checksum'>): number {
+  const { id, pushId, n, previous, kind, at, ip, userAgent, referrer } = entry
+  return checksumOf([id, pushId, n, previous, kind, at, ip, userAgent, referrer])
+}
+
+// Neither leaves the push, whatever a damaged entry names as the one before it.
 const PAGE = `
   WITH RECURSIVE chain AS (
-    SELECT * FROM audit_entries WHERE id = $last
+    SELECT * FROM audit_entries WHERE id = $last AND push_id = $pushId
     UNION ALL
-    SELECT entry.* FROM chain JOIN audit_entries AS entry ON entry.id = chain.previous WHERE chain.n > $from
+    SELECT entry.* FROM chain JOIN audit_entries AS entry ON entry.id = chain.previous
+    WHERE chain.n > $from AND entry.push_id = $pushId AND entry.n < chain.n
   )
-  SELECT kind, at, ip, user_agent AS userAgent, referrer FROM chain WHERE n < $to ORDER BY n`
+  SELECT id, push_id AS pushId, n, previous, kind, at, ip, user_agent AS userAgent, referrer, checksum
+  FROM chain WHERE n >= $from AND n < $to ORDER BY n`
 
 const REMOVE = `
-  WITH RECURSIVE chain(id, previous) AS (
-    SELECT id, previous FROM audit_entries WHERE id = $last
+  WITH RECURSIVE chain(id, previous, n) AS (
+    SELECT id, previous, n FROM audit_entries WHERE id = $last AND push_id = $pushId
     UNION ALL
-    SELECT entry.id, entry.previous FROM chain JOIN audit_entries AS entry ON entry.id = chain.previous
+    SELECT entry.id, entry.previous, entry.n FROM chain JOIN audit_entries AS entry ON entry.id = chain.previous
+    WHERE entry.push_id = $pushId AND entry.n < chain.n
   )
   DELETE FROM audit_entries WHERE id IN (SELECT id FROM chain)`

@@ -5,6 +5,8 @@ import { fingerprint, type Keyring } from '../crypto/keyring.ts'
 import { DomainError } from '../domain/errors.ts'
 import { DAY, formatTime, MINUTE, type Now } from '../domain/time.ts'
 import type { Connection } from './database.ts'
+import { given } from './placeholders.ts'
+import { checksumOf, isIntact } from './row-checksum.ts'
 import { accounts, instance, instanceKeys, pushes } from './schema.ts'
 
 /** Checking takes about five milliseconds for each MiB. */
@@ -70,8 +72,15 @@ export function readClockMark(
   { orm }: Connection,
   { now, accept }: { now: number; accept: boolean },
 ): number {
-  const mark = orm.select().from(instance).get()?.clockMark ?? 0
+  const { clockMark: mark, checksum } = orm.select().from(instance).get() ?? { clockMark: 0, checksum: null }
   if (accept) return Math.min(mark, now)
+  if (!isIntact({ checksum }, checksumOf([mark]))) {
+    throw new DomainError(
+      'conflict',
+      'The database is damaged: the time at which it was last in use is not as it was written. ' +
+        'Restore it from a backup, or see that the clock of this machine is right and accept its time with --accept-clock.',
+    )
+  }
   if (mark - now <= DAY) return mark
   const message =
     `The clock of this machine says ${formatTime(now)}, but this data folder was in use at ${formatTime(mark)}. ` +
@@ -83,13 +92,13 @@ export function readClockMark(
 export function createClockMarker({ orm }: Connection, now: Now): () => void {
   const write = orm
     .update(instance)
-    .set({ clockMark: sql`${sql.placeholder('now')}` })
+    .set({ clockMark: given('now'), checksum: given('checksum') })
     .prepare()
   let written = Number.NEGATIVE_INFINITY
   return () => {
     const time = now()
     if (time - written < MINUTE) return
-    write.run({ now: time })
+    write.run({ now: time, checksum: checksumOf([time]) })
     written = time
   }
 }

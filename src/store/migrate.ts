@@ -5,8 +5,9 @@ import { DomainError } from '../domain/errors.ts'
 import initial from './migrations/0001-initial.sql' with { type: 'text' }
 import keySlots from './migrations/0002-key-slots.sql' with { type: 'text' }
 import signingIn from './migrations/0003-signing-in.sql' with { type: 'text' }
+import rowChecksums from './migrations/0004-row-checksums.sql' with { type: 'text' }
 
-export const MIGRATIONS: readonly string[] = [initial, keySlots, signingIn]
+export const MIGRATIONS: readonly string[] = [initial, keySlots, signingIn, rowChecksums]
 
 export function schemaVersion(database: Database): number {
   const row = database.query<{ user_version: number }, []>('PRAGMA user_version').get()

@@ -3,6 +3,7 @@
 import { and, count, desc, eq, inArray, isNotNull, isNull, sql } from 'drizzle-orm'
 import { PAGE_SIZE } from '../domain/audit.ts'
 import type { Connection } from './database.ts'
+import { requireIntactPush } from './push-rows.ts'
 import type { SealedLabels, StoredPush } from './pushes.ts'
 import { pushes, pushLabels } from './schema.ts'
 
@@ -36,7 +37,9 @@ export function createPushLists({ orm }: Connection) {
   /** Newest first; `pageNumber` counts from 1. */
   function listPushes(of: { ownerId: number; expired: boolean; pageNumber: number }): ListedPush[] {
     const { ownerId, expired, pageNumber } = of
-    return page.all({ ownerId, expired: Number(expired), offset: (pageNumber - 1) * PAGE_SIZE })
+    const listed = page.all({ ownerId, expired: Number(expired), offset: (pageNumber - 1) * PAGE_SIZE })
+    for (const { push } of listed) requireIntactPush(push)
+    return listed
   }
 
   const labelsOf = orm

@@ -9,15 +9,14 @@ import type { Connection } from './database.ts'
 import type { FileRows } from './file-rows.ts'
 import { given, placeholdersOf } from './placeholders.ts'
 import type { PushKeys } from './push-keys.ts'
+import { checksumOf, isIntact, requireIntactRow } from './row-checksum.ts'
 import { pushes, pushLabels, pushSecrets } from './schema.ts'
 
 export type PushRow = typeof pushes.$inferSelect
-type StoredSecrets = {
-  [Column in keyof SealedSecrets]: null extends SealedSecrets[Column] ? Uint8Array | null : Uint8Array
-}
+type StoredSecrets = Omit<typeof pushSecrets.$inferSelect, 'pushId'> & { wrappedKey: Uint8Array }
 export type LabelsRow = typeof pushLabels.$inferSelect
 
-export type NewPushRow = Omit<PushRow, 'id' | 'auditDropped' | keyof LogEnd>
+export type NewPushRow = Omit<PushRow, 'id' | 'auditDropped' | 'checksum' | keyof LogEnd>
 
 /** A push before and after something happened to it, and the entry that this leaves in its audit log. */
 export type Change = {
@@ -26,6 +25,9 @@ export type Change = {
   now: number
   entry: { kind: AuditKind; visit: Visit } | null
 }
+
+const CRC_BITS = 2 ** 32 - 1
+const OWNER_BITS = 2 ** 20
 
 export type PushRows = ReturnType<typeof createPushRows>
 
@@ -60,6 +62,7 @@ export function createPushRows({ connection, audit, keys, files, onDestroyed }: 
     lastEntry: given('lastEntry'),
     auditEntries: given('auditEntries'),
     auditDropped: given('auditDropped'),
+    checksum: given('checksum'),
   }
   const end = { ...progress, expiredOn: given('expiredOn'), deleted: given('deleted') }
   const updateProgress = orm.update(pushes).set(progress).where(eq(pushes.id, id)).prepare()
@@ -75,15 +78,21 @@ export function createPushRows({ connection, audit, keys, files, onDestroyed }: 
     lastId += 1
     const entry = { pushId: lastId, kind: 'creation' as const, at: push.createdAt, visit }
     const log = audit.append({ lastEntry: null, auditEntries: 0 }, entry)
-    const row = { ...push, id: lastId, ...log, auditDropped: 0 }
+    const content = { ...push, id: lastId, ...log, auditDropped: 0 }
+    const row = { ...content, checksum: checksumOfPush(content) }
     insertPush.run(row)
-    insertSecrets.run({ pushId: row.id, keySlot: keys.store(wrappedKey), ...secrets })
+    const stored = { ...secrets, keySlot: keys.store(wrappedKey) }
+    const checksum = checksumOfSecrets(row.id, { ...stored, wrappedKey })
+    insertSecrets.run({ pushId: row.id, ...stored, checksum })
     return row
   }
 
   /** Writes the change down, and destroys the secrets when the push has expired with it. */
   function write({ before, after, now, entry }: Change): PushRow {
-    const row = { ...before, ...after, ...log(before, now, entry) }
+    const content = { ...before, ...after, ...log(before, now, entry) }
+    // A row that was altered stays known as such.
+    const checksum = isIntact(before, checksumOfPush(before)) ? checksumOfPush(content) : before.checksum
+    const row = { ...content, checksum }
     if (before.expiredOn === row.expiredOn) updateProgress.run(row)
     else {
       updateEnd.run({ ...row, deleted: Number(row.deleted) })
@@ -116,9 +125,16 @@ export function createPushRows({ connection, audit, keys, files, onDestroyed }: 
     onDestroyed()
   }
 
+  /** Makes what an account owns nobody's. */
+  function disown(ownerId: number): void {
+    const checksum = sql`${pushes.checksum} & ${CRC_BITS}`
+    orm.update(pushes).set({ ownerId: null, checksum }).where(eq(pushes.ownerId, ownerId)).run()
+  }
+
   function getSecrets(pushId: number): SealedSecrets | null {
     const row = findSecrets.get({ id: pushId })
     if (row === null) return null
+    requireIntactRow(row, checksumOfSecrets(pushId, row), `push ${pushId}`)
     const { salt, wrappedKey, passphraseSalt, payload } = row
     return {
       salt: asBuffer(salt),
@@ -131,8 +147,9 @@ export function createPushRows({ connection, audit, keys, files, onDestroyed }: 
   return {
     insert,
     insertLabels: (labels: LabelsRow) => insertLabels.run(labels),
-    findById: (pushId: number): PushRow | undefined => findById.get({ id: pushId }),
-    findByLookup: (lookup: Uint8Array): PushRow | undefined => findByLookup.get({ lookup }),
+    findById: (pushId: number): PushRow | undefined => intact(findById.get({ id: pushId })),
+    findByLookup: (lookup: Uint8Array): PushRow | undefined => intact(findByLookup.get({ lookup })),
+    disown,
     /** What opens a push; gone once it has expired. */
     findSecrets: getSecrets,
     write,
@@ -140,10 +157,50 @@ export function createPushRows({ connection, audit, keys, files, onDestroyed }: 
   }
 }
 
+function intact(row: PushRow | undefined): PushRow | undefined {
+  if (row !== undefined) requireIntactPush(row)
+  return row
+}
+
+/** Throws when a push was altered on disk. */
+export function requireIntactPush(row: PushRow): void {
+  requireIntactRow(row, checksumOfPush(row), `push ${row.id}`)
+}
+
+/** The owner stands above the other bits, so that one statement can take all of an account's pushes from it. */
+export function checksumOfPush(row: Omit<PushRow, 'checksum'>): number {
+  const { id, lookup, keyNumber, kind, ownerId, createdAt, updatedAt, expiresAt } = row
+  const { expireAfterDays, expireAfterViews, views, deletableByViewer, retrievalStep, passphraseRequired } =
+    row
+  const { wrongTries, wrongTriesSince, expiredOn, deleted, files, lastEntry, auditEntries, auditDropped } =
+    row
+  const settled = [
+    id,
+    lookup,
+    keyNumber,
+    kind,
+    createdAt,
+    expiresAt,
+    expireAfterDays,
+    expireAfterViews,
+    files,
+  ]
+  const flags = [deletableByViewer, retrievalStep, passphraseRequired, deleted]
+  const progress = [updatedAt, views, wrongTries, wrongTriesSince, expiredOn]
+  const crc = checksumOf([...settled, ...flags, ...progress, lastEntry, auditEntries, auditDropped])
+  return ((ownerId ?? 0) % OWNER_BITS) * (CRC_BITS + 1) + crc
+}
+
+/** The payload vouches for itself. So would the key, were its failure not taken for that of a wrong passphrase. */
+function checksumOfSecrets(pushId: number, secrets: Omit<StoredSecrets, 'checksum' | 'payload'>): number {
+  const { keySlot, salt, wrappedKey, passphraseSalt } = secrets
+  return checksumOf([pushId, keySlot, salt, wrappedKey, passphraseSalt])
+}
+
 function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength)
 }
 
 const FIND_SECRETS = `
-  SELECT salt, wrapped_key AS wrappedKey, passphrase_salt AS passphraseSalt, payload
+  SELECT key_slot AS keySlot, salt, wrapped_key AS wrappedKey, passphrase_salt AS passphraseSalt, payload, checksum
   FROM push_secrets JOIN push_keys ON slot = key_slot WHERE push_id = $id`

@@ -6,6 +6,7 @@ import type { Visit } from '../domain/audit.ts'
 import { DomainError } from '../domain/errors.ts'
 import { countWrongTry, decideView, expireByHand, isExpired, lapse, type Push } from '../domain/push.ts'
 import type { Now } from '../domain/time.ts'
+import { presentAccount } from './account-rows.ts'
 import type { Connection } from './database.ts'
 import type { FileRows } from './file-rows.ts'
 import type { Transact } from './group-commit.ts'
@@ -149,7 +150,7 @@ export function createPushes(options: {
   /** An account may have been disabled since its token was looked at. */
   function requireActive(ownerId: number): void {
     const owner = ownerById.get({ id: ownerId })
-    if (owner === undefined || owner.disabledAt !== null) {
+    if (owner === undefined || presentAccount(owner).disabledAt !== null) {
       throw new DomainError('unauthenticated', 'This account is not active.')
     }
   }

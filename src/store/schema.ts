@@ -17,6 +17,7 @@ const flag = customType<{ data: boolean; driverData: number | null }>({
 export const instance = sqliteTable('instance', {
   id: integer().primaryKey(),
   clockMark: integer('clock_mark').notNull(),
+  checksum: integer(),
 })
 
 export const instanceKeys = sqliteTable('instance_keys', {
@@ -33,6 +34,7 @@ export const accounts = sqliteTable('accounts', {
   createdAt: integer('created_at').notNull(),
   totpSecret: blob('totp_secret', { mode: 'buffer' }),
   totpStep: integer('totp_step'),
+  checksum: integer(),
 })
 
 export const apiTokens = sqliteTable('api_tokens', {
@@ -97,6 +99,7 @@ export const pushes = sqliteTable('pushes', {
   lastEntry: integer('last_entry'),
   auditEntries: integer('audit_entries').notNull(),
   auditDropped: integer('audit_dropped').notNull(),
+  checksum: integer(),
 })
 
 export const pushSecrets = sqliteTable('push_secrets', {
@@ -105,6 +108,7 @@ export const pushSecrets = sqliteTable('push_secrets', {
   salt: bytes().notNull(),
   passphraseSalt: blob('passphrase_salt', { mode: 'buffer' }),
   payload: bytes().notNull(),
+  checksum: integer(),
 })
 
 export const pushKeys = sqliteTable('push_keys', {
@@ -147,4 +151,5 @@ export const auditEntries = sqliteTable('audit_entries', {
   ip: text().notNull(),
   userAgent: text('user_agent').notNull(),
   referrer: text().notNull(),
+  checksum: integer(),
 })

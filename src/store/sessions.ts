@@ -11,7 +11,7 @@ import {
 import type { Visit } from '../domain/audit.ts'
 import { DomainError } from '../domain/errors.ts'
 import { MINUTE, type Now } from '../domain/time.ts'
-import { presentAccount } from './accounts.ts'
+import { presentAccount } from './account-rows.ts'
 import type { Connection } from './database.ts'
 import type { Transact } from './group-commit.ts'
 import { given } from './placeholders.ts'

@@ -23,6 +23,7 @@ import { lockFolder } from './folder-lock.ts'
 import { createFreeSpace } from './free-space.ts'
 import { createGroupCommit, type OnStep } from './group-commit.ts'
 import { createClockMarker, readClockMark, requireIntact, verifyKeys } from './instance.ts'
+import { requireIntactLog } from './log-check.ts'
 import { migrate, requireCurrentSchema, schemaVersion } from './migrate.ts'
 import { createPushKeys } from './push-keys.ts'
 import { createPushLists } from './push-lists.ts'
@@ -60,6 +61,7 @@ export async function openStore(options: StoreOptions) {
   const lock = await lockFolder(folder)
   try {
     const keyring = readKeyring(folder, options.keyFile)
+    requireIntactLog(folder.database)
     const connection = openConnection(folder.database, { create: true, busyTimeout: START_BUSY_MS })
     const timers: Timers = []
     try {

@@ -1,6 +1,7 @@
 // The second factor of an account: a sealed secret and hashed recovery codes. Each exported operation is one atomic step.
 
 import { and, count, eq, isNull, lt, or } from 'drizzle-orm'
+import { updateRow } from './account-rows.ts'
 import type { Connection } from './database.ts'
 import type { Transact } from './group-commit.ts'
 import { accounts, recoveryCodes } from './schema.ts'
@@ -22,15 +23,10 @@ export function createTwoFactor(options: { connection: Connection; transact: Tra
   /** False when there is one already: who has only an open browser does not replace it. */
   function set({ accountId, sealedSecret, step, recoveryHashes }: NewTwoFactor): Promise<boolean> {
     return transact(() => {
-      const set = orm
-        .update(accounts)
-        .set({ totpSecret: sealedSecret, totpStep: step })
-        .where(and(eq(accounts.id, accountId), isNull(accounts.totpSecret)))
-        .returning({ id: accounts.id })
-        .get()
-      if (set === undefined) return false
-      replaceCodes({ accountId, recoveryHashes })
-      return true
+      const set = { totpSecret: sealedSecret, totpStep: step }
+      const isSet = updateRow({ orm }, { id: accountId, set, when: isNull(accounts.totpSecret) })
+      if (isSet) replaceCodes({ accountId, recoveryHashes })
+      return isSet
     })
   }
 
@@ -41,7 +37,7 @@ export function createTwoFactor(options: { connection: Connection; transact: Tra
 
   function remove(accountId: number): Promise<void> {
     return transact(() => {
-      orm.update(accounts).set({ totpSecret: null, totpStep: null }).where(eq(accounts.id, accountId)).run()
+      updateRow({ orm }, { id: accountId, set: { totpSecret: null, totpStep: null } })
       replaceCodes({ accountId, recoveryHashes: [] })
     })
   }
@@ -50,13 +46,7 @@ export function createTwoFactor(options: { connection: Connection; transact: Tra
   function useStep({ accountId, step }: { accountId: number; step: number }): Promise<boolean> {
     return transact(() => {
       const isLater = or(isNull(accounts.totpStep), lt(accounts.totpStep, step))
-      const used = orm
-        .update(accounts)
-        .set({ totpStep: step })
-        .where(and(eq(accounts.id, accountId), isLater))
-        .returning({ id: accounts.id })
-        .get()
-      return used !== undefined
+      return updateRow({ orm }, { id: accountId, set: { totpStep: step }, when: isLater })
     })
   }
 

@@ -5,7 +5,7 @@ import axe from 'axe-core'
 import type { Browser, Page } from 'playwright-core'
 import { createStage, type Started } from '../support/binary.ts'
 import { launchBrowser, measureLooks, skipBrowserTests, watch } from '../support/chromium.ts'
-import { PASSWORD, prepareTour, STOPS } from '../support/tour.ts'
+import { PASSWORD, prepareTour, STOPS, visitStop } from '../support/tour.ts'
 
 const KIB = 1024
 
@@ -26,6 +26,22 @@ async function findFaults(page: Page): Promise<string[]> {
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
   )
+}
+
+/** Adds up the layout shifts of a page in `window.shifts`. */
+function countShifts(page: Page) {
+  return page.addInitScript(() => {
+    Object.assign(window, { shifts: 0 })
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries() as (PerformanceEntry & {
+        value: number
+        hadRecentInput: boolean
+      })[]) {
+        if (!entry.hadRecentInput)
+          Object.assign(window, { shifts: Reflect.get(window, 'shifts') + entry.value })
+      }
+    }).observe({ type: 'layout-shift', buffered: true })
+  })
 }
 
 describe.skipIf(skipBrowserTests)('in a browser', () => {
@@ -53,9 +69,9 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
       const watched = await Promise.all(
         Object.values(tour.people).map((context) => watch(context, server.url)),
       )
-      for (const { name: stop, as, visit } of STOPS) {
-        const page = await tour.people[as].newPage()
-        await visit(page, tour)
+      for (const one of STOPS) {
+        const stop = one.name
+        const page = await visitStop(one, tour)
         expect({ stop, faults: await findFaults(page) }).toEqual({ stop, faults: [] })
         const { overflow, isDark } = await page.evaluate(measureLooks)
         expect({ stop, overflow, isDark }).toEqual({ stop, overflow: 0, isDark: name === 'dark' })
@@ -71,21 +87,9 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
   test('everything that can be pressed is large enough for a finger, and nothing moves while a page loads', async () => {
     const server = await stage.start()
     const tour = await prepareTour(browser, server, { viewport: { width: 360, height: 740 }, hasTouch: true })
-    for (const { name: stop, as, visit } of STOPS) {
-      const page = await tour.people[as].newPage()
-      await page.addInitScript(() => {
-        Object.assign(window, { shifts: 0 })
-        new PerformanceObserver((list) => {
-          for (const entry of list.getEntries() as (PerformanceEntry & {
-            value: number
-            hadRecentInput: boolean
-          })[]) {
-            if (!entry.hadRecentInput)
-              Object.assign(window, { shifts: Reflect.get(window, 'shifts') + entry.value })
-          }
-        }).observe({ type: 'layout-shift', buffered: true })
-      })
-      await visit(page, tour)
+    for (const one of STOPS) {
+      const stop = one.name
+      const page = await visitStop(one, tour, countShifts)
       const small = await page
         .locator('button, .button, input:not([type=hidden]), select, summary, nav a')
         .evaluateAll((elements) =>

@@ -19,6 +19,15 @@ export function setupLinkOf(server: Pick<Started, 'stdout'>): string {
   return /http:\/\/\S+\/welcome\/\w+/.exec(server.stdout())?.[0] ?? ''
 }
 
+/** Goes to a stop, until its page is there with its style sheet. */
+export async function visitStop({ as, visit }: Stop, tour: Tour, prepare?: (page: Page) => Promise<unknown>) {
+  const page = await tour.people[as].newPage()
+  await prepare?.(page)
+  await visit(page, tour)
+  await page.waitForLoadState('load')
+  return page
+}
+
 export async function signIn(page: Page, url: string, email: string, password = PASSWORD): Promise<void> {
   await page.goto(`${url}/sign-in`)
   await page.fill('#email', email)
@@ -79,6 +88,7 @@ async function reveal(page: Page, tour: Tour, fields: Record<string, unknown>): 
   const { html_url } = await tour.push(fields)
   await page.goto(html_url)
   await page.click('main form button.primary')
+  await page.waitForSelector('.secret')
 }
 
 const FILE = { filename: 'quarterly report — “final”.pdf', data: btoa('x'.repeat(3000)) }
@@ -160,6 +170,7 @@ export const STOPS: Stop[] = [
       await page.goto((await push({ passphrase: 'sesame' })).html_url)
       await page.fill('#passphrase', 'open')
       await page.click('main form button.primary')
+      await page.waitForSelector('.problem')
     },
   },
   {
@@ -225,6 +236,7 @@ export const STOPS: Stop[] = [
       await reveal(page, tour, {})
       await page.locator('details', { hasText: 'Expire it now' }).locator('summary').click()
       await page.click('button.danger')
+      await page.locator('button.danger').waitFor({ state: 'detached' })
     },
   },
   { name: 'sign-in', as: 'stranger', visit: (page, { url }) => page.goto(`${url}/pushes`) },

@@ -1,0 +1,157 @@
+// Values that the disk altered: noticed wherever their row is read, whichever column it is, and never made right again.
+
+import { Database } from 'bun:sqlite'
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { getTableConfig } from 'drizzle-orm/sqlite-core'
+import { checksumOf } from '../../src/store/row-checksum.ts'
+import { accounts, auditEntries, pushes } from '../../src/store/schema.ts'
+import { openTestStore, storePush, type TestStore, VISIT } from '../support/store.ts'
+
+let opened: TestStore
+
+beforeEach(async () => {
+  opened = await openTestStore()
+})
+afterEach(() => opened.close())
+
+/** As a disk would: past the server, with no regard for what may be. */
+function alter(statement: string): void {
+  const database = new Database(join(opened.dataDir, 'oncebox.db'))
+  for (const pragma of ['foreign_keys = OFF', 'ignore_check_constraints = ON'])
+    database.run(`PRAGMA ${pragma}`)
+  database.run(statement)
+  database.close()
+}
+
+const columnsOf = (table: Parameters<typeof getTableConfig>[0]) =>
+  getTableConfig(table)
+    .columns.map(({ name, dataType }) => ({ name, dataType }))
+    .filter(({ name }) => !['id', 'checksum'].includes(name))
+
+/** Another value of the same type, also for what was null. */
+const altered = ({ name, dataType }: { name: string; dataType: string }) => {
+  if (name === 'lookup') return `x'${'ee'.repeat(16)}'`
+  if (dataType === 'string') return `${name} || '.'`
+  return dataType === 'buffer' ? "x'ff'" : `CASE WHEN ${name} = 1 THEN 0 ELSE coalesce(${name}, 0) + 1 END`
+}
+
+test.each(columnsOf(pushes))('pushes.$name', async (column) => {
+  const { store } = opened
+  const owner = await store.accounts.addAccount({
+    email: 'ann@example.org',
+    passwordHash: 'x',
+    isAdmin: false,
+  })
+  const { id, lookup } = await storePush(opened, { ownerId: owner.id })
+  const other = await storePush(opened)
+  expect(store.pushes.findPush(lookup)?.id).toBe(id)
+  alter(`UPDATE pushes SET ${column.name} = ${altered(column)} WHERE id = ${id}`)
+  const found = column.name === 'lookup' ? Buffer.alloc(16, 0xee) : lookup
+  expect(() => store.pushes.findPush(found)).toThrow(`push ${id} is not as it was written`)
+  expect(store.pushes.findPush(other.lookup)?.id).toBe(other.id)
+})
+
+test.each(columnsOf(auditEntries))('audit_entries.$name', async (column) => {
+  const { store } = opened
+  const { id, lookup } = await storePush(opened)
+  await store.pushes.expirePush({ id, visit: VISIT })
+  const push = store.pushes.findPush(lookup)
+  if (push === null) throw new Error('it is there')
+  expect(store.audit.listAll(push).map(({ kind }) => kind)).toEqual(['creation', 'expire'])
+  alter(`UPDATE audit_entries SET ${column.name} = ${altered(column)} WHERE id = ${push.lastEntry}`)
+  expect(() => store.audit.listAll(push)).toThrow('the database is damaged')
+  expect(() => store.audit.listPage(push, 1)).toThrow('the database is damaged')
+})
+
+test.each(columnsOf(accounts))('accounts.$name', async (column) => {
+  const { store } = opened
+  const account = { email: 'ann@example.org', passwordHash: 'x', isAdmin: false }
+  const { id } = await store.accounts.addAccount(account)
+  expect(store.accounts.findById(id)?.email).toBe(account.email)
+  alter(`UPDATE accounts SET ${column.name} = ${altered(column)}`)
+  expect(() => store.accounts.findById(id)).toThrow(`account ${id} is not as it was written`)
+  await store.accounts.setPasswordHash({ id, passwordHash: 'y' })
+  expect(() => store.accounts.findById(id)).toThrow(`account ${id} is not as it was written`)
+})
+
+test.each(['salt', 'passphrase_salt', 'key_slot'])('push_secrets.%s', async (name) => {
+  const { store } = opened
+  const { id, lookup } = await storePush(opened)
+  await storePush(opened)
+  expect(store.pushes.findSealedPush(lookup)?.secrets).not.toBeNull()
+  const other = name === 'key_slot' ? '2' : `x'${'01'.repeat(40)}'`
+  alter(`UPDATE push_secrets SET ${name} = ${other} WHERE push_id = ${id}`)
+  expect(() => store.pushes.findSealedPush(lookup)).toThrow(`push ${id} is not as it was written`)
+})
+
+test('the time of the clock mark', async () => {
+  await storePush(opened)
+  await opened.store.close()
+  alter('UPDATE instance SET clock_mark = clock_mark - 1000')
+  await expect(openTestStore(opened)).rejects.toThrow('--accept-clock')
+  opened = await openTestStore({ dataDir: opened.dataDir, clock: opened.clock, acceptClock: true })
+  await storePush(opened)
+  await opened.store.close()
+  opened = await openTestStore({ dataDir: opened.dataDir, clock: opened.clock })
+})
+
+test('a row from before there were checksums is taken as it is, and has one once it is written again', async () => {
+  const { store } = opened
+  const { id, lookup } = await storePush(opened)
+  alter('UPDATE pushes SET checksum = NULL, views = 1')
+  expect(store.pushes.findPush(lookup)).toMatchObject({ views: 1, checksum: null })
+  await store.pushes.refusePassphrase({ id, visit: VISIT, wrong: true })
+  expect(store.pushes.findPush(lookup)?.checksum).toBeNumber()
+  alter('UPDATE pushes SET views = 2')
+  expect(() => store.pushes.findPush(lookup)).toThrow('damaged')
+})
+
+test('what is altered expires and is purged with the others, without becoming right', async () => {
+  const { store, clock } = opened
+  const [{ id, lookup }, other] = [await storePush(opened), await storePush(opened)]
+  alter(`UPDATE pushes SET views = 3 WHERE id = ${id}`)
+  clock.advance(2 * 86_400_000)
+  expect(await store.expiry.expireLapsed()).toBe(2)
+  expect(store.pushes.findPush(other.lookup)?.expiredOn).not.toBeNull()
+  expect(() => store.pushes.findPush(lookup)).toThrow('damaged')
+  expect(await store.expiry.purgeExpired({ of: 'anonymous', until: clock.now() })).toBe(2)
+  expect(store.pushes.findPush(lookup)).toBeNull()
+})
+
+test('what an account loses stays as it was written otherwise', async () => {
+  const { store } = opened
+  const owner = await store.accounts.addAccount({
+    email: 'ann@example.org',
+    passwordHash: 'x',
+    isAdmin: false,
+  })
+  const { lookup } = await storePush(opened, { ownerId: owner.id })
+  const other = await storePush(opened)
+  const hash = Buffer.alloc(32, 1)
+  const whom = { accountId: owner.id, email: null, isAdmin: false, createdBy: null }
+  await store.accountLinks.addLink({ hash, purpose: 'reset', endsTwoFactor: true, ...whom })
+  await store.accountLinks.useLink({ hash, email: '', passwordHash: 'y' })
+  expect(store.pushes.findPush(lookup)).toMatchObject({ ownerId: null })
+  expect(store.pushes.findPush(other.lookup)).toMatchObject({ ownerId: null })
+})
+
+test('an entry that names one of another push as the one before it takes nothing from that', async () => {
+  const { store, clock } = opened
+  const [{ id, lastEntry }, other] = [await storePush(opened), await storePush(opened)]
+  await store.pushes.expirePush({ id: other.id, visit: VISIT })
+  const kept = store.pushes.findPush(other.lookup)
+  if (kept === null) throw new Error('it is there')
+  alter(`UPDATE audit_entries SET previous = ${kept.lastEntry}, n = 5 WHERE id = ${lastEntry}`)
+  await store.pushes.expirePush({ id, visit: VISIT })
+  clock.advance(1000)
+  alter(`UPDATE pushes SET expired_on = ${clock.now() + 1000} WHERE id = ${other.id}`)
+  expect(await store.expiry.purgeExpired({ of: 'anonymous', until: clock.now() })).toBe(1)
+  expect(store.audit.listAll(kept)).toHaveLength(2)
+})
+
+test('any single value makes a difference, also between nothing, zero and false texts', () => {
+  const rows = [[0], [1], [null], ['0'], [2 ** 32], [2 ** 40], [-1], [new Uint8Array(1)], [0, null]]
+  expect(new Set(rows.map(checksumOf)).size).toBe(rows.length)
+  expect(checksumOf([1, 2])).not.toBe(checksumOf([2, 1]))
+})
