@@ -1,17 +1,17 @@
 // The use cases of a push: create, preview, retrieve, audit, expire, list. Decides, then calls the store.
 
 import type { InstanceKey, Keyring } from '../crypto/keyring.ts'
-import { openSecrets, type PlainSecrets, type SealedSecrets, sealSecrets } from '../crypto/push-secrets.ts'
+import { type Opener, openSecrets, sealSecrets } from '../crypto/push-secrets.ts'
 import { isUrlToken, lookupOf, newUrlToken } from '../crypto/url-token.ts'
 import type { Account } from '../domain/account.ts'
-import { type AuditEntry, PAGE_SIZE, type Viewer, type Visit } from '../domain/audit.ts'
+import { type AuditEntry, PAGE_SIZE, type Viewer } from '../domain/audit.ts'
 import { DomainError } from '../domain/errors.ts'
 import type { StoredFile } from '../domain/files.ts'
 import type { NewPush } from '../domain/new-push.ts'
 import { canExpire, isExpired, isOwner, type Push, passphraseLockedFor } from '../domain/push.ts'
 import type { Now } from '../domain/time.ts'
 import type { ListedPush } from '../store/push-lists.ts'
-import type { SealedFile, StoredPush } from '../store/pushes.ts'
+import type { LivePush, StoredPush } from '../store/pushes.ts'
 import type { Store } from '../store/store.ts'
 import type { Downloads } from './downloads.ts'
 import { openFile, sealFile } from './file-names.ts'
@@ -46,7 +46,7 @@ export type RetrieveOptions = {
 
 export type ListOptions = { expired: boolean; pageNumber: number }
 
-type Asking = { visit: Visit; isOwner: boolean }
+type Asking = Omit<RetrieveOptions, 'passphrase'>
 
 /** As many as a search opens at most: 10,000 pushes. */
 const MAX_SEARCHED_PAGES = 200
@@ -91,57 +91,58 @@ export function createPushes({ store, keyring, passphrases, grant, now }: Pushes
 
   /** Hands out the payload only after the view has been counted durably. */
   async function retrieve(urlToken: string, { passphrase, ...asking }: RetrieveOptions): Promise<Retrieval> {
-    const found = getSealedPush(urlToken)
-    const who = {
-      visit: asking.viewer.visit,
-      isOwner: asking.ownLook && isOwner(found.push, asking.viewer.account),
-    }
-    if (found.secrets === null) return claim(found, who, null)
-    if (!found.push.passphraseRequired)
-      return claim(found, who, requireOpened(openWith(found.secrets, found, null)))
-    if (passphrase === null) return refuse(found, who.visit, 'passphrase_required')
-    return passphrases.inTurn(found.push.id, () => tryPassphrase(urlToken, passphrase, who))
+    const claimed = await claim(urlToken, asking, null)
+    if (claimed.outcome !== 'closed') return claimed
+    if (passphrase === null) return refuse(claimed, asking, 'passphrase_required')
+    return passphrases.inTurn(claimed.push.id, () => tryPassphrase(urlToken, passphrase, asking))
   }
 
   /** One try at a time on one push; what was true before waiting is read again. */
-  async function tryPassphrase(urlToken: string, passphrase: string, who: Asking): Promise<Retrieval> {
-    const found = getSealedPush(urlToken)
-    const { push, secrets } = found
-    if (secrets === null || secrets.passphraseSalt === null) return claim(found, who, null)
-    const lockedFor = passphraseLockedFor(push, now())
+  async function tryPassphrase(urlToken: string, passphrase: string, asking: Asking): Promise<Retrieval> {
+    const { push, secrets } = lookUp(urlToken, store.pushes.findSealedPush)
+    const salt = isExpired(push, now()) ? null : (secrets?.passphraseSalt ?? null)
+    const lockedFor = salt === null ? 0 : passphraseLockedFor(push, now())
     if (lockedFor > 0) return { outcome: 'passphrase_locked', lockedFor }
-    const { key } = await passphrases.derive(passphrase, secrets.passphraseSalt)
-    const opened = openWith(secrets, found, key)
-    return opened === null ? refuse(found, who.visit, 'wrong_passphrase') : claim(found, who, opened)
+    const key = salt === null ? null : (await passphrases.derive(passphrase, salt)).key
+    const claimed = await claim(urlToken, asking, key)
+    return claimed.outcome === 'closed' ? refuse(claimed, asking, 'wrong_passphrase') : claimed
   }
 
-  /** `opened` is null when the push was seen to be expired, which the claim then writes down. */
+  type Closed = Addressed & { outcome: 'closed'; push: StoredPush }
+
+  /** Closed: it needs a passphrase, and none or a wrong one was given. */
   async function claim(
-    { urlToken, push, files }: SealedFound,
-    { visit, isOwner: asOwner }: Asking,
-    opened: PlainSecrets | null,
-  ): Promise<Retrieval> {
-    const { lookup, keyNumber } = push
-    const dataKey = opened?.dataKey ?? null
-    const plain =
-      dataKey === null ? [] : files.map((file) => openFile(file, { pushId: lookup, dataKey, keyNumber }))
-    const claimed = await (asOwner ? store.pushes.claimOwnerView : store.pushes.claimView)({
-      id: push.id,
-      visit,
-    })
-    if (claimed === null) throw notFound()
-    if (claimed.outcome === 'expired') return { outcome: 'expired', push: claimed.push, urlToken }
-    const { payload, dataKey: key } = requireOpened(opened)
-    const options = { lookup, dataKey: key, viewedAt: now() }
-    const granted = plain.map((file) => ({ ...file, grant: grant(file, options) }))
-    return { outcome: 'view', push: claimed.push, urlToken, payload, files: granted }
+    urlToken: string,
+    { viewer, ownLook }: Asking,
+    passphraseKey: Uint8Array | null,
+  ): Promise<Exclude<Retrieval, { outcome: `passphrase_${string}` | 'wrong_passphrase' }> | Closed> {
+    for (const { instanceKey, lookup } of lookupsOf(urlToken)) {
+      const opener = { instanceKey, pushId: lookup, urlToken, passphraseKey }
+      const open = (live: LivePush) => {
+        const content = openPush(live, opener)
+        return content && { content, isOwnLook: ownLook && isOwner(live.push, viewer.account) }
+      }
+      const claimed = await store.pushes.claimView({ lookup, visit: viewer.visit, open })
+      if (claimed === null) continue
+      if (claimed.outcome !== 'view') return { outcome: claimed.outcome, push: claimed.push, urlToken }
+      const { push, content } = claimed
+      const { payload, dataKey } = content
+      const options = { lookup, dataKey, viewedAt: now() }
+      const files = content.files.map((file) => ({ ...file, grant: grant(file, options) }))
+      return { outcome: 'view', push, urlToken, payload, files }
+    }
+    throw notFound()
   }
 
   type Refusal = 'passphrase_required' | 'wrong_passphrase'
 
-  async function refuse({ urlToken, push }: Found, visit: Visit, outcome: Refusal): Promise<Retrieval> {
+  async function refuse(
+    { urlToken, push }: Closed,
+    { viewer }: Asking,
+    outcome: Refusal,
+  ): Promise<Retrieval> {
     const wrong = outcome === 'wrong_passphrase'
-    const refused = await store.pushes.refusePassphrase({ id: push.id, visit, wrong })
+    const refused = await store.pushes.refusePassphrase({ id: push.id, visit: viewer.visit, wrong })
     if (refused === null) throw notFound()
     return refused.outcome === 'expired' ? { outcome: 'expired', push: refused.push, urlToken } : { outcome }
   }
@@ -213,7 +214,6 @@ export function createPushes({ store, keyring, passphrases, grant, now }: Pushes
     return found.slice((pageNumber - 1) * PAGE_SIZE, pageNumber * PAGE_SIZE)
   }
 
-  type SealedFound = Found & { secrets: SealedSecrets | null; files: SealedFile[] }
   type Found = { push: StoredPush; urlToken: string; instanceKey: InstanceKey }
 
   function getPush(urlToken: string): Found {
@@ -223,28 +223,21 @@ export function createPushes({ store, keyring, passphrases, grant, now }: Pushes
     })
   }
 
-  /** `secrets` is null also when the time has passed and nobody has written it down yet. */
-  function getSealedPush(urlToken: string): SealedFound {
-    const found = lookUp(urlToken, store.pushes.findSealedPush)
-    return isExpired(found.push, now()) ? { ...found, secrets: null } : found
-  }
-
-  /** Under whichever key of the file the push was made. */
   function lookUp<T>(urlToken: string, find: (lookup: Uint8Array) => T | null) {
-    if (!isUrlToken(urlToken)) throw notFound()
-    for (const instanceKey of keyring.keys) {
-      const found = find(lookupOf(urlToken, instanceKey.lookup))
+    for (const { instanceKey, lookup } of lookupsOf(urlToken)) {
+      const found = find(lookup)
       if (found !== null) return { ...found, urlToken, instanceKey }
     }
     throw notFound()
   }
 
-  function openWith(
-    secrets: SealedSecrets,
-    { push, urlToken, instanceKey }: Found,
-    passphraseKey: Uint8Array | null,
-  ) {
-    return openSecrets(secrets, { instanceKey, pushId: push.lookup, urlToken, passphraseKey })
+  /** Where a push may be found, under whichever key of the file it was made. */
+  function lookupsOf(urlToken: string): { instanceKey: InstanceKey; lookup: Buffer }[] {
+    if (!isUrlToken(urlToken)) throw notFound()
+    return keyring.keys.map((instanceKey) => ({
+      instanceKey,
+      lookup: lookupOf(urlToken, instanceKey.lookup),
+    }))
   }
 
   function getKey(number: number): InstanceKey {
@@ -277,10 +270,17 @@ function begin(wanted: NewPush, account: Account | null, now: number): Push {
   }
 }
 
-/** A live push that its own link does not open was altered on disk. */
-function requireOpened(opened: PlainSecrets | null): PlainSecrets {
-  if (opened === null) throw new Error('a push does not open with its own link: the database was altered')
-  return opened
+/** Null without the right passphrase. A push that its own link does not open was altered on disk. */
+function openPush({ push, secrets, files }: LivePush, opener: Opener) {
+  if (push.passphraseRequired && opener.passphraseKey === null) return null
+  const opened = openSecrets(secrets, opener)
+  if (opened === null) {
+    if (push.passphraseRequired) return null
+    throw new Error('a push does not open with its own link: the database was altered')
+  }
+  const { lookup: pushId, keyNumber } = push
+  const { dataKey } = opened
+  return { ...opened, files: files.map((file) => openFile(file, { pushId, dataKey, keyNumber })) }
 }
 
 function notFound(): DomainError {

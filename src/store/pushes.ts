@@ -11,6 +11,7 @@ import type { Connection } from './database.ts'
 import type { FileRows } from './file-rows.ts'
 import type { Transact } from './group-commit.ts'
 import type { PushRow, PushRows } from './push-rows.ts'
+import { DamagedRowError } from './row-checksum.ts'
 import { accounts } from './schema.ts'
 
 export type StoredPush = PushRow
@@ -18,7 +19,7 @@ export type StoredPush = PushRow
 /** A file that lies sealed in the store; name and type are sealed under the push's data key. */
 export type SealedFile = { fileId: string; size: number; filename: Buffer; contentType: Buffer }
 
-export type SealedPush = { push: StoredPush; secrets: SealedSecrets | null; files: SealedFile[] }
+export type LivePush = { push: StoredPush; secrets: SealedSecrets; files: SealedFile[] }
 
 export type SealedLabels = { urlToken: Buffer; name: Buffer | null; note: Buffer | null }
 
@@ -32,6 +33,19 @@ export type PushToStore = {
   files: SealedFile[]
   visit: Visit
 }
+
+export type Claim<T> = {
+  lookup: Uint8Array
+  visit: Visit
+  /** Asked while the push is live, before anything is counted. Null leaves it as it is, and so does what this throws. */
+  open: (push: LivePush) => Opened<T> | null
+}
+
+export type Opened<T> = { content: T; isOwnLook: boolean }
+
+export type Claimed<T> =
+  /** The owner's own look is written down and not counted. */
+  { outcome: 'view'; push: StoredPush; content: T } | { outcome: 'closed' | 'expired'; push: StoredPush }
 
 /** What a visit came to; null instead of it when the push was purged meanwhile. */
 export type Visited<Outcome> = { outcome: Outcome; push: StoredPush } | null
@@ -76,38 +90,39 @@ export function createPushes(options: {
   }
 
   /** With what opens it; that is null once it has expired. */
-  function findSealedPush(lookup: Uint8Array): SealedPush | null {
+  function findSealedPush(lookup: Uint8Array): { push: StoredPush; secrets: SealedSecrets | null } | null {
     const push = rows.findByLookup(lookup)
-    if (push === undefined) return null
-    const sealedFiles = push.files === 0 ? [] : files.listOfPush(push.id)
-    return { push, secrets: rows.findSecrets(push.id), files: sealedFiles }
+    return push === undefined ? null : { push, secrets: rows.findSecrets(push.id) }
   }
 
-  /** Counts a view, or writes down that the push has expired. Claim first, release after. */
-  function claimView({ id, visit }: VisitToPush): Promise<Visited<'view' | 'expired'>> {
+  /**
+   * Finds a push, has it opened and counts the view, in one step: claim first, release after. Null when there is none.
+   * What has run out of time is written down as expired.
+   */
+  function claimView<T>({ lookup, visit, open }: Claim<T>): Promise<Claimed<T> | null> {
     return transact(() => {
-      const before = rows.findById(id)
+      const before = rows.findByLookup(lookup)
       if (before === undefined) return null
       const time = now()
       const { outcome, push: after } = decideView(before, time)
-      const kind = outcome === 'view' ? 'view' : 'failed_view'
-      return { outcome, push: rows.write({ before, after, now: time, entry: { kind, visit } }) }
+      if (outcome === 'expired') {
+        const entry = { kind: 'failed_view' as const, visit }
+        return { outcome, push: rows.write({ before, after, now: time, entry }) }
+      }
+      const opened = open({ push: before, ...readSealed(before) })
+      if (opened === null) return { outcome: 'closed' as const, push: before }
+      const { content, isOwnLook } = opened
+      const entry = { kind: isOwnLook ? ('owner_view' as const) : ('view' as const), visit }
+      const push = rows.write({ before, after: isOwnLook ? before : after, now: time, entry })
+      return { outcome, push, content }
     })
   }
 
-  /** An owner's look: written down, not counted. */
-  function claimOwnerView({ id, visit }: VisitToPush): Promise<Visited<'view' | 'expired'>> {
-    return transact(() => {
-      const before = rows.findById(id)
-      if (before === undefined) return null
-      const time = now()
-      const outcome = isExpired(before, time) ? 'expired' : 'view'
-      const kind = outcome === 'view' ? 'owner_view' : 'failed_view'
-      return {
-        outcome,
-        push: rows.write({ before, after: lapse(before, time), now: time, entry: { kind, visit } }),
-      }
-    })
+  function readSealed(push: StoredPush): { secrets: SealedSecrets; files: SealedFile[] } {
+    const secrets = rows.findSecrets(push.id)
+    const sealedFiles = push.files === 0 ? [] : files.listOfPush(push.id)
+    if (secrets === null || sealedFiles.length !== push.files) throw new DamagedRowError(`push ${push.id}`)
+    return { secrets, files: sealedFiles }
   }
 
   /** A missing passphrase is audited; a wrong one is also a try, which counts against the push. */
@@ -158,7 +173,6 @@ export function createPushes(options: {
   return {
     createPush,
     claimView,
-    claimOwnerView,
     refusePassphrase,
     expirePush,
     findPush: (lookup: Uint8Array): StoredPush | null => rows.findByLookup(lookup) ?? null,

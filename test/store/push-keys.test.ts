@@ -4,7 +4,7 @@ import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { MIGRATIONS, migrate } from '../../src/store/migrate.ts'
-import { openTestStore, storePush, type TestStore, VISIT } from '../support/store.ts'
+import { openTestStore, storePush, type TestStore, VISIT, view } from '../support/store.ts'
 
 let opened: TestStore
 
@@ -23,8 +23,7 @@ function countSlots(): number {
 
 async function pushAndExpire(times: number): Promise<void> {
   for (let n = 0; n < times; n += 1) {
-    const { id } = await storePush(opened, { expireAfterViews: 1 })
-    await opened.store.pushes.claimView({ id, visit: VISIT })
+    await view(opened, await storePush(opened, { expireAfterViews: 1 }))
   }
 }
 

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { DAY } from '../../src/domain/time.ts'
-import { openTestStore, storePush, type TestStore, VISIT } from '../support/store.ts'
+import { openTestStore, storePush, type TestStore, VISIT, view } from '../support/store.ts'
 
 let test_: TestStore
 
@@ -34,11 +34,12 @@ test('however readers and deletes race, a payload is claimed at most as often as
     fc.integer({ min: 1, max: 8 }),
     fc.array(fc.constantFrom('read', 'delete'), { minLength: 1, maxLength: 40 }),
     async (views, visits) => {
-      const { id } = await storePush(test_, { expireAfterViews: views })
+      const push = await storePush(test_, { expireAfterViews: views })
+      const { id } = push
       const outcomes = await Promise.all(
         visits.map((visit) =>
           visit === 'read'
-            ? test_.store.pushes.claimView({ id, visit: VISIT }).then((claimed) => claimed?.outcome)
+            ? view(test_, push).then((claimed) => claimed?.outcome)
             : test_.store.pushes.expirePush({ id, visit: VISIT }).then(() => 'deleted'),
         ),
       )
@@ -57,18 +58,38 @@ test('however readers and deletes race, a payload is claimed at most as often as
 })
 
 test('the last view destroys the secrets in its own commit', async () => {
-  const { id, lookup } = await storePush(test_, { expireAfterViews: 1 })
-  const claimed = await test_.store.pushes.claimView({ id, visit: VISIT })
+  const push = await storePush(test_, { expireAfterViews: 1 })
+  const claimed = await view(test_, push)
   expect(claimed?.outcome).toBe('view')
-  expect(test_.store.pushes.findSealedPush(lookup)?.secrets).toBeNull()
+  expect(test_.store.pushes.findSealedPush(push.lookup)?.secrets).toBeNull()
   expect(readRows('SELECT * FROM push_secrets')).toEqual([])
+})
+
+test('what does not open is left as it is, whether it is closed or damaged', async () => {
+  const { id, lookup } = await storePush(test_, { expireAfterViews: 1 })
+  const ask = (open: () => null) => test_.store.pushes.claimView({ lookup, visit: VISIT, open })
+  expect(await ask(() => null)).toMatchObject({ outcome: 'closed', push: { views: 0 } })
+  const damaged = ask(() => {
+    throw new Error('altered')
+  })
+  await expect(damaged).rejects.toThrow('altered')
+  expect(test_.store.pushes.findPush(lookup)?.views).toBe(0)
+  expect(kindsOf(id)).toEqual(['creation'])
+})
+
+test('the own look of an owner is written down and not counted', async () => {
+  const { id, lookup } = await storePush(test_, { expireAfterViews: 1 })
+  const open = () => ({ content: 'shown', isOwnLook: true })
+  const claimed = await test_.store.pushes.claimView({ lookup, visit: VISIT, open })
+  expect(claimed).toMatchObject({ outcome: 'view', content: 'shown', push: { views: 0, expiredOn: null } })
+  expect(kindsOf(id)).toEqual(['creation', 'owner_view'])
 })
 
 test('expiry by time keeps the moment it was due, whoever notices', async () => {
   const asked = await storePush(test_)
   const swept = await storePush(test_)
   test_.clock.advance(3 * DAY)
-  const claimed = await test_.store.pushes.claimView({ id: asked.id, visit: VISIT })
+  const claimed = await view(test_, asked)
   expect(claimed).toMatchObject({ outcome: 'expired', push: { expiredOn: asked.expiresAt } })
   expect(await test_.store.expiry.expireLapsed()).toBe(1)
   expect(test_.store.pushes.findPush(swept.lookup)?.expiredOn).toBe(swept.expiresAt)
@@ -81,9 +102,10 @@ test('a push that did not say whether viewers may delete it keeps that', async (
 })
 
 test('the log stops at ten thousand entries, and who expired the push still fits', async () => {
-  const { id } = await storePush(test_, { expireAfterViews: 50_000 })
+  const push = await storePush(test_, { expireAfterViews: 50_000 })
+  const { id } = push
   for (let i = 0; i < 50; i += 1) {
-    await Promise.all(Array.from({ length: 205 }, () => test_.store.pushes.claimView({ id, visit: VISIT })))
+    await Promise.all(Array.from({ length: 205 }, () => view(test_, push)))
   }
   const expired = await test_.store.pushes.expirePush({ id, visit: VISIT })
   expect(expired).toMatchObject({ auditEntries: 10_000, auditDropped: 1 + 50 * 205 - 9_999 })
@@ -98,7 +120,7 @@ test('the log stops at ten thousand entries, and who expired the push still fits
 test('purging leaves no trace of what is due and touches nothing else', async () => {
   const old = await storePush(test_, { expireAfterViews: 2 })
   const fresh = await storePush(test_)
-  for (let i = 0; i < 3; i += 1) await test_.store.pushes.claimView({ id: old.id, visit: VISIT })
+  for (let i = 0; i < 3; i += 1) await view(test_, old)
   test_.clock.advance(1)
   const until = test_.clock.now()
   expect(await test_.store.expiry.purgeExpired({ of: 'owned', until })).toBe(0)
@@ -107,7 +129,7 @@ test('purging leaves no trace of what is due and touches nothing else', async ()
   expect(test_.store.pushes.findPush(old.lookup)).toBeNull()
   expect(kindsOf(old.id)).toEqual([])
   expect(kindsOf(fresh.id)).toEqual(['creation'])
-  expect(await test_.store.pushes.claimView({ id: old.id, visit: VISIT })).toBeNull()
+  expect(await view(test_, old)).toBeNull()
 })
 
 test('no query of a request, a list or the sweeper scans a table', () => {

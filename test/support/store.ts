@@ -76,3 +76,12 @@ export function storePush({ store, clock }: Pick<TestStore, 'store' | 'clock'>, 
     visit: VISIT,
   })
 }
+
+/** Somebody looks at a push whose secrets need not be real. */
+export function view({ store }: Pick<TestStore, 'store'>, { lookup }: { lookup: Uint8Array }) {
+  return store.pushes.claimView({
+    lookup,
+    visit: VISIT,
+    open: () => ({ content: null, isOwnLook: false }),
+  })
+}
