@@ -11,11 +11,11 @@ const SALT_BYTES = 16
 
 /** What is stored, all of it destroyed when the push expires. */
 export type SealedSecrets = {
-  salt: Buffer
-  wrappedKey: Buffer
-  payload: Buffer
+  salt: Uint8Array
+  wrappedKey: Uint8Array
+  payload: Uint8Array
   /** Parameters and salt of the passphrase's argon2id, null without a passphrase. */
-  passphraseSalt: Buffer | null
+  passphraseSalt: Uint8Array | null
 }
 
 /** What opens a push. */

@@ -50,5 +50,10 @@ export function keyNumberOf(sealed: Uint8Array): number {
 }
 
 function associatedData(number: number, { pushId, field }: Place): Buffer {
-  return Buffer.concat([Uint8Array.of(FORMAT, number), pushId, Buffer.from(field)])
+  const data = Buffer.alloc(HEADER + pushId.length + field.length)
+  data[0] = FORMAT
+  data[1] = number
+  data.set(pushId, HEADER)
+  data.write(field, HEADER + pushId.length, 'latin1')
+  return data
 }

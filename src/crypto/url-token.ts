@@ -1,6 +1,5 @@
 // The token in a secret link, and how a push is found by it without the link being stored.
 
-import { createHmac } from 'node:crypto'
 import { randomBase32 } from './random.ts'
 
 const LENGTH = 26
@@ -16,5 +15,5 @@ export function isUrlToken(text: string): boolean {
 
 /** The first 16 bytes of HMAC-SHA256(lookup subkey, url_token). */
 export function lookupOf(urlToken: string, lookupKey: Uint8Array): Buffer {
-  return createHmac('sha256', lookupKey).update(urlToken).digest().subarray(0, 16)
+  return new Bun.CryptoHasher('sha256', lookupKey).update(urlToken).digest().subarray(0, 16)
 }

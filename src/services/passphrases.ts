@@ -11,7 +11,7 @@ export type Passphrases = ReturnType<typeof createPassphrases>
 export function createPassphrases(lanes: Lanes) {
   const inTurnByName = createNamedLanes({ maxWaiting: MAX_WAITING_ON_ONE_PUSH })
 
-  async function derive(passphrase: string, salt: Buffer = newPassphraseSalt()) {
+  async function derive(passphrase: string, salt: Uint8Array = newPassphraseSalt()) {
     return { salt, key: await lanes(() => derivePassphraseKey(passphrase, salt)) }
   }
 

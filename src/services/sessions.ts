@@ -153,6 +153,6 @@ export function createSessions({ store, keyring, lanes, now, systemNow }: Sessio
 
 /** Changes with the password and with the second factor, and says nothing about either. */
 function proofOf({ account, passwordHash, totpSecret }: Credentials): string {
-  const parts = [account.id, passwordHash, totpSecret?.toString('hex') ?? '']
+  const parts = [account.id, passwordHash, totpSecret?.toHex() ?? '']
   return hashRandomToken(parts.join(' ')).toString('base64url')
 }

@@ -22,7 +22,7 @@ export type NewPassword = { id: number; passwordHash: string; keepSession?: numb
 export type Credentials = {
   account: Account
   passwordHash: string
-  totpSecret: Buffer | null
+  totpSecret: Uint8Array | null
   totpStep: number | null
 }
 

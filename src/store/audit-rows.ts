@@ -6,7 +6,7 @@
 import { max } from 'drizzle-orm'
 import { type AuditEntry, type AuditKind, PAGE_SIZE, type Visit } from '../domain/audit.ts'
 import type { Connection } from './database.ts'
-import { placeholdersOf } from './placeholders.ts'
+import { prepareInsert } from './prepared.ts'
 import { checksumOf, DamagedRowError, requireIntactRow } from './row-checksum.ts'
 import { auditEntries } from './schema.ts'
 
@@ -21,7 +21,7 @@ type Chain = LogEnd & { id: number }
 export type AuditRows = ReturnType<typeof createAuditRows>
 
 export function createAuditRows({ orm, database }: Connection) {
-  const insert = orm.insert(auditEntries).values(placeholdersOf(auditEntries)).prepare()
+  const insert = prepareInsert(database, auditEntries)
   const page = database.prepare<EntryRow, { pushId: number; last: number; from: number; to: number }>(PAGE)
   const removeChain = database.prepare<unknown, { pushId: number; last: number }>(REMOVE)
   let lastId =
@@ -35,7 +35,7 @@ export function createAuditRows({ orm, database }: Connection) {
     lastId += 1
     const { auditEntries: n, lastEntry: previous } = end
     const entry = { id: lastId, pushId, n, previous, kind, at, ...visit }
-    insert.run({ ...entry, checksum: checksumOfEntry(entry) })
+    insert({ ...entry, checksum: checksumOfEntry(entry) })
     return { lastEntry: lastId, auditEntries: end.auditEntries + 1 }
   }
 

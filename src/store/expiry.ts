@@ -5,7 +5,7 @@ import { lapse } from '../domain/push.ts'
 import type { Now } from '../domain/time.ts'
 import type { Connection } from './database.ts'
 import type { Transact } from './group-commit.ts'
-import type { PushRows } from './push-rows.ts'
+import { isIntactPush, type PushRows } from './push-rows.ts'
 import { pushes } from './schema.ts'
 
 const STEP = 100
@@ -50,7 +50,10 @@ export function createExpiry(options: {
     return transact(() => {
       const time = now()
       const due = lapsed.all({ until: time })
-      for (const before of due) rows.write({ before, after: lapse(before, time), now: time, entry: null })
+      for (const before of due) {
+        const isAltered = !isIntactPush(before)
+        rows.write({ before, after: lapse(before, time), now: time, entry: null, isAltered })
+      }
       return due.length
     })
   }

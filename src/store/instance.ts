@@ -30,7 +30,7 @@ export function verifyKeys({ orm }: Connection, keyring: Keyring): void {
   for (const { number, verifier } of known) {
     const key = keyring.keys.find((candidate) => candidate.number === number)
     if (key === undefined) forgetKey({ orm }, number)
-    else if (!verifier.equals(key.verifier)) throw wrongKey(number, verifier, key.verifier)
+    else if (!Buffer.from(verifier).equals(key.verifier)) throw wrongKey(number, verifier, key.verifier)
   }
   const fresh = keyring.keys.filter((key) => !known.some(({ number }) => number === key.number))
   for (const { number, verifier } of fresh) {

@@ -7,7 +7,8 @@ import type { Push } from '../domain/push.ts'
 import type { AuditRows, LogEnd } from './audit-rows.ts'
 import type { Connection } from './database.ts'
 import type { FileRows } from './file-rows.ts'
-import { given, placeholdersOf } from './placeholders.ts'
+import { placeholdersOf } from './placeholders.ts'
+import { prepareFind, prepareInsert, prepareUpdate } from './prepared.ts'
 import type { PushKeys } from './push-keys.ts'
 import { checksumOf, isIntact, requireIntactRow } from './row-checksum.ts'
 import { pushes, pushLabels, pushSecrets } from './schema.ts'
@@ -24,10 +25,18 @@ export type Change = {
   after: Push
   now: number
   entry: { kind: AuditKind; visit: Visit } | null
+  /** The row was read without regard for its checksum, which was wrong: it stays known as such. */
+  isAltered?: boolean
 }
 
 const CRC_BITS = 2 ** 32 - 1
 const OWNER_BITS = 2 ** 20
+
+/** What most visits change. Naming expired_on would rewrite three indexes, and most visits do not expire a push. */
+const PROGRESS = [
+  ...(['views', 'updatedAt', 'wrongTries', 'wrongTriesSince'] as const),
+  ...(['lastEntry', 'auditEntries', 'auditDropped', 'checksum'] as const),
+]
 
 export type PushRows = ReturnType<typeof createPushRows>
 
@@ -43,30 +52,17 @@ export type PushRowsOptions = {
 export function createPushRows({ connection, audit, keys, files, onDestroyed }: PushRowsOptions) {
   const { orm, database } = connection
   const id = sql.placeholder('id')
-  const byLookup = eq(pushes.lookup, sql.placeholder('lookup'))
-  const insertPush = orm.insert(pushes).values(placeholdersOf(pushes)).prepare()
-  const insertSecrets = orm.insert(pushSecrets).values(placeholdersOf(pushSecrets)).prepare()
+  const insertPush = prepareInsert(database, pushes)
+  const insertSecrets = prepareInsert(database, pushSecrets)
   const insertLabels = orm.insert(pushLabels).values(placeholdersOf(pushLabels)).prepare()
-  const findById = orm.select().from(pushes).where(eq(pushes.id, id)).prepare()
-  const findByLookup = orm.select().from(pushes).where(byLookup).prepare()
-  // Without drizzle, which takes longer to take a join apart than SQLite to find the rows.
+  const findById = prepareFind(database, pushes, 'id')
+  const findByLookup = prepareFind(database, pushes, 'lookup')
   const findSecrets = database.prepare<StoredSecrets, { id: number }>(FIND_SECRETS)
   const deleteSecrets = orm.delete(pushSecrets).where(eq(pushSecrets.pushId, id)).prepare()
   const deletePush = orm.delete(pushes).where(eq(pushes.id, id)).prepare()
   // An update that names expired_on rewrites three indexes, and most visits do not expire a push: hence two.
-  const progress = {
-    views: given('views'),
-    updatedAt: given('updatedAt'),
-    wrongTries: given('wrongTries'),
-    wrongTriesSince: given('wrongTriesSince'),
-    lastEntry: given('lastEntry'),
-    auditEntries: given('auditEntries'),
-    auditDropped: given('auditDropped'),
-    checksum: given('checksum'),
-  }
-  const end = { ...progress, expiredOn: given('expiredOn'), deleted: given('deleted') }
-  const updateProgress = orm.update(pushes).set(progress).where(eq(pushes.id, id)).prepare()
-  const updateEnd = orm.update(pushes).set(end).where(eq(pushes.id, id)).prepare()
+  const updateProgress = prepareUpdate(database, pushes, PROGRESS)
+  const updateEnd = prepareUpdate(database, pushes, [...PROGRESS, 'expiredOn', 'deleted'])
   let lastId =
     orm
       .select({ id: max(pushes.id) })
@@ -80,22 +76,20 @@ export function createPushRows({ connection, audit, keys, files, onDestroyed }: 
     const log = audit.append({ lastEntry: null, auditEntries: 0 }, entry)
     const content = { ...push, id: lastId, ...log, auditDropped: 0 }
     const row = { ...content, checksum: checksumOfPush(content) }
-    insertPush.run(row)
+    insertPush(row)
     const stored = { ...secrets, keySlot: keys.store(wrappedKey) }
     const checksum = checksumOfSecrets(row.id, { ...stored, wrappedKey })
-    insertSecrets.run({ pushId: row.id, ...stored, checksum })
+    insertSecrets({ pushId: row.id, ...stored, checksum })
     return row
   }
 
   /** Writes the change down, and destroys the secrets when the push has expired with it. */
-  function write({ before, after, now, entry }: Change): PushRow {
+  function write({ before, after, now, entry, isAltered = false }: Change): PushRow {
     const content = { ...before, ...after, ...log(before, now, entry) }
-    // A row that was altered stays known as such.
-    const checksum = isIntact(before, checksumOfPush(before)) ? checksumOfPush(content) : before.checksum
-    const row = { ...content, checksum }
-    if (before.expiredOn === row.expiredOn) updateProgress.run(row)
+    const row = { ...content, checksum: isAltered ? before.checksum : checksumOfPush(content) }
+    if (before.expiredOn === row.expiredOn) updateProgress(row)
     else {
-      updateEnd.run({ ...row, deleted: Number(row.deleted) })
+      updateEnd(row)
       destroy(row, now, entry?.kind === 'view')
     }
     return row
@@ -135,20 +129,14 @@ export function createPushRows({ connection, audit, keys, files, onDestroyed }: 
     const row = findSecrets.get({ id: pushId })
     if (row === null) return null
     requireIntactRow(row, checksumOfSecrets(pushId, row), `push ${pushId}`)
-    const { salt, wrappedKey, passphraseSalt, payload } = row
-    return {
-      salt: asBuffer(salt),
-      wrappedKey: asBuffer(wrappedKey),
-      passphraseSalt: passphraseSalt === null ? null : asBuffer(passphraseSalt),
-      payload: asBuffer(payload),
-    }
+    return row
   }
 
   return {
     insert,
     insertLabels: (labels: LabelsRow) => insertLabels.run(labels),
-    findById: (pushId: number): PushRow | undefined => intact(findById.get({ id: pushId })),
-    findByLookup: (lookup: Uint8Array): PushRow | undefined => intact(findByLookup.get({ lookup })),
+    findById: (pushId: number): PushRow | undefined => intact(findById(pushId)),
+    findByLookup: (lookup: Uint8Array): PushRow | undefined => intact(findByLookup(lookup)),
     disown,
     /** What opens a push; gone once it has expired. */
     findSecrets: getSecrets,
@@ -160,6 +148,11 @@ export function createPushRows({ connection, audit, keys, files, onDestroyed }: 
 function intact(row: PushRow | undefined): PushRow | undefined {
   if (row !== undefined) requireIntactPush(row)
   return row
+}
+
+/** Whether a push is as it was written. */
+export function isIntactPush(row: PushRow): boolean {
+  return isIntact(row, checksumOfPush(row))
 }
 
 /** Throws when a push was altered on disk. */
@@ -174,20 +167,12 @@ export function checksumOfPush(row: Omit<PushRow, 'checksum'>): number {
     row
   const { wrongTries, wrongTriesSince, expiredOn, deleted, files, lastEntry, auditEntries, auditDropped } =
     row
-  const settled = [
-    id,
-    lookup,
-    keyNumber,
-    kind,
-    createdAt,
-    expiresAt,
-    expireAfterDays,
-    expireAfterViews,
-    files,
-  ]
-  const flags = [deletableByViewer, retrievalStep, passphraseRequired, deleted]
-  const progress = [updatedAt, views, wrongTries, wrongTriesSince, expiredOn]
-  const crc = checksumOf([...settled, ...flags, ...progress, lastEntry, auditEntries, auditDropped])
+  // biome-ignore format: as they stand above
+  const crc = checksumOf([
+    id, lookup, keyNumber, kind, createdAt, updatedAt, expiresAt,
+    expireAfterDays, expireAfterViews, views, deletableByViewer, retrievalStep, passphraseRequired,
+    wrongTries, wrongTriesSince, expiredOn, deleted, files, lastEntry, auditEntries, auditDropped,
+  ])
   return ((ownerId ?? 0) % OWNER_BITS) * (CRC_BITS + 1) + crc
 }
 
@@ -195,10 +180,6 @@ export function checksumOfPush(row: Omit<PushRow, 'checksum'>): number {
 function checksumOfSecrets(pushId: number, secrets: Omit<StoredSecrets, 'checksum' | 'payload'>): number {
   const { keySlot, salt, wrappedKey, passphraseSalt } = secrets
   return checksumOf([pushId, keySlot, salt, wrappedKey, passphraseSalt])
-}
-
-function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
-  return Buffer.from(buffer, byteOffset, byteLength)
 }
 
 const FIND_SECRETS = `

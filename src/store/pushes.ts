@@ -17,11 +17,11 @@ import { accounts } from './schema.ts'
 export type StoredPush = PushRow
 
 /** A file that lies sealed in the store; name and type are sealed under the push's data key. */
-export type SealedFile = { fileId: string; size: number; filename: Buffer; contentType: Buffer }
+export type SealedFile = { fileId: string; size: number; filename: Uint8Array; contentType: Uint8Array }
 
 export type LivePush = { push: StoredPush; secrets: SealedSecrets; files: SealedFile[] }
 
-export type SealedLabels = { urlToken: Buffer; name: Buffer | null; note: Buffer | null }
+export type SealedLabels = { urlToken: Uint8Array; name: Uint8Array | null; note: Uint8Array | null }
 
 export type PushToStore = {
   push: Push

@@ -7,6 +7,7 @@ import { randomKey } from '../crypto/random.ts'
 const MIB = 1024 * 1024
 /** Twice what the write-ahead log grows to: emptying that takes as much in the database first. */
 const RESERVE_BYTES = 16 * MIB
+const PIECE_BYTES = 64 * 1024
 /** On a disk with less left than this, keeping a reserve would be what fills it. */
 const MIN_FREE_BYTES = 4 * RESERVE_BYTES
 const RETRY_MS = 1_000
@@ -56,7 +57,8 @@ export function createReserve({ path, measureFree, onError }: ReserveOptions): R
   async function write(): Promise<void> {
     const file = await open(path, 'w', 0o600)
     try {
-      for (let written = 0; written < RESERVE_BYTES; written += MIB) await file.write(randomKey(MIB))
+      for (let written = 0; written < RESERVE_BYTES; written += PIECE_BYTES)
+        await file.write(randomKey(PIECE_BYTES))
       await file.sync()
     } finally {
       await file.close()

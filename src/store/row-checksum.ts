@@ -15,7 +15,7 @@ const bytes = new Uint8Array(numbers.buffer)
 /** CRC-32 of the values, each as a double; of texts and bytes it is their own CRC-32. At most 32 values. */
 export function checksumOf(values: readonly Value[]): number {
   numbers.fill(0)
-  for (const [index, value] of values.entries()) numbers[index] = numberOf(value)
+  for (let index = 0; index < values.length; index += 1) numbers[index] = numberOf(values[index] as Value)
   return Bun.hash.crc32(bytes)
 }
 

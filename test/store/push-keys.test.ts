@@ -42,9 +42,9 @@ test('slots of expired pushes are used again, also after a restart', async () =>
 })
 
 test('every push finds its own key, whatever came and went', async () => {
-  const keys = new Map<number, { lookup: Buffer; key: string }>()
-  const keyOf = (lookup: Buffer) =>
-    opened.store.pushes.findSealedPush(lookup)?.secrets?.wrappedKey.toString('hex') ?? 'none'
+  const keys = new Map<number, { lookup: Uint8Array; key: string }>()
+  const keyOf = (lookup: Uint8Array) =>
+    opened.store.pushes.findSealedPush(lookup)?.secrets?.wrappedKey.toHex() ?? 'none'
   for (let n = 0; n < 60; n += 1) {
     const { id, lookup } = await storePush(opened)
     keys.set(id, { lookup, key: keyOf(lookup) })

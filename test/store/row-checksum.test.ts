@@ -26,14 +26,14 @@ function alter(statement: string): void {
 
 const columnsOf = (table: Parameters<typeof getTableConfig>[0]) =>
   getTableConfig(table)
-    .columns.map(({ name, dataType }) => ({ name, dataType }))
+    .columns.map((column) => ({ name: column.name, type: column.getSQLType() }))
     .filter(({ name }) => !['id', 'checksum'].includes(name))
 
 /** Another value of the same type, also for what was null. */
-const altered = ({ name, dataType }: { name: string; dataType: string }) => {
+const altered = ({ name, type }: { name: string; type: string }) => {
   if (name === 'lookup') return `x'${'ee'.repeat(16)}'`
-  if (dataType === 'string') return `${name} || '.'`
-  return dataType === 'buffer' ? "x'ff'" : `CASE WHEN ${name} = 1 THEN 0 ELSE coalesce(${name}, 0) + 1 END`
+  if (type === 'text') return `${name} || '.'`
+  return type === 'blob' ? "x'ff'" : `CASE WHEN ${name} = 1 THEN 0 ELSE coalesce(${name}, 0) + 1 END`
 }
 
 test.each(columnsOf(pushes))('pushes.$name', async (column) => {
