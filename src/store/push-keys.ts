@@ -13,8 +13,8 @@ export function createPushKeys({ database }: Connection) {
   const fill = database.prepare<unknown, { slot: number; wrappedKey: Uint8Array }>(
     'UPDATE push_keys SET wrapped_key = $wrappedKey WHERE slot = $slot AND wrapped_key = zeroblob(62)',
   )
-  const append = database.prepare<{ slot: number }, { wrappedKey: Uint8Array }>(
-    'INSERT INTO push_keys (wrapped_key) VALUES ($wrappedKey) RETURNING slot',
+  const append = database.prepare<unknown, { wrappedKey: Uint8Array }>(
+    'INSERT INTO push_keys (wrapped_key) VALUES ($wrappedKey)',
   )
   const wipe = database.prepare<unknown, { slot: number }>(
     'UPDATE push_keys SET wrapped_key = zeroblob(62) WHERE slot = $slot',
@@ -35,9 +35,7 @@ export function createPushKeys({ database }: Connection) {
     for (let slot = free.pop(); slot !== undefined; slot = free.pop()) {
       if (fill.run({ slot, wrappedKey }).changes === 1) return slot
     }
-    const appended = append.get({ wrappedKey })
-    if (appended === null) throw new Error('a key was not stored')
-    return appended.slot
+    return Number(append.run({ wrappedKey }).lastInsertRowid)
   }
 
   /** Some slots further at a time, once through the table since the start: what is wiped later is noted then. */
