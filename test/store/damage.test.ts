@@ -1,4 +1,4 @@
-// A database that was cut off or had bytes flipped: it is noticed and told, and never are other contents handed out.
+// A database that was cut off or had bytes flipped: it is noticed and told, and never served as the truth.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { copyFileSync, cpSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
@@ -13,7 +13,9 @@ const PUSHES = 80
 
 let whole: string
 let copy: string
-const payloads = new Map<string, string>()
+let token: string
+/** What the whole database answers for each push, and for its audit log after that. */
+const truth = new Map<string, { view: unknown; log: unknown }>()
 
 const payloadOf = (n: number) => `payload ${n} ${'x'.repeat(n % 8 === 0 ? 9000 : n)}`
 
@@ -22,11 +24,11 @@ beforeAll(async () => {
   whole = mkdtempSync(join(tmpdir(), 'oncebox-whole-'))
   copy = mkdtempSync(join(tmpdir(), 'oncebox-damaged-'))
   const instance = await startInstance({ dataDir: whole })
-  const token = await instance.addAccount('ann@example.org')
+  token = await instance.addAccount('ann@example.org')
   for (let n = 0; n < PUSHES; n += 1) {
     const push = { payload: payloadOf(n), expire_after_views: 100, name: `name ${n}` }
     const { url_token } = await (await instance.fetch('/api/v2/pushes', { json: { push }, token })).json()
-    payloads.set(url_token, push.payload)
+    truth.set(url_token, { view: null, log: null })
   }
   await instance.restart()
   // Leaves the folder as an orderly end does, without removing it.
@@ -54,16 +56,22 @@ async function tryDamaged(damage: (path: string) => void): Promise<Outcome> {
     return null
   })
   if (started === null) return outcome
-  for (const [urlToken, payload] of payloads) {
+  for (const [urlToken, expected] of truth) {
     const response = await started.fetch(`/api/v2/pushes/${urlToken}`)
-    const body = await response.json()
-    if (response.status === 200 && body.payload !== null) {
-      expect(body.payload).toBe(payload)
+    const view = await response.json()
+    if (response.status === 200) {
+      expected.view ??= view
+      expect(view).toEqual(expected.view)
       outcome.right += 1
     } else if (response.status >= 500) {
-      expect(Object.keys(body)).toContain('error')
+      expect(Object.keys(view)).toContain('error')
       outcome.failed += 1
     } else outcome.lost += 1
+    const audited = await started.fetch(`/api/v2/pushes/${urlToken}/audit`, { token })
+    const log = await audited.json()
+    if (audited.status !== 200 || response.status !== 200) continue
+    expected.log ??= log
+    expect(log).toEqual(expected.log)
   }
   // A failure is told in the log.
   if (outcome.failed > 0) expect(started.log.join('\n')).toMatch(/a request failed/)
@@ -74,6 +82,9 @@ async function tryDamaged(damage: (path: string) => void): Promise<Outcome> {
 
 test('whole, it serves everything', async () => {
   expect(await tryDamaged(() => undefined)).toEqual({ refused: null, right: PUSHES, failed: 0, lost: 0 })
+  const logs = [...truth.values()].map(({ log }) => log)
+  expect(logs).toHaveLength(PUSHES)
+  expect(JSON.stringify(logs[0])).toContain('creation')
 })
 
 test('cut off anywhere, it is refused, naming the file', async () => {
@@ -89,7 +100,7 @@ test('cut off anywhere, it is refused, naming the file', async () => {
   }
 }, 60_000)
 
-test('with bytes flipped, no other payload is ever handed out', async () => {
+test('with bytes flipped, nothing else is ever told of a push, its counters or its log', async () => {
   const bytes = readFileSync(join(whole, 'oncebox.db'))
   const flips = fc.sample(
     fc.array(fc.record({ at: fc.nat({ max: bytes.length - 1 }), by: fc.integer({ min: 1, max: 255 }) }), {
@@ -100,6 +111,7 @@ test('with bytes flipped, no other payload is ever handed out', async () => {
   )
   let refused = 0
   let failed = 0
+  let lost = 0
   for (const changes of flips) {
     const outcome = await tryDamaged((path) => {
       const altered = Buffer.from(bytes)
@@ -108,9 +120,11 @@ test('with bytes flipped, no other payload is ever handed out', async () => {
     })
     refused += outcome.refused === null ? 0 : 1
     failed += outcome.failed
+    lost += outcome.lost
   }
   console.log(
     `of ${flips.length} damaged databases ${refused} were refused; ${failed} pushes failed and were told`,
   )
   expect(refused + failed).toBeGreaterThan(0)
+  expect(lost).toBe(0)
 }, 120_000)
