@@ -56,7 +56,7 @@ export function createAuditRows({ orm, database }: Connection) {
     const rows = page.all({ pushId: id, last: lastEntry, from, to })
     if (rows.length !== to - from) throw new DamagedRowError(`the audit log of push ${id}`)
     return rows.map((row) => {
-      requireIntactRow(row, checksumOfEntry(row), `entry ${row.id} of the audit log`)
+      requireIntactEntry(row)
       const { kind, at, ip, userAgent, referrer } = row
       return { kind, at, ip, userAgent, referrer }
     })
@@ -69,7 +69,12 @@ export function createAuditRows({ orm, database }: Connection) {
   return { append, listPage, listAll, remove }
 }
 
-export function checksumOfEntry(entry: Omit<EntryRow, 'checksum'>): number {
+/** Throws when an entry was altered on disk. */
+export function requireIntactEntry(row: EntryRow): void {
+  requireIntactRow(row, checksumOfEntry(row), `entry ${row.id} of the audit log`)
+}
+
+function checksumOfEntry(entry: Omit<EntryRow, 'checksum'>): number {
   const { id, pushId, n, previous, kind, at, ip, userAgent, referrer } = entry
   return checksumOf([id, pushId, n, previous, kind, at, ip, userAgent, referrer])
 }

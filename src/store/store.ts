@@ -30,6 +30,7 @@ import { createPushLists } from './push-lists.ts'
 import { createPushRows } from './push-rows.ts'
 import { createPushes } from './pushes.ts'
 import { createReserve } from './reserve.ts'
+import { startScrub } from './scrub.ts'
 import { createSessions } from './sessions.ts'
 import { createTwoFactor } from './two-factor.ts'
 
@@ -161,6 +162,7 @@ function serveFrom({ connection, keyring, release, timers, options }: Parts) {
   fileRows.giveUpUnfinished(now())
   const keys = createPushKeys(connection)
   const rows = createPushRows({ connection, audit, keys, files: fileRows, onDestroyed: checkpointer.request })
+  timers.push(startScrub({ connection, rows, onDamage: options.onError }))
   const shared = { connection, rows, files: fileRows, transact, now }
   const accounts = createAccounts(shared)
   let closing = false
@@ -174,8 +176,7 @@ function serveFrom({ connection, keyring, release, timers, options }: Parts) {
     closing = true
     await files.idle()
     await commits.idle()
-    checkpointer.stop()
-    await reserve.stop()
+    for (const timer of timers) await timer.stop()
     truncateLog(database)
     connection.close()
     release()

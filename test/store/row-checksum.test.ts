@@ -155,3 +155,32 @@ test('any single value makes a difference, also between nothing, zero and false 
   expect(new Set(rows.map(checksumOf)).size).toBe(rows.length)
   expect(checksumOf([1, 2])).not.toBe(checksumOf([2, 1]))
 })
+
+test('soon after the start every damaged row is told, ten of them by name', async () => {
+  const account = { email: 'ann@example.org', passwordHash: 'x', isAdmin: false }
+  await opened.store.accounts.addAccount(account)
+  for (let n = 0; n < 300; n += 1) await storePush(opened)
+  alter("UPDATE accounts SET email = 'bob@example.org'")
+  alter('UPDATE pushes SET views = 1 WHERE id IN (7, 250)')
+  alter("UPDATE push_secrets SET salt = x'01' WHERE push_id = 8")
+  alter('UPDATE audit_entries SET at = at + 1 WHERE id = 299')
+  await opened.store.close()
+  const told: string[] = []
+  const onError = (cause: unknown) => told.push(String(cause))
+  opened = await openTestStore({ dataDir: opened.dataDir, clock: opened.clock, onError })
+  const places = ['account 1', 'push 7', 'push 8', 'push 250', 'entry 299 of the audit log']
+  await waitFor(() => told.length === places.length)
+  for (const [index, place] of places.entries()) expect(told[index]).toContain(`damaged: ${place} is not`)
+
+  alter('UPDATE pushes SET views = 1')
+  await opened.store.close()
+  told.length = 0
+  opened = await openTestStore({ dataDir: opened.dataDir, clock: opened.clock, onError })
+  await waitFor(() => told.some((line) => line.includes('in 302 rows altogether')))
+  expect(told).toHaveLength(11)
+})
+
+async function waitFor(condition: () => boolean): Promise<void> {
+  for (let n = 0; n < 200 && !condition(); n += 1) await Bun.sleep(50)
+  expect(condition()).toBe(true)
+}

@@ -12,7 +12,12 @@ export const VISIT = { ip: '192.0.2.7', userAgent: 'test', referrer: '' }
 export type TestStore = { store: Store; clock: TestClock; dataDir: string; close(): Promise<void> }
 
 export async function openTestStore(
-  options: { dataDir?: string; clock?: TestClock; acceptClock?: boolean } = {},
+  options: {
+    dataDir?: string
+    clock?: TestClock
+    acceptClock?: boolean
+    onError?: (cause: unknown) => void
+  } = {},
 ): Promise<TestStore> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'oncebox-store-'))
   const clock = options.clock ?? createTestClock()
@@ -25,7 +30,7 @@ export async function openTestStore(
     systemNow: clock.now,
     acceptClock: options.acceptClock ?? false,
     minFreeSpace: 0,
-    onError: fail,
+    onError: options.onError ?? fail,
     onFatal: fail,
   })
   const close = async () => {
