@@ -6,10 +6,12 @@ import { type Client, createClient } from './client/client.ts'
 import { randomBase32 } from './crypto/random.ts'
 import { createRequestIds } from './crypto/request-ids.ts'
 import type { Now } from './domain/time.ts'
+import { bodyLimitsOf, maxBodyBytes } from './http/api/body.ts'
 import { createAnswerDownload } from './http/api/downloads.ts'
 import { createPushEndpoints } from './http/api/pushes.ts'
 import { createReference } from './http/api/reference.ts'
-import { createReadForwarded } from './http/client-address.ts'
+import { createBodyRoom } from './http/body-room.ts'
+import { createReadForwarded, limitKey } from './http/client-address.ts'
 import { createPresentError } from './http/errors.ts'
 import { createHostRules, type HostRules } from './http/host.ts'
 import { createLimitRate, DEFAULT_RATE_LIMIT, type RateLimit } from './http/rate-limit.ts'
@@ -75,8 +77,6 @@ export type AccountCommands = {
 
 /** argon2 works of the whole process: as many waiting as a minute can serve, then refused. */
 const MAX_WAITING_DERIVATIONS = 32
-const BODY_TIMEOUT_MS = 60_000
-const KIB = 1024
 
 /** What a running Oncebox consists of, with `handle` in place of a socket: tests stop here. */
 export type Instance = Awaited<ReturnType<typeof openInstance>>
@@ -229,14 +229,8 @@ function createHandle(parts: HandleParts) {
   const downloads = createDownloads({ store, keyring: store.keyring, now: store.now, relieve })
   const { keyring, now } = store
   const pushes = createPushes({ store, keyring, passphrases, grant: downloads.grant, now })
-  // Escaping may take six bytes for one.
-  const maxBytes = 6 * config.maxPayloadBytes + 64 * KIB
-  const body = {
-    maxBytes,
-    flag: '--max-payload-bytes',
-    maxStreamBytes: maxBytes + config.maxFiles * (config.maxFileBytes + KIB),
-    timeoutMs: BODY_TIMEOUT_MS,
-  }
+  const bodyRoom = createBodyRoom({ maxBytes: maxBodyBytes(config), clientOf: limitKey })
+  const body = bodyLimitsOf(config, bodyRoom.take)
   const { basePath } = hostRules
   const assets = createAssets({ version, basePath })
   const sessions = createSessions({ store, keyring, lanes, now, systemNow: parts.systemNow })
@@ -289,6 +283,7 @@ function createHandle(parts: HandleParts) {
     readForwarded: createReadForwarded(config.trustedProxies),
     hostRules,
     limitRate: createLimitRate(rateLimit),
+    bodyRoom,
     presentError,
     newRequestId: createRequestIds(),
     logRequest: ({ durationMs, ...line }) =>

@@ -1,5 +1,6 @@
 // The front door: address, limits, host and path of every request, its log line; then the routes.
 
+import type { BodyRoom } from './body-room.ts'
 import type { ReadForwarded } from './client-address.ts'
 import type { PresentError } from './errors.ts'
 import { type Exchange, openExchange } from './exchange.ts'
@@ -22,6 +23,7 @@ export type FrontDoorOptions = {
   readForwarded: ReadForwarded
   hostRules: HostRules
   limitRate: LimitRate
+  bodyRoom: BodyRoom
   presentError: PresentError
   newRequestId: () => string
   logRequest: LogRequest
@@ -50,7 +52,8 @@ async function headersAlone(response: Response): Promise<Response> {
 }
 
 export function createFrontDoor(options: FrontDoorOptions): Handle {
-  const { routes, readForwarded, hostRules, limitRate, presentError, newRequestId, logRequest } = options
+  const { routes, readForwarded, hostRules, limitRate, bodyRoom, presentError, newRequestId, logRequest } =
+    options
 
   async function admit(exchange: Exchange, path: string, host: string | null): Promise<void> {
     if (EXEMPT_PATHS.has(path)) return
@@ -71,6 +74,8 @@ export function createFrontDoor(options: FrontDoorOptions): Handle {
       return await routes.fetch(routed)
     } catch (cause) {
       return presentError(cause, exchange, path)
+    } finally {
+      bodyRoom.giveBack(exchange)
     }
   }
 

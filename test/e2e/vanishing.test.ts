@@ -121,7 +121,7 @@ test('what time has ended is gone, passphrase or not', async () => {
   const open = await createPushes(server, [100, 10_000])
   const withPassphrase = await createPushes(server, [100, 10_000], { push: { passphrase: 'open sesame' } })
   const database = new Database(join(server.dataDir, 'oncebox.db'))
-  database.run('UPDATE pushes SET expires_at = ?', [Date.now()])
+  database.run('UPDATE pushes SET checksum = NULL, expires_at = ?', [Date.now()])
   database.close()
   await Bun.sleep(1_500)
   await expectGone(server, [...open, ...withPassphrase])

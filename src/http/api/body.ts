@@ -10,23 +10,42 @@ export type BodyLimits = {
   maxStreamBytes: number
   /** A body that is small enough to hold must be there by then; a streamed one must have kept up. */
   timeoutMs: number
+  /** Takes room in memory for so many bytes of the body, until its request is answered. Throws `overloaded`. */
+  take: (request: Request, bytes: number) => void
 }
 
+const KIB = 1024
+const TIMEOUT_MS = 60_000
 const MIN_BYTES_PER_SECOND = 4096
 
-/** Throws `too_large` as soon as the limit is passed, `too_slow` when the body takes too long. */
+type Sizes = { maxPayloadBytes: number; maxFiles: number; maxFileBytes: number }
+
+/** Of a body that is held whole: escaping may take six bytes for one. */
+export function maxBodyBytes({ maxPayloadBytes }: Pick<Sizes, 'maxPayloadBytes'>): number {
+  return 6 * maxPayloadBytes + 64 * KIB
+}
+
+export function bodyLimitsOf(sizes: Sizes, take: BodyLimits['take']): BodyLimits {
+  const maxBytes = maxBodyBytes(sizes)
+  const maxStreamBytes = maxBytes + sizes.maxFiles * (sizes.maxFileBytes + KIB)
+  return { maxBytes, flag: '--max-payload-bytes', maxStreamBytes, timeoutMs: TIMEOUT_MS, take }
+}
+
+/** Throws `too_large` as soon as the limit is passed, `too_slow` when it takes too long, `overloaded` without room. */
 export async function readBody(request: Request, limits: BodyLimits): Promise<Uint8Array> {
-  const announced = request.headers.get('content-length')
-  if (announced !== null && Number(announced) > limits.maxBytes) throw tooLarge(limits)
+  const announced = Number(request.headers.get('content-length') ?? Number.NaN)
+  if (announced > limits.maxBytes) throw tooLarge(limits)
+  const isAnnounced = Number.isSafeInteger(announced)
+  if (isAnnounced) limits.take(request, announced)
   // The server never hands over more than was announced.
-  const reading = announced === null ? readChunks(request, limits) : request.bytes().catch(brokenOff)
+  const reading = isAnnounced ? request.bytes().catch(brokenOff) : readChunks(request, limits)
   return withDeadline(reading, limits.timeoutMs)
 }
 
 /** Chunk by chunk. Throws `too_slow` when the sender does not keep up, `too_large` when there is no end to it. */
 export async function* streamBody(
   request: Request,
-  { timeoutMs, maxStreamBytes }: BodyLimits,
+  { timeoutMs, maxStreamBytes }: Pick<BodyLimits, 'timeoutMs' | 'maxStreamBytes'>,
 ): AsyncGenerator<Uint8Array> {
   const started = performance.now()
   let size = 0
@@ -50,6 +69,7 @@ async function readChunks(request: Request, limits: BodyLimits): Promise<Uint8Ar
   for await (const chunk of streamBody(request, limits)) {
     size += chunk.length
     if (size > limits.maxBytes) throw tooLarge(limits)
+    limits.take(request, chunk.length)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)

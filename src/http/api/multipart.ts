@@ -14,6 +14,8 @@ export type MultipartOptions = {
   maxTextBytes: number
   /** The flag that raises it, for the message. */
   flag: string
+  /** Takes room in memory for so many bytes of text. Throws when there is none. */
+  take: (bytes: number) => void
   /** Reads the content to its end or throws; what it returns is the value of the part. */
   onFile: (file: FilePart) => Promise<unknown>
   /** Told of each part once it has been read, also when a later one fails. */
@@ -115,7 +117,7 @@ async function readFile(file: FilePart, { onFile }: MultipartOptions): Promise<u
   return onFile({ ...file, content: whole() })
 }
 
-function createTextReader({ maxTextBytes, flag }: MultipartOptions) {
+function createTextReader({ maxTextBytes, flag, take }: MultipartOptions) {
   let left = maxTextBytes
   return async (content: Readable): Promise<string> => {
     const chunks: Uint8Array[] = []
@@ -127,6 +129,7 @@ function createTextReader({ maxTextBytes, flag }: MultipartOptions) {
           `The fields may have at most ${maxTextBytes} bytes (${flag} raises this).`,
         )
       }
+      take(chunk.length)
       chunks.push(chunk)
     }
     return decodeText(Buffer.concat(chunks))

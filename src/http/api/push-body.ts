@@ -38,11 +38,12 @@ async function readObject(request: Request, options: PushBodyOptions): Promise<u
 }
 
 async function readParts(request: Request, contentType: string, options: PushBodyOptions) {
-  const { maxBytes, flag, onFile, onPart } = options
+  const { maxBytes, flag, take, onFile, onPart } = options
   const parts = await readMultipart(streamBody(request, options), {
     contentType,
     maxTextBytes: maxBytes,
     flag,
+    take: (bytes) => take(request, bytes),
     onFile,
     ...(onPart === undefined ? {} : { onPart }),
   })

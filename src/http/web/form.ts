@@ -8,7 +8,15 @@ export type Form = {
   isTicked(name: string): boolean
 }
 
-const LIMITS = { maxBytes: 64 * 1024, flag: 'nothing', maxStreamBytes: 64 * 1024, timeoutMs: 30_000 }
+const MAX_BYTES = 64 * 1024
+const LIMITS = {
+  maxBytes: MAX_BYTES,
+  flag: 'nothing',
+  maxStreamBytes: MAX_BYTES,
+  timeoutMs: 30_000,
+  // Too small to fill the memory with.
+  take: () => undefined,
+}
 
 /** Throws `too_large` or `too_slow`. */
 export async function readForm(request: Request): Promise<Form> {
