@@ -133,3 +133,60 @@ test('thousands of idle connections cost little, and others are served beside th
   for (const socket of sockets) socket.end()
   expect((residentMib(server.pid) * MIB) / MIB).toBeLessThan(300)
 })
+
+test('large bodies that never end fill no memory, and keep nobody from pushing a password', async () => {
+  const server = await stage.start()
+  const before = residentMib(server.pid)
+  const size = 6 * MIB
+  const piece = Buffer.alloc(64 * 1024, 'a')
+  const head = `POST /api/v2/pushes HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${size}\r\n\r\n`
+  const refused: string[] = []
+  const pump = (socket: Bun.Socket<{ left: number }>) => {
+    while (socket.data.left > 0) {
+      const written = socket.write(piece.subarray(0, Math.min(piece.length, socket.data.left)))
+      if (written <= 0) return
+      socket.data.left -= written
+    }
+  }
+  const sockets = await Promise.all(
+    Array.from({ length: 300 }, () =>
+      Bun.connect({
+        hostname: '127.0.0.1',
+        port: server.port,
+        data: { left: size - 1000 },
+        socket: {
+          open: (socket) => {
+            socket.write(head)
+            pump(socket)
+          },
+          drain: pump,
+          data: (_, bytes) => void refused.push(bytes.toString('latin1')),
+          error: () => undefined,
+        },
+      }),
+    ),
+  )
+  const large = `{"push": {"payload": "${'\\u0041'.repeat(500_000)}"}}`
+  const pushLarge = () =>
+    server.ask('/api/v2/pushes', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: large,
+    })
+  for (let tries = 0; refused.length < 279 && tries < 100; tries += 1) await Bun.sleep(50)
+  // 21 of them have found room in 128 MiB.
+  expect(refused).toHaveLength(279)
+  for (const answer of refused) expect(answer).toMatch(/^HTTP\/1\.1 503 [^]*\r\nretry-after: 1\r\n/i)
+  expect(residentMib(server.pid) - before).toBeLessThan(250)
+  expect((await server.create({ payload: 'correct horse battery staple' })).status).toBe(201)
+  const busy = await pushLarge()
+  expect([busy.status, busy.headers.get('retry-after')]).toEqual([503, '1'])
+
+  for (const socket of sockets) socket.end()
+  let status = 503
+  for (let tries = 0; status === 503 && tries < 100; tries += 1) {
+    await Bun.sleep(50)
+    status = (await pushLarge()).status
+  }
+  expect(status).toBe(201)
+})
