@@ -44,12 +44,18 @@ function walkBack(
 ): string {
   let client = socket
   for (const hop of (forwardedFor ?? '').split(',').reverse()) {
-    const address = parseAddress(hop.trim())
+    const address = parseAddress(withoutPort(hop.trim()))
     if (address === null) break
     client = address
     if (!isTrusted(address)) break
   }
   return client.toString()
+}
+
+/** Some proxies name the port as well: 192.0.2.7:50112, [2001:db8::7]:50112. */
+function withoutPort(hop: string): string {
+  const match = /^(?:\[([^\]]+)\]|([\d.]+))(?::\d{1,5})?$/.exec(hop)
+  return match?.[1] ?? match?.[2] ?? hop
 }
 
 /** IPv4 that arrives on an IPv6 listener is IPv4. */
