@@ -176,7 +176,10 @@ test('large bodies that never end fill no memory, and keep nobody from pushing a
   for (let tries = 0; refused.length < 279 && tries < 100; tries += 1) await Bun.sleep(50)
   // 21 of them have found room in 128 MiB.
   expect(refused).toHaveLength(279)
-  for (const answer of refused) expect(answer).toMatch(/^HTTP\/1\.1 503 [^]*\r\nretry-after: 1\r\n/i)
+  for (const answer of refused) {
+    expect(answer).toStartWith('HTTP/1.1 503 ')
+    expect(answer).toMatch(/\r\nretry-after: 1\r\n/i)
+  }
   expect(residentMib(server.pid) - before).toBeLessThan(250)
   expect((await server.create({ payload: 'correct horse battery staple' })).status).toBe(201)
   const busy = await pushLarge()
