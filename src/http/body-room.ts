@@ -8,7 +8,7 @@ const MIB = 1024 * 1024
 const TOTAL_BYTES = 128 * MIB
 const CLIENT_BYTES = 64 * MIB
 /** What each body has for nothing, so that whoever fills the room keeps nobody from pushing a password. */
-const FREE_BYTES = 16 * 1024
+export const FREE_BYTES = 16 * 1024
 
 export type BodyRoom = {
   /** Takes room for so many more bytes of the body of a request. Throws `overloaded` when there is none. */

@@ -4,7 +4,10 @@ import type { Visit } from '../domain/audit.ts'
 import { shortenReferrer, shortenUserAgent } from '../domain/audit.ts'
 
 export type Exchange = {
+  /** As the routes know it. Its body is not here: a copy of a body, read in part, never ends. */
   request: Request
+  /** As it arrived, with its body. */
+  arrived: Request
   /** The routes see GET; the front door sends the headers alone. */
   isHead: boolean
   requestId: string

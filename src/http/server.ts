@@ -37,9 +37,8 @@ function routedRequest({ request, isHead }: Exchange, path: string | null): Requ
   const isAsIs = path === null && !isHead && !request.url.startsWith('/')
   if (isAsIs) return request
   const url = withPath(request.url, path ?? pathOf(request.url))
-  return isHead
-    ? new Request(url, { headers: request.headers, signal: request.signal })
-    : new Request(url, request)
+  const method = isHead ? 'GET' : request.method
+  return new Request(url, { method, headers: request.headers, signal: request.signal })
 }
 
 async function headersAlone(response: Response): Promise<Response> {
@@ -88,6 +87,7 @@ export function createFrontDoor(options: FrontDoorOptions): Handle {
     const requestId = newRequestId()
     const exchange: Exchange = {
       request,
+      arrived: request,
       isHead: request.method === 'HEAD',
       requestId,
       route: '-',

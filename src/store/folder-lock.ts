@@ -26,6 +26,17 @@ export async function lockFolder(folder: DataFolder, patience = PATIENCE_MS): Pr
   }
 }
 
+/** Runs a work for a command beside the server, unless there is one: then it has been done. */
+export function whileUnserved(folder: DataFolder, work: () => void): void {
+  const database = tryLock(folder.lock)
+  if (database === null) return
+  try {
+    work()
+  } finally {
+    database.close()
+  }
+}
+
 /** The open transaction is the lock; the kernel frees it, whatever ends the process. */
 function tryLock(path: string): Database | null {
   const database = new Database(path, { readwrite: true, create: true })

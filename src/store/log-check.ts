@@ -4,13 +4,14 @@
 // since a power cut leaves the last transaction half written. But a wrong frame with whole transactions after it was on
 // the disk once, was acknowledged, and was altered since. https://sqlite.org/fileformat2.html#walformat
 
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { DomainError } from '../domain/errors.ts'
 
 const HEADER_BYTES = 32
 const FRAME_HEADER_BYTES = 24
 const MAGIC_LITTLE = 0x377f0682
 const MAGIC_BIG = 0x377f0683
+/** It is emptied at 8 MB; a log that grew far beyond is not worth its reading time. */
 const MAX_BYTES = 256 * 1024 * 1024
 
 /** Two words of 32 bits, each frame's carried on from the frame before it. */
@@ -19,9 +20,8 @@ type Sum = readonly [number, number]
 /** Throws `conflict` when acknowledged commits in the log of the database at `path` cannot be read any more. */
 export function requireIntactLog(path: string): void {
   const log = `${path}-wal`
-  if (!existsSync(log)) return
-  const bytes = readFileSync(log)
-  const at = bytes.length > MAX_BYTES ? null : findDamage(bytes)
+  if (!existsSync(log) || statSync(log).size > MAX_BYTES) return
+  const at = findDamage(readFileSync(log))
   if (at === null) return
   throw new DomainError(
     'conflict',

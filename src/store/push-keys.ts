@@ -22,9 +22,6 @@ export function createPushKeys({ database }: Connection) {
   const wiped = database.prepare<{ slot: number; isFree: number }, { after: number }>(
     `SELECT slot, wrapped_key = zeroblob(62) AS isFree FROM push_keys WHERE slot > $after ORDER BY slot LIMIT ${STEP}`,
   )
-  const slotOf = database.prepare<{ slot: number }, { pushId: number }>(
-    'SELECT key_slot AS slot FROM push_secrets WHERE push_id = $pushId',
-  )
   // Slots that were free when they were seen: what was rolled back since, `fill` finds out.
   const free: number[] = []
   let searchedTo = 0
@@ -45,10 +42,8 @@ export function createPushKeys({ database }: Connection) {
     for (const { slot, isFree } of seen) if (isFree === 1) free.push(slot)
   }
 
-  /** Overwrites the key of a push, if it still has one. */
-  function destroy(pushId: number): void {
-    const slot = slotOf.get({ pushId })?.slot
-    if (slot === undefined) return
+  /** Overwrites a key. */
+  function destroy(slot: number): void {
     wipe.run({ slot })
     free.push(slot)
   }

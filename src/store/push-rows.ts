@@ -10,7 +10,7 @@ import type { FileRows } from './file-rows.ts'
 import { placeholdersOf } from './placeholders.ts'
 import { prepareFind, prepareInsert, prepareUpdate } from './prepared.ts'
 import type { PushKeys } from './push-keys.ts'
-import { checksumOf, isIntact, requireIntactRow } from './row-checksum.ts'
+import { checksumOf, DamagedRowError, isIntact, requireIntactRow } from './row-checksum.ts'
 import { pushes, pushLabels, pushSecrets } from './schema.ts'
 
 export type PushRow = typeof pushes.$inferSelect
@@ -58,6 +58,7 @@ export function createPushRows({ connection, audit, keys, files, onDestroyed }: 
   const findById = prepareFind(database, pushes, 'id')
   const findByLookup = prepareFind(database, pushes, 'lookup')
   const findSecrets = database.prepare<StoredSecrets, { id: number }>(FIND_SECRETS)
+  const findKey = database.prepare<Omit<StoredSecrets, 'payload'>, { id: number }>(FIND_KEY)
   const deleteSecrets = orm.delete(pushSecrets).where(eq(pushSecrets.pushId, id)).prepare()
   const deletePush = orm.delete(pushes).where(eq(pushes.id, id)).prepare()
   // An update that names expired_on rewrites three indexes, and most visits do not expire a push: hence two.
@@ -97,7 +98,7 @@ export function createPushRows({ connection, audit, keys, files, onDestroyed }: 
 
   /** After a last view its grants may still be used; otherwise the files go at once. */
   function destroy(row: PushRow, now: number, isLastView: boolean): void {
-    keys.destroy(row.id)
+    destroyKey(row.id)
     deleteSecrets.run({ id: row.id })
     if (row.files > 0) files.release({ pushId: row.id, now, when: isLastView ? 'after-grants' : 'at-once' })
     onDestroyed()
@@ -113,7 +114,7 @@ export function createPushRows({ connection, audit, keys, files, onDestroyed }: 
   /** Removes all trace of a push. */
   function remove(push: Pick<PushRow, 'id' | 'lastEntry'>, now: number): void {
     audit.remove(push)
-    keys.destroy(push.id)
+    destroyKey(push.id)
     files.release({ pushId: push.id, now, when: 'at-once' })
     deletePush.run({ id: push.id })
     onDestroyed()
@@ -121,8 +122,15 @@ export function createPushRows({ connection, audit, keys, files, onDestroyed }: 
 
   /** Makes what an account owns nobody's. */
   function disown(ownerId: number): void {
-    const checksum = sql`${pushes.checksum} & ${CRC_BITS}`
+    const isIntact = sql`${pushes.checksum} >> 32 = ${ownerId % OWNER_BITS}`
+    const checksum = sql`CASE WHEN ${isIntact} THEN ${pushes.checksum} & ${CRC_BITS} ELSE ${pushes.checksum} END`
     orm.update(pushes).set({ ownerId: null, checksum }).where(eq(pushes.ownerId, ownerId)).run()
+  }
+
+  /** A slot that was altered on disk may be another push's: that is left alone. */
+  function destroyKey(pushId: number): void {
+    const row = findKey.get({ id: pushId })
+    if (row !== null && isIntact(row, checksumOfSecrets(pushId, row))) keys.destroy(row.keySlot)
   }
 
   function getSecrets(pushId: number): SealedSecrets | null {
@@ -130,6 +138,14 @@ export function createPushRows({ connection, audit, keys, files, onDestroyed }: 
     if (row === null) return null
     requireIntactRow(row, checksumOfSecrets(pushId, row), `push ${pushId}`)
     return row
+  }
+
+  /** Throws when a push or what opens it was altered on disk; without looking at the payload. */
+  function requireIntactSecrets(push: PushRow): void {
+    requireIntactPush(push)
+    const row = findKey.get({ id: push.id })
+    if (row === null && push.expiredOn === null) throw new DamagedRowError(`push ${push.id}`)
+    if (row !== null) requireIntactRow(row, checksumOfSecrets(push.id, row), `push ${push.id}`)
   }
 
   return {
@@ -140,6 +156,7 @@ export function createPushRows({ connection, audit, keys, files, onDestroyed }: 
     disown,
     /** What opens a push; gone once it has expired. */
     findSecrets: getSecrets,
+    requireIntactSecrets,
     write,
     remove,
   }
@@ -183,7 +200,8 @@ function checksumOfSecrets(pushId: number, secrets: Omit<StoredSecrets, 'checksu
 }
 
 // A join of two rows takes SQLite ten times as long as a subquery.
-const FIND_SECRETS = `
-  SELECT key_slot AS keySlot, salt, passphrase_salt AS passphraseSalt, payload, checksum,
-    (SELECT wrapped_key FROM push_keys WHERE slot = key_slot) AS wrappedKey
-  FROM push_secrets WHERE push_id = $id`
+const KEY_COLUMNS = `
+  key_slot AS keySlot, salt, passphrase_salt AS passphraseSalt, checksum,
+  (SELECT wrapped_key FROM push_keys WHERE slot = key_slot) AS wrappedKey`
+const FIND_KEY = `SELECT ${KEY_COLUMNS} FROM push_secrets WHERE push_id = $id`
+const FIND_SECRETS = `SELECT ${KEY_COLUMNS}, payload FROM push_secrets WHERE push_id = $id`

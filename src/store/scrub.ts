@@ -5,7 +5,7 @@ import { asc, gt, sql } from 'drizzle-orm'
 import { presentAccount } from './account-rows.ts'
 import { requireIntactEntry } from './audit-rows.ts'
 import type { Connection } from './database.ts'
-import { type PushRows, requireIntactPush } from './push-rows.ts'
+import type { PushRows } from './push-rows.ts'
 import { accounts, auditEntries, pushes } from './schema.ts'
 
 const DELAY_MS = 1_000
@@ -17,7 +17,7 @@ const MAX_TOLD = 10
 
 export type ScrubOptions = {
   connection: Connection
-  rows: Pick<PushRows, 'findSecrets'>
+  rows: Pick<PushRows, 'requireIntactSecrets'>
   onDamage: (cause: unknown) => void
 }
 
@@ -50,13 +50,7 @@ export function startScrub({ connection, rows, onDamage }: ScrubOptions): { stop
 
   async function run(): Promise<void> {
     await readThrough((after) => someAccounts.all({ after }), presentAccount)
-    await readThrough(
-      (after) => somePushes.all({ after }),
-      (push) => {
-        requireIntactPush(push)
-        rows.findSecrets(push.id)
-      },
-    )
+    await readThrough((after) => somePushes.all({ after }), rows.requireIntactSecrets)
     await readThrough((after) => someEntries.all({ after }), requireIntactEntry)
     if (damaged > MAX_TOLD) onDamage(new Error(`the database is damaged in ${damaged} rows altogether`))
   }
@@ -67,19 +61,20 @@ export function startScrub({ connection, rows, onDamage }: ScrubOptions): { stop
     check: (row: Row) => void,
   ): Promise<void> {
     for (let last = 0; !isStopped; await Bun.sleep(PAUSE_MS)) {
-      const some = read(last)
+      const some = tryRow(() => read(last)) ?? []
       for (const row of some) tryRow(() => check(row))
       if (some.length < STEP) return
       last = some.at(-1)?.id ?? last
     }
   }
 
-  function tryRow(check: () => void): void {
+  function tryRow<Result>(work: () => Result): Result | null {
     try {
-      check()
+      return work()
     } catch (cause) {
       damaged += 1
       if (damaged <= MAX_TOLD) onDamage(cause)
+      return null
     }
   }
 

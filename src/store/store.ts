@@ -19,7 +19,7 @@ import { createExpiry } from './expiry.ts'
 import { createFileRows } from './file-rows.ts'
 import { createFileStore } from './file-store.ts'
 import { createFiles } from './files.ts'
-import { lockFolder } from './folder-lock.ts'
+import { lockFolder, whileUnserved } from './folder-lock.ts'
 import { createFreeSpace } from './free-space.ts'
 import { createGroupCommit, type OnStep } from './group-commit.ts'
 import { createClockMarker, readClockMark, requireIntact, verifyKeys } from './instance.ts'
@@ -82,6 +82,8 @@ export async function openStore(options: StoreOptions) {
 export function openAccountStore({ dataDir, now }: { dataDir: string; now: Now }) {
   const folder = dataFolder(dataDir)
   requireDataFolder(folder)
+  // To open a damaged log is to lose what follows the damage.
+  whileUnserved(folder, () => requireIntactLog(folder.database))
   const connection = openConnection(folder.database, { create: false, busyTimeout: COMMAND_BUSY_MS })
   try {
     requireCurrentSchema(connection.database)

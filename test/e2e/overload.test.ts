@@ -173,9 +173,11 @@ test('large bodies that never end fill no memory, and keep nobody from pushing a
       headers: { 'content-type': 'application/json' },
       body: large,
     })
-  for (let tries = 0; refused.length < 279 && tries < 100; tries += 1) await Bun.sleep(50)
-  // 21 of them have found room in 128 MiB.
-  expect(refused).toHaveLength(279)
+  for (let tries = 0; refused.length < 270 && tries < 100; tries += 1) await Bun.sleep(50)
+  await Bun.sleep(500)
+  // About twenty of them find room in 128 MiB.
+  expect(refused.length).toBeGreaterThanOrEqual(270)
+  expect(refused.length).toBeLessThan(290)
   for (const answer of refused) {
     expect(answer).toStartWith('HTTP/1.1 503 ')
     expect(answer).toMatch(/\r\nretry-after: 1\r\n/i)

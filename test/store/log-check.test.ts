@@ -2,11 +2,13 @@
 
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { findDamage, requireIntactLog } from '../../src/store/log-check.ts'
+import { openAccountStore } from '../../src/store/store.ts'
+import { openTestStore, storePush } from '../support/store.ts'
 
 const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31)
 const FRAME = 24 + 4096
@@ -111,4 +113,25 @@ test('a damaged log is refused, and cut off as it says it is read again', () => 
   expect(n).toBeGreaterThan(0)
   expect(n).toBeLessThan(21)
   database.close()
+})
+
+test('server and commands both refuse a folder whose log is damaged, and leave it as it is', async () => {
+  const opened = await openTestStore()
+  const { dataDir, clock } = opened
+  for (let n = 0; n < 5; n += 1) await storePush(opened)
+  // As kill -9 leaves it.
+  const killed = mkdtempSync(join(tmpdir(), 'oncebox-killed-'))
+  cpSync(dataDir, killed, { recursive: true, filter: (source) => !source.endsWith('.lock') })
+  const log = join(killed, 'oncebox.db-wal')
+  const altered = readFileSync(log)
+  const at = 32 + FRAME + 100
+  altered[at] = (altered[at] ?? 0) ^ 1
+  writeFileSync(log, altered)
+  expect(() => openAccountStore({ dataDir: killed, now: clock.now })).toThrow('is damaged at byte')
+  await expect(openTestStore({ dataDir: killed, clock })).rejects.toThrow('is damaged at byte')
+  expect(readFileSync(log)).toEqual(altered)
+  // Beside a server it is not looked at: that has done so.
+  openAccountStore({ dataDir, now: clock.now }).close()
+  await opened.close()
+  rmSync(killed, { recursive: true, force: true })
 })

@@ -136,6 +136,34 @@ test('what an account loses stays as it was written otherwise', async () => {
   expect(store.pushes.findPush(other.lookup)).toMatchObject({ ownerId: null })
 })
 
+test('a key slot that became another push’s is not wiped with its own', async () => {
+  const { store } = opened
+  const [{ id }, other] = [await storePush(opened), await storePush(opened)]
+  const keyOf = () => store.pushes.findSealedPush(other.lookup)?.secrets?.wrappedKey.toHex()
+  const before = keyOf()
+  alter(`UPDATE push_secrets SET key_slot = 2 WHERE push_id = ${id}`)
+  await store.pushes.expirePush({ id, visit: VISIT })
+  await storePush(opened)
+  expect(keyOf()).toBe(before)
+  expect(before).toHaveLength(124)
+})
+
+test('an owner that was altered stays known as such when that account loses its pushes', async () => {
+  const { store } = opened
+  const [ann, bob] = await Promise.all(
+    ['ann@example.org', 'bob@example.org'].map((email) =>
+      store.accounts.addAccount({ email, passwordHash: 'x', isAdmin: false }),
+    ),
+  )
+  const { id, lookup } = await storePush(opened, { ownerId: ann?.id ?? 0 })
+  alter(`UPDATE pushes SET owner_id = ${bob?.id} WHERE id = ${id}`)
+  const hash = Buffer.alloc(32, 1)
+  const whom = { accountId: bob?.id ?? 0, email: null, isAdmin: false, createdBy: null }
+  await store.accountLinks.addLink({ hash, purpose: 'reset', endsTwoFactor: true, ...whom })
+  await store.accountLinks.useLink({ hash, email: '', passwordHash: 'y' })
+  expect(() => store.pushes.findPush(lookup)).toThrow('damaged')
+})
+
 test('an entry that names one of another push as the one before it takes nothing from that', async () => {
   const { store, clock } = opened
   const [{ id, lastEntry }, other] = [await storePush(opened), await storePush(opened)]

@@ -1,6 +1,8 @@
 // The bytes of a request's body, read with a limit and against a deadline.
 
 import { DomainError } from '../../domain/errors.ts'
+import { FREE_BYTES } from '../body-room.ts'
+import { exchangeOf } from '../exchange.ts'
 
 export type BodyLimits = {
   maxBytes: number
@@ -35,10 +37,9 @@ export function bodyLimitsOf(sizes: Sizes, take: BodyLimits['take']): BodyLimits
 export async function readBody(request: Request, limits: BodyLimits): Promise<Uint8Array> {
   const announced = Number(request.headers.get('content-length') ?? Number.NaN)
   if (announced > limits.maxBytes) throw tooLarge(limits)
-  const isAnnounced = Number.isSafeInteger(announced)
-  if (isAnnounced) limits.take(request, announced)
-  // The server never hands over more than was announced.
-  const reading = isAnnounced ? request.bytes().catch(brokenOff) : readChunks(request, limits)
+  // The server never hands over more than was announced. Room is taken for what is there: to announce costs nothing.
+  const isSmall = announced <= FREE_BYTES
+  const reading = isSmall ? arrivedOf(request).bytes().catch(brokenOff) : readChunks(request, limits)
   return withDeadline(reading, limits.timeoutMs)
 }
 
@@ -50,7 +51,7 @@ export async function* streamBody(
   const started = performance.now()
   let size = 0
   try {
-    for await (const chunk of request.body ?? []) {
+    for await (const chunk of arrivedOf(request).body ?? []) {
       size += chunk.length
       if (size > maxStreamBytes)
         throw tooLarge({ maxBytes: maxStreamBytes, flag: '--max-files or --max-file-bytes' })
@@ -61,6 +62,10 @@ export async function* streamBody(
   } catch (cause) {
     throw cause instanceof DomainError ? cause : brokenOff()
   }
+}
+
+function arrivedOf(request: Request): Request {
+  return exchangeOf(request).arrived
 }
 
 async function readChunks(request: Request, limits: BodyLimits): Promise<Uint8Array> {

@@ -25,6 +25,9 @@ export type MultipartOptions = {
 type Part = { name: string; value: unknown }
 
 const MAX_PARTS = 1000
+/** Ours are short; a few characters more than the longest would do. */
+const MAX_NAME = 200
+const MAX_HEADER_BYTES = 16 * 1024
 
 /** The parts in their order. Throws `malformed` or `too_large`, and whatever `onFile` throws. */
 export async function readMultipart(
@@ -37,12 +40,25 @@ export async function readMultipart(
   const readText = createTextReader(options)
   const claimsType = watchContentTypes(parser)
   const parts: Promise<Part>[] = []
+  /** Names are kept until the request is answered, as the text is. */
+  const takeNames = (name: string, filename: unknown) => {
+    if (name.length > MAX_NAME) throw malformed(`has a part whose name is longer than ${MAX_NAME} characters`)
+    options.take(name.length + (typeof filename === 'string' ? filename.length : 0))
+  }
   parser.on('error', abort)
   parser.on('partsLimit', () => abort(malformed(`has more than ${MAX_PARTS} parts`)))
   parser.on('file', (name, content, filename, _encoding, claimed) => {
     const contentType = claimsType() ? claimed : ANY_TYPE
     // Whoever reads the part sees its error; when nobody does, it must not end the process.
     content.on('error', () => undefined)
+    try {
+      stop.signal.throwIfAborted()
+      takeNames(name, filename)
+    } catch (cause) {
+      abort(cause)
+      content.destroy()
+      return
+    }
     stop.signal.addEventListener('abort', () => content.destroy(malformed('broke off')))
     const isFile = typeof filename === 'string'
     const reading = isFile ? readFile({ filename, contentType, content }, options) : readText(content)
@@ -67,7 +83,7 @@ export async function readMultipart(
 
 function createParser(contentType: string): BusboyInstance {
   try {
-    const limits = { parts: MAX_PARTS }
+    const limits = { parts: MAX_PARTS, headerSize: MAX_HEADER_BYTES }
     // Every part comes as a stream: busboy itself would decode text by the charset that the part claims.
     return new Busboy({ headers: { 'content-type': contentType }, isPartAFile: () => true, limits })
   } catch {

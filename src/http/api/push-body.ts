@@ -13,6 +13,8 @@ export type PushBodyOptions = BodyLimits & {
   onPart?: (name: string, value: unknown) => void
 }
 
+const MAX_PAIRS = 1000
+
 /** The members of the push. Throws `malformed`, `unsupported_type`, `too_large` or `too_slow`. */
 export async function readPushFields(request: Request, options: PushBodyOptions): Promise<Wire> {
   return unwrap(await readObject(request, options), options.wrappers)
@@ -66,7 +68,9 @@ function parseJson(body: Uint8Array): unknown {
 }
 
 function parseUrlencoded(body: Uint8Array): Wire {
-  const pairs = decodeUtf8(body)
+  const text = decodeUtf8(body)
+  if (hasMorePairs(text, MAX_PAIRS)) throw malformed(`The form has more than ${MAX_PAIRS} fields`)
+  const pairs = text
     .split('&')
     .filter((pair) => pair !== '')
     .map((pair): [string, string] => {
@@ -75,6 +79,14 @@ function parseUrlencoded(body: Uint8Array): Wire {
       return [decodeComponent(name), decodeComponent(value)]
     })
   return nest(pairs)
+}
+
+/** Looked at before anything is split: millions of pairs would take longer, and more room, than all else. */
+function hasMorePairs(text: string, most: number): boolean {
+  let ampersands = 0
+  for (let at = text.indexOf('&'); at !== -1 && ampersands < most; at = text.indexOf('&', at + 1))
+    ampersands += 1
+  return ampersands >= most
 }
 
 /** A stray % stays as it is; bytes that are no UTF-8 are refused rather than replaced. */
@@ -106,7 +118,9 @@ function nest(pairs: Iterable<[string, unknown]>): Wire {
 /** An empty member of a list is what forms send for "none". */
 function addToList(list: unknown, value: unknown): unknown {
   if (value === '') return list
-  return Array.isArray(list) ? [...list, value] : [value]
+  if (!Array.isArray(list)) return [value]
+  list.push(value)
+  return list
 }
 
 function decodeUtf8(bytes: Uint8Array): string {

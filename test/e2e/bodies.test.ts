@@ -1,0 +1,106 @@
+// Bodies that want more than their share: on every path, also those that are rewritten before they are routed.
+
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { createStage, type Started } from '../support/binary.ts'
+import { sendRaw } from '../support/raw.ts'
+
+const stage = createStage()
+let server: Started
+
+beforeAll(async () => {
+  server = await stage.start({ flags: ['--max-payload-bytes', '100KiB'] })
+})
+afterAll(stage.clear)
+
+const PATHS = ['/api/v2/pushes', '/api/v2/pushes.json', '/p.json', '//p.json', '/f.json']
+const wrapperOf = (path: string) =>
+  path.includes('pushes') ? 'push' : path === '/f.json' ? 'file_push' : 'password'
+
+const post = (path: string, body: string | FormData, headers: Record<string, string> = {}) =>
+  server.ask(path, { method: 'POST', body, headers, signal: AbortSignal.timeout(5_000) })
+
+function form(parts: [string, string | File][]): FormData {
+  const data = new FormData()
+  for (const [name, value] of parts) data.append(name, value)
+  return data
+}
+
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
+
+test.each(PATHS)('%s: a file without an account is refused at once, whatever follows it', async (path) => {
+  const wrapper = wrapperOf(path)
+  const file = new File(['x'.repeat(3_000_000)], 'report.pdf')
+  const answer = await post(
+    path,
+    form([
+      [`${wrapper}[files][]`, file],
+      [`${wrapper}[payload]`, 'x'],
+    ]),
+  )
+  expect(answer.status).toBe(401)
+  expect(Object.keys(await answer.json())).toContain('error')
+  expect(
+    readdirSync(join(server.dataDir, 'files'), { recursive: true, withFileTypes: true }).filter((entry) =>
+      entry.isFile(),
+    ),
+  ).toEqual([])
+})
+
+test.each(PATHS)('%s: a chunked body beyond the limit is refused while it is read', async (path) => {
+  const head = `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`
+  const chunk = `${(65_536).toString(16)}\r\n${'a'.repeat(65_536)}\r\n`
+  const { statuses } = await sendRaw(server.port, [head, ...Array<string>(20).fill(chunk)], 3_000)
+  // A file push takes an account, before anything else.
+  expect(statuses[0]).toBe(path === '/f.json' ? 401 : 413)
+})
+
+test.each(PATHS)('%s: a thousand large bodies that are refused leave the room as it was', async (path) => {
+  const wrapper = wrapperOf(path)
+  const text = 'x'.repeat(500_000)
+  for (let round = 0; round < 10; round += 1) {
+    const statuses = await Promise.all(
+      Array.from({ length: 40 }, async () => {
+        const body = form([
+          [`${wrapper}[payload]`, text],
+          [`${wrapper}[files][]`, new File(['x'], 'x')],
+        ])
+        return (await post(path, body)).status
+      }),
+    )
+    expect(new Set(statuses)).toEqual(new Set([401]))
+  }
+  const { status } = await post('/api/v2/pushes', JSON.stringify({ push: { payload: 'x'.repeat(90_000) } }), {
+    'content-type': 'application/json',
+  })
+  expect(status).toBe(201)
+})
+
+test.each([
+  ['the same list', 'password[files][]=x&'.repeat(30_000)],
+  ['nothing at all', 'a&'.repeat(300_000)],
+  ['other objects', Array.from({ length: 30_000 }, (_, n) => `a${n}[b]=c`).join('&')],
+])('a form with ever more of %s is refused before it costs anything', async (_, body) => {
+  const started = performance.now()
+  const answer = await post('/p.json', body, FORM)
+  expect(answer.status).toBe(400)
+  expect((await answer.json()).error).toContain('1000 fields')
+  expect(performance.now() - started).toBeLessThan(1_000)
+})
+
+test('a form of many fields still is one', async () => {
+  const fields = Array.from({ length: 900 }, (_, n) => `push[unknown${n}]=x`).join('&')
+  const answer = await post('/api/v2/pushes', `${fields}&push[payload]=kept`, FORM)
+  expect(answer.status).toBe(201)
+})
+
+test('names of parts are no place to keep things', async () => {
+  const body = form([
+    ['push[payload]', 'x'],
+    [`push[${'n'.repeat(10_000)}]`, ''],
+  ])
+  const answer = await post('/api/v2/pushes', body)
+  expect(answer.status).toBe(400)
+  expect((await answer.json()).error).toContain('200 characters')
+})
