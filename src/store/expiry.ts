@@ -1,11 +1,12 @@
 // What the sweeper does, in small steps: write down expiry by time, and purge what has been expired for long.
 
 import { and, asc, isNotNull, isNull, lte, sql } from 'drizzle-orm'
+import { DomainError } from '../domain/errors.ts'
 import { lapse } from '../domain/push.ts'
 import type { Now } from '../domain/time.ts'
 import type { Connection } from './database.ts'
 import type { Transact } from './group-commit.ts'
-import { isIntactPush, type PushRows } from './push-rows.ts'
+import { isIntactPush, type PushRow, type PushRows } from './push-rows.ts'
 import { pushes } from './schema.ts'
 
 const STEP = 100
@@ -19,16 +20,19 @@ export function createExpiry(options: {
   rows: PushRows
   transact: Transact
   now: Now
+  /** Told once of each push that damage keeps from being written. */
+  onError: (cause: unknown) => void
 }) {
-  const { rows, transact, now } = options
+  const { rows, transact, now, onError } = options
   const { orm } = options.connection
   const until = sql.placeholder('until')
+  const limit = sql.placeholder('limit')
   const lapsed = orm
     .select()
     .from(pushes)
     .where(and(isNull(pushes.expiredOn), lte(pushes.expiresAt, until)))
     .orderBy(asc(pushes.expiresAt))
-    .limit(STEP)
+    .limit(limit)
     .prepare()
   const purgeable = (owner: typeof isNull) =>
     orm
@@ -36,42 +40,79 @@ export function createExpiry(options: {
       .from(pushes)
       .where(and(isNotNull(pushes.expiredOn), owner(pushes.ownerId), lte(pushes.expiredOn, until)))
       .orderBy(asc(pushes.expiredOn))
-      .limit(STEP)
+      .limit(limit)
       .prepare()
   const purgeableOf = { anonymous: purgeable(isNull), owned: purgeable(isNotNull) }
+  /** Passed over: what is damaged must not keep all others from expiring. */
+  const stuck = new Set<number>()
+
+  function readLapsed(most = STEP): PushRow[] {
+    return withoutStuck(lapsed.all({ until: now(), limit: most + stuck.size }))
+  }
+
+  function withoutStuck<Row extends { id: number }>(found: Row[]): Row[] {
+    return found.filter(({ id }) => !stuck.has(id))
+  }
 
   /** True when a push has run out of time and nobody has written it down yet. */
   function hasLapsed(): boolean {
-    return lapsed.get({ until: now() }) !== undefined
+    return readLapsed(1).length > 0
   }
 
   /** Writes down the expiry by time of some pushes; returns of how many. */
   function expireLapsed(): Promise<number> {
-    return transact(() => {
+    return applyToSome(readLapsed, (before) => {
       const time = now()
-      const due = lapsed.all({ until: time })
-      for (const before of due) {
-        const isAltered = !isIntactPush(before)
-        rows.write({ before, after: lapse(before, time), now: time, entry: null, isAltered })
-      }
-      return due.length
+      const isAltered = !isIntactPush(before)
+      rows.write({ before, after: lapse(before, time), now: time, entry: null, isAltered })
     })
   }
 
   /** Removes all trace of some pushes that expired at `until` or before; returns of how many. */
   function purgeExpired({ of, until }: { of: 'anonymous' | 'owned'; until: number }): Promise<number> {
-    return transact(() => {
-      let purged = 0
-      let room = AUDIT_STEP
-      for (const push of purgeableOf[of].all({ until })) {
-        room -= push.auditEntries
-        if (purged > 0 && room < 0) break
-        rows.remove(push, now())
-        purged += 1
+    const read = () => withinStep(withoutStuck(purgeableOf[of].all({ until, limit: STEP + stuck.size })))
+    return applyToSome(read, (push) => rows.remove(push, now()))
+  }
+
+  /** In one step; when that fails, one by one, so that only what is damaged is left. */
+  async function applyToSome<Row extends { id: number }>(
+    read: () => Row[],
+    apply: (row: Row) => void,
+  ): Promise<number> {
+    try {
+      return await transact(() => {
+        const some = read()
+        for (const row of some) apply(row)
+        return some.length
+      })
+    } catch (cause) {
+      if (cause instanceof DomainError) throw cause
+    }
+    let applied = 0
+    for (const { id } of read()) {
+      try {
+        await transact(() => {
+          const row = read().find((one) => one.id === id)
+          if (row !== undefined) apply(row)
+        })
+        applied += 1
+      } catch (cause) {
+        if (cause instanceof DomainError) throw cause
+        stuck.add(id)
+        onError(cause)
       }
-      return purged
-    })
+    }
+    return applied
   }
 
   return { hasLapsed, expireLapsed, purgeExpired }
+}
+
+/** As many as a step has room for: of a push with a long log, one. */
+function withinStep<Row extends { auditEntries: number }>(found: Row[]): Row[] {
+  let room = AUDIT_STEP
+  return found.filter(({ auditEntries }, index) => {
+    room -= auditEntries
+    return index === 0 || room >= 0
+  })
 }

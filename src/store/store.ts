@@ -194,7 +194,7 @@ function serveFrom({ connection, keyring, release, timers, options }: Parts) {
     lists: createPushLists(connection),
     audit,
     files,
-    expiry: createExpiry(shared),
+    expiry: createExpiry({ ...shared, onError: options.onError }),
     accounts,
     apiTokens: createApiTokens(shared),
     sessions: createSessions(shared),

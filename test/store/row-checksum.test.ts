@@ -136,6 +136,27 @@ test('what an account loses stays as it was written otherwise', async () => {
   expect(store.pushes.findPush(other.lookup)).toMatchObject({ ownerId: null })
 })
 
+test('what cannot be written is told once, and keeps no other from expiring and being purged', async () => {
+  const told: string[] = []
+  await opened.store.close()
+  const onError = (cause: unknown) => told.push(String(cause))
+  opened = await openTestStore({ dataDir: opened.dataDir, clock: opened.clock, onError })
+  const { store, clock } = opened
+  const all = [await storePush(opened), await storePush(opened), await storePush(opened)]
+  // As a page of an index would that says otherwise than its table.
+  const refuse = `WHEN old.id = ${all[1]?.id} BEGIN SELECT RAISE(ABORT, 'malformed'); END`
+  alter(`CREATE TRIGGER damaged BEFORE UPDATE ON pushes ${refuse}`)
+  clock.advance(2 * 86_400_000)
+  expect(await store.expiry.expireLapsed()).toBe(2)
+  expect(store.expiry.hasLapsed()).toBe(false)
+  expect(await store.expiry.expireLapsed()).toBe(0)
+  expect(told).toHaveLength(1)
+  clock.advance(86_400_000)
+  expect(await store.expiry.purgeExpired({ of: 'anonymous', until: clock.now() })).toBe(2)
+  expect(await store.expiry.purgeExpired({ of: 'anonymous', until: clock.now() })).toBe(0)
+  expect(told).toHaveLength(1)
+})
+
 test('a key slot that became another push’s is not wiped with its own', async () => {
   const { store } = opened
   const [{ id }, other] = [await storePush(opened), await storePush(opened)]
