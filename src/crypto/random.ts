@@ -5,7 +5,12 @@ const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 
 /** `length` bytes nobody can guess, 65,536 at most. */
 export function randomKey(length: number): Buffer {
-  return crypto.getRandomValues(Buffer.alloc(length))
+  return fillRandomly(Buffer.alloc(length))
+}
+
+/** Replaces all bytes, 65,536 at most, by such that nobody can guess. */
+export function fillRandomly<Bytes extends Buffer<ArrayBuffer>>(bytes: Bytes): Bytes {
+  return crypto.getRandomValues(bytes)
 }
 
 /** `characters` letters and digits of 5 random bits each. */

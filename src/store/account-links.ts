@@ -4,10 +4,11 @@ import { and, asc, eq, gt, lte, ne } from 'drizzle-orm'
 import { ACCOUNT_LINK_LIFETIME, type Account, type AccountLink } from '../domain/account.ts'
 import { DomainError } from '../domain/errors.ts'
 import type { Now } from '../domain/time.ts'
-import { presentAccount } from './account-rows.ts'
+import { isIntactAccount, presentAccount } from './account-rows.ts'
 import type { AccountRows } from './accounts.ts'
 import type { Connection } from './database.ts'
 import type { Transact } from './group-commit.ts'
+import { checksumOf, requireIntactRow } from './row-checksum.ts'
 import { accountLinks, accounts } from './schema.ts'
 
 export type AccountLinkRows = ReturnType<typeof createAccountLinks>
@@ -36,9 +37,10 @@ export function createAccountLinks(options: {
       const createdAt = now()
       removeOlder(link)
       const expiresAt = createdAt + ACCOUNT_LINK_LIFETIME[link.purpose]
+      const row = { hash, ...link, createdAt, expiresAt }
       orm
         .insert(accountLinks)
-        .values({ hash, ...link, createdAt, expiresAt })
+        .values({ ...row, checksum: checksumOfLink(row) })
         .run()
     })
   }
@@ -59,19 +61,19 @@ export function createAccountLinks(options: {
   /** Null for one that was used, has lapsed, or may set up what has an account already. */
   function findLink(hash: Buffer): AccountLink | null {
     const live = and(eq(accountLinks.hash, hash), gt(accountLinks.expiresAt, now()))
-    const link = orm.select(COLUMNS).from(accountLinks).where(live).get()
+    const row = orm.select().from(accountLinks).where(live).get()
+    const link = row && presentLink(row)
     return link === undefined || (link.purpose === 'setup' && hasAdmin()) ? null : link
   }
 
   /** Whether anybody administers this instance. */
   function hasAdmin(): boolean {
-    const admin = orm
-      .select({ id: accounts.id })
+    // One whose row was altered may have been: a setup link is not for whoever comes first after that.
+    return orm
+      .select()
       .from(accounts)
-      .where(eq(accounts.isAdmin, true))
-      .limit(1)
-      .get()
-    return admin !== undefined
+      .all()
+      .some((row) => row.isAdmin || !isIntactAccount(row))
   }
 
   /** Makes the account or sets its password, and uses the link up. Throws `not_found` or `conflict`. */
@@ -93,11 +95,12 @@ export function createAccountLinks(options: {
   /** Links of administrators that wait to be opened. */
   function listLinks(): AccountLink[] {
     return orm
-      .select(COLUMNS)
+      .select()
       .from(accountLinks)
       .where(and(ne(accountLinks.purpose, 'setup'), gt(accountLinks.expiresAt, now())))
       .orderBy(asc(accountLinks.createdAt))
       .all()
+      .map(presentLink)
   }
 
   function removeLink(id: number): Promise<void> {
@@ -108,14 +111,26 @@ export function createAccountLinks(options: {
   return { addLink, findLink, hasAdmin, useLink, listLinks, removeLink }
 }
 
-const COLUMNS = {
-  id: accountLinks.id,
-  purpose: accountLinks.purpose,
-  accountId: accountLinks.accountId,
-  email: accountLinks.email,
-  isAdmin: accountLinks.isAdmin,
-  endsTwoFactor: accountLinks.endsTwoFactor,
-  createdBy: accountLinks.createdBy,
-  createdAt: accountLinks.createdAt,
-  expiresAt: accountLinks.expiresAt,
+type LinkRow = typeof accountLinks.$inferSelect
+
+/** Throws when the row was altered on disk. */
+function presentLink(row: LinkRow): AccountLink {
+  requireIntactRow(row, checksumOfLink(row), `account link ${row.id}`)
+  const { hash: _, checksum: __, ...link } = row
+  return link
+}
+
+function checksumOfLink(row: Omit<LinkRow, 'id' | 'checksum'>): number {
+  const { hash, purpose, accountId, email, isAdmin, endsTwoFactor, createdBy, createdAt, expiresAt } = row
+  return checksumOf([
+    hash,
+    purpose,
+    accountId,
+    email,
+    isAdmin,
+    endsTwoFactor,
+    createdBy,
+    createdAt,
+    expiresAt,
+  ])
 }

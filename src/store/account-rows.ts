@@ -40,15 +40,18 @@ export function updateRow({ orm }: Pick<Connection, 'orm'>, { id, set, when }: A
     .where(and(eq(accounts.id, id), when))
     .get()
   if (row === undefined) return false
-  const checksum = isIntact(row, checksumOfAccount(row))
-    ? checksumOfAccount({ ...row, ...set })
-    : row.checksum
+  const checksum = isIntactAccount(row) ? checksumOfAccount({ ...row, ...set }) : row.checksum
   orm
     .update(accounts)
     .set({ ...set, checksum })
     .where(eq(accounts.id, id))
     .run()
   return true
+}
+
+/** Whether an account is as it was written. */
+export function isIntactAccount(row: AccountRow): boolean {
+  return isIntact(row, checksumOfAccount(row))
 }
 
 function checksumOfAccount(row: Omit<AccountRow, 'checksum'>): number {

@@ -7,6 +7,7 @@ import { MINUTE, type Now } from '../domain/time.ts'
 import { presentAccount } from './account-rows.ts'
 import type { Connection } from './database.ts'
 import type { Transact } from './group-commit.ts'
+import { checksumOf, requireIntactRow } from './row-checksum.ts'
 import { accounts, apiTokens } from './schema.ts'
 
 export type ApiTokenRows = ReturnType<typeof createApiTokens>
@@ -20,7 +21,7 @@ export function createApiTokens(options: { connection: Connection; transact: Tra
   const { transact, now } = options
   const { orm } = options.connection
   const byHash = orm
-    .select({ account: accounts, tokenId: apiTokens.id, lastUsedAt: apiTokens.lastUsedAt })
+    .select({ account: accounts, token: apiTokens })
     .from(apiTokens)
     .innerJoin(accounts, eq(accounts.id, apiTokens.accountId))
     .where(and(eq(apiTokens.hash, sql.placeholder('hash')), isNull(accounts.disabledAt)))
@@ -43,26 +44,29 @@ export function createApiTokens(options: { connection: Connection; transact: Tra
         throw new DomainError('conflict', `This account has an API token named "${name}" already.`)
       }
       const token = { accountId, name, prefix, hash, createdAt: now(), lastUsedAt: null }
-      const { id } = orm.insert(apiTokens).values(token).returning({ id: apiTokens.id }).get()
+      const row = { ...token, checksum: checksumOfToken(token) }
+      const { id } = orm.insert(apiTokens).values(row).returning({ id: apiTokens.id }).get()
       return { id, name, prefix, createdAt: token.createdAt, lastUsedAt: null }
     })
   }
 
   function listApiTokens(accountId: number): ApiToken[] {
-    const { id, name, prefix, createdAt, lastUsedAt } = apiTokens
-    const columns = { id, name, prefix, createdAt, lastUsedAt }
     return orm
-      .select(columns)
+      .select()
       .from(apiTokens)
       .where(eq(apiTokens.accountId, accountId))
-      .orderBy(asc(id))
+      .orderBy(asc(apiTokens.id))
       .all()
+      .map(intact)
+      .map(({ id, name, prefix, createdAt, lastUsedAt }) => ({ id, name, prefix, createdAt, lastUsedAt }))
   }
 
   /** Disabled accounts are not found. */
   function findByHash(hash: Uint8Array): Authenticated | null {
     const row = byHash.get({ hash })
-    return row === undefined ? null : { ...row, account: presentAccount(row.account) }
+    if (row === undefined) return null
+    const { id: tokenId, lastUsedAt } = intact(row.token)
+    return { tokenId, lastUsedAt, account: presentAccount(row.account) }
   }
 
   /** Written at most once a minute. */
@@ -77,4 +81,23 @@ export function createApiTokens(options: { connection: Connection; transact: Tra
   }
 
   return { addApiToken, listApiTokens, findByHash, noteUse, removeApiToken }
+}
+
+type TokenRow = typeof apiTokens.$inferSelect
+
+/** Throws when the row was altered on disk. */
+function intact(row: TokenRow): TokenRow {
+  requireIntactRow(row, checksumOfToken(row), `API token ${row.id}`)
+  return row
+}
+
+/** When it was last used may be wrong; whose it is may not. */
+function checksumOfToken({
+  accountId,
+  name,
+  prefix,
+  hash,
+  createdAt,
+}: Omit<TokenRow, 'id' | 'checksum'>): number {
+  return checksumOf([accountId, name, prefix, hash, createdAt])
 }

@@ -2,7 +2,7 @@
 
 import { existsSync, statSync, truncateSync } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { randomKey } from '../crypto/random.ts'
+import { fillRandomly } from '../crypto/random.ts'
 
 const MIB = 1024 * 1024
 /** Twice what the write-ahead log grows to: emptying that takes as much in the database first. */
@@ -57,8 +57,9 @@ export function createReserve({ path, measureFree, onError }: ReserveOptions): R
   async function write(): Promise<void> {
     const file = await open(path, 'w', 0o600)
     try {
+      const piece = Buffer.alloc(PIECE_BYTES)
       for (let written = 0; written < RESERVE_BYTES; written += PIECE_BYTES)
-        await file.write(randomKey(PIECE_BYTES))
+        await file.write(fillRandomly(piece))
       await file.sync()
     } finally {
       await file.close()

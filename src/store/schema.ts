@@ -46,6 +46,7 @@ export const apiTokens = sqliteTable('api_tokens', {
   hash: bytes().notNull(),
   createdAt: integer('created_at').notNull(),
   lastUsedAt: integer('last_used_at'),
+  checksum: integer(),
 })
 
 export const recoveryCodes = sqliteTable(
@@ -62,6 +63,7 @@ export const sessions = sqliteTable('sessions', {
   lastSeenAt: integer('last_seen_at').notNull(),
   ip: text().notNull(),
   userAgent: text('user_agent').notNull(),
+  checksum: integer(),
 })
 
 export const accountLinks = sqliteTable('account_links', {
@@ -75,6 +77,7 @@ export const accountLinks = sqliteTable('account_links', {
   createdBy: integer('created_by'),
   createdAt: integer('created_at').notNull(),
   expiresAt: integer('expires_at').notNull(),
+  checksum: integer(),
 })
 
 export const pushes = sqliteTable('pushes', {

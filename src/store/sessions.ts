@@ -15,6 +15,7 @@ import { presentAccount } from './account-rows.ts'
 import type { Connection } from './database.ts'
 import type { Transact } from './group-commit.ts'
 import { given } from './placeholders.ts'
+import { checksumOf, requireIntactRow } from './row-checksum.ts'
 import { accounts, sessions } from './schema.ts'
 
 export type SessionRows = ReturnType<typeof createSessions>
@@ -49,7 +50,10 @@ export function createSessions(options: { connection: Connection; transact: Tran
       const time = now()
       const { ip, userAgent } = visit
       const row = { accountId, hash, createdAt: time, lastSeenAt: time, ip, userAgent }
-      orm.insert(sessions).values(row).run()
+      orm
+        .insert(sessions)
+        .values({ ...row, checksum: checksumOfSession(row) })
+        .run()
       const tooMany = listSessions(accountId).slice(MAX_SESSIONS)
       for (const { id } of tooMany) orm.delete(sessions).where(eq(sessions.id, id)).run()
     })
@@ -67,6 +71,7 @@ export function createSessions(options: { connection: Connection; transact: Tran
   function findByHash(hash: Uint8Array): SignedIn | null {
     const row = byHash.get({ hash })
     if (row === undefined) return null
+    requireIntactRow(row.session, checksumOfSession(row.session), `session ${row.session.id}`)
     const { createdAt, lastSeenAt } = row.session
     const isOver = now() >= Math.min(lastSeenAt + SESSION_IDLE, createdAt + SESSION_LIFETIME)
     return isOver ? null : { account: presentAccount(row.account), session: row.session }
@@ -107,4 +112,12 @@ export function createSessions(options: { connection: Connection; transact: Tran
   }
 
   return { addSession, findByHash, noteUse, listSessions, removeSession, removeOtherSessions }
+}
+
+type SessionRow = typeof sessions.$inferSelect
+
+/** When it was last seen may be wrong; whose it is may not. */
+function checksumOfSession(row: Omit<SessionRow, 'id' | 'lastSeenAt' | 'checksum'>): number {
+  const { accountId, hash, createdAt, ip, userAgent } = row
+  return checksumOf([accountId, hash, createdAt, ip, userAgent])
 }

@@ -85,6 +85,59 @@ test.each(['salt', 'passphrase_salt', 'key_slot'])('push_secrets.%s', async (nam
   expect(() => store.pushes.findSealedPush(lookup)).toThrow(`push ${id} is not as it was written`)
 })
 
+const hash = Buffer.alloc(32, 7)
+
+async function addTwoAccounts(): Promise<void> {
+  for (const email of ['ann@example.org', 'bob@example.org'])
+    await opened.store.accounts.addAccount({ email, passwordHash: 'x', isAdmin: email.startsWith('ann') })
+}
+
+test.each(['account_id = 2', "name = 'other'", "prefix = 'other'", 'created_at = 7'])(
+  'api_tokens.%s',
+  async (change) => {
+    await addTwoAccounts()
+    const { apiTokens } = opened.store
+    await apiTokens.addApiToken({ accountId: 1, name: 'backup', prefix: 'abc', hash })
+    expect(apiTokens.findByHash(hash)?.account.id).toBe(1)
+    alter('UPDATE api_tokens SET last_used_at = 7')
+    expect(apiTokens.findByHash(hash)?.account.id).toBe(1)
+    alter(`UPDATE api_tokens SET ${change}`)
+    expect(() => apiTokens.findByHash(hash)).toThrow('API token 1 is not as it was written')
+  },
+)
+
+test.each(['account_id = 2', "ip = '192.0.2.9'", "user_agent = 'other'", 'created_at = created_at + 1'])(
+  'sessions.%s',
+  async (change) => {
+    await addTwoAccounts()
+    const { sessions } = opened.store
+    await sessions.addSession({ accountId: 1, hash, visit: VISIT, tested: 'x' })
+    expect(sessions.findByHash(hash)?.account.id).toBe(1)
+    alter(`UPDATE sessions SET ${change}`)
+    expect(() => sessions.findByHash(hash)).toThrow('session 1 is not as it was written')
+  },
+)
+
+test.each([
+  ...['account_id = 1', 'is_admin = 1', 'ends_two_factor = 1', 'expires_at = expires_at + 1'],
+  ...["purpose = 'invite'", "email = 'eve@example.org'", 'created_by = 2'],
+])('account_links.%s', async (change) => {
+  await addTwoAccounts()
+  const { accountLinks } = opened.store
+  const whom = { accountId: 2, email: null, isAdmin: false, endsTwoFactor: false, createdBy: 1 }
+  await accountLinks.addLink({ hash, purpose: 'reset', ...whom })
+  expect(accountLinks.findLink(hash)?.accountId).toBe(2)
+  alter(`UPDATE account_links SET ${change}`)
+  expect(() => accountLinks.findLink(hash)).toThrow('account link 1 is not as it was written')
+  expect(() => accountLinks.listLinks()).toThrow('account link 1 is not as it was written')
+})
+
+test('an administrator whose row was altered makes nobody else the first one', async () => {
+  await addTwoAccounts()
+  alter('UPDATE accounts SET is_admin = 0')
+  expect(opened.store.accountLinks.hasAdmin()).toBe(true)
+})
+
 test('the time of the clock mark', async () => {
   await storePush(opened)
   await opened.store.close()

@@ -5,3 +5,6 @@ ALTER TABLE accounts ADD COLUMN checksum INTEGER;
 ALTER TABLE pushes ADD COLUMN checksum INTEGER;
 ALTER TABLE push_secrets ADD COLUMN checksum INTEGER;
 ALTER TABLE audit_entries ADD COLUMN checksum INTEGER;
+ALTER TABLE api_tokens ADD COLUMN checksum INTEGER;
+ALTER TABLE sessions ADD COLUMN checksum INTEGER;
+ALTER TABLE account_links ADD COLUMN checksum INTEGER;
