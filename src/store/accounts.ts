@@ -7,7 +7,7 @@ import type { Now } from '../domain/time.ts'
 import { insertRow, presentAccount, updateRow } from './account-rows.ts'
 import type { Connection } from './database.ts'
 import type { Transact } from './group-commit.ts'
-import type { PushRows } from './push-rows.ts'
+import { isOwnedBy, type PushRows } from './push-rows.ts'
 import { accountLinks, accounts, apiTokens, pushes, pushLabels, recoveryCodes, sessions } from './schema.ts'
 
 const STEP = 100
@@ -129,7 +129,7 @@ export function createAccounts(options: {
       const some = orm
         .select({ id: pushes.id, lastEntry: pushes.lastEntry })
         .from(pushes)
-        .where(eq(pushes.ownerId, id))
+        .where(isOwnedBy(id))
         .limit(STEP)
         .all()
       for (const push of some) rows.remove(push, now())
@@ -137,9 +137,12 @@ export function createAccounts(options: {
     })
   }
 
-  /** The account must own no pushes any more; its API tokens go with it. */
+  /** The account must own no pushes any more; its API tokens go with it. What is another's by right is nobody's then. */
   function removeAccount(id: number): Promise<void> {
-    return transact(() => void orm.delete(accounts).where(eq(accounts.id, id)).run())
+    return transact(() => {
+      rows.disown(id)
+      orm.delete(accounts).where(eq(accounts.id, id)).run()
+    })
   }
 
   return {

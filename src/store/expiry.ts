@@ -1,12 +1,12 @@
 // What the sweeper does, in small steps: write down expiry by time, and purge what has been expired for long.
 
 import { and, asc, isNotNull, isNull, lte, sql } from 'drizzle-orm'
-import { DomainError } from '../domain/errors.ts'
 import { lapse } from '../domain/push.ts'
 import type { Now } from '../domain/time.ts'
 import type { Connection } from './database.ts'
 import type { Transact } from './group-commit.ts'
-import { isIntactPush, type PushRow, type PushRows } from './push-rows.ts'
+import { type PushRow, type PushRows, requireIntactPush } from './push-rows.ts'
+import { isDamage } from './row-checksum.ts'
 import { pushes } from './schema.ts'
 
 const STEP = 100
@@ -20,7 +20,7 @@ export function createExpiry(options: {
   rows: PushRows
   transact: Transact
   now: Now
-  /** Told once of each push that damage keeps from being written. */
+  /** Told once of each push that is damaged: it stays as it is, since nobody knows when it was to end. */
   onError: (cause: unknown) => void
 }) {
   const { rows, transact, now, onError } = options
@@ -36,7 +36,7 @@ export function createExpiry(options: {
     .prepare()
   const purgeable = (owner: typeof isNull) =>
     orm
-      .select({ id: pushes.id, lastEntry: pushes.lastEntry, auditEntries: pushes.auditEntries })
+      .select()
       .from(pushes)
       .where(and(isNotNull(pushes.expiredOn), owner(pushes.ownerId), lte(pushes.expiredOn, until)))
       .orderBy(asc(pushes.expiredOn))
@@ -50,7 +50,7 @@ export function createExpiry(options: {
     return withoutStuck(lapsed.all({ until: now(), limit: most + stuck.size }))
   }
 
-  function withoutStuck<Row extends { id: number }>(found: Row[]): Row[] {
+  function withoutStuck(found: PushRow[]): PushRow[] {
     return found.filter(({ id }) => !stuck.has(id))
   }
 
@@ -63,8 +63,7 @@ export function createExpiry(options: {
   function expireLapsed(): Promise<number> {
     return applyToSome(readLapsed, (before) => {
       const time = now()
-      const isAltered = !isIntactPush(before)
-      rows.write({ before, after: lapse(before, time), now: time, entry: null, isAltered })
+      rows.write({ before, after: lapse(before, time), now: time, entry: null })
     })
   }
 
@@ -74,30 +73,32 @@ export function createExpiry(options: {
     return applyToSome(read, (push) => rows.remove(push, now()))
   }
 
-  /** In one step; when that fails, one by one, so that only what is damaged is left. */
-  async function applyToSome<Row extends { id: number }>(
-    read: () => Row[],
-    apply: (row: Row) => void,
-  ): Promise<number> {
+  /** In one step; when damage is in the way, one by one, so that only what is damaged is left. */
+  async function applyToSome(read: () => PushRow[], apply: (row: PushRow) => void): Promise<number> {
+    const applyIntact = (row: PushRow) => {
+      requireIntactPush(row)
+      apply(row)
+    }
     try {
       return await transact(() => {
         const some = read()
-        for (const row of some) apply(row)
+        some.forEach(applyIntact)
         return some.length
       })
     } catch (cause) {
-      if (cause instanceof DomainError) throw cause
+      if (!isDamage(cause)) throw cause
     }
     let applied = 0
     for (const { id } of read()) {
       try {
-        await transact(() => {
-          const row = read().find((one) => one.id === id)
-          if (row !== undefined) apply(row)
-        })
+        await transact(() =>
+          read()
+            .filter((row) => row.id === id)
+            .forEach(applyIntact),
+        )
         applied += 1
       } catch (cause) {
-        if (cause instanceof DomainError) throw cause
+        if (!isDamage(cause)) throw cause
         stuck.add(id)
         onError(cause)
       }
@@ -109,7 +110,7 @@ export function createExpiry(options: {
 }
 
 /** As many as a step has room for: of a push with a long log, one. */
-function withinStep<Row extends { auditEntries: number }>(found: Row[]): Row[] {
+function withinStep(found: PushRow[]): PushRow[] {
   let room = AUDIT_STEP
   return found.filter(({ auditEntries }, index) => {
     room -= auditEntries

@@ -1,6 +1,6 @@
 // The statements on one push that the operations share: find it, write its progress, destroy its secrets, remove it.
 
-import { eq, max, sql } from 'drizzle-orm'
+import { and, eq, isNull, max, or, type SQL, sql } from 'drizzle-orm'
 import type { SealedSecrets } from '../crypto/push-secrets.ts'
 import { type AuditKind, hasRoom, type Visit } from '../domain/audit.ts'
 import type { Push } from '../domain/push.ts'
@@ -25,8 +25,6 @@ export type Change = {
   after: Push
   now: number
   entry: { kind: AuditKind; visit: Visit } | null
-  /** The row was read without regard for its checksum, which was wrong: it stays known as such. */
-  isAltered?: boolean
 }
 
 const CRC_BITS = 2 ** 32 - 1
@@ -85,9 +83,9 @@ export function createPushRows({ connection, audit, keys, files, onDestroyed }: 
   }
 
   /** Writes the change down, and destroys the secrets when the push has expired with it. */
-  function write({ before, after, now, entry, isAltered = false }: Change): PushRow {
+  function write({ before, after, now, entry }: Change): PushRow {
     const content = { ...before, ...after, ...log(before, now, entry) }
-    const row = { ...content, checksum: isAltered ? before.checksum : checksumOfPush(content) }
+    const row = { ...content, checksum: checksumOfPush(content) }
     if (before.expiredOn === row.expiredOn) updateProgress(row)
     else {
       updateEnd(row)
@@ -122,8 +120,7 @@ export function createPushRows({ connection, audit, keys, files, onDestroyed }: 
 
   /** Makes what an account owns nobody's. */
   function disown(ownerId: number): void {
-    const isIntact = sql`${pushes.checksum} >> 32 = ${ownerId % OWNER_BITS}`
-    const checksum = sql`CASE WHEN ${isIntact} THEN ${pushes.checksum} & ${CRC_BITS} ELSE ${pushes.checksum} END`
+    const checksum = sql`CASE WHEN ${isSummedFor(ownerId)} THEN ${pushes.checksum} & ${CRC_BITS} ELSE ${pushes.checksum} END`
     orm.update(pushes).set({ ownerId: null, checksum }).where(eq(pushes.ownerId, ownerId)).run()
   }
 
@@ -167,9 +164,13 @@ function intact(row: PushRow | undefined): PushRow | undefined {
   return row
 }
 
-/** Whether a push is as it was written. */
-export function isIntactPush(row: PushRow): boolean {
-  return isIntact(row, checksumOfPush(row))
+/** The pushes of an account; not those that an altered byte has made its own. */
+export function isOwnedBy(ownerId: number): SQL | undefined {
+  return and(eq(pushes.ownerId, ownerId), or(isNull(pushes.checksum), isSummedFor(ownerId)))
+}
+
+function isSummedFor(ownerId: number): SQL {
+  return sql`${pushes.checksum} >> 32 = ${ownerId % OWNER_BITS}`
 }
 
 /** Throws when a push was altered on disk. */

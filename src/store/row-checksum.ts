@@ -34,6 +34,12 @@ export function requireIntactRow(row: Summed, expected: number, name: string): v
   if (!isIntact(row, expected)) throw new DamagedRowError(name)
 }
 
+/** Of what was read or written, not of the disk as a whole, which may be well again in a moment. */
+export function isDamage(cause: unknown): boolean {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+  return cause instanceof DamagedRowError || /^SQLITE_(CORRUPT|CONSTRAINT)/.test(code)
+}
+
 /** The client is told nothing of it, as of any failure that is not its own. */
 export class DamagedRowError extends Error {
   override name = 'DamagedRowError'

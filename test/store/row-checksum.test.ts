@@ -160,16 +160,70 @@ test('a row from before there were checksums is taken as it is, and has one once
   expect(() => store.pushes.findPush(lookup)).toThrow('damaged')
 })
 
-test('what is altered expires and is purged with the others, without becoming right', async () => {
+/** Opens the store again; returns what it tells of damage. */
+async function reopen(): Promise<string[]> {
+  const told: string[] = []
+  await opened.store.close()
+  const onError = (cause: unknown) => told.push(String(cause))
+  opened = await openTestStore({ dataDir: opened.dataDir, clock: opened.clock, onError })
+  return told
+}
+
+test.each(['views = 3', 'expires_at = 1', 'created_at = 1'])(
+  'what is altered (%s) does not expire with the others, and is told once',
+  async (change) => {
+    const [{ id, lookup }, other] = [await storePush(opened), await storePush(opened)]
+    const told = await reopen()
+    const { store, clock } = opened
+    alter(`UPDATE pushes SET ${change} WHERE id = ${id}`)
+    clock.advance(2 * 86_400_000)
+    expect(await store.expiry.expireLapsed()).toBe(1)
+    expect(await store.expiry.expireLapsed()).toBe(0)
+    expect(store.expiry.hasLapsed()).toBe(false)
+    expect(store.pushes.findPush(other.lookup)?.expiredOn).not.toBeNull()
+    expect(() => store.pushes.findPush(lookup)).toThrow('damaged')
+    expect(told).toEqual([expect.stringContaining(`push ${id} is not as it was written`)])
+  },
+)
+
+test.each(['expired_on = 1', 'expired_on = 1, deleted = 1', 'owner_id = 1, expired_on = 1'])(
+  'what is altered (%s) is not purged, and is told once',
+  async (change) => {
+    await addTwoAccounts()
+    const { id, lookup } = await storePush(opened)
+    const told = await reopen()
+    const { store, clock } = opened
+    alter(`UPDATE pushes SET ${change} WHERE id = ${id}`)
+    for (const of of ['anonymous', 'owned', 'anonymous', 'owned'] as const)
+      expect(await store.expiry.purgeExpired({ of, until: clock.now() })).toBe(0)
+    expect(() => store.pushes.findPush(lookup)).toThrow('damaged')
+    expect(told).toEqual([expect.stringContaining(`push ${id} is not as it was written`)])
+  },
+)
+
+test('a disk that fails for a moment keeps nothing from expiring later', async () => {
+  await storePush(opened)
   const { store, clock } = opened
-  const [{ id, lookup }, other] = [await storePush(opened), await storePush(opened)]
-  alter(`UPDATE pushes SET views = 3 WHERE id = ${id}`)
   clock.advance(2 * 86_400_000)
-  expect(await store.expiry.expireLapsed()).toBe(2)
-  expect(store.pushes.findPush(other.lookup)?.expiredOn).not.toBeNull()
-  expect(() => store.pushes.findPush(lookup)).toThrow('damaged')
-  expect(await store.expiry.purgeExpired({ of: 'anonymous', until: clock.now() })).toBe(2)
-  expect(store.pushes.findPush(lookup)).toBeNull()
+  alter(`CREATE TRIGGER failing BEFORE UPDATE ON pushes BEGIN SELECT no_such_function(); END`)
+  await expect(store.expiry.expireLapsed()).rejects.toThrow('no_such_function')
+  alter('DROP TRIGGER failing')
+  expect(await store.expiry.expireLapsed()).toBe(1)
+})
+
+test('an account that is removed takes no push along that damage has made its own', async () => {
+  await addTwoAccounts()
+  const { store } = opened
+  const own = await storePush(opened, { ownerId: 2 })
+  const others = [await storePush(opened, { ownerId: 1 }), await storePush(opened)]
+  alter(`UPDATE pushes SET owner_id = 2`)
+  expect(await store.accounts.removePushesOf(2)).toBe(1)
+  expect(await store.accounts.removePushesOf(2)).toBe(0)
+  await store.accounts.removeAccount(2)
+  expect(store.pushes.findPush(own.lookup)).toBeNull()
+  // Whose it was is known as wrong, until a backup is there; nobody's push is nobody's again.
+  expect(() => store.pushes.findPush(others[0]?.lookup ?? own.lookup)).toThrow('damaged')
+  expect(store.pushes.findPush(others[1]?.lookup ?? own.lookup)).toMatchObject({ ownerId: null })
 })
 
 test('what an account loses stays as it was written otherwise', async () => {
@@ -190,10 +244,7 @@ test('what an account loses stays as it was written otherwise', async () => {
 })
 
 test('what cannot be written is told once, and keeps no other from expiring and being purged', async () => {
-  const told: string[] = []
-  await opened.store.close()
-  const onError = (cause: unknown) => told.push(String(cause))
-  opened = await openTestStore({ dataDir: opened.dataDir, clock: opened.clock, onError })
+  const told = await reopen()
   const { store, clock } = opened
   const all = [await storePush(opened), await storePush(opened), await storePush(opened)]
   // As a page of an index would that says otherwise than its table.
@@ -266,18 +317,13 @@ test('soon after the start every damaged row is told, ten of them by name', asyn
   alter('UPDATE pushes SET views = 1 WHERE id IN (7, 250)')
   alter("UPDATE push_secrets SET salt = x'01' WHERE push_id = 8")
   alter('UPDATE audit_entries SET at = at + 1 WHERE id = 299')
-  await opened.store.close()
-  const told: string[] = []
-  const onError = (cause: unknown) => told.push(String(cause))
-  opened = await openTestStore({ dataDir: opened.dataDir, clock: opened.clock, onError })
+  let told = await reopen()
   const places = ['account 1', 'push 7', 'push 8', 'push 250', 'entry 299 of the audit log']
   await waitFor(() => told.length === places.length)
   for (const [index, place] of places.entries()) expect(told[index]).toContain(`damaged: ${place} is not`)
 
   alter('UPDATE pushes SET views = 1')
-  await opened.store.close()
-  told.length = 0
-  opened = await openTestStore({ dataDir: opened.dataDir, clock: opened.clock, onError })
+  told = await reopen()
   await waitFor(() => told.some((line) => line.includes('in 302 rows altogether')))
   expect(told).toHaveLength(11)
 })
