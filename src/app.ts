@@ -5,6 +5,7 @@ import { version } from '../package.json'
 import { type Client, createClient } from './client/client.ts'
 import { randomBase32 } from './crypto/random.ts'
 import { createRequestIds } from './crypto/request-ids.ts'
+import { DamageError } from './domain/errors.ts'
 import type { Now } from './domain/time.ts'
 import { bodyLimitsOf, maxBodyBytes } from './http/api/body.ts'
 import { createAnswerDownload } from './http/api/downloads.ts'
@@ -98,7 +99,10 @@ export async function openInstance(
     acceptClock: config.acceptClock,
     minFreeSpace: config.minFreeSpace,
     onStep: ports.onStep,
-    onError: (err) => log.error({ err }, 'a background task of the store failed'),
+    onError: (err) =>
+      err instanceof DamageError
+        ? log.error(err.message)
+        : log.error({ err }, 'a background task of the store failed'),
     onFatal: (err) => {
       log.fatal({ err }, 'the database cannot be trusted any more: stopping')
       fail(
@@ -179,9 +183,10 @@ export async function startServer(served: ServedConfig, ports: Ports): Promise<R
 /** For commands beside the server. Throws DomainError naming path and remedy when there is no data folder. */
 export async function openAccounts(
   { dataDir }: { dataDir: string },
-  { now }: Ports,
+  { now, writeLog }: Ports,
 ): Promise<AccountCommands> {
-  const store = openAccountStore({ dataDir, now })
+  const onError = (cause: unknown) => writeLog(`oncebox: ${cause instanceof Error ? cause.message : cause}`)
+  const store = openAccountStore({ dataDir, now, onError })
   const accounts = createAccounts(store)
   const apiTokens = createApiTokens({ apiTokens: store.apiTokens, accounts })
   return { dataDir, accounts, apiTokens, close: async () => store.close() }

@@ -2,7 +2,7 @@
 
 import { CommanderError } from 'commander'
 import { ClientFailure, type FailureKind } from '../client/failure.ts'
-import { isDomainError } from '../domain/errors.ts'
+import { DamageError, isDomainError } from '../domain/errors.ts'
 import { printableLine } from './format.ts'
 
 const FAILED = 1
@@ -39,11 +39,17 @@ export function presentFailure(cause: unknown): Ending {
   if (cause instanceof ClientFailure) {
     return { lines: [`oncebox: ${printableLine(cause.message)}`], exitCode: EXIT_CODES[cause.kind] }
   }
-  if (isDomainError(cause) || cause instanceof CommandFailure || isSystemError(cause)) {
+  if (isForPeople(cause)) {
     return { lines: [`oncebox: ${cause.message}`], exitCode: FAILED }
   }
   const trace = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
   return { lines: ['oncebox: this is a bug in Oncebox', trace], exitCode: FAILED }
+}
+
+/** Its message says what to do; a stack would say nothing more. */
+function isForPeople(cause: unknown): cause is Error {
+  const isExpected = isDomainError(cause) || cause instanceof CommandFailure || cause instanceof DamageError
+  return isExpected || isSystemError(cause)
 }
 
 function presentProblems({ problems, help }: UsageError): string[] {

@@ -104,7 +104,7 @@ export function addUserCommands(program: Command, parts: { shell: Shell; app: Ap
     summary: 'remove an account, its tokens and its pushes',
     help: 'Removes an account, its tokens and its pushes, for ever. Asks first, unless --yes is given.',
     work: async ({ accounts, email }, command) => {
-      accounts.requireAccount(email)
+      accounts.requireId(email)
       const question = `Remove ${email} with all its tokens and pushes? This cannot be undone.`
       if (command.getOptionValue('yes') !== true) await confirm(shell, question)
       const { pushes } = await accounts.removeAccount(email)
@@ -117,7 +117,7 @@ async function addUser({ accounts, email }: Visit, given: { command: Command; sh
   const { command, shell } = given
   const isAdmin = command.getOptionValue('admin') === true
   // Told before somebody types a password twice; adding checks again.
-  if (accounts.listAccounts().some((account) => account.email === email)) {
+  if (accounts.findId(email) !== null) {
     throw new CommandFailure(`${email} has an account already: "oncebox user password" sets its password.`)
   }
   const password = await readNewPassword(shell, {

@@ -48,15 +48,17 @@ export function sealSecrets(
   }
 }
 
-/** Payload and data key, or null when link or passphrase do not fit. Throws when the key opens, and not the payload. */
-export function openSecrets(sealed: SealedSecrets, opener: Opener): PlainSecrets | null {
+/** Null when link or passphrase do not fit. A payload of null does not open with its key: it was altered. */
+export function openSecrets(
+  sealed: SealedSecrets,
+  opener: Opener,
+): { payload: string | null; dataKey: Buffer } | null {
   const { pushId } = opener
   const { number } = opener.instanceKey
   const dataKey = openField(sealed.wrappedKey, wrappingKey(opener, sealed.salt), { pushId, field: 'key' })
   if (dataKey === null) return null
   const payload = openField(sealed.payload, { key: dataKey, number }, { pushId, field: 'payload' })
-  if (payload === null) throw new Error('a payload does not open with its key: the database was altered')
-  return { payload: payload.toString('utf8'), dataKey }
+  return { payload: payload?.toString('utf8') ?? null, dataKey }
 }
 
 function wrappingKey({ instanceKey, urlToken, passphraseKey }: Opener, salt: Uint8Array): SealingKey {

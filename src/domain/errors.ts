@@ -43,6 +43,16 @@ export class DomainError extends Error {
   }
 }
 
+/** What is kept is not as it was written. For the operator: a client is told nothing of it, as of any failure. */
+export class DamageError extends Error {
+  override name = 'DamageError'
+
+  /** `place` is what was hit, such as `push 17`. */
+  constructor(place: string) {
+    super(`the database is damaged: ${place} is not as it was written. Restore it from a backup`)
+  }
+}
+
 /** Narrows an unknown cause to a refusal, by one code when given. */
 export function isDomainError(cause: unknown, code?: ErrorCode): cause is DomainError {
   return cause instanceof DomainError && (code === undefined || cause.code === code)

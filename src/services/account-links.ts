@@ -13,7 +13,7 @@ const NOBODY = { accountId: null, email: null, isAdmin: false, endsTwoFactor: fa
 
 export type AccountLinks = ReturnType<typeof createAccountLinks>
 
-export type AccountLinksOptions = { store: Pick<Store, 'accountLinks' | 'accounts'>; lanes: Lanes }
+export type AccountLinksOptions = { store: Pick<Store, 'accountLinks' | 'accounts' | 'damage'>; lanes: Lanes }
 
 export function createAccountLinks({ store, lanes }: AccountLinksOptions) {
   const { accountLinks, accounts } = store
@@ -34,7 +34,7 @@ export function createAccountLinks({ store, lanes }: AccountLinksOptions) {
   async function invite(input: { email: string; isAdmin: boolean; by: Account }): Promise<string> {
     const email = parseEmail(input.email)
     if (email === null) throw invalidFields({ email: [{ code: 'not_email' }] })
-    if (accounts.findAccount(email) !== null) throw invalidFields({ email: [{ code: 'email_taken' }] })
+    if (accounts.findId(email) !== null) throw invalidFields({ email: [{ code: 'email_taken' }] })
     return add({ ...NOBODY, purpose: 'invite', email, isAdmin: input.isAdmin, createdBy: input.by.id })
   }
 
@@ -71,7 +71,7 @@ export function createAccountLinks({ store, lanes }: AccountLinksOptions) {
     createResetLink,
     findLink,
     useLink,
-    listLinks: () => accountLinks.listLinks().map(withAddress),
+    listLinks: () => store.damage.presentIntact(accountLinks.listLinks(), withAddress),
     removeLink: accountLinks.removeLink,
   }
 }

@@ -23,6 +23,13 @@ export function createAccounts({ accounts, twoFactor }: Pick<AccountStore, 'acco
     return account
   }
 
+  /** Also of one whose row is damaged: what takes something from it still works. Throws `not_found`. */
+  function requireId(email: string): number {
+    const id = accounts.findId(requireEmail(email))
+    if (id === null) throw new DomainError('not_found', `There is no account for ${email}.`)
+    return id
+  }
+
   async function setPassword({ email, password }: { email: string; password: string }): Promise<void> {
     const { id } = requireAccount(email)
     requireGoodPassword(password)
@@ -31,7 +38,7 @@ export function createAccounts({ accounts, twoFactor }: Pick<AccountStore, 'acco
 
   /** `keepAdmin` refuses the last administrator with `conflict`. Stops the account's API tokens at once; its pushes stay as they are. */
   async function disableAccount(email: string, { keepAdmin = false } = {}): Promise<void> {
-    return accounts.setDisabled({ id: requireAccount(email).id, disabled: true, keepAdmin })
+    return accounts.setDisabled({ id: requireId(email), disabled: true, keepAdmin })
   }
 
   async function enableAccount(email: string): Promise<void> {
@@ -45,7 +52,7 @@ export function createAccounts({ accounts, twoFactor }: Pick<AccountStore, 'acco
 
   /** Disables the account, then removes its pushes in small steps, then itself; can be run again when interrupted. */
   async function removeAccount(email: string, { keepAdmin = false } = {}): Promise<{ pushes: number }> {
-    const { id } = requireAccount(email)
+    const id = requireId(email)
     await accounts.setDisabled({ id, disabled: true, keepAdmin })
     let pushes = 0
     for (;;) {
@@ -61,6 +68,8 @@ export function createAccounts({ accounts, twoFactor }: Pick<AccountStore, 'acco
     addAccount,
     listAccounts: accounts.listAccounts,
     requireAccount,
+    requireId,
+    findId: accounts.findId,
     setPassword,
     disableAccount,
     enableAccount,

@@ -1,6 +1,7 @@
 // Names and types of files, sealed under the data key of their push, so that they vanish with it.
 
 import { openField, sealField } from '../crypto/sealed-field.ts'
+import { DamageError } from '../domain/errors.ts'
 import type { StoredFile } from '../domain/files.ts'
 import type { SealedFile } from '../store/pushes.ts'
 
@@ -18,11 +19,14 @@ export function sealFile({ id, size, filename, contentType }: StoredFile, place:
   }
 }
 
-/** Throws when one does not open: the database was altered. */
-export function openFile({ fileId: id, size, ...sealed }: SealedFile, place: FileNamePlace): StoredFile {
+/** Throws when one does not open: the database was altered. `pushName` tells the operator of which push. */
+export function openFile(
+  { fileId: id, size, ...sealed }: SealedFile,
+  { pushName, ...place }: FileNamePlace & { pushName: string },
+): StoredFile {
   const open = (field: string, bytes: Uint8Array) => {
     const text = openField(bytes, keyOf(place), placeOf(place, field, id))
-    if (text === null) throw new Error(`the sealed ${field} of a file does not open`)
+    if (text === null) throw new DamageError(pushName)
     return text.toString('utf8')
   }
   return {

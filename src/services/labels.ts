@@ -2,11 +2,14 @@
 
 import type { InstanceKey } from '../crypto/keyring.ts'
 import { openField, sealField } from '../crypto/sealed-field.ts'
+import { DamageError } from '../domain/errors.ts'
 import type { SealedLabels } from '../store/pushes.ts'
 
 export type Labels = { urlToken: string; name: string; note: string }
 
 type Place = { instanceKey: InstanceKey; pushId: Uint8Array }
+/** `pushName` tells the operator of which push it is. */
+type NamedPlace = Place & { pushName: string }
 
 export function sealLabels({ urlToken, name, note }: Labels, place: Place): SealedLabels {
   return {
@@ -17,7 +20,7 @@ export function sealLabels({ urlToken, name, note }: Labels, place: Place): Seal
 }
 
 /** Throws when one does not open: the database was altered. */
-export function openLabels({ urlToken, name, note }: SealedLabels, place: Place): Labels {
+export function openLabels({ urlToken, name, note }: SealedLabels, place: NamedPlace): Labels {
   return {
     urlToken: open('url_token', urlToken, place),
     name: name === null ? '' : open('name', name, place),
@@ -33,8 +36,8 @@ function seal(field: string, text: string, { instanceKey, pushId }: Place): Buff
   )
 }
 
-function open(field: string, sealed: Uint8Array, { instanceKey, pushId }: Place): string {
+function open(field: string, sealed: Uint8Array, { instanceKey, pushId, pushName }: NamedPlace): string {
   const bytes = openField(sealed, { key: instanceKey.owner, number: instanceKey.number }, { pushId, field })
-  if (bytes === null) throw new Error(`the sealed ${field} of a push does not open`)
+  if (bytes === null) throw new DamageError(pushName)
   return new TextDecoder().decode(bytes)
 }

@@ -4,25 +4,20 @@ import type { InstanceKey, Keyring } from '../crypto/keyring.ts'
 import { type Opener, openSecrets, sealSecrets } from '../crypto/push-secrets.ts'
 import { isUrlToken, lookupOf, newUrlToken } from '../crypto/url-token.ts'
 import type { Account } from '../domain/account.ts'
-import { type AuditEntry, PAGE_SIZE, type Viewer } from '../domain/audit.ts'
-import { DomainError } from '../domain/errors.ts'
+import type { AuditEntry, Viewer } from '../domain/audit.ts'
+import { DamageError, DomainError } from '../domain/errors.ts'
 import type { StoredFile } from '../domain/files.ts'
 import type { NewPush } from '../domain/new-push.ts'
 import { canExpire, isExpired, isOwner, type Push, passphraseLockedFor } from '../domain/push.ts'
 import type { Now } from '../domain/time.ts'
-import type { ListedPush } from '../store/push-lists.ts'
 import type { LivePush, StoredPush } from '../store/pushes.ts'
 import type { Store } from '../store/store.ts'
 import type { Downloads } from './downloads.ts'
 import { openFile, sealFile } from './file-names.ts'
 import { openLabels, sealLabels } from './labels.ts'
+import { type Addressed, createOwnerLists, type Labelled, nameOf } from './owner-lists.ts'
 import type { Passphrases } from './passphrases.ts'
 import type { Upload } from './uploads.ts'
-
-/** A push with the token of its link, which only the caller and the owner ever hold. */
-export type Addressed = { push: Push; urlToken: string }
-
-export type Labelled = Addressed & { name: string; note: string }
 
 export type Created = Labelled & { files: readonly StoredFile[] }
 
@@ -44,12 +39,7 @@ export type RetrieveOptions = {
   ownLook: boolean
 }
 
-export type ListOptions = { expired: boolean; pageNumber: number }
-
 type Asking = Omit<RetrieveOptions, 'passphrase'>
-
-/** As many as a search opens at most: 10,000 pushes. */
-const MAX_SEARCHED_PAGES = 200
 
 export type Pushes = ReturnType<typeof createPushes>
 
@@ -62,6 +52,8 @@ export type PushesOptions = {
 }
 
 export function createPushes({ store, keyring, passphrases, grant, now }: PushesOptions) {
+  const lists = createOwnerLists({ store, keyring })
+
   /** Name and note of an anonymous push come back in the answer and are not kept: nobody could ever read them. */
   async function create(wanted: NewPush, { account, visit }: Viewer, upload: Upload): Promise<Created> {
     await store.freeSpace.require()
@@ -169,7 +161,8 @@ export function createPushes({ store, keyring, passphrases, grant, now }: Pushes
     const labels = isOwner(push, account) ? store.lists.findLabels(push.id) : null
     if (labels === null) throw notFound()
     const { auditEntries, auditDropped } = push
-    return { push, ...openLabels(labels, { instanceKey, pushId: push.lookup }), auditEntries, auditDropped }
+    const opened = openLabels(labels, { instanceKey, pushId: push.lookup, pushName: nameOf(push) })
+    return { push, ...opened, auditEntries, auditDropped }
   }
 
   function audit(urlToken: string, pageNumber: number): AuditEntry[] {
@@ -182,36 +175,6 @@ export function createPushes({ store, keyring, passphrases, grant, now }: Pushes
     const expired = await store.pushes.expirePush({ id: push.id, visit })
     if (expired === null) throw notFound()
     return { push: expired, urlToken }
-  }
-
-  /** Newest first. What ran out of time is moved to the expired ones before anybody looks. */
-  async function list(account: Account, { expired, pageNumber }: ListOptions): Promise<Labelled[]> {
-    while (store.expiry.hasLapsed()) await store.expiry.expireLapsed()
-    return store.lists.listPushes({ ownerId: account.id, expired, pageNumber }).map(label)
-  }
-
-  function label({ push, labels }: ListedPush): Labelled {
-    return { push, ...openLabels(labels, { instanceKey: getKey(push.keyNumber), pushId: push.lookup }) }
-  }
-
-  /**
-   * One page of those whose name or note holds the words, newest first. Names are sealed, so each is opened to be looked
-   * at, a page at a time, with room for other requests between.
-   */
-  async function search(account: Account, { expired, pageNumber, query }: ListOptions & { query: string }) {
-    const words = query.toLowerCase().split(/\s+/)
-    const fits = ({ name, note }: Labelled) => {
-      const text = `${name} ${note}`.toLowerCase()
-      return words.every((word) => text.includes(word))
-    }
-    const found: Labelled[] = []
-    for (let page = 1; page <= MAX_SEARCHED_PAGES && found.length <= pageNumber * PAGE_SIZE; page += 1) {
-      const listed = await list(account, { expired, pageNumber: page })
-      found.push(...listed.filter(fits))
-      if (listed.length < PAGE_SIZE) break
-      await new Promise((resolve) => setImmediate(resolve))
-    }
-    return found.slice((pageNumber - 1) * PAGE_SIZE, pageNumber * PAGE_SIZE)
   }
 
   type Found = { push: StoredPush; urlToken: string; instanceKey: InstanceKey }
@@ -240,13 +203,7 @@ export function createPushes({ store, keyring, passphrases, grant, now }: Pushes
     }))
   }
 
-  function getKey(number: number): InstanceKey {
-    const key = keyring.keys.find((candidate) => candidate.number === number)
-    if (key === undefined) throw new Error(`a push names key ${number}, which the key file does not hold`)
-    return key
-  }
-
-  return { create, preview, retrieve, requireOwner, audit, auditAll, getOwned, expire, list, search }
+  return { create, preview, retrieve, requireOwner, audit, auditAll, getOwned, expire, ...lists }
 }
 
 function begin(wanted: NewPush, account: Account | null, now: number): Push {
@@ -276,11 +233,13 @@ function openPush({ push, secrets, files }: LivePush, opener: Opener) {
   const opened = openSecrets(secrets, opener)
   if (opened === null) {
     if (push.passphraseRequired) return null
-    throw new Error('a push does not open with its own link: the database was altered')
+    throw new DamageError(nameOf(push))
   }
+  const { payload, dataKey } = opened
+  if (payload === null) throw new DamageError(nameOf(push))
   const { lookup: pushId, keyNumber } = push
-  const { dataKey } = opened
-  return { ...opened, files: files.map((file) => openFile(file, { pushId, dataKey, keyNumber })) }
+  const place = { pushId, dataKey, keyNumber, pushName: nameOf(push) }
+  return { payload, dataKey, files: files.map((file) => openFile(file, place)) }
 }
 
 function notFound(): DomainError {

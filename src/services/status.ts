@@ -9,10 +9,16 @@ export type Status = PushCounts & {
   /** Bytes under the data folder's disk. */
   free: number
   total: number
+  /** Places of the database that were found damaged since the start. */
+  damaged: number
   lastSweep: LastSweep | null
 }
 
-export type StatusOptions = { store: Pick<Store, 'lists' | 'freeSpace'>; sweeper: Sweeper; now: Now }
+export type StatusOptions = {
+  store: Pick<Store, 'lists' | 'freeSpace' | 'damage'>
+  sweeper: Sweeper
+  now: Now
+}
 
 /** Counting walks an index, so it is done at most once a minute. */
 export function createReadStatus({ store, sweeper, now }: StatusOptions): () => Promise<Status> {
@@ -27,6 +33,7 @@ export function createReadStatus({ store, sweeper, now }: StatusOptions): () => 
   return async () => ({
     ...counts(),
     ...(await store.freeSpace.measure()),
+    damaged: store.damage.count(),
     lastSweep: sweeper.last(),
   })
 }

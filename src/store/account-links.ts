@@ -6,6 +6,7 @@ import { DomainError } from '../domain/errors.ts'
 import type { Now } from '../domain/time.ts'
 import { isIntactAccount, presentAccount } from './account-rows.ts'
 import type { AccountRows } from './accounts.ts'
+import type { Damage } from './damage.ts'
 import type { Connection } from './database.ts'
 import type { Transact } from './group-commit.ts'
 import { checksumOf, requireIntactRow } from './row-checksum.ts'
@@ -27,8 +28,9 @@ export function createAccountLinks(options: {
   accounts: Pick<AccountRows, 'insertAccount' | 'startAnew'>
   transact: Transact
   now: Now
+  damage: Pick<Damage, 'presentIntact'>
 }) {
-  const { transact, now, accounts: accountRows } = options
+  const { transact, now, accounts: accountRows, damage } = options
   const { orm } = options.connection
 
   /** Takes the place of an older one for the same: one setup link, one reset an account, one invitation an address. */
@@ -94,13 +96,13 @@ export function createAccountLinks(options: {
 
   /** Links of administrators that wait to be opened. */
   function listLinks(): AccountLink[] {
-    return orm
+    const rows = orm
       .select()
       .from(accountLinks)
       .where(and(ne(accountLinks.purpose, 'setup'), gt(accountLinks.expiresAt, now())))
       .orderBy(asc(accountLinks.createdAt))
       .all()
-      .map(presentLink)
+    return damage.presentIntact(rows, presentLink)
   }
 
   function removeLink(id: number): Promise<void> {

@@ -5,6 +5,7 @@ import type { Account } from '../domain/account.ts'
 import { DomainError } from '../domain/errors.ts'
 import type { Now } from '../domain/time.ts'
 import { insertRow, presentAccount, updateRow } from './account-rows.ts'
+import type { Damage } from './damage.ts'
 import type { Connection } from './database.ts'
 import type { Transact } from './group-commit.ts'
 import { isOwnedBy, type PushRows } from './push-rows.ts'
@@ -33,13 +34,14 @@ export function createAccounts(options: {
   transact: Transact
   now: Now
   rows: Pick<PushRows, 'remove' | 'disown'>
+  damage: Pick<Damage, 'presentIntact'>
 }) {
-  const { transact, now, rows } = options
+  const { transact, now, rows, damage } = options
   const { orm } = options.connection
 
   /** Within a transaction. Throws `conflict` when there is such an account. */
   function insertAccount(account: NewAccount): Account {
-    if (findAccount(account.email) !== null) {
+    if (findId(account.email) !== null) {
       throw new DomainError('conflict', `There is an account for ${account.email} already.`)
     }
     const row = { ...account, createdAt: now() }
@@ -68,8 +70,14 @@ export function createAccounts(options: {
     return row === undefined ? null : presentAccount(row)
   }
 
+  /** Also of one whose row is damaged: it can be stopped and removed. */
+  function findId(email: string): number | null {
+    return orm.select({ id: accounts.id }).from(accounts).where(eq(accounts.email, email)).get()?.id ?? null
+  }
+
   function listAccounts(): Account[] {
-    return orm.select().from(accounts).orderBy(asc(accounts.email)).all().map(presentAccount)
+    const rows = orm.select().from(accounts).orderBy(asc(accounts.email)).all()
+    return damage.presentIntact(rows, presentAccount)
   }
 
   /** Within a transaction. Ends every session of the account, except one when it is named. */
@@ -150,6 +158,7 @@ export function createAccounts(options: {
     insertAccount,
     startAnew,
     findAccount,
+    findId,
     findCredentials,
     findById,
     listAccounts,

@@ -5,6 +5,7 @@ import { type Account, type ApiToken, MAX_API_TOKENS } from '../domain/account.t
 import { DomainError } from '../domain/errors.ts'
 import { MINUTE, type Now } from '../domain/time.ts'
 import { presentAccount } from './account-rows.ts'
+import type { Damage } from './damage.ts'
 import type { Connection } from './database.ts'
 import type { Transact } from './group-commit.ts'
 import { checksumOf, requireIntactRow } from './row-checksum.ts'
@@ -17,8 +18,13 @@ export type ApiTokenToStore = { accountId: number; name: string; prefix: string;
 /** An account and the token it came with. */
 export type Authenticated = { account: Account; tokenId: number; lastUsedAt: number | null }
 
-export function createApiTokens(options: { connection: Connection; transact: Transact; now: Now }) {
-  const { transact, now } = options
+export function createApiTokens(options: {
+  connection: Connection
+  transact: Transact
+  now: Now
+  damage: Pick<Damage, 'presentIntact'>
+}) {
+  const { transact, now, damage } = options
   const { orm } = options.connection
   const byHash = orm
     .select({ account: accounts, token: apiTokens })
@@ -50,15 +56,15 @@ export function createApiTokens(options: { connection: Connection; transact: Tra
     })
   }
 
+  /** Without those that are damaged: they are of no use to anybody. */
   function listApiTokens(accountId: number): ApiToken[] {
-    return orm
+    const rows = orm
       .select()
       .from(apiTokens)
       .where(eq(apiTokens.accountId, accountId))
       .orderBy(asc(apiTokens.id))
       .all()
-      .map(intact)
-      .map(({ id, name, prefix, createdAt, lastUsedAt }) => ({ id, name, prefix, createdAt, lastUsedAt }))
+    return damage.presentIntact(rows, presentToken)
   }
 
   /** Disabled accounts are not found. */
@@ -89,6 +95,11 @@ type TokenRow = typeof apiTokens.$inferSelect
 function intact(row: TokenRow): TokenRow {
   requireIntactRow(row, checksumOfToken(row), `API token ${row.id}`)
   return row
+}
+
+function presentToken(row: TokenRow): ApiToken {
+  const { id, name, prefix, createdAt, lastUsedAt } = intact(row)
+  return { id, name, prefix, createdAt, lastUsedAt }
 }
 
 /** When it was last used may be wrong; whose it is may not. */

@@ -5,9 +5,10 @@
 
 import { max } from 'drizzle-orm'
 import { type AuditEntry, type AuditKind, PAGE_SIZE, type Visit } from '../domain/audit.ts'
+import { DamageError } from '../domain/errors.ts'
 import type { Connection } from './database.ts'
 import { prepareInsert } from './prepared.ts'
-import { checksumOf, DamagedRowError, requireIntactRow } from './row-checksum.ts'
+import { checksumOf, requireIntactRow } from './row-checksum.ts'
 import { auditEntries } from './schema.ts'
 
 /** Where a push's log ends and how long it is. */
@@ -54,7 +55,7 @@ export function createAuditRows({ orm, database }: Connection) {
   function listBetween({ id, lastEntry }: Chain, from: number, to: number): AuditEntry[] {
     if (lastEntry === null || from >= to) return []
     const rows = page.all({ pushId: id, last: lastEntry, from, to })
-    if (rows.length !== to - from) throw new DamagedRowError(`the audit log of push ${id}`)
+    if (rows.length !== to - from) throw new DamageError(`the audit log of push ${id}`)
     return rows.map((row) => {
       requireIntactEntry(row)
       const { kind, at, ip, userAgent, referrer } = row

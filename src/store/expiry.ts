@@ -3,6 +3,7 @@
 import { and, asc, isNotNull, isNull, lte, sql } from 'drizzle-orm'
 import { lapse } from '../domain/push.ts'
 import type { Now } from '../domain/time.ts'
+import type { Damage } from './damage.ts'
 import type { Connection } from './database.ts'
 import type { Transact } from './group-commit.ts'
 import { type PushRow, type PushRows, requireIntactPush } from './push-rows.ts'
@@ -20,10 +21,9 @@ export function createExpiry(options: {
   rows: PushRows
   transact: Transact
   now: Now
-  /** Told once of each push that is damaged: it stays as it is, since nobody knows when it was to end. */
-  onError: (cause: unknown) => void
+  damage: Pick<Damage, 'tell'>
 }) {
-  const { rows, transact, now, onError } = options
+  const { rows, transact, now, damage } = options
   const { orm } = options.connection
   const until = sql.placeholder('until')
   const limit = sql.placeholder('limit')
@@ -43,7 +43,7 @@ export function createExpiry(options: {
       .limit(limit)
       .prepare()
   const purgeableOf = { anonymous: purgeable(isNull), owned: purgeable(isNotNull) }
-  /** Passed over: what is damaged must not keep all others from expiring. */
+  /** Passed over: nobody knows when they were to end, and they must not keep all others from expiring. */
   const stuck = new Set<number>()
 
   function readLapsed(most = STEP): PushRow[] {
@@ -100,7 +100,7 @@ export function createExpiry(options: {
       } catch (cause) {
         if (!isDamage(cause)) throw cause
         stuck.add(id)
-        onError(cause)
+        damage.tell(cause)
       }
     }
     return applied

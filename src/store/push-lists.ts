@@ -2,6 +2,7 @@
 
 import { and, count, desc, eq, inArray, isNotNull, isNull, sql } from 'drizzle-orm'
 import { PAGE_SIZE } from '../domain/audit.ts'
+import type { Damage } from './damage.ts'
 import type { Connection } from './database.ts'
 import { requireIntactPush } from './push-rows.ts'
 import type { SealedLabels, StoredPush } from './pushes.ts'
@@ -9,11 +10,15 @@ import { pushes, pushLabels } from './schema.ts'
 
 export type ListedPush = { push: StoredPush; labels: SealedLabels }
 
+/** A page of a list. `damaged` counts those that cannot be shown; after a full page there may be another. */
+export type PageOfPushes<T> = { pushes: T[]; damaged: number; isFull: boolean }
+
 export type PushCounts = { live: number; expired: number }
 
 export type PushLists = ReturnType<typeof createPushLists>
 
-export function createPushLists({ orm }: Connection) {
+export function createPushLists(options: { connection: Connection; damage: Pick<Damage, 'presentIntact'> }) {
+  const { orm } = options.connection
   // The inner query walks the index alone, so that a late page costs no more rows than an early one.
   const pageOfIds = orm
     .select({ id: pushes.id })
@@ -34,12 +39,18 @@ export function createPushLists({ orm }: Connection) {
     .where(inArray(pushes.id, pageOfIds))
     .orderBy(desc(pushes.id))
     .prepare()
-  /** Newest first; `pageNumber` counts from 1. */
-  function listPushes(of: { ownerId: number; expired: boolean; pageNumber: number }): ListedPush[] {
+  /** Newest first; `pageNumber` counts from 1. A push for which `present` throws a DamageError counts as damaged. */
+  function listPushes<T>(
+    of: { ownerId: number; expired: boolean; pageNumber: number },
+    present: (listed: ListedPush) => T,
+  ): PageOfPushes<T> {
     const { ownerId, expired, pageNumber } = of
-    const listed = page.all({ ownerId, expired: Number(expired), offset: (pageNumber - 1) * PAGE_SIZE })
-    for (const { push } of listed) requireIntactPush(push)
-    return listed
+    const rows = page.all({ ownerId, expired: Number(expired), offset: (pageNumber - 1) * PAGE_SIZE })
+    const pushes = options.damage.presentIntact(rows, (listed) => {
+      requireIntactPush(listed.push)
+      return present(listed)
+    })
+    return { pushes, damaged: rows.length - pushes.length, isFull: rows.length === PAGE_SIZE }
   }
 
   const labelsOf = orm

@@ -3,6 +3,7 @@
 import { and, eq, isNull, max, or, type SQL, sql } from 'drizzle-orm'
 import type { SealedSecrets } from '../crypto/push-secrets.ts'
 import { type AuditKind, hasRoom, type Visit } from '../domain/audit.ts'
+import { DamageError } from '../domain/errors.ts'
 import type { Push } from '../domain/push.ts'
 import type { AuditRows, LogEnd } from './audit-rows.ts'
 import type { Connection } from './database.ts'
@@ -10,7 +11,7 @@ import type { FileRows } from './file-rows.ts'
 import { placeholdersOf } from './placeholders.ts'
 import { prepareFind, prepareInsert, prepareUpdate } from './prepared.ts'
 import type { PushKeys } from './push-keys.ts'
-import { checksumOf, DamagedRowError, isIntact, requireIntactRow } from './row-checksum.ts'
+import { checksumOf, isIntact, requireIntactRow } from './row-checksum.ts'
 import { pushes, pushLabels, pushSecrets } from './schema.ts'
 
 export type PushRow = typeof pushes.$inferSelect
@@ -141,7 +142,7 @@ export function createPushRows({ connection, audit, keys, files, onDestroyed }: 
   function requireIntactSecrets(push: PushRow): void {
     requireIntactPush(push)
     const row = findKey.get({ id: push.id })
-    if (row === null && push.expiredOn === null) throw new DamagedRowError(`push ${push.id}`)
+    if (row === null && push.expiredOn === null) throw new DamageError(`push ${push.id}`)
     if (row !== null) requireIntactRow(row, checksumOfSecrets(push.id, row), `push ${push.id}`)
   }
 

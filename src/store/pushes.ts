@@ -3,7 +3,7 @@
 import { eq, sql } from 'drizzle-orm'
 import type { SealedSecrets } from '../crypto/push-secrets.ts'
 import type { Visit } from '../domain/audit.ts'
-import { DomainError } from '../domain/errors.ts'
+import { DamageError, DomainError } from '../domain/errors.ts'
 import { countWrongTry, decideView, expireByHand, isExpired, lapse, type Push } from '../domain/push.ts'
 import type { Now } from '../domain/time.ts'
 import { presentAccount } from './account-rows.ts'
@@ -11,7 +11,6 @@ import type { Connection } from './database.ts'
 import type { FileRows } from './file-rows.ts'
 import type { Transact } from './group-commit.ts'
 import type { PushRow, PushRows } from './push-rows.ts'
-import { DamagedRowError } from './row-checksum.ts'
 import { accounts } from './schema.ts'
 
 export type StoredPush = PushRow
@@ -121,7 +120,7 @@ export function createPushes(options: {
   function readSealed(push: StoredPush): { secrets: SealedSecrets; files: SealedFile[] } {
     const secrets = rows.findSecrets(push.id)
     const sealedFiles = push.files === 0 ? [] : files.listOfPush(push.id)
-    if (secrets === null || sealedFiles.length !== push.files) throw new DamagedRowError(`push ${push.id}`)
+    if (secrets === null || sealedFiles.length !== push.files) throw new DamageError(`push ${push.id}`)
     return { secrets, files: sealedFiles }
   }
 

@@ -3,6 +3,8 @@
 // SQLite notices damage to the structure of its file, not to the values in it. This is for accidents: whoever can write to
 // the database can write a checksum as well. What is sealed vouches for itself and has none.
 
+import { DamageError } from '../domain/errors.ts'
+
 export type Value = number | string | boolean | null | Uint8Array
 
 /** A row as it is read: null in one that was written before there were checksums. */
@@ -31,20 +33,11 @@ export function isIntact({ checksum }: Summed, expected: number): boolean {
 
 /** Throws, for the log, when a row is not as it was written; `name` tells the operator which. */
 export function requireIntactRow(row: Summed, expected: number, name: string): void {
-  if (!isIntact(row, expected)) throw new DamagedRowError(name)
+  if (!isIntact(row, expected)) throw new DamageError(name)
 }
 
 /** Of what was read or written, not of the disk as a whole, which may be well again in a moment. */
 export function isDamage(cause: unknown): boolean {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
-  return cause instanceof DamagedRowError || /^SQLITE_(CORRUPT|CONSTRAINT)/.test(code)
-}
-
-/** The client is told nothing of it, as of any failure that is not its own. */
-export class DamagedRowError extends Error {
-  override name = 'DamagedRowError'
-
-  constructor(row: string) {
-    super(`the database is damaged: ${row} is not as it was written. Restore it from a backup`)
-  }
+  return cause instanceof DamageError || /^SQLITE_(CORRUPT|CONSTRAINT)/.test(code)
 }

@@ -4,6 +4,7 @@
 import { asc, gt, sql } from 'drizzle-orm'
 import { presentAccount } from './account-rows.ts'
 import { requireIntactEntry } from './audit-rows.ts'
+import type { Damage } from './damage.ts'
 import type { Connection } from './database.ts'
 import type { PushRows } from './push-rows.ts'
 import { accounts, auditEntries, pushes } from './schema.ts'
@@ -18,10 +19,10 @@ const MAX_TOLD = 10
 export type ScrubOptions = {
   connection: Connection
   rows: Pick<PushRows, 'requireIntactSecrets'>
-  onDamage: (cause: unknown) => void
+  damage: Pick<Damage, 'tell'>
 }
 
-export function startScrub({ connection, rows, onDamage }: ScrubOptions): { stop(): void } {
+export function startScrub({ connection, rows, damage }: ScrubOptions): { stop(): void } {
   const { orm } = connection
   const after = sql.placeholder('after')
   const someAccounts = orm
@@ -52,7 +53,7 @@ export function startScrub({ connection, rows, onDamage }: ScrubOptions): { stop
     await readThrough((after) => someAccounts.all({ after }), presentAccount)
     await readThrough((after) => somePushes.all({ after }), rows.requireIntactSecrets)
     await readThrough((after) => someEntries.all({ after }), requireIntactEntry)
-    if (damaged > MAX_TOLD) onDamage(new Error(`the database is damaged in ${damaged} rows altogether`))
+    if (damaged > MAX_TOLD) damage.tell(new Error(`the database is damaged in ${damaged} rows altogether`))
   }
 
   /** `check` throws for a row that is not as it was written. */
@@ -73,12 +74,12 @@ export function startScrub({ connection, rows, onDamage }: ScrubOptions): { stop
       return work()
     } catch (cause) {
       damaged += 1
-      if (damaged <= MAX_TOLD) onDamage(cause)
+      if (damaged <= MAX_TOLD) damage.tell(cause)
       return null
     }
   }
 
-  const timer = setTimeout(() => run().catch(onDamage), DELAY_MS)
+  const timer = setTimeout(() => run().catch(damage.tell), DELAY_MS)
   const stop = () => {
     isStopped = true
     clearTimeout(timer)

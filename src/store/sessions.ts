@@ -11,7 +11,8 @@ import {
 import type { Visit } from '../domain/audit.ts'
 import { DomainError } from '../domain/errors.ts'
 import { MINUTE, type Now } from '../domain/time.ts'
-import { presentAccount } from './account-rows.ts'
+import { type AccountRow, presentAccount } from './account-rows.ts'
+import type { Damage } from './damage.ts'
 import type { Connection } from './database.ts'
 import type { Transact } from './group-commit.ts'
 import { given } from './placeholders.ts'
@@ -25,8 +26,13 @@ export type SignedIn = { account: Account; session: Session }
 /** `tested` is the hash that the password was tested against: a password changed meanwhile does not sign in. */
 export type SessionToStore = { accountId: number; hash: Buffer; visit: Visit; tested: string }
 
-export function createSessions(options: { connection: Connection; transact: Transact; now: Now }) {
-  const { transact, now } = options
+export function createSessions(options: {
+  connection: Connection
+  transact: Transact
+  now: Now
+  damage: Pick<Damage, 'presentIntact'>
+}) {
+  const { transact, now, damage } = options
   const { orm } = options.connection
   const byHash = orm
     .select({ account: accounts, session: sessions })
@@ -67,14 +73,12 @@ export function createSessions(options: { connection: Connection; transact: Tran
     orm.delete(sessions).where(ended).run()
   }
 
-  /** Null for one that has ended, and for a disabled account. */
+  /** Null for one that has ended, for a disabled account, and for what is damaged: pages work without a session. */
   function findByHash(hash: Uint8Array): SignedIn | null {
-    const row = byHash.get({ hash })
-    if (row === undefined) return null
-    requireIntactRow(row.session, checksumOfSession(row.session), `session ${row.session.id}`)
-    const { createdAt, lastSeenAt } = row.session
-    const isOver = now() >= Math.min(lastSeenAt + SESSION_IDLE, createdAt + SESSION_LIFETIME)
-    return isOver ? null : { account: presentAccount(row.account), session: row.session }
+    const [found] = damage.presentIntact(byHash.all({ hash }), presentSignedIn)
+    if (found === undefined) return null
+    const { createdAt, lastSeenAt } = found.session
+    return now() >= Math.min(lastSeenAt + SESSION_IDLE, createdAt + SESSION_LIFETIME) ? null : found
   }
 
   /** Written at most once a minute. */
@@ -115,6 +119,12 @@ export function createSessions(options: { connection: Connection; transact: Tran
 }
 
 type SessionRow = typeof sessions.$inferSelect
+
+/** Throws when one of them was altered on disk. */
+function presentSignedIn({ account, session }: { account: AccountRow; session: SessionRow }): SignedIn {
+  requireIntactRow(session, checksumOfSession(session), `session ${session.id}`)
+  return { account: presentAccount(account), session }
+}
 
 /** When it was last seen may be wrong; whose it is may not. */
 function checksumOfSession(row: Omit<SessionRow, 'id' | 'lastSeenAt' | 'checksum'>): number {

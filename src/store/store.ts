@@ -7,6 +7,7 @@ import { createAccounts } from './accounts.ts'
 import { createApiTokens } from './api-tokens.ts'
 import { createAuditRows } from './audit-rows.ts'
 import { createCheckpointer, truncateLog } from './checkpoint.ts'
+import { createDamage } from './damage.ts'
 import {
   dataFolder,
   isReadableByOthers,
@@ -52,6 +53,8 @@ export type StoreOptions = {
   onStep?: OnStep | undefined
 }
 
+export type AccountStoreOptions = Pick<StoreOptions, 'dataDir' | 'onError'> & { now: Now }
+
 export type Store = Awaited<ReturnType<typeof openStore>>
 export type AccountStore = ReturnType<typeof openAccountStore>
 
@@ -79,7 +82,7 @@ export async function openStore(options: StoreOptions) {
 }
 
 /** For a command beside the server: creates and migrates nothing. */
-export function openAccountStore({ dataDir, now }: { dataDir: string; now: Now }) {
+export function openAccountStore({ dataDir, now, onError }: AccountStoreOptions) {
   const folder = dataFolder(dataDir)
   requireDataFolder(folder)
   // To open a damaged log is to lose what follows the damage.
@@ -103,7 +106,7 @@ export function openAccountStore({ dataDir, now }: { dataDir: string; now: Now }
     truncateLog(connection.database)
     connection.close()
   }
-  const shared = { connection, rows, transact, now }
+  const shared = { connection, rows, transact, now, damage: createDamage(onError) }
   return {
     accounts: createAccounts(shared),
     apiTokens: createApiTokens(shared),
@@ -164,8 +167,9 @@ function serveFrom({ connection, keyring, release, timers, options }: Parts) {
   fileRows.giveUpUnfinished(now())
   const keys = createPushKeys(connection)
   const rows = createPushRows({ connection, audit, keys, files: fileRows, onDestroyed: checkpointer.request })
-  timers.push(startScrub({ connection, rows, onDamage: options.onError }))
-  const shared = { connection, rows, files: fileRows, transact, now }
+  const damage = createDamage(options.onError)
+  timers.push(startScrub({ connection, rows, damage }))
+  const shared = { connection, rows, files: fileRows, transact, now, damage }
   const accounts = createAccounts(shared)
   let closing = false
 
@@ -191,15 +195,16 @@ function serveFrom({ connection, keyring, release, timers, options }: Parts) {
     /** The clock of the app: the later of the system's and the last reading. */
     now,
     pushes: createPushes(shared),
-    lists: createPushLists(connection),
+    lists: createPushLists(shared),
     audit,
     files,
-    expiry: createExpiry({ ...shared, onError: options.onError }),
+    expiry: createExpiry(shared),
     accounts,
     apiTokens: createApiTokens(shared),
     sessions: createSessions(shared),
     accountLinks: createAccountLinks({ ...shared, accounts }),
     twoFactor: createTwoFactor(shared),
+    damage,
     freeSpace,
     keepUp: commits.keepUp,
     /** Whether the database answers. */

@@ -123,6 +123,8 @@ function createMemoryApp() {
           },
           listAccounts: () => state.accounts,
           requireAccount: find,
+          requireId: (email) => find(email).id,
+          findId: (email) => state.accounts.find((account) => account.email === email)?.id ?? null,
           setPassword: async ({ email, password }) => {
             find(email).password = password
           },

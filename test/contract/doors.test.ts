@@ -98,6 +98,6 @@ test('a fault of the server tells its request and nothing else; the log tells th
   const id = headers.get('x-request-id') ?? ''
   expect(status).toBe(500)
   expect<unknown>(body).toEqual({ error: 'internal-error', request_id: id })
-  expect(api.log.join('\n')).toContain('was altered')
+  expect(api.log.join('\n')).toContain('push 1 is not as it was written')
   expect(api.entries().map(({ kind }) => kind)).toEqual(['creation'])
 })

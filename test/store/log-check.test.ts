@@ -119,6 +119,9 @@ test('server and commands both refuse a folder whose log is damaged, and leave i
   const opened = await openTestStore()
   const { dataDir, clock } = opened
   for (let n = 0; n < 5; n += 1) await storePush(opened)
+  const onError = (cause: unknown) => {
+    throw cause
+  }
   // As kill -9 leaves it.
   const killed = mkdtempSync(join(tmpdir(), 'oncebox-killed-'))
   cpSync(dataDir, killed, { recursive: true, filter: (source) => !source.endsWith('.lock') })
@@ -127,11 +130,11 @@ test('server and commands both refuse a folder whose log is damaged, and leave i
   const at = 32 + FRAME + 100
   altered[at] = (altered[at] ?? 0) ^ 1
   writeFileSync(log, altered)
-  expect(() => openAccountStore({ dataDir: killed, now: clock.now })).toThrow('is damaged at byte')
+  expect(() => openAccountStore({ dataDir: killed, now: clock.now, onError })).toThrow('is damaged at byte')
   await expect(openTestStore({ dataDir: killed, clock })).rejects.toThrow('is damaged at byte')
   expect(readFileSync(log)).toEqual(altered)
   // Beside a server it is not looked at: that has done so.
-  openAccountStore({ dataDir, now: clock.now }).close()
+  openAccountStore({ dataDir, now: clock.now, onError }).close()
   await opened.close()
   rmSync(killed, { recursive: true, force: true })
 })

@@ -4,7 +4,8 @@ import type { AuditEntry } from '../../domain/audit.ts'
 import type { FileFacts } from '../../domain/files.ts'
 import { daysRemaining, isExpired, type Push, viewsRemaining } from '../../domain/push.ts'
 import { formatTime } from '../../domain/time.ts'
-import type { Addressed, Created, GrantedFile, Labelled } from '../../services/pushes.ts'
+import type { Addressed, Labelled } from '../../services/owner-lists.ts'
+import type { Created, GrantedFile } from '../../services/pushes.ts'
 
 export type PresentOptions = { baseUrl: string; now: number }
 

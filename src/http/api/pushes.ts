@@ -131,7 +131,7 @@ export function createPushEndpoints(options: {
     const options = presentation(exchange)
     return answerJson(
       200,
-      listed.map((push) => presentListed(push, options)),
+      listed.pushes.map((push) => presentListed(push, options)),
     )
   }
 

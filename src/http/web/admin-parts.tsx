@@ -5,7 +5,7 @@ import type { Problems } from '../../domain/problems.ts'
 import type { Status } from '../../services/status.ts'
 import type { SettingInEffect } from './admin.tsx'
 import type { Member } from './guest.ts'
-import { ButtonForm, FormToken, Input, Moment, problemTexts, Tick } from './parts.tsx'
+import { ButtonForm, DamageNotice, FormToken, Input, Moment, problemTexts, Tick } from './parts.tsx'
 import type { WordKey } from './words/words.ts'
 
 export function StatusList({ guest, status }: { guest: Member; status: Status }) {
@@ -15,6 +15,7 @@ export function StatusList({ guest, status }: { guest: Member; status: Status })
   return (
     <section aria-labelledby="status-title">
       <h2 id="status-title">{say('admin_status')}</h2>
+      <DamageNotice damaged={status.damaged} words={words} />
       <dl class="facts">
         <dt>{say('admin_live')}</dt>
         <dd>{words.number(status.live)}</dd>

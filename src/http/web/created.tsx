@@ -2,8 +2,9 @@
 
 import { canExpire, isExpired, type Push, viewsRemaining } from '../../domain/push.ts'
 import type { Now } from '../../domain/time.ts'
+import type { Addressed } from '../../services/owner-lists.ts'
 import type { PageNonces } from '../../services/page-nonces.ts'
-import type { Addressed, Pushes } from '../../services/pushes.ts'
+import type { Pushes } from '../../services/pushes.ts'
 import { secretLink } from '../api/push-json.ts'
 import { ExpireForm } from './expire-form.tsx'
 import type { Guest } from './guest.ts'

@@ -1,12 +1,12 @@
 // The owner's lists: live and expired pushes, found by name and note, each with what remains of it.
 
-import { PAGE_SIZE } from '../../domain/audit.ts'
 import { isExpired, viewsRemaining } from '../../domain/push.ts'
 import type { Now } from '../../domain/time.ts'
-import type { Labelled, Pushes } from '../../services/pushes.ts'
+import type { Labelled } from '../../services/owner-lists.ts'
+import type { Pushes } from '../../services/pushes.ts'
 import type { Guest, Member } from './guest.ts'
 import type { AnswerGuest } from './page.tsx'
-import { KIND_WORDS, Moment } from './parts.tsx'
+import { DamageNotice, KIND_WORDS, Moment } from './parts.tsx'
 import type { WordKey, Words } from './words/words.ts'
 
 export type DashboardOptions = { answer: AnswerGuest; pushes: Pick<Pushes, 'list' | 'search'>; now: Now }
@@ -17,8 +17,13 @@ export function createDashboard({ answer, pushes, now }: DashboardOptions) {
   return async (guest: Member): Promise<Response> => {
     const asked = readAsked(guest)
     const { say } = guest.words
-    const listed =
-      asked.query === '' ? await pushes.list(guest.account, asked) : await pushes.search(guest.account, asked)
+    const {
+      pushes: listed,
+      damaged,
+      isFull,
+    } = asked.query === ''
+      ? await pushes.list(guest.account, asked)
+      : await pushes.search(guest.account, asked)
     const content = (
       <>
         <h1>{say('pushes_title')}</h1>
@@ -31,13 +36,14 @@ export function createDashboard({ answer, pushes, now }: DashboardOptions) {
           </a>
         </nav>
         <SearchForm guest={guest} asked={asked} />
-        {listed.length === 0 ? <p>{say(emptyText(asked))}</p> : null}
+        <DamageNotice damaged={damaged} words={guest.words} />
+        {listed.length + damaged === 0 ? <p>{say(emptyText(asked))}</p> : null}
         <ul class="rows">
           {listed.map((push) => (
             <Row key={push.urlToken} guest={guest} listed={push} now={now()} />
           ))}
         </ul>
-        <Pages guest={guest} asked={asked} hasNext={listed.length === PAGE_SIZE} />
+        <Pages guest={guest} asked={asked} hasNext={isFull} />
       </>
     )
     return answer(content, { guest, title: say('pushes_title'), scripts: ['common'] })

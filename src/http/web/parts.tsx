@@ -131,6 +131,15 @@ export function Notice({ kind, children }: { kind: NoticeKind; children: Compone
   )
 }
 
+/** Of what a list cannot show. */
+export function DamageNotice({ damaged, words }: { damaged: number; words: Words }) {
+  return damaged === 0 ? null : (
+    <Notice kind="bad">
+      <p>{words.say('damaged', { n: damaged })}</p>
+    </Notice>
+  )
+}
+
 /** The token of the session, for every form that changes something. */
 export function FormToken({ guest }: { guest: Guest }) {
   return guest.session === null ? null : <input type="hidden" name="form" value={guest.session.formToken} />

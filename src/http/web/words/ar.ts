@@ -314,6 +314,7 @@ export const ar: Catalogue = {
   pushes_none_expired: 'لم تنتهِ صلاحية أي مشاركة بعد.',
   pushes_not_found: 'لا توجد مشاركة تحوي هذه الكلمات في اسمها أو ملاحظتها.',
   pushes_no_more: 'لا يوجد شيء في هذه الصفحة.',
+  damaged: 'تالفة على قرص هذا الخادم ولذلك لا تُعرض: {n}. يذكرها سجلّ الخادم.',
   pushes_back: 'العودة إلى مشاركاتي',
   push_unnamed: '{kind} بلا اسم',
   push_share: 'الرابط ورمز QR والرسالة',

@@ -267,6 +267,8 @@ export const de: Catalogue = {
   pushes_none_expired: 'Noch ist nichts abgelaufen.',
   pushes_not_found: 'Keine Übergabe enthält diese Wörter in Name oder Notiz.',
   pushes_no_more: 'Auf dieser Seite ist nichts.',
+  damaged:
+    'Auf der Platte dieses Servers beschädigt und deshalb nicht gezeigt: {n}. Sein Protokoll nennt sie.',
   pushes_back: 'Zurück zu meinen Übergaben',
   push_unnamed: '{kind} ohne Namen',
   push_share: 'Link, QR-Code und Nachricht',

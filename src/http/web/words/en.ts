@@ -254,6 +254,8 @@ export const en = {
   pushes_none_expired: 'Nothing has expired yet.',
   pushes_not_found: 'No push has these words in its name or note.',
   pushes_no_more: 'There is nothing on this page.',
+  damaged:
+    'Damaged on the disk of this server, and therefore not shown: {n}. Whoever runs it finds them named in its log.',
   pushes_back: 'Back to my pushes',
   push_unnamed: '{kind} without a name',
   push_share: 'Link, QR code and message',

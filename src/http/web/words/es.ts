@@ -265,6 +265,7 @@ export const es: Catalogue = {
   pushes_none_expired: 'Todavía no ha caducado nada.',
   pushes_not_found: 'Ningún envío tiene estas palabras en el nombre o la nota.',
   pushes_no_more: 'No hay nada en esta página.',
+  damaged: 'Dañados en el disco de este servidor y por eso no mostrados: {n}. Su registro los nombra.',
   pushes_back: 'Volver a mis envíos',
   push_unnamed: '{kind} sin nombre',
   push_share: 'Enlace, código QR y mensaje',

@@ -270,6 +270,7 @@ export const fr: Catalogue = {
   pushes_none_expired: 'Rien n’a encore expiré.',
   pushes_not_found: 'Aucun partage ne contient ces mots dans son nom ou sa note.',
   pushes_no_more: 'Il n’y a rien sur cette page.',
+  damaged: 'Endommagés sur le disque de ce serveur et donc non affichés : {n}. Son journal les nomme.',
   pushes_back: 'Retour à mes partages',
   push_unnamed: '{kind} sans nom',
   push_share: 'Lien, code QR et message',

@@ -247,6 +247,8 @@ export const ja: Catalogue = {
   pushes_none_expired: '期限切れのものはまだありません。',
   pushes_not_found: '名前またはメモにこの語句を含む共有はありません。',
   pushes_no_more: 'このページには何もありません。',
+  damaged:
+    'このサーバーのディスク上で破損しているため表示できないもの: {n} 件。サーバーのログに記録されています。',
   pushes_back: '自分の共有に戻る',
   push_unnamed: '{kind}（名前なし）',
   push_share: 'リンク、QR コード、メッセージ',

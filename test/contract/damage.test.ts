@@ -1,0 +1,142 @@
+// A row that the disk altered: whoever asks for it gets an error, everybody else goes on, and the operator is told.
+
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { type Api, PUSHES, startApi } from '../support/api.ts'
+import { alterDatabase } from '../support/damage.ts'
+
+let api: Api
+let owner: string
+beforeEach(async () => {
+  api = await startApi()
+  owner = await api.addAccount('ann@example.org', { isAdmin: true })
+})
+afterEach(() => api.close())
+
+const alter = (statement: string) => alterDatabase(api.dataDir, statement)
+
+/** How often the log tells of a damaged place by itself, not as the cause of a failed request. */
+const toldOf = (place: string) =>
+  api.log.filter((line) =>
+    line.endsWith(
+      `error the database is damaged: ${place} is not as it was written. Restore it from a backup`,
+    ),
+  ).length
+
+async function signIn(email: string): Promise<{ cookie: string }> {
+  const body = new URLSearchParams({ email, password: 'correct horse battery' }).toString()
+  const headers = { 'content-type': 'application/x-www-form-urlencoded', origin: 'http://localhost' }
+  const answer = await api.fetch('/sign-in', { method: 'POST', body, headers })
+  return { cookie: answer.headers.get('set-cookie')?.split(';', 1)[0] ?? '' }
+}
+
+const page = async (path: string, headers: { cookie: string }) => {
+  const response = await api.fetch(path, { headers })
+  return { status: response.status, text: await response.text() }
+}
+
+test.each([
+  ['its row', 'UPDATE pushes SET views = 1'],
+  ['its payload', "UPDATE push_secrets SET payload = x'0101'"],
+  ['its key', "UPDATE push_keys SET wrapped_key = x'0101'"],
+  ['the name of its file', "UPDATE push_files SET filename = x'0101'"],
+  ['a file that it has lost', 'DELETE FROM push_files'],
+])(
+  'a push is not handed out when damage has hit %s, and the log says which push it is',
+  async (_, damage) => {
+    const body = new FormData()
+    body.set('push[kind]', 'file')
+    body.append('push[files][]', new File(['content'], 'a.txt'))
+    const created = await api.call<{ url_token: string }>(PUSHES, { method: 'POST', body, token: owner })
+    expect(created.status).toBe(201)
+    alter(damage)
+    expect((await api.retrieve(created.body.url_token)).status).toBe(500)
+    expect(api.log.join('\n')).toContain('the database is damaged: push 1 is not as it was written')
+    expect(api.entries().map(({ kind }) => kind)).toEqual(['creation'])
+  },
+)
+
+describe('lists show what is intact, and tell once what is not', () => {
+  test.each([
+    ['a row', 'UPDATE pushes SET views = 1 WHERE id = 2'],
+    ['a name', "UPDATE push_labels SET name = x'0101' WHERE push_id = 2"],
+  ])('of pushes, with %s damaged', async (_, damage) => {
+    for (const name of ['one', 'two', 'three']) await api.create({ name }, { token: owner })
+    const session = await signIn('ann@example.org')
+    alter(damage)
+    for (let n = 0; n < 2; n += 1)
+      expect((await api.list('active', owner)).map(({ name }) => name)).toEqual(['three', 'one'])
+    expect(toldOf('push 2')).toBe(1)
+    const { status, text } = await page('/pushes', session)
+    expect(status).toBe(200)
+    expect(text).toContain('Damaged on the disk of this server, and therefore not shown: 1.')
+    expect(text).not.toContain('two')
+    expect((await page('/pushes?q=three', session)).text).toContain('not shown: 1.')
+    expect((await page('/admin', session)).text).toContain('not shown: 1.')
+  })
+
+  test('of pushes, whose next page is found all the same', async () => {
+    for (let n = 0; n < 60; n += 1) await api.create({ name: `name ${n}.` }, { token: owner })
+    const session = await signIn('ann@example.org')
+    alter('UPDATE pushes SET views = 1 WHERE id = 50')
+    expect((await api.list('active', owner)).length).toBe(49)
+    expect((await api.list('active', owner, 2)).length).toBe(10)
+    expect((await page('/pushes', session)).text).toContain('page=2')
+    expect((await page('/pushes?q=name', session)).text).toContain('page=2')
+    expect((await page('/pushes?q=name+3.', session)).text).toContain('name 3.')
+  })
+
+  test('of tokens, of which the others can be made and revoked', async () => {
+    const { apiTokens } = api
+    await apiTokens().createApiToken({ email: 'ann@example.org', name: 'laptop' })
+    alter("UPDATE api_tokens SET name = 'other' WHERE id = 1")
+    expect((await api.fetch(`${PUSHES}/active`, { token: owner })).status).toBe(500)
+    await apiTokens().createApiToken({ email: 'ann@example.org', name: 'phone' })
+    await apiTokens().revokeApiToken({ email: 'ann@example.org', nameOrPrefix: 'laptop' })
+    expect(
+      apiTokens()
+        .listApiTokens('ann@example.org')
+        .map(({ name }) => name),
+    ).toEqual(['phone'])
+    expect(toldOf('API token 1')).toBe(1)
+  })
+
+  test('of accounts and links, and the damaged account can be stopped and removed', async () => {
+    const bob = await api.addAccount('bob@example.org')
+    const { url_token } = await api.create({}, { token: bob })
+    alter('UPDATE accounts SET created_at = 1 WHERE id = 2')
+    const accounts = api.accounts()
+    expect(accounts.listAccounts().map(({ email }) => email)).toEqual(['ann@example.org'])
+    expect((await page('/admin', await signIn('ann@example.org'))).text).not.toContain('bob@example.org')
+    expect((await api.fetch(`${PUSHES}/active`, { token: bob })).status).toBe(500)
+    await accounts.disableAccount('bob@example.org')
+    expect((await api.fetch(`${PUSHES}/active`, { token: bob })).status).toBe(401)
+    expect(await accounts.removeAccount('bob@example.org')).toEqual({ pushes: 1 })
+    expect((await api.retrieve(url_token)).status).toBe(404)
+    await api.addAccount('bob@example.org')
+    expect(accounts.listAccounts()).toHaveLength(2)
+    expect(toldOf('account 2')).toBe(1)
+  })
+})
+
+test('whose session is damaged is not signed in any more, and can do so again', async () => {
+  const { html_url } = await api.create()
+  const session = await signIn('ann@example.org')
+  expect((await page('/account', session)).status).toBe(200)
+  alter("UPDATE sessions SET ip = '192.0.2.99'")
+  for (const [path, status] of [
+    ['/', 200],
+    [new URL(html_url).pathname, 200],
+    ['/account', 303],
+  ] as const)
+    expect((await page(path, session)).status).toBe(status)
+  expect(toldOf('session 1')).toBe(1)
+  expect((await page('/account', await signIn('ann@example.org'))).status).toBe(200)
+})
+
+test('whose account is damaged can still open what others push', async () => {
+  const { html_url } = await api.create()
+  const session = await signIn('ann@example.org')
+  alter('UPDATE accounts SET created_at = 1')
+  expect((await page(new URL(html_url).pathname, session)).status).toBe(200)
+  expect((await page('/account', session)).status).toBe(303)
+})

@@ -1,0 +1,12 @@
+// A database altered as a disk would: past the server, with no regard for what may be.
+
+import { Database } from 'bun:sqlite'
+import { join } from 'node:path'
+
+export function alterDatabase(dataDir: string, statement: string): void {
+  const database = new Database(join(dataDir, 'oncebox.db'))
+  for (const pragma of ['foreign_keys = OFF', 'ignore_check_constraints = ON'])
+    database.run(`PRAGMA ${pragma}`)
+  database.run(statement)
+  database.close()
+}
