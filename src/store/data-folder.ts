@@ -12,7 +12,7 @@ import {
   statSync,
   writeSync,
 } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { type Keyring, newKeyFile, parseKeyFile } from '../crypto/keyring.ts'
 import { DomainError } from '../domain/errors.ts'
 
@@ -42,7 +42,10 @@ export function dataFolder(path: string): DataFolder {
 export function prepareDataFolder(folder: DataFolder): void {
   try {
     if (mkdirSync(folder.path, { recursive: true, mode: 0o700 })) syncFolder(dirname(folder.path))
-    if (!existsSync(folder.database)) refuseForeign(folder)
+    if (!holdsData(folder)) {
+      refuseBereft(folder)
+      refuseForeign(folder)
+    }
     chmodSync(folder.path, 0o700)
   } catch (cause) {
     throw cause instanceof DomainError ? cause : cannot('use', folder.path, cause)
@@ -72,8 +75,27 @@ export function isReadableByOthers(path: string): boolean {
   return process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0
 }
 
+/** A database is empty until its first start has come far enough to write to it. */
+function holdsData({ database }: DataFolder): boolean {
+  return existsSync(database) && statSync(database).size > 0
+}
+
+/** What a server makes once its database is there tells of one that was lost. */
+function refuseBereft(folder: DataFolder): void {
+  if (!existsSync(folder.reserve) && !existsSync(folder.files)) return
+  throw new DomainError(
+    'conflict',
+    `The database ${folder.database} is ${existsSync(folder.database) ? 'empty' : 'missing'}, though this folder was in use. ` +
+      'Restore the folder from a backup, or name another one with --data-dir to begin anew.',
+  )
+}
+
 function refuseForeign(folder: DataFolder): void {
-  const ours = new Set(['lost+found', 'instance.key', 'serve.lock', 'serve.lock-journal', 'serve.holder'])
+  const ours = new Set(
+    [folder.database, folder.key, folder.lock, folder.holder].flatMap((path) =>
+      ['', '-journal', '-wal', '-shm'].map((ending) => `${basename(path)}${ending}`),
+    ),
+  ).add('lost+found')
   const foreign = readdirSync(folder.path).find((name) => !ours.has(name))
   if (foreign === undefined) return
   const found = `it holds no Oncebox data but other files (such as ${JSON.stringify(foreign)})`

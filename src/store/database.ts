@@ -22,6 +22,7 @@ const CACHE_KIB = 32 * 1024
 const WAL_PAGES = 2000
 /** Whatever SQLite says while a database is opened is about its file: damaged, forbidden, locked, on a full disk. */
 const UNUSABLE = /^SQLITE_/
+const RESTORE = 'Restore the folder from a backup.'
 /** A database has at least one page, and no page is smaller. */
 const MIN_BYTES = 512
 
@@ -39,14 +40,27 @@ export function openConnection(path: string, options: ConnectionOptions): Connec
 function refuseRemnant(path: string): void {
   const size = existsSync(path) ? statSync(path).size : 0
   if (size > 0 && size < MIN_BYTES)
-    throw new DomainError('conflict', `The database ${path} is damaged: only ${size} bytes of it are left.`)
+    throw new DomainError(
+      'conflict',
+      `The database ${path} is damaged: only ${size} bytes of it are left. ${RESTORE}`,
+    )
 }
 
 /** What SQLite says of a file that is not as it should be, as a matter for the operator. */
 export function explainFailure(path: string, cause: unknown): unknown {
-  const isOfFile = cause instanceof Error && 'code' in cause && UNUSABLE.test(String(cause.code))
-  return isOfFile ? new DomainError('conflict', `Cannot use the database ${path}: ${cause.message}`) : cause
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+  if (!(cause instanceof Error) || !UNUSABLE.test(code)) return cause
+  const [, remedy = ''] = REMEDIES.find(([codes]) => codes.test(code)) ?? []
+  return new DomainError('conflict', `Cannot use the database ${path}: ${cause.message}. ${remedy}`.trimEnd())
 }
+
+const REMEDIES: [RegExp, string][] = [
+  [/CORRUPT|NOTADB/, RESTORE],
+  [/CANTOPEN|READONLY|PERM|AUTH/, 'See that this user may read and write it and its folder.'],
+  [/BUSY|LOCKED/, 'Another process works on it: try again in a moment.'],
+  [/FULL/, 'Make room on its disk.'],
+  [/IOERR/, 'Its disk fails: see the log of the system.'],
+]
 
 function open(path: string, { create, busyTimeout }: ConnectionOptions): Connection {
   const database = new Database(path, { readwrite: true, create, strict: true })

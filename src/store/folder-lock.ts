@@ -9,6 +9,7 @@ import { isBusy } from './group-commit.ts'
 
 const PATIENCE_MS = 5_000
 const RETRY_MS = 100
+const MOMENT_MS = 50
 
 export type FolderLock = { release(): void }
 
@@ -16,7 +17,7 @@ export type FolderLock = { release(): void }
 export async function lockFolder(folder: DataFolder, patience = PATIENCE_MS): Promise<FolderLock> {
   const deadline = performance.now() + patience
   for (;;) {
-    const database = tryLock(folder.lock)
+    const database = tryLock(folder.lock, 'BEGIN EXCLUSIVE')
     if (database !== null) {
       writeFileSync(folder.holder, `process ${process.pid} on ${hostname()}\n`, { mode: 0o600 })
       return { release: () => release(database, folder) }
@@ -26,23 +27,25 @@ export async function lockFolder(folder: DataFolder, patience = PATIENCE_MS): Pr
   }
 }
 
-/** Runs a work for a command beside the server, unless there is one: then it has been done. */
-export function whileUnserved(folder: DataFolder, work: () => void): void {
-  const database = tryLock(folder.lock)
-  if (database === null) return
+/** Runs a work for a command, unless there is a server: then false, since that has done it. Commands share the lock. */
+export function whileUnserved(folder: DataFolder, work: () => void): boolean {
+  // Long enough for a server that is refused for a command's sake: its try bars others for a moment.
+  const database = tryLock(folder.lock, 'BEGIN; SELECT count(*) FROM sqlite_master', MOMENT_MS)
+  if (database === null) return false
   try {
     work()
+    return true
   } finally {
     database.close()
   }
 }
 
 /** The open transaction is the lock; the kernel frees it, whatever ends the process. */
-function tryLock(path: string): Database | null {
+function tryLock(path: string, statements: string, patience = 0): Database | null {
   const database = new Database(path, { readwrite: true, create: true })
   try {
-    database.run('PRAGMA busy_timeout = 0')
-    database.run('BEGIN EXCLUSIVE')
+    database.run(`PRAGMA busy_timeout = ${patience}`)
+    database.run(statements)
     return database
   } catch (cause) {
     database.close()

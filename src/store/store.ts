@@ -86,9 +86,10 @@ export function openAccountStore({ dataDir, now, onError }: AccountStoreOptions)
   const folder = dataFolder(dataDir)
   requireDataFolder(folder)
   // To open a damaged log is to lose what follows the damage.
-  whileUnserved(folder, () => requireIntactLog(folder.database))
+  const isUnserved = whileUnserved(folder, () => requireIntactLog(folder.database))
   const connection = openConnection(folder.database, { create: false, busyTimeout: COMMAND_BUSY_MS })
   try {
+    if (isUnserved) requireIntact(connection)
     requireCurrentSchema(connection.database)
   } catch (cause) {
     connection.close()

@@ -2,7 +2,16 @@
 
 import { Database } from 'bun:sqlite'
 import { afterEach, expect, test } from 'bun:test'
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { createStage, runBinary, type Started } from '../support/binary.ts'
 
@@ -202,7 +211,33 @@ test.each([
   ]) {
     expect(refused.code).toBe(1)
     expect(refused.stderr).toContain(`oncebox: Cannot use the database ${path}`)
+    expect(refused.stderr).toContain('Restore the folder from a backup.')
     expect(refused.stderr).not.toMatch(TRACE)
   }
+  expect(readFileSync(path).equals(damaged)).toBe(true)
+})
+
+test.each([
+  ['missing', (path: string) => rmSync(path)],
+  ['empty', (path: string) => truncateSync(path)],
+])('a folder whose database is %s is not taken for a new one', async (state, lose) => {
+  const { dataDir } = await usedFolder()
+  const path = join(dataDir, 'oncebox.db')
+  lose(path)
+  const { code, stderr } = await stage.serve(dataDir)
+  expect(code).toBe(1)
+  expect(stderr).toContain(`oncebox: The database ${path} is ${state}, though this folder was in use.`)
+  expect((await runBinary(['user', 'list', '--data-dir', dataDir])).code).toBe(1)
+})
+
+test('a page that is no page any more is told by commands as well, before they write', async () => {
+  const { dataDir } = await usedFolder()
+  const path = join(dataDir, 'oncebox.db')
+  const damaged = readFileSync(path)
+  damaged.fill(0xa5, damaged.length - 4096)
+  writeFileSync(path, damaged)
+  const { code, stderr } = await runBinary(['user', 'list', '--data-dir', dataDir])
+  expect(code).toBe(1)
+  expect(stderr).toContain(`The database ${path} is damaged`)
   expect(readFileSync(path).equals(damaged)).toBe(true)
 })

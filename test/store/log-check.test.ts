@@ -6,6 +6,8 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
+import { dataFolder } from '../../src/store/data-folder.ts'
+import { whileUnserved } from '../../src/store/folder-lock.ts'
 import { findDamage, requireIntactLog } from '../../src/store/log-check.ts'
 import { openAccountStore } from '../../src/store/store.ts'
 import { openTestStore, storePush } from '../support/store.ts'
@@ -132,6 +134,13 @@ test('server and commands both refuse a folder whose log is damaged, and leave i
   writeFileSync(log, altered)
   expect(() => openAccountStore({ dataDir: killed, now: clock.now, onError })).toThrow('is damaged at byte')
   await expect(openTestStore({ dataDir: killed, clock })).rejects.toThrow('is damaged at byte')
+  expect(readFileSync(log)).toEqual(altered)
+  // Another command that holds the lock is not a server.
+  whileUnserved(dataFolder(killed), () =>
+    expect(() => openAccountStore({ dataDir: killed, now: clock.now, onError })).toThrow(
+      'is damaged at byte',
+    ),
+  )
   expect(readFileSync(log)).toEqual(altered)
   // Beside a server it is not looked at: that has done so.
   openAccountStore({ dataDir, now: clock.now, onError }).close()
