@@ -134,6 +134,23 @@ test('connections that send too slowly, too little or nothing are ended', async 
   )
 }, 60_000)
 
+test('who sends slowly but steadily is not cut off: 8 KB/s, for longer than a connection may be idle', async () => {
+  const SECONDS = 36
+  const payload = 'x'.repeat(SECONDS * 8000)
+  const json = JSON.stringify({ push: { payload } })
+  const form = `--x\r\nContent-Disposition: form-data; name="push[payload]"\r\n\r\n${payload}\r\n--x--\r\n`
+  const steadily = (text: string) => drip(text.match(/[\s\S]{1,4000}/g) ?? [], 500)
+  const created = [
+    [`${POST}Content-Length: ${json.length}\r\n\r\n`, ...steadily(json)],
+    [
+      `POST /api/v2/pushes HTTP/1.1\r\n${HOST}Content-Type: multipart/form-data; boundary=x\r\n`,
+      `Content-Length: ${form.length}\r\n\r\n`,
+      ...steadily(form),
+    ],
+  ].map((parts) => sendRaw(server.port, parts, (SECONDS + 15) * 1000))
+  expect((await Promise.all(created)).map(({ statuses }) => statuses)).toEqual([[201], [201]])
+}, 90_000)
+
 test('clients that go away in the middle leave nothing behind', async () => {
   const half = `${POST}Content-Length: 100\r\n\r\n{"push":`
   await Promise.all(Array.from({ length: 50 }, () => sendRaw(server.port, [half], 20)))

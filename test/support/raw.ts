@@ -37,7 +37,7 @@ export async function sendRaw(port: number, parts: Iterable<RawPart>, timeoutMs 
   return { ...answer, statuses }
 }
 
-/** Each character after a pause. */
-export function drip(text: string, pauseMs: number): RawPart[] {
-  return [...text].flatMap((character) => [pauseMs, character])
+/** Each piece after a pause; of a text, each character. */
+export function drip(pieces: Iterable<string>, pauseMs: number): RawPart[] {
+  return [...pieces].flatMap((piece) => [pauseMs, piece])
 }

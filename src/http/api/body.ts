@@ -39,7 +39,7 @@ export async function readBody(request: Request, limits: BodyLimits): Promise<Ui
   if (announced > limits.maxBytes) throw tooLarge(limits)
   // The server never hands over more than was announced. Room is taken for what is there: to announce costs nothing.
   const isSmall = announced <= FREE_BYTES
-  const reading = isSmall ? arrivedOf(request).bytes().catch(brokenOff) : readChunks(request, limits)
+  const reading = isSmall ? exchangeOf(request).arrived.bytes().catch(brokenOff) : readChunks(request, limits)
   return withDeadline(reading, limits.timeoutMs)
 }
 
@@ -48,24 +48,23 @@ export async function* streamBody(
   request: Request,
   { timeoutMs, maxStreamBytes }: Pick<BodyLimits, 'timeoutMs' | 'maxStreamBytes'>,
 ): AsyncGenerator<Uint8Array> {
+  const { arrived, stayOpen } = exchangeOf(request)
   const started = performance.now()
   let size = 0
   try {
-    for await (const chunk of arrivedOf(request).body ?? []) {
+    for await (const chunk of arrived.body ?? []) {
       size += chunk.length
       if (size > maxStreamBytes)
         throw tooLarge({ maxBytes: maxStreamBytes, flag: '--max-files or --max-file-bytes' })
       const elapsed = performance.now() - started
-      if (elapsed > timeoutMs && size < (elapsed / 1000) * MIN_BYTES_PER_SECOND) throw tooSlow()
+      const keepsUp = size >= (elapsed / 1000) * MIN_BYTES_PER_SECOND
+      if (keepsUp) stayOpen()
+      else if (elapsed > timeoutMs) throw tooSlow()
       yield chunk
     }
   } catch (cause) {
     throw cause instanceof DomainError ? cause : brokenOff()
   }
-}
-
-function arrivedOf(request: Request): Request {
-  return exchangeOf(request).arrived
 }
 
 async function readChunks(request: Request, limits: BodyLimits): Promise<Uint8Array> {
