@@ -141,6 +141,31 @@ describe('a multipart body', () => {
     expect(await payloadOf(await sendParts(multipart([payload(sent)])))).toBe(sent)
   })
 
+  test.each([
+    ['without a name', 'Content-Disposition: form-data'],
+    ['with an empty name', 'Content-Disposition: form-data; name=""'],
+  ])('may hold a part %s, which is not ours', async (_, header) => {
+    const nameless = Buffer.from(`--${BOUNDARY}\r\n${header}\r\n\r\nx\r\n`)
+    expect(await payloadOf(await sendParts(Buffer.concat([nameless, multipart([payload('a')])])))).toBe('a')
+  })
+
+  test.each([
+    ['that does not say what it is', 'Content-Type: text/plain'],
+    ['with too many headers before it says so', `X-Long: ${'x'.repeat(20_000)}`],
+  ])('is refused when a part is in it %s: nothing is dropped without a word', async (_, header) => {
+    const whole = multipart([payload('a')]).toString()
+    const disposition = 'Content-Disposition'
+    const body = whole.replace(
+      disposition,
+      `${header}\r\n${header.startsWith('X') ? '' : 'X-'}${disposition}`,
+    )
+    const { status, body: told } = await sendParts(Buffer.from(body))
+    expect<unknown[]>([status, Object.values(told).join()]).toEqual([
+      400,
+      expect.stringContaining('Content-Disposition'),
+    ])
+  })
+
   test('may quote its boundary', async () => {
     const body = multipart([payload('a')])
     expect(await payloadOf(await sendParts(body, `multipart/form-data; boundary="${BOUNDARY}"`))).toBe('a')

@@ -95,6 +95,14 @@ test('a form of many fields still is one', async () => {
   expect(answer.status).toBe(201)
 })
 
+test('a refusal of a form does not wait for the rest of it', async () => {
+  const file = '--x\r\nContent-Disposition: form-data; name="push[files][]"; filename="a"\r\n\r\ncontent'
+  const head =
+    'POST /api/v2/pushes HTTP/1.1\r\nHost: localhost\r\nContent-Type: multipart/form-data; boundary=x\r\n'
+  const { statuses } = await sendRaw(server.port, [`${head}Content-Length: 100000\r\n\r\n${file}`], 3_000)
+  expect(statuses).toEqual([401])
+})
+
 test('names of parts are no place to keep things', async () => {
   const body = form([
     ['push[payload]', 'x'],

@@ -38,7 +38,7 @@ export async function readMultipart(
   const stop = new AbortController()
   const abort = (cause: unknown) => stop.abort(cause)
   const readText = createTextReader(options)
-  const claimsType = watchContentTypes(parser)
+  const claimsType = watchHeaders(parser, () => abort(malformed('has a part without a Content-Disposition')))
   const parts: Promise<Part>[] = []
   /** Names are kept until the request is answered, as the text is. */
   const takeNames = (name: string, filename: unknown) => {
@@ -47,7 +47,8 @@ export async function readMultipart(
   }
   parser.on('error', abort)
   parser.on('partsLimit', () => abort(malformed(`has more than ${MAX_PARTS} parts`)))
-  parser.on('file', (name, content, filename, _encoding, claimed) => {
+  parser.on('file', (given: string | undefined, content, filename, _encoding, claimed) => {
+    const name = decodeName(given)
     const contentType = claimsType() ? claimed : ANY_TYPE
     // Whoever reads the part sees its error; when nobody does, it must not end the process.
     content.on('error', () => undefined)
@@ -63,8 +64,8 @@ export async function readMultipart(
     const isFile = typeof filename === 'string'
     const reading = isFile ? readFile({ filename, contentType, content }, options) : readText(content)
     const part = reading.then((value) => {
-      options.onPart?.(decodeName(name), value)
-      return { name: decodeName(name), value }
+      options.onPart?.(name, value)
+      return { name, value }
     })
     part.catch(abort)
     parts.push(part)
@@ -93,14 +94,16 @@ function createParser(contentType: string): BusboyInstance {
 
 /**
  * Whether the part that begins now names its type. The parser itself says text/plain for "nothing said", so this looks
- * at the headers just before it does.
+ * at the headers just before it does. It would also pass over a part that does not say what it is, or that says so
+ * behind more headers than there is room for.
  */
-function watchContentTypes(parser: BusboyInstance): () => boolean {
+function watchHeaders(parser: BusboyInstance, onNoDisposition: () => void): () => boolean {
   const inside = parser as unknown as { _parser: { parser: EventEmitter } }
   let claims = false
   inside._parser.parser.prependListener('part', (part: EventEmitter) => {
     part.on('header', (header: Record<string, unknown>) => {
       claims = header['content-type'] !== undefined
+      if (header['content-disposition'] === undefined) onNoDisposition()
     })
   })
   return () => claims
@@ -112,13 +115,29 @@ async function feed(
   parser: BusboyInstance,
   signal: AbortSignal,
 ): Promise<void> {
-  for await (const chunk of body) {
-    signal.throwIfAborted()
-    if (!parser.write(chunk)) await once(parser, 'drain', { signal })
+  const chunks = body[Symbol.asyncIterator]()
+  try {
+    for (;;) {
+      const next = await nextUnlessAborted(chunks, signal)
+      if (next.done) break
+      if (!parser.write(next.value)) await once(parser, 'drain', { signal })
+    }
+  } finally {
+    chunks.return?.().catch(() => undefined)
   }
   const finished = once(parser, 'finish', { signal })
   parser.end()
   await finished
+}
+
+/** A refusal does not wait for a sender who pauses. */
+function nextUnlessAborted<T>(chunks: AsyncIterator<T>, signal: AbortSignal): Promise<IteratorResult<T>> {
+  const { promise, resolve, reject } = Promise.withResolvers<IteratorResult<T>>()
+  const abort = () => reject(signal.reason)
+  signal.addEventListener('abort', abort)
+  if (signal.aborted) abort()
+  else chunks.next().then(resolve, reject)
+  return promise.finally(() => signal.removeEventListener('abort', abort))
 }
 
 /** A form sends an empty part without a name for a file that was not chosen: that is none. */
