@@ -97,6 +97,7 @@ export async function openInstance(
     keyFile: config.keyFile,
     systemNow: ports.now,
     acceptClock: config.acceptClock,
+    removeDamaged: config.removeDamaged,
     minFreeSpace: config.minFreeSpace,
     onStep: ports.onStep,
     onError: (err) =>

@@ -77,7 +77,8 @@ const EXPIRY = 'When pushes expire'
 const LIMITS = 'Limits'
 const RUNNING = 'Running'
 
-const toggle = { placeholder: 'true|false', parse: truth, bare: 'true' }
+const on = { placeholder: 'true|false', parse: truth, bare: 'true', default: 'true' }
+const off = { ...on, default: 'false' }
 const days = { group: EXPIRY, placeholder: 'days', parse: wholeNumber('1', '3650') }
 const views = { group: EXPIRY, placeholder: 'views', parse: wholeNumber('1', '1000000') }
 
@@ -130,36 +131,31 @@ export const settings = {
   anonymousAccess: {
     flag: 'anonymous-access',
     group: PUSHES,
-    ...toggle,
-    default: 'true',
+    ...on,
     help: 'Whether people without an account may use the API and create pushes; links open for everybody',
   },
   signups: {
     flag: 'signups',
     group: PUSHES,
-    ...toggle,
-    default: 'false',
+    ...off,
     help: 'Whether anybody may make an account; otherwise administrators invite',
   },
   files: {
     flag: 'files',
     group: PUSHES,
-    ...toggle,
-    default: 'true',
+    ...on,
     help: 'Whether files may be pushed; it takes an account, always',
   },
   urlPushes: {
     flag: 'url-pushes',
     group: PUSHES,
-    ...toggle,
-    default: 'true',
+    ...on,
     help: 'Whether links may be pushed',
   },
   qrPushes: {
     flag: 'qr-pushes',
     group: PUSHES,
-    ...toggle,
-    default: 'true',
+    ...on,
     help: 'Whether QR codes may be pushed',
   },
   expireAfterDaysDefault: {
@@ -201,15 +197,13 @@ export const settings = {
   retrievalStepDefault: {
     flag: 'retrieval-step-default',
     group: EXPIRY,
-    ...toggle,
-    default: 'true',
+    ...on,
     help: 'Whether a link asks for a click before it reveals, when its creator does not say',
   },
   deletableByViewerDefault: {
     flag: 'deletable-by-viewer-default',
     group: EXPIRY,
-    ...toggle,
-    default: 'true',
+    ...on,
     help: 'Whether viewers may delete a push, when its creator does not say',
   },
   purgeAfter: {
@@ -272,9 +266,14 @@ export const settings = {
   acceptClock: {
     flag: 'accept-clock',
     group: RUNNING,
-    ...toggle,
-    default: 'false',
+    ...off,
     help: "Start although the system's clock is more than a day behind the last one seen",
+  },
+  removeDamaged: {
+    flag: 'remove-damaged',
+    group: RUNNING,
+    ...off,
+    help: 'Remove the pushes that a faulty disk has altered: for one start, when there is no backup to restore',
   },
   logFormat: {
     flag: 'log-format',

@@ -50,6 +50,7 @@ test('without anything given, every setting has its default', () => {
     sweepEvery: 60_000,
     trustedProxies: [],
     acceptClock: false,
+    removeDamaged: false,
     logFormat: 'text',
   })
 })

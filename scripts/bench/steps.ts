@@ -9,8 +9,8 @@ import { newDataKey, openSecrets, sealSecrets } from '../../src/crypto/push-secr
 import { lookupOf, newUrlToken } from '../../src/crypto/url-token.ts'
 import { presentView } from '../../src/http/api/push-json.ts'
 import type { StoredPush } from '../../src/store/pushes.ts'
-import { openStore } from '../../src/store/store.ts'
-import { examplePush } from '../../test/support/store.ts'
+import { createTestClock } from '../../test/support/instance.ts'
+import { examplePush, openTestStore } from '../../test/support/store.ts'
 import type { Step } from './report.ts'
 import type { Sandbox } from './sandbox.ts'
 
@@ -47,18 +47,7 @@ export async function measureSteps(sandbox: Sandbox): Promise<Step[]> {
 }
 
 async function measureStore(dataDir: string): Promise<Step[]> {
-  const fail = (cause: unknown) => {
-    throw cause
-  }
-  const store = await openStore({
-    dataDir,
-    keyFile: null,
-    systemNow: Date.now,
-    acceptClock: false,
-    minFreeSpace: 0,
-    onError: fail,
-    onFatal: fail,
-  })
+  const { store, close } = await openTestStore({ dataDir, clock: createTestClock(Date.now()) })
   const { sealing: instanceKey } = store.keyring
   const made: StoredPush[] = []
   for (let n = 0; n < AT_ONCE; n += 1) {
@@ -81,7 +70,7 @@ async function measureStore(dataDir: string): Promise<Step[]> {
   const next = () => made[turn++ % made.length] as StoredPush
   const open = () => ({ content: null, isOwnLook: false })
   const claim = await time(() => store.pushes.claimView({ lookup: next().lookup, visit: VISIT, open }))
-  await store.close()
+  await close()
   return [{ name: `read its rows and claim the view, durably (${AT_ONCE} at once)`, microseconds: claim }]
 }
 

@@ -16,22 +16,39 @@ export function prepareFind<T extends SQLiteTable, Name extends NameOf<T>>(
   table: T,
   by: Name,
 ): (value: RowOf<T>[Name] & SQLQueryBindings) => RowOf<T> | undefined {
+  const { found, convert } = prepareSelect(database, table, `${columnsOf(table)[by]?.name} = ?`)
+  return (value) => {
+    const row = found.get(value) ?? undefined
+    return row && convert(row)
+  }
+}
+
+/** So many rows at most, by their ids: those behind the one that is named. */
+export function prepareWalk<T extends SQLiteTable & { id: SQLiteColumn }>(
+  database: Database,
+  table: T,
+  step: number,
+): (after: number) => RowOf<T>[] {
+  const { found, convert } = prepareSelect(database, table, `id > ? ORDER BY id LIMIT ${step}`)
+  return (after) => found.all(after).map(convert)
+}
+
+function prepareSelect<T extends SQLiteTable>(database: Database, table: T, where: string) {
   const columns = Object.entries(columnsOf(table))
   const list = columns.map(([name, column]) => `${column.name} AS ${name}`)
   const found = database.prepare<Bindings, SQLQueryBindings[]>(
-    `SELECT ${list.join(', ')} FROM ${nameOf(table)} WHERE ${columnsOf(table)[by]?.name} = ?`,
+    `SELECT ${list.join(', ')} FROM ${nameOf(table)} WHERE ${where}`,
   )
   const converted = columns.filter(
     ([, column]) => column.dataType === 'custom' && column.getSQLType() === 'integer',
   )
-  return (value) => {
-    const row = found.get(value) ?? undefined
-    if (row === undefined) return undefined
+  const convert = (row: Bindings): RowOf<T> => {
     for (const [name, column] of converted)
       if (row[name] !== null) row[name] = column.mapFromDriverValue(row[name]) as Value
     // Named and converted as drizzle's own rows are; the type system cannot follow.
     return row as RowOf<T>
   }
+  return { found, convert }
 }
 
 /** Of a whole row. */

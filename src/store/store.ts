@@ -43,6 +43,8 @@ export type StoreOptions = {
   keyFile: string | null
   systemNow: Now
   acceptClock: boolean
+  /** Pushes that damage has hit are removed. */
+  removeDamaged: boolean
   /** Bytes of the disk that creating leaves free. */
   minFreeSpace: number
   /** Something went wrong in the background; the store goes on. */
@@ -169,8 +171,8 @@ function serveFrom({ connection, keyring, release, timers, options }: Parts) {
   const keys = createPushKeys(connection)
   const rows = createPushRows({ connection, audit, keys, files: fileRows, onDestroyed: checkpointer.request })
   const damage = createDamage(options.onError)
-  timers.push(startScrub({ connection, rows, damage }))
   const shared = { connection, rows, files: fileRows, transact, now, damage }
+  timers.push(startScrub({ ...shared, removeDamaged: options.removeDamaged }))
   const accounts = createAccounts(shared)
   let closing = false
 
@@ -192,7 +194,7 @@ function serveFrom({ connection, keyring, release, timers, options }: Parts) {
   return {
     keyring,
     /** What the operator should know about the folder, in sentences. */
-    warnings: keyFileWarnings(options),
+    warnings: warningsOf(options),
     /** The clock of the app: the later of the system's and the last reading. */
     now,
     pushes: createPushes(shared),
@@ -214,9 +216,14 @@ function serveFrom({ connection, keyring, release, timers, options }: Parts) {
   }
 }
 
-function keyFileWarnings({ dataDir, keyFile }: StoreOptions): string[] {
+function warningsOf({ dataDir, keyFile, removeDamaged }: StoreOptions): string[] {
   const path = keyFile ?? dataFolder(dataDir).key
-  return isReadableByOthers(path)
-    ? [`Other users of this machine can read the key file ${path}: chmod 600 it.`]
-    : []
+  return [
+    ...(isReadableByOthers(path)
+      ? [`Other users of this machine can read the key file ${path}: chmod 600 it.`]
+      : []),
+    ...(removeDamaged
+      ? ['Pushes that are found damaged are removed: start without --remove-damaged next time.']
+      : []),
+  ]
 }

@@ -324,6 +324,30 @@ test('soon after the start every damaged row is told, ten of them by name', asyn
   expect(told).toHaveLength(11)
 })
 
+test('what is damaged is removed when that is asked for, and nothing else', async () => {
+  const account = { email: 'ann@example.org', passwordHash: 'x', isAdmin: false }
+  await opened.store.accounts.addAccount(account)
+  const made = []
+  for (let n = 0; n < 6; n += 1) made.push(await storePush(opened, { ownerId: n % 2 === 0 ? 1 : null }))
+  alter('UPDATE accounts SET created_at = 1')
+  alter('UPDATE pushes SET views = 1 WHERE id IN (1, 4)')
+  alter("UPDATE push_secrets SET salt = x'01' WHERE push_id = 5")
+  alter('UPDATE audit_entries SET at = at + 1 WHERE id = 2')
+  await opened.store.close()
+  const told: string[] = []
+  const onError = (cause: unknown) => told.push(String(cause))
+  const again = { dataDir: opened.dataDir, clock: opened.clock, onError }
+  opened = await openTestStore({ ...again, removeDamaged: true })
+  expect(opened.store.warnings.join()).toContain('--remove-damaged')
+  await waitFor(() => told.length === 5)
+  await opened.store.close()
+  opened = await openTestStore(again)
+  expect(made.map(({ lookup }) => opened.store.pushes.findPush(lookup)?.id ?? null)).toEqual([
+    ...[null, 2, 3, null, null, 6],
+  ])
+  expect(opened.store.warnings).toEqual([])
+})
+
 async function waitFor(condition: () => boolean): Promise<void> {
   for (let n = 0; n < 200 && !condition(); n += 1) await Bun.sleep(50)
   expect(condition()).toBe(true)

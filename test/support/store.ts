@@ -16,6 +16,7 @@ export async function openTestStore(
     dataDir?: string
     clock?: TestClock
     acceptClock?: boolean
+    removeDamaged?: boolean
     onError?: (cause: unknown) => void
   } = {},
 ): Promise<TestStore> {
@@ -29,6 +30,7 @@ export async function openTestStore(
     keyFile: null,
     systemNow: clock.now,
     acceptClock: options.acceptClock ?? false,
+    removeDamaged: options.removeDamaged ?? false,
     minFreeSpace: 0,
     onError: options.onError ?? fail,
     onFatal: fail,
