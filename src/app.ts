@@ -215,19 +215,7 @@ type HandleParts = ServedConfig & {
 }
 
 function createHandle(parts: HandleParts) {
-  const {
-    hostRules,
-    config,
-    settings,
-    store,
-    accounts,
-    accountLinks,
-    apiTokens,
-    sweeper,
-    lanes,
-    log,
-    rateLimit,
-  } = parts
+  const { config, store, apiTokens, lanes, hostRules, log } = parts
   const limits = pushLimitsOf(config)
   const passphrases = createPassphrases(parts.passphraseLanes)
   const relieve = createRelieve(() => Bun.gc(true))
@@ -258,14 +246,14 @@ function createHandle(parts: HandleParts) {
     limits,
     body,
     now,
-    accounts,
-    accountLinks,
+    accounts: parts.accounts,
+    accountLinks: parts.accountLinks,
     apiTokens,
     sessions,
     lanes,
     twoFactor: createTwoFactor({ store, keyring, systemNow: parts.systemNow }),
-    readStatus: createReadStatus({ store, sweeper, now }),
-    settings,
+    readStatus: createReadStatus({ store, sweeper: parts.sweeper, now }),
+    settings: parts.settings,
     signups: config.signups,
   })
   const routes = createRouteTable({
@@ -288,7 +276,7 @@ function createHandle(parts: HandleParts) {
     routes: router,
     readForwarded: createReadForwarded(config.trustedProxies),
     hostRules,
-    limitRate: createLimitRate(rateLimit),
+    limitRate: createLimitRate(parts.rateLimit),
     bodyRoom,
     presentError,
     newRequestId: createRequestIds(),

@@ -99,7 +99,7 @@ export function createAccounts(options: {
     const { id } = password
     replacePassword(password)
     orm.delete(apiTokens).where(eq(apiTokens.accountId, id)).run()
-    const owned = orm.select({ id: pushes.id }).from(pushes).where(eq(pushes.ownerId, id))
+    const owned = orm.select({ id: pushes.id }).from(pushes).where(isOwnedBy(id))
     orm.delete(pushLabels).where(inArray(pushLabels.pushId, owned)).run()
     rows.disown(id)
     if (!endsTwoFactor) return
