@@ -60,6 +60,8 @@ describe.skipIf(skipBrowserTests).each(MODES)('in a browser %s', (_name, options
     const response = await stranger.goto(link)
     expect(response?.status()).toBe(404)
     expect(await stranger.textContent('h1')).toBe('This link no longer works')
+    // Nobody asks for an icon any more when the server has gone.
+    for (const guest of [page, stranger]) await guest.context().close()
     await server.end()
     const again = await stage.start({ dataDir: server.dataDir })
     expect(setupLinkOf(again)).toBe('')

@@ -168,6 +168,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     expect(await page.textContent('#payload')).toBe('by hand')
     expect(await page.isVisible('#payload')).toBe(true)
     await page.goto(`${server.url}/account`)
+    await page.waitForSelector('#email:focus')
     await keyboard.type('bob@example.org')
     await tabTo(page, '#password')
     await keyboard.type(PASSWORD)
