@@ -100,6 +100,7 @@ export async function openInstance(
     removeDamaged: config.removeDamaged,
     minFreeSpace: config.minFreeSpace,
     onStep: ports.onStep,
+    onWarning: (warning) => log.warn(warning),
     onError: (err) =>
       err instanceof DamageError
         ? log.error(err.message)
@@ -111,7 +112,6 @@ export async function openInstance(
       )
     },
   })
-  for (const warning of store.warnings) log.warn(warning)
   const accounts = createAccounts(store)
   const apiTokens = createApiTokens({ apiTokens: store.apiTokens, accounts })
   const sweeper = createSweeper({

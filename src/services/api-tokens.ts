@@ -9,6 +9,8 @@ import type { Accounts } from './accounts.ts'
 
 export type ApiTokens = ReturnType<typeof createApiTokens>
 
+type NamedToken = Pick<ApiToken, 'id' | 'name' | 'prefix'>
+
 export type NewApiToken = { apiToken: string; name: string; prefix: string }
 
 type Options = { apiTokens: AccountStore['apiTokens']; accounts: Pick<Accounts, 'requireAccount'> }
@@ -17,7 +19,7 @@ export function createApiTokens({ apiTokens, accounts }: Options) {
   /** The only time the token itself is seen. Without a name it gets the next free `token-N`. */
   async function createApiToken(input: { email: string; name?: string }): Promise<NewApiToken> {
     const { id: accountId } = accounts.requireAccount(input.email)
-    const name = input.name?.trim() ?? nextName(apiTokens.listApiTokens(accountId))
+    const name = input.name?.trim() ?? nextName(apiTokens.listNames(accountId))
     const problem = tokenNameProblem(name)
     if (problem !== null) {
       const message = `The name of the token ${explainProblem(problem)}.`
@@ -34,8 +36,9 @@ export function createApiTokens({ apiTokens, accounts }: Options) {
   }
 
   /** Throws `not_found` when none fits, `conflict` when several do. */
-  async function revokeApiToken(input: { email: string; nameOrPrefix: string }): Promise<ApiToken> {
-    const token = pick(listApiTokens(input.email), input.nameOrPrefix)
+  async function revokeApiToken(input: { email: string; nameOrPrefix: string }): Promise<NamedToken> {
+    const { id: accountId } = accounts.requireAccount(input.email)
+    const token = pick(apiTokens.listNames(accountId), input.nameOrPrefix)
     await apiTokens.removeApiToken(token.id)
     return token
   }
@@ -57,7 +60,7 @@ export function createApiTokens({ apiTokens, accounts }: Options) {
 }
 
 /** A whole name wins over a prefix. */
-function pick(tokens: ApiToken[], nameOrPrefix: string): ApiToken {
+function pick(tokens: NamedToken[], nameOrPrefix: string): NamedToken {
   const named = tokens.find(({ name }) => name === nameOrPrefix)
   const fitting = named ? [named] : tokens.filter(({ prefix }) => isPrefix(prefix, nameOrPrefix))
   const [token] = fitting
@@ -78,7 +81,7 @@ function isPrefix(prefix: string, typed: string): boolean {
   return typed.startsWith(prefix) || (typed.length > 4 && prefix.startsWith(typed))
 }
 
-function nextName(tokens: ApiToken[]): string {
+function nextName(tokens: NamedToken[]): string {
   const taken = new Set(tokens.map(({ name }) => name))
   let number = tokens.length + 1
   while (taken.has(`token-${number}`)) number += 1

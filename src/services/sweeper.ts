@@ -31,15 +31,25 @@ export function createSweeper({ expiry, files, now, purgeAfter }: SweeperOptions
     return running
   }
 
+  /** One part that fails keeps none of the others from being done. */
   async function collect(): Promise<Swept> {
-    const expired = await repeat(expiry.expireLapsed)
-    const anonymous = await repeat(() =>
-      expiry.purgeExpired({ of: 'anonymous', until: now() - ANONYMOUS_PURGE_AFTER }),
+    const anonymousUntil = now() - ANONYMOUS_PURGE_AFTER
+    const expired = repeat(expiry.expireLapsed)
+    const anonymous = after(expired, () =>
+      repeat(() => expiry.purgeExpired({ of: 'anonymous', until: anonymousUntil })),
     )
-    const owned = await repeat(() => expiry.purgeExpired({ of: 'owned', until: now() - purgeAfter }))
-    const swept = { expired, purged: anonymous + owned, files: await files.removeDue() }
+    const owned = after(anonymous, () =>
+      repeat(() => expiry.purgeExpired({ of: 'owned', until: now() - purgeAfter })),
+    )
+    const removed = after(owned, files.removeDue)
+    await Promise.allSettled([expired, anonymous, owned, removed])
+    const swept = { expired: await expired, purged: (await anonymous) + (await owned), files: await removed }
     last = { at: now(), ...swept }
     return swept
+  }
+
+  function after<T>(earlier: Promise<unknown>, part: () => Promise<T>): Promise<T> {
+    return earlier.then(part, part)
   }
 
   async function repeat(step: () => Promise<number>): Promise<number> {

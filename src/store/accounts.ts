@@ -4,7 +4,7 @@ import { and, asc, eq, inArray, isNull, ne } from 'drizzle-orm'
 import type { Account } from '../domain/account.ts'
 import { DomainError } from '../domain/errors.ts'
 import type { Now } from '../domain/time.ts'
-import { insertRow, presentAccount, updateRow } from './account-rows.ts'
+import { insertRow, isIntactAccount, presentAccount, updateRow } from './account-rows.ts'
 import type { Damage } from './damage.ts'
 import type { Connection } from './database.ts'
 import type { Transact } from './group-commit.ts'
@@ -128,14 +128,14 @@ export function createAccounts(options: {
 
   function hasOtherAdmin(id: number): boolean {
     const other = and(eq(accounts.isAdmin, true), isNull(accounts.disabledAt), ne(accounts.id, id))
-    return orm.select({ id: accounts.id }).from(accounts).where(other).limit(1).get() !== undefined
+    return orm.select().from(accounts).where(other).all().some(isIntactAccount)
   }
 
   /** Deletes some of an account's pushes with all that belongs to them; returns how many. */
   function removePushesOf(id: number): Promise<number> {
     return transact(() => {
       const some = orm
-        .select({ id: pushes.id, lastEntry: pushes.lastEntry })
+        .select({ id: pushes.id, lastEntry: pushes.lastEntry, auditEntries: pushes.auditEntries })
         .from(pushes)
         .where(isOwnedBy(id))
         .limit(STEP)

@@ -40,7 +40,7 @@ export function createApiTokens(options: {
 
   function addApiToken({ accountId, name, prefix, hash }: ApiTokenToStore): Promise<ApiToken> {
     return transact(() => {
-      const others = listApiTokens(accountId)
+      const others = listNames(accountId)
       if (others.length >= MAX_API_TOKENS) {
         throw new DomainError('invalid', `An account has at most ${MAX_API_TOKENS} API tokens.`, {
           problems: { name: [{ code: 'too_many_tokens', limit: MAX_API_TOKENS }] },
@@ -54,6 +54,17 @@ export function createApiTokens(options: {
       const { id } = orm.insert(apiTokens).values(row).returning({ id: apiTokens.id }).get()
       return { id, name, prefix, createdAt: token.createdAt, lastUsedAt: null }
     })
+  }
+
+  /** Also of those that are damaged: their names are taken, and they can be revoked. */
+  function listNames(accountId: number): Pick<ApiToken, 'id' | 'name' | 'prefix'>[] {
+    const { id, name, prefix } = apiTokens
+    return orm
+      .select({ id, name, prefix })
+      .from(apiTokens)
+      .where(eq(apiTokens.accountId, accountId))
+      .orderBy(asc(id))
+      .all()
   }
 
   /** Without those that are damaged: they are of no use to anybody. */
@@ -86,7 +97,7 @@ export function createApiTokens(options: {
     return transact(() => void orm.delete(apiTokens).where(eq(apiTokens.id, id)).run())
   }
 
-  return { addApiToken, listApiTokens, findByHash, noteUse, removeApiToken }
+  return { addApiToken, listNames, listApiTokens, findByHash, noteUse, removeApiToken }
 }
 
 type TokenRow = typeof apiTokens.$inferSelect

@@ -63,11 +63,18 @@ export function createAuditRows({ orm, database }: Connection) {
     })
   }
 
-  function remove({ id, lastEntry }: Pick<Chain, 'id' | 'lastEntry'>): void {
-    if (lastEntry !== null) removeChain.run({ pushId: id, last: lastEntry })
+  function remove({ id, lastEntry, auditEntries }: Chain): void {
+    if (lastEntry === null) return
+    const { changes } = removeChain.run({ pushId: id, last: lastEntry })
+    if (changes !== auditEntries) removeAll(id)
   }
 
-  return { append, listPage, listAll, remove }
+  /** Also what a damaged chain does not lead to. Reads the whole table: for the rare push that damage has hit. */
+  function removeAll(pushId: number): void {
+    database.run('DELETE FROM audit_entries WHERE push_id = ?', [pushId])
+  }
+
+  return { append, listPage, listAll, remove, removeAll }
 }
 
 /** Throws when an entry was altered on disk. */

@@ -2,16 +2,21 @@
 
 import { DamageError } from '../domain/errors.ts'
 
+/** Of more places the number is told, not each. */
+const MAX_TOLD = 100
+const MAX_KNOWN = 10_000
+
 export type Damage = ReturnType<typeof createDamage>
 
 /** `onError` is told of each place once, however often it is met. */
 export function createDamage(onError: (cause: unknown) => void) {
-  const told = new Set<string>()
+  const known = new Set<string>()
 
   function tell(cause: unknown): void {
     if (cause instanceof DamageError) {
-      if (told.has(cause.message)) return
-      told.add(cause.message)
+      if (known.has(cause.message) || known.size === MAX_KNOWN) return
+      known.add(cause.message)
+      if (known.size > MAX_TOLD) return
     }
     onError(cause)
   }
@@ -29,10 +34,17 @@ export function createDamage(onError: (cause: unknown) => void) {
     })
   }
 
+  /** To be called when no more is looked for. */
+  function tellNumber(): void {
+    if (known.size > MAX_TOLD)
+      onError(new Error(`the database is damaged in ${known.size} places altogether`))
+  }
+
   return {
     tell,
+    tellNumber,
     presentIntact,
-    /** Places that were found damaged since the start. */
-    count: (): number => told.size,
+    /** Places that were found damaged since the start; of very many not all are counted. */
+    count: (): number => known.size,
   }
 }

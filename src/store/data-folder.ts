@@ -9,6 +9,7 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  renameSync,
   statSync,
   writeSync,
 } from 'node:fs'
@@ -16,12 +17,16 @@ import { basename, dirname, join } from 'node:path'
 import { type Keyring, newKeyFile, parseKeyFile } from '../crypto/keyring.ts'
 import { DomainError } from '../domain/errors.ts'
 
+/** Ends the name of a file that is being written. */
+const NEW = '.new'
+
 export type DataFolder = {
   path: string
   database: string
   key: string
   files: string
   lock: string
+  openingLock: string
   holder: string
   reserve: string
 }
@@ -33,18 +38,19 @@ export function dataFolder(path: string): DataFolder {
     key: join(path, 'instance.key'),
     files: join(path, 'files'),
     lock: join(path, 'serve.lock'),
+    openingLock: join(path, 'open.lock'),
     holder: join(path, 'serve.holder'),
     reserve: join(path, 'reserve'),
   }
 }
 
 /** Makes the folder when it is missing and closes it to other users. A foreign folder is left alone. */
-export function prepareDataFolder(folder: DataFolder): void {
+export function prepareDataFolder(folder: DataFolder, keyFile: string | null): void {
   try {
     if (mkdirSync(folder.path, { recursive: true, mode: 0o700 })) syncFolder(dirname(folder.path))
     if (!holdsData(folder)) {
       refuseBereft(folder)
-      refuseForeign(folder)
+      refuseForeign(folder, keyFile)
     }
     chmodSync(folder.path, 0o700)
   } catch (cause) {
@@ -54,7 +60,8 @@ export function prepareDataFolder(folder: DataFolder): void {
 
 /** For commands beside the server: throws unless a server has made its folder here. */
 export function requireDataFolder(folder: DataFolder): void {
-  if (existsSync(folder.database)) return
+  if (holdsData(folder)) return
+  refuseBereft(folder)
   const remedy = 'Start "oncebox serve" once, or name the right folder with --data-dir.'
   throw new DomainError('conflict', `There is no Oncebox data in ${folder.path}. ${remedy}`)
 }
@@ -80,9 +87,10 @@ function holdsData({ database }: DataFolder): boolean {
   return existsSync(database) && statSync(database).size > 0
 }
 
-/** What a server makes once its database is there tells of one that was lost. */
-function refuseBereft(folder: DataFolder): void {
-  if (!existsSync(folder.reserve) && !existsSync(folder.files)) return
+/** For a database that holds nothing: what a server makes once there is one tells of another that was lost. */
+export function refuseBereft(folder: DataFolder): void {
+  const wasServed = existsSync(folder.lock) && (existsSync(folder.reserve) || existsSync(folder.files))
+  if (!wasServed) return
   throw new DomainError(
     'conflict',
     `The database ${folder.database} is ${existsSync(folder.database) ? 'empty' : 'missing'}, though this folder was in use. ` +
@@ -90,10 +98,11 @@ function refuseBereft(folder: DataFolder): void {
   )
 }
 
-function refuseForeign(folder: DataFolder): void {
+function refuseForeign(folder: DataFolder, keyFile: string | null): void {
+  const { database, key, lock, openingLock, holder } = folder
   const ours = new Set(
-    [folder.database, folder.key, folder.lock, folder.holder].flatMap((path) =>
-      ['', '-journal', '-wal', '-shm'].map((ending) => `${basename(path)}${ending}`),
+    [database, key, keyFile ?? key, lock, openingLock, holder].flatMap((path) =>
+      ['', NEW, '-journal', '-wal', '-shm'].map((ending) => `${basename(path)}${ending}`),
     ),
   ).add('lost+found')
   const foreign = readdirSync(folder.path).find((name) => !ours.has(name))
@@ -120,11 +129,13 @@ function makeKeyFile(path: string, folder: DataFolder): void {
   }
 }
 
+/** Whole or not at all, also when the process ends within it. */
 function writeDurably(path: string, text: string): void {
-  const file = openSync(path, 'wx', 0o600)
+  const file = openSync(`${path}${NEW}`, 'w', 0o600)
   writeSync(file, text)
   fsyncSync(file)
   closeSync(file)
+  renameSync(`${path}${NEW}`, path)
   syncFolder(dirname(path))
 }
 

@@ -1,12 +1,13 @@
 // What the sweeper does, in small steps: write down expiry by time, and purge what has been expired for long.
 
 import { and, asc, isNotNull, isNull, lte, sql } from 'drizzle-orm'
+import { DamageError } from '../domain/errors.ts'
 import { lapse } from '../domain/push.ts'
 import type { Now } from '../domain/time.ts'
 import type { Damage } from './damage.ts'
 import type { Connection } from './database.ts'
 import type { Transact } from './group-commit.ts'
-import { type PushRow, type PushRows, requireIntactPush } from './push-rows.ts'
+import { isIntactPush, type PushRow, type PushRows } from './push-rows.ts'
 import { isDamage } from './row-checksum.ts'
 import { pushes } from './schema.ts'
 
@@ -61,49 +62,79 @@ export function createExpiry(options: {
 
   /** Writes down the expiry by time of some pushes; returns of how many. */
   function expireLapsed(): Promise<number> {
-    return applyToSome(readLapsed, (before) => {
-      const time = now()
-      rows.write({ before, after: lapse(before, time), now: time, entry: null })
+    return applyToSome({
+      read: readLapsed,
+      isDue: ({ expiredOn, expiresAt }) => expiredOn === null && expiresAt <= now(),
+      apply: (before) => {
+        const time = now()
+        rows.write({ before, after: lapse(before, time), now: time, entry: null })
+      },
     })
   }
 
   /** Removes all trace of some pushes that expired at `until` or before; returns of how many. */
   function purgeExpired({ of, until }: { of: 'anonymous' | 'owned'; until: number }): Promise<number> {
-    const read = () => withinStep(withoutStuck(purgeableOf[of].all({ until, limit: STEP + stuck.size })))
-    return applyToSome(read, (push) => rows.remove(push, now()))
+    return applyToSome({
+      read: () => withinStep(withoutStuck(purgeableOf[of].all({ until, limit: STEP + stuck.size }))),
+      isDue: ({ expiredOn, ownerId }) =>
+        expiredOn !== null && expiredOn <= until && (ownerId === null) === (of === 'anonymous'),
+      apply: (push) => rows.remove(push, now()),
+    })
   }
 
-  /** In one step; when damage is in the way, one by one, so that only what is damaged is left. */
-  async function applyToSome(read: () => PushRow[], apply: (row: PushRow) => void): Promise<number> {
-    const applyIntact = (row: PushRow) => {
-      requireIntactPush(row)
-      apply(row)
-    }
-    try {
-      return await transact(() => {
-        const some = read()
-        some.forEach(applyIntact)
-        return some.length
-      })
-    } catch (cause) {
-      if (!isDamage(cause)) throw cause
-    }
-    let applied = 0
-    for (const { id } of read()) {
-      try {
-        await transact(() =>
-          read()
-            .filter((row) => row.id === id)
-            .forEach(applyIntact),
-        )
-        applied += 1
-      } catch (cause) {
+  type Task = {
+    read: () => PushRow[]
+    /** The rows come by an index, which may have been altered on disk. */
+    isDue: (row: PushRow) => boolean
+    apply: (row: PushRow) => void
+  }
+
+  /** Passes over what is damaged, and goes on until something is done or nothing is left to do. */
+  async function applyToSome(task: Task): Promise<number> {
+    for (;;) {
+      const { applied, damaged } = await transact(() => applyTo(task.read(), task)).catch((cause) => {
         if (!isDamage(cause)) throw cause
+        return applyOneByOne(task)
+      })
+      for (const [id, cause] of damaged) {
         stuck.add(id)
         damage.tell(cause)
       }
+      if (applied > 0 || damaged.length === 0) return applied
     }
-    return applied
+  }
+
+  type Applied = { applied: number; damaged: [number, unknown][] }
+
+  /** Within a transaction. */
+  function applyTo(some: PushRow[], { isDue, apply }: Task): Applied {
+    const damaged: [number, unknown][] = []
+    for (const row of some) {
+      if (isIntactPush(row) && isDue(row)) apply(row)
+      else damaged.push([row.id, new DamageError(`push ${row.id}`)])
+    }
+    return { applied: some.length - damaged.length, damaged }
+  }
+
+  /** What SQLite itself refuses to write takes all with it that is written in the same step. */
+  async function applyOneByOne(task: Task): Promise<Applied> {
+    const all: Applied = { applied: 0, damaged: [] }
+    for (const { id } of task.read()) {
+      try {
+        const one = await transact(() =>
+          applyTo(
+            task.read().filter((row) => row.id === id),
+            task,
+          ),
+        )
+        all.applied += one.applied
+        all.damaged.push(...one.damaged)
+      } catch (cause) {
+        if (!isDamage(cause)) throw cause
+        all.damaged.push([id, cause])
+      }
+    }
+    return all
   }
 
   return { hasLapsed, expireLapsed, purgeExpired }

@@ -1,4 +1,5 @@
-// One serving process for a data folder: a lock that dies with its process, and a note of who holds it.
+// One serving process for a data folder: a lock that dies with its process, and a note of who holds it. A second lock is
+// held by whoever looks at the folder before opening it, so that a command knows whether a server has done so.
 
 import { Database } from 'bun:sqlite'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -9,55 +10,80 @@ import { isBusy } from './group-commit.ts'
 
 const PATIENCE_MS = 5_000
 const RETRY_MS = 100
-const MOMENT_MS = 50
+/** A large log on a slow disk takes its time. */
+const OPENING_PATIENCE_MS = 30_000
 
-export type FolderLock = { release(): void }
+export type FolderLock = {
+  /** The folder has been looked at and opened: commands may. */
+  opened(): void
+  release(): void
+}
 
 /** Waits up to 5 s for a process that is on its way out; then throws, naming the holder. */
 export async function lockFolder(folder: DataFolder, patience = PATIENCE_MS): Promise<FolderLock> {
   const deadline = performance.now() + patience
   for (;;) {
-    const database = tryLock(folder.lock, 'BEGIN EXCLUSIVE')
-    if (database !== null) {
-      writeFileSync(folder.holder, `process ${process.pid} on ${hostname()}\n`, { mode: 0o600 })
-      return { release: () => release(database, folder) }
-    }
+    const lock = tryBoth(folder)
+    if (lock !== null) return lock
     if (performance.now() > deadline) throw refusal(folder)
     await Bun.sleep(RETRY_MS)
   }
 }
 
-/** Runs a work for a command, unless there is a server: then false, since that has done it. Commands share the lock. */
-export function whileUnserved(folder: DataFolder, work: () => void): boolean {
-  // Long enough for a server that is refused for a command's sake: its try bars others for a moment.
-  const database = tryLock(folder.lock, 'BEGIN; SELECT count(*) FROM sqlite_master', MOMENT_MS)
-  if (database === null) return false
+function tryBoth(folder: DataFolder): FolderLock | null {
+  const opening = tryLock(folder.openingLock)
+  if (opening === null) return null
+  const serving = tryLock(folder.lock)
+  if (serving === null) {
+    opening.close()
+    return null
+  }
+  const release = () => {
+    rmSync(folder.holder, { force: true })
+    serving.close()
+    opening.close()
+  }
   try {
-    work()
-    return true
-  } finally {
-    database.close()
+    writeFileSync(folder.holder, `process ${process.pid} on ${hostname()}\n`, { mode: 0o600 })
+    return { opened: () => opening.close(), release }
+  } catch (cause) {
+    release()
+    throw cause
   }
 }
 
-/** The open transaction is the lock; the kernel frees it, whatever ends the process. */
-function tryLock(path: string, statements: string, patience = 0): Database | null {
+/**
+ * For a command, which opens the folder beside a server or without one; waits while somebody else does. Throws `conflict`
+ * when that takes too long.
+ */
+export function whileOpening<T>(folder: DataFolder, open: (state: { isServed: boolean }) => T): T {
+  const opening = tryLock(folder.openingLock, OPENING_PATIENCE_MS)
+  if (opening === null) {
+    throw new DomainError('conflict', `${folder.path} is being opened by another process: try again.`)
+  }
+  const serving = tryLock(folder.lock)
+  try {
+    return open({ isServed: serving === null })
+  } finally {
+    serving?.close()
+    opening.close()
+  }
+}
+
+/** The open transaction is the lock; closing frees it, and so does the kernel, whatever ends the process. */
+function tryLock(path: string, patience = 0): Database | null {
   const database = new Database(path, { readwrite: true, create: true })
   try {
     database.run(`PRAGMA busy_timeout = ${patience}`)
-    database.run(statements)
+    // A journal on disk would be a file that a full one has no room for.
+    database.run('PRAGMA journal_mode = MEMORY')
+    database.run('BEGIN EXCLUSIVE')
     return database
   } catch (cause) {
     database.close()
     if (isBusy(cause)) return null
     throw cause
   }
-}
-
-function release(database: Database, folder: DataFolder): void {
-  rmSync(folder.holder, { force: true })
-  database.run('ROLLBACK')
-  database.close()
 }
 
 function refusal(folder: DataFolder): DomainError {

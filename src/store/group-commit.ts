@@ -43,6 +43,8 @@ export type GroupCommitOptions = {
   database: Database
   /** Runs within every batch, before its works. */
   beforeWorks?: () => void
+  /** A batch was rolled back, with what `beforeWorks` did for it. */
+  onUndone?: () => void
   /**
    * The disk had no room for a work or a batch, which was undone; may be told more than once. True when there is room
    * now, kept for this.
@@ -164,6 +166,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
 
   function beginAnew(): null {
     if (database.inTransaction) database.run('ROLLBACK')
+    options.onUndone?.()
     database.run('BEGIN IMMEDIATE')
     return null
   }
@@ -222,6 +225,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   function rollback(): void {
     try {
       if (database.inTransaction) database.run('ROLLBACK')
+      options.onUndone?.()
     } catch (cause) {
       broken = { cause }
     }

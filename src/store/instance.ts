@@ -88,17 +88,21 @@ export function readClockMark(
   throw new DomainError('conflict', message)
 }
 
-/** Run within every transaction: writes the time down at most once a minute. */
-export function createClockMarker({ orm }: Connection, now: Now): () => void {
+/** `mark` is run within every transaction and writes the time down at most once a minute; `undo` once that is rolled back. */
+export function createClockMarker({ orm }: Connection, now: Now): { mark(): void; undo(): void } {
   const write = orm
     .update(instance)
     .set({ clockMark: given('now'), checksum: given('checksum') })
     .prepare()
   let written = Number.NEGATIVE_INFINITY
-  return () => {
+  function mark(): void {
     const time = now()
     if (time - written < MINUTE) return
     write.run({ now: time, checksum: checksumOf([time]) })
     written = time
   }
+  const undo = () => {
+    written = Number.NEGATIVE_INFINITY
+  }
+  return { mark, undo }
 }

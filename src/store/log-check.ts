@@ -20,14 +20,19 @@ type Sum = readonly [number, number]
 /** Throws `conflict` when acknowledged commits in the log of the database at `path` cannot be read any more. */
 export function requireIntactLog(path: string): void {
   const log = `${path}-wal`
-  if (!existsSync(log) || statSync(log).size > MAX_BYTES) return
-  const at = findDamage(readFileSync(log))
+  const at = findDamage(readLog(log))
   if (at === null) return
   throw new DomainError(
     'conflict',
     `The log ${log} is damaged at byte ${at}; what was committed after it cannot be read. Restore the folder from a ` +
       `backup, or go on with what was committed before: truncate -s ${at} ${log}`,
   )
+}
+
+/** Empty where there is none, or one that is too large. */
+function readLog(log: string): Buffer {
+  const isReadable = (statSync(log, { throwIfNoEntry: false })?.size ?? 0) <= MAX_BYTES
+  return isReadable && existsSync(log) ? readFileSync(log) : Buffer.alloc(0)
 }
 
 /** The offset of a damaged part that has whole transactions after it; null when there is none. */

@@ -2,6 +2,7 @@
 
 import { and, count, desc, eq, inArray, isNotNull, isNull, sql } from 'drizzle-orm'
 import { PAGE_SIZE } from '../domain/audit.ts'
+import { DamageError } from '../domain/errors.ts'
 import type { Damage } from './damage.ts'
 import type { Connection } from './database.ts'
 import { requireIntactPush } from './push-rows.ts'
@@ -47,7 +48,11 @@ export function createPushLists(options: { connection: Connection; damage: Pick<
     const { ownerId, expired, pageNumber } = of
     const rows = page.all({ ownerId, expired: Number(expired), offset: (pageNumber - 1) * PAGE_SIZE })
     const pushes = options.damage.presentIntact(rows, (listed) => {
-      requireIntactPush(listed.push)
+      const { push } = listed
+      requireIntactPush(push)
+      // An index that was altered on disk may lead to another's push.
+      if (push.ownerId !== ownerId || (push.expiredOn !== null) !== expired)
+        throw new DamageError('the index of owners')
       return present(listed)
     })
     return { pushes, damaged: rows.length - pushes.length, isFull: rows.length === PAGE_SIZE }

@@ -58,6 +58,10 @@ export function createPushRows({ connection, audit, keys, files, onDestroyed }: 
   const findByLookup = prepareFind(database, pushes, 'lookup')
   const findSecrets = database.prepare<StoredSecrets, { id: number }>(FIND_SECRETS)
   const findKey = database.prepare<Omit<StoredSecrets, 'payload'>, { id: number }>(FIND_KEY)
+  // Without an index, for the rare push whose own row is damaged.
+  const countSlot = database.prepare<{ n: number }, { keySlot: number }>(
+    'SELECT count(*) AS n FROM push_secrets WHERE key_slot = $keySlot',
+  )
   const deleteSecrets = orm.delete(pushSecrets).where(eq(pushSecrets.pushId, id)).prepare()
   const deletePush = orm.delete(pushes).where(eq(pushes.id, id)).prepare()
   // An update that names expired_on rewrites three indexes, and most visits do not expire a push: hence two.
@@ -111,12 +115,27 @@ export function createPushRows({ connection, audit, keys, files, onDestroyed }: 
   }
 
   /** Removes all trace of a push. */
-  function remove(push: Pick<PushRow, 'id' | 'lastEntry'>, now: number): void {
+  function remove(push: Pick<PushRow, 'id' | keyof LogEnd>, now: number): void {
     audit.remove(push)
     destroyKey(push.id)
     files.release({ pushId: push.id, now, when: 'at-once' })
     deletePush.run({ id: push.id })
     onDestroyed()
+  }
+
+  /** Removes all trace of a push that damage has hit, also where its row leads nowhere; false for one that is intact. */
+  function removeDamaged(pushId: number, now: number): boolean {
+    const row = findById(pushId)
+    if (row === undefined) return false
+    try {
+      requireIntactSecrets(row)
+      return false
+    } catch (cause) {
+      if (!(cause instanceof DamageError)) throw cause
+    }
+    audit.removeAll(pushId)
+    remove({ id: pushId, lastEntry: null, auditEntries: 0 }, now)
+    return true
   }
 
   /** Makes what an account owns nobody's. */
@@ -125,10 +144,20 @@ export function createPushRows({ connection, audit, keys, files, onDestroyed }: 
     orm.update(pushes).set({ ownerId: null, checksum }).where(eq(pushes.ownerId, ownerId)).run()
   }
 
-  /** A slot that was altered on disk may be another push's: that is left alone. */
+  /** A slot that was altered on disk may be another push's: then that is left alone. */
   function destroyKey(pushId: number): void {
     const row = findKey.get({ id: pushId })
-    if (row !== null && isIntact(row, checksumOfSecrets(pushId, row))) keys.destroy(row.keySlot)
+    if (row === null) return
+    const isItsOwn = isIntact(row, checksumOfSecrets(pushId, row)) || countSlot.get(row)?.n === 1
+    if (isItsOwn) keys.destroy(row.keySlot)
+  }
+
+  /** An index that was altered on disk may lead to another push. */
+  function getByLookup(lookup: Uint8Array): PushRow | undefined {
+    const row = intact(findByLookup(lookup))
+    if (row !== undefined && Buffer.compare(row.lookup, lookup) !== 0)
+      throw new DamageError('the index of links')
+    return row
   }
 
   function getSecrets(pushId: number): SealedSecrets | null {
@@ -138,25 +167,33 @@ export function createPushRows({ connection, audit, keys, files, onDestroyed }: 
     return row
   }
 
-  /** Throws when a push or what opens it was altered on disk; without looking at the payload. */
-  function requireIntactSecrets(push: PushRow): void {
+  /**
+   * Throws when a push or what opens it was altered on disk, as far as that can be told without its link. Both are read
+   * anew: the push may have expired since its row was.
+   */
+  function requireIntactSecrets({ id }: Pick<PushRow, 'id'>): void {
+    const push = findById(id)
+    if (push === undefined) return
     requireIntactPush(push)
-    const row = findKey.get({ id: push.id })
-    if (row === null && push.expiredOn === null) throw new DamageError(`push ${push.id}`)
-    if (row !== null) requireIntactRow(row, checksumOfSecrets(push.id, row), `push ${push.id}`)
+    if (push.expiredOn !== null) return
+    const row = findKey.get({ id })
+    const hasItsFiles = push.files === 0 || files.listOfPush(id).length === push.files
+    if (row === null || !hasItsFiles) throw new DamageError(`push ${id}`)
+    requireIntactRow(row, checksumOfSecrets(id, row), `push ${id}`)
   }
 
   return {
     insert,
     insertLabels: (labels: LabelsRow) => insertLabels.run(labels),
     findById: (pushId: number): PushRow | undefined => intact(findById(pushId)),
-    findByLookup: (lookup: Uint8Array): PushRow | undefined => intact(findByLookup(lookup)),
+    findByLookup: getByLookup,
     disown,
     /** What opens a push; gone once it has expired. */
     findSecrets: getSecrets,
     requireIntactSecrets,
     write,
     remove,
+    removeDamaged,
   }
 }
 
@@ -172,6 +209,11 @@ export function isOwnedBy(ownerId: number): SQL | undefined {
 
 function isSummedFor(ownerId: number): SQL {
   return sql`${pushes.checksum} >> 32 = ${ownerId % OWNER_BITS}`
+}
+
+/** Whether a push is as it was written. */
+export function isIntactPush(row: PushRow): boolean {
+  return isIntact(row, checksumOfPush(row))
 }
 
 /** Throws when a push was altered on disk. */

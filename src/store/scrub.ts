@@ -16,57 +16,52 @@ const DELAY_MS = 1_000
 const STEP = 200
 /** Between steps: a hundredth of a core at most, and hardly a page of what others keep in the cache. */
 const PAUSE_MS = 25
-/** Of more rows the number is told, not each. */
-const MAX_TOLD = 10
 
 export type ScrubOptions = {
   connection: Connection
-  rows: Pick<PushRows, 'requireIntactSecrets' | 'remove'>
+  rows: Pick<PushRows, 'requireIntactSecrets' | 'removeDamaged'>
   transact: Transact
   now: Now
-  damage: Pick<Damage, 'tell'>
+  damage: Pick<Damage, 'tell' | 'tellNumber' | 'presentIntact'>
   /** For who has no backup to restore: damaged pushes go, with all that belongs to them. */
   removeDamaged: boolean
+  onWarning: (warning: string) => void
 }
 
 export function startScrub(options: ScrubOptions): { stop(): Promise<void> } {
-  const { connection, rows, transact, now, damage, removeDamaged } = options
+  const { connection, rows, transact, now, damage, removeDamaged, onWarning } = options
   let isStopped = false
-  let damaged = 0
 
   async function run(): Promise<void> {
-    await readThrough(accounts, presentAccount)
-    await readThrough(pushes, rows.requireIntactSecrets, removeDamaged ? remove : undefined)
-    await readThrough(auditEntries, requireIntactEntry)
-    if (damaged > MAX_TOLD) damage.tell(new Error(`the database is damaged in ${damaged} rows altogether`))
+    await readThrough(accounts, async (some) => void damage.presentIntact(some, presentAccount))
+    await readThrough(pushes, readPushes)
+    await readThrough(auditEntries, async (some) => void damage.presentIntact(some, requireIntactEntry))
+    damage.tellNumber()
+    if (removeDamaged && !isStopped) onWarning('The pushes that were found damaged are removed.')
   }
 
-  function remove(push: PushRow): Promise<void> {
-    return transact(() => rows.remove(push, now()))
-  }
-
-  /** `check` throws for a row that is not as it was written; with that `mend` deals. */
-  async function readThrough<T extends SQLiteTable & { id: SQLiteColumn }>(
-    table: T,
-    check: (row: T['$inferSelect']) => void,
-    mend: (row: T['$inferSelect']) => Promise<void> = async () => undefined,
-  ): Promise<void> {
-    const read = prepareWalk(connection.database, table, STEP)
-    for (let last = 0; !isStopped; await Bun.sleep(PAUSE_MS)) {
-      const some = tryRow(() => read(last)) ?? []
-      for (const row of some) if (tryRow(() => check(row)) === null) await mend(row)
-      if (some.length < STEP) return
-      last = Number(some.at(-1)?.id)
+  async function readPushes(some: PushRow[]): Promise<void> {
+    const intact = damage.presentIntact(some, (push) => {
+      rows.requireIntactSecrets(push)
+      return push
+    })
+    if (!removeDamaged || intact.length === some.length) return
+    for (const { id } of some.filter((push) => !intact.includes(push))) {
+      if (await transact(() => rows.removeDamaged(id, now())))
+        onWarning(`push ${id} was damaged and is removed`)
     }
   }
 
-  function tryRow<Result>(work: () => Result): Result | null {
-    try {
-      return work()
-    } catch (cause) {
-      damaged += 1
-      if (damaged <= MAX_TOLD) damage.tell(cause)
-      return null
+  async function readThrough<T extends SQLiteTable & { id: SQLiteColumn }>(
+    table: T,
+    look: (some: T['$inferSelect'][]) => Promise<void>,
+  ): Promise<void> {
+    const read = prepareWalk(connection.database, table, STEP)
+    for (let last = 0; !isStopped; await Bun.sleep(PAUSE_MS)) {
+      const some = read(last)
+      await look(some).catch(damage.tell)
+      if (some.length < STEP) return
+      last = Number(some.at(-1)?.id)
     }
   }
 

@@ -9,10 +9,12 @@ import { createAuditRows } from './audit-rows.ts'
 import { createCheckpointer, truncateLog } from './checkpoint.ts'
 import { createDamage } from './damage.ts'
 import {
+  type DataFolder,
   dataFolder,
   isReadableByOthers,
   prepareDataFolder,
   readKeyring,
+  refuseBereft,
   requireDataFolder,
 } from './data-folder.ts'
 import { type Connection, explainFailure, openConnection } from './database.ts'
@@ -20,7 +22,7 @@ import { createExpiry } from './expiry.ts'
 import { createFileRows } from './file-rows.ts'
 import { createFileStore } from './file-store.ts'
 import { createFiles } from './files.ts'
-import { lockFolder, whileUnserved } from './folder-lock.ts'
+import { lockFolder, whileOpening } from './folder-lock.ts'
 import { createFreeSpace } from './free-space.ts'
 import { createGroupCommit, type OnStep } from './group-commit.ts'
 import { createClockMarker, readClockMark, requireIntact, verifyKeys } from './instance.ts'
@@ -45,6 +47,8 @@ export type StoreOptions = {
   acceptClock: boolean
   /** Pushes that damage has hit are removed. */
   removeDamaged: boolean
+  /** What the operator should know, in a sentence. */
+  onWarning: (warning: string) => void
   /** Bytes of the disk that creating leaves free. */
   minFreeSpace: number
   /** Something went wrong in the background; the store goes on. */
@@ -63,14 +67,19 @@ export type AccountStore = ReturnType<typeof openAccountStore>
 /** For the one serving process: makes folder, key and database when they are missing, and migrates. */
 export async function openStore(options: StoreOptions) {
   const folder = dataFolder(options.dataDir)
-  prepareDataFolder(folder)
-  const lock = await lockFolder(folder)
+  prepareDataFolder(folder, options.keyFile)
+  const lock = await lockFolder(folder).catch((cause) => {
+    throw explainFailure(folder.lock, cause)
+  })
   try {
     const keyring = readKeyring(folder, options.keyFile)
     requireIntactLog(folder.database)
     const connection = openConnection(folder.database, { create: true, busyTimeout: START_BUSY_MS })
     const timers: Timers = []
     try {
+      requireIntact(connection)
+      if (schemaVersion(connection.database) === 0) refuseBereft(folder)
+      lock.opened()
       return serveFrom({ connection, keyring, release: lock.release, timers, options })
     } catch (cause) {
       for (const timer of timers) await timer.stop()
@@ -87,16 +96,7 @@ export async function openStore(options: StoreOptions) {
 export function openAccountStore({ dataDir, now, onError }: AccountStoreOptions) {
   const folder = dataFolder(dataDir)
   requireDataFolder(folder)
-  // To open a damaged log is to lose what follows the damage.
-  const isUnserved = whileUnserved(folder, () => requireIntactLog(folder.database))
-  const connection = openConnection(folder.database, { create: false, busyTimeout: COMMAND_BUSY_MS })
-  try {
-    if (isUnserved) requireIntact(connection)
-    requireCurrentSchema(connection.database)
-  } catch (cause) {
-    connection.close()
-    throw explainFailure(folder.database, cause)
-  }
+  const connection = openBeside(folder)
   const onFatal = (cause: unknown) => {
     throw cause
   }
@@ -118,6 +118,27 @@ export function openAccountStore({ dataDir, now, onError }: AccountStoreOptions)
   }
 }
 
+/** A server has looked at the folder before opening it; where there is none, a command does. */
+function openBeside(folder: DataFolder): Connection {
+  try {
+    return whileOpening(folder, ({ isServed }) => {
+      // To open a damaged log is to lose what follows the damage.
+      if (!isServed) requireIntactLog(folder.database)
+      const connection = openConnection(folder.database, { create: false, busyTimeout: COMMAND_BUSY_MS })
+      try {
+        if (!isServed) requireIntact(connection)
+        requireCurrentSchema(connection.database)
+        return connection
+      } catch (cause) {
+        connection.close()
+        throw cause
+      }
+    })
+  } catch (cause) {
+    throw explainFailure(folder.database, cause)
+  }
+}
+
 /** What goes on in the background, to be stopped however a start ends. */
 type Timers = { stop(): void | Promise<void> }[]
 
@@ -131,7 +152,6 @@ type Parts = {
 
 function serveFrom({ connection, keyring, release, timers, options }: Parts) {
   const { database } = connection
-  requireIntact(connection)
   migrate(database)
   verifyKeys(connection, keyring)
   const mark = readClockMark(connection, { now: options.systemNow(), accept: options.acceptClock })
@@ -151,9 +171,11 @@ function serveFrom({ connection, keyring, release, timers, options }: Parts) {
     onError: options.onError,
   })
   timers.push(checkpointer, reserve)
+  const clock = createClockMarker(connection, now)
   const commits = createGroupCommit({
     database,
-    beforeWorks: createClockMarker(connection, now),
+    beforeWorks: clock.mark,
+    onUndone: clock.undo,
     onFull: () => {
       const hasRoom = reserve.spend()
       checkpointer.makeRoom()
@@ -172,7 +194,8 @@ function serveFrom({ connection, keyring, release, timers, options }: Parts) {
   const rows = createPushRows({ connection, audit, keys, files: fileRows, onDestroyed: checkpointer.request })
   const damage = createDamage(options.onError)
   const shared = { connection, rows, files: fileRows, transact, now, damage }
-  timers.push(startScrub({ ...shared, removeDamaged: options.removeDamaged }))
+  warnOf(options)
+  timers.push(startScrub({ ...options, ...shared }))
   const accounts = createAccounts(shared)
   let closing = false
 
@@ -193,8 +216,6 @@ function serveFrom({ connection, keyring, release, timers, options }: Parts) {
 
   return {
     keyring,
-    /** What the operator should know about the folder, in sentences. */
-    warnings: warningsOf(options),
     /** The clock of the app: the later of the system's and the last reading. */
     now,
     pushes: createPushes(shared),
@@ -216,14 +237,10 @@ function serveFrom({ connection, keyring, release, timers, options }: Parts) {
   }
 }
 
-function warningsOf({ dataDir, keyFile, removeDamaged }: StoreOptions): string[] {
+function warnOf({ dataDir, keyFile, removeDamaged, onWarning }: StoreOptions): void {
   const path = keyFile ?? dataFolder(dataDir).key
-  return [
-    ...(isReadableByOthers(path)
-      ? [`Other users of this machine can read the key file ${path}: chmod 600 it.`]
-      : []),
-    ...(removeDamaged
-      ? ['Pushes that are found damaged are removed: start without --remove-damaged next time.']
-      : []),
-  ]
+  if (isReadableByOthers(path))
+    onWarning(`Other users of this machine can read the key file ${path}: chmod 600 it.`)
+  if (removeDamaged)
+    onWarning('Pushes that are found damaged are removed: start without --remove-damaged next time.')
 }

@@ -98,6 +98,12 @@ describe('lists show what is intact, and tell once what is not', () => {
         .map(({ name }) => name),
     ).toEqual(['phone'])
     expect(toldOf('API token 1')).toBe(1)
+    // Its name is taken, until it is revoked.
+    await expect(apiTokens().createApiToken({ email: 'ann@example.org', name: 'other' })).rejects.toThrow(
+      'has an API token named "other" already',
+    )
+    await apiTokens().revokeApiToken({ email: 'ann@example.org', nameOrPrefix: 'other' })
+    await apiTokens().createApiToken({ email: 'ann@example.org', name: 'other' })
   })
 
   test('of accounts and links, and the damaged account can be stopped and removed', async () => {

@@ -152,6 +152,8 @@ describe('a multipart body', () => {
   test.each([
     ['that does not say what it is', 'Content-Type: text/plain'],
     ['with too many headers before it says so', `X-Long: ${'x'.repeat(20_000)}`],
+    ['that says it is something else', 'Content-Disposition: attachment; name="push[note]"'],
+    ['that says nothing', 'Content-Disposition:'],
   ])('is refused when a part is in it %s: nothing is dropped without a word', async (_, header) => {
     const whole = multipart([payload('a')]).toString()
     const disposition = 'Content-Disposition'

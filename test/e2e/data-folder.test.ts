@@ -224,10 +224,18 @@ test.each([
   const { dataDir } = await usedFolder()
   const path = join(dataDir, 'oncebox.db')
   lose(path)
-  const { code, stderr } = await stage.serve(dataDir)
-  expect(code).toBe(1)
-  expect(stderr).toContain(`oncebox: The database ${path} is ${state}, though this folder was in use.`)
-  expect((await runBinary(['user', 'list', '--data-dir', dataDir])).code).toBe(1)
+  const refusals = [
+    await stage.serve(dataDir),
+    await runBinary(['user', 'list', '--data-dir', dataDir]),
+    await stage.serve(dataDir),
+  ]
+  for (const { code, stderr } of refusals) {
+    expect(code).toBe(1)
+    expect(stderr).toContain(`oncebox: The database ${path} is ${state}, though this folder was in use.`)
+  }
+  // What somebody else has made of it is not taken for new, either.
+  new Database(path).run('PRAGMA journal_mode = WAL')
+  expect((await stage.serve(dataDir)).stderr).toContain('though this folder was in use.')
 })
 
 test('a page that is no page any more is told by commands as well, before they write', async () => {

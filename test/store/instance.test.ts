@@ -99,6 +99,21 @@ test('a system clock that was set back brings no time back, and far back is refu
   expect(opened.store.now()).toBe(START)
 })
 
+test('the clock mark is written again when the works it came with were undone', async () => {
+  const { store, clock, dataDir } = opened
+  const push = await storePush(opened)
+  for (let hours = 0; hours < 30; hours += 1) {
+    clock.advance(60 * MINUTE)
+    const refused = store.accounts.setDisabled({ id: 1, disabled: true, keepAdmin: true })
+    const seen = store.pushes.refusePassphrase({ id: push.id, visit: VISIT, wrong: false })
+    await expect(refused).rejects.toThrow('the last administrator')
+    await seen
+  }
+  const database = new Database(join(dataDir, 'oncebox.db'), { readonly: true })
+  expect(database.query('SELECT clock_mark AS mark FROM instance').get()).toEqual({ mark: clock.now() })
+  database.close()
+})
+
 test('a folder that is held is refused, naming the holder', async () => {
   await expect(lockFolder(dataFolder(opened.dataDir), 200)).rejects.toThrow(`process ${process.pid}`)
 })

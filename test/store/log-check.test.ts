@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { dataFolder } from '../../src/store/data-folder.ts'
-import { whileUnserved } from '../../src/store/folder-lock.ts'
+import { lockFolder } from '../../src/store/folder-lock.ts'
 import { findDamage, requireIntactLog } from '../../src/store/log-check.ts'
 import { openAccountStore } from '../../src/store/store.ts'
 import { openTestStore, storePush } from '../support/store.ts'
@@ -135,12 +135,17 @@ test('server and commands both refuse a folder whose log is damaged, and leave i
   expect(() => openAccountStore({ dataDir: killed, now: clock.now, onError })).toThrow('is damaged at byte')
   await expect(openTestStore({ dataDir: killed, clock })).rejects.toThrow('is damaged at byte')
   expect(readFileSync(log)).toEqual(altered)
-  // Another command that holds the lock is not a server.
-  whileUnserved(dataFolder(killed), () =>
-    expect(() => openAccountStore({ dataDir: killed, now: clock.now, onError })).toThrow(
-      'is damaged at byte',
-    ),
-  )
+  // A server that has not come to look at it yet is waited for, in a process of its own.
+  const lock = await lockFolder(dataFolder(killed))
+  const command = Bun.spawn([process.execPath, 'src/main.ts', 'user', 'list', '--data-dir', killed], {
+    stdout: 'ignore',
+    stderr: 'pipe',
+  })
+  await Bun.sleep(1_000)
+  expect(command.exitCode).toBeNull()
+  expect(readFileSync(log)).toEqual(altered)
+  lock.release()
+  expect(await new Response(command.stderr).text()).toContain('is damaged at byte')
   expect(readFileSync(log)).toEqual(altered)
   // Beside a server it is not looked at: that has done so.
   openAccountStore({ dataDir, now: clock.now, onError }).close()

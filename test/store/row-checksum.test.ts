@@ -1,6 +1,8 @@
 // Values that the disk altered: noticed wherever their row is read, whichever column it is, and never made right again.
 
+import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { join } from 'node:path'
 import { getTableConfig } from 'drizzle-orm/sqlite-core'
 import { checksumOf } from '../../src/store/row-checksum.ts'
 import { accounts, auditEntries, pushes } from '../../src/store/schema.ts'
@@ -305,7 +307,7 @@ test('any single value makes a difference, also between nothing, zero and false 
   expect(checksumOf([1, 2])).not.toBe(checksumOf([2, 1]))
 })
 
-test('soon after the start every damaged row is told, ten of them by name', async () => {
+test('soon after the start every damaged row is told, a hundred of them by name', async () => {
   const account = { email: 'ann@example.org', passwordHash: 'x', isAdmin: false }
   await opened.store.accounts.addAccount(account)
   for (let n = 0; n < 300; n += 1) await storePush(opened)
@@ -320,32 +322,89 @@ test('soon after the start every damaged row is told, ten of them by name', asyn
 
   alter('UPDATE pushes SET views = 1')
   told = await reopen()
-  await waitFor(() => told.some((line) => line.includes('in 302 rows altogether')))
-  expect(told).toHaveLength(11)
+  await waitFor(() => told.some((line) => line.includes('in 302 places altogether')))
+  expect(told).toHaveLength(101)
 })
 
-test('what is damaged is removed when that is asked for, and nothing else', async () => {
+test('what is damaged is removed when that is asked for, with all its traces, and nothing else', async () => {
   const account = { email: 'ann@example.org', passwordHash: 'x', isAdmin: false }
   await opened.store.accounts.addAccount(account)
   const made = []
-  for (let n = 0; n < 6; n += 1) made.push(await storePush(opened, { ownerId: n % 2 === 0 ? 1 : null }))
+  for (let n = 0; n < 8; n += 1) made.push(await storePush(opened, { ownerId: n % 2 === 0 ? 1 : null }))
+  for (const id of [4, 7]) await opened.store.pushes.expirePush({ id, visit: VISIT })
   alter('UPDATE accounts SET created_at = 1')
-  alter('UPDATE pushes SET views = 1 WHERE id IN (1, 4)')
+  alter('UPDATE pushes SET views = 1 WHERE id = 1')
+  alter('UPDATE pushes SET last_entry = 2 WHERE id = 4')
   alter("UPDATE push_secrets SET salt = x'01' WHERE push_id = 5")
+  alter('UPDATE pushes SET files = 1, checksum = NULL WHERE id = 6')
   alter('UPDATE audit_entries SET at = at + 1 WHERE id = 2')
   await opened.store.close()
   const told: string[] = []
-  const onError = (cause: unknown) => told.push(String(cause))
-  const again = { dataDir: opened.dataDir, clock: opened.clock, onError }
+  const warned: string[] = []
+  const again = {
+    dataDir: opened.dataDir,
+    clock: opened.clock,
+    onError: (cause: unknown) => told.push(String(cause)),
+    onWarning: (warning: string) => warned.push(warning),
+  }
   opened = await openTestStore({ ...again, removeDamaged: true })
-  expect(opened.store.warnings.join()).toContain('--remove-damaged')
-  await waitFor(() => told.length === 5)
-  await opened.store.close()
-  opened = await openTestStore(again)
+  await waitFor(() => warned.length === 6)
+  expect(warned.slice(1, 5)).toEqual([1, 4, 5, 6].map((id) => `push ${id} was damaged and is removed`))
+  expect([warned[0], warned[5]].join()).toMatch(/--remove-damaged.*are removed/)
+  expect(told).toHaveLength(6)
   expect(made.map(({ lookup }) => opened.store.pushes.findPush(lookup)?.id ?? null)).toEqual([
-    ...[null, 2, 3, null, null, 6],
+    ...[null, 2, 3, null, null, null, 7, 8],
   ])
-  expect(opened.store.warnings).toEqual([])
+  const database = new Database(join(opened.dataDir, 'oncebox.db'), { readonly: true })
+  const left = database.query('SELECT DISTINCT push_id AS id FROM audit_entries ORDER BY id').all()
+  expect(left).toEqual([{ id: 2 }, { id: 3 }, { id: 7 }, { id: 8 }])
+  const keys = database.query('SELECT count(*) AS n FROM push_keys WHERE wrapped_key <> zeroblob(62)').get()
+  expect(keys).toEqual({ n: 3 })
+  database.close()
+})
+
+test('what a faulty disk reads right at the second try is not removed', async () => {
+  const all = [await storePush(opened), await storePush(opened)]
+  alter('UPDATE pushes SET views = 1')
+  await opened.store.close()
+  const warned: string[] = []
+  opened = await openTestStore({
+    dataDir: opened.dataDir,
+    clock: opened.clock,
+    removeDamaged: true,
+    onError: (cause) => {
+      if (String(cause).includes('push 2 ')) alter('UPDATE pushes SET views = 0 WHERE id = 2')
+    },
+    onWarning: (warning) => warned.push(warning),
+  })
+  await waitFor(() => warned.length === 3)
+  expect(warned[1]).toBe('push 1 was damaged and is removed')
+  expect(all.map(({ lookup }) => opened.store.pushes.findPush(lookup)?.id)).toEqual([undefined, 2])
+})
+
+test('what is purged leaves no entry behind, also where its chain is broken', async () => {
+  const { store, clock } = opened
+  const [{ id }, other] = [await storePush(opened), await storePush(opened)]
+  for (let n = 0; n < 3; n += 1) await store.pushes.refusePassphrase({ id, visit: VISIT, wrong: false })
+  await store.pushes.expirePush({ id, visit: VISIT })
+  alter('UPDATE audit_entries SET previous = 2 WHERE id = 4')
+  clock.advance(1000)
+  expect(await store.expiry.purgeExpired({ of: 'anonymous', until: clock.now() })).toBe(1)
+  const database = new Database(join(opened.dataDir, 'oncebox.db'), { readonly: true })
+  expect(database.query('SELECT push_id AS id FROM audit_entries').all()).toEqual([{ id: other.id }])
+  database.close()
+})
+
+test('damaged rows do not delay the expiry of those behind them', async () => {
+  for (let n = 0; n < 350; n += 1) await storePush(opened)
+  const told = await reopen()
+  const { store, clock } = opened
+  alter('UPDATE pushes SET views = 3 WHERE id <= 330')
+  clock.advance(2 * 86_400_000)
+  expect(await store.expiry.expireLapsed()).toBe(20)
+  expect(await store.expiry.expireLapsed()).toBe(0)
+  expect(told).toHaveLength(100)
+  expect(store.damage.count()).toBe(330)
 })
 
 async function waitFor(condition: () => boolean): Promise<void> {

@@ -18,6 +18,7 @@ export async function openTestStore(
     acceptClock?: boolean
     removeDamaged?: boolean
     onError?: (cause: unknown) => void
+    onWarning?: (warning: string) => void
   } = {},
 ): Promise<TestStore> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'oncebox-store-'))
@@ -33,6 +34,7 @@ export async function openTestStore(
     removeDamaged: options.removeDamaged ?? false,
     minFreeSpace: 0,
     onError: options.onError ?? fail,
+    onWarning: options.onWarning ?? (() => undefined),
     onFatal: fail,
   })
   const close = async () => {

@@ -38,7 +38,9 @@ export async function readMultipart(
   const stop = new AbortController()
   const abort = (cause: unknown) => stop.abort(cause)
   const readText = createTextReader(options)
-  const claimsType = watchHeaders(parser, () => abort(malformed('has a part without a Content-Disposition')))
+  const claimsType = watchHeaders(parser, () =>
+    abort(malformed('has a part without "Content-Disposition: form-data"')),
+  )
   const parts: Promise<Part>[] = []
   /** Names are kept until the request is answered, as the text is. */
   const takeNames = (name: string, filename: unknown) => {
@@ -101,9 +103,14 @@ function watchHeaders(parser: BusboyInstance, onNoDisposition: () => void): () =
   const inside = parser as unknown as { _parser: { parser: EventEmitter } }
   let claims = false
   inside._parser.parser.prependListener('part', (part: EventEmitter) => {
-    part.on('header', (header: Record<string, unknown>) => {
+    let isOfForm = false
+    part.on('header', (header: Record<string, string[] | undefined>) => {
       claims = header['content-type'] !== undefined
-      if (header['content-disposition'] === undefined) onNoDisposition()
+      isOfForm = /^\s*form-data\b/i.test(header['content-disposition']?.[0] ?? '')
+      if (!isOfForm) onNoDisposition()
+    })
+    part.on('end', () => {
+      if (!isOfForm) onNoDisposition()
     })
   })
   return () => claims

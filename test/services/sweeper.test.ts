@@ -1,0 +1,43 @@
+// The sweeper's parts: one that fails is told, and keeps none of the others from being done.
+
+import { expect, test } from 'bun:test'
+import { DAY } from '../../src/domain/time.ts'
+import { createSweeper } from '../../src/services/sweeper.ts'
+
+type Part = 'expire' | 'anonymous' | 'owned' | 'files'
+
+function sweeperWith({ failing }: { failing: Part | null }) {
+  const done: Part[] = []
+  const run = (part: Part) => async () => {
+    if (part === failing) throw new Error(`${part} failed`)
+    const isFirst = !done.includes(part)
+    done.push(part)
+    return isFirst ? 1 : 0
+  }
+  const sweeper = createSweeper({
+    expiry: {
+      hasLapsed: () => false,
+      expireLapsed: run('expire'),
+      purgeExpired: ({ of }) => run(of)(),
+    },
+    files: { removeDue: run('files') },
+    now: () => 100 * DAY,
+    purgeAfter: DAY,
+  })
+  return { sweeper, done }
+}
+
+test('all parts are done in their order, each until there is nothing left', async () => {
+  const { sweeper, done } = sweeperWith({ failing: null })
+  expect(await sweeper.sweep()).toEqual({ expired: 1, purged: 2, files: 1 })
+  expect(done).toEqual(['expire', 'expire', 'anonymous', 'anonymous', 'owned', 'owned', 'files'])
+  expect(sweeper.last()).toMatchObject({ at: 100 * DAY, purged: 2 })
+})
+
+test.each<Part>(['expire', 'anonymous', 'owned', 'files'])('%s fails alone', async (failing) => {
+  const { sweeper, done } = sweeperWith({ failing })
+  await expect(sweeper.sweep()).rejects.toThrow(`${failing} failed`)
+  const others = ['expire', 'anonymous', 'owned', 'files'].filter((part) => part !== failing)
+  expect([...new Set<string>(done)]).toEqual(others)
+  expect(sweeper.last()).toBeNull()
+})
