@@ -4,7 +4,7 @@ import { constants } from 'node:fs'
 import { access, link, open, rename, rm, stat } from 'node:fs/promises'
 import { join, parse } from 'node:path'
 import { ClientFailure } from './failure.ts'
-import { messageIn, unreachable } from './requests.ts'
+import { kindOf, refusalOf, unreachable } from './requests.ts'
 
 export type Download = {
   url: string
@@ -35,7 +35,8 @@ export async function downloadPart(download: Download, options: DownloadOptions)
     } catch (cause) {
       futile = (await sizeOf(download.part)) > before ? 1 : futile + 1
       const isFinal = cause instanceof ClientFailure && cause.kind !== 'unavailable'
-      if (isFinal || isOfDisk(cause) || futile >= MAX_FUTILE_TRIES) throw cause
+      if (isFinal || isOfDisk(cause)) throw cause
+      if (futile >= MAX_FUTILE_TRIES) throw cause instanceof BrokenOff ? damagedAfter(before) : cause
       options.onRetry(cause instanceof Error ? cause.message : String(cause))
       await Bun.sleep(FIRST_PAUSE_MS * 2 ** (futile - 1))
     }
@@ -63,6 +64,14 @@ async function fetchRest(
       `${received} of ${size} bytes arrived.`,
     )
   }
+}
+
+/** The server answered, and then the connection broke off. */
+class BrokenOff extends ClientFailure {}
+
+function damagedAfter(bytes: number): ClientFailure {
+  const message = `The file breaks off after ${bytes} bytes at every try: the server may have a damaged copy, and its log tells.`
+  return new ClientFailure('failed', message)
 }
 
 type Appending = {
@@ -93,7 +102,8 @@ async function append(
     await file.sync()
     return at
   } catch (cause) {
-    throw isOfDisk(cause) ? cause : unreachable(new URL(response.url).origin, cause)
+    if (isOfDisk(cause)) throw cause
+    throw new BrokenOff('unavailable', unreachable(new URL(response.url).origin, cause).message)
   } finally {
     clearTimeout(timer)
     await file.close()
@@ -102,15 +112,16 @@ async function append(
 
 async function refusal(response: Response): Promise<ClientFailure> {
   const text = await response.text()
-  const kind = response.status === 429 || response.status >= 500 ? 'unavailable' : 'gone'
-  return new ClientFailure(kind, said(text) ?? `The file was not handed out (HTTP ${response.status}).`)
-}
-
-function said(text: string): string | null {
+  const { status } = response
   try {
-    return messageIn(JSON.parse(text))
+    const answer = { status, body: JSON.parse(text) }
+    // A grant that is refused has lapsed.
+    return status < 500 && status !== 429
+      ? new ClientFailure('gone', refusalOf(answer).message)
+      : refusalOf(answer)
   } catch {
-    return null
+    const kind = status < 500 && status !== 429 ? 'gone' : kindOf(status)
+    return new ClientFailure(kind, `The file was not handed out (HTTP ${status}).`)
   }
 }
 

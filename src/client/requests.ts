@@ -94,17 +94,22 @@ async function read(response: Response, server: string): Promise<Answer> {
 
 /** What the server said, for every status that its caller does not expect. */
 export function refusalOf({ status, body }: Answer): ClientFailure {
-  const said = messageIn(body) ?? `HTTP ${status}`
-  return new ClientFailure(
-    kindOf(status),
-    said === 'not-found' ? 'There is no such push, or not any more.' : said,
-  )
+  return new ClientFailure(kindOf(status), explain(messageIn(body) ?? `HTTP ${status}`, body))
 }
 
-function kindOf(status: number): FailureKind {
+function explain(said: string, body: unknown): string {
+  if (said === 'not-found') return 'There is no such push, or not any more.'
+  if (said !== 'internal-error') return said
+  const id =
+    typeof body === 'object' && body !== null && 'request_id' in body ? ` (request ${body.request_id})` : ''
+  return `Something went wrong at the server${id}; its log tells more.`
+}
+
+/** Of the failures of a server, a fault of its own does not go away by trying again. */
+export function kindOf(status: number): FailureKind {
   if (status === 401 || status === 403) return 'refused'
   if (status === 404) return 'gone'
-  return status === 429 || status >= 500 ? 'unavailable' : 'failed'
+  return status === 429 || status > 500 ? 'unavailable' : 'failed'
 }
 
 export function messageIn(body: unknown): string | null {

@@ -49,7 +49,9 @@ export class DamageError extends Error {
 
   /** `place` is what was hit, such as `push 17`. */
   constructor(place: string) {
-    super(`the database is damaged: ${place} is not as it was written. Restore it from a backup`)
+    super(`damaged on disk: ${place} is not as it was written. Restore it from a backup`)
+    // Where in the program it was met says nothing more.
+    this.stack = this.message
   }
 }
 

@@ -93,7 +93,11 @@ async function remove({ server, ledger }: LoadOptions, urlToken: string): Promis
 /** Retrieves some of the pushes to their end, the newest first; resolves to how many. */
 export async function checkRest({ server, ledger }: LoadOptions, most: number): Promise<number> {
   const tokens = [...ledger.known.keys()].slice(-most)
-  await Promise.all(tokens.map((urlToken) => exhaust({ server, ledger }, urlToken)))
+  const left = tokens.values()
+  const client = async () => {
+    for (const urlToken of left) await exhaust({ server, ledger }, urlToken)
+  }
+  await Promise.all(Array.from({ length: CLIENTS }, client))
   return tokens.length
 }
 
@@ -102,7 +106,7 @@ async function exhaust({ server, ledger }: Pick<LoadOptions, 'server' | 'ledger'
   for (let tries = 0; tries <= VIEWS; tries += 1) {
     const response = await server.retrieve(urlToken)
     const { payload, files }: Answer = await response.json()
-    if (response.status !== 200) ledger.blame(urlToken, `is lost (${response.status})`)
+    if (response.status !== 200) ledger.blame(urlToken, `is lost: retrieve answered ${response.status}`)
     if (response.status !== 200 || payload === null) break
     payloads += 1
     ledger.noteSeen(urlToken, payload, ledger.known.get(urlToken)?.deleted === 'yes')

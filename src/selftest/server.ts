@@ -11,6 +11,7 @@ export type ServerOptions = { self: Self; dataDir: string }
 export type Server = Awaited<ReturnType<typeof startServer>>
 
 const READY_MS = 20_000
+const BUSY_MS = 30_000
 
 /** Throws with what it printed when it does not become ready. */
 export async function startServer({ self, dataDir }: ServerOptions) {
@@ -33,7 +34,16 @@ export async function startServer({ self, dataDir }: ServerOptions) {
     return child.exited
   }
 
-  const ask = (path: string, init: RequestInit = {}) => fetch(`${url}${path}`, init)
+  /** A server that is too busy counts nothing and says when to come back. */
+  async function ask(path: string, init: RequestInit = {}): Promise<Response> {
+    const deadline = performance.now() + BUSY_MS
+    for (;;) {
+      const response = await fetch(`${url}${path}`, init)
+      if (response.status !== 503 || performance.now() > deadline) return response
+      await response.arrayBuffer()
+      await Bun.sleep(1000 * Number(response.headers.get('retry-after') ?? 1))
+    }
+  }
 
   return {
     ask,

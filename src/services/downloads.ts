@@ -13,10 +13,11 @@ import {
   segmentCount,
   segmentPosition,
 } from '../crypto/sealed-stream.ts'
-import { DomainError } from '../domain/errors.ts'
+import { DamageError, DomainError } from '../domain/errors.ts'
 import { type FileFacts, grantLifetime, type StoredFile } from '../domain/files.ts'
 import type { Push } from '../domain/push.ts'
 import type { Now } from '../domain/time.ts'
+import type { StoredPush } from '../store/pushes.ts'
 import type { Store } from '../store/store.ts'
 import type { Relieve } from './relief.ts'
 
@@ -33,7 +34,7 @@ export type Download = FileFacts & {
 export type Downloads = ReturnType<typeof createDownloads>
 
 export type DownloadsOptions = {
-  store: Pick<Store, 'files' | 'pushes'>
+  store: Pick<Store, 'files' | 'pushes' | 'damage'>
   keyring: Keyring
   now: Now
   relieve: Relieve
@@ -61,49 +62,71 @@ export function createDownloads({ store, keyring, now, relieve }: DownloadsOptio
     if (found === null) throw new DomainError('forbidden', 'This download link is not valid.')
     if (now() >= found.until)
       throw new DomainError('forbidden', 'This download link has run out; retrieve the push again.')
+    const name = `a file of push ${findPush(found).id}`
+    const file = await store.files.openFile(found.file)
+    // Gone with its push by now, or lost.
+    if (file === null) throw findPush(found).expiredOn === null ? new DamageError(name) : notFound()
+    await requireIntact(file, { ...found, name })
+    return present({ ...found, name }, file)
+  }
+
+  function present(grant: NamedGrant, file: FileHandle): Download {
+    const sealed = { id: grant.file, key: Buffer.from(grant.key, 'base64') }
+    const { filename, contentType, size } = grant
+
+    async function* read({ start, end }: Span): AsyncGenerator<Uint8Array> {
+      const last = segmentCount(size) - 1
+      for (let index = Math.floor(start / SEGMENT_BYTES); index * SEGMENT_BYTES < end; index += 1) {
+        const plain = openSegment(await readAt(file, segmentPosition(index, size)), sealed, {
+          index,
+          isLast: index === last,
+        })
+        if (plain === null) throw altered(grant.name)
+        relieve(plain.length)
+        const from = index * SEGMENT_BYTES
+        yield plain.subarray(Math.max(0, start - from), Math.min(plain.length, end - from))
+      }
+    }
+
+    return { id: grant.file, filename, contentType, size, read, close: () => file.close() }
+  }
+
+  /** Throws `not_found` once its files are nobody's any more. */
+  function findPush(found: Grant): StoredPush {
     const push = store.pushes.findPush(Buffer.from(found.push, 'hex'))
-    const file = push === null || isOver(push, now()) ? null : await store.files.openFile(found.file)
-    if (file === null) throw new DomainError('not_found', 'not-found')
-    await requireIntact(file, found)
-    return present(found, file, relieve)
+    if (push === null || isOver(push, now())) throw notFound()
+    return push
+  }
+
+  /** The answer is on its way: it can only be broken off. Told here, since nobody else could. */
+  function altered(name: string): DamageError {
+    const cause = new DamageError(name)
+    store.damage.tell(cause)
+    return cause
   }
 
   return { grant, open }
 }
 
+function notFound(): DomainError {
+  return new DomainError('not_found', 'not-found')
+}
+
+/** `name` tells the operator what it is. */
+type NamedGrant = Grant & { name: string }
+
 /** What no segment vouches for: the beginning and the length. Closes a file that was altered. */
-async function requireIntact(file: FileHandle, { file: id, size }: Grant): Promise<void> {
+async function requireIntact(file: FileHandle, { size, name }: NamedGrant): Promise<void> {
   const header = await readAt(file, { start: 0, length: HEADER_BYTES })
   const { size: found } = await file.stat()
   if (isHeader(header) && found === sealedSize(size)) return
   await file.close()
-  throw new Error(`the sealed file ${id} was altered on disk`)
+  throw new DamageError(name)
 }
 
 /** A last view leaves the files to its grants; time and deletion end them at once. */
 function isOver(push: Push, now: number): boolean {
   return push.deleted || push.expiresAt <= now
-}
-
-function present(grant: Grant, file: FileHandle, relieve: Relieve): Download {
-  const sealed = { id: grant.file, key: Buffer.from(grant.key, 'base64') }
-  const { filename, contentType, size } = grant
-
-  async function* read({ start, end }: Span): AsyncGenerator<Uint8Array> {
-    const last = segmentCount(size) - 1
-    for (let index = Math.floor(start / SEGMENT_BYTES); index * SEGMENT_BYTES < end; index += 1) {
-      const plain = openSegment(await readAt(file, segmentPosition(index, size)), sealed, {
-        index,
-        isLast: index === last,
-      })
-      if (plain === null) throw new Error(`the sealed file ${grant.file} was altered on disk`)
-      relieve(plain.length)
-      const from = index * SEGMENT_BYTES
-      yield plain.subarray(Math.max(0, start - from), Math.min(plain.length, end - from))
-    }
-  }
-
-  return { id: grant.file, filename, contentType, size, read, close: () => file.close() }
 }
 
 type Place = { start: number; length: number }

@@ -36,8 +36,7 @@ export function createDamage(onError: (cause: unknown) => void) {
 
   /** To be called when no more is looked for. */
   function tellNumber(): void {
-    if (known.size > MAX_TOLD)
-      onError(new Error(`the database is damaged in ${known.size} places altogether`))
+    if (known.size > MAX_TOLD) onError(new Error(`damaged on disk: ${known.size} places altogether`))
   }
 
   return {

@@ -1,8 +1,9 @@
 // Sealed files on disk. What is in them is nobody's business here: bytes in, bytes out, durable when a promise resolves.
 
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync, statSync } from 'node:fs'
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { sealedSize } from '../crypto/sealed-stream.ts'
 import { diskFull, type OnStep } from './group-commit.ts'
 
 export type Files = ReturnType<typeof createFiles>
@@ -43,6 +44,11 @@ export function createFiles(folder: string, onStep: OnStep = () => undefined) {
     onStep('after a file was kept')
   }
 
+  /** Whether the file is there, and as long as it was sealed. */
+  function hasFile({ fileId, size }: { fileId: string; size: number }): boolean {
+    return statSync(pathOf(fileId), { throwIfNoEntry: false })?.size === sealedSize(size)
+  }
+
   /** null when there is no such file any more. */
   async function openFile(id: string): Promise<FileHandle | null> {
     return open(pathOf(id), 'r').catch((cause) => {
@@ -59,7 +65,7 @@ export function createFiles(folder: string, onStep: OnStep = () => undefined) {
     await rm(`${pathOf(id)}.part`, { force: true })
   }
 
-  return { putFile, openFile, removeFile }
+  return { putFile, hasFile, openFile, removeFile }
 }
 
 function isFull(cause: unknown): boolean {

@@ -9,6 +9,7 @@ import type { Now } from '../domain/time.ts'
 import { presentAccount } from './account-rows.ts'
 import type { Connection } from './database.ts'
 import type { FileRows } from './file-rows.ts'
+import type { Files } from './files.ts'
 import type { Transact } from './group-commit.ts'
 import type { PushRow, PushRows } from './push-rows.ts'
 import { accounts } from './schema.ts'
@@ -59,10 +60,11 @@ export function createPushes(options: {
   connection: Connection
   rows: PushRows
   files: FileRows
+  fileFolder: Pick<Files, 'hasFile'>
   transact: Transact
   now: Now
 }) {
-  const { rows, files, transact, now } = options
+  const { rows, files, fileFolder, transact, now } = options
   const { orm } = options.connection
   const ownerById = orm
     .select()
@@ -121,6 +123,8 @@ export function createPushes(options: {
     const secrets = rows.findSecrets(push.id)
     const sealedFiles = push.files === 0 ? [] : files.listOfPush(push.id)
     if (secrets === null || sealedFiles.length !== push.files) throw new DamageError(`push ${push.id}`)
+    // Before the view is counted, not when its download is asked for.
+    if (!sealedFiles.every(fileFolder.hasFile)) throw new DamageError(`a file of push ${push.id}`)
     return { secrets, files: sealedFiles }
   }
 

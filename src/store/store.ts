@@ -193,7 +193,7 @@ function serveFrom({ connection, keyring, release, timers, options }: Parts) {
   const keys = createPushKeys(connection)
   const rows = createPushRows({ connection, audit, keys, files: fileRows, onDestroyed: checkpointer.request })
   const damage = createDamage(options.onError)
-  const shared = { connection, rows, files: fileRows, transact, now, damage }
+  const shared = { connection, rows, files: fileRows, fileFolder, transact, now, damage }
   warnOf(options)
   timers.push(startScrub({ ...options, ...shared }))
   const accounts = createAccounts(shared)

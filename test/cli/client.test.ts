@@ -192,7 +192,7 @@ describe('files', () => {
         asked += 1
         return pushOf([fileAt(url, 7)])
       }
-      return isUp ? new Response('content') : Response.json({ error: 'too busy' }, { status: 500 })
+      return isUp ? new Response('content') : Response.json({ error: 'too busy' }, { status: 503 })
     })
     const first = await get(`${url}/p/abcdefgh`, '--output', folder)
     expect(first.code).toBe(5)

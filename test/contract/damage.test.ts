@@ -1,6 +1,8 @@
 // A row that the disk altered: whoever asks for it gets an error, everybody else goes on, and the operator is told.
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { type Api, PUSHES, startApi } from '../support/api.ts'
 import { alterDatabase } from '../support/damage.ts'
 
@@ -17,9 +19,7 @@ const alter = (statement: string) => alterDatabase(api.dataDir, statement)
 /** How often the log tells of a damaged place by itself, not as the cause of a failed request. */
 const toldOf = (place: string) =>
   api.log.filter((line) =>
-    line.endsWith(
-      `error the database is damaged: ${place} is not as it was written. Restore it from a backup`,
-    ),
+    line.endsWith(`error damaged on disk: ${place} is not as it was written. Restore it from a backup`),
   ).length
 
 async function signIn(email: string): Promise<{ cookie: string }> {
@@ -50,10 +50,63 @@ test.each([
     expect(created.status).toBe(201)
     alter(damage)
     expect((await api.retrieve(created.body.url_token)).status).toBe(500)
-    expect(api.log.join('\n')).toContain('the database is damaged: push 1 is not as it was written')
+    expect(api.log.join('\n')).toContain('damaged on disk: push 1 is not as it was written')
     expect(api.entries().map(({ kind }) => kind)).toEqual(['creation'])
   },
 )
+
+describe('a file that is damaged is told', () => {
+  const content = 'x'.repeat(3_000_000)
+  async function pushFile(): Promise<{ urlToken: string; path: string }> {
+    const body = new FormData()
+    body.set('push[kind]', 'file')
+    body.append('push[files][]', new File([content], 'a.txt'))
+    const created = await api.call<{ url_token: string }>(PUSHES, { method: 'POST', body, token: owner })
+    const [path = ''] = readdirSync(join(api.dataDir, 'files'), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name))
+    return { urlToken: created.body.url_token, path }
+  }
+  const download = async (urlToken: string) => {
+    const { body } = await api.retrieve(urlToken)
+    const [file] = body.files as { url: string }[]
+    return new URL(file?.url ?? '').pathname
+  }
+
+  test.each([
+    ['missing', (path: string) => rmSync(path)],
+    ['cut off', (path: string) => truncateSync(path, 1000)],
+  ])('%s: before a view is counted, and on a download', async (_, damage) => {
+    const { urlToken, path } = await pushFile()
+    const grant = await download(urlToken)
+    damage(path)
+    expect((await api.retrieve(urlToken)).status).toBe(500)
+    expect(api.entries().map(({ kind }) => kind)).toEqual(['creation', 'view'])
+    expect((await api.fetch(grant)).status).toBe(500)
+    expect(api.log.filter((line) => line.includes('a file of push 1 is not as it was written'))).toHaveLength(
+      2,
+    )
+  })
+
+  test('altered: the download breaks off', async () => {
+    const { urlToken, path } = await pushFile()
+    const bytes = readFileSync(path)
+    bytes[2_900_000] = (bytes[2_900_000] ?? 0) ^ 1
+    writeFileSync(path, bytes)
+    const response = await api.fetch(await download(urlToken))
+    expect(response.status).toBe(200)
+    await expect(response.bytes()).rejects.toThrow()
+    expect(toldOf('a file of push 1')).toBe(1)
+  })
+
+  test('gone with its push: that is no damage', async () => {
+    const { urlToken } = await pushFile()
+    const grant = await download(urlToken)
+    await api.expire(urlToken, { token: owner })
+    expect((await api.fetch(grant)).status).toBe(404)
+    expect(api.log.join()).not.toContain('damaged')
+  })
+})
 
 describe('lists show what is intact, and tell once what is not', () => {
   test.each([

@@ -12,7 +12,7 @@ test.each([
   ['one view more', 'Exactly as many payloads as views', 'payloads for'],
   ['one view more', 'What was acknowledged survives kill -9', '4 payloads for 3 views'],
   ['lets guess', 'Passphrases cannot be guessed', '401 200'],
-  ['forgets', 'What was acknowledged survives kill -9', 'is lost (404)'],
+  ['forgets', 'What was acknowledged survives kill -9', 'is lost: retrieve answered 404'],
   ['keeps what was deleted', 'What was acknowledged survives kill -9', 'after it was deleted'],
   ['in the clear', 'Nothing on the disk can be read', 'holds a secret in the clear'],
   ['open folder', 'Nothing on the disk can be read', 'can be read by other users'],

@@ -54,8 +54,8 @@ test.each(columnsOf(auditEntries))('audit_entries.$name', async (column) => {
   if (push === null) throw new Error('it is there')
   expect(store.audit.listAll(push).map(({ kind }) => kind)).toEqual(['creation', 'expire'])
   alter(`UPDATE audit_entries SET ${column.name} = ${altered(column)} WHERE id = ${push.lastEntry}`)
-  expect(() => store.audit.listAll(push)).toThrow('the database is damaged')
-  expect(() => store.audit.listPage(push, 1)).toThrow('the database is damaged')
+  expect(() => store.audit.listAll(push)).toThrow('damaged on disk')
+  expect(() => store.audit.listPage(push, 1)).toThrow('damaged on disk')
 })
 
 test.each(columnsOf(accounts))('accounts.$name', async (column) => {
@@ -155,7 +155,7 @@ test('a row from before there were checksums is taken as it is, and has one once
   await store.pushes.refusePassphrase({ id, visit: VISIT, wrong: true })
   expect(store.pushes.findPush(lookup)?.checksum).toBeNumber()
   alter('UPDATE pushes SET views = 2')
-  expect(() => store.pushes.findPush(lookup)).toThrow('damaged')
+  expect(() => store.pushes.findPush(lookup)).toThrow('damaged on disk')
 })
 
 /** Opens the store again; returns what it tells of damage. */
@@ -179,7 +179,7 @@ test.each(['views = 3', 'expires_at = 1', 'created_at = 1'])(
     expect(await store.expiry.expireLapsed()).toBe(0)
     expect(store.expiry.hasLapsed()).toBe(false)
     expect(store.pushes.findPush(other.lookup)?.expiredOn).not.toBeNull()
-    expect(() => store.pushes.findPush(lookup)).toThrow('damaged')
+    expect(() => store.pushes.findPush(lookup)).toThrow('damaged on disk')
     expect(told).toEqual([expect.stringContaining(`push ${id} is not as it was written`)])
   },
 )
@@ -194,7 +194,7 @@ test.each(['expired_on = 1', 'expired_on = 1, deleted = 1', 'owner_id = 1, expir
     alter(`UPDATE pushes SET ${change} WHERE id = ${id}`)
     for (const of of ['anonymous', 'owned', 'anonymous', 'owned'] as const)
       expect(await store.expiry.purgeExpired({ of, until: clock.now() })).toBe(0)
-    expect(() => store.pushes.findPush(lookup)).toThrow('damaged')
+    expect(() => store.pushes.findPush(lookup)).toThrow('damaged on disk')
     expect(told).toEqual([expect.stringContaining(`push ${id} is not as it was written`)])
   },
 )
@@ -220,7 +220,7 @@ test('an account that is removed takes no push along that damage has made its ow
   await store.accounts.removeAccount(2)
   expect(store.pushes.findPush(own.lookup)).toBeNull()
   // Whose it was is known as wrong, until a backup is there; nobody's push is nobody's again.
-  expect(() => store.pushes.findPush(others[0]?.lookup ?? own.lookup)).toThrow('damaged')
+  expect(() => store.pushes.findPush(others[0]?.lookup ?? own.lookup)).toThrow('damaged on disk')
   expect(store.pushes.findPush(others[1]?.lookup ?? own.lookup)).toMatchObject({ ownerId: null })
 })
 
@@ -284,7 +284,7 @@ test('an owner that was altered stays known as such when that account loses its 
   const whom = { accountId: bob?.id ?? 0, email: null, isAdmin: false, createdBy: null }
   await store.accountLinks.addLink({ hash, purpose: 'reset', endsTwoFactor: true, ...whom })
   await store.accountLinks.useLink({ hash, email: '', passwordHash: 'y' })
-  expect(() => store.pushes.findPush(lookup)).toThrow('damaged')
+  expect(() => store.pushes.findPush(lookup)).toThrow('damaged on disk')
 })
 
 test('an entry that names one of another push as the one before it takes nothing from that', async () => {
@@ -318,11 +318,12 @@ test('soon after the start every damaged row is told, a hundred of them by name'
   let told = await reopen()
   const places = ['account 1', 'push 7', 'push 8', 'push 250', 'entry 299 of the audit log']
   await waitFor(() => told.length === places.length)
-  for (const [index, place] of places.entries()) expect(told[index]).toContain(`damaged: ${place} is not`)
+  for (const [index, place] of places.entries())
+    expect(told[index]).toContain(`damaged on disk: ${place} is not`)
 
   alter('UPDATE pushes SET views = 1')
   told = await reopen()
-  await waitFor(() => told.some((line) => line.includes('in 302 places altogether')))
+  await waitFor(() => told.some((line) => line.includes('302 places altogether')))
   expect(told).toHaveLength(101)
 })
 
