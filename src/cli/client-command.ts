@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander'
 import type { Client } from '../client/client.ts'
+import { ClientFailure } from '../client/failure.ts'
 import { isInTheClear, type PushAddress, parsePushAddress } from '../client/link.ts'
 import { clientSecrets, clientSettings } from '../client-settings.ts'
 import { readSettings } from '../config.ts'
@@ -34,6 +35,8 @@ export type ClientCommand = {
   optional?: string
   /** What is wrong with the flags of its own. */
   problems?: (command: Command) => string[]
+  /** Whether it makes no sense without a token. */
+  needsLogin?: boolean
   /** What is sent is worth a warning when others can listen. */
   sendsSecrets?: boolean
   work: (visit: ClientVisit, command: Command) => Promise<void>
@@ -57,6 +60,7 @@ export function addClientCommand(program: Command, spec: ClientCommand & ClientP
     const { address, given, wanted } = readCommandLine(command, spec)
     const profiles = readProfiles(profilesPath(shell.place))
     const { server, apiToken } = chooseServer(profiles, { link: address?.server ?? null, ...wanted })
+    if (spec.needsLogin && apiToken === null) throw loginNeeded('This needs', server)
     if (spec.sendsSecrets) warnInTheClear(server, shell)
     const onWait = (seconds: number) =>
       shell.say(`${server} is busy and asks to wait ${seconds} s; then this goes on.`)
@@ -64,6 +68,11 @@ export function addClientCommand(program: Command, spec: ClientCommand & ClientP
     const urlToken = address?.urlToken ?? ''
     await spec.work({ client, server, isSignedIn: apiToken !== null, urlToken, operands: given }, command)
   })
+}
+
+/** `what` is the beginning of the sentence. */
+export function loginNeeded(what: 'This needs' | 'Files need', server: string): ClientFailure {
+  return new ClientFailure('refused', `${what} a login: "oncebox login ${server}".`)
 }
 
 export function warnInTheClear(server: string, shell: Shell): void {

@@ -31,7 +31,9 @@ export function getConfig(command: Command, shell: Shell): { config: Config; ent
   const reading = readConfig({ flags: givenFlags(command, settings), place, readFile })
   for (const warning of reading.warnings) shell.say(`oncebox: warning: ${warning}`)
   const all = [...problems, ...(reading.problems ?? [])]
-  if (all.length > 0 || reading.config === undefined) throw new UsageError(all, `oncebox ${command.name()}`)
+  // Somebody who looks for a command is not helped by the flags of this one.
+  const help = problems.length > 0 && command.name() === 'serve' ? 'oncebox' : `oncebox ${command.name()}`
+  if (all.length > 0 || reading.config === undefined) throw new UsageError(all, help)
   return reading
 }
 

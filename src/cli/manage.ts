@@ -36,6 +36,7 @@ export function addAuditCommand(program: Command, parts: ClientParts): void {
   const command = addClientCommand(program, {
     ...parts,
     name: 'audit',
+    needsLogin: true,
     summary: 'show who opened a push of yours, and when',
     help: `Shows the audit log of a push of yours, oldest first, ${PAGE_SIZE} entries a page. Needs a login.`,
     examples: `  oncebox audit ${TOKEN}
@@ -51,7 +52,7 @@ export function addAuditCommand(program: Command, parts: ClientParts): void {
           printableLine,
         ),
       )
-      printTable(['TIME', 'WHAT', 'ADDRESS', 'FROM', 'PROGRAM'], {
+      printTable(['TIME', 'WHAT', 'ADDRESS', 'REFERRER', 'PROGRAM'], {
         rows,
         page,
         none: 'There are no entries.',
@@ -67,6 +68,7 @@ export function addListCommand(program: Command, parts: ClientParts): void {
   const command = addClientCommand(program, {
     ...parts,
     name: 'list',
+    needsLogin: true,
     summary: 'list your pushes',
     help: `Lists your pushes that can still be opened, newest first, ${PAGE_SIZE} a page. Needs a login.`,
     examples: `  oncebox list
@@ -75,11 +77,13 @@ export function addListCommand(program: Command, parts: ClientParts): void {
     work: async ({ client }, command) => {
       const page = pageOf(command)
       const isExpired = command.getOptionValue('expired') === true
-      const { pushes, answer } = await client.list(isExpired ? 'expired' : 'active', page)
+      const { pushes, leftOut, answer } = await client.list(isExpired ? 'expired' : 'active', page)
       if (command.getOptionValue('json') === true) return printJson(answer, shell)
       const none = isExpired ? 'None of your pushes has expired.' : 'You have no active pushes.'
       const header = ['CREATED', 'KIND', 'NAME', isExpired ? 'EXPIRED' : 'LEFT', 'LINK']
-      printTable(header, { rows: pushes.map(rowOf), page, none, shell })
+      if (leftOut > 0)
+        shell.say(`Damaged on the disk of the server, and not shown: ${leftOut}. Its log names them.`)
+      printTable(header, { rows: pushes.map(rowOf), leftOut, page, none, shell })
     },
   })
   command.option('--expired', 'Those that have expired instead')
@@ -111,11 +115,11 @@ function pageOf(command: Command): number {
 
 const parsePage = wholeNumber('1', String(MAX_PAGE))
 
-type Table = { rows: string[][]; page: number; none: string; shell: Shell }
+type Table = { rows: string[][]; leftOut?: number; page: number; none: string; shell: Shell }
 
-function printTable(header: string[], { rows, page, none, shell }: Table): void {
-  if (rows.length === 0) shell.say(page === 1 ? none : `There is nothing on page ${page}.`)
-  if (rows.length === 0) return
-  for (const line of alignColumns(header, rows)) shell.print(line)
-  if (rows.length >= PAGE_SIZE && page < MAX_PAGE) shell.say(`There may be more: --page ${page + 1}.`)
+function printTable(header: string[], { rows, leftOut = 0, page, none, shell }: Table): void {
+  if (rows.length > 0) for (const line of alignColumns(header, rows)) shell.print(line)
+  else if (leftOut === 0) shell.say(page === 1 ? none : `There is nothing on page ${page}.`)
+  if (rows.length + leftOut >= PAGE_SIZE && page < MAX_PAGE)
+    shell.say(`There may be more: --page ${page + 1}.`)
 }

@@ -5,14 +5,20 @@ import { basename } from 'node:path'
 import type { Command } from 'commander'
 import { parsePush, type RemotePush } from '../client/answers.ts'
 import type { PushFields } from '../client/client.ts'
-import { ClientFailure } from '../client/failure.ts'
+
 import type { UploadFile } from '../client/upload.ts'
 import { DURATIONS } from '../domain/new-push.ts'
 import { PUSH_KINDS } from '../domain/push.ts'
 import { DAY } from '../domain/time.ts'
 import { duration, truth, wholeNumber } from '../setting-parsers.ts'
 import { readNewPassphrase } from './ask.ts'
-import { addClientCommand, type ClientParts, type ClientVisit, printJson } from './client-command.ts'
+import {
+  addClientCommand,
+  type ClientParts,
+  type ClientVisit,
+  loginNeeded,
+  printJson,
+} from './client-command.ts'
 import { CommandFailure } from './failures.ts'
 import { addTextFlag, textFlag, textFlags } from './flags.ts'
 import { formatCount, formatLocalTime } from './format.ts'
@@ -131,7 +137,7 @@ async function push(visit: ClientVisit, command: Command, shell: Shell): Promise
   const { client } = visit
   const files = textFlags(command, 'file').map(toUpload)
   if (files.length > 0 && !visit.isSignedIn) {
-    throw new ClientFailure('refused', `Files need a login: "oncebox login ${visit.server}".`)
+    throw loginNeeded('Files need', visit.server)
   }
   const payload = await readPayload(visit.operands[0], { hasFiles: files.length > 0, shell })
   const passphrase = await readPassphrase(command, shell)

@@ -84,13 +84,17 @@ function presentSetting({ setting: { flag, help }, text, from }: Entry) {
   return { flag, value: text, from, help }
 }
 
-/** That it is ready; and, while there are no accounts, where the first one is made. */
+/** That it is ready; and, while there is no administrator, where the first one is made. */
 function readyText(version: string, { url, baseUrl, dataDir, setupPath }: RunningServer): string[] {
   const links = baseUrl === null ? '' : `, links start with ${baseUrl}`
   const ready = `Oncebox ${version} is ready on ${url} (data in ${dataDir})${links}`
   if (setupPath === null) return [ready]
+  // No browser opens the address that stands for all of a machine's.
+  const here = url.replace(/\/\/(0\.0\.0\.0|\[::\]):/, '//localhost:')
+  const elsewhere =
+    here === url || baseUrl !== null ? '' : " (elsewhere with this machine's address instead of localhost)"
   return [
     ready,
-    `There is no account yet; this makes the first administrator, once: ${baseUrl ?? url}${setupPath}`,
+    `There is no administrator yet; this makes one, once: ${baseUrl ?? here}${setupPath}${elsewhere}`,
   ]
 }

@@ -84,6 +84,7 @@ export function addUserCommands(program: Command, parts: { shell: Shell; app: Ap
     work: async ({ accounts, email }) => {
       await accounts.disableAccount(email)
       shell.print(`${email} is disabled`)
+      warnWithoutAdmin(accounts.listAccounts(), shell)
     },
   })
 
@@ -109,6 +110,7 @@ export function addUserCommands(program: Command, parts: { shell: Shell; app: Ap
       if (command.getOptionValue('yes') !== true) await confirm(shell, question)
       const { pushes } = await accounts.removeAccount(email)
       shell.print(`${email} is removed, with its tokens and ${pushes} ${pushes === 1 ? 'push' : 'pushes'}`)
+      warnWithoutAdmin(accounts.listAccounts(), shell)
     },
   }).option('--yes', 'do not ask')
 }
@@ -126,6 +128,11 @@ async function addUser({ accounts, email }: Visit, given: { command: Command; sh
   await accounts.addAccount({ email, password, isAdmin })
   shell.print(`${email} is added${isAdmin ? ' as an administrator' : ''}`)
   shell.say(`Next: "oncebox token create ${email}" makes a token for the API.`)
+}
+
+function warnWithoutAdmin(accounts: Account[], shell: Shell): void {
+  if (accounts.some(({ isAdmin, disabledAt }) => isAdmin && disabledAt === null)) return
+  shell.say('Nobody administers this instance now: "oncebox user add EMAIL --admin" makes somebody who does.')
 }
 
 function listUsers(accounts: Account[], shell: Shell): void {

@@ -97,9 +97,10 @@ export function createClient(options: ClientOptions) {
   async function list(
     group: 'active' | 'expired',
     page: number,
-  ): Promise<{ pushes: RemotePush[]; answer: unknown }> {
-    const { body } = expect(200, await ask(`${PUSHES}/${group}?page=${page}`))
-    return { pushes: parsePushes(body), answer: body }
+  ): Promise<{ pushes: RemotePush[]; leftOut: number; answer: unknown }> {
+    const { body, headers } = expect(200, await ask(`${PUSHES}/${group}?page=${page}`))
+    const leftOut = Number(headers.get('x-oncebox-left-out') ?? 0)
+    return { pushes: parsePushes(body), leftOut, answer: body }
   }
 
   return { version, create, retrieve, preview, expire, audit, list }

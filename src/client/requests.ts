@@ -22,7 +22,7 @@ export type RequestsOptions = {
 }
 
 /** The status and the body as JSON; failures that no caller handles are thrown as ClientFailure. */
-export type Answer = { status: number; body: unknown }
+export type Answer = { status: number; headers: Headers; body: unknown }
 
 export type Ask = (path: string, call?: Call) => Promise<Answer>
 
@@ -83,7 +83,7 @@ async function read(response: Response, server: string): Promise<Answer> {
     throw unreachable(server, cause)
   })
   try {
-    return { status, body: JSON.parse(text) }
+    return { status, headers, body: JSON.parse(text) }
   } catch {
     throw new ClientFailure(
       status >= 500 ? 'unavailable' : 'failed',
@@ -93,7 +93,7 @@ async function read(response: Response, server: string): Promise<Answer> {
 }
 
 /** What the server said, for every status that its caller does not expect. */
-export function refusalOf({ status, body }: Answer): ClientFailure {
+export function refusalOf({ status, body }: Pick<Answer, 'status' | 'body'>): ClientFailure {
   return new ClientFailure(kindOf(status), explain(messageIn(body) ?? `HTTP ${status}`, body))
 }
 

@@ -10,7 +10,7 @@ export type AccountRow = typeof accounts.$inferSelect
 
 /** Without what signing in needs. Throws when the row was altered on disk. */
 export function presentAccount(row: AccountRow): Account {
-  requireIntactRow(row, checksumOfAccount(row), `account ${row.id}`)
+  requireIntactRow(row, checksumOfAccount(row), `account ${row.id} (${row.email})`)
   const { id, email, isAdmin, disabledAt, createdAt, totpSecret } = row
   return { id, email, isAdmin, hasTwoFactor: totpSecret !== null, disabledAt, createdAt }
 }

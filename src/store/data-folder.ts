@@ -148,6 +148,12 @@ function syncFolder(path: string): void {
 }
 
 function cannot(what: string, path: string, cause: unknown): DomainError {
-  const reason = cause instanceof Error ? cause.message : String(cause)
+  const code = cause instanceof Error && 'code' in cause ? cause.code : ''
+  const isFile = code === 'EEXIST' || code === 'ENOTDIR'
+  const reason = isFile
+    ? 'that is a file, or lies in one'
+    : cause instanceof Error
+      ? cause.message
+      : String(cause)
   return new DomainError('conflict', `Cannot ${what} ${path}: ${reason}`)
 }

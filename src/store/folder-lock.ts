@@ -19,12 +19,23 @@ export type FolderLock = {
   release(): void
 }
 
-/** Waits up to 5 s for a process that is on its way out; then throws, naming the holder. */
-export async function lockFolder(folder: DataFolder, patience = PATIENCE_MS): Promise<FolderLock> {
+export type LockOptions = {
+  /** Milliseconds for a process that is on its way out. */
+  patience?: number
+  /** Told when there is one to wait for. */
+  onWait: (holder: string) => void
+}
+
+/** Throws `conflict`, naming the holder, when it stays. */
+export async function lockFolder(
+  folder: DataFolder,
+  { patience = PATIENCE_MS, onWait }: LockOptions,
+): Promise<FolderLock> {
   const deadline = performance.now() + patience
-  for (;;) {
+  for (let tries = 0; ; tries += 1) {
     const lock = tryBoth(folder)
     if (lock !== null) return lock
+    if (tries === 1) onWait(readHolder(folder))
     if (performance.now() > deadline) throw refusal(folder)
     await Bun.sleep(RETRY_MS)
   }

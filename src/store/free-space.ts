@@ -4,6 +4,8 @@ import { statfs } from 'node:fs/promises'
 import { DomainError } from '../domain/errors.ts'
 import { SECOND } from '../domain/time.ts'
 
+const MIB = 1024 * 1024
+
 export type FreeSpace = {
   /** Throws `disk_full` when less than the floor is free. */
   require(): Promise<void>
@@ -32,7 +34,7 @@ export function createFreeSpace(options: { path: string; floor: number; isFull: 
     }
     const free = await reading
     if (free >= floor) return
-    const message = `The disk of this server is nearly full (less than --min-free-space ${floor} bytes are free).`
+    const message = `The disk of this server is nearly full: less than --min-free-space (${Math.ceil(floor / MIB)} MiB) is free.`
     throw new DomainError('disk_full', message)
   }
 

@@ -68,7 +68,9 @@ export type AccountStore = ReturnType<typeof openAccountStore>
 export async function openStore(options: StoreOptions) {
   const folder = dataFolder(options.dataDir)
   prepareDataFolder(folder, options.keyFile)
-  const lock = await lockFolder(folder).catch((cause) => {
+  const onWait = (holder: string) =>
+    options.onWarning(`${folder.path} is in use: waiting for ${holder} to end`)
+  const lock = await lockFolder(folder, { onWait }).catch((cause) => {
     throw explainFailure(folder.lock, cause)
   })
   try {

@@ -39,7 +39,7 @@ test.each([
     expect(trial.out).toHaveLength(1)
     expect(trial.out[0]?.split(glue)).toEqual([
       'Oncebox 3.0.0 is ready on http://127.0.0.1:5100 (data in /srv/box), links start with https://once.example',
-      'There is no account yet; this makes the first administrator, once: https://once.example/welcome/abc',
+      'There is no administrator yet; this makes one, once: https://once.example/welcome/abc',
     ])
     trial.signal()
     expect(await ended).toBe(0)

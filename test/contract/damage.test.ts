@@ -119,6 +119,8 @@ describe('lists show what is intact, and tell once what is not', () => {
     for (let n = 0; n < 2; n += 1)
       expect((await api.list('active', owner)).map(({ name }) => name)).toEqual(['three', 'one'])
     expect(toldOf('push 2')).toBe(1)
+    const answer = await api.fetch(`${PUSHES}/active`, { token: owner })
+    expect(answer.headers.get('x-oncebox-left-out')).toBe('1')
     const { status, text } = await page('/pushes', session)
     expect(status).toBe(200)
     expect(text).toContain('Damaged on the disk of this server, and therefore not shown: 1.')
@@ -173,7 +175,7 @@ describe('lists show what is intact, and tell once what is not', () => {
     expect((await api.retrieve(url_token)).status).toBe(404)
     await api.addAccount('bob@example.org')
     expect(accounts.listAccounts()).toHaveLength(2)
-    expect(toldOf('account 2')).toBe(1)
+    expect(toldOf('account 2 (bob@example.org)')).toBe(1)
   })
 })
 

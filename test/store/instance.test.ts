@@ -115,7 +115,9 @@ test('the clock mark is written again when the works it came with were undone', 
 })
 
 test('a folder that is held is refused, naming the holder', async () => {
-  await expect(lockFolder(dataFolder(opened.dataDir), 200)).rejects.toThrow(`process ${process.pid}`)
+  await expect(
+    lockFolder(dataFolder(opened.dataDir), { patience: 200, onWait: () => undefined }),
+  ).rejects.toThrow(`process ${process.pid}`)
 })
 
 test('ten seconds after something was destroyed the log is empty', async () => {

@@ -136,7 +136,7 @@ test('server and commands both refuse a folder whose log is damaged, and leave i
   await expect(openTestStore({ dataDir: killed, clock })).rejects.toThrow('is damaged at byte')
   expect(readFileSync(log)).toEqual(altered)
   // A server that has not come to look at it yet is waited for, in a process of its own.
-  const lock = await lockFolder(dataFolder(killed))
+  const lock = await lockFolder(dataFolder(killed), { onWait: () => undefined })
   const command = Bun.spawn([process.execPath, 'src/main.ts', 'user', 'list', '--data-dir', killed], {
     stdout: 'ignore',
     stderr: 'pipe',

@@ -64,9 +64,9 @@ test.each(columnsOf(accounts))('accounts.$name', async (column) => {
   const { id } = await store.accounts.addAccount(account)
   expect(store.accounts.findById(id)?.email).toBe(account.email)
   alter(`UPDATE accounts SET ${column.name} = ${altered(column)}`)
-  expect(() => store.accounts.findById(id)).toThrow(`account ${id} is not as it was written`)
+  expect(() => store.accounts.findById(id)).toThrow(`damaged on disk: account ${id} (`)
   await store.accounts.setPasswordHash({ id, passwordHash: 'y' })
-  expect(() => store.accounts.findById(id)).toThrow(`account ${id} is not as it was written`)
+  expect(() => store.accounts.findById(id)).toThrow(`damaged on disk: account ${id} (`)
 })
 
 test.each(['salt', 'passphrase_salt', 'key_slot'])('push_secrets.%s', async (name) => {
@@ -316,7 +316,7 @@ test('soon after the start every damaged row is told, a hundred of them by name'
   alter("UPDATE push_secrets SET salt = x'01' WHERE push_id = 8")
   alter('UPDATE audit_entries SET at = at + 1 WHERE id = 299')
   let told = await reopen()
-  const places = ['account 1', 'push 7', 'push 8', 'push 250', 'entry 299 of the audit log']
+  const places = ['account 1 (bob@example.org)', 'push 7', 'push 8', 'push 250', 'entry 299 of the audit log']
   await waitFor(() => told.length === places.length)
   for (const [index, place] of places.entries())
     expect(told[index]).toContain(`damaged on disk: ${place} is not`)

@@ -132,6 +132,7 @@ export function createPushEndpoints(options: {
     return answerJson(
       200,
       listed.pushes.map((push) => presentListed(push, options)),
+      listed.damaged === 0 ? {} : { 'x-oncebox-left-out': String(listed.damaged) },
     )
   }
 
