@@ -199,7 +199,7 @@ export const de: Catalogue = {
   code_wrong: 'Dieser Code ist falsch oder wurde schon benutzt. Codes wechseln alle 30 Sekunden.',
   code_too_late: 'Das hat zu lange gedauert. Bitte melden Sie sich erneut an.',
   setup_title: 'Willkommen bei Oncebox',
-  setup_lead: 'Erstellen Sie das erste Konto. Es verwaltet diese Instanz.',
+  setup_lead: 'Erstellen Sie ein Konto, das diese Instanz verwaltet.',
   invite_title: 'Sie sind eingeladen',
   invite_lead: 'Wählen Sie ein Passwort, und Ihr Konto ist bereit.',
   reset_title: 'Neues Passwort wählen',

@@ -187,7 +187,7 @@ export const en = {
   code_wrong: 'That code is wrong, or was used already. Codes change every 30 seconds.',
   code_too_late: 'That took too long. Please sign in again.',
   setup_title: 'Welcome to Oncebox',
-  setup_lead: 'Make the first account. It administers this instance.',
+  setup_lead: 'Make an account that administers this instance.',
   invite_title: 'You are invited',
   invite_lead: 'Choose a password, and your account is ready.',
   reset_title: 'Choose a new password',

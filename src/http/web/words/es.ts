@@ -195,7 +195,7 @@ export const es: Catalogue = {
   code_wrong: 'El código es incorrecto o ya se usó. Los códigos cambian cada 30 segundos.',
   code_too_late: 'Ha pasado demasiado tiempo. Inicie sesión de nuevo.',
   setup_title: 'Le damos la bienvenida a Oncebox',
-  setup_lead: 'Cree la primera cuenta. Será la que administre esta instancia.',
+  setup_lead: 'Cree una cuenta que administre esta instancia.',
   invite_title: 'Tiene una invitación',
   invite_lead: 'Elija una contraseña y su cuenta estará lista.',
   reset_title: 'Elija una nueva contraseña',

@@ -200,7 +200,7 @@ export const fr: Catalogue = {
   code_wrong: 'Ce code est incorrect ou a déjà été utilisé. Les codes changent toutes les 30 secondes.',
   code_too_late: 'Le délai est dépassé. Veuillez vous reconnecter.',
   setup_title: 'Bienvenue dans Oncebox',
-  setup_lead: 'Créez le premier compte. Il administre cette instance.',
+  setup_lead: 'Créez un compte qui administre cette instance.',
   invite_title: 'Vous êtes invité',
   invite_lead: 'Choisissez un mot de passe, et votre compte est prêt.',
   reset_title: 'Choisissez un nouveau mot de passe',

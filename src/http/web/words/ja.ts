@@ -182,7 +182,7 @@ export const ja: Catalogue = {
   code_wrong: 'コードが違うか、すでに使われています。コードは 30 秒ごとに変わります。',
   code_too_late: '時間がかかりすぎました。もう一度サインインしてください。',
   setup_title: 'Oncebox へようこそ',
-  setup_lead: '最初のアカウントを作成してください。このインスタンスの管理者になります。',
+  setup_lead: 'このインスタンスを管理するアカウントを作成してください。',
   invite_title: '招待が届いています',
   invite_lead: 'パスワードを決めると、アカウントを使えるようになります。',
   reset_title: '新しいパスワードの設定',
