@@ -155,7 +155,10 @@ export async function openInstance(
     keepUp: store.keepUp,
     onShed: (requests) => log.warn({ requests }, 'too busy: requests were told to come back'),
   })
-  const setupToken = await accountLinks.createSetupLink()
+  const setupToken = await accountLinks.createSetupLink().catch(async (cause) => {
+    await close()
+    throw store.explainFailure(cause)
+  })
   const setupPath = setupToken === null ? null : `/welcome/${setupToken}`
   return { handle, shed, accounts, apiTokens, sweeper, setupPath, failed, log, close }
 }

@@ -1,11 +1,13 @@
 // Brings a database to this version's schema, by `PRAGMA user_version`; all pending steps in one transaction.
 
 import type { Database } from 'bun:sqlite'
+import { getTableConfig } from 'drizzle-orm/sqlite-core'
 import { DomainError } from '../domain/errors.ts'
 import initial from './migrations/0001-initial.sql' with { type: 'text' }
 import keySlots from './migrations/0002-key-slots.sql' with { type: 'text' }
 import signingIn from './migrations/0003-signing-in.sql' with { type: 'text' }
 import rowChecksums from './migrations/0004-row-checksums.sql' with { type: 'text' }
+import * as schema from './schema.ts'
 
 export const MIGRATIONS: readonly string[] = [initial, keySlots, signingIn, rowChecksums]
 
@@ -35,6 +37,18 @@ export function requireCurrentSchema(database: Database): void {
   if (schemaVersion(database) < MIGRATIONS.length) {
     const message = `${database.filename} was written by an older Oncebox. Start "oncebox serve" once to bring it up to date.`
     throw new DomainError('conflict', message)
+  }
+  requireOwnTables(database)
+}
+
+/** Throws when tables or their columns have other names than those that were made: SQLite takes any. */
+export function requireOwnTables(database: Database): void {
+  const columns = database.prepare<{ name: string }, [string]>('SELECT name FROM pragma_table_info(?)')
+  for (const table of Object.values(schema).map(getTableConfig)) {
+    const found = columns.all(table.name).map(({ name }) => name)
+    if (table.columns.every(({ name }) => found.includes(name))) continue
+    const message = `The database ${database.filename} is damaged (its table ${table.name} has other columns).`
+    throw new DomainError('conflict', `${message} Restore the folder from a backup.`)
   }
 }
 

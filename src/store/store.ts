@@ -27,7 +27,7 @@ import { createFreeSpace } from './free-space.ts'
 import { createGroupCommit, type OnStep } from './group-commit.ts'
 import { createClockMarker, readClockMark, requireIntact, verifyKeys } from './instance.ts'
 import { requireIntactLog } from './log-check.ts'
-import { migrate, requireCurrentSchema, schemaVersion } from './migrate.ts'
+import { migrate, requireCurrentSchema, requireOwnTables, schemaVersion } from './migrate.ts'
 import { createPushKeys } from './push-keys.ts'
 import { createPushLists } from './push-lists.ts'
 import { createPushRows } from './push-rows.ts'
@@ -155,6 +155,7 @@ type Parts = {
 function serveFrom({ connection, keyring, release, timers, options }: Parts) {
   const { database } = connection
   migrate(database)
+  requireOwnTables(database)
   verifyKeys(connection, keyring)
   const mark = readClockMark(connection, { now: options.systemNow(), accept: options.acceptClock })
   const now = createMonotonicClock(options.systemNow, mark)
@@ -233,6 +234,8 @@ function serveFrom({ connection, keyring, release, timers, options }: Parts) {
     damage,
     freeSpace,
     keepUp: commits.keepUp,
+    /** What SQLite says while a server starts, as a matter for the operator. */
+    explainFailure: (cause: unknown) => explainFailure(database.filename, cause),
     /** Whether the database answers. */
     isAlive: () => schemaVersion(database) > 0,
     close,

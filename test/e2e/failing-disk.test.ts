@@ -79,9 +79,11 @@ test('a files folder that is gone is told when it is needed, and the rest goes o
   const auth = { authorization: `Bearer ${stdout.trim()}` }
   const files = [{ filename: 'a', data: 'eA==' }]
   const { url_token } = await (await server.create({ files }, auth)).json()
+  const { files: granted } = await (await server.retrieve(url_token)).json()
   rmSync(join(server.dataDir, 'files'), { recursive: true })
-  const retrieved = await (await server.retrieve(url_token)).json()
-  expect((await server.ask(new URL(retrieved.files[0].url).pathname)).status).toBe(404)
+  expect((await server.ask(new URL(granted[0].url).pathname)).status).toBe(500)
+  expect((await server.retrieve(url_token)).status).toBe(500)
+  expect(server.stderr()).toContain('a file of push 1 is not as it was written')
   expect((await server.create({ payload: 'x' })).status).toBe(201)
   expect((await server.create({ files }, auth)).status).toBe(201)
   expect(server.isRunning()).toBe(true)
