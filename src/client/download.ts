@@ -103,7 +103,8 @@ async function append(
     return at
   } catch (cause) {
     if (isOfDisk(cause)) throw cause
-    throw new BrokenOff('unavailable', unreachable(new URL(response.url).origin, cause).message)
+    const failure = unreachable(new URL(response.url).origin, cause)
+    throw idle.signal.aborted ? failure : new BrokenOff(failure.kind, failure.message)
   } finally {
     clearTimeout(timer)
     await file.close()

@@ -44,7 +44,7 @@ type Asking = Omit<RetrieveOptions, 'passphrase'>
 export type Pushes = ReturnType<typeof createPushes>
 
 export type PushesOptions = {
-  store: Pick<Store, 'pushes' | 'lists' | 'audit' | 'expiry' | 'freeSpace'>
+  store: Pick<Store, 'pushes' | 'lists' | 'audit' | 'expiry' | 'freeSpace' | 'damage'>
   keyring: Keyring
   passphrases: Passphrases
   grant: Downloads['grant']
@@ -112,6 +112,7 @@ export function createPushes({ store, keyring, passphrases, grant, now }: Pushes
       const opener = { instanceKey, pushId: lookup, urlToken, passphraseKey }
       const open = (live: LivePush) => {
         const content = openPush(live, opener)
+        if (content !== null) tellOfLost(live, content.payload)
         return content && { content, isOwnLook: ownLook && isOwner(live.push, viewer.account) }
       }
       const claimed = await store.pushes.claimView({ lookup, visit: viewer.visit, open })
@@ -124,6 +125,15 @@ export function createPushes({ store, keyring, passphrases, grant, now }: Pushes
       return { outcome: 'view', push, urlToken, payload, files }
     }
     throw notFound()
+  }
+
+  /** Of what is left of a push others may want the rest; when nothing is, no view is counted. */
+  function tellOfLost({ push, files }: LivePush, payload: string): void {
+    const lost = files.filter(({ isThere }) => !isThere)
+    if (lost.length === 0) return
+    const damage = new DamageError(`a file of push ${push.id}`)
+    if (payload === '' && lost.length === files.length) throw damage
+    store.damage.tell(damage)
   }
 
   type Refusal = 'passphrase_required' | 'wrong_passphrase'

@@ -20,7 +20,7 @@ export type LastSweep = Swept & { at: number }
 
 export type Swept = { expired: number; purged: number; files: number }
 
-export function createSweeper({ expiry, files, now, purgeAfter }: SweeperOptions) {
+export function createSweeper({ expiry, files: { removeDue }, now, purgeAfter }: SweeperOptions) {
   let running: Promise<Swept> | null = null
   let stopped = false
   let last: LastSweep | null = null
@@ -41,10 +41,16 @@ export function createSweeper({ expiry, files, now, purgeAfter }: SweeperOptions
     const owned = after(anonymous, () =>
       repeat(() => expiry.purgeExpired({ of: 'owned', until: now() - purgeAfter })),
     )
-    const removed = after(owned, files.removeDue)
-    await Promise.allSettled([expired, anonymous, owned, removed])
-    const swept = { expired: await expired, purged: (await anonymous) + (await owned), files: await removed }
+    const removed = after(owned, removeDue)
+    const parts = await Promise.allSettled([expired, anonymous, owned, removed])
+    const [expiredNow = 0, anonymousNow = 0, ownedNow = 0, files = 0] = parts.map((part) =>
+      part.status === 'fulfilled' ? part.value : 0,
+    )
+    const swept = { expired: expiredNow, purged: anonymousNow + ownedNow, files }
     last = { at: now(), ...swept }
+    const failures = parts.flatMap((part) => (part.status === 'rejected' ? [part.reason] : []))
+    if (failures.length > 1) throw new AggregateError(failures, failures.map(String).join('; '))
+    if (failures.length === 1) throw failures[0]
     return swept
   }
 

@@ -3,7 +3,7 @@
 // Entries are appended to one table in the order of time, so that the visits of a batch share a page or two. A table
 // ordered by push, or an index on it, would have every visit rewrite a page of its own.
 
-import { max } from 'drizzle-orm'
+import { inArray, max } from 'drizzle-orm'
 import { type AuditEntry, type AuditKind, PAGE_SIZE, type Visit } from '../domain/audit.ts'
 import { DamageError } from '../domain/errors.ts'
 import type { Connection } from './database.ts'
@@ -66,12 +66,12 @@ export function createAuditRows({ orm, database }: Connection) {
   function remove({ id, lastEntry, auditEntries }: Chain): void {
     if (lastEntry === null) return
     const { changes } = removeChain.run({ pushId: id, last: lastEntry })
-    if (changes !== auditEntries) removeAll(id)
+    if (changes !== auditEntries) removeAll([id])
   }
 
-  /** Also what a damaged chain does not lead to. Reads the whole table: for the rare push that damage has hit. */
-  function removeAll(pushId: number): void {
-    database.run('DELETE FROM audit_entries WHERE push_id = ?', [pushId])
+  /** Also what a damaged chain does not lead to. Reads the whole table: for the rare pushes that damage has hit. */
+  function removeAll(pushIds: number[]): void {
+    orm.delete(auditEntries).where(inArray(auditEntries.pushId, pushIds)).run()
   }
 
   return { append, listPage, listAll, remove, removeAll }

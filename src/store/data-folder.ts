@@ -5,11 +5,13 @@ import {
   closeSync,
   existsSync,
   fsyncSync,
+  linkSync,
   mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   statSync,
   writeSync,
 } from 'node:fs'
@@ -18,7 +20,7 @@ import { type Keyring, newKeyFile, parseKeyFile } from '../crypto/keyring.ts'
 import { DomainError } from '../domain/errors.ts'
 
 /** Ends the name of a file that is being written. */
-const NEW = '.new'
+const NEW = '.oncebox-new'
 
 export type DataFolder = {
   path: string
@@ -102,10 +104,11 @@ function refuseForeign(folder: DataFolder, keyFile: string | null): void {
   const { database, key, lock, openingLock, holder } = folder
   const ours = new Set(
     [database, key, keyFile ?? key, lock, openingLock, holder].flatMap((path) =>
-      ['', NEW, '-journal', '-wal', '-shm'].map((ending) => `${basename(path)}${ending}`),
+      ['', '-journal', '-wal', '-shm'].map((ending) => `${basename(path)}${ending}`),
     ),
   ).add('lost+found')
-  const foreign = readdirSync(folder.path).find((name) => !ours.has(name))
+  const isOurs = (name: string) => ours.has(name) || name.endsWith(NEW)
+  const foreign = readdirSync(folder.path).find((name) => !isOurs(name))
   if (foreign === undefined) return
   const found = `it holds no Oncebox data but other files (such as ${JSON.stringify(foreign)})`
   throw new DomainError(
@@ -129,13 +132,21 @@ function makeKeyFile(path: string, folder: DataFolder): void {
   }
 }
 
-/** Whole or not at all, also when the process ends within it. */
+/** Whole or not at all, also when the process ends within it, and never over what another process has made meanwhile. */
 function writeDurably(path: string, text: string): void {
-  const file = openSync(`${path}${NEW}`, 'w', 0o600)
+  const unfinished = `${path}.${process.pid}${NEW}`
+  const file = openSync(unfinished, 'w', 0o600)
   writeSync(file, text)
   fsyncSync(file)
   closeSync(file)
-  renameSync(`${path}${NEW}`, path)
+  try {
+    linkSync(unfinished, path)
+  } catch (cause) {
+    // Not every disk knows links.
+    if (existsSync(path)) throw cause
+    renameSync(unfinished, path)
+  }
+  rmSync(unfinished, { force: true })
   syncFolder(dirname(path))
 }
 
@@ -148,12 +159,15 @@ function syncFolder(path: string): void {
 }
 
 function cannot(what: string, path: string, cause: unknown): DomainError {
-  const code = cause instanceof Error && 'code' in cause ? cause.code : ''
-  const isFile = code === 'EEXIST' || code === 'ENOTDIR'
+  const isFile = cause instanceof Error && 'syscall' in cause && cause.syscall === 'mkdir' && isOfFile(cause)
   const reason = isFile
     ? 'that is a file, or lies in one'
     : cause instanceof Error
       ? cause.message
       : String(cause)
   return new DomainError('conflict', `Cannot ${what} ${path}: ${reason}`)
+}
+
+function isOfFile(cause: Error): boolean {
+  return 'code' in cause && (cause.code === 'EEXIST' || cause.code === 'ENOTDIR')
 }

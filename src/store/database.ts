@@ -55,7 +55,7 @@ export function explainFailure(path: string, cause: unknown): unknown {
 }
 
 const REMEDIES: [RegExp, string][] = [
-  [/CORRUPT|NOTADB/, RESTORE],
+  [/CORRUPT|NOTADB|ERROR/, RESTORE],
   [/CANTOPEN|READONLY|PERM|AUTH/, 'See that this user may read and write it and its folder.'],
   [/BUSY|LOCKED/, 'Another process works on it: try again in a moment.'],
   [/FULL/, 'Make room on its disk.'],

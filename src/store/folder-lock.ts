@@ -2,10 +2,12 @@
 // held by whoever looks at the folder before opening it, so that a command knows whether a server has done so.
 
 import { Database } from 'bun:sqlite'
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chownSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
+import { dirname } from 'node:path'
 import { DomainError } from '../domain/errors.ts'
 import type { DataFolder } from './data-folder.ts'
+import { explainFailure } from './database.ts'
 import { isBusy } from './group-commit.ts'
 
 const PATIENCE_MS = 5_000
@@ -14,15 +16,15 @@ const RETRY_MS = 100
 const OPENING_PATIENCE_MS = 30_000
 
 export type FolderLock = {
-  /** The folder has been looked at and opened: commands may. */
+  /** The folder has been looked at, opened and brought up to date: commands may. */
   opened(): void
   release(): void
 }
 
 export type LockOptions = {
-  /** Milliseconds for a process that is on its way out. */
+  /** Milliseconds for a server that is on its way out. */
   patience?: number
-  /** Told when there is one to wait for. */
+  /** Told when there is somebody to wait for. */
   onWait: (holder: string) => void
 }
 
@@ -31,36 +33,49 @@ export async function lockFolder(
   folder: DataFolder,
   { patience = PATIENCE_MS, onWait }: LockOptions,
 ): Promise<FolderLock> {
-  const deadline = performance.now() + patience
+  const started = performance.now()
   for (let tries = 0; ; tries += 1) {
-    const lock = tryBoth(folder)
-    if (lock !== null) return lock
-    if (tries === 1) onWait(readHolder(folder))
-    if (performance.now() > deadline) throw refusal(folder)
+    const tried = tryBoth(folder)
+    if (typeof tried === 'object') return tried
+    const holder = tried === 'served' ? readHolder(folder) : 'another process, which opens it'
+    if (tries === 1) onWait(holder)
+    if (performance.now() - started > (tried === 'served' ? patience : OPENING_PATIENCE_MS)) {
+      throw tried === 'served' ? servedBy(holder, folder) : beingOpened(folder)
+    }
     await Bun.sleep(RETRY_MS)
   }
 }
 
-function tryBoth(folder: DataFolder): FolderLock | null {
+function tryBoth(folder: DataFolder): FolderLock | 'served' | 'being opened' {
   const opening = tryLock(folder.openingLock)
-  if (opening === null) return null
-  const serving = tryLock(folder.lock)
-  if (serving === null) {
+  if (opening === null) return 'being opened'
+  let serving: Database | null = null
+  try {
+    serving = tryLock(folder.lock)
+    if (serving !== null) {
+      writeFileSync(folder.holder, `process ${process.pid} on ${hostname()}\n`, { mode: 0o600 })
+      return holdBoth(opening, serving, folder)
+    }
+  } catch (cause) {
+    serving?.close()
     opening.close()
-    return null
+    throw cause
   }
+  opening.close()
+  return 'served'
+}
+
+function holdBoth(opening: Database, serving: Database, folder: DataFolder): FolderLock {
   const release = () => {
-    rmSync(folder.holder, { force: true })
+    try {
+      rmSync(folder.holder, { force: true })
+    } catch {
+      // It says who holds the lock, and nobody asks when nobody does.
+    }
     serving.close()
     opening.close()
   }
-  try {
-    writeFileSync(folder.holder, `process ${process.pid} on ${hostname()}\n`, { mode: 0o600 })
-    return { opened: () => opening.close(), release }
-  } catch (cause) {
-    release()
-    throw cause
-  }
+  return { opened: () => opening.close(), release }
 }
 
 /**
@@ -69,11 +84,10 @@ function tryBoth(folder: DataFolder): FolderLock | null {
  */
 export function whileOpening<T>(folder: DataFolder, open: (state: { isServed: boolean }) => T): T {
   const opening = tryLock(folder.openingLock, OPENING_PATIENCE_MS)
-  if (opening === null) {
-    throw new DomainError('conflict', `${folder.path} is being opened by another process: try again.`)
-  }
-  const serving = tryLock(folder.lock)
+  if (opening === null) throw beingOpened(folder)
+  let serving: Database | null = null
   try {
+    serving = tryLock(folder.lock)
     return open({ isServed: serving === null })
   } finally {
     serving?.close()
@@ -83,7 +97,7 @@ export function whileOpening<T>(folder: DataFolder, open: (state: { isServed: bo
 
 /** The open transaction is the lock; closing frees it, and so does the kernel, whatever ends the process. */
 function tryLock(path: string, patience = 0): Database | null {
-  const database = new Database(path, { readwrite: true, create: true })
+  const database = openLock(path)
   try {
     database.run(`PRAGMA busy_timeout = ${patience}`)
     // A journal on disk would be a file that a full one has no room for.
@@ -93,13 +107,30 @@ function tryLock(path: string, patience = 0): Database | null {
   } catch (cause) {
     database.close()
     if (isBusy(cause)) return null
-    throw cause
+    throw explainFailure(path, cause)
   }
 }
 
-function refusal(folder: DataFolder): DomainError {
+/** What root makes beside a server is the server's to open as well. */
+function openLock(path: string): Database {
+  const isNew = !existsSync(path)
+  try {
+    const database = new Database(path, { readwrite: true, create: true })
+    const { uid, gid } = statSync(dirname(path))
+    if (isNew && process.getuid?.() === 0 && uid !== 0) chownSync(path, uid, gid)
+    return database
+  } catch (cause) {
+    throw explainFailure(path, cause)
+  }
+}
+
+function servedBy(holder: string, folder: DataFolder): DomainError {
   const remedy = 'Stop it first, or start this one with another --data-dir.'
-  return new DomainError('conflict', `${folder.path} is already served by ${readHolder(folder)}. ${remedy}`)
+  return new DomainError('conflict', `${folder.path} is already served by ${holder}. ${remedy}`)
+}
+
+function beingOpened(folder: DataFolder): DomainError {
+  return new DomainError('conflict', `${folder.path} is being opened by another process: try again.`)
 }
 
 function readHolder(folder: DataFolder): string {

@@ -4,7 +4,7 @@
 // since a power cut leaves the last transaction half written. But a wrong frame with whole transactions after it was on
 // the disk once, was acknowledged, and was altered since. https://sqlite.org/fileformat2.html#walformat
 
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { DomainError } from '../domain/errors.ts'
 
 const HEADER_BYTES = 32
@@ -31,8 +31,12 @@ export function requireIntactLog(path: string): void {
 
 /** Empty where there is none, or one that is too large. */
 function readLog(log: string): Buffer {
-  const isReadable = (statSync(log, { throwIfNoEntry: false })?.size ?? 0) <= MAX_BYTES
-  return isReadable && existsSync(log) ? readFileSync(log) : Buffer.alloc(0)
+  try {
+    return statSync(log).size <= MAX_BYTES ? readFileSync(log) : Buffer.alloc(0)
+  } catch (cause) {
+    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return Buffer.alloc(0)
+    throw cause
+  }
 }
 
 /** The offset of a damaged part that has whole transactions after it; null when there is none. */

@@ -123,19 +123,22 @@ export function createPushRows({ connection, audit, keys, files, onDestroyed }: 
     onDestroyed()
   }
 
-  /** Removes all trace of a push that damage has hit, also where its row leads nowhere; false for one that is intact. */
-  function removeDamaged(pushId: number, now: number): boolean {
-    const row = findById(pushId)
-    if (row === undefined) return false
+  /** Removes all trace of those that are still found damaged, also where their rows lead nowhere; returns those. */
+  function removeDamaged(some: Pick<PushRow, 'id'>[], now: number): Pick<PushRow, 'id'>[] {
+    const damaged = some.filter((push) => findById(push.id) !== undefined && !isIntactWithSecrets(push))
+    audit.removeAll(damaged.map(({ id }) => id))
+    for (const { id } of damaged) remove({ id, lastEntry: null, auditEntries: 0 }, now)
+    return damaged
+  }
+
+  function isIntactWithSecrets(push: Pick<PushRow, 'id'>): boolean {
     try {
-      requireIntactSecrets(row)
-      return false
+      requireIntactSecrets(push)
+      return true
     } catch (cause) {
-      if (!(cause instanceof DamageError)) throw cause
+      if (cause instanceof DamageError) return false
+      throw cause
     }
-    audit.removeAll(pushId)
-    remove({ id: pushId, lastEntry: null, auditEntries: 0 }, now)
-    return true
   }
 
   /** Makes what an account owns nobody's. */
@@ -178,7 +181,10 @@ export function createPushRows({ connection, audit, keys, files, onDestroyed }: 
     if (push.expiredOn !== null) return
     const row = findKey.get({ id })
     const hasItsFiles = push.files === 0 || files.listOfPush(id).length === push.files
-    if (row === null || !hasItsFiles) throw new DamageError(`push ${id}`)
+    // A command may have removed it between these reads.
+    if ((row === null || !hasItsFiles) && findById(id)?.expiredOn === null)
+      throw new DamageError(`push ${id}`)
+    if (row === null) return
     requireIntactRow(row, checksumOfSecrets(id, row), `push ${id}`)
   }
 

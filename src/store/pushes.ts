@@ -19,7 +19,12 @@ export type StoredPush = PushRow
 /** A file that lies sealed in the store; name and type are sealed under the push's data key. */
 export type SealedFile = { fileId: string; size: number; filename: Uint8Array; contentType: Uint8Array }
 
-export type LivePush = { push: StoredPush; secrets: SealedSecrets; files: SealedFile[] }
+/** `isThere`: on the disk, as long as it was sealed. */
+export type LivePush = {
+  push: StoredPush
+  secrets: SealedSecrets
+  files: (SealedFile & { isThere: boolean })[]
+}
 
 export type SealedLabels = { urlToken: Uint8Array; name: Uint8Array | null; note: Uint8Array | null }
 
@@ -119,13 +124,11 @@ export function createPushes(options: {
     })
   }
 
-  function readSealed(push: StoredPush): { secrets: SealedSecrets; files: SealedFile[] } {
+  function readSealed(push: StoredPush): Omit<LivePush, 'push'> {
     const secrets = rows.findSecrets(push.id)
     const sealedFiles = push.files === 0 ? [] : files.listOfPush(push.id)
     if (secrets === null || sealedFiles.length !== push.files) throw new DamageError(`push ${push.id}`)
-    // Before the view is counted, not when its download is asked for.
-    if (!sealedFiles.every(fileFolder.hasFile)) throw new DamageError(`a file of push ${push.id}`)
-    return { secrets, files: sealedFiles }
+    return { secrets, files: sealedFiles.map((file) => ({ ...file, isThere: fileFolder.hasFile(file) })) }
   }
 
   /** A missing passphrase is audited; a wrong one is also a try, which counts against the push. */

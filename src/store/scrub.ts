@@ -2,11 +2,14 @@
 // somebody asks for what it has hit. Rows that are asked for meanwhile are checked anyway.
 
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { DamageError } from '../domain/errors.ts'
 import type { Now } from '../domain/time.ts'
 import { presentAccount } from './account-rows.ts'
 import { requireIntactEntry } from './audit-rows.ts'
 import type { Damage } from './damage.ts'
 import type { Connection } from './database.ts'
+import type { FileRows } from './file-rows.ts'
+import type { Files } from './files.ts'
 import type { Transact } from './group-commit.ts'
 import { prepareWalk } from './prepared.ts'
 import type { PushRow, PushRows } from './push-rows.ts'
@@ -20,48 +23,71 @@ const PAUSE_MS = 25
 export type ScrubOptions = {
   connection: Connection
   rows: Pick<PushRows, 'requireIntactSecrets' | 'removeDamaged'>
+  files: Pick<FileRows, 'listOfPush'>
+  fileFolder: Pick<Files, 'hasFile'>
   transact: Transact
   now: Now
-  damage: Pick<Damage, 'tell' | 'tellNumber' | 'presentIntact'>
+  damage: Pick<Damage, 'tell' | 'tellNumber'>
   /** For who has no backup to restore: damaged pushes go, with all that belongs to them. */
   removeDamaged: boolean
   onWarning: (warning: string) => void
 }
 
 export function startScrub(options: ScrubOptions): { stop(): Promise<void> } {
-  const { connection, rows, transact, now, damage, removeDamaged, onWarning } = options
+  const { connection, rows, files, fileFolder, transact, now, damage, removeDamaged, onWarning } = options
   let isStopped = false
 
   async function run(): Promise<void> {
-    await readThrough(accounts, async (some) => void damage.presentIntact(some, presentAccount))
+    await readThrough(accounts, async (some) => void findDamaged(some, presentAccount))
     await readThrough(pushes, readPushes)
-    await readThrough(auditEntries, async (some) => void damage.presentIntact(some, requireIntactEntry))
+    await readThrough(auditEntries, async (some) => void findDamaged(some, requireIntactEntry))
     damage.tellNumber()
-    if (removeDamaged && !isStopped) onWarning('The pushes that were found damaged are removed.')
+    if (removeDamaged && !isStopped)
+      onWarning('All pushes have been looked at: start without --remove-damaged next time.')
   }
 
   async function readPushes(some: PushRow[]): Promise<void> {
-    const intact = damage.presentIntact(some, (push) => {
-      rows.requireIntactSecrets(push)
-      return push
-    })
-    if (!removeDamaged || intact.length === some.length) return
-    for (const { id } of some.filter((push) => !intact.includes(push))) {
-      if (await transact(() => rows.removeDamaged(id, now())))
-        onWarning(`push ${id} was damaged and is removed`)
-    }
+    const damaged = findDamaged(some, rows.requireIntactSecrets)
+    findDamaged(some, requireFiles)
+    if (!removeDamaged || damaged.length === 0 || isStopped) return
+    const removed = await transact(() => rows.removeDamaged(damaged, now()))
+    for (const { id } of removed) onWarning(`push ${id} was damaged and is removed`)
   }
 
+  /** The content of a file vouches for itself when it is downloaded. */
+  function requireFiles({ id, files: number, expiredOn }: PushRow): void {
+    if (number === 0 || expiredOn !== null) return
+    if (!files.listOfPush(id).every(fileFolder.hasFile)) throw new DamageError(`a file of push ${id}`)
+  }
+
+  /** Those for which `check` throws, which is told. */
+  function findDamaged<Row>(some: Row[], check: (row: Row) => void): Row[] {
+    return some.filter((row) => {
+      try {
+        check(row)
+        return false
+      } catch (cause) {
+        damage.tell(cause)
+        return cause instanceof DamageError
+      }
+    })
+  }
+
+  /** What cannot be read ends this table, not the others. */
   async function readThrough<T extends SQLiteTable & { id: SQLiteColumn }>(
     table: T,
     look: (some: T['$inferSelect'][]) => Promise<void>,
   ): Promise<void> {
     const read = prepareWalk(connection.database, table, STEP)
-    for (let last = 0; !isStopped; await Bun.sleep(PAUSE_MS)) {
-      const some = read(last)
-      await look(some).catch(damage.tell)
-      if (some.length < STEP) return
-      last = Number(some.at(-1)?.id)
+    try {
+      for (let last = 0; !isStopped; await Bun.sleep(PAUSE_MS)) {
+        const some = read(last)
+        await look(some).catch(damage.tell)
+        if (some.length < STEP) return
+        last = Number(some.at(-1)?.id)
+      }
+    } catch (cause) {
+      damage.tell(cause)
     }
   }
 

@@ -22,7 +22,7 @@ import { createExpiry } from './expiry.ts'
 import { createFileRows } from './file-rows.ts'
 import { createFileStore } from './file-store.ts'
 import { createFiles } from './files.ts'
-import { lockFolder, whileOpening } from './folder-lock.ts'
+import { type FolderLock, lockFolder, whileOpening } from './folder-lock.ts'
 import { createFreeSpace } from './free-space.ts'
 import { createGroupCommit, type OnStep } from './group-commit.ts'
 import { createClockMarker, readClockMark, requireIntact, verifyKeys } from './instance.ts'
@@ -70,9 +70,7 @@ export async function openStore(options: StoreOptions) {
   prepareDataFolder(folder, options.keyFile)
   const onWait = (holder: string) =>
     options.onWarning(`${folder.path} is in use: waiting for ${holder} to end`)
-  const lock = await lockFolder(folder, { onWait }).catch((cause) => {
-    throw explainFailure(folder.lock, cause)
-  })
+  const lock = await lockFolder(folder, { onWait })
   try {
     const keyring = readKeyring(folder, options.keyFile)
     requireIntactLog(folder.database)
@@ -81,8 +79,7 @@ export async function openStore(options: StoreOptions) {
     try {
       requireIntact(connection)
       if (schemaVersion(connection.database) === 0) refuseBereft(folder)
-      lock.opened()
-      return serveFrom({ connection, keyring, release: lock.release, timers, options })
+      return serveFrom({ connection, keyring, lock, timers, options })
     } catch (cause) {
       for (const timer of timers) await timer.stop()
       connection.close()
@@ -147,16 +144,17 @@ type Timers = { stop(): void | Promise<void> }[]
 type Parts = {
   connection: Connection
   keyring: Keyring
-  release: () => void
+  lock: FolderLock
   timers: Timers
   options: StoreOptions
 }
 
-function serveFrom({ connection, keyring, release, timers, options }: Parts) {
+function serveFrom({ connection, keyring, lock, timers, options }: Parts) {
   const { database } = connection
   migrate(database)
   requireOwnTables(database)
   verifyKeys(connection, keyring)
+  lock.opened()
   const mark = readClockMark(connection, { now: options.systemNow(), accept: options.acceptClock })
   const now = createMonotonicClock(options.systemNow, mark)
   truncateLog(database)
@@ -214,7 +212,7 @@ function serveFrom({ connection, keyring, release, timers, options }: Parts) {
     for (const timer of timers) await timer.stop()
     truncateLog(database)
     connection.close()
-    release()
+    lock.release()
   }
 
   return {
@@ -247,5 +245,5 @@ function warnOf({ dataDir, keyFile, removeDamaged, onWarning }: StoreOptions): v
   if (isReadableByOthers(path))
     onWarning(`Other users of this machine can read the key file ${path}: chmod 600 it.`)
   if (removeDamaged)
-    onWarning('Pushes that are found damaged are removed: start without --remove-damaged next time.')
+    onWarning('Pushes that are found damaged are removed; it is told when all have been looked at.')
 }

@@ -57,9 +57,10 @@ test.each([
 
 describe('a file that is damaged is told', () => {
   const content = 'x'.repeat(3_000_000)
-  async function pushFile(): Promise<{ urlToken: string; path: string }> {
+  async function pushFile(fields: Record<string, string> = {}) {
     const body = new FormData()
     body.set('push[kind]', 'file')
+    for (const [name, value] of Object.entries(fields)) body.set(`push[${name}]`, value)
     body.append('push[files][]', new File([content], 'a.txt'))
     const created = await api.call<{ url_token: string }>(PUSHES, { method: 'POST', body, token: owner })
     const [path = ''] = readdirSync(join(api.dataDir, 'files'), { recursive: true, withFileTypes: true })
@@ -86,6 +87,22 @@ describe('a file that is damaged is told', () => {
     expect(api.log.filter((line) => line.includes('a file of push 1 is not as it was written'))).toHaveLength(
       2,
     )
+  })
+
+  test('missing beside a text: who opens the push gets the rest, and the operator is told', async () => {
+    const { urlToken, path } = await pushFile({ payload: 'the rest' })
+    rmSync(path)
+    const { status, body } = await api.retrieve(urlToken)
+    expect([status, body.payload]).toEqual([200, 'the rest'])
+    expect(toldOf('a file of push 1')).toBe(1)
+  })
+
+  test('missing behind a passphrase: only whoever knows that finds out', async () => {
+    const { urlToken, path } = await pushFile({ passphrase: 'open sesame' })
+    rmSync(path)
+    expect((await api.retrieve(urlToken)).status).toBe(401)
+    const headers = { 'x-push-passphrase': 'open%20sesame' }
+    expect((await api.retrieve(urlToken, { headers })).status).toBe(500)
   })
 
   test('altered: the download breaks off', async () => {

@@ -154,6 +154,15 @@ describe('a multipart body', () => {
     ['with too many headers before it says so', `X-Long: ${'x'.repeat(20_000)}`],
     ['that says it is something else', 'Content-Disposition: attachment; name="push[note]"'],
     ['that says nothing', 'Content-Disposition:'],
+    ['that is nearly one of a form', 'Content-Disposition: form-data-x; name="push[note]"'],
+    [
+      'with a line break in its name',
+      'Content-Disposition: form-data; name="push[files][]"; filename="a\nb"',
+    ],
+    [
+      'with an escaped line break in its name',
+      "Content-Disposition: form-data; name=x; filename*=utf-8''a%0Ab",
+    ],
   ])('is refused when a part is in it %s: nothing is dropped without a word', async (_, header) => {
     const whole = multipart([payload('a')]).toString()
     const disposition = 'Content-Disposition'

@@ -38,9 +38,7 @@ export async function readMultipart(
   const stop = new AbortController()
   const abort = (cause: unknown) => stop.abort(cause)
   const readText = createTextReader(options)
-  const claimsType = watchHeaders(parser, () =>
-    abort(malformed('has a part without "Content-Disposition: form-data"')),
-  )
+  const begun = watchParts(parser)
   const parts: Promise<Part>[] = []
   /** Names are kept until the request is answered, as the text is. */
   const takeNames = (name: string, filename: unknown) => {
@@ -51,7 +49,7 @@ export async function readMultipart(
   parser.on('partsLimit', () => abort(malformed(`has more than ${MAX_PARTS} parts`)))
   parser.on('file', (given: string | undefined, content, filename, _encoding, claimed) => {
     const name = decodeName(given)
-    const contentType = claimsType() ? claimed : ANY_TYPE
+    const contentType = begun.claimsType ? claimed : ANY_TYPE
     // Whoever reads the part sees its error; when nobody does, it must not end the process.
     content.on('error', () => undefined)
     try {
@@ -74,6 +72,9 @@ export async function readMultipart(
   })
   try {
     await feed(body, parser, stop.signal)
+    if (parts.length !== begun.count)
+      abort(malformed('has a part without a proper "Content-Disposition: form-data"'))
+    stop.signal.throwIfAborted()
     return await Promise.all(parts)
   } catch (cause) {
     abort(cause)
@@ -95,25 +96,19 @@ function createParser(contentType: string): BusboyInstance {
 }
 
 /**
- * Whether the part that begins now names its type. The parser itself says text/plain for "nothing said", so this looks
- * at the headers just before it does. It would also pass over a part that does not say what it is, or that says so
- * behind more headers than there is room for.
+ * How many parts have begun, and whether the last of them names its type. The parser itself says text/plain for "nothing
+ * said", and passes over a part whose headers make no sense to it; so this looks just before it does.
  */
-function watchHeaders(parser: BusboyInstance, onNoDisposition: () => void): () => boolean {
+function watchParts(parser: BusboyInstance): { count: number; claimsType: boolean } {
   const inside = parser as unknown as { _parser: { parser: EventEmitter } }
-  let claims = false
+  const begun = { count: 0, claimsType: false }
   inside._parser.parser.prependListener('part', (part: EventEmitter) => {
-    let isOfForm = false
-    part.on('header', (header: Record<string, string[] | undefined>) => {
-      claims = header['content-type'] !== undefined
-      isOfForm = /^\s*form-data\b/i.test(header['content-disposition']?.[0] ?? '')
-      if (!isOfForm) onNoDisposition()
-    })
-    part.on('end', () => {
-      if (!isOfForm) onNoDisposition()
+    begun.count += 1
+    part.on('header', (header: Record<string, unknown>) => {
+      begun.claimsType = header['content-type'] !== undefined
     })
   })
-  return () => claims
+  return begun
 }
 
 /** Hands the body over as fast as the parts are read; rejects when `signal` aborts. */
