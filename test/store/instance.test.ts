@@ -2,7 +2,7 @@
 
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { getTableConfig } from 'drizzle-orm/sqlite-core'
 import { newKeyFile } from '../../src/crypto/keyring.ts'
@@ -11,6 +11,7 @@ import { dataFolder } from '../../src/store/data-folder.ts'
 import { lockFolder } from '../../src/store/folder-lock.ts'
 import { MIGRATIONS, migrate, schemaVersion } from '../../src/store/migrate.ts'
 import * as schema from '../../src/store/schema.ts'
+import { openAccountStore } from '../../src/store/store.ts'
 import { createTestClock, START } from '../support/instance.ts'
 import { openTestStore, storePush, type TestStore, VISIT } from '../support/store.ts'
 
@@ -118,6 +119,30 @@ test('a folder that is held is refused, naming the holder', async () => {
   await expect(
     lockFolder(dataFolder(opened.dataDir), { patience: 200, onWait: () => undefined }),
   ).rejects.toThrow(`process ${process.pid}`)
+})
+
+test('who opens a folder is waited for, and not called its server', async () => {
+  const folder = dataFolder(opened.dataDir)
+  await opened.store.close()
+  const other = new Database(folder.openingLock)
+  other.run('BEGIN EXCLUSIVE')
+  const waits: string[] = []
+  let isLocked = false
+  const locking = lockFolder(folder, { patience: 0, onWait: (holder) => waits.push(holder) })
+  const locked = locking.then((lock) => {
+    isLocked = true
+    return lock
+  })
+  await Bun.sleep(400)
+  expect([isLocked, waits]).toEqual([false, ['another process, which opens it']])
+  other.close()
+  const lock = await locked
+  lock.opened()
+  expect(() =>
+    openAccountStore({ ...opened, now: opened.clock.now, onError: () => undefined }).close(),
+  ).not.toThrow()
+  lock.release()
+  expect(existsSync(folder.holder)).toBe(false)
 })
 
 test('ten seconds after something was destroyed the log is empty', async () => {
