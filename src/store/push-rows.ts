@@ -155,14 +155,6 @@ export function createPushRows({ connection, audit, keys, files, onDestroyed }: 
     if (isItsOwn) keys.destroy(row.keySlot)
   }
 
-  /** An index that was altered on disk may lead to another push. */
-  function getByLookup(lookup: Uint8Array): PushRow | undefined {
-    const row = intact(findByLookup(lookup))
-    if (row !== undefined && Buffer.compare(row.lookup, lookup) !== 0)
-      throw new DamageError('the index of links')
-    return row
-  }
-
   function getSecrets(pushId: number): SealedSecrets | null {
     const row = findSecrets.get({ id: pushId })
     if (row === null) return null
@@ -192,7 +184,8 @@ export function createPushRows({ connection, audit, keys, files, onDestroyed }: 
     insert,
     insertLabels: (labels: LabelsRow) => insertLabels.run(labels),
     findById: (pushId: number): PushRow | undefined => intact(findById(pushId)),
-    findByLookup: getByLookup,
+    /** SQLite takes the lookup from its index: one that leads to another push does not fit that push's checksum. */
+    findByLookup: (lookup: Uint8Array): PushRow | undefined => intact(findByLookup(lookup)),
     disown,
     /** What opens a push; gone once it has expired. */
     findSecrets: getSecrets,
