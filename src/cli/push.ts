@@ -5,7 +5,6 @@ import { basename } from 'node:path'
 import type { Command } from 'commander'
 import { parsePush, type RemotePush } from '../client/answers.ts'
 import type { PushFields } from '../client/client.ts'
-
 import type { UploadFile } from '../client/upload.ts'
 import { DURATIONS } from '../domain/new-push.ts'
 import { PUSH_KINDS } from '../domain/push.ts'

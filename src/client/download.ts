@@ -4,7 +4,7 @@ import { constants } from 'node:fs'
 import { access, link, open, rename, rm, stat } from 'node:fs/promises'
 import { join, parse } from 'node:path'
 import { ClientFailure } from './failure.ts'
-import { kindOf, refusalOf, unreachable } from './requests.ts'
+import { messageIn, refusalOf, unreachable } from './requests.ts'
 
 export type Download = {
   url: string
@@ -112,18 +112,12 @@ async function append(
 }
 
 async function refusal(response: Response): Promise<ClientFailure> {
-  const text = await response.text()
   const { status } = response
-  try {
-    const answer = { status, body: JSON.parse(text) }
-    // A grant that is refused has lapsed.
-    return status < 500 && status !== 429
-      ? new ClientFailure('gone', refusalOf(answer).message)
-      : refusalOf(answer)
-  } catch {
-    const kind = status < 500 && status !== 429 ? 'gone' : kindOf(status)
-    return new ClientFailure(kind, `The file was not handed out (HTTP ${status}).`)
-  }
+  const body: unknown = await response.json().catch(() => null)
+  const { kind, message } = refusalOf({ status, body })
+  const said = messageIn(body) === null ? `The file was not handed out (HTTP ${status}).` : message
+  // A grant that is refused has lapsed.
+  return new ClientFailure(status < 500 && status !== 429 ? 'gone' : kind, said)
 }
 
 /** Gives the part its name, or the next one that nothing has yet; returns the path. */

@@ -106,7 +106,7 @@ function explain(said: string, body: unknown): string {
 }
 
 /** Of the failures of a server, a fault of its own does not go away by trying again. */
-export function kindOf(status: number): FailureKind {
+function kindOf(status: number): FailureKind {
   if (status === 401 || status === 403) return 'refused'
   if (status === 404) return 'gone'
   return status === 429 || status > 500 ? 'unavailable' : 'failed'

@@ -20,7 +20,7 @@ export type LastSweep = Swept & { at: number }
 
 export type Swept = { expired: number; purged: number; files: number }
 
-export function createSweeper({ expiry, files: { removeDue }, now, purgeAfter }: SweeperOptions) {
+export function createSweeper({ expiry, files, now, purgeAfter }: SweeperOptions) {
   let running: Promise<Swept> | null = null
   let stopped = false
   let last: LastSweep | null = null
@@ -33,29 +33,22 @@ export function createSweeper({ expiry, files: { removeDue }, now, purgeAfter }:
 
   /** One part that fails keeps none of the others from being done. */
   async function collect(): Promise<Swept> {
-    const anonymousUntil = now() - ANONYMOUS_PURGE_AFTER
-    const expired = repeat(expiry.expireLapsed)
-    const anonymous = after(expired, () =>
-      repeat(() => expiry.purgeExpired({ of: 'anonymous', until: anonymousUntil })),
-    )
-    const owned = after(anonymous, () =>
-      repeat(() => expiry.purgeExpired({ of: 'owned', until: now() - purgeAfter })),
-    )
-    const removed = after(owned, removeDue)
-    const parts = await Promise.allSettled([expired, anonymous, owned, removed])
-    const [expiredNow = 0, anonymousNow = 0, ownedNow = 0, files = 0] = parts.map((part) =>
-      part.status === 'fulfilled' ? part.value : 0,
-    )
-    const swept = { expired: expiredNow, purged: anonymousNow + ownedNow, files }
+    const failures: unknown[] = []
+    const attempt = (part: () => Promise<number>): Promise<number> =>
+      part().catch((cause) => {
+        failures.push(cause)
+        return 0
+      })
+    const purge = (of: 'anonymous' | 'owned', age: number) =>
+      attempt(() => repeat(() => expiry.purgeExpired({ of, until: now() - age })))
+    const expired = await attempt(() => repeat(expiry.expireLapsed))
+    const anonymous = await purge('anonymous', ANONYMOUS_PURGE_AFTER)
+    const owned = await purge('owned', purgeAfter)
+    const swept = { expired, purged: anonymous + owned, files: await attempt(files.removeDue) }
     last = { at: now(), ...swept }
-    const failures = parts.flatMap((part) => (part.status === 'rejected' ? [part.reason] : []))
     if (failures.length > 1) throw new AggregateError(failures, failures.map(String).join('; '))
     if (failures.length === 1) throw failures[0]
     return swept
-  }
-
-  function after<T>(earlier: Promise<unknown>, part: () => Promise<T>): Promise<T> {
-    return earlier.then(part, part)
   }
 
   async function repeat(step: () => Promise<number>): Promise<number> {
