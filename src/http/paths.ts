@@ -50,6 +50,17 @@ export function canonicalPath(path: string, basePath: string): string {
   return routedPath(canonical)
 }
 
+/** Whether the percent-escapes of a path are UTF-8 (RFC 3986, 2.5). The router reads any other escape as null. */
+export function isDecodable(path: string): boolean {
+  if (!path.includes('%')) return true
+  try {
+    decodeURIComponent(path)
+    return true
+  } catch {
+    return false
+  }
+}
+
 /** The same URL with another path, and with some host. */
 export function withPath(url: string, path: string): string {
   const start = startOfPath(url)

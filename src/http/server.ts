@@ -1,11 +1,12 @@
 // The front door: address, limits, host and path of every request, its log line; then the routes.
 
+import { DomainError } from '../domain/errors.ts'
 import type { BodyRoom } from './body-room.ts'
 import type { ReadForwarded } from './client-address.ts'
 import type { PresentError } from './errors.ts'
 import { type Exchange, openExchange } from './exchange.ts'
 import type { HostRules } from './host.ts'
-import { canonicalPath, EXEMPT_PATHS, pathOf, withPath } from './paths.ts'
+import { canonicalPath, EXEMPT_PATHS, isDecodable, pathOf, withPath } from './paths.ts'
 import type { LimitRate } from './rate-limit.ts'
 import type { Shed } from './shed.ts'
 
@@ -67,6 +68,7 @@ export function createFrontDoor(options: FrontDoorOptions): Handle {
     const path = canonicalPath(asked, hostRules.basePath)
     try {
       await admit(exchange, path, host)
+      if (!isDecodable(path)) throw new DomainError('not_found', 'not-found')
       const routed = routedRequest(exchange, path === asked ? null : path)
       exchange.request = routed
       openExchange(routed, exchange)

@@ -145,3 +145,39 @@ describe('unknown paths are 404 before any look at tokens', () => {
     })
   }
 })
+
+describe('a path that is not percent-encoded UTF-8 is unknown, before any look at tokens', () => {
+  let api: Api
+
+  beforeAll(async () => {
+    api = await startApi({ flags: { 'anonymous-access': 'false' } })
+  })
+
+  afterAll(() => api.close())
+
+  const bad = ['%', '%f', '%ff', '%zz', '%C3', '%ED%A0%80', 'a%', '%C0%AF']
+  const places = ['/p/', '/welcome/', '/pushes/', '/f/', '/de/p/', '/assets/', '/']
+  const endpoints = ['/api/v2/pushes/', '/d/']
+
+  test.each(places.flatMap((place) => bad.map((end) => place + end)))('the page %s', async (path) => {
+    for (const init of [{}, { method: 'HEAD' }, { method: 'POST', body: 'a=b' }]) {
+      const response = await api.fetch(path, init)
+      expect([response.status, response.headers.get('content-type')]).toEqual([
+        404,
+        'text/html; charset=utf-8',
+      ])
+    }
+    expect(api.log.filter((line) => line.includes('failed'))).toEqual([])
+  })
+
+  test.each([
+    ...endpoints.flatMap((place) => bad.map((end) => place + end)),
+    '/p/%.json',
+    '/en/r/%ff/audit.json',
+  ])('the endpoint %s', async (path) => {
+    for (const init of [{}, { token: 'obx_wrong' }, { method: 'DELETE' }]) {
+      const response = await api.fetch(path, init)
+      expect([response.status, await response.json()]).toEqual([404, { error: 'not-found' }])
+    }
+  })
+})
