@@ -15,10 +15,11 @@ import { createBodyRoom } from './http/body-room.ts'
 import { createReadForwarded, limitKey } from './http/client-address.ts'
 import { createPresentError } from './http/errors.ts'
 import { createHostRules, type HostRules } from './http/host.ts'
+import { bindingsOf, listen, type Network, type ServerUrls, urlsOf } from './http/listener.ts'
 import { createLimitRate, DEFAULT_RATE_LIMIT, type RateLimit } from './http/rate-limit.ts'
 import { createRouter } from './http/router.ts'
 import { createRouteTable } from './http/routes.ts'
-import { createFrontDoor, listen } from './http/server.ts'
+import { createFrontDoor } from './http/server.ts'
 import { createShed } from './http/shed.ts'
 import { createGetViewer } from './http/viewer.ts'
 import type { SettingInEffect } from './http/web/admin.tsx'
@@ -52,14 +53,17 @@ export { version }
 /** How the commands that speak to a server introduce themselves. */
 export const USER_AGENT = `oncebox/${version}`
 
+export type { Network }
+
 /** The world outside: the system's clock in milliseconds, and where a finished log line goes. */
 export type Ports = { now: Now; writeLog: (line: string) => void }
+
+export type ServerPorts = Ports & { network: Network }
 
 /** A configuration with where each setting of it comes from, for the administrators. */
 export type ServedConfig = { config: Config; settings: readonly SettingInEffect[] }
 
-export type RunningServer = {
-  url: string
+export type RunningServer = ServerUrls & {
   baseUrl: string | null
   dataDir: string
   /** Where the first administrator makes an account, once; null when there are accounts. */
@@ -164,20 +168,21 @@ export async function openInstance(
 }
 
 /** Opens the data folder and listens. Throws DomainError for a folder, key, clock or address that cannot be had. */
-export async function startServer(served: ServedConfig, ports: Ports): Promise<RunningServer> {
+export async function startServer(served: ServedConfig, ports: ServerPorts): Promise<RunningServer> {
   const { config } = served
+  const { lookUp, listAddresses } = ports.network
+  const bindings = await bindingsOf(config.host, lookUp)
   const instance = await openInstance(served, ports)
   try {
-    const listener = listen({ ...instance, host: config.host, port: config.port })
-    const host = listener.address.includes(':') ? `[${listener.address}]` : listener.address
+    const listener = listen({ ...instance, bindings, port: config.port, listAddresses })
     const stop = async () => {
       instance.log.info('stopping: running requests may finish')
       await listener.stop()
       await instance.close()
     }
-    const url = `http://${host}:${listener.port}`
     const { setupPath, failed } = instance
-    return { url, baseUrl: config.baseUrl, dataDir: config.dataDir, setupPath, stop, failed }
+    const { baseUrl, dataDir } = config
+    return { ...urlsOf(listener, config.host), baseUrl, dataDir, setupPath, stop, failed }
   } catch (cause) {
     await instance.close()
     throw cause

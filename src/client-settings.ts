@@ -11,7 +11,7 @@ export const clientSettings = {
     placeholder: 'url',
     parse: baseUrl,
     default: null,
-    defaultWords: 'the one of the profile, else http://localhost:5100',
+    defaultWords: 'the one of the profile, else http://127.0.0.1:5100',
     help: 'Address of the server',
   },
   profile: {

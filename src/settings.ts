@@ -98,8 +98,8 @@ export const settings = {
     group: PLACE,
     placeholder: 'address',
     parse: host,
-    default: '127.0.0.1',
-    help: 'Address to listen on; 0.0.0.0 or :: for every network the machine is in',
+    default: 'localhost',
+    help: 'Address to listen on; localhost is 127.0.0.1 and ::1, 0.0.0.0 or :: every network the machine is in',
   },
   port: {
     flag: 'port',

@@ -25,7 +25,7 @@ test('without anything given, every setting has its default', () => {
   const { config } = readConfig(sources({}))
   expect(config).toEqual({
     dataDir: '/home/ann/.local/share/oncebox',
-    host: '127.0.0.1',
+    host: 'localhost',
     port: 5100,
     baseUrl: null,
     keyFile: null,

@@ -64,7 +64,8 @@ export type Wanted = {
   apiToken: string | null
 }
 
-const DEFAULT_SERVER = 'http://localhost:5100'
+/** By address: every server with the default settings holds this one, and on `localhost` ::1 may be somebody else's. */
+const DEFAULT_SERVER = 'http://127.0.0.1:5100'
 
 /**
  * Which server to ask, with which token: never one that belongs to another server. Throws CommandFailure when the profile

@@ -18,7 +18,7 @@ import { addUserCommands } from './user.ts'
 
 const EXAMPLES = `
 Examples:
-  oncebox                           start on http://127.0.0.1:5100
+  oncebox                           start on http://localhost:5100
   oncebox serve --host 0.0.0.0      start for everybody on the network
   oncebox user add ann@example.org  make an account, also while the server runs
   oncebox serve --help              every setting, as flag and variable`

@@ -12,7 +12,7 @@ import type { Shell } from './shell.ts'
 
 const EXAMPLES = `
 Examples:
-  oncebox                        for this machine only: http://127.0.0.1:5100
+  oncebox                        for this machine only: http://localhost:5100
   oncebox serve --host 0.0.0.0   for everybody on the network
   oncebox serve --base-url https://once.example --trusted-proxy 127.0.0.1
                                  behind a reverse proxy that speaks TLS
@@ -37,7 +37,7 @@ export function addServeCommand(program: Command, parts: { shell: Shell; app: Ap
   command.action(async () => {
     const { config, entries } = getConfig(command, shell)
     const stopAsked = listenForStop(shell)
-    const ports = { now: shell.now, writeLog: shell.sayLater }
+    const ports = { now: shell.now, writeLog: shell.sayLater, network: shell.network }
     const settingsInEffect = entries.map(presentSetting)
     const served = { config, settings: settingsInEffect }
     const server = await app.startServer(served, ports).catch((cause) => explainStart(cause, config))
@@ -63,17 +63,30 @@ function listenForStop(shell: Shell): Promise<void> {
 
 /** Bun asks "Is port 5100 in use?" whatever it was; tells instead what it was and what helps. */
 function explainStart(cause: unknown, { host, port }: Config): never {
-  const code = cause instanceof Error && 'syscall' in cause && cause.syscall === 'listen' && 'code' in cause
-  switch (code && cause.code) {
+  const isListening = cause instanceof Error && 'syscall' in cause && cause.syscall === 'listen'
+  const code = isListening && 'code' in cause ? cause.code : null
+  const address = isListening && 'address' in cause ? String(cause.address) : host
+  switch (code) {
     case 'EADDRINUSE':
       throw new CommandFailure(
-        `Port ${port} on ${host} is in use: stop what uses it, or choose another --port.`,
+        `Port ${port} on ${address} is in use: stop what uses it, or choose another --port.`,
       )
     case 'EACCES':
-      throw new CommandFailure(`Listening on port ${port} is not permitted: choose a --port from 1024 on.`)
+      throw new CommandFailure(
+        `Listening on port ${port} of ${address} is not permitted: choose a --port from 1024 on.`,
+      )
     case 'EADDRNOTAVAIL':
     case 'EINVAL':
-      throw new CommandFailure(`${host} is not an address of this machine: choose another --host.`)
+      throw new CommandFailure(
+        address === host || host.toLowerCase() === 'localhost'
+          ? `${address} is not an address of this machine: choose another --host.`
+          : `${host} is ${address}, which is not an address of this machine: choose another --host.`,
+      )
+    case 'EAFNOSUPPORT':
+      throw new CommandFailure(
+        `This process may not use ${address}, which others on this machine may: allow it (AF_INET6 in a systemd unit), ` +
+          'or listen on one address alone, such as --host 127.0.0.1.',
+      )
     default:
       throw cause
   }
@@ -85,16 +98,19 @@ function presentSetting({ setting: { flag, help }, text, from }: Entry) {
 }
 
 /** That it is ready; and, while there is no administrator, where the first one is made. */
-function readyText(version: string, { url, baseUrl, dataDir, setupPath }: RunningServer): string[] {
+function readyText(version: string, server: RunningServer): string[] {
+  const { url, hereUrl, baseUrl, dataDir, setupPath } = server
   const links = baseUrl === null ? '' : `, links start with ${baseUrl}`
   const ready = `Oncebox ${version} is ready on ${url} (data in ${dataDir})${links}`
   if (setupPath === null) return [ready]
   // No browser opens the address that stands for all of a machine's.
-  const here = url.replace(/\/\/(0\.0\.0\.0|\[::\]):/, '//localhost:')
+  const { hostname } = new URL(hereUrl)
   const elsewhere =
-    here === url || baseUrl !== null ? '' : " (elsewhere with this machine's address instead of localhost)"
+    hereUrl === url || baseUrl !== null
+      ? ''
+      : ` (elsewhere with this machine's address instead of ${hostname})`
   return [
     ready,
-    `There is no administrator yet; this makes one, once: ${baseUrl ?? here}${setupPath}${elsewhere}`,
+    `There is no administrator yet; this makes one, once: ${baseUrl ?? hereUrl}${setupPath}${elsewhere}`,
   ]
 }

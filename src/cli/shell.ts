@@ -1,9 +1,11 @@
 // What a command sees of the world outside: terminal, environment, files, signals. The only place that touches them.
 
+import { lookup } from 'node:dns/promises'
 import { closeSync, openSync, readFileSync } from 'node:fs'
-import { homedir } from 'node:os'
+import { homedir, networkInterfaces } from 'node:os'
 import { createInterface } from 'node:readline'
 import { isatty, ReadStream } from 'node:tty'
+import type { Network } from '../app.ts'
 import type { Environment, Place } from '../setting-parsers.ts'
 import { createStartProgress, type StartProgress } from './progress.ts'
 
@@ -39,6 +41,7 @@ export type Shell = {
   /** Calls `listener` for every SIGINT and SIGTERM from now on, instead of dying. */
   onStopSignal: (listener: () => void) => void
   exitNow: (code: number) => void
+  network: Network
   /** What starts this program once more: the executable, or the runtime and its entry. */
   self: readonly string[]
 }
@@ -83,8 +86,17 @@ export function createShell(outside: { env: Environment; now: () => number }): S
       process.on('SIGTERM', listener)
     },
     exitNow: (code) => process.exit(code),
+    network: { lookUp, listAddresses },
     self: isExecutable() ? [process.execPath] : [process.execPath, Bun.main],
   }
+}
+
+async function lookUp(name: string): Promise<string[]> {
+  return (await lookup(name, { all: true })).map(({ address }) => address)
+}
+
+function listAddresses(): string[] {
+  return Object.values(networkInterfaces()).flatMap((all = []) => all.map(({ address }) => address))
 }
 
 /** One write for the lines of many requests: a system call each would be a tenth of their cost. */

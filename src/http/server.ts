@@ -8,7 +8,6 @@ import { type Exchange, openExchange } from './exchange.ts'
 import type { HostRules } from './host.ts'
 import { canonicalPath, EXEMPT_PATHS, isDecodable, pathOf, withPath } from './paths.ts'
 import type { LimitRate } from './rate-limit.ts'
-import type { Shed } from './shed.ts'
 
 /** Told once a request has been answered. `route` is a pattern, never the path. */
 export type LogRequest = (line: {
@@ -112,39 +111,4 @@ export function createFrontDoor(options: FrontDoorOptions): Handle {
     })
     return response
   }
-}
-
-/** No body is too large for the socket: every route reads with a limit of its own. */
-const ANY_BODY_SIZE = Number.MAX_SAFE_INTEGER
-const IDLE_SECONDS = 30
-const GRACE_MS = 10_000
-
-export type Listener = { address: string; port: number; stop(): Promise<void> }
-
-export type ListenOptions = { handle: Handle; shed: Shed; host: string; port: number }
-
-/** Throws what the system says when the address cannot be had. */
-export function listen({ handle, shed, host, port }: ListenOptions): Listener {
-  const server = Bun.serve({
-    hostname: host,
-    port,
-    reusePort: false,
-    idleTimeout: IDLE_SECONDS,
-    maxRequestBodySize: ANY_BODY_SIZE,
-    development: false,
-    fetch: (request, socket) => {
-      // By itself the server ends a connection that brings less than 16 KiB/s.
-      const stayOpen = () => socket.timeout(request, IDLE_SECONDS)
-      return shed(request) ?? handle(request, socket.requestIP(request)?.address ?? '', stayOpen)
-    },
-  })
-
-  /** Running requests may finish; what has not after a while is cut off in a way clients notice. */
-  async function stop(): Promise<void> {
-    const grace = setTimeout(() => void server.stop(true), GRACE_MS)
-    await server.stop()
-    clearTimeout(grace)
-  }
-
-  return { address: server.hostname ?? host, port: server.port ?? port, stop }
 }

@@ -49,6 +49,7 @@ export function createTrial(
     askHidden: answer,
     onStopSignal: (listener) => signals.push(listener),
     exitNow: (code) => exits.push(code),
+    network: { lookUp: async () => [], listAddresses: () => [] },
     self: ['oncebox'],
   }
   const { app, state } = createMemoryApp()
@@ -87,7 +88,8 @@ function createMemoryApp() {
       state.config = config
       writeLog('a line of the log')
       return {
-        url: 'http://127.0.0.1:5100',
+        url: 'http://localhost:5100',
+        hereUrl: 'http://localhost:5100',
         baseUrl: config.baseUrl,
         dataDir: config.dataDir,
         setupPath: state.setupPath,

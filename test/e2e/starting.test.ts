@@ -14,9 +14,9 @@ test('ready is one line on standard output with the real port and the data folde
   expect(server.port).toBeGreaterThan(0)
   const [ready, setup] = server.stdout().trimEnd().split('. There')
   expect(ready).toBe(
-    `Oncebox ${manifest.version} is ready on http://127.0.0.1:${server.port} (data in ${server.dataDir})`,
+    `Oncebox ${manifest.version} is ready on http://localhost:${server.port} (data in ${server.dataDir})`,
   )
-  expect(setup).toMatch(/once: http:\/\/127\.0\.0\.1:\d+\/welcome\/\w{32}$/)
+  expect(setup).toMatch(/once: http:\/\/localhost:\d+\/welcome\/\w{32}$/)
   expect(server.stdout().match(/\n/g)).toHaveLength(1)
   expect((await server.ask('/up')).status).toBe(200)
 })
@@ -56,7 +56,7 @@ test('what lies in the folder it is started in has no effect on serving', async 
   const { cwd, trace } = hostileFolder()
   const before = readdirSync(cwd)
   const server = await stage.start({ cwd })
-  expect(server.url).toStartWith('http://127.0.0.1:')
+  expect(server.url).toStartWith('http://localhost:')
   expect((await server.create({ payload: 'x' })).status).toBe(201)
   expect((await server.ask('/')).status).toBe(200)
   expect(existsSync(trace)).toBe(false)
@@ -169,4 +169,31 @@ test('a port in use is told with its flag', async () => {
   expect(stderr).toContain('--port')
   expect(stderr).toContain(String(server.port))
   expect(stderr).not.toMatch(/^\s+at /m)
+})
+
+test('both addresses of localhost are this server, and a start is refused when somebody has one of them', async () => {
+  const server = await stage.start()
+  for (const address of ['127.0.0.1', '[::1]'])
+    expect((await fetch(`http://${address}:${server.port}/up`)).status).toBe(200)
+  await server.end()
+  const theirs = Bun.serve({ hostname: '::1', port: server.port, fetch: () => new Response('theirs') })
+  try {
+    const dataDir = stage.folder()
+    const { code, stderr } = await stage.serve(dataDir, '--port', String(server.port))
+    expect(code).toBe(1)
+    expect(stderr).toContain(`Port ${server.port} on ::1 is in use`)
+    await expect(fetch(`http://127.0.0.1:${server.port}/up`)).rejects.toThrow()
+  } finally {
+    await theirs.stop(true)
+  }
+})
+
+test('a name that does not exist is told as that, and makes no data folder', async () => {
+  const dataDir = join(stage.folder(), 'new')
+  const { code, stderr } = await stage.serve(dataDir, '--host', 'no.such.name')
+  expect(code).toBe(1)
+  expect(stderr).toContain('The name no.such.name has no address here')
+  expect(stderr).toContain('--host')
+  expect(stderr).not.toContain('in use')
+  expect(existsSync(dataDir)).toBe(false)
 })
