@@ -5,7 +5,6 @@ import { version } from '../package.json'
 import { type Client, createClient } from './client/client.ts'
 import { randomBase32 } from './crypto/random.ts'
 import { createRequestIds } from './crypto/request-ids.ts'
-import { DamageError } from './domain/errors.ts'
 import type { Now } from './domain/time.ts'
 import { bodyLimitsOf, maxBodyBytes } from './http/api/body.ts'
 import { createAnswerDownload } from './http/api/downloads.ts'
@@ -31,6 +30,7 @@ import { createPageRoutes } from './http/web/page-routes.ts'
 import { createPages } from './http/web/pages.ts'
 import { createLog, type Log } from './log.ts'
 import { pushLimitsOf } from './push-limits.ts'
+import { openServedStore } from './served-store.ts'
 import { type AccountLinks, createAccountLinks } from './services/account-links.ts'
 import { type Accounts, createAccounts } from './services/accounts.ts'
 import { type ApiTokens, createApiTokens } from './services/api-tokens.ts'
@@ -45,7 +45,7 @@ import { createSweeper, type Sweeper } from './services/sweeper.ts'
 import { createTwoFactor } from './services/two-factor.ts'
 import { createUploads } from './services/uploads.ts'
 import type { Config } from './settings.ts'
-import { openAccountStore, openStore, type Store } from './store/store.ts'
+import { openAccountStore, type Store } from './store/store.ts'
 import { scheduleSweeps } from './sweep-schedule.ts'
 
 export { version }
@@ -95,27 +95,25 @@ export async function openInstance(
     { version, dataDir: config.dataDir, keyFile: config.keyFile ?? undefined },
     'opening the data folder',
   )
-  const { promise: failed, resolve: fail } = Promise.withResolvers<Error>()
-  const store = await openStore({
-    dataDir: config.dataDir,
-    keyFile: config.keyFile,
-    systemNow: ports.now,
-    acceptClock: config.acceptClock,
-    removeDamaged: config.removeDamaged,
-    minFreeSpace: config.minFreeSpace,
-    onStep: ports.onStep,
-    onWarning: (warning) => log.warn(warning),
-    onError: (err) =>
-      err instanceof DamageError
-        ? log.error(err.message)
-        : log.error({ err }, 'a background task of the store failed'),
-    onFatal: (err) => {
-      log.fatal({ err }, 'the database cannot be trusted any more: stopping')
-      fail(
-        new Error('The database failed to write to its disk; see the log. Check the disk, then start again.'),
-      )
-    },
-  })
+  const { store, failed } = await openServedStore({ config, log, ports })
+  try {
+    return await serveStore({ config, settings, store, log, failed, ports })
+  } catch (cause) {
+    // Frees the lock of the folder, so that the next start need not wait for this process to end.
+    await store.close().catch((err) => log.error({ err }, 'the data folder was not closed in order'))
+    throw store.explainFailure(cause)
+  }
+}
+
+type StoreToServe = ServedConfig & {
+  store: Store
+  log: Log
+  failed: Promise<Error>
+  ports: Ports & { rateLimit?: RateLimit }
+}
+
+/** Starts its timers last, once nothing can fail any more: a fault leaves only the store to close. */
+async function serveStore({ config, settings, store, log, failed, ports }: StoreToServe) {
   const accounts = createAccounts(store)
   const apiTokens = createApiTokens({ apiTokens: store.apiTokens, accounts })
   const sweeper = createSweeper({
@@ -146,6 +144,13 @@ export async function openInstance(
     log,
     rateLimit: ports.rateLimit ?? DEFAULT_RATE_LIMIT,
   })
+  const shed = createShed({
+    basePath: hostRules.basePath,
+    keepUp: store.keepUp,
+    onShed: (requests) => log.warn({ requests }, 'too busy: requests were told to come back'),
+  })
+  const setupToken = await accountLinks.createSetupLink()
+  const setupPath = setupToken === null ? null : `/welcome/${setupToken}`
   const schedule = scheduleSweeps({ sweeper, every: config.sweepEvery, log })
 
   async function close(): Promise<void> {
@@ -154,16 +159,6 @@ export async function openInstance(
     await store.close()
   }
 
-  const shed = createShed({
-    basePath: hostRules.basePath,
-    keepUp: store.keepUp,
-    onShed: (requests) => log.warn({ requests }, 'too busy: requests were told to come back'),
-  })
-  const setupToken = await accountLinks.createSetupLink().catch(async (cause) => {
-    await close()
-    throw store.explainFailure(cause)
-  })
-  const setupPath = setupToken === null ? null : `/welcome/${setupToken}`
   return { handle, shed, accounts, apiTokens, sweeper, setupPath, failed, log, close }
 }
 

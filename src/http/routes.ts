@@ -40,7 +40,7 @@ export function createRouteTable(options: RouteTableOptions): Route[] {
     get('/assets/:name', 'open', assets.answer),
     get('/api/v1/version', 'open', () => answerJson(200, previousFacts), PREVIOUS_VERSION_OPERATION),
     ...createMovedRoutes(basePath),
-    get('/up', 'open', () => answerJson(isAlive() ? 200 : 503, { up: isAlive() })),
+    get('/up', 'open', () => answerUp(isAlive())),
 
     // For visitors, unless the instance asks everybody for a token.
     {
@@ -74,6 +74,10 @@ export function createRouteTable(options: RouteTableOptions): Route[] {
     // The previous version: /p.json, /f.json and /r.json with all that follows, for those who may enter above.
     ...createPreviousRoutes({ endpoints, limits: version.limits }),
   ]
+}
+
+function answerUp(up: boolean): Response {
+  return answerJson(up ? 200 : 503, { up })
 }
 
 function get(path: string, access: Route['access'], answer: Route['answer'], detail?: object): Route {

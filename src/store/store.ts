@@ -1,5 +1,6 @@
 // Opens what is kept: the server's whole store, or only the accounts for a command beside it.
 
+import type { Database } from 'bun:sqlite'
 import type { Keyring } from '../crypto/keyring.ts'
 import { createMonotonicClock, type Now } from '../domain/time.ts'
 import { createAccountLinks } from './account-links.ts'
@@ -235,8 +236,17 @@ function serveFrom({ connection, keyring, lock, timers, options }: Parts) {
     /** What SQLite says while a server starts, as a matter for the operator. */
     explainFailure: (cause: unknown) => explainFailure(database.filename, cause),
     /** Whether the database answers. */
-    isAlive: () => schemaVersion(database) > 0,
+    isAlive: () => canRead(database),
     close,
+  }
+}
+
+/** False also when the database throws: whoever asks wants to know just that. */
+function canRead(database: Database): boolean {
+  try {
+    return schemaVersion(database) > 0
+  } catch {
+    return false
   }
 }
 

@@ -1,0 +1,40 @@
+// Whether the process and its database answer, and what a start that fails leaves behind.
+
+import { expect, test } from 'bun:test'
+import { closeSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openInstance } from '../../src/app.ts'
+import { configOf, startInstance } from '../support/instance.ts'
+
+/** Overwrites what SQLite has open, so that its next read fails. */
+function overwrite(path: string): void {
+  const file = openSync(path, 'r+')
+  writeSync(file, Buffer.alloc(statSync(path).size, 0xee))
+  closeSync(file)
+}
+
+test('a database that throws is 503, not a failed request', async () => {
+  const instance = await startInstance()
+  await instance.fetch('/api/v2/pushes', { json: { push: { payload: 'x' } } })
+  expect((await instance.fetch('/up')).status).toBe(200)
+  for (const ending of ['', '-wal', '-shm']) overwrite(join(instance.dataDir, `oncebox.db${ending}`))
+  const response = await instance.fetch('/up')
+  expect([response.status, await response.json()]).toEqual([503, { up: false }])
+  expect(instance.log.join('\n')).not.toContain('a request failed')
+  await instance.close().catch(() => undefined)
+  rmSync(instance.dataDir, { recursive: true, force: true })
+})
+
+test('a fault while the server is built closes the store, and the next start finds it free', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'oncebox-fault-'))
+  const { config, settings } = configOf({ 'data-dir': dataDir, 'min-free-space': '0' })
+  const ports = { now: Date.now, writeLog: () => undefined }
+  const faulty = { ...config, trustedProxies: ['not a network'] }
+  await expect(openInstance({ config: faulty, settings }, ports)).rejects.toThrow()
+  const startedAt = performance.now()
+  const instance = await openInstance({ config, settings }, ports)
+  expect(performance.now() - startedAt).toBeLessThan(4_000)
+  await instance.close()
+  rmSync(dataDir, { recursive: true, force: true })
+})
