@@ -15,6 +15,11 @@ export function apiTokenPrefix(apiToken: string): string {
   return apiToken.slice(0, PREFIX_LENGTH)
 }
 
+/** Whether a word of the text starts as API tokens do, in any letter case. */
+export function mentionsApiToken(text: string): boolean {
+  return /(?:^|[^a-z0-9])obx_/i.test(text)
+}
+
 export function hashApiToken(apiToken: string): Buffer {
   return createHash('sha256').update(apiToken).digest()
 }

@@ -7,6 +7,8 @@ import { explainProblem } from '../domain/problems.ts'
 import type { AccountStore } from '../store/store.ts'
 import type { Accounts } from './accounts.ts'
 
+export { mentionsApiToken } from '../crypto/api-token.ts'
+
 export type ApiTokens = ReturnType<typeof createApiTokens>
 
 type NamedToken = Pick<ApiToken, 'id' | 'name' | 'prefix'>

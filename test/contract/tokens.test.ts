@@ -20,6 +20,8 @@ afterAll(() => api.close())
 const auditStatus = async (headers: Record<string, string>) =>
   (await api.call(`${PUSHES}/${push.url_token}/audit`, { headers })).status
 
+const basic = (credentials: string) => `Basic ${Buffer.from(credentials).toString('base64')}`
+
 describe('a token', () => {
   test.each<[string, () => Record<string, string>, number]>([
     ['as Bearer', () => ({ authorization: `Bearer ${owner}` }), 200],
@@ -47,8 +49,55 @@ describe('a token', () => {
     ['in another case', () => ({ authorization: `Bearer ${owner.toUpperCase()}` }), 401],
     ['that is cut', () => ({ authorization: `Bearer ${owner.slice(0, -1)}` }), 401],
     ['that is longer', () => ({ authorization: `Bearer ${owner}0` }), 401],
-    ['without its scheme', () => ({ authorization: owner }), 401],
-    ['in another scheme', () => ({ authorization: `Token ${owner}` }), 401],
+    ['without its scheme', () => ({ authorization: owner }), 200],
+    ['as Token', () => ({ authorization: `Token ${owner}` }), 200],
+    ['as token=', () => ({ authorization: `Token token=${owner}` }), 200],
+    ['as token= in quotes', () => ({ authorization: `token TOKEN="${owner}", nonce="x"` }), 200],
+    ['as token= behind others', () => ({ authorization: `Token email="a@b.c", token=${owner}` }), 200],
+    ['as the user of Basic', () => ({ authorization: basic(`${owner}:`) }), 200],
+    ['as the password of Basic', () => ({ authorization: basic(`:${owner}`) }), 200],
+    ['as the password of an address', () => ({ authorization: basic(`owner@example.org:${owner}`) }), 200],
+    ['as the user of any password', () => ({ authorization: basic(`${owner}:x-oauth-basic`) }), 200],
+    ['as the only word of Basic', () => ({ authorization: basic(owner) }), 200],
+    ['as the only word of Basic and a line break', () => ({ authorization: basic(`${owner}\n`) }), 200],
+    ['as Basic that nobody encoded', () => ({ authorization: `basic ${owner}` }), 200],
+    ['without its padding', () => ({ authorization: basic(`a:${owner}`).replaceAll('=', '') }), 200],
+    ['of another account in Basic', () => ({ authorization: basic(`a:${other}`) }), 403],
+    ['that is wrong, without a scheme', () => ({ authorization: 'obx_wrong' }), 401],
+    ['that is wrong, in Basic', () => ({ authorization: basic('a:obx_wrong'), 'x-user-token': owner }), 401],
+    ['that is wrong, as the user of Basic', () => ({ authorization: basic('obx_wrong:') }), 401],
+    [
+      'that is wrong, beside one that is not',
+      () => ({ authorization: 'obx_wrong', 'x-user-token': owner }),
+      401,
+    ],
+    ['as Token that is wrong', () => ({ authorization: 'Token nonsense', 'x-user-token': owner }), 401],
+    ['as Token that is empty', () => ({ authorization: 'Token', 'x-user-token': owner }), 401],
+    ['as token= that is empty', () => ({ authorization: 'Token token=""', 'x-user-token': owner }), 401],
+    [
+      'in a scheme that nobody knows',
+      () => ({ authorization: `ApiKey ${owner}`, 'x-user-token': owner }),
+      401,
+    ],
+    ['beside a Basic in one header', () => ({ authorization: `Basic YTpi, Bearer ${owner}` }), 401],
+    ['beside a proxy’s Basic alone', () => ({ authorization: basic('proxy:secret') }), 401],
+    ['in X-User-Token beside a word', () => ({ authorization: 'whatever', 'x-user-token': owner }), 200],
+    [
+      'in X-User-Token beside Negotiate',
+      () => ({ authorization: 'Negotiate YII=', 'x-user-token': owner }),
+      200,
+    ],
+    ['in X-User-Token beside a broken Basic', () => ({ authorization: 'Basic', 'x-user-token': owner }), 200],
+    [
+      'in X-User-Token beside an empty Authorization',
+      () => ({ authorization: '', 'x-user-token': owner }),
+      200,
+    ],
+    [
+      'in Basic decides over X-User-Token',
+      () => ({ authorization: basic(`${other}:`), 'x-user-token': owner }),
+      403,
+    ],
     ['as X-User-Token that is wrong', () => ({ 'x-user-token': 'wrong' }), 401],
     [
       'in Authorization decides over X-User-Token',
@@ -75,7 +124,53 @@ describe('a token', () => {
   })
 })
 
-const invalid: Init[] = [{ token: 'obx_wrong' }, { headers: { 'x-user-token': 'wrong' } }]
+describe('creating', () => {
+  const create = async (authorization: string) => {
+    const before = api.entries().length
+    const { status, body } = await api.post({ payload: 'a', name: 'kept' }, { headers: { authorization } })
+    return {
+      status,
+      isOwned: status === 201 && (await isListed(body.url_token)),
+      entries: api.entries().length - before,
+    }
+  }
+  const isListed = async (urlToken: string) =>
+    (await api.list('active', owner)).some(({ url_token }) => url_token === urlToken)
+
+  test.each<[string, () => string]>([
+    ['the token alone', () => owner],
+    ['Token', () => `Token ${owner}`],
+    ['Token token=', () => `Token token=${owner}`],
+    ['Basic', () => basic(`owner@example.org:${owner}`)],
+  ])('with %s makes a push of the account', async (_, authorization) => {
+    expect(await create(authorization())).toEqual({ status: 201, isOwned: true, entries: 1 })
+  })
+
+  test.each<[string, () => string]>([
+    ['the token cut', () => owner.slice(0, -1)],
+    ['the token in capitals', () => owner.toUpperCase()],
+    ['a token of nobody in Basic', () => basic('obx_0123456789:')],
+    ['an unknown scheme', () => `Api-Key ${owner}`],
+    ['an unknown scheme with a parameter', () => `Custom key="${owner}"`],
+  ])('with %s makes none, rather than an anonymous one', async (_, authorization) => {
+    expect(await create(authorization())).toEqual({ status: 401, isOwned: false, entries: 0 })
+  })
+
+  test.each(['Basic YTpi', 'Negotiate YII=', 'Digest username="ann"', 'Basic !!!', 'Basic'])(
+    'with %s, which is not ours, makes an anonymous one',
+    async (authorization) => {
+      expect(await create(authorization)).toEqual({ status: 201, isOwned: false, entries: 1 })
+    },
+  )
+})
+
+const invalid: Init[] = [
+  { token: 'obx_wrong' },
+  { headers: { 'x-user-token': 'wrong' } },
+  { headers: { authorization: 'obx_wrong' } },
+  { headers: { authorization: 'Token wrong' } },
+  { headers: { authorization: basic('ann@example.org:obx_wrong') } },
+]
 
 describe('a token that is not valid is 401 before anything is read or counted', () => {
   test.each(['GET', 'HEAD', 'DELETE'])(

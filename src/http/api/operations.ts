@@ -78,8 +78,8 @@ const passphrase = [
   { name: 'passphrase', in: 'query', description: 'The passphrase.', schema: { type: 'string' } },
 ]
 
-const anybody = [{}, { token: [] }]
-const accountOnly = [{ token: [] }]
+const accountOnly = [{ token: [] }, { userToken: [] }, { basic: [] }]
+const anybody = [{}, ...accountOnly]
 
 const formFields = {
   type: 'object',

@@ -8,8 +8,16 @@ import { SCHEMAS } from './schemas.ts'
 const DESCRIPTION = `Hand over a secret: create a push, give its link away, and it is gone after so many views or days.
 
 Every path also answers with \`.json\` at its end. A token, where one is needed, comes from \`oncebox token create EMAIL\`
-and goes into \`Authorization: Bearer …\`; without one every path but \`/version\` is closed when \`anonymous_access\` is off.
+and goes into \`Authorization: Bearer …\`. \`X-User-Token\`, \`Token …\`, \`Token token=…\`, Basic with the token as user or
+password, and the token alone are understood, too; \`Authorization\` decides over \`X-User-Token\`. A token that is not valid
+is 401 everywhere but at \`/version\`. When \`anonymous_access\` is off, every path but \`/version\` needs a token.
 Any other path is 404, a known path with another method 405 with \`Allow\`.`
+
+const SECURITY_SCHEMES = {
+  token: { type: 'http', scheme: 'bearer', description: 'An API token.' },
+  userToken: { type: 'apiKey', in: 'header', name: 'X-User-Token', description: 'The same token.' },
+  basic: { type: 'http', scheme: 'basic', description: 'The same token as user or password.' },
+} as const
 
 /** Resolves to the JSON text. `routes` carry their operations as `detail`. */
 export function createReference(options: {
@@ -41,7 +49,7 @@ async function generate(routes: AnyElysia, version: string): Promise<string> {
     components: {
       // TypeBox keeps symbols on its schemas that have no place in a document.
       schemas: JSON.parse(JSON.stringify(SCHEMAS)),
-      securitySchemes: { token: { type: 'http' as const, scheme: 'bearer' } },
+      securitySchemes: SECURITY_SCHEMES,
     },
   }
   const app = new Elysia()

@@ -1,0 +1,42 @@
+// The Authorization header: the words of it that may be an API token, in every scheme in which clients send one.
+
+export type Authorization = {
+  /** The token is one of these, if any; the first that is valid counts. */
+  words: string[]
+  /** Whether the header says that it carries an API token, so that one that is not valid is refused. */
+  isClaim: boolean
+}
+
+/**
+ * Bearer (RFC 6750), `Token …` and `Token token=…` (as Rails reads them), Basic (RFC 7617) with the token in any of its
+ * places, and the token alone. Other schemes, such as Digest, have no words.
+ */
+export function readAuthorization(header: string | null): Authorization {
+  const value = header?.trim() ?? ''
+  const [, scheme = '', rest = ''] = /^(\S+)(?:\s+(.*))?$/s.exec(value) ?? []
+  switch (scheme.toLowerCase()) {
+    case '':
+      return { words: [], isClaim: false }
+    case 'bearer':
+      return { words: [rest], isClaim: true }
+    case 'token':
+      return { words: [tokenParameter(rest) ?? rest], isClaim: true }
+    case 'basic':
+      return { words: wordsOfBasic(rest), isClaim: false }
+    default:
+      return { words: rest === '' ? [value] : [], isClaim: false }
+  }
+}
+
+/** Of `token="abc", nonce="def"`: abc. */
+function tokenParameter(parameters: string): string | null {
+  return /(?:^|[\s,;])token\s*=\s*"?([^\s",;]*)/i.exec(parameters)?.[1] ?? null
+}
+
+/** User and password, or the only word; last the word as it came, since some clients do not encode it. */
+function wordsOfBasic(credentials: string): string[] {
+  const decoded = Buffer.from(credentials, 'base64').toString('utf8')
+  const colon = decoded.indexOf(':')
+  const words = colon === -1 ? [decoded] : [decoded.slice(0, colon), decoded.slice(colon + 1)]
+  return [...words, credentials].map((word) => word.trim()).filter((word) => word !== '')
+}
