@@ -239,7 +239,7 @@ function createHandle(parts: HandleParts) {
   })
   const presentError = createPresentError({
     logFailure: ({ requestId, cause }) => log.error({ requestId, err: cause }, 'a request failed'),
-    answerRefusal: createAnswerRefusal({ answer, getStranger: getGuest.stranger }),
+    answerRefusal: createAnswerRefusal({ answer, getGuest }),
   })
   const pages = createPages({
     answer,

@@ -3,6 +3,7 @@
 import type { InstanceKey, Keyring } from '../crypto/keyring.ts'
 import type { Account } from '../domain/account.ts'
 import { PAGE_SIZE } from '../domain/audit.ts'
+import { foldedWords, foldForSearch } from '../domain/fold.ts'
 import type { Push } from '../domain/push.ts'
 import type { ListedPush, PageOfPushes } from '../store/push-lists.ts'
 import type { Store } from '../store/store.ts'
@@ -36,17 +37,17 @@ export function createOwnerLists({ store, keyring }: Options) {
   }
 
   /**
-   * One page of those whose name or note holds the words, newest first. Names are sealed, so each is opened to be looked
-   * at, a page at a time, with room for other requests between.
+   * One page of those whose name or note holds the words, whatever their case and accents, newest first. Names are
+   * sealed, so each is opened to be looked at, a page at a time, with room for other requests between.
    */
   async function search(
     account: Account,
     { expired, pageNumber, query }: ListOptions & { query: string },
   ): Promise<PageOfPushes<Labelled>> {
-    const words = query.toLowerCase().split(/\s+/)
+    const words = foldedWords(query)
     const fits = ({ name, note }: Labelled) => {
-      const text = `${name} ${note}`.toLowerCase()
-      return words.every((word) => text.includes(word))
+      const text = foldForSearch(`${name} ${note}`)
+      return words.length > 0 && words.every((word) => text.includes(word))
     }
     const found: Labelled[] = []
     let damaged = 0

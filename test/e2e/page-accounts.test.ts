@@ -341,7 +341,9 @@ describe.skipIf(skipBrowserTests).each(MODES)('in a browser %s', (_name, options
 
     await page.locator('details', { hasText: 'Expire it now' }).locator('summary').click()
     await page.click('button.danger')
-    expect(await page.textContent('h1')).toBe('It is gone')
+    await page.waitForURL('**/pushes/*?done=expired')
+    expect(await page.textContent('.notice.good')).toContain('has been destroyed')
+    expect(await page.textContent('.state')).toContain('Deleted')
     await page.goto(`${server.url}/pushes?show=expired`)
     expect(await page.textContent('.rows')).toContain('Deleted')
   })

@@ -1,6 +1,6 @@
 // The page about a push that was created: its link to give away, and what it will do. Opening it is never a view.
 
-import { canExpire, isExpired, type Push, viewsRemaining } from '../../domain/push.ts'
+import { canExpire, isExpired, isOwner, type Push, viewsRemaining } from '../../domain/push.ts'
 import type { Now } from '../../domain/time.ts'
 import type { Addressed } from '../../services/owner-lists.ts'
 import type { PageNonces } from '../../services/page-nonces.ts'
@@ -40,7 +40,12 @@ export function createCreatedPage({ answer, preview, nonces, now }: CreatedPageO
         <h1>{title}</h1>
         <Live guest={guest} {...addressed} link={link} />
         {canExpire(addressed.push, guest.viewer.account) ? (
-          <ExpireForm guest={guest} urlToken={url_token} nonce={nonces.issue(`expire/${url_token}`)} />
+          <ExpireForm
+            guest={guest}
+            urlToken={url_token}
+            nonce={nonces.issue(`expire/${url_token}`)}
+            isOwner={isOwner(addressed.push, guest.viewer.account)}
+          />
         ) : null}
         <Another guest={guest} />
       </>

@@ -3,14 +3,20 @@
 import type { Guest } from './guest.ts'
 import { FormToken } from './parts.tsx'
 
-type ExpireFormProps = { guest: Guest; urlToken: string; nonce: string }
+type ExpireFormProps = {
+  guest: Guest
+  urlToken: string
+  nonce: string
+  /** An owner goes on to the push in their lists; anybody else to a page that says that it is gone. */
+  isOwner: boolean
+}
 
-export function ExpireForm({ guest, urlToken, nonce }: ExpireFormProps) {
+export function ExpireForm({ guest, urlToken, nonce, isOwner }: ExpireFormProps) {
   const { say } = guest.words
   return (
     <details class="unprinted">
       <summary>{say('expire_now')}</summary>
-      <form method="post" action={guest.href(`/p/${urlToken}/expire`)}>
+      <form method="post" action={guest.href(`/${isOwner ? 'pushes' : 'p'}/${urlToken}/expire`)}>
         <FormToken guest={guest} />
         <input type="hidden" name="nonce" value={nonce} />
         <p>{say('expire_explained')}</p>

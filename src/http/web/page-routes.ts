@@ -6,7 +6,7 @@ import type { Asked, Route } from '../router.ts'
 import { type Form, readForm } from './form.ts'
 import { type GetGuest, type Guest, type Member, requireFormToken } from './guest.ts'
 import type { Pages } from './pages.ts'
-import { requireSameOrigin } from './same-origin.ts'
+import { requireNoOtherSite, requireSameOrigin } from './same-origin.ts'
 
 type Params = Asked['params']
 type Answer = Response | Promise<Response>
@@ -45,6 +45,16 @@ export function createPageRoutes({ pages, getGuest, anonymousAccess }: PageRoute
       return use(guest, form, params)
     }
 
+  /** Of this session, also from a page that sends no referrer and whose forms therefore name no origin. */
+  const submitUnnamed =
+    <G extends Guest>(use: Submit<G>): Show<G> =>
+    async (guest, params) => {
+      requireNoOtherSite(guest.exchange)
+      const form = await readForm(guest.exchange.request)
+      requireFormToken(guest, form.text('form'))
+      return use(guest, form, params)
+    }
+
   return [
     // For everybody.
     get('/p/:url_token', anybody(pages.receive.show)),
@@ -76,6 +86,7 @@ export function createPageRoutes({ pages, getGuest, anonymousAccess }: PageRoute
     // For accounts.
     get('/pushes', members(pages.dashboard)),
     get('/pushes/:url_token', members(pages.push.show)),
+    post('/pushes/:url_token/expire', members(submitUnnamed(pages.push.expire))),
     get('/pushes/:url_token/audit.csv', members(pages.push.exportCsv)),
     get('/pushes/:url_token/audit.json', members(pages.push.exportJson)),
     get('/users/token', members(pages.tokens.show)),

@@ -5,18 +5,20 @@ import { isExpired } from '../../domain/push.ts'
 import { formatTime, type Now } from '../../domain/time.ts'
 import type { PageNonces } from '../../services/page-nonces.ts'
 import type { Pushes } from '../../services/pushes.ts'
+import { answerSeeOther } from '../answers.ts'
 import { secretLink } from '../api/push-json.ts'
 import { writeCsv } from './csv.ts'
 import { State } from './dashboard.tsx'
 import { ExpireForm } from './expire-form.tsx'
+import type { Form } from './form.ts'
 import type { Member } from './guest.ts'
 import type { AnswerGuest } from './page.tsx'
-import { CopyButton, KIND_WORDS, Moment } from './parts.tsx'
+import { CopyButton, KIND_WORDS, Moment, Notice } from './parts.tsx'
 import type { WordKey } from './words/words.ts'
 
 export type PushPageOptions = {
   answer: AnswerGuest
-  pushes: Pick<Pushes, 'getOwned' | 'audit' | 'auditAll'>
+  pushes: Pick<Pushes, 'getOwned' | 'audit' | 'auditAll' | 'expire'>
   nonces: PageNonces
   now: Now
 }
@@ -43,6 +45,11 @@ export function createPushPages({ answer, pushes, nonces, now }: PushPageOptions
             <bdi>{note}</bdi>
           </p>
         )}
+        {!live && guest.query.get('done') === 'expired' ? (
+          <Notice kind="good">
+            <p>{words.say('expired_text')}</p>
+          </Notice>
+        ) : null}
         <State words={words} listed={owned} now={now()} />
         {live ? (
           <>
@@ -58,7 +65,12 @@ export function createPushPages({ answer, pushes, nonces, now }: PushPageOptions
                 {words.say('push_look')}
               </a>
             </nav>
-            <ExpireForm guest={guest} urlToken={url_token} nonce={nonces.issue(`expire/${url_token}`)} />
+            <ExpireForm
+              guest={guest}
+              urlToken={url_token}
+              nonce={nonces.issue(`expire/${url_token}`)}
+              isOwner
+            />
           </>
         ) : null}
         <Log
@@ -90,7 +102,14 @@ export function createPushPages({ answer, pushes, nonces, now }: PushPageOptions
     return attach(JSON.stringify({ logs }, null, 2), { type: 'application/json', filename: 'audit-log.json' })
   }
 
-  return { show, exportCsv, exportJson }
+  /** Ends at the push, where its state and its log are; expiring it again changes nothing. */
+  async function expire(guest: Member, _form: Form, { url_token = '' }: Params): Promise<Response> {
+    pushes.getOwned(url_token, guest.account)
+    await pushes.expire(url_token, guest.viewer)
+    return answerSeeOther(guest.href(`/pushes/${url_token}?done=expired`))
+  }
+
+  return { show, expire, exportCsv, exportJson }
 }
 
 function attach(body: string, { type, filename }: { type: string; filename: string }): Response {

@@ -25,7 +25,14 @@ export function Revealed({ guest, retrieval, expireNonce }: RevealedProps) {
       <Payload guest={guest} kind={push.kind} payload={payload} />
       {files.length === 0 ? null : <Files guest={guest} files={files} />}
       <Remaining guest={guest} retrieval={retrieval} />
-      {expireNonce === null ? null : <ExpireForm guest={guest} urlToken={urlToken} nonce={expireNonce} />}
+      {expireNonce === null ? null : (
+        <ExpireForm
+          guest={guest}
+          urlToken={urlToken}
+          nonce={expireNonce}
+          isOwner={isOwner(push, guest.viewer.account)}
+        />
+      )}
     </>
   )
 }

@@ -163,9 +163,10 @@ export function createSignInPages({ answer, sessions, limit, signups }: SignInPa
   return { show, signIn, confirm, enterAfter, signOut }
 }
 
-/** A path of this server, and no address of another in disguise. */
+/** A path of this server with its query, and no address of another in disguise. */
 function isOwnPath(path: string): boolean {
-  return /^\/(?![/\\])[\w\-/?=&%.]*$/.test(path)
+  // The characters that a URL holds unescaped (RFC 3986, 3.3 and 3.4): no backslash, blank or control character.
+  return /^\/(?![/\\])[\w\-.~%!$&'()*+,;=:@/?]*$/.test(path)
 }
 
 function orTooMany<T>(tried: Promise<T>): Promise<T | 'too_many'> {

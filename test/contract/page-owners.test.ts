@@ -1,0 +1,86 @@
+// What signed-in people meet on the pages: where they end up, and what they find.
+
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { type Api, startApi } from '../support/api.ts'
+import { createPeople, type People } from '../support/people.ts'
+
+let api: Api
+let people: People
+let token: string
+beforeAll(async () => {
+  api = await startApi()
+  people = createPeople(api)
+  token = await api.addAccount('bob@example.org')
+})
+afterAll(() => api.close())
+
+test.each([
+  '/pushes?q=two+words',
+  '/pushes?q=a%2Bb%26c&show=expired',
+  "/pushes?q=~!*'()&page=2",
+  '/pushes?q=%C3%87elik',
+])('a sign-in leads on to %s', async (path) => {
+  const asked = await people.get(path)
+  const location = asked.headers.get('location') ?? ''
+  expect(location).toStartWith('/sign-in?next=')
+  const { text } = await people.get(location)
+  const next = /name="next" value="([^"]+)"/.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? ''
+  const entered = await people.post('/sign-in', {
+    email: 'bob@example.org',
+    password: people.password,
+    next,
+  })
+  const wanted = new URL(path, 'http://localhost')
+  const reached = new URL(entered.headers.get('location') ?? '', 'http://localhost')
+  expect(reached.pathname).toBe(wanted.pathname)
+  expect([...reached.searchParams]).toEqual([...wanted.searchParams])
+})
+
+test('a page that is not there shows a signed-in person their own navigation', async () => {
+  const bob = await people.signIn('bob@example.org')
+  for (const path of ['/nowhere', '/admin', '/pushes/0123456789abcdefghjkmnpqrs']) {
+    const { text } = await bob.get(path)
+    expect(text).toContain('href="/pushes"')
+    expect(text).not.toContain('href="/sign-in"')
+  }
+  expect((await people.get('/nowhere')).text).toContain('href="/sign-in"')
+})
+
+test('expiring from the lists ends at the push in the lists', async () => {
+  const bob = await people.signIn('bob@example.org')
+  const { url_token } = await api.create({ name: 'for Cleo' }, { token })
+  const page = await bob.get(`/pushes/${url_token}`)
+  expect(page.text).toContain(`action="/pushes/${url_token}/expire"`)
+  const expired = await bob.post(`/pushes/${url_token}/expire`, {})
+  expect(expired.status).toBe(303)
+  const shown = await bob.get(expired.headers.get('location') ?? '')
+  expect(shown.text).toContain('for Cleo')
+  expect(shown.text).toContain('has been destroyed')
+  expect((await api.retrieve(url_token)).body).toMatchObject({ expired: true, deleted: true })
+})
+
+test('nobody expires a push of another over their own lists', async () => {
+  await api.addAccount('eve@example.org')
+  const eve = await people.signIn('eve@example.org')
+  const { url_token } = await api.create({ deletable_by_viewer: true }, { token })
+  expect((await eve.post(`/pushes/${url_token}/expire`, {})).status).toBe(404)
+  const bob = await people.signIn('bob@example.org')
+  expect((await bob.post(`/pushes/${url_token}/expire`, { form: 'x' })).status).toBe(403)
+  const other = { headers: { 'sec-fetch-site': 'cross-site' } }
+  expect((await bob.post(`/pushes/${url_token}/expire`, {}, other)).status).toBe(403)
+  expect((await api.retrieve(url_token)).body.expired).toBe(false)
+})
+
+test.each([
+  ['celik', 'Çelik’s laptop'],
+  ['ÇELİK', 'celik two'],
+  ['isik', 'Işık'],
+  ['IŞIK', 'isik two'],
+  ['strasse', 'Hauptstraße'],
+  ['hauptSTRAẞE', 'hauptstrasse two'],
+])('searching for %s finds %s', async (query, name) => {
+  await api.create({ name }, { token })
+  const bob = await people.signIn('bob@example.org')
+  const { text } = await bob.get(`/pushes?q=${encodeURIComponent(query)}`)
+  expect(text).toContain(name)
+})

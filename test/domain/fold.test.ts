@@ -1,0 +1,33 @@
+import { expect, test } from 'bun:test'
+import { foldedWords, foldForSearch } from '../../src/domain/fold.ts'
+
+test.each([
+  ['celik', 'Çelik'],
+  ['istanbul', 'İstanbul'],
+  ['ISPARTA', 'ısparta'],
+  ['diş', 'DIŞ'],
+  ['strasse', 'Straße'],
+  ['STRASSE', 'STRAẞE'],
+  ['ubergabe', 'Übergabe'],
+  ['u\u0308bergabe', 'übergabe'],
+  ['ΟΔΟΣ', 'οδός'],
+  ['łodz', 'Łódź'],
+  ['lodz', 'Łódź'],
+  ['smorrebrod', 'smørrebrød'],
+  ['oeuvre', 'œuvre'],
+  ['file', 'ﬁle'],
+  ['wifi 5', 'Ｗｉｆｉ ⁵'],
+  ['كتاب', 'كِتَاب'],
+])('%s and %s are the same to a search', (one, other) => {
+  expect(foldForSearch(one)).toBe(foldForSearch(other))
+})
+
+test('other letters stay other letters', () => {
+  expect(foldForSearch('banner')).not.toContain(foldForSearch('bonn'))
+  expect(foldForSearch('日本')).not.toBe(foldForSearch('日木'))
+})
+
+test('a query is its words, whatever stands between them', () => {
+  expect(foldedWords('  Çelik\u00a0 Kapı\t')).toEqual(['CELIK', 'KAPI'])
+  expect(foldedWords(' \u0301 ')).toEqual([])
+})
