@@ -80,8 +80,13 @@ export type AccountCommands = {
   close(): Promise<void>
 }
 
-/** argon2 works of the whole process: as many waiting as a minute can serve, then refused. */
-const MAX_WAITING_DERIVATIONS = 32
+/** Before argon2, and before one push: few waiting in all, fewer of one address, so that nobody waits for long. */
+const WAITING = {
+  maxWaiting: 32,
+  maxOfClient: 12,
+  // Each loopback address for itself: no rate limits them, but they take turns like all others.
+  clientOf: (address: string) => limitKey(address) ?? address,
+}
 
 /** What a running Oncebox consists of, with `handle` in place of a socket: tests stop here. */
 export type Instance = Awaited<ReturnType<typeof openInstance>>
@@ -122,10 +127,10 @@ async function serveStore({ config, settings, store, log, failed, ports }: Store
     now: store.now,
     purgeAfter: config.purgeAfter,
   })
-  // Whoever signs in does not wait behind everybody who protects a push.
+  // Sign-ins and passphrases queue separately and take turns, so neither starves the other.
   const { first: lanes, second: passphraseLanes } = createSharedLanes({
     lanes: Math.max(1, availableParallelism() - 1),
-    maxWaiting: MAX_WAITING_DERIVATIONS,
+    ...WAITING,
   })
   const accountLinks = createAccountLinks({ store, lanes })
   const hostRules = createHostRules(config.baseUrl)
@@ -220,7 +225,7 @@ type HandleParts = ServedConfig & {
 function createHandle(parts: HandleParts) {
   const { config, store, apiTokens, lanes, hostRules, log } = parts
   const limits = pushLimitsOf(config)
-  const passphrases = createPassphrases(parts.passphraseLanes)
+  const passphrases = createPassphrases({ lanes: parts.passphraseLanes, waiting: WAITING })
   const relieve = createRelieve(() => Bun.gc(true))
   const uploads = createUploads({ store, limits, relieve })
   const downloads = createDownloads({ store, keyring: store.keyring, now: store.now, relieve })

@@ -2,6 +2,7 @@
 
 import { hashRandomToken, newRandomToken } from '../crypto/random-token.ts'
 import { type Account, type AccountLink, parseEmail } from '../domain/account.ts'
+import type { Visit } from '../domain/audit.ts'
 import { DomainError } from '../domain/errors.ts'
 import { invalidFields } from '../domain/problems.ts'
 import type { NewAccountLink } from '../store/account-links.ts'
@@ -55,13 +56,20 @@ export function createAccountLinks({ store, lanes }: AccountLinksOptions) {
   }
 
   /** Throws `invalid` with the fields at fault, `not_found` when the link is no more. */
-  async function useLink(input: { token: string; email: string; password: string }): Promise<Account> {
+  async function useLink(input: {
+    token: string
+    email: string
+    password: string
+    visit: Visit
+  }): Promise<Account> {
     const link = findLink(input.token)
     if (link === null) throw new DomainError('not_found', 'not-found')
     const email = parseEmail(link.email ?? input.email)
     if (email === null) throw invalidFields({ email: [{ code: 'not_email' }] })
     requireGoodPassword(input.password)
-    const passwordHash = await lanes(() => hashPassword(input.password))
+    const passwordHash = await lanes({ address: input.visit.ip, about: `account ${email}` }, () =>
+      hashPassword(input.password),
+    )
     return accountLinks.useLink({ hash: hashRandomToken(input.token), email, passwordHash })
   }
 

@@ -1,43 +1,59 @@
-// A queue before slow work: so many at a time, so many waiting, the rest refused.
+// A queue before slow work: so many at a time, so many waiting, the rest refused. Those who wait take turns.
 
 import { DomainError } from '../domain/errors.ts'
+import { createWaitingLine, type Place, type WaitingLine } from './waiting-line.ts'
 
-export type Lanes = <T>(work: () => Promise<T>) => Promise<T>
+/** Who wants slow work done: the address of the request, and what it is about, such as one push or one account. */
+export type Asker = { address: string; about: string }
 
-/** Refuses with `overloaded` when more than `maxWaiting` works would wait. */
-export function createLanes(options: { lanes: number; maxWaiting: number }): Lanes {
+/** Throws `overloaded` when too many works wait, or too many of this address. */
+export type Lanes = <T>(asker: Asker, work: () => Promise<T>) => Promise<T>
+
+export type LanesOptions = {
+  lanes: number
+  maxWaiting: number
+  /** Waiting works of one client. */
+  maxOfClient: number
+  /** Addresses that count as one client. */
+  clientOf: (address: string) => string
+}
+
+type Waiter = Place & { enter: () => void; refuse: (cause: DomainError) => void }
+
+export function createLanes(options: LanesOptions): Lanes {
   return createSharedLanes(options).first
 }
 
-/** Two kinds of works on the same lanes, each with a queue of its own: when both wait, they take turns. */
-export function createSharedLanes({ lanes, maxWaiting }: { lanes: number; maxWaiting: number }) {
-  const queues: [(() => void)[], (() => void)[]] = [[], []]
+/** Two kinds of works on the same lanes, each with a line of its own: when both wait, they take turns. */
+export function createSharedLanes({ lanes, clientOf, ...limits }: LanesOptions) {
+  const lines = [createWaitingLine<Waiter>(limits), createWaitingLine<Waiter>(limits)] as const
   let running = 0
   let turn = 0
 
-  function enter(queue: (() => void)[]): Promise<void> | void {
+  function enter(line: WaitingLine<Waiter>, { address, about: subject }: Asker): Promise<void> | void {
     if (running < lanes) {
       running += 1
       return
     }
-    if (queue.length >= maxWaiting) {
-      throw new DomainError('overloaded', 'The server is busy; try again in a moment.', { retryAfter: 2 })
-    }
-    return new Promise<void>((resolve) => queue.push(resolve))
+    const client = clientOf(address)
+    return new Promise<void>((resolve, reject) => {
+      const leaving = line.add({ client, subject, enter: resolve, refuse: reject })
+      leaving?.refuse(overloaded())
+    })
   }
 
-  /** A lane that becomes free goes straight to the next in line. */
+  /** A freed lane passes directly to the next waiter. */
   function leave(): void {
     turn += 1
-    const [other, own] = turn % 2 === 0 ? queues : queues.toReversed()
-    const next = other?.shift() ?? own?.shift()
-    if (next === undefined) running -= 1
-    else next()
+    const [line, other] = turn % 2 === 0 ? lines : ([lines[1], lines[0]] as const)
+    const next = line.takeNext() ?? other.takeNext()
+    if (next === null) running -= 1
+    else next.enter()
   }
 
-  function lanesOf(queue: (() => void)[]): Lanes {
-    return async (work) => {
-      await enter(queue)
+  function lanesOf(line: WaitingLine<Waiter>): Lanes {
+    return async (asker, work) => {
+      await enter(line, asker)
       try {
         return await work()
       } finally {
@@ -46,19 +62,23 @@ export function createSharedLanes({ lanes, maxWaiting }: { lanes: number; maxWai
     }
   }
 
-  return { first: lanesOf(queues[0]), second: lanesOf(queues[1]) }
+  return { first: lanesOf(lines[0]), second: lanesOf(lines[1]) }
+}
+
+function overloaded(): DomainError {
+  return new DomainError('overloaded', 'The server is busy; try again in a moment.', { retryAfter: 2 })
 }
 
 /** Lanes by name: works of one name follow each other, those of different names do not wait. */
-export function createNamedLanes({ maxWaiting }: { maxWaiting: number }) {
+export function createNamedLanes(options: Omit<LanesOptions, 'lanes'>) {
   const byName = new Map<string, { run: Lanes; users: number }>()
 
-  return async function inTurn<T>(name: string, work: () => Promise<T>): Promise<T> {
-    const entry = byName.get(name) ?? { run: createLanes({ lanes: 1, maxWaiting }), users: 0 }
+  return async function inTurn<T>(name: string, asker: Asker, work: () => Promise<T>): Promise<T> {
+    const entry = byName.get(name) ?? { run: createLanes({ ...options, lanes: 1 }), users: 0 }
     byName.set(name, entry)
     entry.users += 1
     try {
-      return await entry.run(work)
+      return await entry.run(asker, work)
     } finally {
       entry.users -= 1
       if (entry.users === 0) byName.delete(name)

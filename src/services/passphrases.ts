@@ -1,23 +1,28 @@
 // Passphrases: derived in a bounded queue, tried one after another on one push.
 
 import { derivePassphraseKey, newPassphraseSalt } from '../crypto/passphrase.ts'
-import { createNamedLanes, type Lanes } from './lanes.ts'
-
-const MAX_WAITING_ON_ONE_PUSH = 32
+import { type Asker, createNamedLanes, type Lanes, type LanesOptions } from './lanes.ts'
 
 export type Passphrases = ReturnType<typeof createPassphrases>
 
-/** `lanes` bounds all argon2 work of the process together. */
-export function createPassphrases(lanes: Lanes) {
-  const inTurnByName = createNamedLanes({ maxWaiting: MAX_WAITING_ON_ONE_PUSH })
+export type PassphrasesOptions = {
+  /** Bounds all argon2 work of the process together. */
+  lanes: Lanes
+  /** Bounds those who wait for their turn at one push. */
+  waiting: Omit<LanesOptions, 'lanes'>
+}
 
-  async function derive(passphrase: string, salt: Uint8Array = newPassphraseSalt()) {
-    return { salt, key: await lanes(() => derivePassphraseKey(passphrase, salt)) }
+export function createPassphrases({ lanes, waiting }: PassphrasesOptions) {
+  const inTurnByName = createNamedLanes(waiting)
+
+  async function derive(passphrase: string, asker: Asker, salt: Uint8Array = newPassphraseSalt()) {
+    return { salt, key: await lanes(asker, () => derivePassphraseKey(passphrase, salt)) }
   }
 
   return {
     derive,
     /** Works on one push follow each other. */
-    inTurn: <T>(pushId: number, work: () => Promise<T>): Promise<T> => inTurnByName(String(pushId), work),
+    inTurn: <T>(pushId: number, asker: Asker, work: () => Promise<T>): Promise<T> =>
+      inTurnByName(String(pushId), asker, work),
   }
 }

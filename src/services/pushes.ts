@@ -15,6 +15,7 @@ import type { Store } from '../store/store.ts'
 import type { Downloads } from './downloads.ts'
 import { openFile, sealFile } from './file-names.ts'
 import { openLabels, sealLabels } from './labels.ts'
+import type { Asker } from './lanes.ts'
 import { type Addressed, createOwnerLists, type Labelled, nameOf } from './owner-lists.ts'
 import type { Passphrases } from './passphrases.ts'
 import type { Upload } from './uploads.ts'
@@ -60,7 +61,8 @@ export function createPushes({ store, keyring, passphrases, grant, now }: Pushes
     const instanceKey = keyring.sealing
     const urlToken = newUrlToken()
     const lookup = lookupOf(urlToken, instanceKey.lookup)
-    const passphrase = wanted.passphrase === null ? null : await passphrases.derive(wanted.passphrase)
+    const asker = askerOf({ account, visit }, 'creating')
+    const passphrase = wanted.passphrase === null ? null : await passphrases.derive(wanted.passphrase, asker)
     const opener = { instanceKey, pushId: lookup, urlToken, passphraseKey: passphrase?.key ?? null }
     const { dataKey } = upload
     const files = upload.listFiles()
@@ -86,16 +88,22 @@ export function createPushes({ store, keyring, passphrases, grant, now }: Pushes
     const claimed = await claim(urlToken, asking, null)
     if (claimed.outcome !== 'closed') return claimed
     if (passphrase === null) return refuse(claimed, asking, 'passphrase_required')
-    return passphrases.inTurn(claimed.push.id, () => tryPassphrase(urlToken, passphrase, asking))
+    const { id } = claimed.push
+    const asker = askerOf(asking.viewer, `push ${id}`)
+    return passphrases.inTurn(id, asker, () => tryPassphrase(urlToken, passphrase, { ...asking, asker }))
   }
 
   /** One try at a time on one push; what was true before waiting is read again. */
-  async function tryPassphrase(urlToken: string, passphrase: string, asking: Asking): Promise<Retrieval> {
+  async function tryPassphrase(
+    urlToken: string,
+    passphrase: string,
+    { asker, ...asking }: Asking & { asker: Asker },
+  ): Promise<Retrieval> {
     const { push, secrets } = lookUp(urlToken, store.pushes.findSealedPush)
     const salt = isExpired(push, now()) ? null : (secrets?.passphraseSalt ?? null)
     const lockedFor = salt === null ? 0 : passphraseLockedFor(push, now())
     if (lockedFor > 0) return { outcome: 'passphrase_locked', lockedFor }
-    const key = salt === null ? null : (await passphrases.derive(passphrase, salt)).key
+    const key = salt === null ? null : (await passphrases.derive(passphrase, asker, salt)).key
     const claimed = await claim(urlToken, asking, key)
     return claimed.outcome === 'closed' ? refuse(claimed, asking, 'wrong_passphrase') : claimed
   }
@@ -214,6 +222,11 @@ export function createPushes({ store, keyring, passphrases, grant, now }: Pushes
   }
 
   return { create, preview, retrieve, requireOwner, audit, auditAll, getOwned, expire, ...lists }
+}
+
+/** An account takes turns with the others at its address. */
+function askerOf({ account, visit }: Viewer, about: string): Asker {
+  return { address: visit.ip, about: account === null ? about : `${about} for account ${account.id}` }
 }
 
 function begin(wanted: NewPush, account: Account | null, now: number): Push {

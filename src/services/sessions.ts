@@ -55,7 +55,9 @@ export function createSessions({ store, keyring, lanes, now, systemNow }: Sessio
   async function signIn(input: { email: string; password: string; visit: Visit }): Promise<SignIn> {
     const email = parseEmail(input.email)
     const found = email === null ? null : store.accounts.findCredentials(email)
-    const isRight = await lanes(() => verifyPassword(input.password, found?.passwordHash ?? null))
+    const isRight = await lanes({ address: input.visit.ip, about: `account ${email}` }, () =>
+      verifyPassword(input.password, found?.passwordHash ?? null),
+    )
     if (found === null || !isRight || found.account.disabledAt !== null) return { outcome: 'refused' }
     if (found.totpSecret === null) return begin(found, input.visit)
     const { id: accountId, email: address } = found.account
@@ -114,18 +116,24 @@ export function createSessions({ store, keyring, lanes, now, systemNow }: Sessio
   /** Ends every other session. False when `current` is not the password. Throws `invalid` for a bad new one. */
   async function changePassword(
     { account, session }: Pick<CurrentSession, 'account' | 'session'>,
-    { current, next }: { current: string; next: string },
+    { current, next, visit }: { current: string; next: string; visit: Visit },
   ): Promise<boolean> {
     requireGoodPassword(next)
-    if (!(await isPassword(account, current))) return false
-    const passwordHash = await lanes(() => hashPassword(next))
+    const asker = { address: visit.ip, about: `account ${account.email}` }
+    if (!(await isPassword(account, { password: current, visit }))) return false
+    const passwordHash = await lanes(asker, () => hashPassword(next))
     await store.accounts.setPasswordHash({ id: account.id, passwordHash, keepSession: session.id })
     return true
   }
 
-  async function isPassword({ email }: Account, password: string): Promise<boolean> {
+  async function isPassword(
+    { email }: Account,
+    { password, visit }: { password: string; visit: Visit },
+  ): Promise<boolean> {
     const found = store.accounts.findCredentials(email)
-    return lanes(() => verifyPassword(password, found?.passwordHash ?? null))
+    return lanes({ address: visit.ip, about: `account ${email}` }, () =>
+      verifyPassword(password, found?.passwordHash ?? null),
+    )
   }
 
   /** Whether somebody is signed in to the account from there: guesses from elsewhere do not lock them out. */

@@ -183,3 +183,34 @@ describe('after the fifth wrong passphrase within a minute', () => {
     expect(await kinds()).toEqual(['creation', ...Array(5).fill('failed_passphrase')])
   })
 })
+
+describe('a flood of passphrases from one address', () => {
+  const flood = (from: string, count = 40) =>
+    Array.from({ length: count }, () => api.post({ payload: 'flood', passphrase: 'flood' }, { from }))
+  const statusesOf = async (answers: ReturnType<typeof flood>) =>
+    (await Promise.all(answers)).map(({ status }) => status)
+
+  test('gets 503 with Retry-After beyond its part, and a receiver elsewhere is served in turn', async () => {
+    const done: (string | null)[] = []
+    const creations = flood('198.51.100.1').map(async (creation) => {
+      const { status, headers } = await creation
+      if (status === 201) done.push('flood')
+      return [status, headers.get('retry-after')]
+    })
+    expect((await tryWith('sesame')).status).toBe(200)
+    done.push('receiver')
+    const answers = await Promise.all(creations)
+    expect(answers).toContainEqual([503, '2'])
+    expect(done.length).toBeGreaterThan(6)
+    expect(done.indexOf('receiver')).toBeLessThan(5)
+  })
+
+  test('from one /64 of IPv6 is one from one address, and loopback has its part as well', async () => {
+    const hosts = Array.from({ length: 20 }, (_, host) => `2001:db8::${host + 1}`)
+    const network = await statusesOf(hosts.flatMap((from) => flood(from, 1)))
+    expect(network).toContain(503)
+    const local = statusesOf(flood('127.0.0.1'))
+    expect((await tryWith('sesame')).status).toBe(200)
+    expect(await local).toContain(503)
+  })
+})

@@ -54,10 +54,11 @@ export function createAccountPages({ answer, sessions, twoFactor, limit }: Accou
   }
 
   async function changePassword(guest: Member, form: Form): Promise<Response> {
-    const given = { current: form.text('current'), next: form.text('password') }
+    const { visit } = guest.viewer
+    const given = { current: form.text('current'), next: form.text('password'), visit }
     const work = () => sessions.changePassword(guest.session, given)
     try {
-      const from = { email: guest.account.email, address: guest.viewer.visit.ip }
+      const from = { email: guest.account.email, address: visit.ip }
       if (!(await limit.tryPassword(from, { work, isRight: Boolean })))
         return show(guest, { wrongPassword: 'current', status: 422 })
       return answerSeeOther(guest.href('/account?done=password'))

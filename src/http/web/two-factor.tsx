@@ -117,7 +117,7 @@ export function createTwoFactorPages(options: TwoFactorPageOptions) {
 
   /** An open browser is not enough. */
   function isPassword({ account, viewer }: Member, form: Form): Promise<boolean> {
-    const work = () => sessions.isPassword(account, form.text('password'))
+    const work = () => sessions.isPassword(account, { password: form.text('password'), visit: viewer.visit })
     return limit.tryPassword({ email: account.email, address: viewer.visit.ip }, { work, isRight: Boolean })
   }
 

@@ -105,10 +105,11 @@ export function createWelcomePages(options: WelcomePageOptions) {
   }
 
   async function useLink(guest: Guest, form: Form, { link = '' }: Params): Promise<Response> {
-    const input = { token: link, email: form.text('email'), password: form.text('password') }
+    const { visit } = guest.viewer
+    const input = { token: link, email: form.text('email'), password: form.text('password'), visit }
     try {
       const account = await accountLinks.useLink(input)
-      return enterAfter(guest, await sessions.beginFor(account, guest.viewer.visit))
+      return enterAfter(guest, await sessions.beginFor(account, visit))
     } catch (cause) {
       if (isDomainError(cause, 'not_found')) return lapsed(guest)
       return linkForm(guest, link, { typedEmail: input.email, problems: problemsOf(cause) })
@@ -124,7 +125,8 @@ export function createWelcomePages(options: WelcomePageOptions) {
   async function signUp(guest: Guest, form: Form): Promise<Response> {
     if (!signups) throw new DomainError('not_found', 'not-found')
     const input = { email: form.text('email'), password: form.text('password') }
-    const work = () => lanes(() => accounts.addAccount({ ...input, isAdmin: false }))
+    const asker = { address: guest.viewer.visit.ip, about: 'signing up' }
+    const work = () => lanes(asker, () => accounts.addAccount({ ...input, isAdmin: false }))
     try {
       // Counted whatever comes of it: this is how many accounts one address makes.
       const from = { email: input.email, address: guest.viewer.visit.ip }

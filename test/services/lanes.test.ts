@@ -1,0 +1,92 @@
+// Slow work in a bounded queue: who waits, who is refused, and who is next.
+
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { createSharedLanes } from '../../src/services/lanes.ts'
+import { createWaitingLine } from '../../src/services/waiting-line.ts'
+
+type Named = { client: string; subject: string; name: string }
+
+function lineWith(names: string[], limits = { maxWaiting: 32, maxOfClient: 8 }) {
+  const line = createWaitingLine<Named>(limits)
+  const left = names.map((name) => line.add(place(name))?.name ?? null)
+  const order: string[] = []
+  for (let next = line.takeNext(); next !== null; next = line.takeNext()) order.push(next.name)
+  return { left, order }
+}
+
+/** `a/1#2` is the second work of client a on subject 1. */
+function place(name: string): Named {
+  const [client = '', subject = ''] = name.split(/[/#]/)
+  return { client, subject, name }
+}
+
+const many = (client: string, count: number, subject = 'x') =>
+  Array.from({ length: count }, (_, n) => `${client}/${subject}#${n}`)
+
+test('clients take turns, however many works each of them has', () => {
+  const { order } = lineWith([...many('a', 4), 'b/x#0', 'c/x#0', 'b/x#1'])
+  expect(order).toEqual(['a/x#0', 'b/x#0', 'c/x#0', 'a/x#1', 'b/x#1', 'a/x#2', 'a/x#3'])
+})
+
+test('the subjects of one client take turns, too', () => {
+  const { order } = lineWith([...many('a', 3, 'x'), 'a/y#0', 'b/x#0', 'a/y#1'])
+  expect(order).toEqual(['a/x#0', 'b/x#0', 'a/y#0', 'a/x#1', 'a/y#1', 'a/x#2'])
+})
+
+test('a client over its part leaves with its latest work, a small subject of it stays', () => {
+  const { left, order } = lineWith([...many('a', 9), 'a/y#0', ...many('b', 2)])
+  expect(left.filter((name) => name !== null)).toEqual(['a/x#8', 'a/x#7'])
+  expect(order).toContain('a/y#0')
+})
+
+test('in a full line a newcomer takes the place of whoever has most', () => {
+  const names = [...many('a', 8), ...many('b', 8), ...many('c', 8), ...many('d', 8), 'e/x#0']
+  const { left, order } = lineWith(names)
+  expect(left.filter((name) => name !== null)).toHaveLength(1)
+  expect(left.at(-1)).toMatch(/#7$/)
+  expect(order.slice(0, 5)).toContain('e/x#0')
+})
+
+test('whatever comes, the limits hold, nobody is lost and nobody is taken twice', () => {
+  const names = fc.array(fc.tuple(fc.constantFrom(...'abcdef'), fc.constantFrom(...'xyz')), { maxLength: 80 })
+  fc.assert(
+    fc.property(names, (some) => {
+      const all = some.map(([client, subject], n) => `${client}/${subject}#${n}`)
+      const { left, order } = lineWith(all, { maxWaiting: 12, maxOfClient: 5 })
+      const refused = left.filter((name) => name !== null)
+      expect([...order, ...refused].sort()).toEqual([...all].sort())
+      expect(order.length).toBeLessThanOrEqual(12)
+      for (const client of 'abcdef')
+        expect(order.filter((name) => name.startsWith(client)).length).toBeLessThanOrEqual(5)
+      // Whoever was served once waits until all others that are there have been served.
+      const ofFirst = order.findLastIndex((name) => name[0] === order[0]?.[0])
+      const clients = new Set(order.map((name) => name[0]))
+      if (ofFirst > 0) expect(new Set(order.slice(0, clients.size).map((name) => name[0]))).toEqual(clients)
+    }),
+  )
+})
+
+test('a flood from one address is refused in part, and another address is served within two works', async () => {
+  const done: string[] = []
+  const { first, second } = createSharedLanes({
+    lanes: 1,
+    maxWaiting: 32,
+    maxOfClient: 8,
+    clientOf: (address) => address,
+  })
+  const work = (name: string) => async () => {
+    await Bun.sleep(1)
+    done.push(name)
+  }
+  const flood = Array.from({ length: 100 }, () =>
+    second({ address: '192.0.2.1', about: 'creating' }, work('flood')).catch((cause) => cause.code),
+  )
+  const asked = second({ address: '198.51.100.7', about: 'push 1' }, work('asked'))
+  const signIn = first({ address: '192.0.2.1', about: 'account 1' }, work('sign-in'))
+  const refused = (await Promise.all(flood)).filter((code) => code !== undefined)
+  await Promise.all([asked, signIn])
+  expect(refused).toEqual(Array(91).fill('overloaded'))
+  expect(done.indexOf('asked')).toBeLessThan(5)
+  expect(done.indexOf('sign-in')).toBeLessThan(3)
+})
