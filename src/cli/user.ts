@@ -1,7 +1,9 @@
 // `oncebox user …`: accounts, for whoever may write to the data folder.
 
 import type { Command } from 'commander'
+import type { AccountCommands } from '../app.ts'
 import type { Account } from '../domain/account.ts'
+import { isDomainError } from '../domain/errors.ts'
 import { formatTime } from '../domain/time.ts'
 import { type AccountCommand, addAccountCommand, addGroup, type Visit } from './account-command.ts'
 import type { App } from './app.ts'
@@ -9,6 +11,8 @@ import { confirm, readNewPassword } from './ask.ts'
 import { CommandFailure } from './failures.ts'
 import type { Shell } from './shell.ts'
 import { alignColumns } from './table.ts'
+
+type Accounts = AccountCommands['accounts']
 
 const HELP =
   'Adds, lists, changes and removes accounts, also while the server runs. ' +
@@ -18,6 +22,7 @@ const EXAMPLES = `
 Examples:
   oncebox user add ann@example.org --admin
   pwgen 20 1 | oncebox user add bob@example.org --password-stdin
+  oncebox user admin bob@example.org
   oncebox user list
 
 Next: "oncebox token create EMAIL" makes a token for the API.`
@@ -77,6 +82,26 @@ export function addUserCommands(program: Command, parts: { shell: Shell; app: Ap
   })
 
   add({
+    name: 'admin',
+    operands: ['EMAIL'],
+    summary: 'make an account an administrator',
+    help:
+      'Makes an account an administrator, at once: it may invite, reset, disable and remove accounts, ' +
+      'and sees the settings and the state of the instance. It sees no pushes but its own.',
+    work: ({ accounts, email }) => makeAdmin(accounts, email, shell),
+  })
+
+  add({
+    name: 'no-admin',
+    operands: ['EMAIL'],
+    summary: 'make an administrator a plain account again',
+    help:
+      'Makes an administrator a plain account again, at once. Invitations and links for new passwords that ' +
+      'it made stop working; its pushes and tokens stay. The last administrator cannot be changed.',
+    work: ({ accounts, email }) => unmakeAdmin(accounts, email, shell),
+  })
+
+  add({
     name: 'disable',
     operands: ['EMAIL'],
     summary: 'stop an account and its tokens at once',
@@ -130,9 +155,35 @@ async function addUser({ accounts, email }: Visit, given: { command: Command; sh
   shell.say(`Next: "oncebox token create ${email}" makes a token for the API.`)
 }
 
+async function makeAdmin(accounts: Accounts, email: string, shell: Shell): Promise<void> {
+  const { isAdmin, disabledAt } = accounts.requireAccount(email)
+  if (!isAdmin) await accounts.makeAdmin(email)
+  shell.print(isAdmin ? `${email} is an administrator already` : `${email} is an administrator now`)
+  if (disabledAt !== null)
+    shell.say(`The account is disabled: "oncebox user enable ${email}" lets it sign in again.`)
+}
+
+async function unmakeAdmin(accounts: Accounts, email: string, shell: Shell): Promise<void> {
+  const { isAdmin } = accounts.requireAccount(email)
+  if (!isAdmin) {
+    shell.print(`${email} is no administrator`)
+    return
+  }
+  await accounts.unmakeAdmin(email).catch((cause) => {
+    if (!isDomainError(cause, 'conflict')) throw cause
+    throw new CommandFailure(
+      `${email} is the last administrator, and nothing was changed: "oncebox user admin EMAIL" makes another one first.`,
+    )
+  })
+  shell.print(`${email} is no administrator any more`)
+}
+
 function warnWithoutAdmin(accounts: Account[], shell: Shell): void {
   if (accounts.some(({ isAdmin, disabledAt }) => isAdmin && disabledAt === null)) return
-  shell.say('Nobody administers this instance now: "oncebox user add EMAIL --admin" makes somebody who does.')
+  shell.say(
+    'Nobody administers this instance now: "oncebox user admin EMAIL" makes an account an administrator, ' +
+      '"oncebox user add EMAIL --admin" a new one.',
+  )
 }
 
 function listUsers(accounts: Account[], shell: Shell): void {

@@ -41,6 +41,17 @@ export function createAccounts({ accounts, twoFactor }: Pick<AccountStore, 'acco
     return accounts.setDisabled({ id: requireId(email), disabled: true, keepAdmin })
   }
 
+  /** Also of a disabled account. Throws `not_found`. */
+  async function makeAdmin(email: string): Promise<void> {
+    return accounts.setAdmin({ id: requireAccount(email).id, isAdmin: true })
+  }
+
+  /** Its invitations and reset links go, its pushes stay. Throws `not_found`, and `conflict` for the last administrator. */
+  async function unmakeAdmin(email: string): Promise<void> {
+    const { id, isAdmin } = requireAccount(email)
+    if (isAdmin) await accounts.setAdmin({ id, isAdmin: false })
+  }
+
   async function enableAccount(email: string): Promise<void> {
     return accounts.setDisabled({ id: requireAccount(email).id, disabled: false })
   }
@@ -71,6 +82,8 @@ export function createAccounts({ accounts, twoFactor }: Pick<AccountStore, 'acco
     requireId,
     findId: accounts.findId,
     setPassword,
+    makeAdmin,
+    unmakeAdmin,
     disableAccount,
     enableAccount,
     turnOffTwoFactor,

@@ -27,7 +27,7 @@ export function insertRow(
 
 export type AccountUpdate = {
   id: number
-  set: Partial<Pick<AccountRow, 'passwordHash' | 'disabledAt' | 'totpSecret' | 'totpStep'>>
+  set: Partial<Pick<AccountRow, 'passwordHash' | 'isAdmin' | 'disabledAt' | 'totpSecret' | 'totpStep'>>
   /** Changes nothing unless the row is like this. */
   when?: SQL | undefined
 }

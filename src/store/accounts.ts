@@ -116,13 +116,23 @@ export function createAccounts(options: {
     const disabledAt = disabled ? now() : null
     const unlessSo = disabled ? isNull(accounts.disabledAt) : undefined
     return transact(() => {
-      if (disabled && keepAdmin && !hasOtherAdmin(id)) {
-        throw new DomainError('conflict', 'This is the last administrator.')
-      }
+      if (disabled && keepAdmin && !hasOtherAdmin(id)) throw lastAdmin()
       updateRow({ orm }, { id, set: { disabledAt }, when: unlessSo })
       if (!disabled) return
       orm.delete(sessions).where(eq(sessions.accountId, id)).run()
       orm.delete(accountLinks).where(eq(accountLinks.createdBy, id)).run()
+    })
+  }
+
+  /**
+   * Takes the links along that the account made as an administrator. Throws `conflict` rather than leave the instance
+   * without an administrator.
+   */
+  function setAdmin({ id, isAdmin }: { id: number; isAdmin: boolean }): Promise<void> {
+    return transact(() => {
+      if (!isAdmin && !hasOtherAdmin(id)) throw lastAdmin()
+      updateRow({ orm }, { id, set: { isAdmin } })
+      if (!isAdmin) orm.delete(accountLinks).where(eq(accountLinks.createdBy, id)).run()
     })
   }
 
@@ -164,7 +174,12 @@ export function createAccounts(options: {
     listAccounts,
     setPasswordHash,
     setDisabled,
+    setAdmin,
     removePushesOf,
     removeAccount,
   }
+}
+
+function lastAdmin(): DomainError {
+  return new DomainError('conflict', 'This is the last administrator.')
 }

@@ -85,6 +85,52 @@ test('user two-factor-off', async () => {
   expect(trial.out).toEqual(['ann@example.org signs in with the password alone again'])
 })
 
+describe('user admin and no-admin', () => {
+  const roles = (trial: Trial) => trial.state.accounts.map(({ isAdmin }) => isAdmin)
+
+  test('make an administrator, and a plain account again', async () => {
+    const trial = await withAnn()
+    await trial.run('user', 'add', 'bob@x', '--password-stdin')
+    trial.out.length = 0
+    expect(await trial.run('user', 'admin', 'Bob@x')).toBe(0)
+    expect(await trial.run('user', 'admin', 'bob@x')).toBe(0)
+    expect(await trial.run('user', 'no-admin', 'ann@example.org')).toBe(0)
+    expect(await trial.run('user', 'no-admin', 'ann@example.org')).toBe(0)
+    expect(roles(trial)).toEqual([false, true])
+    expect(trial.out).toEqual([
+      'bob@x is an administrator now',
+      'bob@x is an administrator already',
+      'ann@example.org is no administrator any more',
+      'ann@example.org is no administrator',
+    ])
+  })
+
+  test('the last administrator stays one, and is told how to change that', async () => {
+    const trial = await withAnn()
+    expect(await trial.run('user', 'no-admin', 'ann@example.org')).toBe(1)
+    expect(trial.err.at(-1)).toContain('last administrator, and nothing was changed')
+    expect(trial.err.at(-1)).toContain('"oncebox user admin EMAIL"')
+    expect(roles(trial)).toEqual([true])
+  })
+
+  test('a disabled account is told to be disabled', async () => {
+    const trial = await withAnn()
+    await trial.run('user', 'add', 'bob@x', '--password-stdin')
+    await trial.run('user', 'disable', 'bob@x')
+    expect(await trial.run('user', 'admin', 'bob@x')).toBe(0)
+    expect(trial.err.at(-1)).toContain('"oncebox user enable bob@x"')
+  })
+
+  test('an account that does not exist is one clear line', async () => {
+    const trial = await withAnn()
+    for (const name of ['admin', 'no-admin']) {
+      expect(await trial.run('user', name, 'bob@x')).toBe(1)
+      expect(trial.err.at(-1)).toBe('oncebox: There is no account for bob@x.')
+      expect(await trial.run('user', name)).toBe(2)
+    }
+  })
+})
+
 test('user disable and enable', async () => {
   const trial = await withAnn()
   await trial.run('user', 'disable', 'ann@example.org')

@@ -32,11 +32,11 @@ describe('what cannot be used', () => {
     ['serve -- --port', 'unexpected argument "--port"'],
     [
       'user ad',
-      'unknown command "user ad" (there are add, list, password, two-factor-off, disable, enable, remove)',
+      'unknown command "user ad" (there are add, list, password, two-factor-off, admin, no-admin, disable, enable, remove)',
     ],
     [
       'user --data-dir /x list',
-      'flags come after the command (one of add, list, password, two-factor-off, disable, enable, remove)',
+      'flags come after the command (one of add, list, password, two-factor-off, admin, no-admin, disable, enable, remove)',
     ],
     ['user add', 'EMAIL is missing'],
     ['user add ann', 'EMAIL "ann": must be an address such as ann@example.org'],

@@ -130,6 +130,14 @@ function createMemoryApp() {
           setPassword: async ({ email, password }) => {
             find(email).password = password
           },
+          makeAdmin: async (email) => {
+            find(email).isAdmin = true
+          },
+          unmakeAdmin: async (email) => {
+            const others = state.accounts.filter((account) => account.isAdmin && account.email !== email)
+            if (others.length === 0) throw new DomainError('conflict', 'This is the last administrator.')
+            find(email).isAdmin = false
+          },
           disableAccount: async (email) => {
             find(email).disabledAt = 1
           },

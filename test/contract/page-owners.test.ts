@@ -71,6 +71,31 @@ test('nobody expires a push of another over their own lists', async () => {
   expect((await api.retrieve(url_token)).body.expired).toBe(false)
 })
 
+test('an administrator by command is one at once, and so is one no longer; what they invited goes', async () => {
+  await api.addAccount('ann@example.org', { isAdmin: true })
+  const bob = await people.signIn('bob@example.org')
+  expect((await bob.get('/admin')).status).toBe(403)
+  await api.accounts().makeAdmin('bob@example.org')
+  expect((await bob.get('/admin')).status).toBe(200)
+  const made = await bob.post('/admin/invitations', { email: 'x@example.org' })
+  const link = /localhost(\/welcome\/\w+)</.exec(made.text)?.[1] ?? 'none'
+  expect((await people.get(link)).status).toBe(200)
+  await api.accounts().unmakeAdmin('bob@example.org')
+  expect((await bob.get('/admin')).status).toBe(403)
+  expect((await people.get(link)).status).toBe(404)
+  await expect(api.accounts().unmakeAdmin('ann@example.org')).rejects.toThrow('last administrator')
+})
+
+test('two administrators who are both made plain at once leave one', async () => {
+  const two = await startApi()
+  for (const email of ['a@example.org', 'b@example.org']) await two.addAccount(email, { isAdmin: true })
+  const results = await Promise.allSettled(
+    ['a@example.org', 'b@example.org'].map((email) => two.accounts().unmakeAdmin(email)),
+  )
+  expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+  await two.close()
+})
+
 test.each([
   ['celik', 'Çelik’s laptop'],
   ['ÇELİK', 'celik two'],
