@@ -18,6 +18,7 @@ import { bindingsOf, listen, type Network, type ServerUrls, urlsOf } from './htt
 import { createLimitRate, DEFAULT_RATE_LIMIT, type RateLimit } from './http/rate-limit.ts'
 import { createRouter } from './http/router.ts'
 import { createRouteTable } from './http/routes.ts'
+import { createSecure } from './http/security-headers.ts'
 import { createFrontDoor } from './http/server.ts'
 import { createShed } from './http/shed.ts'
 import { createGetViewer } from './http/viewer.ts'
@@ -174,7 +175,8 @@ export async function startServer(served: ServedConfig, ports: ServerPorts): Pro
   const bindings = await bindingsOf(config.host, lookUp)
   const instance = await openInstance(served, ports)
   try {
-    const listener = listen({ ...instance, bindings, port: config.port, listAddresses })
+    const secure = createSecure(config.baseUrl)
+    const listener = listen({ ...instance, secure, bindings, port: config.port, listAddresses })
     const stop = async () => {
       instance.log.info('stopping: running requests may finish')
       await listener.stop()
@@ -287,6 +289,7 @@ function createHandle(parts: HandleParts) {
     limitRate: createLimitRate(parts.rateLimit),
     bodyRoom,
     presentError,
+    secure: createSecure(config.baseUrl),
     newRequestId: createRequestIds(),
     logRequest: ({ durationMs, ...line }) =>
       log.info({ ...line, durationMs: Math.round(durationMs * 100) / 100 }),

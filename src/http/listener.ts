@@ -2,6 +2,7 @@
 
 import { isIP } from 'node:net'
 import { DomainError } from '../domain/errors.ts'
+import type { Secure } from './security-headers.ts'
 import type { Handle } from './server.ts'
 import type { Shed } from './shed.ts'
 
@@ -64,6 +65,7 @@ export type Listener = {
 export type ListenOptions = {
   handle: Handle
   shed: Shed
+  secure: Secure
   bindings: readonly Binding[]
   /** 0 finds a port that is free on every address. */
   port: number
@@ -128,7 +130,7 @@ function codeOf(cause: unknown): string {
   return cause instanceof Error && 'code' in cause ? String(cause.code) : ''
 }
 
-function serve({ handle, shed }: ListenOptions, hostname: string, port: number) {
+function serve({ handle, shed, secure }: ListenOptions, hostname: string, port: number) {
   return Bun.serve({
     hostname,
     port,
@@ -139,7 +141,10 @@ function serve({ handle, shed }: ListenOptions, hostname: string, port: number) 
     fetch: (request, socket) => {
       // By itself the server ends a connection that brings less than 16 KiB/s.
       const stayOpen = () => socket.timeout(request, IDLE_SECONDS)
-      return shed(request) ?? handle(request, socket.requestIP(request)?.address ?? '', stayOpen)
+      const refusal = shed(request)
+      if (refusal === null) return handle(request, socket.requestIP(request)?.address ?? '', stayOpen)
+      secure(refusal.headers)
+      return refusal
     },
   })
 }

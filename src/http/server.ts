@@ -8,6 +8,7 @@ import { type Exchange, openExchange } from './exchange.ts'
 import type { HostRules } from './host.ts'
 import { canonicalPath, EXEMPT_PATHS, isDecodable, pathOf, withPath } from './paths.ts'
 import type { LimitRate } from './rate-limit.ts'
+import type { Secure } from './security-headers.ts'
 
 /** Told once a request has been answered. `route` is a pattern, never the path. */
 export type LogRequest = (line: {
@@ -25,6 +26,7 @@ export type FrontDoorOptions = {
   limitRate: LimitRate
   bodyRoom: BodyRoom
   presentError: PresentError
+  secure: Secure
   newRequestId: () => string
   logRequest: LogRequest
 }
@@ -51,8 +53,17 @@ async function headersAlone(response: Response): Promise<Response> {
 }
 
 export function createFrontDoor(options: FrontDoorOptions): Handle {
-  const { routes, readForwarded, hostRules, limitRate, bodyRoom, presentError, newRequestId, logRequest } =
-    options
+  const {
+    routes,
+    readForwarded,
+    hostRules,
+    limitRate,
+    bodyRoom,
+    presentError,
+    secure,
+    newRequestId,
+    logRequest,
+  } = options
 
   async function admit(exchange: Exchange, path: string, host: string | null): Promise<void> {
     if (EXEMPT_PATHS.has(path)) return
@@ -101,6 +112,7 @@ export function createFrontDoor(options: FrontDoorOptions): Handle {
     const answered = await answer(exchange, host)
     const response = exchange.isHead ? await headersAlone(answered) : answered
     response.headers.set('x-request-id', requestId)
+    secure(response.headers)
     const durationMs = performance.now() - started
     logRequest({
       method: request.method,

@@ -2,6 +2,8 @@
 
 import { afterEach, expect, test } from 'bun:test'
 import { type Binding, bindingsOf, type Listener, listen, urlsOf } from '../../src/http/listener.ts'
+import { createSecure } from '../../src/http/security-headers.ts'
+import type { Shed } from '../../src/http/shed.ts'
 
 const nowhere = () => Promise.reject(Object.assign(new Error('getaddrinfo ENOTFOUND'), { code: 'ENOTFOUND' }))
 const LOCALHOST: Binding[] = [{ address: '127.0.0.1' }, { address: '::1', mayBeMissing: true }]
@@ -11,10 +13,11 @@ afterEach(async () => {
   for (const server of open.splice(0)) await server.stop()
 })
 
-function start(bindings: readonly Binding[], port = 0): Listener {
+function start(bindings: readonly Binding[], port = 0, shed: Shed = () => null): Listener {
   const listener = listen({
     handle: async (_, peer) => new Response(`ours, asked by ${peer}`),
-    shed: () => null,
+    shed,
+    secure: createSecure(null),
     bindings,
     port,
     listAddresses: () => ['127.0.0.1', '::1'],
@@ -60,6 +63,13 @@ test('localhost listens on both loopback addresses, on one free port, and ends o
   await listener.stop()
   for (const name of ['127.0.0.1', '[::1]'])
     await expect(ask(`http://${name}:${listener.port}`)).rejects.toThrow()
+})
+
+test('a request that is sent away gets the headers of every answer', async () => {
+  const { port } = start(LOCALHOST, 0, () => new Response('busy', { status: 503 }))
+  const { status, headers } = await fetch(`http://127.0.0.1:${port}`)
+  expect(status).toBe(503)
+  expect(headers.get('cross-origin-resource-policy')).toBe('same-origin')
 })
 
 test.each([
