@@ -7,9 +7,10 @@ import initial from './migrations/0001-initial.sql' with { type: 'text' }
 import keySlots from './migrations/0002-key-slots.sql' with { type: 'text' }
 import signingIn from './migrations/0003-signing-in.sql' with { type: 'text' }
 import rowChecksums from './migrations/0004-row-checksums.sql' with { type: 'text' }
+import accountIds from './migrations/0005-account-ids.sql' with { type: 'text' }
 import * as schema from './schema.ts'
 
-export const MIGRATIONS: readonly string[] = [initial, keySlots, signingIn, rowChecksums]
+export const MIGRATIONS: readonly string[] = [initial, keySlots, signingIn, rowChecksums, accountIds]
 
 export function schemaVersion(database: Database): number {
   const row = database.query<{ user_version: number }, []>('PRAGMA user_version').get()
@@ -18,17 +19,23 @@ export function schemaVersion(database: Database): number {
 
 /** Runs what is pending and checks the result; a failure leaves the database as it was. Refuses a newer one. */
 export function migrate(database: Database, migrations: readonly string[] = MIGRATIONS): void {
-  const from = schemaVersion(database)
   refuseNewer(database, migrations)
-  if (from === migrations.length) return
-  database
-    .transaction(() => {
-      for (const migration of migrations.slice(from)) database.run(migration)
-      const violations = database.query('PRAGMA foreign_key_check').all()
-      if (violations.length > 0) throw new Error(`the migration would break ${violations.length} references`)
-      database.run(`PRAGMA user_version = ${migrations.length}`)
-    })
-    .immediate()
+  if (schemaVersion(database) === migrations.length) return
+  // Dropping a table that others refer to would delete their rows. Does nothing within a transaction.
+  database.run('PRAGMA foreign_keys = OFF')
+  try {
+    database.transaction(() => runPending(database, migrations)).immediate()
+  } finally {
+    database.run('PRAGMA foreign_keys = ON')
+  }
+}
+
+/** Within a transaction. */
+function runPending(database: Database, migrations: readonly string[]): void {
+  for (const migration of migrations.slice(schemaVersion(database))) database.run(migration)
+  const violations = database.query('PRAGMA foreign_key_check').all()
+  if (violations.length > 0) throw new Error(`the migration would break ${violations.length} references`)
+  database.run(`PRAGMA user_version = ${migrations.length}`)
 }
 
 /** For commands beside the server, which never migrate: throws unless the schema is exactly this version's. */

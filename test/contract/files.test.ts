@@ -157,6 +157,27 @@ describe('what went wrong leaves nothing behind', () => {
   })
 })
 
+test('an upload of an account that is removed meanwhile becomes nobody’s push', async () => {
+  const body = multipart([part(noise(MIB))])
+  const removed = Promise.withResolvers<void>()
+  const sent = new ReadableStream<Uint8Array>({
+    async start(controller) {
+      controller.enqueue(body.subarray(0, MIB / 2))
+      await removed.promise
+      controller.enqueue(body.subarray(MIB / 2))
+      controller.close()
+    },
+  })
+  const upload = api.call(PUSHES, { headers, body: sent, token })
+  await eventually(() => stored().length > 0)
+  await api.accounts().removeAccount('owner@example.org')
+  const next = await api.addAccount('next@example.org')
+  removed.resolve()
+  expect((await upload).status).toBe(401)
+  expect(await api.list('active', next)).toEqual([])
+  await eventually(() => stored().length === 0)
+})
+
 test('with less free on the disk than the floor nothing is created, and the rest goes on', async () => {
   await api.close()
   api = await startApi({ flags: { 'min-free-space': '1000TiB' } })

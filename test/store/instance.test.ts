@@ -31,7 +31,9 @@ test('the tables that drizzle knows are the tables that the migrations build', (
   const database = new Database(':memory:')
   migrate(database)
   const built = database
-    .query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
+    .query<{ name: string }, []>(
+      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'sqlite_sequence' ORDER BY name",
+    )
     .all()
   const tables = Object.values(schema).map(getTableConfig)
   expect(tables.map(({ name }) => name).sort()).toEqual(built.map(({ name }) => name))
