@@ -17,9 +17,15 @@ export function formatLocalTime(iso: string): string {
   return Number.isNaN(time) ? printable(iso) : LOCAL_TIME.format(time)
 }
 
-/** Without what would move the cursor, colour the terminal or turn the direction of writing; lines stay lines. */
+/**
+ * What a terminal would obey, what shows nothing and what turns the direction of writing. Not among them: line breaks, tabs,
+ * and the two joiners (U+200C, U+200D), which Persian and emoji need.
+ */
+const UNPRINTABLE = /[^\P{Cc}\n\t]|(?![\u200c\u200d])\p{Cf}|[\p{Zl}\p{Zp}\p{Cs}]/gu
+
+/** Unprintable characters become signs; lines stay lines. For a terminal: a pipe gets the text as it is. */
 export function printable(text: string): string {
-  return text.replace(/[^\P{Cc}\n\t]|[\u202a-\u202e\u2066-\u2069]/gu, (mark) => {
+  return text.replace(UNPRINTABLE, (mark) => {
     const code = mark.codePointAt(0) ?? 0
     return code < 0x20 ? String.fromCodePoint(0x2400 + code) : code === 0x7f ? '\u2421' : '\ufffd'
   })
@@ -27,7 +33,25 @@ export function printable(text: string): string {
 
 /** The same, on one line. */
 export function printableLine(text: string): string {
-  return printable(text).replace(/[\n\t]/g, ' ')
+  return printable(text.replace(/[\n\t]/g, ' '))
+}
+
+/** JSON with unprintable characters escaped: the same value for programs, nothing to obey for a terminal. */
+export function printableJson(json: string): string {
+  return json.replace(UNPRINTABLE, (mark) =>
+    mark
+      .split('')
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      .join(''),
+  )
+}
+
+const MAX_QUOTED = 120
+
+/** What a stranger wrote, in quotation marks, with escapes for what cannot be seen; cut when it is long. */
+export function quote(text: string): string {
+  const cut = text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}…` : text
+  return printableJson(JSON.stringify(cut))
 }
 
 /** `1 view`, `5 views`; `? views` when nobody told. */

@@ -1,13 +1,13 @@
-// The files of a push on their way into a folder: never over what is there, and resumed when they broke off.
+// The files of a push on their way into a folder: harmless names, never over what is there, resumed when they broke off.
 
 import { existsSync, mkdirSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { RemoteFile } from '../client/answers.ts'
 import { downloadPart, placePart } from '../client/download.ts'
 import { ClientFailure } from '../client/failure.ts'
-import { createUnfinishedNotes, type Unfinished } from '../client/unfinished.ts'
-import { cleanFilename } from '../domain/files.ts'
-import { formatSize, printableLine } from './format.ts'
+import { createUnfinishedNotes, type Unfinished, type UnfinishedFile } from '../client/unfinished.ts'
+import { safeFilename, safeFilenames } from '../domain/received-names.ts'
+import { formatSize, printableLine, quote } from './format.ts'
 import type { Shell } from './shell.ts'
 
 export type ReceivedFilesOptions = {
@@ -25,27 +25,39 @@ export function isFolder(path: string): boolean {
   return existsSync(path) && statSync(path).isDirectory()
 }
 
-export function createReceivedFiles({ output, link, shell, userAgent }: ReceivedFilesOptions) {
-  // Parts and note lie on the disk where the files are to be.
-  const workFolder = output === null ? '.' : isFolder(output) ? output : dirname(output)
-  const notes = createUnfinishedNotes({ folder: workFolder, link })
+/** Whether a path names a folder, also one that is to be made. */
+export function isNamedAsFolder(path: string): boolean {
+  return isFolder(path) || /[/\\]$/.test(path)
+}
 
-  async function receive(files: readonly RemoteFile[]): Promise<void> {
-    const unfinished = {
-      several: files.length > 1,
-      files: files.map((file, index) => ({ ...file, part: notes.partName(index) })),
-    }
-    await notes.write(unfinished)
-    await download(unfinished)
+export function createReceivedFiles({ output, link, shell, userAgent }: ReceivedFilesOptions) {
+  const { platform } = shell.place
+
+  async function receive(sent: readonly RemoteFile[]): Promise<void> {
+    const several = sent.length > 1
+    const folder = workFolder(several)
+    mkdirSync(folder, { recursive: true })
+    const notes = createUnfinishedNotes({ folder, link })
+    const names = safeFilenames(
+      sent.map(({ filename }) => filename),
+      { platform },
+    )
+    const files = sent.map(({ url, size, filename: sentAs }, index) => {
+      return { filename: names[index] ?? '', sentAs, url, size, part: notes.partName(index) }
+    })
+    await notes.write({ several, files })
+    await download({ several, files }, folder)
   }
 
   /** Goes on with what broke off before; false when there is nothing, or it is not handed out any more. */
   async function goOn(): Promise<boolean> {
+    const folder = workFolder(false)
+    const notes = createUnfinishedNotes({ folder, link })
     const unfinished = await notes.find()
     if (unfinished === null) return false
     shell.say('Going on with the download that broke off; this counts no view.')
     try {
-      await download(unfinished)
+      await download(unfinished, folder)
       return true
     } catch (cause) {
       if (!(cause instanceof ClientFailure && cause.kind === 'gone')) throw cause
@@ -55,32 +67,43 @@ export function createReceivedFiles({ output, link, shell, userAgent }: Received
     }
   }
 
+  /** Parts and note lie on the disk where the files are to be. Several files get a folder, which exists from then on. */
+  function workFolder(several: boolean): string {
+    if (output === null) return '.'
+    return several || isNamedAsFolder(output) ? output : dirname(output)
+  }
+
   /** One after another; the note always tells what is left. */
-  async function download({ several, files }: Unfinished): Promise<void> {
+  async function download({ several, files }: Unfinished, folder: string): Promise<void> {
+    const notes = createUnfinishedNotes({ folder, link })
     for (const [index, file] of files.entries()) {
-      await downloadOne(file, several)
+      await downloadOne(file, { folder, several })
       await notes.write({ several, files: files.slice(index + 1) })
     }
     await notes.remove()
   }
 
-  async function downloadOne({ filename, url, size, part }: Unfinished['files'][number], several: boolean) {
-    const path = placeOf(cleanFilename(filename), several)
+  async function downloadOne(
+    file: UnfinishedFile,
+    { folder, several }: { folder: string; several: boolean },
+  ) {
+    const { url, size, sentAs } = file
+    const named = nameGiven(several)
+    const path = named ?? join(folder, safeFilename(file.filename, { platform }))
     const progress = shell.startProgress(printableLine(basename(path)), CANCELLED)
-    const partPath = join(workFolder, part)
+    const part = join(folder, file.part)
     const onRetry = (problem: string) => shell.say(`${printableLine(problem)} Trying again.`)
     const options = { userAgent, onProgress: progress.update, onRetry }
-    await downloadPart({ url, size, part: partPath }, options).finally(progress.stop)
-    mkdirSync(dirname(path), { recursive: true })
-    const placed = await placePart(partPath, path)
-    shell.say(`Saved as ${printableLine(placed)} (${formatSize(statSync(placed).size)}).`)
+    await downloadPart({ url, size, part }, options).finally(progress.stop)
+    const placed = await placePart(part, path)
+    const saved = `Saved as ${printableLine(placed)} (${formatSize(statSync(placed).size)}).`
+    const isRenamed = named === null && basename(placed) !== sentAs.normalize('NFC')
+    shell.say(isRenamed ? `${saved} The sender named it ${quote(sentAs)}.` : saved)
   }
 
   /** As with `cp`: a single file may get the name that was given, several go into a folder of that name. */
-  function placeOf(filename: string, several: boolean): string {
-    if (output === null) return filename
-    const isName = !several && !isFolder(output) && !/[/\\]$/.test(output)
-    return isName ? output : join(output, filename)
+  function nameGiven(several: boolean): string | null {
+    return output === null || several || isNamedAsFolder(output) ? null : output
   }
 
   return { receive, goOn }

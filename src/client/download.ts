@@ -1,9 +1,10 @@
 // Files on their way to the disk: into a `.part` beside their place, resumed where they broke off, renamed when whole.
 
-import { constants } from 'node:fs'
-import { access, link, open, rename, rm, stat } from 'node:fs/promises'
-import { join, parse } from 'node:path'
+import { link, open, rename, rm } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { numberedName } from '../domain/received-names.ts'
 import { ClientFailure } from './failure.ts'
+import { createOwnFile, openOwnFile, sizeOfOwnFile } from './own-files.ts'
 import { messageIn, refusalOf, unreachable } from './requests.ts'
 
 export type Download = {
@@ -29,11 +30,11 @@ const FIRST_PAUSE_MS = 500
 export async function downloadPart(download: Download, options: DownloadOptions): Promise<void> {
   let futile = 0
   for (;;) {
-    const before = await sizeOf(download.part)
+    const before = await sizeOfOwnFile(download.part)
     try {
       return await fetchRest(download, before, options)
     } catch (cause) {
-      futile = (await sizeOf(download.part)) > before ? 1 : futile + 1
+      futile = (await sizeOfOwnFile(download.part)) > before ? 1 : futile + 1
       const isFinal = cause instanceof ClientFailure && cause.kind !== 'unavailable'
       if (isFinal || isOfDisk(cause)) throw cause
       if (futile >= MAX_FUTILE_TRIES) throw cause instanceof BrokenOff ? damagedAfter(before) : cause
@@ -87,7 +88,7 @@ async function append(
   response: Response,
   { part, start, total, idle, onProgress }: Appending,
 ): Promise<number> {
-  const file = await open(part, constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW, 0o600)
+  const file = (start > 0 ? await openOwnFile(part) : null) ?? (await createOwnFile(part))
   let at = start
   let timer = setTimeout(() => idle.abort(), IDLE_MS)
   try {
@@ -122,14 +123,13 @@ async function refusal(response: Response): Promise<ClientFailure> {
 
 /** Gives the part its name, or the next one that nothing has yet; returns the path. */
 export async function placePart(part: string, wanted: string): Promise<string> {
-  const { dir, name, ext } = parse(wanted)
   for (let n = 1; ; n += 1) {
-    const path = n === 1 ? wanted : join(dir, `${name} (${n})${ext}`)
+    const path = n === 1 ? wanted : join(dirname(wanted), numberedName(basename(wanted), n))
     if (await claimName(part, path)) return path
   }
 }
 
-/** Never over what is there: a link fails then, a rename would not. */
+/** Uses link(2), which fails if the name exists, a dangling link included; rename(2) would overwrite it. */
 async function claimName(part: string, path: string): Promise<boolean> {
   try {
     await link(part, path)
@@ -138,22 +138,20 @@ async function claimName(part: string, path: string): Promise<boolean> {
   } catch (cause) {
     if (codeOf(cause) === 'EEXIST') return false
   }
-  // No hard links on this disk.
-  if (await exists(path)) return false
+  return claimNameWithoutLinks(part, path)
+}
+
+/** For disks without hard links: takes the name with an empty file, then renames over that. */
+async function claimNameWithoutLinks(part: string, path: string): Promise<boolean> {
+  try {
+    const placeholder = await open(path, 'wx', 0o600)
+    await placeholder.close()
+  } catch (cause) {
+    if (codeOf(cause) === 'EEXIST') return false
+    throw cause
+  }
   await rename(part, path)
   return true
-}
-
-async function sizeOf(path: string): Promise<number> {
-  const found = await stat(path).catch(() => null)
-  return found?.size ?? 0
-}
-
-function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  )
 }
 
 /** The disk, not the network: trying again does not help. */

@@ -1,14 +1,25 @@
 // Downloads that broke off: a note beside them, so that the same command goes on without spending another view.
 
 import { createHash } from 'node:crypto'
-import { readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { createOwnFile, openOwnFile } from './own-files.ts'
 
 /** The files of one push that are not there yet; `part` is a name within the folder. */
 export type Unfinished = {
   /** Whether the push has more than one file. */
   several: boolean
-  files: { filename: string; url: string; size: number | null; part: string }[]
+  files: UnfinishedFile[]
+}
+
+export type UnfinishedFile = {
+  /** What it is to be called here. */
+  filename: string
+  /** What the sender called it. */
+  sentAs: string
+  url: string
+  size: number | null
+  part: string
 }
 
 export type UnfinishedNotes = ReturnType<typeof createUnfinishedNotes>
@@ -19,15 +30,20 @@ export function createUnfinishedNotes({ folder, link }: { folder: string; link: 
   const path = join(folder, `.oncebox-${id}.json`)
 
   async function find(): Promise<Unfinished | null> {
+    const note = await openOwnFile(path)
+    if (note === null) return null
     try {
-      return parse(JSON.parse(await readFile(path, 'utf8')))
+      return parse(JSON.parse(await note.readFile('utf8')))
     } catch {
       return null
+    } finally {
+      await note.close()
     }
   }
 
   async function write(unfinished: Unfinished): Promise<void> {
-    await writeFile(`${path}.new`, JSON.stringify(unfinished), { mode: 0o600 })
+    const fresh = await createOwnFile(`${path}.new`)
+    await fresh.writeFile(JSON.stringify(unfinished)).finally(() => fresh.close())
     await rename(`${path}.new`, path)
   }
 
@@ -46,7 +62,7 @@ export function createUnfinishedNotes({ folder, link }: { folder: string; link: 
   }
 }
 
-/** Somebody may have put a note of their own there. */
+/** Null for a note of another version of this program. */
 function parse(note: unknown): Unfinished | null {
   if (typeof note !== 'object' || note === null) return null
   const { files, several } = note as Record<string, unknown>
@@ -54,11 +70,11 @@ function parse(note: unknown): Unfinished | null {
   return { files, several: several === true }
 }
 
-function isFile(file: unknown): file is Unfinished['files'][number] {
+function isFile(file: unknown): file is UnfinishedFile {
   if (typeof file !== 'object' || file === null) return false
-  const { filename, url, size, part } = file as Record<string, unknown>
+  const { filename, sentAs, url, size, part } = file as Record<string, unknown>
   const isPart = typeof part === 'string' && /^\.oncebox-[\w-]+\.part$/.test(part)
   const isSize = size === null || typeof size === 'number'
   const isUrl = typeof url === 'string' && /^https?:\/\//i.test(url)
-  return typeof filename === 'string' && isUrl && isPart && isSize
+  return typeof filename === 'string' && typeof sentAs === 'string' && isUrl && isPart && isSize
 }

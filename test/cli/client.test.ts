@@ -1,7 +1,18 @@
 // The commands that speak to a server, against a whole Oncebox and against servers that are none.
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import decodeQr from 'qr/decode.js'
@@ -225,15 +236,91 @@ describe('files', () => {
     })
     expect((await get(`${url}/p/abcdefgh`, '--output', path('in'))).code).toBe(0)
     expect(readdirSync(path('in')).sort()).toEqual([
-      '.oncebox-x.json',
       'ab[2J',
       'escape',
       'escape (2)',
       'escape (3)',
       'file',
+      'oncebox-x.json',
     ])
     expect(existsSync(join(folder, '../escape'))).toBe(false)
   })
+
+  test('a name that would run, hide or mislead is made harmless, and said', async () => {
+    const names = [
+      '.bash_profile',
+      'con.txt',
+      'a.txt:b.exe',
+      'photo\u202egpj.exe',
+      'A.TXT',
+      'a.txt',
+      'plain.txt',
+    ]
+    const url = fake((request) => {
+      const files = names.map((filename) => ({ ...fileAt(url, 1), filename }))
+      return new URL(request.url).pathname.startsWith('/api') ? pushOf(files) : new Response('x')
+    })
+    const received = await get(`${url}/p/abcdefgh`, '--output', path('in'))
+    expect(received.code).toBe(0)
+    const expected = [
+      'A.TXT',
+      '_con.txt',
+      'a (2).txt',
+      'a.txt_b.exe',
+      'bash_profile',
+      'photogpj.exe',
+      'plain.txt',
+    ]
+    expect(readdirSync(path('in')).sort()).toEqual(expected)
+    const said = received.err.filter((line) => line.includes('The sender named it'))
+    expect(said).toHaveLength(5)
+    expect(said[0]).toEndWith('bash_profile (1 B). The sender named it ".bash_profile".')
+    expect(said[3]).toEndWith('The sender named it "photo\\u202egpj.exe".')
+  })
+
+  test('--output names a single file as it says', async () => {
+    const url = fake((request) =>
+      new URL(request.url).pathname.startsWith('/api') ? pushOf([fileAt(url, 1)]) : new Response('x'),
+    )
+    const received = await get(`${url}/p/abcdefgh`, '--output', path('.bashrc'))
+    expect(received.code).toBe(0)
+    expect(received.err.join()).not.toContain('named it')
+    expect(readdirSync(folder)).toEqual(['.bashrc'])
+  })
+
+  test('links that somebody planted in the folder are not followed', async () => {
+    const url = fake((request) =>
+      new URL(request.url).pathname.startsWith('/api') ? pushOf([fileAt(url, 1)]) : new Response('x'),
+    )
+    writeFileSync(path('victim'), 'kept')
+    mkdirSync(path('in'))
+    const id = createHash('sha256').update(`${url} abcdefgh`).digest('hex').slice(0, 16)
+    const planted = ['a.bin', `.oncebox-${id}.json`, `.oncebox-${id}.json.new`, `.oncebox-${id}-0.part`]
+    for (const name of planted) symlinkSync(path('victim'), path(`in/${name}`))
+    const received = await get(`${url}/p/abcdefgh`, '--output', path('in'))
+    expect(received).toMatchObject({ code: 0 })
+    expect(readFileSync(path('victim'), 'utf8')).toBe('kept')
+    expect(readdirSync(path('in')).sort()).toEqual(['a (2).bin', 'a.bin'])
+  })
+
+  test('several files into a folder that is not there yet go on there, without another view', async () => {
+    let asked = 0
+    let isUp = false
+    const url = fake((request) => {
+      const { pathname } = new URL(request.url)
+      if (pathname === '/second' && !isUp) return Response.json({ error: 'too busy' }, { status: 503 })
+      if (!pathname.startsWith('/api')) return new Response('content')
+      asked += 1
+      return pushOf([fileAt(url, 7), { filename: '.b', size: 7, url: `${url}/second` }])
+    })
+    expect((await get(`${url}/p/abcdefgh`, '--output', path('in'))).code).toBe(5)
+    isUp = true
+    const second = await get(`${url}/p/abcdefgh`, '--output', path('in'))
+    expect(second).toMatchObject({ code: 0 })
+    expect(second.err.at(-1)).toContain('The sender named it ".b".')
+    expect(asked).toBe(1)
+    expect(readdirSync(path('in')).sort()).toEqual(['a.bin', 'b'])
+  }, 30_000)
 
   test('a length that lies is noticed', async () => {
     const url = fake((request) =>
