@@ -1,0 +1,29 @@
+// What `npm ci` says to a newcomer: nothing. The oldest Node.js that the README names runs every package that is used.
+
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+
+type Locked = { engines?: { node?: string }; hasInstallScript?: boolean; optional?: boolean }
+type Lock = { packages: Record<string, Locked> }
+
+const root = join(import.meta.dir, '..')
+const lock: Lock = await Bun.file(join(root, 'package-lock.json')).json()
+const manifest: { allowScripts: Record<string, boolean> } = await Bun.file(join(root, 'package.json')).json()
+const OLDEST_NODE = '20.19.0'
+const packages = Object.entries(lock.packages).filter(([path]) => path !== '')
+
+test(`every package runs on Node.js ${OLDEST_NODE}, which the README asks for`, async () => {
+  const wrong = packages.filter(([, { engines }]) => !Bun.semver.satisfies(OLDEST_NODE, engines?.node ?? '*'))
+  expect(wrong.map(([path]) => path)).toEqual([])
+  expect(packages.length).toBeGreaterThan(50)
+  expect(await Bun.file(join(root, 'README.md')).text()).toContain('Node.js 20.19')
+})
+
+test('every install script is allowed or refused by the name of its package alone', () => {
+  // npm takes a version for unknown when the lock file does not say where a package comes from.
+  const named = packages
+    .filter(([, { hasInstallScript }]) => hasInstallScript)
+    .map(([path]) => path.slice(13))
+  expect(named.length).toBeGreaterThan(0)
+  for (const name of named) expect(Object.keys(manifest.allowScripts)).toContain(name)
+})
