@@ -1,62 +1,82 @@
-// The two cookies of the pages: who is signed in, and the language somebody chose. Who only receives gets neither.
+// The two cookies of the pages: who is signed in, and the chosen language. Receivers get neither.
 
 import { SESSION_LIFETIME } from '../../domain/account.ts'
 import { DAY } from '../../domain/time.ts'
 import type { Exchange } from '../exchange.ts'
 
-/** With a prefix wherever that is possible: no other site of the same domain can set such a cookie (RFC 6265bis, 4.1.3). */
 const SESSION = 'oncebox_session'
-const PREFIXES = ['__Host-', '__Secure-', '']
 const LANGUAGE = 'oncebox_language'
 
-export function sessionTokenIn(request: Request): string | null {
-  return (
-    PREFIXES.map((prefix) => cookieIn(request, `${prefix}${SESSION}`)).find((value) => value !== null) ?? null
-  )
-}
-
-export function languageIn(request: Request): string | null {
-  return cookieIn(request, LANGUAGE)
-}
+/**
+ * Over TLS: a browser takes a cookie of such a name from this host alone, sent over TLS and for every path (RFC 6265bis,
+ * 4.1.3.2). A sibling subdomain, another port or a page over plain HTTP cannot set one.
+ */
+const HOST_PREFIX = '__Host-'
 
 export type CookiePlace = { exchange: Exchange; basePath: string }
 
+export function sessionTokenIn(place: CookiePlace): string | null {
+  return cookieIn(SESSION, place)
+}
+
+export function languageIn(place: CookiePlace): string | null {
+  return cookieIn(LANGUAGE, place)
+}
+
 export function sessionCookie(sessionToken: string, place: CookiePlace): string {
-  return cookie(sessionName(place), { value: sessionToken, maxAge: SESSION_LIFETIME, ...place })
+  return cookie(SESSION, { value: sessionToken, maxAge: SESSION_LIFETIME, ...place })
 }
 
 export function noSessionCookie(place: CookiePlace): string {
-  return cookie(sessionName(place), { value: '', maxAge: 0, ...place })
+  return cookie(SESSION, { value: '', maxAge: 0, ...place })
 }
 
 export function languageCookie(language: string, place: CookiePlace): string {
   return cookie(LANGUAGE, { value: language, maxAge: 365 * DAY, ...place })
 }
 
-function sessionName({ exchange, basePath }: CookiePlace): string {
-  const prefix = isSecure(exchange) ? (basePath === '' ? '__Host-' : '__Secure-') : ''
-  return `${prefix}${SESSION}`
+/** Two servers under different paths of one host have cookies of different names. */
+function plainName(name: string, { basePath }: CookiePlace): string {
+  return `${name}${basePath.replace(/\//g, '.').replace(/[^\w.-]/g, '_')}`
 }
 
 /** A trusted proxy says so, --base-url does of its own name, or the form of our own page that was sent over TLS. */
 function isSecure({ scheme, baseUrl, host, request }: Exchange): boolean {
   if (scheme !== null) return scheme === 'https'
-  const isOwnName = URL.canParse(baseUrl) && new URL(baseUrl).host === host?.toLowerCase()
-  if (isOwnName && baseUrl.startsWith('https:')) return true
-  return request.headers.get('origin')?.startsWith('https://') ?? false
+  const isOwnOverTls = (url: string | null) =>
+    url !== null && url.startsWith('https:') && URL.canParse(url) && new URL(url).host === host?.toLowerCase()
+  return isOwnOverTls(baseUrl) || isOwnOverTls(request.headers.get('origin'))
 }
 
 /** Lax, so that whoever follows a link to the lists is signed in there; every change is a form with a token besides. */
 function cookie(name: string, of: CookiePlace & { value: string; maxAge: number }): string {
   const { value, maxAge, basePath, exchange } = of
-  const attributes = [`Path=${basePath || '/'}`, 'HttpOnly', 'SameSite=Lax', `Max-Age=${maxAge / 1000}`]
-  return [`${name}=${value}`, ...attributes, ...(isSecure(exchange) ? ['Secure'] : [])].join('; ')
+  const isOverTls = isSecure(exchange)
+  const fullName = `${isOverTls ? HOST_PREFIX : ''}${plainName(name, of)}`
+  const path = isOverTls ? '/' : basePath || '/'
+  const attributes = [`Path=${path}`, 'HttpOnly', 'SameSite=Lax', `Max-Age=${maxAge / 1000}`]
+  return [`${fullName}=${value}`, ...attributes, ...(isOverTls ? ['Secure'] : [])].join('; ')
 }
 
-function cookieIn({ headers }: Request, name: string): string | null {
+/** Over TLS only the name that would be set is read. Null as well when two cookies of one name contradict each other. */
+function cookieIn(name: string, place: CookiePlace): string | null {
+  const { request } = place.exchange
+  const plain = plainName(name, place)
+  const overTls = valuesOf(request, `${HOST_PREFIX}${plain}`)
+  // A proxy may keep TLS to itself. A cookie with the prefix then came over TLS and goes before one without.
+  const isDecided = isSecure(place.exchange) || overTls.size > 0
+  const values = isDecided ? overTls : valuesOf(request, plain)
+  // The order in which a browser sends two is chosen by whoever set the second one.
+  const [only = null] = values.size === 1 ? values : []
+  return only
+}
+
+/** Names are compared exactly. Other blanks than the space belong to a name, and may stand in one that an attacker set. */
+function valuesOf({ headers }: Request, name: string): Set<string> {
+  const values = new Set<string>()
   for (const pair of (headers.get('cookie') ?? '').split(';')) {
-    const [key, value] = pair.trim().split('=', 2)
-    if (key === name && value) return value
+    const [key, value] = pair.replace(/^ +/, '').split('=', 2)
+    if (key === name && value) values.add(value)
   }
-  return null
+  return values
 }

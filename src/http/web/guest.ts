@@ -37,7 +37,7 @@ export type GetGuest = ReturnType<typeof createGetGuest>
 
 export function createGetGuest({ findSession, basePath, onError }: GuestOptions) {
   function getGuest(exchange: Exchange): Guest {
-    const sessionToken = sessionTokenIn(exchange.request)
+    const sessionToken = sessionTokenIn({ exchange, basePath })
     return describe(exchange, sessionToken === null ? null : findSession(sessionToken, onError))
   }
 
@@ -46,7 +46,7 @@ export function createGetGuest({ findSession, basePath, onError }: GuestOptions)
     const query = queryOf(exchange)
     const asked = query.get('lang')
     const accepted = request.headers.get('accept-language')
-    const language = chooseLanguage({ asked, kept: languageIn(request), accepted })
+    const language = chooseLanguage({ asked, kept: languageIn({ exchange, basePath }), accepted })
     const isAsked = asked === language
     return {
       exchange,
