@@ -8,8 +8,18 @@ export function pathOf(url: string): string {
   return query === -1 ? url.slice(start) : url.slice(start, query)
 }
 
+/** A language as older servers and clients put it in front of a path, whether it is spoken here or not. */
+const LOCALE = '[a-z]{2}(?:-[A-Za-z]{2,4})?'
+const LOCALE_ALONE = new RegExp(`^${LOCALE}$`)
+
+export function isLocale(text: string): boolean {
+  return LOCALE_ALONE.test(text)
+}
+
 /** The previous version of the API: its clients may put a language first. Without `.json` the same paths are pages. */
-const PREVIOUS_API = /^(?:\/[a-z]{2}(?:-[A-Za-z]{2,4})?)?(\/[pfr](?:\/.*)?)\.json$/
+const PREVIOUS_API = new RegExp(`^(?:/${LOCALE})?(/[pfr](?:/.*)?)\\.json$`)
+/** Its lists have a path behind a language, too. `/d/…` alone is a download. */
+const PREVIOUS_LISTS = new RegExp(`^/(?:${LOCALE}|:locale)(/d/.*)\\.json$`)
 /** In front of its paths within the router, which cannot tell `/p/:url_token.json` from `/p/:url_token`. */
 const PREVIOUS_API_PREFIX = '/.json'
 
@@ -18,7 +28,8 @@ export const EXEMPT_PATHS: ReadonlySet<string> = new Set(['/api/v2/version', '/a
 
 /** A path of the route table as the router knows it. */
 export function routedPath(path: string): string {
-  const plain = PREVIOUS_API.exec(path)?.[1]
+  if (!path.endsWith('.json')) return path
+  const plain = (PREVIOUS_API.exec(path) ?? PREVIOUS_LISTS.exec(path))?.[1]
   return plain === undefined ? path : `${PREVIOUS_API_PREFIX}${plain}`
 }
 

@@ -206,6 +206,20 @@ test.each([
   ['filename="=?utf-8?Q?a=C3=A4_b.txt?="', 'aä b.txt'],
   ['filename="a\u202etxt.exe"', 'atxt.exe'],
   ['filename=".."', 'file'],
+  ['filename="a%22b%22.txt"', 'a"b".txt'],
+  ['filename="two%0D%0Alines.txt"', 'twolines.txt'],
+  ['filename="100%25 %2e%20%0a.txt"', '100%25 %2e%20%0a.txt'],
+  ['filename="plain.txt"; filename*=UTF-8\'\'%E2%82%AC.txt', '€.txt'],
+  ['filename*=UTF-8\'en\'%E2%82%AC.txt; filename="plain.txt"', '€.txt'],
+  ["filename=plain.txt; filename*=utf-8''%C3%A9.txt", 'é.txt'],
+  ["filename*=iso-8859-1''%E9.txt", 'é.txt'],
+  ['filename*="utf-8\'\'%C3%A9.txt"', 'é.txt'],
+  ["filename*=utf-8''a%2522b.txt", 'a%22b.txt'],
+  ["filename*=utf-8''..%2F..%2Fpasswd", 'passwd'],
+  ['filename="plain.txt"; filename*=utf-8\'\'%FF.txt', 'plain.txt'],
+  ['filename="plain.txt"; filename*=nonsense\'\'a.txt', 'plain.txt'],
+  ['filename="a; filename*=utf-8\'\'b.txt"', "a; filename*=utf-8''b.txt"],
+  ['filename="=?utf-8?B?w6k/w6kvYj8udHh0?="', 'b?.txt'],
 ])('a part with %s is the file %p', async (disposition, filename) => {
   const { body, text } = await post([part('x', disposition)])
   expect(text).toContain('url_token')

@@ -59,7 +59,21 @@ describe.each(['p', 'f', 'r'])('/%s knows every push of every kind', (family) =>
       name: `a passphrase at /${family}`,
       push: { passphrase: 'sesame' },
       status: 401,
-      body: { status: 'unauthorized' },
+      exactly: {
+        error: 'This push has a passphrase that was incorrect or not provided.',
+        message: 'This push needs a passphrase.',
+        status: 'unauthorized',
+      },
+      audit: ['failed_passphrase'],
+    }),
+    ask(`GET /${family}/{push}.json?passphrase=wrong`, {
+      push: { passphrase: 'sesame' },
+      status: 401,
+      exactly: {
+        error: 'This push has a passphrase that was incorrect or not provided.',
+        message: 'The passphrase is wrong.',
+        status: 'unauthorized',
+      },
       audit: ['failed_passphrase'],
     }),
     ask(`GET /${family}/{push}.json?passphrase=sesame`, {
@@ -168,6 +182,149 @@ describe('creating', () => {
   ])
 })
 
+describe('a body without a content type', () => {
+  const untyped = (text: string): NonNullable<Scenario['init']> => ({ body: new TextEncoder().encode(text) })
+  const sent = (text: string, rest: Partial<Scenario> = {}): Scenario => ({
+    name: JSON.stringify(text),
+    ask: 'POST /p.json',
+    init: untyped(text),
+    status: 201,
+    audit: ['creation'],
+    ...rest,
+  })
+  const refused = { status: 400, audit: [] }
+  runScenarios([
+    sent('password[payload]=a&password[expire_after_views]=2', { body: { expire_after_views: 2 } }),
+    sent('password%5Bpayload%5D=%7Ba'),
+    sent('{"password": {"payload": "a", "expire_after_views": 3}}', { body: { expire_after_views: 3 } }),
+    sent('\r\n {"push": {"payload": "a"}}'),
+    sent('url[payload]=https%3A%2F%2Fexample.org', { ask: 'POST /r.json', body: { kind: 'url' } }),
+    sent('{"password": {"payload": "a"}', refused),
+    sent('["password"]', refused),
+    sent('', refused),
+    sent('hello', refused),
+    sent('password[payload]=%E9', refused),
+    sent('{"file_push": {"payload": "a"}}', { ask: 'POST /f.json', status: 401, audit: [] }),
+    sent('{"push": {"payload": "a"}}', {
+      ...refused,
+      name: 'is refused by version 2',
+      ask: 'POST /api/v2/pushes',
+    }),
+    sent('push[payload]=a', {
+      ...refused,
+      name: 'is refused by version 2 as a form',
+      ask: 'POST /api/v2/pushes',
+    }),
+  ])
+  runScenarios([
+    sent('{}', {
+      name: 'of another type is refused still',
+      init: { ...untyped('{}'), headers: { 'content-type': 'text/plain' } },
+      status: 415,
+      audit: [],
+    }),
+  ])
+})
+
+describe('fields in the query', () => {
+  const json = { password: { payload: 'body', expire_after_views: 2 } }
+  const sent = (query: string, rest: Partial<Scenario> = {}): Scenario => ({
+    name: query,
+    ask: `POST /p.json?${query}`,
+    as: 'owner',
+    init: { json },
+    status: 201,
+    audit: ['creation'],
+    ...rest,
+  })
+  const form = (body: string): NonNullable<Scenario['init']> => ({
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body,
+  })
+  const refused = (status: number): Partial<Scenario> => ({ status, audit: [] })
+  const limits = (days: number, views: number) => ({
+    body: { expire_after_days: days, expire_after_views: views },
+  })
+  runScenarios([
+    sent('password[expire_after_days]=3', limits(3, 2)),
+    sent('password%5Bexpire_after_days%5D=3', limits(3, 2)),
+    sent('push[expire_after_days]=3', limits(3, 2)),
+    sent('push[expire_after_days]=4&password[expire_after_days]=3', limits(3, 2)),
+    sent('password[expire_after_days]=3&password[expire_after_views]=9', limits(3, 2)),
+    sent('password[name]=a+b%26c&locale=de', { body: { name: 'a b&c' } }),
+    sent('password[expire_after_days]=3', {
+      name: 'count where the body says "not given"',
+      init: { json: { password: { payload: 'x', expire_after_days: '', expire_after_views: null } } },
+      ...limits(3, 5),
+    }),
+    sent('password[expire_after_views]=9', {
+      name: 'beside a form',
+      init: form('password[payload]=a'),
+      ...limits(7, 9),
+    }),
+    sent('password[payload]=a&password[expire_after_views]=9', { name: 'alone', init: {}, ...limits(7, 9) }),
+    sent('password[payload]=a', { name: 'alone beside an empty form', init: form('') }),
+    sent('password[payload]=a', {
+      name: 'alone beside an empty body of JSON',
+      init: { headers: { 'content-type': 'application/json' }, body: '' },
+    }),
+    sent('password[expire_after_days]=3', {
+      name: 'beside a body without its wrapper',
+      init: { json: { payload: 'x' } },
+      ...refused(422),
+    }),
+    sent('password[expire_after_days]=91', refused(422)),
+    sent('password[expire_after_days]=x', refused(422)),
+    sent('password[payload]=%E9', refused(400)),
+    sent('expire_after_days=3', { name: 'without a wrapper are none', ...limits(7, 2) }),
+    sent('url[expire_after_days]=3', { name: 'of another wrapper are none', ...limits(7, 2) }),
+    sent('file_push[expire_after_days]=3', {
+      ask: 'POST /f.json?file_push[expire_after_days]=3',
+      init: {
+        headers: { 'content-type': `multipart/form-data; boundary=${BOUNDARY}` },
+        body: multipart([{ name: 'file_push[files][]', disposition: 'filename="a.txt"', content: 'inside' }]),
+      },
+      body: { expire_after_days: 3, kind: 'file' },
+    }),
+    sent('push[expire_after_days]=3', {
+      name: 'are none of version 2',
+      ask: 'POST /api/v2/pushes?push[expire_after_days]=3',
+      init: { json: { push: { payload: 'a' } } },
+      ...limits(7, 5),
+    }),
+    sent('password[passphrase]=sesame&passphrase=other', { body: { passphrase_required: true } }),
+    sent('password[__proto__][]=x&password[constructor]=y', {
+      name: 'of hostile names change nothing',
+      ...limits(7, 2),
+    }),
+  ])
+})
+
+describe('the lists under the path of the older dashboard', () => {
+  const lists = (path: string, rest: Partial<Scenario> = {}) => ask(`GET ${path}`, rest)
+  runScenarios([
+    lists('/en/d/active.json'),
+    lists('/pt-BR/d/expired.json?page=2', { exactly: [] }),
+    lists('//de//d//active.json/'),
+    lists('/en/d/active.json?page=0', { status: 400 }),
+    lists('/en/d/active.json', { name: 'need a token', as: 'visitor', status: 401 }),
+    lists('/en/d/active.json', {
+      name: 'take no wrong token',
+      as: 'visitor',
+      init: {
+        headers: { authorization: `Basic ${Buffer.from('owner@example.org:obx_wrong').toString('base64')}` },
+      },
+      status: 401,
+    }),
+    ask('POST /en/d/active.json', { status: 405, headers: { allow: 'GET, HEAD' } }),
+    ask('HEAD /en/d/active.json'),
+    lists('/en/d/others.json', { status: 404, exactly: { error: 'not-found' } }),
+    lists('/en/d/active.json/more.json', { status: 404, exactly: { error: 'not-found' } }),
+    lists('/english/d/active.json', { status: 404 }),
+    lists('/en/d/active', { status: 404 }),
+  ])
+})
+
 describe('what is off', () => {
   runScenarios(
     [
@@ -244,6 +401,8 @@ describe('older links lead to the page of the push', () => {
   })
 })
 
+type Row = { kind: string; successful: boolean }
+
 describe('both versions', () => {
   let api: Api
   let token: string
@@ -265,11 +424,35 @@ describe('both versions', () => {
     expect(Object.keys(current ?? {}).sort()).toEqual([...LISTED].sort())
     const { views } = (await api.call<{ views: unknown[] }>(`/p/${body.url_token}/audit.json`, { token }))
       .body
-    expect(views).toEqual(await api.audit(body.url_token, token))
+    const logged = await api.audit(body.url_token, token)
+    expect(views).toEqual(logged.map((entry) => ({ ...entry, successful: true })))
     await api.retrieve(body.url_token)
     const { logs, ...rest } = (await api.call(`/api/v2/pushes/${body.url_token}/audit`, { token })).body
     expect(logs).toHaveLength(2)
     expect(rest).toEqual({})
+  })
+
+  test('the previous one tells of each entry whether it was successful', async () => {
+    const { url_token } = await api.create({ passphrase: 'sesame', expire_after_views: 1 }, { token })
+    for (const query of ['', '?passphrase=wrong', '?passphrase=sesame', ''])
+      await api.retrieve(url_token + query)
+    const { views } = (await api.call<{ views: Row[] }>(`/p/${url_token}/audit.json`, { token })).body
+    expect(views.map(({ kind, successful }) => [kind, successful])).toEqual([
+      ['creation', true],
+      ['failed_passphrase', false],
+      ['failed_passphrase', false],
+      ['view', true],
+      ['failed_view', false],
+    ])
+  })
+
+  test('list what they list to e-mail and token in Basic, and downloads stay downloads', async () => {
+    const basic = `Basic ${Buffer.from(`ann@example.org:${token}`).toString('base64')}`
+    for (const path of ['/p/active.json', '/en/d/active.json', '/p/expired.json', '/en/d/expired.json']) {
+      const { status, body } = await api.call<unknown[]>(path, { headers: { authorization: basic } })
+      expect([status, body.length > 0]).toEqual([200, path.includes('active') || path.includes('expired')])
+    }
+    expect((await api.fetch('/d/active.json', { headers: { authorization: basic } })).status).toBe(403)
   })
 
   test('stand in the reference, the previous one under its own heading', async () => {

@@ -113,6 +113,7 @@ describe('the PowerShell modules', () => {
       'kind',
       'created_at',
       'updated_at',
+      'successful',
     ])
     const dashboard = await ask('/p/expired.json', { headers: legacy() })
     expect(dashboard.body[0]).toMatchObject({ url_token: body.url_token, expired: true, days_remaining: 7 })

@@ -88,18 +88,21 @@ function plainPath(path: string, basePath: string): string {
     .replace(/\/+/g, '/')
     .replace(/(?<=.)\/$/, '')
   const own = basePath !== '' && plain.startsWith(basePath) ? plain.slice(basePath.length) || '/' : plain
-  return UNLISTED.has(own) || PREVIOUS.test(own) ? own : own.replace(/\.json$/, '')
+  return UNLISTED.has(own) || PREVIOUS.test(own) || LISTS.test(own) ? own : own.replace(/\.json$/, '')
 }
 
 /** The paths of the previous version, in any language or none. */
 const PREVIOUS = /^(\/[a-z]{2}(-[A-Za-z]{2,4})?)?(?=\/[pfr](\/.*)?\.json$)/
 
+/** Its lists under another path, where a language is needed. */
+const LISTS = /^\/[a-z]{2}(-[A-Za-z]{2,4})?\/d\/.*\.json$/
+
 function isApi(path: string): boolean {
-  return PREVIOUS.test(path) || (path.startsWith('/api') && !UNLISTED.has(path))
+  return PREVIOUS.test(path) || LISTS.test(path) || (path.startsWith('/api') && !UNLISTED.has(path))
 }
 
 function findOperation({ paths }: Reference, method: string, path: string): Operation | undefined {
-  const plain = path.replace(PREVIOUS, '')
+  const plain = path.replace(PREVIOUS, '').replace(/^\/[^/]+\/d(?=\/(?:active|expired)\.json$)/, '/p')
   const template = Object.hasOwn(paths, plain)
     ? plain
     : plain.replace(/^(.*\/pushes|\/[pfr])\/[^/.]+/, '$1/{url_token}')

@@ -10,6 +10,12 @@ const FAMILIES = {
   r: { wrapper: 'url', of: 'URL push', name: 'PreviousUrlPush' },
 } as const
 
+const LENIENT =
+  'A body without a content type is read as a form, or as JSON when it begins with `{`. Fields in the query count, too:'
+
+const REFUSED_PASSPHRASE =
+  'A token or a passphrase is missing or not valid. For a passphrase, `error` always is "This push has a passphrase that was incorrect or not provided."; `message` says which.'
+
 type Named = { summary: string; operationId: string }
 
 function operationsOf({ wrapper, of, name }: (typeof FAMILIES)[keyof typeof FAMILIES]) {
@@ -22,9 +28,16 @@ function operationsOf({ wrapper, of, name }: (typeof FAMILIES)[keyof typeof FAMI
     create: {
       ...previous(OPERATIONS.create, 'create'),
       summary: `Create a ${of}`,
+      description: `${LENIENT} \`${wrapper}[expire_after_days]=3\` in the query counts where the body does not give it.`,
       requestBody: bodyIn(wrapper),
     },
-    retrieve: previous(OPERATIONS.retrieve, 'retrieve'),
+    retrieve: {
+      ...previous(OPERATIONS.retrieve, 'retrieve'),
+      responses: {
+        ...OPERATIONS.retrieve.responses,
+        ...describeAnswers({ 401: { description: REFUSED_PASSPHRASE, schema: 'PassphraseError' } }),
+      },
+    },
     expire: previous(OPERATIONS.expire, 'expire'),
     preview: previous(OPERATIONS.preview, 'preview'),
     audit: {
@@ -34,8 +47,14 @@ function operationsOf({ wrapper, of, name }: (typeof FAMILIES)[keyof typeof FAMI
         ...describeAnswers({ 200: { description: 'The entries.', schema: 'PreviousAuditLog' } }),
       },
     },
-    active: previous(OPERATIONS.active, 'listActive'),
-    expired: previous(OPERATIONS.expired, 'listExpired'),
+    active: {
+      ...previous(OPERATIONS.active, 'listActive'),
+      description: 'Also at `/en/d/active.json`, with any language.',
+    },
+    expired: {
+      ...previous(OPERATIONS.expired, 'listExpired'),
+      description: 'Also at `/en/d/expired.json`, with any language.',
+    },
   }
 }
 
@@ -50,7 +69,6 @@ function bodyIn(wrapper: string) {
     },
   }
   return {
-    required: true,
     content: {
       'application/json': {
         schema: { type: 'object', required: [wrapper], properties: { [wrapper]: fields } },

@@ -6,10 +6,14 @@ import type { PushEndpoints, Surface } from '../api/pushes.ts'
 import type { Asked, Route } from '../router.ts'
 import { PREVIOUS_OPERATIONS } from './operations.ts'
 
+/** Clients compare it. */
+const passphraseError = 'This push has a passphrase that was incorrect or not provided.'
+const COMMON = { isLenient: true, passphraseError } as const
+
 const FAMILIES = {
-  p: { wrappers: ['password', 'push', 'file'], kind: null },
-  f: { wrappers: ['file_push', 'push', 'file'], kind: 'file' },
-  r: { wrappers: ['url', 'push', 'file'], kind: 'url' },
+  p: { ...COMMON, wrappers: ['password', 'push', 'file'], kind: null },
+  f: { ...COMMON, wrappers: ['file_push', 'push', 'file'], kind: 'file' },
+  r: { ...COMMON, wrappers: ['url', 'push', 'file'], kind: 'url' },
 } as const satisfies Record<string, Surface>
 
 export type Family = keyof typeof FAMILIES
@@ -23,21 +27,30 @@ export function createPreviousRoutes({
   limits: PushLimits
 }): Route[] {
   const families = Object.keys(FAMILIES) as Family[]
-  return families
-    .filter((family) => {
-      const { kind } = FAMILIES[family]
-      return kind === null || limits.kinds.has(kind)
-    })
-    .flatMap((family) => routesOf(family, endpoints))
+  const known = families.filter((family) => {
+    const { kind } = FAMILIES[family]
+    return kind === null || limits.kinds.has(kind)
+  })
+  return [...known.flatMap((family) => routesOf(family, endpoints)), ...dashboardRoutes(endpoints)]
+}
+
+/** The lists under the path of the older dashboard: always behind a language, since `/d/…` is a download. */
+function dashboardRoutes({ active, expired }: PushEndpoints): Route[] {
+  const list = { method: 'GET', access: 'account' } as const
+  return [
+    { ...list, path: '/:locale/d/active.json', answer: active },
+    { ...list, path: '/:locale/d/expired.json', answer: expired },
+  ]
 }
 
 function routesOf(family: Family, endpoints: PushEndpoints): Route[] {
   const surface = FAMILIES[family]
   const detail = PREVIOUS_OPERATIONS[family]
   const push = `/${family}/:url_token`
-  const { retrieve, preview, expire, active, expired } = endpoints
+  const { preview, expire, active, expired } = endpoints
   const create = (asked: Asked) => endpoints.createAs(asked, surface)
-  const audit = (asked: Asked) => answerJson(200, { views: endpoints.listEntries(asked) })
+  const retrieve = (asked: Asked) => endpoints.retrieveAs(asked, surface)
+  const audit = (asked: Asked) => answerJson(200, { views: endpoints.listEntries(asked).map(presentView) })
   const access = surface.kind === 'file' ? 'account' : 'visitor'
   return [
     { method: 'POST', path: `/${family}.json`, access, answer: create, detail: detail.create },
@@ -60,4 +73,8 @@ function routesOf(family: Family, endpoints: PushEndpoints): Route[] {
       detail: detail.expired,
     },
   ]
+}
+
+function presentView(entry: ReturnType<PushEndpoints['listEntries']>[number]) {
+  return { ...entry, successful: !entry.kind.startsWith('failed_') }
 }

@@ -5,6 +5,7 @@ import type { Readable } from 'node:stream'
 import { Busboy, type BusboyInstance } from '@fastify/busboy'
 import { DomainError, isDomainError } from '../../domain/errors.ts'
 import { ANY_TYPE } from '../../domain/files.ts'
+import { readFilename } from './file-part-name.ts'
 
 export type FilePart = { filename: string; contentType: string; content: AsyncIterable<Uint8Array> }
 
@@ -62,7 +63,9 @@ export async function readMultipart(
     }
     stop.signal.addEventListener('abort', () => content.destroy(malformed('broke off')))
     const isFile = typeof filename === 'string'
-    const reading = isFile ? readFile({ filename, contentType, content }, options) : readText(content)
+    const reading = isFile
+      ? readFile({ filename: readFilename(filename, begun.disposition), contentType, content }, options)
+      : readText(content)
     const part = reading.then((value) => {
       options.onPart?.(name, value)
       return { name, value }
@@ -89,23 +92,29 @@ function createParser(contentType: string): BusboyInstance {
   try {
     const limits = { parts: MAX_PARTS, headerSize: MAX_HEADER_BYTES }
     // Every part comes as a stream: busboy itself would decode text by the charset that the part claims.
-    return new Busboy({ headers: { 'content-type': contentType }, isPartAFile: () => true, limits })
+    // Folders are cut off after a name has been decoded: an encoded word may hold a slash.
+    const names = { preservePath: true }
+    return new Busboy({ headers: { 'content-type': contentType }, isPartAFile: () => true, limits, ...names })
   } catch {
     throw malformed('needs a boundary in its Content-Type')
   }
 }
 
+type Begun = { count: number; claimsType: boolean; disposition: string }
+
 /**
- * How many parts have begun, and whether the last of them names its type. The parser itself says text/plain for "nothing
- * said", and passes over a part whose headers make no sense to it; so this looks just before it does.
+ * How many parts have begun, and of the last whether it names its type, and its Content-Disposition. The parser itself says
+ * text/plain for "nothing said", overlooks a `filename*` behind a `filename`, and passes over a part whose headers make no
+ * sense to it; so this looks just before it does.
  */
-function watchParts(parser: BusboyInstance): { count: number; claimsType: boolean } {
+function watchParts(parser: BusboyInstance): Begun {
   const inside = parser as unknown as { _parser: { parser: EventEmitter } }
-  const begun = { count: 0, claimsType: false }
+  const begun: Begun = { count: 0, claimsType: false, disposition: '' }
   inside._parser.parser.prependListener('part', (part: EventEmitter) => {
     begun.count += 1
-    part.on('header', (header: Record<string, unknown>) => {
+    part.on('header', (header: Partial<Record<string, string[]>>) => {
       begun.claimsType = header['content-type'] !== undefined
+      begun.disposition = header['content-disposition']?.[0] ?? ''
     })
   })
   return begun

@@ -8,6 +8,11 @@ import { type FilePart, readMultipart } from './multipart.ts'
 export type PushBodyOptions = BodyLimits & {
   /** The names that the object with the fields may have, the expected one first. */
   wrappers: readonly string[]
+  /**
+   * Reads as Rails does: fields in the query count where the body gives none, and a body without a content type is JSON
+   * when it begins with `{`, else a form.
+   */
+  isLenient?: boolean
   onFile: (file: FilePart) => Promise<unknown>
   /** Told of each part of a multipart body once it has been read, also when a later one fails. */
   onPart?: (name: string, value: unknown) => void
@@ -17,20 +22,26 @@ const MAX_PAIRS = 1000
 
 /** The members of the push. Throws `malformed`, `unsupported_type`, `too_large` or `too_slow`. */
 export async function readPushFields(request: Request, options: PushBodyOptions): Promise<Wire> {
-  return unwrap(await readObject(request, options), options.wrappers)
+  const { wrappers, isLenient = false } = options
+  const inQuery = isLenient ? fieldsInQuery(request.url, wrappers) : null
+  const inBody = findWrapper(await readObject(request, options), wrappers)
+  if (inQuery !== null) return { ...inQuery, ...onlyGiven(inBody ?? {}) }
+  if (inBody !== undefined) return inBody
+  const [expected] = wrappers
+  throw malformed(`The body needs an object "${expected}", as in {"${expected}": {"payload": "…"}}`)
 }
 
 async function readObject(request: Request, options: PushBodyOptions): Promise<unknown> {
   const contentType = request.headers.get('content-type') ?? ''
   switch (contentType.split(';', 1)[0]?.trim().toLowerCase()) {
     case 'application/json':
-      return parseJson(await readBody(request, options))
+      return parseJson(await readText(request, options), options)
     case 'application/x-www-form-urlencoded':
-      return parseUrlencoded(await readBody(request, options))
+      return parseUrlencoded(await readText(request, options), 'form')
     case 'multipart/form-data':
       return nest(await readParts(request, contentType, options))
     case '':
-      throw malformed('The request needs a Content-Type: application/json')
+      return parseUntyped(request, options)
     default:
       throw new DomainError(
         'unsupported_type',
@@ -52,31 +63,54 @@ async function readParts(request: Request, contentType: string, options: PushBod
   return parts.map(({ name, value }): [string, unknown] => [name, value])
 }
 
-function unwrap(body: unknown, wrappers: readonly string[]): Wire {
-  const push = isObject(body) ? wrappers.map((name) => body[name]).find(isObject) : undefined
-  if (push !== undefined) return push
-  const [expected] = wrappers
-  throw malformed(`The body needs an object "${expected}", as in {"${expected}": {"payload": "…"}}`)
+async function readText(request: Request, options: PushBodyOptions): Promise<string> {
+  return decodeUtf8(await readBody(request, options))
 }
 
-function parseJson(body: Uint8Array): unknown {
+async function parseUntyped(request: Request, options: PushBodyOptions): Promise<unknown> {
+  if (!options.isLenient) throw malformed('The request needs a Content-Type: application/json')
+  const text = await readText(request, options)
+  return text.trimStart().startsWith('{') ? parseJson(text, options) : parseUrlencoded(text, 'form')
+}
+
+function findWrapper(body: unknown, wrappers: readonly string[]): Wire | undefined {
+  return isObject(body) ? wrappers.map((name) => body[name]).find(isObject) : undefined
+}
+
+/** Of every wrapper, the expected one winning; null when there are none. */
+function fieldsInQuery(url: string, wrappers: readonly string[]): Wire | null {
+  const mark = url.indexOf('?')
+  if (mark === -1) return null
+  const query = parseUrlencoded(url.slice(mark + 1), 'query')
+  const given = wrappers.map((name) => query[name]).filter(isObject)
+  return given.length === 0 ? null : Object.fromEntries(given.toReversed().flatMap(Object.entries))
+}
+
+/** Without the members whose value means "not given". */
+function onlyGiven(wire: Wire): Wire {
+  return Object.fromEntries(Object.entries(wire).filter(([, value]) => value !== null && value !== ''))
+}
+
+function parseJson(text: string, { isLenient = false }: PushBodyOptions): unknown {
+  if (isLenient && text === '') return {}
   try {
-    return JSON.parse(decodeUtf8(body))
-  } catch (cause) {
-    throw cause instanceof DomainError ? cause : malformed('The body is not well-formed JSON')
+    return JSON.parse(text)
+  } catch {
+    throw malformed('The body is not well-formed JSON')
   }
 }
 
-function parseUrlencoded(body: Uint8Array): Wire {
-  const text = decodeUtf8(body)
-  if (hasMorePairs(text, MAX_PAIRS)) throw malformed(`The form has more than ${MAX_PAIRS} fields`)
+type Place = 'form' | 'query'
+
+function parseUrlencoded(text: string, place: Place): Wire {
+  if (hasMorePairs(text, MAX_PAIRS)) throw malformed(`The ${place} has more than ${MAX_PAIRS} fields`)
   const pairs = text
     .split('&')
     .filter((pair) => pair !== '')
     .map((pair): [string, string] => {
       const equals = pair.indexOf('=')
       const [name, value] = equals === -1 ? [pair, ''] : [pair.slice(0, equals), pair.slice(equals + 1)]
-      return [decodeComponent(name), decodeComponent(value)]
+      return [decodeComponent(name, place), decodeComponent(value, place)]
     })
   return nest(pairs)
 }
@@ -90,11 +124,11 @@ function hasMorePairs(text: string, most: number): boolean {
 }
 
 /** A stray % stays as it is; bytes that are no UTF-8 are refused rather than replaced. */
-function decodeComponent(text: string): string {
+function decodeComponent(text: string, place: Place): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' ').replace(/%(?![0-9a-f]{2})/gi, '%25'))
   } catch {
-    throw malformed('The form holds bytes that are not UTF-8')
+    throw malformed(`The ${place} holds bytes that are not UTF-8`)
   }
 }
 

@@ -13,7 +13,6 @@ import { answerJson } from '../answers.ts'
 import { type Exchange, queryOf } from '../exchange.ts'
 import type { Asked } from '../router.ts'
 import type { BodyLimits } from './body.ts'
-import { decodeEncodedWords } from './encoded-words.ts'
 import type { FilePart } from './multipart.ts'
 import { readPushFields } from './push-body.ts'
 import { parseNewPush, requireFilesAllowed } from './push-input.ts'
@@ -27,15 +26,19 @@ import {
   secretLink,
 } from './push-json.ts'
 
-/** What the path of a create says of the body, and of the push. */
+/** What a version of the API reads and answers on a path of its own. */
 export type Surface = {
   /** The names that the object with the fields may have, the expected one first. */
   wrappers: readonly string[]
-  /** Decides, whatever the body says; null: the body does. */
+  /** Overrides the body's kind; null accepts it. */
   kind: PushKind | null
+  /** Whether a create also reads fields in the query, and a body without a content type. */
+  isLenient: boolean
+  /** The `error` of a refused passphrase, whose reason is then in `message` alone; null for the reason itself. */
+  passphraseError: string | null
 }
 
-const SURFACE: Surface = { wrappers: ['push'], kind: null }
+const SURFACE: Surface = { wrappers: ['push'], kind: null, isLenient: false, passphraseError: null }
 
 export type PushEndpoints = ReturnType<typeof createPushEndpoints>
 
@@ -66,20 +69,24 @@ export function createPushEndpoints(options: {
     const { exchange, viewer } = asked
     const onFile = async (file: FilePart) => {
       requireFilesAllowed(viewer, limits)
-      await upload.add({ ...file, filename: decodeEncodedWords(file.filename) })
+      await upload.add(file)
     }
-    const given = await readPushFields(exchange.request, { ...body, wrappers: surface.wrappers, onFile })
+    const { wrappers, isLenient } = surface
+    const given = await readPushFields(exchange.request, { ...body, wrappers, isLenient, onFile })
     const wire = surface.kind === null ? given : { ...given, kind: surface.kind }
     const { push, files } = parseNewPush(wire, { viewer, limits, received: upload.listFiles().length })
     for (const { data, ...file } of files) await upload.add({ ...file, content: Readable.from([data]) })
     return answerJson(201, presentCreated(await pushes.create(push, viewer, upload), presentation(exchange)))
   }
 
-  async function retrieve({ exchange, viewer, params }: Asked): Promise<Response> {
+  async function retrieveAs(
+    { exchange, viewer, params }: Asked,
+    { passphraseError }: Surface,
+  ): Promise<Response> {
     const urlToken = tokenIn(params)
     const passphrase = readPassphraseFor(urlToken, exchange)
     const retrieval = await pushes.retrieve(urlToken, { passphrase, viewer, ownLook: false })
-    return answerRetrieval(retrieval, exchange)
+    return answerRetrieval(retrieval, { exchange, passphraseError })
   }
 
   /** That there is no such push is told before that its passphrase cannot be read. */
@@ -92,16 +99,18 @@ export function createPushEndpoints(options: {
     }
   }
 
-  function answerRetrieval(retrieval: Retrieval, exchange: Exchange): Response {
+  type Answering = Pick<Surface, 'passphraseError'> & { exchange: Exchange }
+
+  function answerRetrieval(retrieval: Retrieval, { exchange, passphraseError }: Answering): Response {
     switch (retrieval.outcome) {
       case 'view':
         return answerJson(200, presentView(retrieval, presentation(exchange)))
       case 'expired':
         return answerJson(200, presentExpired(retrieval, presentation(exchange)))
       case 'passphrase_required':
-        return refusePassphrase('This push needs a passphrase.')
+        return refusePassphrase('This push needs a passphrase.', passphraseError)
       case 'wrong_passphrase':
-        return refusePassphrase('The passphrase is wrong.')
+        return refusePassphrase('The passphrase is wrong.', passphraseError)
       case 'passphrase_locked':
         throw tooManyTries(retrieval.lockedFor)
     }
@@ -139,7 +148,8 @@ export function createPushEndpoints(options: {
   return {
     create: (asked: Asked) => createAs(asked, SURFACE),
     createAs,
-    retrieve,
+    retrieve: (asked: Asked) => retrieveAs(asked, SURFACE),
+    retrieveAs,
     preview,
     audit: (asked: Asked) => answerJson(200, { logs: listEntries(asked) }),
     listEntries,
@@ -182,8 +192,8 @@ function requireAccount(account: Account | null): Account {
   return account
 }
 
-function refusePassphrase(message: string): Response {
-  const body = { error: message, message, status: 'unauthorized' }
+function refusePassphrase(message: string, error: string | null): Response {
+  const body = { error: error ?? message, message, status: 'unauthorized' }
   return answerJson(401, body, { 'www-authenticate': 'Bearer' })
 }
 

@@ -43,7 +43,8 @@ async function generate(routes: AnyElysia, version: string): Promise<string> {
       { name: 'Instance', description: 'About this server.' },
       {
         name: 'Previous version',
-        description: 'For clients of version 1: the same pushes under older paths and wrappers.',
+        description:
+          'For clients of version 1: the same pushes under older paths and wrappers. A language may stand in front, as in `/en/p.json`.',
       },
     ],
     components: {

@@ -87,18 +87,22 @@ const features = closed(
   'Capabilities of this instance.',
 )
 
-const auditEntry = closed(
-  {
-    ip: Type.String(),
-    user_agent: Type.String(),
-    referrer: Type.String({ description: 'Only its origin.' }),
-    kind: Type.String({
-      enum: ['creation', 'view', 'failed_view', 'failed_passphrase', 'owner_view', 'expire'],
-      description: 'More kinds may come.',
-    }),
-    created_at: time('When it happened.'),
-    updated_at: time('The same.'),
-  },
+const auditMembers = {
+  ip: Type.String(),
+  user_agent: Type.String(),
+  referrer: Type.String({ description: 'Only its origin.' }),
+  kind: Type.String({
+    enum: ['creation', 'view', 'failed_view', 'failed_passphrase', 'owner_view', 'expire'],
+    description: 'More kinds may come.',
+  }),
+  created_at: time('When it happened.'),
+  updated_at: time('The same.'),
+}
+
+const auditEntry = closed(auditMembers, 'One visit.')
+
+const previousAuditEntry = closed(
+  { ...auditMembers, successful: Type.Boolean({ description: 'False for `failed_…`.' }) },
   'One visit.',
 )
 
@@ -159,7 +163,7 @@ export const SCHEMAS = {
     'The link of a push.',
   ),
   AuditLog: closed({ logs: Type.Array(auditEntry) }, 'Oldest first, 50 a page.'),
-  PreviousAuditLog: closed({ views: Type.Array(auditEntry) }, 'Oldest first, 50 a page.'),
+  PreviousAuditLog: closed({ views: Type.Array(previousAuditEntry) }, 'Oldest first, 50 a page.'),
   Version: closed(
     {
       application_version: Type.String({ pattern: '^\\d+\\.\\d+\\.\\d+$' }),

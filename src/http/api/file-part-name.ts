@@ -1,0 +1,44 @@
+// The file name of a multipart part, as each kind of client writes it (RFC 7578, 4.2).
+
+import { decodeEncodedWords } from './encoded-words.ts'
+
+/**
+ * `filename*` counts before `filename` (RFC 6266, 4.3). `given` is the value that the parser found; `disposition` is the
+ * whole header, a character for each byte.
+ */
+export function readFilename(given: string, disposition: string): string {
+  return extendedFilename(disposition) ?? decodeFilename(given)
+}
+
+/** Name and value, which may be quoted. A `;` within quotes begins no parameter. */
+const PARAMETER = /;\s*([^\s=;"]+)\s*=\s*(?:"((?:\\.|[^"\\])*)"|([^;]*))/g
+
+function extendedFilename(disposition: string): string | null {
+  if (!disposition.includes('*')) return null
+  for (const [, name, quoted, token] of disposition.matchAll(PARAMETER)) {
+    if (name?.toLowerCase() === 'filename*') return decodeExtended(quoted ?? token?.trim() ?? '')
+  }
+  return null
+}
+
+/** Charset, language and percent-encoded bytes (RFC 8187, 3.2). Null when they make no sense. */
+function decodeExtended(value: string): string | null {
+  const [, charset = '', encoded = ''] = /^([^']+)'[^']*'(.*)$/s.exec(value) ?? []
+  const latin = encoded.replace(/%([0-9a-f]{2})/gi, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  )
+  try {
+    return new TextDecoder(charset, { fatal: true }).decode(Buffer.from(latin, 'latin1'))
+  } catch {
+    return null
+  }
+}
+
+/** The only escapes that browsers write into a file name (HTML, "multipart/form-data encoding algorithm"). */
+const BROWSER_ESCAPES = /%(?:22|0D|0A)/g
+
+/** Any other `%` is part of the name. */
+function decodeFilename(name: string): string {
+  const words = decodeEncodedWords(name)
+  return words === name ? name.replace(BROWSER_ESCAPES, decodeURIComponent) : words
+}
