@@ -88,8 +88,12 @@ export function canExpire(push: Push, account: Account | null): boolean {
   return push.deletableByViewer === true || isOwner(push, account)
 }
 
-/** Expiry by somebody's wish; what is expired already stays as it is. */
-export function expireByHand(push: Push, now: number): Push {
+/**
+ * Expiry by somebody's wish; what is expired already stays as it is. `hasGrants`: it ended by its last view, and its files
+ * can still be downloaded; then it becomes deleted, which ends that too.
+ */
+export function expireByHand(push: Push, now: number, { hasGrants }: { hasGrants: boolean }): Push {
+  if (hasGrants && push.expiredOn !== null && !push.deleted) return { ...push, deleted: true, updatedAt: now }
   if (isExpired(push, now)) return lapse(push, now)
   return { ...push, expiredOn: now, deleted: true, updatedAt: now }
 }

@@ -1,4 +1,5 @@
-// Downloads by grant: who holds one may read its file until it ends, or the push was deleted or ran out of time.
+// Downloads by grant: who holds one may read its file until it ends, or the push was deleted or ran out of time. Time is
+// looked at when a download begins; a deletion also breaks off those that are running.
 
 import type { FileHandle } from 'node:fs/promises'
 import { type Grant, openGrant, sealGrant } from '../crypto/download-grant.ts'
@@ -15,7 +16,6 @@ import {
 } from '../crypto/sealed-stream.ts'
 import { DamageError, DomainError } from '../domain/errors.ts'
 import { type FileFacts, grantLifetime, type StoredFile } from '../domain/files.ts'
-import type { Push } from '../domain/push.ts'
 import type { Now } from '../domain/time.ts'
 import type { StoredPush } from '../store/pushes.ts'
 import type { Store } from '../store/store.ts'
@@ -77,6 +77,7 @@ export function createDownloads({ store, keyring, now, relieve }: DownloadsOptio
     async function* read({ start, end }: Span): AsyncGenerator<Uint8Array> {
       const last = segmentCount(size) - 1
       for (let index = Math.floor(start / SEGMENT_BYTES); index * SEGMENT_BYTES < end; index += 1) {
+        requireNotDeleted(grant)
         const plain = openSegment(await readAt(file, segmentPosition(index, size)), sealed, {
           index,
           isLast: index === last,
@@ -92,9 +93,16 @@ export function createDownloads({ store, keyring, now, relieve }: DownloadsOptio
   }
 
   /** Throws `not_found` once its files are nobody's any more. */
-  function findPush(found: Grant): StoredPush {
-    const push = store.pushes.findPush(Buffer.from(found.push, 'hex'))
-    if (push === null || isOver(push, now())) throw notFound()
+  function findPush(grant: Grant): StoredPush {
+    const push = requireNotDeleted(grant)
+    if (push.expiresAt <= now()) throw notFound()
+    return push
+  }
+
+  /** A last view leaves the files to its grants; a deletion ends those at once. */
+  function requireNotDeleted({ push: lookup }: Grant): StoredPush {
+    const push = store.pushes.findPush(Buffer.from(lookup, 'hex'))
+    if (push === null || push.deleted) throw notFound()
     return push
   }
 
@@ -122,11 +130,6 @@ async function requireIntact(file: FileHandle, { size, name }: NamedGrant): Prom
   if (isHeader(header) && found === sealedSize(size)) return
   await file.close()
   throw new DamageError(name)
-}
-
-/** A last view leaves the files to its grants; time and deletion end them at once. */
-function isOver(push: Push, now: number): boolean {
-  return push.deleted || push.expiresAt <= now
 }
 
 type Place = { start: number; length: number }

@@ -174,13 +174,13 @@ export function createPushes({ store, keyring, passphrases, grant, now }: Pushes
   function getOwned(
     urlToken: string,
     account: Account,
-  ): Labelled & { auditEntries: number; auditDropped: number } {
+  ): Labelled & { auditEntries: number; auditDropped: number; hasGrants: boolean } {
     const { push, instanceKey } = getPush(urlToken)
     const labels = isOwner(push, account) ? store.lists.findLabels(push.id) : null
     if (labels === null) throw notFound()
     const { auditEntries, auditDropped } = push
     const opened = openLabels(labels, { instanceKey, pushId: push.lookup, pushName: nameOf(push) })
-    return { push, ...opened, auditEntries, auditDropped }
+    return { push, ...opened, auditEntries, auditDropped, hasGrants: store.pushes.hasGrants(push) }
   }
 
   function audit(urlToken: string, pageNumber: number): AuditEntry[] {

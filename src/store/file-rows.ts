@@ -1,15 +1,15 @@
 // Which files a push has, and which are due to be removed. `files_due` is in place of every scan of the folder.
 
-import { and, asc, eq, isNotNull, isNull, lte, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, isNotNull, isNull, lte, sql } from 'drizzle-orm'
 import { grantLifetime } from '../domain/files.ts'
 import type { Connection } from './database.ts'
-import { placeholdersOf } from './placeholders.ts'
+import { given, placeholdersOf } from './placeholders.ts'
 import { filesDue, pushFiles } from './schema.ts'
 
 export type FileRow = typeof pushFiles.$inferSelect
 
-/** at-once: nobody may read them any more. after-grants: the last view has just handed out grants. */
-export type Release = { pushId: number; now: number; when: 'at-once' | 'after-grants' }
+/** at-once: nobody may read them any more. after-grants: the last view has just handed out grants, until this time at most. */
+export type Release = { pushId: number; now: number; when: 'at-once' | { afterGrantsUntil: number } }
 
 export type FileRows = ReturnType<typeof createFileRows>
 
@@ -17,6 +17,7 @@ const STEP = 100
 
 export function createFileRows({ orm }: Connection, onDue: () => void) {
   const pushId = sql.placeholder('pushId')
+  const isGranted = and(eq(filesDue.pushId, pushId), gt(filesDue.at, sql.placeholder('now')))
   const insertFile = orm.insert(pushFiles).values(placeholdersOf(pushFiles)).prepare()
   const ofPush = orm
     .select()
@@ -30,6 +31,12 @@ export function createFileRows({ orm }: Connection, onDue: () => void) {
     .delete(filesDue)
     .where(eq(filesDue.id, sql.placeholder('id')))
     .prepare()
+  const granted = orm.select({ id: filesDue.id }).from(filesDue).where(isGranted).limit(1).prepare()
+  const endGranted = orm
+    .update(filesDue)
+    .set({ at: given('now'), pushId: null })
+    .where(isGranted)
+    .prepare()
   const due = orm
     .select({ id: filesDue.id })
     .from(filesDue)
@@ -40,7 +47,7 @@ export function createFileRows({ orm }: Connection, onDue: () => void) {
 
   /** An upload enters its file before the first byte; without a time it is unfinished. */
   function begin(id: string): void {
-    insertDue.run({ id, at: null })
+    insertDue.run({ id, at: null, pushId: null })
   }
 
   /** The files belong to a push now. */
@@ -53,10 +60,17 @@ export function createFileRows({ orm }: Connection, onDue: () => void) {
 
   /** Takes a push's files from it, with their names, and enters them as due. */
   function release({ pushId, now, when }: Release): void {
-    for (const { fileId, size } of ofPush.all({ pushId })) {
-      insertDue.run({ id: fileId, at: when === 'at-once' ? now : now + grantLifetime(size) })
+    for (const { fileId: id, size } of ofPush.all({ pushId })) {
+      if (when === 'at-once') insertDue.run({ id, at: now, pushId: null })
+      else insertDue.run({ id, at: Math.min(now + grantLifetime(size), when.afterGrantsUntil), pushId })
     }
     deleteOfPush.run({ pushId })
+    onDue()
+  }
+
+  /** The files that a last view left to its grants are due at once. */
+  function endGrants({ pushId, now }: { pushId: number; now: number }): void {
+    endGranted.run({ pushId, now })
     onDue()
   }
 
@@ -75,6 +89,9 @@ export function createFileRows({ orm }: Connection, onDue: () => void) {
     begin,
     attach,
     release,
+    endGrants,
+    /** Whether the grants of a last view can still read a file. */
+    hasGranted: (pushId: number, now: number): boolean => granted.get({ pushId, now }) !== undefined,
     giveUp,
     giveUpUnfinished,
     listOfPush: (id: number): FileRow[] => ofPush.all({ pushId: id }),

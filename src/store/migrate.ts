@@ -8,9 +8,17 @@ import keySlots from './migrations/0002-key-slots.sql' with { type: 'text' }
 import signingIn from './migrations/0003-signing-in.sql' with { type: 'text' }
 import rowChecksums from './migrations/0004-row-checksums.sql' with { type: 'text' }
 import accountIds from './migrations/0005-account-ids.sql' with { type: 'text' }
+import grantedFiles from './migrations/0006-granted-files.sql' with { type: 'text' }
 import * as schema from './schema.ts'
 
-export const MIGRATIONS: readonly string[] = [initial, keySlots, signingIn, rowChecksums, accountIds]
+export const MIGRATIONS: readonly string[] = [
+  initial,
+  keySlots,
+  signingIn,
+  rowChecksums,
+  accountIds,
+  grantedFiles,
+]
 
 export function schemaVersion(database: Database): number {
   const row = database.query<{ user_version: number }, []>('PRAGMA user_version').get()

@@ -91,19 +91,21 @@ export function createPushRows({ connection, audit, keys, files, onDestroyed }: 
   function write({ before, after, now, entry }: Change): PushRow {
     const content = { ...before, ...after, ...log(before, now, entry) }
     const row = { ...content, checksum: checksumOfPush(content) }
-    if (before.expiredOn === row.expiredOn) updateProgress(row)
+    if (before.expiredOn === row.expiredOn && before.deleted === row.deleted) updateProgress(row)
     else {
       updateEnd(row)
-      destroy(row, now, entry?.kind === 'view')
+      if (before.expiredOn === null) destroy(row, now, entry?.kind === 'view')
+      else files.endGrants({ pushId: row.id, now })
     }
     return row
   }
 
-  /** After a last view its grants may still be used; otherwise the files go at once. */
+  /** After a last view its grants may still be used, until the push would have ended anyway. Else the files go at once. */
   function destroy(row: PushRow, now: number, isLastView: boolean): void {
     destroyKey(row.id)
     deleteSecrets.run({ id: row.id })
-    if (row.files > 0) files.release({ pushId: row.id, now, when: isLastView ? 'after-grants' : 'at-once' })
+    const when = isLastView ? { afterGrantsUntil: row.expiresAt } : 'at-once'
+    if (row.files > 0) files.release({ pushId: row.id, now, when })
     onDestroyed()
   }
 
@@ -119,6 +121,7 @@ export function createPushRows({ connection, audit, keys, files, onDestroyed }: 
     audit.remove(push)
     destroyKey(push.id)
     files.release({ pushId: push.id, now, when: 'at-once' })
+    files.endGrants({ pushId: push.id, now })
     deletePush.run({ id: push.id })
     onDestroyed()
   }

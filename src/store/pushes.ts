@@ -155,17 +155,25 @@ export function createPushes(options: {
     })
   }
 
-  /** Expires a push because somebody who may asked for it; what has expired already stays as it is. */
+  /**
+   * Expires a push because somebody who may asked for it, and ends the grants of a last view. What has expired otherwise
+   * stays as it is.
+   */
   function expirePush({ id, visit }: VisitToPush): Promise<StoredPush | null> {
     return transact(() => {
       const before = rows.findById(id)
       if (before === undefined) return null
       const time = now()
-      const after = expireByHand(before, time)
+      const after = expireByHand(before, time, { hasGrants: hasGrants(before) })
       if (after === before) return before
       const entry = after.deleted ? { kind: 'expire' as const, visit } : null
       return rows.write({ before, after, now: time, entry })
     })
+  }
+
+  /** Whether files can still be downloaded though the push has expired. */
+  function hasGrants({ id, files: number, expiredOn }: StoredPush): boolean {
+    return number > 0 && expiredOn !== null && files.hasGranted(id, now())
   }
 
   /** An account may have been disabled since its token was looked at. */
@@ -181,6 +189,7 @@ export function createPushes(options: {
     claimView,
     refusePassphrase,
     expirePush,
+    hasGrants,
     findPush: (lookup: Uint8Array): StoredPush | null => rows.findByLookup(lookup) ?? null,
     findSealedPush,
   }

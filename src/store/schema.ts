@@ -136,6 +136,7 @@ export const pushFiles = sqliteTable(
 export const filesDue = sqliteTable('files_due', {
   id: text().primaryKey(),
   at: integer(),
+  pushId: integer('push_id'),
 })
 
 export const pushLabels = sqliteTable('push_labels', {

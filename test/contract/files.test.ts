@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Api, PUSHES, startApi } from '../support/api.ts'
+import { type Api, PUSHES, type PushBody, startApi } from '../support/api.ts'
 import { BOUNDARY, multipart, type Part } from './multipart.ts'
 
 let api: Api
@@ -343,6 +343,88 @@ describe('grants', () => {
     await api.sweep()
     expect(stored()).toEqual([])
     expect((await download(url)).status).toBe(403)
+  })
+
+  test.each([
+    ['the API', (path: string) => `${PUSHES}/${path}`],
+    ['the previous version', (path: string) => `/p/${path}.json`],
+  ])('of the last view end with a deletion through %s, which marks the push deleted', async (_, pathOf) => {
+    const { urlToken, url } = await pushed([{ name: 'push[expire_after_views]', content: '1' }])
+    const ended = await api.retrieve(urlToken)
+    const answer = await api.call<PushBody>(pathOf(urlToken), { method: 'DELETE', token })
+    expect(answer.status).toBe(200)
+    expect(answer.body).toMatchObject({
+      expired: true,
+      deleted: true,
+      expired_on: ended.body.expired_on,
+      views_remaining: 0,
+    })
+    expect((await download(url)).status).toBe(404)
+    await eventually(() => stored().length === 0)
+    const again = await api.call<PushBody>(pathOf(urlToken), { method: 'DELETE', token })
+    expect(again.body).toEqual(answer.body)
+    const kinds = (await api.audit(urlToken, token)).map(({ kind }) => kind)
+    expect(kinds).toEqual(['creation', 'view', 'failed_view', 'expire'])
+    expect((await api.list('expired', token))[0]).toMatchObject({ url_token: urlToken, deleted: true })
+  })
+
+  test('of the last view end with a deletion by a viewer, and with the account', async () => {
+    const byViewer = await pushed([{ name: 'push[expire_after_views]', content: '1' }])
+    expect((await api.expire(byViewer.urlToken)).body).toMatchObject({ deleted: true })
+    expect((await download(byViewer.url)).status).toBe(404)
+    const ofAccount = await pushed([{ name: 'push[expire_after_views]', content: '1' }])
+    await api.accounts().removeAccount('owner@example.org')
+    expect((await download(ofAccount.url)).status).toBe(404)
+    await eventually(() => stored().length === 0)
+  })
+
+  test('that have ended by themselves leave a deletion nothing to do', async () => {
+    const { urlToken } = await pushed([{ name: 'push[expire_after_views]', content: '1' }])
+    api.clock.advance(10 * 60_000)
+    expect((await api.expire(urlToken, { token })).body).toMatchObject({ expired: true, deleted: false })
+    const { url_token } = await api.create({ expire_after_views: 1 })
+    await api.retrieve(url_token)
+    expect((await api.expire(url_token)).body).toMatchObject({ expired: true, deleted: false })
+  })
+
+  test('of the last view end with the time of the push, and so do its files', async () => {
+    const { body } = await post([
+      part('hello'),
+      { name: 'push[expire_after_duration]', content: '0' },
+      { name: 'push[expire_after_views]', content: '1' },
+    ])
+    api.clock.advance(14 * 60_000)
+    const [file] = await filesOf(body.url_token)
+    api.clock.advance(60_000 - 1)
+    expect((await download(file?.url ?? '')).status).toBe(200)
+    api.clock.advance(1)
+    expect((await download(file?.url ?? '')).status).toBe(404)
+    await api.sweep()
+    expect(stored()).toEqual([])
+    expect((await api.expire(body.url_token, { token })).body).toMatchObject({ deleted: false })
+  })
+
+  test('that are being used are broken off by a deletion, and not by time', async () => {
+    const content = noise(40 * MIB)
+    const push = async () => {
+      const { body } = await post([part(content), { name: 'push[expire_after_duration]', content: '0' }])
+      const [file] = await filesOf(body.url_token)
+      const reader = (await download(file?.url ?? '')).body?.getReader()
+      if (reader === undefined) throw new Error('there is no body')
+      await reader.read()
+      return { urlToken: body.url_token, reader }
+    }
+    const readOn = async (reader: ReadableStreamDefaultReader<Uint8Array>): Promise<number> => {
+      let bytes = 0
+      for (let read = await reader.read(); !read.done; read = await reader.read()) bytes += read.value.length
+      return bytes
+    }
+    const deleted = await push()
+    await api.expire(deleted.urlToken, { token })
+    await expect(readOn(deleted.reader)).rejects.toThrow()
+    const lapsed = await push()
+    api.clock.advance(15 * 60_000)
+    expect(await readOn(lapsed.reader)).toBeGreaterThan(39 * MIB)
   })
 })
 

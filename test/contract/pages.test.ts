@@ -203,6 +203,30 @@ describe('a secret link', () => {
     expect(preview.text).not.toContain('/expire"')
     expect(preview.headers.get('content-type')).toContain('text/html')
   })
+
+  test.each(['viewer', 'owner'])('of files lets its %s end the downloads of the last view', async (who) => {
+    const email = `files-of-${who}@example.org`
+    const token = await api.addAccount(email)
+    const { cookie, form } = await signIn(email)
+    const headers = { cookie }
+    const files = [{ filename: 'a.txt', data: 'aGVsbG8=' }]
+    const { html_url, url_token } = await api.create({ files, expire_after_views: 1 }, { token })
+    const { text } = await fetchPage(pathOf(html_url))
+    const opened = await send(pathOf(html_url), { nonce: nonceOf(text) })
+    const grant = /\/d\/[\w-]+/.exec(opened.text)?.[0] ?? ''
+    expect((await api.fetch(grant)).status).toBe(200)
+    const shown = who === 'viewer' ? opened : await fetchPage(`/pushes/${url_token}`, { headers })
+    expect(shown.text).toContain('Delete the files now, for good')
+    const nonce = nonceOf(shown.text, 'expire"')
+    const ended =
+      who === 'viewer'
+        ? await send(`/p/${url_token}/expire`, { nonce })
+        : await send(`/pushes/${url_token}/expire`, { nonce, form }, { headers })
+    expect(ended.status).toBe(who === 'viewer' ? 200 : 303)
+    expect((await api.retrieve(url_token)).body).toMatchObject({ deleted: true })
+    expect((await api.fetch(grant)).status).toBe(404)
+    expect((await fetchPage(`/pushes/${url_token}`, { headers })).text).not.toContain('/expire"')
+  })
 })
 
 describe('forms', () => {

@@ -97,8 +97,11 @@ test.each([
 
 test('a push expires by hand once, and not after it has run out of time', () => {
   const push = examplePush(NOW)
-  const deleted = expireByHand(push, NOW + 1)
+  const deleted = expireByHand(push, NOW + 1, { hasGrants: false })
   expect(deleted).toMatchObject({ expiredOn: NOW + 1, deleted: true })
-  expect(expireByHand(deleted, NOW + 2)).toBe(deleted)
-  expect(expireByHand(push, push.expiresAt)).toMatchObject({ expiredOn: push.expiresAt, deleted: false })
+  expect(expireByHand(deleted, NOW + 2, { hasGrants: true })).toBe(deleted)
+  expect(expireByHand(push, push.expiresAt, { hasGrants: false })).toMatchObject({
+    expiredOn: push.expiresAt,
+    deleted: false,
+  })
 })

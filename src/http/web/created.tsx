@@ -45,6 +45,7 @@ export function createCreatedPage({ answer, preview, nonces, now }: CreatedPageO
             urlToken={url_token}
             nonce={nonces.issue(`expire/${url_token}`)}
             isOwner={isOwner(addressed.push, guest.viewer.account)}
+            ends="push"
           />
         ) : null}
         <Another guest={guest} />

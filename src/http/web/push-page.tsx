@@ -65,13 +65,16 @@ export function createPushPages({ answer, pushes, nonces, now }: PushPageOptions
                 {words.say('push_look')}
               </a>
             </nav>
-            <ExpireForm
-              guest={guest}
-              urlToken={url_token}
-              nonce={nonces.issue(`expire/${url_token}`)}
-              isOwner
-            />
           </>
+        ) : null}
+        {live || owned.hasGrants ? (
+          <ExpireForm
+            guest={guest}
+            urlToken={url_token}
+            nonce={nonces.issue(`expire/${url_token}`)}
+            isOwner
+            ends={live ? 'push' : 'grants'}
+          />
         ) : null}
         <Log
           guest={guest}

@@ -128,7 +128,8 @@ export function createReceivePages({ answer, pushes, nonces, now }: ReceivePageO
 
   function answerRevealed(guest: Guest, retrieval: Extract<Retrieval, { outcome: 'view' }>): Response {
     const { push, urlToken } = retrieval
-    const canDelete = !isExpired(push, now()) && canExpire(push, guest.viewer.account)
+    const isLeft = !isExpired(push, now()) || retrieval.files.length > 0
+    const canDelete = isLeft && canExpire(push, guest.viewer.account)
     const content = (
       <Revealed
         guest={guest}

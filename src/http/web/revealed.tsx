@@ -31,6 +31,7 @@ export function Revealed({ guest, retrieval, expireNonce }: RevealedProps) {
           urlToken={urlToken}
           nonce={expireNonce}
           isOwner={isOwner(push, guest.viewer.account)}
+          ends={viewsRemaining(push) === 0 ? 'grants' : 'push'}
         />
       )}
     </>

@@ -163,6 +163,10 @@ export const ar: Catalogue = {
   expire_now: 'إنهاء الصلاحية الآن',
   expire_explained: 'يتوقف الرابط عن العمل فورًا لدى الجميع، ولا يمكن التراجع عن ذلك.',
   expire_submit: 'إنهاء الصلاحية الآن نهائيًا',
+  end_grants: 'حذف الملفات الآن',
+  end_grants_explained:
+    'لا يزال بإمكان آخر من فتح الرابط تنزيل الملفات. يُنهي الحذف ذلك فورًا، ولا يمكن التراجع عنه.',
+  end_grants_submit: 'حذف الملفات الآن نهائيًا',
 
   // Receiving
   receive_page: 'رابط خاص',

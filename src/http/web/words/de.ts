@@ -128,6 +128,10 @@ export const de: Catalogue = {
   expire_explained:
     'Der Link funktioniert sofort nicht mehr, für niemanden. Das lässt sich nicht rückgängig machen.',
   expire_submit: 'Jetzt endgültig ungültig machen',
+  end_grants: 'Dateien jetzt löschen',
+  end_grants_explained:
+    'Wer die Freigabe zuletzt geöffnet hat, kann ihre Dateien noch herunterladen. Das Löschen beendet das sofort und lässt sich nicht rückgängig machen.',
+  end_grants_submit: 'Dateien jetzt endgültig löschen',
 
   // Receiving
   receive_page: 'Privater Link',

@@ -120,6 +120,10 @@ export const en = {
   expire_now: 'Expire it now',
   expire_explained: 'The link stops working at once, for everybody. There is no way back.',
   expire_submit: 'Expire it now, for good',
+  end_grants: 'Delete its files now',
+  end_grants_explained:
+    'Whoever opened it last can still download its files. Deleting them ends that at once. There is no way back.',
+  end_grants_submit: 'Delete the files now, for good',
 
   // Receiving
   receive_page: 'Private link',

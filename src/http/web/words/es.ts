@@ -129,6 +129,10 @@ export const es: Catalogue = {
   expire_now: 'Hacer caducar ahora',
   expire_explained: 'El enlace deja de funcionar de inmediato, para todos. No se puede deshacer.',
   expire_submit: 'Hacer caducar ahora, definitivamente',
+  end_grants: 'Eliminar los archivos ahora',
+  end_grants_explained:
+    'La última persona que lo abrió todavía puede descargar los archivos. Al eliminarlos, eso termina de inmediato. No se puede deshacer.',
+  end_grants_submit: 'Eliminar los archivos definitivamente',
 
   // Receiving
   receive_page: 'Enlace privado',

@@ -129,6 +129,10 @@ export const fr: Catalogue = {
   expire_now: 'Faire expirer maintenant',
   expire_explained: 'Le lien cesse aussitôt de fonctionner, pour tout le monde. C’est irréversible.',
   expire_submit: 'Faire expirer définitivement',
+  end_grants: 'Supprimer les fichiers maintenant',
+  end_grants_explained:
+    'La dernière personne qui l’a ouvert peut encore télécharger les fichiers. La suppression y met fin aussitôt. C’est irréversible.',
+  end_grants_submit: 'Supprimer les fichiers définitivement',
 
   // Receiving
   receive_page: 'Lien privé',

@@ -119,6 +119,10 @@ export const ja: Catalogue = {
   expire_now: '今すぐ無効にする',
   expire_explained: 'リンクは誰に対してもすぐに使えなくなります。元に戻すことはできません。',
   expire_submit: '今すぐ完全に無効にする',
+  end_grants: 'ファイルを今すぐ削除する',
+  end_grants_explained:
+    '最後に開いた人は、まだファイルをダウンロードできます。削除するとすぐにできなくなります。元に戻すことはできません。',
+  end_grants_submit: 'ファイルを今すぐ完全に削除する',
 
   // Receiving
   receive_page: '非公開リンク',
