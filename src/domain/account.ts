@@ -1,6 +1,6 @@
 // An account and its API tokens: the rules that need no storage.
 
-import type { Problem } from './problems.ts'
+import type { Problem, Problems } from './problems.ts'
 import { DAY } from './time.ts'
 
 export const MIN_PASSWORD_LENGTH = 12
@@ -82,6 +82,15 @@ export function passwordProblem(password: string): Problem | null {
   if ([...password].length < MIN_PASSWORD_LENGTH) return { code: 'too_short', limit: MIN_PASSWORD_LENGTH }
   const isLong = Buffer.byteLength(password) > MAX_PASSWORD_BYTES
   return isLong ? { code: 'too_long_bytes', limit: MAX_PASSWORD_BYTES } : null
+}
+
+/** What is wrong with a new account by itself, field by field; nothing is looked up. */
+export function newAccountProblems({ email, password }: { email: string; password: string }): Problems {
+  const problem = passwordProblem(password)
+  return {
+    ...(parseEmail(email) === null ? { email: [{ code: 'not_email' as const }] } : {}),
+    ...(problem === null ? {} : { password: [problem] }),
+  }
 }
 
 /** What is wrong with the name of an API token, or null. */

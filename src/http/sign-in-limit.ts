@@ -1,76 +1,143 @@
-// How often somebody may try to sign in: counted before the try, given back when it was right.
+// How often somebody may try passwords, codes, one-time links and addresses: counted before the answer, given back for
+// what succeeded, and for what an overloaded server did not do.
 
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import { parseEmail } from '../domain/account.ts'
-import { DomainError } from '../domain/errors.ts'
+import { DomainError, isDomainError } from '../domain/errors.ts'
+import { MINUTE, type Now } from '../domain/time.ts'
 import { limitKey } from './client-address.ts'
+import { createTryBudget, type TryBudget } from './try-budget.ts'
 
-const WINDOW_SECONDS = 15 * 60
-/** From one address, for whatever accounts. */
-const TRIES_OF_ADDRESS = 50
+const WINDOW = 15 * MINUTE
 /** At one account from one address: who mistypes stays far below, and locks nobody else out. */
 const TRIES_OF_PAIR = 10
 /** At one account from everywhere: a password of twelve characters outlives this rate by ages. */
 const TRIES_OF_ACCOUNT = 100
+/** From one address, for whatever accounts. Wrong tries beyond it are told to be too many. */
+const TRIES_OF_ADDRESS = 50
+/** At each account beyond that: the right password of a neighbour behind the same address still works. */
+const OWN_TRIES_OF_PAIR = 3
+/** From one address in any case, because each costs the server some time. */
+const MOST_TRIES_OF_ADDRESS = 300
 /** At the codes of one account, which are short: whoever is here knows the password. */
 const TRIES_OF_CODE = 10
+/** E-mail addresses that turn out to be taken, asked from one network address. */
+const TAKEN_EMAILS = 10
+/** Accounts that one network address makes. */
+const NEW_ACCOUNTS = 50
+/** One-time links that do not exist. A right one always works. */
+const WRONG_LINKS = 30
 
 export type Attempt<T> = { work: () => Promise<T>; isRight: (result: T) => boolean }
 
+type Count = { budget: TryBudget; key: string }
+
+export type SignInLimitOptions = {
+  now: Now
+  /** Where people are signed in to this account: guesses from elsewhere do not lock them out. */
+  knownAddresses: (email: string) => string[]
+}
+
 export type SignInLimit = ReturnType<typeof createSignInLimit>
 
-/** `isKnownAddress`: whoever is signed in from there is not locked out by guesses from elsewhere. */
-export function createSignInLimit(isKnownAddress: (email: string, address: string) => boolean) {
-  const limiterOf = (points: number) => new RateLimiterMemory({ points, duration: WINDOW_SECONDS })
-  const addresses = limiterOf(TRIES_OF_ADDRESS)
-  const pairs = limiterOf(TRIES_OF_PAIR)
-  const accounts = limiterOf(TRIES_OF_ACCOUNT)
-  const codes = limiterOf(TRIES_OF_CODE)
+/** Every function throws `too_many`, with the seconds to wait. */
+export function createSignInLimit({ now, knownAddresses }: SignInLimitOptions) {
+  const budgetOf = (tries: number) => createTryBudget({ tries, window: WINDOW, now })
+  const pairs = budgetOf(TRIES_OF_PAIR)
+  const accounts = budgetOf(TRIES_OF_ACCOUNT)
+  const addresses = budgetOf(TRIES_OF_ADDRESS)
+  const addressesInAll = budgetOf(MOST_TRIES_OF_ADDRESS)
+  const codes = budgetOf(TRIES_OF_CODE)
+  const takenEmails = budgetOf(TAKEN_EMAILS)
+  const newAccounts = budgetOf(NEW_ACCOUNTS)
+  const wrongLinks = budgetOf(WRONG_LINKS)
 
-  type Count = [RateLimiterMemory, string]
+  type From = { email: string; address: string }
 
-  function countsOf(email: string, address: string): Count[] {
+  function isKnown({ email, address }: From): boolean {
     const from = limitKey(address)
-    const account = parseEmail(email) ?? 'none'
-    const ofAddress: Count[] = from === null ? [] : [[addresses, from]]
-    const ofAccount: Count[] = isKnownAddress(email, address) ? [] : [[accounts, account]]
-    return [...ofAddress, [pairs, `${from ?? 'here'} ${account}`], ...ofAccount]
+    return knownAddresses(email).some((known) => limitKey(known) === from)
   }
 
-  /** Counts a try; resolves to a function that takes it back. Throws `too_many` with the seconds to wait. */
-  async function count(tries: Count[]): Promise<() => Promise<void>> {
-    try {
-      for (const [limiter, key] of tries) await limiter.consume(key)
-    } catch (cause) {
-      if (!(cause instanceof RateLimiterRes)) throw cause
-      const retryAfter = Math.min(60, Math.max(1, Math.ceil(cause.msBeforeNext / 1000)))
-      throw new DomainError('too_many', `Too many tries: try again in ${retryAfter} s.`, { retryAfter })
-    }
-    return async () => {
-      for (const [limiter, key] of tries) await limiter.reward(key)
-    }
+  /** A try that is refused is not counted, so that nobody can spend the tries of others with it. */
+  async function tryPassword<T>(from: From, attempt: Attempt<T>): Promise<T> {
+    const client = limitKey(from.address)
+    const account = parseEmail(from.email) ?? 'none'
+    const pair: Count = { budget: pairs, key: `${client ?? 'here'} ${account}` }
+    if (isKnown(from)) return limitAttempt([pair], attempt)
+    const counts: Count[] = [pair, { budget: accounts, key: account }]
+    return client === null ? limitAttempt(counts, attempt) : tryFrom(client, { pair, counts }, attempt)
   }
 
-  /**
-   * Counts a try, works, and gives the try back when it was right or could not be made. Throws `too_many` with the
-   * seconds to wait, and whatever the work throws.
-   */
-  async function attempt<T>(tries: Count[], { work, isRight }: Attempt<T>): Promise<T> {
-    const takeBack = await count(tries)
-    try {
-      const result = await work()
-      if (isRight(result)) await takeBack()
-      return result
-    } catch (cause) {
-      await takeBack()
-      throw cause
-    }
+  type Tried = { pair: Count; counts: Count[] }
+
+  async function tryFrom<T>(client: string, { pair, counts }: Tried, attempt: Attempt<T>): Promise<T> {
+    const isBeyond = addresses.isSpent(client)
+    const hasOwnTries = pairs.spent(pair.key) < OWN_TRIES_OF_PAIR
+    if (isBeyond && !hasOwnTries) throw tooMany(addresses.wait(client))
+    const all = [...counts, { budget: addressesInAll, key: client }]
+    refuseSpent(all)
+    const result = await countAttempt([...all, { budget: addresses, key: client }], attempt)
+    if (isBeyond && !attempt.isRight(result)) throw tooMany(addresses.wait(client))
+    return result
+  }
+
+  /** Null when the link is wrong. */
+  function tryLink<T>(address: string, link: T | null): T | null {
+    if (link !== null) return link
+    const count = { budget: wrongLinks, key: limitKey(address) ?? 'here' }
+    refuseSpent([count])
+    count.budget.spend(count.key)
+    return null
+  }
+
+  /** `work` makes an account, and throws when it cannot. */
+  async function trySignUp<T>(address: string, work: () => Promise<T>): Promise<T> {
+    const client = limitKey(address)
+    const made: Count[] = client === null ? [] : [{ budget: newAccounts, key: client }]
+    const taken: Count = { budget: takenEmails, key: client ?? 'here' }
+    refuseSpent([...made, taken])
+    // How many accounts an address makes is counted whatever comes of them.
+    for (const { budget, key } of made) budget.spend(key)
+    return countAttempt([taken], { work, isRight: () => true })
   }
 
   return {
-    tryPassword: <T>(from: { email: string; address: string }, what: Attempt<T>): Promise<T> =>
-      attempt(countsOf(from.email, from.address), what),
-    tryCode: <T>(accountId: number, what: Attempt<T>): Promise<T> =>
-      attempt([[codes, String(accountId)]], what),
+    tryPassword,
+    tryCode: <T>(accountId: number, attempt: Attempt<T>): Promise<T> =>
+      limitAttempt([{ budget: codes, key: String(accountId) }], attempt),
+    tryLink,
+    trySignUp,
   }
+}
+
+/** Throws `too_many`, and counts nothing, when one of the budgets is spent. */
+function refuseSpent(counts: Count[]): void {
+  const spent = counts.find(({ budget, key }) => budget.isSpent(key))
+  if (spent !== undefined) throw tooMany(spent.budget.wait(spent.key))
+}
+
+/** Counts before the work begins, and takes that back when it succeeds or is not done. */
+async function countAttempt<T>(counts: Count[], { work, isRight }: Attempt<T>): Promise<T> {
+  const takeBacks = counts.map(({ budget, key }) => budget.spend(key))
+  const giveBack = () => {
+    for (const takeBack of takeBacks) takeBack()
+  }
+  try {
+    const result = await work()
+    if (isRight(result)) giveBack()
+    return result
+  } catch (cause) {
+    if (isDomainError(cause, 'overloaded')) giveBack()
+    throw cause
+  }
+}
+
+async function limitAttempt<T>(counts: Count[], attempt: Attempt<T>): Promise<T> {
+  refuseSpent(counts)
+  return countAttempt(counts, attempt)
+}
+
+function tooMany(wait: number): DomainError {
+  const retryAfter = Math.min(60, Math.max(1, Math.ceil(wait / 1000)))
+  return new DomainError('too_many', `Too many tries: try again in ${retryAfter} s.`, { retryAfter })
 }

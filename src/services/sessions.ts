@@ -136,16 +136,16 @@ export function createSessions({ store, keyring, lanes, now, systemNow }: Sessio
     )
   }
 
-  /** Whether somebody is signed in to the account from there: guesses from elsewhere do not lock them out. */
-  function isKnownAddress(email: string, ip: string): boolean {
+  /** Where somebody is signed in to the account. */
+  function knownAddresses(email: string): string[] {
     const parsed = parseEmail(email)
-    const account = parsed === null ? null : store.accounts.findAccount(parsed)
-    return account !== null && store.sessions.listSessions(account.id).some((session) => session.ip === ip)
+    const id = parsed === null ? null : store.accounts.findId(parsed)
+    return id === null ? [] : store.sessions.listSessions(id).map(({ ip }) => ip)
   }
 
   return {
     signIn,
-    isKnownAddress,
+    knownAddresses,
     readPending,
     confirmSignIn,
     beginFor,

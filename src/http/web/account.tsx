@@ -1,5 +1,6 @@
 // One's own account: password, second factor, browsers that are signed in, API tokens.
 
+import { passwordProblem } from '../../domain/account.ts'
 import { isDomainError } from '../../domain/errors.ts'
 import type { Problems } from '../../domain/problems.ts'
 import type { Sessions } from '../../services/sessions.ts'
@@ -55,6 +56,9 @@ export function createAccountPages({ answer, sessions, twoFactor, limit }: Accou
 
   async function changePassword(guest: Member, form: Form): Promise<Response> {
     const { visit } = guest.viewer
+    // Nothing is tried before: a new password that is too short costs no try at the present one.
+    const problem = passwordProblem(form.text('password'))
+    if (problem !== null) return show(guest, { passwordProblems: { password: [problem] }, status: 422 })
     const given = { current: form.text('current'), next: form.text('password'), visit }
     const work = () => sessions.changePassword(guest.session, given)
     try {

@@ -43,9 +43,9 @@ function plainName(name: string, { basePath }: CookiePlace): string {
 /** A trusted proxy says so, --base-url does of its own name, or the form of our own page that was sent over TLS. */
 function isSecure({ scheme, baseUrl, host, request }: Exchange): boolean {
   if (scheme !== null) return scheme === 'https'
-  const isOwnOverTls = (url: string | null) =>
-    url !== null && url.startsWith('https:') && URL.canParse(url) && new URL(url).host === host?.toLowerCase()
-  return isOwnOverTls(baseUrl) || isOwnOverTls(request.headers.get('origin'))
+  const isOwnOverTls = (url: string) =>
+    URL.canParse(url) && url.startsWith('https:') && new URL(url).host === host?.toLowerCase()
+  return isOwnOverTls(baseUrl) || isOwnOverTls(request.headers.get('origin') ?? '')
 }
 
 /** Lax, so that whoever follows a link to the lists is signed in there; every change is a form with a token besides. */

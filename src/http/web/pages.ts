@@ -55,7 +55,7 @@ export function createPages(options: PagesOptions) {
   const { pushes, sessions, twoFactor, now } = options
   const { answer } = options
   const nonces = createPageNonces(now)
-  const limit = createSignInLimit(sessions.isKnownAddress)
+  const limit = createSignInLimit({ now, knownAddresses: sessions.knownAddresses })
   const signIn = createSignInPages({ ...options, limit })
   const account = createAccountPages({ answer, sessions, twoFactor, limit })
   return {

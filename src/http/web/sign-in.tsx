@@ -176,6 +176,7 @@ function orTooMany<T>(tried: Promise<T>): Promise<T | 'too_many'> {
   })
 }
 
-function tooMany({ words }: Guest) {
+/** What a form shows again after too many tries. */
+export function tooMany({ words }: Guest) {
   return { status: 429, notice: words.say('sign_in_too_many'), headers: { 'retry-after': '60' } }
 }

@@ -1,5 +1,6 @@
 // What one-time links open: the first administrator's account, an invitation, a new password; and signing up.
 
+import { type AccountLink, newAccountProblems } from '../../domain/account.ts'
 import { DomainError, isDomainError } from '../../domain/errors.ts'
 import type { Problems } from '../../domain/problems.ts'
 import type { AccountLinks } from '../../services/account-links.ts'
@@ -11,7 +12,7 @@ import type { Form } from './form.ts'
 import type { Guest } from './guest.ts'
 import type { AnswerGuest } from './page.tsx'
 import { Input, NewPasswordInput, Notice, problemTexts } from './parts.tsx'
-import type { createSignInPages } from './sign-in.tsx'
+import { type createSignInPages, tooMany } from './sign-in.tsx'
 import type { WordKey } from './words/words.ts'
 
 export type WelcomePageOptions = {
@@ -36,6 +37,10 @@ type Shown = {
   email: string | null
   typedEmail?: string
   problems?: Problems
+  /** Above the form, in place of what its problems say. */
+  notice?: string
+  status?: number
+  headers?: Record<string, string>
 }
 
 export function createWelcomePages(options: WelcomePageOptions) {
@@ -46,16 +51,17 @@ export function createWelcomePages(options: WelcomePageOptions) {
     const { email, problems = {} } = shown
     const texts = problemTexts(problems, guest.words)
     const hasProblems = Object.keys(problems).length > 0
+    const { notice = hasProblems ? say('form_problems') : undefined } = shown
     const content = (
       <>
         <h1>{say(shown.title)}</h1>
         <p class="lead">{say(shown.lead)}</p>
         {shown.explained === undefined ? null : <p>{say(shown.explained)}</p>}
-        {hasProblems ? (
+        {notice === undefined ? null : (
           <Notice kind="bad">
-            <p>{say('form_problems')}</p>
+            <p>{notice}</p>
           </Notice>
-        ) : null}
+        )}
         <form method="post" action={guest.href(shown.action)} class="narrow">
           <Input
             id="email"
@@ -74,8 +80,8 @@ export function createWelcomePages(options: WelcomePageOptions) {
         </form>
       </>
     )
-    const status = hasProblems ? 422 : 200
-    return answer(content, { guest, title: say(shown.title), status, scripts: ['common'] })
+    const { status = hasProblems ? 422 : 200, headers = {} } = shown
+    return answer(content, { guest, title: say(shown.title), status, headers, scripts: ['common'] })
   }
 
   function linkForm(
@@ -83,7 +89,7 @@ export function createWelcomePages(options: WelcomePageOptions) {
     token: string,
     again: Pick<Shown, 'typedEmail' | 'problems'> = {},
   ): Response {
-    const link = accountLinks.findLink(token)
+    const link = findLink(guest, token)
     if (link === null) return lapsed(guest)
     return showForm(guest, {
       ...WORDS[link.purpose],
@@ -91,6 +97,11 @@ export function createWelcomePages(options: WelcomePageOptions) {
       email: link.email,
       ...again,
     })
+  }
+
+  /** Throws `too_many` for a wrong one after many others. */
+  function findLink({ viewer }: Guest, token: string): AccountLink | null {
+    return limit.tryLink(viewer.visit.ip, accountLinks.findLink(token))
   }
 
   function lapsed(guest: Guest): Response {
@@ -106,6 +117,7 @@ export function createWelcomePages(options: WelcomePageOptions) {
 
   async function useLink(guest: Guest, form: Form, { link = '' }: Params): Promise<Response> {
     const { visit } = guest.viewer
+    if (findLink(guest, link) === null) return lapsed(guest)
     const input = { token: link, email: form.text('email'), password: form.text('password'), visit }
     try {
       const account = await accountLinks.useLink(input)
@@ -116,7 +128,7 @@ export function createWelcomePages(options: WelcomePageOptions) {
     }
   }
 
-  function showSignUp(guest: Guest, again: Pick<Shown, 'typedEmail' | 'problems'> = {}): Response {
+  function showSignUp(guest: Guest, again: Partial<Shown> = {}): Response {
     if (!signups) throw new DomainError('not_found', 'not-found')
     const words = { title: 'sign_up_title', lead: 'sign_up_lead' } as const
     return showForm(guest, { ...words, action: '/sign-up', email: null, ...again })
@@ -125,15 +137,19 @@ export function createWelcomePages(options: WelcomePageOptions) {
   async function signUp(guest: Guest, form: Form): Promise<Response> {
     if (!signups) throw new DomainError('not_found', 'not-found')
     const input = { email: form.text('email'), password: form.text('password') }
-    const asker = { address: guest.viewer.visit.ip, about: 'signing up' }
+    const typedEmail = input.email
+    // What is wrong by itself says nothing about other accounts, and costs no try.
+    const problems = newAccountProblems(input)
+    if (Object.keys(problems).length > 0) return showSignUp(guest, { typedEmail, problems })
+    const { visit } = guest.viewer
+    const asker = { address: visit.ip, about: 'signing up' }
     const work = () => lanes(asker, () => accounts.addAccount({ ...input, isAdmin: false }))
     try {
-      // Counted whatever comes of it: this is how many accounts one address makes.
-      const from = { email: input.email, address: guest.viewer.visit.ip }
-      const account = await limit.tryPassword(from, { work, isRight: () => false })
-      return enterAfter(guest, await sessions.beginFor(account, guest.viewer.visit))
+      const account = await limit.trySignUp(visit.ip, work)
+      return enterAfter(guest, await sessions.beginFor(account, visit))
     } catch (cause) {
-      return showSignUp(guest, { typedEmail: input.email, problems: problemsOf(cause) })
+      if (isDomainError(cause, 'too_many')) return showSignUp(guest, { typedEmail, ...tooMany(guest) })
+      return showSignUp(guest, { typedEmail, problems: problemsOf(cause) })
     }
   }
 
