@@ -36,6 +36,7 @@ import { type AccountLinks, createAccountLinks } from './services/account-links.
 import { type Accounts, createAccounts } from './services/accounts.ts'
 import { type ApiTokens, createApiTokens } from './services/api-tokens.ts'
 import { createDownloads } from './services/downloads.ts'
+import { createIdempotency } from './services/idempotency.ts'
 import { createSharedLanes, type Lanes } from './services/lanes.ts'
 import { createPassphrases } from './services/passphrases.ts'
 import { createPushes } from './services/pushes.ts'
@@ -122,12 +123,8 @@ type StoreToServe = ServedConfig & {
 async function serveStore({ config, settings, store, log, failed, ports }: StoreToServe) {
   const accounts = createAccounts(store)
   const apiTokens = createApiTokens({ apiTokens: store.apiTokens, accounts })
-  const sweeper = createSweeper({
-    expiry: store.expiry,
-    files: store.files,
-    now: store.now,
-    purgeAfter: config.purgeAfter,
-  })
+  const { expiry, files, idempotencyKeys, now } = store
+  const sweeper = createSweeper({ expiry, files, idempotencyKeys, now, purgeAfter: config.purgeAfter })
   // Sign-ins and passphrases queue separately and take turns, so neither starves the other.
   const { first: lanes, second: passphraseLanes } = createSharedLanes({
     lanes: Math.max(1, availableParallelism() - 1),
@@ -233,6 +230,7 @@ function createHandle(parts: HandleParts) {
   const downloads = createDownloads({ store, keyring: store.keyring, now: store.now, relieve })
   const { keyring, now } = store
   const pushes = createPushes({ store, keyring, passphrases, grant: downloads.grant, now })
+  const idempotency = createIdempotency({ store, keyring, now })
   const bodyRoom = createBodyRoom({ maxBytes: maxBodyBytes(config), clientOf: limitKey })
   const body = bodyLimitsOf(config, bodyRoom.take)
   const { basePath } = hostRules
@@ -253,6 +251,7 @@ function createHandle(parts: HandleParts) {
     wordlist: assets.hrefOf('wordlist'),
     pushes,
     uploads,
+    idempotency,
     limits,
     body,
     now,
@@ -269,7 +268,7 @@ function createHandle(parts: HandleParts) {
   const routes = createRouteTable({
     assets,
     basePath,
-    endpoints: createPushEndpoints({ pushes, uploads, limits, body, now }),
+    endpoints: createPushEndpoints({ pushes, uploads, idempotency, limits, body, now }),
     answerDownload: createAnswerDownload(downloads),
     pages: createPageRoutes({ pages, getGuest, anonymousAccess: config.anonymousAccess }),
     version: { applicationVersion: version, anonymousAccess: config.anonymousAccess, limits },

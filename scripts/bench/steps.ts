@@ -58,7 +58,15 @@ async function measureStore(dataDir: string): Promise<Step[]> {
       ...sealSecrets({ payload: PAYLOAD, dataKey: newDataKey() }, opener),
       passphraseSalt: null,
     }
-    const common = { lookup, keyNumber: instanceKey.number, secrets, labels: null, files: [], visit: VISIT }
+    const common = {
+      lookup,
+      keyNumber: instanceKey.number,
+      secrets,
+      labels: null,
+      files: [],
+      visit: VISIT,
+      idempotency: null,
+    }
     made.push(
       await store.pushes.createPush({
         push: examplePush(Date.now(), { expireAfterViews: 1_000_000 }),

@@ -15,6 +15,8 @@ export type InstanceKey = {
   wrap: Uint8Array
   owner: Uint8Array
   grants: Uint8Array
+  idempotency: Uint8Array
+  forms: Uint8Array
 }
 
 /** The first key seals, all of them open. */
@@ -70,5 +72,7 @@ function deriveKey(number: number, key: Uint8Array): InstanceKey {
     wrap: subkey('wrap-subkey'),
     owner: subkey('owner'),
     grants: subkey('grants'),
+    idempotency: subkey('idempotency'),
+    forms: subkey('forms'),
   }
 }

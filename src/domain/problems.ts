@@ -5,7 +5,7 @@ import { DomainError } from './errors.ts'
 export type Problem =
   | { code: 'blank' | 'not_text' | 'not_unicode' | 'not_integer' | 'not_boolean' | 'not_web_address' }
   | { code: 'control_characters' | 'not_email' | 'email_taken' }
-  | { code: 'not_files' | 'files_disabled' | 'unavailable' | 'unavailable_list' }
+  | { code: 'not_files' | 'files_disabled' | 'unavailable' | 'unavailable_list' | 'key_reused' }
   | { code: 'too_long_bytes' | 'too_long_characters' | 'too_short'; limit: number }
   | {
       code: 'too_many_files' | 'too_many_tokens' | 'filename_too_long' | 'too_many_days' | 'too_few_days'
@@ -48,6 +48,8 @@ export function explainProblem(problem: Problem): string {
       return 'is not available'
     case 'unavailable_list':
       return 'are not available'
+    case 'key_reused':
+      return 'was used with other fields before'
     case 'too_long_bytes':
       return `is too long (at most ${problem.limit} bytes)`
     case 'too_long_characters':

@@ -79,6 +79,13 @@ export function countWrongTry(push: Push, now: number): Push {
     : { ...push, wrongTries: 1, wrongTriesSince: now, updatedAt: now }
 }
 
+/** The push as it was created, whatever happened to it since. */
+export function asCreated<P extends Push>(push: P): P {
+  const { createdAt } = push
+  const untouched = { updatedAt: createdAt, views: 0, wrongTries: 0, wrongTriesSince: createdAt }
+  return { ...push, ...untouched, expiredOn: null, deleted: false }
+}
+
 /** Ownership needs an account on both sides: an anonymous push is nobody's. */
 export function isOwner(push: Push, account: Account | null): boolean {
   return account !== null && push.ownerId !== null && push.ownerId === account.id

@@ -1,5 +1,6 @@
 // A queue before slow work: so many at a time, so many waiting, the rest refused. Those who wait take turns.
 
+import type { Viewer } from '../domain/audit.ts'
 import { DomainError } from '../domain/errors.ts'
 import { createWaitingLine, type Place, type WaitingLine } from './waiting-line.ts'
 
@@ -84,4 +85,9 @@ export function createNamedLanes(options: Omit<LanesOptions, 'lanes'>) {
       if (entry.users === 0) byName.delete(name)
     }
   }
+}
+
+/** An account takes turns with the others at its address. */
+export function askerOf({ account, visit }: Viewer, about: string): Asker {
+  return { address: visit.ip, about: account === null ? about : `${about} for account ${account.id}` }
 }

@@ -1,26 +1,23 @@
 // The use cases of a push: create, preview, retrieve, audit, expire, list. Decides, then calls the store.
 
 import type { InstanceKey, Keyring } from '../crypto/keyring.ts'
-import { type Opener, openSecrets, sealSecrets } from '../crypto/push-secrets.ts'
-import { isUrlToken, lookupOf, newUrlToken } from '../crypto/url-token.ts'
+import { type Opener, openSecrets } from '../crypto/push-secrets.ts'
+import { isUrlToken, lookupOf } from '../crypto/url-token.ts'
 import type { Account } from '../domain/account.ts'
 import type { AuditEntry, Viewer } from '../domain/audit.ts'
 import { DamageError, DomainError } from '../domain/errors.ts'
 import type { StoredFile } from '../domain/files.ts'
-import type { NewPush } from '../domain/new-push.ts'
-import { canExpire, isExpired, isOwner, type Push, passphraseLockedFor } from '../domain/push.ts'
+import { canExpire, isExpired, isOwner, passphraseLockedFor } from '../domain/push.ts'
 import type { Now } from '../domain/time.ts'
 import type { LivePush, StoredPush } from '../store/pushes.ts'
 import type { Store } from '../store/store.ts'
+import { createCreatePush } from './create-push.ts'
 import type { Downloads } from './downloads.ts'
-import { openFile, sealFile } from './file-names.ts'
-import { openLabels, sealLabels } from './labels.ts'
-import type { Asker } from './lanes.ts'
+import { openFile } from './file-names.ts'
+import { openLabels } from './labels.ts'
+import { type Asker, askerOf } from './lanes.ts'
 import { type Addressed, createOwnerLists, type Labelled, nameOf } from './owner-lists.ts'
 import type { Passphrases } from './passphrases.ts'
-import type { Upload } from './uploads.ts'
-
-export type Created = Labelled & { files: readonly StoredFile[] }
 
 /** A file and the sealed grant to download it. */
 export type GrantedFile = StoredFile & { grant: string }
@@ -54,29 +51,7 @@ export type PushesOptions = {
 
 export function createPushes({ store, keyring, passphrases, grant, now }: PushesOptions) {
   const lists = createOwnerLists({ store, keyring })
-
-  /** Name and note of an anonymous push come back in the answer and are not kept: nobody could ever read them. */
-  async function create(wanted: NewPush, { account, visit }: Viewer, upload: Upload): Promise<Created> {
-    await store.freeSpace.require()
-    const instanceKey = keyring.sealing
-    const urlToken = newUrlToken()
-    const lookup = lookupOf(urlToken, instanceKey.lookup)
-    const asker = askerOf({ account, visit }, 'creating')
-    const passphrase = wanted.passphrase === null ? null : await passphrases.derive(wanted.passphrase, asker)
-    const opener = { instanceKey, pushId: lookup, urlToken, passphraseKey: passphrase?.key ?? null }
-    const { dataKey } = upload
-    const files = upload.listFiles()
-    const sealed = sealSecrets({ payload: wanted.payload, dataKey }, opener)
-    const secrets = { ...sealed, passphraseSalt: passphrase?.salt ?? null }
-    const labels =
-      account === null ? null : sealLabels({ ...wanted, urlToken }, { instanceKey, pushId: lookup })
-    const push = begin(wanted, account, now())
-    const keyNumber = instanceKey.number
-    const sealedFiles = files.map((file) => sealFile(file, { pushId: lookup, dataKey, keyNumber }))
-    const stored = { push, lookup, keyNumber, secrets, labels, files: sealedFiles, visit }
-    const { name, note } = wanted
-    return { push: await store.pushes.createPush(stored), urlToken, name, note, files }
-  }
+  const create = createCreatePush({ store, keyring, passphrases, now })
 
   /** For the link alone: never a view. */
   function preview(urlToken: string): Addressed {
@@ -222,32 +197,6 @@ export function createPushes({ store, keyring, passphrases, grant, now }: Pushes
   }
 
   return { create, preview, retrieve, requireOwner, audit, auditAll, getOwned, expire, ...lists }
-}
-
-/** An account takes turns with the others at its address. */
-function askerOf({ account, visit }: Viewer, about: string): Asker {
-  return { address: visit.ip, about: account === null ? about : `${about} for account ${account.id}` }
-}
-
-function begin(wanted: NewPush, account: Account | null, now: number): Push {
-  const { kind, expireAfterDays, expireAfterViews, deletableByViewer, retrievalStep } = wanted
-  return {
-    kind,
-    ownerId: account?.id ?? null,
-    createdAt: now,
-    updatedAt: now,
-    expiresAt: now + wanted.lifetime,
-    expireAfterDays,
-    expireAfterViews,
-    views: 0,
-    deletableByViewer,
-    retrievalStep,
-    passphraseRequired: wanted.passphrase !== null,
-    wrongTries: 0,
-    wrongTriesSince: now,
-    expiredOn: null,
-    deleted: false,
-  }
 }
 
 /** Null without the right passphrase. A push that its own link does not open was altered on disk. */

@@ -10,6 +10,7 @@ export type Sweeper = ReturnType<typeof createSweeper>
 export type SweeperOptions = {
   expiry: Store['expiry']
   files: Pick<Store['files'], 'removeDue'>
+  idempotencyKeys: Pick<Store['idempotencyKeys'], 'removeLapsed'>
   now: Now
   /** Milliseconds that an owner's expired push is kept. */
   purgeAfter: number
@@ -20,7 +21,7 @@ export type LastSweep = Swept & { at: number }
 
 export type Swept = { expired: number; purged: number; files: number }
 
-export function createSweeper({ expiry, files, now, purgeAfter }: SweeperOptions) {
+export function createSweeper({ expiry, files, idempotencyKeys, now, purgeAfter }: SweeperOptions) {
   let running: Promise<Swept> | null = null
   let stopped = false
   let last: LastSweep | null = null
@@ -44,6 +45,7 @@ export function createSweeper({ expiry, files, now, purgeAfter }: SweeperOptions
     const expired = await attempt(() => repeat(expiry.expireLapsed))
     const anonymous = await purge('anonymous', ANONYMOUS_PURGE_AFTER)
     const owned = await purge('owned', purgeAfter)
+    await attempt(() => repeat(idempotencyKeys.removeLapsed))
     const swept = { expired, purged: anonymous + owned, files: await attempt(files.removeDue) }
     last = { at: now(), ...swept }
     if (failures.length > 1) throw new AggregateError(failures, failures.map(String).join('; '))

@@ -1,5 +1,6 @@
 // Uploads: files sealed to disk as they arrive, before the push they belong to exists.
 
+import { createDigest, type Digest } from '../crypto/digest.ts'
 import { newDataKey } from '../crypto/push-secrets.ts'
 import { randomBase32 } from '../crypto/random.ts'
 import { deriveFileKey, sealStream } from '../crypto/sealed-stream.ts'
@@ -9,6 +10,13 @@ import type { PushLimits } from '../domain/new-push.ts'
 import { invalidFields } from '../domain/problems.ts'
 import type { Store } from '../store/store.ts'
 import type { Relieve } from './relief.ts'
+
+/** A file as it was sent; `sha256` of its content, in hex. */
+export type FilePrint = { filename: string; contentType: string; size: number; sha256: string }
+
+type Begun = { id: string; isKept: boolean; file: StoredFile | null; print: FilePrint | null }
+
+type Counted = { size: number; digest: Digest | null }
 
 export type IncomingFile = { filename: string; contentType: string; content: AsyncIterable<Uint8Array> }
 
@@ -27,36 +35,48 @@ export type UploadsOptions = {
 }
 
 export function createUploads({ store, limits, relieve }: UploadsOptions) {
-  function begin() {
+  /** `isFingerprinted`: what the files hold is digested as they arrive, for `listPrints`. */
+  function begin({ isFingerprinted = false } = {}) {
     const dataKey = newDataKey()
+    let isKept = true
     // In the order of their beginning; small ones may end earlier than a large one before them.
-    const begun: { id: string; file: StoredFile | null }[] = []
+    const begun: Begun[] = []
 
     /** Seals the content to disk as it comes. Throws `too_large`, `invalid` or `disk_full`. */
     async function add({ filename, contentType, content }: IncomingFile): Promise<void> {
       const name = checkName(filename)
       if (begun.length >= limits.files)
         throw invalidFields({ files: [{ code: 'too_many_files', limit: limits.files }] })
-      const entry: (typeof begun)[number] = { id: randomBase32(ID_CHARACTERS), file: null }
+      const entry: Begun = { id: randomBase32(ID_CHARACTERS), isKept, file: null, print: null }
       begun.push(entry)
       const { id } = entry
-      await store.freeSpace.require()
-      const counted = { size: 0 }
-      const sealed = sealStream(count(content, counted), { id, key: deriveFileKey(dataKey, id) })
-      await store.files.keepFile(id, sealed)
+      const counted = { size: 0, digest: isFingerprinted ? createDigest() : null }
+      if (isKept) await keep(id, count(content, counted))
+      else await drain(count(content, counted))
       entry.file = { id, filename: name, contentType: safeContentType(contentType), size: counted.size }
+      entry.print = { filename, contentType, size: counted.size, sha256: counted.digest?.hex() ?? '' }
+    }
+
+    async function keep(id: string, content: AsyncIterable<Uint8Array>): Promise<void> {
+      await store.freeSpace.require()
+      await store.files.keepFile(id, sealStream(content, { id, key: deriveFileKey(dataKey, id) }))
     }
 
     function listFiles(): StoredFile[] {
       return begun.flatMap(({ file }) => file ?? [])
     }
 
-    async function* count(content: AsyncIterable<Uint8Array>, counted: { size: number }) {
+    function listPrints(): FilePrint[] {
+      return begun.flatMap(({ print }) => print ?? [])
+    }
+
+    async function* count(content: AsyncIterable<Uint8Array>, counted: Counted) {
       let checked = 0
       for await (const chunk of content) {
         counted.size += chunk.length
         if (counted.size > limits.fileBytes) throw tooLarge(limits.fileBytes)
-        if (counted.size - checked > SPACE_CHECK_BYTES) {
+        counted.digest?.update(chunk)
+        if (isKept && counted.size - checked > SPACE_CHECK_BYTES) {
           checked = counted.size
           await store.freeSpace.require()
         }
@@ -67,13 +87,23 @@ export function createUploads({ store, limits, relieve }: UploadsOptions) {
 
     /** Leaves nothing behind of an upload that came to nothing. */
     async function discard(): Promise<void> {
-      await Promise.all(begun.map(({ id }) => store.files.giveUpFile(id)))
+      const kept = begun.filter(({ isKept }) => isKept)
+      await Promise.all(kept.map(({ id }) => store.files.giveUpFile(id)))
     }
 
-    return { dataKey, listFiles, add, discard }
+    /** What comes from now on is a repeat: it is digested to be compared, and written nowhere. */
+    function compareOnly(): void {
+      isKept = false
+    }
+
+    return { dataKey, listFiles, listPrints, add, compareOnly, discard }
   }
 
   return { begin }
+}
+
+async function drain(content: AsyncIterable<Uint8Array>): Promise<void> {
+  for await (const _ of content);
 }
 
 function checkName(filename: string): string {

@@ -9,6 +9,7 @@ import signingIn from './migrations/0003-signing-in.sql' with { type: 'text' }
 import rowChecksums from './migrations/0004-row-checksums.sql' with { type: 'text' }
 import accountIds from './migrations/0005-account-ids.sql' with { type: 'text' }
 import grantedFiles from './migrations/0006-granted-files.sql' with { type: 'text' }
+import idempotencyKeys from './migrations/0007-idempotency-keys.sql' with { type: 'text' }
 import * as schema from './schema.ts'
 
 export const MIGRATIONS: readonly string[] = [
@@ -18,6 +19,7 @@ export const MIGRATIONS: readonly string[] = [
   rowChecksums,
   accountIds,
   grantedFiles,
+  idempotencyKeys,
 ]
 
 export function schemaVersion(database: Database): number {

@@ -8,6 +8,7 @@ import type { Push } from '../domain/push.ts'
 import type { AuditRows, LogEnd } from './audit-rows.ts'
 import type { Connection } from './database.ts'
 import type { FileRows } from './file-rows.ts'
+import type { IdempotencyRows } from './idempotency-keys.ts'
 import { placeholdersOf } from './placeholders.ts'
 import { prepareFind, prepareInsert, prepareUpdate } from './prepared.ts'
 import type { PushKeys } from './push-keys.ts'
@@ -44,11 +45,13 @@ export type PushRowsOptions = {
   audit: AuditRows
   keys: PushKeys
   files: FileRows
+  idempotency: Pick<IdempotencyRows, 'forgetAnswerOf'>
   /** Told when something is destroyed, so that the write-ahead log gets emptied after the commit. */
   onDestroyed: () => void
 }
 
-export function createPushRows({ connection, audit, keys, files, onDestroyed }: PushRowsOptions) {
+export function createPushRows(options: PushRowsOptions) {
+  const { connection, audit, keys, files, idempotency, onDestroyed } = options
   const { orm, database } = connection
   const id = sql.placeholder('id')
   const insertPush = prepareInsert(database, pushes)
@@ -104,6 +107,7 @@ export function createPushRows({ connection, audit, keys, files, onDestroyed }: 
   function destroy(row: PushRow, now: number, isLastView: boolean): void {
     destroyKey(row.id)
     deleteSecrets.run({ id: row.id })
+    idempotency.forgetAnswerOf(row.id)
     const when = isLastView ? { afterGrantsUntil: row.expiresAt } : 'at-once'
     if (row.files > 0) files.release({ pushId: row.id, now, when })
     onDestroyed()
@@ -120,6 +124,7 @@ export function createPushRows({ connection, audit, keys, files, onDestroyed }: 
   function remove(push: Pick<PushRow, 'id' | keyof LogEnd>, now: number): void {
     audit.remove(push)
     destroyKey(push.id)
+    idempotency.forgetAnswerOf(push.id)
     files.release({ pushId: push.id, now, when: 'at-once' })
     files.endGrants({ pushId: push.id, now })
     deletePush.run({ id: push.id })

@@ -11,6 +11,7 @@ import type { Connection } from './database.ts'
 import type { FileRows } from './file-rows.ts'
 import type { Files } from './files.ts'
 import type { Transact } from './group-commit.ts'
+import type { IdempotencyRows, KeyToStore } from './idempotency-keys.ts'
 import type { PushRow, PushRows } from './push-rows.ts'
 import { accounts } from './schema.ts'
 
@@ -36,6 +37,8 @@ export type PushToStore = {
   /** What the owner will see in lists; null for an anonymous push. */
   labels: SealedLabels | null
   files: SealedFile[]
+  /** The key that repeats the answer; null without one. */
+  idempotency: KeyToStore | null
   visit: Visit
 }
 
@@ -66,10 +69,11 @@ export function createPushes(options: {
   rows: PushRows
   files: FileRows
   fileFolder: Pick<Files, 'hasFile'>
+  idempotency: Pick<IdempotencyRows, 'insert'>
   transact: Transact
   now: Now
 }) {
-  const { rows, files, fileFolder, transact, now } = options
+  const { rows, files, fileFolder, idempotency, transact, now } = options
   const { orm } = options.connection
   const ownerById = orm
     .select()
@@ -84,6 +88,7 @@ export function createPushes(options: {
     secrets,
     labels,
     files: sealed,
+    idempotency: key,
     visit,
   }: PushToStore): Promise<StoredPush> {
     return transact(() => {
@@ -91,6 +96,7 @@ export function createPushes(options: {
       const row = rows.insert({ ...push, lookup, keyNumber, files: sealed.length }, secrets, visit)
       if (labels !== null) rows.insertLabels({ pushId: row.id, ...labels })
       files.attach(sealed.map((file, n) => ({ pushId: row.id, n, ...file })))
+      if (key !== null) idempotency.insert(key, { pushId: row.id, now: push.createdAt })
       return row
     }, GROWS)
   }

@@ -158,3 +158,16 @@ export const auditEntries = sqliteTable('audit_entries', {
   referrer: text().notNull(),
   checksum: integer(),
 })
+
+export const idempotencyKeys = sqliteTable('idempotency_keys', {
+  lookup: bytes().primaryKey().notNull(),
+  lapsesAt: integer('lapses_at').notNull(),
+  pushId: integer('push_id'),
+  slot: integer(),
+  checksum: integer(),
+})
+
+export const idempotencyAnswers = sqliteTable('idempotency_answers', {
+  slot: integer().primaryKey(),
+  answer: bytes().notNull(),
+})

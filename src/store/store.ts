@@ -26,6 +26,7 @@ import { createFiles } from './files.ts'
 import { type FolderLock, lockFolder, whileOpening } from './folder-lock.ts'
 import { createFreeSpace } from './free-space.ts'
 import { createGroupCommit, type OnStep } from './group-commit.ts'
+import { createIdempotencyKeys, createIdempotencyRows } from './idempotency-keys.ts'
 import { createClockMarker, readClockMark, requireIntact, verifyKeys } from './instance.ts'
 import { requireIntactLog } from './log-check.ts'
 import { migrate, requireCurrentSchema, requireOwnTables, schemaVersion } from './migrate.ts'
@@ -104,7 +105,9 @@ export function openAccountStore({ dataDir, now, onError }: AccountStoreOptions)
   const audit = createAuditRows(connection)
   const files = createFileRows(connection, () => undefined)
   const keys = createPushKeys(connection)
-  const rows = createPushRows({ connection, audit, keys, files, onDestroyed: () => undefined })
+  const onDestroyed = () => undefined
+  const idempotency = createIdempotencyRows(connection, onDestroyed)
+  const rows = createPushRows({ connection, audit, keys, files, idempotency, onDestroyed })
   const close = () => {
     truncateLog(connection.database)
     connection.close()
@@ -193,9 +196,11 @@ function serveFrom({ connection, keyring, lock, timers, options }: Parts) {
   const files = createFileStore({ files: fileFolder, rows: fileRows, transact, now })
   fileRows.giveUpUnfinished(now())
   const keys = createPushKeys(connection)
-  const rows = createPushRows({ connection, audit, keys, files: fileRows, onDestroyed: checkpointer.request })
+  const onDestroyed = checkpointer.request
+  const idempotency = createIdempotencyRows(connection, onDestroyed)
+  const rows = createPushRows({ connection, audit, keys, files: fileRows, idempotency, onDestroyed })
   const damage = createDamage(options.onError)
-  const shared = { connection, rows, files: fileRows, fileFolder, transact, now, damage }
+  const shared = { connection, rows, files: fileRows, fileFolder, idempotency, transact, now, damage }
   warnOf(options)
   timers.push(startScrub({ ...options, ...shared }))
   const accounts = createAccounts(shared)
@@ -221,6 +226,7 @@ function serveFrom({ connection, keyring, lock, timers, options }: Parts) {
     /** The clock of the app: the later of the system's and the last reading. */
     now,
     pushes: createPushes(shared),
+    idempotencyKeys: createIdempotencyKeys(shared),
     lists: createPushLists(shared),
     audit,
     files,

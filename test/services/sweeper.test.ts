@@ -4,7 +4,7 @@ import { expect, test } from 'bun:test'
 import { DAY } from '../../src/domain/time.ts'
 import { createSweeper } from '../../src/services/sweeper.ts'
 
-type Part = 'expire' | 'anonymous' | 'owned' | 'files'
+type Part = 'expire' | 'anonymous' | 'owned' | 'keys' | 'files'
 
 function sweeperWith({ failing }: { failing: Part | null }) {
   const done: Part[] = []
@@ -21,6 +21,7 @@ function sweeperWith({ failing }: { failing: Part | null }) {
       purgeExpired: ({ of }) => run(of)(),
     },
     files: { removeDue: run('files') },
+    idempotencyKeys: { removeLapsed: run('keys') },
     now: () => 100 * DAY,
     purgeAfter: DAY,
   })
@@ -30,14 +31,24 @@ function sweeperWith({ failing }: { failing: Part | null }) {
 test('all parts are done in their order, each until there is nothing left', async () => {
   const { sweeper, done } = sweeperWith({ failing: null })
   expect(await sweeper.sweep()).toEqual({ expired: 1, purged: 2, files: 1 })
-  expect(done).toEqual(['expire', 'expire', 'anonymous', 'anonymous', 'owned', 'owned', 'files'])
+  expect(done).toEqual([
+    'expire',
+    'expire',
+    'anonymous',
+    'anonymous',
+    'owned',
+    'owned',
+    'keys',
+    'keys',
+    'files',
+  ])
   expect(sweeper.last()).toMatchObject({ at: 100 * DAY, purged: 2 })
 })
 
-test.each<Part>(['expire', 'anonymous', 'owned', 'files'])('%s fails alone', async (failing) => {
+test.each<Part>(['expire', 'anonymous', 'owned', 'keys', 'files'])('%s fails alone', async (failing) => {
   const { sweeper, done } = sweeperWith({ failing })
   await expect(sweeper.sweep()).rejects.toThrow(`${failing} failed`)
-  const others = ['expire', 'anonymous', 'owned', 'files'].filter((part) => part !== failing)
+  const others = ['expire', 'anonymous', 'owned', 'keys', 'files'].filter((part) => part !== failing)
   expect([...new Set<string>(done)]).toEqual(others)
   expect(sweeper.last()).toMatchObject({ at: 100 * DAY })
 })

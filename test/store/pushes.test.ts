@@ -142,6 +142,9 @@ test('no query of a request, a list or the sweeper scans a table', () => {
     'SELECT id FROM pushes WHERE expired_on IS NOT NULL AND owner_id IS NOT NULL AND expired_on <= ? ORDER BY expired_on LIMIT 100',
     'SELECT id FROM pushes WHERE owner_id = ? AND (expired_on IS NOT NULL) = ? ORDER BY id DESC LIMIT 50',
     'SELECT id FROM pushes WHERE owner_id = ? LIMIT 100',
+    'SELECT * FROM idempotency_keys WHERE lookup = ?',
+    'SELECT * FROM idempotency_keys WHERE push_id = ?',
+    'SELECT * FROM idempotency_keys WHERE lapses_at <= ? ORDER BY lapses_at LIMIT 100',
     'SELECT * FROM api_tokens JOIN accounts ON accounts.id = account_id WHERE hash = ?',
   ]
   for (const sql of queries) {

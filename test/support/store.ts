@@ -82,6 +82,7 @@ export function storePush({ store, clock }: Pick<TestStore, 'store' | 'clock'>, 
     secrets,
     labels: null,
     files: [],
+    idempotency: null,
     visit: VISIT,
   })
 }

@@ -4,7 +4,7 @@ import { MAX_PAGE } from '../../domain/audit.ts'
 import type { SchemaName } from './schemas.ts'
 
 type Answer = { description: string; schema: SchemaName; headers?: Record<string, object> }
-type Status = 200 | 201 | 400 | 401 | 403 | 404 | 408 | 413 | 415 | 421 | 422 | 429 | 500 | 503 | 507
+type Status = 200 | 201 | 400 | 401 | 403 | 404 | 408 | 409 | 413 | 415 | 421 | 422 | 429 | 500 | 503 | 507
 
 const retryAfter = {
   'Retry-After': { description: 'Seconds.', schema: { type: 'integer', minimum: 1, maximum: 60 } },
@@ -16,6 +16,11 @@ const REFUSALS: Partial<Record<Status, Answer>> = {
   403: { description: 'Signed in, but not allowed.', schema: 'Error' },
   404: { description: 'No such push.', schema: 'Error' },
   408: { description: 'The body took too long.', schema: 'Error' },
+  409: {
+    description:
+      'The first request with this `Idempotency-Key` still runs, or the push that it made has ended.',
+    schema: 'Error',
+  },
   413: { description: 'The body is too large; names the limit and its flag.', schema: 'Error' },
   415: { description: 'This content type is not understood.', schema: 'Error' },
   421: { description: 'The Host is not a name of this server; names the flag to set.', schema: 'Error' },
@@ -79,6 +84,15 @@ const passphrase = [
 ]
 
 const accountOnly = [{ token: [] }, { userToken: [] }, { basic: [] }]
+const idempotencyKey = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description:
+    'Makes repeating safe, when an answer was lost: for 24 hours the same key with the same fields answers as the first time and creates nothing. With other fields it is 422. 22 to 128 printable characters, random, a new one for each push; it counts for the account, or without one for the address.',
+  schema: { type: 'string', minLength: 22, maxLength: 128 },
+  example: '9f1c6f0e-3d0b-4c58-9a53-0c1c7b8a2f7e',
+}
+
 const anybody = [{}, ...accountOnly]
 
 const formFields = {
@@ -123,10 +137,11 @@ export const OPERATIONS = {
     summary: 'Create a push',
     operationId: 'createPush',
     security: anybody,
+    parameters: [idempotencyKey],
     requestBody: createBody,
     responses: responses(
       { 201: { description: 'The push; hand `html_url` to the recipient.', schema: 'CreatedPush' } },
-      ...([400, 401, 408, 413, 415, 422, 507] as const),
+      ...([400, 401, 408, 409, 413, 415, 422, 507] as const),
     ),
   },
   retrieve: {

@@ -4,8 +4,9 @@ import type { AuditEntry } from '../../domain/audit.ts'
 import type { FileFacts } from '../../domain/files.ts'
 import { daysRemaining, isExpired, type Push, viewsRemaining } from '../../domain/push.ts'
 import { formatTime } from '../../domain/time.ts'
+import type { Created } from '../../services/create-push.ts'
 import type { Addressed, Labelled } from '../../services/owner-lists.ts'
-import type { Created, GrantedFile } from '../../services/pushes.ts'
+import type { GrantedFile } from '../../services/pushes.ts'
 
 export type PresentOptions = { baseUrl: string; now: number }
 
@@ -38,8 +39,11 @@ export function presentPush({ push, urlToken }: Addressed, { baseUrl, now }: Pre
 }
 
 /** For create: with name and note, never with the payload. */
-export function presentCreated(created: Created, options: PresentOptions) {
-  return { ...presentListed(created, options), files: created.files.map(presentFile) }
+export function presentCreated(created: Created, baseUrl: string) {
+  return {
+    ...presentListed(created, { baseUrl, now: created.push.createdAt }),
+    files: created.files.map(presentFile),
+  }
 }
 
 /** For the owner's lists. */

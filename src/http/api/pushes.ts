@@ -7,12 +7,14 @@ import { DomainError } from '../../domain/errors.ts'
 import type { PushLimits } from '../../domain/new-push.ts'
 import type { PushKind } from '../../domain/push.ts'
 import type { Now } from '../../domain/time.ts'
+import type { Attempt, Idempotency } from '../../services/idempotency.ts'
 import type { Pushes, Retrieval } from '../../services/pushes.ts'
 import type { Upload, Uploads } from '../../services/uploads.ts'
 import { answerJson } from '../answers.ts'
 import { type Exchange, queryOf } from '../exchange.ts'
 import type { Asked } from '../router.ts'
 import type { BodyLimits } from './body.ts'
+import { presentedKey } from './idempotency-key.ts'
 import type { FilePart } from './multipart.ts'
 import { readPushFields } from './push-body.ts'
 import { parseNewPush, requireFilesAllowed } from './push-input.ts'
@@ -45,27 +47,33 @@ export type PushEndpoints = ReturnType<typeof createPushEndpoints>
 export function createPushEndpoints(options: {
   pushes: Pushes
   uploads: Uploads
+  idempotency: Idempotency
   limits: PushLimits
   body: BodyLimits
   now: Now
 }) {
-  const { pushes, uploads, limits, body, now } = options
+  const { pushes, uploads, idempotency, limits, body, now } = options
   const presentation = ({ baseUrl }: Exchange) => ({ baseUrl, now: now() })
 
   async function createAs(asked: Asked, surface: Surface): Promise<Response> {
-    const upload = uploads.begin()
+    const presented = presentedKey(asked)
+    const attempt = presented === null ? null : idempotency.begin(presented)
+    const upload = uploads.begin({ isFingerprinted: attempt !== null })
+    if (attempt !== null && attempt.made !== null) upload.compareOnly()
     try {
-      return await createWith(upload, { asked, surface })
+      return await createWith(upload, { asked, surface, attempt })
     } catch (cause) {
-      // What cannot be given up now, on a disk that is full, is given up at the next start.
+      // If the full disk prevents cleanup now, the next start does it.
       await upload.discard().catch(() => undefined)
       throw cause
+    } finally {
+      attempt?.end()
     }
   }
 
-  type Creation = { asked: Asked; surface: Surface }
+  type Creation = { asked: Asked; surface: Surface; attempt: Attempt | null }
 
-  async function createWith(upload: Upload, { asked, surface }: Creation): Promise<Response> {
+  async function createWith(upload: Upload, { asked, surface, attempt }: Creation): Promise<Response> {
     const { exchange, viewer } = asked
     const onFile = async (file: FilePart) => {
       requireFilesAllowed(viewer, limits)
@@ -76,7 +84,8 @@ export function createPushEndpoints(options: {
     const wire = surface.kind === null ? given : { ...given, kind: surface.kind }
     const { push, files } = parseNewPush(wire, { viewer, limits, received: upload.listFiles().length })
     for (const { data, ...file } of files) await upload.add({ ...file, content: Readable.from([data]) })
-    return answerJson(201, presentCreated(await pushes.create(push, viewer, upload), presentation(exchange)))
+    const created = await pushes.create(push, { viewer, upload, attempt })
+    return answerJson(201, presentCreated(created, exchange.baseUrl))
   }
 
   async function retrieveAs(

@@ -76,7 +76,7 @@ export function createCreatePage(options: CreatePageOptions) {
       const received = upload.listFiles().length
       const given = { viewer: guest.viewer, limits, received, ...lifetime.options }
       const { push } = parseNewPush({ ...wire, ...lifetime.wire }, given)
-      const { urlToken } = await pushes.create(push, guest.viewer, upload)
+      const { urlToken } = await pushes.create(push, { viewer: guest.viewer, upload, attempt: null })
       return answerSeeOther(guest.href(`/p/${urlToken}/preview`))
     } catch (cause) {
       await upload.discard().catch(() => undefined)

@@ -5,6 +5,7 @@ import type { Now } from '../../domain/time.ts'
 import type { AccountLinks } from '../../services/account-links.ts'
 import type { Accounts } from '../../services/accounts.ts'
 import type { ApiTokens } from '../../services/api-tokens.ts'
+import type { Idempotency } from '../../services/idempotency.ts'
 import type { Lanes } from '../../services/lanes.ts'
 import { createPageNonces } from '../../services/page-nonces.ts'
 import type { Pushes } from '../../services/pushes.ts'
@@ -34,6 +35,7 @@ export type PagesOptions = {
   wordlist: string
   pushes: Pushes
   uploads: Uploads
+  idempotency: Idempotency
   limits: PushLimits
   body: BodyLimits
   now: Now

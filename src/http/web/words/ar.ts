@@ -401,6 +401,8 @@ export const ar: Catalogue = {
   problem_files_disabled: 'الملفات معطّلة على هذا الخادم.',
   problem_unavailable: 'هذا غير متاح هنا.',
   problem_unavailable_list: 'هذه غير متاحة هنا.',
+  problem_key_reused:
+    'سبق أن أُنشئ رابط بهذا النموذج بمحتوى آخر. لإنشاء رابط آخر بما تراه هنا، أرسل النموذج مرة أخرى.',
   problem_too_long_bytes: { other: 'طويل جدًا: الحد الأقصى {limit} بايت.' },
   problem_too_long_characters: { other: 'طويل جدًا: الحد الأقصى لعدد الأحرف {limit}.' },
   problem_too_short: { other: 'قصير جدًا: الحد الأدنى لعدد الأحرف {limit}.' },

@@ -357,6 +357,8 @@ export const de: Catalogue = {
   problem_files_disabled: 'Dateien sind auf diesem Server ausgeschaltet.',
   problem_unavailable: 'Das ist hier nicht verfügbar.',
   problem_unavailable_list: 'Diese sind hier nicht verfügbar.',
+  problem_key_reused:
+    'Mit diesem Formular wurde bereits ein Link erstellt, aber mit anderem Inhalt. Senden Sie das Formular erneut, um mit den jetzigen Angaben einen weiteren zu erstellen.',
   problem_too_long_bytes: {
     one: 'Zu lang: höchstens {limit} Byte.',
     other: 'Zu lang: höchstens {limit} Byte.',

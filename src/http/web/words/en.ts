@@ -342,6 +342,8 @@ export const en = {
   problem_files_disabled: 'Files are switched off on this server.',
   problem_unavailable: 'This is not available here.',
   problem_unavailable_list: 'These are not available here.',
+  problem_key_reused:
+    'This form has already created a push, with other content. To create another one with what you see here, send the form again.',
   problem_too_long_bytes: {
     one: 'Too long: at most {limit} byte.',
     other: 'Too long: at most {limit} bytes.',

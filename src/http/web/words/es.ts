@@ -355,6 +355,8 @@ export const es: Catalogue = {
   problem_files_disabled: 'Los archivos están desactivados en este servidor.',
   problem_unavailable: 'No está disponible aquí.',
   problem_unavailable_list: 'No están disponibles aquí.',
+  problem_key_reused:
+    'Este formulario ya creó un enlace, con otro contenido. Envíelo de nuevo para crear otro con lo que se ve aquí.',
   problem_too_long_bytes: {
     one: 'Demasiado largo: {limit} byte como máximo.',
     other: 'Demasiado largo: {limit} bytes como máximo.',

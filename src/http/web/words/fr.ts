@@ -357,6 +357,8 @@ export const fr: Catalogue = {
   problem_files_disabled: 'Les fichiers sont désactivés sur ce serveur.',
   problem_unavailable: 'Ce n’est pas disponible ici.',
   problem_unavailable_list: 'Ceux-ci ne sont pas disponibles ici.',
+  problem_key_reused:
+    'Ce formulaire a déjà créé un lien, avec un autre contenu. Envoyez-le de nouveau pour en créer un autre avec ce qui est affiché ici.',
   problem_too_long_bytes: {
     one: 'Trop long : {limit} octet au maximum.',
     other: 'Trop long : {limit} octets au maximum.',

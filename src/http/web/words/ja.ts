@@ -328,6 +328,8 @@ export const ja: Catalogue = {
   problem_files_disabled: 'このサーバーではファイルを利用できません。',
   problem_unavailable: 'ここでは利用できません。',
   problem_unavailable_list: 'これらはここでは利用できません。',
+  problem_key_reused:
+    'このフォームからはすでに別の内容でリンクが作成されています。表示されている内容で別のリンクを作成するには、フォームをもう一度送信してください。',
   problem_too_long_bytes: { other: '長すぎます。{limit} バイトまでです。' },
   problem_too_long_characters: { other: '長すぎます。{limit} 文字までです。' },
   problem_too_short: { other: '{limit} 文字以上にしてください。' },

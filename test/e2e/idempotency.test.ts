@@ -1,0 +1,93 @@
+// Idempotency keys across kill -9, and what the data folder keeps of them.
+
+import { Database } from 'bun:sqlite'
+import { afterAll, expect, test } from 'bun:test'
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { createStage, type Started } from '../support/binary.ts'
+import { findNeedles, readFolder } from '../support/needles.ts'
+
+const stage = createStage()
+afterAll(stage.clear)
+
+const GONE_WITHIN_MS = 10_000
+/** Milliseconds under load before each kill. */
+const MOMENTS = [30, 90, 200, 400]
+
+type Body = { url_token: string }
+
+const create = async (server: Started, key: string, payload = key): Promise<Body> => {
+  const response = await server.create({ payload }, { 'idempotency-key': key })
+  const body = await response.json()
+  expect({ status: response.status, body }).toEqual({ status: 201, body })
+  return body
+}
+
+function query<T>(server: Started, sql: string): T[] {
+  const database = new Database(join(server.dataDir, 'oncebox.db'), { readonly: true })
+  try {
+    return database.query<T, []>(sql).all()
+  } finally {
+    database.close()
+  }
+}
+
+test('whatever a kill left unanswered, each key makes one push in the end', async () => {
+  const dataDir = stage.folder()
+  const told = new Map<string, string | null>()
+  for (const moment of MOMENTS) {
+    const server = await stage.start({ dataDir })
+    let killed = false
+    const client = async () => {
+      while (!killed) {
+        const key = randomUUID()
+        told.set(key, null)
+        await create(server, key).then(
+          ({ url_token }) => told.set(key, url_token),
+          (cause) => {
+            if (!killed) throw cause
+          },
+        )
+      }
+    }
+    const clients = Array.from({ length: 16 }, client)
+    await Bun.sleep(moment)
+    killed = true
+    await server.end('SIGKILL')
+    await Promise.all(clients)
+  }
+  const server = await stage.start({ dataDir })
+  const unanswered = [...told.values()].filter((urlToken) => urlToken === null).length
+  expect(unanswered).toBeGreaterThan(0)
+  expect(told.size).toBeGreaterThan(unanswered + 50)
+  for (const [key, urlToken] of told) {
+    const [one, two] = await Promise.all([create(server, key), create(server, key).catch(() => null)])
+    if (urlToken !== null) expect(one.url_token).toBe(urlToken)
+    if (two !== null) expect(two.url_token).toBe(one.url_token)
+  }
+  expect(query<{ n: number }>(server, 'SELECT count(*) AS n FROM pushes')).toEqual([{ n: told.size }])
+})
+
+test('neither keys nor links are in the data folder, and answers go with their pushes', async () => {
+  const server = await stage.start()
+  const keys = Array.from({ length: 300 }, () => randomUUID())
+  const tokens: string[] = []
+  for (const key of keys) tokens.push((await create(server, key)).url_token)
+  const sealed = query<{ answer: Uint8Array }>(server, 'SELECT answer FROM idempotency_answers')
+  expect(sealed).toHaveLength(keys.length)
+  const plain = [...keys, ...tokens].map((text) => ({ name: text, bytes: Buffer.from(text) }))
+  expect(findNeedles(readFolder(server.dataDir), plain)).toEqual([])
+  const answers = sealed.map(({ answer }, index) => ({ name: `answer ${index}`, bytes: answer.slice(14) }))
+  expect(new Set(findNeedles(readFolder(server.dataDir), answers).map(({ name }) => name)).size).toBe(300)
+
+  const isDoomed = (index: number) => index % 7 < 5
+  for (const [index, urlToken] of tokens.entries())
+    if (isDoomed(index)) await server.retrieve(urlToken, { method: 'DELETE' })
+  const doomed = answers.filter((_, index) => isDoomed(index))
+  const deadline = performance.now() + GONE_WITHIN_MS
+  const remnants = () => findNeedles(readFolder(server.dataDir), doomed)
+  while (remnants().length > 0 && performance.now() < deadline) await Bun.sleep(300)
+  expect(remnants()).toEqual([])
+  // The others still answer.
+  expect((await create(server, keys[5]!)).url_token).toBe(tokens[5]!)
+})
