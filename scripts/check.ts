@@ -2,11 +2,11 @@
 // Its last line is the sum of the tests, `N passed, M failed`, in which another step that failed counts as one.
 
 import { delimiter, join } from 'node:path'
+import { BY_THEMSELVES, commandOf, QUICK, SIDE_BY_SIDE } from './tests.ts'
 
 const PROJECT = join(import.meta.dir, '..')
 const TOOLS = join(PROJECT, 'node_modules', '.bin')
 const BUN = process.execPath
-const E2E = 'test/e2e'
 
 const steps = {
   // Biome colours what goes to a file, too, unless told not to.
@@ -17,9 +17,10 @@ const steps = {
   types: { command: ['tsc', '--noEmit'], tests: false },
   readme: { command: [BUN, 'scripts/readme.ts', '--check'], tests: false },
   licenses: { command: [BUN, 'scripts/licenses.ts', '--check'], tests: false },
-  unit: { command: [BUN, 'test', '--timeout', '120000', `--path-ignore-patterns=${E2E}/**`], tests: true },
+  quick: { command: commandOf(QUICK, BUN), tests: true },
   build: { command: [BUN, 'scripts/build.ts'], tests: false },
-  e2e: { command: [BUN, 'test', '--timeout', '120000', E2E], tests: true },
+  slow: { command: commandOf(SIDE_BY_SIDE, BUN), tests: true },
+  alone: { command: commandOf(BY_THEMSELVES, BUN), tests: true },
 }
 
 type StepName = keyof typeof steps
@@ -31,7 +32,7 @@ interface Outcome {
 
 async function runStep(name: StepName): Promise<Outcome> {
   const { command, tests } = steps[name]
-  console.log(`\n== ${name}: ${command.join(' ').replace(BUN, 'bun')}`)
+  console.log(`\n== ${name}`)
   const env = { ...process.env, PATH: `${TOOLS}${delimiter}${process.env.PATH ?? ''}` }
   const [program = '', ...flags] = command
   const found = Bun.which(program, { PATH: env.PATH })

@@ -1,0 +1,35 @@
+// Which tests run together: the quick ones, the slow ones side by side, and those that measure alone.
+
+import { join } from 'node:path'
+import { Glob } from 'bun'
+
+const PROJECT = join(import.meta.dir, '..')
+/** These start processes or browsers, or try thousands of cases. */
+const SLOW = ['test/e2e', 'test/fuzz', 'test/selftest', 'test/cli']
+/** These measure time or memory, or fill a disk: others beside them would falsify what they find. */
+const ALONE = ['memory', 'overload', 'starting', 'page-looks', 'full-disk'].map(
+  (name) => `test/e2e/${name}.test.ts`,
+)
+
+export type Phase = { name: string; files: readonly string[]; workers: number }
+
+const ALL: readonly string[] = [...new Glob('test/**/*.test.ts').scanSync(PROJECT)].sort()
+const isSlow = (path: string) => SLOW.some((room) => path.startsWith(`${room}/`))
+
+/** Everything that needs neither the compiled binary nor a browser: the rules, the store and the contract. */
+export const QUICK_TESTS: readonly string[] = ALL.filter((path) => !isSlow(path))
+
+export const QUICK: Phase = { name: 'quick', files: QUICK_TESTS, workers: 2 }
+/** They wait more than they work, so there are more of them than cores. */
+export const SIDE_BY_SIDE: Phase = {
+  name: 'side by side',
+  files: ALL.filter((path) => isSlow(path) && !ALONE.includes(path)),
+  workers: 3,
+}
+export const BY_THEMSELVES: Phase = { name: 'alone', files: ALONE, workers: 1 }
+
+/** The command that runs one phase; `bun` is the path of Bun. */
+export function commandOf({ files, workers }: Phase, bun: string): string[] {
+  const parallel = workers === 1 ? [] : [`--parallel=${workers}`]
+  return [bun, 'test', ...parallel, '--timeout', '120000', ...files.map((file) => `./${file}`)]
+}
