@@ -11,6 +11,10 @@ export function answerJson(status: number, body: unknown, headers: AnswerHeaders
   })
 }
 
+export function answerText(text: string): Response {
+  return new Response(text, { headers: { 'content-type': 'text/plain; charset=utf-8', ...COMMON } })
+}
+
 /** To a page of this server, asked for with GET, whatever the request was. */
 export function answerSeeOther(location: string, headers: AnswerHeaders = {}): Response {
   return new Response(null, {

@@ -10,11 +10,10 @@ export function pathOf(url: string): string {
 
 /** A language as older servers and clients put it in front of a path, whether it is spoken here or not. */
 const LOCALE = '[a-z]{2}(?:-[A-Za-z]{2,4})?'
-const LOCALE_ALONE = new RegExp(`^${LOCALE}$`)
-
-export function isLocale(text: string): boolean {
-  return LOCALE_ALONE.test(text)
-}
+/** Paths behind a language, and in the route table. `/up` is no language. */
+const TRANSLATED = new RegExp(`^/(?::locale|(?!up(?:/|$))${LOCALE})(?:/.*)?$`)
+/** In front of these within the router, so that no other path with as many parts is taken for one. */
+const TRANSLATED_PREFIX = '/.locale'
 
 /** The previous version of the API: its clients may put a language first. Without `.json` the same paths are pages. */
 const PREVIOUS_API = new RegExp(`^(?:/${LOCALE})?(/[pfr](?:/.*)?)\\.json$`)
@@ -28,9 +27,10 @@ export const EXEMPT_PATHS: ReadonlySet<string> = new Set(['/api/v2/version', '/a
 
 /** A path of the route table as the router knows it. */
 export function routedPath(path: string): string {
-  if (!path.endsWith('.json')) return path
-  const plain = (PREVIOUS_API.exec(path) ?? PREVIOUS_LISTS.exec(path))?.[1]
-  return plain === undefined ? path : `${PREVIOUS_API_PREFIX}${plain}`
+  const isJson = path.endsWith('.json')
+  const plain = isJson ? (PREVIOUS_API.exec(path) ?? PREVIOUS_LISTS.exec(path))?.[1] : undefined
+  if (plain !== undefined) return `${PREVIOUS_API_PREFIX}${plain}`
+  return TRANSLATED.test(path) ? `${TRANSLATED_PREFIX}${path}` : path
 }
 
 /** The other way round. */
@@ -55,7 +55,8 @@ export function canonicalPath(path: string, basePath: string): string {
   }
   if (canonical.length > 1 && canonical.endsWith('/')) canonical = canonical.slice(0, -1)
   // Nobody outside needs to know how the router tells them apart.
-  if (canonical.startsWith(PREVIOUS_API_PREFIX)) return PREVIOUS_API_PREFIX
+  const prefix = [PREVIOUS_API_PREFIX, TRANSLATED_PREFIX].find((start) => canonical.startsWith(start))
+  if (prefix !== undefined) return prefix
   const isEndpoint = /^\/api\/v[12]\//.test(canonical) && canonical !== '/api/v2/openapi.json'
   if (isEndpoint && canonical.endsWith('.json')) return canonical.slice(0, -'.json'.length)
   return routedPath(canonical)

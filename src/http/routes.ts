@@ -1,6 +1,6 @@
 // Every URL of this server on one page, grouped by who may enter.
 
-import { answerJson } from './answers.ts'
+import { answerJson, answerText } from './answers.ts'
 import { OPERATIONS } from './api/operations.ts'
 import type { PushEndpoints } from './api/pushes.ts'
 import { presentVersion, type VersionFacts } from './api/version.ts'
@@ -11,6 +11,9 @@ import type { Route } from './router.ts'
 import type { Assets } from './web/assets.ts'
 import { createAnswerDocs } from './web/docs.tsx'
 import { createMovedRoutes } from './web/moved.ts'
+
+/** Robots Exclusion Protocol (RFC 9309). Pages say so as well, to robots that come by a link. */
+const NOTHING_TO_INDEX = 'User-agent: *\nDisallow: /\n'
 
 export type RouteTableOptions = {
   assets: Assets
@@ -38,6 +41,8 @@ export function createRouteTable(options: RouteTableOptions): Route[] {
     get('/api/v2/docs', 'open', createAnswerDocs(assets, basePath)),
     get('/d/:grant', 'open', answerDownload),
     get('/assets/:name', 'open', assets.answer),
+    get('/favicon.ico', 'open', assets.answerFavicon),
+    get('/robots.txt', 'open', () => answerText(NOTHING_TO_INDEX)),
     get('/api/v1/version', 'open', () => answerJson(200, previousFacts), PREVIOUS_VERSION_OPERATION),
     ...createMovedRoutes(basePath),
     get('/up', 'open', () => answerUp(isAlive())),

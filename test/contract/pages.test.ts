@@ -124,7 +124,7 @@ describe('a secret link', () => {
 
   test('sets no cookie, whatever happens on it', async () => {
     const { html_url } = await api.create({ passphrase: 'sesame' })
-    const path = `${pathOf(html_url)}?lang=de`
+    const path = `${pathOf(html_url)}?locale=de`
     const shown = await fetchPage(path)
     const wrong = await send(path, { nonce: nonceOf(shown.text), passphrase: 'x' })
     const right = await send(path, { nonce: nonceOf(wrong.text), passphrase: 'sesame' })

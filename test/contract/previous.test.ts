@@ -388,15 +388,15 @@ describe('older links lead to the page of the push', () => {
     leads('/r/abc-1_23', '/p/abc-1_23'),
     leads('/f/abc123/r', '/p/abc123/r'),
     leads('/r/abc123/r?x', '/p/abc123/r?x'),
-    leads('/en/p/abc123', '/p/abc123'),
-    leads('/pt-BR/p/abc123/r', '/p/abc123/r'),
-    leads('//en//p//abc123/', '/p/abc123'),
+    leads('/en/p/abc123', '/p/abc123?locale=en'),
+    leads('/pt-BR/p/abc123/r', '/p/abc123/r?locale=pt-BR'),
+    leads('//en//p//abc123/', '/p/abc123?locale=en'),
     ask('GET /f/%0d%0aset-cookie:x', { status: 404 }),
     ask('GET /f/%2F%2Fevil.example', { status: 404 }),
     ask('GET /english/p/abc123', { status: 404 }),
     ask('POST /f/abc123', { status: 405, headers: { allow: 'GET, HEAD' } }),
   ])
-  runScenarios([leads('/box/f/abc123', '/box/p/abc123'), leads('/en/p/abc123', '/box/p/abc123')], {
+  runScenarios([leads('/box/f/abc123', '/box/p/abc123'), leads('/en/p/abc123', '/box/p/abc123?locale=en')], {
     flags: { 'base-url': 'https://localhost/box' },
   })
 })

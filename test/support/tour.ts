@@ -328,7 +328,7 @@ export const STOPS: Stop[] = [
   },
   { name: 'missing', as: 'stranger', visit: (page, { url }) => page.goto(`${url}/nowhere`) },
   { name: 'previous-api', as: 'stranger', visit: (page, { url }) => page.goto(`${url}/api`) },
-  { name: 'arabic', as: 'stranger', visit: (page, { url }) => page.goto(`${url}/?lang=ar`) },
-  { name: 'german', as: 'stranger', visit: (page, { url }) => page.goto(`${url}/?lang=de`) },
-  { name: 'japanese', as: 'stranger', visit: (page, { url }) => page.goto(`${url}/?lang=ja`) },
+  { name: 'arabic', as: 'stranger', visit: (page, { url }) => page.goto(`${url}/?locale=ar`) },
+  { name: 'german', as: 'stranger', visit: (page, { url }) => page.goto(`${url}/?locale=de`) },
+  { name: 'japanese', as: 'stranger', visit: (page, { url }) => page.goto(`${url}/?locale=ja`) },
 ]

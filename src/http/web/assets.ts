@@ -12,6 +12,7 @@ import create from './browser/create.js' with { type: 'text' }
 import docsStart from './browser/docs-start.js' with { type: 'text' }
 import generator from './browser/generator.js' with { type: 'text' }
 import receive from './browser/receive.js' with { type: 'text' }
+import favicon from './favicon.ico' with { type: 'file' }
 import icon from './icon.svg' with { type: 'text' }
 import style from './style.css' with { type: 'text' }
 
@@ -46,6 +47,17 @@ export function createAssets({ version, basePath }: { version: string; basePath:
   const byName = new Map<string, Asset>(Object.values(assets).map((asset) => [asset.name, asset]))
   const compressed = new Map<string, Promise<Bytes>>()
 
+  /** For browsers and programs that ask for it by its customary name; pages link to the icon that it was drawn from. */
+  async function answerFavicon(): Promise<Response> {
+    return new Response(await Bun.file(favicon).bytes(), {
+      headers: {
+        'content-type': 'image/x-icon',
+        'cache-control': 'public, max-age=86400',
+        'x-content-type-options': 'nosniff',
+      },
+    })
+  }
+
   async function answer({ exchange, params }: Asked): Promise<Response> {
     const asset = byName.get(params.name ?? '')
     if (asset === undefined) throw new DomainError('not_found', 'not-found')
@@ -71,6 +83,7 @@ export function createAssets({ version, basePath }: { version: string; basePath:
 
   return {
     answer,
+    answerFavicon,
     /** Where a page finds an asset: only the path, so that it is always the page's own origin. */
     hrefOf: (name: keyof typeof assets): string => `${basePath}/assets/${assets[name].name}`,
   }

@@ -7,7 +7,12 @@ import type { CurrentSession, Sessions } from '../../services/sessions.ts'
 import { type Exchange, queryOf, visitOf } from '../exchange.ts'
 import { pathOf } from '../paths.ts'
 import { languageCookie, languageIn, sessionTokenIn } from './cookies.ts'
-import { chooseLanguage, type Language, type Words, wordsOf } from './words/words.ts'
+import { chooseLanguage, type Language, languageOf, type Words, wordsOf } from './words/words.ts'
+
+/** In the query of any page. */
+export const LANGUAGE_PARAMETER = 'locale'
+/** What our own pages called it at first. */
+const OLDER_PARAMETER = 'lang'
 
 export type Guest = {
   exchange: Exchange
@@ -20,7 +25,7 @@ export type Guest = {
   /** The path of this page, as `href` takes it. */
   path: string
   basePath: string
-  /** What is remembered of the language that was asked for; null when none was. */
+  /** What is remembered of the language that was asked for; null when none was that is spoken here. */
   languageCookie: string | null
 }
 
@@ -44,10 +49,10 @@ export function createGetGuest({ findSession, basePath, onError }: GuestOptions)
   function describe(exchange: Exchange, session: CurrentSession | null): Guest {
     const { request } = exchange
     const query = queryOf(exchange)
-    const asked = query.get('lang')
+    const asked = query.get(LANGUAGE_PARAMETER) ?? query.get(OLDER_PARAMETER)
     const accepted = request.headers.get('accept-language')
     const language = chooseLanguage({ asked, kept: languageIn({ exchange, basePath }), accepted })
-    const isAsked = asked === language
+    const isAsked = languageOf(asked) === language
     return {
       exchange,
       words: wordsOf(language),
@@ -66,9 +71,14 @@ export function createGetGuest({ findSession, basePath, onError }: GuestOptions)
   return getGuest
 }
 
+/** The query of a page without the language that was asked for. */
+export function otherFields({ query }: Guest): [string, string][] {
+  return [...query].filter(([name]) => name !== LANGUAGE_PARAMETER && name !== OLDER_PARAMETER)
+}
+
 function withLanguage(path: string, language: Language): string {
   const [address = '', fragment] = path.split('#')
-  const asked = `${address}${address.includes('?') ? '&' : '?'}lang=${language}`
+  const asked = `${address}${address.includes('?') ? '&' : '?'}${LANGUAGE_PARAMETER}=${language}`
   return fragment === undefined ? asked : `${asked}#${fragment}`
 }
 

@@ -4,7 +4,7 @@ import type { ComponentChildren, JSX } from 'preact'
 import { renderToString } from 'preact-render-to-string'
 import { type AnswerHeaders, answerPage } from '../answers.ts'
 import type { Assets, ScriptName } from './assets.ts'
-import type { Guest } from './guest.ts'
+import { type Guest, LANGUAGE_PARAMETER, otherFields } from './guest.ts'
 import { LANGUAGE_NAMES, LANGUAGES } from './words/words.ts'
 
 export type PageOptions = {
@@ -119,8 +119,11 @@ function Footer({ guest, languageSwitch, isBranded }: FooterProps) {
       {isBranded ? <a href={`${basePath}/api/v2/docs`}>{words.say('api_reference')}</a> : null}
       {languageSwitch ? (
         <form method="get" action={`${basePath}${path}`} class="language">
+          {otherFields(guest).map(([name, value], at) => (
+            <input key={at} type="hidden" name={name} value={value} />
+          ))}
           <label for="language">{words.say('language')}</label>
-          <select id="language" name="lang" data-submits>
+          <select id="language" name={LANGUAGE_PARAMETER} data-submits>
             {LANGUAGES.map((language) => (
               <option key={language} value={language} lang={language} selected={language === words.language}>
                 {LANGUAGE_NAMES[language]}

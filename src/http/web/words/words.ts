@@ -114,7 +114,8 @@ export function chooseLanguage(wanted: {
   return tags.map(languageOf).find((language) => language !== null) ?? 'en'
 }
 
-function languageOf(tag: string | null): Language | null {
+/** The language of a tag (BCP 47) if it is spoken here, whatever the country. */
+export function languageOf(tag: string | null): Language | null {
   const primary = tag?.toLowerCase().split('-', 1)[0]
   return LANGUAGES.find((language) => language === primary) ?? null
 }

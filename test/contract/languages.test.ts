@@ -1,0 +1,210 @@
+// The language of pages: asked for in the address, behind older links, kept for who stays, and no cookie for who receives.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type Api, startApi } from '../support/api.ts'
+import type { Init } from '../support/instance.ts'
+
+const PASSWORD = 'correct horse battery'
+const FORM = 'application/x-www-form-urlencoded'
+const NO_PUSH = '0123456789abcdefghjkmnpqrs'
+
+let api: Api
+let cookie: string
+let urlToken: string
+
+beforeAll(async () => {
+  api = await startApi()
+  await api.accounts().addAccount({ email: 'ann@example.org', password: PASSWORD, isAdmin: true })
+  const body = new URLSearchParams({ email: 'ann@example.org', password: PASSWORD }).toString()
+  const entered = await api.fetch('/sign-in', { method: 'POST', body, headers: { 'content-type': FORM } })
+  cookie = entered.headers.get('set-cookie')?.split(';', 1)[0] ?? ''
+  urlToken = (await api.create({ passphrase: 'sesame' })).url_token
+})
+
+afterAll(() => api.close())
+
+async function ask(path: string, init: Init = {}) {
+  const response = await api.fetch(path, init)
+  const text = await response.text()
+  const { status, headers } = response
+  const language = /<html lang="(\w+)"/.exec(text)?.[1] ?? null
+  return { status, text, language, cookie: headers.get('set-cookie'), location: headers.get('location') }
+}
+
+const german = { 'accept-language': 'de-AT,de;q=0.9' }
+
+describe('?locale= is understood', () => {
+  const receiving = () => [`/p/${urlToken}`, `/p/${urlToken}/r`, `/p/${NO_PUSH}`, '/p/%']
+  const open = ['/', '/sign-in', '/sign-up', '/api', '/nowhere', '/welcome/x']
+  const members = [
+    '/pushes',
+    '/account',
+    '/account/two-factor',
+    '/users/token',
+    '/admin',
+    `/pushes/${NO_PUSH}`,
+  ]
+
+  test.each([...open, ...members])('on %s, whose cookie keeps it', async (path) => {
+    const headers = { cookie, ...german }
+    const shown = await ask(`${path}?locale=fr`, { headers })
+    expect([shown.language, shown.status]).not.toContain(500)
+    expect(shown.language).toBe('fr')
+    expect(shown.cookie).toMatch(/^oncebox_language=fr;/)
+    expect((await ask(`${path}?locale=fr-CA`, { headers })).language).toBe('fr')
+  })
+
+  test('on the page of a push that was created', async () => {
+    expect((await ask(`/p/${urlToken}/preview?locale=ja`)).language).toBe('ja')
+  })
+
+  test('on the pages of receivers, who get no cookie', async () => {
+    for (const path of receiving()) {
+      const shown = await ask(`${path}?locale=es`, { headers: german })
+      expect({ path, language: shown.language }).toEqual({ path, language: 'es' })
+      expect({ path, cookie: shown.cookie }).toEqual({ path, cookie: null })
+    }
+  })
+
+  test('by forms and links of the page, which keep it', async () => {
+    const receive = (await ask(`/p/${urlToken}/r?locale=ar`)).text
+    expect(receive).toContain('dir="rtl"')
+    expect(receive).toContain(`action="/p/${urlToken}/r?locale=ar"`)
+    const home = (await ask('/?locale=ar')).text
+    expect(home).toContain('href="/sign-in?locale=ar"')
+    expect(home).toContain('name="locale"')
+  })
+
+  test('before what our own pages asked with at first', async () => {
+    expect((await ask('/?lang=de')).language).toBe('de')
+    expect((await ask('/?lang=de&locale=fr')).language).toBe('fr')
+  })
+
+  test.each(['it', 'xx', '', 'pt-BR', '../../etc', '%3Cscript%3E', 'DE%00', 'en_US'.repeat(50)])(
+    'and %p, which is not spoken here, is passed over for what the browser wants',
+    async (locale) => {
+      const shown = await ask(`/p/${urlToken}/r?locale=${locale}`, { headers: german })
+      expect([shown.status, shown.language, shown.cookie]).toEqual([200, 'de', null])
+      const home = await ask(`/?locale=${locale}`, {
+        headers: { 'accept-language': 'fr', cookie: 'oncebox_language=ja' },
+      })
+      expect([home.status, home.language, home.cookie]).toEqual([200, 'ja', null])
+      expect(home.text).not.toContain('<script>')
+      expect(home.text).not.toContain('?locale=')
+    },
+  )
+
+  test('in place of a language that was kept', async () => {
+    const headers = { cookie: 'oncebox_language=ja' }
+    expect((await ask('/?locale=de', { headers })).language).toBe('de')
+  })
+
+  test('through a sign-in that it leads to', async () => {
+    const { location } = await ask('/users/token?locale=de')
+    expect(location).toBe('/sign-in?next=%2Fusers%2Ftoken%3Flocale%3Dde&locale=de')
+    const { text } = await ask(location ?? '')
+    expect(text).toContain('<html lang="de"')
+    expect(text).toMatch(/<input type="hidden" name="next" value="\/users\/token\?locale=de"\/>/)
+  })
+
+  test('and changing it keeps what else the address says', async () => {
+    const { text } = await ask('/pushes?show=expired&q=a%22b&locale=de&lang=fr', { headers: { cookie } })
+    const form = /<form method="get" action="\/pushes" class="language">.*?<\/form>/s.exec(text)?.[0] ?? ''
+    expect(
+      [...form.matchAll(/type="hidden" name="(\w+)" value="([^"]*)"/g)].map(([, ...pair]) => pair),
+    ).toEqual([
+      ['show', 'expired'],
+      ['q', 'a&quot;b'],
+    ])
+  })
+
+  test('by no endpoint of the API', async () => {
+    const { body } = await api.call(`/p/${NO_PUSH}.json?locale=de`)
+    expect(body).toEqual({ error: 'not-found' })
+  })
+})
+
+describe('older links', () => {
+  test.each([
+    ['/en', '/?locale=en'],
+    ['/de/', '/?locale=de'],
+    ['/it', '/?locale=it'],
+    ['/pt-BR?a=b', '/?a=b&locale=pt-BR'],
+    ['/de/p/abc', '/p/abc?locale=de'],
+    ['/de/p/abc/r?passphrase=a%26b', '/p/abc/r?passphrase=a%26b&locale=de'],
+    ['/de/p/abc?locale=fr&x=1&', '/p/abc?x=1&locale=de'],
+    ['/de/f/abc/passphrase', '/p/abc?locale=de'],
+    ['/zh-CN/r/abc/preview', '/p/abc/preview?locale=zh-CN'],
+    ['/f/abc/passphrase', '/p/abc'],
+    ['/r/abc/passphrase?locale=de', '/p/abc?locale=de'],
+    ['/p/abc/passphrase?a=b', '/p/abc?a=b'],
+    ['/de/p/abc/passphrase', '/p/abc?locale=de'],
+    ['/f/abc?', '/p/abc?'],
+    ['/de/users/token', '/users/token?locale=de'],
+    ['/api_tokens', '/users/token'],
+    ['/de/api_tokens', '/users/token?locale=de'],
+    ['//de//p//abc//', '/p/abc?locale=de'],
+  ])('%s leads to %s', async (path, location) => {
+    for (const method of ['GET', 'HEAD']) {
+      const answer = await ask(path, { method })
+      expect([answer.status, answer.location, answer.cookie]).toEqual([301, location, null])
+    }
+  })
+
+  test.each(['/it/p/', '/de/f/', '/fr-CA/r/'])(
+    'that begin with %s end on the page of the push',
+    async (start) => {
+      const moved = await ask(`${start}${urlToken}`, { headers: german })
+      const shown = await ask(moved.location ?? '', { headers: german })
+      expect([shown.status, shown.language, shown.cookie]).toEqual([
+        200,
+        start.startsWith('/fr') ? 'fr' : 'de',
+        null,
+      ])
+    },
+  )
+
+  test.each([
+    ['GET', '/english', 404],
+    ['GET', '/EN', 404],
+    ['GET', '/en/nothing', 404],
+    ['GET', '/en/p', 404],
+    ['GET', '/en/p/abc/more', 404],
+    ['GET', '/en/p/a%2Fb', 404],
+    ['GET', '/.locale/en', 404],
+    ['GET', '/.locale/en/p/abc', 404],
+    ['POST', '/nothing', 404],
+    ['POST', '/english/p/abc', 404],
+    ['POST', '/en', 405],
+    ['POST', '/en/p/abc', 405],
+    ['GET', '/sign-out', 405],
+    ['GET', '/up', 200],
+  ])('%s %s is %i', async (method, path, status) => {
+    expect((await ask(path, { method })).status).toBe(status)
+  })
+})
+
+describe('what robots and browsers ask for by itself', () => {
+  test('says that nothing is to be indexed', async () => {
+    const answer = await api.fetch('/robots.txt')
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8'])
+    expect(await answer.text()).toBe('User-agent: *\nDisallow: /\n')
+  })
+
+  test('is an icon', async () => {
+    const answer = await api.fetch('/favicon.ico')
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'image/x-icon'])
+    const bytes = await answer.bytes()
+    expect([...bytes.slice(0, 4)]).toEqual([0, 0, 1, 0])
+    const head = await api.fetch('/favicon.ico', { method: 'HEAD' })
+    expect(head.headers.get('content-length')).toBe(String(bytes.length))
+  })
+
+  test('is under a base path as well', async () => {
+    const under = await startApi({ flags: { 'base-url': 'https://localhost/box' } })
+    for (const path of ['/box/robots.txt', '/robots.txt', '/box/favicon.ico'])
+      expect((await under.fetch(path)).status).toBe(200)
+    expect((await under.fetch('/box/en')).headers.get('location')).toBe('/box/?locale=en')
+    await under.close()
+  })
+})
