@@ -154,7 +154,7 @@ async function serveStore({ config, settings, store, log, failed, ports }: Store
   })
   const setupToken = await accountLinks.createSetupLink()
   const setupPath = setupToken === null ? null : `/welcome/${setupToken}`
-  const schedule = scheduleSweeps({ sweeper, every: config.sweepEvery, log })
+  const schedule = scheduleSweeps({ sweeper, every: config.sweepEvery, now: store.now, log })
 
   async function close(): Promise<void> {
     schedule.stop()

@@ -252,7 +252,7 @@ export const settings = {
     placeholder: 'duration',
     parse: duration('1s', '1h'),
     default: '60s',
-    help: 'How often pushes that expired by time are destroyed',
+    help: 'How often what expired long ago is removed; expiry by time needs no sweep',
   },
   trustedProxies: {
     flag: 'trusted-proxy',

@@ -12,6 +12,8 @@ import { isDamage } from './row-checksum.ts'
 import { pushes } from './schema.ts'
 
 const STEP = 100
+/** Milliseconds of the event loop that one step takes, unless one push alone takes more: requests wait meanwhile. */
+const STEP_MS = 10
 /** Rows of the audit log that one purging step deletes at most, unless one push alone has more. */
 const AUDIT_STEP = 2_000
 
@@ -35,6 +37,13 @@ export function createExpiry(options: {
     .orderBy(asc(pushes.expiresAt))
     .limit(limit)
     .prepare()
+  const live = orm
+    .select({ id: pushes.id, expiresAt: pushes.expiresAt })
+    .from(pushes)
+    .where(isNull(pushes.expiredOn))
+    .orderBy(asc(pushes.expiresAt))
+    .limit(limit)
+    .prepare()
   const purgeable = (owner: typeof isNull) =>
     orm
       .select()
@@ -47,17 +56,23 @@ export function createExpiry(options: {
   /** Passed over: nobody knows when they were to end, and they must not keep all others from expiring. */
   const stuck = new Set<number>()
 
-  function readLapsed(most = STEP): PushRow[] {
-    return withoutStuck(lapsed.all({ until: now(), limit: most + stuck.size }))
+  function readLapsed(): PushRow[] {
+    return withoutStuck(lapsed.all({ until: now(), limit: STEP + stuck.size }))
   }
 
-  function withoutStuck(found: PushRow[]): PushRow[] {
+  function withoutStuck<T extends { id: number }>(found: T[]): T[] {
     return found.filter(({ id }) => !stuck.has(id))
+  }
+
+  /** When the next push runs out of time, or did though nobody has written it down yet; null when none is live. */
+  function findNextLapse(): number | null {
+    return withoutStuck(live.all({ limit: 1 + stuck.size }))[0]?.expiresAt ?? null
   }
 
   /** True when a push has run out of time and nobody has written it down yet. */
   function hasLapsed(): boolean {
-    return readLapsed(1).length > 0
+    const next = findNextLapse()
+    return next !== null && next <= now()
   }
 
   /** Writes down the expiry by time of some pushes; returns of how many. */
@@ -106,14 +121,18 @@ export function createExpiry(options: {
 
   type Applied = { applied: number; damaged: [number, unknown][] }
 
-  /** Within a transaction. */
+  /** Within a transaction: to as many as the time of a step allows. */
   function applyTo(some: PushRow[], { isDue, apply }: Task): Applied {
-    const damaged: [number, unknown][] = []
+    const deadline = performance.now() + STEP_MS
+    const all: Applied = { applied: 0, damaged: [] }
     for (const row of some) {
-      if (isIntactPush(row) && isDue(row)) apply(row)
-      else damaged.push([row.id, new DamageError(`push ${row.id}`)])
+      if (isIntactPush(row) && isDue(row)) {
+        apply(row)
+        all.applied += 1
+      } else all.damaged.push([row.id, new DamageError(`push ${row.id}`)])
+      if (performance.now() > deadline) break
     }
-    return { applied: some.length - damaged.length, damaged }
+    return all
   }
 
   /** What SQLite itself refuses to write takes all with it that is written in the same step. */
@@ -137,7 +156,7 @@ export function createExpiry(options: {
     return all
   }
 
-  return { hasLapsed, expireLapsed, purgeExpired }
+  return { findNextLapse, hasLapsed, expireLapsed, purgeExpired }
 }
 
 /** As many as a step has room for: of a push with a long log, one. */

@@ -45,6 +45,14 @@ export function createFileRows({ orm }: Connection, onDue: () => void) {
     .limit(STEP)
     .prepare()
 
+  const next = orm
+    .select({ at: filesDue.at })
+    .from(filesDue)
+    .where(isNotNull(filesDue.at))
+    .orderBy(asc(filesDue.at))
+    .limit(1)
+    .prepare()
+
   /** An upload enters its file before the first byte; without a time it is unfinished. */
   function begin(id: string): void {
     insertDue.run({ id, at: null, pushId: null })
@@ -96,6 +104,8 @@ export function createFileRows({ orm }: Connection, onDue: () => void) {
     giveUpUnfinished,
     listOfPush: (id: number): FileRow[] => ofPush.all({ pushId: id }),
     listDue: (until: number): string[] => due.all({ until }).map(({ id }) => id),
+    /** When the next file is due, or was; null when none is. */
+    findNextDue: (): number | null => next.get()?.at ?? null,
     forget: (id: string): void => void deleteDue.run({ id }),
   }
 }

@@ -52,6 +52,7 @@ export function createFileStore({ files, rows, transact, now }: FileStoreOptions
     keepFile,
     giveUpFile,
     removeDue,
+    findNextDue: rows.findNextDue,
     idle,
     openFile: (id: string): Promise<FileHandle | null> => files.openFile(id),
   }

@@ -1,4 +1,7 @@
+import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { type Api, PUSHES, type PushBody, startApi } from '../support/api.ts'
 
 const MINUTE = 60_000
@@ -140,6 +143,32 @@ describe('a limit in time expires a push at expires_at, whoever notices it and w
     expect((await api.retrieve(push.url_token)).body).toMatchObject(lapsed)
     expect(kinds()).toEqual(['creation', 'failed_view'])
   })
+
+  test('nobody: at its time its secrets are gone from the database, its log and its files', async () => {
+    const rare = await startApi({ flags: { 'sweep-every': '1h' } })
+    const token = await rare.addAccount('rare@example.org')
+    const files = [{ filename: 'a.txt', data: 'aGVsbG8=' }]
+    const { expires_at } = await rare.create({ files, expire_after_duration: 0 }, { token })
+    const { url_token: kept } = await rare.create({ expire_after_duration: 1 })
+    await Bun.sleep(50)
+    const secrets = () => {
+      const database = new Database(join(rare.dataDir, 'oncebox.db'), { readonly: true })
+      const row = database.query<{ n: number }, []>('SELECT count(*) AS n FROM push_secrets').get()
+      database.close()
+      return row?.n
+    }
+    rare.clock.set(Date.parse(expires_at) - 1)
+    await Bun.sleep(1_500)
+    expect(secrets()).toBe(2)
+    rare.clock.set(Date.parse(expires_at))
+    await Bun.sleep(9_000)
+    expect(secrets()).toBe(1)
+    expect(statSync(join(rare.dataDir, 'oncebox.db-wal')).size).toBe(0)
+    const left = readdirSync(join(rare.dataDir, 'files'), { recursive: true, withFileTypes: true })
+    expect(left.filter((entry) => entry.isFile())).toEqual([])
+    expect((await rare.retrieve(kept)).body.payload).toBe('correct horse')
+    await rare.close()
+  }, 20_000)
 
   test('nobody, of whom a preview is all they ask', async () => {
     const preview = await api.call(`${PUSHES}/${push.url_token}/preview`)

@@ -16,11 +16,11 @@ function sweeperWith({ failing }: { failing: Part | null }) {
   }
   const sweeper = createSweeper({
     expiry: {
-      hasLapsed: () => false,
+      findNextLapse: () => 7 * DAY,
       expireLapsed: run('expire'),
       purgeExpired: ({ of }) => run(of)(),
     },
-    files: { removeDue: run('files') },
+    files: { removeDue: run('files'), findNextDue: () => 5 * DAY },
     idempotencyKeys: { removeLapsed: run('keys') },
     now: () => 100 * DAY,
     purgeAfter: DAY,
@@ -51,4 +51,19 @@ test.each<Part>(['expire', 'anonymous', 'owned', 'keys', 'files'])('%s fails alo
   const others = ['expire', 'anonymous', 'owned', 'keys', 'files'].filter((part) => part !== failing)
   expect([...new Set<string>(done)]).toEqual(others)
   expect(sweeper.last()).toMatchObject({ at: 100 * DAY })
+})
+
+test('between sweeps it ends what is due, and the next sweep tells of it', async () => {
+  const { sweeper, done } = sweeperWith({ failing: null })
+  expect(sweeper.findNextDue()).toBe(5 * DAY)
+  await Promise.all([sweeper.expireDue(), sweeper.expireDue()])
+  expect(done).toEqual(['expire', 'expire', 'files'])
+  expect(await sweeper.sweep()).toEqual({ expired: 1, purged: 2, files: 1 })
+  expect(await sweeper.sweep()).toEqual({ expired: 0, purged: 0, files: 0 })
+})
+
+test('files that are due go though pushes cannot be expired', async () => {
+  const { sweeper, done } = sweeperWith({ failing: 'expire' })
+  await expect(sweeper.expireDue()).rejects.toThrow('expire failed')
+  expect(done).toEqual(['files'])
 })

@@ -68,12 +68,21 @@ export function examplePush(now: number, changes: Partial<Push> = {}): Push {
 
 let made = 0
 
-export function storePush({ store, clock }: Pick<TestStore, 'store' | 'clock'>, changes: Partial<Push> = {}) {
+export function storePush(
+  { store, clock }: Pick<TestStore, 'store' | 'clock'>,
+  changes: Partial<Push> = {},
+  payload?: Uint8Array,
+) {
   made += 1
   const lookup = Buffer.alloc(16)
   lookup.writeUInt32BE(made, 0)
   const bytes = Buffer.alloc(62, 1 + (made % 255))
-  const secrets = { salt: bytes.subarray(0, 16), wrappedKey: bytes, payload: bytes, passphraseSalt: null }
+  const secrets = {
+    salt: bytes.subarray(0, 16),
+    wrappedKey: bytes,
+    payload: payload ?? bytes,
+    passphraseSalt: null,
+  }
   const push = examplePush(clock.now(), changes)
   return store.pushes.createPush({
     push,
