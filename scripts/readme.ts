@@ -1,6 +1,7 @@
 // Writes the table of settings into README.md; with `--check` it only tells whether the README is up to date.
 
-import { defaultText, type Setting, settings, variableOf } from '../src/settings.ts'
+import { defaultText, type Setting, variableOf } from '../src/setting.ts'
+import { settings } from '../src/settings.ts'
 
 const START = '<!-- settings -->'
 const END = '<!-- /settings -->'

@@ -11,7 +11,7 @@ import { createAnswerDownload } from './http/api/downloads.ts'
 import { createPushEndpoints } from './http/api/pushes.ts'
 import { createReference } from './http/api/reference.ts'
 import { createBodyRoom } from './http/body-room.ts'
-import { createReadForwarded, limitKey } from './http/client-address.ts'
+import { createReadForwarded, limitKey, turnKey } from './http/client-address.ts'
 import { createPresentError } from './http/errors.ts'
 import { createHostRules, type HostRules } from './http/host.ts'
 import { bindingsOf, listen, type Network, type ServerUrls, urlsOf } from './http/listener.ts'
@@ -82,14 +82,6 @@ export type AccountCommands = {
   close(): Promise<void>
 }
 
-/** Before argon2, and before one push: few waiting in all, fewer of one address, so that nobody waits for long. */
-const WAITING = {
-  maxWaiting: 32,
-  maxOfClient: 12,
-  // Each loopback address for itself: no rate limits them, but they take turns like all others.
-  clientOf: (address: string) => limitKey(address) ?? address,
-}
-
 /** What a running Oncebox consists of, with `handle` in place of a socket: tests stop here. */
 export type Instance = Awaited<ReturnType<typeof openInstance>>
 
@@ -128,7 +120,7 @@ async function serveStore({ config, settings, store, log, failed, ports }: Store
   // Sign-ins and passphrases queue separately and take turns, so neither starves the other.
   const { first: lanes, second: passphraseLanes } = createSharedLanes({
     lanes: Math.max(1, availableParallelism() - 1),
-    ...WAITING,
+    clientOf: turnKey,
   })
   const accountLinks = createAccountLinks({ store, lanes })
   const hostRules = createHostRules(config.baseUrl)
@@ -224,12 +216,19 @@ type HandleParts = ServedConfig & {
 function createHandle(parts: HandleParts) {
   const { config, store, apiTokens, lanes, hostRules, log } = parts
   const limits = pushLimitsOf(config)
-  const passphrases = createPassphrases({ lanes: parts.passphraseLanes, waiting: WAITING })
+  const passphrases = createPassphrases({ lanes: parts.passphraseLanes, clientOf: turnKey })
   const relieve = createRelieve(() => Bun.gc(true))
   const uploads = createUploads({ store, limits, relieve })
   const downloads = createDownloads({ store, keyring: store.keyring, now: store.now, relieve })
   const { keyring, now } = store
-  const pushes = createPushes({ store, keyring, passphrases, grant: downloads.grant, now })
+  const pushes = createPushes({
+    store,
+    keyring,
+    passphrases,
+    maxWrongTries: config.maxPassphraseAttempts,
+    grant: downloads.grant,
+    now,
+  })
   const idempotency = createIdempotency({ store, keyring, now })
   const bodyRoom = createBodyRoom({ maxBytes: maxBodyBytes(config), clientOf: limitKey })
   const body = bodyLimitsOf(config, bodyRoom.take)

@@ -1,7 +1,7 @@
 // What the commands that speak to a server may be told by flags and environment.
 
+import type { Table } from './setting.ts'
 import { apiToken, baseUrl, profileName } from './setting-parsers.ts'
-import type { Table } from './settings.ts'
 
 /** For the commands that speak to a server. */
 export const clientSettings = {

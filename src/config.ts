@@ -1,8 +1,9 @@
 // Folds the table of settings: flag, else environment, else file, else default. Every problem is reported at once.
 
 import { clientSecrets, clientSettings } from './client-settings.ts'
+import { type Setting, type Table, type Values, variableOf } from './setting.ts'
 import type { Environment, Place } from './setting-parsers.ts'
-import { ascending, type Setting, settings, type Table, type Values, variableOf } from './settings.ts'
+import { ascending, settings } from './settings.ts'
 
 /** Raw values by flag name, in the order they were given; a flag without a value gave `''`. */
 export type GivenFlags = Readonly<Record<string, readonly string[] | undefined>>

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { type GivenFlags, readConfig, readSettings, unknownVariables } from '../src/config.ts'
+import type { Table } from '../src/setting.ts'
 import { type Environment, oneOf, type Place, path, wholeNumber } from '../src/setting-parsers.ts'
-import { settings, type Table } from '../src/settings.ts'
+import { settings } from '../src/settings.ts'
 
 type Given = { flags?: GivenFlags; env?: Environment; files?: Record<string, string> }
 
@@ -47,6 +48,7 @@ test('without anything given, every setting has its default', () => {
     maxFileBytes: 4 * 1024 ** 3,
     maxFiles: 10,
     minFreeSpace: 512 * 1024 ** 2,
+    maxPassphraseAttempts: 100,
     sweepEvery: 60_000,
     trustedProxies: [],
     acceptClock: false,

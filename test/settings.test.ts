@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { DAY, HOUR, MINUTE, SECOND } from '../src/domain/time.ts'
+import { defaultDataDir, type Setting, variableOf } from '../src/setting.ts'
 import {
   baseUrl,
   duration,
@@ -14,7 +15,7 @@ import {
   truth,
   wholeNumber,
 } from '../src/setting-parsers.ts'
-import { type Config, defaultDataDir, type Setting, settings, variableOf } from '../src/settings.ts'
+import { type Config, settings } from '../src/settings.ts'
 
 const linux: Place = { env: {}, platform: 'linux', home: '/home/ann', cwd: '/srv' }
 const windows: Place = { env: {}, platform: 'win32', home: 'C:\\Users\\ann', cwd: 'D:\\work' }

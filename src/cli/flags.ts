@@ -2,7 +2,7 @@
 
 import { type Command, Option } from 'commander'
 import type { GivenFlags } from '../config.ts'
-import { defaultText, type Setting, type Table, variableOf } from '../settings.ts'
+import { defaultText, type Setting, type Table, variableOf } from '../setting.ts'
 
 /** A flag for each setting of the table, documented from it. */
 export function addSettingFlags(command: Command, table: Table): void {

@@ -2,7 +2,13 @@
 
 import type { Account } from './account.ts'
 
-export type AuditKind = 'creation' | 'view' | 'failed_view' | 'failed_passphrase' | 'owner_view' | 'expire'
+export const AUDIT_KINDS = [
+  ...(['creation', 'view', 'failed_view', 'failed_passphrase', 'owner_view', 'expire'] as const),
+  /** After too many wrong passphrases, and by the owner. */
+  ...(['lock', 'unlock'] as const),
+]
+
+export type AuditKind = (typeof AUDIT_KINDS)[number]
 
 /** Who asks, from where. Strings, empty when unknown, never null. */
 export type Visit = { ip: string; userAgent: string; referrer: string }

@@ -24,6 +24,10 @@ export type Push = {
   passphraseRequired: boolean
   wrongTries: number
   wrongTriesSince: number
+  /** Since the push was made, or since its owner unlocked it. A right passphrase does not reset it. */
+  wrongTriesInAll: number
+  /** Too many wrong passphrases in all: the push has expired with them, or is locked. */
+  triesSpent: boolean
   expiredOn: number | null
   deleted: boolean
 }
@@ -74,9 +78,39 @@ export function passphraseLockedFor(push: Push, now: number): number {
 /** The push after one wrong passphrase: the window starts with the first wrong try in it. */
 export function countWrongTry(push: Push, now: number): Push {
   const inWindow = push.wrongTries > 0 && now < push.wrongTriesSince + WRONG_TRIES_WINDOW
+  const counted = { ...push, wrongTriesInAll: push.wrongTriesInAll + 1, updatedAt: now }
   return inWindow
-    ? { ...push, wrongTries: push.wrongTries + 1, updatedAt: now }
-    : { ...push, wrongTries: 1, wrongTriesSince: now, updatedAt: now }
+    ? { ...counted, wrongTries: push.wrongTries + 1 }
+    : { ...counted, wrongTries: 1, wrongTriesSince: now }
+}
+
+/** Whether this was the last wrong passphrase that `maxTries` allows in all; 0 allows any number. */
+export function isLastTry({ wrongTriesInAll }: Push, maxTries: number): boolean {
+  return maxTries > 0 && wrongTriesInAll >= maxTries
+}
+
+/**
+ * The push after its last wrong passphrase. It expires where viewers may delete it. Elsewhere it is locked: strangers
+ * must not destroy by guessing what they may not delete.
+ */
+export function spendTries(push: Push, now: number): Push {
+  const spent = { ...push, triesSpent: true, updatedAt: now }
+  return push.deletableByViewer === true ? { ...spent, expiredOn: now } : spent
+}
+
+/** Nothing that carries a passphrase is looked at until its owner unlocks the push. */
+export function isLocked(push: Push): boolean {
+  return push.triesSpent && push.deletableByViewer !== true
+}
+
+/** Whether wrong passphrases ended it, and no other limit or wish. */
+export function isEndedByTries(push: Push): boolean {
+  return push.triesSpent && push.deletableByViewer === true
+}
+
+/** The push once its owner has unlocked it: as if nobody had tried. */
+export function unlock(push: Push, now: number): Push {
+  return { ...push, triesSpent: false, wrongTriesInAll: 0, wrongTries: 0, updatedAt: now }
 }
 
 /** The push as it was created, whatever happened to it since. */

@@ -87,6 +87,11 @@ export const limitKey = remember((address: string): string | null => {
     : ipaddr.IPv6.networkAddressFromCIDR(`${parsed}/64`).toString()
 })
 
+/** What takes turns: as above, and each loopback address for itself. No rate limits those, but they wait like all others. */
+export function turnKey(address: string): string {
+  return limitKey(address) ?? address
+}
+
 const REMEMBERED = 10_000
 
 /** Parsing an address costs more than all else at the door, and the same ones come again and again. */

@@ -105,6 +105,8 @@ function begin(wanted: NewPush, account: Account | null, now: number): Push {
     passphraseRequired: wanted.passphrase !== null,
     wrongTries: 0,
     wrongTriesSince: now,
+    wrongTriesInAll: 0,
+    triesSpent: false,
     expiredOn: null,
     deleted: false,
   }

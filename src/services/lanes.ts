@@ -10,14 +10,13 @@ export type Asker = { address: string; about: string }
 /** Throws `overloaded` when too many works wait, or too many of this address. */
 export type Lanes = <T>(asker: Asker, work: () => Promise<T>) => Promise<T>
 
-export type LanesOptions = {
-  lanes: number
-  maxWaiting: number
-  /** Waiting works of one client. */
-  maxOfClient: number
-  /** Addresses that count as one client. */
-  clientOf: (address: string) => string
-}
+/** Few wait in all, fewer of one client, so that nobody waits for long. */
+const LIMITS = { maxWaiting: 32, maxOfClient: 12 }
+
+/** Names the client that an address belongs to. */
+export type ClientOf = (address: string) => string
+
+export type LanesOptions = { lanes: number; clientOf: ClientOf }
 
 type Waiter = Place & { enter: () => void; refuse: (cause: DomainError) => void }
 
@@ -26,8 +25,8 @@ export function createLanes(options: LanesOptions): Lanes {
 }
 
 /** Two kinds of works on the same lanes, each with a line of its own: when both wait, they take turns. */
-export function createSharedLanes({ lanes, clientOf, ...limits }: LanesOptions) {
-  const lines = [createWaitingLine<Waiter>(limits), createWaitingLine<Waiter>(limits)] as const
+export function createSharedLanes({ lanes, clientOf }: LanesOptions) {
+  const lines = [createWaitingLine<Waiter>(LIMITS), createWaitingLine<Waiter>(LIMITS)] as const
   let running = 0
   let turn = 0
 
@@ -71,11 +70,11 @@ function overloaded(): DomainError {
 }
 
 /** Lanes by name: works of one name follow each other, those of different names do not wait. */
-export function createNamedLanes(options: Omit<LanesOptions, 'lanes'>) {
+export function createNamedLanes(clientOf: ClientOf) {
   const byName = new Map<string, { run: Lanes; users: number }>()
 
   return async function inTurn<T>(name: string, asker: Asker, work: () => Promise<T>): Promise<T> {
-    const entry = byName.get(name) ?? { run: createLanes({ ...options, lanes: 1 }), users: 0 }
+    const entry = byName.get(name) ?? { run: createLanes({ clientOf, lanes: 1 }), users: 0 }
     byName.set(name, entry)
     entry.users += 1
     try {

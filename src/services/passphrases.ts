@@ -1,19 +1,19 @@
 // Passphrases: derived in a bounded queue, tried one after another on one push.
 
 import { derivePassphraseKey, newPassphraseSalt } from '../crypto/passphrase.ts'
-import { type Asker, createNamedLanes, type Lanes, type LanesOptions } from './lanes.ts'
+import { type Asker, type ClientOf, createNamedLanes, type Lanes } from './lanes.ts'
 
 export type Passphrases = ReturnType<typeof createPassphrases>
 
 export type PassphrasesOptions = {
   /** Bounds all argon2 work of the process together. */
   lanes: Lanes
-  /** Bounds those who wait for their turn at one push. */
-  waiting: Omit<LanesOptions, 'lanes'>
+  /** Takes turns at one push. */
+  clientOf: ClientOf
 }
 
-export function createPassphrases({ lanes, waiting }: PassphrasesOptions) {
-  const inTurnByName = createNamedLanes(waiting)
+export function createPassphrases({ lanes, clientOf }: PassphrasesOptions) {
+  const inTurnByName = createNamedLanes(clientOf)
 
   async function derive(passphrase: string, asker: Asker, salt: Uint8Array = newPassphraseSalt()) {
     return { salt, key: await lanes(asker, () => derivePassphraseKey(passphrase, salt)) }

@@ -10,6 +10,7 @@ import rowChecksums from './migrations/0004-row-checksums.sql' with { type: 'tex
 import accountIds from './migrations/0005-account-ids.sql' with { type: 'text' }
 import grantedFiles from './migrations/0006-granted-files.sql' with { type: 'text' }
 import idempotencyKeys from './migrations/0007-idempotency-keys.sql' with { type: 'text' }
+import passphraseBudget from './migrations/0008-passphrase-budget.sql' with { type: 'text' }
 import * as schema from './schema.ts'
 
 export const MIGRATIONS: readonly string[] = [
@@ -20,6 +21,7 @@ export const MIGRATIONS: readonly string[] = [
   accountIds,
   grantedFiles,
   idempotencyKeys,
+  passphraseBudget,
 ]
 
 export function schemaVersion(database: Database): number {

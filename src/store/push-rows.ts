@@ -34,7 +34,7 @@ const OWNER_BITS = 2 ** 20
 
 /** What most visits change. Naming expired_on would rewrite three indexes, and most visits do not expire a push. */
 const PROGRESS = [
-  ...(['views', 'updatedAt', 'wrongTries', 'wrongTriesSince'] as const),
+  ...(['views', 'updatedAt', 'wrongTries', 'wrongTriesSince', 'wrongTriesInAll', 'triesSpent'] as const),
   ...(['lastEntry', 'auditEntries', 'auditDropped', 'checksum'] as const),
 ]
 
@@ -235,11 +235,13 @@ export function checksumOfPush(row: Omit<PushRow, 'checksum'>): number {
     row
   const { wrongTries, wrongTriesSince, expiredOn, deleted, files, lastEntry, auditEntries, auditDropped } =
     row
+  const { wrongTriesInAll, triesSpent } = row
   // biome-ignore format: as they stand above
   const crc = checksumOf([
     id, lookup, keyNumber, kind, createdAt, updatedAt, expiresAt,
     expireAfterDays, expireAfterViews, views, deletableByViewer, retrievalStep, passphraseRequired,
     wrongTries, wrongTriesSince, expiredOn, deleted, files, lastEntry, auditEntries, auditDropped,
+    wrongTriesInAll, triesSpent,
   ])
   return ((ownerId ?? 0) % OWNER_BITS) * (CRC_BITS + 1) + crc
 }

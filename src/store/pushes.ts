@@ -4,7 +4,18 @@ import { eq, sql } from 'drizzle-orm'
 import type { SealedSecrets } from '../crypto/push-secrets.ts'
 import type { Visit } from '../domain/audit.ts'
 import { DamageError, DomainError } from '../domain/errors.ts'
-import { countWrongTry, decideView, expireByHand, isExpired, lapse, type Push } from '../domain/push.ts'
+import {
+  countWrongTry,
+  decideView,
+  expireByHand,
+  isExpired,
+  isLastTry,
+  isLocked,
+  lapse,
+  type Push,
+  spendTries,
+  unlock,
+} from '../domain/push.ts'
 import type { Now } from '../domain/time.ts'
 import { presentAccount } from './account-rows.ts'
 import type { Connection } from './database.ts'
@@ -137,11 +148,14 @@ export function createPushes(options: {
     return { secrets, files: sealedFiles.map((file) => ({ ...file, isThere: fileFolder.hasFile(file) })) }
   }
 
-  /** A missing passphrase is audited; a wrong one is also a try, which counts against the push. */
+  /**
+   * A missing passphrase is audited; a wrong one is also a try, which counts against the push. The last of `maxTries`
+   * expires or locks it in the same step; 0 allows any number.
+   */
   function refusePassphrase(
-    options: VisitToPush & { wrong: boolean },
+    options: VisitToPush & { wrong: boolean; maxTries: number },
   ): Promise<Visited<'refused' | 'expired'>> {
-    const { id, visit, wrong } = options
+    const { id, visit, wrong, maxTries } = options
     return transact(() => {
       const before = rows.findById(id)
       if (before === undefined) return null
@@ -156,8 +170,27 @@ export function createPushes(options: {
         return { outcome: 'expired' as const, push }
       }
       const after = wrong ? countWrongTry(before, time) : before
-      const push = rows.write({ before, after, now: time, entry: { kind: 'failed_passphrase', visit } })
-      return { outcome: 'refused' as const, push }
+      const tried = rows.write({ before, after, now: time, entry: { kind: 'failed_passphrase', visit } })
+      const isLast = wrong && isLastTry(tried, maxTries)
+      return { outcome: 'refused' as const, push: isLast ? spend(tried, { time, visit }) : tried }
+    })
+  }
+
+  /** Within a transaction. */
+  function spend(before: StoredPush, { time, visit }: { time: number; visit: Visit }): StoredPush {
+    const after = spendTries(before, time)
+    const kind = after.expiredOn === null ? ('lock' as const) : ('expire' as const)
+    return rows.write({ before, after, now: time, entry: { kind, visit } })
+  }
+
+  /** What is not locked, or has expired, stays as it is. */
+  function unlockPush({ id, visit }: VisitToPush): Promise<StoredPush | null> {
+    return transact(() => {
+      const before = rows.findById(id)
+      if (before === undefined) return null
+      const time = now()
+      if (!isLocked(before) || isExpired(before, time)) return before
+      return rows.write({ before, after: unlock(before, time), now: time, entry: { kind: 'unlock', visit } })
     })
   }
 
@@ -196,6 +229,7 @@ export function createPushes(options: {
     refusePassphrase,
     expirePush,
     hasGrants,
+    unlockPush,
     findPush: (lookup: Uint8Array): StoredPush | null => rows.findByLookup(lookup) ?? null,
     findSealedPush,
   }

@@ -104,6 +104,8 @@ export const pushes = sqliteTable('pushes', {
   auditEntries: integer('audit_entries').notNull(),
   auditDropped: integer('audit_dropped').notNull(),
   checksum: integer(),
+  wrongTriesInAll: integer('wrong_tries_in_all').notNull(),
+  triesSpent: flag('tries_spent').notNull(),
 })
 
 export const pushSecrets = sqliteTable('push_secrets', {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { type Setting, settings, variableOf } from '../../src/settings.ts'
+import { type Setting, variableOf } from '../../src/setting.ts'
+import { settings } from '../../src/settings.ts'
 import { createTrial } from './trial.ts'
 
 describe('what cannot be used', () => {

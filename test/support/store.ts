@@ -60,6 +60,8 @@ export function examplePush(now: number, changes: Partial<Push> = {}): Push {
     passphraseRequired: false,
     wrongTries: 0,
     wrongTriesSince: now,
+    wrongTriesInAll: 0,
+    triesSpent: false,
     expiredOn: null,
     deleted: false,
     ...changes,

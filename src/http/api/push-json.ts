@@ -6,7 +6,7 @@ import { daysRemaining, isExpired, type Push, viewsRemaining } from '../../domai
 import { formatTime } from '../../domain/time.ts'
 import type { Created } from '../../services/create-push.ts'
 import type { Addressed, Labelled } from '../../services/owner-lists.ts'
-import type { GrantedFile } from '../../services/pushes.ts'
+import type { GrantedFile } from '../../services/retrieval.ts'
 
 export type PresentOptions = { baseUrl: string; now: number }
 

@@ -5,10 +5,11 @@ import type { Account } from '../../domain/account.ts'
 import { MAX_PAGE } from '../../domain/audit.ts'
 import { DomainError } from '../../domain/errors.ts'
 import type { PushLimits } from '../../domain/new-push.ts'
-import type { PushKind } from '../../domain/push.ts'
-import type { Now } from '../../domain/time.ts'
+import { isEndedByTries, isLocked, type Push, type PushKind } from '../../domain/push.ts'
+import { formatTime, type Now } from '../../domain/time.ts'
 import type { Attempt, Idempotency } from '../../services/idempotency.ts'
-import type { Pushes, Retrieval } from '../../services/pushes.ts'
+import type { Pushes } from '../../services/pushes.ts'
+import type { Retrieval } from '../../services/retrieval.ts'
 import type { Upload, Uploads } from '../../services/uploads.ts'
 import { answerJson } from '../answers.ts'
 import { type Exchange, queryOf } from '../exchange.ts'
@@ -119,7 +120,9 @@ export function createPushEndpoints(options: {
       case 'passphrase_required':
         return refusePassphrase('This push needs a passphrase.', passphraseError)
       case 'wrong_passphrase':
-        return refusePassphrase('The passphrase is wrong.', passphraseError)
+        return refusePassphrase(explainWrong(retrieval.push), passphraseError)
+      case 'locked':
+        throw locked(retrieval.push)
       case 'passphrase_locked':
         throw tooManyTries(retrieval.lockedFor)
     }
@@ -204,6 +207,25 @@ function requireAccount(account: Account | null): Account {
 function refusePassphrase(message: string, error: string | null): Response {
   const body = { error: error ?? message, message, status: 'unauthorized' }
   return answerJson(401, body, { 'www-authenticate': 'Bearer' })
+}
+
+/** The last wrong one that is allowed in all says what it led to. */
+function explainWrong(push: Push): string {
+  const wrong = 'The passphrase is wrong.'
+  if (isEndedByTries(push)) return `${wrong} It was the last of too many wrong ones: this push has expired.`
+  return isLocked(push) ? `${wrong} ${explainLock(push)}` : wrong
+}
+
+function explainLock({ ownerId, expiresAt }: Push): string {
+  const until =
+    ownerId === null
+      ? `it has no owner who could unlock it, and stays locked until it expires at ${formatTime(expiresAt)}`
+      : 'it is locked until its owner unlocks it on the pages of this server'
+  return `Too many wrong passphrases for this push: ${until}.`
+}
+
+function locked(push: Push): DomainError {
+  return new DomainError('too_many', explainLock(push), { retryAfter: 60 })
 }
 
 function tooManyTries(lockedFor: number): DomainError {

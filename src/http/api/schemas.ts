@@ -1,6 +1,7 @@
 // The shapes of the API for its reference. Tests hold every answer against them.
 
 import { type TSchema, Type } from 'typebox'
+import { AUDIT_KINDS } from '../../domain/audit.ts'
 import { PUSH_KINDS } from '../../domain/push.ts'
 
 /** OpenAPI 3.0 has no type "null". */
@@ -92,7 +93,7 @@ const auditMembers = {
   user_agent: Type.String(),
   referrer: Type.String({ description: 'Only its origin.' }),
   kind: Type.String({
-    enum: ['creation', 'view', 'failed_view', 'failed_passphrase', 'owner_view', 'expire'],
+    enum: [...AUDIT_KINDS],
     description: 'More kinds may come.',
   }),
   created_at: time('When it happened.'),

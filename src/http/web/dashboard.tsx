@@ -1,6 +1,6 @@
 // The owner's lists: live and expired pushes, found by name and note, each with what remains of it.
 
-import { isExpired, viewsRemaining } from '../../domain/push.ts'
+import { isExpired, isLocked, viewsRemaining } from '../../domain/push.ts'
 import type { Now } from '../../domain/time.ts'
 import type { Labelled } from '../../services/owner-lists.ts'
 import type { Pushes } from '../../services/pushes.ts'
@@ -125,6 +125,11 @@ export function State({ words, listed: { push }, now }: { words: Words; listed: 
         aria-label={words.say('state_views', { n: left, of: push.expireAfterViews })}
       />
       <p>{words.say('state_views', { n: left, of: push.expireAfterViews })}</p>
+      {isLocked(push) ? (
+        <p>
+          <strong>{words.say('state_locked')}</strong>
+        </p>
+      ) : null}
       <p class="hint">
         {words.say('state_until')} <Moment at={push.expiresAt} words={words} />
       </p>

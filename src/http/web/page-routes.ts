@@ -87,6 +87,7 @@ export function createPageRoutes({ pages, getGuest, anonymousAccess }: PageRoute
     get('/pushes', members(pages.dashboard)),
     get('/pushes/:url_token', members(pages.push.show)),
     post('/pushes/:url_token/expire', members(submitUnnamed(pages.push.expire))),
+    post('/pushes/:url_token/unlock', members(submitUnnamed(pages.push.unlock))),
     get('/pushes/:url_token/audit.csv', members(pages.push.exportCsv)),
     get('/pushes/:url_token/audit.json', members(pages.push.exportJson)),
     get('/users/token', members(pages.tokens.show)),

@@ -1,7 +1,7 @@
 // One push as its owner sees it: its link again, what remains, its audit log; and the log to take along.
 
 import { type AuditEntry, PAGE_SIZE } from '../../domain/audit.ts'
-import { isExpired } from '../../domain/push.ts'
+import { isEndedByTries, isExpired, type Push } from '../../domain/push.ts'
 import { formatTime, type Now } from '../../domain/time.ts'
 import type { PageNonces } from '../../services/page-nonces.ts'
 import type { Pushes } from '../../services/pushes.ts'
@@ -14,11 +14,12 @@ import type { Form } from './form.ts'
 import type { Member } from './guest.ts'
 import type { AnswerGuest } from './page.tsx'
 import { CopyButton, KIND_WORDS, Moment, Notice } from './parts.tsx'
+import { Tries } from './tries.tsx'
 import type { WordKey } from './words/words.ts'
 
 export type PushPageOptions = {
   answer: AnswerGuest
-  pushes: Pick<Pushes, 'getOwned' | 'audit' | 'auditAll' | 'expire'>
+  pushes: Pick<Pushes, 'getOwned' | 'unlock' | 'audit' | 'auditAll' | 'expire'>
   nonces: PageNonces
   now: Now
 }
@@ -51,6 +52,7 @@ export function createPushPages({ answer, pushes, nonces, now }: PushPageOptions
           </Notice>
         ) : null}
         <State words={words} listed={owned} now={now()} />
+        <Tries guest={guest} listed={owned} isLive={live} />
         {live ? (
           <>
             <section aria-label={words.say('created_link')} class="link">
@@ -78,6 +80,7 @@ export function createPushPages({ answer, pushes, nonces, now }: PushPageOptions
         ) : null}
         <Log
           guest={guest}
+          push={push}
           entries={pushes.audit(url_token, readPage(guest))}
           total={auditEntries}
           dropped={owned.auditDropped}
@@ -112,7 +115,12 @@ export function createPushPages({ answer, pushes, nonces, now }: PushPageOptions
     return answerSeeOther(guest.href(`/pushes/${url_token}?done=expired`))
   }
 
-  return { show, expire, exportCsv, exportJson }
+  async function unlock(guest: Member, _form: Form, { url_token = '' }: Params): Promise<Response> {
+    await pushes.unlock(url_token, guest.viewer)
+    return answerSeeOther(guest.href(`/pushes/${url_token}?done=unlocked`))
+  }
+
+  return { show, expire, unlock, exportCsv, exportJson }
 }
 
 function attach(body: string, { type, filename }: { type: string; filename: string }): Response {
@@ -140,11 +148,25 @@ const ENTRY_WORDS: Record<AuditEntry['kind'], WordKey> = {
   failed_passphrase: 'audit_failed_passphrase',
   owner_view: 'audit_owner_view',
   expire: 'audit_expire',
+  lock: 'audit_lock',
+  unlock: 'audit_unlock',
 }
 
-type LogProps = { guest: Member; entries: AuditEntry[]; total: number; dropped: number; urlToken: string }
+/** Of its owner's wish or of wrong passphrases: the entry is the same. */
+function wordOf({ kind }: AuditEntry, push: Push): WordKey {
+  return kind === 'expire' && isEndedByTries(push) ? 'audit_expire_tries' : ENTRY_WORDS[kind]
+}
 
-function Log({ guest, entries, total, dropped, urlToken }: LogProps) {
+type LogProps = {
+  guest: Member
+  push: Push
+  entries: AuditEntry[]
+  total: number
+  dropped: number
+  urlToken: string
+}
+
+function Log({ guest, push, entries, total, dropped, urlToken }: LogProps) {
   const { words } = guest
   const { say } = words
   const page = readPage(guest)
@@ -168,7 +190,7 @@ function Log({ guest, entries, total, dropped, urlToken }: LogProps) {
                 <td>
                   <Moment at={entry.at} words={words} />
                 </td>
-                <td>{say(ENTRY_WORDS[entry.kind])}</td>
+                <td>{say(wordOf(entry, push))}</td>
                 <td>
                   <bdi>{entry.ip}</bdi>
                 </td>

@@ -1,12 +1,14 @@
 // The secret link: a page that shows and counts nothing, and what pressing its button leads to.
 
 import { isDomainError } from '../../domain/errors.ts'
-import { canExpire, isExpired, isOwner, type Push } from '../../domain/push.ts'
+import { canExpire, isEndedByTries, isExpired, isLocked, isOwner, type Push } from '../../domain/push.ts'
 import type { Now } from '../../domain/time.ts'
 import type { PageNonces } from '../../services/page-nonces.ts'
-import type { Pushes, Retrieval } from '../../services/pushes.ts'
+import type { Pushes } from '../../services/pushes.ts'
+import type { Retrieval } from '../../services/retrieval.ts'
 import { readForm } from './form.ts'
 import { type Guest, requireFormToken } from './guest.ts'
+import { Locked } from './locked.tsx'
 import type { AnswerGuest, PageOptions } from './page.tsx'
 import { Notice } from './parts.tsx'
 import { ReceiveForm } from './receive-form.tsx'
@@ -32,32 +34,36 @@ export function createReceivePages({ answer, pushes, nonces, now }: ReceivePageO
     ...options,
   })
 
-  /** Null for what never existed, was purged, or has expired: they look the same. */
-  function findLive(urlToken: string): Push | null {
+  function findPush(urlToken: string): Push | null {
     try {
-      const { push } = pushes.preview(urlToken)
-      return isExpired(push, now()) ? null : push
+      return pushes.preview(urlToken).push
     } catch (cause) {
       if (isDomainError(cause, 'not_found')) return null
       throw cause
     }
   }
 
-  function gone(guest: Guest): Response {
+  /** What never existed, was purged, or has expired looks the same, unless wrong passphrases ended it. */
+  function gone(guest: Guest, push: Push | null): Response {
     const { say } = guest.words
     const content = (
       <>
         <h1>{say('gone_title')}</h1>
-        <p>{say('gone_text')}</p>
+        <p>{say(push !== null && isEndedByTries(push) ? 'gone_tries' : 'gone_text')}</p>
       </>
     )
     return answer(content, plain(guest, { status: 404 }))
   }
 
   function show(guest: Guest, { url_token = '' }: Params, shown: Shown = {}): Response {
-    const push = findLive(url_token)
-    if (push === null) return gone(guest)
+    const push = findPush(url_token)
+    if (push === null || isExpired(push, now())) return gone(guest, push)
     const { problem, notice, status = 200, headers = {} } = shown
+    const own = isOwner(push, guest.viewer.account)
+    if (isLocked(push)) {
+      const locked = <Locked guest={guest} push={push} urlToken={url_token} isOwner={own} />
+      return answer(locked, plain(guest, { status, headers }))
+    }
     const content = (
       <>
         <h1>{guest.words.say('receive_title')}</h1>
@@ -72,7 +78,7 @@ export function createReceivePages({ answer, pushes, nonces, now }: ReceivePageO
           urlToken={url_token}
           nonce={nonces.issue(url_token)}
           problem={problem}
-          isOwner={isOwner(push, guest.viewer.account)}
+          isOwner={own}
           isAgain={notice !== undefined}
         />
       </>
@@ -100,18 +106,20 @@ export function createReceivePages({ answer, pushes, nonces, now }: ReceivePageO
         if (isDomainError(cause, 'not_found')) return null
         throw cause
       })
-    return retrieval === null ? gone(guest) : present(guest, params, retrieval)
+    return retrieval === null ? gone(guest, null) : present(guest, params, retrieval)
   }
 
   function present(guest: Guest, params: Params, retrieval: Retrieval): Response {
     const { say } = guest.words
     switch (retrieval.outcome) {
       case 'expired':
-        return gone(guest)
+        return gone(guest, retrieval.push)
       case 'passphrase_required':
         return show(guest, params, { problem: say('passphrase_missing'), status: 422 })
       case 'wrong_passphrase':
         return show(guest, params, { problem: say('passphrase_wrong'), status: 422 })
+      case 'locked':
+        return show(guest, params, { status: 429, headers: { 'retry-after': '60' } })
       case 'passphrase_locked': {
         const seconds = Math.min(60, Math.max(1, Math.ceil(retrieval.lockedFor / 1000)))
         const headers = { 'retry-after': String(seconds) }

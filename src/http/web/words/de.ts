@@ -154,6 +154,16 @@ export const de: Catalogue = {
   gone_title: 'Hier ist nichts',
   gone_text:
     'Dieser Link ist abgelaufen, gelöscht oder hat nie existiert. Bitten Sie den Absender um einen neuen.',
+  gone_tries:
+    'Es wurden zu viele falsche Passphrasen eingegeben. Der Link ist deshalb abgelaufen und sein Inhalt vernichtet. Bitten Sie den Absender um einen neuen.',
+  locked_title: 'Gesperrt',
+  locked_text:
+    'Es wurden zu viele falsche Passphrasen eingegeben. Dieser Link öffnet für niemanden etwas, bis der Absender ihn entsperrt. Bitte geben Sie ihm Bescheid.',
+  locked_for_good:
+    'Es wurden zu viele falsche Passphrasen eingegeben, und niemand kann diesen Link entsperren, weil er ohne Konto erstellt wurde. Er bleibt gesperrt, bis er am {when} abläuft. Bitten Sie den Absender um einen neuen.',
+  locked_owner:
+    'Es wurden zu viele falsche Passphrasen eingegeben; Ihre Übergabe öffnet sich deshalb für niemanden. Sie können sie entsperren.',
+  locked_go: 'Zur Übergabe, wo Sie sie entsperren können',
   expired_title: 'Es ist weg',
   expired_text: 'Der Link öffnet nichts mehr, und sein Inhalt wurde vernichtet.',
   revealed_title: 'Hier ist es',
@@ -281,6 +291,13 @@ export const de: Catalogue = {
   state_deleted: 'Gelöscht',
   state_views: { one: 'Noch {n} von {of} Aufrufen', other: 'Noch {n} von {of} Aufrufen' },
   state_until: 'Gültig bis',
+  state_locked: 'Gesperrt',
+  push_locked:
+    'Es wurden zu viele falsche Passphrasen eingegeben: Niemand kann diese Übergabe öffnen, bis Sie sie entsperren. Hat sich nicht der Empfänger vertippt, dann hat jemand geraten. Machen Sie sie in diesem Fall ungültig und teilen Sie den Inhalt mit einer längeren Passphrase neu.',
+  push_unlocked: 'Entsperrt: Die richtige Passphrase öffnet sie wieder, und falsche werden von vorn gezählt.',
+  push_ended_by_tries:
+    'Es wurden zu viele falsche Passphrasen eingegeben. Diese Übergabe ist deshalb abgelaufen und ihr Inhalt vernichtet.',
+  unlock_submit: 'Entsperren',
   audit_title: 'Zugriffsprotokoll',
   audit_time: 'Wann',
   audit_what: 'Was',
@@ -292,6 +309,9 @@ export const de: Catalogue = {
   audit_failed_passphrase: 'Passphrase fehlte oder war falsch',
   audit_owner_view: 'Von Ihnen angesehen, nicht gezählt',
   audit_expire: 'Von Hand ungültig gemacht',
+  audit_expire_tries: 'Abgelaufen nach zu vielen falschen Passphrasen',
+  audit_lock: 'Gesperrt nach zu vielen falschen Passphrasen',
+  audit_unlock: 'Von Ihnen entsperrt',
   audit_dropped: {
     one: '{n} späterer Zugriff wurde gezählt, aber nicht aufgezeichnet.',
     other: '{n} spätere Zugriffe wurden gezählt, aber nicht aufgezeichnet.',

@@ -144,6 +144,16 @@ export const en = {
   gone_title: 'Nothing here',
   gone_text:
     'This link has expired, was deleted, or never existed. Ask whoever sent it to you for a new one.',
+  gone_tries:
+    'Too many wrong passphrases were tried, so this link has expired and what it held has been destroyed. Ask whoever sent it to you for a new one.',
+  locked_title: 'Locked',
+  locked_text:
+    'Too many wrong passphrases were tried. This link opens for nobody until its sender unlocks it: please tell them.',
+  locked_for_good:
+    'Too many wrong passphrases were tried, and nobody can unlock this link: it was made without an account. It stays locked until it expires on {when}. Ask whoever sent it to you for a new one.',
+  locked_owner:
+    'Too many wrong passphrases were tried, so this push of yours opens for nobody. You can unlock it.',
+  locked_go: 'To the push, where you can unlock it',
   expired_title: 'It is gone',
   expired_text: 'The link opens nothing any more, and what it held has been destroyed.',
   revealed_title: 'Here it is',
@@ -268,6 +278,13 @@ export const en = {
   state_deleted: 'Deleted',
   state_views: { one: '{n} of {of} views left', other: '{n} of {of} views left' },
   state_until: 'Until',
+  state_locked: 'Locked',
+  push_locked:
+    'Too many wrong passphrases were tried: nobody can open this push until you unlock it. If the receiver did not mistype them, somebody was guessing. Then expire it, and share the content anew with a longer passphrase.',
+  push_unlocked: 'Unlocked: the right passphrase opens it again, and wrong ones are counted from the start.',
+  push_ended_by_tries:
+    'Too many wrong passphrases were tried, so this push expired and its content was destroyed.',
+  unlock_submit: 'Unlock',
   audit_title: 'Audit log',
   audit_time: 'When',
   audit_what: 'What',
@@ -279,6 +296,9 @@ export const en = {
   audit_failed_passphrase: 'Passphrase missing or wrong',
   audit_owner_view: 'Your own look, not counted',
   audit_expire: 'Expired by hand',
+  audit_expire_tries: 'Expired after too many wrong passphrases',
+  audit_lock: 'Locked after too many wrong passphrases',
+  audit_unlock: 'Unlocked by you',
   audit_dropped: {
     one: '{n} later visit was counted and not written down.',
     other: '{n} later visits were counted and not written down.',

@@ -152,6 +152,16 @@ export const es: Catalogue = {
   },
   gone_title: 'Aquí no hay nada',
   gone_text: 'Este enlace ha caducado, se eliminó o nunca existió. Pida uno nuevo a quien se lo envió.',
+  gone_tries:
+    'Se probaron demasiadas frases de acceso incorrectas; por eso el enlace ha caducado y su contenido se ha destruido. Pida uno nuevo a quien se lo envió.',
+  locked_title: 'Bloqueado',
+  locked_text:
+    'Se probaron demasiadas frases de acceso incorrectas. Este enlace no se abre para nadie hasta que quien lo envió lo desbloquee; avísele, por favor.',
+  locked_for_good:
+    'Se probaron demasiadas frases de acceso incorrectas y nadie puede desbloquear este enlace, porque se creó sin cuenta. Seguirá bloqueado hasta que caduque el {when}. Pida uno nuevo a quien se lo envió.',
+  locked_owner:
+    'Se probaron demasiadas frases de acceso incorrectas; por eso su envío no se abre para nadie. Usted puede desbloquearlo.',
+  locked_go: 'Ir al envío para desbloquearlo',
   expired_title: 'Ya no existe',
   expired_text: 'El enlace ya no abre nada, y lo que contenía se ha destruido.',
   revealed_title: 'Aquí lo tiene',
@@ -281,6 +291,14 @@ export const es: Catalogue = {
     other: 'Quedan {n} de {of} visualizaciones',
   },
   state_until: 'Hasta el',
+  state_locked: 'Bloqueado',
+  push_locked:
+    'Se probaron demasiadas frases de acceso incorrectas: nadie puede abrir este envío hasta que usted lo desbloquee. Si no fue el destinatario quien se equivocó, alguien intentaba adivinarla. En ese caso, hágalo caducar y comparta de nuevo el contenido con una frase de acceso más larga.',
+  push_unlocked:
+    'Desbloqueado: la frase de acceso correcta vuelve a abrirlo y las incorrectas se cuentan desde cero.',
+  push_ended_by_tries:
+    'Se probaron demasiadas frases de acceso incorrectas; por eso este envío caducó y su contenido se destruyó.',
+  unlock_submit: 'Desbloquear',
   audit_title: 'Registro de auditoría',
   audit_time: 'Cuándo',
   audit_what: 'Qué',
@@ -292,6 +310,9 @@ export const es: Catalogue = {
   audit_failed_passphrase: 'Frase de acceso ausente o incorrecta',
   audit_owner_view: 'Su propia consulta, no cuenta',
   audit_expire: 'Caducado manualmente',
+  audit_expire_tries: 'Caducado tras demasiadas frases de acceso incorrectas',
+  audit_lock: 'Bloqueado tras demasiadas frases de acceso incorrectas',
+  audit_unlock: 'Desbloqueado por usted',
   audit_dropped: {
     one: '{n} visita posterior se contó, pero no se registró.',
     other: '{n} visitas posteriores se contaron, pero no se registraron.',

@@ -155,6 +155,16 @@ export const fr: Catalogue = {
   },
   gone_title: 'Rien ici',
   gone_text: 'Ce lien a expiré, a été supprimé ou n’a jamais existé. Demandez-en un autre à son expéditeur.',
+  gone_tries:
+    'Trop de phrases secrètes erronées ont été saisies : ce lien a donc expiré et son contenu a été détruit. Demandez-en un autre à son expéditeur.',
+  locked_title: 'Verrouillé',
+  locked_text:
+    'Trop de phrases secrètes erronées ont été saisies. Ce lien n’ouvre plus rien pour personne tant que son expéditeur ne l’a pas déverrouillé : veuillez le prévenir.',
+  locked_for_good:
+    'Trop de phrases secrètes erronées ont été saisies, et personne ne peut déverrouiller ce lien, car il a été créé sans compte. Il reste verrouillé jusqu’à son expiration, le {when}. Demandez-en un autre à son expéditeur.',
+  locked_owner:
+    'Trop de phrases secrètes erronées ont été saisies : votre partage ne s’ouvre plus pour personne. Vous pouvez le déverrouiller.',
+  locked_go: 'Aller au partage pour le déverrouiller',
   expired_title: 'C’est effacé',
   expired_text: 'Le lien n’ouvre plus rien, et ce qu’il contenait a été détruit.',
   revealed_title: 'Voici le contenu',
@@ -283,6 +293,14 @@ export const fr: Catalogue = {
   state_deleted: 'Supprimé',
   state_views: { one: '{n} consultation restante sur {of}', other: '{n} consultations restantes sur {of}' },
   state_until: 'Jusqu’au',
+  state_locked: 'Verrouillé',
+  push_locked:
+    'Trop de phrases secrètes erronées ont été saisies : personne ne peut ouvrir ce partage tant que vous ne l’avez pas déverrouillé. Si ce n’est pas le destinataire qui s’est trompé, quelqu’un a cherché à deviner. Dans ce cas, faites-le expirer et partagez de nouveau le contenu avec une phrase secrète plus longue.',
+  push_unlocked:
+    'Déverrouillé : la bonne phrase secrète l’ouvre de nouveau, et le compte des erreurs repart de zéro.',
+  push_ended_by_tries:
+    'Trop de phrases secrètes erronées ont été saisies : ce partage a donc expiré et son contenu a été détruit.',
+  unlock_submit: 'Déverrouiller',
   audit_title: 'Journal d’audit',
   audit_time: 'Date',
   audit_what: 'Événement',
@@ -294,6 +312,9 @@ export const fr: Catalogue = {
   audit_failed_passphrase: 'Phrase secrète absente ou erronée',
   audit_owner_view: 'Votre propre accès, non compté',
   audit_expire: 'Expiration manuelle',
+  audit_expire_tries: 'Expiration après trop de phrases secrètes erronées',
+  audit_lock: 'Verrouillage après trop de phrases secrètes erronées',
+  audit_unlock: 'Déverrouillé par vous',
   audit_dropped: {
     one: '{n} visite ultérieure a été comptée sans être consignée.',
     other: '{n} visites ultérieures ont été comptées sans être consignées.',
