@@ -54,7 +54,7 @@ async function* encode({ texts, files, boundary }: UploadOptions): AsyncGenerato
     `--${boundary}${EOL}Content-Disposition: form-data; ${disposition}${EOL}`
   for (const [name, value] of texts) yield frame(`${start(`name="${name}"`)}${EOL}${value}${EOL}`)
   for (const file of files) {
-    const head = start(`name="push[files][]"; filename="${escapeName(file.filename)}"`)
+    const head = start(`name="push[files][]"; ${nameOf(file.filename)}`)
     yield frame(`${head}Content-Type: application/octet-stream${EOL}${EOL}`)
     for await (const bytes of readPieces(file)) yield { bytes, content: true }
     yield frame(EOL)
@@ -62,9 +62,18 @@ async function* encode({ texts, files, boundary }: UploadOptions): AsyncGenerato
   yield frame(`--${boundary}--${EOL}`)
 }
 
-/** As browsers do. */
-function escapeName(filename: string): string {
-  return filename.replace(/["\\]/g, '\\$&').replace(/[\r\n]/g, ' ')
+/** As browsers write it; exactly behind it where that alone would be read as another name (RFC 8187). */
+function nameOf(filename: string): string {
+  const plain = filename.replace(/["\r\n]/g, encodeURIComponent)
+  const isExact = !/[%"\\\r\n]/.test(filename)
+  return isExact ? `filename="${plain}"` : `filename="${plain}"; filename*=UTF-8''${encodeExtended(filename)}`
+}
+
+function encodeExtended(text: string): string {
+  return encodeURIComponent(text.toWellFormed()).replace(
+    /['()*]/g,
+    (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
 }
 
 /** Throws when the file is not what it was when its size was told. */

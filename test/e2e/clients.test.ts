@@ -321,4 +321,15 @@ describe('what one client pushes every other reads', () => {
     expect(await runBinary(args, { env: env() })).toMatchObject({ code: 0, stdout: '' })
     expect(await Bun.file(`${folder}/back.bin`).bytes()).toEqual(await Bun.file(`${folder}/data.bin`).bytes())
   })
+
+  test.each(['a%22b.txt', 'a"b.txt', '100%.txt', "it's (1)*.txt", 'blank é 🐴.txt'])(
+    'a file named %p keeps its name',
+    async (name) => {
+      const folder = stage.folder()
+      await Bun.write(`${folder}/${name}`, 'inside')
+      const pushed = await runBinary(['push', '--file', `${folder}/${name}`, '--json'], { env: env() })
+      const [file] = JSON.parse(pushed.stdout).files
+      expect(file.filename).toBe(name)
+    },
+  )
 })
