@@ -2,7 +2,7 @@
 
 import { availableParallelism } from 'node:os'
 import { version } from '../package.json'
-import { type Client, createClient } from './client/client.ts'
+import { type Client, createClient, type ServerToAsk } from './client/client.ts'
 import { randomBase32 } from './crypto/random.ts'
 import { createRequestIds } from './crypto/request-ids.ts'
 import type { Now } from './domain/time.ts'
@@ -52,8 +52,8 @@ import { scheduleSweeps } from './sweep-schedule.ts'
 
 export { version }
 
-/** How the commands that speak to a server introduce themselves. */
-export const USER_AGENT = `oncebox/${version}`
+/** How the commands that speak to a server introduce themselves, and how long it may keep silent. */
+const CLIENT = { userAgent: `oncebox/${version}`, patienceMs: 60_000 }
 
 export type { Network }
 
@@ -192,11 +192,9 @@ export async function openAccounts(
   return { dataDir, accounts, apiTokens, close: async () => store.close() }
 }
 
-export type ServerToAsk = { server: string; apiToken: string | null; onWait: (seconds: number) => void }
-
 /** For commands that speak to a server, this one or another. */
 export function openClient(asked: ServerToAsk): Client {
-  return createClient({ ...asked, userAgent: USER_AGENT, newBoundary: () => `oncebox-${randomBase32(20)}` })
+  return createClient({ ...asked, ...CLIENT, newBoundary: () => `oncebox-${randomBase32(20)}` })
 }
 
 type HandleParts = ServedConfig & {

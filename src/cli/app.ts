@@ -1,11 +1,10 @@
 // What the commands need of the app, so that tests can hand in another.
 
-import type { openAccounts, openClient, startServer, USER_AGENT, version } from '../app.ts'
+import type { openAccounts, openClient, startServer, version } from '../app.ts'
 
 export type App = {
   version: typeof version
   startServer: typeof startServer
   openAccounts: typeof openAccounts
   openClient: typeof openClient
-  userAgent: typeof USER_AGENT
 }

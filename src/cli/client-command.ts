@@ -6,9 +6,11 @@ import { ClientFailure } from '../client/failure.ts'
 import { isInTheClear, type PushAddress, parsePushAddress } from '../client/link.ts'
 import { clientSecrets, clientSettings } from '../client-settings.ts'
 import { readSettings } from '../config.ts'
+import type { Environment } from '../setting-parsers.ts'
 import type { App } from './app.ts'
 import { UsageError } from './failures.ts'
 import { addSettingFlags, givenFlags, readOperands } from './flags.ts'
+import { printableJson } from './format.ts'
 import { chooseServer, profilesPath, readProfiles } from './profiles.ts'
 import type { Shell } from './shell.ts'
 
@@ -64,7 +66,13 @@ export function addClientCommand(program: Command, spec: ClientCommand & ClientP
     if (spec.sendsSecrets) warnInTheClear(server, shell)
     const onWait = (seconds: number) =>
       shell.say(`${server} is busy and asks to wait ${seconds} s; then this goes on.`)
-    const client = spec.app.openClient({ server, apiToken, onWait })
+    const client = spec.app.openClient({
+      server,
+      apiToken,
+      onWait,
+      caCerts: null,
+      hasProxy: hasProxy(shell.place.env),
+    })
     const urlToken = address?.urlToken ?? ''
     await spec.work({ client, server, isSignedIn: apiToken !== null, urlToken, operands: given }, command)
   })
@@ -73,6 +81,11 @@ export function addClientCommand(program: Command, spec: ClientCommand & ClientP
 /** `what` is the beginning of the sentence. */
 export function loginNeeded(what: 'This needs' | 'Files need', server: string): ClientFailure {
   return new ClientFailure('refused', `${what} a login: "oncebox login ${server}".`)
+}
+
+/** Whether requests go through a proxy; Bun reads the same variables. */
+export function hasProxy(env: Environment): boolean {
+  return ['http_proxy', 'https_proxy', 'HTTP_PROXY', 'HTTPS_PROXY'].some((name) => env[name])
 }
 
 export function warnInTheClear(server: string, shell: Shell): void {
@@ -117,5 +130,6 @@ function readCommandLine(command: Command, spec: ClientCommand & ClientParts) {
 
 /** For programs: the answer of the server as it came, readable. */
 export function printJson(answer: unknown, shell: Shell): void {
-  shell.print(JSON.stringify(answer, null, 2))
+  const json = JSON.stringify(answer, null, 2)
+  shell.print(shell.isOutputTerminal ? printableJson(json) : json)
 }

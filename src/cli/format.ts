@@ -14,7 +14,7 @@ const LOCAL_TIME = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeSt
 /** An ISO time in the time zone of this machine, `2026-11-27 14:05`; what is no time stays as it is. */
 export function formatLocalTime(iso: string): string {
   const time = Date.parse(iso)
-  return Number.isNaN(time) ? printable(iso) : LOCAL_TIME.format(time)
+  return Number.isNaN(time) ? printableLine(iso) : LOCAL_TIME.format(time)
 }
 
 /**

@@ -63,10 +63,10 @@ function outputProblems(output: string | undefined): string[] {
   }
 }
 
-async function get(visit: ClientVisit, options: Options, { shell, app }: ClientParts): Promise<void> {
+async function get(visit: ClientVisit, options: Options, { shell }: ClientParts): Promise<void> {
   const { json, output } = options
   const link = `${visit.server} ${visit.urlToken}`
-  const files = createReceivedFiles({ output, link, shell, userAgent: app.userAgent })
+  const files = createReceivedFiles({ output, link, shell, downloadPart: visit.client.downloadPart })
   if (!json && (await files.goOn())) return
   const { push, answer } = await retrieve(visit, { options, shell })
   if (json) printJson(answer, shell)
@@ -102,9 +102,18 @@ async function retrieve(
 type Delivery = { output: string | null; qr: boolean; shell: Shell }
 
 function deliverText(text: string, { output, qr, shell }: Delivery): void {
-  if (qr) shell.say(drawQr(text))
   const isSaved = output !== null && !isFolder(output) && saveText(text, output, shell)
   if (!isSaved) printText(text, shell)
+  if (qr) drawText(text, shell)
+}
+
+/** The view is spent: a text that fits in no QR code was delivered all the same. */
+function drawText(text: string, shell: Shell): void {
+  try {
+    shell.draw(drawQr(text))
+  } catch {
+    shell.say('The text is too long for a QR code.')
+  }
 }
 
 /** False when it could not be written: the view is spent, so the text is better printed than lost. */

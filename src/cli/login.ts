@@ -4,9 +4,11 @@ import type { Command } from 'commander'
 import { ClientFailure } from '../client/failure.ts'
 import { apiToken, baseUrl, profileName } from '../setting-parsers.ts'
 import type { App } from './app.ts'
-import { warnInTheClear } from './client-command.ts'
+import { confirm } from './ask.ts'
+import { hasProxy, warnInTheClear } from './client-command.ts'
 import { CommandFailure, UsageError } from './failures.ts'
 import { addTextFlag, readOperands, textFlag } from './flags.ts'
+import { printableLine } from './format.ts'
 import { type Profile, profilesPath, readProfiles, withProfile, writeProfiles } from './profiles.ts'
 import type { Shell } from './shell.ts'
 import { alignColumns } from './table.ts'
@@ -29,8 +31,8 @@ function addLogin(program: Command, { shell, app }: Parts): void {
     .usage('URL [flags]')
     .summary('remember a server and an API token for it')
     .description(
-      'Remembers a server, and an API token for it, which is asked for and not shown; without one, pushes are anonymous. ' +
-        `They are kept in ${profilesPath(shell.place)}, which only you can read.`,
+      'Remembers a server, and an API token for it, which is asked for and not shown. With --anonymous there is none, and ' +
+        `pushes belong to nobody. They are kept in ${profilesPath(shell.place)}, which only you can read.`,
     )
     .addHelpText(
       'after',
@@ -44,13 +46,14 @@ A token comes from "oncebox token create EMAIL" beside the server.`,
     )
   addTextFlag(command, '--profile <name>', 'Name for this login; "default" without it')
   command.option('--token-stdin', 'Read the token from standard input')
+  command.option('--anonymous', 'Remember the server alone, without a token')
   command.action(async () => {
     const { server, name } = readLogin(command)
     warnInTheClear(server, shell)
-    const text = (await readToken(command, shell)).trim()
-    const token = text === '' ? null : parseToken(text)
-    await tryLogin({ server, token }, { shell, app })
     const path = profilesPath(shell.place)
+    const known = readProfiles(path).find((profile) => profile.name === name) ?? null
+    const token = await readToken(command, { shell, known })
+    await tryLogin({ server, token }, { shell, app })
     writeProfiles(path, withProfile(readProfiles(path), { name, server, apiToken: token }))
     shell.say(`Saved as ${name} in ${path}.`)
   })
@@ -65,6 +68,7 @@ function readLogin(command: Command): { server: string; name: string } {
     ...problems,
     ...(server !== null && 'problem' in server ? [`URL ${JSON.stringify(url)}: ${server.problem}`] : []),
     ...('problem' in name ? [`--profile: ${name.problem}`] : []),
+    ...(isContradiction(command) ? ['--anonymous and --token-stdin: only one of them can be given'] : []),
   ]
   if (all.length > 0 || server === null || 'problem' in server || 'problem' in name) {
     throw new UsageError(all, 'oncebox login')
@@ -72,10 +76,32 @@ function readLogin(command: Command): { server: string; name: string } {
   return { server: server.value, name: name.value }
 }
 
-async function readToken(command: Command, shell: Shell): Promise<string> {
-  if (command.getOptionValue('tokenStdin') === true) return shell.readInput()
-  if (shell.isTerminal) return shell.askHidden('API token (none: leave it empty)')
-  throw new CommandFailure('There is no terminal to ask for the token: pipe it in with --token-stdin.')
+function isContradiction(command: Command): boolean {
+  return command.getOptionValue('anonymous') === true && command.getOptionValue('tokenStdin') === true
+}
+
+/** Null for an anonymous login. `known` is the login that would be replaced. */
+async function readToken(
+  command: Command,
+  { shell, known }: { shell: Shell; known: Profile | null },
+): Promise<string | null> {
+  if (command.getOptionValue('anonymous') === true) return null
+  if (command.getOptionValue('tokenStdin') === true) {
+    const text = (await shell.readInput()).trim()
+    if (text !== '') return parseToken(text)
+    throw new CommandFailure(
+      'No token came on standard input; nothing was changed. For a login without one, add --anonymous.',
+    )
+  }
+  if (!shell.isTerminal) {
+    throw new CommandFailure(
+      'There is no terminal to ask for the token: pipe it in with --token-stdin, or add --anonymous.',
+    )
+  }
+  const text = (await shell.askHidden('API token (none: leave it empty)')).trim()
+  if (text !== '') return parseToken(text)
+  if (known?.apiToken) await confirm(shell, `The login ${known.name} has a token. Forget it?`)
+  return null
 }
 
 function parseToken(text: string): string {
@@ -90,7 +116,13 @@ async function tryLogin(
   { shell, app }: Parts,
 ): Promise<void> {
   const onWait = (seconds: number) => shell.say(`${server} asks to wait ${seconds} s.`)
-  const client = app.openClient({ server, apiToken: token, onWait })
+  const client = app.openClient({
+    server,
+    apiToken: token,
+    onWait,
+    caCerts: null,
+    hasProxy: hasProxy(shell.place.env),
+  })
   const { applicationVersion, isOncebox } = await client.version()
   if (token !== null) {
     await client.list('active', 1).catch((cause) => {
@@ -101,7 +133,9 @@ async function tryLogin(
     })
   }
   const name = isOncebox ? 'Oncebox' : 'a server of this API'
-  shell.say(`${server} is ${name} ${applicationVersion}${token === null ? '' : ', and the token works'}.`)
+  shell.say(
+    `${server} is ${name} ${printableLine(applicationVersion)}${token === null ? '' : ', and the token works'}.`,
+  )
 }
 
 function addLogout(program: Command, shell: Shell): void {

@@ -146,10 +146,10 @@ async function push(visit: ClientVisit, command: Command, shell: Shell): Promise
     .create({ fields: { payload, ...fields, passphrase }, files, onProgress: progress.update })
     .finally(progress.stop)
   const created = parsePush(body)
-  const link = created.htmlUrl ?? (await client.preview(created.urlToken))
+  const link = await client.linkOf(created)
   if (command.getOptionValue('json') === true) printJson(body, shell)
   else shell.print(link)
-  if (command.getOptionValue('qr') === true) shell.say(drawQr(link))
+  if (command.getOptionValue('qr') === true) shell.draw(drawQr(link))
   tellLifetime(created, { asked: fields, body, shell })
 }
 

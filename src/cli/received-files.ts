@@ -3,8 +3,9 @@
 import { existsSync, mkdirSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { RemoteFile } from '../client/answers.ts'
-import { downloadPart, placePart } from '../client/download.ts'
-import { ClientFailure } from '../client/failure.ts'
+import type { Client } from '../client/client.ts'
+import { placePart } from '../client/download.ts'
+import { ClientFailure, UntrueAnswer } from '../client/failure.ts'
 import { createUnfinishedNotes, type Unfinished, type UnfinishedFile } from '../client/unfinished.ts'
 import { safeFilename, safeFilenames } from '../domain/received-names.ts'
 import { formatSize, printableLine, quote } from './format.ts'
@@ -16,7 +17,7 @@ export type ReceivedFilesOptions = {
   /** Tells one push from another. */
   link: string
   shell: Shell
-  userAgent: string
+  downloadPart: Client['downloadPart']
 }
 
 const CANCELLED = 'cancelled; the same command goes on from here while the server allows it'
@@ -30,7 +31,7 @@ export function isNamedAsFolder(path: string): boolean {
   return isFolder(path) || /[/\\]$/.test(path)
 }
 
-export function createReceivedFiles({ output, link, shell, userAgent }: ReceivedFilesOptions) {
+export function createReceivedFiles({ output, link, shell, downloadPart }: ReceivedFilesOptions) {
   const { platform } = shell.place
 
   async function receive(sent: readonly RemoteFile[]): Promise<void> {
@@ -74,11 +75,17 @@ export function createReceivedFiles({ output, link, shell, userAgent }: Received
   }
 
   /** One after another; the note always tells what is left. */
-  async function download({ several, files }: Unfinished, folder: string): Promise<void> {
+  async function download(unfinished: Unfinished, folder: string): Promise<void> {
+    const { several, files } = unfinished
     const notes = createUnfinishedNotes({ folder, link })
-    for (const [index, file] of files.entries()) {
-      await downloadOne(file, { folder, several })
-      await notes.write({ several, files: files.slice(index + 1) })
+    try {
+      for (const [index, file] of files.entries()) {
+        await downloadOne(file, { folder, several })
+        await notes.write({ several, files: files.slice(index + 1) })
+      }
+    } catch (cause) {
+      if (cause instanceof UntrueAnswer) await notes.remove(unfinished)
+      throw cause
     }
     await notes.remove()
   }
@@ -93,7 +100,7 @@ export function createReceivedFiles({ output, link, shell, userAgent }: Received
     const progress = shell.startProgress(printableLine(basename(path)), CANCELLED)
     const part = join(folder, file.part)
     const onRetry = (problem: string) => shell.say(`${printableLine(problem)} Trying again.`)
-    const options = { userAgent, onProgress: progress.update, onRetry }
+    const options = { onProgress: progress.update, onRetry }
     await downloadPart({ url, size, part }, options).finally(progress.stop)
     const placed = await placePart(part, path)
     const saved = `Saved as ${printableLine(placed)} (${formatSize(statSync(placed).size)}).`

@@ -1,6 +1,6 @@
 // Joins the command line to the real app and the process it runs in.
 
-import { openAccounts, openClient, startServer, USER_AGENT, version } from '../app.ts'
+import { openAccounts, openClient, startServer, version } from '../app.ts'
 import type { Environment } from '../setting-parsers.ts'
 import { runProgram } from './program.ts'
 import { createShell } from './shell.ts'
@@ -12,6 +12,6 @@ export function runCommandLine(
 ): Promise<number> {
   return runProgram(argv, {
     shell: createShell(outside),
-    app: { version, startServer, openAccounts, openClient, userAgent: USER_AGENT },
+    app: { version, startServer, openAccounts, openClient },
   })
 }

@@ -7,18 +7,21 @@ import { createInterface } from 'node:readline'
 import { isatty, ReadStream } from 'node:tty'
 import type { Network } from '../app.ts'
 import type { Environment, Place } from '../setting-parsers.ts'
+import { printable } from './format.ts'
 import { createStartProgress, type StartProgress } from './progress.ts'
 
 export type Shell = {
   place: Place
   now: () => number
   readFile: (path: string) => string
-  /** One line on standard output: what the command was asked for. */
+  /** One line on standard output: what the command was asked for. Made printable where a person reads it. */
   print: (line: string) => void
   /** On standard output, as it is. */
   printExactly: (text: string) => void
-  /** One line on standard error: everything else. */
+  /** One line on standard error: everything else. Made printable. */
   say: (line: string) => void
+  /** On standard error, with colours. */
+  draw: (picture: string) => void
   /** As `say`, but may wait for the end of this turn of the event loop: for the log of a busy server. */
   sayLater: (line: string) => void
   /** All of standard input. */
@@ -68,9 +71,10 @@ export function createShell(outside: { env: Environment; now: () => number }): S
     place: { env: outside.env, platform: process.platform, home: homedir(), cwd: process.cwd() },
     now: outside.now,
     readFile: (path) => readFileSync(path, 'utf8'),
-    print: (line) => stdout.write(`${line}\n`),
+    print: (line) => stdout.write(`${isatty(1) ? printable(line) : line}\n`),
     printExactly: (text) => stdout.write(text),
-    say: (line) => stderr.write(`${line}\n`),
+    say: (line) => stderr.write(`${printable(line)}\n`),
+    draw: (picture) => stderr.write(`${picture}\n`),
     sayLater: gatherLines((lines) => stderr.write(lines)),
     readInput: () => new Response(Bun.stdin.stream()).text(),
     readInputText,

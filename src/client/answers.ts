@@ -1,6 +1,7 @@
 // What servers of this API answer, read with care: Oncebox is not the only one.
 
 import { ClientFailure } from './failure.ts'
+import { isUrlToken } from './link.ts'
 
 export type RemoteFile = { filename: string; url: string; size: number | null }
 
@@ -25,22 +26,26 @@ export type RemoteEntry = { at: string; kind: string; ip: string; userAgent: str
 
 type Members = Record<string, unknown>
 
+/** The most that Oncebox can be told to take. */
+const MAX_FILES = 1000
+const MAX_WORD_CHARACTERS = 1000
+
 export function parsePush(body: unknown): RemotePush {
   const members = membersOf(body)
   const urlToken = textOf(members.url_token)
-  if (urlToken === null) throw strange('a push without url_token')
+  if (urlToken === null || !isUrlToken(urlToken)) throw strange('a push without url_token')
   return {
     urlToken,
     htmlUrl: textOf(members.html_url),
-    kind: textOf(members.kind) ?? 'text',
-    name: textOf(members.name) ?? '',
-    createdAt: textOf(members.created_at) ?? '',
+    kind: wordOf(members.kind) ?? 'text',
+    name: wordOf(members.name) ?? '',
+    createdAt: wordOf(members.created_at) ?? '',
     expired: members.expired === true,
-    expiredOn: textOf(members.expired_on),
+    expiredOn: wordOf(members.expired_on),
     deleted: members.deleted === true,
     daysRemaining: numberOf(members.days_remaining),
     viewsRemaining: numberOf(members.views_remaining),
-    expiresAt: textOf(members.expires_at),
+    expiresAt: wordOf(members.expires_at),
     payload: textOf(members.payload),
     files: parseFiles(members.files),
   }
@@ -56,7 +61,7 @@ export function parseEntries(body: unknown): RemoteEntry[] {
   if (!Array.isArray(logs)) throw strange('no log')
   return logs.map((entry) => {
     const { created_at, kind, ip, user_agent, referrer } = membersOf(entry)
-    const text = (value: unknown) => textOf(value) ?? ''
+    const text = (value: unknown) => wordOf(value) ?? ''
     return {
       at: text(created_at),
       kind: text(kind),
@@ -77,15 +82,15 @@ export function parseUrl(body: unknown): string {
 function parseFiles(files: unknown): RemoteFile[] {
   if (typeof files === 'string' && files !== '') return parseFiles(parseJson(files))
   if (Array.isArray(files)) {
+    if (files.length > MAX_FILES) throw strange(`more than ${MAX_FILES} files`)
     return files.map((file) => {
       const { filename, url, size } = membersOf(file)
       return checkFile({ filename: textOf(filename) ?? 'file', url: textOf(url) ?? '', size: numberOf(size) })
     })
   }
   if (typeof files !== 'object' || files === null) return []
-  return Object.entries(files).map(([filename, url]) =>
-    checkFile({ filename, url: textOf(url) ?? '', size: null }),
-  )
+  const named = Object.entries(files).map(([filename, url]) => ({ filename, url }))
+  return parseFiles(named)
 }
 
 /** The answer to a create lists files without links. */
@@ -111,8 +116,14 @@ function textOf(value: unknown): string | null {
   return typeof value === 'string' ? value : null
 }
 
+/** Cut at a length that is enough to tell things apart. */
+function wordOf(value: unknown): string | null {
+  return typeof value === 'string' ? value.slice(0, MAX_WORD_CHARACTERS) : null
+}
+
+/** Counts and sizes are whole and not negative. */
 function numberOf(value: unknown): number | null {
-  return typeof value === 'number' ? value : null
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null
 }
 
 function strange(what: string): ClientFailure {

@@ -8,8 +8,13 @@ import {
   type RemoteEntry,
   type RemotePush,
 } from './answers.ts'
+import { createDial } from './dial.ts'
+import { createDownloadPart } from './download.ts'
 import { ClientFailure } from './failure.ts'
+import { acceptLink } from './link.ts'
+import { checkStep, findAddresses } from './places.ts'
 import { type Answer, createAsk, messageIn, type RequestsOptions, refusalOf } from './requests.ts'
+import { LostAnswer } from './unreachable.ts'
 import { createUpload, type UploadFile } from './upload.ts'
 
 /** Fields as the API names them; what is undefined is not sent. */
@@ -32,34 +37,66 @@ export type ServerFacts = { applicationVersion: string; isOncebox: boolean }
 export type Client = ReturnType<typeof createClient>
 
 const PUSHES = '/api/v2/pushes'
+const MIB = 1024 * 1024
+/** The largest text that Oncebox can be told to take, each byte written as six. */
+const MAX_RETRIEVED_BYTES = 6 * 16 * MIB + MIB
+/** Fifty pushes with their notes. */
+const MAX_LIST_BYTES = 16 * MIB
 
-export type ClientOptions = RequestsOptions & { newBoundary: () => string }
+export type ClientOptions = Omit<RequestsOptions, 'dial'> & {
+  userAgent: string
+  /** Certificates in PEM that are trusted beside the usual ones. */
+  caCerts: string | null
+  /** Whether the environment names a proxy for requests. */
+  hasProxy: boolean
+  newBoundary: () => string
+}
+
+/** What differs from one command to the next. */
+export type ServerToAsk = Pick<ClientOptions, 'server' | 'apiToken' | 'onWait' | 'caCerts' | 'hasProxy'>
 
 export function createClient(options: ClientOptions) {
-  const ask = createAsk(options)
+  const { server, patienceMs, hasProxy } = options
+  const dial = createDial(options)
+  const ask = createAsk({ ...options, dial })
+  const downloadPart = createDownloadPart({
+    dial,
+    patienceMs,
+    checkStep: (url) => checkStep(url, { server, findAddresses, hasProxy }),
+  })
 
   /** Throws ClientFailure when this is no server of the API. */
   async function version(): Promise<ServerFacts> {
     const answer = await ask('/api/v2/version')
-    const { body } = answer
-    if (answer.status !== 200 || typeof body !== 'object' || body === null) {
+    const { status, body } = answer
+    if (status >= 500 || status === 429) throw refusalOf(answer)
+    if (status !== 200 || typeof body !== 'object' || body === null) {
       throw new ClientFailure('failed', `${options.server} does not speak version 2 of this API.`)
     }
-    const applicationVersion = 'application_version' in body ? String(body.application_version) : 'unknown'
+    const given = 'application_version' in body ? String(body.application_version) : 'unknown'
+    const applicationVersion = given.slice(0, 40)
     return { applicationVersion, isOncebox: 'limits' in body }
   }
 
-  async function create({ fields, files, onProgress }: NewRemotePush): Promise<Answer> {
+  async function create(push: NewRemotePush): Promise<Answer> {
+    try {
+      return expect(201, await sendNew(push))
+    } catch (cause) {
+      if (!(cause instanceof LostAnswer)) throw cause
+      throw new ClientFailure('unavailable', `${cause.message} The push may have been made all the same.`)
+    }
+  }
+
+  async function sendNew({ fields, files, onProgress }: NewRemotePush): Promise<Answer> {
     const given = Object.entries(fields).filter(([, value]) => value !== undefined)
     if (files.length === 0) {
       const body = JSON.stringify({ push: Object.fromEntries(given) })
       const headers = { 'content-type': 'application/json' }
-      return expect(201, await ask(PUSHES, { method: 'POST', headers, body: () => body }))
+      return ask(PUSHES, { method: 'POST', headers, body: () => body })
     }
     const texts = given.map(([name, value]): [string, string] => [`push[${name}]`, String(value)])
     const upload = createUpload({ texts, files, boundary: options.newBoundary(), onProgress })
-    const call = { method: 'POST', timeoutMs: Number.POSITIVE_INFINITY, ...upload } as const
-    return expect(201, await ask(PUSHES, call))
+    return ask(PUSHES, { method: 'POST', isLong: true, ...upload })
   }
 
   /** A view, unless a passphrase is wanted. */
@@ -73,12 +110,26 @@ export function createClient(options: ClientOptions) {
   /** Where the server takes it, a passphrase goes into a header: addresses end up in logs. */
   async function retrieveCall(urlToken: string, passphrase: string | null): Promise<Parameters<typeof ask>> {
     const path = `${PUSHES}/${urlToken}`
-    if (passphrase === null) return [path]
+    const maxBytes = MAX_RETRIEVED_BYTES
+    if (passphrase === null) return [path, { maxBytes }]
     const encoded = encodeURIComponent(passphrase)
     const { isOncebox } = await version()
     return isOncebox
-      ? [path, { headers: { 'x-push-passphrase': encoded } }]
-      : [`${path}?passphrase=${encoded}`]
+      ? [path, { maxBytes, headers: { 'x-push-passphrase': encoded } }]
+      : [`${path}?passphrase=${encoded}`, { maxBytes }]
+  }
+
+  /** The link to give away. Throws ClientFailure for one that nobody should open. */
+  async function linkOf({ htmlUrl, urlToken }: RemotePush): Promise<string> {
+    const given = htmlUrl ?? (await preview(urlToken))
+    const link = acceptLink(given, server)
+    if (link !== null) return link
+    const why = /^http:/i.test(given) ? 'is not encrypted, although the server is' : 'is no web address'
+    throw new ClientFailure(
+      'failed',
+      `The push ${urlToken} was made, but the link that the server gave ${why}: it is not shown. ` +
+        'Behind a proxy, the server needs --base-url or --trusted-proxy.',
+    )
   }
 
   async function preview(urlToken: string): Promise<string> {
@@ -98,12 +149,23 @@ export function createClient(options: ClientOptions) {
     group: 'active' | 'expired',
     page: number,
   ): Promise<{ pushes: RemotePush[]; leftOut: number; answer: unknown }> {
-    const { body, headers } = expect(200, await ask(`${PUSHES}/${group}?page=${page}`))
-    const leftOut = Number(headers.get('x-oncebox-left-out') ?? 0)
-    return { pushes: parsePushes(body), leftOut, answer: body }
+    const { body, headers } = expect(
+      200,
+      await ask(`${PUSHES}/${group}?page=${page}`, { maxBytes: MAX_LIST_BYTES }),
+    )
+    const leftOut = countIn(headers.get('x-oncebox-left-out'))
+    const pushes = parsePushes(body).map((push) => ({
+      ...push,
+      htmlUrl: push.htmlUrl && acceptLink(push.htmlUrl, server),
+    }))
+    return { pushes, leftOut, answer: body }
   }
 
-  return { version, create, retrieve, preview, expire, audit, list }
+  return { version, create, linkOf, retrieve, expire, audit, list, downloadPart }
+}
+
+function countIn(header: string | null): number {
+  return /^\d{1,6}$/.test(header ?? '') ? Number(header) : 0
 }
 
 function expect(status: number, answer: Answer): Answer {

@@ -18,3 +18,10 @@ export class ClientFailure extends Error {
     this.kind = kind
   }
 }
+
+/** The server breaks its word or leads astray: nothing that it sent for this can be used, now or later. */
+export class UntrueAnswer extends ClientFailure {
+  constructor(message: string) {
+    super('failed', message)
+  }
+}

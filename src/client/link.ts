@@ -10,6 +10,24 @@ const LINK =
 /** Older servers put the reader's language in front of the path. */
 const LANGUAGE = /(?<=\/\/[^/]+.*)\/[a-z]{2}(-[A-Za-z]{2,4})?$/
 
+export function isUrlToken(text: string): boolean {
+  return TOKEN.test(text)
+}
+
+const MAX_LINK_CHARACTERS = 2000
+
+/**
+ * A link that a server gave for people to open, spelled so that it holds nothing invisible. Null when it is no web address,
+ * or when it is not encrypted although the server is.
+ */
+export function acceptLink(link: string, server: string): string | null {
+  const url = link.length > MAX_LINK_CHARACTERS ? null : URL.parse(link)
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '')
+    return null
+  const isStepDown = url.protocol === 'http:' && new URL(server).protocol === 'https:'
+  return isStepDown ? null : url.href
+}
+
 /** Null when the text is neither. */
 export function parsePushAddress(text: string): PushAddress | null {
   const given = text.trim()

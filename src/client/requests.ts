@@ -1,22 +1,30 @@
 // One request to a server of this API: patience with a busy one, and plain words for what went wrong.
 
+import { parseJsonBody, type ReadLimits, readBody } from './answer-body.ts'
+import type { Dial } from './dial.ts'
 import { ClientFailure, type FailureKind } from './failure.ts'
+import { createWatch, type Watch } from './watch.ts'
 
 export type Call = {
   method?: 'GET' | 'POST' | 'DELETE'
   headers?: Record<string, string>
-  /** Made anew for each try. */
-  body?: () => BodyInit
-  /** For an answer that comes at once; a long upload has none. */
-  timeoutMs?: number
-  signal?: AbortSignal
+  /** Made anew for each try; counts what it hands over. */
+  body?: (count: Watch['count']) => BodyInit
+  /** Whether the body is gone once it was sent, so that there is one try. */
+  isSentOnce?: boolean
+  /** The largest answer that makes sense, in bytes. */
+  maxBytes?: number
+  /** Whether it may take as long as it goes on. */
+  isLong?: boolean
 }
 
 export type RequestsOptions = {
   /** What paths are appended to. */
   server: string
   apiToken: string | null
-  userAgent: string
+  dial: Dial
+  /** How long nothing may happen. */
+  patienceMs: number
   /** Told before the server is given time, as it asked. */
   onWait: (seconds: number) => void
 }
@@ -28,68 +36,79 @@ export type Ask = (path: string, call?: Call) => Promise<Answer>
 
 const MAX_TRIES = 4
 const LONGEST_WAIT_SECONDS = 60
-const TIMEOUT_MS = 60_000
+const MAX_BYTES = 1024 * 1024
+/** Times the patience, for a whole request and its answer. */
+const LONGEST_ANSWER = 10
+const MAX_REASON_CHARACTERS = 500
 
 export function createAsk(options: RequestsOptions): Ask {
   return async (path, call = {}) => {
     for (let attempt = 1; ; attempt += 1) {
-      const response = await send(path, call, options)
-      const wait = attempt < MAX_TRIES ? secondsToWait(response) : null
-      if (wait === null) return read(response, options.server)
-      // What is not read keeps the connection.
-      await response.body?.cancel()
-      options.onWait(wait)
-      await Bun.sleep(wait * 1000)
+      const isLast = attempt === MAX_TRIES || call.isSentOnce === true
+      const answer = await tryOnce(path, { call, isLast, options })
+      if (!('wait' in answer)) return answer
+      options.onWait(answer.wait)
+      await Bun.sleep(answer.wait * 1000)
     }
   }
 }
 
-async function send(path: string, call: Call, options: RequestsOptions): Promise<Response> {
-  const { server, apiToken, userAgent } = options
-  const { method = 'GET', headers, body, timeoutMs = TIMEOUT_MS, signal } = call
-  const deadline = timeoutMs === Number.POSITIVE_INFINITY ? [] : [AbortSignal.timeout(timeoutMs)]
-  const request: RequestInit = {
+type Try = { call: Call; isLast: boolean; options: RequestsOptions }
+
+async function tryOnce(path: string, { call, isLast, options }: Try): Promise<Answer | { wait: number }> {
+  const { server, patienceMs } = options
+  const watch = createWatch(call.isLong ? 2 * patienceMs : patienceMs)
+  try {
+    const response = await send(path, { call, watch, options })
+    const wait = isLast ? null : secondsToWait(response)
+    if (wait === null) return await read(response, { server, maxBytes: call.maxBytes ?? MAX_BYTES, watch })
+    // What is not read keeps the connection.
+    await response.body?.cancel()
+    return { wait }
+  } finally {
+    watch.stop()
+  }
+}
+
+type Sending = { call: Call; watch: Watch; options: RequestsOptions }
+
+function send(path: string, { call, watch, options }: Sending): Promise<Response> {
+  const { server, apiToken, dial, patienceMs } = options
+  const { method = 'GET', headers, body, isLong } = call
+  const end = isLong ? [] : [AbortSignal.timeout(LONGEST_ANSWER * patienceMs)]
+  return dial(`${server}${path}`, {
     method,
     headers: {
       accept: 'application/json',
-      'user-agent': userAgent,
       ...(apiToken === null ? {} : { authorization: `Bearer ${apiToken}` }),
       ...headers,
     },
-    // A token must not follow to wherever a server points.
-    redirect: 'manual',
-    signal: AbortSignal.any([...deadline, ...(signal === undefined ? [] : [signal])]),
-    ...(body === undefined ? {} : { body: body() }),
-  }
-  return fetch(`${server}${path}`, request).catch((cause) => {
-    throw unreachable(server, cause)
+    signal: AbortSignal.any([watch.signal, ...end]),
+    ...(body === undefined ? {} : { body: body(watch.count) }),
   })
 }
 
-/** Null: do not wait. Both answers promise that nothing was stored or counted. */
+/** Null when there is nothing to wait for. Both answers promise that nothing was stored or counted. */
 function secondsToWait({ status, headers }: Response): number | null {
   if (status !== 429 && status !== 503) return null
   const seconds = Number(headers.get('retry-after') ?? Number.NaN)
   return seconds >= 0 && seconds <= LONGEST_WAIT_SECONDS ? Math.max(1, seconds) : null
 }
 
-async function read(response: Response, server: string): Promise<Answer> {
+async function read(response: Response, limits: ReadLimits): Promise<Answer> {
   const { status, headers } = response
+  const { server } = limits
   if (status >= 300 && status < 400) {
+    await response.body?.cancel()
     const target = headers.get('location') ?? 'another address'
-    throw new ClientFailure('failed', `${server} sends to ${target}: log in to that server instead.`)
+    throw new ClientFailure('failed', `${server} sends to ${cut(target)}: log in to that server instead.`)
   }
-  const text = await response.text().catch((cause) => {
-    throw unreachable(server, cause)
-  })
-  try {
-    return { status, headers, body: JSON.parse(text) }
-  } catch {
-    throw new ClientFailure(
-      status >= 500 ? 'unavailable' : 'failed',
-      `${server} does not answer as a server of this API does (HTTP ${status}): is the address right?`,
-    )
-  }
+  const body = parseJsonBody(await readBody(response, limits))
+  if (body !== undefined) return { status, headers, body }
+  throw new ClientFailure(
+    status >= 500 ? 'unavailable' : 'failed',
+    `${server} does not answer as a server of this API does (HTTP ${status}): is the address right?`,
+  )
 }
 
 /** What the server said, for every status that its caller does not expect. */
@@ -100,8 +119,8 @@ export function refusalOf({ status, body }: Pick<Answer, 'status' | 'body'>): Cl
 function explain(said: string, body: unknown): string {
   if (said === 'not-found') return 'There is no such push, or not any more.'
   if (said !== 'internal-error') return said
-  const id =
-    typeof body === 'object' && body !== null && 'request_id' in body ? ` (request ${body.request_id})` : ''
+  const given = typeof body === 'object' && body !== null && 'request_id' in body ? body.request_id : ''
+  const id = typeof given === 'string' && given !== '' ? ` (request ${given.slice(0, 64)})` : ''
   return `Something went wrong at the server${id}; its log tells more.`
 }
 
@@ -114,31 +133,9 @@ function kindOf(status: number): FailureKind {
 
 export function messageIn(body: unknown): string | null {
   const error = typeof body === 'object' && body !== null && 'error' in body ? body.error : null
-  return typeof error === 'string' && error !== '' ? error : null
+  return typeof error === 'string' && error !== '' ? cut(error) : null
 }
 
-export function unreachable(server: string, cause: unknown): ClientFailure {
-  if (cause instanceof ClientFailure) return cause
-  return new ClientFailure('unavailable', `Cannot reach ${server}: ${whyOf(cause)}.`)
-}
-
-const REASONS: Record<string, string> = {
-  ECONNREFUSED: 'nothing listens there',
-  ConnectionRefused: 'nothing listens there',
-  ENOTFOUND: 'there is no such name',
-  FailedToOpenSocket: 'there is no such name, or no way to it',
-  ECONNRESET: 'the connection broke off',
-  ConnectionClosed: 'the connection broke off',
-  TimeoutError: 'it took too long to answer',
-  AbortError: 'it took too long to answer',
-}
-
-function whyOf(cause: unknown): string {
-  if (!(cause instanceof Error)) return String(cause)
-  const code = 'code' in cause ? String(cause.code) : ''
-  return (
-    REASONS[code] ??
-    REASONS[cause.name] ??
-    `${cause.message.replace(/\.$/, '')}${code === '' ? '' : ` (${code})`}`
-  )
+function cut(text: string): string {
+  return text.length > MAX_REASON_CHARACTERS ? `${text.slice(0, MAX_REASON_CHARACTERS)}…` : text
 }

@@ -4,6 +4,7 @@
 
 import { open } from 'node:fs/promises'
 import { ClientFailure } from './failure.ts'
+import type { Watch } from './watch.ts'
 
 export type UploadFile = { path: string; filename: string; size: number }
 
@@ -23,7 +24,7 @@ export function createUpload(options: UploadOptions) {
   const { boundary, files, onProgress } = options
   const total = files.reduce((sum, { size }) => sum + size, 0)
 
-  function body(): ReadableStream<Uint8Array> {
+  function body(count: Watch['count']): ReadableStream<Uint8Array> {
     const pieces = encode(options)
     let sent = 0
     return new ReadableStream<Uint8Array>(
@@ -31,6 +32,7 @@ export function createUpload(options: UploadOptions) {
         async pull(controller) {
           const { done, value } = await pieces.next()
           if (done) return controller.close()
+          count(value.bytes.byteLength)
           sent += value.content ? value.bytes.byteLength : 0
           onProgress(sent, total)
           controller.enqueue(value.bytes)

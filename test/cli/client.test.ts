@@ -329,7 +329,7 @@ describe('files', () => {
     const received = await get(`${url}/p/abcdefgh`, '--output', path('x'))
     expect(received).toMatchObject({
       code: 1,
-      err: expect.arrayContaining(['oncebox: 7 of 3 bytes arrived.']),
+      err: expect.arrayContaining(['oncebox: The server sends more than the 3 bytes that it announced.']),
     })
     expect(existsSync(path('x'))).toBe(false)
   })
@@ -379,8 +379,8 @@ describe('logins', () => {
     const file = path('.config/oncebox/client.json')
     expect(statSync(file).mode & 0o777).toBe(0o600)
     expect(statSync(path('.config/oncebox')).mode & 0o077).toBe(0)
-    const second = createTrial({ home: folder, input: '' })
-    expect(await second.run('login', server.url, '--profile', 'anonymous', '--token-stdin')).toBe(0)
+    const second = createTrial({ home: folder })
+    expect(await second.run('login', server.url, '--profile', 'anonymous', '--anonymous')).toBe(0)
     const list = createTrial({ home: folder })
     expect(await list.run('list')).toBe(0)
     const refused = createTrial({ home: folder })
@@ -396,6 +396,22 @@ describe('logins', () => {
     expect(readFileSync(file, 'utf8')).not.toContain(token)
     const unknown = createTrial({ home: folder })
     expect(await unknown.run('list', '--profile', 'home')).toBe(1)
+  })
+
+  test('no token by accident forgets none', async () => {
+    await createTrial({ home: folder, answers: [token] }).run('login', server.url)
+    const before = readFileSync(path('.config/oncebox/client.json'), 'utf8')
+    const piped = createTrial({ home: folder, input: '\n' })
+    expect(await piped.run('login', server.url, '--token-stdin')).toBe(1)
+    expect(piped.err.join()).toContain('nothing was changed')
+    const typed = createTrial({ home: folder, answers: ['', ''] })
+    expect(await typed.run('login', server.url)).toBe(1)
+    const both = createTrial({ home: folder, input: token })
+    expect(await both.run('login', server.url, '--token-stdin', '--anonymous')).toBe(2)
+    expect(readFileSync(path('.config/oncebox/client.json'), 'utf8')).toBe(before)
+    const agreed = createTrial({ home: folder, answers: ['', 'y'] })
+    expect(await agreed.run('login', server.url)).toBe(0)
+    expect(readFileSync(path('.config/oncebox/client.json'), 'utf8')).not.toContain(token)
   })
 
   test('a token that is not accepted is not saved', async () => {

@@ -37,6 +37,7 @@ export function createTrial(
     print: (line) => out.push(line),
     printExactly: (text) => out.push(text),
     say: (line) => err.push(line),
+    draw: (picture) => err.push(picture),
     sayLater: (line) => err.push(line),
     readInput: async () => given.input ?? '',
     readInputText: async () => given.input ?? '',
@@ -82,7 +83,6 @@ function createMemoryApp() {
   }
   const app: App = {
     version: '3.0.0',
-    userAgent: 'oncebox/3.0.0',
     openClient,
     startServer: async ({ config }, { writeLog }) => {
       state.config = config

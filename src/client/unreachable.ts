@@ -1,0 +1,52 @@
+// Why a server cannot be reached, in words.
+
+import { ClientFailure } from './failure.ts'
+
+const UNKNOWN_CERTIFICATE =
+  'its certificate is not signed by an authority that this machine knows; ' +
+  'if the server is yours, name its certificate or authority with --cacert FILE'
+
+const REASONS: Record<string, string> = {
+  ECONNREFUSED: 'nothing listens there',
+  ConnectionRefused: 'nothing listens there',
+  ENOTFOUND: 'there is no such name',
+  FailedToOpenSocket: 'there is no such name, or no way to it',
+  ECONNRESET: 'the connection broke off',
+  ConnectionClosed: 'the connection broke off',
+  TimeoutError: 'it took too long to answer',
+  AbortError: 'it took too long to answer',
+  Malformed_HTTP_Response: 'it does not answer in HTTP',
+  ResponseHeadersTooLarge: 'the head of its answer is too large',
+  DEPTH_ZERO_SELF_SIGNED_CERT: UNKNOWN_CERTIFICATE,
+  SELF_SIGNED_CERT_IN_CHAIN: UNKNOWN_CERTIFICATE,
+  UNABLE_TO_GET_ISSUER_CERT: UNKNOWN_CERTIFICATE,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNKNOWN_CERTIFICATE,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNKNOWN_CERTIFICATE,
+  CERT_UNTRUSTED: UNKNOWN_CERTIFICATE,
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
+  CERT_HAS_EXPIRED: 'its certificate has expired',
+  CERT_NOT_YET_VALID: 'its certificate is not valid yet; is the clock of this machine right?',
+}
+
+/** The request may have been heard: nobody knows what the server made of it. */
+export class LostAnswer extends ClientFailure {}
+
+const NEVER_HEARD = /^(ECONNREFUSED|ConnectionRefused|ENOTFOUND|FailedToOpenSocket)$|CERT|SIGNATURE/
+
+export function unreachable(server: string, cause: unknown): ClientFailure {
+  if (cause instanceof ClientFailure) return cause
+  const message = `Cannot reach ${server}: ${whyOf(cause)}.`
+  return NEVER_HEARD.test(codeOf(cause))
+    ? new ClientFailure('unavailable', message)
+    : new LostAnswer('unavailable', message)
+}
+
+function codeOf(cause: unknown): string {
+  return cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+}
+
+function whyOf(cause: unknown): string {
+  if (!(cause instanceof Error)) return String(cause)
+  const code = codeOf(cause)
+  return REASONS[code] ?? REASONS[cause.name] ?? `the connection failed (${code || cause.name})`
+}
