@@ -38,7 +38,7 @@ export function createGetViewer(options: ViewerOptions): GetViewer {
     }
     // A token that we cannot use is refused: passing it over would make an anonymous push without a word.
     if (isClaim || [authorization, ...words].some(mentionsApiToken)) {
-      throw refusal('The API token in Authorization is not valid.')
+      throw refusal('The API token is not valid, or in no scheme of ours: send Authorization: Bearer …')
     }
     return null
   }

@@ -39,7 +39,8 @@ curl ${baseUrl}/p.json \\
         The fields are <code>payload</code>, <code>files</code>, <code>kind</code>,{' '}
         <code>expire_after_days</code>, <code>expire_after_views</code>, <code>passphrase</code>,{' '}
         <code>retrieval_step</code>, <code>deletable_by_viewer</code>, <code>name</code> and <code>note</code>
-        . What is out of range is refused with 422, which names the field.
+        . They may stand in the query, too, where the body does not give them. What is out of range is refused
+        with 422, which names the field.
       </p>
       <h2>Use a push</h2>
       <p>
@@ -57,7 +58,8 @@ curl ${baseUrl}/p/TOKEN/preview.json
 curl -X DELETE ${baseUrl}/p/TOKEN.json`}</Command>
       <h2>Your pushes</h2>
       <p>
-        With <code>X-User-Token</code> or <code>Authorization: Bearer …</code>, 50 a page:
+        With <code>X-User-Token</code>, <code>Authorization: Bearer …</code> or <code>-u EMAIL:TOKEN</code>,
+        50 a page:
       </p>
       <Command>{`curl -H 'X-User-Token: …' '${baseUrl}/p/active.json?page=1'
 curl -H 'X-User-Token: …' ${baseUrl}/p/expired.json
