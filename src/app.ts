@@ -47,7 +47,7 @@ import { createSweeper, type Sweeper } from './services/sweeper.ts'
 import { createTwoFactor } from './services/two-factor.ts'
 import { createUploads } from './services/uploads.ts'
 import type { Config } from './settings.ts'
-import { openAccountStore, type Store } from './store/store.ts'
+import type { Store } from './store/store.ts'
 import { scheduleSweeps } from './sweep-schedule.ts'
 
 export { version }
@@ -73,13 +73,6 @@ export type RunningServer = ServerUrls & {
   stop(): Promise<void>
   /** Resolves when the store had to give up and the process should end. */
   failed: Promise<Error>
-}
-
-export type AccountCommands = {
-  dataDir: string
-  accounts: Accounts
-  apiTokens: ApiTokens
-  close(): Promise<void>
 }
 
 /** What a running Oncebox consists of, with `handle` in place of a socket: tests stop here. */
@@ -178,18 +171,6 @@ export async function startServer(served: ServedConfig, ports: ServerPorts): Pro
     await instance.close()
     throw cause
   }
-}
-
-/** For commands beside the server. Throws DomainError naming path and remedy when there is no data folder. */
-export async function openAccounts(
-  { dataDir }: { dataDir: string },
-  { now, writeLog }: Ports,
-): Promise<AccountCommands> {
-  const onError = (cause: unknown) => writeLog(`oncebox: ${cause instanceof Error ? cause.message : cause}`)
-  const store = openAccountStore({ dataDir, now, onError })
-  const accounts = createAccounts(store)
-  const apiTokens = createApiTokens({ apiTokens: store.apiTokens, accounts })
-  return { dataDir, accounts, apiTokens, close: async () => store.close() }
 }
 
 /** For commands that speak to a server, this one or another. */

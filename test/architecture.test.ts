@@ -16,6 +16,7 @@ const ARROWS: Record<string, string[]> = {
     'selftest',
     'client',
     'client-settings',
+    'account-commands',
     'app',
     'config',
     'setting',
@@ -33,6 +34,7 @@ const ARROWS: Record<string, string[]> = {
   'push-limits': ['settings', 'domain'],
   'sweep-schedule': ['log', 'services', 'domain'],
   'served-store': ['log', 'settings', 'store', 'domain'],
+  'account-commands': ['services', 'store', 'domain'],
   client: ['domain'],
   app: [
     'client',

@@ -1,7 +1,7 @@
 // What the commands about accounts and tokens share: arguments, the data folder, opening and closing it.
 
 import type { Command } from 'commander'
-import type { AccountCommands } from '../app.ts'
+import type { AccountCommands } from '../account-commands.ts'
 import { readSettings } from '../config.ts'
 import { parseEmail } from '../domain/account.ts'
 import { settings } from '../settings.ts'
@@ -11,6 +11,8 @@ import { addSettingFlags, givenFlags, readOperands } from './flags.ts'
 import type { Shell } from './shell.ts'
 
 const TABLE = { dataDir: settings.dataDir }
+/** Where a key may be made, it has to be where the server looks for it. */
+const KEY_TABLE = { keyFile: settings.keyFile }
 
 export type Visit = AccountCommands & {
   /** The first argument, for commands that name EMAIL; else empty. */
@@ -25,6 +27,8 @@ export type AccountCommand = {
   operands: string[]
   summary: string
   help: string
+  /** Makes the data folder where there is none. */
+  creates?: true
   /** What is wrong with the flags of its own. */
   problems?: (command: Command) => string[]
   work: (visit: Visit, command: Command) => Promise<void> | void
@@ -55,11 +59,12 @@ export function addAccountCommand(
   const { shell, app } = spec
   const command = group.command(spec.name).summary(spec.summary).description(spec.help)
   command.usage([...spec.operands, '[flags]'].join(' '))
-  addSettingFlags(command, TABLE)
+  addSettingFlags(command, spec.creates ? { ...TABLE, ...KEY_TABLE } : TABLE)
   return command.action(async () => {
-    const { dataDir, email, second } = readCommandLine(command, spec)
-    const opened = await app.openAccounts({ dataDir }, { now: shell.now, writeLog: shell.say })
-    shell.say(`Data folder: ${opened.dataDir}`)
+    const { email, second, ...place } = readCommandLine(command, spec)
+    const opened = await app.openAccounts(place, { now: shell.now, writeLog: shell.say })
+    const as = opened.owner === null ? '' : ` (as ${opened.owner}, who owns it)`
+    shell.say(`Data folder: ${opened.dataDir}${as}`)
     try {
       await spec.work({ ...opened, email, second }, command)
     } finally {
@@ -74,6 +79,9 @@ function readCommandLine(command: Command, spec: AccountCommand & { shell: Shell
   const [address, second = ''] = operands
   const email = address === undefined ? '' : parseEmail(address)
   const reading = readSettings(TABLE, { flags: givenFlags(command, TABLE), place, readFile })
+  const key = spec.creates
+    ? readSettings(KEY_TABLE, { flags: givenFlags(command, KEY_TABLE), place, readFile })
+    : null
   const all = [
     ...problems,
     ...(email === null
@@ -81,9 +89,10 @@ function readCommandLine(command: Command, spec: AccountCommand & { shell: Shell
       : []),
     ...(spec.problems?.(command) ?? []),
     ...(reading.problems ?? []),
+    ...(key?.problems ?? []),
   ]
   if (all.length > 0 || email === null || reading.config === undefined) {
     throw new UsageError(all, `oncebox ${command.parent?.name()} ${command.name()}`)
   }
-  return { dataDir: reading.config.dataDir, email, second }
+  return { dataDir: reading.config.dataDir, create: key?.config, email, second }
 }

@@ -1,6 +1,7 @@
 // Joins the command line to the real app and the process it runs in.
 
-import { openAccounts, openClient, startServer, version } from '../app.ts'
+import { openAccounts } from '../account-commands.ts'
+import { openClient, startServer, version } from '../app.ts'
 import type { Environment } from '../setting-parsers.ts'
 import { runProgram } from './program.ts'
 import { createShell } from './shell.ts'

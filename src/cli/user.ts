@@ -1,7 +1,7 @@
 // `oncebox user …`: accounts, for whoever may write to the data folder.
 
 import type { Command } from 'commander'
-import type { AccountCommands } from '../app.ts'
+import type { AccountCommands } from '../account-commands.ts'
 import type { Account } from '../domain/account.ts'
 import { isDomainError } from '../domain/errors.ts'
 import { formatTime } from '../domain/time.ts'
@@ -41,7 +41,10 @@ export function addUserCommands(program: Command, parts: { shell: Shell; app: Ap
     name: 'add',
     operands: ['EMAIL'],
     summary: 'add an account',
-    help: 'Adds an account. Asks for its password twice, unless --password-stdin is given.',
+    help:
+      'Adds an account. Asks for its password twice, unless --password-stdin is given. ' +
+      'It makes the data folder when there is none yet.',
+    creates: true,
     work: (visit, command) => addUser(visit, { command, shell }),
   })
     .option('--admin', 'the account may administer this instance')

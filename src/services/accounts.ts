@@ -2,7 +2,7 @@
 
 import { type Account, parseEmail } from '../domain/account.ts'
 import { DomainError } from '../domain/errors.ts'
-import type { AccountStore } from '../store/store.ts'
+import type { AccountStore } from '../store/account-store.ts'
 import { hashPassword, requireGoodPassword } from './passwords.ts'
 
 export type Accounts = ReturnType<typeof createAccounts>

@@ -4,7 +4,7 @@ import { apiTokenPrefix, hashApiToken, newApiToken } from '../crypto/api-token.t
 import { type Account, type ApiToken, tokenNameProblem } from '../domain/account.ts'
 import { DomainError } from '../domain/errors.ts'
 import { explainProblem } from '../domain/problems.ts'
-import type { AccountStore } from '../store/store.ts'
+import type { AccountStore } from '../store/account-store.ts'
 import type { Accounts } from './accounts.ts'
 
 export { mentionsApiToken } from '../crypto/api-token.ts'

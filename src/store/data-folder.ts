@@ -6,6 +6,7 @@ import {
   existsSync,
   fsyncSync,
   linkSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -18,6 +19,7 @@ import {
 import { basename, dirname, join } from 'node:path'
 import { type Keyring, newKeyFile, parseKeyFile } from '../crypto/keyring.ts'
 import { DomainError } from '../domain/errors.ts'
+import { type Belonging, requireOwn } from './ownership.ts'
 
 /** Ends the name of a file that is being written. */
 const NEW = '.oncebox-new'
@@ -46,37 +48,74 @@ export function dataFolder(path: string): DataFolder {
   }
 }
 
-/** Makes the folder when it is missing and closes it to other users. A foreign folder is left alone. */
+/**
+ * Makes the folder when it is missing and closes it to other users. A folder with other files in it is left alone. Throws
+ * `conflict` when it, or anything of ours in it, belongs to another user.
+ */
 export function prepareDataFolder(folder: DataFolder, keyFile: string | null): void {
-  try {
+  explained('use', folder.path, () => {
     if (mkdirSync(folder.path, { recursive: true, mode: 0o700 })) syncFolder(dirname(folder.path))
+    requireOwn(folder.path, FOLDER)
     if (!holdsData(folder)) {
       refuseBereft(folder)
       refuseForeign(folder, keyFile)
     }
     chmodSync(folder.path, 0o700)
-  } catch (cause) {
-    throw cause instanceof DomainError ? cause : cannot('use', folder.path, cause)
-  }
+    requireOwnContents(folder)
+  })
 }
 
-/** For commands beside the server: throws unless a server has made its folder here. */
+/** For commands beside the server: throws unless a server has made its folder here, for the user of this process. */
 export function requireDataFolder(folder: DataFolder): void {
-  if (holdsData(folder)) return
-  refuseBereft(folder)
-  const remedy = 'Start "oncebox serve" once, or name the right folder with --data-dir.'
-  throw new DomainError('conflict', `There is no Oncebox data in ${folder.path}. ${remedy}`)
+  explained('read', folder.path, () => {
+    requireOwn(folder.path, FOLDER)
+    if (holdsData(folder)) return requireOwnContents(folder)
+    refuseBereft(folder)
+    const remedy = 'Start "oncebox serve" once, or name the right folder with --data-dir.'
+    throw new DomainError('conflict', `There is no Oncebox data in ${folder.path}. ${remedy}`)
+  })
+}
+
+const FOLDER: Belonging = {
+  what: 'The data folder',
+  remedy:
+    'Run this as {owner}, or name another folder with --data-dir. Take it over (chown -R {me}) only when you know where it ' +
+    'comes from: who put it there may know its key.',
+}
+const KEY_FILE: Belonging = {
+  what: 'The key file',
+  remedy:
+    'Who put it there may know the key. Put your own key file in its place, or name it with --key-file; take this one over ' +
+    '(chown {me}) only when you know where it comes from.',
+}
+const CONTENT: Belonging = {
+  what: 'In the data folder,',
+  remedy:
+    'Run this as {owner}, or take it over (chown {me}) when you know where it comes from: who put it there could read along.',
+}
+
+/** Once the folder is closed, nobody else can put anything there. */
+function requireOwnContents(folder: DataFolder): void {
+  requireOwn(folder.key, KEY_FILE)
+  for (const path of [...pathsOf(folder), folder.files, folder.reserve]) requireOwn(path, CONTENT)
+}
+
+/** With the files that SQLite keeps beside a database. */
+function pathsOf({ database, lock, openingLock, holder }: DataFolder): string[] {
+  return [database, lock, openingLock, holder].flatMap((path) =>
+    ['', '-journal', '-wal', '-shm'].map((ending) => `${path}${ending}`),
+  )
 }
 
 /** Reads the key file; makes one only where no database exists yet. */
 export function readKeyring(folder: DataFolder, keyFile: string | null): Keyring {
   const path = keyFile ?? folder.key
-  if (!existsSync(path)) makeKeyFile(path, folder)
-  try {
+  return explained('use the key file', path, () => {
+    // Root hands out keys that others may only read, as container platforms do.
+    requireOwn(path, KEY_FILE, { mayBeRoots: keyFile !== null })
+    if (lstatSync(path, { throwIfNoEntry: false }) === undefined) makeKeyFile(path, folder)
     return parseKeyFile(readFileSync(path, 'utf8'))
-  } catch (cause) {
-    throw cannot('use the key file', path, cause)
-  }
+  })
 }
 
 /** True when others on this machine may read the file. Windows tells nothing by modes. */
@@ -85,8 +124,8 @@ export function isReadableByOthers(path: string): boolean {
 }
 
 /** A database is empty until its first start has come far enough to write to it. */
-function holdsData({ database }: DataFolder): boolean {
-  return existsSync(database) && statSync(database).size > 0
+export function holdsData({ database }: DataFolder): boolean {
+  return (statSync(database, { throwIfNoEntry: false })?.size ?? 0) > 0
 }
 
 /** For a database that holds nothing: what a server makes once there is one tells of another that was lost. */
@@ -101,12 +140,8 @@ export function refuseBereft(folder: DataFolder): void {
 }
 
 function refuseForeign(folder: DataFolder, keyFile: string | null): void {
-  const { database, key, lock, openingLock, holder } = folder
-  const ours = new Set(
-    [database, key, keyFile ?? key, lock, openingLock, holder].flatMap((path) =>
-      ['', '-journal', '-wal', '-shm'].map((ending) => `${basename(path)}${ending}`),
-    ),
-  ).add('lost+found')
+  const keys = [folder.key, keyFile ?? folder.key]
+  const ours = new Set([...pathsOf(folder), ...keys].map((path) => basename(path))).add('lost+found')
   const isOurs = (name: string) => ours.has(name) || name.endsWith(NEW)
   const foreign = readdirSync(folder.path).find((name) => !isOurs(name))
   if (foreign === undefined) return
@@ -125,17 +160,14 @@ function makeKeyFile(path: string, folder: DataFolder): void {
       `The key file ${path} is missing beside an existing database. ${remedy}`,
     )
   }
-  try {
-    writeDurably(path, newKeyFile())
-  } catch (cause) {
-    throw cannot('write the key file', path, cause)
-  }
+  explained('write the key file', path, () => writeDurably(path, newKeyFile()))
 }
 
 /** Whole or not at all, also when the process ends within it, and never over what another process has made meanwhile. */
 function writeDurably(path: string, text: string): void {
   const unfinished = `${path}.${process.pid}${NEW}`
-  const file = openSync(unfinished, 'w', 0o600)
+  rmSync(unfinished, { force: true })
+  const file = openSync(unfinished, 'wx', 0o600)
   writeSync(file, text)
   fsyncSync(file)
   closeSync(file)
@@ -158,16 +190,27 @@ function syncFolder(path: string): void {
   closeSync(folder)
 }
 
-function cannot(what: string, path: string, cause: unknown): DomainError {
-  const isFile = cause instanceof Error && 'syscall' in cause && cause.syscall === 'mkdir' && isOfFile(cause)
-  const reason = isFile
-    ? 'that is a file, or lies in one'
-    : cause instanceof Error
-      ? cause.message
-      : String(cause)
-  return new DomainError('conflict', `Cannot ${what} ${path}: ${reason}`)
+/** What the system refuses is told as a `conflict` with its path; refusals of our own pass. */
+function explained<T>(what: string, path: string, work: () => T): T {
+  try {
+    return work()
+  } catch (cause) {
+    if (cause instanceof DomainError) throw cause
+    throw new DomainError('conflict', `Cannot ${what} ${path}: ${reasonOf(cause)}`)
+  }
 }
 
-function isOfFile(cause: Error): boolean {
-  return 'code' in cause && (cause.code === 'EEXIST' || cause.code === 'ENOTDIR')
+const PERMISSION =
+  'permission denied. Run this as the user who owns it, or name another path (--data-dir, --key-file).'
+const REASONS: Record<string, string> = {
+  EACCES: PERMISSION,
+  EPERM: PERMISSION,
+  EEXIST: 'that is a file, or lies in one',
+  ENOTDIR: 'that is a file, or lies in one',
+  EROFS: 'its disk is read-only.',
+}
+
+function reasonOf(cause: unknown): string {
+  if (!(cause instanceof Error)) return String(cause)
+  return ('code' in cause && REASONS[String(cause.code)]) || cause.message
 }

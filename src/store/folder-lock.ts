@@ -2,9 +2,8 @@
 // held by whoever looks at the folder before opening it, so that a command knows whether a server has done so.
 
 import { Database } from 'bun:sqlite'
-import { chownSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { dirname } from 'node:path'
 import { DomainError } from '../domain/errors.ts'
 import type { DataFolder } from './data-folder.ts'
 import { explainFailure } from './database.ts'
@@ -111,14 +110,9 @@ function tryLock(path: string, patience = 0): Database | null {
   }
 }
 
-/** What root makes beside a server is the server's to open as well. */
 function openLock(path: string): Database {
-  const isNew = !existsSync(path)
   try {
-    const database = new Database(path, { readwrite: true, create: true })
-    const { uid, gid } = statSync(dirname(path))
-    if (isNew && process.getuid?.() === 0 && uid !== 0) chownSync(path, uid, gid)
-    return database
+    return new Database(path, { readwrite: true, create: true })
   } catch (cause) {
     throw explainFailure(path, cause)
   }

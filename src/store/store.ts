@@ -1,4 +1,4 @@
-// Opens what is kept: the server's whole store, or only the accounts for a command beside it.
+// Opens what is kept, for the one serving process.
 
 import type { Database } from 'bun:sqlite'
 import type { Keyring } from '../crypto/keyring.ts'
@@ -10,26 +10,24 @@ import { createAuditRows } from './audit-rows.ts'
 import { createCheckpointer, truncateLog } from './checkpoint.ts'
 import { createDamage } from './damage.ts'
 import {
-  type DataFolder,
   dataFolder,
   isReadableByOthers,
   prepareDataFolder,
   readKeyring,
   refuseBereft,
-  requireDataFolder,
 } from './data-folder.ts'
 import { type Connection, explainFailure, openConnection } from './database.ts'
 import { createExpiry } from './expiry.ts'
 import { createFileRows } from './file-rows.ts'
 import { createFileStore } from './file-store.ts'
 import { createFiles } from './files.ts'
-import { type FolderLock, lockFolder, whileOpening } from './folder-lock.ts'
+import { type FolderLock, lockFolder } from './folder-lock.ts'
 import { createFreeSpace } from './free-space.ts'
 import { createGroupCommit, type OnStep } from './group-commit.ts'
 import { createIdempotencyKeys, createIdempotencyRows } from './idempotency-keys.ts'
 import { createClockMarker, readClockMark, requireIntact, verifyKeys } from './instance.ts'
 import { requireIntactLog } from './log-check.ts'
-import { migrate, requireCurrentSchema, requireOwnTables, schemaVersion } from './migrate.ts'
+import { migrate, requireOwnTables, schemaVersion } from './migrate.ts'
 import { createPushKeys } from './push-keys.ts'
 import { createPushLists } from './push-lists.ts'
 import { createPushRows } from './push-rows.ts'
@@ -40,7 +38,6 @@ import { createSessions } from './sessions.ts'
 import { createTwoFactor } from './two-factor.ts'
 
 const START_BUSY_MS = 5_000
-const COMMAND_BUSY_MS = 5_000
 
 export type StoreOptions = {
   dataDir: string
@@ -61,10 +58,7 @@ export type StoreOptions = {
   onStep?: OnStep | undefined
 }
 
-export type AccountStoreOptions = Pick<StoreOptions, 'dataDir' | 'onError'> & { now: Now }
-
 export type Store = Awaited<ReturnType<typeof openStore>>
-export type AccountStore = ReturnType<typeof openAccountStore>
 
 /** For the one serving process: makes folder, key and database when they are missing, and migrates. */
 export async function openStore(options: StoreOptions) {
@@ -90,55 +84,6 @@ export async function openStore(options: StoreOptions) {
   } catch (cause) {
     lock.release()
     throw cause
-  }
-}
-
-/** For a command beside the server: creates and migrates nothing. */
-export function openAccountStore({ dataDir, now, onError }: AccountStoreOptions) {
-  const folder = dataFolder(dataDir)
-  requireDataFolder(folder)
-  const connection = openBeside(folder)
-  const onFatal = (cause: unknown) => {
-    throw cause
-  }
-  const { transact } = createGroupCommit({ database: connection.database, onFatal })
-  const audit = createAuditRows(connection)
-  const files = createFileRows(connection, () => undefined)
-  const keys = createPushKeys(connection)
-  const onDestroyed = () => undefined
-  const idempotency = createIdempotencyRows(connection, onDestroyed)
-  const rows = createPushRows({ connection, audit, keys, files, idempotency, onDestroyed })
-  const close = () => {
-    truncateLog(connection.database)
-    connection.close()
-  }
-  const shared = { connection, rows, transact, now, damage: createDamage(onError) }
-  return {
-    accounts: createAccounts(shared),
-    apiTokens: createApiTokens(shared),
-    twoFactor: createTwoFactor(shared),
-    close,
-  }
-}
-
-/** A server has looked at the folder before opening it; where there is none, a command does. */
-function openBeside(folder: DataFolder): Connection {
-  try {
-    return whileOpening(folder, ({ isServed }) => {
-      // To open a damaged log is to lose what follows the damage.
-      if (!isServed) requireIntactLog(folder.database)
-      const connection = openConnection(folder.database, { create: false, busyTimeout: COMMAND_BUSY_MS })
-      try {
-        if (!isServed) requireIntact(connection)
-        requireCurrentSchema(connection.database)
-        return connection
-      } catch (cause) {
-        connection.close()
-        throw cause
-      }
-    })
-  } catch (cause) {
-    throw explainFailure(folder.database, cause)
   }
 }
 

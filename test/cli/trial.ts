@@ -106,6 +106,7 @@ function createMemoryApp() {
       state.dataDir = dataDir
       return {
         dataDir,
+        owner: null,
         close: async () => {
           state.closed += 1
         },

@@ -149,11 +149,11 @@ test('many commands and a busy server do not get into each other’s way', async
   expect(created).toBeGreaterThan(50)
 })
 
-test('account commands refuse a folder that no server has made, and make none', async () => {
+test('account commands other than "user add" refuse a folder without data, and make none', async () => {
   const path = join(stage.folder(), 'missing')
   const commands = [
     ['user', 'list'],
-    ['user', 'add', 'x@example.org', '--password-stdin'],
+    ['user', 'password', 'x@example.org', '--password-stdin'],
     ['token', 'create', 'x@example.org'],
   ]
   for (const command of commands) {

@@ -6,10 +6,10 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
+import { openAccountStore } from '../../src/store/account-store.ts'
 import { dataFolder } from '../../src/store/data-folder.ts'
 import { lockFolder } from '../../src/store/folder-lock.ts'
 import { findDamage, requireIntactLog } from '../../src/store/log-check.ts'
-import { openAccountStore } from '../../src/store/store.ts'
 import { openTestStore, storePush } from '../support/store.ts'
 
 const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31)
