@@ -1,7 +1,7 @@
 // An account and its API tokens: the rules that need no storage.
 
 import type { Problem, Problems } from './problems.ts'
-import { DAY } from './time.ts'
+import { DAY, MINUTE } from './time.ts'
 
 export const MIN_PASSWORD_LENGTH = 12
 export const MAX_PASSWORD_BYTES = 1024
@@ -44,11 +44,16 @@ export type Session = {
   lastSeenAt: number
   ip: string
   userAgent: string
+  /** When the password, and the code where there is a second factor, was last given in it; 0 for never. */
+  confirmedAt: number
 }
 
 /** A session ends after so long without a request, and in any case after so long. */
 export const SESSION_IDLE = 7 * DAY
 export const SESSION_LIFETIME = 30 * DAY
+
+/** What gives somebody power asks for the password again when it was given longer ago. */
+export const CONFIRMATION_LIFETIME = 10 * MINUTE
 
 /** More browsers than this sign out the one seen longest ago. */
 export const MAX_SESSIONS = 50

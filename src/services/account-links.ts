@@ -10,7 +10,17 @@ import type { Store } from '../store/store.ts'
 import type { Lanes } from './lanes.ts'
 import { hashPassword, requireGoodPassword } from './passwords.ts'
 
-const NOBODY = { accountId: null, email: null, isAdmin: false, endsTwoFactor: false, createdBy: null }
+const NOBODY = {
+  accountId: null,
+  email: null,
+  isAdmin: false,
+  endsTwoFactor: false,
+  createdBy: null,
+  session: null,
+}
+
+/** An administrator, and the session in which they act. */
+type By = { by: Account; session: number }
 
 export type AccountLinks = ReturnType<typeof createAccountLinks>
 
@@ -32,16 +42,18 @@ export function createAccountLinks({ store, lanes }: AccountLinksOptions) {
   }
 
   /** Throws `invalid` for what is no address, `conflict` when it has an account. */
-  async function invite(input: { email: string; isAdmin: boolean; by: Account }): Promise<string> {
+  async function invite(input: { email: string; isAdmin: boolean } & By): Promise<string> {
     const email = parseEmail(input.email)
     if (email === null) throw invalidFields({ email: [{ code: 'not_email' }] })
     if (accounts.findId(email) !== null) throw invalidFields({ email: [{ code: 'email_taken' }] })
-    return add({ ...NOBODY, purpose: 'invite', email, isAdmin: input.isAdmin, createdBy: input.by.id })
+    const { isAdmin, by, session } = input
+    return add({ ...NOBODY, purpose: 'invite', email, isAdmin, createdBy: by.id, session })
   }
 
-  function createResetLink({ id, isAdmin }: Account, made: { endsTwoFactor: boolean; by: Account }) {
-    const { endsTwoFactor, by } = made
-    return add({ ...NOBODY, purpose: 'reset', accountId: id, isAdmin, endsTwoFactor, createdBy: by.id })
+  function createResetLink({ id, isAdmin }: Account, made: { endsTwoFactor: boolean } & By) {
+    const { endsTwoFactor, by, session } = made
+    const whom = { accountId: id, isAdmin, endsTwoFactor, createdBy: by.id, session }
+    return add({ ...NOBODY, ...whom, purpose: 'reset' })
   }
 
   /** With the address it is for, where that is known. Null for one that was used or has lapsed. */

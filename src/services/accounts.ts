@@ -30,10 +30,12 @@ export function createAccounts({ accounts, twoFactor }: Pick<AccountStore, 'acco
     return id
   }
 
-  async function setPassword({ email, password }: { email: string; password: string }): Promise<void> {
-    const { id } = requireAccount(email)
+  /** `revoke` takes API tokens, invitations and reset links along that were made with the old one. */
+  async function setPassword(input: { email: string; password: string; revoke?: boolean }): Promise<void> {
+    const { password, revoke = false } = input
+    const { id } = requireAccount(input.email)
     requireGoodPassword(password)
-    return accounts.setPasswordHash({ id, passwordHash: await hashPassword(password) })
+    return accounts.setPasswordHash({ id, passwordHash: await hashPassword(password), revoke })
   }
 
   /** `keepAdmin` refuses the last administrator with `conflict`. Stops the account's API tokens at once; its pushes stay as they are. */

@@ -13,13 +13,18 @@ export type ApiTokens = ReturnType<typeof createApiTokens>
 
 type NamedToken = Pick<ApiToken, 'id' | 'name' | 'prefix'>
 
+type NewToken = { email: string; name?: string; session?: number }
+
 export type NewApiToken = { apiToken: string; name: string; prefix: string }
 
 type Options = { apiTokens: AccountStore['apiTokens']; accounts: Pick<Accounts, 'requireAccount'> }
 
 export function createApiTokens({ apiTokens, accounts }: Options) {
-  /** The only time the token itself is seen. Without a name it gets the next free `token-N`. */
-  async function createApiToken(input: { email: string; name?: string }): Promise<NewApiToken> {
+  /**
+   * The only time the token itself is seen. Without a name it gets the next free `token-N`. Throws `unauthenticated` when
+   * `session`, in which it is made, has ended.
+   */
+  async function createApiToken(input: NewToken): Promise<NewApiToken> {
     const { id: accountId } = accounts.requireAccount(input.email)
     const name = input.name?.trim() ?? nextName(apiTokens.listNames(accountId))
     const problem = tokenNameProblem(name)
@@ -27,9 +32,10 @@ export function createApiTokens({ apiTokens, accounts }: Options) {
       const message = `The name of the token ${explainProblem(problem)}.`
       throw new DomainError('invalid', message, { problems: { name: [problem] } })
     }
+    const { session = null } = input
     const apiToken = newApiToken()
     const prefix = apiTokenPrefix(apiToken)
-    await apiTokens.addApiToken({ accountId, name, prefix, hash: hashApiToken(apiToken) })
+    await apiTokens.addApiToken({ accountId, name, prefix, hash: hashApiToken(apiToken), session })
     return { apiToken, name, prefix }
   }
 

@@ -10,7 +10,7 @@ import {
   newRandomToken,
 } from '../crypto/random-token.ts'
 import { checkTotp } from '../crypto/totp.ts'
-import { type Account, parseEmail, type Session } from '../domain/account.ts'
+import { type Account, CONFIRMATION_LIFETIME, parseEmail, type Session } from '../domain/account.ts'
 import type { Visit } from '../domain/audit.ts'
 import { MINUTE, type Now } from '../domain/time.ts'
 import type { Credentials } from '../store/accounts.ts'
@@ -113,27 +113,39 @@ export function createSessions({ store, keyring, lanes, now, systemNow }: Sessio
     return { ...found, formToken, isFormToken: (given) => isSameText(given, formToken) }
   }
 
-  /** Ends every other session. False when `current` is not the password. Throws `invalid` for a bad new one. */
+  /** Ends every other session, and with `revoke` what was made in them. False when `current` is not the password. Throws `invalid` for a bad new one. */
   async function changePassword(
     { account, session }: Pick<CurrentSession, 'account' | 'session'>,
-    { current, next, visit }: { current: string; next: string; visit: Visit },
+    { current, next, revoke, visit }: { current: string; next: string; revoke: boolean; visit: Visit },
   ): Promise<boolean> {
     requireGoodPassword(next)
     const asker = { address: visit.ip, about: `account ${account.email}` }
-    if (!(await isPassword(account, { password: current, visit }))) return false
+    if ((await testPassword(account, { password: current, visit })) === null) return false
     const passwordHash = await lanes(asker, () => hashPassword(next))
-    await store.accounts.setPasswordHash({ id: account.id, passwordHash, keepSession: session.id })
+    await store.accounts.setPasswordHash({ id: account.id, passwordHash, keepSession: session.id, revoke })
     return true
   }
 
-  async function isPassword(
+  /** The hash that it was tested against, for `confirm`; null when it is not the password. */
+  async function testPassword(
     { email }: Account,
     { password, visit }: { password: string; visit: Visit },
-  ): Promise<boolean> {
+  ): Promise<string | null> {
+    const hash = store.accounts.findCredentials(email)?.passwordHash ?? null
+    const asker = { address: visit.ip, about: `account ${email}` }
+    return (await lanes(asker, () => verifyPassword(password, hash))) ? hash : null
+  }
+
+  /** Of the authenticator app, or a recovery code; each counts once. */
+  async function isCode({ email }: Account, code: string): Promise<boolean> {
     const found = store.accounts.findCredentials(email)
-    return lanes({ address: visit.ip, about: `account ${email}` }, () =>
-      verifyPassword(password, found?.passwordHash ?? null),
-    )
+    return found !== null && isCodeRight(found, code)
+  }
+
+  /** Whether the password, and the code where there is one, was given in this session a moment ago. */
+  function isConfirmed({ confirmedAt }: Session): boolean {
+    const age = now() - confirmedAt
+    return age >= 0 && age < CONFIRMATION_LIFETIME
   }
 
   /** Where somebody is signed in to the account. */
@@ -151,7 +163,14 @@ export function createSessions({ store, keyring, lanes, now, systemNow }: Sessio
     beginFor,
     findSession,
     changePassword,
-    isPassword,
+    isPassword: async (account: Account, given: { password: string; visit: Visit }): Promise<boolean> =>
+      (await testPassword(account, given)) !== null,
+    testPassword,
+    isCode,
+    isConfirmed,
+    /** False when session or password has changed since the password was tested. */
+    confirm: ({ id }: Session, tested: string): Promise<boolean> =>
+      store.sessions.confirmSession({ id, tested }),
     listSessions: (account: Account): Session[] => store.sessions.listSessions(account.id),
     endSession: ({ id: accountId }: Account, id: number) => store.sessions.removeSession({ accountId, id }),
     endOtherSessions: ({ id: accountId }: Account, { id }: Session) =>

@@ -11,10 +11,15 @@ import type { Connection } from './database.ts'
 import type { Transact } from './group-commit.ts'
 import { checksumOf, requireIntactRow } from './row-checksum.ts'
 import { accountLinks, accounts } from './schema.ts'
+import { requireSession } from './sessions.ts'
 
 export type AccountLinkRows = ReturnType<typeof createAccountLinks>
 
-export type NewAccountLink = Omit<AccountLink, 'id' | 'createdAt' | 'expiresAt'> & { hash: Buffer }
+export type NewAccountLink = Omit<AccountLink, 'id' | 'createdAt' | 'expiresAt'> & {
+  hash: Buffer
+  /** The session that makes it, which must not have ended meanwhile; null for the server itself. */
+  session: number | null
+}
 
 export type AccountLinkUse = {
   hash: Buffer
@@ -34,8 +39,9 @@ export function createAccountLinks(options: {
   const { orm } = options.connection
 
   /** Takes the place of an older one for the same: one setup link, one reset an account, one invitation an address. */
-  function addLink({ hash, ...link }: NewAccountLink): Promise<void> {
+  function addLink({ hash, session, ...link }: NewAccountLink): Promise<void> {
     return transact(() => {
+      requireSession(options.connection, session)
       const createdAt = now()
       removeOlder(link)
       const expiresAt = createdAt + ACCOUNT_LINK_LIFETIME[link.purpose]
@@ -47,7 +53,7 @@ export function createAccountLinks(options: {
     })
   }
 
-  function removeOlder({ purpose, accountId, email }: Omit<NewAccountLink, 'hash'>): void {
+  function removeOlder({ purpose, accountId, email }: Omit<NewAccountLink, 'hash' | 'session'>): void {
     const { purpose: kind, accountId: account, email: address, expiresAt } = accountLinks
     orm.delete(accountLinks).where(lte(expiresAt, now())).run()
     if (purpose === 'setup') orm.delete(accountLinks).where(eq(kind, 'setup')).run()

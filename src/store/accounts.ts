@@ -17,7 +17,13 @@ export type NewAccount = { email: string; passwordHash: string; isAdmin: boolean
 
 export type DisabledChange = { id: number; disabled: boolean; keepAdmin?: boolean }
 
-export type NewPassword = { id: number; passwordHash: string; keepSession?: number | null }
+export type NewPassword = {
+  id: number
+  passwordHash: string
+  keepSession?: number | null
+  /** What was made with the old password goes as well: API tokens, and links for other accounts. */
+  revoke?: boolean
+}
 
 /** `totpSecret` is sealed; `totpStep` is the last step of time whose code was used. */
 export type Credentials = {
@@ -81,7 +87,7 @@ export function createAccounts(options: {
   }
 
   /** Within a transaction. Ends every session of the account, except one when it is named. */
-  function replacePassword({ id, passwordHash, keepSession = null }: NewPassword): void {
+  function replacePassword({ id, passwordHash, keepSession = null, revoke = false }: NewPassword): void {
     updateRow({ orm }, { id, set: { passwordHash } })
     const others = keepSession === null ? undefined : ne(sessions.id, keepSession)
     orm
@@ -89,6 +95,9 @@ export function createAccounts(options: {
       .where(and(eq(sessions.accountId, id), others))
       .run()
     orm.delete(accountLinks).where(eq(accountLinks.accountId, id)).run()
+    if (!revoke) return
+    orm.delete(apiTokens).where(eq(apiTokens.accountId, id)).run()
+    orm.delete(accountLinks).where(eq(accountLinks.createdBy, id)).run()
   }
 
   /**
@@ -97,8 +106,7 @@ export function createAccounts(options: {
    */
   function startAnew({ endsTwoFactor, ...password }: NewPassword & { endsTwoFactor: boolean }): void {
     const { id } = password
-    replacePassword(password)
-    orm.delete(apiTokens).where(eq(apiTokens.accountId, id)).run()
+    replacePassword({ ...password, revoke: true })
     const owned = orm.select({ id: pushes.id }).from(pushes).where(isOwnedBy(id))
     orm.delete(pushLabels).where(inArray(pushLabels.pushId, owned)).run()
     rows.disown(id)

@@ -10,10 +10,18 @@ import type { Connection } from './database.ts'
 import type { Transact } from './group-commit.ts'
 import { checksumOf, requireIntactRow } from './row-checksum.ts'
 import { accounts, apiTokens } from './schema.ts'
+import { requireSession } from './sessions.ts'
 
 export type ApiTokenRows = ReturnType<typeof createApiTokens>
 
-export type ApiTokenToStore = { accountId: number; name: string; prefix: string; hash: Buffer }
+export type ApiTokenToStore = {
+  accountId: number
+  name: string
+  prefix: string
+  hash: Buffer
+  /** The session that makes it, which must not have ended meanwhile; null for a command. */
+  session: number | null
+}
 
 /** An account and the token it came with. */
 export type Authenticated = { account: Account; tokenId: number; lastUsedAt: number | null }
@@ -38,8 +46,9 @@ export function createApiTokens(options: {
     .where(eq(apiTokens.id, sql.placeholder('id')))
     .prepare()
 
-  function addApiToken({ accountId, name, prefix, hash }: ApiTokenToStore): Promise<ApiToken> {
+  function addApiToken({ accountId, name, prefix, hash, session }: ApiTokenToStore): Promise<ApiToken> {
     return transact(() => {
+      requireSession(options.connection, session)
       const others = listNames(accountId)
       if (others.length >= MAX_API_TOKENS) {
         throw new DomainError('invalid', `An account has at most ${MAX_API_TOKENS} API tokens.`, {

@@ -11,6 +11,7 @@ import accountIds from './migrations/0005-account-ids.sql' with { type: 'text' }
 import grantedFiles from './migrations/0006-granted-files.sql' with { type: 'text' }
 import idempotencyKeys from './migrations/0007-idempotency-keys.sql' with { type: 'text' }
 import passphraseBudget from './migrations/0008-passphrase-budget.sql' with { type: 'text' }
+import sessionConfirmations from './migrations/0009-session-confirmations.sql' with { type: 'text' }
 import * as schema from './schema.ts'
 
 export const MIGRATIONS: readonly string[] = [
@@ -22,6 +23,7 @@ export const MIGRATIONS: readonly string[] = [
   grantedFiles,
   idempotencyKeys,
   passphraseBudget,
+  sessionConfirmations,
 ]
 
 export function schemaVersion(database: Database): number {

@@ -64,6 +64,7 @@ export const sessions = sqliteTable('sessions', {
   ip: text().notNull(),
   userAgent: text('user_agent').notNull(),
   checksum: integer(),
+  confirmedAt: integer('confirmed_at').notNull(),
 })
 
 export const accountLinks = sqliteTable('account_links', {

@@ -55,7 +55,7 @@ export function createSessions(options: {
       }
       const time = now()
       const { ip, userAgent } = visit
-      const row = { accountId, hash, createdAt: time, lastSeenAt: time, ip, userAgent }
+      const row = { accountId, hash, createdAt: time, lastSeenAt: time, ip, userAgent, confirmedAt: time }
       orm
         .insert(sessions)
         .values({ ...row, checksum: checksumOfSession(row) })
@@ -88,11 +88,33 @@ export function createSessions(options: {
     await transact(() => void setLastSeen.run({ now: time, id }))
   }
 
+  /**
+   * Notes that the password was given in this session. False when session or password is another by now: `tested` is the
+   * hash that the password was tested against.
+   */
+  function confirmSession({ id, tested }: { id: number; tested: string }): Promise<boolean> {
+    return transact(() => {
+      const found = orm
+        .select({ account: accounts, session: sessions })
+        .from(sessions)
+        .innerJoin(accounts, eq(accounts.id, sessions.accountId))
+        .where(eq(sessions.id, id))
+        .get()
+      if (found === undefined || found.account.passwordHash !== tested) return false
+      presentSignedIn(found)
+      const session = { ...found.session, confirmedAt: now() }
+      const { confirmedAt } = session
+      const set = { confirmedAt, checksum: checksumOfSession(session) }
+      orm.update(sessions).set(set).where(eq(sessions.id, id)).run()
+      return true
+    })
+  }
+
   /** The one seen last comes first. */
   function listSessions(accountId: number): Session[] {
-    const { id, createdAt, lastSeenAt, ip, userAgent } = sessions
+    const { id, createdAt, lastSeenAt, ip, userAgent, confirmedAt } = sessions
     return orm
-      .select({ id, createdAt, lastSeenAt, ip, userAgent })
+      .select({ id, createdAt, lastSeenAt, ip, userAgent, confirmedAt })
       .from(sessions)
       .where(
         and(
@@ -115,7 +137,25 @@ export function createSessions(options: {
     return transact(() => void orm.delete(sessions).where(others).run())
   }
 
-  return { addSession, findByHash, noteUse, listSessions, removeSession, removeOtherSessions }
+  return {
+    addSession,
+    findByHash,
+    noteUse,
+    confirmSession,
+    listSessions,
+    removeSession,
+    removeOtherSessions,
+  }
+}
+
+/**
+ * Within a transaction: what a session does must not be done after the password was changed, which ends it. Throws
+ * `unauthenticated`; null is nobody's session.
+ */
+export function requireSession({ orm }: Pick<Connection, 'orm'>, id: number | null): void {
+  if (id === null) return
+  const found = orm.select({ id: sessions.id }).from(sessions).where(eq(sessions.id, id)).get()
+  if (found === undefined) throw new DomainError('unauthenticated', 'This session has ended.')
 }
 
 type SessionRow = typeof sessions.$inferSelect
@@ -128,6 +168,7 @@ function presentSignedIn({ account, session }: { account: AccountRow; session: S
 
 /** When it was last seen may be wrong; whose it is may not. */
 function checksumOfSession(row: Omit<SessionRow, 'id' | 'lastSeenAt' | 'checksum'>): number {
-  const { accountId, hash, createdAt, ip, userAgent } = row
-  return checksumOf([accountId, hash, createdAt, ip, userAgent])
+  const { accountId, hash, createdAt, ip, userAgent, confirmedAt } = row
+  // Last, so that a 0 leaves the checksums of sessions from before this column as they are.
+  return checksumOf([accountId, hash, createdAt, ip, userAgent, confirmedAt])
 }

@@ -91,7 +91,7 @@ test.each(['account_id = 2', "name = 'other'", "prefix = 'other'", 'created_at =
   async (change) => {
     await addTwoAccounts()
     const { apiTokens } = opened.store
-    await apiTokens.addApiToken({ accountId: 1, name: 'backup', prefix: 'abc', hash })
+    await apiTokens.addApiToken({ accountId: 1, name: 'backup', prefix: 'abc', hash, session: null })
     expect(apiTokens.findByHash(hash)?.account.id).toBe(1)
     alter('UPDATE api_tokens SET last_used_at = 7')
     expect(apiTokens.findByHash(hash)?.account.id).toBe(1)
@@ -100,19 +100,34 @@ test.each(['account_id = 2', "name = 'other'", "prefix = 'other'", 'created_at =
   },
 )
 
-test.each(['account_id = 2', "ip = '192.0.2.9'", "user_agent = 'other'", 'created_at = created_at + 1'])(
-  'sessions.%s',
-  async (change) => {
-    await addTwoAccounts()
-    const told = await reopen()
-    const { sessions } = opened.store
-    await sessions.addSession({ accountId: 1, hash, visit: VISIT, tested: 'x' })
-    expect(sessions.findByHash(hash)?.account.id).toBe(1)
-    alter(`UPDATE sessions SET ${change}`)
-    for (let n = 0; n < 3; n += 1) expect(sessions.findByHash(hash)).toBeNull()
-    expect(told).toEqual([expect.stringContaining('session 1 is not as it was written')])
-  },
-)
+test.each([
+  ...['account_id = 2', "ip = '192.0.2.9'", "user_agent = 'other'"],
+  ...['created_at = created_at + 1', 'confirmed_at = confirmed_at + 1'],
+])('sessions.%s', async (change) => {
+  await addTwoAccounts()
+  const told = await reopen()
+  const { sessions } = opened.store
+  await sessions.addSession({ accountId: 1, hash, visit: VISIT, tested: 'x' })
+  expect(sessions.findByHash(hash)?.account.id).toBe(1)
+  alter(`UPDATE sessions SET ${change}`)
+  for (let n = 0; n < 3; n += 1) expect(sessions.findByHash(hash)).toBeNull()
+  expect(told).toEqual([expect.stringContaining('session 1 is not as it was written')])
+})
+
+test('a session that is confirmed, or was made before that was noted, keeps a checksum that holds', async () => {
+  await addTwoAccounts()
+  const { sessions } = opened.store
+  await sessions.addSession({ accountId: 1, hash, visit: VISIT, tested: 'x' })
+  const { id, createdAt } = sessions.findByHash(hash)?.session ?? { id: 0, createdAt: 0 }
+  const values = [1, hash, createdAt, VISIT.ip, VISIT.userAgent]
+  alter(`UPDATE sessions SET confirmed_at = 0, checksum = ${checksumOf(values)}`)
+  expect(sessions.findByHash(hash)?.session.confirmedAt).toBe(0)
+  opened.clock.advance(1000)
+  expect(await sessions.confirmSession({ id, tested: 'another' })).toBe(false)
+  expect(await sessions.confirmSession({ id: id + 1, tested: 'x' })).toBe(false)
+  expect(await sessions.confirmSession({ id, tested: 'x' })).toBe(true)
+  expect(sessions.findByHash(hash)?.session.confirmedAt).toBe(opened.clock.now())
+})
 
 test.each([
   ...['account_id = 1', 'is_admin = 1', 'ends_two_factor = 1', 'expires_at = expires_at + 1'],
@@ -120,7 +135,14 @@ test.each([
 ])('account_links.%s', async (change) => {
   await addTwoAccounts()
   const { accountLinks } = opened.store
-  const whom = { accountId: 2, email: null, isAdmin: false, endsTwoFactor: false, createdBy: 1 }
+  const whom = {
+    accountId: 2,
+    email: null,
+    isAdmin: false,
+    endsTwoFactor: false,
+    createdBy: 1,
+    session: null,
+  }
   await accountLinks.addLink({ hash, purpose: 'reset', ...whom })
   expect(accountLinks.findLink(hash)?.accountId).toBe(2)
   const told = await reopen()
@@ -234,7 +256,7 @@ test('what an account loses stays as it was written otherwise', async () => {
   const { lookup } = await storePush(opened, { ownerId: owner.id })
   const other = await storePush(opened)
   const hash = Buffer.alloc(32, 1)
-  const whom = { accountId: owner.id, email: null, isAdmin: false, createdBy: null }
+  const whom = { accountId: owner.id, email: null, isAdmin: false, createdBy: null, session: null }
   await store.accountLinks.addLink({ hash, purpose: 'reset', endsTwoFactor: true, ...whom })
   await store.accountLinks.useLink({ hash, email: '', passwordHash: 'y' })
   expect(store.pushes.findPush(lookup)).toMatchObject({ ownerId: null })
@@ -281,7 +303,7 @@ test('an owner that was altered stays known as such when that account loses its 
   const { id, lookup } = await storePush(opened, { ownerId: ann?.id ?? 0 })
   alter(`UPDATE pushes SET owner_id = ${bob?.id} WHERE id = ${id}`)
   const hash = Buffer.alloc(32, 1)
-  const whom = { accountId: bob?.id ?? 0, email: null, isAdmin: false, createdBy: null }
+  const whom = { accountId: bob?.id ?? 0, email: null, isAdmin: false, createdBy: null, session: null }
   await store.accountLinks.addLink({ hash, purpose: 'reset', endsTwoFactor: true, ...whom })
   await store.accountLinks.useLink({ hash, email: '', passwordHash: 'y' })
   expect(() => store.pushes.findPush(lookup)).toThrow('damaged on disk')

@@ -10,7 +10,17 @@ import type { SignInLimit } from '../sign-in-limit.ts'
 import type { Form } from './form.ts'
 import type { Member } from './guest.ts'
 import type { AnswerGuest } from './page.tsx'
-import { ButtonForm, FormToken, Input, Moment, NewPasswordInput, Notice, problemTexts } from './parts.tsx'
+import {
+  ButtonForm,
+  FormToken,
+  Input,
+  Moment,
+  NewPasswordInput,
+  Notice,
+  problemTexts,
+  Tick,
+} from './parts.tsx'
+import type { WordKey } from './words/words.ts'
 
 export type AccountPageOptions = {
   answer: AnswerGuest
@@ -19,10 +29,17 @@ export type AccountPageOptions = {
   limit: SignInLimit
 }
 
+/** What was done, by what the address says. */
+const DONE: Partial<Record<string, WordKey>> = {
+  password: 'password_changed',
+  'password-revoked': 'password_changed_revoked',
+}
+
 type Shown = {
   passwordProblems?: Problems
   wrongPassword?: 'current' | 'twofactor'
-  done?: string
+  /** As it was sent; ticked at first. */
+  revoke?: boolean
   status?: number
 }
 
@@ -30,24 +47,29 @@ export function createAccountPages({ answer, sessions, twoFactor, limit }: Accou
   function show(guest: Member, shown: Shown = {}): Response {
     const { say } = guest.words
     const { status = 200 } = shown
-    const done = shown.done ?? guest.query.get('done')
+    const done = DONE[guest.query.get('done') ?? '']
     const content = (
       <>
         <h1>{say('account_title')}</h1>
         <p class="lead">
           <bdi>{guest.account.email}</bdi>
         </p>
-        {done === 'password' ? (
+        {done === undefined ? null : (
           <Notice kind="good">
-            <p>{say('password_changed')}</p>
+            <p>{say(done)}</p>
           </Notice>
-        ) : null}
+        )}
         <nav aria-label={say('account_title')} class="links">
           <a href={guest.href('/users/token')}>{say('tokens_title')}</a>
           <ButtonForm guest={guest} action="/sign-out" label={say('sign_out')} />
         </nav>
         <PasswordForm guest={guest} shown={shown} />
-        <TwoFactorSection guest={guest} shown={shown} left={twoFactor.countRecoveryCodes(guest.account)} />
+        <TwoFactorSection
+          guest={guest}
+          shown={shown}
+          left={twoFactor.countRecoveryCodes(guest.account)}
+          asksCode={!sessions.isConfirmed(guest.session.session)}
+        />
         <SessionList guest={guest} sessions={sessions} />
       </>
     )
@@ -58,17 +80,19 @@ export function createAccountPages({ answer, sessions, twoFactor, limit }: Accou
     const { visit } = guest.viewer
     // Nothing is tried before: a new password that is too short costs no try at the present one.
     const problem = passwordProblem(form.text('password'))
-    if (problem !== null) return show(guest, { passwordProblems: { password: [problem] }, status: 422 })
-    const given = { current: form.text('current'), next: form.text('password'), visit }
+    const revoke = form.isTicked('revoke')
+    const again = { revoke, status: 422 }
+    if (problem !== null) return show(guest, { passwordProblems: { password: [problem] }, ...again })
+    const given = { current: form.text('current'), next: form.text('password'), revoke, visit }
     const work = () => sessions.changePassword(guest.session, given)
     try {
       const from = { email: guest.account.email, address: visit.ip }
       if (!(await limit.tryPassword(from, { work, isRight: Boolean })))
-        return show(guest, { wrongPassword: 'current', status: 422 })
-      return answerSeeOther(guest.href('/account?done=password'))
+        return show(guest, { wrongPassword: 'current', ...again })
+      return answerSeeOther(guest.href(`/account?done=${revoke ? 'password-revoked' : 'password'}`))
     } catch (cause) {
       if (!isDomainError(cause, 'invalid')) throw cause
-      return show(guest, { passwordProblems: cause.details.problems ?? {}, status: 422 })
+      return show(guest, { passwordProblems: cause.details.problems ?? {}, ...again })
     }
   }
 
@@ -100,6 +124,13 @@ function PasswordForm({ guest, shown }: { guest: Member; shown: Shown }) {
           attributes={{ autocomplete: 'current-password', required: true }}
         />
         <NewPasswordInput words={guest.words} problem={texts.password} />
+        <Tick
+          id="revoke"
+          name="revoke"
+          label={say('password_revoke')}
+          hint={say(guest.account.isAdmin ? 'password_revoke_admin_hint' : 'password_revoke_hint')}
+          isTicked={shown.revoke ?? true}
+        />
         <button type="submit">{say('password_submit')}</button>
         <p class="hint">{say('password_ends_sessions')}</p>
       </form>
@@ -107,7 +138,9 @@ function PasswordForm({ guest, shown }: { guest: Member; shown: Shown }) {
   )
 }
 
-function TwoFactorSection({ guest, shown, left }: { guest: Member; shown: Shown; left: number }) {
+type TwoFactorProps = { guest: Member; shown: Shown; left: number; asksCode: boolean }
+
+function TwoFactorSection({ guest, shown, left, asksCode }: TwoFactorProps) {
   const { say } = guest.words
   const { hasTwoFactor } = guest.account
   return (
@@ -125,6 +158,15 @@ function TwoFactorSection({ guest, shown, left }: { guest: Member; shown: Shown;
             problem={shown.wrongPassword === 'twofactor' ? say('password_wrong') : undefined}
             attributes={{ autocomplete: 'current-password', required: true }}
           />
+          {asksCode ? (
+            <Input
+              id="two-factor-code"
+              name="code"
+              label={say('code')}
+              hint={say('code_hint')}
+              attributes={{ autocomplete: 'one-time-code', required: true }}
+            />
+          ) : null}
           <button type="submit">{say('two_factor_turn_off')}</button>
         </form>
       ) : (

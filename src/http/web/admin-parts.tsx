@@ -41,7 +41,9 @@ export function StatusList({ guest, status }: { guest: Member; status: Status })
   )
 }
 
-export function AccountList({ guest, accounts }: { guest: Member; accounts: Account[] }) {
+type AccountListProps = { guest: Member; accounts: Account[]; resetNonce: (account: Account) => string }
+
+export function AccountList({ guest, accounts, resetNonce }: AccountListProps) {
   const { say } = guest.words
   return (
     <section aria-labelledby="accounts-title">
@@ -64,7 +66,7 @@ export function AccountList({ guest, accounts }: { guest: Member; accounts: Acco
             {account.id === guest.account.id ? (
               <p class="hint">{say('account_own')}</p>
             ) : (
-              <AccountActions guest={guest} account={account} />
+              <AccountActions guest={guest} account={account} resetNonce={resetNonce(account)} />
             )}
           </li>
         ))}
@@ -73,7 +75,9 @@ export function AccountList({ guest, accounts }: { guest: Member; accounts: Acco
   )
 }
 
-function AccountActions({ guest, account }: { guest: Member; account: Account }) {
+type AccountActionsProps = { guest: Member; account: Account; resetNonce: string }
+
+function AccountActions({ guest, account, resetNonce }: AccountActionsProps) {
   const { say } = guest.words
   const base = `/admin/accounts/${account.id}`
   return (
@@ -86,6 +90,7 @@ function AccountActions({ guest, account }: { guest: Member; account: Account })
       )}
       <form method="post" action={guest.href(`${base}/reset`)}>
         <FormToken guest={guest} />
+        <input type="hidden" name="nonce" value={resetNonce} />
         {account.hasTwoFactor ? (
           <Tick
             id={`two-factor-${account.id}`}
@@ -118,9 +123,18 @@ function linkWord({ purpose, isAdmin }: AccountLink): WordKey {
   return isAdmin ? 'role_admin' : 'role_user'
 }
 
-type InvitationsProps = { guest: Member; invitations: AccountLink[]; problems: Problems; email: string }
+type InvitationsProps = {
+  guest: Member
+  invitations: AccountLink[]
+  /** Makes one invitation. */
+  nonce: string
+  problems: Problems
+  email: string
+  isForAdmin: boolean
+}
 
-export function Invitations({ guest, invitations, problems, email }: InvitationsProps) {
+export function Invitations(props: InvitationsProps) {
+  const { guest, invitations, nonce, problems, email, isForAdmin } = props
   const { words } = guest
   const { say } = words
   return (
@@ -128,6 +142,7 @@ export function Invitations({ guest, invitations, problems, email }: Invitations
       <h2 id="invite-title">{say('admin_invite')}</h2>
       <form method="post" action={guest.href('/admin/invitations')} class="narrow">
         <FormToken guest={guest} />
+        <input type="hidden" name="nonce" value={nonce} />
         <Input
           id="email"
           name="email"
@@ -138,7 +153,7 @@ export function Invitations({ guest, invitations, problems, email }: Invitations
           value={email}
           attributes={{ required: true, autocomplete: 'off' }}
         />
-        <Tick id="is_admin" name="is_admin" label={say('admin_invite_admin')} isTicked={false} />
+        <Tick id="is_admin" name="is_admin" label={say('admin_invite_admin')} isTicked={isForAdmin} />
         <button type="submit">{say('admin_invite_submit')}</button>
       </form>
       <ul class="rows">

@@ -5,6 +5,7 @@ import { DomainError, isDomainError } from '../../domain/errors.ts'
 import type { Problems } from '../../domain/problems.ts'
 import type { AccountLinks } from '../../services/account-links.ts'
 import type { Accounts } from '../../services/accounts.ts'
+import type { PageNonces } from '../../services/page-nonces.ts'
 import type { Status } from '../../services/status.ts'
 import { answerSeeOther } from '../answers.ts'
 import { AccountList, Invitations, SettingsTable, StatusList } from './admin-parts.tsx'
@@ -12,6 +13,7 @@ import type { Form } from './form.ts'
 import type { Member } from './guest.ts'
 import type { AnswerGuest } from './page.tsx'
 import { CopyButton, Notice } from './parts.tsx'
+import type { WordKey } from './words/words.ts'
 
 /** A setting as it counts, fit to be shown, and where it comes from. */
 export type SettingInEffect = { flag: string; value: string; from: string; help: string }
@@ -20,24 +22,49 @@ export type AdminPageOptions = {
   answer: AnswerGuest
   accounts: Accounts
   accountLinks: AccountLinks
+  nonces: PageNonces
   readStatus: () => Promise<Status>
   settings: readonly SettingInEffect[]
 }
 
-type Shown = { link?: string; linkFor?: string; problems?: Problems; email?: string }
+type Shown = {
+  link?: string
+  linkFor?: string
+  problems?: Problems
+  email?: string
+  isForAdmin?: boolean
+  notice?: WordKey
+}
 type Params = Partial<Record<string, string>>
 
-export function createAdminPages({ answer, accounts, accountLinks, readStatus, settings }: AdminPageOptions) {
-  async function show(guest: Member, { link, linkFor = '', problems = {}, email = '' }: Shown = {}) {
+export function createAdminPages(options: AdminPageOptions) {
+  const { answer, accounts, accountLinks, nonces, readStatus, settings } = options
+
+  async function show(guest: Member, shown: Shown = {}) {
+    const { link, linkFor = '', problems = {}, email = '', isForAdmin = false, notice } = shown
     const { say } = guest.words
     const hasProblems = Object.keys(problems).length > 0
     const content = (
       <>
         <h1>{say('admin_title')}</h1>
         {link === undefined ? null : <LinkToGive guest={guest} link={link} linkFor={linkFor} />}
+        {notice === undefined ? null : (
+          <Notice kind="plain">
+            <p>{say(notice)}</p>
+          </Notice>
+        )}
         <StatusList guest={guest} status={await readStatus()} />
-        <AccountList guest={guest} accounts={accounts.listAccounts()} />
-        <Invitations guest={guest} invitations={accountLinks.listLinks()} problems={problems} email={email} />
+        <AccountList
+          guest={guest}
+          accounts={accounts.listAccounts()}
+          resetNonce={({ id }) => nonces.issue(resetSubject(id))}
+        />
+        <Invitations
+          guest={guest}
+          invitations={accountLinks.listLinks()}
+          nonce={nonces.issue(INVITE_SUBJECT)}
+          {...{ problems, email, isForAdmin }}
+        />
         <SettingsTable guest={guest} settings={settings} />
       </>
     )
@@ -52,18 +79,26 @@ export function createAdminPages({ answer, accounts, accountLinks, readStatus, s
 
   const linkTo = ({ exchange }: Member, token: string) => `${exchange.baseUrl}/welcome/${token}`
 
+  /** Reloading the page that shows a link sends its form again: that must not make another one in place of the first. */
+  function useNonce(form: Form, subject: string): WordKey | null {
+    const nonce = form.text('nonce')
+    const state = nonce === '' ? 'good' : nonces.use(nonce, subject)
+    if (state === 'good') return null
+    return state === 'used' ? 'admin_link_again' : 'admin_stale'
+  }
+
   async function invite(guest: Member, form: Form): Promise<Response> {
     const email = form.text('email')
+    const isForAdmin = form.isTicked('is_admin')
+    const notice = useNonce(form, INVITE_SUBJECT)
+    if (notice === 'admin_link_again') return show(guest, { notice })
+    if (notice !== null) return show(guest, { notice, email, isForAdmin })
     try {
-      const token = await accountLinks.invite({
-        email,
-        isAdmin: form.isTicked('is_admin'),
-        by: guest.account,
-      })
+      const token = await accountLinks.invite({ email, isAdmin: isForAdmin, ...actorOf(guest) })
       return show(guest, { link: linkTo(guest, token), linkFor: email.trim() })
     } catch (cause) {
       if (!isDomainError(cause, 'invalid')) throw cause
-      return show(guest, { problems: cause.details.problems ?? {}, email })
+      return show(guest, { problems: cause.details.problems ?? {}, email, isForAdmin })
     }
   }
 
@@ -94,8 +129,10 @@ export function createAdminPages({ answer, accounts, accountLinks, readStatus, s
   /** A link to choose a new password. What asks for a code goes on doing so, unless it is to be turned off as well. */
   async function reset(guest: Member, form: Form, params: Params): Promise<Response> {
     const account = requireOther(guest, params)
+    const notice = useNonce(form, resetSubject(account.id))
+    if (notice !== null) return show(guest, { notice })
     const endsTwoFactor = form.isTicked('two_factor')
-    const token = await accountLinks.createResetLink(account, { endsTwoFactor, by: guest.account })
+    const token = await accountLinks.createResetLink(account, { endsTwoFactor, ...actorOf(guest) })
     return show(guest, { link: linkTo(guest, token), linkFor: account.email })
   }
 
@@ -106,6 +143,13 @@ export function createAdminPages({ answer, accounts, accountLinks, readStatus, s
   }
 
   return { show: (guest: Member) => show(guest), invite, withdraw, disable, enable, reset, remove }
+}
+
+const INVITE_SUBJECT = 'admin/invite'
+const resetSubject = (accountId: number) => `admin/reset/${accountId}`
+
+function actorOf({ account, session }: Member) {
+  return { by: account, session: session.session.id }
 }
 
 function back(guest: Member): Response {

@@ -6,6 +6,8 @@ export type Form = {
   /** '' for what is not there. */
   text(name: string): string
   isTicked(name: string): boolean
+  /** All of them, as they were sent. */
+  fields: readonly [string, string][]
 }
 
 const MAX_BYTES = 64 * 1024
@@ -25,5 +27,6 @@ export async function readForm(request: Request): Promise<Form> {
   return {
     text: (name) => fields.get(name) ?? '',
     isTicked: (name) => fields.get(name) !== null,
+    fields: [...fields],
   }
 }

@@ -31,29 +31,37 @@ export function createPageRoutes({ pages, getGuest, anonymousAccess }: PageRoute
     })
   const admins = (show: Show<Member>) =>
     members((member, params) => {
-      if (!member.account.isAdmin) throw new DomainError('forbidden', 'This page is for administrators.')
+      requireAdmin(member)
       return show(member, params)
     })
   const creators = anonymousAccess ? anybody : members
+  /** A session may end while a form trickles in, so it is looked up again once the form is here. */
+  const submitFrom =
+    (requireOrigin: (exchange: Guest['exchange']) => void) =>
+    (use: Submit<Member>): Show<Member> =>
+    async ({ exchange }, params) => {
+      requireOrigin(exchange)
+      const form = await readForm(exchange.request)
+      const guest = getGuest(exchange)
+      const member = memberOf(guest)
+      if (member === null) return askToSignIn(guest)
+      requireFormToken(member, form.text('form'))
+      return use(member, form, params)
+    }
   /** From a page of ours, and of this session. */
-  const submit =
-    <G extends Guest>(use: Submit<G>): Show<G> =>
-    async (guest, params) => {
-      requireSameOrigin(guest.exchange)
-      const form = await readForm(guest.exchange.request)
-      requireFormToken(guest, form.text('form'))
-      return use(guest, form, params)
-    }
-
+  const submit = submitFrom(requireSameOrigin)
   /** Of this session, also from a page that sends no referrer and whose forms therefore name no origin. */
-  const submitUnnamed =
-    <G extends Guest>(use: Submit<G>): Show<G> =>
-    async (guest, params) => {
-      requireNoOtherSite(guest.exchange)
-      const form = await readForm(guest.exchange.request)
-      requireFormToken(guest, form.text('form'))
-      return use(guest, form, params)
-    }
+  const submitUnnamed = submitFrom(requireNoOtherSite)
+  /** What gives power: the password must have been given in this session a moment ago. */
+  const submitConfirmed = (use: Submit<Member>) =>
+    submit(async (member, form, params) => (await pages.confirm(member, form)) ?? use(member, form, params))
+  const administer = (use: Submit<Member>) =>
+    admins(
+      submitConfirmed((member, form, params) => {
+        requireAdmin(member)
+        return use(member, form, params)
+      }),
+    )
 
   return [
     // For everybody.
@@ -91,24 +99,25 @@ export function createPageRoutes({ pages, getGuest, anonymousAccess }: PageRoute
     get('/pushes/:url_token/audit.csv', members(pages.push.exportCsv)),
     get('/pushes/:url_token/audit.json', members(pages.push.exportJson)),
     get('/users/token', members(pages.tokens.show)),
-    post('/users/token', members(submit(pages.tokens.create))),
+    post('/users/token', members(submitConfirmed(pages.tokens.create))),
     post('/users/token/revoke', members(submit(pages.tokens.revoke))),
     get('/account', members(pages.account.show)),
     post('/account/password', members(submit(pages.account.changePassword))),
     post('/account/sessions', members(submit(pages.account.endSession))),
     get('/account/two-factor', members(pages.twoFactor.show)),
-    post('/account/two-factor', members(submit(pages.twoFactor.turnOn))),
-    post('/account/two-factor/off', members(submit(pages.twoFactor.turnOff))),
+    post('/account/two-factor', members(submitConfirmed(pages.twoFactor.turnOn))),
+    post('/account/two-factor/off', members(submitConfirmed(pages.twoFactor.turnOff))),
     post('/sign-out', members(submit(pages.signIn.signOut))),
 
     // For administrators.
     get('/admin', admins(pages.admin.show)),
-    post('/admin/invitations', admins(submit(pages.admin.invite))),
+    post('/admin/invitations', administer(pages.admin.invite)),
+    // Takes power away, and is wanted at once.
     post('/admin/invitations/:id/remove', admins(submit(pages.admin.withdraw))),
-    post('/admin/accounts/:id/disable', admins(submit(pages.admin.disable))),
-    post('/admin/accounts/:id/enable', admins(submit(pages.admin.enable))),
-    post('/admin/accounts/:id/reset', admins(submit(pages.admin.reset))),
-    post('/admin/accounts/:id/remove', admins(submit(pages.admin.remove))),
+    post('/admin/accounts/:id/disable', administer(pages.admin.disable)),
+    post('/admin/accounts/:id/enable', administer(pages.admin.enable)),
+    post('/admin/accounts/:id/reset', administer(pages.admin.reset)),
+    post('/admin/accounts/:id/remove', administer(pages.admin.remove)),
   ]
 }
 
@@ -126,6 +135,10 @@ function sameOrigin(use: Submit<Guest>): Show<Guest> {
     requireSameOrigin(guest.exchange)
     return use(guest, await readForm(guest.exchange.request), params)
   }
+}
+
+function requireAdmin({ account }: Member): void {
+  if (!account.isAdmin) throw new DomainError('forbidden', 'This page is for administrators.')
 }
 
 function memberOf(guest: Guest): Member | null {

@@ -17,6 +17,7 @@ import type { BodyLimits } from '../api/body.ts'
 import { createSignInLimit } from '../sign-in-limit.ts'
 import { createAccountPages } from './account.tsx'
 import { createAdminPages, type SettingInEffect } from './admin.tsx'
+import { createConfirm } from './confirm.tsx'
 import { createCreatePage } from './create.tsx'
 import { createCreatedPage } from './created.tsx'
 import { createDashboard } from './dashboard.tsx'
@@ -61,6 +62,7 @@ export function createPages(options: PagesOptions) {
   const signIn = createSignInPages({ ...options, limit })
   const account = createAccountPages({ answer, sessions, twoFactor, limit })
   return {
+    confirm: createConfirm({ answer, sessions, limit }),
     create: createCreatePage(options),
     created: createCreatedPage({ answer, preview: pushes.preview, nonces, now }),
     receive: createReceivePages({ answer, pushes, nonces, now }),
@@ -72,6 +74,6 @@ export function createPages(options: PagesOptions) {
     tokens: createTokenPages(options),
     dashboard: createDashboard({ answer, pushes, now }),
     push: createPushPages({ answer, pushes, nonces, now }),
-    admin: createAdminPages(options),
+    admin: createAdminPages({ ...options, nonces }),
   }
 }

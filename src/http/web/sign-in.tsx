@@ -169,7 +169,8 @@ function isOwnPath(path: string): boolean {
   return /^\/(?![/\\])[\w\-.~%!$&'()*+,;=:@/?]*$/.test(path)
 }
 
-function orTooMany<T>(tried: Promise<T>): Promise<T | 'too_many'> {
+/** What was tried, unless it was tried too often. */
+export function orTooMany<T>(tried: Promise<T>): Promise<T | 'too_many'> {
   return tried.catch((cause) => {
     if (isDomainError(cause, 'too_many')) return 'too_many' as const
     throw cause

@@ -54,7 +54,8 @@ export function createTokenPages({ answer, apiTokens }: TokenPageOptions) {
     const { email } = guest.account
     const name = form.text('name').trim()
     try {
-      const made = await apiTokens.createApiToken(name === '' ? { email } : { email, name })
+      const { id: session } = guest.session.session
+      const made = await apiTokens.createApiToken(name === '' ? { email, session } : { email, session, name })
       return show(guest, { made })
     } catch (cause) {
       return show(guest, { problem: explain(guest, cause), name })

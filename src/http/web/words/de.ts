@@ -231,8 +231,19 @@ export const de: Catalogue = {
   password_current: 'Aktuelles Passwort',
   password_wrong: 'Das ist nicht Ihr Passwort.',
   password_submit: 'Passwort ändern',
-  password_ends_sessions: 'Alle anderen Browser werden abgemeldet. API-Token gelten weiter.',
+  password_ends_sessions: 'Alle anderen Browser werden abgemeldet.',
+  password_revoke: 'Auch alle API-Token widerrufen',
+  password_revoke_hint:
+    'Programme, die sie verwenden, brauchen neue. Lassen Sie das an, wenn jemand das alte Passwort kennen könnte.',
+  password_revoke_admin_hint:
+    'Programme, die sie verwenden, brauchen neue. Auch Ihre Einladungen und Links für neue Passwörter gelten dann nicht mehr.',
   password_changed: 'Ihr Passwort ist geändert, und alle anderen Browser sind abgemeldet.',
+  password_changed_revoked:
+    'Ihr Passwort ist geändert, alle anderen Browser sind abgemeldet, und was mit dem alten erstellt wurde, ist widerrufen.',
+  confirm_title: 'Bitte bestätigen Sie, dass Sie es sind',
+  confirm_lead:
+    'Um mit „{page}“ fortzufahren, geben Sie Ihr Passwort noch einmal ein: In diesem Browser ist das mehr als zehn Minuten her. Es ist noch nichts geschehen.',
+  confirm_submit: 'Bestätigen und fortfahren',
   two_factor_title: 'Zweiter Faktor',
   two_factor_off: 'Aus. Mit einer Authenticator-App öffnet ein gestohlenes Passwort allein nichts.',
   two_factor_on: {
@@ -354,6 +365,9 @@ export const de: Catalogue = {
   admin_withdraw: 'Zurückziehen',
   admin_link:
     'Geben Sie diesen Link an {email}. Er funktioniert einmal und wird nicht noch einmal angezeigt.',
+  admin_link_again:
+    'Dieser Link wurde schon erstellt und gilt weiter, solange ihn niemand benutzt hat. Er wird nicht noch einmal angezeigt.',
+  admin_stale: 'Diese Seite war zu lange offen. Es ist nichts geschehen; bitte drücken Sie erneut.',
   admin_settings: 'Geltende Einstellungen',
   admin_settings_hint:
     'Sie werden beim Start des Servers festgelegt: per Option, per Umgebungsvariable oder als Vorgabe.',

@@ -219,8 +219,19 @@ export const en = {
   password_current: 'Present password',
   password_wrong: 'This is not your password.',
   password_submit: 'Change the password',
-  password_ends_sessions: 'Every other browser is signed out. API tokens go on working.',
+  password_ends_sessions: 'Every other browser is signed out.',
+  password_revoke: 'Revoke all API tokens, too',
+  password_revoke_hint:
+    'Programs that use them need new ones. Leave this on when somebody else may know the old password.',
+  password_revoke_admin_hint:
+    'Programs that use them need new ones. Invitations and links for new passwords that you made stop working, too.',
   password_changed: 'Your password is changed, and every other browser is signed out.',
+  password_changed_revoked:
+    'Your password is changed, every other browser is signed out, and what was made with the old one is revoked.',
+  confirm_title: 'Confirm that it is you',
+  confirm_lead:
+    'To go on with “{page}”, give your password once more: that was more than ten minutes ago in this browser. Nothing has been done yet.',
+  confirm_submit: 'Confirm and go on',
   two_factor_title: 'Second factor',
   two_factor_off: 'Off. With an authenticator app, a stolen password alone opens nothing.',
   two_factor_on: {
@@ -340,6 +351,9 @@ export const en = {
   admin_link_reset: 'New password',
   admin_withdraw: 'Withdraw',
   admin_link: 'Give this link to {email}. It works once and is not shown again.',
+  admin_link_again:
+    'This link was made already and still works, unless somebody has used it. It is not shown again.',
+  admin_stale: 'This page was open for too long. Nothing was done; please press again.',
   admin_settings: 'Settings in effect',
   admin_settings_hint:
     'They are given when the server is started: by a flag, by the environment, or by default.',

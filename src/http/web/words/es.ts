@@ -227,9 +227,19 @@ export const es: Catalogue = {
   password_current: 'Contraseña actual',
   password_wrong: 'Esta no es su contraseña.',
   password_submit: 'Cambiar la contraseña',
-  password_ends_sessions:
-    'Se cierra la sesión en todos los demás navegadores. Los tokens de API siguen funcionando.',
+  password_ends_sessions: 'Se cierra la sesión en todos los demás navegadores.',
+  password_revoke: 'Revocar también todos los tokens de API',
+  password_revoke_hint:
+    'Los programas que los usan necesitarán otros nuevos. Déjelo marcado si alguien más puede conocer la contraseña anterior.',
+  password_revoke_admin_hint:
+    'Los programas que los usan necesitarán otros nuevos. También dejan de funcionar sus invitaciones y sus enlaces para contraseñas nuevas.',
   password_changed: 'Su contraseña ha cambiado y se ha cerrado la sesión en todos los demás navegadores.',
+  password_changed_revoked:
+    'Su contraseña ha cambiado, se ha cerrado la sesión en todos los demás navegadores y se ha revocado lo que se creó con la anterior.',
+  confirm_title: 'Confirme que es usted',
+  confirm_lead:
+    'Para continuar con «{page}», escriba de nuevo su contraseña: en este navegador han pasado más de diez minutos. Todavía no se ha hecho nada.',
+  confirm_submit: 'Confirmar y continuar',
   two_factor_title: 'Segundo factor',
   two_factor_off:
     'Desactivado. Con una aplicación de autenticación, robar la contraseña no basta para entrar.',
@@ -354,6 +364,9 @@ export const es: Catalogue = {
   admin_link_reset: 'Contraseña nueva',
   admin_withdraw: 'Retirar',
   admin_link: 'Entregue este enlace a {email}. Sirve una sola vez y no se volverá a mostrar.',
+  admin_link_again:
+    'Este enlace ya se creó y sigue funcionando, salvo que alguien lo haya usado. No se volverá a mostrar.',
+  admin_stale: 'Esta página estuvo abierta demasiado tiempo. No se hizo nada; pulse de nuevo.',
   admin_settings: 'Ajustes en vigor',
   admin_settings_hint:
     'Se definen al iniciar el servidor: con una opción, con el entorno o con el valor predeterminado.',

@@ -232,9 +232,19 @@ export const fr: Catalogue = {
   password_current: 'Mot de passe actuel',
   password_wrong: 'Ce n’est pas votre mot de passe.',
   password_submit: 'Changer le mot de passe',
-  password_ends_sessions:
-    'Tous les autres navigateurs sont déconnectés. Les jetons d’API continuent de fonctionner.',
+  password_ends_sessions: 'Tous les autres navigateurs sont déconnectés.',
+  password_revoke: 'Révoquer aussi tous les jetons d’API',
+  password_revoke_hint:
+    'Les programmes qui les utilisent auront besoin de nouveaux jetons. Laissez coché si quelqu’un peut connaître l’ancien mot de passe.',
+  password_revoke_admin_hint:
+    'Les programmes qui les utilisent auront besoin de nouveaux jetons. Vos invitations et vos liens de nouveau mot de passe cessent aussi de fonctionner.',
   password_changed: 'Votre mot de passe a été changé, et tous les autres navigateurs sont déconnectés.',
+  password_changed_revoked:
+    'Votre mot de passe a été changé, tous les autres navigateurs sont déconnectés, et ce qui avait été créé avec l’ancien est révoqué.',
+  confirm_title: 'Confirmez que c’est bien vous',
+  confirm_lead:
+    'Pour continuer avec « {page} », saisissez de nouveau votre mot de passe : dans ce navigateur, cela fait plus de dix minutes. Rien n’a encore été fait.',
+  confirm_submit: 'Confirmer et continuer',
   two_factor_title: 'Second facteur',
   two_factor_off:
     'Désactivé. Avec une application d’authentification, un mot de passe volé ne suffit plus à se connecter.',
@@ -356,6 +366,9 @@ export const fr: Catalogue = {
   admin_link_reset: 'Nouveau mot de passe',
   admin_withdraw: 'Annuler l’invitation',
   admin_link: 'Transmettez ce lien à {email}. Il fonctionne une seule fois et ne sera plus affiché.',
+  admin_link_again:
+    'Ce lien a déjà été créé et fonctionne toujours, sauf si quelqu’un l’a utilisé. Il ne sera plus affiché.',
+  admin_stale: 'Cette page est restée ouverte trop longtemps. Rien n’a été fait ; veuillez réessayer.',
   admin_settings: 'Paramètres en vigueur',
   admin_settings_hint:
     'Ils sont fixés au démarrage du serveur : par une option, par l’environnement ou par défaut.',

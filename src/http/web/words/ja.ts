@@ -214,8 +214,19 @@ export const ja: Catalogue = {
   password_current: '現在のパスワード',
   password_wrong: 'パスワードが違います。',
   password_submit: 'パスワードを変更',
-  password_ends_sessions: 'ほかのブラウザーはすべてサインアウトされます。API トークンは引き続き使えます。',
+  password_ends_sessions: 'ほかのブラウザーはすべてサインアウトされます。',
+  password_revoke: 'API トークンもすべて取り消す',
+  password_revoke_hint:
+    'トークンを使っているプログラムには新しいものが必要です。古いパスワードをほかの人が知っているかもしれないときは、オンのままにしてください。',
+  password_revoke_admin_hint:
+    'トークンを使っているプログラムには新しいものが必要です。あなたが作成した招待や新しいパスワード用のリンクも使えなくなります。',
   password_changed: 'パスワードを変更し、ほかのブラウザーをすべてサインアウトしました。',
+  password_changed_revoked:
+    'パスワードを変更し、ほかのブラウザーをすべてサインアウトして、古いパスワードで作られたものを取り消しました。',
+  confirm_title: 'ご本人の確認',
+  confirm_lead:
+    '「{page}」を続けるには、もう一度パスワードを入力してください。このブラウザーで入力してから 10 分以上たっています。まだ何も実行されていません。',
+  confirm_submit: '確認して続ける',
   two_factor_title: '2 要素認証',
   two_factor_off: 'オフです。認証アプリを使うと、パスワードを盗まれてもそれだけではサインインできません。',
   two_factor_on: { other: 'オンです。リカバリーコードは残り {n} 個です。' },
@@ -328,6 +339,9 @@ export const ja: Catalogue = {
   admin_link_reset: '新しいパスワード',
   admin_withdraw: '取り消す',
   admin_link: 'このリンクを {email} に渡してください。1 回だけ使え、再び表示されることはありません。',
+  admin_link_again:
+    'このリンクはすでに作成済みで、まだ使われていなければ有効です。再び表示されることはありません。',
+  admin_stale: 'ページを開いてから時間が経ちすぎました。何も実行されていません。もう一度押してください。',
   admin_settings: '現在の設定',
   admin_settings_hint: 'サーバーの起動時に、フラグ、環境変数、または既定値で決まります。',
   setting: '設定',

@@ -1,0 +1,272 @@
+// What gives power asks for the password again; what a stolen password made ends with its change.
+
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { MINUTE } from '../../src/domain/time.ts'
+import { type Api, startApi } from '../support/api.ts'
+import { createPeople, type People, type Person } from '../support/people.ts'
+import { codeOf } from '../support/tour.ts'
+
+const ANN = 'ann@example.org'
+const BOB = 'bob@example.org'
+const SECRET = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ'
+
+let api: Api
+let people: People
+let ann: Person
+let bobId: number
+beforeEach(async () => {
+  api = await startApi()
+  people = createPeople(api)
+  await api.addAccount(ANN, { isAdmin: true })
+  await api.addAccount(BOB)
+  bobId = api.accounts().requireId(BOB)
+  ann = await people.signIn(ANN)
+})
+afterEach(() => api.close())
+
+const later = () => api.clock.advance(10 * MINUTE)
+const hiddenIn = (text: string) =>
+  Object.fromEntries(
+    [...text.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)].map(([, name, value]) => [
+      name ?? '',
+      (value ?? '').replaceAll('&quot;', '"').replaceAll('&amp;', '&'),
+    ]),
+  )
+const tokensOf = (email: string) => api.apiTokens().listApiTokens(email).length
+
+const turnOn = async (person: Person) => {
+  const code = codeOf(SECRET, api.clock.now())
+  const given = { secret: SECRET, code, password: people.password }
+  expect((await person.post('/account/two-factor', given)).text).toContain('<pre id="codes">')
+}
+
+type Act = { path: () => string; fields: Record<string, string>; done: (text: string) => boolean }
+
+const ACTS: Record<string, Act> = {
+  'an API token': {
+    path: () => '/users/token',
+    fields: { name: 'for "scripts" & more' },
+    done: () => tokensOf(ANN) > 1,
+  },
+  'an invitation': {
+    path: () => '/admin/invitations',
+    fields: { email: 'x@example.org', is_admin: 'true' },
+    done: (text) => /<pre id="link">/.test(text),
+  },
+  'a link for a new password': {
+    path: () => `/admin/accounts/${bobId}/reset`,
+    fields: {},
+    done: (text) => /<pre id="link">/.test(text),
+  },
+  'enabling an account': {
+    path: () => `/admin/accounts/${bobId}/enable`,
+    fields: {},
+    done: () => api.accounts().requireAccount(BOB).disabledAt === null,
+  },
+  'removing an account': {
+    path: () => `/admin/accounts/${bobId}/remove`,
+    fields: { sure: 'true' },
+    done: () => api.accounts().findId(BOB) === null,
+  },
+}
+
+describe.each(Object.entries(ACTS))('%s', (_name, { path, fields, done }) => {
+  beforeEach(async () => {
+    if (path().endsWith('enable')) await api.accounts().disableAccount(BOB)
+  })
+
+  test('needs no more within ten minutes of signing in', async () => {
+    api.clock.advance(10 * MINUTE - 1)
+    expect(done((await ann.post(path(), fields)).text)).toBe(true)
+  })
+
+  test('asks for the password later, and keeps what was typed; a wrong one does nothing', async () => {
+    later()
+    const asked = await ann.post(path(), fields)
+    expect(asked.status).toBe(403)
+    expect(done(asked.text)).toBe(false)
+    expect(asked.text).toContain(`action="${path()}"`)
+    const kept = hiddenIn(asked.text)
+    expect(kept).toMatchObject(fields)
+    expect(kept.password).toBeUndefined()
+    const wrong = await ann.post(path(), { ...kept, password: 'not the password' })
+    expect(wrong.status).toBe(422)
+    expect(done(wrong.text)).toBe(false)
+    expect(wrong.text).not.toContain('not the password')
+    const right = await ann.post(path(), { ...hiddenIn(wrong.text), password: people.password })
+    expect(done(right.text)).toBe(true)
+    // From now on for ten minutes.
+    expect((await ann.post('/users/token', { name: 'next' })).status).toBe(200)
+  })
+
+  test('asks after a restart just as before', async () => {
+    await api.restart()
+    expect(done((await ann.post(path(), fields)).text)).toBe(true)
+    later()
+    await api.restart()
+    expect((await ann.post(path(), fields)).status).toBe(403)
+  })
+})
+
+test('one session does not confirm for another', async () => {
+  later()
+  await people.signIn(ANN)
+  expect((await ann.post('/users/token', { name: 'x' })).status).toBe(403)
+})
+
+test('a form without its token is refused before anything is asked', async () => {
+  later()
+  const given = { form: 'x', name: 'x', password: people.password }
+  expect((await ann.post('/users/token', given)).text).not.toContain('id="password"')
+  expect(tokensOf(ANN)).toBe(1)
+})
+
+test('with a second factor the code is asked for as well, and counts once', async () => {
+  await turnOn(ann)
+  later()
+  const asked = await ann.post('/users/token', { name: 'x' })
+  expect(asked.text).toContain('name="code"')
+  const { password } = people
+  const code = codeOf(SECRET, api.clock.now())
+  expect((await ann.post('/users/token', { name: 'x', password })).status).toBe(422)
+  expect((await ann.post('/users/token', { name: 'x', password, code: '000000' })).status).toBe(422)
+  expect((await ann.post('/users/token', { name: 'x', password: 'wrong', code })).status).toBe(422)
+  expect(tokensOf(ANN)).toBe(1)
+  expect((await ann.post('/users/token', { name: 'x', password, code })).status).toBe(200)
+  expect(tokensOf(ANN)).toBe(2)
+  later()
+  const reused = await ann.post('/users/token', { name: 'y', password, code })
+  expect(reused.status).toBe(422)
+})
+
+test('turning the second factor off asks for the code when it was not given a moment ago', async () => {
+  await turnOn(ann)
+  later()
+  const { password } = people
+  expect((await ann.get('/account')).text).toContain('id="two-factor-code"')
+  expect((await ann.post('/account/two-factor/off', { password })).status).toBe(422)
+  expect(api.accounts().requireAccount(ANN).hasTwoFactor).toBe(true)
+  const code = codeOf(SECRET, api.clock.now())
+  expect((await ann.post('/account/two-factor/off', { password, code })).status).toBe(303)
+  expect(api.accounts().requireAccount(ANN).hasTwoFactor).toBe(false)
+})
+
+test('turning a second factor on late asks for the password, and brings secret and code along', async () => {
+  later()
+  const fields = { secret: SECRET, code: codeOf(SECRET, api.clock.now()) }
+  const asked = await ann.post('/account/two-factor', fields)
+  expect(asked.status).toBe(403)
+  expect(hiddenIn(asked.text)).toMatchObject(fields)
+  const on = await ann.post('/account/two-factor', { ...hiddenIn(asked.text), password: people.password })
+  expect(on.text).toContain('<pre id="codes">')
+})
+
+test('guesses of the password are limited like those of signing in', async () => {
+  later()
+  const tries = []
+  for (let n = 0; n < 12; n += 1)
+    tries.push((await ann.post('/users/token', { name: 'x', password: 'wrong' })).status)
+  expect(tries).toEqual([...Array(10).fill(422), 429, 429])
+  expect((await ann.post('/users/token', { name: 'x', password: people.password })).status).toBe(429)
+  expect(tokensOf(ANN)).toBe(1)
+})
+
+test('a session from before the question existed is asked', async () => {
+  const { alterDatabase } = await import('../support/damage.ts')
+  alterDatabase(api.dataDir, 'UPDATE sessions SET confirmed_at = 0, checksum = NULL')
+  expect((await ann.post('/users/token', { name: 'x' })).status).toBe(403)
+})
+
+describe('changing the password', () => {
+  const NEXT = 'another long password'
+
+  test('offers to revoke what was made with the old one, ticked', async () => {
+    const { text } = await ann.get('/account')
+    expect(text).toMatch(/<input type="checkbox" id="revoke" name="revoke" value="true" checked/)
+  })
+
+  test.each([true, false])('revokes tokens and links when that is ticked: %p', async (revoke) => {
+    const made = await ann.post('/admin/invitations', { email: 'x@example.org', is_admin: 'true' })
+    const link = /localhost(\/welcome\/\w+)</.exec(made.text)?.[1] ?? 'none'
+    const fields = { current: people.password, password: NEXT, ...(revoke ? { revoke: 'true' } : {}) }
+    const changed = await ann.post('/account/password', fields)
+    expect(changed.status).toBe(303)
+    const told = await ann.get(changed.headers.get('location') ?? '')
+    expect(told.text.includes('revoked')).toBe(revoke)
+    expect(tokensOf(ANN)).toBe(revoke ? 0 : 1)
+    expect(tokensOf(BOB)).toBe(1)
+    expect((await people.get(link)).status).toBe(revoke ? 404 : 200)
+  })
+
+  test('keeps the choice over a mistake', async () => {
+    const left = await ann.post('/account/password', { current: 'wrong', password: NEXT })
+    expect(left.text).not.toMatch(/id="revoke"[^>]* checked/)
+    const ticked = await ann.post('/account/password', { current: 'wrong', password: NEXT, revoke: 'true' })
+    expect(ticked.text).toMatch(/id="revoke"[^>]* checked/)
+    expect(tokensOf(ANN)).toBe(1)
+  })
+
+  test('nothing that was on its way makes a token afterwards', async () => {
+    const thief = await people.signIn(ANN)
+    const body = new URLSearchParams({ form: thief.form, name: 'stolen' }).toString()
+    const { promise: rest, resolve: sendRest } = Promise.withResolvers<void>()
+    const stream = new ReadableStream({
+      async start(controller) {
+        controller.enqueue(new TextEncoder().encode(body.slice(0, 8)))
+        await rest
+        controller.enqueue(new TextEncoder().encode(body.slice(8)))
+        controller.close()
+      },
+    })
+    const headers = {
+      cookie: thief.cookie,
+      origin: 'http://localhost',
+      'content-type': 'application/x-www-form-urlencoded',
+    }
+    const slow = api.fetch('/users/token', { method: 'POST', body: stream, headers })
+    await Bun.sleep(20)
+    await ann.post('/account/password', { current: people.password, password: NEXT, revoke: 'true' })
+    sendRest()
+    expect((await slow).status).toBe(303)
+    expect(tokensOf(ANN)).toBe(0)
+  })
+
+  test('a session that ended makes no token and no link, not in the same commit either', async () => {
+    const gone = 4711
+    await expect(api.apiTokens().createApiToken({ email: ANN, session: gone })).rejects.toThrow('has ended')
+    expect(tokensOf(ANN)).toBe(1)
+  })
+})
+
+describe('reloading the page that shows a link', () => {
+  const linkIn = (text: string) => /localhost(\/welcome\/\w+)</.exec(text)?.[1] ?? 'none'
+  const nonceIn = (text: string, action: string) =>
+    new RegExp(`action="${action}"[^]*?name="nonce" value="([\\w-]+)"`).exec(text)?.[1] ?? ''
+
+  test.each([
+    ['invitation', () => '/admin/invitations'],
+    ['new password', () => `/admin/accounts/${bobId}/reset`],
+  ])('leaves the link alone: %s', async (_name, path) => {
+    const { text } = await ann.get('/admin')
+    const fields = { email: 'x@example.org', nonce: nonceIn(text, path()) }
+    const first = linkIn((await ann.post(path(), fields)).text)
+    const again = await ann.post(path(), fields)
+    expect(linkIn(again.text)).toBe('none')
+    expect(again.text).toContain('was made already')
+    expect((await people.get(first)).status).toBe(200)
+    // A fresh page makes a new one in its place.
+    const fresh = { ...fields, nonce: nonceIn(again.text, path()) }
+    const second = linkIn((await ann.post(path(), fresh)).text)
+    expect([(await people.get(first)).status, (await people.get(second)).status]).toEqual([404, 200])
+  })
+
+  test('after a restart says that nothing was done, and keeps what was typed', async () => {
+    const { text } = await ann.get('/admin')
+    const fields = { email: 'x@example.org', is_admin: 'true', nonce: nonceIn(text, '/admin/invitations') }
+    await api.restart()
+    const stale = await ann.post('/admin/invitations', fields)
+    expect(stale.text).toContain('Nothing was done')
+    expect(stale.text).toContain('value="x@example.org"')
+    expect(stale.text).toMatch(/id="is_admin"[^>]* checked/)
+  })
+})
