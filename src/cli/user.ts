@@ -9,6 +9,7 @@ import { type AccountCommand, addAccountCommand, addGroup, type Visit } from './
 import type { App } from './app.ts'
 import { confirm, readNewPassword } from './ask.ts'
 import { CommandFailure } from './failures.ts'
+import { formatCount } from './format.ts'
 import type { Shell } from './shell.ts'
 import { alignColumns } from './table.ts'
 
@@ -62,16 +63,19 @@ export function addUserCommands(program: Command, parts: { shell: Shell; app: Ap
     name: 'password',
     operands: ['EMAIL'],
     summary: 'set the password of an account',
-    help: 'Sets the password of an account and ends its sessions; its tokens stay.',
-    work: async ({ accounts, email }, command) => {
-      accounts.requireAccount(email)
-      const password = await readNewPassword(shell, {
-        fromInput: command.getOptionValue('passwordStdin') === true,
-      })
-      await accounts.setPassword({ email, password })
-      shell.print(`The password of ${email} is set`)
-    },
-  }).option('--password-stdin', 'read the password from standard input')
+    help:
+      'Sets the password of an account and ends its sessions. Asks whether to revoke its tokens as well, ' +
+      'with the invitations and links for new passwords that it made; without a terminal they stay, unless ' +
+      '--revoke-tokens is given.',
+    problems: (command) =>
+      isGiven(command, 'revokeTokens') && isGiven(command, 'keepTokens')
+        ? ['--revoke-tokens and --keep-tokens contradict each other: give one of them']
+        : [],
+    work: (visit, command) => setPassword(visit, { command, shell }),
+  })
+    .option('--password-stdin', 'read the password from standard input')
+    .option('--revoke-tokens', 'revoke the tokens of the account, and what it made for others')
+    .option('--keep-tokens', 'let the tokens go on working')
 
   add({
     name: 'two-factor-off',
@@ -156,6 +160,38 @@ async function addUser({ accounts, email }: Visit, given: { command: Command; sh
   await accounts.addAccount({ email, password, isAdmin })
   shell.print(`${email} is added${isAdmin ? ' as an administrator' : ''}`)
   shell.say(`Next: "oncebox token create ${email}" makes a token for the API.`)
+}
+
+async function setPassword(visit: Visit, given: { command: Command; shell: Shell }): Promise<void> {
+  const { accounts, apiTokens, email } = visit
+  const { command, shell } = given
+  accounts.requireAccount(email)
+  const password = await readNewPassword(shell, { fromInput: isGiven(command, 'passwordStdin') })
+  const tokens = apiTokens.listApiTokens(email).length
+  const revoke = await wantsToRevoke(tokens, given)
+  await accounts.setPassword({ email, password, revoke })
+  shell.print(`The password of ${email} is set${revoke ? ', and its tokens are revoked' : ''}`)
+  if (revoke || tokens === 0) return
+  const some = formatCount(tokens, 'token')
+  shell.say(
+    `Not revoked: ${some} of ${email}. --revoke-tokens does that, when somebody else knew the password.`,
+  )
+}
+
+/** Asked for at a terminal; yes is the answer to an empty line. */
+async function wantsToRevoke(
+  tokens: number,
+  { command, shell }: { command: Command; shell: Shell },
+): Promise<boolean> {
+  if (isGiven(command, 'revokeTokens')) return true
+  if (isGiven(command, 'keepTokens') || tokens === 0) return false
+  if (!shell.isTerminal || isGiven(command, 'passwordStdin')) return false
+  const answer = await shell.ask(`Revoke its ${formatCount(tokens, 'token')} as well? [Y/n] `)
+  return !/^no?$/i.test(answer.trim())
+}
+
+function isGiven(command: Command, option: string): boolean {
+  return command.getOptionValue(option) === true
 }
 
 async function makeAdmin(accounts: Accounts, email: string, shell: Shell): Promise<void> {

@@ -77,6 +77,49 @@ test('user password asks only for an account that exists', async () => {
   expect(trial.state.accounts).toMatchObject([{ password: 'another good one' }])
 })
 
+describe('user password and the tokens of the account', () => {
+  const NEXT = 'another good one'
+
+  async function withToken(given: Parameters<typeof createTrial>[0] = {}): Promise<Trial> {
+    const trial = await withAnn(given)
+    await trial.run('token', 'create', 'ann@example.org')
+    trial.out.length = 0
+    return trial
+  }
+
+  test.each<[string, string | undefined, string[], number]>([
+    ['an empty answer revokes them', '', [], 0],
+    ['so does a yes', 'y', [], 0],
+    ['a no keeps them', 'N', [], 1],
+    ['--keep-tokens does not ask', undefined, ['--keep-tokens'], 1],
+    ['neither does --revoke-tokens', undefined, ['--revoke-tokens'], 0],
+  ])('%s', async (_name, answer, flags, left) => {
+    const trial = await withToken({ answers: [NEXT, NEXT, ...(answer === undefined ? [] : [answer])] })
+    expect(await trial.run('user', 'password', 'ann@example.org', ...flags)).toBe(0)
+    expect(trial.state.apiTokens).toHaveLength(left)
+    expect(trial.err.some((line) => line.includes('[Y/n]'))).toBe(answer !== undefined)
+    const [told] = trial.out
+    expect(told).toBe(
+      `The password of ann@example.org is set${left === 0 ? ', and its tokens are revoked' : ''}`,
+    )
+  })
+
+  test('a script is told that they still work', async () => {
+    const trial = await withToken({ input: NEXT })
+    expect(await trial.run('user', 'password', 'ann@example.org', '--password-stdin')).toBe(0)
+    expect(trial.state.apiTokens).toHaveLength(1)
+    expect(trial.err.at(-1)).toContain('Not revoked: 1 token of ann@example.org')
+    expect(trial.err.at(-1)).toContain('--revoke-tokens')
+  })
+
+  test('both flags are one too many', async () => {
+    const trial = await withToken()
+    const both = ['--revoke-tokens', '--keep-tokens']
+    expect(await trial.run('user', 'password', 'ann@example.org', ...both)).toBe(2)
+    expect(trial.text()).toContain('contradict each other')
+  })
+})
+
 test('user two-factor-off', async () => {
   const trial = await withAnn()
   for (const account of trial.state.accounts) account.hasTwoFactor = true

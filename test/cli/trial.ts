@@ -128,8 +128,9 @@ function createMemoryApp() {
           requireAccount: find,
           requireId: (email) => find(email).id,
           findId: (email) => state.accounts.find((account) => account.email === email)?.id ?? null,
-          setPassword: async ({ email, password }) => {
+          setPassword: async ({ email, password, revoke }) => {
             find(email).password = password
+            if (revoke) state.apiTokens.length = 0
           },
           makeAdmin: async (email) => {
             find(email).isAdmin = true
