@@ -30,7 +30,7 @@ import { createAnswerGuest } from './http/web/page.tsx'
 import { createPageRoutes } from './http/web/page-routes.ts'
 import { createPages } from './http/web/pages.ts'
 import { createLog, type Log } from './log.ts'
-import { pushLimitsOf } from './push-limits.ts'
+import { pushLimitsOf, shareLimitsOf } from './push-limits.ts'
 import { openServedStore } from './served-store.ts'
 import { type AccountLinks, createAccountLinks } from './services/account-links.ts'
 import { type Accounts, createAccounts } from './services/accounts.ts'
@@ -42,6 +42,7 @@ import { createPassphrases } from './services/passphrases.ts'
 import { createPushes } from './services/pushes.ts'
 import { createRelieve } from './services/relief.ts'
 import { createSessions } from './services/sessions.ts'
+import { createShareOf } from './services/shares.ts'
 import { createReadStatus } from './services/status.ts'
 import { createSweeper, type Sweeper } from './services/sweeper.ts'
 import { createTwoFactor } from './services/two-factor.ts'
@@ -205,6 +206,7 @@ function createHandle(parts: HandleParts) {
     keyring,
     passphrases,
     maxWrongTries: config.maxPassphraseAttempts,
+    shareOf: createShareOf({ keyring, limits: shareLimitsOf(config), clientOf: limitKey }),
     grant: downloads.grant,
     now,
   })

@@ -2,7 +2,12 @@
 
 import type { PushLimits } from './domain/new-push.ts'
 import type { PushKind } from './domain/push.ts'
+import type { ShareLimits } from './domain/shares.ts'
 import type { Config } from './settings.ts'
+
+export function shareLimitsOf(config: Config): ShareLimits {
+  return { pushes: config.maxLivePushesPerAddress, bytes: config.maxLiveBytesPerAddress }
+}
 
 export function pushLimitsOf(config: Config): PushLimits {
   const kinds: PushKind[] = ['text']

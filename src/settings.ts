@@ -189,6 +189,22 @@ export const settings = {
     default: '512MiB',
     help: 'With less than this left on the disk, creating is refused; 0 never refuses',
   },
+  maxLivePushesPerAddress: {
+    flag: 'max-live-pushes-per-address',
+    group: LIMITS,
+    placeholder: 'number',
+    parse: wholeNumber('0', '1000000000'),
+    default: '1000',
+    help: 'Most live pushes from one address (IPv6: /64) without an account, loopback excepted; 0 for no limit',
+  },
+  maxLiveBytesPerAddress: {
+    flag: 'max-live-bytes-per-address',
+    group: LIMITS,
+    placeholder: 'size',
+    parse: size('0', '1024TiB'),
+    default: '100MiB',
+    help: 'Most bytes of their sealed texts in all; 0 for no limit',
+  },
   maxPassphraseAttempts: {
     flag: 'max-passphrase-attempts',
     group: LIMITS,

@@ -48,6 +48,8 @@ test('without anything given, every setting has its default', () => {
     maxFileBytes: 4 * 1024 ** 3,
     maxFiles: 10,
     minFreeSpace: 512 * 1024 ** 2,
+    maxLivePushesPerAddress: 1000,
+    maxLiveBytesPerAddress: 100 * 1024 * 1024,
     maxPassphraseAttempts: 100,
     sweepEvery: 60_000,
     trustedProxies: [],

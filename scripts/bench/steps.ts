@@ -66,6 +66,7 @@ async function measureStore(dataDir: string): Promise<Step[]> {
       files: [],
       visit: VISIT,
       idempotency: null,
+      share: null,
     }
     made.push(
       await store.pushes.createPush({

@@ -15,6 +15,7 @@ export type InstanceKey = {
   wrap: Uint8Array
   owner: Uint8Array
   grants: Uint8Array
+  addresses: Uint8Array
   idempotency: Uint8Array
   forms: Uint8Array
 }
@@ -72,6 +73,7 @@ function deriveKey(number: number, key: Uint8Array): InstanceKey {
     wrap: subkey('wrap-subkey'),
     owner: subkey('owner'),
     grants: subkey('grants'),
+    addresses: subkey('addresses'),
     idempotency: subkey('idempotency'),
     forms: subkey('forms'),
   }

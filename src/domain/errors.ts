@@ -27,6 +27,8 @@ export type ErrorDetails = {
   problems?: Problems
   /** Whole seconds after which trying again makes sense. */
   retryAfter?: number
+  /** The limit of an address that a push would exceed; `roomAt` is null for one that never fits. */
+  room?: { limit: 'pushes' | 'bytes'; most: number; roomAt: number | null }
   /** The methods a path does know. */
   allow?: string
 }

@@ -17,6 +17,7 @@ import { sealLabels } from './labels.ts'
 import { askerOf } from './lanes.ts'
 import type { Labelled } from './owner-lists.ts'
 import type { Passphrases } from './passphrases.ts'
+import type { ShareOf } from './shares.ts'
 import type { Upload } from './uploads.ts'
 
 export type Created = Labelled & { files: readonly StoredFile[] }
@@ -40,9 +41,10 @@ export function createCreatePush(options: {
   store: Pick<Store, 'pushes' | 'freeSpace'>
   keyring: Keyring
   passphrases: Passphrases
+  shareOf: ShareOf
   now: Now
 }) {
-  const { store, keyring, passphrases, now } = options
+  const { store, keyring, passphrases, shareOf, now } = options
 
   /** Name and note of an anonymous push come back in the answer and are not kept: nobody could ever read them. */
   async function create(wanted: NewPush, options: CreateOptions): Promise<Created> {
@@ -81,7 +83,8 @@ export function createCreatePush(options: {
     const keyNumber = instanceKey.number
     const sealedFiles = files.map((file) => sealFile(file, { pushId: lookup, dataKey, keyNumber }))
     const idempotency = keepKey({ urlToken, createdAt: push.createdAt })
-    const stored = { push, lookup, keyNumber, secrets, labels, files: sealedFiles, idempotency, visit }
+    const share = shareOf(viewer, sealed.payload.length)
+    const stored = { push, lookup, keyNumber, secrets, labels, files: sealedFiles, idempotency, share, visit }
     const { name, note } = wanted
     return { push: await store.pushes.createPush(stored), urlToken, name, note, files }
   }

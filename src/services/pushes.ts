@@ -11,12 +11,14 @@ import { openLabels } from './labels.ts'
 import { type Addressed, createOwnerLists, type Labelled, nameOf } from './owner-lists.ts'
 import { createPushFinder, notFound } from './push-finder.ts'
 import { createRetrieve, type RetrieveDependencies } from './retrieval.ts'
+import type { ShareOf } from './shares.ts'
 
 export type Pushes = ReturnType<typeof createPushes>
 
 export type PushesOptions = Omit<RetrieveDependencies, 'store' | 'finder'> & {
   store: Pick<Store, 'pushes' | 'lists' | 'audit' | 'expiry' | 'freeSpace' | 'damage'>
   keyring: Keyring
+  shareOf: ShareOf
 }
 
 export function createPushes(options: PushesOptions) {

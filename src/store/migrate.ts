@@ -12,6 +12,7 @@ import grantedFiles from './migrations/0006-granted-files.sql' with { type: 'tex
 import idempotencyKeys from './migrations/0007-idempotency-keys.sql' with { type: 'text' }
 import passphraseBudget from './migrations/0008-passphrase-budget.sql' with { type: 'text' }
 import sessionConfirmations from './migrations/0009-session-confirmations.sql' with { type: 'text' }
+import addressShares from './migrations/0010-address-shares.sql' with { type: 'text' }
 import * as schema from './schema.ts'
 
 export const MIGRATIONS: readonly string[] = [
@@ -24,6 +25,7 @@ export const MIGRATIONS: readonly string[] = [
   idempotencyKeys,
   passphraseBudget,
   sessionConfirmations,
+  addressShares,
 ]
 
 export function schemaVersion(database: Database): number {

@@ -18,6 +18,7 @@ import {
 } from '../domain/push.ts'
 import type { Now } from '../domain/time.ts'
 import { presentAccount } from './account-rows.ts'
+import type { AddressShares, ShareToTake } from './address-shares.ts'
 import type { Connection } from './database.ts'
 import type { FileRows } from './file-rows.ts'
 import type { Files } from './files.ts'
@@ -50,6 +51,8 @@ export type PushToStore = {
   files: SealedFile[]
   /** The key that repeats the answer; null without one. */
   idempotency: KeyToStore | null
+  /** Counted against the creator's address; null when it is not. */
+  share: ShareToTake | null
   visit: Visit
 }
 
@@ -78,13 +81,14 @@ export type Pushes = ReturnType<typeof createPushes>
 export function createPushes(options: {
   connection: Connection
   rows: PushRows
+  shares: AddressShares
   files: FileRows
   fileFolder: Pick<Files, 'hasFile'>
   idempotency: Pick<IdempotencyRows, 'insert'>
   transact: Transact
   now: Now
 }) {
-  const { rows, files, fileFolder, idempotency, transact, now } = options
+  const { rows, shares, files, fileFolder, idempotency, transact, now } = options
   const { orm } = options.connection
   const ownerById = orm
     .select()
@@ -100,11 +104,14 @@ export function createPushes(options: {
     labels,
     files: sealed,
     idempotency: key,
+    share,
     visit,
   }: PushToStore): Promise<StoredPush> {
     return transact(() => {
       if (push.ownerId !== null) requireActive(push.ownerId)
+      if (share !== null) shares.requireRoom(share, push.createdAt)
       const row = rows.insert({ ...push, lookup, keyNumber, files: sealed.length }, secrets, visit)
+      if (share !== null) shares.take(share, row)
       if (labels !== null) rows.insertLabels({ pushId: row.id, ...labels })
       files.attach(sealed.map((file, n) => ({ pushId: row.id, n, ...file })))
       if (key !== null) idempotency.insert(key, { pushId: row.id, now: push.createdAt })

@@ -174,3 +174,16 @@ export const idempotencyAnswers = sqliteTable('idempotency_answers', {
   slot: integer().primaryKey(),
   answer: bytes().notNull(),
 })
+
+export const liveShares = sqliteTable('live_shares', {
+  pushId: integer('push_id').primaryKey(),
+  address: bytes().notNull(),
+  bytes: integer().notNull(),
+  expiresAt: integer('expires_at').notNull(),
+})
+
+export const addressShares = sqliteTable('address_shares', {
+  address: bytes().primaryKey().notNull(),
+  pushes: integer().notNull(),
+  bytes: integer().notNull(),
+})

@@ -5,6 +5,7 @@ import type { Keyring } from '../crypto/keyring.ts'
 import { createMonotonicClock, type Now } from '../domain/time.ts'
 import { createAccountLinks } from './account-links.ts'
 import { createAccounts } from './accounts.ts'
+import { createAddressShares, mendAddressShares } from './address-shares.ts'
 import { createApiTokens } from './api-tokens.ts'
 import { createAuditRows } from './audit-rows.ts'
 import { createCheckpointer, truncateLog } from './checkpoint.ts'
@@ -103,6 +104,7 @@ function serveFrom({ connection, keyring, lock, timers, options }: Parts) {
   migrate(database)
   requireOwnTables(database)
   verifyKeys(connection, keyring)
+  mendAddressShares(connection)
   lock.opened()
   const mark = readClockMark(connection, { now: options.systemNow(), accept: options.acceptClock })
   const now = createMonotonicClock(options.systemNow, mark)
@@ -170,7 +172,7 @@ function serveFrom({ connection, keyring, lock, timers, options }: Parts) {
     keyring,
     /** The clock of the app: the later of the system's and the last reading. */
     now,
-    pushes: createPushes(shared),
+    pushes: createPushes({ ...shared, shares: createAddressShares(connection) }),
     idempotencyKeys: createIdempotencyKeys(shared),
     lists: createPushLists(shared),
     audit,

@@ -94,6 +94,7 @@ export function storePush(
     labels: null,
     files: [],
     idempotency: null,
+    share: null,
     visit: VISIT,
   })
 }

@@ -18,6 +18,7 @@ import { CreateForm } from './create-form.tsx'
 import { type Guest, requireFormToken } from './guest.ts'
 import type { AnswerGuest } from './page.tsx'
 import { Notice } from './parts.tsx'
+import { explainRoom } from './room.ts'
 import { requireSameOrigin } from './same-origin.ts'
 
 export type CreatePageOptions = {
@@ -113,6 +114,11 @@ export function createCreatePage(options: CreatePageOptions) {
     if (isDomainError(cause, 'too_large')) {
       const message = guest.words.say('error_too_large', { size: guest.words.bytes(limits.fileBytes) })
       return show(guest, { typed, message, status: 413, headers: { connection: 'close' } })
+    }
+    if (isDomainError(cause, 'too_many') && cause.details.room !== undefined) {
+      const { room, retryAfter = 60 } = cause.details
+      const message = explainRoom(room, guest.words)
+      return show(guest, { typed, message, status: 429, headers: { 'retry-after': String(retryAfter) } })
     }
     throw cause
   }

@@ -51,6 +51,15 @@ export const de: Catalogue = {
   count_characters: 'Zeichen: {n}',
   count_lines: 'Zeilen: {n}',
   files: 'Dateien',
+  room_pushes: {
+    one: 'Ohne Konto ist höchstens {n} gültige Übergabe von einer Netzwerkadresse möglich. So viele gibt es von Ihrer schon; spätestens am {when} ist wieder Platz.',
+    other:
+      'Ohne Konto sind höchstens {n} gültige Übergaben von einer Netzwerkadresse möglich. So viele gibt es von Ihrer schon; spätestens am {when} ist wieder Platz.',
+  },
+  room_bytes:
+    'Ohne Konto dürfen die gültigen Übergaben von einer Netzwerkadresse zusammen {size} enthalten. Von Ihrer wäre es mehr; spätestens am {when} ist wieder Platz.',
+  room_never:
+    'Ohne Konto dürfen die gültigen Übergaben von einer Netzwerkadresse zusammen {size} enthalten. Diese allein ist größer.',
   files_need_account: 'Zum Senden von Dateien brauchen Sie ein Konto.',
   files_limit: {
     one: 'Eine Datei mit höchstens {size}.',

@@ -48,6 +48,15 @@ export const en = {
   count_characters: 'Characters: {n}',
   count_lines: 'Lines: {n}',
   files: 'Files',
+  room_pushes: {
+    one: 'Without an account, at most {n} live push may come from one network address. Yours has that many; there is room again by {when}.',
+    other:
+      'Without an account, at most {n} live pushes may come from one network address. Yours has that many; there is room again by {when}.',
+  },
+  room_bytes:
+    'Without an account, the live pushes from one network address may hold {size} in all. Yours would hold more; there is room again by {when}.',
+  room_never:
+    'Without an account, the live pushes from one network address may hold {size} in all. This one alone is larger.',
   files_need_account: 'Sending files takes an account.',
   files_limit: { one: 'One file of at most {size}.', other: 'At most {n} files, each of at most {size}.' },
   files_drop: 'Or drop files here, or paste them.',

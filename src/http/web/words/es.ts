@@ -51,6 +51,15 @@ export const es: Catalogue = {
   count_characters: 'Caracteres: {n}',
   count_lines: 'Líneas: {n}',
   files: 'Archivos',
+  room_pushes: {
+    one: 'Sin cuenta, una dirección de red puede tener como máximo {n} envío vigente. La suya ya lo tiene; volverá a haber sitio a más tardar el {when}.',
+    other:
+      'Sin cuenta, una dirección de red puede tener como máximo {n} envíos vigentes. La suya ya los tiene; volverá a haber sitio a más tardar el {when}.',
+  },
+  room_bytes:
+    'Sin cuenta, los envíos vigentes de una dirección de red pueden contener {size} en total. La suya superaría ese límite; volverá a haber sitio a más tardar el {when}.',
+  room_never:
+    'Sin cuenta, los envíos vigentes de una dirección de red pueden contener {size} en total. Este solo ya es más grande.',
   files_need_account: 'Para enviar archivos se necesita una cuenta.',
   files_limit: {
     one: 'Un archivo de {size} como máximo.',

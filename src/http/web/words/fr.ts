@@ -50,6 +50,15 @@ export const fr: Catalogue = {
   count_characters: 'Caractères : {n}',
   count_lines: 'Lignes : {n}',
   files: 'Fichiers',
+  room_pushes: {
+    one: 'Sans compte, une adresse réseau peut avoir au plus {n} partage en cours. La vôtre en a déjà autant ; il y aura de nouveau de la place au plus tard le {when}.',
+    other:
+      'Sans compte, une adresse réseau peut avoir au plus {n} partages en cours. La vôtre en a déjà autant ; il y aura de nouveau de la place au plus tard le {when}.',
+  },
+  room_bytes:
+    'Sans compte, les partages en cours d’une adresse réseau peuvent contenir {size} au total. La vôtre dépasserait cette limite ; il y aura de nouveau de la place au plus tard le {when}.',
+  room_never:
+    'Sans compte, les partages en cours d’une adresse réseau peuvent contenir {size} au total. Celui-ci est à lui seul plus volumineux.',
   files_need_account: 'L’envoi de fichiers nécessite un compte.',
   files_limit: {
     one: 'Un seul fichier, de {size} au maximum.',
