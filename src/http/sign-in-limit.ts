@@ -58,25 +58,28 @@ export function createSignInLimit({ now, knownAddresses }: SignInLimitOptions) {
     return knownAddresses(email).some((known) => limitKey(known) === from)
   }
 
-  /** A try that is refused is not counted, so that nobody can spend the tries of others with it. */
-  async function tryPassword<T>(from: From, attempt: Attempt<T>): Promise<T> {
+  /** `limits` refuse a try when one of them is spent; `counts` are spent by it. */
+  function budgetsOf(from: From): { limits: Count[]; counts: Count[] } {
     const client = limitKey(from.address)
     const account = parseEmail(from.email) ?? 'none'
-    const pair: Count = { budget: pairs, key: `${client ?? 'here'} ${account}` }
-    if (isKnown(from)) return limitAttempt([pair], attempt)
-    const counts: Count[] = [pair, { budget: accounts, key: account }]
-    return client === null ? limitAttempt(counts, attempt) : tryFrom(client, { pair, counts }, attempt)
+    const pair = { budget: pairs, key: `${client ?? 'here'} ${account}` }
+    if (isKnown(from)) return { limits: [pair], counts: [pair] }
+    const always = [pair, { budget: accounts, key: account }]
+    if (client === null) return { limits: always, counts: always }
+    always.push({ budget: addressesInAll, key: client })
+    const withAddress = [...always, { budget: addresses, key: client }]
+    const hasOwnTries = pairs.spent(pair.key) < OWN_TRIES_OF_PAIR
+    return { limits: hasOwnTries ? always : withAddress, counts: withAddress }
   }
 
-  type Tried = { pair: Count; counts: Count[] }
-
-  async function tryFrom<T>(client: string, { pair, counts }: Tried, attempt: Attempt<T>): Promise<T> {
+  /** A try that is refused is not counted, so that nobody can spend the tries of others with it. */
+  async function tryPassword<T>(from: From, attempt: Attempt<T>): Promise<T> {
+    const { limits, counts } = budgetsOf(from)
+    refuseSpent(limits)
+    const client = limitKey(from.address) ?? 'none'
     const isBeyond = addresses.isSpent(client)
-    const hasOwnTries = pairs.spent(pair.key) < OWN_TRIES_OF_PAIR
-    if (isBeyond && !hasOwnTries) throw tooMany(addresses.wait(client))
-    const all = [...counts, { budget: addressesInAll, key: client }]
-    refuseSpent(all)
-    const result = await countAttempt([...all, { budget: addresses, key: client }], attempt)
+    const result = await countAttempt(counts, attempt)
+    // The same answer for every account, so that it does not tell which of them exist.
     if (isBeyond && !attempt.isRight(result)) throw tooMany(addresses.wait(client))
     return result
   }

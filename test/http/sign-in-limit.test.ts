@@ -80,6 +80,8 @@ describe('passwords', () => {
     await times(1000, (index) => sign(`d${index}@x`, false, here))
     expect(await sign('c@x', true, here)).toBe('too_many')
     expect(await sign('b@x', true, here)).toBe('right')
+    // A wrong one is told the same as at an account that does not exist.
+    expect(await sign('b@x', false, here)).toBe('too_many')
     await times(30, (index) => sign('b@x', false, `2001:db8:2:${index}::1`))
     await times(100, (index) => sign('b@x', false, `2001:db8:3:${index}::1`))
     expect(await sign('b@x', true, '2001:db8:4::1')).toBe('too_many')
