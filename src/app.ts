@@ -16,6 +16,7 @@ import { createPresentError } from './http/errors.ts'
 import { createHostRules, type HostRules } from './http/host.ts'
 import { bindingsOf, listen, type Network, type ServerUrls, urlsOf } from './http/listener.ts'
 import { createLimitRate, DEFAULT_RATE_LIMIT, type RateLimit } from './http/rate-limit.ts'
+import { createFindElsewhere, type FindElsewhere } from './http/reach.ts'
 import { createRouter } from './http/router.ts'
 import { createRouteTable } from './http/routes.ts'
 import { createSecure } from './http/security-headers.ts'
@@ -76,12 +77,19 @@ export type RunningServer = ServerUrls & {
   failed: Promise<Error>
 }
 
+/** `addresses` are those that it will listen on; without them they are what `host` says. */
+type InstancePorts = Ports & {
+  rateLimit?: RateLimit
+  addresses?: readonly string[]
+  network?: Pick<Network, 'listAddresses'>
+}
+
 /** What a running Oncebox consists of, with `handle` in place of a socket: tests stop here. */
 export type Instance = Awaited<ReturnType<typeof openInstance>>
 
 export async function openInstance(
   { config, settings }: ServedConfig,
-  ports: Ports & { rateLimit?: RateLimit; onStep?: (step: string) => void },
+  ports: InstancePorts & { onStep?: (step: string) => void },
 ) {
   const log = createLog({ format: config.logFormat, now: ports.now, write: ports.writeLog })
   log.info(
@@ -102,7 +110,7 @@ type StoreToServe = ServedConfig & {
   store: Store
   log: Log
   failed: Promise<Error>
-  ports: Ports & { rateLimit?: RateLimit }
+  ports: InstancePorts
 }
 
 /** Starts its timers last, once nothing can fail any more: a fault leaves only the store to close. */
@@ -118,6 +126,7 @@ async function serveStore({ config, settings, store, log, failed, ports }: Store
   })
   const accountLinks = createAccountLinks({ store, lanes })
   const hostRules = createHostRules(config.baseUrl)
+  const addresses = ports.addresses ?? [config.host]
   const handle = createHandle({
     config,
     settings,
@@ -130,6 +139,11 @@ async function serveStore({ config, settings, store, log, failed, ports }: Store
     passphraseLanes,
     systemNow: ports.now,
     hostRules,
+    findElsewhere: createFindElsewhere({
+      baseUrl: config.baseUrl,
+      addresses,
+      listAddresses: () => ports.network?.listAddresses() ?? [],
+    }),
     log,
     rateLimit: ports.rateLimit ?? DEFAULT_RATE_LIMIT,
   })
@@ -156,7 +170,8 @@ export async function startServer(served: ServedConfig, ports: ServerPorts): Pro
   const { config } = served
   const { lookUp, listAddresses } = ports.network
   const bindings = await bindingsOf(config.host, lookUp)
-  const instance = await openInstance(served, ports)
+  const addresses = bindings.map(({ address }) => address)
+  const instance = await openInstance(served, { ...ports, addresses })
   try {
     const secure = createSecure(config.baseUrl)
     const listener = listen({ ...instance, secure, bindings, port: config.port, listAddresses })
@@ -189,6 +204,7 @@ type HandleParts = ServedConfig & {
   passphraseLanes: Lanes
   systemNow: Now
   hostRules: HostRules
+  findElsewhere: FindElsewhere
   log: Log
   rateLimit: RateLimit
 }
@@ -220,6 +236,7 @@ function createHandle(parts: HandleParts) {
   const getGuest = createGetGuest({
     findSession: sessions.findSession,
     basePath,
+    findElsewhere: parts.findElsewhere,
     onError: (err) => log.error({ err }, 'the last use of a session was not noted'),
   })
   const presentError = createPresentError({

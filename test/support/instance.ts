@@ -44,6 +44,8 @@ export async function startInstance(
     dataDir?: string
     clock?: TestClock
     rateLimit?: RateLimit
+    /** Of the machine that it runs on. */
+    machineAddresses?: string[]
   } = {},
 ) {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'oncebox-test-'))
@@ -56,6 +58,7 @@ export async function startInstance(
       {
         now: clock.now,
         writeLog: (line) => log.push(line),
+        network: { listAddresses: () => options.machineAddresses ?? [] },
         ...(options.rateLimit ? { rateLimit: options.rateLimit } : {}),
       },
     )

@@ -11,6 +11,7 @@ import { answerSeeOther } from '../answers.ts'
 import { AccountList, Invitations, SettingsTable, StatusList } from './admin-parts.tsx'
 import type { Form } from './form.ts'
 import type { Member } from './guest.ts'
+import { LocalhostNotice } from './localhost-notice.tsx'
 import type { AnswerGuest } from './page.tsx'
 import { CopyButton, Notice } from './parts.tsx'
 import type { WordKey } from './words/words.ts'
@@ -47,7 +48,12 @@ export function createAdminPages(options: AdminPageOptions) {
     const content = (
       <>
         <h1>{say('admin_title')}</h1>
-        {link === undefined ? null : <LinkToGive guest={guest} link={link} linkFor={linkFor} />}
+        {link === undefined ? null : (
+          <>
+            <LinkToGive guest={guest} link={link} linkFor={linkFor} />
+            <LocalhostNotice guest={guest} path={link.slice(guest.exchange.baseUrl.length)} />
+          </>
+        )}
         {notice === undefined ? null : (
           <Notice kind="plain">
             <p>{say(notice)}</p>

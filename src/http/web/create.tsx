@@ -16,6 +16,7 @@ import { parseNewPush, requireFilesAllowed } from '../api/push-input.ts'
 import type { Typed } from './create-fields.tsx'
 import { CreateForm } from './create-form.tsx'
 import { type Guest, requireFormToken } from './guest.ts'
+import { LocalhostNotice } from './localhost-notice.tsx'
 import type { AnswerGuest } from './page.tsx'
 import { Notice } from './parts.tsx'
 import { explainRoom } from './room.ts'
@@ -48,6 +49,7 @@ export function createCreatePage(options: CreatePageOptions) {
       <>
         <h1>{say('create_title')}</h1>
         <p class="lead">{say('create_lead')}</p>
+        <LocalhostNotice guest={guest} path="/" />
         {status === 200 ? null : (
           <Notice kind="bad">
             <p>{message ?? say('create_problems')}</p>

@@ -8,6 +8,7 @@ import type { Pushes } from '../../services/pushes.ts'
 import { secretLink } from '../api/push-json.ts'
 import { ExpireForm } from './expire-form.tsx'
 import type { Guest } from './guest.ts'
+import { LocalhostNotice } from './localhost-notice.tsx'
 import type { AnswerGuest } from './page.tsx'
 import { CopyButton, Moment } from './parts.tsx'
 import { fitsQr, QrCode } from './qr.tsx'
@@ -38,6 +39,7 @@ export function createCreatedPage({ answer, preview, nonces, now }: CreatedPageO
     ) : (
       <>
         <h1>{title}</h1>
+        <LocalhostNotice guest={guest} path={guest.path} />
         <Live guest={guest} {...addressed} link={link} />
         {canExpire(addressed.push, guest.viewer.account) ? (
           <ExpireForm

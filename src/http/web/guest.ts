@@ -6,6 +6,7 @@ import { DomainError } from '../../domain/errors.ts'
 import type { CurrentSession, Sessions } from '../../services/sessions.ts'
 import { type Exchange, queryOf, visitOf } from '../exchange.ts'
 import { pathOf } from '../paths.ts'
+import type { FindElsewhere } from '../reach.ts'
 import { languageCookie, languageIn, sessionTokenIn } from './cookies.ts'
 import { chooseLanguage, type Language, languageOf, type Words, wordsOf } from './words/words.ts'
 
@@ -25,6 +26,8 @@ export type Guest = {
   /** The path of this page, as `href` takes it. */
   path: string
   basePath: string
+  /** Origins to use in place of one that says localhost; null where links are right as they are. */
+  findElsewhere(): string[] | null
   /** What is remembered of the language that was asked for; null when none was that is spoken here. */
   languageCookie: string | null
 }
@@ -35,12 +38,13 @@ export type Member = Guest & { session: CurrentSession; account: Account }
 export type GuestOptions = {
   findSession: Sessions['findSession']
   basePath: string
+  findElsewhere: FindElsewhere
   onError: (cause: unknown) => void
 }
 
 export type GetGuest = ReturnType<typeof createGetGuest>
 
-export function createGetGuest({ findSession, basePath, onError }: GuestOptions) {
+export function createGetGuest({ findSession, basePath, findElsewhere, onError }: GuestOptions) {
   function getGuest(exchange: Exchange): Guest {
     const sessionToken = sessionTokenIn({ exchange, basePath })
     return describe(exchange, sessionToken === null ? null : findSession(sessionToken, onError))
@@ -62,6 +66,7 @@ export function createGetGuest({ findSession, basePath, onError }: GuestOptions)
       href: (path) => `${basePath}${isAsked ? withLanguage(path, language) : path}`,
       path: pathOf(request.url),
       basePath,
+      findElsewhere: () => findElsewhere(exchange),
       languageCookie: isAsked ? languageCookie(language, { exchange, basePath }) : null,
     }
   }

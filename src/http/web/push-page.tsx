@@ -12,6 +12,7 @@ import { State } from './dashboard.tsx'
 import { ExpireForm } from './expire-form.tsx'
 import type { Form } from './form.ts'
 import type { Member } from './guest.ts'
+import { LocalhostNotice } from './localhost-notice.tsx'
 import type { AnswerGuest } from './page.tsx'
 import { CopyButton, KIND_WORDS, Moment, Notice } from './parts.tsx'
 import { Tries } from './tries.tsx'
@@ -55,6 +56,7 @@ export function createPushPages({ answer, pushes, nonces, now }: PushPageOptions
         <Tries guest={guest} listed={owned} isLive={live} />
         {live ? (
           <>
+            <LocalhostNotice guest={guest} path={`/p/${url_token}/preview`} />
             <section aria-label={words.say('created_link')} class="link">
               <pre id="link">
                 <code>{secretLink(owned, guest.exchange.baseUrl)}</code>

@@ -134,6 +134,9 @@ export const ar: Catalogue = {
   created_preview: 'ما سيراه المستلم',
   created_open: 'فتح تلك الصفحة',
   created_another: 'إنشاء رابط آخر',
+  localhost_warning: 'فُتحت هذه الصفحة بالاسم {host}. الروابط التي تحمل هذا الاسم لا تُفتح إلا على هذا الجهاز.',
+  localhost_instead: 'افتحها بعنوان هذا الجهاز لتعمل الروابط عند الآخرين:',
+  localhost_unknown: 'لإنشاء روابط يفتحها الآخرون، افتح الصفحة باسم هذا الجهاز أو عنوانه.',
   views: {
     zero: '{n} مشاهدة',
     one: 'مشاهدة واحدة',

@@ -127,6 +127,11 @@ export const de: Catalogue = {
   created_preview: 'Was der Empfänger sehen wird',
   created_open: 'Diese Seite öffnen',
   created_another: 'Weiteren Link erstellen',
+  localhost_warning:
+    'Diese Seite wurde als {host} geöffnet. Links mit diesem Namen öffnen sich nur auf diesem Rechner.',
+  localhost_instead: 'Unter der Adresse dieses Rechners geöffnet, funktionieren sie auch für andere:',
+  localhost_unknown:
+    'Für Links, die auch andere öffnen können, rufen Sie die Seite über den Namen oder die Adresse dieses Rechners auf.',
   views: { one: '{n} Aufruf', other: '{n} Aufrufe' },
   minutes: { one: '{n} Minute', other: '{n} Minuten' },
   hours: { one: '{n} Stunde', other: '{n} Stunden' },

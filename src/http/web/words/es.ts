@@ -129,6 +129,11 @@ export const es: Catalogue = {
   created_preview: 'Lo que verá el destinatario',
   created_open: 'Abrir esa página',
   created_another: 'Crear otro',
+  localhost_warning:
+    'Esta página se abrió como {host}. Los enlaces con ese nombre solo se abren en este equipo.',
+  localhost_instead: 'Ábrala con la dirección de este equipo para que también se abran para otras personas:',
+  localhost_unknown:
+    'Para crear enlaces que otras personas puedan abrir, ábrala con el nombre o la dirección de este equipo.',
   views: { one: '{n} visualización', other: '{n} visualizaciones' },
   minutes: { one: '{n} minuto', other: '{n} minutos' },
   hours: { one: '{n} hora', other: '{n} horas' },

@@ -129,6 +129,11 @@ export const fr: Catalogue = {
   created_preview: 'Ce que verra le destinataire',
   created_open: 'Ouvrir cette page',
   created_another: 'En créer un autre',
+  localhost_warning:
+    'Cette page a été ouverte avec {host}. Les liens portant ce nom ne s’ouvrent que sur cette machine.',
+  localhost_instead: 'Ouvrez-la avec l’adresse de cette machine pour que les autres puissent les ouvrir :',
+  localhost_unknown:
+    'Pour créer des liens utilisables par d’autres, ouvrez-la avec le nom ou l’adresse de cette machine.',
   views: { one: '{n} consultation', other: '{n} consultations' },
   minutes: { one: '{n} minute', other: '{n} minutes' },
   hours: { one: '{n} heure', other: '{n} heures' },

@@ -118,6 +118,10 @@ export const ja: Catalogue = {
   created_preview: '受け取る人に見える画面',
   created_open: 'そのページを開く',
   created_another: 'もう 1 つ作成',
+  localhost_warning:
+    'このページは {host} として開かれています。この名前のリンクは、このコンピューターでしか開けません。',
+  localhost_instead: 'ほかの人も開けるようにするには、このコンピューターのアドレスで開いてください：',
+  localhost_unknown: 'ほかの人も開けるリンクを作るには、このコンピューターの名前かアドレスで開いてください。',
   views: { other: '閲覧 {n} 回' },
   minutes: { other: '{n} 分間' },
   hours: { other: '{n} 時間' },

@@ -1,0 +1,62 @@
+// Links that say localhost on a server for the network: a warning where they are shown, and the page by a better address.
+
+import { afterEach, expect, test } from 'bun:test'
+import { type Api, startApi } from '../support/api.ts'
+
+let api: Api
+afterEach(() => api.close())
+
+const LOCAL = { host: 'localhost:5100' }
+const start = async (flags: Record<string, string>) => {
+  api = await startApi({ flags, machineAddresses: ['127.0.0.1', '192.168.1.20'] })
+}
+
+async function page(path: string, headers: Record<string, string> = LOCAL): Promise<string> {
+  return (await api.fetch(path, { from: '127.0.0.1', headers })).text()
+}
+
+test('the pages that make and show a link offer themselves by the address of the machine', async () => {
+  await start({ host: '0.0.0.0' })
+  const { url_token } = await api.create({}, { from: '127.0.0.1' })
+  expect(await page('/')).toContain('href="http://192.168.1.20:5100/"')
+  const preview = `/p/${url_token}/preview`
+  const created = await page(preview)
+  expect(created).toContain('open on this machine alone')
+  expect(created).toContain(`href="http://192.168.1.20:5100${preview}"`)
+  const better = await page(preview, { host: '192.168.1.20:5100' })
+  expect(better).toContain(`http://192.168.1.20:5100/p/${url_token}/r`)
+  expect(better).not.toContain('localhost')
+  expect(await page(`${preview}?locale=de`)).toContain(`href="http://192.168.1.20:5100${preview}?locale=de"`)
+})
+
+test('an invitation is offered as a link by the address of the machine', async () => {
+  await start({ host: '0.0.0.0' })
+  await api.addAccount('ann@example.org', { isAdmin: true })
+  const form = (fields: Record<string, string>) => ({
+    ...{ method: 'POST', from: '127.0.0.1', redirect: 'manual' as const, body: new URLSearchParams(fields) },
+  })
+  const origin = { ...LOCAL, origin: 'http://localhost:5100' }
+  const signedIn = await api.fetch('/sign-in', {
+    ...form({ email: 'ann@example.org', password: 'correct horse battery' }),
+    headers: origin,
+  })
+  const cookie = signedIn.headers.get('set-cookie')?.split(';')[0] ?? ''
+  const token = /name="form" value="([^"]+)"/.exec(await page('/admin', { ...LOCAL, cookie }))?.[1] ?? ''
+  const invited = await api.fetch('/admin/invitations', {
+    ...form({ form: token, email: 'bob@example.org' }),
+    headers: { ...origin, cookie },
+  })
+  const location = invited.headers.get('location')
+  const shown = location === null ? await invited.text() : await page(location, { ...LOCAL, cookie })
+  expect(shown).toMatch(/href="http:\/\/192\.168\.1\.20:5100\/welcome\/\w{32}"/)
+})
+
+test.each<Record<string, string>>([{}, { host: '0.0.0.0', 'base-url': 'https://once.example' }])(
+  'a server with %j has nothing to warn of',
+  async (flags) => {
+    await start(flags)
+    const { url_token } = await api.create({}, { from: '127.0.0.1' })
+    for (const path of ['/', `/p/${url_token}/preview`])
+      expect(await page(path)).not.toContain('open on this machine alone')
+  },
+)
