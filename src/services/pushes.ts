@@ -2,7 +2,7 @@
 
 import type { Keyring } from '../crypto/keyring.ts'
 import type { Account } from '../domain/account.ts'
-import type { AuditEntry, Viewer } from '../domain/audit.ts'
+import { type AuditEntry, countListed, countMissing, type Viewer } from '../domain/audit.ts'
 import { DomainError } from '../domain/errors.ts'
 import { canExpire, isOwner } from '../domain/push.ts'
 import type { Store } from '../store/store.ts'
@@ -12,6 +12,11 @@ import { type Addressed, createOwnerLists, type Labelled, nameOf } from './owner
 import { createPushFinder, notFound } from './push-finder.ts'
 import { createRetrieve, type RetrieveDependencies } from './retrieval.ts'
 import type { ShareOf } from './shares.ts'
+
+/**
+ * How much there is of a log. `dropped` is from before failures had bounds of their own, when a long log was full.
+ */
+export type LogFacts = { entries: number; dropped: number; missing: ReturnType<typeof countMissing> }
 
 export type Pushes = ReturnType<typeof createPushes>
 
@@ -41,23 +46,20 @@ export function createPushes(options: PushesOptions) {
     }
   }
 
-  /** The whole log, for its owner to take along. */
-  function auditAll(urlToken: string, viewer: Viewer): AuditEntry[] {
+  /** The whole log, for its owner to take along: a piece at a time. */
+  function auditAll(urlToken: string, viewer: Viewer): Generator<AuditEntry[]> {
     requireOwner(urlToken, viewer)
-    return store.audit.listAll(getPush(urlToken).push)
+    return store.audit.readAll(getPush(urlToken).push)
   }
 
   /** With name and note, for its owner alone. Throws `not_found` for everybody else. */
-  function getOwned(
-    urlToken: string,
-    account: Account,
-  ): Labelled & { auditEntries: number; auditDropped: number; hasGrants: boolean } {
+  function getOwned(urlToken: string, account: Account): Labelled & { log: LogFacts; hasGrants: boolean } {
     const { push, instanceKey } = getPush(urlToken)
     const labels = isOwner(push, account) ? store.lists.findLabels(push.id) : null
     if (labels === null) throw notFound()
-    const { auditEntries, auditDropped } = push
+    const log = { entries: countListed(push), dropped: push.auditDropped, missing: countMissing(push) }
     const opened = openLabels(labels, { instanceKey, pushId: push.lookup, pushName: nameOf(push) })
-    return { push, ...opened, auditEntries, auditDropped, hasGrants: store.pushes.hasGrants(push) }
+    return { push, ...opened, log, hasGrants: store.pushes.hasGrants(push) }
   }
 
   function audit(urlToken: string, pageNumber: number): AuditEntry[] {

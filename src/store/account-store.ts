@@ -24,6 +24,7 @@ import { requireIntactLog } from './log-check.ts'
 import { migrate, requireCurrentSchema } from './migrate.ts'
 import { becomeOwner } from './ownership.ts'
 import { createPushKeys } from './push-keys.ts'
+import { createPushRemoval } from './push-removal.ts'
 import { createPushRows } from './push-rows.ts'
 import { createTwoFactor } from './two-factor.ts'
 
@@ -60,7 +61,8 @@ export function openAccountStore({ dataDir, now, onError, create }: AccountStore
     truncateLog(connection.database)
     connection.close()
   }
-  const shared = { connection, rows, transact, now, damage: createDamage(onError) }
+  const removal = createPushRemoval({ connection, rows, audit, transact, now })
+  const shared = { connection, rows, removal, transact, now, damage: createDamage(onError) }
   return {
     accounts: createAccounts(shared),
     apiTokens: createApiTokens(shared),

@@ -8,10 +8,13 @@ import { insertRow, isIntactAccount, presentAccount, updateRow } from './account
 import type { Damage } from './damage.ts'
 import type { Connection } from './database.ts'
 import type { Transact } from './group-commit.ts'
+import type { PushRemoval, RemovalStep } from './push-removal.ts'
 import { isOwnedBy, type PushRows } from './push-rows.ts'
 import { accountLinks, accounts, apiTokens, pushes, pushLabels, recoveryCodes, sessions } from './schema.ts'
 
 const STEP = 100
+/** Milliseconds that removing pushes may keep requests waiting at a time. */
+const STEP_MS = 10
 
 export type NewAccount = { email: string; passwordHash: string; isAdmin: boolean }
 
@@ -39,10 +42,11 @@ export function createAccounts(options: {
   connection: Connection
   transact: Transact
   now: Now
-  rows: Pick<PushRows, 'remove' | 'disown'>
+  rows: Pick<PushRows, 'disown'>
+  removal: PushRemoval
   damage: Pick<Damage, 'presentIntact'>
 }) {
-  const { transact, now, rows, damage } = options
+  const { transact, now, rows, removal, damage } = options
   const { orm } = options.connection
 
   /** Within a transaction. Throws `conflict` when there is such an account. */
@@ -149,18 +153,26 @@ export function createAccounts(options: {
     return orm.select().from(accounts).where(other).all().some(isIntactAccount)
   }
 
-  /** Deletes some of an account's pushes with all that belongs to them; returns how many. */
-  function removePushesOf(id: number): Promise<number> {
-    return transact(() => {
-      const some = orm
-        .select({ id: pushes.id, lastEntry: pushes.lastEntry, auditEntries: pushes.auditEntries })
-        .from(pushes)
-        .where(isOwnedBy(id))
-        .limit(STEP)
-        .all()
-      for (const push of some) rows.remove(push, now())
-      return some.length
-    })
+  /** Deletes some of an account's pushes with all that belongs to them; returns how many, 0 when none is left. */
+  async function removePushesOf(id: number): Promise<number> {
+    for (;;) {
+      const steps = await transact(() => removeSomeOf(id))
+      const broken = steps.filter(({ step }) => step === 'broken').map(({ pushId }) => pushId)
+      await removal.removeThoroughly(broken)
+      const removed = steps.filter(({ step }) => step !== 'shortened').length
+      if (removed > 0 || steps.length === 0) return removed
+    }
+  }
+
+  /** Within a transaction: as many as the time of a step allows. */
+  function removeSomeOf(id: number) {
+    const deadline = performance.now() + STEP_MS
+    const steps: { pushId: number; step: RemovalStep }[] = []
+    for (const push of orm.select().from(pushes).where(isOwnedBy(id)).limit(STEP).all()) {
+      steps.push({ pushId: push.id, step: removal.removeStep(push) })
+      if (performance.now() > deadline) break
+    }
+    return steps
   }
 
   /** The account must own no pushes any more; its API tokens go with it. What is another's by right is nobody's then. */

@@ -1,108 +1,171 @@
-// The audit log of each push: a chain of entries, the push naming the last and each entry the one before it.
-//
-// Entries are appended to one table in the order of time, so that the visits of a batch share a page or two. A table
-// ordered by push, or an index on it, would have every visit rewrite a page of its own.
+// The audit log of each push. What always fits is one chain of entries, the first failures included; of later failures
+// and of owners' own looks the latest are kept, in a chain each.
 
-import { inArray, max } from 'drizzle-orm'
-import { type AuditEntry, type AuditKind, PAGE_SIZE, type Visit } from '../domain/audit.ts'
-import { DamageError } from '../domain/errors.ts'
+import {
+  type AuditEntry,
+  boundOf,
+  countListed,
+  FIRST_FAILURES,
+  LATEST_FAILURES,
+  LATEST_OWNER_VIEWS,
+  PAGE_SIZE,
+} from '../domain/audit.ts'
+import {
+  type AuditChains,
+  type Chain,
+  createAuditChains,
+  type EntryRow,
+  type NewEntry,
+} from './audit-chains.ts'
 import type { Connection } from './database.ts'
-import { prepareInsert } from './prepared.ts'
-import { checksumOf, requireIntactRow } from './row-checksum.ts'
-import { auditEntries } from './schema.ts'
 
-/** Where a push's log ends and how long it is. */
-export type LogEnd = { lastEntry: number | null; auditEntries: number }
+/** Where a push's chains end and how long they have become. 0 is no entry, as rows from before these chains have it. */
+export type Log = {
+  lastEntry: number | null
+  auditEntries: number
+  failures: number
+  lastFailure: number
+  ownerViews: number
+  lastOwnerView: number
+}
 
-export type NewEntry = { pushId: number; kind: AuditKind; at: number; visit: Visit }
+type LogOfPush = Log & { id: number }
 
-type EntryRow = typeof auditEntries.$inferSelect
-type Chain = LogEnd & { id: number }
+export const EMPTY_LOG: Log = {
+  lastEntry: null,
+  auditEntries: 0,
+  failures: 0,
+  lastFailure: 0,
+  ownerViews: 0,
+  lastOwnerView: 0,
+}
+
+/** Entries beyond those that are kept, until they are deleted together: one walk along the chain for so many entries. */
+const SLACK = 250
+/** Entries that are read for one piece of a whole log. */
+const PIECE = 1_000
 
 export type AuditRows = ReturnType<typeof createAuditRows>
 
-export function createAuditRows({ orm, database }: Connection) {
-  const insert = prepareInsert(database, auditEntries)
-  const page = database.prepare<EntryRow, { pushId: number; last: number; from: number; to: number }>(PAGE)
-  const removeChain = database.prepare<unknown, { pushId: number; last: number }>(REMOVE)
-  let lastId =
-    orm
-      .select({ id: max(auditEntries.id) })
-      .from(auditEntries)
-      .get()?.id ?? 0
+export function createAuditRows(connection: Connection) {
+  const chains = createAuditChains(connection)
 
-  /** Adds an entry after `end`; returns the new end. Only the serving process does. */
-  function append(end: LogEnd, { pushId, kind, at, visit }: NewEntry): LogEnd {
-    lastId += 1
-    const { auditEntries: n, lastEntry: previous } = end
-    const entry = { id: lastId, pushId, n, previous, kind, at, ...visit }
-    insert({ ...entry, checksum: checksumOfEntry(entry) })
-    return { lastEntry: lastId, auditEntries: end.auditEntries + 1 }
+  /** Adds an entry; returns the log as it is then. */
+  function append(log: LogOfPush, entry: NewEntry): Log {
+    const bound = boundOf(entry.kind)
+    if (bound === 'owner_views') {
+      const lastOwnerView = appendLatest(ownLooksOf(log), entry, LATEST_OWNER_VIEWS)
+      return { ...logOf(log), ownerViews: log.ownerViews + 1, lastOwnerView }
+    }
+    const failures = bound === 'failures' ? log.failures + 1 : log.failures
+    if (failures > log.failures && failures > FIRST_FAILURES)
+      return {
+        ...logOf(log),
+        failures,
+        lastFailure: appendLatest(lateFailuresOf(log), entry, LATEST_FAILURES),
+      }
+    const lastEntry = chains.append(mainOf(log), entry)
+    return { ...logOf(log), failures, lastEntry, auditEntries: log.auditEntries + 1 }
   }
 
-  /** Oldest first; `pageNumber` counts from 1. */
-  function listPage(log: Chain, pageNumber: number): AuditEntry[] {
+  function appendLatest(chain: Chain, entry: NewEntry, keep: number): number {
+    const last = chains.append(chain, entry)
+    const length = chain.length + 1
+    if (keptOf(length, keep) === keep && length > keep) chains.cut({ ...chain, last }, length - keep)
+    return last
+  }
+
+  /** Oldest first; `pageNumber` counts from 1. Throws when an entry is missing or was altered on disk. */
+  function listPage(log: LogOfPush, pageNumber: number): AuditEntry[] {
     const from = (pageNumber - 1) * PAGE_SIZE
-    return listBetween(log, from, Math.min(from + PAGE_SIZE, log.auditEntries))
+    const to = Math.min(from + PAGE_SIZE, countListed(log))
+    if (from >= to) return []
+    const latest = readLatest(log)
+    // So many of the main chain stand before the page whatever the latest ones are; none of these is read.
+    const skipped = Math.max(0, from - latest.length)
+    const main = chains.read(mainOf(log), { from: skipped, to: Math.min(to, log.auditEntries) })
+    return merge(main, latest)
+      .slice(from - skipped, to - skipped)
+      .map(presentEntry)
   }
 
-  /** Oldest first. */
-  function listAll(log: Chain): AuditEntry[] {
-    return listBetween(log, 0, log.auditEntries)
+  /** The whole log, oldest first, a piece at a time: it may be long. */
+  function* readAll(log: LogOfPush): Generator<AuditEntry[]> {
+    let latest = readLatest(log)
+    for (let from = 0; from < log.auditEntries; from += PIECE) {
+      const main = chains.read(mainOf(log), { from, to: Math.min(from + PIECE, log.auditEntries) })
+      const until = main.at(-1)?.id ?? 0
+      yield merge(
+        main,
+        latest.filter(({ id }) => id < until),
+      ).map(presentEntry)
+      latest = latest.filter(({ id }) => id > until)
+    }
+    if (latest.length > 0) yield latest.map(presentEntry)
   }
 
-  /** Throws when one of them is missing or was altered on disk. */
-  function listBetween({ id, lastEntry }: Chain, from: number, to: number): AuditEntry[] {
-    if (lastEntry === null || from >= to) return []
-    const rows = page.all({ pushId: id, last: lastEntry, from, to })
-    if (rows.length !== to - from) throw new DamageError(`the audit log of push ${id}`)
-    return rows.map((row) => {
-      requireIntactEntry(row)
-      const { kind, at, ip, userAgent, referrer } = row
-      return { kind, at, ip, userAgent, referrer }
-    })
+  function readLatest(log: LogOfPush): EntryRow[] {
+    const failures = latestOf(chains, lateFailuresOf(log), LATEST_FAILURES)
+    return merge(failures, latestOf(chains, ownLooksOf(log), LATEST_OWNER_VIEWS))
   }
 
-  function remove({ id, lastEntry, auditEntries }: Chain): void {
-    if (lastEntry === null) return
-    const { changes } = removeChain.run({ pushId: id, last: lastEntry })
-    if (changes !== auditEntries) removeAll([id])
+  /**
+   * Deletes the log, at most so many entries of its main chain: returns what is left, or null. `broken`: the chains do
+   * not lead to all entries, because the disk altered one.
+   */
+  function shorten(log: LogOfPush, most: number): Log | null | 'broken' {
+    const from = Math.max(0, log.auditEntries - most)
+    const { removed, last } = chains.removeFrom(mainOf(log), from)
+    const isWhole =
+      removed === log.auditEntries - from &&
+      removeLatest(lateFailuresOf(log), LATEST_FAILURES) &&
+      removeLatest(ownLooksOf(log), LATEST_OWNER_VIEWS)
+    if (!isWhole) return 'broken'
+    return from === 0 ? null : { ...EMPTY_LOG, lastEntry: last, auditEntries: from }
   }
 
-  /** Also what a damaged chain does not lead to. Reads the whole table: for the rare pushes that damage has hit. */
-  function removeAll(pushIds: number[]): void {
-    orm.delete(auditEntries).where(inArray(auditEntries.pushId, pushIds)).run()
+  function removeLatest(chain: Chain, keep: number): boolean {
+    return chains.removeFrom(chain, 0).removed === keptOf(chain.length, keep)
   }
 
-  return { append, listPage, listAll, remove, removeAll }
+  return { append, listPage, readAll, shorten }
 }
 
-/** Throws when an entry was altered on disk. */
-export function requireIntactEntry(row: EntryRow): void {
-  requireIntactRow(row, checksumOfEntry(row), `entry ${row.id} of the audit log`)
+/** Rows of a chain that became so long, of which only the latest are kept. */
+function keptOf(length: number, keep: number): number {
+  return length < keep + SLACK ? length : keep + ((length - keep) % SLACK)
 }
 
-function checksumOfEntry(entry: Omit<EntryRow, 'checksum'>): number {
-  const { id, pushId, n, previous, kind, at, ip, userAgent, referrer } = entry
-  return checksumOf([id, pushId, n, previous, kind, at, ip, userAgent, referrer])
+function latestOf(chains: AuditChains, chain: Chain, keep: number): EntryRow[] {
+  return chains.read(chain, { from: Math.max(0, chain.length - keep), to: chain.length })
 }
 
-// Neither leaves the push, whatever a damaged entry names as the one before it.
-const PAGE = `
-  WITH RECURSIVE chain AS (
-    SELECT * FROM audit_entries WHERE id = $last AND push_id = $pushId
-    UNION ALL
-    SELECT entry.* FROM chain JOIN audit_entries AS entry ON entry.id = chain.previous
-    WHERE chain.n > $from AND entry.push_id = $pushId AND entry.n < chain.n
-  )
-  SELECT id, push_id AS pushId, n, previous, kind, at, ip, user_agent AS userAgent, referrer, checksum
-  FROM chain WHERE n >= $from AND n < $to ORDER BY n`
+function mainOf({ id: pushId, lastEntry: last, auditEntries: length }: LogOfPush): Chain {
+  return { pushId, last, length, hasMarks: true }
+}
 
-const REMOVE = `
-  WITH RECURSIVE chain(id, previous, n) AS (
-    SELECT id, previous, n FROM audit_entries WHERE id = $last AND push_id = $pushId
-    UNION ALL
-    SELECT entry.id, entry.previous, entry.n FROM chain JOIN audit_entries AS entry ON entry.id = chain.previous
-    WHERE entry.push_id = $pushId AND entry.n < chain.n
-  )
-  DELETE FROM audit_entries WHERE id IN (SELECT id FROM chain)`
+function lateFailuresOf({ id: pushId, lastFailure, failures }: LogOfPush): Chain {
+  return {
+    pushId,
+    last: lastFailure || null,
+    length: Math.max(0, failures - FIRST_FAILURES),
+    hasMarks: false,
+  }
+}
+
+function ownLooksOf({ id: pushId, lastOwnerView, ownerViews: length }: LogOfPush): Chain {
+  return { pushId, last: lastOwnerView || null, length, hasMarks: false }
+}
+
+function logOf({ lastEntry, auditEntries, failures, lastFailure, ownerViews, lastOwnerView }: Log): Log {
+  return { lastEntry, auditEntries, failures, lastFailure, ownerViews, lastOwnerView }
+}
+
+/** Ids are given in the order of time. */
+function merge(some: EntryRow[], others: EntryRow[]): EntryRow[] {
+  return others.length === 0 ? some : [...some, ...others].sort((a, b) => a.id - b.id)
+}
+
+function presentEntry({ kind, at, ip, userAgent, referrer }: EntryRow): AuditEntry {
+  return { kind, at, ip, userAgent, referrer }
+}

@@ -7,6 +7,7 @@ import type { Now } from '../domain/time.ts'
 import type { Damage } from './damage.ts'
 import type { Connection } from './database.ts'
 import type { Transact } from './group-commit.ts'
+import type { PushRemoval, RemovalStep } from './push-removal.ts'
 import { isIntactPush, type PushRow, type PushRows } from './push-rows.ts'
 import { isDamage } from './row-checksum.ts'
 import { pushes } from './schema.ts'
@@ -14,19 +15,18 @@ import { pushes } from './schema.ts'
 const STEP = 100
 /** Milliseconds of the event loop that one step takes, unless one push alone takes more: requests wait meanwhile. */
 const STEP_MS = 10
-/** Rows of the audit log that one purging step deletes at most, unless one push alone has more. */
-const AUDIT_STEP = 2_000
 
 export type Expiry = ReturnType<typeof createExpiry>
 
 export function createExpiry(options: {
   connection: Connection
   rows: PushRows
+  removal: PushRemoval
   transact: Transact
   now: Now
   damage: Pick<Damage, 'tell'>
 }) {
-  const { rows, transact, now, damage } = options
+  const { rows, removal, transact, now, damage } = options
   const { orm } = options.connection
   const until = sql.placeholder('until')
   const limit = sql.placeholder('limit')
@@ -83,6 +83,7 @@ export function createExpiry(options: {
       apply: (before) => {
         const time = now()
         rows.write({ before, after: lapse(before, time), now: time, entry: null })
+        return 'done'
       },
     })
   }
@@ -90,10 +91,10 @@ export function createExpiry(options: {
   /** Removes all trace of some pushes that expired at `until` or before; returns of how many. */
   function purgeExpired({ of, until }: { of: 'anonymous' | 'owned'; until: number }): Promise<number> {
     return applyToSome({
-      read: () => withinStep(withoutStuck(purgeableOf[of].all({ until, limit: STEP + stuck.size }))),
+      read: () => withoutStuck(purgeableOf[of].all({ until, limit: STEP + stuck.size })),
       isDue: ({ expiredOn, ownerId }) =>
         expiredOn !== null && expiredOn <= until && (ownerId === null) === (of === 'anonymous'),
-      apply: (push) => rows.remove(push, now()),
+      apply: removal.removeStep,
     })
   }
 
@@ -101,43 +102,54 @@ export function createExpiry(options: {
     read: () => PushRow[]
     /** The rows come by an index, which may have been altered on disk. */
     isDue: (row: PushRow) => boolean
-    apply: (row: PushRow) => void
+    apply: (row: PushRow) => 'done' | RemovalStep
   }
 
   /** Passes over what is damaged, and goes on until something is done or nothing is left to do. */
   async function applyToSome(task: Task): Promise<number> {
     for (;;) {
-      const { applied, damaged } = await transact(() => applyTo(task.read(), task)).catch((cause) => {
-        if (!isDamage(cause)) throw cause
-        return applyOneByOne(task)
-      })
+      const { applied, begun, broken, damaged } = await transact(() => applyTo(task.read(), task)).catch(
+        (cause) => {
+          if (!isDamage(cause)) throw cause
+          return applyOneByOne(task)
+        },
+      )
+      await removal.removeThoroughly(broken)
       for (const [id, cause] of damaged) {
         stuck.add(id)
         damage.tell(cause)
       }
-      if (applied > 0 || damaged.length === 0) return applied
+      const done = applied + broken.length
+      if (done > 0 || (damaged.length === 0 && begun === 0)) return done
     }
   }
 
-  type Applied = { applied: number; damaged: [number, unknown][] }
+  /** `begun`: with something left for the next step. `broken`: to be removed thoroughly. */
+  type Applied = { applied: number; begun: number; broken: number[]; damaged: [number, unknown][] }
+
+  const nothing = (): Applied => ({ applied: 0, begun: 0, broken: [], damaged: [] })
 
   /** Within a transaction: to as many as the time of a step allows. */
   function applyTo(some: PushRow[], { isDue, apply }: Task): Applied {
     const deadline = performance.now() + STEP_MS
-    const all: Applied = { applied: 0, damaged: [] }
+    const all = nothing()
     for (const row of some) {
-      if (isIntactPush(row) && isDue(row)) {
-        apply(row)
-        all.applied += 1
-      } else all.damaged.push([row.id, new DamageError(`push ${row.id}`)])
+      if (isIntactPush(row) && isDue(row)) count(all, row, apply(row))
+      else all.damaged.push([row.id, new DamageError(`push ${row.id}`)])
       if (performance.now() > deadline) break
     }
     return all
   }
 
+  function count(all: Applied, { id }: PushRow, step: 'done' | RemovalStep): void {
+    if (step === 'broken') all.broken.push(id)
+    else if (step === 'shortened') all.begun += 1
+    else all.applied += 1
+  }
+
   /** What SQLite itself refuses to write takes all with it that is written in the same step. */
   async function applyOneByOne(task: Task): Promise<Applied> {
-    const all: Applied = { applied: 0, damaged: [] }
+    const all = nothing()
     for (const { id } of task.read()) {
       try {
         const one = await transact(() =>
@@ -147,6 +159,8 @@ export function createExpiry(options: {
           ),
         )
         all.applied += one.applied
+        all.begun += one.begun
+        all.broken.push(...one.broken)
         all.damaged.push(...one.damaged)
       } catch (cause) {
         if (!isDamage(cause)) throw cause
@@ -157,13 +171,4 @@ export function createExpiry(options: {
   }
 
   return { findNextLapse, hasLapsed, expireLapsed, purgeExpired }
-}
-
-/** As many as a step has room for: of a push with a long log, one. */
-function withinStep(found: PushRow[]): PushRow[] {
-  let room = AUDIT_STEP
-  return found.filter(({ auditEntries }, index) => {
-    room -= auditEntries
-    return index === 0 || room >= 0
-  })
 }

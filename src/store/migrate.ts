@@ -13,6 +13,7 @@ import idempotencyKeys from './migrations/0007-idempotency-keys.sql' with { type
 import passphraseBudget from './migrations/0008-passphrase-budget.sql' with { type: 'text' }
 import sessionConfirmations from './migrations/0009-session-confirmations.sql' with { type: 'text' }
 import addressShares from './migrations/0010-address-shares.sql' with { type: 'text' }
+import auditBounds from './migrations/0011-audit-bounds.sql' with { type: 'text' }
 import * as schema from './schema.ts'
 
 export const MIGRATIONS: readonly string[] = [
@@ -26,6 +27,7 @@ export const MIGRATIONS: readonly string[] = [
   passphraseBudget,
   sessionConfirmations,
   addressShares,
+  auditBounds,
 ]
 
 export function schemaVersion(database: Database): number {

@@ -1,11 +1,11 @@
-// The statements on one push that the operations share: find it, write its progress, destroy its secrets, remove it.
+// The statements on one push that the operations share: find it, write its progress, destroy its secrets.
 
 import { and, eq, isNull, max, or, type SQL, sql } from 'drizzle-orm'
 import type { SealedSecrets } from '../crypto/push-secrets.ts'
-import { type AuditKind, hasRoom, type Visit } from '../domain/audit.ts'
+import type { AuditKind, Visit } from '../domain/audit.ts'
 import { DamageError } from '../domain/errors.ts'
 import type { Push } from '../domain/push.ts'
-import type { AuditRows, LogEnd } from './audit-rows.ts'
+import { type AuditRows, EMPTY_LOG, type Log } from './audit-rows.ts'
 import type { Connection } from './database.ts'
 import type { FileRows } from './file-rows.ts'
 import type { IdempotencyRows } from './idempotency-keys.ts'
@@ -19,7 +19,7 @@ export type PushRow = typeof pushes.$inferSelect
 type StoredSecrets = Omit<typeof pushSecrets.$inferSelect, 'pushId'> & { wrappedKey: Uint8Array }
 export type LabelsRow = typeof pushLabels.$inferSelect
 
-export type NewPushRow = Omit<PushRow, 'id' | 'auditDropped' | 'checksum' | keyof LogEnd>
+export type NewPushRow = Omit<PushRow, 'id' | 'auditDropped' | 'checksum' | keyof Log>
 
 /** A push before and after something happened to it, and the entry that this leaves in its audit log. */
 export type Change = {
@@ -35,7 +35,8 @@ const OWNER_BITS = 2 ** 20
 /** What most visits change. Naming expired_on would rewrite three indexes, and most visits do not expire a push. */
 const PROGRESS = [
   ...(['views', 'updatedAt', 'wrongTries', 'wrongTriesSince', 'wrongTriesInAll', 'triesSpent'] as const),
-  ...(['lastEntry', 'auditEntries', 'auditDropped', 'checksum'] as const),
+  ...(['lastEntry', 'auditEntries', 'failures', 'lastFailure', 'ownerViews', 'lastOwnerView'] as const),
+  'checksum' as const,
 ]
 
 export type PushRows = ReturnType<typeof createPushRows>
@@ -79,8 +80,8 @@ export function createPushRows(options: PushRowsOptions) {
   /** Only the serving process inserts, so it can count for itself. */
   function insert(push: NewPushRow, { wrappedKey, ...secrets }: SealedSecrets, visit: Visit): PushRow {
     lastId += 1
-    const entry = { pushId: lastId, kind: 'creation' as const, at: push.createdAt, visit }
-    const log = audit.append({ lastEntry: null, auditEntries: 0 }, entry)
+    const entry = { kind: 'creation' as const, at: push.createdAt, visit }
+    const log = audit.append({ ...EMPTY_LOG, id: lastId }, entry)
     const content = { ...push, id: lastId, ...log, auditDropped: 0 }
     const row = { ...content, checksum: checksumOfPush(content) }
     insertPush(row)
@@ -92,7 +93,8 @@ export function createPushRows(options: PushRowsOptions) {
 
   /** Writes the change down, and destroys the secrets when the push has expired with it. */
   function write({ before, after, now, entry }: Change): PushRow {
-    const content = { ...before, ...after, ...log(before, now, entry) }
+    const log = entry === null ? {} : audit.append(before, { at: now, ...entry })
+    const content = { ...before, ...after, ...log }
     const row = { ...content, checksum: checksumOfPush(content) }
     if (before.expiredOn === row.expiredOn && before.deleted === row.deleted) updateProgress(row)
     else {
@@ -113,40 +115,20 @@ export function createPushRows(options: PushRowsOptions) {
     onDestroyed()
   }
 
-  function log(before: PushRow, at: number, entry: Change['entry']): LogEnd & { auditDropped: number } {
-    const { id: pushId, lastEntry, auditEntries, auditDropped } = before
-    if (entry === null) return { lastEntry, auditEntries, auditDropped }
-    if (!hasRoom(entry.kind, auditEntries)) return { lastEntry, auditEntries, auditDropped: auditDropped + 1 }
-    return { ...audit.append(before, { pushId, at, ...entry }), auditDropped }
+  /** Of an expired push whose log is being deleted. */
+  function writeLog(push: PushRow, log: Log): void {
+    const content = { ...push, ...log }
+    updateProgress({ ...content, checksum: checksumOfPush(content) })
   }
 
-  /** Removes all trace of a push. */
-  function remove(push: Pick<PushRow, 'id' | keyof LogEnd>, now: number): void {
-    audit.remove(push)
-    destroyKey(push.id)
-    idempotency.forgetAnswerOf(push.id)
-    files.release({ pushId: push.id, now, when: 'at-once' })
-    files.endGrants({ pushId: push.id, now })
-    deletePush.run({ id: push.id })
+  /** Removes all trace of a push but its log. */
+  function remove(pushId: number, now: number): void {
+    destroyKey(pushId)
+    idempotency.forgetAnswerOf(pushId)
+    files.release({ pushId, now, when: 'at-once' })
+    files.endGrants({ pushId, now })
+    deletePush.run({ id: pushId })
     onDestroyed()
-  }
-
-  /** Removes all trace of those that are still found damaged, also where their rows lead nowhere; returns those. */
-  function removeDamaged(some: Pick<PushRow, 'id'>[], now: number): Pick<PushRow, 'id'>[] {
-    const damaged = some.filter((push) => findById(push.id) !== undefined && !isIntactWithSecrets(push))
-    audit.removeAll(damaged.map(({ id }) => id))
-    for (const { id } of damaged) remove({ id, lastEntry: null, auditEntries: 0 }, now)
-    return damaged
-  }
-
-  function isIntactWithSecrets(push: Pick<PushRow, 'id'>): boolean {
-    try {
-      requireIntactSecrets(push)
-      return true
-    } catch (cause) {
-      if (cause instanceof DamageError) return false
-      throw cause
-    }
   }
 
   /** Makes what an account owns nobody's. */
@@ -199,8 +181,10 @@ export function createPushRows(options: PushRowsOptions) {
     findSecrets: getSecrets,
     requireIntactSecrets,
     write,
+    writeLog,
     remove,
-    removeDamaged,
+    /** As it is, damaged or not. */
+    findRaw: findById,
   }
 }
 
@@ -235,13 +219,13 @@ export function checksumOfPush(row: Omit<PushRow, 'checksum'>): number {
     row
   const { wrongTries, wrongTriesSince, expiredOn, deleted, files, lastEntry, auditEntries, auditDropped } =
     row
-  const { wrongTriesInAll, triesSpent } = row
+  const { wrongTriesInAll, triesSpent, failures, lastFailure, ownerViews, lastOwnerView } = row
   // biome-ignore format: as they stand above
   const crc = checksumOf([
     id, lookup, keyNumber, kind, createdAt, updatedAt, expiresAt,
     expireAfterDays, expireAfterViews, views, deletableByViewer, retrievalStep, passphraseRequired,
     wrongTries, wrongTriesSince, expiredOn, deleted, files, lastEntry, auditEntries, auditDropped,
-    wrongTriesInAll, triesSpent,
+    wrongTriesInAll, triesSpent, failures, lastFailure, ownerViews, lastOwnerView,
   ])
   return ((ownerId ?? 0) % OWNER_BITS) * (CRC_BITS + 1) + crc
 }

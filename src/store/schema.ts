@@ -102,11 +102,15 @@ export const pushes = sqliteTable('pushes', {
   deleted: flag('deleted').notNull(),
   files: integer().notNull(),
   lastEntry: integer('last_entry'),
-  auditEntries: integer('audit_entries').notNull(),
   auditDropped: integer('audit_dropped').notNull(),
   checksum: integer(),
   wrongTriesInAll: integer('wrong_tries_in_all').notNull(),
   triesSpent: flag('tries_spent').notNull(),
+  failures: integer().notNull(),
+  lastFailure: integer('last_failure').notNull(),
+  ownerViews: integer('owner_views').notNull(),
+  lastOwnerView: integer('last_owner_view').notNull(),
+  auditEntries: integer('audit_entries').notNull(),
 })
 
 export const pushSecrets = sqliteTable('push_secrets', {

@@ -3,15 +3,14 @@
 
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { DamageError } from '../domain/errors.ts'
-import type { Now } from '../domain/time.ts'
 import { presentAccount } from './account-rows.ts'
-import { requireIntactEntry } from './audit-rows.ts'
+import { requireIntactEntry } from './audit-chains.ts'
 import type { Damage } from './damage.ts'
 import type { Connection } from './database.ts'
 import type { FileRows } from './file-rows.ts'
 import type { Files } from './files.ts'
-import type { Transact } from './group-commit.ts'
 import { prepareWalk } from './prepared.ts'
+import type { PushRemoval } from './push-removal.ts'
 import type { PushRow, PushRows } from './push-rows.ts'
 import { accounts, auditEntries, pushes } from './schema.ts'
 
@@ -22,11 +21,10 @@ const PAUSE_MS = 25
 
 export type ScrubOptions = {
   connection: Connection
-  rows: Pick<PushRows, 'requireIntactSecrets' | 'removeDamaged'>
+  rows: Pick<PushRows, 'requireIntactSecrets'>
+  removal: Pick<PushRemoval, 'removeDamaged'>
   files: Pick<FileRows, 'listOfPush'>
   fileFolder: Pick<Files, 'hasFile'>
-  transact: Transact
-  now: Now
   damage: Pick<Damage, 'tell' | 'tellNumber'>
   /** For who has no backup to restore: damaged pushes go, with all that belongs to them. */
   removeDamaged: boolean
@@ -34,12 +32,14 @@ export type ScrubOptions = {
 }
 
 export function startScrub(options: ScrubOptions): { stop(): Promise<void> } {
-  const { connection, rows, files, fileFolder, transact, now, damage, removeDamaged, onWarning } = options
+  const { connection, rows, removal, files, fileFolder, damage, removeDamaged, onWarning } = options
+  const damagedPushes: number[] = []
   let isStopped = false
 
   async function run(): Promise<void> {
     await readThrough(accounts, async (some) => void findDamaged(some, presentAccount))
     await readThrough(pushes, readPushes)
+    await removeFound()
     await readThrough(auditEntries, async (some) => void findDamaged(some, requireIntactEntry))
     damage.tellNumber()
     if (removeDamaged && !isStopped)
@@ -49,9 +49,14 @@ export function startScrub(options: ScrubOptions): { stop(): Promise<void> } {
   async function readPushes(some: PushRow[]): Promise<void> {
     const damaged = findDamaged(some, rows.requireIntactSecrets)
     findDamaged(some, requireFiles)
-    if (!removeDamaged || damaged.length === 0 || isStopped) return
-    const removed = await transact(() => rows.removeDamaged(damaged, now()))
-    for (const { id } of removed) onWarning(`push ${id} was damaged and is removed`)
+    if (removeDamaged) damagedPushes.push(...damaged.map(({ id }) => id))
+  }
+
+  /** All together: their logs are searched for in those of all pushes. */
+  async function removeFound(): Promise<void> {
+    if (isStopped) return
+    const removed = await removal.removeDamaged(damagedPushes)
+    for (const id of removed) onWarning(`push ${id} was damaged and is removed`)
   }
 
   /** The content of a file vouches for itself when it is downloaded. */

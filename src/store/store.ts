@@ -31,6 +31,7 @@ import { requireIntactLog } from './log-check.ts'
 import { migrate, requireOwnTables, schemaVersion } from './migrate.ts'
 import { createPushKeys } from './push-keys.ts'
 import { createPushLists } from './push-lists.ts'
+import { createPushRemoval } from './push-removal.ts'
 import { createPushRows } from './push-rows.ts'
 import { createPushes } from './pushes.ts'
 import { createReserve } from './reserve.ts'
@@ -147,7 +148,18 @@ function serveFrom({ connection, keyring, lock, timers, options }: Parts) {
   const idempotency = createIdempotencyRows(connection, onDestroyed)
   const rows = createPushRows({ connection, audit, keys, files: fileRows, idempotency, onDestroyed })
   const damage = createDamage(options.onError)
-  const shared = { connection, rows, files: fileRows, fileFolder, idempotency, transact, now, damage }
+  const removal = createPushRemoval({ connection, rows, audit, transact, now })
+  const shared = {
+    connection,
+    rows,
+    removal,
+    files: fileRows,
+    fileFolder,
+    idempotency,
+    transact,
+    now,
+    damage,
+  }
   warnOf(options)
   timers.push(startScrub({ ...options, ...shared }))
   const accounts = createAccounts(shared)

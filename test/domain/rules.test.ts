@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import { parseEmail, passwordProblem, tokenNameProblem } from '../../src/domain/account.ts'
-import { hasRoom, shortenReferrer } from '../../src/domain/audit.ts'
+import { AUDIT_KINDS, boundOf, countListed, countMissing, shortenReferrer } from '../../src/domain/audit.ts'
 import { DURATIONS, decideLifetime, durationProblem, isWebAddress } from '../../src/domain/new-push.ts'
 import type { Problem } from '../../src/domain/problems.ts'
 import { createMonotonicClock, DAY, HOUR, MINUTE } from '../../src/domain/time.ts'
@@ -83,9 +83,15 @@ test('a referrer keeps its origin alone', () => {
     expect(shortenReferrer(odd)).toBe('')
 })
 
-test('the last place of a log is kept for who expired the push', () => {
-  expect([hasRoom('view', 9_998), hasRoom('view', 9_999)]).toEqual([true, false])
-  expect([hasRoom('expire', 9_999), hasRoom('expire', 10_000)]).toEqual([true, false])
+test('of failures the first and the latest are kept, of own looks the latest, of the rest everything', () => {
+  expect(AUDIT_KINDS.filter((kind) => boundOf(kind) !== null)).toEqual([
+    'failed_view',
+    'failed_passphrase',
+    'owner_view',
+  ])
+  expect(countMissing({ failures: 1_000, ownerViews: 500 })).toEqual({ failures: 0, ownerViews: 0 })
+  expect(countMissing({ failures: 1_001, ownerViews: 502 })).toEqual({ failures: 1, ownerViews: 2 })
+  expect(countListed({ auditEntries: 503, failures: 5_000, ownerViews: 7 })).toBe(1_010)
 })
 
 test('the clock of the app never runs backwards', () => {

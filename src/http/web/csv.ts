@@ -3,9 +3,12 @@
 /** Excel, LibreOffice and Google Sheets run what begins like this (OWASP, CSV injection). */
 const FORMULA = /^[=+\-@\t\r]/
 
-/** Every cell is quoted; a UTF-8 mark in front tells Excel how to read it. */
+/** In front of a whole file: it tells Excel that this is UTF-8. */
+export const CSV_MARK = '\uFEFF'
+
+/** Every cell is quoted. */
 export function writeCsv(rows: readonly (readonly string[])[]): string {
-  return `\uFEFF${rows.map((row) => `${row.map(quote).join(',')}\r\n`).join('')}`
+  return rows.map((row) => `${row.map(quote).join(',')}\r\n`).join('')
 }
 
 function quote(cell: string): string {

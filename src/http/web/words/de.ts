@@ -341,6 +341,16 @@ export const de: Catalogue = {
     one: '{n} späterer Zugriff wurde gezählt, aber nicht aufgezeichnet.',
     other: '{n} spätere Zugriffe wurden gezählt, aber nicht aufgezeichnet.',
   },
+  audit_missing_failures: {
+    one: 'Zwischen den ersten {first} und den letzten {latest} fehlgeschlagenen Zugriffen wurde {n} weiterer gezählt, der hier nicht steht.',
+    other:
+      'Zwischen den ersten {first} und den letzten {latest} fehlgeschlagenen Zugriffen wurden {n} weitere gezählt, die hier nicht stehen.',
+  },
+  audit_missing_looks: {
+    one: 'Vor den letzten {latest} Malen, die Sie selbst nachgesehen haben, wurde {n} weiteres gezählt, das hier nicht steht.',
+    other:
+      'Vor den letzten {latest} Malen, die Sie selbst nachgesehen haben, wurden {n} weitere gezählt, die hier nicht stehen.',
+  },
   audit_csv: 'Als CSV speichern',
   audit_json: 'Als JSON speichern',
 

@@ -326,6 +326,15 @@ export const en = {
     one: '{n} later visit was counted and not written down.',
     other: '{n} later visits were counted and not written down.',
   },
+  audit_missing_failures: {
+    one: '{n} failed visit between the first {first} and the latest {latest} was counted and is not listed.',
+    other:
+      '{n} failed visits between the first {first} and the latest {latest} were counted and are not listed.',
+  },
+  audit_missing_looks: {
+    one: '{n} look of your own before the latest {latest} was counted and is not listed.',
+    other: '{n} looks of your own before the latest {latest} were counted and are not listed.',
+  },
   audit_csv: 'Save as CSV',
   audit_json: 'Save as JSON',
 

@@ -341,6 +341,15 @@ export const es: Catalogue = {
     one: '{n} visita posterior se contó, pero no se registró.',
     other: '{n} visitas posteriores se contaron, pero no se registraron.',
   },
+  audit_missing_failures: {
+    one: 'Entre los {first} primeros y los {latest} últimos intentos fallidos se contó {n} más, que no aparece aquí.',
+    other:
+      'Entre los {first} primeros y los {latest} últimos intentos fallidos se contaron {n} más, que no aparecen aquí.',
+  },
+  audit_missing_looks: {
+    one: 'Antes de sus {latest} últimas consultas propias se contó {n} más, que no aparece aquí.',
+    other: 'Antes de sus {latest} últimas consultas propias se contaron {n} más, que no aparecen aquí.',
+  },
   audit_csv: 'Guardar como CSV',
   audit_json: 'Guardar como JSON',
 

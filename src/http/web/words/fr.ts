@@ -343,6 +343,15 @@ export const fr: Catalogue = {
     one: '{n} visite ultérieure a été comptée sans être consignée.',
     other: '{n} visites ultérieures ont été comptées sans être consignées.',
   },
+  audit_missing_failures: {
+    one: 'Entre les {first} premières et les {latest} dernières tentatives infructueuses, {n} autre a été comptée et n’est pas affichée.',
+    other:
+      'Entre les {first} premières et les {latest} dernières tentatives infructueuses, {n} autres ont été comptées et ne sont pas affichées.',
+  },
+  audit_missing_looks: {
+    one: 'Avant vos {latest} derniers accès, {n} autre a été compté et n’est pas affiché.',
+    other: 'Avant vos {latest} derniers accès, {n} autres ont été comptés et ne sont pas affichés.',
+  },
   audit_csv: 'Enregistrer en CSV',
   audit_json: 'Enregistrer en JSON',
 

@@ -317,6 +317,14 @@ export const ja: Catalogue = {
   audit_lock: 'パスフレーズの間違いが多すぎたためロック',
   audit_unlock: '自分でロックを解除',
   audit_dropped: { other: 'その後のアクセス {n} 件は、数えましたが記録していません。' },
+  audit_missing_failures: {
+    other:
+      '失敗したアクセスは最初の {first} 件と最新の {latest} 件を表示しています。その間の {n} 件は数えただけで、表示していません。',
+  },
+  audit_missing_looks: {
+    other:
+      'ご自身による確認は最新の {latest} 件を表示しています。それより前の {n} 件は数えただけで、表示していません。',
+  },
   audit_csv: 'CSV で保存',
   audit_json: 'JSON で保存',
 
