@@ -39,16 +39,13 @@ export function createAddressShares({ database }: Connection) {
       taken.pushes += sum?.pushes ?? 0
       taken.bytes += sum?.bytes ?? 0
     }
-    const exceeded = exceededLimit(taken, bytes, limits)
-    if (exceeded !== null) requireLapsed(share, { taken, exceeded, now })
+    if (exceededLimit(taken, bytes, limits) !== null) requireLapsed(share, { taken, now })
   }
-
-  type Exceeded = { taken: Share; exceeded: keyof Share; now: number }
 
   /** What has run out of time is counted until somebody writes it down as expired: here it gives its room already. */
   function requireLapsed(
     { addresses, bytes, limits }: ShareToTake,
-    { taken, exceeded, now }: Exceeded,
+    { taken, now }: { taken: Share; now: number },
   ): void {
     const live = addresses
       .flatMap((address) => soonest.all({ address }))
@@ -58,9 +55,10 @@ export function createAddressShares({ database }: Connection) {
       pushes: taken.pushes - lapsed.length,
       bytes: lapsed.reduce((sum, { bytes: freed }) => sum - freed, taken.bytes),
     }
-    if (exceededLimit(left, bytes, limits) === null) return
+    const limit = exceededLimit(left, bytes, limits)
+    if (limit === null) return
     const roomAt = findRoom(taken, bytes, { live, limits })
-    throw noRoom({ limit: exceeded, most: limits[exceeded], roomAt }, now)
+    throw noRoom({ limit, most: limits[limit], roomAt }, now)
   }
 
   /** Counts a new push. */
