@@ -37,6 +37,7 @@ import { type AccountLinks, createAccountLinks } from './services/account-links.
 import { type Accounts, createAccounts } from './services/accounts.ts'
 import { type ApiTokens, createApiTokens } from './services/api-tokens.ts'
 import { createDownloads } from './services/downloads.ts'
+import { createFormMarks } from './services/form-marks.ts'
 import { createIdempotency } from './services/idempotency.ts'
 import { createSharedLanes, type Lanes } from './services/lanes.ts'
 import { createPassphrases } from './services/passphrases.ts'
@@ -249,6 +250,7 @@ function createHandle(parts: HandleParts) {
     pushes,
     uploads,
     idempotency,
+    marks: createFormMarks(keyring),
     limits,
     body,
     now,
@@ -260,6 +262,7 @@ function createHandle(parts: HandleParts) {
     twoFactor: createTwoFactor({ store, keyring, systemNow: parts.systemNow }),
     readStatus: createReadStatus({ store, sweeper: parts.sweeper, now }),
     settings: parts.settings,
+    anonymousAccess: config.anonymousAccess,
     signups: config.signups,
   })
   const routes = createRouteTable({

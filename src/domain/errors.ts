@@ -29,6 +29,8 @@ export type ErrorDetails = {
   retryAfter?: number
   /** The limit of an address that a push would exceed; `roomAt` is null for one that never fits. */
   room?: { limit: 'pushes' | 'bytes'; most: number; roomAt: number | null }
+  /** A form was sent by another person than the one who opened it, or by nobody who is known. */
+  sender?: 'signed_out' | 'somebody_else'
   /** The methods a path does know. */
   allow?: string
 }

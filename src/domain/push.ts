@@ -116,8 +116,8 @@ export function unlock(push: Push, now: number): Push {
 /** The push as it was created, whatever happened to it since. */
 export function asCreated<P extends Push>(push: P): P {
   const { createdAt } = push
-  const untouched = { updatedAt: createdAt, views: 0, wrongTries: 0, wrongTriesSince: createdAt }
-  return { ...push, ...untouched, expiredOn: null, deleted: false }
+  const untried = { wrongTries: 0, wrongTriesSince: createdAt, wrongTriesInAll: 0, triesSpent: false }
+  return { ...push, ...untried, updatedAt: createdAt, views: 0, expiredOn: null, deleted: false }
 }
 
 /** Ownership needs an account on both sides: an anonymous push is nobody's. */

@@ -100,7 +100,7 @@ export function createIdempotency({ store, keyring, now }: IdempotencyOptions) {
     return { ...answer, push: asCreated(push) }
   }
 
-  return { begin, beginInTurn, find }
+  return { begin, beginInTurn, find, hasEnded }
 }
 
 /** What a create asked for, defaults filled in: the fields, and the files with what they hold. */

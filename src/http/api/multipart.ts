@@ -41,6 +41,7 @@ export async function readMultipart(
   const readText = createTextReader(options)
   const begun = watchParts(parser)
   const parts: Promise<Part>[] = []
+  let textsRead: Promise<unknown> = Promise.resolve()
   /** Names are kept until the request is answered, as the text is. */
   const takeNames = (name: string, filename: unknown) => {
     if (name.length > MAX_NAME) throw malformed(`has a part whose name is longer than ${MAX_NAME} characters`)
@@ -63,15 +64,22 @@ export async function readMultipart(
     }
     stop.signal.addEventListener('abort', () => content.destroy(malformed('broke off')))
     const isFile = typeof filename === 'string'
-    const reading = isFile
-      ? readFile({ filename: readFilename(filename, begun.disposition), contentType, content }, options)
-      : readText(content)
+    const { disposition } = begun
+    const readPart = () => {
+      if (!isFile) return readText(content)
+      return readFile({ filename: readFilename(filename, disposition), contentType, content }, options)
+    }
+    // Who reads a file knows the texts before it.
+    const reading = isFile ? textsRead.then(readPart) : readPart()
     const part = reading.then((value) => {
       options.onPart?.(name, value)
       return { name, value }
     })
     part.catch(abort)
     parts.push(part)
+    if (isFile) return
+    textsRead = Promise.all([textsRead, part])
+    textsRead.catch(abort)
   })
   try {
     await feed(body, parser, stop.signal)

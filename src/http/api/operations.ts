@@ -25,7 +25,11 @@ const REFUSALS: Partial<Record<Status, Answer>> = {
   415: { description: 'This content type is not understood.', schema: 'Error' },
   421: { description: 'The Host is not a name of this server; names the flag to set.', schema: 'Error' },
   422: { description: 'Validation failed; names every field at fault.', schema: 'ValidationError' },
-  429: { description: 'Too many requests, wrong passphrases, or live pushes of one address.', schema: 'Error', headers: retryAfter },
+  429: {
+    description: 'Too many requests, wrong passphrases, or live pushes of one address.',
+    schema: 'Error',
+    headers: retryAfter,
+  },
   500: { description: 'A fault of the server.', schema: 'InternalError' },
   503: { description: 'Overloaded; nothing was stored or counted.', schema: 'Error', headers: retryAfter },
   507: { description: 'The disk of the server is full.', schema: 'Error' },

@@ -2,6 +2,7 @@
 
 import { MAX_NAME_CHARACTERS, MAX_NOTE_CHARACTERS, type PushLimits } from '../../domain/new-push.ts'
 import type { Problems } from '../../domain/problems.ts'
+import type { Unseen } from './create-sender.ts'
 import type { Guest } from './guest.ts'
 import { Field, Input, Tick } from './parts.tsx'
 import type { WordKey } from './words/words.ts'
@@ -11,6 +12,9 @@ export type Typed = (field: string) => string
 
 export type CreateFormProps = {
   guest: Guest
+  /** Opened by somebody who is or was signed in: with all that an account may send. */
+  isOfAccount: boolean
+  unseen: Unseen
   limits: PushLimits
   typed: Typed
   problems: Problems

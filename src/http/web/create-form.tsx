@@ -8,7 +8,7 @@ import { Field, KIND_WORDS, problemTexts } from './parts.tsx'
 import type { WordKey, Words } from './words/words.ts'
 
 export function CreateForm(props: CreateFormProps) {
-  const { guest, limits, problems } = props
+  const { guest, limits, problems, unseen } = props
   const { say } = guest.words
   const parts: PartProps = { ...props, texts: problemTexts(problems, guest.words) }
   return (
@@ -20,16 +20,17 @@ export function CreateForm(props: CreateFormProps) {
       data-max-file-bytes={limits.fileBytes}
       data-max-files={limits.files}
     >
-      {guest.session === null ? null : (
-        <input type="hidden" name="push[form]" value={guest.session.formToken} />
-      )}
+      {/* Before the files: what is wrong with these is told before a large file is received. */}
+      <input type="hidden" name="push[opened_by]" value={unseen.openedBy} />
+      {unseen.form === null ? null : <input type="hidden" name="push[form]" value={unseen.form} />}
+      <input type="hidden" name="push[idempotency_key]" value={unseen.idempotencyKey} />
       <Kinds {...parts} />
       <Payload {...parts} />
       <Generator words={guest.words} wordlist={props.wordlist} />
       {limits.kinds.has('file') ? <Files {...parts} /> : null}
       <Expiry {...parts} />
       <Protection {...parts} />
-      {guest.session === null ? null : <Labels {...parts} />}
+      {props.isOfAccount ? <Labels {...parts} /> : null}
       <div class="actions">
         <button type="submit" class="primary">
           {say('create_submit')}
@@ -115,10 +116,10 @@ function Payload({ guest, limits, typed, texts }: PartProps) {
   )
 }
 
-function Files({ guest, limits, texts }: PartProps) {
-  const { words, session, href } = guest
+function Files({ guest, isOfAccount, limits, texts }: PartProps) {
+  const { words, href } = guest
   const { say } = words
-  if (session === null) {
+  if (!isOfAccount) {
     return (
       <div data-kind="file" class="notice plain">
         <p>{say('files_need_account')}</p>
@@ -147,6 +148,7 @@ function Files({ guest, limits, texts }: PartProps) {
 
 /** Filled by a script while files are on their way. */
 function Progress({ words: { say } }: { words: Words }) {
+  const again = say('upload_again')
   return (
     <div class="progress" hidden data-progress>
       <label for="upload-progress">{say('upload_progress')}</label>
@@ -159,8 +161,13 @@ function Progress({ words: { say } }: { words: Words }) {
         class="problem"
         role="alert"
         data-cancelled={say('upload_cancelled')}
-        data-broken={say('upload_broken')}
+        data-cancelled-late={say('upload_cancelled_late', { again })}
+        data-broken={say('upload_broken', { again })}
+        data-refused={say('upload_refused')}
       />
+      <button type="submit" hidden data-retry>
+        {again}
+      </button>
     </div>
   )
 }

@@ -1,131 +1,153 @@
-// The page that creates a push, and what becomes of its form.
+// What becomes of the form that creates a push: one push, however often it is sent, or the form again.
 
-import { isDomainError } from '../../domain/errors.ts'
-import type { PushLimits } from '../../domain/new-push.ts'
-import type { Problems } from '../../domain/problems.ts'
+import { DomainError, isDomainError } from '../../domain/errors.ts'
+import type { NewPush } from '../../domain/new-push.ts'
 import { invalidFields } from '../../domain/problems.ts'
 import { HOUR, MINUTE } from '../../domain/time.ts'
+import type { Created } from '../../services/create-push.ts'
+import type { Idempotency, Made } from '../../services/idempotency.ts'
 import type { Pushes } from '../../services/pushes.ts'
 import type { Upload, Uploads } from '../../services/uploads.ts'
-import { type AnswerHeaders, answerSeeOther } from '../answers.ts'
+import { answerSeeOther } from '../answers.ts'
 import type { BodyLimits } from '../api/body.ts'
 import { createFields, type Wire } from '../api/fields.ts'
 import type { FilePart } from '../api/multipart.ts'
 import { readPushFields } from '../api/push-body.ts'
 import { parseNewPush, requireFilesAllowed } from '../api/push-input.ts'
 import type { Typed } from './create-fields.tsx'
-import { CreateForm } from './create-form.tsx'
-import { type Guest, requireFormToken } from './guest.ts'
-import { LocalhostNotice } from './localhost-notice.tsx'
-import type { AnswerGuest } from './page.tsx'
-import { Notice } from './parts.tsx'
-import { explainRoom } from './room.ts'
+import { type CreatePageParts, createShowForm } from './create-page.tsx'
+import { explainRefusal } from './create-refusals.ts'
+import { keyOfForm, requireOpener } from './create-sender.ts'
+import { askToSignIn, type Guest } from './guest.ts'
 import { requireSameOrigin } from './same-origin.ts'
 
-export type CreatePageOptions = {
+export type CreatePageOptions = CreatePageParts & {
   pushes: Pick<Pushes, 'create'>
   uploads: Uploads
-  limits: PushLimits
+  idempotency: Idempotency
   body: BodyLimits
-  answer: AnswerGuest
-  /** Where the generator finds its words. */
-  wordlist: string
+  /** Without it only accounts may create. */
+  anonymousAccess: boolean
 }
 
-type Answered = {
-  typed?: Typed
-  problems?: Problems
-  message?: string
-  status?: number
-  headers?: AnswerHeaders
+/** A form on its way: `fields` as far as they were read, and what it has made before, once that was looked for. */
+type Sending = {
+  guest: Guest
+  upload: Upload
+  fields: Record<string, string>
+  typed: Typed
+  made: Made | null
 }
 
 export function createCreatePage(options: CreatePageOptions) {
-  const { pushes, uploads, limits, body, answer, wordlist } = options
-  function show(guest: Guest, answered: Answered = {}): Response {
-    const { typed = () => '', problems = {}, message, status = 200, headers = {} } = answered
-    const { say } = guest.words
-    const content = (
-      <>
-        <h1>{say('create_title')}</h1>
-        <p class="lead">{say('create_lead')}</p>
-        <LocalhostNotice guest={guest} path="/" />
-        {status === 200 ? null : (
-          <Notice kind="bad">
-            <p>{message ?? say('create_problems')}</p>
-            {typed('kind') === 'file' ? <p>{say('files_again')}</p> : null}
-          </Notice>
-        )}
-        <CreateForm guest={guest} limits={limits} typed={typed} problems={problems} wordlist={wordlist} />
-      </>
-    )
-    return answer(content, {
-      guest,
-      title: say('create_title'),
-      status,
-      headers,
-      scripts: ['common', 'create', 'generator'],
-    })
-  }
+  const { pushes, uploads, idempotency, marks, limits, body, anonymousAccess } = options
+  const show = createShowForm(options)
 
   async function create(guest: Guest): Promise<Response> {
     requireSameOrigin(guest.exchange)
-    const upload = uploads.begin()
-    const typed: Record<string, string> = {}
+    const upload = uploads.begin({ isFingerprinted: true })
+    const fields: Record<string, string> = {}
+    const sending: Sending = { guest, upload, fields, typed: (field) => fields[field] ?? '', made: null }
     try {
-      const wire = await readWire(guest, { upload, typed })
-      requireFormToken(guest, wire.form)
-      const lifetime = readLifetime(wire)
-      const received = upload.listFiles().length
-      const given = { viewer: guest.viewer, limits, received, ...lifetime.options }
-      const { push } = parseNewPush({ ...wire, ...lifetime.wire }, given)
-      const { urlToken } = await pushes.create(push, { viewer: guest.viewer, upload, attempt: null })
+      const push = await readPush(sending)
+      const { urlToken } = await createOnce(push, sending)
       return answerSeeOther(guest.href(`/p/${urlToken}/preview`))
     } catch (cause) {
       await upload.discard().catch(() => undefined)
-      return refuse(guest, { cause, typed: (field) => typed[field] ?? '' })
+      return isStranger(sending) ? askToSignIn(guest) : refuse(cause, sending)
     }
   }
 
-  type Reading = { upload: Upload; typed: Record<string, string> }
+  /** Somebody without an account where one is needed, whose form never was an account's. */
+  function isStranger({ guest, typed }: Sending): boolean {
+    const wasOfAccount = (marks.read(typed('opened_by'))?.accountId ?? null) !== null || typed('form') !== ''
+    return !anonymousAccess && guest.session === null && !wasOfAccount
+  }
 
-  async function readWire(guest: Guest, { upload, typed }: Reading): Promise<Wire> {
+  async function readPush(sending: Sending): Promise<NewPush> {
+    const { guest, upload, typed } = sending
+    const wire = await readWire(sending)
+    requireOpener(guest, typed, marks)
+    if (!anonymousAccess) requireAccount(guest)
+    const lifetime = readLifetime(wire)
+    const received = upload.listFiles().length
+    const given = { viewer: guest.viewer, limits, received, ...lifetime.options }
+    return parseNewPush({ ...wire, ...lifetime.wire }, given).push
+  }
+
+  async function readWire(sending: Sending): Promise<Wire> {
+    const { guest, fields } = sending
     const onFile = async (file: FilePart) => {
-      requireFilesAllowed(guest.viewer, limits)
-      await upload.add(file)
+      prepareForFiles(sending)
+      await sending.upload.add(file)
     }
     const onPart = (name: string, value: unknown) => {
       const field = /^push\[(\w+)\]$/.exec(name)?.[1]
-      if (field !== undefined && typeof value === 'string') typed[field] = value
+      if (field !== undefined && typeof value === 'string') fields[field] = value
     }
     const { request } = guest.exchange
     const wire = await readPushFields(request, { ...body, wrappers: ['push'], onFile, onPart })
     const { files: _, payload, ...rest } = wire
+    // A form without files may come in one piece, of whose parts nobody was told.
+    for (const [name, value] of Object.entries(wire)) if (typeof value === 'string') fields[name] = value
     // Forms end lines with CR LF, whatever was typed.
     return { ...rest, ...(typeof payload === 'string' ? { payload: payload.replaceAll('\r\n', '\n') } : {}) }
   }
 
-  /** With everything that was typed, and what was wrong beside each field. */
-  function refuse(guest: Guest, { cause, typed }: { cause: unknown; typed: Typed }): Response {
-    if (isDomainError(cause, 'invalid'))
-      return show(guest, { typed, problems: cause.details.problems ?? {}, status: 422 })
-    if (isDomainError(cause, 'unauthenticated'))
-      return show(guest, { typed, message: guest.words.say('files_need_account'), status: 401 })
-    if (isDomainError(cause, 'disk_full'))
-      return show(guest, { typed, message: guest.words.say('error_disk_full'), status: 507 })
-    if (isDomainError(cause, 'too_large')) {
-      const message = guest.words.say('error_too_large', { size: guest.words.bytes(limits.fileBytes) })
-      return show(guest, { typed, message, status: 413, headers: { connection: 'close' } })
-    }
-    if (isDomainError(cause, 'too_many') && cause.details.room !== undefined) {
-      const { room, retryAfter = 60 } = cause.details
-      const message = explainRoom(room, guest.words)
-      return show(guest, { typed, message, status: 429, headers: { 'retry-after': String(retryAfter) } })
-    }
-    throw cause
+  /** Before any of a file is read: whether it may be sent, and whether it was sent before, when it is not stored again. */
+  function prepareForFiles(sending: Sending): void {
+    const { guest, upload, typed } = sending
+    // Browsers send what the form carries unseen before its files; for others the end of the form is soon enough.
+    if (typed('opened_by') !== '' || typed('form') !== '') requireOpener(guest, typed, marks)
+    requireFilesAllowed(guest.viewer, limits)
+    const presented = keyOfForm(guest, typed, marks)
+    sending.made = presented === null ? null : idempotency.find(presented)
+    if (sending.made !== null) upload.compareOnly()
   }
 
-  return { show, create }
+  /** A second press of the button waits for the first one, and gets the same answer. */
+  async function createOnce(push: NewPush, sending: Sending): Promise<Created> {
+    const { guest, upload, typed, made } = sending
+    const { viewer } = guest
+    const presented = keyOfForm(guest, typed, marks)
+    if (presented === null) return pushes.create(push, { viewer, upload, attempt: null })
+    const attempt = await idempotency.beginInTurn(presented)
+    try {
+      // The key lapsed while its files were compared, so nothing is there to create a push of.
+      if (made !== null && attempt.made === null) throw idempotency.hasEnded()
+      return await pushes.create(push, { viewer, upload, attempt })
+    } finally {
+      attempt.end()
+    }
+  }
+
+  /** With everything that was typed, and what was wrong beside each field. */
+  function refuse(cause: unknown, sending: Sending): Response {
+    const why = isDomainError(cause) ? explainRefusal(cause, { guest: sending.guest, limits }) : null
+    if (why === null) throw cause
+    const { guest, typed } = sending
+    const made = why.isOfSomebodyElse === true ? null : findMade(sending)
+    const again = made === null ? {} : { message: guest.words.say('problem_key_reused'), isKeyUsed: true }
+    return show(guest, { ...why, ...again, typed, madeUrlToken: made?.urlToken ?? null })
+  }
+
+  /** What the form has made, of which the person should know: perhaps the answer was lost. */
+  function findMade({ guest, typed }: Sending): Made | null {
+    const presented = keyOfForm(guest, typed, marks)
+    try {
+      return presented === null ? null : idempotency.find(presented)
+    } catch (cause) {
+      if (isDomainError(cause)) return null
+      throw cause
+    }
+  }
+
+  return { show: (guest: Guest) => show(guest), create }
+}
+
+function requireAccount({ viewer }: Guest): void {
+  if (viewer.account === null)
+    throw new DomainError('unauthenticated', 'An account is needed.', { sender: 'signed_out' })
 }
 
 const UNIT: Record<string, number> = { minutes: MINUTE, hours: HOUR }

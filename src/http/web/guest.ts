@@ -4,6 +4,7 @@ import type { Account } from '../../domain/account.ts'
 import type { Viewer } from '../../domain/audit.ts'
 import { DomainError } from '../../domain/errors.ts'
 import type { CurrentSession, Sessions } from '../../services/sessions.ts'
+import { answerSeeOther } from '../answers.ts'
 import { type Exchange, queryOf, visitOf } from '../exchange.ts'
 import { pathOf } from '../paths.ts'
 import type { FindElsewhere } from '../reach.ts'
@@ -91,4 +92,12 @@ function withLanguage(path: string, language: Language): string {
 export function requireFormToken({ session }: Guest, given: unknown): void {
   if (session === null || (typeof given === 'string' && session.isFormToken(given))) return
   throw new DomainError('forbidden', 'This form belongs to another session.')
+}
+
+/** Leads back to this page afterwards. */
+export function askToSignIn(guest: Guest): Response {
+  const query = guest.query.toString()
+  const next =
+    guest.exchange.request.method === 'GET' ? `${guest.path}${query === '' ? '' : `?${query}`}` : '/'
+  return answerSeeOther(guest.href(`/sign-in?next=${encodeURIComponent(next)}`))
 }

@@ -1,10 +1,9 @@
 // Every page of this server by who may enter, and what each guard asks before a page sees anything.
 
 import { DomainError } from '../../domain/errors.ts'
-import { answerSeeOther } from '../answers.ts'
 import type { Asked, Route } from '../router.ts'
 import { type Form, readForm } from './form.ts'
-import { type GetGuest, type Guest, type Member, requireFormToken } from './guest.ts'
+import { askToSignIn, type GetGuest, type Guest, type Member, requireFormToken } from './guest.ts'
 import type { Pages } from './pages.ts'
 import { requireNoOtherSite, requireSameOrigin } from './same-origin.ts'
 
@@ -89,7 +88,8 @@ export function createPageRoutes({ pages, getGuest, anonymousAccess }: PageRoute
       '/',
       creators((guest) => pages.create.show(guest)),
     ),
-    post('/', creators(pages.create.create)),
+    // Asks for an account itself, so that a form whose session has ended keeps what was typed.
+    post('/', anybody(pages.create.create)),
 
     // For accounts.
     get('/pushes', members(pages.dashboard)),
@@ -144,11 +144,4 @@ function requireAdmin({ account }: Member): void {
 function memberOf(guest: Guest): Member | null {
   const { session } = guest
   return session === null ? null : { ...guest, session, account: session.account }
-}
-
-function askToSignIn(guest: Guest): Response {
-  const query = guest.query.toString()
-  const next =
-    guest.exchange.request.method === 'GET' ? `${guest.path}${query === '' ? '' : `?${query}`}` : '/'
-  return answerSeeOther(guest.href(`/sign-in?next=${encodeURIComponent(next)}`))
 }

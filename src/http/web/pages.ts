@@ -5,6 +5,7 @@ import type { Now } from '../../domain/time.ts'
 import type { AccountLinks } from '../../services/account-links.ts'
 import type { Accounts } from '../../services/accounts.ts'
 import type { ApiTokens } from '../../services/api-tokens.ts'
+import type { FormMarks } from '../../services/form-marks.ts'
 import type { Idempotency } from '../../services/idempotency.ts'
 import type { Lanes } from '../../services/lanes.ts'
 import { createPageNonces } from '../../services/page-nonces.ts'
@@ -37,6 +38,7 @@ export type PagesOptions = {
   pushes: Pushes
   uploads: Uploads
   idempotency: Idempotency
+  marks: FormMarks
   limits: PushLimits
   body: BodyLimits
   now: Now
@@ -48,6 +50,8 @@ export type PagesOptions = {
   twoFactor: TwoFactor
   readStatus: () => Promise<Status>
   settings: readonly SettingInEffect[]
+  /** Without it only accounts may create. */
+  anonymousAccess: boolean
   /** Whether anybody may make an account. */
   signups: boolean
 }

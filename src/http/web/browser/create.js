@@ -3,6 +3,16 @@
 const form = document.querySelector('form.create')
 const payload = document.getElementById('payload')
 
+// Who comes back to this entry of the history and sends the form again gets to the push that it has made.
+
+const key = form.elements['push[idempotency_key]']
+if (typeof history.state?.key === 'string') key.value = history.state.key
+keepKey()
+
+function keepKey() {
+  history.replaceState({ ...history.state, key: key.value }, '')
+}
+
 // Show, hide and count.
 
 const mask = document.querySelector('[data-masks]')
@@ -133,11 +143,14 @@ function send() {
   const problem = progress.querySelector('.problem')
   const cancel = progress.querySelector('[data-cancel]')
   const submit = form.querySelector('button[type=submit]')
+  const again = progress.querySelector('[data-retry]')
   const request = new XMLHttpRequest()
   const started = performance.now()
+  let isSent = false
   sending = true
   progress.hidden = false
   cancel.hidden = false
+  again.hidden = true
   problem.textContent = ''
   told.textContent = ''
   bar.value = 0
@@ -145,6 +158,7 @@ function send() {
   cancel.onclick = () => request.abort()
 
   request.upload.addEventListener('progress', ({ loaded, total }) => {
+    isSent = loaded === total
     const rate = loaded / Math.max(0.001, (performance.now() - started) / 1000)
     bar.max = total
     bar.value = loaded
@@ -155,13 +169,22 @@ function send() {
             .replace('{percent}', Math.floor((loaded / total) * 100))
             .replace('{rate}', bytes(rate))
   })
-  request.addEventListener('load', () => {
-    // The page about the push, to which the answer led.
-    if (request.status === 200) location.assign(request.responseURL)
-    else stop(showRefusal(request.responseText) ? '' : problem.dataset.broken)
+  request.upload.addEventListener('load', () => {
+    isSent = true
   })
-  request.addEventListener('abort', () => stop(problem.dataset.cancelled))
-  request.addEventListener('error', () => stop(problem.dataset.broken))
+  request.addEventListener('load', () => {
+    const { status, responseURL, responseText } = request
+    // The page about the push, to which the answer led.
+    if (status === 200) location.assign(responseURL)
+    else if (showRefusal(responseText)) stop('')
+    else if (status < 500) stop(problem.dataset.refused.replace('{status}', status))
+    else askAgain(problem.dataset.broken)
+  })
+  request.addEventListener('abort', () => {
+    if (isSent) askAgain(problem.dataset.cancelledLate)
+    else stop(problem.dataset.cancelled)
+  })
+  request.addEventListener('error', () => askAgain(problem.dataset.broken))
   request.open('POST', form.action)
   request.send(new FormData(form))
 
@@ -175,6 +198,13 @@ function send() {
     if (text === '') progress.hidden = true
     submit.focus()
   }
+
+  /** What came of it is not known: the same key finds out. */
+  function askAgain(text) {
+    stop(text)
+    again.hidden = false
+    again.focus()
+  }
 }
 
 /** Takes what was wrong from the page that the server answered, beside each field; false when there is none. */
@@ -182,12 +212,17 @@ function showRefusal(html) {
   const answered = new DOMParser().parseFromString(html, 'text/html')
   const notice = answered.querySelector('.notice.bad')
   if (notice === null) return false
+  // This page has not been left, and still has its files.
+  notice.querySelector('[data-forgotten]')?.remove()
   document.querySelector('main > .notice')?.remove()
   document.querySelector('main > h1').after(document.adoptNode(notice))
   for (const problem of answered.querySelectorAll('.problem[id]')) {
     const here = document.getElementById(problem.id)
     if (here !== null) here.textContent = problem.textContent
   }
+  const answeredKey = answered.querySelector('[name="push[idempotency_key]"]')
+  if (answeredKey !== null) key.value = answeredKey.value
+  keepKey()
   notice.scrollIntoView({ block: 'nearest' })
   return true
 }

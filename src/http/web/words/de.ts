@@ -35,6 +35,14 @@ export const de: Catalogue = {
     'Sie erhalten einen Link zum Weitergeben. Nach so vielen Aufrufen oder Tagen funktioniert er nicht mehr.',
   create_submit: 'Link erstellen',
   create_problems: 'Es wurde noch nichts erstellt. Bitte prüfen Sie die Felder unten.',
+  create_made: 'Den erstellten Link anzeigen',
+  create_ended:
+    'Mit diesem Formular wurde bereits ein Link erstellt, der inzwischen nicht mehr gilt. Senden Sie das Formular erneut, um einen weiteren zu erstellen.',
+  form_signed_out:
+    'Als dieses Formular geöffnet wurde, war jemand angemeldet; jetzt sind Sie abgemeldet. Es wurde nicht angenommen, Ihre Eingaben sind noch da. Melden Sie sich in einem anderen Tab wieder an und senden Sie dieses Formular dann erneut.',
+  form_other_session:
+    'Dieses Formular wurde mit einem anderen Konto geöffnet; jetzt sind Sie als {email} angemeldet. Es wurde nicht angenommen, Ihre Eingaben sind noch da. Melden Sie sich in einem anderen Tab mit dem ersten Konto an und senden Sie dieses Formular dann erneut.',
+  form_sign_in: 'In einem anderen Tab anmelden',
   files_again: 'Der Browser merkt sich ausgewählte Dateien nicht: Bitte wählen Sie sie erneut aus.',
   kind: 'Was möchten Sie übergeben?',
   kind_text: 'Text',
@@ -97,7 +105,12 @@ export const de: Catalogue = {
   upload_rate: '{percent} % · {rate}/s',
   upload_finishing: 'Alles gesendet; einen Moment …',
   upload_cancelled: 'Abgebrochen. Es wurde nichts erstellt.',
-  upload_broken: 'Die Verbindung ist abgebrochen. Es wurde nichts erstellt; bitte versuchen Sie es erneut.',
+  upload_cancelled_late:
+    'Abgebrochen, nachdem bereits alles gesendet war: Der Link wurde vielleicht erstellt. „{again}“ zeigt ihn und erstellt nie einen zweiten.',
+  upload_broken:
+    'Die Verbindung ist abgebrochen; ob der Link erstellt wurde, ist nicht bekannt. „{again}“ findet es heraus und erstellt nie einen zweiten.',
+  upload_refused: 'Der Server hat das mit Status {status} abgelehnt. Es wurde nichts erstellt.',
+  upload_again: 'Erneut versuchen',
 
   // Generator
   generator: 'Passwort erzeugen',

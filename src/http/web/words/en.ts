@@ -32,6 +32,14 @@ export const en = {
   create_lead: 'You get a link to give away. It stops working after so many views or days.',
   create_submit: 'Create the link',
   create_problems: 'Nothing was created yet. Please look at the fields below.',
+  create_made: 'Show the push that was created',
+  create_ended:
+    'This form has already created a push, and that push has ended since. To create another one, send the form again.',
+  form_signed_out:
+    'This form was opened by somebody who was signed in, and you are signed out now. It was not accepted; what you typed is still here. Sign in again in another tab, then send this form again.',
+  form_other_session:
+    'This form was opened with another account; you are signed in as {email} now. It was not accepted; what you typed is still here. Sign in with the first account in another tab, then send this form again.',
+  form_sign_in: 'Sign in in another tab',
   files_again: 'A browser forgets chosen files: please choose them again.',
   kind: 'What do you hand over?',
   kind_text: 'Text',
@@ -91,7 +99,12 @@ export const en = {
   upload_rate: '{percent} % · {rate}/s',
   upload_finishing: 'All sent; a moment …',
   upload_cancelled: 'Cancelled. Nothing was created.',
-  upload_broken: 'The connection broke off. Nothing was created; please try again.',
+  upload_cancelled_late:
+    'Cancelled after everything had been sent: the push may have been created. “{again}” shows it, and never creates a second one.',
+  upload_broken:
+    'The connection broke off, so it is not known whether the push was created. “{again}” finds out, and never creates a second one.',
+  upload_refused: 'The server refused this with status {status}. Nothing was created.',
+  upload_again: 'Try again',
 
   // Generator
   generator: 'Generate a password',

@@ -35,6 +35,14 @@ export const es: Catalogue = {
     'Obtendrá un enlace para compartir. Dejará de funcionar tras cierto número de visualizaciones o días.',
   create_submit: 'Crear el enlace',
   create_problems: 'Todavía no se ha creado nada. Revise los campos siguientes.',
+  create_made: 'Mostrar el enlace creado',
+  create_ended:
+    'Este formulario ya creó un enlace, que ha dejado de ser válido. Envíe de nuevo el formulario para crear otro.',
+  form_signed_out:
+    'Este formulario se abrió con la sesión iniciada y ahora la sesión está cerrada. No se ha aceptado; lo que escribió sigue aquí. Inicie sesión de nuevo en otra pestaña y vuelva a enviar este formulario.',
+  form_other_session:
+    'Este formulario se abrió con otra cuenta; ahora la sesión es de {email}. No se ha aceptado; lo que escribió sigue aquí. Inicie sesión con la primera cuenta en otra pestaña y vuelva a enviar este formulario.',
+  form_sign_in: 'Iniciar sesión en otra pestaña',
   files_again: 'El navegador no recuerda los archivos elegidos: vuelva a elegirlos.',
   kind: '¿Qué quiere entregar?',
   kind_text: 'Texto',
@@ -100,7 +108,12 @@ export const es: Catalogue = {
   upload_rate: '{percent} % · {rate}/s',
   upload_finishing: 'Todo enviado; un momento…',
   upload_cancelled: 'Cancelado. No se creó nada.',
-  upload_broken: 'Se interrumpió la conexión. No se creó nada; inténtelo de nuevo.',
+  upload_cancelled_late:
+    'Cancelado cuando ya se había enviado todo: puede que el enlace se haya creado. «{again}» lo muestra y nunca crea un segundo.',
+  upload_broken:
+    'Se interrumpió la conexión y no se sabe si el enlace se creó. «{again}» lo averigua y nunca crea un segundo.',
+  upload_refused: 'El servidor rechazó el envío (estado {status}). No se creó nada.',
+  upload_again: 'Reintentar',
 
   // Generator
   generator: 'Generar una contraseña',

@@ -34,6 +34,14 @@ export const fr: Catalogue = {
   create_lead: 'Vous obtenez un lien à donner, valable un nombre limité de consultations ou de jours.',
   create_submit: 'Créer le lien',
   create_problems: 'Rien n’a encore été créé. Veuillez vérifier les champs ci-dessous.',
+  create_made: 'Afficher le lien créé',
+  create_ended:
+    'Ce formulaire a déjà créé un lien, qui n’est plus valable. Envoyez de nouveau le formulaire pour en créer un autre.',
+  form_signed_out:
+    'Ce formulaire a été ouvert par une personne connectée, et vous êtes maintenant déconnecté. Il n’a pas été accepté ; votre saisie est toujours là. Reconnectez-vous dans un autre onglet, puis envoyez de nouveau ce formulaire.',
+  form_other_session:
+    'Ce formulaire a été ouvert avec un autre compte ; vous êtes maintenant connecté en tant que {email}. Il n’a pas été accepté ; votre saisie est toujours là. Connectez-vous avec le premier compte dans un autre onglet, puis envoyez de nouveau ce formulaire.',
+  form_sign_in: 'Se connecter dans un autre onglet',
   files_again: 'Le navigateur oublie les fichiers choisis : veuillez les choisir à nouveau.',
   kind: 'Que transmettez-vous ?',
   kind_text: 'Texte',
@@ -99,7 +107,12 @@ export const fr: Catalogue = {
   upload_rate: '{percent} % · {rate}/s',
   upload_finishing: 'Envoi terminé ; un instant…',
   upload_cancelled: 'Annulé. Rien n’a été créé.',
-  upload_broken: 'La connexion a été interrompue. Rien n’a été créé ; veuillez réessayer.',
+  upload_cancelled_late:
+    'Annulé alors que tout était déjà envoyé : le lien a peut-être été créé. « {again} » l’affiche et n’en crée jamais un second.',
+  upload_broken:
+    'La connexion a été interrompue ; on ne sait pas si le lien a été créé. « {again} » permet de le savoir et n’en crée jamais un second.',
+  upload_refused: 'Le serveur a refusé cet envoi (statut {status}). Rien n’a été créé.',
+  upload_again: 'Réessayer',
 
   // Generator
   generator: 'Générer un mot de passe',

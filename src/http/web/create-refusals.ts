@@ -1,0 +1,46 @@
+// What is told beside the form when a push was not created: a status and a sentence for each refusal.
+
+import type { DomainError } from '../../domain/errors.ts'
+import type { PushLimits } from '../../domain/new-push.ts'
+import type { Refused } from './create-page.tsx'
+import type { Guest } from './guest.ts'
+import { explainRoom } from './room.ts'
+
+type Why = Omit<Refused, 'typed'>
+
+/** Null for a refusal that the form has nothing to say about. */
+export function explainRefusal(
+  { code, details }: DomainError,
+  { guest, limits }: { guest: Guest; limits: PushLimits },
+): Why | null {
+  const { say, bytes } = guest.words
+  const retry = (seconds: number) => ({ 'retry-after': String(seconds) })
+  switch (code) {
+    case 'invalid':
+      return { status: 422, message: say('create_problems'), problems: details.problems ?? {} }
+    case 'unauthenticated':
+      if (details.sender === undefined) return { status: 401, message: say('files_need_account') }
+      return { status: 401, message: say('form_signed_out'), isOfSomebodyElse: true }
+    case 'forbidden': {
+      const message = say('form_other_session', { email: guest.viewer.account?.email ?? '' })
+      return details.sender === undefined ? null : { status: 403, message, isOfSomebodyElse: true }
+    }
+    case 'conflict':
+      return { status: 409, message: say('create_ended'), isKeyUsed: true }
+    case 'disk_full':
+      return { status: 507, message: say('error_disk_full') }
+    case 'overloaded':
+      return { status: 503, message: say('error_overloaded'), headers: retry(details.retryAfter ?? 1) }
+    case 'too_many': {
+      const { room, retryAfter = 60 } = details
+      const message = room === undefined ? say('error_too_many') : explainRoom(room, guest.words)
+      return { status: 429, message, headers: retry(retryAfter) }
+    }
+    case 'too_large': {
+      const message = say('error_too_large', { size: bytes(limits.fileBytes) })
+      return { status: 413, message, headers: { connection: 'close' } }
+    }
+    default:
+      return null
+  }
+}

@@ -1,0 +1,218 @@
+// The form that creates a push, in a real browser, when its answer is lost, when it is sent twice, and when its session ends.
+
+import { Database } from 'bun:sqlite'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { type AddressInfo, connect, createServer } from 'node:net'
+import { join } from 'node:path'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { createStage, type Started } from '../support/binary.ts'
+import { createVisitors, launchBrowser, skipBrowserTests } from '../support/chromium.ts'
+import { MEMBER, PASSWORD, signIn } from '../support/tour.ts'
+
+const UNSCRIPTED: BrowserContextOptions = { javaScriptEnabled: false }
+const SUBMIT = 'form.create > .actions button[type=submit]'
+
+/** A wire to the server that can lose its answers to forms: it carries them there, and breaks off when they are answered. */
+async function startWire(port: number) {
+  let losesAnswers = false
+  const wire = createServer((client) => {
+    const upstream = connect(port, '127.0.0.1')
+    let isForm = false
+    client.on('data', (bytes) => {
+      isForm = isForm || bytes.toString('latin1').startsWith('POST ')
+      upstream.write(bytes)
+    })
+    upstream.on('data', (bytes) => {
+      if (losesAnswers && isForm) client.destroy()
+      else client.write(bytes)
+    })
+    for (const [one, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      one.on('error', () => other.destroy())
+      one.on('close', () => other.destroy())
+    }
+  })
+  await new Promise<void>((resolve) => wire.listen(0, '127.0.0.1', resolve))
+  const { port: own } = wire.address() as AddressInfo
+  return {
+    url: `http://localhost:${own}`,
+    loseAnswers: (loses: boolean) => {
+      losesAnswers = loses
+    },
+    close: () => wire.close(),
+  }
+}
+
+describe.skipIf(skipBrowserTests)('in a browser', () => {
+  const stage = createStage()
+  let browser: Browser
+  let server: Started
+  let wire: Awaited<ReturnType<typeof startWire>>
+  const visitors = createVisitors()
+
+  beforeAll(async () => {
+    server = await stage.start()
+    await server.command(['user', 'add', MEMBER, '--password-stdin'], PASSWORD)
+    wire = await startWire(server.port)
+    browser = await launchBrowser()
+  })
+
+  afterEach(async () => {
+    const { outside } = await visitors.leave()
+    expect(outside).toEqual([])
+  })
+
+  afterAll(async () => {
+    await browser?.close()
+    wire?.close()
+    await stage.clear()
+  })
+
+  const open = (options: BrowserContextOptions = {}): Promise<Page> =>
+    visitors.open(browser, server.url, options)
+
+  function countPushes(): number {
+    const database = new Database(join(server.dataDir, 'oncebox.db'), { readonly: true })
+    try {
+      return database.query<{ n: number }, []>('SELECT count(*) AS n FROM pushes').get()?.n ?? 0
+    } finally {
+      database.close()
+    }
+  }
+
+  const linkOn = async (page: Page) => {
+    await page.waitForURL('**/preview')
+    return ((await page.textContent('#link')) ?? '').trim()
+  }
+
+  const chooseFile = async (page: Page, content = 'content') => {
+    const path = join(stage.folder(), 'a.bin')
+    writeFileSync(path, content)
+    await page.check('#kind-file')
+    await page.setInputFiles('#files', path)
+  }
+
+  test('an upload whose answer was lost is found again by trying again, and is there once', async () => {
+    const page = await visitors.open(browser, wire.url, {})
+    await signIn(page, wire.url, MEMBER)
+    await page.goto(wire.url)
+    await chooseFile(page)
+    const before = countPushes()
+    wire.loseAnswers(true)
+    await page.click(SUBMIT)
+    const told = page.locator('[data-progress] [role=alert]')
+    await told.filter({ hasText: 'not known whether the push was created' }).waitFor()
+    expect(countPushes()).toBe(before + 1)
+    wire.loseAnswers(false)
+    expect(await page.evaluate('document.activeElement.textContent.trim()')).toBe('Try again')
+    await page.getByRole('button', { name: 'Try again' }).click()
+    const link = await linkOn(page)
+    expect(link).toContain('/p/')
+    expect(countPushes()).toBe(before + 1)
+  })
+
+  test('what was changed after an answer was lost is told, with the push that there is', async () => {
+    const page = await visitors.open(browser, wire.url, {})
+    await signIn(page, wire.url, MEMBER)
+    await page.goto(wire.url)
+    await chooseFile(page)
+    wire.loseAnswers(true)
+    await page.click(SUBMIT)
+    await page.getByRole('button', { name: 'Try again' }).waitFor()
+    wire.loseAnswers(false)
+    const before = countPushes()
+    await page.fill('#payload', 'changed')
+    await page.click(SUBMIT)
+    await page.locator('.notice.bad', { hasText: 'with other content' }).waitFor()
+    expect(await page.locator('.notice.bad a').getAttribute('href')).toMatch(/^\/p\/\w{26}\/preview$/)
+    expect(countPushes()).toBe(before)
+    await page.click(SUBMIT)
+    await linkOn(page)
+    expect(countPushes()).toBe(before + 1)
+  })
+
+  test.each([
+    ['with scripts', {}],
+    ['without scripts', UNSCRIPTED],
+  ])('pressed twice makes one push, %s', async (_name, options) => {
+    const page = await open(options)
+    await page.goto(server.url)
+    await page.fill('#payload', 'twice')
+    const before = countPushes()
+    await page.dblclick(SUBMIT)
+    const link = await linkOn(page)
+    await page.reload()
+    expect(await linkOn(page)).toBe(link)
+    expect(countPushes()).toBe(before + 1)
+  })
+
+  test('gone back to and sent again leads to the same link', async () => {
+    const page = await open()
+    await page.goto(server.url)
+    await page.fill('#payload', 'back and again')
+    const before = countPushes()
+    await page.click(SUBMIT)
+    const link = await linkOn(page)
+    await page.goBack()
+    await page.fill('#payload', 'back and again')
+    await page.click(SUBMIT)
+    expect(await linkOn(page)).toBe(link)
+    expect(countPushes()).toBe(before + 1)
+    // Another form makes another push.
+    await page.locator('main a[href="/"]').click()
+    await page.fill('#payload', 'back and again')
+    await page.click(SUBMIT)
+    await page.waitForFunction((old) => document.querySelector('#link')?.textContent?.trim() !== old, link)
+    expect(countPushes()).toBe(before + 2)
+  })
+
+  test.each([
+    ['with scripts', {}],
+    ['without scripts', UNSCRIPTED],
+  ])('a session that ended while somebody typed costs nothing that was typed, %s', async (_name, options) => {
+    const page = await open(options)
+    await signIn(page, server.url, MEMBER)
+    await page.goto(server.url)
+    await page.fill('#payload', 'typed for long')
+    await page.locator('details:has(#name) > summary').click()
+    await page.fill('#name', 'router')
+    const before = countPushes()
+    await page.context().clearCookies()
+    await page.click(SUBMIT)
+    await page.locator('.notice.bad', { hasText: 'you are signed out now' }).waitFor()
+    expect(await page.inputValue('#payload')).toBe('typed for long')
+    expect(await page.inputValue('#name')).toBe('router')
+    expect(countPushes()).toBe(before)
+    const [tab] = await Promise.all([
+      page.context().waitForEvent('page'),
+      page.getByRole('link', { name: 'Sign in in another tab' }).click(),
+    ])
+    await tab.fill('#email', MEMBER)
+    await tab.fill('#password', PASSWORD)
+    await tab.click('main button[type=submit]')
+    await tab.waitForURL((address) => !address.pathname.startsWith('/sign-in'))
+    await page.click(SUBMIT)
+    await linkOn(page)
+    expect(countPushes()).toBe(before + 1)
+    await page.goto(`${server.url}/pushes`)
+    expect(await page.textContent('main')).toContain('router')
+  })
+
+  test('a session that ended keeps the chosen files where there are scripts', async () => {
+    const page = await open()
+    await signIn(page, server.url, MEMBER)
+    await page.goto(server.url)
+    await chooseFile(page, 'x'.repeat(3_000_000))
+    const cookies = await page.context().cookies()
+    await page.context().clearCookies()
+    await page.click(SUBMIT)
+    await page.locator('.notice.bad', { hasText: 'you are signed out now' }).waitFor()
+    expect(await page.locator('.chosen bdi').allTextContents()).toEqual(['a.bin'])
+    await page.context().addCookies(cookies)
+    await page.click(SUBMIT)
+    await linkOn(page)
+  })
+})
