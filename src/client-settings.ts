@@ -1,7 +1,19 @@
 // What the commands that speak to a server may be told by flags and environment.
 
 import type { Table } from './setting.ts'
-import { apiToken, baseUrl, profileName } from './setting-parsers.ts'
+import { apiToken, path, profileName, serverUrl } from './setting-parsers.ts'
+
+export const caSettings = {
+  cacert: {
+    flag: 'cacert',
+    group: 'Server',
+    placeholder: 'file',
+    parse: path,
+    default: null,
+    defaultWords: 'what the login remembers, else none',
+    help: 'Certificates to trust beside the usual ones, such as that of your own authority (PEM or DER)',
+  },
+} satisfies Table
 
 /** For the commands that speak to a server. */
 export const clientSettings = {
@@ -9,7 +21,7 @@ export const clientSettings = {
     flag: 'server',
     group: 'Server',
     placeholder: 'url',
-    parse: baseUrl,
+    parse: serverUrl,
     default: null,
     defaultWords: 'the one of the profile, else http://127.0.0.1:5100',
     help: 'Address of the server',
@@ -23,6 +35,7 @@ export const clientSettings = {
     defaultWords: 'the one that was logged in first',
     help: 'Name of a login, when there are several',
   },
+  ...caSettings,
 } satisfies Table
 
 /** Read from the environment alone: other users of a machine see the arguments of a command. */

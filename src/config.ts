@@ -1,6 +1,7 @@
 // Folds the table of settings: flag, else environment, else file, else default. Every problem is reported at once.
 
 import { clientSecrets, clientSettings } from './client-settings.ts'
+import { explainSystemError } from './domain/system-errors.ts'
 import { type Setting, type Table, type Values, variableOf } from './setting.ts'
 import type { Environment, Place } from './setting-parsers.ts'
 import { ascending, settings } from './settings.ts'
@@ -106,7 +107,8 @@ function readValueFile(named: {
     // Editors and secret stores end files with a newline that is not part of the value.
     return { from, texts: splitList(setting, [readFile(file).replace(/[\r\n]+$/, '')]) }
   } catch (cause) {
-    const reason = cause instanceof Error && 'code' in cause ? ` (${cause.code})` : ''
+    const words = explainSystemError(cause)
+    const reason = words === null ? '' : ` (${words})`
     return { problem: `${from} ${JSON.stringify(file)}: must name a file that can be read${reason}` }
   }
 }

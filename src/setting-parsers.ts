@@ -3,6 +3,7 @@
 import { isIP } from 'node:net'
 import { posix, win32 } from 'node:path'
 import ipaddr from 'ipaddr.js'
+import { withScheme } from './domain/server-address.ts'
 import { DAY, HOUR, MINUTE, SECOND } from './domain/time.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -117,6 +118,11 @@ export function baseUrl(text: string): Parsed<string> {
   const url = URL.parse(given)
   if (url === null || url.username !== '' || url.password !== '') return { problem }
   return { value: `${url.origin}${url.pathname}`.replace(/\/+$/, '') }
+}
+
+/** As `baseUrl`, for people who have a server's name at hand and leave its scheme out. */
+export function serverUrl(text: string): Parsed<string> {
+  return baseUrl(withScheme(text))
 }
 
 /** A single address, or a network in CIDR notation. */

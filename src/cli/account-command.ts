@@ -9,6 +9,7 @@ import type { App } from './app.ts'
 import { UsageError } from './failures.ts'
 import { addSettingFlags, givenFlags, readOperands } from './flags.ts'
 import type { Shell } from './shell.ts'
+import { didYouMean } from './suggestions.ts'
 
 const TABLE = { dataDir: settings.dataDir }
 /** Where a key may be made, it has to be where the server looks for it. */
@@ -44,10 +45,11 @@ export function addGroup(
   return command.action(() => {
     const [first] = command.args
     if (first === undefined) command.help({ error: true })
-    const known = command.commands.map((child) => child.name()).join(', ')
+    const names = command.commands.map((child) => child.name())
+    const known = names.join(', ')
     const problem = first?.startsWith('-')
       ? `flags come after the command (one of ${known})`
-      : `unknown command ${JSON.stringify(`${group.name} ${first}`)} (there are ${known})`
+      : `unknown command ${JSON.stringify(`${group.name} ${first}`)}${didYouMean(first ?? '', names) || ` (there are ${known})`}`
     throw new UsageError([problem], `oncebox ${group.name}`)
   })
 }

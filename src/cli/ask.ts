@@ -3,6 +3,7 @@
 import { passwordProblem } from '../domain/account.ts'
 import { MAX_PASSPHRASE_BYTES } from '../domain/new-push.ts'
 import { explainProblem } from '../domain/problems.ts'
+import { explainSystemError } from '../domain/system-errors.ts'
 import { CommandFailure } from './failures.ts'
 import type { Shell } from './shell.ts'
 
@@ -43,6 +44,19 @@ export async function readNewPassphrase(shell: Shell): Promise<string> {
   }
   if ((await shell.askHidden('Again')) !== passphrase) throw new CommandFailure('The two passphrases differ.')
   return passphrase
+}
+
+/** The content of a file, without the line break at its end. Throws CommandFailure naming the flag when there is none. */
+export function readPassphraseFile(path: string, shell: Shell): string {
+  const flag = `--passphrase-file ${JSON.stringify(path)}`
+  let text: string
+  try {
+    text = shell.readFile(path).replace(/\r?\n$/, '')
+  } catch (cause) {
+    throw new CommandFailure(`${flag}: cannot be read: ${explainSystemError(cause) ?? 'the system refused'}.`)
+  }
+  if (text === '') throw new CommandFailure(`${flag}: is empty.`)
+  return text
 }
 
 /** Throws unless the person agrees. */

@@ -4,10 +4,11 @@ import type { Command } from 'commander'
 import type { Client } from '../client/client.ts'
 import { ClientFailure } from '../client/failure.ts'
 import { isInTheClear, type PushAddress, parsePushAddress } from '../client/link.ts'
-import { clientSecrets, clientSettings } from '../client-settings.ts'
-import { readSettings } from '../config.ts'
-import type { Environment } from '../setting-parsers.ts'
+import { type caSettings, clientSecrets, clientSettings } from '../client-settings.ts'
+import { type Reading, readSettings } from '../config.ts'
+import type { Environment, Parsed } from '../setting-parsers.ts'
 import type { App } from './app.ts'
+import { readCaCerts } from './ca-certs.ts'
 import { UsageError } from './failures.ts'
 import { addSettingFlags, givenFlags, readOperands } from './flags.ts'
 import { printableJson } from './format.ts'
@@ -59,18 +60,19 @@ export function addClientCommand(program: Command, spec: ClientCommand & ClientP
     .addHelpText('after', `\nExamples:\n${spec.examples}`)
   addSettingFlags(command, clientSettings)
   return command.action(async () => {
-    const { address, given, wanted } = readCommandLine(command, spec)
+    const { address, given, wanted, caCerts } = readCommandLine(command, spec)
     const profiles = readProfiles(profilesPath(shell.place))
-    const { server, apiToken } = chooseServer(profiles, { link: address?.server ?? null, ...wanted })
+    const { isSchemeGuessed } = address ?? {}
+    const chosen = chooseServer(profiles, { link: address?.server ?? null, isSchemeGuessed, ...wanted })
+    const { server, apiToken } = chosen
     if (spec.needsLogin && apiToken === null) throw loginNeeded('This needs', server)
     if (spec.sendsSecrets) warnInTheClear(server, shell)
     const onWait = (seconds: number) =>
       shell.say(`${server} is busy and asks to wait ${seconds} s; then this goes on.`)
     const client = spec.app.openClient({
-      server,
-      apiToken,
+      ...chosen,
       onWait,
-      caCerts: null,
+      caCerts: caCerts ?? chosen.caCerts,
       hasProxy: hasProxy(shell.place.env),
     })
     const urlToken = address?.urlToken ?? ''
@@ -108,6 +110,7 @@ function readCommandLine(command: Command, spec: ClientCommand & ClientParts) {
   const address = isAboutPush && first !== undefined ? parsePushAddress(first) : null
   const sources = { flags: givenFlags(command, clientSettings), place: shell.place, readFile: shell.readFile }
   const reading = readSettings(clientSettings, sources)
+  const caCerts = namedCaCerts(reading)
   const secrets = readSettings(clientSecrets, { ...sources, flags: {} })
   const all = [
     ...problems,
@@ -117,15 +120,30 @@ function readCommandLine(command: Command, spec: ClientCommand & ClientParts) {
     ...(spec.problems?.(command) ?? []),
     ...(reading.problems ?? []),
     ...(secrets.problems ?? []),
+    ...('problem' in caCerts ? [caCerts.problem] : []),
   ]
-  if (all.length > 0 || reading.config === undefined || secrets.config === undefined) {
+  if (
+    all.length > 0 ||
+    reading.config === undefined ||
+    secrets.config === undefined ||
+    'problem' in caCerts
+  ) {
     throw new UsageError(all, `oncebox ${command.name()}`)
   }
   return {
     address: address satisfies PushAddress | null,
     given,
     wanted: { ...reading.config, ...secrets.config },
+    caCerts: caCerts.value,
   }
+}
+
+/** What --cacert or its variable names; null when neither does. */
+export function namedCaCerts({ config, entries }: Reading<typeof caSettings>): Parsed<string | null> {
+  if (config === undefined || config.cacert === null) return { value: null }
+  const read = readCaCerts(config.cacert)
+  const from = entries.find(({ setting }) => setting.flag === 'cacert')?.from
+  return 'problem' in read ? { problem: `${from} ${JSON.stringify(config.cacert)}: ${read.problem}` } : read
 }
 
 /** For programs: the answer of the server as it came, readable. */

@@ -1,11 +1,13 @@
 // The settings of a command line: read for `serve`, shown by `oncebox config`.
 
 import type { Command } from 'commander'
+import { parsePushAddress } from '../client/link.ts'
 import { type Entry, readConfig } from '../config.ts'
 import { type Config, settings } from '../settings.ts'
 import { UsageError } from './failures.ts'
 import { addSettingFlags, givenFlags, readOperands, unexpectedArgument } from './flags.ts'
 import type { Shell } from './shell.ts'
+import { didYouMean } from './suggestions.ts'
 import { alignColumns } from './table.ts'
 
 export function addConfigCommand(program: Command, shell: Shell): void {
@@ -42,7 +44,14 @@ function explainWord(command: Command, word: string): string {
   const commands = command.parent?.commands.map((known) => known.name()) ?? []
   if (commands.includes(word)) return `the command ${word} comes before all flags`
   if (command.parent?.args[0] !== word) return unexpectedArgument(word)
-  return `unknown command ${JSON.stringify(word)} (there are ${commands.join(', ')})`
+  if (isLink(word)) return 'a link comes after a command: oncebox get LINK'
+  const near = didYouMean(word, commands)
+  return `unknown command ${JSON.stringify(word)}${near || ` (there are ${commands.join(', ')})`}`
+}
+
+/** A secret link, which is not repeated on the screen. */
+function isLink(word: string): boolean {
+  return (parsePushAddress(word)?.server ?? null) !== null
 }
 
 function presentEntries(entries: Entry[]): string[] {

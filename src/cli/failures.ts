@@ -3,6 +3,7 @@
 import { CommanderError } from 'commander'
 import { ClientFailure, type FailureKind } from '../client/failure.ts'
 import { DamageError, isDomainError } from '../domain/errors.ts'
+import { presentSystemError } from '../domain/system-errors.ts'
 import { printableLine } from './format.ts'
 
 const FAILED = 1
@@ -40,7 +41,7 @@ export function presentFailure(cause: unknown): Ending {
     return { lines: [`oncebox: ${printableLine(cause.message)}`], exitCode: EXIT_CODES[cause.kind] }
   }
   if (isForPeople(cause)) {
-    return { lines: [`oncebox: ${cause.message}`], exitCode: FAILED }
+    return { lines: [`oncebox: ${presentSystemError(cause)}`], exitCode: FAILED }
   }
   const trace = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
   return { lines: ['oncebox: this is a bug in Oncebox', trace], exitCode: FAILED }

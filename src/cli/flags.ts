@@ -3,6 +3,7 @@
 import { type Command, Option } from 'commander'
 import type { GivenFlags } from '../config.ts'
 import { defaultText, type Setting, type Table, variableOf } from '../setting.ts'
+import { didYouMean } from './suggestions.ts'
 
 /** A flag for each setting of the table, documented from it. */
 export function addSettingFlags(command: Command, table: Table): void {
@@ -60,11 +61,16 @@ export function readOperands(
   const missing = flags.length > 0 ? [] : names.slice(words.length, names.length - optional)
   const problems = [
     // A value is cut off: it may be a secret.
-    ...flags.map((text) => `unknown flag ${text.split('=')[0]}`),
+    ...flags.map((text) => unknownFlag(text.split('=')[0] ?? '', command)),
     ...words.slice(names.length).map((word) => explainWord(word)),
     ...missing.map((name) => `${name} is missing`),
   ]
   return { operands: words.slice(0, names.length), problems }
+}
+
+function unknownFlag(flag: string, command: Command): string {
+  const known = [...command.options.flatMap(({ long }) => long ?? []), '--help']
+  return `unknown flag ${flag}${didYouMean(flag, known)}`
 }
 
 /** What follows `--` is no flag, whatever it looks like; commander forgets where that was. */

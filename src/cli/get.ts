@@ -1,20 +1,22 @@
 // `oncebox get`: receives what somebody handed over, as text or as files.
 
-import { accessSync, constants, existsSync, writeFileSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { ClientFailure } from '../client/failure.ts'
+import { explainSystemError } from '../domain/system-errors.ts'
+import { readPassphraseFile } from './ask.ts'
 import { addClientCommand, type ClientParts, type ClientVisit, printJson } from './client-command.ts'
 import { addTextFlag, textFlag } from './flags.ts'
 import { formatSize, printable, printableLine } from './format.ts'
+import { outputProblems, writeText } from './output.ts'
 import { drawQr } from './qr.ts'
-import { createReceivedFiles, isFolder } from './received-files.ts'
+import { createReceivedFiles } from './received-files.ts'
 import type { Shell } from './shell.ts'
 
 const HELP =
-  'Receives a push, which counts as a view. A text goes to standard output or into the file that --output names; files go ' +
-  'into the current folder or the one that --output names, and never over what is there. A download that breaks off is ' +
-  'resumed, also by the same command later on, without another view.'
+  'Receives a push, which counts as a view. A text goes to standard output, into the file that --output names, or into a ' +
+  'new file in the folder that it names; files go into the current folder or that one. Nothing is overwritten, missing ' +
+  'folders are made, and a name that would hide or mislead is replaced. A download that breaks off is resumed, also by the ' +
+  'same command later on, without another view.'
 
 const EXAMPLES = `  oncebox get https://once.example/p/7k3m9qx2vn4t8bw5hj6r0yzacd/r
   oncebox get 7k3m9qx2vn4t8bw5hj6r0yzacd > note.txt
@@ -31,7 +33,11 @@ export function addGetCommand(program: Command, parts: ClientParts): void {
     problems: (command) => outputProblems(textFlag(command, 'output')),
     work: (visit, command) => get(visit, readOptions(command), parts),
   })
-  addTextFlag(command, '--output <path>', 'File for a text, folder for files')
+  addTextFlag(
+    command,
+    '--output <path>',
+    'File for a text or a single file, or a folder (one to be made ends with /)',
+  )
   addTextFlag(command, '--passphrase-file <path>', 'Read the passphrase from a file instead of asking for it')
   command.option('--qr', 'Draw the text as a QR code, too')
   command.option('--json', 'Print the answer of the server; files are not downloaded')
@@ -45,21 +51,6 @@ function readOptions(command: Command): Options {
     passphraseFile: textFlag(command, 'passphrase-file') ?? null,
     qr: command.getOptionValue('qr') === true,
     json: command.getOptionValue('json') === true,
-  }
-}
-
-/** Told before a view is spent on what could not be kept. */
-function outputProblems(output: string | undefined): string[] {
-  if (output === undefined) return []
-  const problem = (text: string) => [`--output ${JSON.stringify(output)}: ${text}`]
-  if (output === '') return ['--output: a value is missing, it must be a path']
-  if (existsSync(output) && !isFolder(output)) return problem('is there already')
-  const folder = isFolder(output) ? output : dirname(resolve(output))
-  try {
-    accessSync(folder, constants.W_OK)
-    return []
-  } catch {
-    return problem(`${folder} is no folder that can be written to`)
   }
 }
 
@@ -87,7 +78,7 @@ async function retrieve(
   { options, shell }: { options: Options; shell: Shell },
 ) {
   const { passphraseFile } = options
-  const given = passphraseFile === null ? null : shell.readFile(passphraseFile).replace(/\r?\n$/, '')
+  const given = passphraseFile === null ? null : readPassphraseFile(passphraseFile, shell)
   let retrieved = await client.retrieve(urlToken, given)
   while (retrieved.outcome === 'passphrase_wanted') {
     if (given !== null || !shell.isTerminal) throw new ClientFailure('refused', retrieved.message)
@@ -102,7 +93,7 @@ async function retrieve(
 type Delivery = { output: string | null; qr: boolean; shell: Shell }
 
 function deliverText(text: string, { output, qr, shell }: Delivery): void {
-  const isSaved = output !== null && !isFolder(output) && saveText(text, output, shell)
+  const isSaved = output !== null && saveText(text, output, shell)
   if (!isSaved) printText(text, shell)
   if (qr) drawText(text, shell)
 }
@@ -117,13 +108,16 @@ function drawText(text: string, shell: Shell): void {
 }
 
 /** False when it could not be written: the view is spent, so the text is better printed than lost. */
-function saveText(text: string, path: string, shell: Shell): boolean {
+function saveText(text: string, output: string, shell: Shell): boolean {
   try {
-    writeFileSync(path, text, { flag: 'wx', mode: 0o600 })
-    shell.say(`Saved as ${path} (${formatSize(Buffer.byteLength(text))}).`)
+    const saved = writeText(text, output)
+    shell.say(`Saved as ${printableLine(saved)} (${formatSize(Buffer.byteLength(text))}).`)
     return true
   } catch (cause) {
-    shell.say(`oncebox: ${cause instanceof Error ? cause.message : cause}; here is the text instead.`)
+    const why = explainSystemError(cause) ?? 'the system refused'
+    shell.say(
+      `oncebox: --output ${JSON.stringify(output)} cannot be written: ${why}. Here is the text instead.`,
+    )
     return false
   }
 }

@@ -2,12 +2,14 @@
 
 import type { Command } from 'commander'
 import { ClientFailure } from '../client/failure.ts'
-import { apiToken, baseUrl, profileName } from '../setting-parsers.ts'
+import { caSettings } from '../client-settings.ts'
+import { readSettings } from '../config.ts'
+import { apiToken, profileName, serverUrl } from '../setting-parsers.ts'
 import type { App } from './app.ts'
 import { confirm } from './ask.ts'
-import { hasProxy, warnInTheClear } from './client-command.ts'
+import { hasProxy, namedCaCerts, warnInTheClear } from './client-command.ts'
 import { CommandFailure, UsageError } from './failures.ts'
-import { addTextFlag, readOperands, textFlag } from './flags.ts'
+import { addSettingFlags, addTextFlag, givenFlags, readOperands, textFlag } from './flags.ts'
 import { printableLine } from './format.ts'
 import { type Profile, profilesPath, readProfiles, withProfile, writeProfiles } from './profiles.ts'
 import type { Shell } from './shell.ts'
@@ -39,7 +41,8 @@ function addLogin(program: Command, { shell, app }: Parts): void {
       `
 Examples:
   oncebox login https://once.example
-  oncebox login http://nas:5100 --profile home
+  oncebox login nas:5100 --profile home
+  oncebox login https://nas --cacert our-authority.pem
   pass show once/token | oncebox login https://once.example --token-stdin
 
 A token comes from "oncebox token create EMAIL" beside the server.`,
@@ -47,33 +50,40 @@ A token comes from "oncebox token create EMAIL" beside the server.`,
   addTextFlag(command, '--profile <name>', 'Name for this login; "default" without it')
   command.option('--token-stdin', 'Read the token from standard input')
   command.option('--anonymous', 'Remember the server alone, without a token')
+  addSettingFlags(command, caSettings)
   command.action(async () => {
-    const { server, name } = readLogin(command)
+    const { server, name, caCerts } = readLogin(command, shell)
     warnInTheClear(server, shell)
     const path = profilesPath(shell.place)
     const known = readProfiles(path).find((profile) => profile.name === name) ?? null
     const token = await readToken(command, { shell, known })
-    await tryLogin({ server, token }, { shell, app })
-    writeProfiles(path, withProfile(readProfiles(path), { name, server, apiToken: token }))
+    await tryLogin({ server, token, caCerts }, { shell, app })
+    writeProfiles(path, withProfile(readProfiles(path), { name, server, apiToken: token, caCerts }))
     shell.say(`Saved as ${name} in ${path}.`)
   })
 }
 
-function readLogin(command: Command): { server: string; name: string } {
+type Login = { server: string; name: string; caCerts: string | null }
+
+function readLogin(command: Command, { place, readFile }: Shell): Login {
   const { operands, problems } = readOperands(command, { names: ['URL'] })
   const [url] = operands
-  const server = url === undefined ? null : baseUrl(url)
+  const server = url === undefined ? null : serverUrl(url)
   const name = profileName(textFlag(command, 'profile') ?? DEFAULT_NAME)
+  const reading = readSettings(caSettings, { flags: givenFlags(command, caSettings), place, readFile })
+  const caCerts = namedCaCerts(reading)
   const all = [
     ...problems,
+    ...(reading.problems ?? []),
+    ...('problem' in caCerts ? [caCerts.problem] : []),
     ...(server !== null && 'problem' in server ? [`URL ${JSON.stringify(url)}: ${server.problem}`] : []),
     ...('problem' in name ? [`--profile: ${name.problem}`] : []),
     ...(isContradiction(command) ? ['--anonymous and --token-stdin: only one of them can be given'] : []),
   ]
-  if (all.length > 0 || server === null || 'problem' in server || 'problem' in name) {
+  if (all.length > 0 || server === null || 'problem' in server || 'problem' in name || 'problem' in caCerts) {
     throw new UsageError(all, 'oncebox login')
   }
-  return { server: server.value, name: name.value }
+  return { server: server.value, name: name.value, caCerts: caCerts.value }
 }
 
 function isContradiction(command: Command): boolean {
@@ -112,7 +122,7 @@ function parseToken(text: string): string {
 
 /** Nothing is remembered that does not work. */
 async function tryLogin(
-  { server, token }: { server: string; token: string | null },
+  { server, token, caCerts }: { server: string; token: string | null; caCerts: string | null },
   { shell, app }: Parts,
 ): Promise<void> {
   const onWait = (seconds: number) => shell.say(`${server} asks to wait ${seconds} s.`)
@@ -120,7 +130,7 @@ async function tryLogin(
     server,
     apiToken: token,
     onWait,
-    caCerts: null,
+    caCerts,
     hasProxy: hasProxy(shell.place.env),
   })
   const { applicationVersion, isOncebox } = await client.version()

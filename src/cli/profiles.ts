@@ -3,10 +3,17 @@
 import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { posix, win32 } from 'node:path'
 import { isSameServer } from '../client/link.ts'
+import { explainSystemError } from '../domain/system-errors.ts'
 import type { Place } from '../setting-parsers.ts'
 import { CommandFailure } from './failures.ts'
 
-export type Profile = { name: string; server: string; apiToken: string | null }
+export type Profile = {
+  name: string
+  server: string
+  apiToken: string | null
+  /** Certificates in PEM that this server is trusted with, beside the usual ones. */
+  caCerts?: string | null
+}
 
 /** The first one counts where none is named. */
 export type Profiles = readonly Profile[]
@@ -28,7 +35,7 @@ export function readProfiles(path: string): Profiles {
     text = readFileSync(path, 'utf8')
   } catch (cause) {
     if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return []
-    throw cause
+    throw new CommandFailure(`Your logins in ${path} cannot be read: ${explainSystemError(cause) ?? cause}.`)
   }
   const profiles = parseProfiles(text)
   if (profiles === null) {
@@ -58,6 +65,8 @@ export function withProfile(profiles: Profiles, profile: Profile): Profiles {
 export type Wanted = {
   /** From a link, which decides. */
   link: string | null
+  /** Whether the link did not say http or https. */
+  isSchemeGuessed?: boolean | undefined
   /** From flag or environment. */
   server: string | null
   profile: string | null
@@ -67,22 +76,30 @@ export type Wanted = {
 /** By address: every server with the default settings holds this one, and on `localhost` ::1 may be somebody else's. */
 const DEFAULT_SERVER = 'http://127.0.0.1:5100'
 
+export type Chosen = { server: string; apiToken: string | null; caCerts: string | null }
+
 /**
- * Which server to ask, with which token: never one that belongs to another server. Throws CommandFailure when the profile
- * that is named does not exist.
+ * Which server to ask, with which token and certificates: never those that belong to another server. Throws CommandFailure
+ * when the profile that is named does not exist.
  */
-export function chooseServer(
-  profiles: Profiles,
-  wanted: Wanted,
-): { server: string; apiToken: string | null } {
+export function chooseServer(profiles: Profiles, wanted: Wanted): Chosen {
   const named = wanted.profile === null ? null : profiles.find(({ name }) => name === wanted.profile)
   if (named === undefined) throw unknownProfile(profiles, wanted.profile)
   const usual = wanted.server ?? named?.server ?? profiles[0]?.server ?? DEFAULT_SERVER
-  const server = wanted.link ?? usual
-  if (wanted.apiToken !== null && isSameServer(server, usual)) return { server, apiToken: wanted.apiToken }
   const candidates = named === null ? profiles : [named]
+  const server = linkedServer(wanted, [usual, ...candidates.map((profile) => profile.server)]) ?? usual
   const known = candidates.find((profile) => isSameServer(profile.server, server))
-  return { server, apiToken: known?.apiToken ?? null }
+  const isForServer = wanted.apiToken !== null && isSameServer(server, usual)
+  const apiToken = isForServer ? wanted.apiToken : (known?.apiToken ?? null)
+  return { server, apiToken, caCerts: known?.caCerts ?? null }
+}
+
+/** A link without a scheme means the server that one uses under that host and port, when there is one. */
+function linkedServer({ link, isSchemeGuessed }: Wanted, known: readonly string[]): string | null {
+  if (link === null || !isSchemeGuessed) return link
+  const { host, pathname } = new URL(link)
+  const isMeant = (server: string) => new URL(server).host === host && new URL(server).pathname === pathname
+  return known.find(isMeant) ?? link
 }
 
 function unknownProfile(profiles: Profiles, name: string | null): CommandFailure {
@@ -101,7 +118,8 @@ function parseProfiles(text: string): Profiles | null {
 
 function isProfile(value: unknown): value is Profile {
   if (typeof value !== 'object' || value === null) return false
-  const { name, server, apiToken } = value as Record<string, unknown>
+  const { name, server, apiToken, caCerts } = value as Record<string, unknown>
   const isToken = apiToken === null || typeof apiToken === 'string'
+  if (caCerts !== undefined && caCerts !== null && typeof caCerts !== 'string') return false
   return typeof name === 'string' && typeof server === 'string' && URL.canParse(server) && isToken
 }

@@ -4,7 +4,8 @@ import { Command, Help, type Option } from 'commander'
 import type { App } from './app.ts'
 import { addCompletionCommand } from './completion.ts'
 import { addConfigCommand } from './config.ts'
-import { presentFailure } from './failures.ts'
+import { presentFailure, UsageError } from './failures.ts'
+import { readOperands } from './flags.ts'
 import { addGetCommand } from './get.ts'
 import { addLicensesCommand } from './licenses.ts'
 import { addLoginCommands } from './login.ts'
@@ -76,8 +77,22 @@ export function createProgram(parts: { shell: Shell; app: App }): Command {
   addCompletionCommand(program, shell)
   addSelftestCommand(program, shell)
   addLicensesCommand(program, shell)
+  addVersionCommand(program, parts)
   for (const command of everyCommand(program)) command.allowUnknownOption().allowExcessArguments()
   return program
+}
+
+function addVersionCommand(program: Command, { shell, app }: { shell: Shell; app: App }): void {
+  const command = program
+    .command('version')
+    .usage(' ')
+    .summary('print the version')
+    .description('Prints the version of this program, as --version does.')
+  command.action(() => {
+    const { problems } = readOperands(command, { names: [] })
+    if (problems.length > 0) throw new UsageError(problems, 'oncebox version')
+    shell.print(app.version)
+  })
 }
 
 /** Commander refuses the first thing it does not know; here each command tells all of them itself. */

@@ -1,45 +1,50 @@
-// How far an upload or a download is: one line that is drawn again and again, on a terminal only.
+// How far an upload or a download is: a line that is drawn again and again on a terminal; and what giving up means.
 
 import { Presets, SingleBar } from 'cli-progress'
 import { formatSize } from './format.ts'
 
 export type Progress = { update: (done: number, total: number | null) => void; stop: () => void }
 
-/** `cancelled` is said when the person gives up meanwhile. */
-export type StartProgress = (label: string, cancelled: string) => Progress
+/** `cancelled` tells what is to be said when the command is told to end meanwhile. */
+export type StartProgress = (label: string, cancelled: () => string) => Progress
 
-const SILENT: Progress = { update: () => undefined, stop: () => undefined }
-const INTERRUPTED = 130
+/** As shells count them: 128 and the number of the signal. */
+const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const
 const BAR_CELLS = 24
 
 export function createStartProgress(stream: NodeJS.WriteStream): StartProgress {
-  return (label, cancelled) => (stream.isTTY ? drawOn(stream, { label, cancelled }) : SILENT)
+  return (label, cancelled) => {
+    const bar = stream.isTTY ? createBar(stream, label) : null
+    const giveUp = (signal: keyof typeof EXIT_CODES) => {
+      // The cursor and the wrapping of lines come back with the bar's end.
+      bar?.stop()
+      stream.write(`oncebox: ${cancelled()}\n`, () => process.exit(EXIT_CODES[signal]))
+    }
+    process.once('SIGINT', giveUp)
+    process.once('SIGTERM', giveUp)
+    return {
+      update: (done, total) => bar?.update(done, total),
+      stop: () => {
+        process.off('SIGINT', giveUp)
+        process.off('SIGTERM', giveUp)
+        bar?.stop()
+      },
+    }
+  }
 }
 
 /** Starts with the first bytes, so that what is over at once draws nothing. */
-function drawOn(
-  stream: NodeJS.WriteStream,
-  { label, cancelled }: { label: string; cancelled: string },
-): Progress {
+function createBar(stream: NodeJS.WriteStream, label: string): Progress {
   const options = { stream, format, hideCursor: true, clearOnComplete: true }
   const bar = new SingleBar(options, Presets.shades_classic)
-  // The cursor and the wrapping of lines come back with the bar's end.
-  const giveUp = () => {
-    bar.stop()
-    stream.write(`oncebox: ${cancelled}\n`, () => process.exit(INTERRUPTED))
-  }
   let started = false
   return {
     update: (done, total) => {
       if (started) return bar.update(done)
       started = true
-      process.once('SIGINT', giveUp)
-      bar.start(total ?? done, done, { label })
+      bar.start(total ?? 0, done, { label })
     },
-    stop: () => {
-      process.off('SIGINT', giveUp)
-      bar.stop()
-    },
+    stop: () => bar.stop(),
   }
 }
 
@@ -48,9 +53,11 @@ type State = { progress: number; value: number; total: number; startTime: number
 function format(_: unknown, state: State, { label }: { label: string }): string {
   const { progress, value, total, startTime } = state
   const seconds = Math.max(0.001, (performance.timeOrigin + performance.now() - startTime) / 1000)
+  const speed = `${formatSize(value / seconds)}/s`
+  // Nobody told how much is to come.
+  if (total === 0) return `${label} ${formatSize(value)}, ${speed}`
   const cells = Math.round(Math.min(1, progress) * BAR_CELLS)
   const bar = '█'.repeat(cells).padEnd(BAR_CELLS, '░')
-  const speed = `${formatSize(value / seconds)}/s`
   const left = value > 0 ? Math.ceil(((total - value) * seconds) / value) : 0
   return `${label} ${bar} ${Math.floor(progress * 100)} % of ${formatSize(total)}, ${speed}, ${formatSeconds(left)} left`
 }

@@ -97,7 +97,7 @@ export function createReceivedFiles({ output, link, shell, downloadPart }: Recei
     const { url, size, sentAs } = file
     const named = nameGiven(several)
     const path = named ?? join(folder, safeFilename(file.filename, { platform }))
-    const progress = shell.startProgress(printableLine(basename(path)), CANCELLED)
+    const progress = shell.startProgress(printableLine(basename(path)), () => CANCELLED)
     const part = join(folder, file.part)
     const onRetry = (problem: string) => shell.say(`${printableLine(problem)} Trying again.`)
     const options = { onProgress: progress.update, onRetry }

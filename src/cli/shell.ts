@@ -26,7 +26,9 @@ export type Shell = {
   sayLater: (line: string) => void
   /** All of standard input. */
   readInput: () => Promise<string>
-  /** The same, unless it is no UTF-8: then null. */
+  /** The same, piece by piece as it comes. */
+  readInputBytes: () => AsyncIterable<Uint8Array>
+  /** The same as a whole, unless it is no UTF-8: then null. */
   readInputText: () => Promise<string | null>
   /** Whether a person can be asked. */
   isTerminal: boolean
@@ -77,6 +79,7 @@ export function createShell(outside: { env: Environment; now: () => number }): S
     draw: (picture) => stderr.write(`${picture}\n`),
     sayLater: gatherLines((lines) => stderr.write(lines)),
     readInput: () => new Response(Bun.stdin.stream()).text(),
+    readInputBytes: () => Bun.stdin.stream(),
     readInputText,
     isTerminal: isatty(2) && (isatty(0) || hasTerminal()),
     isInputTerminal: isatty(0),

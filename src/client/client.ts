@@ -24,7 +24,7 @@ export type NewRemotePush = {
   fields: PushFields
   files: UploadFile[]
   /** Bytes of the upload that are on their way, of so many. */
-  onProgress: (sent: number, total: number) => void
+  onProgress: (sent: number, total: number | null) => void
 }
 
 /** `answer` is the body as it came. */

@@ -25,3 +25,13 @@ export class UntrueAnswer extends ClientFailure {
     super('failed', message)
   }
 }
+
+/** The server refuses values that were sent; `fields` holds its words for each. */
+export class RefusedFields extends ClientFailure {
+  readonly fields: Readonly<Record<string, readonly string[]>>
+
+  constructor(message: string, fields: Record<string, string[]>) {
+    super('failed', message)
+    this.fields = fields
+  }
+}

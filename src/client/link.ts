@@ -1,12 +1,19 @@
 // What people have in their hands: a link to a push, or its token alone.
 
-/** `server` is null for a bare token: whatever server one is logged in to. */
-export type PushAddress = { server: string | null; urlToken: string }
+import { lacksScheme, withScheme } from '../domain/server-address.ts'
+
+export type PushAddress = {
+  /** Null for a bare token: the server that one is logged in to. */
+  server: string | null
+  /** Whether the link did not say http or https. */
+  isSchemeGuessed: boolean
+  urlToken: string
+}
 
 const TOKEN = /^[\w-]{4,128}$/
 /** A secret link of any age, and what the API tells of a push. */
 const LINK =
-  /^(https?:\/\/[^/?#\s]+(?:\/[^?#\s]*?)?)\/(?:[pfr]|api\/v2\/pushes)\/([\w-]{4,128})(?:\/r|\/preview)?(?:\.json)?\/?(?:[?#].*)?$/
+  /^(https?:\/\/[^/?#\s]+(?:\/[^?#\s]*?)?)\/(?:[pfr]|api\/v2\/pushes)\/([\w-]{4,128})(?:\/r|\/preview)?(?:\.json)?\/?(?:[?#].*)?$/i
 /** Older servers put the reader's language in front of the path. */
 const LANGUAGE = /(?<=\/\/[^/]+.*)\/[a-z]{2}(-[A-Za-z]{2,4})?$/
 
@@ -30,11 +37,19 @@ export function acceptLink(link: string, server: string): string | null {
 
 /** Null when the text is neither. */
 export function parsePushAddress(text: string): PushAddress | null {
-  const given = text.trim()
-  if (TOKEN.test(given)) return { server: null, urlToken: given }
-  const [, base, urlToken] = LINK.exec(given) ?? []
-  if (base === undefined || urlToken === undefined || !URL.canParse(base)) return null
-  return { server: base.replace(LANGUAGE, ''), urlToken }
+  const given = text.trim().replace(/^<(.*)>$/, '$1')
+  if (TOKEN.test(given)) return { server: null, isSchemeGuessed: false, urlToken: inOwnCase(given) }
+  const [, base, urlToken] = LINK.exec(withScheme(given)) ?? []
+  const url = base === undefined ? null : URL.parse(base)
+  if (url === null || urlToken === undefined || url.username !== '' || url.password !== '') return null
+  const path = url.pathname.replace(/\/+$/, '')
+  const server = `${url.origin}${path}`.replace(LANGUAGE, '')
+  return { server, isSchemeGuessed: lacksScheme(given), urlToken: inOwnCase(urlToken) }
+}
+
+/** Tokens of links are in lower case; some programs and QR codes make capitals of a whole link. */
+function inOwnCase(urlToken: string): string {
+  return /[a-z]/.test(urlToken) ? urlToken : urlToken.toLowerCase()
 }
 
 /** Whether a token for one of them may be shown to the other. */

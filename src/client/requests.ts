@@ -2,7 +2,7 @@
 
 import { parseJsonBody, type ReadLimits, readBody } from './answer-body.ts'
 import type { Dial } from './dial.ts'
-import { ClientFailure, type FailureKind } from './failure.ts'
+import { ClientFailure, type FailureKind, RefusedFields } from './failure.ts'
 import { createWatch, type Watch } from './watch.ts'
 
 export type Call = {
@@ -113,7 +113,20 @@ async function read(response: Response, limits: ReadLimits): Promise<Answer> {
 
 /** What the server said, for every status that its caller does not expect. */
 export function refusalOf({ status, body }: Pick<Answer, 'status' | 'body'>): ClientFailure {
-  return new ClientFailure(kindOf(status), explain(messageIn(body) ?? `HTTP ${status}`, body))
+  const message = explain(messageIn(body) ?? `HTTP ${status}`, body)
+  const fields = status === 422 ? fieldsIn(body) : {}
+  if (Object.keys(fields).length > 0) return new RefusedFields(message, fields)
+  return new ClientFailure(kindOf(status), message)
+}
+
+/** Beside `error`, a refusal of values has a list of messages for each field. */
+function fieldsIn(body: unknown): Record<string, string[]> {
+  if (typeof body !== 'object' || body === null) return {}
+  const lists = Object.entries(body).filter(
+    (entry): entry is [string, string[]] =>
+      Array.isArray(entry[1]) && entry[1].every((said) => typeof said === 'string'),
+  )
+  return Object.fromEntries(lists.map(([field, said]) => [field, said.slice(0, 10).map(cut)]))
 }
 
 function explain(said: string, body: unknown): string {

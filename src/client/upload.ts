@@ -1,19 +1,25 @@
-// Files on their way to a server: a multipart body that is read from the disk as it is sent.
+// Files on their way to a server: a multipart body that is read as it is sent.
 //
 // Form encoders turn line breaks into CRLF, as browsers do; a payload has to arrive as it is, so this one does not.
 
 import { open } from 'node:fs/promises'
+import { presentSystemError } from '../domain/system-errors.ts'
 import { ClientFailure } from './failure.ts'
 import type { Watch } from './watch.ts'
 
-export type UploadFile = { path: string; filename: string; size: number }
+export type UploadFile = {
+  filename: string
+  /** Bytes; null when nobody knows before the end, and then it is read once. */
+  size: number | null
+  read: () => AsyncIterable<Uint8Array>
+}
 
 export type UploadOptions = {
   texts: [name: string, value: string][]
   files: UploadFile[]
   /** Told apart from everything that is sent. */
   boundary: string
-  onProgress: (sent: number, total: number) => void
+  onProgress: (sent: number, total: number | null) => void
 }
 
 const CHUNK_BYTES = 256 * 1024
@@ -22,7 +28,8 @@ const EOL = '\r\n'
 /** Headers and body of the request; each call of `body` starts anew. */
 export function createUpload(options: UploadOptions) {
   const { boundary, files, onProgress } = options
-  const total = files.reduce((sum, { size }) => sum + size, 0)
+  const isSentOnce = files.some(({ size }) => size === null)
+  const total = isSentOnce ? null : files.reduce((sum, { size }) => sum + (size ?? 0), 0)
 
   function body(count: Watch['count']): ReadableStream<Uint8Array> {
     const pieces = encode(options)
@@ -45,7 +52,7 @@ export function createUpload(options: UploadOptions) {
     )
   }
 
-  return { headers: { 'content-type': `multipart/form-data; boundary=${boundary}` }, body }
+  return { headers: { 'content-type': `multipart/form-data; boundary=${boundary}` }, body, isSentOnce }
 }
 
 type Piece = { bytes: Uint8Array; content: boolean }
@@ -58,7 +65,7 @@ async function* encode({ texts, files, boundary }: UploadOptions): AsyncGenerato
   for (const file of files) {
     const head = start(`name="push[files][]"; ${nameOf(file.filename)}`)
     yield frame(`${head}Content-Type: application/octet-stream${EOL}${EOL}`)
-    for await (const bytes of readPieces(file)) yield { bytes, content: true }
+    for await (const bytes of file.read()) yield { bytes, content: true }
     yield frame(EOL)
   }
   yield frame(`--${boundary}--${EOL}`)
@@ -78,13 +85,20 @@ function encodeExtended(text: string): string {
   )
 }
 
-/** Throws when the file is not what it was when its size was told. */
-async function* readPieces({ path, size }: UploadFile): AsyncGenerator<Uint8Array> {
-  const file = await open(path, 'r')
+/** A file of this machine, as large as it was when it was chosen. */
+export function fileUpload(file: { path: string; filename: string; size: number }): UploadFile {
+  return { filename: file.filename, size: file.size, read: () => readPieces(file) }
+}
+
+/** Throws ClientFailure when the file is not what it was when its size was told, or cannot be read. */
+async function* readPieces({ path, size }: { path: string; size: number }): AsyncGenerator<Uint8Array> {
+  const file = await open(path, 'r').catch(unreadable)
   let left = size
   try {
     for (;;) {
-      const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(CHUNK_BYTES), 0, CHUNK_BYTES)
+      const { bytesRead, buffer } = await file
+        .read(Buffer.allocUnsafe(CHUNK_BYTES), 0, CHUNK_BYTES)
+        .catch(unreadable)
       left -= bytesRead
       if (left < 0 || (bytesRead === 0 && left > 0)) {
         throw new ClientFailure('failed', `${path} changed while it was being sent.`)
@@ -95,4 +109,8 @@ async function* readPieces({ path, size }: UploadFile): AsyncGenerator<Uint8Arra
   } finally {
     await file.close()
   }
+}
+
+function unreadable(cause: Error): never {
+  throw new ClientFailure('failed', presentSystemError(cause))
 }

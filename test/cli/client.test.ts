@@ -132,10 +132,40 @@ describe('what is pushed is got', () => {
     const refused = await get(link, '--output', path('note.txt'))
     expect(refused).toMatchObject({ code: 2 })
     expect(refused.err[0]).toContain('is there already')
-    const nowhere = await get(link, '--output', path('no/such/note.txt'))
+    const nowhere = await get(link, '--output', path('note.txt/x'))
     expect(nowhere.code).toBe(2)
-    // Neither refusal cost a view.
+    expect(nowhere.err[0]).toContain('note.txt is no folder')
+    symlinkSync(path('gone'), path('dangling'))
+    expect((await get(link, '--output', path('dangling'))).code).toBe(2)
+    // No refusal cost a view.
     expect((await get(link)).err).toEqual(['Views left: 3.'])
+  })
+
+  test('missing folders are made, and a folder gets a new file', async () => {
+    const link = await push(tryOut({ input: 'kept' }))
+    expect((await get(link, '--output', path('made/here/note.txt'))).code).toBe(0)
+    expect(readFileSync(path('made/here/note.txt'), 'utf8')).toBe('kept')
+    for (const output of ['made', 'made/', 'new/folder/']) {
+      expect(await get(link, '--output', path(output))).toMatchObject({ code: 0, out: '' })
+    }
+    expect(readdirSync(path('made')).sort()).toEqual(['here', 'push (2).txt', 'push.txt'])
+    expect(readFileSync(path('new/folder/push.txt'), 'utf8')).toBe('kept')
+    expect(statSync(path('new/folder/push.txt')).mode & 0o77).toBe(0)
+  })
+
+  test('links and servers are understood without a scheme and in capitals', async () => {
+    const link = await push(tryOut({ input: 'x' }))
+    expect(await get(link.replace('http://', ''))).toMatchObject({ code: 0, out: 'x' })
+    expect(await get(link.toUpperCase())).toMatchObject({ code: 0, out: 'x' })
+    const trial = createTrial({ home: folder, input: 'x' })
+    expect(await trial.run('push', '--server', server.url.replace('http://', ''))).toBe(0)
+  })
+
+  test('a QR code that cannot be drawn does not lose the text', async () => {
+    const text = 'x'.repeat(5000)
+    const received = await get(await push(tryOut({ input: text })), '--qr')
+    expect(received).toMatchObject({ code: 0, out: text })
+    expect(received.err.at(-1)).toContain('too long for a QR code')
   })
 
   test('a terminal is not given what it would obey', async () => {
@@ -166,6 +196,15 @@ describe('files', () => {
     const link = await push(signedIn(), '--file', path('a'))
     expect((await get(link, '--output', path('b'))).code).toBe(0)
     expect(readFileSync(path('b'), 'utf8')).toBe('content')
+  })
+
+  test('one comes from standard input, and is called as --name says', async () => {
+    const link = await push(signedIn({ input: 'piped' }), '--file', '-', '--name', 'photos.tgz')
+    expect((await get(link, '--output', path('in/'))).code).toBe(0)
+    expect(readFileSync(path('in/photos.tgz'), 'utf8')).toBe('piped')
+    const list = signedIn()
+    await list.run('list')
+    expect(list.out.join()).toContain('photos.tgz')
   })
 
   test('need a login, before anything is sent', async () => {
@@ -488,12 +527,30 @@ describe('other servers', () => {
   test.each<[string, () => Response, number, string]>([
     ['a page', () => new Response('<html>'), 1, 'does not answer as a server of this API does (HTTP 200)'],
     ['a broken proxy', () => new Response('Bad Gateway', { status: 502 }), 5, '(HTTP 502)'],
+    ['a proxy that says so in JSON', () => Response.json({ message: 'x' }, { status: 502 }), 5, 'HTTP 502'],
+    ['a proxy in HTML', () => new Response('<h1>504</h1>', { status: 504 }), 5, '(HTTP 504)'],
     ['no push', () => Response.json({ id: 1 }), 1, 'a push without url_token'],
     ['an error that colours', () => Response.json({ error: '\u001b[31mno' }, { status: 403 }), 4, '␛[31mno'],
   ])('%s', async (_, answer, code, said) => {
     const received = await get(`${fake(answer)}/p/abcdefgh`)
     expect(received.code).toBe(code)
     expect(received.err[0]).toContain(said)
+  })
+
+  test('a proxy that fails at a version, a list or a push is not the fault of the command', async () => {
+    const answers = [() => new Response('<h1>', { status: 502 }), () => Response.json({}, { status: 503 })]
+    for (const answer of answers) {
+      const url = fake(answer)
+      expect(await createTrial({ home: folder, answers: ['x'] }).run('login', url)).toBe(5)
+      for (const argv of [
+        ['list'],
+        ['push'],
+        ['expire', 'abcdefgh'],
+        ['audit', 'abcdefgh'],
+        ['get', 'abcdefgh'],
+      ])
+        expect(await signedIn({ input: 'x' }).run(...argv, '--server', url)).toBe(5)
+    }
   })
 
   test('none at all', async () => {
@@ -517,10 +574,24 @@ describe('what cannot be used is told before anything is asked', () => {
     [['push', 'x', '--days', '0'], '--days "0": must be a whole number from 1 to 3650'],
     [['push', 'x', '--duration', '2h'], expect.stringContaining('--duration "2h": must be one of 15m, 30m')],
     [['push', 'x', '--views'], '--views: a value is missing, it must be a whole number from 1 to 1000000'],
-    [['push', '--file', '/no/such/file'], '--file "/no/such/file": cannot be read (ENOENT)'],
+    [
+      ['push', '--file', '/no/such/file'],
+      '--file "/no/such/file": cannot be read: there is no such file or folder',
+    ],
+    [['push', '--file', '/dev/null'], '--file "/dev/null": is no file; pipe it in with --file -'],
+    [['push', '--file', '-'], '--file -: add --name, which is also what the file is to be called'],
+    [['push', '-', '--file', '-', '--name', 'x'], '--file -: standard input can be read once only'],
+    [['push', '--viws', '1'], 'unknown flag --viws: did you mean --views?'],
+    [['list', '--expird'], 'unknown flag --expird: did you mean --expired?'],
+    [
+      ['list', '--cacert', '/no/such/file'],
+      '--cacert "/no/such/file": cannot be read: there is no such file or folder',
+    ],
+    [['list', '--cacert', '/dev/null'], '--cacert "/dev/null": must hold certificates in PEM or DER'],
     [['push', '--file', '/tmp'], '--file "/tmp": is a folder; pack it into one file first'],
     [['list', '--page', '201'], '--page "201": must be a whole number from 1 to 200'],
-    [['list', '--server', 'nas'], expect.stringContaining('--server "nas": must be an http or https URL')],
+    [['list', '--server', 'ftp://nas'], expect.stringContaining('--server "ftp://nas": must be an http')],
+    [['list', '--server', 'a b'], expect.stringContaining('--server "a b": must be an http')],
     [['login'], 'URL is missing'],
     [['completion', 'tcsh'], 'SHELL "tcsh": must be one of bash, zsh, fish, powershell'],
   ])('%p', async (argv, problem) => {
@@ -535,10 +606,26 @@ describe('what cannot be used is told before anything is asked', () => {
     expect(trial.err).toEqual(['oncebox: There is nothing to hand over: the text is blank.'])
   })
 
-  test('what the server refuses is told with its field', async () => {
+  test('what the server refuses is told with its flag', async () => {
     const trial = tryOut({ input: 'x' })
-    expect(await trial.run('push', '--days', '200')).toBe(1)
-    expect(trial.err).toEqual(['oncebox: Expire after days must be between 1 and 90'])
+    expect(await trial.run('push', '--days', '200', '--views', '900')).toBe(1)
+    expect(trial.err).toEqual([
+      'oncebox: --days must be between 1 and 90. --views must be between 1 and 100.',
+    ])
+    const link = tryOut({ input: 'no link' })
+    expect(await link.run('push', '--kind', 'url')).toBe(1)
+    expect(link.err[0]).toStartWith('oncebox: The text ')
+  })
+
+  test('a file that cannot be read is named with its flag, without codes', async () => {
+    const link = await push(tryOut({ input: 'x' }))
+    for (const argv of [['push'], ['get', link]]) {
+      const trial = tryOut({ input: 'x' })
+      expect(await trial.run(...argv, '--passphrase-file', '/no/such/file')).toBe(1)
+      expect(trial.err).toEqual([
+        'oncebox: --passphrase-file "/no/such/file": cannot be read: there is no such file or folder.',
+      ])
+    }
   })
 })
 

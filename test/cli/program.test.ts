@@ -24,17 +24,11 @@ describe('what cannot be used', () => {
   test.each<[string, string]>([
     ['--nope', 'unknown flag --nope'],
     ['-x', 'unknown flag -x'],
-    [
-      'servve',
-      'unknown command "servve" (there are serve, config, user, token, push, get, expire, audit, list, login, logout, logins, completion, selftest, licenses)',
-    ],
+    ['servve', 'unknown command "servve": did you mean serve?'],
     ['--port 0 config', 'the command config comes before all flags'],
     ['serve now', 'unexpected argument "now"'],
     ['serve -- --port', 'unexpected argument "--port"'],
-    [
-      'user ad',
-      'unknown command "user ad" (there are add, list, password, two-factor-off, admin, no-admin, disable, enable, remove)',
-    ],
+    ['user ad', 'unknown command "user ad": did you mean add?'],
     [
       'user --data-dir /x list',
       'flags come after the command (one of add, list, password, two-factor-off, admin, no-admin, disable, enable, remove)',
@@ -143,4 +137,27 @@ describe('help', () => {
     expect(trial.out).toEqual([])
     expect(trial.text()).toContain('Usage: oncebox user COMMAND')
   })
+})
+
+test('the version is a command, too', async () => {
+  for (const argv of [['version'], ['--version'], ['-V']]) {
+    const trial = createTrial()
+    expect(await trial.run(...argv)).toBe(0)
+    expect(trial.out).toEqual(['3.0.0'])
+  }
+})
+
+test.each([
+  [['psuh', 'x'], 'did you mean push?'],
+  [['create'], 'did you mean push?'],
+  [['recieve'], '(there are'],
+  [['delete'], 'did you mean expire?'],
+  [['user', 'delete'], 'did you mean remove?'],
+  [['token', 'lst'], 'did you mean list?'],
+  [['serve', '--prot', '80'], 'did you mean --port?'],
+  [['once.example/p/7k3m9qx2vn4t8bw5hj6r0yzacd'], 'a link comes after a command: oncebox get LINK'],
+])('%p is answered with a hint', async (argv, hint) => {
+  const trial = createTrial()
+  expect(await trial.run(...argv)).toBe(2)
+  expect(trial.err.join()).toContain(hint)
 })

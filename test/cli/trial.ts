@@ -40,6 +40,9 @@ export function createTrial(
     draw: (picture) => err.push(picture),
     sayLater: (line) => err.push(line),
     readInput: async () => given.input ?? '',
+    readInputBytes: async function* () {
+      yield Buffer.from(given.input ?? '')
+    },
     readInputText: async () => given.input ?? '',
     isTerminal: given.answers !== undefined,
     isInputTerminal: given.input === undefined,

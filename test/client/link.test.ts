@@ -16,8 +16,21 @@ test.each<[string, string | null]>([
   [`https://pwpush.example/pt-BR/f/${urlToken}#x`, 'https://pwpush.example'],
   [`https://once.example/a/b/r/${urlToken}/`, 'https://once.example/a/b'],
   [`https://once.example/api/v2/pushes/${urlToken}`, 'https://once.example'],
+  [`HTTPS://ONCE.EXAMPLE/P/${urlToken.toUpperCase()}/R`, 'https://once.example'],
+  [urlToken.toUpperCase(), null],
+  [`<https://once.example/p/${urlToken}>`, 'https://once.example'],
+  [`once.example/p/${urlToken}/r`, 'https://once.example'],
+  [`Once.Example:8443/box/p/${urlToken}`, 'https://once.example:8443/box'],
+  [`//once.example/p/${urlToken}`, 'https://once.example'],
+  [`localhost:5100/p/${urlToken}`, 'http://localhost:5100'],
+  [`127.0.0.1:5100/p/${urlToken}`, 'http://127.0.0.1:5100'],
+  [`192.168.1.20:5100/p/${urlToken}`, 'http://192.168.1.20:5100'],
+  [`[::1]:5100/p/${urlToken}`, 'http://[::1]:5100'],
+  [`nas:5100/p/${urlToken}`, 'http://nas:5100'],
+  [`nas.local/p/${urlToken}`, 'http://nas.local'],
+  [`203.0.113.5/p/${urlToken}`, 'https://203.0.113.5'],
 ])('%p is a push on %p', (text, server) => {
-  expect(parsePushAddress(text)).toEqual({ server, urlToken })
+  expect(parsePushAddress(text)).toMatchObject({ server, urlToken })
 })
 
 test.each([
@@ -26,10 +39,19 @@ test.each([
   'https://once.example',
   'https://once.example/p/',
   `ftp://x/p/${urlToken}`,
+  `http:/x/p/${urlToken}`,
+  `javascript:alert(1)/p/${urlToken}`,
+  `https://once.example@evil.example/p/${urlToken}`,
+  'once.example',
+  'localhost:5100',
   'a b c d',
   '../../x',
 ])('%p is none', (text) => {
   expect(parsePushAddress(text)).toBeNull()
+})
+
+test('a token in mixed case stays as it is', () => {
+  expect(parsePushAddress('aBcD-1234')?.urlToken).toBe('aBcD-1234')
 })
 
 test('a server is the same whatever its spelling, and another at another port, path or scheme', () => {

@@ -1,0 +1,68 @@
+// Where `oncebox get` puts a text, and whether what --output names can be written at all.
+
+import { accessSync, constants, existsSync, lstatSync, mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { numberedName } from '../domain/received-names.ts'
+import { explainSystemError } from '../domain/system-errors.ts'
+import { isFolder, isNamedAsFolder } from './received-files.ts'
+
+/** What a text is called in a folder; its sender named it to themselves alone. */
+const TEXT_NAME = 'push.txt'
+
+/** Told before a view is spent on what could not be kept. */
+export function outputProblems(output: string | undefined): string[] {
+  if (output === undefined) return []
+  if (output === '') return ['--output: a value is missing, it must be a path']
+  const problem = pathProblem(output)
+  return problem === null ? [] : [`--output ${JSON.stringify(output)}: ${problem}`]
+}
+
+function pathProblem(output: string): string | null {
+  const existing = findExisting(resolve(output))
+  if ('problem' in existing) return existing.problem
+  const isWhole = existing.path === resolve(output)
+  if (!isFolder(existing.path)) return isWhole ? 'is there already' : `${existing.path} is no folder`
+  try {
+    accessSync(existing.path, constants.W_OK | constants.X_OK)
+    return null
+  } catch (cause) {
+    return `${existing.path} cannot be written to: ${explainSystemError(cause) ?? 'the system refused'}`
+  }
+}
+
+/** The path itself, or the nearest folder above it that is there: the others will be made. */
+function findExisting(path: string): { path: string } | { problem: string } {
+  try {
+    if (lstatSync(path).isSymbolicLink() && !existsSync(path))
+      return { problem: 'is a link that leads nowhere' }
+    return { path }
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? cause.code : ''
+    if (code === 'ENOENT' || code === 'ENOTDIR') return findExisting(dirname(path))
+    return { problem: `cannot be used: ${explainSystemError(cause) ?? 'the system refused'}` }
+  }
+}
+
+/** Writes a new file that only this user can read; returns its path. Never over what is there, never through a link. */
+export function writeText(text: string, output: string): string {
+  if (!isNamedAsFolder(output)) {
+    mkdirSync(dirname(output), { recursive: true })
+    writeFileSync(output, text, { flag: 'wx', mode: 0o600 })
+    return output
+  }
+  mkdirSync(output, { recursive: true })
+  for (let n = 1; ; n += 1) {
+    const path = join(output, numberedName(TEXT_NAME, n))
+    if (writeNew(path, text)) return path
+  }
+}
+
+function writeNew(path: string, text: string): boolean {
+  try {
+    writeFileSync(path, text, { flag: 'wx', mode: 0o600 })
+    return true
+  } catch (cause) {
+    if (cause instanceof Error && 'code' in cause && cause.code === 'EEXIST') return false
+    throw cause
+  }
+}

@@ -1,0 +1,93 @@
+// A command that is told to end while something is on its way says what becomes of it.
+
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { BINARY } from '../support/binary.ts'
+import { type SocketServer, serveFake } from '../support/socket.ts'
+
+const SIZE = 200_000
+
+let folder: string
+let fake: SocketServer
+let isSlow = true
+let asked = 0
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'oncebox-signals-'))
+  isSlow = true
+  asked = 0
+  fake = serveFake(async (request) => {
+    const { pathname } = new URL(request.url)
+    if (request.method === 'POST') {
+      await Bun.sleep(30_000)
+      return new Response()
+    }
+    if (pathname === '/file') return sendFile(request)
+    asked += 1
+    const files = [{ filename: 'a', size: SIZE, url: `${fake.url}/file` }]
+    return Response.json({ url_token: 'abcdefgh', payload: null, files, expired: false })
+  })
+})
+afterEach(() => {
+  fake.stop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+function sendFile(request: Request): Response {
+  const from = Number(/\d+/.exec(request.headers.get('range') ?? '0')?.[0])
+  const rest = new Uint8Array(SIZE - from).fill(0x61)
+  const status = from > 0 ? 206 : 200
+  if (!isSlow) return new Response(rest, { status })
+  const slow = new ReadableStream({
+    start: (controller) => controller.enqueue(rest.subarray(0, SIZE / 2)),
+  })
+  return new Response(slow, { status })
+}
+
+function start(argv: string[], env: Record<string, string> = {}) {
+  return Bun.spawn([BINARY, ...argv], {
+    cwd: folder,
+    env: { PATH: process.env.PATH ?? '', HOME: folder, ...env },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+}
+
+async function untilPart(): Promise<void> {
+  for (;;) {
+    const part = readdirSync(folder).find((name) => name.endsWith('.part'))
+    if (part !== undefined && readFileSync(join(folder, part)).length >= SIZE / 2) return
+    await Bun.sleep(20)
+  }
+}
+
+test.each([
+  ['SIGTERM', 143],
+  ['SIGINT', 130],
+] as const)(
+  '%s during a download tells how to go on, and the same command does',
+  async (signal, code) => {
+    const child = start(['get', `${fake.url}/p/abcdefgh`])
+    await untilPart()
+    child.kill(signal)
+    expect(await child.exited).toBe(code)
+    expect(await new Response(child.stderr).text()).toContain('the same command goes on from here')
+    isSlow = false
+    const second = start(['get', `${fake.url}/p/abcdefgh`])
+    expect(await second.exited).toBe(0)
+    expect(asked).toBe(1)
+    expect(readFileSync(join(folder, 'a')).length).toBe(SIZE)
+  },
+  30_000,
+)
+
+test('a push that was sent and not answered may have been made', async () => {
+  const child = start(['push', 'x', '--server', fake.url])
+  await Bun.sleep(1500)
+  child.kill('SIGTERM')
+  expect(await child.exited).toBe(143)
+  expect(await new Response(child.stderr).text()).toContain('may have been made all the same')
+}, 30_000)
