@@ -163,7 +163,8 @@ async function serveStore({ config, settings, store, log, failed, ports }: Store
     await store.close()
   }
 
-  return { handle, shed, accounts, apiTokens, sweeper, setupPath, failed, log, close }
+  const { confirmStart } = store
+  return { handle, shed, accounts, apiTokens, sweeper, setupPath, failed, log, confirmStart, close }
 }
 
 /** Opens the data folder and listens. Throws DomainError for a folder, key, clock or address that cannot be had. */
@@ -181,6 +182,7 @@ export async function startServer(served: ServedConfig, ports: ServerPorts): Pro
       await listener.stop()
       await instance.close()
     }
+    instance.confirmStart()
     const { setupPath, failed } = instance
     const { baseUrl, dataDir } = config
     return { ...urlsOf(listener, config.host), baseUrl, dataDir, setupPath, stop, failed }

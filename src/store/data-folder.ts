@@ -24,6 +24,9 @@ import { type Belonging, requireOwn } from './ownership.ts'
 /** Ends the name of a file that is being written. */
 const NEW = '.oncebox-new'
 
+/** A copy of the database from before a migration, whole or unfinished. */
+const COPY = /^before-update-from-\d+\.db(\.part)?$/
+
 export type DataFolder = {
   path: string
   database: string
@@ -46,6 +49,10 @@ export function dataFolder(path: string): DataFolder {
     holder: join(path, 'serve.holder'),
     reserve: join(path, 'reserve'),
   }
+}
+
+export function isCopy(name: string): boolean {
+  return COPY.test(name)
 }
 
 /**
@@ -142,7 +149,7 @@ export function refuseBereft(folder: DataFolder): void {
 function refuseForeign(folder: DataFolder, keyFile: string | null): void {
   const keys = [folder.key, keyFile ?? folder.key]
   const ours = new Set([...pathsOf(folder), ...keys].map((path) => basename(path))).add('lost+found')
-  const isOurs = (name: string) => ours.has(name) || name.endsWith(NEW)
+  const isOurs = (name: string) => ours.has(name) || name.endsWith(NEW) || isCopy(name)
   const foreign = readdirSync(folder.path).find((name) => !isOurs(name))
   if (foreign === undefined) return
   const found = `it holds no Oncebox data but other files (such as ${JSON.stringify(foreign)})`
@@ -183,7 +190,7 @@ function writeDurably(path: string, text: string): void {
 }
 
 /** Makes a new name in a folder survive a power cut. Windows cannot open folders and needs no such thing. */
-function syncFolder(path: string): void {
+export function syncFolder(path: string): void {
   if (process.platform === 'win32') return
   const folder = openSync(path, 'r')
   fsyncSync(folder)

@@ -277,7 +277,7 @@ export function translate(cause: unknown): unknown {
   return isBusy(cause) ? overloaded() : cause
 }
 
-function isFull(cause: unknown): boolean {
+export function isFull(cause: unknown): boolean {
   return codeOf(cause).startsWith('SQLITE_FULL')
 }
 

@@ -28,7 +28,8 @@ import { createGroupCommit, type OnStep } from './group-commit.ts'
 import { createIdempotencyKeys, createIdempotencyRows } from './idempotency-keys.ts'
 import { createClockMarker, readClockMark, requireIntact, verifyKeys } from './instance.ts'
 import { requireIntactLog } from './log-check.ts'
-import { migrate, requireOwnTables, schemaVersion } from './migrate.ts'
+import { MIGRATIONS, migrate, requireOwnTables, schemaVersion } from './migrate.ts'
+import { copyBeforeMigration, removeOldCopies } from './migration-copy.ts'
 import { createPushKeys } from './push-keys.ts'
 import { createPushLists } from './push-lists.ts'
 import { createPushRemoval } from './push-removal.ts'
@@ -102,6 +103,10 @@ type Parts = {
 
 function serveFrom({ connection, keyring, lock, timers, options }: Parts) {
   const { database } = connection
+  const folder = dataFolder(options.dataDir)
+  const version = schemaVersion(database)
+  const isOld = version > 0 && version < MIGRATIONS.length
+  const copy = isOld ? copyBeforeMigration({ ...options, folder, version, now: options.systemNow() }) : null
   migrate(database)
   requireOwnTables(database)
   verifyKeys(connection, keyring)
@@ -119,7 +124,7 @@ function serveFrom({ connection, keyring, lock, timers, options }: Parts) {
     isFull: () => reserve.isSpent(),
   })
   const reserve = createReserve({
-    path: dataFolder(options.dataDir).reserve,
+    path: folder.reserve,
     measureFree: async () => (await freeSpace.measure()).free,
     onError: options.onError,
   })
@@ -140,7 +145,7 @@ function serveFrom({ connection, keyring, lock, timers, options }: Parts) {
   const { transact } = commits
   const audit = createAuditRows(connection)
   const fileRows = createFileRows(connection, () => setImmediate(removeDueFiles))
-  const fileFolder = createFiles(dataFolder(options.dataDir).files, options.onStep)
+  const fileFolder = createFiles(folder.files, options.onStep)
   const files = createFileStore({ files: fileFolder, rows: fileRows, transact, now })
   fileRows.giveUpUnfinished(now())
   const keys = createPushKeys(connection)
@@ -200,6 +205,8 @@ function serveFrom({ connection, keyring, lock, timers, options }: Parts) {
     keepUp: commits.keepUp,
     /** What SQLite says while a server starts, as a matter for the operator. */
     explainFailure: (cause: unknown) => explainFailure(database.filename, cause),
+    /** To be called once the start went well: copies from before earlier migrations are not needed any more. */
+    confirmStart: () => removeOldCopies(folder, copy),
     /** Whether the database answers. */
     isAlive: () => canRead(database),
     close,

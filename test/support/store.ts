@@ -17,6 +17,7 @@ export async function openTestStore(
     clock?: TestClock
     acceptClock?: boolean
     removeDamaged?: boolean
+    minFreeSpace?: number
     onError?: (cause: unknown) => void
     onWarning?: (warning: string) => void
   } = {},
@@ -32,7 +33,7 @@ export async function openTestStore(
     systemNow: clock.now,
     acceptClock: options.acceptClock ?? false,
     removeDamaged: options.removeDamaged ?? false,
-    minFreeSpace: 0,
+    minFreeSpace: options.minFreeSpace ?? 0,
     onError: options.onError ?? fail,
     onWarning: options.onWarning ?? (() => undefined),
     onFatal: fail,
