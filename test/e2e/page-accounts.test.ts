@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { createStage, type Started } from '../support/binary.ts'
 import { createVisitors, launchBrowser, skipBrowserTests } from '../support/chromium.ts'
+import { alterDatabase } from '../support/damage.ts'
 import { ADMIN, codeOf, MEMBER, PASSWORD, setupLinkOf, signIn } from '../support/tour.ts'
 
 const MODES: [string, BrowserContextOptions][] = [
@@ -228,6 +229,34 @@ describe.skipIf(skipBrowserTests).each(MODES)('in a browser %s', (_name, options
     expect(curl('-H', `Authorization: Bearer ${token}`, `${server.url}/api/v2/pushes/active`)).toContain(
       'not valid',
     )
+  })
+
+  test('the password is asked again before what gives power, and what was typed stays', async () => {
+    const server = await stage.start()
+    await server.command(['user', 'add', ADMIN, '--admin', '--password-stdin'], PASSWORD)
+    const page = await open(server)
+    await signIn(page, server.url, ADMIN)
+    // As sessions are from before the time was noted.
+    alterDatabase(server.dataDir, 'UPDATE sessions SET confirmed_at = 0, checksum = NULL')
+    await page.goto(`${server.url}/users/token`)
+    await page.fill('#name', 'for "scripts" & more')
+    await submit(page)
+    expect(await page.textContent('h1')).toBe('Confirm that it is you')
+    await page.fill('#password', 'not this one')
+    await submit(page)
+    expect(await page.textContent('#password-problem')).toContain('not your password')
+    await page.fill('#password', PASSWORD)
+    await submit(page)
+    expect(await page.textContent('.notice.good')).toContain('“for "scripts" & more”')
+    expect(await page.locator('.rows > li').count()).toBe(1)
+
+    await page.goto(`${server.url}/admin`)
+    await page.fill('#email', MEMBER)
+    await page.getByRole('button', { name: 'Make the link' }).click()
+    const invitation = ((await page.textContent('#link')) ?? '').trim()
+    await page.reload()
+    expect(await page.textContent('.notice')).toContain('still works')
+    expect((await page.context().request.get(invitation)).status()).toBe(200)
   })
 
   test('administrators invite, disable, reset and remove', async () => {

@@ -117,10 +117,13 @@ export function createConfirm({ answer, sessions, limit }: ConfirmationOptions):
   }
 }
 
+/** Far more than any form here has. */
+const MAX_KEPT = 50
+
 /** What was typed into the form that asked for this. Passwords and codes are typed again. */
 function Kept({ guest, form }: { guest: Member; form: Form }) {
   const typedAgain = ['form', 'username', 'password', ...(guest.account.hasTwoFactor ? ['code'] : [])]
-  const kept = form.fields.filter(([name]) => !typedAgain.includes(name))
+  const kept = form.fields.filter(([name]) => !typedAgain.includes(name)).slice(0, MAX_KEPT)
   return (
     <>
       {kept.map(([name, value], n) => (
