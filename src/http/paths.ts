@@ -55,8 +55,8 @@ export function canonicalPath(path: string, basePath: string): string {
   }
   if (canonical.length > 1 && canonical.endsWith('/')) canonical = canonical.slice(0, -1)
   // Nobody outside needs to know how the router tells them apart.
-  const prefix = [PREVIOUS_API_PREFIX, TRANSLATED_PREFIX].find((start) => canonical.startsWith(start))
-  if (prefix !== undefined) return prefix
+  if (canonical.startsWith(PREVIOUS_API_PREFIX)) return PREVIOUS_API_PREFIX
+  if (canonical.startsWith(TRANSLATED_PREFIX)) return TRANSLATED_PREFIX
   const isEndpoint = /^\/api\/v[12]\//.test(canonical) && canonical !== '/api/v2/openapi.json'
   if (isEndpoint && canonical.endsWith('.json')) return canonical.slice(0, -'.json'.length)
   return routedPath(canonical)
