@@ -21,12 +21,17 @@ export type ErrorCode =
 /** Messages by field, as the wire names the field: `{ payload: ["can't be blank"] }`. */
 export type FieldErrors = Record<string, string[]>
 
+/** What a person can do about something that is too large; `flag` is the server's. */
+export type SizeLimit = { of: 'text' | 'file' | 'files'; bytes: number; flag: string }
+
 export type ErrorDetails = {
   fields?: FieldErrors
   /** The same as codes, for whoever tells them in another language. */
   problems?: Problems
   /** Whole seconds after which trying again makes sense. */
   retryAfter?: number
+  /** The limit behind `too_large`, when a setting decides it. */
+  limit?: SizeLimit
   /** The limit of an address that a push would exceed; `roomAt` is null for one that never fits. */
   room?: { limit: 'pushes' | 'bytes'; most: number; roomAt: number | null }
   /** A form was sent by another person than the one who opened it, or by nobody who is known. */

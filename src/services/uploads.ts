@@ -113,8 +113,7 @@ function checkName(filename: string): string {
 }
 
 function tooLarge(bytes: number): DomainError {
-  return new DomainError(
-    'too_large',
-    `A file may have at most ${bytes} bytes (--max-file-bytes raises this).`,
-  )
+  const limit = { of: 'file', bytes, flag: '--max-file-bytes' } as const
+  const message = `A file may have at most ${bytes} bytes (${limit.flag} of the server raises this).`
+  return new DomainError('too_large', message, { limit })
 }

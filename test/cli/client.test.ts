@@ -606,6 +606,12 @@ describe('what cannot be used is told before anything is asked', () => {
     expect(trial.err).toEqual(['oncebox: There is nothing to hand over: the text is blank.'])
   })
 
+  test('a text that is too large is told with the limit of a text', async () => {
+    const trial = tryOut({ input: 'x'.repeat(12_000_000) })
+    expect(await trial.run('push')).toBe(1)
+    expect(trial.err[0]).toMatch(/a text 1048576 of them \(--max-payload-bytes of the server raises this\)/)
+  })
+
   test('what the server refuses is told with its flag', async () => {
     const trial = tryOut({ input: 'x' })
     expect(await trial.run('push', '--days', '200', '--views', '900')).toBe(1)

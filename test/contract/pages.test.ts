@@ -304,6 +304,21 @@ describe('forms', () => {
     expect(api.accounts().requireAccount('ann@example.org').disabledAt).toBeNull()
   })
 
+  test.each([
+    [
+      'multipart/form-data; boundary=x',
+      '--x\r\nContent-Disposition: form-data; name="push[payload]"\r\n\r\n',
+      '\r\n--x--',
+    ],
+    [FORM, 'push[payload]=', ''],
+  ])('with a text that is too large name the limit of a text: %s', async (type, before, after) => {
+    const body = `${before}${'x'.repeat(12_000_000)}${after}`
+    const refused = await fetchPage('/', { body, headers: { 'content-type': type, ...SAME } })
+    expect(refused.status).toBe(413)
+    expect(refused.text).toContain('The text is too large: at most 1 MB.')
+    expect(refused.text).toContain('--max-payload-bytes')
+  })
+
   test('that are large, or of another kind, are refused', async () => {
     const headers = { 'content-type': FORM, ...SAME }
     const large = await fetchPage('/sign-in', { body: `email=${'x'.repeat(70_000)}`, headers })

@@ -1,13 +1,13 @@
 // The bytes of a request's body, read with a limit and against a deadline.
 
-import { DomainError } from '../../domain/errors.ts'
+import { DomainError, type SizeLimit } from '../../domain/errors.ts'
 import { FREE_BYTES } from '../body-room.ts'
 import { exchangeOf } from '../exchange.ts'
 
 export type BodyLimits = {
   maxBytes: number
-  /** The flag that raises it, for the message. */
-  flag: string
+  /** The limit of a text, which decides it; null when no setting does. */
+  limit: SizeLimit | null
   /** Of a body that carries files, all in all. */
   maxStreamBytes: number
   /** A body that is small enough to hold must be there by then; a streamed one must have kept up. */
@@ -30,7 +30,8 @@ export function maxBodyBytes({ maxPayloadBytes }: Pick<Sizes, 'maxPayloadBytes'>
 export function bodyLimitsOf(sizes: Sizes, take: BodyLimits['take']): BodyLimits {
   const maxBytes = maxBodyBytes(sizes)
   const maxStreamBytes = maxBytes + sizes.maxFiles * (sizes.maxFileBytes + KIB)
-  return { maxBytes, flag: '--max-payload-bytes', maxStreamBytes, timeoutMs: TIMEOUT_MS, take }
+  const limit = { of: 'text', bytes: sizes.maxPayloadBytes, flag: '--max-payload-bytes' } as const
+  return { maxBytes, limit, maxStreamBytes, timeoutMs: TIMEOUT_MS, take }
 }
 
 /** Throws `too_large` as soon as the limit is passed, `too_slow` when it takes too long, `overloaded` without room. */
@@ -55,7 +56,7 @@ export async function* streamBody(
     for await (const chunk of arrived.body ?? []) {
       size += chunk.length
       if (size > maxStreamBytes)
-        throw tooLarge({ maxBytes: maxStreamBytes, flag: '--max-files or --max-file-bytes' })
+        throw tooLarge({ maxBytes: maxStreamBytes, limit: limitOfFiles(maxStreamBytes) })
       const elapsed = performance.now() - started
       const keepsUp = size >= (elapsed / 1000) * MIN_BYTES_PER_SECOND
       if (keepsUp) stayOpen()
@@ -91,11 +92,15 @@ async function withDeadline<T>(reading: Promise<T>, timeoutMs: number): Promise<
   }
 }
 
-function tooLarge({ maxBytes, flag }: Pick<BodyLimits, 'maxBytes' | 'flag'>): DomainError {
-  return new DomainError(
-    'too_large',
-    `The body of a request may have at most ${maxBytes} bytes (${flag} raises this).`,
-  )
+export function tooLarge({ maxBytes, limit }: Pick<BodyLimits, 'maxBytes' | 'limit'>): DomainError {
+  const whole = `The body of a request may have at most ${maxBytes} bytes`
+  if (limit === null) return new DomainError('too_large', `${whole}.`)
+  const text = limit.of === 'text' ? `, and a text ${limit.bytes} of them` : ''
+  return new DomainError('too_large', `${whole}${text} (${limit.flag} of the server raises this).`, { limit })
+}
+
+function limitOfFiles(bytes: number): SizeLimit {
+  return { of: 'files', bytes, flag: '--max-files or --max-file-bytes' }
 }
 
 function tooSlow(): DomainError {

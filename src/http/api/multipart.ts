@@ -3,8 +3,9 @@
 import { type EventEmitter, once } from 'node:events'
 import type { Readable } from 'node:stream'
 import { Busboy, type BusboyInstance } from '@fastify/busboy'
-import { DomainError, isDomainError } from '../../domain/errors.ts'
+import { DomainError, isDomainError, type SizeLimit } from '../../domain/errors.ts'
 import { ANY_TYPE } from '../../domain/files.ts'
+import { tooLarge } from './body.ts'
 import { readFilename } from './file-part-name.ts'
 
 export type FilePart = { filename: string; contentType: string; content: AsyncIterable<Uint8Array> }
@@ -13,8 +14,8 @@ export type MultipartOptions = {
   contentType: string
   /** Bytes of all text parts together. */
   maxTextBytes: number
-  /** The flag that raises it, for the message. */
-  flag: string
+  /** The setting that decides it. */
+  limit: SizeLimit | null
   /** Takes room in memory for so many bytes of text. Throws when there is none. */
   take: (bytes: number) => void
   /** Reads the content to its end or throws; what it returns is the value of the part. */
@@ -171,18 +172,13 @@ async function readFile(file: FilePart, { onFile }: MultipartOptions): Promise<u
   return onFile({ ...file, content: whole() })
 }
 
-function createTextReader({ maxTextBytes, flag, take }: MultipartOptions) {
+function createTextReader({ maxTextBytes, limit, take }: MultipartOptions) {
   let left = maxTextBytes
   return async (content: Readable): Promise<string> => {
     const chunks: Uint8Array[] = []
     for await (const chunk of content) {
       left -= chunk.length
-      if (left < 0) {
-        throw new DomainError(
-          'too_large',
-          `The fields may have at most ${maxTextBytes} bytes (${flag} raises this).`,
-        )
-      }
+      if (left < 0) throw tooLarge({ maxBytes: maxTextBytes, limit })
       take(chunk.length)
       chunks.push(chunk)
     }

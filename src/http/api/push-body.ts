@@ -51,11 +51,11 @@ async function readObject(request: Request, options: PushBodyOptions): Promise<u
 }
 
 async function readParts(request: Request, contentType: string, options: PushBodyOptions) {
-  const { maxBytes, flag, take, onFile, onPart } = options
+  const { maxBytes, limit, take, onFile, onPart } = options
   const parts = await readMultipart(streamBody(request, options), {
     contentType,
     maxTextBytes: maxBytes,
-    flag,
+    limit,
     take: (bytes) => take(request, bytes),
     onFile,
     ...(onPart === undefined ? {} : { onPart }),

@@ -1,18 +1,16 @@
 // What is told beside the form when a push was not created: a status and a sentence for each refusal.
 
 import type { DomainError } from '../../domain/errors.ts'
-import type { PushLimits } from '../../domain/new-push.ts'
 import type { Refused } from './create-page.tsx'
 import type { Guest } from './guest.ts'
 import { explainRoom } from './room.ts'
 
 type Why = Omit<Refused, 'typed'>
 
+const TOO_LARGE = { text: 'too_large_text', file: 'too_large_file', files: 'too_large_files' } as const
+
 /** Null for a refusal that the form has nothing to say about. */
-export function explainRefusal(
-  { code, details }: DomainError,
-  { guest, limits }: { guest: Guest; limits: PushLimits },
-): Why | null {
+export function explainRefusal({ code, details }: DomainError, guest: Guest): Why | null {
   const { say, bytes } = guest.words
   const retry = (seconds: number) => ({ 'retry-after': String(seconds) })
   switch (code) {
@@ -37,8 +35,11 @@ export function explainRefusal(
       return { status: 429, message, headers: retry(retryAfter) }
     }
     case 'too_large': {
-      const message = say('error_too_large', { size: bytes(limits.fileBytes) })
-      return { status: 413, message, headers: { connection: 'close' } }
+      const { limit } = details
+      const headers = { connection: 'close' }
+      if (limit === undefined) return { status: 413, message: say('error_too_large'), headers }
+      const named = { size: bytes(limit.bytes), flag: limit.flag }
+      return { status: 413, message: say(TOO_LARGE[limit.of], named), headers }
     }
     default:
       return null

@@ -123,7 +123,7 @@ export function createCreatePage(options: CreatePageOptions) {
 
   /** With everything that was typed, and what was wrong beside each field. */
   function refuse(cause: unknown, sending: Sending): Response {
-    const why = isDomainError(cause) ? explainRefusal(cause, { guest: sending.guest, limits }) : null
+    const why = isDomainError(cause) ? explainRefusal(cause, sending.guest) : null
     if (why === null) throw cause
     const { guest, typed } = sending
     const made = why.isOfSomebodyElse === true ? null : findMade(sending)

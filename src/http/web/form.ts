@@ -13,7 +13,7 @@ export type Form = {
 const MAX_BYTES = 64 * 1024
 const LIMITS = {
   maxBytes: MAX_BYTES,
-  flag: 'nothing',
+  limit: null,
   maxStreamBytes: MAX_BYTES,
   timeoutMs: 30_000,
   // Too small to fill the memory with.

@@ -472,7 +472,10 @@ export const de: Catalogue = {
   error_too_slow: 'Die Anfrage kam zu langsam an.',
   error_conflict:
     'Inzwischen hat sich etwas geändert. Gehen Sie zurück, laden Sie neu und versuchen Sie es erneut.',
-  error_too_large: 'Das ist zu groß: höchstens {size}.',
+  error_too_large: 'Das ist zu groß.',
+  too_large_text: 'Der Text ist zu groß: höchstens {size}. {flag} am Server erhöht das.',
+  too_large_file: 'Eine Datei ist zu groß: jeweils höchstens {size}. {flag} am Server erhöht das.',
+  too_large_files: 'Die Dateien sind zusammen zu groß: höchstens {size}. {flag} am Server erhöht das.',
   error_unsupported_type: 'Die Anfrage hat ein Format, das hier nicht bekannt ist.',
   error_unknown_host:
     'Dieser Server antwortet nicht auf diesen Namen. Geben Sie beim Start mit --base-url seine Adresse an.',

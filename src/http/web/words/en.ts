@@ -453,7 +453,10 @@ export const en = {
   error_wrong_method: 'This address is not asked like that.',
   error_too_slow: 'The request took too long to arrive.',
   error_conflict: 'Something changed meanwhile. Go back, reload the page and try again.',
-  error_too_large: 'That is too large: at most {size}.',
+  error_too_large: 'That is too large.',
+  too_large_text: 'The text is too large: at most {size}. The server’s {flag} raises this.',
+  too_large_file: 'A file is too large: at most {size} each. The server’s {flag} raises this.',
+  too_large_files: 'The files are too large together: at most {size}. The server’s {flag} raises this.',
   error_unsupported_type: 'The request has a form that is not known here.',
   error_unknown_host:
     'This server does not answer to that name. Start it with --base-url to name its address.',

@@ -468,7 +468,13 @@ export const es: Catalogue = {
   error_wrong_method: 'Esta dirección no admite ese tipo de solicitud.',
   error_too_slow: 'La solicitud tardó demasiado en llegar.',
   error_conflict: 'Algo cambió mientras tanto. Vuelva atrás, recargue la página e inténtelo de nuevo.',
-  error_too_large: 'Es demasiado grande: {size} como máximo.',
+  error_too_large: 'Es demasiado grande.',
+  too_large_text:
+    'El texto es demasiado grande: {size} como máximo. La opción {flag} del servidor aumenta este límite.',
+  too_large_file:
+    'Un archivo es demasiado grande: {size} como máximo cada uno. La opción {flag} del servidor aumenta este límite.',
+  too_large_files:
+    'Los archivos juntos son demasiado grandes: {size} como máximo. La opción {flag} del servidor aumenta este límite.',
   error_unsupported_type: 'La solicitud tiene un formato desconocido.',
   error_unknown_host:
     'Este servidor no responde a ese nombre. Inícielo con --base-url para indicar su dirección.',

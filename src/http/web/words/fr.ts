@@ -470,7 +470,13 @@ export const fr: Catalogue = {
   error_wrong_method: 'Cette adresse ne s’utilise pas ainsi.',
   error_too_slow: 'La requête a mis trop de temps à arriver.',
   error_conflict: 'Quelque chose a changé entre-temps. Revenez en arrière, rechargez la page et réessayez.',
-  error_too_large: 'C’est trop volumineux : {size} au maximum.',
+  error_too_large: 'C’est trop volumineux.',
+  too_large_text:
+    'Le texte est trop volumineux : {size} au maximum. Le réglage {flag} du serveur relève cette limite.',
+  too_large_file:
+    'Un fichier est trop volumineux : {size} au maximum chacun. Le réglage {flag} du serveur relève cette limite.',
+  too_large_files:
+    'Les fichiers sont trop volumineux ensemble : {size} au maximum. Le réglage {flag} du serveur relève cette limite.',
   error_unsupported_type: 'Le format de la requête n’est pas connu ici.',
   error_unknown_host:
     'Ce serveur ne répond pas à ce nom. Démarrez-le avec --base-url pour indiquer son adresse.',

@@ -421,7 +421,10 @@ export const ja: Catalogue = {
   error_wrong_method: 'このアドレスでは、その方法のリクエストを受け付けていません。',
   error_too_slow: 'リクエストの受信に時間がかかりすぎました。',
   error_conflict: '途中で何かが変更されました。戻ってページを再読み込みし、もう一度お試しください。',
-  error_too_large: '大きすぎます。最大 {size} です。',
+  error_too_large: '大きすぎます。',
+  too_large_text: '文章が大きすぎます。最大 {size} です。サーバーの {flag} で増やせます。',
+  too_large_file: 'ファイルが大きすぎます。1 個あたり最大 {size} です。サーバーの {flag} で増やせます。',
+  too_large_files: 'ファイルの合計が大きすぎます。最大 {size} です。サーバーの {flag} で増やせます。',
   error_unsupported_type: 'このリクエストの形式には対応していません。',
   error_unknown_host:
     'このサーバーはその名前では応答しません。--base-url でアドレスを指定して起動してください。',
