@@ -101,7 +101,7 @@ export function newAccountProblems({ email, password }: { email: string; passwor
 /** What is wrong with the name of an API token, or null. */
 export function tokenNameProblem(name: string): Problem | null {
   if (name.trim() === '') return { code: 'blank' }
-  if (name.length > MAX_TOKEN_NAME_LENGTH)
+  if ([...name].length > MAX_TOKEN_NAME_LENGTH)
     return { code: 'too_long_characters', limit: MAX_TOKEN_NAME_LENGTH }
   return /\p{Cc}/u.test(name) ? { code: 'control_characters' } : null
 }

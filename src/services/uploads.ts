@@ -108,7 +108,7 @@ async function drain(content: AsyncIterable<Uint8Array>): Promise<void> {
 
 function checkName(filename: string): string {
   const name = cleanFilename(filename)
-  if (name.length <= MAX_FILENAME_CHARACTERS) return name
+  if ([...name].length <= MAX_FILENAME_CHARACTERS) return name
   throw invalidFields({ files: [{ code: 'filename_too_long', limit: MAX_FILENAME_CHARACTERS }] })
 }
 

@@ -157,6 +157,14 @@ describe('what went wrong leaves nothing behind', () => {
   })
 })
 
+test('a file name may have 255 characters, wherever in Unicode they stand', async () => {
+  const filename = '𝔫'.repeat(255)
+  const named = await api.create({ payload: 'x', files: [{ filename, data: '' }] }, { token })
+  expect(named.files).toEqual([{ filename, content_type: 'application/octet-stream', size: 0 }])
+  const longer = [{ filename: `${filename}𝔫`, data: '' }]
+  expect((await api.post({ payload: 'x', files: longer }, { token })).status).toBe(422)
+})
+
 test('an upload of an account that is removed meanwhile becomes nobody’s push', async () => {
   const body = multipart([part(noise(MIB))])
   const removed = Promise.withResolvers<void>()

@@ -113,5 +113,7 @@ test('addresses, passwords and names of tokens', () => {
   expect(passwordProblem('twelve chars')).toBeNull()
   expect(passwordProblem('x'.repeat(1025))).toEqual({ code: 'too_long_bytes', limit: 1024 })
   expect(tokenNameProblem(' ')).toEqual({ code: 'blank' })
+  expect(tokenNameProblem('🐴'.repeat(100))).toBeNull()
+  expect(tokenNameProblem('🐴'.repeat(101))).toEqual({ code: 'too_long_characters', limit: 100 })
   expect(tokenNameProblem('a\u001b[31m')).toEqual({ code: 'control_characters' })
 })

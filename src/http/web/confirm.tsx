@@ -7,7 +7,7 @@ import type { SignInLimit } from '../sign-in-limit.ts'
 import type { Form } from './form.ts'
 import type { Member } from './guest.ts'
 import type { AnswerGuest } from './page.tsx'
-import { FormToken, Input, Notice } from './parts.tsx'
+import { FormToken, Input, RefusedNotice } from './parts.tsx'
 import { orTooMany, tooMany } from './sign-in.tsx'
 import type { WordKey } from './words/words.ts'
 
@@ -57,9 +57,9 @@ export function createConfirm({ answer, sessions, limit }: ConfirmationOptions):
         <h1>{say('confirm_title')}</h1>
         <p class="lead">{say('confirm_lead', { page: say(place.title) })}</p>
         {notice === undefined ? null : (
-          <Notice kind="bad">
+          <RefusedNotice>
             <p>{notice}</p>
-          </Notice>
+          </RefusedNotice>
         )}
         <form method="post" action={guest.href(guest.path)} class="narrow">
           <FormToken guest={guest} />

@@ -4,7 +4,7 @@ import { MAX_NAME_CHARACTERS, MAX_NOTE_CHARACTERS, type PushLimits } from '../..
 import type { Problems } from '../../domain/problems.ts'
 import type { Unseen } from './create-sender.ts'
 import type { Guest } from './guest.ts'
-import { Field, Input, Tick } from './parts.tsx'
+import { Field, Input, maxLengthOf, PassphraseInput, Tick } from './parts.tsx'
 import type { WordKey } from './words/words.ts'
 
 /** What was typed, by the names of the fields; '' for what was not. */
@@ -84,10 +84,10 @@ export function Protection({ guest, limits, typed, texts }: PartProps) {
     typed(field) === '' ? preset : typed(field) === 'true'
   return (
     <>
-      <Input
+      <PassphraseInput
+        words={guest.words}
         id="passphrase"
         name="push[passphrase]"
-        type="password"
         label={say('passphrase_optional')}
         hint={say('passphrase_hint')}
         problem={texts.passphrase}
@@ -126,11 +126,11 @@ export function Labels({ guest, typed, texts }: PartProps) {
         hint={say('name_hint')}
         problem={texts.name}
         value={typed('name')}
-        attributes={{ maxlength: MAX_NAME_CHARACTERS, autocomplete: 'off' }}
+        attributes={{ maxlength: maxLengthOf(MAX_NAME_CHARACTERS), autocomplete: 'off' }}
       />
       <Field id="note" label={say('note')} hint={say('note_hint')} problem={texts.note}>
         {(describes) => (
-          <textarea name="push[note]" rows={3} maxlength={MAX_NOTE_CHARACTERS} {...describes}>
+          <textarea name="push[note]" rows={3} maxlength={maxLengthOf(MAX_NOTE_CHARACTERS)} {...describes}>
             {typed('note')}
           </textarea>
         )}

@@ -10,7 +10,7 @@ import { newUnseen, openerOf, type Unseen } from './create-sender.ts'
 import type { Guest } from './guest.ts'
 import { LocalhostNotice } from './localhost-notice.tsx'
 import type { AnswerGuest } from './page.tsx'
-import { Notice } from './parts.tsx'
+import { RefusedNotice } from './parts.tsx'
 
 /** A form that is shown again, and why. */
 export type Refused = {
@@ -19,6 +19,8 @@ export type Refused = {
   message: string
   headers?: AnswerHeaders
   problems?: Problems
+  /** It came with files, which a browser does not fill in again. */
+  forgetsFiles?: boolean
   /** The push that the form has made before, for its link; a form that is sent again makes another one. */
   madeUrlToken?: string | null
   /** Where the key of the form is used up. */
@@ -76,11 +78,11 @@ export function createShowForm({ limits, answer, marks, wordlist }: CreatePagePa
 
 function WhyRefused({ guest, refused }: { guest: Guest; refused: Refused }) {
   const { href, words } = guest
-  const { typed, message, madeUrlToken = null, isOfSomebodyElse = false } = refused
+  const { message, forgetsFiles = false, madeUrlToken = null, isOfSomebodyElse = false } = refused
   return (
-    <Notice kind="bad">
+    <RefusedNotice>
       <p>{message}</p>
-      {typed('kind') === 'file' ? <p data-forgotten>{words.say('files_again')}</p> : null}
+      {forgetsFiles ? <p data-forgotten>{words.say('files_again')}</p> : null}
       {madeUrlToken === null ? null : (
         <a href={href(`/p/${madeUrlToken}/preview`)}>{words.say('create_made')}</a>
       )}
@@ -89,6 +91,6 @@ function WhyRefused({ guest, refused }: { guest: Guest; refused: Refused }) {
           {words.say('form_sign_in')}
         </a>
       ) : null}
-    </Notice>
+    </RefusedNotice>
   )
 }

@@ -37,6 +37,7 @@ type Sending = {
   fields: Record<string, string>
   typed: Typed
   made: Made | null
+  hasFiles: boolean
 }
 
 export function createCreatePage(options: CreatePageOptions) {
@@ -47,7 +48,8 @@ export function createCreatePage(options: CreatePageOptions) {
     requireSameOrigin(guest.exchange)
     const upload = uploads.begin({ isFingerprinted: true })
     const fields: Record<string, string> = {}
-    const sending: Sending = { guest, upload, fields, typed: (field) => fields[field] ?? '', made: null }
+    const typed = (field: string) => fields[field] ?? ''
+    const sending: Sending = { guest, upload, fields, typed, made: null, hasFiles: false }
     try {
       const push = await readPush(sending)
       const { urlToken } = await createOnce(push, sending)
@@ -78,6 +80,7 @@ export function createCreatePage(options: CreatePageOptions) {
   async function readWire(sending: Sending): Promise<Wire> {
     const { guest, fields } = sending
     const onFile = async (file: FilePart) => {
+      sending.hasFiles = true
       prepareForFiles(sending)
       await sending.upload.add(file)
     }
@@ -87,11 +90,16 @@ export function createCreatePage(options: CreatePageOptions) {
     }
     const { request } = guest.exchange
     const wire = await readPushFields(request, { ...body, wrappers: ['push'], onFile, onPart })
-    const { files: _, payload, ...rest } = wire
+    const { files: _, ...rest } = wire
     // A form without files may come in one piece, of whose parts nobody was told.
     for (const [name, value] of Object.entries(wire)) if (typeof value === 'string') fields[name] = value
     // Forms end lines with CR LF, whatever was typed.
-    return { ...rest, ...(typeof payload === 'string' ? { payload: payload.replaceAll('\r\n', '\n') } : {}) }
+    return Object.fromEntries(
+      Object.entries(rest).map(([name, value]) => [
+        name,
+        typeof value === 'string' ? value.replaceAll('\r\n', '\n') : value,
+      ]),
+    )
   }
 
   /** Before any of a file is read: whether it may be sent, and whether it was sent before, when it is not stored again. */
@@ -125,10 +133,10 @@ export function createCreatePage(options: CreatePageOptions) {
   function refuse(cause: unknown, sending: Sending): Response {
     const why = isDomainError(cause) ? explainRefusal(cause, sending.guest) : null
     if (why === null) throw cause
-    const { guest, typed } = sending
+    const { guest, typed, hasFiles: forgetsFiles } = sending
     const made = why.isOfSomebodyElse === true ? null : findMade(sending)
     const again = made === null ? {} : { message: guest.words.say('problem_key_reused'), isKeyUsed: true }
-    return show(guest, { ...why, ...again, typed, madeUrlToken: made?.urlToken ?? null })
+    return show(guest, { ...why, ...again, typed, forgetsFiles, madeUrlToken: made?.urlToken ?? null })
   }
 
   /** What the form has made, of which the person should know: perhaps the answer was lost. */

@@ -38,13 +38,18 @@ type FieldProps = {
   children: (describes: Described) => JSX.Element
 }
 
-/** Ties a control to its hint and its problem. */
-export type Described = { id: string; 'aria-describedby': string; 'aria-invalid'?: 'true' }
+/** Ties a control to its hint and its problem; the first one with a problem gets the focus. */
+export type Described = {
+  id: string
+  'aria-describedby': string
+  'aria-invalid'?: 'true'
+  autofocus?: true
+}
 
 /** The problem is there from the start, empty, so that a script finds the place for it. */
 export function Field({ id, label, hint, problem, children }: FieldProps) {
   const describes: Described = { id, 'aria-describedby': `${id}-hint ${id}-problem` }
-  if (problem !== undefined) describes['aria-invalid'] = 'true'
+  if (problem !== undefined) Object.assign(describes, { 'aria-invalid': 'true', autofocus: true })
   return (
     <div class="field">
       <label for={id}>{label}</label>
@@ -71,6 +76,34 @@ export function Input({ name, type = 'text', value, attributes, ...field }: Inpu
   return (
     <Field {...field}>{(describes) => h('input', { name, type, value, ...attributes, ...describes })}</Field>
   )
+}
+
+/**
+ * A passphrase, typed unseen. A script adds a button that shows it: nobody can look a mistyped one up, so that it would lock
+ * everybody out.
+ */
+export function PassphraseInput({ words, ...input }: Omit<InputProps, 'type'> & { words: Words }) {
+  return (
+    <div class="unseen">
+      <Input {...input} type="password" />
+      <button
+        type="button"
+        class="quiet"
+        hidden
+        aria-controls={input.id}
+        data-shows={input.id}
+        data-show={words.say('show')}
+        data-hide={words.say('hide')}
+      >
+        {words.say('show')}
+      </button>
+    </div>
+  )
+}
+
+/** What `maxlength` has to be for so many characters: browsers count UTF-16 units, of which a character has up to two. */
+export function maxLengthOf(characters: number): number {
+  return 2 * characters
 }
 
 type TickProps = {
@@ -126,6 +159,15 @@ export type NoticeKind = 'good' | 'bad' | 'plain'
 export function Notice({ kind, children }: { kind: NoticeKind; children: ComponentChildren }) {
   return (
     <div class={`notice ${kind}`} role={kind === 'bad' ? 'alert' : 'status'}>
+      {children}
+    </div>
+  )
+}
+
+/** Why a form was refused: it has the focus, so that a keyboard goes on from there. */
+export function RefusedNotice({ children }: { children: ComponentChildren }) {
+  return (
+    <div class="notice bad" role="alert" tabIndex={-1} autofocus>
       {children}
     </div>
   )

@@ -2,7 +2,7 @@
 
 import type { Push } from '../../domain/push.ts'
 import type { Guest } from './guest.ts'
-import { Field, FormToken } from './parts.tsx'
+import { FormToken, PassphraseInput } from './parts.tsx'
 
 export type ReceiveFormProps = {
   guest: Guest
@@ -28,16 +28,15 @@ export function ReceiveForm(props: ReceiveFormProps) {
       {isAgain ? null : <p class="lead">{say(isOwner ? 'receive_owner' : 'receive_lead')}</p>}
       {push.retrievalStep && !isOwner ? <p>{say('receive_step')}</p> : null}
       {push.passphraseRequired ? (
-        <Field
+        <PassphraseInput
+          words={guest.words}
           id={`${idPrefix}passphrase`}
+          name="passphrase"
           label={say('passphrase')}
           hint={say('receive_passphrase_hint')}
           problem={problem}
-        >
-          {(describes) => (
-            <input name="passphrase" type="password" autocomplete="off" required {...describes} />
-          )}
-        </Field>
+          attributes={{ autocomplete: 'off', required: true }}
+        />
       ) : null}
       <button type="submit" class="primary">
         {say('receive_submit')}

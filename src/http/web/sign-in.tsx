@@ -8,7 +8,7 @@ import { noSessionCookie, sessionCookie } from './cookies.ts'
 import type { Form } from './form.ts'
 import type { Guest, Member } from './guest.ts'
 import type { AnswerGuest } from './page.tsx'
-import { Input, Notice } from './parts.tsx'
+import { Input, RefusedNotice } from './parts.tsx'
 
 export type SignInPageOptions = {
   answer: AnswerGuest
@@ -35,9 +35,9 @@ export function createSignInPages({ answer, sessions, limit, signups }: SignInPa
       <>
         <h1>{say('sign_in_title')}</h1>
         {notice === undefined ? null : (
-          <Notice kind="bad">
+          <RefusedNotice>
             <p>{notice}</p>
-          </Notice>
+          </RefusedNotice>
         )}
         {next !== '' && status === 200 ? <p>{say('sign_in_needed')}</p> : null}
         <form method="post" action={guest.href('/sign-in')} class="narrow">
@@ -104,9 +104,9 @@ export function createSignInPages({ answer, sessions, limit, signups }: SignInPa
       <>
         <h1>{say('code_title')}</h1>
         {notice === undefined ? null : (
-          <Notice kind="bad">
+          <RefusedNotice>
             <p>{notice}</p>
-          </Notice>
+          </RefusedNotice>
         )}
         <form method="post" action={guest.href('/sign-in/code')} class="narrow">
           <input type="hidden" name="pending" value={pending} />

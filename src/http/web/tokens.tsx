@@ -7,7 +7,7 @@ import { answerSeeOther } from '../answers.ts'
 import type { Form } from './form.ts'
 import type { Member } from './guest.ts'
 import type { AnswerGuest } from './page.tsx'
-import { CopyButton, FormToken, Input, Moment, Notice, problemText } from './parts.tsx'
+import { CopyButton, FormToken, Input, Moment, maxLengthOf, Notice, problemText } from './parts.tsx'
 
 export type TokenPageOptions = { answer: AnswerGuest; apiTokens: ApiTokens }
 
@@ -33,7 +33,7 @@ export function createTokenPages({ answer, apiTokens }: TokenPageOptions) {
               hint={say('token_name_hint')}
               problem={problem}
               value={name}
-              attributes={{ maxlength: MAX_TOKEN_NAME_LENGTH, autocomplete: 'off' }}
+              attributes={{ maxlength: maxLengthOf(MAX_TOKEN_NAME_LENGTH), autocomplete: 'off' }}
             />
             <button type="submit" class="primary">
               {say('token_create')}

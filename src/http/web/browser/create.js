@@ -195,8 +195,9 @@ function send() {
     told.textContent = ''
     bar.value = 0
     problem.textContent = text
+    // Without a text the page says what was wrong, and has the focus there.
     if (text === '') progress.hidden = true
-    submit.focus()
+    else submit.focus()
   }
 
   /** What came of it is not known: the same key finds out. */
@@ -223,6 +224,6 @@ function showRefusal(html) {
   const answeredKey = answered.querySelector('[name="push[idempotency_key]"]')
   if (answeredKey !== null) key.value = answeredKey.value
   keepKey()
-  notice.scrollIntoView({ block: 'nearest' })
+  notice.focus()
   return true
 }
