@@ -23,5 +23,5 @@ export async function openAccounts(
   const store = openAccountStore({ dataDir, now, onError, create })
   const accounts = createAccounts(store)
   const apiTokens = createApiTokens({ apiTokens: store.apiTokens, accounts })
-  return { dataDir, owner: store.owner, accounts, apiTokens, close: async () => store.close() }
+  return { dataDir, owner: store.owner, accounts, apiTokens, close: store.close }
 }

@@ -79,8 +79,17 @@ async function measureStore(dataDir: string): Promise<Step[]> {
   const next = () => made[turn++ % made.length] as StoredPush
   const open = () => ({ content: null, isOwnLook: false })
   const claim = await time(() => store.pushes.claimView({ lookup: next().lookup, visit: VISIT, open }))
+  const refuse = await time(() =>
+    store.pushes.refusePassphrase({ id: next().id, visit: VISIT, wrong: false, maxTries: 0 }),
+  )
+  const claimAfter = await time(() => store.pushes.claimView({ lookup: next().lookup, visit: VISIT, open }))
   await close()
-  return [{ name: `read its rows and claim the view, durably (${AT_ONCE} at once)`, microseconds: claim }]
+  const durably = `durably (${AT_ONCE} at once)`
+  return [
+    { name: `read its rows and claim the view, ${durably}`, microseconds: claim },
+    { name: `write down a failed visit, ${durably}`, microseconds: refuse },
+    { name: `claim a view of a push with failed visits, ${durably}`, microseconds: claimAfter },
+  ]
 }
 
 /** Everything around: parsing, limits, routing, log line, answer. */

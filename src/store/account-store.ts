@@ -15,6 +15,7 @@ import {
   requireDataFolder,
 } from './data-folder.ts'
 import { type Connection, explainFailure, openConnection } from './database.ts'
+import { createDoubtfulKeys } from './doubtful-keys.ts'
 import { createFileRows } from './file-rows.ts'
 import { whileOpening } from './folder-lock.ts'
 import { createGroupCommit } from './group-commit.ts'
@@ -55,13 +56,15 @@ export function openAccountStore({ dataDir, now, onError, create }: AccountStore
   const files = createFileRows(connection, () => undefined)
   const keys = createPushKeys(connection)
   const onDestroyed = () => undefined
+  const doubtfulKeys = createDoubtfulKeys({ connection, keys, transact, onDestroyed, onError })
   const idempotency = createIdempotencyRows(connection, onDestroyed)
-  const rows = createPushRows({ connection, audit, keys, files, idempotency, onDestroyed })
-  const close = () => {
+  const rows = createPushRows({ connection, audit, keys, doubtfulKeys, files, idempotency, onDestroyed })
+  const close = async () => {
+    await doubtfulKeys.idle()
     truncateLog(connection.database)
     connection.close()
   }
-  const removal = createPushRemoval({ connection, rows, audit, transact, now })
+  const removal = createPushRemoval({ connection, rows, audit, doubtfulKeys, transact, now })
   const shared = { connection, rows, removal, transact, now, damage: createDamage(onError) }
   return {
     accounts: createAccounts(shared),

@@ -5,6 +5,7 @@ import { DamageError } from '../domain/errors.ts'
 import type { Now } from '../domain/time.ts'
 import type { AuditRows } from './audit-rows.ts'
 import type { Connection } from './database.ts'
+import type { DoubtfulKeys } from './doubtful-keys.ts'
 import type { Transact } from './group-commit.ts'
 import { isIntactPush, type PushRow, type PushRows } from './push-rows.ts'
 import { auditEntries } from './schema.ts'
@@ -28,11 +29,13 @@ export type PushRemovalOptions = {
   connection: Connection
   rows: Pick<PushRows, 'remove' | 'writeLog' | 'findRaw' | 'requireIntactSecrets'>
   audit: Pick<AuditRows, 'shorten'>
+  doubtfulKeys: Pick<DoubtfulKeys, 'idle'>
   transact: Transact
   now: Now
 }
 
-export function createPushRemoval({ connection, rows, audit, transact, now }: PushRemovalOptions) {
+export function createPushRemoval(options: PushRemovalOptions) {
+  const { connection, rows, audit, doubtfulKeys, transact, now } = options
   const { orm, database } = connection
   const scan = database.prepare<{ id: number; pushId: number }, { after: number }>(
     `SELECT id, push_id AS pushId FROM audit_entries WHERE id > $after ORDER BY id LIMIT ${SCAN_STEP}`,
@@ -59,6 +62,7 @@ export function createPushRemoval({ connection, rows, audit, transact, now }: Pu
     await removeEntriesOf(new Set(pushIds))
     for (let from = 0; from < pushIds.length; from += PUSH_STEP)
       await transact(() => pushIds.slice(from, from + PUSH_STEP).forEach(removeWithRest))
+    await doubtfulKeys.idle()
   }
 
   /** Within a transaction. With the entries of visits that came while its log was searched for. */

@@ -7,6 +7,7 @@ import { DamageError } from '../domain/errors.ts'
 import type { Push } from '../domain/push.ts'
 import { type AuditRows, EMPTY_LOG, type Log } from './audit-rows.ts'
 import type { Connection } from './database.ts'
+import type { DoubtfulKeys } from './doubtful-keys.ts'
 import type { FileRows } from './file-rows.ts'
 import type { IdempotencyRows } from './idempotency-keys.ts'
 import { placeholdersOf } from './placeholders.ts'
@@ -45,6 +46,7 @@ export type PushRowsOptions = {
   connection: Connection
   audit: AuditRows
   keys: PushKeys
+  doubtfulKeys: Pick<DoubtfulKeys, 'note'>
   files: FileRows
   idempotency: Pick<IdempotencyRows, 'forgetAnswerOf'>
   /** Told when something is destroyed, so that the write-ahead log gets emptied after the commit. */
@@ -52,7 +54,7 @@ export type PushRowsOptions = {
 }
 
 export function createPushRows(options: PushRowsOptions) {
-  const { connection, audit, keys, files, idempotency, onDestroyed } = options
+  const { connection, audit, keys, doubtfulKeys, files, idempotency, onDestroyed } = options
   const { orm, database } = connection
   const id = sql.placeholder('id')
   const insertPush = prepareInsert(database, pushes)
@@ -62,10 +64,6 @@ export function createPushRows(options: PushRowsOptions) {
   const findByLookup = prepareFind(database, pushes, 'lookup')
   const findSecrets = database.prepare<StoredSecrets, { id: number }>(FIND_SECRETS)
   const findKey = database.prepare<Omit<StoredSecrets, 'payload'>, { id: number }>(FIND_KEY)
-  // Without an index, for the rare push whose own row is damaged.
-  const countSlot = database.prepare<{ n: number }, { keySlot: number }>(
-    'SELECT count(*) AS n FROM push_secrets WHERE key_slot = $keySlot',
-  )
   const deleteSecrets = orm.delete(pushSecrets).where(eq(pushSecrets.pushId, id)).prepare()
   const deletePush = orm.delete(pushes).where(eq(pushes.id, id)).prepare()
   // An update that names expired_on rewrites three indexes, and most visits do not expire a push: hence two.
@@ -137,12 +135,12 @@ export function createPushRows(options: PushRowsOptions) {
     orm.update(pushes).set({ ownerId: null, checksum }).where(eq(pushes.ownerId, ownerId)).run()
   }
 
-  /** A slot that was altered on disk may be another push's: then that is left alone. */
+  /** A slot that was altered on disk may be another push's. */
   function destroyKey(pushId: number): void {
     const row = findKey.get({ id: pushId })
     if (row === null) return
-    const isItsOwn = isIntact(row, checksumOfSecrets(pushId, row)) || countSlot.get(row)?.n === 1
-    if (isItsOwn) keys.destroy(row.keySlot)
+    if (isIntact(row, checksumOfSecrets(pushId, row))) keys.destroy(row.keySlot)
+    else doubtfulKeys.note(row.keySlot)
   }
 
   function getSecrets(pushId: number): SealedSecrets | null {

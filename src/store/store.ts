@@ -18,6 +18,7 @@ import {
   refuseBereft,
 } from './data-folder.ts'
 import { type Connection, explainFailure, openConnection } from './database.ts'
+import { createDoubtfulKeys } from './doubtful-keys.ts'
 import { createExpiry } from './expiry.ts'
 import { createFileRows } from './file-rows.ts'
 import { createFileStore } from './file-store.ts'
@@ -150,10 +151,20 @@ function serveFrom({ connection, keyring, lock, timers, options }: Parts) {
   fileRows.giveUpUnfinished(now())
   const keys = createPushKeys(connection)
   const onDestroyed = checkpointer.request
+  const { onError } = options
+  const doubtfulKeys = createDoubtfulKeys({ connection, keys, transact, onDestroyed, onError })
   const idempotency = createIdempotencyRows(connection, onDestroyed)
-  const rows = createPushRows({ connection, audit, keys, files: fileRows, idempotency, onDestroyed })
+  const rows = createPushRows({
+    connection,
+    audit,
+    keys,
+    doubtfulKeys,
+    files: fileRows,
+    idempotency,
+    onDestroyed,
+  })
   const damage = createDamage(options.onError)
-  const removal = createPushRemoval({ connection, rows, audit, transact, now })
+  const removal = createPushRemoval({ connection, rows, audit, doubtfulKeys, transact, now })
   const shared = {
     connection,
     rows,
@@ -178,6 +189,7 @@ function serveFrom({ connection, keyring, lock, timers, options }: Parts) {
   async function close(): Promise<void> {
     closing = true
     await files.idle()
+    await doubtfulKeys.idle()
     await commits.idle()
     for (const timer of timers) await timer.stop()
     truncateLog(database)
