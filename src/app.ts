@@ -11,7 +11,10 @@ import { createAnswerDownload } from './http/api/downloads.ts'
 import { createPushEndpoints } from './http/api/pushes.ts'
 import { createReference } from './http/api/reference.ts'
 import { createBodyRoom } from './http/body-room.ts'
-import { createReadForwarded, limitKey, turnKey } from './http/client-address.ts'
+
+import { createForwarding, limitKey, turnKey } from './http/client-address.ts'
+import { type Cors, createCors } from './http/cors.ts'
+
 import { createPresentError } from './http/errors.ts'
 import { createHostRules, type HostRules } from './http/host.ts'
 import { bindingsOf, listen, type Network, type ServerUrls, urlsOf } from './http/listener.ts'
@@ -53,12 +56,10 @@ import type { Config } from './settings.ts'
 import type { Store } from './store/store.ts'
 import { scheduleSweeps } from './sweep-schedule.ts'
 
-export { version }
+export { type Network, version }
 
 /** How the commands that speak to a server introduce themselves, and how long it may keep silent. */
 const CLIENT = { userAgent: `oncebox/${version}`, patienceMs: 60_000 }
-
-export type { Network }
 
 /** The world outside: the system's clock in milliseconds, and where a finished log line goes. */
 export type Ports = { now: Now; writeLog: (line: string) => void }
@@ -115,7 +116,8 @@ type StoreToServe = ServedConfig & {
 }
 
 /** Starts its timers last, once nothing can fail any more: a fault leaves only the store to close. */
-async function serveStore({ config, settings, store, log, failed, ports }: StoreToServe) {
+async function serveStore(served: StoreToServe) {
+  const { config, store, log, failed, ports } = served
   const accounts = createAccounts(store)
   const apiTokens = createApiTokens({ apiTokens: store.apiTokens, accounts })
   const { expiry, files, idempotencyKeys, now } = store
@@ -126,31 +128,29 @@ async function serveStore({ config, settings, store, log, failed, ports }: Store
     clientOf: turnKey,
   })
   const accountLinks = createAccountLinks({ store, lanes })
-  const hostRules = createHostRules(config.baseUrl)
   const addresses = ports.addresses ?? [config.host]
+  const hostRules = createHostRules({ baseUrl: config.baseUrl, host: config.host, addresses })
+  const cors = createCors(config.corsOrigins)
   const handle = createHandle({
-    config,
-    settings,
-    store,
+    ...served,
     accounts,
     accountLinks,
     apiTokens,
     sweeper,
     lanes,
     passphraseLanes,
-    systemNow: ports.now,
     hostRules,
     findElsewhere: createFindElsewhere({
       baseUrl: config.baseUrl,
       addresses,
       listAddresses: () => ports.network?.listAddresses() ?? [],
     }),
-    log,
-    rateLimit: ports.rateLimit ?? DEFAULT_RATE_LIMIT,
+    cors,
   })
   const shed = createShed({
     basePath: hostRules.basePath,
     keepUp: store.keepUp,
+    cors,
     onShed: (requests) => log.warn({ requests }, 'too busy: requests were told to come back'),
   })
   const setupToken = await accountLinks.createSetupLink()
@@ -197,23 +197,20 @@ export function openClient(asked: ServerToAsk): Client {
   return createClient({ ...asked, ...CLIENT, newBoundary: () => `oncebox-${randomBase32(20)}` })
 }
 
-type HandleParts = ServedConfig & {
-  store: Store
+type HandleParts = StoreToServe & {
   accounts: Accounts
   accountLinks: AccountLinks
   apiTokens: ApiTokens
   sweeper: Sweeper
   lanes: Lanes
   passphraseLanes: Lanes
-  systemNow: Now
   hostRules: HostRules
   findElsewhere: FindElsewhere
-  log: Log
-  rateLimit: RateLimit
+  cors: Cors
 }
 
 function createHandle(parts: HandleParts) {
-  const { config, store, apiTokens, lanes, hostRules, log } = parts
+  const { config, store, apiTokens, lanes, hostRules, cors, log } = parts
   const limits = pushLimitsOf(config)
   const passphrases = createPassphrases({ lanes: parts.passphraseLanes, clientOf: turnKey })
   const relieve = createRelieve(() => Bun.gc(true))
@@ -234,7 +231,7 @@ function createHandle(parts: HandleParts) {
   const body = bodyLimitsOf(config, bodyRoom.take)
   const { basePath } = hostRules
   const assets = createAssets({ version, basePath })
-  const sessions = createSessions({ store, keyring, lanes, now, systemNow: parts.systemNow })
+  const sessions = createSessions({ store, keyring, lanes, now, systemNow: parts.ports.now })
   const answer = createAnswerGuest(assets)
   const getGuest = createGetGuest({
     findSession: sessions.findSession,
@@ -246,6 +243,7 @@ function createHandle(parts: HandleParts) {
     logFailure: ({ requestId, cause }) => log.error({ requestId, err: cause }, 'a request failed'),
     answerRefusal: createAnswerRefusal({ answer, getGuest }),
   })
+  const forwarding = createForwarding(config.trustedProxies, (warning) => log.warn(warning))
   const pages = createPages({
     answer,
     wordlist: assets.hrefOf('wordlist'),
@@ -261,10 +259,11 @@ function createHandle(parts: HandleParts) {
     apiTokens,
     sessions,
     lanes,
-    twoFactor: createTwoFactor({ store, keyring, systemNow: parts.systemNow }),
+    twoFactor: createTwoFactor({ store, keyring, systemNow: parts.ports.now }),
     readStatus: createReadStatus({ store, sweeper: parts.sweeper, now }),
     settings: parts.settings,
     anonymousAccess: config.anonymousAccess,
+    findUndeclaredProxy: forwarding.findUndeclaredProxy,
     signups: config.signups,
   })
   const routes = createRouteTable({
@@ -285,9 +284,10 @@ function createHandle(parts: HandleParts) {
   const router = createRouter({ routes, getViewer, presentError })
   return createFrontDoor({
     routes: router,
-    readForwarded: createReadForwarded(config.trustedProxies),
+    readForwarded: forwarding.read,
     hostRules,
-    limitRate: createLimitRate(parts.rateLimit),
+    cors,
+    limitRate: createLimitRate(parts.ports.rateLimit ?? DEFAULT_RATE_LIMIT),
     bodyRoom,
     presentError,
     secure: createSecure(config.baseUrl),

@@ -3,6 +3,7 @@
 import { isIP } from 'node:net'
 import { posix, win32 } from 'node:path'
 import ipaddr from 'ipaddr.js'
+import { parseOrigin } from './domain/origin.ts'
 import { withScheme } from './domain/server-address.ts'
 import { DAY, HOUR, MINUTE, SECOND } from './domain/time.ts'
 
@@ -123,6 +124,18 @@ export function baseUrl(text: string): Parsed<string> {
 /** As `baseUrl`, for people who have a server's name at hand and leave its scheme out. */
 export function serverUrl(text: string): Parsed<string> {
   return baseUrl(withScheme(text))
+}
+
+/** The origin of pages that may use the API, or `*` for any. A copied trailing slash is cut off. */
+export function corsOrigin(text: string): Parsed<string> {
+  const given = text.trim().replace(/\/$/, '')
+  const origin = given === '*' ? given : parseOrigin(given)
+  return origin === null
+    ? {
+        problem:
+          'must be an origin, which has no path, such as https://app.example or http://localhost:3000, or * for any',
+      }
+    : { value: origin }
 }
 
 /** A single address, or a network in CIDR notation. */

@@ -3,6 +3,7 @@
 import { defaultDataDir, type Setting, type Table, type Values } from './setting.ts'
 import {
   baseUrl,
+  corsOrigin,
   duration,
   host,
   network,
@@ -229,6 +230,15 @@ export const settings = {
     default: null,
     list: true,
     help: 'Address or network (10.0.0.0/8) of a reverse proxy whose forwarded headers are believed; may be repeated',
+  },
+  corsOrigins: {
+    flag: 'cors-origins',
+    group: RUNNING,
+    placeholder: 'origins',
+    parse: corsOrigin,
+    default: null,
+    list: true,
+    help: 'Other web sites whose pages may use the API, such as https://app.example, separated by commas; * for any',
   },
   acceptClock: {
     flag: 'accept-clock',

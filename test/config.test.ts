@@ -53,6 +53,7 @@ test('without anything given, every setting has its default', () => {
     maxPassphraseAttempts: 100,
     sweepEvery: 60_000,
     trustedProxies: [],
+    corsOrigins: [],
     acceptClock: false,
     removeDamaged: false,
     logFormat: 'text',

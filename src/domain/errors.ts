@@ -7,6 +7,7 @@ export type ErrorCode =
   | 'invalid'
   | 'unauthenticated'
   | 'forbidden'
+  | 'other_site'
   | 'not_found'
   | 'wrong_method'
   | 'unknown_host'

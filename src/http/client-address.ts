@@ -7,6 +7,8 @@ type Network = [Address, number]
 
 export type Forwarded = {
   address: string
+  /** Whether the socket is a trusted proxy's. */
+  isTrusted: boolean
   /** What the outermost trusted proxy was asked for; null when nobody trusted says so. */
   scheme: 'http' | 'https' | null
   host: string | null
@@ -14,26 +16,57 @@ export type Forwarded = {
 
 export type ReadForwarded = (peer: string, headers: Headers) => Forwarded
 
-/** `trustedProxies` are networks or addresses; headers from anybody else are not looked at. */
-export function createReadForwarded(trustedProxies: readonly string[]): ReadForwarded {
+/**
+ * Headers from anybody but `trustedProxies`, networks or addresses, are not believed. Calls `onUndeclaredProxy` once, with
+ * words for the operator, when a program of this machine forwards requests and is not among them.
+ */
+export function createForwarding(
+  trustedProxies: readonly string[],
+  onUndeclaredProxy: (warning: string) => void,
+) {
   const networks = trustedProxies.map(parseNetwork)
   const isTrusted = (address: Address) => networks.some((network) => contains(network, address))
+  let undeclaredProxy: string | null = null
   const readSocket = remember((peer: string) => {
     const address = parseAddress(peer)
-    return { address, text: address?.toString() ?? peer, isTrusted: address !== null && isTrusted(address) }
+    const isLoopback = address?.range() === 'loopback'
+    return {
+      address,
+      isLoopback,
+      text: address?.toString() ?? peer,
+      isTrusted: address !== null && isTrusted(address),
+    }
   })
 
-  return (peer, headers) => {
+  /** Looks at loopback alone: a request from elsewhere says in its headers whatever its sender likes. */
+  function lookForProxy({ text, isLoopback }: { text: string; isLoopback: boolean }, headers: Headers): void {
+    if (undeclaredProxy !== null || !isLoopback || !headers.has('x-forwarded-for')) return
+    undeclaredProxy = text
+    onUndeclaredProxy(
+      `A reverse proxy at ${text} forwards requests and is not trusted: everybody behind it counts as one client. ` +
+        `Start with --trusted-proxy ${text} as well.`,
+    )
+  }
+
+  const read: ReadForwarded = (peer, headers) => {
     const socket = readSocket(peer)
-    if (socket.address === null || !socket.isTrusted)
-      return { address: socket.text, scheme: null, host: null }
+    if (socket.address === null || !socket.isTrusted) {
+      lookForProxy(socket, headers)
+      return { address: socket.text, isTrusted: false, scheme: null, host: null }
+    }
     const scheme = lastOf(headers.get('x-forwarded-proto'))?.toLowerCase()
     return {
       address: walkBack(socket.address, headers.get('x-forwarded-for'), isTrusted),
+      isTrusted: true,
       scheme: scheme === 'https' || scheme === 'http' ? scheme : null,
       host: lastOf(headers.get('x-forwarded-host')),
     }
   }
+
+  /** The address to declare with --trusted-proxy; null while no such proxy was seen. */
+  const findUndeclaredProxy = () => undeclaredProxy
+
+  return { read, findUndeclaredProxy }
 }
 
 /** From the nearest hop outwards: the first address that is not a trusted proxy is the client. */
@@ -61,6 +94,10 @@ function withoutPort(hop: string): string {
 /** IPv4 that arrives on an IPv6 listener is IPv4. */
 function parseAddress(text: string): Address | null {
   return ipaddr.isValid(text) ? ipaddr.process(text) : null
+}
+
+export function isLoopbackAddress(text: string): boolean {
+  return parseAddress(text)?.range() === 'loopback'
 }
 
 function parseNetwork(text: string): Network {

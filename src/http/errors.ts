@@ -10,6 +10,7 @@ const STATUS: Record<ErrorCode, number> = {
   malformed: 400,
   unauthenticated: 401,
   forbidden: 403,
+  other_site: 403,
   not_found: 404,
   wrong_method: 405,
   too_slow: 408,

@@ -20,6 +20,8 @@ export type Exchange = {
   /** What a trusted proxy was asked with; null when nobody trusted says so. */
   scheme: 'http' | 'https' | null
   clientAddress: string
+  /** Whether a trusted proxy forwarded it. */
+  isFromProxy: boolean
   /** The body comes slowly but surely: the connection has as much time again. */
   stayOpen: () => void
 }

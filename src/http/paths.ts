@@ -22,8 +22,11 @@ const PREVIOUS_LISTS = new RegExp(`^/(?:${LOCALE}|:locale)(/d/.*)\\.json$`)
 /** In front of its paths within the router, which cannot tell `/p/:url_token.json` from `/p/:url_token`. */
 const PREVIOUS_API_PREFIX = '/.json'
 
-/** Told to everybody, whatever name, rate or load they come with: clients ask it first. */
+/** Answered whatever the rate and load: clients ask for it first. */
 export const EXEMPT_PATHS: ReadonlySet<string> = new Set(['/api/v2/version', '/api/v1/version'])
+
+/** Answered whatever the Host: they hold no secret, and what watches over a server asks by any address. */
+export const ANY_HOST_PATHS: ReadonlySet<string> = new Set([...EXEMPT_PATHS, '/up', '/readyz'])
 
 /** A path of the route table as the router knows it. */
 export function routedPath(path: string): string {

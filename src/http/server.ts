@@ -3,10 +3,12 @@
 import { DomainError } from '../domain/errors.ts'
 import type { BodyRoom } from './body-room.ts'
 import type { ReadForwarded } from './client-address.ts'
+import type { Cors } from './cors.ts'
 import type { PresentError } from './errors.ts'
 import { type Exchange, openExchange } from './exchange.ts'
 import type { HostRules } from './host.ts'
-import { canonicalPath, EXEMPT_PATHS, isDecodable, pathOf, withPath } from './paths.ts'
+import { createRefuseOtherSites } from './other-sites.ts'
+import { ANY_HOST_PATHS, canonicalPath, EXEMPT_PATHS, isDecodable, pathOf, withPath } from './paths.ts'
 import type { LimitRate } from './rate-limit.ts'
 import type { Secure } from './security-headers.ts'
 
@@ -23,6 +25,7 @@ export type FrontDoorOptions = {
   routes: { fetch(request: Request): Response | Promise<Response> }
   readForwarded: ReadForwarded
   hostRules: HostRules
+  cors: Cors
   limitRate: LimitRate
   bodyRoom: BodyRoom
   presentError: PresentError
@@ -53,31 +56,29 @@ async function headersAlone(response: Response): Promise<Response> {
 }
 
 export function createFrontDoor(options: FrontDoorOptions): Handle {
-  const {
-    routes,
-    readForwarded,
-    hostRules,
-    limitRate,
-    bodyRoom,
-    presentError,
-    secure,
-    newRequestId,
-    logRequest,
-  } = options
+  const { routes, readForwarded, hostRules, cors, limitRate } = options
+  const { bodyRoom, presentError, secure, newRequestId, logRequest } = options
+  const refuseOtherSites = createRefuseOtherSites({
+    isOwnOrigin: hostRules.isOwnOrigin,
+    isListed: cors.isListed,
+  })
 
-  async function admit(exchange: Exchange, path: string, host: string | null): Promise<void> {
-    if (EXEMPT_PATHS.has(path)) return
-    const limited = limitRate(exchange.clientAddress)
-    if (limited !== null) await limited
-    hostRules.check(host)
+  /** Throws for too many requests and for a foreign Host. */
+  async function admit(exchange: Exchange, path: string): Promise<void> {
+    if (!EXEMPT_PATHS.has(path)) {
+      const limited = limitRate(exchange.clientAddress)
+      if (limited !== null) await limited
+    }
+    if (!ANY_HOST_PATHS.has(path)) hostRules.check(exchange.host, { isTrustedProxy: exchange.isFromProxy })
   }
 
-  async function answer(exchange: Exchange, host: string | null): Promise<Response> {
-    const { request } = exchange
-    const asked = pathOf(request.url)
-    const path = canonicalPath(asked, hostRules.basePath)
+  async function answer(exchange: Exchange, asked: string, path: string): Promise<Response> {
     try {
-      await admit(exchange, path, host)
+      // First, so that other sites cannot use up the limits of the person in front of the browser.
+      refuseOtherSites(exchange, path)
+      const preflight = cors.answerPreflight(exchange.arrived, path)
+      if (preflight !== null) return preflight
+      await admit(exchange, path)
       if (!isDecodable(path)) throw new DomainError('not_found', 'not-found')
       const routed = routedRequest(exchange, path === asked ? null : path)
       exchange.request = routed
@@ -90,29 +91,37 @@ export function createFrontDoor(options: FrontDoorOptions): Handle {
     }
   }
 
-  return async (request, peer, stayOpen = () => undefined) => {
-    const started = performance.now()
+  function open(request: Request, peer: string, stayOpen: () => void): Exchange {
     const { headers } = request
     const forwarded = readForwarded(peer, headers)
+    const { scheme } = forwarded
     const host = forwarded.host ?? headers.get('host')
-    const baseUrl = hostRules.baseUrlFor({ scheme: forwarded.scheme ?? 'http', host })
-    const requestId = newRequestId()
-    const exchange: Exchange = {
+    return {
       request,
       arrived: request,
       isHead: request.method === 'HEAD',
-      requestId,
+      requestId: newRequestId(),
       route: '-',
-      baseUrl,
+      baseUrl: hostRules.baseUrlFor({ scheme, host }),
       host,
-      scheme: forwarded.scheme,
+      scheme,
       clientAddress: forwarded.address,
+      isFromProxy: forwarded.isTrusted,
       stayOpen,
     }
-    const answered = await answer(exchange, host)
+  }
+
+  return async (request, peer, stayOpen = () => undefined) => {
+    const started = performance.now()
+    const exchange = open(request, peer, stayOpen)
+    const { requestId } = exchange
+    const asked = pathOf(request.url)
+    const path = canonicalPath(asked, hostRules.basePath)
+    const answered = await answer(exchange, asked, path)
     const response = exchange.isHead ? await headersAlone(answered) : answered
     response.headers.set('x-request-id', requestId)
     secure(response.headers)
+    cors.addHeaders(response, { request, path })
     const durationMs = performance.now() - started
     logRequest({
       method: request.method,

@@ -1,6 +1,7 @@
 // More load than the server can carry: who would wait for long is told at once to come back, at the least possible cost.
 
 import { answerJson } from './answers.ts'
+import type { Cors } from './cors.ts'
 import { canonicalPath, EXEMPT_PATHS, isJsonPath, pathOf } from './paths.ts'
 
 /** Null to let the request in. */
@@ -13,6 +14,7 @@ export type ShedOptions = {
   keepUp: () => boolean
   /** Told once in a while how many were sent away: a line for each would be load of its own. */
   onShed: (requests: number) => void
+  cors: Cors
 }
 
 /** One turn of the event loop serves whoever has sent something by then; who comes late in a long one would wait. */
@@ -23,7 +25,7 @@ const REPORT_MS = 1000
 const RETRY = { 'retry-after': '1' }
 const MESSAGE = 'The server is busy; try again in a moment.'
 
-export function createShed({ basePath, keepUp, onShed }: ShedOptions): Shed {
+export function createShed({ basePath, keepUp, onShed, cors }: ShedOptions): Shed {
   let shed = 0
   let timer: Timer | null = null
   let turnBegan = 0
@@ -50,11 +52,14 @@ export function createShed({ basePath, keepUp, onShed }: ShedOptions): Shed {
     const isBehind = keepUp()
     if (!isLateInTurn() && !isBehind) return null
     const path = canonicalPath(pathOf(request.url), basePath)
-    if (EXEMPT_PATHS.has(path)) return null
+    // Without its preflight a page of a listed origin would not get to read the refusal.
+    if (EXEMPT_PATHS.has(path) || cors.answerPreflight(request, path) !== null) return null
     shed += 1
     timer = timer ?? setTimeout(report, REPORT_MS)
-    return isJsonPath(path)
+    const response = isJsonPath(path)
       ? answerJson(503, { error: MESSAGE }, RETRY)
       : new Response(MESSAGE, { status: 503, headers: { ...RETRY, 'cache-control': 'no-store' } })
+    cors.addHeaders(response, { request, path })
+    return response
   }
 }

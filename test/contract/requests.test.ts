@@ -108,7 +108,7 @@ describe('what is refused first', () => {
 })
 
 describe('answers are JSON in English', () => {
-  const wishes = { accept: 'text/html', 'accept-language': 'de', origin: 'https://elsewhere.example' }
+  const wishes = { accept: 'text/html', 'accept-language': 'de', origin: 'chrome-extension://abcdefgh' }
   const fetched = { ...wishes, 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'cors' }
   runScenarios([
     {

@@ -112,7 +112,7 @@ test('an interrupted download goes on where it stopped, also after a restart', a
 
 test('uploads that break off, lie about their length or come too short leave nothing behind', async () => {
   const head = (length: number) =>
-    `POST /api/v2/pushes HTTP/1.1\r\nHost: nas\r\nAuthorization: ${auth.authorization}\r\n` +
+    `POST /api/v2/pushes HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${auth.authorization}\r\n` +
     `Content-Type: multipart/form-data; boundary=${BOUNDARY}\r\nContent-Length: ${length}\r\n\r\n${HEAD}`
   await sendRaw(server.port, [head(50 * MIB), 'x'.repeat(MIB)], 100)
   await sendRaw(server.port, [head(HEAD.length), 'y'.repeat(MIB)], 300)

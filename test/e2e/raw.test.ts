@@ -18,7 +18,7 @@ afterAll(async () => {
   await stage.clear()
 })
 
-const HOST = 'Host: nas\r\n'
+const HOST = 'Host: localhost\r\n'
 const UP = `GET /up HTTP/1.1\r\n${HOST}`
 const GET = (path: string, headers = HOST) => `GET ${path} HTTP/1.1\r\n${headers}\r\n`
 const POST = `POST /api/v2/pushes HTTP/1.1\r\n${HOST}Content-Type: application/json\r\n`
@@ -39,12 +39,16 @@ describe('what is answered', () => {
     ['the version for HTTP/1.0 without a Host', 'GET /api/v2/version HTTP/1.0\r\n\r\n', [200]],
     ['a broken Host', GET('/api/v2/pushes/x', 'Host: a b@c/\r\n'), [421]],
     ['an empty Host', GET('/api/v2/pushes/x', 'Host: \r\n'), [421]],
-    ['a Host with a broken port', GET('/up', 'Host: nas:99999999\r\n'), [421]],
-    ['a Host that is a stranger', GET('/up', 'Host: evil.example\r\n'), [421]],
+    ['a Host with a broken port', GET('/api/v2/pushes/x', 'Host: localhost:99999999\r\n'), [421]],
+    ['a Host that is a stranger', GET('/api/v2/pushes/x', 'Host: evil.example\r\n'), [421]],
     ['a broken Host asking for the version', GET('/api/v2/version', 'Host: a b@c/\r\n'), [200]],
-    ['a stranger in the request line', GET('http://evil.example/up', 'Host: evil.example\r\n'), [421]],
+    [
+      'a stranger in the request line',
+      GET('http://evil.example/api/v2/pushes/x', 'Host: evil.example\r\n'),
+      [421],
+    ],
     ['a stranger in the request line alone', GET('http://evil.example/api/v2/pushes/x'), [404]],
-    ['an absolute URI', GET('http://nas/api/v2/version'), [200]],
+    ['an absolute URI', GET('http://localhost/api/v2/version'), [200]],
     ['a body on GET', `${UP}Content-Length: 5\r\n\r\nhello`, [200]],
     ['a chunked body on GET', `${UP}${CHUNKED}5\r\nhello\r\n0\r\n\r\n`, [200]],
     ['a body on DELETE', `DELETE /api/v2/pushes/x HTTP/1.1\r\n${HOST}Content-Length: 5\r\n\r\nhello`, [404]],

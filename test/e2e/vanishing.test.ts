@@ -192,7 +192,7 @@ test('files of a deleted push and what came of an upload that broke off are gone
   expect(files()).toHaveLength(2)
   const part = '--x\r\nContent-Disposition: form-data; name="push[files][]"; filename="c"\r\n\r\n'
   const brokenOff = [
-    'POST /api/v2/pushes HTTP/1.1\r\nHost: nas\r\nContent-Type: multipart/form-data; boundary=x\r\n',
+    'POST /api/v2/pushes HTTP/1.1\r\nHost: localhost\r\nContent-Type: multipart/form-data; boundary=x\r\n',
     `Authorization: ${headers.authorization}\r\nContent-Length: 9999999\r\n\r\n${part}${'x'.repeat(900_000)}`,
     300,
   ]

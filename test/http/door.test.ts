@@ -1,11 +1,13 @@
 // The front door's pure parts: addresses, names, paths.
 
-import { expect, test } from 'bun:test'
-import { createReadForwarded, limitKey } from '../../src/http/client-address.ts'
+import { describe, expect, test } from 'bun:test'
+import { createForwarding, limitKey } from '../../src/http/client-address.ts'
 import { createHostRules } from '../../src/http/host.ts'
 import { canonicalPath, pathOf, withPath } from '../../src/http/paths.ts'
 
 const forwarded = (headers: Record<string, string>) => new Headers(headers)
+const ignore = () => undefined
+const NETWORK = { host: '::', addresses: ['::'] }
 
 test.each([
   ['a stranger is not believed', '203.0.113.9', { 'x-forwarded-for': '1.2.3.4' }, '203.0.113.9'],
@@ -24,16 +26,30 @@ test.each([
   ['without a header it is the proxy itself', '10.0.0.1', {}, '10.0.0.1'],
   ['IPv4 on an IPv6 socket is IPv4', '::ffff:10.0.0.1', { 'x-forwarded-for': '1.2.3.4' }, '1.2.3.4'],
 ])('%s', (_, peer, headers, expected) => {
-  const read = createReadForwarded(['10.0.0.0/8', '::1'])
+  const { read } = createForwarding(['10.0.0.0/8', '::1'], ignore)
   expect(read(peer, forwarded(headers)).address).toBe(expected)
 })
 
 test('scheme and host come from a trusted proxy alone', () => {
-  const read = createReadForwarded(['127.0.0.1'])
+  const { read } = createForwarding(['127.0.0.1'], ignore)
   const headers = forwarded({ 'x-forwarded-proto': 'https', 'x-forwarded-host': 'once.example' })
   expect(read('127.0.0.1', headers)).toMatchObject({ scheme: 'https', host: 'once.example' })
   expect(read('192.0.2.1', headers)).toMatchObject({ scheme: null, host: null })
   expect(read('127.0.0.1', forwarded({ 'x-forwarded-proto': 'gopher' }))).toMatchObject({ scheme: null })
+})
+
+test('a proxy of this machine that nobody declared is told once, with the flag', () => {
+  const warnings: string[] = []
+  const { read, findUndeclaredProxy } = createForwarding(['10.0.0.0/8'], (warning) => warnings.push(warning))
+  const headers = forwarded({ 'x-forwarded-for': '203.0.113.9' })
+  read('127.0.0.1', forwarded({}))
+  read('192.0.2.1', headers)
+  read('10.0.0.1', headers)
+  expect([warnings, findUndeclaredProxy()]).toEqual([[], null])
+  for (const peer of ['::ffff:127.0.0.1', '127.0.0.1', '::1'])
+    expect(read(peer, headers)).toMatchObject({ isTrusted: false, scheme: null })
+  expect(warnings).toEqual([expect.stringContaining('Start with --trusted-proxy 127.0.0.1 ')])
+  expect(findUndeclaredProxy()).toBe('127.0.0.1')
 })
 
 test('limits count IPv6 by /64, and never loopback', () => {
@@ -54,8 +70,9 @@ test.each([
   'pi.local',
   'Once.Example',
   'once.example:8443',
-])('answers to %p', (host) => {
-  expect(() => createHostRules('https://once.example/box').check(host)).not.toThrow()
+])('on the network it answers to %p', (host) => {
+  const rules = createHostRules({ baseUrl: 'https://once.example/box', ...NETWORK })
+  expect(() => rules.check(host, { isTrustedProxy: false })).not.toThrow()
 })
 
 test.each([
@@ -70,8 +87,45 @@ test.each([
   'localhost/',
   'pi.local.evil.org',
   '127.0.0.1.evil.org',
-])('does not answer to %p', (host) => {
-  expect(() => createHostRules('https://once.example').check(host)).toThrow('--base-url')
+])('it does not answer to %p', (host) => {
+  for (const addresses of [['::'], ['127.0.0.1', '::1']]) {
+    const rules = createHostRules({ baseUrl: 'https://once.example', host: 'localhost', addresses })
+    expect(() => rules.check(host, { isTrustedProxy: true })).toThrow('--base-url')
+    expect(() => rules.check(host, { isTrustedProxy: false })).toThrow('--base-url')
+  }
+})
+
+describe.each(['127.0.0.1', '127.8.9.1', '::1', '::ffff:127.0.0.1', 'localhost', 'LocalHost'])(
+  'on loopback as %p',
+  (host) => {
+    const rules = createHostRules({ baseUrl: 'https://once.example', host, addresses: [host] })
+    const names = ['nas', 'nas:5100', 'pi.local', '192.168.1.9', '0.0.0.0:5100', '[::]:5100', '[fe80::1]']
+
+    test.each([
+      ...['localhost', 'LOCALHOST:5100', 'localhost.', 'box.localhost:5100', '127.0.0.1', '127.1.2.3:5100'],
+      ...[
+        '[::1]',
+        '[::1]:5100',
+        '[0:0:0:0:0:0:0:1]',
+        '[::ffff:127.0.0.1]:80',
+        'once.example',
+        'Once.Example:8443',
+      ],
+    ])('it answers to %p', (host) => {
+      expect(() => rules.check(host, { isTrustedProxy: false })).not.toThrow()
+    })
+
+    test.each(names)('it does not answer to %p, except from a trusted proxy', (host) => {
+      expect(() => rules.check(host, { isTrustedProxy: false })).toThrow('--trusted-proxy')
+      expect(() => rules.check(host, { isTrustedProxy: true })).not.toThrow()
+    })
+  },
+)
+
+test('a name that stands for loopback is answered to, and no other', () => {
+  const rules = createHostRules({ baseUrl: null, host: 'MyBox', addresses: ['127.0.1.1'] })
+  expect(() => rules.check('mybox:5100', { isTrustedProxy: false })).not.toThrow()
+  expect(() => rules.check('nas:5100', { isTrustedProxy: false })).toThrow('--base-url')
 })
 
 test.each([

@@ -20,7 +20,13 @@ function find(asked: Asked, { baseUrl, addresses = EVERYWHERE, machine = MACHINE
   const request = new Request('http://localhost')
   return findElsewhere({
     ...{ request, arrived: request, isHead: false, requestId: 'x', route: '/', baseUrl: 'http://localhost' },
-    ...{ host: 'localhost:5100', scheme: null, clientAddress: '127.0.0.1', stayOpen: () => undefined },
+    ...{
+      host: 'localhost:5100',
+      scheme: null,
+      clientAddress: '127.0.0.1',
+      isFromProxy: false,
+      stayOpen: () => undefined,
+    },
     ...asked,
   })
 }
@@ -74,7 +80,13 @@ test('a system that does not tell its addresses is no fault of the page', () => 
   const request = new Request('http://localhost')
   const exchange: Exchange = {
     ...{ request, arrived: request, isHead: false, requestId: 'x', route: '/', baseUrl: 'http://localhost' },
-    ...{ host: 'localhost', scheme: null, clientAddress: '127.0.0.1', stayOpen: () => undefined },
+    ...{
+      host: 'localhost',
+      scheme: null,
+      clientAddress: '127.0.0.1',
+      isFromProxy: false,
+      stayOpen: () => undefined,
+    },
   }
   expect(findElsewhere(exchange)).toEqual([])
 })

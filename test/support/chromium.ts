@@ -30,12 +30,15 @@ const ARGS = [
   '--disable-sync',
   // Whatever gets past the routes below ends at a port where nobody listens; loopback is asked directly.
   '--proxy-server=http://127.0.0.1:9',
-  '--proxy-bypass-list=127.0.0.1;localhost',
 ]
 
-export function launchBrowser(): Promise<Browser> {
+/** `names` are hosts that lead to this machine, as if a network knew them. */
+export function launchBrowser(names: readonly string[] = []): Promise<Browser> {
   if (!executablePath) throw new Error('Chromium is missing: apt-get install chromium')
-  return chromium.launch({ executablePath, args: ARGS })
+  const rules = names.map((name) => `MAP ${name} 127.0.0.1`).join(',')
+  const args = names.length === 0 ? [] : [`--host-resolver-rules=${rules}`]
+  const bypass = ['127.0.0.1', 'localhost', ...names].join(';')
+  return chromium.launch({ executablePath, args: [...ARGS, `--proxy-bypass-list=${bypass}`, ...args] })
 }
 
 /** What a page asked for beyond its origin, and what the browser complained of: both stay empty. */

@@ -37,7 +37,7 @@ export type Init = Omit<RequestInit, 'body'> & {
 
 export type TestInstance = Awaited<ReturnType<typeof startInstance>>
 
-/** `flags` by name, such as `{ 'anonymous-access': 'false' }`. */
+/** On the network, since that is where requests come from. `flags` by name, such as `{ 'anonymous-access': 'false' }`. */
 export async function startInstance(
   options: {
     flags?: Record<string, string>
@@ -51,7 +51,8 @@ export async function startInstance(
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'oncebox-test-'))
   const clock = options.clock ?? createTestClock()
   const log: string[] = []
-  const { config, settings } = configOf({ 'min-free-space': '0', ...options.flags, 'data-dir': dataDir })
+  const flags = { host: '0.0.0.0', 'min-free-space': '0', ...options.flags, 'data-dir': dataDir }
+  const { config, settings } = configOf(flags)
   const open = (): Promise<Instance> =>
     openInstance(
       { config, settings },

@@ -13,7 +13,10 @@ const retryAfter = {
 const REFUSALS: Partial<Record<Status, Answer>> = {
   400: { description: 'Malformed request or parameter.', schema: 'Error' },
   401: { description: 'A token (or a passphrase) is missing or not valid.', schema: 'PassphraseError' },
-  403: { description: 'Signed in, but not allowed.', schema: 'Error' },
+  403: {
+    description: 'Signed in, but not allowed; asked by another web site, or ahead of anybody (a prefetch).',
+    schema: 'Error',
+  },
   404: { description: 'No such push.', schema: 'Error' },
   408: { description: 'The body took too long.', schema: 'Error' },
   409: {
@@ -35,7 +38,7 @@ const REFUSALS: Partial<Record<Status, Answer>> = {
   507: { description: 'The disk of the server is full.', schema: 'Error' },
 }
 
-const ALWAYS: Status[] = [421, 429, 500, 503]
+const ALWAYS: Status[] = [403, 421, 429, 500, 503]
 
 function ref(schema: SchemaName) {
   return { $ref: `#/components/schemas/${schema}` }

@@ -13,6 +13,7 @@ import type { Retrieval } from '../../services/retrieval.ts'
 import type { Upload, Uploads } from '../../services/uploads.ts'
 import { answerJson } from '../answers.ts'
 import { type Exchange, queryOf } from '../exchange.ts'
+import { refusePrefetch } from '../other-sites.ts'
 import type { Asked } from '../router.ts'
 import type { BodyLimits } from './body.ts'
 import { presentedKey } from './idempotency-key.ts'
@@ -93,6 +94,7 @@ export function createPushEndpoints(options: {
     { exchange, viewer, params }: Asked,
     { passphraseError }: Surface,
   ): Promise<Response> {
+    refusePrefetch(exchange.request)
     const urlToken = tokenIn(params)
     const passphrase = readPassphraseFor(urlToken, exchange)
     const retrieval = await pushes.retrieve(urlToken, { passphrase, viewer, ownLook: false })

@@ -5,8 +5,19 @@ import type { Problems } from '../../domain/problems.ts'
 import type { Status } from '../../services/status.ts'
 import type { SettingInEffect } from './admin.tsx'
 import type { Member } from './guest.ts'
-import { ButtonForm, DamageNotice, FormToken, Input, Moment, problemTexts, Tick } from './parts.tsx'
-import type { WordKey } from './words/words.ts'
+import { ButtonForm, DamageNotice, FormToken, Input, Moment, Notice, problemTexts, Tick } from './parts.tsx'
+import type { WordKey, Words } from './words/words.ts'
+
+export function ProxyNotice({ address, words }: { address: string | null; words: Words }) {
+  return address === null ? null : (
+    <Notice kind="bad">
+      <p>{words.say('admin_proxy', { address })}</p>
+      <p>
+        <code dir="ltr">--trusted-proxy {address}</code>
+      </p>
+    </Notice>
+  )
+}
 
 export function StatusList({ guest, status }: { guest: Member; status: Status }) {
   const { words } = guest

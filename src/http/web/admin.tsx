@@ -8,7 +8,7 @@ import type { Accounts } from '../../services/accounts.ts'
 import type { PageNonces } from '../../services/page-nonces.ts'
 import type { Status } from '../../services/status.ts'
 import { answerSeeOther } from '../answers.ts'
-import { AccountList, Invitations, SettingsTable, StatusList } from './admin-parts.tsx'
+import { AccountList, Invitations, ProxyNotice, SettingsTable, StatusList } from './admin-parts.tsx'
 import type { Form } from './form.ts'
 import type { Member } from './guest.ts'
 import { LocalhostNotice } from './localhost-notice.tsx'
@@ -26,6 +26,8 @@ export type AdminPageOptions = {
   nonces: PageNonces
   readStatus: () => Promise<Status>
   settings: readonly SettingInEffect[]
+  /** The address of a reverse proxy of this machine that should be a --trusted-proxy and is not; null for none. */
+  findUndeclaredProxy: () => string | null
 }
 
 type Shown = {
@@ -39,7 +41,7 @@ type Shown = {
 type Params = Partial<Record<string, string>>
 
 export function createAdminPages(options: AdminPageOptions) {
-  const { answer, accounts, accountLinks, nonces, readStatus, settings } = options
+  const { answer, accounts, accountLinks, nonces, readStatus, settings, findUndeclaredProxy } = options
 
   async function show(guest: Member, shown: Shown = {}) {
     const { link, linkFor = '', problems = {}, email = '', isForAdmin = false, notice } = shown
@@ -59,6 +61,7 @@ export function createAdminPages(options: AdminPageOptions) {
             <p>{say(notice)}</p>
           </Notice>
         )}
+        <ProxyNotice address={findUndeclaredProxy()} words={guest.words} />
         <StatusList guest={guest} status={await readStatus()} />
         <AccountList
           guest={guest}

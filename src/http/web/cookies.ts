@@ -40,12 +40,12 @@ function plainName(name: string, { basePath }: CookiePlace): string {
   return `${name}${basePath.replace(/\//g, '.').replace(/[^\w.-]/g, '_')}`
 }
 
-/** A trusted proxy says so, --base-url does of its own name, or the form of our own page that was sent over TLS. */
-function isSecure({ scheme, baseUrl, host, request }: Exchange): boolean {
+/** A trusted proxy says so, or --base-url does of its own name. */
+function isSecure({ scheme, baseUrl, host }: Exchange): boolean {
   if (scheme !== null) return scheme === 'https'
-  const isOwnOverTls = (url: string) =>
-    URL.canParse(url) && url.startsWith('https:') && new URL(url).host === host?.toLowerCase()
-  return isOwnOverTls(baseUrl) || isOwnOverTls(request.headers.get('origin') ?? '')
+  return (
+    URL.canParse(baseUrl) && baseUrl.startsWith('https:') && new URL(baseUrl).host === host?.toLowerCase()
+  )
 }
 
 /** Lax, so that whoever follows a link to the lists is signed in there; every change is a form with a token besides. */
@@ -63,7 +63,7 @@ function cookieIn(name: string, place: CookiePlace): string | null {
   const { request } = place.exchange
   const plain = plainName(name, place)
   const overTls = valuesOf(request, `${HOST_PREFIX}${plain}`)
-  // A proxy may keep TLS to itself. A cookie with the prefix then came over TLS and goes before one without.
+  // A server that was told of TLS once may not be told any more. What came over TLS goes before what did not.
   const isDecided = isSecure(place.exchange) || overTls.size > 0
   const values = isDecided ? overTls : valuesOf(request, plain)
   // The order in which a browser sends two is chosen by whoever set the second one.

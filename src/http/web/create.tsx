@@ -19,7 +19,6 @@ import { type CreatePageParts, createShowForm } from './create-page.tsx'
 import { explainRefusal } from './create-refusals.ts'
 import { keyOfForm, requireOpener } from './create-sender.ts'
 import { askToSignIn, type Guest } from './guest.ts'
-import { requireSameOrigin } from './same-origin.ts'
 
 export type CreatePageOptions = CreatePageParts & {
   pushes: Pick<Pushes, 'create'>
@@ -45,7 +44,6 @@ export function createCreatePage(options: CreatePageOptions) {
   const show = createShowForm(options)
 
   async function create(guest: Guest): Promise<Response> {
-    requireSameOrigin(guest.exchange)
     const upload = uploads.begin({ isFingerprinted: true })
     const fields: Record<string, string> = {}
     const typed = (field: string) => fields[field] ?? ''

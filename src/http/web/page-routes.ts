@@ -5,7 +5,6 @@ import type { Asked, Route } from '../router.ts'
 import { type Form, readForm } from './form.ts'
 import { askToSignIn, type GetGuest, type Guest, type Member, requireFormToken } from './guest.ts'
 import type { Pages } from './pages.ts'
-import { requireNoOtherSite, requireSameOrigin } from './same-origin.ts'
 
 type Params = Asked['params']
 type Answer = Response | Promise<Response>
@@ -35,11 +34,9 @@ export function createPageRoutes({ pages, getGuest, anonymousAccess }: PageRoute
     })
   const creators = anonymousAccess ? anybody : members
   /** A session may end while a form trickles in, so it is looked up again once the form is here. */
-  const submitFrom =
-    (requireOrigin: (exchange: Guest['exchange']) => void) =>
+  const submit =
     (use: Submit<Member>): Show<Member> =>
     async ({ exchange }, params) => {
-      requireOrigin(exchange)
       const form = await readForm(exchange.request)
       const guest = getGuest(exchange)
       const member = memberOf(guest)
@@ -47,10 +44,6 @@ export function createPageRoutes({ pages, getGuest, anonymousAccess }: PageRoute
       requireFormToken(member, form.text('form'))
       return use(member, form, params)
     }
-  /** From a page of ours, and of this session. */
-  const submit = submitFrom(requireSameOrigin)
-  /** Of this session, also from a page that sends no referrer and whose forms therefore name no origin. */
-  const submitUnnamed = submitFrom(requireNoOtherSite)
   /** What gives power: the password must have been given in this session a moment ago. */
   const submitConfirmed = (use: Submit<Member>) =>
     submit(async (member, form, params) => (await pages.confirm(member, form)) ?? use(member, form, params))
@@ -76,12 +69,12 @@ export function createPageRoutes({ pages, getGuest, anonymousAccess }: PageRoute
       anybody((guest) => pages.signIn.show(guest)),
     ),
     // Whoever signs in again has a session whose token an older page does not carry.
-    post('/sign-in', anybody(sameOrigin(pages.signIn.signIn))),
-    post('/sign-in/code', anybody(sameOrigin(pages.signIn.confirm))),
+    post('/sign-in', anybody(withForm(pages.signIn.signIn))),
+    post('/sign-in/code', anybody(withForm(pages.signIn.confirm))),
     get('/sign-up', anybody(pages.welcome.showSignUp)),
-    post('/sign-up', anybody(sameOrigin(pages.welcome.signUp))),
+    post('/sign-up', anybody(withForm(pages.welcome.signUp))),
     get('/welcome/:link', anybody(pages.welcome.show)),
-    post('/welcome/:link', anybody(sameOrigin(pages.welcome.useLink))),
+    post('/welcome/:link', anybody(withForm(pages.welcome.useLink))),
 
     // For everybody, or for accounts where the instance is closed.
     get(
@@ -94,8 +87,8 @@ export function createPageRoutes({ pages, getGuest, anonymousAccess }: PageRoute
     // For accounts.
     get('/pushes', members(pages.dashboard)),
     get('/pushes/:url_token', members(pages.push.show)),
-    post('/pushes/:url_token/expire', members(submitUnnamed(pages.push.expire))),
-    post('/pushes/:url_token/unlock', members(submitUnnamed(pages.push.unlock))),
+    post('/pushes/:url_token/expire', members(submit(pages.push.expire))),
+    post('/pushes/:url_token/unlock', members(submit(pages.push.unlock))),
     get('/pushes/:url_token/audit.csv', members(pages.push.exportCsv)),
     get('/pushes/:url_token/audit.json', members(pages.push.exportJson)),
     get('/users/token', members(pages.tokens.show)),
@@ -129,12 +122,9 @@ function post(path: string, answer: Route['answer']): Route {
   return { method: 'POST', path, access: 'open', answer }
 }
 
-/** For forms that need no session. */
-function sameOrigin(use: Submit<Guest>): Show<Guest> {
-  return async (guest, params) => {
-    requireSameOrigin(guest.exchange)
-    return use(guest, await readForm(guest.exchange.request), params)
-  }
+/** For forms that need no session: that another site did not send them is seen at the door. */
+function withForm(use: Submit<Guest>): Show<Guest> {
+  return async (guest, params) => use(guest, await readForm(guest.exchange.request), params)
 }
 
 function requireAdmin({ account }: Member): void {

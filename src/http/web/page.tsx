@@ -19,9 +19,6 @@ export type PageOptions = {
   headers?: AnswerHeaders
 }
 
-/** Forms are checked by where they come from, so that pages that hold one tell their own origin, and nothing outside it. */
-const REFERRERS = { branded: 'same-origin', plain: 'no-referrer' }
-
 const POLICY = "style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'"
 
 export type AnswerGuest = (content: JSX.Element, options: PageOptions) => Response
@@ -37,7 +34,8 @@ export function createAnswerGuest(assets: Assets): AnswerGuest {
     const keptLanguage = frame === 'branded' ? guest.languageCookie : null
     return answerPage(status, renderPage(page), {
       policy: POLICY,
-      'referrer-policy': REFERRERS[frame],
+      // Forms are checked by where they come from. With `no-referrer` browsers send `Origin: null`.
+      'referrer-policy': 'same-origin',
       ...(keptLanguage === null ? {} : { 'set-cookie': keptLanguage }),
       ...headers,
     })

@@ -52,6 +52,7 @@ export type PagesOptions = {
   settings: readonly SettingInEffect[]
   /** Without it only accounts may create. */
   anonymousAccess: boolean
+  findUndeclaredProxy: () => string | null
   /** Whether anybody may make an account. */
   signups: boolean
 }

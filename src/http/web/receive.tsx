@@ -13,7 +13,6 @@ import type { AnswerGuest, PageOptions } from './page.tsx'
 import { Notice } from './parts.tsx'
 import { ReceiveForm } from './receive-form.tsx'
 import { Revealed } from './revealed.tsx'
-import { requireNoOtherSite } from './same-origin.ts'
 
 export type ReceivePageOptions = {
   answer: AnswerGuest
@@ -91,7 +90,6 @@ export function createReceivePages({ answer, pushes, nonces, now }: ReceivePageO
     const { url_token = '' } = params
     const { say } = guest.words
     const form = await readForm(guest.exchange.request)
-    requireNoOtherSite(guest.exchange)
     const { session } = guest
     const isOwnForm = session === null || session.isFormToken(form.text('form'))
     const state = isOwnForm ? nonces.use(form.text('nonce'), url_token) : 'stale'
@@ -148,7 +146,6 @@ export function createReceivePages({ answer, pushes, nonces, now }: ReceivePageO
     return answer(content, plain(guest, { languageSwitch: false }))
   }
 
-  /** The nonce stands for the page; where it comes from is not told by pages that send no referrer. */
   async function expire(guest: Guest, { url_token = '' }: Params): Promise<Response> {
     const form = await readForm(guest.exchange.request)
     requireFormToken(guest, form.text('form'))

@@ -405,6 +405,8 @@ export const de: Catalogue = {
   admin_link_again:
     'Dieser Link wurde schon erstellt und gilt weiter, solange ihn niemand benutzt hat. Er wird nicht noch einmal angezeigt.',
   admin_stale: 'Diese Seite war zu lange offen. Es ist nichts geschehen; bitte drücken Sie erneut.',
+  admin_proxy:
+    'Ein Reverse-Proxy auf diesem Rechner leitet Anfragen an diesen Server weiter, der ihm nicht vertraut. Alle dahinter gelten als ein einziger Client: Falsche Passwörter einer Person sperren alle anderen aus, und die Zugriffsprotokolle zeigen die falsche Adresse. Starten Sie den Server zusätzlich mit dieser Option:',
   admin_settings: 'Geltende Einstellungen',
   admin_settings_hint:
     'Sie werden beim Start des Servers festgelegt: per Option, per Umgebungsvariable oder als Vorgabe.',
@@ -468,6 +470,8 @@ export const de: Catalogue = {
   error_unauthenticated: 'Bitte melden Sie sich zuerst an.',
   error_forbidden:
     'Nicht erlaubt, oder die Seite war veraltet. Bitte zurückgehen, neu laden und erneut versuchen.',
+  error_other_site:
+    'Diese Anfrage kam von einer anderen Website und wurde abgelehnt. Falls es Ihre eigene Seite war, muss der Server seine Adresse kennen: Starten Sie ihn mit --base-url.',
   error_wrong_method: 'Diese Adresse lässt sich so nicht aufrufen.',
   error_too_slow: 'Die Anfrage kam zu langsam an.',
   error_conflict:

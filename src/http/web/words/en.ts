@@ -388,6 +388,8 @@ export const en = {
   admin_link_again:
     'This link was made already and still works, unless somebody has used it. It is not shown again.',
   admin_stale: 'This page was open for too long. Nothing was done; please press again.',
+  admin_proxy:
+    'A reverse proxy on this machine forwards requests to this server, which does not trust it. Everybody behind it counts as one client: one person’s wrong passwords lock out all of them, and the audit logs show the wrong address. Start the server with this flag as well:',
   admin_settings: 'Settings in effect',
   admin_settings_hint:
     'They are given when the server is started: by a flag, by the environment, or by default.',
@@ -450,6 +452,8 @@ export const en = {
   error_unauthenticated: 'Please sign in first.',
   error_forbidden:
     'This is not allowed, or the page you came from is out of date. Go back, reload it and try again.',
+  error_other_site:
+    'Another web site sent this request, so it was refused. If this is your own page, its server has to know its address: start it with --base-url.',
   error_wrong_method: 'This address is not asked like that.',
   error_too_slow: 'The request took too long to arrive.',
   error_conflict: 'Something changed meanwhile. Go back, reload the page and try again.',

@@ -403,6 +403,8 @@ export const es: Catalogue = {
   admin_link_again:
     'Este enlace ya se creó y sigue funcionando, salvo que alguien lo haya usado. No se volverá a mostrar.',
   admin_stale: 'Esta página estuvo abierta demasiado tiempo. No se hizo nada; pulse de nuevo.',
+  admin_proxy:
+    'Un proxy inverso de este equipo reenvía solicitudes a este servidor, que no confía en él. Todos los que pasan por él cuentan como un solo cliente: las contraseñas erróneas de una persona bloquean a las demás y los registros de auditoría muestran una dirección equivocada. Inicie el servidor añadiendo esta opción:',
   admin_settings: 'Ajustes en vigor',
   admin_settings_hint:
     'Se definen al iniciar el servidor: con una opción, con el entorno o con el valor predeterminado.',
@@ -465,6 +467,8 @@ export const es: Catalogue = {
   error_unauthenticated: 'Inicie sesión primero.',
   error_forbidden:
     'No está permitido, o la página anterior quedó obsoleta. Vuelva atrás, recárguela e inténtelo de nuevo.',
+  error_other_site:
+    'Esta solicitud procede de otro sitio web y se rechazó. Si era su propia página, el servidor debe conocer su dirección: inícielo con --base-url.',
   error_wrong_method: 'Esta dirección no admite ese tipo de solicitud.',
   error_too_slow: 'La solicitud tardó demasiado en llegar.',
   error_conflict: 'Algo cambió mientras tanto. Vuelva atrás, recargue la página e inténtelo de nuevo.',

@@ -405,6 +405,8 @@ export const fr: Catalogue = {
   admin_link_again:
     'Ce lien a déjà été créé et fonctionne toujours, sauf si quelqu’un l’a utilisé. Il ne sera plus affiché.',
   admin_stale: 'Cette page est restée ouverte trop longtemps. Rien n’a été fait ; veuillez réessayer.',
+  admin_proxy:
+    'Un proxy inverse de cette machine transmet des requêtes à ce serveur, qui ne lui fait pas confiance. Tous ceux qui passent par lui comptent comme un seul client : les mots de passe erronés d’une personne bloquent toutes les autres, et les journaux d’audit indiquent une adresse fausse. Démarrez le serveur en ajoutant cette option :',
   admin_settings: 'Paramètres en vigueur',
   admin_settings_hint:
     'Ils sont fixés au démarrage du serveur : par une option, par l’environnement ou par défaut.',
@@ -467,6 +469,8 @@ export const fr: Catalogue = {
   error_unauthenticated: 'Veuillez d’abord vous connecter.',
   error_forbidden:
     'Ce n’est pas autorisé, ou la page précédente n’est plus à jour. Revenez-y, rechargez-la et réessayez.',
+  error_other_site:
+    'Cette requête provient d’un autre site web et a été refusée. S’il s’agit de votre propre page, le serveur doit connaître son adresse : démarrez-le avec --base-url.',
   error_wrong_method: 'Cette adresse ne s’utilise pas ainsi.',
   error_too_slow: 'La requête a mis trop de temps à arriver.',
   error_conflict: 'Quelque chose a changé entre-temps. Revenez en arrière, rechargez la page et réessayez.',

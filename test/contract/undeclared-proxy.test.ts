@@ -1,0 +1,34 @@
+// A reverse proxy of this machine that nobody declared: told once in the log and, as long as it runs, to administrators.
+
+import { expect, test } from 'bun:test'
+import { LANGUAGES } from '../../src/http/web/words/words.ts'
+import { startInstance } from '../support/instance.ts'
+import { createPeople } from '../support/people.ts'
+
+const WARNING = 'is not trusted'
+const FORWARDED = { from: '127.0.0.1', headers: { 'x-forwarded-for': '203.0.113.9' } }
+
+test('is told once in the log and in every language to administrators, with the flag', async () => {
+  const instance = await startInstance()
+  await instance.addAccount('ann@example.org', { isAdmin: true })
+  const ann = await createPeople(instance).signIn('ann@example.org')
+  await instance.fetch('/up', { from: '127.0.0.1' })
+  await instance.fetch('/up', { ...FORWARDED, from: '192.0.2.9' })
+  expect(instance.log.join('\n')).not.toContain(WARNING)
+  expect((await ann.get('/admin')).text).not.toContain('--trusted-proxy 127.0.0.1')
+
+  for (let n = 0; n < 3; n += 1) await instance.fetch('/up', FORWARDED)
+  const lines = instance.log.filter((line) => line.includes(WARNING))
+  expect(lines).toEqual([expect.stringMatching(/ warn .*--trusted-proxy 127\.0\.0\.1 /)])
+  for (const language of LANGUAGES)
+    expect((await ann.get(`/admin?lang=${language}`)).text).toContain('--trusted-proxy 127.0.0.1</code>')
+  await instance.close()
+})
+
+test('is not told of one that was declared', async () => {
+  const instance = await startInstance({ flags: { 'trusted-proxy': '127.0.0.0/8,::1' } })
+  await instance.fetch('/up', FORWARDED)
+  await instance.fetch('/up', { ...FORWARDED, from: '::1' })
+  expect(instance.log.join('\n')).not.toContain(WARNING)
+  await instance.close()
+})

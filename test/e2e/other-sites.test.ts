@@ -1,0 +1,254 @@
+// Other web sites in a real browser: what they can make it send, against the binary, on localhost and on a network without TLS.
+
+import { Database } from 'bun:sqlite'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import type { Browser, Page } from 'playwright-core'
+import { createStage, type Started } from '../support/binary.ts'
+import { launchBrowser, skipBrowserTests } from '../support/chromium.ts'
+
+/** Names as a network has them, which the browser does not count as secure. */
+const NAMES = ['nas', 'evil.example']
+
+/** A site that serves one empty page, on every name of this machine. */
+function startSite() {
+  const page = '<!doctype html><title>another site</title><body>'
+  return Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: () => new Response(page, { headers: { 'content-type': 'text/html' } }),
+  })
+}
+
+type Target = { server: string; urlToken: string }
+
+/** Run in a page of another site. Each resolves once the browser has sent what it would send. */
+const CREATES: Record<string, (target: Target) => unknown> = {
+  'fetch of a form': ({ server }) =>
+    fetch(`${server}/api/v2/pushes`, {
+      method: 'POST',
+      mode: 'no-cors',
+      body: new URLSearchParams({ 'push[payload]': 'x' }),
+    }),
+  'fetch to the previous version': ({ server }) =>
+    fetch(`${server}/p.json`, { method: 'POST', mode: 'no-cors', body: '{"password":{"payload":"x"}}' }),
+  'fetch with a preflight': ({ server }) =>
+    fetch(`${server}/api/v2/pushes`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"push":{"payload":"x"}}',
+    }).catch(() => undefined),
+  beacon: ({ server }) =>
+    navigator.sendBeacon(`${server}/p.json`, new URLSearchParams({ 'password[payload]': 'x' })),
+}
+
+const RETRIEVALS: Record<string, (target: Target) => unknown> = {
+  fetch: ({ server, urlToken }) => fetch(`${server}/api/v2/pushes/${urlToken}`).catch(() => undefined),
+  'delete after a preflight': ({ server, urlToken }) =>
+    fetch(`${server}/api/v2/pushes/${urlToken}`, { method: 'DELETE' }).catch(() => undefined),
+  'fetch without cors': ({ server, urlToken }) =>
+    fetch(`${server}/p/${urlToken}.json`, { mode: 'no-cors' }).catch(() => undefined),
+  image: ({ server, urlToken }) =>
+    new Promise((resolve) => {
+      const image = new Image()
+      image.onerror = resolve
+      image.src = `${server}/api/v2/pushes/${urlToken}`
+    }),
+  frame: ({ server, urlToken }) =>
+    new Promise((resolve) => {
+      const frame = document.createElement('iframe')
+      frame.onload = resolve
+      frame.src = `${server}/api/v2/pushes/${urlToken}`
+      document.body.append(frame)
+    }),
+}
+
+const PREFETCHES: Record<string, (target: Target) => unknown> = {
+  prefetch: ({ server, urlToken }) =>
+    new Promise((resolve) => {
+      const link = document.createElement('link')
+      link.rel = 'prefetch'
+      link.onload = resolve
+      link.onerror = resolve
+      link.href = `${server}/api/v2/pushes/${urlToken}`
+      document.head.append(link)
+    }),
+  'speculation rules': ({ server, urlToken }) => {
+    const script = document.createElement('script')
+    script.type = 'speculationrules'
+    const urls = [`${server}/api/v2/pushes/${urlToken}`]
+    const rules = [{ source: 'list', urls, eagerness: 'immediate' }]
+    script.textContent = JSON.stringify({ prefetch: rules, prerender: rules })
+    document.head.append(script)
+    return new Promise((resolve) => setTimeout(resolve, 500))
+  },
+}
+
+const FORMS = [
+  ['/', 'multipart/form-data'],
+  ['/sign-in', 'application/x-www-form-urlencoded'],
+  ['/p.json', 'text/plain'],
+  ['/api/v2/pushes', 'application/x-www-form-urlencoded'],
+] as const
+
+/** What a page of another site does on its own, without anybody pressing anything. */
+function submitForm({ action, enctype }: { action: string; enctype: string }): void {
+  const form = document.createElement('form')
+  Object.assign(form, { method: 'post', action, enctype })
+  for (const name of ['push[payload]', 'password[payload]', 'payload']) {
+    const input = document.createElement('input')
+    Object.assign(input, { name, value: 'x' })
+    form.append(input)
+  }
+  document.body.append(form)
+  form.submit()
+}
+
+describe.skipIf(skipBrowserTests)('in a browser', () => {
+  const stage = createStage()
+  let browser: Browser
+  let server: Started
+  let site: ReturnType<typeof startSite>
+
+  beforeAll(async () => {
+    site = startSite()
+    server = await stage.start({ flags: ['--host', '0.0.0.0'] })
+    browser = await launchBrowser(NAMES)
+  })
+
+  afterAll(async () => {
+    await browser?.close()
+    site.stop(true)
+    await stage.clear()
+  })
+
+  const entries = () => {
+    const database = new Database(join(server.dataDir, 'oncebox.db'), { readonly: true })
+    try {
+      return database
+        .query<{ kind: string }, []>('SELECT kind FROM audit_entries')
+        .all()
+        .map(({ kind }) => kind)
+    } finally {
+      database.close()
+    }
+  }
+  const createPush = async () => String((await (await server.create({ payload: 'x' })).json()).url_token)
+  const at = (name: string) => `http://${name}:${server.port}`
+  const visitSite = async (name: string): Promise<Page> => {
+    const page = await browser.newPage()
+    await page.goto(`http://${name}:${site.port}/`)
+    return page
+  }
+
+  const PAIRS: [string, string, string][] = [
+    ['another port of localhost', 'localhost', 'localhost'],
+    ['another site beside localhost', '127.0.0.1', 'localhost'],
+    ['a site of the internet beside localhost', 'evil.example', 'localhost'],
+    ['a site beside a name of the network', 'evil.example', 'nas'],
+    ['another port of a name of the network', 'nas', 'nas'],
+  ]
+
+  test.each(PAIRS)('%s creates nothing', async (_name, from, to) => {
+    const before = entries()
+    const page = await visitSite(from)
+    for (const create of Object.values(CREATES))
+      await page.evaluate(create, { server: at(to), urlToken: '' }).catch(() => undefined)
+    await page.close()
+    for (const [path, enctype] of FORMS) {
+      const other = await visitSite(from)
+      const answered = other.waitForResponse((response) => response.url() === `${at(to)}${path}`)
+      await other.evaluate(submitForm, { action: `${at(to)}${path}`, enctype })
+      expect({ path, status: (await answered).status() }).toEqual({ path, status: 403 })
+      await other.close()
+    }
+    expect(entries()).toEqual(before)
+  })
+
+  // Without TLS, browsers say of a name of the network neither where images come from nor what they are for.
+  test.each(PAIRS.filter(([, , to]) => to === 'localhost'))('%s spends no view', async (_name, from, to) => {
+    const urlToken = await createPush()
+    const before = entries()
+    const page = await visitSite(from)
+    for (const ask of Object.values({ ...RETRIEVALS, ...PREFETCHES }))
+      await page.evaluate(ask, { server: at(to), urlToken })
+    await page.close()
+    expect(entries()).toEqual(before)
+  })
+
+  test('nobody spends a view by fetching ahead, a page of this server included', async () => {
+    for (const [from, to] of [
+      [`http://evil.example:${site.port}`, 'nas'],
+      [at('nas'), 'nas'],
+      [at('localhost'), 'localhost'],
+    ] as const) {
+      const urlToken = await createPush()
+      const before = entries()
+      const page = await browser.newPage({ bypassCSP: true })
+      await page.goto(`${from}/`)
+      for (const ask of Object.values(PREFETCHES)) await page.evaluate(ask, { server: at(to), urlToken })
+      await page.close()
+      expect(entries()).toEqual(before)
+    }
+  })
+
+  test.each(['localhost', 'nas', '127.0.0.1'])('people hand over and receive on %s', async (name) => {
+    const page = await browser.newPage()
+    await page.goto(at(name))
+    await page.fill('#payload', 'correct horse')
+    await page.click('form.create > .actions button[type=submit]')
+    await page.waitForURL('**/preview')
+    const link = ((await page.textContent('#link')) ?? '').trim()
+    expect(link).toStartWith(at(name))
+    await page.close()
+    // Followed from another site, as from a chat.
+    const receiver = await visitSite('evil.example')
+    await receiver.evaluate((href) => location.assign(href), link)
+    await receiver.waitForURL(link)
+    await receiver.click('main form button.primary')
+    expect(await receiver.textContent('.secret')).toContain('correct horse')
+    await receiver.close()
+  })
+
+  test('a page of a listed origin uses the API, and reads what is refused', async () => {
+    const origin = `http://evil.example:${site.port}`
+    const listed = await stage.start({ flags: ['--cors-origins', origin] })
+    await listed.command(['user', 'add', 'ann@example.org', '--password-stdin'], 'correct horse battery')
+    const token = (await listed.command(['token', 'create', 'ann@example.org'])).stdout.trim()
+    const page = await visitSite('evil.example')
+    const seen = await page.evaluate(
+      async ({ api, apiToken }) => {
+        const files = [{ filename: 'a.txt', data: btoa('hello') }]
+        const created = await fetch(api, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', authorization: `Bearer ${apiToken}` },
+          body: JSON.stringify({ push: { files, passphrase: 'open' } }),
+        })
+        const { url_token } = await created.json()
+        const refused = await fetch(`${api}/${url_token}`)
+        const headers = { 'x-push-passphrase': 'open' }
+        const retrieved = await (await fetch(`${api}/${url_token}`, { headers })).json()
+        const download = await fetch(retrieved.files[0].url, { headers: { range: 'bytes=1-' } })
+        const ended = await fetch(`${api}/${url_token}`, { method: 'DELETE' })
+        return {
+          statuses: [created.status, refused.status, download.status, ended.status],
+          message: (await refused.json()).message,
+          hasId: refused.headers.has('x-request-id'),
+          size: download.headers.get('x-file-size'),
+          name: download.headers.get('content-disposition')?.includes('a.txt'),
+          text: await download.text(),
+        }
+      },
+      { api: `${listed.url}/api/v2/pushes`, apiToken: token },
+    )
+    expect(seen).toEqual({
+      statuses: [201, 401, 206, 200],
+      message: 'This push needs a passphrase.',
+      hasId: true,
+      size: '5',
+      name: true,
+      text: 'ello',
+    })
+    await page.close()
+  })
+})
