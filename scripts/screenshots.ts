@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { BrowserContextOptions } from 'playwright-core'
 import { createStage } from '../test/support/binary.ts'
 import { launchBrowser } from '../test/support/chromium.ts'
-import { prepareTour, STOPS, visitStop } from '../test/support/tour.ts'
+import { prepareTour, STOPS, TOUR_OPTIONS, visitStop } from '../test/support/tour.ts'
 
 const FOLDER = join(import.meta.dir, '..', 'screenshots')
 
@@ -21,7 +21,7 @@ const browser = await launchBrowser()
 mkdirSync(FOLDER, { recursive: true })
 try {
   for (const [variant, options] of Object.entries(VARIANTS)) {
-    const tour = await prepareTour(browser, await stage.start(), options)
+    const tour = await prepareTour(browser, await stage.start(TOUR_OPTIONS), options)
     for (const stop of STOPS) {
       if (only.length > 0 && !only.includes(stop.name)) continue
       const page = await visitStop(stop, tour)

@@ -5,7 +5,7 @@ import axe from 'axe-core'
 import type { Browser, Page } from 'playwright-core'
 import { createStage, type Started } from '../support/binary.ts'
 import { launchBrowser, measureLooks, skipBrowserTests, watch } from '../support/chromium.ts'
-import { PASSWORD, prepareTour, STOPS, visitStop } from '../support/tour.ts'
+import { PASSWORD, prepareTour, STOPS, TOUR_OPTIONS, visitStop } from '../support/tour.ts'
 
 const KIB = 1024
 
@@ -64,7 +64,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
   ] as const)(
     'no page has a fault that axe knows, leaves the machine or its policy, or is too wide: %s',
     async (name, options) => {
-      const server = await stage.start()
+      const server = await stage.start(TOUR_OPTIONS)
       const tour = await prepareTour(browser, server, options)
       const watched = await Promise.all(
         Object.values(tour.people).map((context) => watch(context, server.url)),
@@ -85,7 +85,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
   )
 
   test('everything that can be pressed is large enough for a finger, and nothing moves while a page loads', async () => {
-    const server = await stage.start()
+    const server = await stage.start(TOUR_OPTIONS)
     const tour = await prepareTour(browser, server, { viewport: { width: 360, height: 740 }, hasTouch: true })
     for (const one of STOPS) {
       const stop = one.name

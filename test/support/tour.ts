@@ -14,6 +14,9 @@ export type Stop = { name: string; as: Person; visit: (page: Page, tour: Tour) =
 
 export type Tour = Awaited<ReturnType<typeof prepareTour>>
 
+/** What the server of a tour is started with: two wrong passphrases end a push. */
+export const TOUR_OPTIONS = { flags: ['--max-passphrase-attempts', '2'] }
+
 /** The link that the first start printed. */
 export function setupLinkOf(server: Pick<Started, 'stdout'>): string {
   return /http:\/\/\S+\/welcome\/\w+/.exec(server.stdout())?.[0] ?? ''
@@ -77,11 +80,18 @@ export async function prepareTour(browser: Browser, server: Started, options: Br
     return response.json()
   }
 
+  /** A push of the member, after its last wrong passphrase. */
+  async function guessedPush(fields: Record<string, unknown>) {
+    const pushed = await push({ passphrase: 'sesame', ...fields })
+    for (const guess of ['1111', '1234']) await server.retrieve(`${pushed.url_token}?passphrase=${guess}`)
+    return pushed
+  }
+
   async function close(): Promise<void> {
     for (const context of contexts) await context.close()
   }
 
-  return { url, server, auth, people, push, open, close }
+  return { url, server, auth, people, push, guessedPush, open, close }
 }
 
 async function reveal(page: Page, tour: Tour, fields: Record<string, unknown>): Promise<void> {
@@ -230,6 +240,23 @@ export const STOPS: Stop[] = [
     visit: (page, { url }) => page.goto(`${url}/p/0123456789abcdefghjkmnpqrs`),
   },
   {
+    name: 'gone-guessed',
+    as: 'stranger',
+    visit: async (page, { guessedPush }) => page.goto((await guessedPush({})).html_url),
+  },
+  {
+    name: 'locked',
+    as: 'stranger',
+    visit: async (page, { guessedPush }) =>
+      page.goto((await guessedPush({ deletable_by_viewer: false })).html_url),
+  },
+  {
+    name: 'locked-owner',
+    as: 'member',
+    visit: async (page, { guessedPush }) =>
+      page.goto((await guessedPush({ deletable_by_viewer: false })).html_url),
+  },
+  {
     name: 'deleted',
     as: 'stranger',
     visit: async (page, tour) => {
@@ -298,6 +325,32 @@ export const STOPS: Stop[] = [
       })
       await server.retrieve(url_token)
       await server.retrieve(`${url_token}?passphrase=x`)
+      await page.goto(`${url}/pushes/${url_token}`)
+    },
+  },
+  {
+    name: 'push-locked',
+    as: 'member',
+    visit: async (page, { url, guessedPush }) => {
+      const { url_token } = await guessedPush({ name: 'Safe in Lyon', deletable_by_viewer: false })
+      await page.goto(`${url}/pushes/${url_token}`)
+    },
+  },
+  {
+    name: 'push-unlocked',
+    as: 'member',
+    visit: async (page, { url, guessedPush }) => {
+      const { url_token } = await guessedPush({ name: 'Safe in Lyon', deletable_by_viewer: false })
+      await page.goto(`${url}/pushes/${url_token}`)
+      await page.click('form[action$="/unlock"] button')
+      await page.waitForSelector('.notice.good')
+    },
+  },
+  {
+    name: 'push-guessed',
+    as: 'member',
+    visit: async (page, { url, guessedPush }) => {
+      const { url_token } = await guessedPush({ name: 'Safe in Lyon' })
       await page.goto(`${url}/pushes/${url_token}`)
     },
   },
