@@ -159,5 +159,5 @@ export function profileName(text: string): Parsed<string> {
 /** As it can stand in a header. */
 export function apiToken(text: string): Parsed<string> {
   const value = text.trim()
-  return /^[!-~]{1,512}$/.test(value) ? { value } : { problem: 'must be an API token' }
+  return /^[!-~]{1,512}$/.test(value) ? { value } : { problem: 'must be one word, such as obx_…' }
 }

@@ -14,6 +14,7 @@ import { addPushCommand } from './push.ts'
 import { addSelftestCommand } from './selftest.ts'
 import { addServeCommand } from './serve.ts'
 import type { Shell } from './shell.ts'
+import { didYouMean } from './suggestions.ts'
 import { addTokenCommands } from './token.ts'
 import { addUserCommands } from './user.ts'
 
@@ -32,7 +33,9 @@ export async function runProgram(
   parts: { shell: Shell; app: App },
 ): Promise<number> {
   try {
-    await createProgram(parts).parseAsync([...argv], { from: 'user' })
+    const program = createProgram(parts)
+    requireKnownTopic(program, argv)
+    await program.parseAsync([...argv], { from: 'user' })
     return 0
   } catch (cause) {
     const { lines, exitCode } = presentFailure(cause)
@@ -80,6 +83,15 @@ export function createProgram(parts: { shell: Shell; app: App }): Command {
   addVersionCommand(program, parts)
   for (const command of everyCommand(program)) command.allowUnknownOption().allowExcessArguments()
   return program
+}
+
+/** Commander answers "help" about an unknown command with the whole help, and not a word about it. */
+function requireKnownTopic(program: Command, [command, topic]: readonly string[]): void {
+  if (command !== 'help' || topic === undefined || topic.startsWith('-')) return
+  const names = program.commands.map((known) => known.name())
+  if (names.includes(topic) || topic === 'help') return
+  const near = didYouMean(topic, names) || ` (there are ${names.join(', ')})`
+  throw new UsageError([`unknown command ${JSON.stringify(topic)}${near}`], 'oncebox')
 }
 
 function addVersionCommand(program: Command, { shell, app }: { shell: Shell; app: App }): void {

@@ -155,6 +155,7 @@ test.each([
   [['user', 'delete'], 'did you mean remove?'],
   [['token', 'lst'], 'did you mean list?'],
   [['serve', '--prot', '80'], 'did you mean --port?'],
+  [['help', 'psuh'], 'did you mean push?'],
   [['once.example/p/7k3m9qx2vn4t8bw5hj6r0yzacd'], 'a link comes after a command: oncebox get LINK'],
 ])('%p is answered with a hint', async (argv, hint) => {
   const trial = createTrial()
