@@ -215,7 +215,7 @@ function showRefusal(html) {
   if (notice === null) return false
   // This page has not been left, and still has its files.
   notice.querySelector('[data-forgotten]')?.remove()
-  document.querySelector('main > .notice')?.remove()
+  document.querySelector('main > .notice.bad')?.remove()
   document.querySelector('main > h1').after(document.adoptNode(notice))
   for (const problem of answered.querySelectorAll('.problem[id]')) {
     const here = document.getElementById(problem.id)
