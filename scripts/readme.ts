@@ -1,11 +1,11 @@
-// Writes the table of settings into README.md; with `--check` it only tells whether the README is up to date.
+// Writes the table of settings into docs/settings.md; with `--check` it only tells whether that page is up to date.
 
 import { defaultText, type Setting, variableOf } from '../src/setting.ts'
 import { settings } from '../src/settings.ts'
 
 const START = '<!-- settings -->'
 const END = '<!-- /settings -->'
-const README = new URL('../README.md', import.meta.url)
+const PAGE = new URL('../docs/settings.md', import.meta.url)
 
 function settingsTable(): string {
   const rows = Object.values<Setting>(settings).map((setting) => {
@@ -19,17 +19,17 @@ function settingsTable(): string {
     .join('\n')
 }
 
-function withTable(readme: string): string {
-  const [start, end] = [readme.indexOf(START), readme.indexOf(END)]
-  if (start < 0 || end < start) throw new Error(`README.md has no ${START} … ${END}`)
-  return `${readme.slice(0, start + START.length)}\n\n${settingsTable()}\n\n${readme.slice(end)}`
+function withTable(page: string): string {
+  const [start, end] = [page.indexOf(START), page.indexOf(END)]
+  if (start < 0 || end < start) throw new Error(`docs/settings.md has no ${START} … ${END}`)
+  return `${page.slice(0, start + START.length)}\n\n${settingsTable()}\n\n${page.slice(end)}`
 }
 
-const before = await Bun.file(README).text()
+const before = await Bun.file(PAGE).text()
 const after = withTable(before)
 if (before === after) process.exit(0)
 if (process.argv.includes('--check')) {
-  console.error('The table of settings in README.md is out of date: run "npm run readme".')
+  console.error('The table of settings in docs/settings.md is out of date: run "npm run readme".')
   process.exit(1)
 }
-await Bun.write(README, after)
+await Bun.write(PAGE, after)
