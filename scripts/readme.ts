@@ -1,7 +1,7 @@
 // Writes the table of settings into docs/settings.md; with `--check` it only tells whether that page is up to date.
 
-import { defaultText, type Setting, variableOf } from '../src/setting.ts'
-import { settings } from '../src/settings.ts'
+import { defaultText, type Setting, variableOf } from '../src/settings/setting.ts'
+import { settings } from '../src/settings/table.ts'
 
 const START = '<!-- settings -->'
 const END = '<!-- /settings -->'

@@ -1,10 +1,10 @@
 // What the commands about accounts and tokens share: arguments, the data folder, opening and closing it.
 
 import type { Command } from 'commander'
-import type { AccountCommands } from '../account-commands.ts'
-import { readSettings } from '../config.ts'
+import type { AccountCommands } from '../app/account-commands.ts'
 import { parseEmail } from '../domain/account.ts'
-import { settings } from '../settings.ts'
+import { readSettings } from '../settings/fold.ts'
+import { settings } from '../settings/table.ts'
 import type { App } from './app.ts'
 import { UsageError } from './failures.ts'
 import { addSettingFlags, givenFlags, readOperands } from './flags.ts'

@@ -3,7 +3,7 @@
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { explainSystemError } from '../domain/system-errors.ts'
-import type { Parsed } from '../setting-parsers.ts'
+import type { Parsed } from '../settings/parsers.ts'
 
 const PEM = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g
 const MAX_BYTES = 1024 * 1024

@@ -2,8 +2,8 @@
 
 import type { Command } from 'commander'
 import { parsePushAddress } from '../client/link.ts'
-import { type Entry, readConfig } from '../config.ts'
-import { type Config, settings } from '../settings.ts'
+import { type Entry, readConfig } from '../settings/fold.ts'
+import { type Config, settings } from '../settings/table.ts'
 import { UsageError } from './failures.ts'
 import { addSettingFlags, givenFlags, readOperands, unexpectedArgument } from './flags.ts'
 import type { Shell } from './shell.ts'

@@ -1,8 +1,8 @@
 // Flags and arguments as commander parses them, kept as raw text so that every problem can be told at once.
 
 import { type Command, Option } from 'commander'
-import type { GivenFlags } from '../config.ts'
-import { defaultText, type Setting, type Table, variableOf } from '../setting.ts'
+import type { GivenFlags } from '../settings/fold.ts'
+import { defaultText, type Setting, type Table, variableOf } from '../settings/setting.ts'
 import { didYouMean } from './suggestions.ts'
 
 /** A flag for each setting of the table, documented from it. */

@@ -2,9 +2,9 @@
 
 import type { Command } from 'commander'
 import { ClientFailure } from '../client/failure.ts'
-import { caSettings } from '../client-settings.ts'
-import { readSettings } from '../config.ts'
-import { apiToken, profileName, serverUrl } from '../setting-parsers.ts'
+import { caSettings } from '../settings/client.ts'
+import { readSettings } from '../settings/fold.ts'
+import { apiToken, profileName, serverUrl } from '../settings/parsers.ts'
 import type { App } from './app.ts'
 import { confirm } from './ask.ts'
 import { hasProxy, namedCaCerts, warnInTheClear } from './client-command.ts'

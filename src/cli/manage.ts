@@ -3,7 +3,7 @@
 import type { Command } from 'commander'
 import { parsePush, type RemotePush } from '../client/answers.ts'
 import { MAX_PAGE, PAGE_SIZE } from '../domain/audit.ts'
-import { wholeNumber } from '../setting-parsers.ts'
+import { wholeNumber } from '../settings/parsers.ts'
 import { addClientCommand, type ClientParts, printJson } from './client-command.ts'
 import { addTextFlag, textFlag } from './flags.ts'
 import { formatCount, formatLocalTime, printableLine } from './format.ts'

@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'n
 import { posix, win32 } from 'node:path'
 import { isSameServer } from '../client/link.ts'
 import { explainSystemError } from '../domain/system-errors.ts'
-import type { Place } from '../setting-parsers.ts'
+import type { Place } from '../settings/parsers.ts'
 import { CommandFailure } from './failures.ts'
 
 export type Profile = {

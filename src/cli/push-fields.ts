@@ -8,7 +8,7 @@ import { DURATIONS } from '../domain/new-push.ts'
 import { PUSH_KINDS } from '../domain/push.ts'
 import { explainSystemError } from '../domain/system-errors.ts'
 import { DAY } from '../domain/time.ts'
-import { duration, truth, wholeNumber } from '../setting-parsers.ts'
+import { duration, truth, wholeNumber } from '../settings/parsers.ts'
 import { textFlag, textFlags } from './flags.ts'
 
 /** In place of a path: what comes on standard input. */

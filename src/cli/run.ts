@@ -1,8 +1,8 @@
 // Joins the command line to the real app and the process it runs in.
 
-import { openAccounts } from '../account-commands.ts'
+import { openAccounts } from '../app/account-commands.ts'
 import { openClient, startServer, version } from '../app.ts'
-import type { Environment } from '../setting-parsers.ts'
+import type { Environment } from '../settings/parsers.ts'
 import { runProgram } from './program.ts'
 import { createShell } from './shell.ts'
 

@@ -1,9 +1,9 @@
 // `oncebox selftest`: tries the promises of Oncebox on this machine and its disk.
 
 import type { Command } from 'commander'
-import { readSettings } from '../config.ts'
 import { type Finding, runSelftest } from '../selftest/selftest.ts'
-import { settings } from '../settings.ts'
+import { readSettings } from '../settings/fold.ts'
+import { settings } from '../settings/table.ts'
 import { CommandFailure, UsageError } from './failures.ts'
 import { addSettingFlags, addTextFlag, givenFlags, readOperands, textFlag } from './flags.ts'
 import type { Shell } from './shell.ts'

@@ -2,8 +2,8 @@
 
 import type { Command } from 'commander'
 import type { RunningServer } from '../app.ts'
-import type { Entry } from '../config.ts'
-import { type Config, settings } from '../settings.ts'
+import type { Entry } from '../settings/fold.ts'
+import { type Config, settings } from '../settings/table.ts'
 import type { App } from './app.ts'
 import { getConfig } from './config.ts'
 import { CommandFailure } from './failures.ts'

@@ -6,7 +6,7 @@ import { homedir, networkInterfaces } from 'node:os'
 import { createInterface } from 'node:readline'
 import { isatty, ReadStream } from 'node:tty'
 import type { Network } from '../app.ts'
-import type { Environment, Place } from '../setting-parsers.ts'
+import type { Environment, Place } from '../settings/parsers.ts'
 import { printable } from './format.ts'
 import { createStartProgress, type StartProgress } from './progress.ts'
 

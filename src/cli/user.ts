@@ -1,7 +1,7 @@
 // `oncebox user …`: accounts, for whoever may write to the data folder.
 
 import type { Command } from 'commander'
-import type { AccountCommands } from '../account-commands.ts'
+import type { AccountCommands } from '../app/account-commands.ts'
 import type { Account } from '../domain/account.ts'
 import { isDomainError } from '../domain/errors.ts'
 import { formatTime } from '../domain/time.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { type Setting, variableOf } from '../../src/setting.ts'
-import { settings } from '../../src/settings.ts'
+import { type Setting, variableOf } from '../../src/settings/setting.ts'
+import { settings } from '../../src/settings/table.ts'
 import { createTrial } from './trial.ts'
 
 describe('what cannot be used', () => {

@@ -6,7 +6,7 @@ import { runProgram } from '../../src/cli/program.ts'
 import type { Shell } from '../../src/cli/shell.ts'
 import type { Account, ApiToken } from '../../src/domain/account.ts'
 import { DomainError } from '../../src/domain/errors.ts'
-import type { Config } from '../../src/settings.ts'
+import type { Config } from '../../src/settings/table.ts'
 
 export type Trial = ReturnType<typeof createTrial>
 

@@ -3,7 +3,7 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { LANGUAGES } from '../../src/http/web/words/words.ts'
+import { LANGUAGES } from '../../src/words/words.ts'
 import { type Api, startApi } from '../support/api.ts'
 import { readFolder } from '../support/needles.ts'
 import { BOUNDARY, multipart, type Part } from './multipart.ts'

@@ -1,7 +1,7 @@
 // A reverse proxy of this machine that nobody declared: told once in the log and, as long as it runs, to administrators.
 
 import { expect, test } from 'bun:test'
-import { LANGUAGES } from '../../src/http/web/words/words.ts'
+import { LANGUAGES } from '../../src/words/words.ts'
 import { startInstance } from '../support/instance.ts'
 import { createPeople } from '../support/people.ts'
 

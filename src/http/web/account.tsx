@@ -5,6 +5,7 @@ import { isDomainError } from '../../domain/errors.ts'
 import type { Problems } from '../../domain/problems.ts'
 import type { Sessions } from '../../services/sessions.ts'
 import type { TwoFactor } from '../../services/two-factor.ts'
+import type { WordKey } from '../../words/words.ts'
 import { answerSeeOther } from '../answers.ts'
 import type { SignInLimit } from '../sign-in-limit.ts'
 import type { Form } from './form.ts'
@@ -20,7 +21,6 @@ import {
   problemTexts,
   Tick,
 } from './parts.tsx'
-import type { WordKey } from './words/words.ts'
 
 export type AccountPageOptions = {
   answer: AnswerGuest

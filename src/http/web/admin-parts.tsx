@@ -3,10 +3,10 @@
 import type { Account, AccountLink } from '../../domain/account.ts'
 import type { Problems } from '../../domain/problems.ts'
 import type { Status } from '../../services/status.ts'
+import type { WordKey, Words } from '../../words/words.ts'
 import type { SettingInEffect } from './admin.tsx'
 import type { Member } from './guest.ts'
 import { ButtonForm, DamageNotice, FormToken, Input, Moment, Notice, problemTexts, Tick } from './parts.tsx'
-import type { WordKey, Words } from './words/words.ts'
 
 export function ProxyNotice({ address, words }: { address: string | null; words: Words }) {
   return address === null ? null : (

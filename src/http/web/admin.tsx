@@ -7,6 +7,7 @@ import type { AccountLinks } from '../../services/account-links.ts'
 import type { Accounts } from '../../services/accounts.ts'
 import type { PageNonces } from '../../services/page-nonces.ts'
 import type { Status } from '../../services/status.ts'
+import type { WordKey } from '../../words/words.ts'
 import { answerSeeOther } from '../answers.ts'
 import { AccountList, Invitations, ProxyNotice, SettingsTable, StatusList } from './admin-parts.tsx'
 import type { Form } from './form.ts'
@@ -14,7 +15,6 @@ import type { Member } from './guest.ts'
 import { LocalhostNotice } from './localhost-notice.tsx'
 import type { AnswerGuest } from './page.tsx'
 import { CopyButton, Notice } from './parts.tsx'
-import type { WordKey } from './words/words.ts'
 
 /** A setting as it counts, fit to be shown, and where it comes from. */
 export type SettingInEffect = { flag: string; value: string; from: string; help: string }

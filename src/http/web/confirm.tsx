@@ -2,6 +2,7 @@
 // left open, or a session that was stolen, is not enough.
 
 import type { Sessions } from '../../services/sessions.ts'
+import type { WordKey } from '../../words/words.ts'
 import { answerSeeOther } from '../answers.ts'
 import type { SignInLimit } from '../sign-in-limit.ts'
 import type { Form } from './form.ts'
@@ -9,7 +10,6 @@ import type { Member } from './guest.ts'
 import type { AnswerGuest } from './page.tsx'
 import { FormToken, Input, RefusedNotice } from './parts.tsx'
 import { orTooMany, tooMany } from './sign-in.tsx'
-import type { WordKey } from './words/words.ts'
 
 export type ConfirmationOptions = {
   answer: AnswerGuest

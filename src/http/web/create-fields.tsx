@@ -2,10 +2,10 @@
 
 import { MAX_NAME_CHARACTERS, MAX_NOTE_CHARACTERS, type PushLimits } from '../../domain/new-push.ts'
 import type { Problems } from '../../domain/problems.ts'
+import type { WordKey } from '../../words/words.ts'
 import type { Unseen } from './create-sender.ts'
 import type { Guest } from './guest.ts'
 import { Field, Input, maxLengthOf, PassphraseInput, Tick } from './parts.tsx'
-import type { WordKey } from './words/words.ts'
 
 /** What was typed, by the names of the fields; '' for what was not. */
 export type Typed = (field: string) => string

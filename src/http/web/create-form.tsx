@@ -2,10 +2,10 @@
 
 import { MAX_QR_CHARACTERS } from '../../domain/new-push.ts'
 import { PUSH_KINDS, type PushKind } from '../../domain/push.ts'
+import type { WordKey, Words } from '../../words/words.ts'
 import { type CreateFormProps, Expiry, Labels, type PartProps, Protection } from './create-fields.tsx'
 import { Generator } from './generator.tsx'
 import { Field, KIND_WORDS, problemTexts } from './parts.tsx'
-import type { WordKey, Words } from './words/words.ts'
 
 export function CreateForm(props: CreateFormProps) {
   const { guest, limits, problems, unseen } = props

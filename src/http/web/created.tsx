@@ -5,6 +5,7 @@ import type { Now } from '../../domain/time.ts'
 import type { Addressed } from '../../services/owner-lists.ts'
 import type { PageNonces } from '../../services/page-nonces.ts'
 import type { Pushes } from '../../services/pushes.ts'
+import type { Words } from '../../words/words.ts'
 import { secretLink } from '../api/push-json.ts'
 import { ExpireForm } from './expire-form.tsx'
 import type { Guest } from './guest.ts'
@@ -13,7 +14,6 @@ import type { AnswerGuest } from './page.tsx'
 import { CopyButton, Moment } from './parts.tsx'
 import { fitsQr, QrCode } from './qr.tsx'
 import { ReceiveForm } from './receive-form.tsx'
-import type { Words } from './words/words.ts'
 
 export type CreatedPageOptions = {
   answer: AnswerGuest

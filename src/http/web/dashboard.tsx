@@ -4,10 +4,10 @@ import { isExpired, isLocked, viewsRemaining } from '../../domain/push.ts'
 import type { Now } from '../../domain/time.ts'
 import type { Labelled } from '../../services/owner-lists.ts'
 import type { Pushes } from '../../services/pushes.ts'
+import type { WordKey, Words } from '../../words/words.ts'
 import type { Guest, Member } from './guest.ts'
 import type { AnswerGuest } from './page.tsx'
 import { DamageNotice, KIND_WORDS, Moment } from './parts.tsx'
-import type { WordKey, Words } from './words/words.ts'
 
 export type DashboardOptions = { answer: AnswerGuest; pushes: Pick<Pushes, 'list' | 'search'>; now: Now }
 

@@ -1,11 +1,11 @@
 // A refusal as a page, in the words of whoever is refused.
 
 import type { ErrorCode } from '../../domain/errors.ts'
+import type { WordKey } from '../../words/words.ts'
 import type { AnswerHeaders } from '../answers.ts'
 import type { Exchange } from '../exchange.ts'
 import type { GetGuest, Guest } from './guest.ts'
 import type { AnswerGuest } from './page.tsx'
-import type { WordKey } from './words/words.ts'
 
 export type Refusal = {
   status: number

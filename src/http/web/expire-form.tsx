@@ -1,9 +1,9 @@
 // The button that expires a push at once, or the downloads that its last view left: behind a first press, because there
 // is no way back.
 
+import type { WordKey } from '../../words/words.ts'
 import type { Guest } from './guest.ts'
 import { FormToken } from './parts.tsx'
-import type { WordKey } from './words/words.ts'
 
 const WORDS = {
   push: { title: 'expire_now', text: 'expire_explained', submit: 'expire_submit' },

@@ -1,6 +1,6 @@
 // The generator of passwords and passphrases: markup that a script brings to life, since randomness is the browser's.
 
-import type { Words } from './words/words.ts'
+import type { Words } from '../../words/words.ts'
 
 export function Generator({ words: { say }, wordlist }: { words: Words; wordlist: string }) {
   return (

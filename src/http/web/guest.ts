@@ -4,12 +4,12 @@ import type { Account } from '../../domain/account.ts'
 import type { Viewer } from '../../domain/audit.ts'
 import { DomainError } from '../../domain/errors.ts'
 import type { CurrentSession, Sessions } from '../../services/sessions.ts'
+import { chooseLanguage, type Language, languageOf, type Words, wordsOf } from '../../words/words.ts'
 import { answerSeeOther } from '../answers.ts'
 import { type Exchange, queryOf, visitOf } from '../exchange.ts'
 import { pathOf } from '../paths.ts'
 import type { FindElsewhere } from '../reach.ts'
 import { languageCookie, languageIn, sessionTokenIn } from './cookies.ts'
-import { chooseLanguage, type Language, languageOf, type Words, wordsOf } from './words/words.ts'
 
 /** In the query of any page. */
 export const LANGUAGE_PARAMETER = 'locale'

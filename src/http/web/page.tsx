@@ -2,10 +2,10 @@
 
 import type { ComponentChildren, JSX } from 'preact'
 import { renderToString } from 'preact-render-to-string'
+import { LANGUAGE_NAMES, LANGUAGES } from '../../words/words.ts'
 import { type AnswerHeaders, answerPage } from '../answers.ts'
 import type { Assets, ScriptName } from './assets.ts'
 import { type Guest, LANGUAGE_PARAMETER, otherFields } from './guest.ts'
-import { LANGUAGE_NAMES, LANGUAGES } from './words/words.ts'
 
 export type PageOptions = {
   guest: Guest

@@ -5,8 +5,8 @@ import { MIN_PASSWORD_LENGTH } from '../../domain/account.ts'
 import type { Problem, Problems } from '../../domain/problems.ts'
 import type { PushKind } from '../../domain/push.ts'
 import { formatTime } from '../../domain/time.ts'
+import type { WordKey, Words } from '../../words/words.ts'
 import type { Guest } from './guest.ts'
-import type { WordKey, Words } from './words/words.ts'
 
 /** What was wrong with each field, in the words of the guest. */
 export function problemTexts(problems: Problems, words: Words): Record<string, string> {

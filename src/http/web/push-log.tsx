@@ -9,9 +9,9 @@ import {
 } from '../../domain/audit.ts'
 import { isEndedByTries, type Push } from '../../domain/push.ts'
 import type { LogFacts } from '../../services/pushes.ts'
+import type { WordKey, Words } from '../../words/words.ts'
 import type { Member } from './guest.ts'
 import { Moment } from './parts.tsx'
-import type { WordKey, Words } from './words/words.ts'
 
 const ENTRY_WORDS: Record<AuditEntry['kind'], WordKey> = {
   creation: 'audit_creation',

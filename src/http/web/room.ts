@@ -1,7 +1,7 @@
 // Why there is no room for one more push from this address, in words.
 
 import type { ErrorDetails } from '../../domain/errors.ts'
-import type { Words } from './words/words.ts'
+import type { Words } from '../../words/words.ts'
 
 export function explainRoom(room: NonNullable<ErrorDetails['room']>, words: Words): string {
   const { limit, most, roomAt } = room

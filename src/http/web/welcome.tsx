@@ -7,13 +7,13 @@ import type { AccountLinks } from '../../services/account-links.ts'
 import type { Accounts } from '../../services/accounts.ts'
 import type { Lanes } from '../../services/lanes.ts'
 import type { Sessions } from '../../services/sessions.ts'
+import type { WordKey } from '../../words/words.ts'
 import type { SignInLimit } from '../sign-in-limit.ts'
 import type { Form } from './form.ts'
 import type { Guest } from './guest.ts'
 import type { AnswerGuest } from './page.tsx'
 import { Input, NewPasswordInput, Notice, problemTexts } from './parts.tsx'
 import { type createSignInPages, tooMany } from './sign-in.tsx'
-import type { WordKey } from './words/words.ts'
 
 export type WelcomePageOptions = {
   answer: AnswerGuest

@@ -1,10 +1,10 @@
 // Opens the store of a server, and writes what it tells into the log.
 
-import { DamageError } from './domain/errors.ts'
-import type { Now } from './domain/time.ts'
-import type { Log } from './log.ts'
-import type { Config } from './settings.ts'
-import { openStore, type Store } from './store/store.ts'
+import { DamageError } from '../domain/errors.ts'
+import type { Now } from '../domain/time.ts'
+import type { Log } from '../operating/log.ts'
+import type { Config } from '../settings/table.ts'
+import { openStore, type Store } from '../store/store.ts'
 
 export type ServedStoreOptions = {
   config: Config

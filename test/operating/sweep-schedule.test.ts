@@ -1,8 +1,8 @@
 // When expiry by time is looked for: at its moment, whatever the clock does meanwhile, and not all the time.
 
 import { expect, test } from 'bun:test'
-import { startExpiry } from '../src/sweep-schedule.ts'
-import { createTestClock } from './support/instance.ts'
+import { startExpiry } from '../../src/operating/sweep-schedule.ts'
+import { createTestClock } from '../support/instance.ts'
 
 /** Something that is due once, at a time that may change. */
 function startWith({ due }: { due: number | null }, failures = 0) {

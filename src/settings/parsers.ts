@@ -3,9 +3,9 @@
 import { isIP } from 'node:net'
 import { posix, win32 } from 'node:path'
 import ipaddr from 'ipaddr.js'
-import { parseOrigin } from './domain/origin.ts'
-import { withScheme } from './domain/server-address.ts'
-import { DAY, HOUR, MINUTE, SECOND } from './domain/time.ts'
+import { parseOrigin } from '../domain/origin.ts'
+import { withScheme } from '../domain/server-address.ts'
+import { DAY, HOUR, MINUTE, SECOND } from '../domain/time.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 

@@ -1,6 +1,5 @@
 // THE table of settings: flag, environment name, parser, default, and one line of documentation for each.
 
-import { defaultDataDir, type Setting, type Table, type Values } from './setting.ts'
 import {
   baseUrl,
   corsOrigin,
@@ -13,7 +12,8 @@ import {
   size,
   truth,
   wholeNumber,
-} from './setting-parsers.ts'
+} from './parsers.ts'
+import { defaultDataDir, type Setting, type Table, type Values } from './setting.ts'
 
 const PLACE = 'Where it keeps and serves'
 const PUSHES = 'What may be pushed'

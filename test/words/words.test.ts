@@ -10,7 +10,7 @@ import {
   type Text,
   type WordKey,
   wordsOf,
-} from '../../src/http/web/words/words.ts'
+} from '../../src/words/words.ts'
 
 const WEB = resolve(import.meta.dir, '../../src/http')
 const KEYS = Object.keys(CATALOGUES.en) as WordKey[]

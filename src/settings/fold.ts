@@ -1,10 +1,10 @@
 // Folds the table of settings: flag, else environment, else file, else default. Every problem is reported at once.
 
-import { clientSecrets, clientSettings } from './client-settings.ts'
-import { explainSystemError } from './domain/system-errors.ts'
+import { explainSystemError } from '../domain/system-errors.ts'
+import { clientSecrets, clientSettings } from './client.ts'
+import type { Environment, Place } from './parsers.ts'
 import { type Setting, type Table, type Values, variableOf } from './setting.ts'
-import type { Environment, Place } from './setting-parsers.ts'
-import { ascending, settings } from './settings.ts'
+import { ascending, settings } from './table.ts'
 
 /** Raw values by flag name, in the order they were given; a flag without a value gave `''`. */
 export type GivenFlags = Readonly<Record<string, readonly string[] | undefined>>

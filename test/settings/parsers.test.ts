@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { DAY, HOUR, MINUTE, SECOND } from '../src/domain/time.ts'
-import { defaultDataDir, type Setting, variableOf } from '../src/setting.ts'
+import { DAY, HOUR, MINUTE, SECOND } from '../../src/domain/time.ts'
 import {
   baseUrl,
   duration,
@@ -14,8 +13,9 @@ import {
   size,
   truth,
   wholeNumber,
-} from '../src/setting-parsers.ts'
-import { type Config, settings } from '../src/settings.ts'
+} from '../../src/settings/parsers.ts'
+import { defaultDataDir, type Setting, variableOf } from '../../src/settings/setting.ts'
+import { type Config, settings } from '../../src/settings/table.ts'
 
 const linux: Place = { env: {}, platform: 'linux', home: '/home/ann', cwd: '/srv' }
 const windows: Place = { env: {}, platform: 'win32', home: 'C:\\Users\\ann', cwd: 'D:\\work' }

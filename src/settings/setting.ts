@@ -1,7 +1,7 @@
 // One row of the table of settings: what it says, and what follows from it.
 
 import { posix, win32 } from 'node:path'
-import type { Parser, Place } from './setting-parsers.ts'
+import type { Parser, Place } from './parsers.ts'
 
 export type Setting = {
   flag: string

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { type GivenFlags, readConfig, readSettings, unknownVariables } from '../src/config.ts'
-import type { Table } from '../src/setting.ts'
-import { type Environment, oneOf, type Place, path, wholeNumber } from '../src/setting-parsers.ts'
-import { settings } from '../src/settings.ts'
+import { type GivenFlags, readConfig, readSettings, unknownVariables } from '../../src/settings/fold.ts'
+import { type Environment, oneOf, type Place, path, wholeNumber } from '../../src/settings/parsers.ts'
+import type { Table } from '../../src/settings/setting.ts'
+import { settings } from '../../src/settings/table.ts'
 
 type Given = { flags?: GivenFlags; env?: Environment; files?: Record<string, string> }
 

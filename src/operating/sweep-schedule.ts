@@ -1,9 +1,9 @@
 // When the sweeper runs, and what is said of it.
 
-import { DomainError } from './domain/errors.ts'
-import type { Now } from './domain/time.ts'
+import { DomainError } from '../domain/errors.ts'
+import type { Now } from '../domain/time.ts'
+import type { Sweeper } from '../services/sweeper.ts'
 import type { Log } from './log.ts'
-import type { Sweeper } from './services/sweeper.ts'
 
 /**
  * A timer is never set further ahead: a clock that was set, a machine that was asleep, and a push that was made

@@ -1,9 +1,9 @@
 // From a configuration to the limits that every push has to fit.
 
-import type { PushLimits } from './domain/new-push.ts'
-import type { PushKind } from './domain/push.ts'
-import type { ShareLimits } from './domain/shares.ts'
-import type { Config } from './settings.ts'
+import type { PushLimits } from '../domain/new-push.ts'
+import type { PushKind } from '../domain/push.ts'
+import type { ShareLimits } from '../domain/shares.ts'
+import type { Config } from './table.ts'
 
 export function shareLimitsOf(config: Config): ShareLimits {
   return { pushes: config.maxLivePushesPerAddress, bytes: config.maxLiveBytesPerAddress }

@@ -1,7 +1,7 @@
 // What the commands that speak to a server may be told by flags and environment.
 
+import { apiToken, path, profileName, serverUrl } from './parsers.ts'
 import type { Table } from './setting.ts'
-import { apiToken, path, profileName, serverUrl } from './setting-parsers.ts'
 
 export const caSettings = {
   cacert: {
