@@ -1,16 +1,16 @@
 // Every URL of this server on one page, grouped by who may enter.
 
-import { answerJson, answerText } from './answers.ts'
 import { OPERATIONS } from './api/operations.ts'
 import type { PushEndpoints } from './api/pushes.ts'
+import { PREVIOUS_VERSION_OPERATION } from './api/v1/operations.ts'
+import { createPreviousRoutes } from './api/v1/pushes.ts'
+import { presentPreviousVersion } from './api/v1/version.ts'
 import { presentVersion, type VersionFacts } from './api/version.ts'
-import { PREVIOUS_VERSION_OPERATION } from './api-v1/operations.ts'
-import { createPreviousRoutes } from './api-v1/pushes.ts'
-import { presentPreviousVersion } from './api-v1/version.ts'
-import type { Route } from './router.ts'
-import type { Assets } from './web/assets.ts'
-import { createAnswerDocs } from './web/docs.tsx'
-import { createMovedRoutes } from './web/moved.ts'
+import { answerJson, answerText } from './door/answers.ts'
+import type { Route } from './door/router.ts'
+import { createAnswerDocs } from './pages/docs.tsx'
+import type { Assets } from './pages/frame/assets.ts'
+import { createMovedRoutes } from './pages/moved.ts'
 
 /** Robots Exclusion Protocol (RFC 9309). Pages say so as well, to robots that come by a link. */
 const NOTHING_TO_INDEX = 'User-agent: *\nDisallow: /\n'

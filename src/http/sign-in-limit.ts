@@ -4,7 +4,7 @@
 import { parseEmail } from '../domain/account.ts'
 import { DomainError, isDomainError } from '../domain/errors.ts'
 import { MINUTE, type Now } from '../domain/time.ts'
-import { limitKey } from './client-address.ts'
+import { limitKey } from './door/client-address.ts'
 import { createTryBudget, type TryBudget } from './try-budget.ts'
 
 const WINDOW = 15 * MINUTE

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Instance, openInstance, type ServedConfig } from '../../src/app.ts'
-import type { RateLimit } from '../../src/http/rate-limit.ts'
+import type { RateLimit } from '../../src/http/door/rate-limit.ts'
 import { readConfig } from '../../src/settings/fold.ts'
 
 export const START = Date.parse('2026-11-20T12:00:00.000Z')

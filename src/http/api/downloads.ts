@@ -2,8 +2,8 @@
 
 import { ANY_TYPE } from '../../domain/files.ts'
 import type { Download, Downloads, Span } from '../../services/downloads.ts'
-import { type AnswerHeaders, answerJson } from '../answers.ts'
-import type { Asked } from '../router.ts'
+import { type AnswerHeaders, answerJson } from '../door/answers.ts'
+import type { Asked } from '../door/router.ts'
 import { parseRange } from './range.ts'
 
 /** Files up to this size are answered whole, with their length; larger ones as a stream. */

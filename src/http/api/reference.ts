@@ -2,7 +2,7 @@
 
 import { swagger } from '@elysiajs/swagger'
 import { type AnyElysia, Elysia } from 'elysia'
-import { publicPath } from '../paths.ts'
+import { publicPath } from '../door/paths.ts'
 import { SCHEMAS } from './schemas.ts'
 
 const DESCRIPTION = `Hand over a secret: create a push, give its link away, and it is gone after so many views or days.

@@ -1,9 +1,0 @@
-// What the previous version of the API tells of this instance.
-
-import type { VersionFacts } from '../api/version.ts'
-
-export const PREVIOUS_API_VERSION = '1.5'
-
-export function presentPreviousVersion({ applicationVersion }: VersionFacts) {
-  return { application_version: applicationVersion, api_version: PREVIOUS_API_VERSION, edition: 'oss' }
-}

@@ -1,0 +1,77 @@
+// What pages of other origins may do with the API: those that the operator listed may use it, without credentials.
+
+import { parseOrigin } from '../../domain/origin.ts'
+import type { AnswerHeaders } from './answers.ts'
+import { isJsonPath } from './paths.ts'
+
+export type Cors = {
+  isListed(origin: string): boolean
+  /** The answer to a browser that asks, for a page of a listed origin, whether it may ask; null for anything else. */
+  answerPreflight(request: Request, path: string): Response | null
+  /** Lets a page of a listed origin read an answer of the API, refusals included. */
+  addHeaders(response: Response, asked: { request: Request; path: string }): void
+}
+
+/** What clients send besides what browsers let pass by themselves. */
+const ALLOWED_HEADERS = [
+  'Authorization',
+  'Content-Type',
+  'X-User-Token',
+  'X-User-Email',
+  'X-Push-Passphrase',
+  'X-Requested-With',
+  'Idempotency-Key',
+  'Range',
+  'If-Range',
+].join(', ')
+
+/** What clients need of an answer besides what browsers let them see by themselves. */
+const EXPOSED_HEADERS = [
+  'Accept-Ranges',
+  'Allow',
+  'Content-Disposition',
+  'Content-Length',
+  'Content-Range',
+  'ETag',
+  'Retry-After',
+  'WWW-Authenticate',
+  'X-File-Size',
+  'X-Oncebox-Left-Out',
+  'X-Request-Id',
+].join(', ')
+
+const PREFLIGHT: AnswerHeaders = {
+  // A method that a path does not have is refused later, with an answer that the page can read.
+  'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
+  'access-control-allow-headers': ALLOWED_HEADERS,
+  'access-control-max-age': '3600',
+}
+
+/** `origins` as `parseOrigin` gives them, or `*` for any. */
+export function createCors(origins: readonly string[]): Cors {
+  const isAny = origins.includes('*')
+  const listed = new Set(origins)
+  const isListed = (origin: string) => isAny || listed.has(parseOrigin(origin) ?? '')
+
+  function answerPreflight(request: Request, path: string): Response | null {
+    if (request.method !== 'OPTIONS' || !isJsonPath(path)) return null
+    const { headers } = request
+    const origin = headers.get('origin')
+    if (origin === null || !isListed(origin) || !headers.has('access-control-request-method')) return null
+    // Chromium asks it before a page of the internet may reach a server of a private network.
+    const isIntoNetwork = headers.get('access-control-request-private-network') === 'true'
+    const network = isIntoNetwork ? { 'access-control-allow-private-network': 'true' } : {}
+    return new Response(null, { status: 204, headers: { ...PREFLIGHT, ...network } })
+  }
+
+  function addHeaders({ headers }: Response, { request, path }: { request: Request; path: string }): void {
+    if (origins.length === 0 || !isJsonPath(path)) return
+    headers.append('vary', 'Origin')
+    const origin = request.headers.get('origin')
+    if (origin === null || !isListed(origin)) return
+    headers.set('access-control-allow-origin', isAny ? '*' : origin)
+    headers.set('access-control-expose-headers', EXPOSED_HEADERS)
+  }
+
+  return { isListed, answerPreflight, addHeaders }
+}

@@ -1,0 +1,62 @@
+// From a refusal to an answer: the one table of statuses, JSON for the API and a page elsewhere.
+
+import { DomainError, type ErrorCode } from '../../domain/errors.ts'
+import type { AnswerRefusal } from '../pages/frame/error-page.tsx'
+import { type AnswerHeaders, answerJson } from './answers.ts'
+import type { Exchange } from './exchange.ts'
+import { isJsonPath } from './paths.ts'
+
+const STATUS: Record<ErrorCode, number> = {
+  malformed: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  other_site: 403,
+  not_found: 404,
+  wrong_method: 405,
+  too_slow: 408,
+  conflict: 409,
+  too_large: 413,
+  unsupported_type: 415,
+  unknown_host: 421,
+  invalid: 422,
+  too_many: 429,
+  overloaded: 503,
+  disk_full: 507,
+}
+
+/** After these the rest of the request's body is not read, so the connection cannot go on. */
+const ENDS_CONNECTION: ReadonlySet<ErrorCode> = new Set(['too_slow', 'too_large', 'unsupported_type'])
+
+export type LogFailure = (failure: { requestId: string; cause: unknown }) => void
+
+export type PresentError = (cause: unknown, exchange: Exchange, path: string) => Response
+
+export type PresentErrorOptions = { logFailure: LogFailure; answerRefusal: AnswerRefusal }
+
+export function createPresentError({ logFailure, answerRefusal }: PresentErrorOptions): PresentError {
+  return (cause, exchange, path) => {
+    const { requestId } = exchange
+    const asJson = isJsonPath(path)
+    if (cause instanceof DomainError) {
+      if (asJson) return refuse(cause)
+      const { code } = cause
+      return answerRefusal(exchange, { status: STATUS[code], code, path, headers: headersOf(cause) })
+    }
+    logFailure({ requestId, cause })
+    if (asJson) return answerJson(500, { error: 'internal-error', request_id: requestId })
+    return answerRefusal(exchange, { status: 500, code: null, path, headers: {} })
+  }
+}
+
+function refuse(error: DomainError): Response {
+  return answerJson(STATUS[error.code], { error: error.message, ...error.details.fields }, headersOf(error))
+}
+
+function headersOf({ code, details }: DomainError): AnswerHeaders {
+  return {
+    ...(code === 'unauthenticated' ? { 'www-authenticate': 'Bearer' } : {}),
+    ...(details.allow === undefined ? {} : { allow: details.allow }),
+    ...(details.retryAfter === undefined ? {} : { 'retry-after': String(details.retryAfter) }),
+    ...(ENDS_CONNECTION.has(code) ? { connection: 'close' } : {}),
+  }
+}

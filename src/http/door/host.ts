@@ -1,0 +1,103 @@
+// Which names this server answers to, what links start with, and which origins are its own.
+
+import { isIP } from 'node:net'
+import { DomainError } from '../../domain/errors.ts'
+import { parseOrigin } from '../../domain/origin.ts'
+import { isLoopbackAddress } from './client-address.ts'
+
+/** How a request was addressed: by its Host header, or as a trusted proxy forwarded it. */
+export type Addressed = { scheme: 'http' | 'https' | null; host: string | null }
+
+export type HostRules = {
+  /** Throws `unknown_host` for a name that is not this server's. */
+  check(host: string | null, from: { isTrustedProxy: boolean }): void
+  /** What links start with, without a trailing slash. */
+  baseUrlFor(addressed: Addressed): string
+  /** Whether a page of this origin is a page of this server: the same scheme, host and port. */
+  isOwnOrigin(origin: string, addressed: Addressed): boolean
+  /** The path in --base-url, '' without one. */
+  basePath: string
+}
+
+export type HostRulesOptions = {
+  baseUrl: string | null
+  /** The name or address that the operator chose to listen on. */
+  host: string
+  /** The addresses that it stands for. */
+  addresses: readonly string[]
+}
+
+export function createHostRules({ baseUrl, host: chosen, addresses }: HostRulesOptions): HostRules {
+  const base = baseUrl === null ? null : new URL(baseUrl)
+  const listensOnLoopback = addresses.every(isLoopbackName)
+  const ownNames = new Set([base?.hostname, chosen.toLowerCase()])
+
+  function check(host: string | null, { isTrustedProxy }: { isTrustedProxy: boolean }): void {
+    const name = host === null ? null : nameOf(host)
+    if (name !== null && (ownNames.has(name) || isLoopbackName(name))) return
+    // Nobody but programs of this machine reaches a loopback listener. Any other name was made to lead here.
+    if (listensOnLoopback && !isTrustedProxy) throw new DomainError('unknown_host', LOOPBACK_REFUSAL)
+    if (name === null || !isLocalName(name)) throw new DomainError('unknown_host', REFUSAL)
+  }
+
+  /** The origin that the browser asked for, or null when the Host is not a name. */
+  function originOf({ scheme, host }: Addressed): string | null {
+    if (host === null || nameOf(host) === null) return null
+    // Only the base URL knows of a proxy that speaks TLS without saying so.
+    if (scheme === null && base !== null && hasHost(base, host)) return base.origin
+    return URL.parse(`${scheme ?? 'http'}://${host}`)?.origin ?? null
+  }
+
+  function isOwnOrigin(text: string, addressed: Addressed): boolean {
+    const origin = parseOrigin(text)
+    return origin !== null && (origin === base?.origin || origin === originOf(addressed))
+  }
+
+  return {
+    check,
+    baseUrlFor: ({ scheme, host }) => baseUrl ?? `${scheme ?? 'http'}://${host}`,
+    isOwnOrigin,
+    basePath: base === null ? '' : base.pathname.replace(/\/+$/, ''),
+  }
+}
+
+const REFUSAL =
+  'This server does not answer to that host name. Start it with --base-url to name the address that links are to use.'
+const LOOPBACK_REFUSAL =
+  'This server listens for its own machine and answers to localhost alone. Start it with --base-url to name another ' +
+  'address, with --trusted-proxy when a reverse proxy forwards to it, or with --host to serve the network.'
+
+function hasHost(base: URL, host: string): boolean {
+  return URL.parse(`${base.protocol}//${host}`)?.origin === base.origin
+}
+
+const MAX_NAME = 253
+
+/** The name without its port, in lower case; null when it is none. */
+function nameOf(host: string): string | null {
+  // No name is longer (RFC 1035, 2.3.4).
+  if (host.length > MAX_NAME + ':65535'.length) return null
+  const match = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?$/i.exec(host)
+  return match?.[1]?.toLowerCase() ?? null
+}
+
+/** localhost and the names below it, which never leave the machine (RFC 6761, 6.3), 127.0.0.0/8 and ::1. */
+function isLoopbackName(name: string): boolean {
+  if (/(^|\.)localhost\.?$/i.test(name)) return true
+  const address = withoutBrackets(name)
+  const version = isIP(address)
+  return version === 4 ? address.startsWith('127.') : version === 6 && isLoopbackAddress(address)
+}
+
+/** Names that no stranger can register: addresses, names without a dot, and mDNS. */
+function isLocalName(name: string): boolean {
+  return (
+    isIP(withoutBrackets(name)) !== 0 ||
+    !name.includes('.') ||
+    (name.endsWith('.local') && name.length > '.local'.length)
+  )
+}
+
+function withoutBrackets(name: string): string {
+  return name.startsWith('[') ? name.slice(1, -1) : name
+}

@@ -1,0 +1,33 @@
+// A generous limit on requests by address, against runaway scripts and guessing; never for loopback.
+
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
+import { DomainError } from '../../domain/errors.ts'
+import { limitKey } from './client-address.ts'
+
+export type RateLimit = { requests: number; seconds: number }
+
+/** 100 requests a second, sustained: far above people and their scripts. */
+export const DEFAULT_RATE_LIMIT: RateLimit = { requests: 1000, seconds: 10 }
+
+/** Throws `too_many` with the seconds to wait. */
+export type LimitRate = (address: string) => Promise<void> | null
+
+export function createLimitRate({ requests, seconds }: RateLimit): LimitRate {
+  const limiter = new RateLimiterMemory({ points: requests, duration: seconds })
+
+  async function consume(key: string): Promise<void> {
+    try {
+      await limiter.consume(key)
+    } catch (cause) {
+      if (!(cause instanceof RateLimiterRes)) throw cause
+      const retryAfter = Math.min(60, Math.max(1, Math.ceil(cause.msBeforeNext / 1000)))
+      const message = `Too many requests from this address: try again in ${retryAfter} s.`
+      throw new DomainError('too_many', message, { retryAfter })
+    }
+  }
+
+  return (address) => {
+    const key = limitKey(address)
+    return key === null ? null : consume(key)
+  }
+}

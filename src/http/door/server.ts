@@ -1,0 +1,135 @@
+// The front door: address, limits, host and path of every request, its log line; then the routes.
+
+import { DomainError } from '../../domain/errors.ts'
+import type { BodyRoom } from './body-room.ts'
+import type { ReadForwarded } from './client-address.ts'
+import type { Cors } from './cors.ts'
+import type { PresentError } from './errors.ts'
+import { type Exchange, openExchange } from './exchange.ts'
+import type { HostRules } from './host.ts'
+import { createRefuseOtherSites } from './other-sites.ts'
+import { ANY_HOST_PATHS, canonicalPath, EXEMPT_PATHS, isDecodable, pathOf, withPath } from './paths.ts'
+import type { LimitRate } from './rate-limit.ts'
+import type { Secure } from './security-headers.ts'
+
+/** Told once a request has been answered. `route` is a pattern, never the path. */
+export type LogRequest = (line: {
+  method: string
+  route: string
+  status: number
+  durationMs: number
+  requestId: string
+}) => void
+
+export type FrontDoorOptions = {
+  routes: { fetch(request: Request): Response | Promise<Response> }
+  readForwarded: ReadForwarded
+  hostRules: HostRules
+  cors: Cors
+  limitRate: LimitRate
+  bodyRoom: BodyRoom
+  presentError: PresentError
+  secure: Secure
+  newRequestId: () => string
+  logRequest: LogRequest
+}
+
+/** Answers one request; `peer` is the address of its socket, `stayOpen` keeps that open while a body arrives. */
+export type Handle = (request: Request, peer: string, stayOpen?: () => void) => Promise<Response>
+
+/** With the path that the routes know, and GET for HEAD: Elysia itself would read a whole body to tell its length. */
+function routedRequest({ request, isHead }: Exchange, path: string | null): Request {
+  const isAsIs = path === null && !isHead && !request.url.startsWith('/')
+  if (isAsIs) return request
+  const url = withPath(request.url, path ?? pathOf(request.url))
+  const method = isHead ? 'GET' : request.method
+  return new Request(url, { method, headers: request.headers, signal: request.signal })
+}
+
+async function headersAlone(response: Response): Promise<Response> {
+  const { status } = response
+  const headers = new Headers(response.headers)
+  if (!headers.has('content-length')) {
+    headers.set('content-length', String((await response.arrayBuffer()).byteLength))
+  }
+  return new Response(null, { status, headers })
+}
+
+export function createFrontDoor(options: FrontDoorOptions): Handle {
+  const { routes, readForwarded, hostRules, cors, limitRate } = options
+  const { bodyRoom, presentError, secure, newRequestId, logRequest } = options
+  const refuseOtherSites = createRefuseOtherSites({
+    isOwnOrigin: hostRules.isOwnOrigin,
+    isListed: cors.isListed,
+  })
+
+  /** Throws for too many requests and for a foreign Host. */
+  async function admit(exchange: Exchange, path: string): Promise<void> {
+    if (!EXEMPT_PATHS.has(path)) {
+      const limited = limitRate(exchange.clientAddress)
+      if (limited !== null) await limited
+    }
+    if (!ANY_HOST_PATHS.has(path)) hostRules.check(exchange.host, { isTrustedProxy: exchange.isFromProxy })
+  }
+
+  async function answer(exchange: Exchange, asked: string, path: string): Promise<Response> {
+    try {
+      // First, so that other sites cannot use up the limits of the person in front of the browser.
+      refuseOtherSites(exchange, path)
+      const preflight = cors.answerPreflight(exchange.arrived, path)
+      if (preflight !== null) return preflight
+      await admit(exchange, path)
+      if (!isDecodable(path)) throw new DomainError('not_found', 'not-found')
+      const routed = routedRequest(exchange, path === asked ? null : path)
+      exchange.request = routed
+      openExchange(routed, exchange)
+      return await routes.fetch(routed)
+    } catch (cause) {
+      return presentError(cause, exchange, path)
+    } finally {
+      bodyRoom.giveBack(exchange)
+    }
+  }
+
+  function open(request: Request, peer: string, stayOpen: () => void): Exchange {
+    const { headers } = request
+    const forwarded = readForwarded(peer, headers)
+    const { scheme } = forwarded
+    const host = forwarded.host ?? headers.get('host')
+    return {
+      request,
+      arrived: request,
+      isHead: request.method === 'HEAD',
+      requestId: newRequestId(),
+      route: '-',
+      baseUrl: hostRules.baseUrlFor({ scheme, host }),
+      host,
+      scheme,
+      clientAddress: forwarded.address,
+      isFromProxy: forwarded.isTrusted,
+      stayOpen,
+    }
+  }
+
+  return async (request, peer, stayOpen = () => undefined) => {
+    const started = performance.now()
+    const exchange = open(request, peer, stayOpen)
+    const { requestId } = exchange
+    const asked = pathOf(request.url)
+    const path = canonicalPath(asked, hostRules.basePath)
+    const answered = await answer(exchange, asked, path)
+    const response = exchange.isHead ? await headersAlone(answered) : answered
+    response.headers.set('x-request-id', requestId)
+    secure(response.headers)
+    cors.addHeaders(response, { request, path })
+    const durationMs = performance.now() - started
+    logRequest({
+      method: request.method,
+      route: exchange.route,
+      status: response.status,
+      durationMs,
+      requestId,
+    })
+    return response
+  }
+}

@@ -1,0 +1,226 @@
+// One's own account: password, second factor, browsers that are signed in, API tokens.
+
+import { passwordProblem } from '../../../domain/account.ts'
+import { isDomainError } from '../../../domain/errors.ts'
+import type { Problems } from '../../../domain/problems.ts'
+import type { Sessions } from '../../../services/sessions.ts'
+import type { TwoFactor } from '../../../services/two-factor.ts'
+import type { WordKey } from '../../../words/words.ts'
+import { answerSeeOther } from '../../door/answers.ts'
+import type { SignInLimit } from '../../sign-in-limit.ts'
+import type { Form } from '../frame/form.ts'
+import type { Member } from '../frame/guest.ts'
+import type { AnswerGuest } from '../frame/page.tsx'
+import {
+  ButtonForm,
+  FormToken,
+  Input,
+  Moment,
+  NewPasswordInput,
+  Notice,
+  problemTexts,
+  Tick,
+} from '../frame/parts.tsx'
+
+export type AccountPageOptions = {
+  answer: AnswerGuest
+  sessions: Sessions
+  twoFactor: TwoFactor
+  limit: SignInLimit
+}
+
+/** What was done, by what the address says. */
+const DONE: Partial<Record<string, WordKey>> = {
+  password: 'password_changed',
+  'password-revoked': 'password_changed_revoked',
+}
+
+type Shown = {
+  passwordProblems?: Problems
+  wrongPassword?: 'current' | 'twofactor'
+  /** As it was sent; ticked at first. */
+  revoke?: boolean
+  status?: number
+}
+
+export function createAccountPages({ answer, sessions, twoFactor, limit }: AccountPageOptions) {
+  function show(guest: Member, shown: Shown = {}): Response {
+    const { say } = guest.words
+    const { status = 200 } = shown
+    const done = DONE[guest.query.get('done') ?? '']
+    const content = (
+      <>
+        <h1>{say('account_title')}</h1>
+        <p class="lead">
+          <bdi>{guest.account.email}</bdi>
+        </p>
+        {done === undefined ? null : (
+          <Notice kind="good">
+            <p>{say(done)}</p>
+          </Notice>
+        )}
+        <nav aria-label={say('account_title')} class="links">
+          <a href={guest.href('/users/token')}>{say('tokens_title')}</a>
+          <ButtonForm guest={guest} action="/sign-out" label={say('sign_out')} />
+        </nav>
+        <PasswordForm guest={guest} shown={shown} />
+        <TwoFactorSection
+          guest={guest}
+          shown={shown}
+          left={twoFactor.countRecoveryCodes(guest.account)}
+          asksCode={!sessions.isConfirmed(guest.session.session)}
+        />
+        <SessionList guest={guest} sessions={sessions} />
+      </>
+    )
+    return answer(content, { guest, title: say('account_title'), status, scripts: ['common'] })
+  }
+
+  async function changePassword(guest: Member, form: Form): Promise<Response> {
+    const { visit } = guest.viewer
+    // Nothing is tried before: a new password that is too short costs no try at the present one.
+    const problem = passwordProblem(form.text('password'))
+    const revoke = form.isTicked('revoke')
+    const again = { revoke, status: 422 }
+    if (problem !== null) return show(guest, { passwordProblems: { password: [problem] }, ...again })
+    const given = { current: form.text('current'), next: form.text('password'), revoke, visit }
+    const work = () => sessions.changePassword(guest.session, given)
+    try {
+      const from = { email: guest.account.email, address: visit.ip }
+      if (!(await limit.tryPassword(from, { work, isRight: Boolean })))
+        return show(guest, { wrongPassword: 'current', ...again })
+      return answerSeeOther(guest.href(`/account?done=${revoke ? 'password-revoked' : 'password'}`))
+    } catch (cause) {
+      if (!isDomainError(cause, 'invalid')) throw cause
+      return show(guest, { passwordProblems: cause.details.problems ?? {}, ...again })
+    }
+  }
+
+  async function endSession(guest: Member, form: Form): Promise<Response> {
+    const id = form.text('id')
+    if (id === 'others') await sessions.endOtherSessions(guest.account, guest.session.session)
+    else if (/^\d{1,15}$/.test(id)) await sessions.endSession(guest.account, Number(id))
+    return answerSeeOther(guest.href('/account#sessions'))
+  }
+
+  return { show: (guest: Member) => show(guest), showAgain: show, changePassword, endSession }
+}
+
+function PasswordForm({ guest, shown }: { guest: Member; shown: Shown }) {
+  const { say } = guest.words
+  const texts = problemTexts(shown.passwordProblems ?? {}, guest.words)
+  return (
+    <section aria-labelledby="password-title">
+      <h2 id="password-title">{say('password_title')}</h2>
+      <form method="post" action={guest.href('/account/password')} class="narrow">
+        <FormToken guest={guest} />
+        <input type="hidden" name="username" value={guest.account.email} autocomplete="username" />
+        <Input
+          id="current"
+          name="current"
+          type="password"
+          label={say('password_current')}
+          problem={shown.wrongPassword === 'current' ? say('password_wrong') : undefined}
+          attributes={{ autocomplete: 'current-password', required: true }}
+        />
+        <NewPasswordInput words={guest.words} problem={texts.password} />
+        <Tick
+          id="revoke"
+          name="revoke"
+          label={say('password_revoke')}
+          hint={say(guest.account.isAdmin ? 'password_revoke_admin_hint' : 'password_revoke_hint')}
+          isTicked={shown.revoke ?? true}
+        />
+        <button type="submit">{say('password_submit')}</button>
+        <p class="hint">{say('password_ends_sessions')}</p>
+      </form>
+    </section>
+  )
+}
+
+type TwoFactorProps = { guest: Member; shown: Shown; left: number; asksCode: boolean }
+
+function TwoFactorSection({ guest, shown, left, asksCode }: TwoFactorProps) {
+  const { say } = guest.words
+  const { hasTwoFactor } = guest.account
+  return (
+    <section aria-labelledby="two-factor-title" id="two-factor">
+      <h2 id="two-factor-title">{say('two_factor_title')}</h2>
+      {hasTwoFactor ? (
+        <form method="post" action={guest.href('/account/two-factor/off')} class="narrow">
+          <FormToken guest={guest} />
+          <p>{say('two_factor_on', { n: left })}</p>
+          <Input
+            id="two-factor-password"
+            name="password"
+            type="password"
+            label={say('password_current')}
+            problem={shown.wrongPassword === 'twofactor' ? say('password_wrong') : undefined}
+            attributes={{ autocomplete: 'current-password', required: true }}
+          />
+          {asksCode ? (
+            <Input
+              id="two-factor-code"
+              name="code"
+              label={say('code')}
+              hint={say('code_hint')}
+              attributes={{ autocomplete: 'one-time-code', required: true }}
+            />
+          ) : null}
+          <button type="submit">{say('two_factor_turn_off')}</button>
+        </form>
+      ) : (
+        <>
+          <p>{say('two_factor_off')}</p>
+          <a class="button" href={guest.href('/account/two-factor')}>
+            {say('two_factor_turn_on')}
+          </a>
+        </>
+      )}
+    </section>
+  )
+}
+
+function SessionList({ guest, sessions }: { guest: Member; sessions: Sessions }) {
+  const { words, account } = guest
+  const { say } = words
+  const listed = sessions.listSessions(account)
+  return (
+    <section aria-labelledby="sessions-title" id="sessions">
+      <h2 id="sessions-title">{say('sessions_title')}</h2>
+      <ul class="rows">
+        {listed.map(({ id, ip, userAgent, lastSeenAt }) => (
+          <li key={id}>
+            <div>
+              <strong>{id === guest.session.session.id ? say('session_this') : ip}</strong>
+              <p class="hint">
+                {say('session_last_seen')} <Moment at={lastSeenAt} words={words} />
+              </p>
+              <p class="hint agent">
+                <bdi>{userAgent}</bdi>
+              </p>
+            </div>
+            {id === guest.session.session.id ? null : (
+              <form method="post" action={guest.href('/account/sessions')} class="inline">
+                <FormToken guest={guest} />
+                <input type="hidden" name="id" value={id} />
+                <button type="submit" class="quiet">
+                  {say('session_end')}
+                </button>
+              </form>
+            )}
+          </li>
+        ))}
+      </ul>
+      {listed.length > 1 ? (
+        <form method="post" action={guest.href('/account/sessions')} class="inline">
+          <FormToken guest={guest} />
+          <input type="hidden" name="id" value="others" />
+          <button type="submit" class="quiet">
+            {say('session_end_others')}
+          </button>
+        </form>
+      ) : null}
+    </section>
+  )
+}

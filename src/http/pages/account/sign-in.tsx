@@ -1,0 +1,183 @@
+// Signing in and out: a password, and a code where the account asks for one.
+
+import { isDomainError } from '../../../domain/errors.ts'
+import type { NewSession, Sessions, SignIn } from '../../../services/sessions.ts'
+import { answerSeeOther } from '../../door/answers.ts'
+import type { SignInLimit } from '../../sign-in-limit.ts'
+import { noSessionCookie, sessionCookie } from '../frame/cookies.ts'
+import type { Form } from '../frame/form.ts'
+import type { Guest, Member } from '../frame/guest.ts'
+import type { AnswerGuest } from '../frame/page.tsx'
+import { Input, RefusedNotice } from '../frame/parts.tsx'
+
+export type SignInPageOptions = {
+  answer: AnswerGuest
+  sessions: Sessions
+  limit: SignInLimit
+  /** Whether anybody may make an account. */
+  signups: boolean
+}
+
+type Shown = {
+  status?: number
+  notice?: string
+  email?: string
+  next?: string
+  headers?: Record<string, string>
+}
+
+export function createSignInPages({ answer, sessions, limit, signups }: SignInPageOptions) {
+  function show(guest: Guest, shown: Shown = {}): Response {
+    const { status = 200, notice, email = '', headers = {} } = shown
+    const next = shown.next ?? guest.query.get('next') ?? ''
+    const { say } = guest.words
+    const content = (
+      <>
+        <h1>{say('sign_in_title')}</h1>
+        {notice === undefined ? null : (
+          <RefusedNotice>
+            <p>{notice}</p>
+          </RefusedNotice>
+        )}
+        {next !== '' && status === 200 ? <p>{say('sign_in_needed')}</p> : null}
+        <form method="post" action={guest.href('/sign-in')} class="narrow">
+          <input type="hidden" name="next" value={next} />
+          <Input
+            id="email"
+            name="email"
+            type="email"
+            label={say('email')}
+            value={email}
+            attributes={{ autocomplete: 'username', required: true, autofocus: email === '' }}
+          />
+          <Input
+            id="password"
+            name="password"
+            type="password"
+            label={say('password')}
+            attributes={{ autocomplete: 'current-password', required: true }}
+          />
+          <button type="submit" class="primary">
+            {say('nav_sign_in')}
+          </button>
+        </form>
+        <p>{signups ? <a href={guest.href('/sign-up')}>{say('sign_up_link')}</a> : say('sign_in_help')}</p>
+      </>
+    )
+    return answer(content, { guest, title: say('sign_in_title'), status, headers, scripts: ['common'] })
+  }
+
+  async function signIn(guest: Guest, form: Form): Promise<Response> {
+    const [email, password, next] = [form.text('email'), form.text('password'), form.text('next')]
+    const { visit } = guest.viewer
+    const result = await orTooMany(
+      limit.tryPassword(
+        { email, address: visit.ip },
+        {
+          work: () => sessions.signIn({ email, password, visit }),
+          isRight: ({ outcome }) => outcome !== 'refused',
+        },
+      ),
+    )
+    if (result === 'too_many') return show(guest, { ...tooMany(guest), email, next })
+    switch (result.outcome) {
+      case 'signed_in':
+        return enter(guest, result, next)
+      case 'code_needed':
+        return askCode(guest, { pending: result.pending, next })
+      case 'refused':
+        return show(guest, { status: 422, notice: guest.words.say('sign_in_wrong'), email, next })
+    }
+  }
+
+  type Asked = {
+    pending: string
+    next: string
+    status?: number
+    notice?: string
+    headers?: Record<string, string>
+  }
+
+  function askCode(guest: Guest, { pending, next, status = 200, notice, headers = {} }: Asked): Response {
+    const { say } = guest.words
+    const content = (
+      <>
+        <h1>{say('code_title')}</h1>
+        {notice === undefined ? null : (
+          <RefusedNotice>
+            <p>{notice}</p>
+          </RefusedNotice>
+        )}
+        <form method="post" action={guest.href('/sign-in/code')} class="narrow">
+          <input type="hidden" name="pending" value={pending} />
+          <input type="hidden" name="next" value={next} />
+          <Input
+            id="code"
+            name="code"
+            label={say('code')}
+            hint={say('code_hint')}
+            attributes={{ autocomplete: 'one-time-code', required: true, autofocus: true }}
+          />
+          <button type="submit" class="primary">
+            {say('nav_sign_in')}
+          </button>
+        </form>
+      </>
+    )
+    return answer(content, { guest, title: say('code_title'), status, headers, scripts: ['common'] })
+  }
+
+  async function confirm(guest: Guest, form: Form): Promise<Response> {
+    const next = form.text('next')
+    const pending = sessions.readPending(form.text('pending'))
+    if (pending === null) return show(guest, { status: 422, notice: guest.words.say('code_too_late'), next })
+    const asked = { pending: form.text('pending'), next }
+    const input = { pending, code: form.text('code'), visit: guest.viewer.visit }
+    const result = await orTooMany(
+      limit.tryCode(pending.accountId, {
+        work: () => sessions.confirmSignIn(input),
+        isRight: ({ outcome }) => outcome === 'signed_in',
+      }),
+    )
+    if (result === 'too_many') return askCode(guest, { ...asked, ...tooMany(guest) })
+    return result.outcome === 'signed_in'
+      ? enter(guest, result, next)
+      : askCode(guest, { ...asked, status: 422, notice: guest.words.say('code_wrong') })
+  }
+
+  function enter(guest: Guest, { sessionToken }: NewSession, next: string): Response {
+    const cookie = sessionCookie(sessionToken, guest)
+    return answerSeeOther(guest.href(isOwnPath(next) ? next : '/'), { 'set-cookie': cookie })
+  }
+
+  /** After an account was made or its password set. */
+  function enterAfter(guest: Guest, result: SignIn): Response {
+    return result.outcome === 'signed_in' ? enter(guest, result, '/') : answerSeeOther(guest.href('/sign-in'))
+  }
+
+  async function signOut(guest: Member): Promise<Response> {
+    await sessions.endSession(guest.account, guest.session.session.id)
+    return answerSeeOther(guest.href('/'), { 'set-cookie': noSessionCookie(guest) })
+  }
+
+  return { show, signIn, confirm, enterAfter, signOut }
+}
+
+/** A path of this server with its query, and no address of another in disguise. */
+function isOwnPath(path: string): boolean {
+  // The characters that a URL holds unescaped (RFC 3986, 3.3 and 3.4): no backslash, blank or control character.
+  return /^\/(?![/\\])[\w\-.~%!$&'()*+,;=:@/?]*$/.test(path)
+}
+
+/** What was tried, unless it was tried too often. */
+export function orTooMany<T>(tried: Promise<T>): Promise<T | 'too_many'> {
+  return tried.catch((cause) => {
+    if (isDomainError(cause, 'too_many')) return 'too_many' as const
+    throw cause
+  })
+}
+
+/** What a form shows again after too many tries. */
+export function tooMany({ words }: Guest) {
+  return { status: 429, notice: words.say('sign_in_too_many'), headers: { 'retry-after': '60' } }
+}

@@ -1,0 +1,133 @@
+// API tokens of an account: made (and shown once), listed, revoked.
+
+import { MAX_TOKEN_NAME_LENGTH } from '../../../domain/account.ts'
+import { isDomainError } from '../../../domain/errors.ts'
+import type { ApiTokens, NewApiToken } from '../../../services/api-tokens.ts'
+import { answerSeeOther } from '../../door/answers.ts'
+import type { Form } from '../frame/form.ts'
+import type { Member } from '../frame/guest.ts'
+import type { AnswerGuest } from '../frame/page.tsx'
+import { CopyButton, FormToken, Input, Moment, maxLengthOf, Notice, problemText } from '../frame/parts.tsx'
+
+export type TokenPageOptions = { answer: AnswerGuest; apiTokens: ApiTokens }
+
+type Shown = { made?: NewApiToken; problem?: string; name?: string }
+
+export function createTokenPages({ answer, apiTokens }: TokenPageOptions) {
+  function show(guest: Member, { made, problem, name = '' }: Shown = {}): Response {
+    const { say } = guest.words
+    const content = (
+      <>
+        <h1>{say('tokens_title')}</h1>
+        <p class="lead">{say('tokens_lead')}</p>
+        {made === undefined ? null : <Made guest={guest} made={made} />}
+        <TokenList guest={guest} apiTokens={apiTokens} />
+        <section aria-labelledby="new-title">
+          <h2 id="new-title">{say('token_new')}</h2>
+          <form method="post" action={guest.href('/users/token')} class="narrow">
+            <FormToken guest={guest} />
+            <Input
+              id="name"
+              name="name"
+              label={say('token_name')}
+              hint={say('token_name_hint')}
+              problem={problem}
+              value={name}
+              attributes={{ maxlength: maxLengthOf(MAX_TOKEN_NAME_LENGTH), autocomplete: 'off' }}
+            />
+            <button type="submit" class="primary">
+              {say('token_create')}
+            </button>
+          </form>
+        </section>
+        <p>
+          <a href={`${guest.basePath}/api/v2/docs`}>{say('api_reference')}</a>
+        </p>
+      </>
+    )
+    const status = problem === undefined ? 200 : 422
+    const languageSwitch = made === undefined
+    return answer(content, { guest, title: say('tokens_title'), status, languageSwitch, scripts: ['common'] })
+  }
+
+  async function create(guest: Member, form: Form): Promise<Response> {
+    const { email } = guest.account
+    const name = form.text('name').trim()
+    try {
+      const { id: session } = guest.session.session
+      const made = await apiTokens.createApiToken(name === '' ? { email, session } : { email, session, name })
+      return show(guest, { made })
+    } catch (cause) {
+      return show(guest, { problem: explain(guest, cause), name })
+    }
+  }
+
+  async function revoke(guest: Member, form: Form): Promise<Response> {
+    await apiTokens.revokeOwn({ email: guest.account.email, id: Number(form.text('id')) })
+    return answerSeeOther(guest.href('/users/token'))
+  }
+
+  return { show: (guest: Member) => show(guest), create, revoke }
+}
+
+function explain({ words }: Member, cause: unknown): string {
+  if (isDomainError(cause, 'conflict')) return words.say('token_name_taken')
+  const [problem] = isDomainError(cause, 'invalid') ? (cause.details.problems?.name ?? []) : []
+  if (problem === undefined) throw cause
+  return problemText(problem, words)
+}
+
+function Made({ guest, made }: { guest: Member; made: NewApiToken }) {
+  const { say } = guest.words
+  return (
+    <Notice kind="good">
+      <p>{say('token_made', { name: made.name })}</p>
+      <section class="link" aria-label={say('token')}>
+        <pre id="token">
+          <code>{made.apiToken}</code>
+        </pre>
+        <CopyButton target="token" guest={guest} />
+      </section>
+    </Notice>
+  )
+}
+
+function TokenList({ guest, apiTokens }: { guest: Member; apiTokens: ApiTokens }) {
+  const { words, account } = guest
+  const { say } = words
+  const tokens = apiTokens.listApiTokens(account.email)
+  if (tokens.length === 0) return <p>{say('tokens_none')}</p>
+  return (
+    <ul class="rows">
+      {tokens.map(({ id, name, prefix, createdAt, lastUsedAt }) => (
+        <li key={id}>
+          <div>
+            <strong>
+              <bdi>{name}</bdi>
+            </strong>{' '}
+            <code>{prefix}…</code>
+            <p class="hint">
+              {say('created_on')} <Moment at={createdAt} words={words} />
+            </p>
+            <p class="hint">
+              {lastUsedAt === null ? (
+                say('token_unused')
+              ) : (
+                <>
+                  {say('token_last_used')} <Moment at={lastUsedAt} words={words} />
+                </>
+              )}
+            </p>
+          </div>
+          <form method="post" action={guest.href('/users/token/revoke')} class="inline">
+            <FormToken guest={guest} />
+            <input type="hidden" name="id" value={id} />
+            <button type="submit" class="danger" aria-label={`${say('token_revoke')}: ${name}`}>
+              {say('token_revoke')}
+            </button>
+          </form>
+        </li>
+      ))}
+    </ul>
+  )
+}

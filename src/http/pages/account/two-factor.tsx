@@ -1,0 +1,137 @@
+// Turning a second factor on and off: the secret for an authenticator app, a first code, then the recovery codes.
+
+import type { Sessions } from '../../../services/sessions.ts'
+import type { TwoFactor } from '../../../services/two-factor.ts'
+import { answerSeeOther } from '../../door/answers.ts'
+import type { SignInLimit } from '../../sign-in-limit.ts'
+import type { Form } from '../frame/form.ts'
+import type { Member } from '../frame/guest.ts'
+import type { AnswerGuest } from '../frame/page.tsx'
+import { CopyButton, FormToken, Input, Notice } from '../frame/parts.tsx'
+import { QrCode } from '../frame/qr.tsx'
+import type { createAccountPages } from './account.tsx'
+
+export type TwoFactorPageOptions = {
+  answer: AnswerGuest
+  sessions: Pick<Sessions, 'isPassword' | 'endOtherSessions'>
+  twoFactor: TwoFactor
+  limit: SignInLimit
+  showAccount: ReturnType<typeof createAccountPages>['showAgain']
+}
+
+type Offer = { secret: string; uri: string }
+
+export function createTwoFactorPages(options: TwoFactorPageOptions) {
+  const { answer, sessions, twoFactor, limit, showAccount } = options
+
+  function show(
+    guest: Member,
+    again?: { offer: Offer; problem?: string; passwordProblem?: string },
+  ): Response {
+    if (guest.account.hasTwoFactor) return answerSeeOther(guest.href('/account#two-factor'))
+    const { say } = guest.words
+    const { secret, uri } = again?.offer ?? twoFactor.offer(guest.account, issuerOf(guest))
+    const content = (
+      <>
+        <h1>{say('two_factor_setup')}</h1>
+        <ol class="steps">
+          <li>
+            <p>{say('two_factor_scan')}</p>
+            <QrCode text={uri} label={say('two_factor_qr')} />
+            <p>{say('two_factor_type')}</p>
+            <p>
+              <code id="secret">{secret.replace(/(.{4})(?=.)/g, '$1 ')}</code>
+            </p>
+          </li>
+          <li>
+            <form method="post" action={guest.href('/account/two-factor')} class="narrow">
+              <FormToken guest={guest} />
+              <input type="hidden" name="secret" value={secret} />
+              <Input
+                id="code"
+                name="code"
+                label={say('code')}
+                hint={say('two_factor_code_hint')}
+                problem={again?.problem}
+                attributes={{ autocomplete: 'one-time-code', inputmode: 'numeric', required: true }}
+              />
+              <Input
+                id="password"
+                name="password"
+                type="password"
+                label={say('password_current')}
+                problem={again?.passwordProblem}
+                attributes={{ autocomplete: 'current-password', required: true }}
+              />
+              <button type="submit" class="primary">
+                {say('two_factor_turn_on')}
+              </button>
+            </form>
+          </li>
+        </ol>
+      </>
+    )
+    const status = again === undefined ? 200 : 422
+    return answer(content, { guest, title: say('two_factor_setup'), status, scripts: ['common'] })
+  }
+
+  async function turnOn(guest: Member, form: Form): Promise<Response> {
+    const secret = form.text('secret')
+    const offer = twoFactor.offerAgain(secret, guest.account, issuerOf(guest))
+    if (offer === null || guest.account.hasTwoFactor) return show(guest)
+    const { say } = guest.words
+    if (!(await isPassword(guest, form)))
+      return show(guest, { offer, passwordProblem: say('password_wrong') })
+    const codes = await limit.tryCode(guest.account.id, {
+      work: () => twoFactor.turnOn(guest.account, { secret, code: form.text('code') }),
+      isRight: (made) => made !== null,
+    })
+    if (codes === null) return show(guest, { offer, problem: say('code_wrong') })
+    await sessions.endOtherSessions(guest.account, guest.session.session)
+    return showCodes(guest, codes)
+  }
+
+  function showCodes(guest: Member, codes: string[]): Response {
+    const { say } = guest.words
+    const content = (
+      <>
+        <h1>{say('recovery_title')}</h1>
+        <Notice kind="good">
+          <p>{say('two_factor_is_on')}</p>
+        </Notice>
+        <p>{say('recovery_lead')}</p>
+        <pre id="codes">{codes.join('\n')}</pre>
+        <CopyButton target="codes" guest={guest} />
+        <p>
+          <a href={guest.href('/account')}>{say('recovery_done')}</a>
+        </p>
+      </>
+    )
+    return answer(content, {
+      guest,
+      title: say('recovery_title'),
+      scripts: ['common'],
+      languageSwitch: false,
+    })
+  }
+
+  /** An open browser is not enough. */
+  function isPassword({ account, viewer }: Member, form: Form): Promise<boolean> {
+    const work = () => sessions.isPassword(account, { password: form.text('password'), visit: viewer.visit })
+    return limit.tryPassword({ email: account.email, address: viewer.visit.ip }, { work, isRight: Boolean })
+  }
+
+  async function turnOff(guest: Member, form: Form): Promise<Response> {
+    if (!(await isPassword(guest, form)))
+      return showAccount(guest, { wrongPassword: 'twofactor', status: 422 })
+    await twoFactor.turnOff(guest.account)
+    return answerSeeOther(guest.href('/account#two-factor'))
+  }
+
+  return { show: (guest: Member) => show(guest), turnOn, turnOff }
+}
+
+/** What the app shows beside the account: which Oncebox it is. */
+function issuerOf({ exchange }: Member): string {
+  return `Oncebox ${URL.canParse(exchange.baseUrl) ? new URL(exchange.baseUrl).hostname : ''}`.trim()
+}

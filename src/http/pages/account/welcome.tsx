@@ -1,0 +1,174 @@
+// What one-time links open: the first administrator's account, an invitation, a new password; and signing up.
+
+import { type AccountLink, newAccountProblems } from '../../../domain/account.ts'
+import { DomainError, isDomainError } from '../../../domain/errors.ts'
+import type { Problems } from '../../../domain/problems.ts'
+import type { AccountLinks } from '../../../services/account-links.ts'
+import type { Accounts } from '../../../services/accounts.ts'
+import type { Lanes } from '../../../services/lanes.ts'
+import type { Sessions } from '../../../services/sessions.ts'
+import type { WordKey } from '../../../words/words.ts'
+import type { SignInLimit } from '../../sign-in-limit.ts'
+import type { Form } from '../frame/form.ts'
+import type { Guest } from '../frame/guest.ts'
+import type { AnswerGuest } from '../frame/page.tsx'
+import { Input, NewPasswordInput, Notice, problemTexts } from '../frame/parts.tsx'
+import { type createSignInPages, tooMany } from './sign-in.tsx'
+
+export type WelcomePageOptions = {
+  answer: AnswerGuest
+  accounts: Pick<Accounts, 'addAccount'>
+  accountLinks: AccountLinks
+  sessions: Sessions
+  /** Bounds the slow works of the process. */
+  lanes: Lanes
+  limit: SignInLimit
+  signups: boolean
+  enterAfter: ReturnType<typeof createSignInPages>['enterAfter']
+}
+
+type Params = Partial<Record<string, string>>
+type Shown = {
+  title: WordKey
+  lead: WordKey
+  explained?: WordKey
+  action: string
+  /** Fixed when the link is for somebody. */
+  email: string | null
+  typedEmail?: string
+  problems?: Problems
+  /** Above the form, in place of what its problems say. */
+  notice?: string
+  status?: number
+  headers?: Record<string, string>
+}
+
+export function createWelcomePages(options: WelcomePageOptions) {
+  const { answer, accounts, accountLinks, sessions, lanes, limit, signups, enterAfter } = options
+
+  function showForm(guest: Guest, shown: Shown): Response {
+    const { say } = guest.words
+    const { email, problems = {} } = shown
+    const texts = problemTexts(problems, guest.words)
+    const hasProblems = Object.keys(problems).length > 0
+    const { notice = hasProblems ? say('form_problems') : undefined } = shown
+    const content = (
+      <>
+        <h1>{say(shown.title)}</h1>
+        <p class="lead">{say(shown.lead)}</p>
+        {shown.explained === undefined ? null : <p>{say(shown.explained)}</p>}
+        {notice === undefined ? null : (
+          <Notice kind="bad">
+            <p>{notice}</p>
+          </Notice>
+        )}
+        <form method="post" action={guest.href(shown.action)} class="narrow">
+          <Input
+            id="email"
+            name="email"
+            type="email"
+            label={say('email')}
+            hint={say('email_hint')}
+            problem={texts.email}
+            value={email ?? shown.typedEmail ?? ''}
+            attributes={{ autocomplete: 'username', required: true, readonly: email !== null }}
+          />
+          <NewPasswordInput words={guest.words} problem={texts.password} />
+          <button type="submit" class="primary">
+            {say('welcome_submit')}
+          </button>
+        </form>
+      </>
+    )
+    const { status = hasProblems ? 422 : 200, headers = {} } = shown
+    return answer(content, { guest, title: say(shown.title), status, headers, scripts: ['common'] })
+  }
+
+  function linkForm(
+    guest: Guest,
+    token: string,
+    again: Pick<Shown, 'typedEmail' | 'problems'> = {},
+  ): Response {
+    const link = findLink(guest, token)
+    if (link === null) return lapsed(guest)
+    return showForm(guest, {
+      ...WORDS[link.purpose],
+      action: `/welcome/${token}`,
+      email: link.email,
+      ...again,
+    })
+  }
+
+  /** Throws `too_many` for a wrong one after many others. */
+  function findLink({ viewer }: Guest, token: string): AccountLink | null {
+    return limit.tryLink(viewer.visit.ip, accountLinks.findLink(token))
+  }
+
+  function lapsed(guest: Guest): Response {
+    const { say } = guest.words
+    const content = (
+      <>
+        <h1>{say('link_lapsed_title')}</h1>
+        <p>{say('link_lapsed_text')}</p>
+      </>
+    )
+    return answer(content, { guest, title: say('link_lapsed_title'), status: 404, scripts: ['common'] })
+  }
+
+  async function useLink(guest: Guest, form: Form, { link = '' }: Params): Promise<Response> {
+    const { visit } = guest.viewer
+    if (findLink(guest, link) === null) return lapsed(guest)
+    const input = { token: link, email: form.text('email'), password: form.text('password'), visit }
+    try {
+      const account = await accountLinks.useLink(input)
+      return enterAfter(guest, await sessions.beginFor(account, visit))
+    } catch (cause) {
+      if (isDomainError(cause, 'not_found')) return lapsed(guest)
+      return linkForm(guest, link, { typedEmail: input.email, problems: problemsOf(cause) })
+    }
+  }
+
+  function showSignUp(guest: Guest, again: Partial<Shown> = {}): Response {
+    if (!signups) throw new DomainError('not_found', 'not-found')
+    const words = { title: 'sign_up_title', lead: 'sign_up_lead' } as const
+    return showForm(guest, { ...words, action: '/sign-up', email: null, ...again })
+  }
+
+  async function signUp(guest: Guest, form: Form): Promise<Response> {
+    if (!signups) throw new DomainError('not_found', 'not-found')
+    const input = { email: form.text('email'), password: form.text('password') }
+    const typedEmail = input.email
+    // What is wrong by itself says nothing about other accounts, and costs no try.
+    const problems = newAccountProblems(input)
+    if (Object.keys(problems).length > 0) return showSignUp(guest, { typedEmail, problems })
+    const { visit } = guest.viewer
+    const asker = { address: visit.ip, about: 'signing up' }
+    const work = () => lanes(asker, () => accounts.addAccount({ ...input, isAdmin: false }))
+    try {
+      const account = await limit.trySignUp(visit.ip, work)
+      return enterAfter(guest, await sessions.beginFor(account, visit))
+    } catch (cause) {
+      if (isDomainError(cause, 'too_many')) return showSignUp(guest, { typedEmail, ...tooMany(guest) })
+      return showSignUp(guest, { typedEmail, problems: problemsOf(cause) })
+    }
+  }
+
+  return {
+    show: (guest: Guest, { link = '' }: Params) => linkForm(guest, link),
+    useLink,
+    showSignUp: (guest: Guest) => showSignUp(guest),
+    signUp,
+  }
+}
+
+const WORDS = {
+  setup: { title: 'setup_title', lead: 'setup_lead' },
+  invite: { title: 'invite_title', lead: 'invite_lead' },
+  reset: { title: 'reset_title', lead: 'reset_lead', explained: 'reset_explained' },
+} as const
+
+function problemsOf(cause: unknown): Problems {
+  if (isDomainError(cause, 'conflict')) return { email: [{ code: 'email_taken' }] }
+  if (isDomainError(cause, 'invalid')) return cause.details.problems ?? {}
+  throw cause
+}

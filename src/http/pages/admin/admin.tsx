@@ -1,0 +1,181 @@
+// Administration: accounts and invitations, the settings in effect, how the instance is. Nothing of what anybody pushed.
+
+import type { Account } from '../../../domain/account.ts'
+import { DomainError, isDomainError } from '../../../domain/errors.ts'
+import type { Problems } from '../../../domain/problems.ts'
+import type { AccountLinks } from '../../../services/account-links.ts'
+import type { Accounts } from '../../../services/accounts.ts'
+import type { PageNonces } from '../../../services/page-nonces.ts'
+import type { Status } from '../../../services/status.ts'
+import type { WordKey } from '../../../words/words.ts'
+import { answerSeeOther } from '../../door/answers.ts'
+import type { Form } from '../frame/form.ts'
+import type { Member } from '../frame/guest.ts'
+import { LocalhostNotice } from '../frame/localhost-notice.tsx'
+import type { AnswerGuest } from '../frame/page.tsx'
+import { CopyButton, Notice } from '../frame/parts.tsx'
+import { AccountList, Invitations, ProxyNotice, SettingsTable, StatusList } from './admin-parts.tsx'
+
+/** A setting as it counts, fit to be shown, and where it comes from. */
+export type SettingInEffect = { flag: string; value: string; from: string; help: string }
+
+export type AdminPageOptions = {
+  answer: AnswerGuest
+  accounts: Accounts
+  accountLinks: AccountLinks
+  nonces: PageNonces
+  readStatus: () => Promise<Status>
+  settings: readonly SettingInEffect[]
+  /** The address of a reverse proxy of this machine that should be a --trusted-proxy and is not; null for none. */
+  findUndeclaredProxy: () => string | null
+}
+
+type Shown = {
+  link?: string
+  linkFor?: string
+  problems?: Problems
+  email?: string
+  isForAdmin?: boolean
+  notice?: WordKey
+}
+type Params = Partial<Record<string, string>>
+
+export function createAdminPages(options: AdminPageOptions) {
+  const { answer, accounts, accountLinks, nonces, readStatus, settings, findUndeclaredProxy } = options
+
+  async function show(guest: Member, shown: Shown = {}) {
+    const { link, linkFor = '', problems = {}, email = '', isForAdmin = false, notice } = shown
+    const { say } = guest.words
+    const hasProblems = Object.keys(problems).length > 0
+    const content = (
+      <>
+        <h1>{say('admin_title')}</h1>
+        {link === undefined ? null : (
+          <>
+            <LinkToGive guest={guest} link={link} linkFor={linkFor} />
+            <LocalhostNotice guest={guest} path={link.slice(guest.exchange.baseUrl.length)} />
+          </>
+        )}
+        {notice === undefined ? null : (
+          <Notice kind="plain">
+            <p>{say(notice)}</p>
+          </Notice>
+        )}
+        <ProxyNotice address={findUndeclaredProxy()} words={guest.words} />
+        <StatusList guest={guest} status={await readStatus()} />
+        <AccountList
+          guest={guest}
+          accounts={accounts.listAccounts()}
+          resetNonce={({ id }) => nonces.issue(resetSubject(id))}
+        />
+        <Invitations
+          guest={guest}
+          invitations={accountLinks.listLinks()}
+          nonce={nonces.issue(INVITE_SUBJECT)}
+          {...{ problems, email, isForAdmin }}
+        />
+        <SettingsTable guest={guest} settings={settings} />
+      </>
+    )
+    return answer(content, {
+      guest,
+      title: say('admin_title'),
+      status: hasProblems ? 422 : 200,
+      scripts: ['common'],
+      languageSwitch: link === undefined,
+    })
+  }
+
+  const linkTo = ({ exchange }: Member, token: string) => `${exchange.baseUrl}/welcome/${token}`
+
+  /** Reloading the page that shows a link sends its form again: that must not make another one in place of the first. */
+  function useNonce(form: Form, subject: string): WordKey | null {
+    const nonce = form.text('nonce')
+    const state = nonce === '' ? 'good' : nonces.use(nonce, subject)
+    if (state === 'good') return null
+    return state === 'used' ? 'admin_link_again' : 'admin_stale'
+  }
+
+  async function invite(guest: Member, form: Form): Promise<Response> {
+    const email = form.text('email')
+    const isForAdmin = form.isTicked('is_admin')
+    const notice = useNonce(form, INVITE_SUBJECT)
+    if (notice === 'admin_link_again') return show(guest, { notice })
+    if (notice !== null) return show(guest, { notice, email, isForAdmin })
+    try {
+      const token = await accountLinks.invite({ email, isAdmin: isForAdmin, ...actorOf(guest) })
+      return show(guest, { link: linkTo(guest, token), linkFor: email.trim() })
+    } catch (cause) {
+      if (!isDomainError(cause, 'invalid')) throw cause
+      return show(guest, { problems: cause.details.problems ?? {}, email, isForAdmin })
+    }
+  }
+
+  async function withdraw(guest: Member, _form: Form, { id = '' }: Params): Promise<Response> {
+    await accountLinks.removeLink(Number(id))
+    return back(guest)
+  }
+
+  /** Nobody locks themselves out: an administrator's own account is for another to change. */
+  function requireOther(guest: Member, { id = '' }: Params): Account {
+    const account = /^\d{1,15}$/.test(id) ? accounts.findById(Number(id)) : null
+    if (account === null) throw new DomainError('not_found', 'not-found')
+    if (account.id === guest.account.id)
+      throw new DomainError('forbidden', 'Another administrator has to change your account.')
+    return account
+  }
+
+  async function disable(guest: Member, _form: Form, params: Params): Promise<Response> {
+    await accounts.disableAccount(requireOther(guest, params).email, { keepAdmin: true })
+    return back(guest)
+  }
+
+  async function enable(guest: Member, _form: Form, params: Params): Promise<Response> {
+    await accounts.enableAccount(requireOther(guest, params).email)
+    return back(guest)
+  }
+
+  /** A link to choose a new password. What asks for a code goes on doing so, unless it is to be turned off as well. */
+  async function reset(guest: Member, form: Form, params: Params): Promise<Response> {
+    const account = requireOther(guest, params)
+    const notice = useNonce(form, resetSubject(account.id))
+    if (notice !== null) return show(guest, { notice })
+    const endsTwoFactor = form.isTicked('two_factor')
+    const token = await accountLinks.createResetLink(account, { endsTwoFactor, ...actorOf(guest) })
+    return show(guest, { link: linkTo(guest, token), linkFor: account.email })
+  }
+
+  async function remove(guest: Member, form: Form, params: Params): Promise<Response> {
+    const account = requireOther(guest, params)
+    if (form.isTicked('sure')) await accounts.removeAccount(account.email, { keepAdmin: true })
+    return back(guest)
+  }
+
+  return { show: (guest: Member) => show(guest), invite, withdraw, disable, enable, reset, remove }
+}
+
+const INVITE_SUBJECT = 'admin/invite'
+const resetSubject = (accountId: number) => `admin/reset/${accountId}`
+
+function actorOf({ account, session }: Member) {
+  return { by: account, session: session.session.id }
+}
+
+function back(guest: Member): Response {
+  return answerSeeOther(guest.href('/admin'))
+}
+
+function LinkToGive({ guest, link, linkFor }: { guest: Member; link: string; linkFor: string }) {
+  const { say } = guest.words
+  return (
+    <Notice kind="good">
+      <p>{say('admin_link', { email: linkFor })}</p>
+      <section class="link" aria-label={say('created_link')}>
+        <pre id="link">
+          <code>{link}</code>
+        </pre>
+        <CopyButton target="link" guest={guest} />
+      </section>
+    </Notice>
+  )
+}

@@ -1,0 +1,35 @@
+// The page that shows the API's reference, with its script from the binary itself.
+
+import { answerPage } from '../door/answers.ts'
+import type { Assets } from './frame/assets.ts'
+import { renderPage } from './frame/page.tsx'
+
+/** Swagger UI draws its icons as data URLs and sizes some of its parts by style attributes. */
+const POLICY =
+  "form-action 'none'; script-src 'self'; style-src 'self'; style-src-attr 'unsafe-inline'; img-src 'self' data:; connect-src 'self'"
+
+export function createAnswerDocs({ hrefOf }: Assets, basePath: string) {
+  return (): Response => {
+    const reference = `${basePath}/api/v2/openapi.json`
+    const html = renderPage(
+      <html lang="en" data-reference={reference}>
+        <head>
+          <meta charset="utf-8" />
+          <meta name="viewport" content="width=device-width, initial-scale=1" />
+          <title>Oncebox API</title>
+          <link rel="stylesheet" href={hrefOf('swaggerStyle')} />
+        </head>
+        <body>
+          <main id="reference">
+            <noscript>
+              This page needs JavaScript. The reference itself is at <a href={reference}>{reference}</a>.
+            </noscript>
+          </main>
+          <script src={hrefOf('swaggerScript')} />
+          <script src={hrefOf('docsStart')} />
+        </body>
+      </html>,
+    )
+    return answerPage(200, html, { policy: POLICY })
+  }
+}

@@ -1,0 +1,100 @@
+// Scripts, styles and the icon: embedded in the binary, served compressed under names that change with their content.
+
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import { wordlist } from '@scure/bip39/wordlists/english.js'
+import swaggerStyle from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
+import swaggerScript from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' }
+import { DomainError } from '../../../domain/errors.ts'
+import type { Asked } from '../../door/router.ts'
+import common from './browser/common.js' with { type: 'text' }
+import create from './browser/create.js' with { type: 'text' }
+import docsStart from './browser/docs-start.js' with { type: 'text' }
+import generator from './browser/generator.js' with { type: 'text' }
+import receive from './browser/receive.js' with { type: 'text' }
+import favicon from './favicon.ico' with { type: 'file' }
+import icon from './icon.svg' with { type: 'text' }
+import style from './style.css' with { type: 'text' }
+
+/** What pages run of their own. */
+export type ScriptName = 'common' | 'create' | 'generator' | 'receive'
+
+type Asset = { name: string; type: string; read: () => Promise<Bytes> }
+type Bytes = Uint8Array<ArrayBuffer>
+
+const CSS = 'text/css; charset=utf-8'
+const SCRIPT = 'text/javascript; charset=utf-8'
+const SVG = 'image/svg+xml'
+
+const compress = promisify(gzip)
+
+export type Assets = ReturnType<typeof createAssets>
+
+/** `version` is the application's: what comes from packages changes with it. `basePath` is the one in --base-url. */
+export function createAssets({ version, basePath }: { version: string; basePath: string }) {
+  const assets = {
+    style: ofText('pages.css', CSS, style),
+    icon: ofText('icon.svg', SVG, icon),
+    common: ofText('common.js', SCRIPT, common),
+    create: ofText('create.js', SCRIPT, create),
+    generator: ofText('generator.js', SCRIPT, generator),
+    receive: ofText('receive.js', SCRIPT, receive),
+    docsStart: ofText('docs.js', SCRIPT, docsStart),
+    wordlist: ofText('words.js', SCRIPT, `export const wordlist = ${JSON.stringify(wordlist)}\n`),
+    swaggerScript: ofFile(`swagger-ui-${version}.js`, SCRIPT, swaggerScript),
+    swaggerStyle: ofFile(`swagger-ui-${version}.css`, CSS, swaggerStyle),
+  }
+  const byName = new Map<string, Asset>(Object.values(assets).map((asset) => [asset.name, asset]))
+  const compressed = new Map<string, Promise<Bytes>>()
+
+  /** For browsers and programs that ask for it by its customary name; pages link to the icon that it was drawn from. */
+  async function answerFavicon(): Promise<Response> {
+    return new Response(await Bun.file(favicon).bytes(), {
+      headers: {
+        'content-type': 'image/x-icon',
+        'cache-control': 'public, max-age=86400',
+        'x-content-type-options': 'nosniff',
+      },
+    })
+  }
+
+  async function answer({ exchange, params }: Asked): Promise<Response> {
+    const asset = byName.get(params.name ?? '')
+    if (asset === undefined) throw new DomainError('not_found', 'not-found')
+    const isCompressed = /\bgzip\b/.test(exchange.request.headers.get('accept-encoding') ?? '')
+    return new Response(isCompressed ? await compressOnce(asset) : await asset.read(), {
+      headers: {
+        'content-type': asset.type,
+        'cache-control': 'public, max-age=31536000, immutable',
+        'x-content-type-options': 'nosniff',
+        vary: 'accept-encoding',
+        ...(isCompressed ? { 'content-encoding': 'gzip' } : {}),
+      },
+    })
+  }
+
+  /** These bytes are no secret, so that compressing them tells nothing; pages are never compressed. */
+  function compressOnce({ name, read }: Asset): Promise<Bytes> {
+    const known =
+      compressed.get(name) ?? read().then(async (bytes) => Buffer.from(await compress(bytes, { level: 9 })))
+    compressed.set(name, known)
+    return known
+  }
+
+  return {
+    answer,
+    answerFavicon,
+    /** Where a page finds an asset: only the path, so that it is always the page's own origin. */
+    hrefOf: (name: keyof typeof assets): string => `${basePath}/assets/${assets[name].name}`,
+  }
+}
+
+function ofText(name: string, type: string, text: string): Asset {
+  const bytes = Buffer.from(text)
+  const [stem, extension] = name.split('.')
+  return { name: `${stem}-${Bun.hash(bytes).toString(36)}.${extension}`, type, read: async () => bytes }
+}
+
+function ofFile(name: string, type: string, path: string): Asset {
+  return { name, type, read: () => Bun.file(path).bytes() }
+}

@@ -1,0 +1,82 @@
+// The two cookies of the pages: who is signed in, and the chosen language. Receivers get neither.
+
+import { SESSION_LIFETIME } from '../../../domain/account.ts'
+import { DAY } from '../../../domain/time.ts'
+import type { Exchange } from '../../door/exchange.ts'
+
+const SESSION = 'oncebox_session'
+const LANGUAGE = 'oncebox_language'
+
+/**
+ * Over TLS: a browser takes a cookie of such a name from this host alone, sent over TLS and for every path (RFC 6265bis,
+ * 4.1.3.2). A sibling subdomain, another port or a page over plain HTTP cannot set one.
+ */
+const HOST_PREFIX = '__Host-'
+
+export type CookiePlace = { exchange: Exchange; basePath: string }
+
+export function sessionTokenIn(place: CookiePlace): string | null {
+  return cookieIn(SESSION, place)
+}
+
+export function languageIn(place: CookiePlace): string | null {
+  return cookieIn(LANGUAGE, place)
+}
+
+export function sessionCookie(sessionToken: string, place: CookiePlace): string {
+  return cookie(SESSION, { value: sessionToken, maxAge: SESSION_LIFETIME, ...place })
+}
+
+export function noSessionCookie(place: CookiePlace): string {
+  return cookie(SESSION, { value: '', maxAge: 0, ...place })
+}
+
+export function languageCookie(language: string, place: CookiePlace): string {
+  return cookie(LANGUAGE, { value: language, maxAge: 365 * DAY, ...place })
+}
+
+/** Two servers under different paths of one host have cookies of different names. */
+function plainName(name: string, { basePath }: CookiePlace): string {
+  return `${name}${basePath.replace(/\//g, '.').replace(/[^\w.-]/g, '_')}`
+}
+
+/** A trusted proxy says so, or --base-url does of its own name. */
+function isSecure({ scheme, baseUrl, host }: Exchange): boolean {
+  if (scheme !== null) return scheme === 'https'
+  return (
+    URL.canParse(baseUrl) && baseUrl.startsWith('https:') && new URL(baseUrl).host === host?.toLowerCase()
+  )
+}
+
+/** Lax, so that whoever follows a link to the lists is signed in there; every change is a form with a token besides. */
+function cookie(name: string, of: CookiePlace & { value: string; maxAge: number }): string {
+  const { value, maxAge, basePath, exchange } = of
+  const isOverTls = isSecure(exchange)
+  const fullName = `${isOverTls ? HOST_PREFIX : ''}${plainName(name, of)}`
+  const path = isOverTls ? '/' : basePath || '/'
+  const attributes = [`Path=${path}`, 'HttpOnly', 'SameSite=Lax', `Max-Age=${maxAge / 1000}`]
+  return [`${fullName}=${value}`, ...attributes, ...(isOverTls ? ['Secure'] : [])].join('; ')
+}
+
+/** Over TLS only the name that would be set is read. Null as well when two cookies of one name contradict each other. */
+function cookieIn(name: string, place: CookiePlace): string | null {
+  const { request } = place.exchange
+  const plain = plainName(name, place)
+  const overTls = valuesOf(request, `${HOST_PREFIX}${plain}`)
+  // A server that was told of TLS once may not be told any more. What came over TLS goes before what did not.
+  const isDecided = isSecure(place.exchange) || overTls.size > 0
+  const values = isDecided ? overTls : valuesOf(request, plain)
+  // The order in which a browser sends two is chosen by whoever set the second one.
+  const [only = null] = values.size === 1 ? values : []
+  return only
+}
+
+/** Names are compared exactly. Other blanks than the space belong to a name, and may stand in one that an attacker set. */
+function valuesOf({ headers }: Request, name: string): Set<string> {
+  const values = new Set<string>()
+  for (const pair of (headers.get('cookie') ?? '').split(';')) {
+    const [key, value] = pair.replace(/^ +/, '').split('=', 2)
+    if (key === name && value) values.add(value)
+  }
+  return values
+}

@@ -1,0 +1,59 @@
+// A refusal as a page, in the words of whoever is refused.
+
+import type { ErrorCode } from '../../../domain/errors.ts'
+import type { WordKey } from '../../../words/words.ts'
+import type { AnswerHeaders } from '../../door/answers.ts'
+import type { Exchange } from '../../door/exchange.ts'
+import type { GetGuest, Guest } from './guest.ts'
+import type { AnswerGuest } from './page.tsx'
+
+export type Refusal = {
+  status: number
+  /** Null for a failure that nobody foresaw. */
+  code: ErrorCode | null
+  path: string
+  headers: AnswerHeaders
+}
+
+export type AnswerRefusal = (exchange: Exchange, refusal: Refusal) => Response
+
+/** Refusals of the door, which come before the server looks at who asks. */
+const WITHOUT_SESSION: ReadonlySet<ErrorCode> = new Set(['unknown_host', 'too_many', 'overloaded'])
+
+export function createAnswerRefusal(options: { answer: AnswerGuest; getGuest: GetGuest }): AnswerRefusal {
+  const { getGuest } = options
+
+  /** With the session of the person, so that the page offers what they can go to. */
+  function guestOf(exchange: Exchange, { code, path }: Refusal): Guest {
+    const showsNavigation = !isSecretLink(path)
+    if (!showsNavigation || code === null || WITHOUT_SESSION.has(code)) return getGuest.stranger(exchange)
+    try {
+      return getGuest(exchange)
+    } catch {
+      // The refusal is what the person needs to read, also while the database fails.
+      return getGuest.stranger(exchange)
+    }
+  }
+
+  return (exchange, refusal) => {
+    const { status, code, path, headers } = refusal
+    const guest = guestOf(exchange, refusal)
+    const { say } = guest.words
+    const isMissing = code === 'not_found'
+    const title = say(isMissing ? 'error_missing_title' : 'error_title')
+    const text: WordKey = code === null ? 'error_internal' : `error_${code}`
+    const content = (
+      <>
+        <h1>{title}</h1>
+        <p>{say(text, { id: exchange.requestId })}</p>
+      </>
+    )
+    const frame = isSecretLink(path) ? 'plain' : 'branded'
+    return options.answer(content, { guest, title, status, headers, frame, scripts: ['common'] })
+  }
+}
+
+/** Receivers see a plain page, whatever becomes of their link. */
+function isSecretLink(path: string): boolean {
+  return path.startsWith('/p/')
+}

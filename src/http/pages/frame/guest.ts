@@ -1,0 +1,103 @@
+// Who looks at a page: a language, and a session when there is one.
+
+import type { Account } from '../../../domain/account.ts'
+import type { Viewer } from '../../../domain/audit.ts'
+import { DomainError } from '../../../domain/errors.ts'
+import type { CurrentSession, Sessions } from '../../../services/sessions.ts'
+import { chooseLanguage, type Language, languageOf, type Words, wordsOf } from '../../../words/words.ts'
+import { answerSeeOther } from '../../door/answers.ts'
+import { type Exchange, queryOf, visitOf } from '../../door/exchange.ts'
+import { pathOf } from '../../door/paths.ts'
+import { languageCookie, languageIn, sessionTokenIn } from './cookies.ts'
+import type { FindElsewhere } from './reach.ts'
+
+/** In the query of any page. */
+export const LANGUAGE_PARAMETER = 'locale'
+/** What our own pages called it at first. */
+const OLDER_PARAMETER = 'lang'
+
+export type Guest = {
+  exchange: Exchange
+  words: Words
+  viewer: Viewer
+  session: CurrentSession | null
+  query: URLSearchParams
+  /** The path on this server as a browser knows it, with the language that was asked for in the address. */
+  href(path: string): string
+  /** The path of this page, as `href` takes it. */
+  path: string
+  basePath: string
+  /** Origins to use in place of one that says localhost; null where links are right as they are. */
+  findElsewhere(): string[] | null
+  /** What is remembered of the language that was asked for; null when none was that is spoken here. */
+  languageCookie: string | null
+}
+
+/** A guest who is signed in. */
+export type Member = Guest & { session: CurrentSession; account: Account }
+
+export type GuestOptions = {
+  findSession: Sessions['findSession']
+  basePath: string
+  findElsewhere: FindElsewhere
+  onError: (cause: unknown) => void
+}
+
+export type GetGuest = ReturnType<typeof createGetGuest>
+
+export function createGetGuest({ findSession, basePath, findElsewhere, onError }: GuestOptions) {
+  function getGuest(exchange: Exchange): Guest {
+    const sessionToken = sessionTokenIn({ exchange, basePath })
+    return describe(exchange, sessionToken === null ? null : findSession(sessionToken, onError))
+  }
+
+  function describe(exchange: Exchange, session: CurrentSession | null): Guest {
+    const { request } = exchange
+    const query = queryOf(exchange)
+    const asked = query.get(LANGUAGE_PARAMETER) ?? query.get(OLDER_PARAMETER)
+    const accepted = request.headers.get('accept-language')
+    const language = chooseLanguage({ asked, kept: languageIn({ exchange, basePath }), accepted })
+    const isAsked = languageOf(asked) === language
+    return {
+      exchange,
+      words: wordsOf(language),
+      viewer: { account: session?.account ?? null, visit: visitOf(exchange) },
+      session,
+      query,
+      href: (path) => `${basePath}${isAsked ? withLanguage(path, language) : path}`,
+      path: pathOf(request.url),
+      basePath,
+      findElsewhere: () => findElsewhere(exchange),
+      languageCookie: isAsked ? languageCookie(language, { exchange, basePath }) : null,
+    }
+  }
+
+  /** Without looking for a session: nothing can fail. */
+  getGuest.stranger = (exchange: Exchange): Guest => describe(exchange, null)
+  return getGuest
+}
+
+/** The query of a page without the language that was asked for. */
+export function otherFields({ query }: Guest): [string, string][] {
+  return [...query].filter(([name]) => name !== LANGUAGE_PARAMETER && name !== OLDER_PARAMETER)
+}
+
+function withLanguage(path: string, language: Language): string {
+  const [address = '', fragment] = path.split('#')
+  const asked = `${address}${address.includes('?') ? '&' : '?'}${LANGUAGE_PARAMETER}=${language}`
+  return fragment === undefined ? asked : `${asked}#${fragment}`
+}
+
+/** Throws `forbidden` for a form that is not of this session. */
+export function requireFormToken({ session }: Guest, given: unknown): void {
+  if (session === null || (typeof given === 'string' && session.isFormToken(given))) return
+  throw new DomainError('forbidden', 'This form belongs to another session.')
+}
+
+/** Leads back to this page afterwards. */
+export function askToSignIn(guest: Guest): Response {
+  const query = guest.query.toString()
+  const next =
+    guest.exchange.request.method === 'GET' ? `${guest.path}${query === '' ? '' : `?${query}`}` : '/'
+  return answerSeeOther(guest.href(`/sign-in?next=${encodeURIComponent(next)}`))
+}

@@ -1,0 +1,138 @@
+// The frame of every page, and from markup to an answer.
+
+import type { ComponentChildren, JSX } from 'preact'
+import { renderToString } from 'preact-render-to-string'
+import { LANGUAGE_NAMES, LANGUAGES } from '../../../words/words.ts'
+import { type AnswerHeaders, answerPage } from '../../door/answers.ts'
+import type { Assets, ScriptName } from './assets.ts'
+import { type Guest, LANGUAGE_PARAMETER, otherFields } from './guest.ts'
+
+export type PageOptions = {
+  guest: Guest
+  title: string
+  status?: number
+  scripts?: ScriptName[]
+  /** branded: with name and navigation. plain: for whoever only receives. */
+  frame?: 'branded' | 'plain'
+  /** Off where following it would lose what the page shows. */
+  languageSwitch?: boolean
+  headers?: AnswerHeaders
+}
+
+const POLICY = "style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'"
+
+export type AnswerGuest = (content: JSX.Element, options: PageOptions) => Response
+
+export function createAnswerGuest(assets: Assets): AnswerGuest {
+  return (content, options) => {
+    const { guest, status = 200, frame = 'branded', headers = {} } = options
+    const page = (
+      <Page {...options} frame={frame} assets={assets}>
+        {content}
+      </Page>
+    )
+    const keptLanguage = frame === 'branded' ? guest.languageCookie : null
+    return answerPage(status, renderPage(page), {
+      policy: POLICY,
+      // Forms are checked by where they come from. With `no-referrer` browsers send `Origin: null`.
+      'referrer-policy': 'same-origin',
+      ...(keptLanguage === null ? {} : { 'set-cookie': keptLanguage }),
+      ...headers,
+    })
+  }
+}
+
+export function renderPage(page: JSX.Element): string {
+  return `<!doctype html>${renderToString(page)}`
+}
+
+type FrameProps = PageOptions & {
+  frame: 'branded' | 'plain'
+  assets: Assets
+  children: ComponentChildren
+}
+
+function Page({ guest, title, scripts = [], frame, languageSwitch = true, assets, children }: FrameProps) {
+  const { words } = guest
+  const name = frame === 'branded' ? `${title} · Oncebox` : title
+  return (
+    <html lang={words.language} dir={words.direction}>
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="robots" content="noindex, nofollow" />
+        <title>{name}</title>
+        <link rel="icon" href={assets.hrefOf('icon')} />
+        <link rel="stylesheet" href={assets.hrefOf('style')} />
+        {scripts.map((script) => (
+          <script key={script} type="module" src={assets.hrefOf(script)} />
+        ))}
+      </head>
+      <body class={frame}>
+        {frame === 'branded' ? <Header guest={guest} /> : null}
+        <main id="main">{children}</main>
+        <Footer guest={guest} languageSwitch={languageSwitch} isBranded={frame === 'branded'} />
+      </body>
+    </html>
+  )
+}
+
+function Header({ guest }: { guest: Guest }) {
+  const { words, session, href, path } = guest
+  const links: [string, string][] = [['/', words.say('nav_create')]]
+  if (session !== null) {
+    links.push(['/pushes', words.say('nav_pushes')], ['/account', words.say('nav_account')])
+    if (session.account.isAdmin) links.push(['/admin', words.say('nav_admin')])
+  } else links.push(['/sign-in', words.say('nav_sign_in')])
+  return (
+    <header class="top">
+      <a class="skip" href="#main">
+        {words.say('skip')}
+      </a>
+      <a class="brand" href={href('/')}>
+        Oncebox
+      </a>
+      <nav aria-label={words.say('nav')}>
+        {links.map(([to, label]) => (
+          <a key={to} href={href(to)} aria-current={isHere(path, to) ? 'page' : undefined}>
+            {label}
+          </a>
+        ))}
+      </nav>
+    </header>
+  )
+}
+
+function isHere(path: string, link: string): boolean {
+  return path === link || (link !== '/' && path.startsWith(`${link}/`))
+}
+
+type FooterProps = { guest: Guest; languageSwitch: boolean; isBranded: boolean }
+
+function Footer({ guest, languageSwitch, isBranded }: FooterProps) {
+  const { words, basePath, path } = guest
+  return (
+    <footer class="bottom">
+      {isBranded ? <a href={`${basePath}/api/v2/docs`}>{words.say('api_reference')}</a> : null}
+      {languageSwitch ? (
+        <form method="get" action={`${basePath}${path}`} class="language">
+          {otherFields(guest).map(([name, value], at) => (
+            <input key={at} type="hidden" name={name} value={value} />
+          ))}
+          <label for="language">{words.say('language')}</label>
+          <select id="language" name={LANGUAGE_PARAMETER} data-submits>
+            {LANGUAGES.map((language) => (
+              <option key={language} value={language} lang={language} selected={language === words.language}>
+                {LANGUAGE_NAMES[language]}
+              </option>
+            ))}
+          </select>
+          <button type="submit" class="quiet" data-without-script>
+            {words.say('language_change')}
+          </button>
+        </form>
+      ) : null}
+    </footer>
+  )
+}

@@ -1,0 +1,101 @@
+// The audit log of a push as its owner reads it: a page of entries, and how many are not kept.
+
+import {
+  type AuditEntry,
+  FIRST_FAILURES,
+  LATEST_FAILURES,
+  LATEST_OWNER_VIEWS,
+  PAGE_SIZE,
+} from '../../../domain/audit.ts'
+import { isEndedByTries, type Push } from '../../../domain/push.ts'
+import type { LogFacts } from '../../../services/pushes.ts'
+import type { WordKey, Words } from '../../../words/words.ts'
+import type { Member } from '../frame/guest.ts'
+import { Moment } from '../frame/parts.tsx'
+
+const ENTRY_WORDS: Record<AuditEntry['kind'], WordKey> = {
+  creation: 'audit_creation',
+  view: 'audit_view',
+  failed_view: 'audit_failed_view',
+  failed_passphrase: 'audit_failed_passphrase',
+  owner_view: 'audit_owner_view',
+  expire: 'audit_expire',
+  lock: 'audit_lock',
+  unlock: 'audit_unlock',
+}
+
+/** Of its owner's wish or of wrong passphrases: the entry is the same. */
+function wordOf({ kind }: AuditEntry, push: Push): WordKey {
+  return kind === 'expire' && isEndedByTries(push) ? 'audit_expire_tries' : ENTRY_WORDS[kind]
+}
+
+type LogProps = {
+  guest: Member
+  push: Push
+  entries: AuditEntry[]
+  log: LogFacts
+  pageNumber: number
+  urlToken: string
+}
+
+export function Log({ guest, push, entries, log, pageNumber, urlToken }: LogProps) {
+  const { words } = guest
+  const { say } = words
+  const base = `/pushes/${urlToken}`
+  return (
+    <section aria-labelledby="log-title">
+      <h2 id="log-title">{say('audit_title')}</h2>
+      <div class="scrolls" tabIndex={0}>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">{say('audit_time')}</th>
+              <th scope="col">{say('audit_what')}</th>
+              <th scope="col">{say('audit_address')}</th>
+              <th scope="col">{say('audit_agent')}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {entries.map((entry, n) => (
+              <tr key={n}>
+                <td>
+                  <Moment at={entry.at} words={words} />
+                </td>
+                <td>{say(wordOf(entry, push))}</td>
+                <td>
+                  <bdi>{entry.ip}</bdi>
+                </td>
+                <td class="agent">
+                  <bdi>{entry.userAgent}</bdi>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <Missing log={log} words={words} />
+      <nav class="pages" aria-label={say('pages')}>
+        {pageNumber > 1 ? (
+          <a href={guest.href(`${base}?page=${pageNumber - 1}`)}>{say('page_before')}</a>
+        ) : null}
+        {pageNumber * PAGE_SIZE < log.entries ? (
+          <a href={guest.href(`${base}?page=${pageNumber + 1}`)}>{say('page_after')}</a>
+        ) : null}
+        <a href={`${guest.basePath}${base}/audit.csv`}>{say('audit_csv')}</a>
+        <a href={`${guest.basePath}${base}/audit.json`}>{say('audit_json')}</a>
+      </nav>
+    </section>
+  )
+}
+
+function Missing({ log: { dropped, missing }, words: { say } }: { log: LogFacts; words: Words }) {
+  const failures = { n: missing.failures, first: FIRST_FAILURES, latest: LATEST_FAILURES }
+  const looks = { n: missing.ownerViews, latest: LATEST_OWNER_VIEWS }
+  return (
+    <>
+      {dropped > 0 ? <p class="hint">{say('audit_dropped', { n: dropped })}</p> : null}
+      {failures.n > 0 ? <p class="hint">{say('audit_missing_failures', failures)}</p> : null}
+      {looks.n > 0 ? <p class="hint">{say('audit_missing_looks', looks)}</p> : null}
+    </>
+  )
+}

@@ -1,0 +1,114 @@
+// One push as its owner sees it: its link again, what remains, its audit log.
+
+import { isExpired } from '../../../domain/push.ts'
+import type { Now } from '../../../domain/time.ts'
+import type { PageNonces } from '../../../services/page-nonces.ts'
+import type { Pushes } from '../../../services/pushes.ts'
+import { secretLink } from '../../api/push-json.ts'
+import { answerSeeOther } from '../../door/answers.ts'
+import type { Form } from '../frame/form.ts'
+import type { Member } from '../frame/guest.ts'
+import { LocalhostNotice } from '../frame/localhost-notice.tsx'
+import type { AnswerGuest } from '../frame/page.tsx'
+import { CopyButton, KIND_WORDS, Notice } from '../frame/parts.tsx'
+import { ExpireForm } from '../receive/expire-form.tsx'
+import { State } from './dashboard.tsx'
+import { createLogExports } from './log-exports.ts'
+import { Log } from './push-log.tsx'
+import { Tries } from './tries.tsx'
+
+export type PushPageOptions = {
+  answer: AnswerGuest
+  pushes: Pick<Pushes, 'getOwned' | 'unlock' | 'audit' | 'auditAll' | 'expire'>
+  nonces: PageNonces
+  now: Now
+}
+
+type Params = Partial<Record<string, string>>
+
+export function createPushPages({ answer, pushes, nonces, now }: PushPageOptions) {
+  function show(guest: Member, { url_token = '' }: Params): Response {
+    const owned = pushes.getOwned(url_token, guest.account)
+    const { push, name, note, log } = owned
+    const { words } = guest
+    const title = name || words.say('push_unnamed', { kind: words.say(KIND_WORDS[push.kind]) })
+    const live = !isExpired(push, now())
+    const pageNumber = readPage(guest)
+    const content = (
+      <>
+        <p>
+          <a href={guest.href('/pushes')}>{words.say('pushes_back')}</a>
+        </p>
+        <h1>
+          <bdi>{title}</bdi>
+        </h1>
+        {note === '' ? null : (
+          <p class="note">
+            <bdi>{note}</bdi>
+          </p>
+        )}
+        {!live && guest.query.get('done') === 'expired' ? (
+          <Notice kind="good">
+            <p>{words.say('expired_text')}</p>
+          </Notice>
+        ) : null}
+        <State words={words} listed={owned} now={now()} />
+        <Tries guest={guest} listed={owned} isLive={live} />
+        {live ? (
+          <>
+            <LocalhostNotice guest={guest} path={`/p/${url_token}/preview`} />
+            <section aria-label={words.say('created_link')} class="link">
+              <pre id="link">
+                <code>{secretLink(owned, guest.exchange.baseUrl)}</code>
+              </pre>
+              <CopyButton target="link" guest={guest} />
+            </section>
+            <nav class="links" aria-label={title}>
+              <a href={guest.href(`/p/${url_token}/preview`)}>{words.say('push_share')}</a>
+              <a href={guest.href(`/p/${url_token}${push.retrievalStep ? '/r' : ''}`)}>
+                {words.say('push_look')}
+              </a>
+            </nav>
+          </>
+        ) : null}
+        {live || owned.hasGrants ? (
+          <ExpireForm
+            guest={guest}
+            urlToken={url_token}
+            nonce={nonces.issue(`expire/${url_token}`)}
+            isOwner
+            ends={live ? 'push' : 'grants'}
+          />
+        ) : null}
+        <Log
+          guest={guest}
+          push={push}
+          entries={pushes.audit(url_token, pageNumber)}
+          log={log}
+          pageNumber={pageNumber}
+          urlToken={url_token}
+        />
+      </>
+    )
+    return answer(content, { guest, title, scripts: ['common'] })
+  }
+
+  /** Ends at the push, where its state and its log are; expiring it again changes nothing. */
+  async function expire(guest: Member, _form: Form, { url_token = '' }: Params): Promise<Response> {
+    pushes.getOwned(url_token, guest.account)
+    await pushes.expire(url_token, guest.viewer)
+    return answerSeeOther(guest.href(`/pushes/${url_token}?done=expired`))
+  }
+
+  async function unlock(guest: Member, _form: Form, { url_token = '' }: Params): Promise<Response> {
+    await pushes.unlock(url_token, guest.viewer)
+    return answerSeeOther(guest.href(`/pushes/${url_token}?done=unlocked`))
+  }
+
+  return { show, expire, unlock, ...createLogExports(pushes) }
+}
+
+function readPage({ query }: Member): number {
+  const page = query.get('page') ?? ''
+  return /^[1-9]\d{0,5}$/.test(page) ? Number(page) : 1
+}

@@ -1,0 +1,32 @@
+// What too many wrong passphrases led to, as the owner of a push sees it, and the way out.
+
+import { isEndedByTries, isLocked } from '../../../domain/push.ts'
+import type { Labelled } from '../../../services/owner-lists.ts'
+import type { Member } from '../frame/guest.ts'
+import { ButtonForm, Notice } from '../frame/parts.tsx'
+
+type TriesProps = { guest: Member; listed: Labelled; isLive: boolean }
+
+export function Tries({ guest, listed: { push, urlToken }, isLive }: TriesProps) {
+  const { say } = guest.words
+  if (isLive && isLocked(push)) {
+    return (
+      <Notice kind="bad">
+        <p>{say('push_locked')}</p>
+        <ButtonForm guest={guest} action={`/pushes/${urlToken}/unlock`} label={say('unlock_submit')} />
+      </Notice>
+    )
+  }
+  if (isEndedByTries(push)) {
+    return (
+      <Notice kind="bad">
+        <p>{say('push_ended_by_tries')}</p>
+      </Notice>
+    )
+  }
+  return isLive && guest.query.get('done') === 'unlocked' ? (
+    <Notice kind="good">
+      <p>{say('push_unlocked')}</p>
+    </Notice>
+  ) : null
+}

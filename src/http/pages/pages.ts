@@ -1,0 +1,84 @@
+// All pages, made from the services that each needs.
+
+import type { PushLimits } from '../../domain/new-push.ts'
+import type { Now } from '../../domain/time.ts'
+import type { AccountLinks } from '../../services/account-links.ts'
+import type { Accounts } from '../../services/accounts.ts'
+import type { ApiTokens } from '../../services/api-tokens.ts'
+import type { FormMarks } from '../../services/form-marks.ts'
+import type { Idempotency } from '../../services/idempotency.ts'
+import type { Lanes } from '../../services/lanes.ts'
+import { createPageNonces } from '../../services/page-nonces.ts'
+import type { Pushes } from '../../services/pushes.ts'
+import type { Sessions } from '../../services/sessions.ts'
+import type { Status } from '../../services/status.ts'
+import type { TwoFactor } from '../../services/two-factor.ts'
+import type { Uploads } from '../../services/uploads.ts'
+import type { BodyLimits } from '../intake/body.ts'
+import { createSignInLimit } from '../sign-in-limit.ts'
+import { createAccountPages } from './account/account.tsx'
+import { createConfirm } from './account/confirm.tsx'
+import { createSignInPages } from './account/sign-in.tsx'
+import { createTokenPages } from './account/tokens.tsx'
+import { createTwoFactorPages } from './account/two-factor.tsx'
+import { createWelcomePages } from './account/welcome.tsx'
+import { createAdminPages, type SettingInEffect } from './admin/admin.tsx'
+import type { AnswerGuest } from './frame/page.tsx'
+import { createDashboard } from './owner/dashboard.tsx'
+import { createPushPages } from './owner/push-page.tsx'
+import { createPreviousApiPage } from './previous-api.tsx'
+import { createReceivePages } from './receive/receive.tsx'
+import { createCreatePage } from './share/create.tsx'
+import { createCreatedPage } from './share/created.tsx'
+
+export type PagesOptions = {
+  answer: AnswerGuest
+  /** Where the generator finds its words. */
+  wordlist: string
+  pushes: Pushes
+  uploads: Uploads
+  idempotency: Idempotency
+  marks: FormMarks
+  limits: PushLimits
+  body: BodyLimits
+  now: Now
+  accounts: Accounts
+  accountLinks: AccountLinks
+  apiTokens: ApiTokens
+  sessions: Sessions
+  lanes: Lanes
+  twoFactor: TwoFactor
+  readStatus: () => Promise<Status>
+  settings: readonly SettingInEffect[]
+  /** Without it only accounts may create. */
+  anonymousAccess: boolean
+  findUndeclaredProxy: () => string | null
+  /** Whether anybody may make an account. */
+  signups: boolean
+}
+
+export type Pages = ReturnType<typeof createPages>
+
+export function createPages(options: PagesOptions) {
+  const { pushes, sessions, twoFactor, now } = options
+  const { answer } = options
+  const nonces = createPageNonces(now)
+  const limit = createSignInLimit({ now, knownAddresses: sessions.knownAddresses })
+  const signIn = createSignInPages({ ...options, limit })
+  const account = createAccountPages({ answer, sessions, twoFactor, limit })
+  return {
+    confirm: createConfirm({ answer, sessions, limit }),
+    create: createCreatePage(options),
+    created: createCreatedPage({ answer, preview: pushes.preview, nonces, now }),
+    receive: createReceivePages({ answer, pushes, nonces, now }),
+    previousApi: createPreviousApiPage(answer),
+    signIn,
+    welcome: createWelcomePages({ ...options, limit, enterAfter: signIn.enterAfter }),
+    account,
+    twoFactor: createTwoFactorPages({ answer, sessions, twoFactor, limit, showAccount: account.showAgain }),
+    tokens: createTokenPages(options),
+    dashboard: createDashboard({ answer, pushes, now }),
+    push: createPushPages({ answer, pushes, nonces, now }),
+    admin: createAdminPages({ ...options, nonces }),
+  }
+}

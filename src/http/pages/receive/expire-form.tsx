@@ -1,0 +1,39 @@
+// The button that expires a push at once, or the downloads that its last view left: behind a first press, because there
+// is no way back.
+
+import type { WordKey } from '../../../words/words.ts'
+import type { Guest } from '../frame/guest.ts'
+import { FormToken } from '../frame/parts.tsx'
+
+const WORDS = {
+  push: { title: 'expire_now', text: 'expire_explained', submit: 'expire_submit' },
+  grants: { title: 'end_grants', text: 'end_grants_explained', submit: 'end_grants_submit' },
+} as const satisfies Record<string, Record<string, WordKey>>
+
+type ExpireFormProps = {
+  guest: Guest
+  urlToken: string
+  nonce: string
+  /** An owner goes on to the push in their lists; anybody else to a page that says that it is gone. */
+  isOwner: boolean
+  /** What is left to end: an expired push may still have grants of its last view. */
+  ends: 'push' | 'grants'
+}
+
+export function ExpireForm({ guest, urlToken, nonce, isOwner, ends }: ExpireFormProps) {
+  const { say } = guest.words
+  const words = WORDS[ends]
+  return (
+    <details class="unprinted">
+      <summary>{say(words.title)}</summary>
+      <form method="post" action={guest.href(`/${isOwner ? 'pushes' : 'p'}/${urlToken}/expire`)}>
+        <FormToken guest={guest} />
+        <input type="hidden" name="nonce" value={nonce} />
+        <p>{say(words.text)}</p>
+        <button type="submit" class="danger">
+          {say(words.submit)}
+        </button>
+      </form>
+    </details>
+  )
+}

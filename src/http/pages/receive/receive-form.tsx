@@ -1,0 +1,46 @@
+// What somebody sees who follows a secret link, before anything is opened.
+
+import type { Push } from '../../../domain/push.ts'
+import type { Guest } from '../frame/guest.ts'
+import { FormToken, PassphraseInput } from '../frame/parts.tsx'
+
+export type ReceiveFormProps = {
+  guest: Guest
+  push: Push
+  urlToken: string
+  nonce: string
+  /** What was wrong with the passphrase. */
+  problem?: string | undefined
+  isOwner?: boolean
+  /** Something else says what happened. */
+  isAgain?: boolean
+  /** Tells two of them on one page apart. */
+  idPrefix?: string
+}
+
+export function ReceiveForm(props: ReceiveFormProps) {
+  const { guest, push, urlToken, nonce, problem, isOwner = false, isAgain = false, idPrefix = '' } = props
+  const { say } = guest.words
+  return (
+    <form method="post" action={guest.href(`/p/${urlToken}${push.retrievalStep ? '/r' : ''}`)} data-once>
+      <FormToken guest={guest} />
+      <input type="hidden" name="nonce" value={nonce} />
+      {isAgain ? null : <p class="lead">{say(isOwner ? 'receive_owner' : 'receive_lead')}</p>}
+      {push.retrievalStep && !isOwner ? <p>{say('receive_step')}</p> : null}
+      {push.passphraseRequired ? (
+        <PassphraseInput
+          words={guest.words}
+          id={`${idPrefix}passphrase`}
+          name="passphrase"
+          label={say('passphrase')}
+          hint={say('receive_passphrase_hint')}
+          problem={problem}
+          attributes={{ autocomplete: 'off', required: true }}
+        />
+      ) : null}
+      <button type="submit" class="primary">
+        {say('receive_submit')}
+      </button>
+    </form>
+  )
+}

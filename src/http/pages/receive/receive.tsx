@@ -1,0 +1,167 @@
+// The secret link: a page that shows and counts nothing, and what pressing its button leads to.
+
+import { isDomainError } from '../../../domain/errors.ts'
+import { canExpire, isEndedByTries, isExpired, isLocked, isOwner, type Push } from '../../../domain/push.ts'
+import type { Now } from '../../../domain/time.ts'
+import type { PageNonces } from '../../../services/page-nonces.ts'
+import type { Pushes } from '../../../services/pushes.ts'
+import type { Retrieval } from '../../../services/retrieval.ts'
+import { readForm } from '../frame/form.ts'
+import { type Guest, requireFormToken } from '../frame/guest.ts'
+import type { AnswerGuest, PageOptions } from '../frame/page.tsx'
+import { Notice } from '../frame/parts.tsx'
+import { Locked } from './locked.tsx'
+import { ReceiveForm } from './receive-form.tsx'
+import { Revealed } from './revealed.tsx'
+
+export type ReceivePageOptions = {
+  answer: AnswerGuest
+  pushes: Pick<Pushes, 'preview' | 'retrieve' | 'expire'>
+  nonces: PageNonces
+  now: Now
+}
+
+type Params = Partial<Record<string, string>>
+type Shown = { problem?: string; notice?: string; status?: number; headers?: Record<string, string> }
+
+export function createReceivePages({ answer, pushes, nonces, now }: ReceivePageOptions) {
+  const plain = (guest: Guest, options: Partial<PageOptions> = {}): PageOptions => ({
+    guest,
+    title: guest.words.say('receive_page'),
+    frame: 'plain',
+    scripts: ['common', 'receive'],
+    ...options,
+  })
+
+  function findPush(urlToken: string): Push | null {
+    try {
+      return pushes.preview(urlToken).push
+    } catch (cause) {
+      if (isDomainError(cause, 'not_found')) return null
+      throw cause
+    }
+  }
+
+  /** What never existed, was purged, or has expired looks the same, unless wrong passphrases ended it. */
+  function gone(guest: Guest, push: Push | null): Response {
+    const { say } = guest.words
+    const content = (
+      <>
+        <h1>{say('gone_title')}</h1>
+        <p>{say(push !== null && isEndedByTries(push) ? 'gone_tries' : 'gone_text')}</p>
+      </>
+    )
+    return answer(content, plain(guest, { status: 404 }))
+  }
+
+  function show(guest: Guest, { url_token = '' }: Params, shown: Shown = {}): Response {
+    const push = findPush(url_token)
+    if (push === null || isExpired(push, now())) return gone(guest, push)
+    const { problem, notice, status = 200, headers = {} } = shown
+    const own = isOwner(push, guest.viewer.account)
+    if (isLocked(push)) {
+      const locked = <Locked guest={guest} push={push} urlToken={url_token} isOwner={own} />
+      return answer(locked, plain(guest, { status, headers }))
+    }
+    const content = (
+      <>
+        <h1>{guest.words.say('receive_title')}</h1>
+        {notice === undefined ? null : (
+          <Notice kind="plain">
+            <p>{notice}</p>
+          </Notice>
+        )}
+        <ReceiveForm
+          guest={guest}
+          push={push}
+          urlToken={url_token}
+          nonce={nonces.issue(url_token)}
+          problem={problem}
+          isOwner={own}
+          isAgain={notice !== undefined}
+        />
+      </>
+    )
+    return answer(content, plain(guest, { status, headers }))
+  }
+
+  /** Anything but a page of ours that was not used yet shows the page again, and counts nothing. */
+  async function reveal(guest: Guest, params: Params): Promise<Response> {
+    const { url_token = '' } = params
+    const { say } = guest.words
+    const form = await readForm(guest.exchange.request)
+    const { session } = guest
+    const isOwnForm = session === null || session.isFormToken(form.text('form'))
+    const state = isOwnForm ? nonces.use(form.text('nonce'), url_token) : 'stale'
+    if (state !== 'good') {
+      const notice = say(state === 'used' ? 'receive_used' : 'receive_stale')
+      return show(guest, params, { notice, status: 409 })
+    }
+    const passphrase = form.text('passphrase') || null
+    const retrieval = await pushes
+      .retrieve(url_token, { passphrase, viewer: guest.viewer, ownLook: true })
+      .catch((cause) => {
+        if (isDomainError(cause, 'not_found')) return null
+        throw cause
+      })
+    return retrieval === null ? gone(guest, null) : present(guest, params, retrieval)
+  }
+
+  function present(guest: Guest, params: Params, retrieval: Retrieval): Response {
+    const { say } = guest.words
+    switch (retrieval.outcome) {
+      case 'expired':
+        return gone(guest, retrieval.push)
+      case 'passphrase_required':
+        return show(guest, params, { problem: say('passphrase_missing'), status: 422 })
+      case 'wrong_passphrase':
+        return show(guest, params, { problem: say('passphrase_wrong'), status: 422 })
+      case 'locked':
+        return show(guest, params, { status: 429, headers: { 'retry-after': '60' } })
+      case 'passphrase_locked': {
+        const seconds = Math.min(60, Math.max(1, Math.ceil(retrieval.lockedFor / 1000)))
+        const headers = { 'retry-after': String(seconds) }
+        return show(guest, params, {
+          problem: say('passphrase_locked', { n: seconds }),
+          status: 429,
+          headers,
+        })
+      }
+      case 'view':
+        return answerRevealed(guest, retrieval)
+    }
+  }
+
+  function answerRevealed(guest: Guest, retrieval: Extract<Retrieval, { outcome: 'view' }>): Response {
+    const { push, urlToken } = retrieval
+    const isLeft = !isExpired(push, now()) || retrieval.files.length > 0
+    const canDelete = isLeft && canExpire(push, guest.viewer.account)
+    const content = (
+      <Revealed
+        guest={guest}
+        retrieval={retrieval}
+        expireNonce={canDelete ? nonces.issue(`expire/${urlToken}`) : null}
+      />
+    )
+    return answer(content, plain(guest, { languageSwitch: false }))
+  }
+
+  async function expire(guest: Guest, { url_token = '' }: Params): Promise<Response> {
+    const form = await readForm(guest.exchange.request)
+    requireFormToken(guest, form.text('form'))
+    const state = nonces.use(form.text('nonce'), `expire/${url_token}`)
+    if (state !== 'good')
+      return show(guest, { url_token }, { notice: guest.words.say('receive_stale'), status: 409 })
+    await pushes.expire(url_token, guest.viewer)
+    const { say } = guest.words
+    const content = (
+      <>
+        <h1>{say('expired_title')}</h1>
+        <p>{say('expired_text')}</p>
+      </>
+    )
+    return answer(content, plain(guest, { languageSwitch: false }))
+  }
+
+  return { show, reveal, expire }
+}

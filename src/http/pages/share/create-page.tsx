@@ -1,0 +1,96 @@
+// The page with the form that creates a push: new, or again with everything that was typed and what was wrong with it.
+
+import type { PushLimits } from '../../../domain/new-push.ts'
+import type { Problems } from '../../../domain/problems.ts'
+import type { FormMarks } from '../../../services/form-marks.ts'
+import type { AnswerHeaders } from '../../door/answers.ts'
+import type { Guest } from '../frame/guest.ts'
+import { LocalhostNotice } from '../frame/localhost-notice.tsx'
+import type { AnswerGuest } from '../frame/page.tsx'
+import { RefusedNotice } from '../frame/parts.tsx'
+import type { Typed } from './create-fields.tsx'
+import { CreateForm } from './create-form.tsx'
+import { newUnseen, openerOf, type Unseen } from './create-sender.ts'
+
+/** A form that is shown again, and why. */
+export type Refused = {
+  typed: Typed
+  status: number
+  message: string
+  headers?: AnswerHeaders
+  problems?: Problems
+  /** It came with files, which a browser does not fill in again. */
+  forgetsFiles?: boolean
+  /** The push that the form has made before, for its link; a form that is sent again makes another one. */
+  madeUrlToken?: string | null
+  /** Where the key of the form is used up. */
+  isKeyUsed?: boolean
+  /** Sent by somebody else than the one who opened it. */
+  isOfSomebodyElse?: boolean
+}
+
+export type CreatePageParts = {
+  limits: PushLimits
+  answer: AnswerGuest
+  marks: FormMarks
+  /** Where the generator finds its words. */
+  wordlist: string
+}
+
+export function createShowForm({ limits, answer, marks, wordlist }: CreatePageParts) {
+  return (guest: Guest, refused: Refused | null = null): Response => {
+    const { say } = guest.words
+    const title = say('create_title')
+    const isKept = refused?.isOfSomebodyElse === true
+    const form = {
+      unseen: unseenOf(guest, refused),
+      isOfAccount: guest.session !== null || isKept,
+      typed: refused?.typed ?? (() => ''),
+      problems: refused?.problems ?? {},
+    }
+    const content = (
+      <>
+        <h1>{title}</h1>
+        <p class="lead">{say('create_lead')}</p>
+        <LocalhostNotice guest={guest} path="/" />
+        {refused === null ? null : <WhyRefused guest={guest} refused={refused} />}
+        <CreateForm guest={guest} limits={limits} wordlist={wordlist} {...form} />
+      </>
+    )
+    const scripts = ['common', 'create', 'generator'] as const
+    const { status = 200, headers = {} } = refused ?? {}
+    return answer(content, { guest, title, status, headers, scripts: [...scripts] })
+  }
+
+  /** A key stays until a push was made with it, so that a form that is sent again still makes one push. */
+  function unseenOf(guest: Guest, refused: Refused | null): Unseen {
+    const fresh = newUnseen(guest, marks)
+    if (refused === null) return fresh
+    const { typed } = refused
+    const kept = refused.isKeyUsed === true ? '' : typed('idempotency_key')
+    const idempotencyKey = kept || fresh.idempotencyKey
+    // Of a form without a mark nobody knows who opened it: once signed in, its sender may send it as their own.
+    const isSomebodys = guest.session === null || marks.read(typed('opened_by')) !== null
+    const opener = refused.isOfSomebodyElse && isSomebodys ? openerOf(typed) : {}
+    return { ...fresh, ...opener, idempotencyKey }
+  }
+}
+
+function WhyRefused({ guest, refused }: { guest: Guest; refused: Refused }) {
+  const { href, words } = guest
+  const { message, forgetsFiles = false, madeUrlToken = null, isOfSomebodyElse = false } = refused
+  return (
+    <RefusedNotice>
+      <p>{message}</p>
+      {forgetsFiles ? <p data-forgotten>{words.say('files_again')}</p> : null}
+      {madeUrlToken === null ? null : (
+        <a href={href(`/p/${madeUrlToken}/preview`)}>{words.say('create_made')}</a>
+      )}
+      {isOfSomebodyElse ? (
+        <a href={href('/sign-in?next=/')} target="_blank" rel="noopener">
+          {words.say('form_sign_in')}
+        </a>
+      ) : null}
+    </RefusedNotice>
+  )
+}

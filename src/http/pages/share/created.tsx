@@ -1,0 +1,133 @@
+// The page about a push that was created: its link to give away, and what it will do. Opening it is never a view.
+
+import { canExpire, isExpired, isOwner, type Push, viewsRemaining } from '../../../domain/push.ts'
+import type { Now } from '../../../domain/time.ts'
+import type { Addressed } from '../../../services/owner-lists.ts'
+import type { PageNonces } from '../../../services/page-nonces.ts'
+import type { Pushes } from '../../../services/pushes.ts'
+import type { Words } from '../../../words/words.ts'
+import { secretLink } from '../../api/push-json.ts'
+import type { Guest } from '../frame/guest.ts'
+import { LocalhostNotice } from '../frame/localhost-notice.tsx'
+import type { AnswerGuest } from '../frame/page.tsx'
+import { CopyButton, Moment } from '../frame/parts.tsx'
+import { fitsQr, QrCode } from '../frame/qr.tsx'
+import { ExpireForm } from '../receive/expire-form.tsx'
+import { ReceiveForm } from '../receive/receive-form.tsx'
+
+export type CreatedPageOptions = {
+  answer: AnswerGuest
+  /** Throws `not_found`. */
+  preview: Pushes['preview']
+  nonces: PageNonces
+  now: Now
+}
+
+export function createCreatedPage({ answer, preview, nonces, now }: CreatedPageOptions) {
+  return (guest: Guest, { url_token = '' }: Partial<Record<string, string>>): Response => {
+    const addressed = preview(url_token)
+    const { say } = guest.words
+    const link = secretLink(addressed, guest.exchange.baseUrl)
+    const isOver = isExpired(addressed.push, now())
+    const title = say(isOver ? 'expired_title' : 'created_title')
+    const content = isOver ? (
+      <>
+        <h1>{title}</h1>
+        <p>{say('created_expired')}</p>
+        <Another guest={guest} />
+      </>
+    ) : (
+      <>
+        <h1>{title}</h1>
+        <LocalhostNotice guest={guest} path={guest.path} />
+        <Live guest={guest} {...addressed} link={link} />
+        {canExpire(addressed.push, guest.viewer.account) ? (
+          <ExpireForm
+            guest={guest}
+            urlToken={url_token}
+            nonce={nonces.issue(`expire/${url_token}`)}
+            isOwner={isOwner(addressed.push, guest.viewer.account)}
+            ends="push"
+          />
+        ) : null}
+        <Another guest={guest} />
+      </>
+    )
+    return answer(content, { guest, title, scripts: ['common'] })
+  }
+}
+
+function Another({ guest }: { guest: Guest }) {
+  return (
+    <p class="unprinted">
+      <a href={guest.href('/')}>{guest.words.say('created_another')}</a>
+    </p>
+  )
+}
+
+function Live({ guest, push, urlToken, link }: Addressed & { guest: Guest; link: string }) {
+  const { words } = guest
+  const { say } = words
+  return (
+    <>
+      <section aria-label={say('created_link')} class="link">
+        <pre id="link">
+          <code>{link}</code>
+        </pre>
+        <CopyButton target="link" guest={guest} />
+      </section>
+      <p class="lead">
+        <Until push={push} words={words} />
+      </p>
+      {push.passphraseRequired ? <p>{say('created_passphrase')}</p> : null}
+      {fitsQr(link) ? <QrCode text={link} label={say('created_qr')} /> : null}
+      <details class="unprinted">
+        <summary>{say('created_message')}</summary>
+        <section aria-label={say('created_message')} class="link">
+          <pre id="message">{readyMessage({ push, link, words })}</pre>
+          <CopyButton target="message" guest={guest} />
+        </section>
+      </details>
+      <details class="unprinted">
+        <summary>{say('created_preview')}</summary>
+        <div class="replica" inert>
+          <ReceiveForm guest={guest} push={push} urlToken={urlToken} nonce="" idPrefix="replica-" />
+        </div>
+        <p>
+          <a href={guest.href(`/p/${urlToken}${push.retrievalStep ? '/r' : ''}`)}>{say('created_open')}</a>
+        </p>
+      </details>
+    </>
+  )
+}
+
+/** "5 views or 7 days, whichever comes first, until 27 November 2026, 14:05". */
+function Until({ push, words }: { push: Push; words: Words }) {
+  const views = words.say('views', { n: viewsRemaining(push) })
+  const [before, after] = words
+    .say('created_until', { views, lifetime: lifetimeText(push, words) })
+    .split('{until}')
+  return (
+    <>
+      {before}
+      <Moment at={push.expiresAt} words={words} />
+      {after}
+    </>
+  )
+}
+
+const MINUTES_IN = { day: 24 * 60, hour: 60 }
+
+function lifetimeText({ createdAt, expiresAt }: Push, words: Words): string {
+  const minutes = Math.round((expiresAt - createdAt) / 60_000)
+  if (minutes % MINUTES_IN.day === 0) return words.say('days', { n: minutes / MINUTES_IN.day })
+  if (minutes % MINUTES_IN.hour === 0) return words.say('hours', { n: minutes / MINUTES_IN.hour })
+  return words.say('minutes', { n: minutes })
+}
+
+function readyMessage({ push, link, words }: { push: Push; link: string; words: Words }): string {
+  const views = words.say('views', { n: viewsRemaining(push) })
+  const until = words.moment(push.expiresAt)
+  const passphrase = push.passphraseRequired ? ` ${words.say('message_passphrase')}` : ''
+  return `${words.say('message', { views, until })}${passphrase}\n${link}`
+}

@@ -1,0 +1,31 @@
+// Which words of an Authorization header may be an API token.
+
+import { expect, test } from 'bun:test'
+import { readAuthorization } from '../../../src/http/door/authorization.ts'
+
+const encode = (text: string) => Buffer.from(text).toString('base64')
+
+test.each<[string | null, string[], boolean]>([
+  [null, [], false],
+  ['', [], false],
+  ['   ', [], false],
+  ['Bearer', [''], true],
+  ['bearer  one ', ['one'], true],
+  ['Token one', ['one'], true],
+  ['Token token=one', ['one'], true],
+  ['Token nonce="x",token = "one"', ['one'], true],
+  ['Token token=""', [''], true],
+  ['one', ['one'], false],
+  ['Digest username="ann"', [], false],
+  ['Basic', [], false],
+  [`Basic ${encode('one')}`, ['one', encode('one')], false],
+  [`Basic ${encode('ann:one:two')}`, ['ann', 'one:two', encode('ann:one:two')], false],
+  [`Basic ${encode(':one')}`, ['one', encode(':one')], false],
+])('%p has the words %p', (header, words, isClaim) => {
+  expect(readAuthorization(header)).toEqual({ words, isClaim })
+})
+
+test('a word of Basic that nobody encoded is found, also where its bytes hold a colon', () => {
+  const word = encode('a:b').replaceAll('=', '')
+  expect(readAuthorization(`Basic ${word}`).words).toContain(word)
+})

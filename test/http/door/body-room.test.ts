@@ -1,0 +1,53 @@
+// Who may hold how much of the memory that bodies share.
+
+import { expect, test } from 'bun:test'
+import { createBodyRoom } from '../../../src/http/door/body-room.ts'
+import { type Exchange, exchangeOf, openExchange } from '../../../src/http/door/exchange.ts'
+
+const MIB = 1024 * 1024
+const clientOf = (address: string) => (address === 'loopback' ? null : address)
+function from(clientAddress: string): Request {
+  const request = new Request('http://localhost/')
+  openExchange(request, { clientAddress } as Exchange)
+  return request
+}
+const openRoom = (maxBytes = 6 * MIB) => createBodyRoom({ maxBytes, clientOf })
+const BUSY = 'busy with large requests'
+
+test('one client takes its part, others theirs, until all of it is taken', () => {
+  const room = openRoom()
+  for (let n = 0; n < 10; n += 1) room.take(from('a'), 6 * MIB)
+  expect(() => room.take(from('a'), 6 * MIB)).toThrow(BUSY)
+  for (let n = 0; n < 10; n += 1) room.take(from('b'), 6 * MIB)
+  expect(() => room.take(from('b'), 6 * MIB)).toThrow(BUSY)
+  room.take(from('c'), 6 * MIB)
+  expect(() => room.take(from('c'), 6 * MIB)).toThrow(BUSY)
+})
+
+test('a small body has room whatever others hold', () => {
+  const room = openRoom()
+  for (let n = 0; n < 20; n += 1) room.take(from('loopback'), 6.4 * MIB)
+  expect(() => room.take(from('d'), 6 * MIB)).toThrow(BUSY)
+  for (let n = 0; n < 1000; n += 1) room.take(from('d'), 16 * 1024)
+})
+
+test('room that was given back is there again, however it was taken', () => {
+  const room = openRoom()
+  for (let round = 0; round < 100; round += 1) {
+    const [whole, pieces] = [from('a'), from('a')]
+    room.take(whole, 30 * MIB)
+    for (let n = 0; n < 300; n += 1) room.take(pieces, 100 * 1024)
+    expect(() => room.take(pieces, 6 * MIB)).toThrow(BUSY)
+    room.giveBack(exchangeOf(whole))
+    room.giveBack(exchangeOf(pieces))
+    room.giveBack(exchangeOf(pieces))
+  }
+  room.take(from('a'), 64 * MIB)
+})
+
+test('what one body may have always finds room for itself', () => {
+  const room = openRoom(600 * MIB)
+  room.take(from('a'), 600 * MIB)
+  room.take(from('b'), 600 * MIB)
+  expect(() => room.take(from('c'), MIB)).toThrow(BUSY)
+})

@@ -1,0 +1,167 @@
+// The front door's pure parts: addresses, names, paths.
+
+import { describe, expect, test } from 'bun:test'
+import { createForwarding, limitKey } from '../../../src/http/door/client-address.ts'
+import { createHostRules } from '../../../src/http/door/host.ts'
+import { canonicalPath, pathOf, withPath } from '../../../src/http/door/paths.ts'
+
+const forwarded = (headers: Record<string, string>) => new Headers(headers)
+const ignore = () => undefined
+const NETWORK = { host: '::', addresses: ['::'] }
+
+test.each([
+  ['a stranger is not believed', '203.0.113.9', { 'x-forwarded-for': '1.2.3.4' }, '203.0.113.9'],
+  ['a trusted proxy is', '10.0.0.1', { 'x-forwarded-for': '1.2.3.4' }, '1.2.3.4'],
+  [
+    'the nearest stranger counts, not what he says',
+    '10.0.0.1',
+    { 'x-forwarded-for': '6.6.6.6, 1.2.3.4' },
+    '1.2.3.4',
+  ],
+  ['trusted hops are passed over', '10.0.0.1', { 'x-forwarded-for': '1.2.3.4, 10.9.9.9' }, '1.2.3.4'],
+  ['a hop with its port is one', '10.0.0.1', { 'x-forwarded-for': '1.2.3.4:50112' }, '1.2.3.4'],
+  ['also of IPv6', '10.0.0.1', { 'x-forwarded-for': '[2001:db8::7]:50112' }, '2001:db8::7'],
+  ['and without one', '10.0.0.1', { 'x-forwarded-for': '2001:db8::7, [2001:db8::8]' }, '2001:db8::8'],
+  ['nonsense ends the walk', '10.0.0.1', { 'x-forwarded-for': '1.2.3.4, nonsense' }, '10.0.0.1'],
+  ['without a header it is the proxy itself', '10.0.0.1', {}, '10.0.0.1'],
+  ['IPv4 on an IPv6 socket is IPv4', '::ffff:10.0.0.1', { 'x-forwarded-for': '1.2.3.4' }, '1.2.3.4'],
+])('%s', (_, peer, headers, expected) => {
+  const { read } = createForwarding(['10.0.0.0/8', '::1'], ignore)
+  expect(read(peer, forwarded(headers)).address).toBe(expected)
+})
+
+test('scheme and host come from a trusted proxy alone', () => {
+  const { read } = createForwarding(['127.0.0.1'], ignore)
+  const headers = forwarded({ 'x-forwarded-proto': 'https', 'x-forwarded-host': 'once.example' })
+  expect(read('127.0.0.1', headers)).toMatchObject({ scheme: 'https', host: 'once.example' })
+  expect(read('192.0.2.1', headers)).toMatchObject({ scheme: null, host: null })
+  expect(read('127.0.0.1', forwarded({ 'x-forwarded-proto': 'gopher' }))).toMatchObject({ scheme: null })
+})
+
+test('a proxy of this machine that nobody declared is told once, with the flag', () => {
+  const warnings: string[] = []
+  const { read, findUndeclaredProxy } = createForwarding(['10.0.0.0/8'], (warning) => warnings.push(warning))
+  const headers = forwarded({ 'x-forwarded-for': '203.0.113.9' })
+  read('127.0.0.1', forwarded({}))
+  read('192.0.2.1', headers)
+  read('10.0.0.1', headers)
+  expect([warnings, findUndeclaredProxy()]).toEqual([[], null])
+  for (const peer of ['::ffff:127.0.0.1', '127.0.0.1', '::1'])
+    expect(read(peer, headers)).toMatchObject({ isTrusted: false, scheme: null })
+  expect(warnings).toEqual([expect.stringContaining('Start with --trusted-proxy 127.0.0.1 ')])
+  expect(findUndeclaredProxy()).toBe('127.0.0.1')
+})
+
+test('limits count IPv6 by /64, and never loopback', () => {
+  expect(limitKey('2001:db8:1:2:3::4')).toBe(limitKey('2001:db8:1:2:ffff::1'))
+  expect(limitKey('2001:db8:1:2::1')).not.toBe(limitKey('2001:db8:1:3::1'))
+  expect([limitKey('127.0.0.1'), limitKey('127.9.9.9'), limitKey('::1')]).toEqual([null, null, null])
+  expect(limitKey('192.0.2.1')).toBe('192.0.2.1')
+})
+
+test.each([
+  'localhost',
+  'localhost:5100',
+  '127.0.0.1',
+  '[::1]:5100',
+  '192.168.1.9:80',
+  'nas',
+  'nas:5100',
+  'pi.local',
+  'Once.Example',
+  'once.example:8443',
+])('on the network it answers to %p', (host) => {
+  const rules = createHostRules({ baseUrl: 'https://once.example/box', ...NETWORK })
+  expect(() => rules.check(host, { isTrustedProxy: false })).not.toThrow()
+})
+
+test.each([
+  null,
+  '',
+  'evil.example',
+  'once.example.evil.org',
+  'localhost.evil.org',
+  '.local',
+  'a b',
+  'x@localhost',
+  'localhost/',
+  'pi.local.evil.org',
+  '127.0.0.1.evil.org',
+])('it does not answer to %p', (host) => {
+  for (const addresses of [['::'], ['127.0.0.1', '::1']]) {
+    const rules = createHostRules({ baseUrl: 'https://once.example', host: 'localhost', addresses })
+    expect(() => rules.check(host, { isTrustedProxy: true })).toThrow('--base-url')
+    expect(() => rules.check(host, { isTrustedProxy: false })).toThrow('--base-url')
+  }
+})
+
+describe.each(['127.0.0.1', '127.8.9.1', '::1', '::ffff:127.0.0.1', 'localhost', 'LocalHost'])(
+  'on loopback as %p',
+  (host) => {
+    const rules = createHostRules({ baseUrl: 'https://once.example', host, addresses: [host] })
+    const names = ['nas', 'nas:5100', 'pi.local', '192.168.1.9', '0.0.0.0:5100', '[::]:5100', '[fe80::1]']
+
+    test.each([
+      ...['localhost', 'LOCALHOST:5100', 'localhost.', 'box.localhost:5100', '127.0.0.1', '127.1.2.3:5100'],
+      ...[
+        '[::1]',
+        '[::1]:5100',
+        '[0:0:0:0:0:0:0:1]',
+        '[::ffff:127.0.0.1]:80',
+        'once.example',
+        'Once.Example:8443',
+      ],
+    ])('it answers to %p', (host) => {
+      expect(() => rules.check(host, { isTrustedProxy: false })).not.toThrow()
+    })
+
+    test.each(names)('it does not answer to %p, except from a trusted proxy', (host) => {
+      expect(() => rules.check(host, { isTrustedProxy: false })).toThrow('--trusted-proxy')
+      expect(() => rules.check(host, { isTrustedProxy: true })).not.toThrow()
+    })
+  },
+)
+
+test('a name that stands for loopback is answered to, and no other', () => {
+  const rules = createHostRules({ baseUrl: null, host: 'MyBox', addresses: ['127.0.1.1'] })
+  expect(() => rules.check('mybox:5100', { isTrustedProxy: false })).not.toThrow()
+  expect(() => rules.check('nas:5100', { isTrustedProxy: false })).toThrow('--base-url')
+})
+
+test.each([
+  ['/api/v2/pushes', '', '/api/v2/pushes'],
+  ['/api/v2/pushes.json', '', '/api/v2/pushes'],
+  ['//api///v2//version/', '', '/api/v2/version'],
+  ['/api/v2/openapi.json', '', '/api/v2/openapi.json'],
+  ['/p/token.json', '', '/.json/p/token'],
+  ['/en/p.json', '', '/.json/p'],
+  ['/pt-BR/f/token/audit.json', '', '/.json/f/token/audit'],
+  ['/box//r/active.json/', '/box', '/.json/r/active'],
+  ['/.json/p/token', '', '/.json'],
+  ['/.jsonp', '', '/.json'],
+  ['/x/token.json', '', '/x/token.json'],
+  ['/p/token', '', '/p/token'],
+  ['/api/v1/version.json', '', '/api/v1/version'],
+  ['/', '', '/'],
+  ['//', '', '/'],
+  ['/box/api/v2/version', '/box', '/api/v2/version'],
+  ['/box', '/box', '/'],
+  ['/en', '', '/.locale/en'],
+  ['/pt-BR/p/token', '', '/.locale/pt-BR/p/token'],
+  ['/.locale/en', '', '/.locale'],
+  ['/up', '', '/up'],
+  ['/english', '', '/english'],
+  ['/box/', '/box', '/'],
+  ['/boxes', '/box', '/boxes'],
+  ['/api/v2/version', '/box', '/api/v2/version'],
+])('%p under %p is %p', (path, base, expected) => {
+  expect(canonicalPath(path, base)).toBe(expected)
+})
+
+test('paths are found in whole URLs and in those without a host', () => {
+  expect(pathOf('http://nas/api?x=/y')).toBe('/api')
+  expect(pathOf('http://nas?x=1')).toBe('/')
+  expect(pathOf('/api/v2/version?x')).toBe('/api/v2/version')
+  expect(withPath('http://nas:1/a//b?q=1', '/a/b')).toBe('http://nas:1/a/b?q=1')
+  expect(withPath('/a?q=1', '/b')).toBe('http://localhost/b?q=1')
+})

@@ -1,0 +1,118 @@
+// The sockets: what --host stands for, all of it or nothing, and an address that leads to this server alone.
+
+import { afterEach, expect, test } from 'bun:test'
+import { type Binding, bindingsOf, type Listener, listen, urlsOf } from '../../../src/http/door/listener.ts'
+import { createSecure } from '../../../src/http/door/security-headers.ts'
+import type { Shed } from '../../../src/http/door/shed.ts'
+
+const nowhere = () => Promise.reject(Object.assign(new Error('getaddrinfo ENOTFOUND'), { code: 'ENOTFOUND' }))
+const LOCALHOST: Binding[] = [{ address: '127.0.0.1' }, { address: '::1', mayBeMissing: true }]
+
+const open: { stop(): unknown }[] = []
+afterEach(async () => {
+  for (const server of open.splice(0)) await server.stop()
+})
+
+function start(bindings: readonly Binding[], port = 0, shed: Shed = () => null): Listener {
+  const listener = listen({
+    handle: async (_, peer) => new Response(`ours, asked by ${peer}`),
+    shed,
+    secure: createSecure(null),
+    bindings,
+    port,
+    listAddresses: () => ['127.0.0.1', '::1'],
+  })
+  open.push(listener)
+  return listener
+}
+
+function occupy(hostname: string, port: number): void {
+  const server = Bun.serve({ hostname, port, reusePort: false, fetch: () => new Response('theirs') })
+  open.push({ stop: () => server.stop(true) })
+}
+
+const ask = async (url: string) => (await fetch(url)).text()
+
+test.each<[string, string[]]>([
+  ['localhost', ['127.0.0.1', '::1']],
+  ['LocalHost', ['127.0.0.1', '::1']],
+  ['127.0.0.1', ['127.0.0.1']],
+  ['::1', ['::1']],
+  ['0.0.0.0', ['0.0.0.0', '::1']],
+  ['::', ['::']],
+  ['192.0.2.7', ['192.0.2.7']],
+])('--host %s stands for %j', async (host, addresses) => {
+  expect((await bindingsOf(host, nowhere)).map(({ address }) => address)).toEqual(addresses)
+})
+
+test('a name stands for all of its addresses, each once, and a link-local one is of no use', async () => {
+  const lookUp = async () => ['192.0.2.7', 'fe80::1', '2001:db8::7', '192.0.2.7']
+  expect(await bindingsOf('nas', lookUp)).toEqual([{ address: '192.0.2.7' }, { address: '2001:db8::7' }])
+})
+
+test('a name without an address is told as that, not as a port in use', async () => {
+  const found = bindingsOf('no.such.name', nowhere)
+  await expect(found).rejects.toThrow('The name no.such.name has no address here (ENOTFOUND)')
+  await expect(found).rejects.toThrow('--host')
+})
+
+test('localhost listens on both loopback addresses, on one free port, and ends on both', async () => {
+  const listener = start(LOCALHOST)
+  expect(await ask(`http://127.0.0.1:${listener.port}`)).toBe('ours, asked by 127.0.0.1')
+  expect(await ask(`http://[::1]:${listener.port}`)).toBe('ours, asked by ::1')
+  await listener.stop()
+  for (const name of ['127.0.0.1', '[::1]'])
+    await expect(ask(`http://${name}:${listener.port}`)).rejects.toThrow()
+})
+
+test('a request that is sent away gets the headers of every answer', async () => {
+  const { port } = start(LOCALHOST, 0, () => new Response('busy', { status: 503 }))
+  const { status, headers } = await fetch(`http://127.0.0.1:${port}`)
+  expect(status).toBe(503)
+  expect(headers.get('cross-origin-resource-policy')).toBe('same-origin')
+})
+
+test.each([
+  ['127.0.0.1', '[::1]'],
+  ['::1', '127.0.0.1'],
+  ['::', null],
+  ['0.0.0.0', '[::1]'],
+])('a port that somebody has on %s is refused, and nothing is left listening', async (taken, other) => {
+  const { port } = start(LOCALHOST)
+  await Promise.all(open.splice(0).map((server) => server.stop()))
+  occupy(taken, port)
+  let refusal: unknown
+  try {
+    start(LOCALHOST, port)
+  } catch (cause) {
+    refusal = cause
+  }
+  expect(refusal).toMatchObject({ code: 'EADDRINUSE', syscall: 'listen' })
+  if (other !== null) await expect(ask(`http://${other}:${port}`)).rejects.toThrow()
+})
+
+test('nobody else gets either address while it listens', () => {
+  const { port } = start(LOCALHOST)
+  for (const address of ['127.0.0.1', '::1', '0.0.0.0', '::'])
+    expect(() => occupy(address, port)).toThrow(String(port))
+})
+
+test('an address that this machine does not have may be missing where that is said, and nowhere else', async () => {
+  const absent = '2001:db8::1'
+  const listener = start([{ address: '127.0.0.1' }, { address: absent, mayBeMissing: true }])
+  expect(listener.addresses).toEqual(['127.0.0.1'])
+  expect(() => start([{ address: '127.0.0.1' }, { address: absent }])).toThrow(absent)
+})
+
+test.each<[string, string[], string, string]>([
+  ['localhost', ['127.0.0.1', '::1'], 'http://localhost:80', 'http://localhost:80'],
+  ['localhost', ['127.0.0.1'], 'http://127.0.0.1:80', 'http://127.0.0.1:80'],
+  ['127.0.0.1', ['127.0.0.1'], 'http://127.0.0.1:80', 'http://127.0.0.1:80'],
+  ['::1', ['::1'], 'http://[::1]:80', 'http://[::1]:80'],
+  ['0.0.0.0', ['0.0.0.0', '::1'], 'http://0.0.0.0:80', 'http://localhost:80'],
+  ['0.0.0.0', ['0.0.0.0'], 'http://0.0.0.0:80', 'http://127.0.0.1:80'],
+  ['::', ['::'], 'http://[::]:80', 'http://localhost:80'],
+  ['nas', ['192.0.2.7', '2001:db8::7'], 'http://nas:80', 'http://nas:80'],
+])('asked for %s and holding %j, it is on %s and opened at %s', (host, addresses, url, hereUrl) => {
+  expect(urlsOf({ addresses, port: 80 }, host)).toEqual({ url, hereUrl })
+})

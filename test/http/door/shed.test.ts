@@ -1,0 +1,51 @@
+// Who is sent away under load, and how.
+
+import { expect, test } from 'bun:test'
+import { createCors } from '../../../src/http/door/cors.ts'
+import { createShed } from '../../../src/http/door/shed.ts'
+
+const cors = createCors(['https://app.example'])
+const busy = createShed({ basePath: '/box', keepUp: () => true, onShed: () => undefined, cors })
+const calm = createShed({ basePath: '/box', keepUp: () => false, onShed: () => undefined, cors })
+const ask = (path: string) => new Request(`http://localhost${path}`)
+
+test.each(['/api/v2/pushes', '/box/api/v2/pushes', '/box/p.json', '/en/p/x.json', '/d/x'])(
+  '%s is told in JSON',
+  async (path) => {
+    const answer = busy(ask(path))
+    expect(answer?.status).toBe(503)
+    expect(answer?.headers.get('retry-after')).toBe('1')
+    expect(await answer?.json()).toEqual({ error: expect.stringContaining('busy') })
+  },
+)
+
+test.each(['/', '/box/p/x', '/pushes'])('%s is told in words', async (path) => {
+  const answer = busy(ask(path))
+  expect(answer?.status).toBe(503)
+  expect(await answer?.text()).toContain('busy')
+})
+
+test.each(['/api/v2/version', '/box/api/v2/version.json', '/api/v1/version/'])('%s is let in', (path) => {
+  expect(busy(ask(path))).toBeNull()
+})
+
+test('in a calm moment everybody is let in', () => {
+  expect(calm(ask('/api/v2/pushes'))).toBeNull()
+})
+
+test('however long a turn of the event loop takes, a few are let in, and of a crowd those who come late are not', () => {
+  const shed = createShed({ basePath: '', keepUp: () => false, onShed: () => undefined, cors })
+  expect(shed(ask('/p/x'))).toBeNull()
+  Bun.sleepSync(250)
+  for (let n = 0; n < 99; n += 1) expect(shed(ask('/p/x'))).toBeNull()
+  expect(shed(ask('/p/x'))?.status).toBe(503)
+})
+
+test('the next turn of the event loop begins anew', async () => {
+  const shed = createShed({ basePath: '', keepUp: () => false, onShed: () => undefined, cors })
+  for (let n = 0; n < 200; n += 1) expect(shed(ask('/p/x'))).toBeNull()
+  Bun.sleepSync(250)
+  expect(shed(ask('/p/x'))?.status).toBe(503)
+  await new Promise(setImmediate)
+  expect(shed(ask('/p/x'))).toBeNull()
+})
