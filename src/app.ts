@@ -261,7 +261,7 @@ function createHandle(parts: HandleParts) {
     readStatus: createReadStatus({ store, sweeper: parts.sweeper, now }),
     settings: parts.settings,
     anonymousAccess: config.anonymousAccess,
-    findUndeclaredProxy: forwarding.findUndeclaredProxy,
+    listUndeclaredProxies: forwarding.listUndeclaredProxies,
     signups: config.signups,
   })
   const routes = createRouteTable({

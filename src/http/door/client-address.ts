@@ -14,6 +14,9 @@ export type Forwarded = {
   host: string | null
 }
 
+/** Where a connection comes from; `loopbackKind` is ipv4 or ipv6 on loopback, null elsewhere. */
+type Peer = { text: string; loopbackKind: string | null }
+
 export type ReadForwarded = (peer: string, headers: Headers) => Forwarded
 
 /**
@@ -26,22 +29,24 @@ export function createForwarding(
 ) {
   const networks = trustedProxies.map(parseNetwork)
   const isTrusted = (address: Address) => networks.some((network) => contains(network, address))
-  let undeclaredProxy: string | null = null
+  /** One of each kind: what forwards to `localhost` comes from either. */
+  const undeclared = new Map<string, string>()
   const readSocket = remember((peer: string) => {
     const address = parseAddress(peer)
-    const isLoopback = address?.range() === 'loopback'
+    const loopbackKind = address?.range() === 'loopback' ? address.kind() : null
     return {
       address,
-      isLoopback,
+      loopbackKind,
       text: address?.toString() ?? peer,
       isTrusted: address !== null && isTrusted(address),
     }
   })
 
   /** Looks at loopback alone: a request from elsewhere says in its headers whatever its sender likes. */
-  function lookForProxy({ text, isLoopback }: { text: string; isLoopback: boolean }, headers: Headers): void {
-    if (undeclaredProxy !== null || !isLoopback || !headers.has('x-forwarded-for')) return
-    undeclaredProxy = text
+  function lookForProxy({ text, loopbackKind }: Peer, headers: Headers): void {
+    if (loopbackKind === null || undeclared.has(loopbackKind) || !headers.has('x-forwarded-for')) return
+    undeclared.set(loopbackKind, text)
+    if (undeclared.size > 1) return
     onUndeclaredProxy(
       `A reverse proxy at ${text} forwards requests and is not trusted: everybody behind it counts as one client. ` +
         `Start with --trusted-proxy ${text} as well.`,
@@ -63,10 +68,10 @@ export function createForwarding(
     }
   }
 
-  /** The address to declare with --trusted-proxy; null while no such proxy was seen. */
-  const findUndeclaredProxy = () => undeclaredProxy
+  /** The addresses to declare with --trusted-proxy; none while no such proxy was seen. */
+  const listUndeclaredProxies = () => [...undeclared.values()]
 
-  return { read, findUndeclaredProxy }
+  return { read, listUndeclaredProxies }
 }
 
 /** From the nearest hop outwards: the first address that is not a trusted proxy is the client. */

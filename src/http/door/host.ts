@@ -82,7 +82,7 @@ function nameOf(host: string): string | null {
 }
 
 /** localhost and the names below it, which never leave the machine (RFC 6761, 6.3), 127.0.0.0/8 and ::1. */
-function isLoopbackName(name: string): boolean {
+export function isLoopbackName(name: string): boolean {
   if (/(^|\.)localhost\.?$/i.test(name)) return true
   const address = withoutBrackets(name)
   const version = isIP(address)

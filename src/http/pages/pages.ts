@@ -52,7 +52,7 @@ export type PagesOptions = {
   settings: readonly SettingInEffect[]
   /** Without it only accounts may create. */
   anonymousAccess: boolean
-  findUndeclaredProxy: () => string | null
+  listUndeclaredProxies: () => string[]
   /** Whether anybody may make an account. */
   signups: boolean
 }

@@ -40,16 +40,18 @@ test('scheme and host come from a trusted proxy alone', () => {
 
 test('a proxy of this machine that nobody declared is told once, with the flag', () => {
   const warnings: string[] = []
-  const { read, findUndeclaredProxy } = createForwarding(['10.0.0.0/8'], (warning) => warnings.push(warning))
+  const { read, listUndeclaredProxies } = createForwarding(['10.0.0.0/8'], (warning) =>
+    warnings.push(warning),
+  )
   const headers = forwarded({ 'x-forwarded-for': '203.0.113.9' })
   read('127.0.0.1', forwarded({}))
   read('192.0.2.1', headers)
   read('10.0.0.1', headers)
-  expect([warnings, findUndeclaredProxy()]).toEqual([[], null])
+  expect([warnings, listUndeclaredProxies()]).toEqual([[], []])
   for (const peer of ['::ffff:127.0.0.1', '127.0.0.1', '::1'])
     expect(read(peer, headers)).toMatchObject({ isTrusted: false, scheme: null })
   expect(warnings).toEqual([expect.stringContaining('Start with --trusted-proxy 127.0.0.1 ')])
-  expect(findUndeclaredProxy()).toBe('127.0.0.1')
+  expect(listUndeclaredProxies()).toEqual(['127.0.0.1', '::1'])
 })
 
 test('limits count IPv6 by /64, and never loopback', () => {

@@ -17,12 +17,12 @@ import {
 } from '../frame/parts.tsx'
 import type { SettingInEffect } from './admin.tsx'
 
-export function ProxyNotice({ address, words }: { address: string | null; words: Words }) {
-  return address === null ? null : (
+export function ProxyNotice({ addresses, words }: { addresses: string[]; words: Words }) {
+  return addresses.length === 0 ? null : (
     <Notice kind="bad">
-      <p>{words.say('admin_proxy', { address })}</p>
+      <p>{words.say('admin_proxy')}</p>
       <p>
-        <code dir="ltr">--trusted-proxy {address}</code>
+        <code dir="ltr">{addresses.map((address) => `--trusted-proxy ${address}`).join(' ')}</code>
       </p>
     </Notice>
   )

@@ -26,8 +26,8 @@ export type AdminPageOptions = {
   nonces: PageNonces
   readStatus: () => Promise<Status>
   settings: readonly SettingInEffect[]
-  /** The address of a reverse proxy of this machine that should be a --trusted-proxy and is not; null for none. */
-  findUndeclaredProxy: () => string | null
+  /** Addresses of a reverse proxy of this machine that should be a --trusted-proxy and are not. */
+  listUndeclaredProxies: () => string[]
 }
 
 type Shown = {
@@ -41,7 +41,7 @@ type Shown = {
 type Params = Partial<Record<string, string>>
 
 export function createAdminPages(options: AdminPageOptions) {
-  const { answer, accounts, accountLinks, nonces, readStatus, settings, findUndeclaredProxy } = options
+  const { answer, accounts, accountLinks, nonces, readStatus, settings, listUndeclaredProxies } = options
 
   async function show(guest: Member, shown: Shown = {}) {
     const { link, linkFor = '', problems = {}, email = '', isForAdmin = false, notice } = shown
@@ -61,7 +61,7 @@ export function createAdminPages(options: AdminPageOptions) {
             <p>{say(notice)}</p>
           </Notice>
         )}
-        <ProxyNotice address={findUndeclaredProxy()} words={guest.words} />
+        <ProxyNotice addresses={listUndeclaredProxies()} words={guest.words} />
         <StatusList guest={guest} status={await readStatus()} />
         <AccountList
           guest={guest}

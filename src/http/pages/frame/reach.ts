@@ -2,6 +2,7 @@
 
 import ipaddr from 'ipaddr.js'
 import type { Exchange } from '../../door/exchange.ts'
+import { isLoopbackName } from '../../door/host.ts'
 
 /**
  * Null where links of the request's own host open for everybody who can reach this server. Otherwise origins that others
@@ -61,13 +62,6 @@ export function createFindElsewhere({ baseUrl, addresses, listAddresses }: Reach
       return []
     }
   }
-}
-
-/** localhost and the names below it, which never leave the machine (RFC 6761, 6.3), 127.0.0.0/8 and ::1. */
-function isLoopbackName(name: string): boolean {
-  if (/(^|\.)localhost\.?$/i.test(name)) return true
-  const address = name.replace(/^\[(.*)\]$/, '$1')
-  return ipaddr.isValid(address) && ipaddr.process(address).range() === 'loopback'
 }
 
 function isEveryIpv4(held: string, address: Address): boolean {
