@@ -8,7 +8,7 @@ import { newDataKey, openSecrets, sealSecrets } from '../../src/crypto/push-secr
 import { lookupOf, newUrlToken } from '../../src/crypto/url-token.ts'
 import { presentView } from '../../src/http/api/push-json.ts'
 import { readConfig } from '../../src/settings/fold.ts'
-import type { StoredPush } from '../../src/store/pushes.ts'
+import type { StoredPush } from '../../src/store/sqlite/pushes/pushes.ts'
 import { createTestClock } from '../../test/support/instance.ts'
 import { examplePush, openTestStore } from '../../test/support/store.ts'
 import type { Step } from './report.ts'

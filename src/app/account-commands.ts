@@ -1,8 +1,8 @@
 // What the account commands work with: the accounts and API tokens of a data folder, beside its server or without one.
 
 import type { Now } from '../domain/time.ts'
-import { type Accounts, createAccounts } from '../services/accounts.ts'
-import { type ApiTokens, createApiTokens } from '../services/api-tokens.ts'
+import { type Accounts, createAccounts } from '../services/accounts/accounts.ts'
+import { type ApiTokens, createApiTokens } from '../services/accounts/api-tokens.ts'
 import { openAccountStore } from '../store/account-store.ts'
 
 export type AccountCommands = {

@@ -2,7 +2,7 @@
 
 import { DomainError } from '../domain/errors.ts'
 import type { Now } from '../domain/time.ts'
-import type { Sweeper } from '../services/sweeper.ts'
+import type { Sweeper } from '../services/upkeep/sweeper.ts'
 import type { Log } from './log.ts'
 
 /**

@@ -1,11 +1,6 @@
 // Opens the accounts alone, for a command beside the server or without one.
 
 import type { Now } from '../domain/time.ts'
-import { createAccounts } from './accounts.ts'
-import { createApiTokens } from './api-tokens.ts'
-import { createAuditRows } from './audit-rows.ts'
-import { truncateLog } from './checkpoint.ts'
-import { createDamage } from './damage.ts'
 import {
   type DataFolder,
   dataFolder,
@@ -13,21 +8,26 @@ import {
   prepareDataFolder,
   readKeyring,
   requireDataFolder,
-} from './data-folder.ts'
-import { type Connection, explainFailure, openConnection } from './database.ts'
-import { createDoubtfulKeys } from './doubtful-keys.ts'
-import { createFileRows } from './file-rows.ts'
-import { whileOpening } from './folder-lock.ts'
-import { createGroupCommit } from './group-commit.ts'
-import { createIdempotencyRows } from './idempotency-keys.ts'
-import { requireIntact, verifyKeys } from './instance.ts'
-import { requireIntactLog } from './log-check.ts'
-import { migrate, requireCurrentSchema } from './migrate.ts'
-import { becomeOwner } from './ownership.ts'
-import { createPushKeys } from './push-keys.ts'
-import { createPushRemoval } from './push-removal.ts'
-import { createPushRows } from './push-rows.ts'
-import { createTwoFactor } from './two-factor.ts'
+} from './folder/data-folder.ts'
+import { whileOpening } from './folder/folder-lock.ts'
+import { becomeOwner } from './folder/ownership.ts'
+import { createAccounts } from './sqlite/accounts/accounts.ts'
+import { createApiTokens } from './sqlite/accounts/api-tokens.ts'
+import { createTwoFactor } from './sqlite/accounts/two-factor.ts'
+import { truncateLog } from './sqlite/engine/checkpoint.ts'
+import { type Connection, explainFailure, openConnection } from './sqlite/engine/database.ts'
+import { createGroupCommit } from './sqlite/engine/group-commit.ts'
+import { requireIntact, verifyKeys } from './sqlite/engine/instance.ts'
+import { migrate, requireCurrentSchema } from './sqlite/engine/migrate.ts'
+import { createDamage } from './sqlite/integrity/damage.ts'
+import { requireIntactLog } from './sqlite/integrity/log-check.ts'
+import { createAuditRows } from './sqlite/pushes/audit-rows.ts'
+import { createDoubtfulKeys } from './sqlite/pushes/doubtful-keys.ts'
+import { createFileRows } from './sqlite/pushes/file-rows.ts'
+import { createIdempotencyRows } from './sqlite/pushes/idempotency-keys.ts'
+import { createPushKeys } from './sqlite/pushes/push-keys.ts'
+import { createPushRemoval } from './sqlite/pushes/push-removal.ts'
+import { createPushRows } from './sqlite/pushes/push-rows.ts'
 
 const COMMAND_BUSY_MS = 5_000
 

@@ -1,7 +1,7 @@
 // `GET /d/:grant`: a file, whole or in part, always as an attachment.
 
 import { ANY_TYPE } from '../../domain/files.ts'
-import type { Download, Downloads, Span } from '../../services/downloads.ts'
+import type { Download, Downloads, Span } from '../../services/pushes/downloads.ts'
 import { type AnswerHeaders, answerJson } from '../door/answers.ts'
 import type { Asked } from '../door/router.ts'
 import { parseRange } from './range.ts'

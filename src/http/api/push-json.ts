@@ -4,9 +4,9 @@ import type { AuditEntry } from '../../domain/audit.ts'
 import type { FileFacts } from '../../domain/files.ts'
 import { daysRemaining, isExpired, type Push, viewsRemaining } from '../../domain/push.ts'
 import { formatTime } from '../../domain/time.ts'
-import type { Created } from '../../services/create-push.ts'
-import type { Addressed, Labelled } from '../../services/owner-lists.ts'
-import type { GrantedFile } from '../../services/retrieval.ts'
+import type { Created } from '../../services/pushes/create-push.ts'
+import type { Addressed, Labelled } from '../../services/pushes/owner-lists.ts'
+import type { GrantedFile } from '../../services/pushes/retrieval.ts'
 
 export type PresentOptions = { baseUrl: string; now: number }
 

@@ -1,6 +1,6 @@
 // The Range header (RFC 9110, 14.1.2): single ranges of bytes.
 
-import type { Span } from '../../services/downloads.ts'
+import type { Span } from '../../services/pushes/downloads.ts'
 
 /** null for what is no single range of bytes, which is then ignored. */
 export function parseRange(header: string, size: number): Span | null | 'unsatisfiable' {

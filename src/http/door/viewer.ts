@@ -3,7 +3,7 @@
 import type { Account } from '../../domain/account.ts'
 import type { Viewer } from '../../domain/audit.ts'
 import { DomainError } from '../../domain/errors.ts'
-import { type ApiTokens, mentionsApiToken } from '../../services/api-tokens.ts'
+import { type ApiTokens, mentionsApiToken } from '../../services/accounts/api-tokens.ts'
 import { readAuthorization } from './authorization.ts'
 import { type Exchange, visitOf } from './exchange.ts'
 

@@ -1,7 +1,7 @@
 // The idempotency key of a request, and to whom it belongs.
 
 import type { Viewer } from '../../domain/audit.ts'
-import type { PresentedKey } from '../../services/idempotency.ts'
+import type { PresentedKey } from '../../services/pushes/idempotency.ts'
 import { limitKey } from '../door/client-address.ts'
 import type { Asked } from '../door/router.ts'
 

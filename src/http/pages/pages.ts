@@ -2,20 +2,21 @@
 
 import type { PushLimits } from '../../domain/new-push.ts'
 import type { Now } from '../../domain/time.ts'
-import type { AccountLinks } from '../../services/account-links.ts'
-import type { Accounts } from '../../services/accounts.ts'
-import type { ApiTokens } from '../../services/api-tokens.ts'
-import type { FormMarks } from '../../services/form-marks.ts'
-import type { Idempotency } from '../../services/idempotency.ts'
+import type { AccountLinks } from '../../services/accounts/account-links.ts'
+import type { Accounts } from '../../services/accounts/accounts.ts'
+import type { ApiTokens } from '../../services/accounts/api-tokens.ts'
+import type { Sessions } from '../../services/accounts/sessions.ts'
+import { createSignInLimit } from '../../services/accounts/sign-in-limit.ts'
+import type { TwoFactor } from '../../services/accounts/two-factor.ts'
 import type { Lanes } from '../../services/lanes.ts'
-import { createPageNonces } from '../../services/page-nonces.ts'
-import type { Pushes } from '../../services/pushes.ts'
-import type { Sessions } from '../../services/sessions.ts'
-import type { Status } from '../../services/status.ts'
-import type { TwoFactor } from '../../services/two-factor.ts'
-import type { Uploads } from '../../services/uploads.ts'
+import type { FormMarks } from '../../services/pushes/form-marks.ts'
+import type { Idempotency } from '../../services/pushes/idempotency.ts'
+import { createPageNonces } from '../../services/pushes/page-nonces.ts'
+import type { Pushes } from '../../services/pushes/pushes.ts'
+import type { Uploads } from '../../services/pushes/uploads.ts'
+import type { Status } from '../../services/upkeep/status.ts'
+import { limitKey } from '../door/client-address.ts'
 import type { BodyLimits } from '../intake/body.ts'
-import { createSignInLimit } from '../sign-in-limit.ts'
 import { createAccountPages } from './account/account.tsx'
 import { createConfirm } from './account/confirm.tsx'
 import { createSignInPages } from './account/sign-in.tsx'
@@ -63,7 +64,11 @@ export function createPages(options: PagesOptions) {
   const { pushes, sessions, twoFactor, now } = options
   const { answer } = options
   const nonces = createPageNonces(now)
-  const limit = createSignInLimit({ now, knownAddresses: sessions.knownAddresses })
+  const limit = createSignInLimit({
+    now,
+    clientOf: limitKey,
+    knownAddresses: sessions.knownAddresses,
+  })
   const signIn = createSignInPages({ ...options, limit })
   const account = createAccountPages({ answer, sessions, twoFactor, limit })
   return {

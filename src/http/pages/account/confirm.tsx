@@ -1,10 +1,10 @@
 // Asks for the password again, and for the code where there is a second factor, before something that gives power: a browser
 // left open, or a session that was stolen, is not enough.
 
-import type { Sessions } from '../../../services/sessions.ts'
+import type { Sessions } from '../../../services/accounts/sessions.ts'
+import type { SignInLimit } from '../../../services/accounts/sign-in-limit.ts'
 import type { WordKey } from '../../../words/words.ts'
 import { answerSeeOther } from '../../door/answers.ts'
-import type { SignInLimit } from '../../sign-in-limit.ts'
 import type { Form } from '../frame/form.ts'
 import type { Member } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'

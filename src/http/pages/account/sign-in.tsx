@@ -1,9 +1,9 @@
 // Signing in and out: a password, and a code where the account asks for one.
 
 import { isDomainError } from '../../../domain/errors.ts'
-import type { NewSession, Sessions, SignIn } from '../../../services/sessions.ts'
+import type { NewSession, Sessions, SignIn } from '../../../services/accounts/sessions.ts'
+import type { SignInLimit } from '../../../services/accounts/sign-in-limit.ts'
 import { answerSeeOther } from '../../door/answers.ts'
-import type { SignInLimit } from '../../sign-in-limit.ts'
 import { noSessionCookie, sessionCookie } from '../frame/cookies.ts'
 import type { Form } from '../frame/form.ts'
 import type { Guest, Member } from '../frame/guest.ts'

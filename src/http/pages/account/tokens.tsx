@@ -2,7 +2,7 @@
 
 import { MAX_TOKEN_NAME_LENGTH } from '../../../domain/account.ts'
 import { isDomainError } from '../../../domain/errors.ts'
-import type { ApiTokens, NewApiToken } from '../../../services/api-tokens.ts'
+import type { ApiTokens, NewApiToken } from '../../../services/accounts/api-tokens.ts'
 import { answerSeeOther } from '../../door/answers.ts'
 import type { Form } from '../frame/form.ts'
 import type { Member } from '../frame/guest.ts'

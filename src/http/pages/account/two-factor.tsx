@@ -1,9 +1,9 @@
 // Turning a second factor on and off: the secret for an authenticator app, a first code, then the recovery codes.
 
-import type { Sessions } from '../../../services/sessions.ts'
-import type { TwoFactor } from '../../../services/two-factor.ts'
+import type { Sessions } from '../../../services/accounts/sessions.ts'
+import type { SignInLimit } from '../../../services/accounts/sign-in-limit.ts'
+import type { TwoFactor } from '../../../services/accounts/two-factor.ts'
 import { answerSeeOther } from '../../door/answers.ts'
-import type { SignInLimit } from '../../sign-in-limit.ts'
 import type { Form } from '../frame/form.ts'
 import type { Member } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'

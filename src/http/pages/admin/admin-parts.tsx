@@ -2,7 +2,7 @@
 
 import type { Account, AccountLink } from '../../../domain/account.ts'
 import type { Problems } from '../../../domain/problems.ts'
-import type { Status } from '../../../services/status.ts'
+import type { Status } from '../../../services/upkeep/status.ts'
 import type { WordKey, Words } from '../../../words/words.ts'
 import type { Member } from '../frame/guest.ts'
 import {

@@ -3,7 +3,7 @@
 import type { Account } from '../../../domain/account.ts'
 import type { Viewer } from '../../../domain/audit.ts'
 import { DomainError } from '../../../domain/errors.ts'
-import type { CurrentSession, Sessions } from '../../../services/sessions.ts'
+import type { CurrentSession, Sessions } from '../../../services/accounts/sessions.ts'
 import { chooseLanguage, type Language, languageOf, type Words, wordsOf } from '../../../words/words.ts'
 import { answerSeeOther } from '../../door/answers.ts'
 import { type Exchange, queryOf, visitOf } from '../../door/exchange.ts'

@@ -2,8 +2,8 @@
 
 import { isExpired, isLocked, viewsRemaining } from '../../../domain/push.ts'
 import type { Now } from '../../../domain/time.ts'
-import type { Labelled } from '../../../services/owner-lists.ts'
-import type { Pushes } from '../../../services/pushes.ts'
+import type { Labelled } from '../../../services/pushes/owner-lists.ts'
+import type { Pushes } from '../../../services/pushes/pushes.ts'
 import type { WordKey, Words } from '../../../words/words.ts'
 import type { Guest, Member } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'

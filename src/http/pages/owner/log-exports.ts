@@ -2,7 +2,7 @@
 
 import type { AuditEntry } from '../../../domain/audit.ts'
 import { formatTime } from '../../../domain/time.ts'
-import type { Pushes } from '../../../services/pushes.ts'
+import type { Pushes } from '../../../services/pushes/pushes.ts'
 import type { Member } from '../frame/guest.ts'
 import { CSV_MARK, writeCsv } from './csv.ts'
 

@@ -8,7 +8,7 @@ import {
   PAGE_SIZE,
 } from '../../../domain/audit.ts'
 import { isEndedByTries, type Push } from '../../../domain/push.ts'
-import type { LogFacts } from '../../../services/pushes.ts'
+import type { LogFacts } from '../../../services/pushes/pushes.ts'
 import type { WordKey, Words } from '../../../words/words.ts'
 import type { Member } from '../frame/guest.ts'
 import { Moment } from '../frame/parts.tsx'

@@ -2,8 +2,8 @@
 
 import { isExpired } from '../../../domain/push.ts'
 import type { Now } from '../../../domain/time.ts'
-import type { PageNonces } from '../../../services/page-nonces.ts'
-import type { Pushes } from '../../../services/pushes.ts'
+import type { PageNonces } from '../../../services/pushes/page-nonces.ts'
+import type { Pushes } from '../../../services/pushes/pushes.ts'
 import { secretLink } from '../../api/push-json.ts'
 import { answerSeeOther } from '../../door/answers.ts'
 import type { Form } from '../frame/form.ts'

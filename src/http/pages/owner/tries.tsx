@@ -1,7 +1,7 @@
 // What too many wrong passphrases led to, as the owner of a push sees it, and the way out.
 
 import { isEndedByTries, isLocked } from '../../../domain/push.ts'
-import type { Labelled } from '../../../services/owner-lists.ts'
+import type { Labelled } from '../../../services/pushes/owner-lists.ts'
 import type { Member } from '../frame/guest.ts'
 import { ButtonForm, Notice } from '../frame/parts.tsx'
 

@@ -1,7 +1,7 @@
 // What was opened: a text to show and copy, a link to follow, a QR code, files to download; and what is left of the push.
 
 import { isOwner, viewsRemaining } from '../../../domain/push.ts'
-import type { GrantedFile, Retrieval } from '../../../services/retrieval.ts'
+import type { GrantedFile, Retrieval } from '../../../services/pushes/retrieval.ts'
 import type { Guest } from '../frame/guest.ts'
 import { CopyButton, Moment, Notice } from '../frame/parts.tsx'
 import { fitsQr, QrCode } from '../frame/qr.tsx'

@@ -2,7 +2,7 @@
 
 import type { PushLimits } from '../../../domain/new-push.ts'
 import type { Problems } from '../../../domain/problems.ts'
-import type { FormMarks } from '../../../services/form-marks.ts'
+import type { FormMarks } from '../../../services/pushes/form-marks.ts'
 import type { AnswerHeaders } from '../../door/answers.ts'
 import type { Guest } from '../frame/guest.ts'
 import { LocalhostNotice } from '../frame/localhost-notice.tsx'

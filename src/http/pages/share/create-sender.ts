@@ -1,8 +1,8 @@
 // Whether the person who sends the form is the one who opened it, and what the form carries to tell.
 
 import { DomainError } from '../../../domain/errors.ts'
-import type { FormMarks } from '../../../services/form-marks.ts'
-import { newIdempotencyKey, type PresentedKey } from '../../../services/idempotency.ts'
+import type { FormMarks } from '../../../services/pushes/form-marks.ts'
+import { newIdempotencyKey, type PresentedKey } from '../../../services/pushes/idempotency.ts'
 import { keyScopeOf } from '../../intake/idempotency-key.ts'
 import type { Guest } from '../frame/guest.ts'
 import type { Typed } from './create-fields.tsx'

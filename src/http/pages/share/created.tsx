@@ -2,9 +2,9 @@
 
 import { canExpire, isExpired, isOwner, type Push, viewsRemaining } from '../../../domain/push.ts'
 import type { Now } from '../../../domain/time.ts'
-import type { Addressed } from '../../../services/owner-lists.ts'
-import type { PageNonces } from '../../../services/page-nonces.ts'
-import type { Pushes } from '../../../services/pushes.ts'
+import type { Addressed } from '../../../services/pushes/owner-lists.ts'
+import type { PageNonces } from '../../../services/pushes/page-nonces.ts'
+import type { Pushes } from '../../../services/pushes/pushes.ts'
 import type { Words } from '../../../words/words.ts'
 import { secretLink } from '../../api/push-json.ts'
 import type { Guest } from '../frame/guest.ts'

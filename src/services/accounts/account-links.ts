@@ -1,0 +1,97 @@
+// One-time links: the first administrator's, invitations, new passwords. Who holds one may use it, once.
+
+import { hashRandomToken, newRandomToken } from '../../crypto/random-token.ts'
+import { type Account, type AccountLink, parseEmail } from '../../domain/account.ts'
+import type { Visit } from '../../domain/audit.ts'
+import { DomainError } from '../../domain/errors.ts'
+import { invalidFields } from '../../domain/problems.ts'
+import type { NewAccountLink } from '../../store/sqlite/accounts/account-links.ts'
+import type { Store } from '../../store/store.ts'
+import type { Lanes } from '../lanes.ts'
+import { hashPassword, requireGoodPassword } from './passwords.ts'
+
+const NOBODY = {
+  accountId: null,
+  email: null,
+  isAdmin: false,
+  endsTwoFactor: false,
+  createdBy: null,
+  session: null,
+}
+
+/** An administrator, and the session in which they act. */
+type By = { by: Account; session: number }
+
+export type AccountLinks = ReturnType<typeof createAccountLinks>
+
+export type AccountLinksOptions = { store: Pick<Store, 'accountLinks' | 'accounts' | 'damage'>; lanes: Lanes }
+
+export function createAccountLinks({ store, lanes }: AccountLinksOptions) {
+  const { accountLinks, accounts } = store
+
+  async function add(link: Omit<NewAccountLink, 'hash'>): Promise<string> {
+    const token = newRandomToken()
+    await accountLinks.addLink({ ...link, hash: hashRandomToken(token) })
+    return token
+  }
+
+  /** While nobody administers this instance; null afterwards. A new one takes the place of the last. */
+  async function createSetupLink(): Promise<string | null> {
+    if (accountLinks.hasAdmin()) return null
+    return add({ ...NOBODY, purpose: 'setup', isAdmin: true })
+  }
+
+  /** Throws `invalid` for what is no address, `conflict` when it has an account. */
+  async function invite(input: { email: string; isAdmin: boolean } & By): Promise<string> {
+    const email = parseEmail(input.email)
+    if (email === null) throw invalidFields({ email: [{ code: 'not_email' }] })
+    if (accounts.findId(email) !== null) throw invalidFields({ email: [{ code: 'email_taken' }] })
+    const { isAdmin, by, session } = input
+    return add({ ...NOBODY, purpose: 'invite', email, isAdmin, createdBy: by.id, session })
+  }
+
+  function createResetLink({ id, isAdmin }: Account, made: { endsTwoFactor: boolean } & By) {
+    const { endsTwoFactor, by, session } = made
+    const whom = { accountId: id, isAdmin, endsTwoFactor, createdBy: by.id, session }
+    return add({ ...NOBODY, ...whom, purpose: 'reset' })
+  }
+
+  /** With the address it is for, where that is known. Null for one that was used or has lapsed. */
+  function findLink(token: string): AccountLink | null {
+    const link = accountLinks.findLink(hashRandomToken(token))
+    return link === null ? null : withAddress(link)
+  }
+
+  function withAddress(link: AccountLink): AccountLink {
+    if (link.accountId === null) return link
+    return { ...link, email: accounts.findById(link.accountId)?.email ?? null }
+  }
+
+  /** Throws `invalid` with the fields at fault, `not_found` when the link is no more. */
+  async function useLink(input: {
+    token: string
+    email: string
+    password: string
+    visit: Visit
+  }): Promise<Account> {
+    const link = findLink(input.token)
+    if (link === null) throw new DomainError('not_found', 'not-found')
+    const email = parseEmail(link.email ?? input.email)
+    if (email === null) throw invalidFields({ email: [{ code: 'not_email' }] })
+    requireGoodPassword(input.password)
+    const passwordHash = await lanes({ address: input.visit.ip, about: `account ${email}` }, () =>
+      hashPassword(input.password),
+    )
+    return accountLinks.useLink({ hash: hashRandomToken(input.token), email, passwordHash })
+  }
+
+  return {
+    createSetupLink,
+    invite,
+    createResetLink,
+    findLink,
+    useLink,
+    listLinks: () => store.damage.presentIntact(accountLinks.listLinks(), withAddress),
+    removeLink: accountLinks.removeLink,
+  }
+}

@@ -1,0 +1,97 @@
+// API tokens: made and revoked for an account, and recognised in requests.
+
+import { apiTokenPrefix, hashApiToken, newApiToken } from '../../crypto/api-token.ts'
+import { type Account, type ApiToken, tokenNameProblem } from '../../domain/account.ts'
+import { DomainError } from '../../domain/errors.ts'
+import { explainProblem } from '../../domain/problems.ts'
+import type { AccountStore } from '../../store/account-store.ts'
+import type { Accounts } from './accounts.ts'
+
+export { mentionsApiToken } from '../../crypto/api-token.ts'
+
+export type ApiTokens = ReturnType<typeof createApiTokens>
+
+type NamedToken = Pick<ApiToken, 'id' | 'name' | 'prefix'>
+
+type NewToken = { email: string; name?: string; session?: number }
+
+export type NewApiToken = { apiToken: string; name: string; prefix: string }
+
+type Options = { apiTokens: AccountStore['apiTokens']; accounts: Pick<Accounts, 'requireAccount'> }
+
+export function createApiTokens({ apiTokens, accounts }: Options) {
+  /**
+   * The only time the token itself is seen. Without a name it gets the next free `token-N`. Throws `unauthenticated` when
+   * `session`, in which it is made, has ended.
+   */
+  async function createApiToken(input: NewToken): Promise<NewApiToken> {
+    const { id: accountId } = accounts.requireAccount(input.email)
+    const name = input.name?.trim() ?? nextName(apiTokens.listNames(accountId))
+    const problem = tokenNameProblem(name)
+    if (problem !== null) {
+      const message = `The name of the token ${explainProblem(problem)}.`
+      throw new DomainError('invalid', message, { problems: { name: [problem] } })
+    }
+    const { session = null } = input
+    const apiToken = newApiToken()
+    const prefix = apiTokenPrefix(apiToken)
+    await apiTokens.addApiToken({ accountId, name, prefix, hash: hashApiToken(apiToken), session })
+    return { apiToken, name, prefix }
+  }
+
+  function listApiTokens(email: string): ApiToken[] {
+    return apiTokens.listApiTokens(accounts.requireAccount(email).id)
+  }
+
+  /** Throws `not_found` when none fits, `conflict` when several do. */
+  async function revokeApiToken(input: { email: string; nameOrPrefix: string }): Promise<NamedToken> {
+    const { id: accountId } = accounts.requireAccount(input.email)
+    const token = pick(apiTokens.listNames(accountId), input.nameOrPrefix)
+    await apiTokens.removeApiToken(token.id)
+    return token
+  }
+
+  /** One of the account's own, by its number in the list; another's, or none, is left alone. */
+  async function revokeOwn({ email, id }: { email: string; id: number }): Promise<void> {
+    if (listApiTokens(email).some((token) => token.id === id)) await apiTokens.removeApiToken(id)
+  }
+
+  /** The account behind a token; null for an unknown one or a disabled account. Notes the use. */
+  function authenticate(apiToken: string, onError: (cause: unknown) => void): Account | null {
+    const found = apiTokens.findByHash(hashApiToken(apiToken))
+    if (found === null) return null
+    apiTokens.noteUse(found).catch(onError)
+    return found.account
+  }
+
+  return { createApiToken, listApiTokens, revokeApiToken, revokeOwn, authenticate }
+}
+
+/** A whole name wins over a prefix. */
+function pick(tokens: NamedToken[], nameOrPrefix: string): NamedToken {
+  const named = tokens.find(({ name }) => name === nameOrPrefix)
+  const fitting = named ? [named] : tokens.filter(({ prefix }) => isPrefix(prefix, nameOrPrefix))
+  const [token] = fitting
+  if (token === undefined)
+    throw new DomainError('not_found', `No API token of this account is "${nameOrPrefix}".`)
+  if (fitting.length > 1) {
+    const names = fitting.map(({ name, prefix }) => `${name} (${prefix})`).join(', ')
+    throw new DomainError(
+      'conflict',
+      `"${nameOrPrefix}" fits several API tokens: ${names}. Nothing was revoked.`,
+    )
+  }
+  return token
+}
+
+/** A pasted token is longer than the stored prefix; a typed prefix may be shorter, but says something. */
+function isPrefix(prefix: string, typed: string): boolean {
+  return typed.startsWith(prefix) || (typed.length > 4 && prefix.startsWith(typed))
+}
+
+function nextName(tokens: NamedToken[]): string {
+  const taken = new Set(tokens.map(({ name }) => name))
+  let number = tokens.length + 1
+  while (taken.has(`token-${number}`)) number += 1
+  return `token-${number}`
+}

@@ -1,0 +1,40 @@
+// How many tries each key has within a window of time. Nothing waits here, so tries that come at once are all counted.
+
+import type { Now } from '../../domain/time.ts'
+
+export type TryBudget = ReturnType<typeof createTryBudget>
+
+export function createTryBudget({ tries, window, now }: { tries: number; window: number; now: Now }) {
+  /** In the order in which their windows end. */
+  const spentBy = new Map<string, { spent: number; until: number }>()
+
+  function forgetLapsed(): void {
+    for (const [key, { until }] of spentBy) {
+      if (until > now()) return
+      spentBy.delete(key)
+    }
+  }
+
+  function entryOf(key: string) {
+    forgetLapsed()
+    return spentBy.get(key) ?? { spent: 0, until: now() + window }
+  }
+
+  /** Counts a try; returns what takes it back. */
+  function spend(key: string): () => void {
+    const entry = entryOf(key)
+    entry.spent += 1
+    spentBy.set(key, entry)
+    return () => {
+      entry.spent -= 1
+    }
+  }
+
+  return {
+    spend,
+    spent: (key: string): number => entryOf(key).spent,
+    isSpent: (key: string): boolean => entryOf(key).spent >= tries,
+    /** Milliseconds until there are tries again. */
+    wait: (key: string): number => entryOf(key).until - now(),
+  }
+}

@@ -1,0 +1,136 @@
+// Idempotency keys: whoever lost the answer to a create repeats the request with its key, and gets the same answer.
+
+import {
+  fingerprintOf,
+  isIdempotencyKey,
+  type KeptAnswer,
+  lookupOfKey,
+  openAnswer,
+  type PresentedKey,
+  sealAnswer,
+} from '../../crypto/idempotency-key.ts'
+import type { InstanceKey, Keyring } from '../../crypto/keyring.ts'
+import { lookupOf } from '../../crypto/url-token.ts'
+import { DamageError, DomainError } from '../../domain/errors.ts'
+import type { NewPush } from '../../domain/new-push.ts'
+import { invalidFields } from '../../domain/problems.ts'
+import { asCreated, isExpired } from '../../domain/push.ts'
+import { DAY, type Now } from '../../domain/time.ts'
+import type { KeyToStore } from '../../store/sqlite/pushes/idempotency-keys.ts'
+import type { StoredPush } from '../../store/sqlite/pushes/pushes.ts'
+import type { Store } from '../../store/store.ts'
+import type { FilePrint } from './uploads.ts'
+
+export { newIdempotencyKey } from '../../crypto/idempotency-key.ts'
+export type { PresentedKey }
+
+const LIFETIME = DAY
+
+/** What a key has made before; the push is as it was created. */
+export type Made = KeptAnswer & { push: StoredPush }
+
+/** One request with a key, which no other one may use until `end`. */
+export type Attempt = {
+  /** Null when the key is used for the first time. */
+  made: Made | null
+  /** What the commit of the create stores for the key. */
+  seal(of: KeptAnswer & { createdAt: number }): KeyToStore
+  /** Frees the key for another attempt. May be called more than once. */
+  end(): void
+}
+
+export type Idempotency = ReturnType<typeof createIdempotency>
+
+export type IdempotencyOptions = {
+  store: Pick<Store, 'idempotencyKeys' | 'pushes'>
+  keyring: Keyring
+  now: Now
+}
+
+export function createIdempotency({ store, keyring, now }: IdempotencyOptions) {
+  /** One process serves a data folder, so memory is enough to know what runs. */
+  const running = new Map<string, Promise<void>>()
+
+  /** Throws `malformed` for what is no key, `conflict` while another request runs with it or when its push has ended. */
+  function begin(presented: PresentedKey): Attempt {
+    requireKey(presented)
+    const name = nameOf(presented)
+    if (running.has(name)) throw stillRuns()
+    const made = find(presented)
+    const seal: Attempt['seal'] = ({ createdAt, ...answer }) => {
+      const { sealing } = keyring
+      const lookup = lookupOfKey(presented, sealing)
+      return { lookup, lapsesAt: createdAt + LIFETIME, answer: sealAnswer(answer, presented, sealing) }
+    }
+    if (made !== null) return { made, seal, end: () => undefined }
+    const { promise, resolve } = Promise.withResolvers<void>()
+    running.set(name, promise)
+    const end = () => {
+      if (running.get(name) === promise) running.delete(name)
+      resolve()
+    }
+    return { made: null, seal, end }
+  }
+
+  /** As `begin`, but waits for the request that runs with the key instead of refusing. */
+  async function beginInTurn(presented: PresentedKey): Promise<Attempt> {
+    const name = nameOf(presented)
+    for (let before = running.get(name); before !== undefined; before = running.get(name)) await before
+    return begin(presented)
+  }
+
+  /** Null for a key that has made nothing. Throws `malformed`, and `conflict` when its push has ended. */
+  function find(presented: PresentedKey): Made | null {
+    requireKey(presented)
+    for (const instanceKey of keyring.keys) {
+      const used = store.idempotencyKeys.findKey(lookupOfKey(presented, instanceKey))
+      if (used !== null) return open(used.answer, { presented, instanceKey })
+    }
+    return null
+  }
+
+  type Opening = { presented: PresentedKey; instanceKey: InstanceKey }
+
+  function open(sealed: Uint8Array | null, { presented, instanceKey }: Opening): Made {
+    if (sealed === null) throw hasEnded()
+    const answer = openAnswer(sealed, presented, instanceKey)
+    if (answer === null) throw new DamageError('the answer of an idempotency key')
+    const push = store.pushes.findPush(lookupOf(answer.urlToken, instanceKey.lookup))
+    if (push === null || isExpired(push, now())) throw hasEnded()
+    return { ...answer, push: asCreated(push) }
+  }
+
+  return { begin, beginInTurn, find, hasEnded }
+}
+
+/** What a create asked for, defaults filled in: the fields, and the files with what they hold. */
+export function fingerprintOfPush(wanted: NewPush, files: readonly FilePrint[]): Buffer {
+  const fields = Object.entries(wanted).sort(([one], [other]) => (one < other ? -1 : 1))
+  return fingerprintOf({ fields, files })
+}
+
+/** Throws `invalid` when the key has made something of other fields. */
+export function requireSameFields(made: Made, fingerprint: Buffer): void {
+  if (!made.fingerprint.equals(fingerprint))
+    throw invalidFields({ idempotency_key: [{ code: 'key_reused' }] })
+}
+
+/** Keys never hold a line break. */
+function nameOf({ key, scope }: PresentedKey): string {
+  return `${scope}\n${key}`
+}
+
+function requireKey({ key }: PresentedKey): void {
+  if (isIdempotencyKey(key)) return
+  throw new DomainError('malformed', 'Idempotency-Key must have 22 to 128 printable ASCII characters.')
+}
+
+function stillRuns(): DomainError {
+  const message = 'The first request with this Idempotency-Key still runs: try again in a moment.'
+  return new DomainError('conflict', message, { retryAfter: 1 })
+}
+
+function hasEnded(): DomainError {
+  const message = 'The push that this Idempotency-Key made has ended: use another key to make another push.'
+  return new DomainError('conflict', message)
+}

@@ -1,0 +1,43 @@
+// What an owner sees of a push in lists, sealed under the owner subkey: the link's token, name and note.
+
+import type { InstanceKey } from '../../crypto/keyring.ts'
+import { openField, sealField } from '../../crypto/sealed-field.ts'
+import { DamageError } from '../../domain/errors.ts'
+import type { SealedLabels } from '../../store/sqlite/pushes/pushes.ts'
+
+export type Labels = { urlToken: string; name: string; note: string }
+
+type Place = { instanceKey: InstanceKey; pushId: Uint8Array }
+/** `pushName` tells the operator of which push it is. */
+type NamedPlace = Place & { pushName: string }
+
+export function sealLabels({ urlToken, name, note }: Labels, place: Place): SealedLabels {
+  return {
+    urlToken: seal('url_token', urlToken, place),
+    name: name === '' ? null : seal('name', name, place),
+    note: note === '' ? null : seal('note', note, place),
+  }
+}
+
+/** Throws when one does not open: the database was altered. */
+export function openLabels({ urlToken, name, note }: SealedLabels, place: NamedPlace): Labels {
+  return {
+    urlToken: open('url_token', urlToken, place),
+    name: name === null ? '' : open('name', name, place),
+    note: note === null ? '' : open('note', note, place),
+  }
+}
+
+function seal(field: string, text: string, { instanceKey, pushId }: Place): Buffer {
+  return sealField(
+    Buffer.from(text),
+    { key: instanceKey.owner, number: instanceKey.number },
+    { pushId, field },
+  )
+}
+
+function open(field: string, sealed: Uint8Array, { instanceKey, pushId, pushName }: NamedPlace): string {
+  const bytes = openField(sealed, { key: instanceKey.owner, number: instanceKey.number }, { pushId, field })
+  if (bytes === null) throw new DamageError(pushName)
+  return new TextDecoder().decode(bytes)
+}

@@ -1,0 +1,28 @@
+// Passphrases: derived in a bounded queue, tried one after another on one push.
+
+import { derivePassphraseKey, newPassphraseSalt } from '../../crypto/passphrase.ts'
+import { type Asker, type ClientOf, createNamedLanes, type Lanes } from '../lanes.ts'
+
+export type Passphrases = ReturnType<typeof createPassphrases>
+
+export type PassphrasesOptions = {
+  /** Bounds all argon2 work of the process together. */
+  lanes: Lanes
+  /** Takes turns at one push. */
+  clientOf: ClientOf
+}
+
+export function createPassphrases({ lanes, clientOf }: PassphrasesOptions) {
+  const inTurnByName = createNamedLanes(clientOf)
+
+  async function derive(passphrase: string, asker: Asker, salt: Uint8Array = newPassphraseSalt()) {
+    return { salt, key: await lanes(asker, () => derivePassphraseKey(passphrase, salt)) }
+  }
+
+  return {
+    derive,
+    /** Works on one push follow each other. */
+    inTurn: <T>(pushId: number, asker: Asker, work: () => Promise<T>): Promise<T> =>
+      inTurnByName(String(pushId), asker, work),
+  }
+}

@@ -1,0 +1,94 @@
+// The use cases of a push: create, preview, retrieve, audit, expire, list. Decides, then calls the store.
+
+import type { Keyring } from '../../crypto/keyring.ts'
+import type { Account } from '../../domain/account.ts'
+import { type AuditEntry, countListed, countMissing, type Viewer } from '../../domain/audit.ts'
+import { DomainError } from '../../domain/errors.ts'
+import { canExpire, isOwner } from '../../domain/push.ts'
+import type { Store } from '../../store/store.ts'
+import { createCreatePush } from './create-push.ts'
+import { openLabels } from './labels.ts'
+import { type Addressed, createOwnerLists, type Labelled, nameOf } from './owner-lists.ts'
+import { createPushFinder, notFound } from './push-finder.ts'
+import { createRetrieve, type RetrieveDependencies } from './retrieval.ts'
+import type { ShareOf } from './shares.ts'
+
+/**
+ * How much there is of a log. `dropped` is from before failures had bounds of their own, when a long log was full.
+ */
+export type LogFacts = { entries: number; dropped: number; missing: ReturnType<typeof countMissing> }
+
+export type Pushes = ReturnType<typeof createPushes>
+
+export type PushesOptions = Omit<RetrieveDependencies, 'store' | 'finder'> & {
+  store: Pick<Store, 'pushes' | 'lists' | 'audit' | 'expiry' | 'freeSpace' | 'damage'>
+  keyring: Keyring
+  shareOf: ShareOf
+}
+
+export function createPushes(options: PushesOptions) {
+  const { store, keyring } = options
+  const lists = createOwnerLists({ store, keyring })
+  const create = createCreatePush(options)
+  const finder = createPushFinder({ store, keyring })
+  const { getPush } = finder
+  const retrieve = createRetrieve({ ...options, finder })
+
+  /** For the link alone: never a view. */
+  function preview(urlToken: string): Addressed {
+    return { push: getPush(urlToken).push, urlToken }
+  }
+
+  /** The caller may read the log: its owner, nobody else. */
+  function requireOwner(urlToken: string, { account }: Viewer): void {
+    if (!isOwner(getPush(urlToken).push, account)) {
+      throw new DomainError('forbidden', 'Only the owner of this push may read its audit log.')
+    }
+  }
+
+  /** The whole log, for its owner to take along: a piece at a time. */
+  function auditAll(urlToken: string, viewer: Viewer): Generator<AuditEntry[]> {
+    requireOwner(urlToken, viewer)
+    return store.audit.readAll(getPush(urlToken).push)
+  }
+
+  /** With name and note, for its owner alone. Throws `not_found` for everybody else. */
+  function getOwned(urlToken: string, account: Account): Labelled & { log: LogFacts; hasGrants: boolean } {
+    const { push, instanceKey } = getPush(urlToken)
+    const labels = isOwner(push, account) ? store.lists.findLabels(push.id) : null
+    if (labels === null) throw notFound()
+    const log = { entries: countListed(push), dropped: push.auditDropped, missing: countMissing(push) }
+    const opened = openLabels(labels, { instanceKey, pushId: push.lookup, pushName: nameOf(push) })
+    return { push, ...opened, log, hasGrants: store.pushes.hasGrants(push) }
+  }
+
+  function audit(urlToken: string, pageNumber: number): AuditEntry[] {
+    return store.audit.listPage(getPush(urlToken).push, pageNumber)
+  }
+
+  async function expire(urlToken: string, { account, visit }: Viewer): Promise<Addressed> {
+    const { push } = getPush(urlToken)
+    if (!canExpire(push, account)) throw mayNotExpire(account)
+    const expired = await store.pushes.expirePush({ id: push.id, visit })
+    if (expired === null) throw notFound()
+    return { push: expired, urlToken }
+  }
+
+  /** For its owner alone, after too many wrong passphrases. Throws `not_found` for everybody else. */
+  async function unlock(urlToken: string, { account, visit }: Viewer): Promise<void> {
+    const { push } = getPush(urlToken)
+    if (!isOwner(push, account)) throw notFound()
+    if ((await store.pushes.unlockPush({ id: push.id, visit })) === null) throw notFound()
+  }
+
+  return { create, preview, retrieve, requireOwner, audit, auditAll, getOwned, expire, unlock, ...lists }
+}
+
+function mayNotExpire(account: Account | null): DomainError {
+  return account === null
+    ? new DomainError(
+        'unauthenticated',
+        'This push may only be deleted by its owner: an API token is needed.',
+      )
+    : new DomainError('forbidden', 'This push is not yours, and its viewers may not delete it.')
+}

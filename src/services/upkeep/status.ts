@@ -1,0 +1,39 @@
+// How the instance is, in numbers for its administrators: nothing of what anybody pushed.
+
+import { MINUTE, type Now } from '../../domain/time.ts'
+import type { PushCounts } from '../../store/sqlite/pushes/push-lists.ts'
+import type { Store } from '../../store/store.ts'
+import type { LastSweep, Sweeper } from './sweeper.ts'
+
+export type Status = PushCounts & {
+  /** Bytes under the data folder's disk. */
+  free: number
+  total: number
+  /** Places of the database that were found damaged since the start. */
+  damaged: number
+  lastSweep: LastSweep | null
+}
+
+export type StatusOptions = {
+  store: Pick<Store, 'lists' | 'freeSpace' | 'damage'>
+  sweeper: Sweeper
+  now: Now
+}
+
+/** Counting walks an index, so it is done at most once a minute. */
+export function createReadStatus({ store, sweeper, now }: StatusOptions): () => Promise<Status> {
+  let counted: { at: number; counts: PushCounts } | null = null
+
+  function counts(): PushCounts {
+    if (counted === null || now() - counted.at >= MINUTE)
+      counted = { at: now(), counts: store.lists.countPushes() }
+    return counted.counts
+  }
+
+  return async () => ({
+    ...counts(),
+    ...(await store.freeSpace.measure()),
+    damaged: store.damage.count(),
+    lastSweep: sweeper.last(),
+  })
+}

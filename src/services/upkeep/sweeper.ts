@@ -1,0 +1,103 @@
+// The sweeper: writes down expiry by time when it is due, and purges what expired long ago, in small steps beside the
+// requests.
+
+import { DAY, type Now } from '../../domain/time.ts'
+import type { Store } from '../../store/store.ts'
+
+export const ANONYMOUS_PURGE_AFTER = DAY
+
+export type Sweeper = ReturnType<typeof createSweeper>
+
+export type SweeperOptions = {
+  expiry: Pick<Store['expiry'], 'expireLapsed' | 'findNextLapse' | 'purgeExpired'>
+  files: Pick<Store['files'], 'removeDue' | 'findNextDue'>
+  idempotencyKeys: Pick<Store['idempotencyKeys'], 'removeLapsed'>
+  now: Now
+  /** Milliseconds that an owner's expired push is kept. */
+  purgeAfter: number
+}
+
+/** When the last run ended, and what it did. */
+export type LastSweep = Swept & { at: number }
+
+/** Of a sweep, with what was done between the last one and it. */
+export type Swept = { expired: number; purged: number; files: number }
+
+export function createSweeper({ expiry, files, idempotencyKeys, now, purgeAfter }: SweeperOptions) {
+  let running: Promise<Swept> | null = null
+  let expiring: Promise<void> | null = null
+  let stopped = false
+  let last: LastSweep | null = null
+  let between = { expired: 0, files: 0 }
+
+  /** One run at a time; a second call joins the one under way. */
+  function sweep(): Promise<Swept> {
+    running = running ?? collect().finally(() => (running = null))
+    return running
+  }
+
+  /** A part that fails does not stop the others. */
+  async function collect(): Promise<Swept> {
+    const failures: unknown[] = []
+    const attempt = (part: () => Promise<number>): Promise<number> =>
+      part().catch((cause) => {
+        failures.push(cause)
+        return 0
+      })
+    const purge = (of: 'anonymous' | 'owned', age: number) =>
+      attempt(() => repeat(() => expiry.purgeExpired({ of, until: now() - age })))
+    const expired = await attempt(() => repeat(expiry.expireLapsed))
+    const anonymous = await purge('anonymous', ANONYMOUS_PURGE_AFTER)
+    const owned = await purge('owned', purgeAfter)
+    await attempt(() => repeat(idempotencyKeys.removeLapsed))
+    const removed = await attempt(files.removeDue)
+    const swept = {
+      expired: expired + between.expired,
+      purged: anonymous + owned,
+      files: removed + between.files,
+    }
+    between = { expired: 0, files: 0 }
+    last = { at: now(), ...swept }
+    if (failures.length > 1) throw new AggregateError(failures, failures.map(String).join('; '))
+    if (failures.length === 1) throw failures[0]
+    return swept
+  }
+
+  /** When the next push or file is to end by time, or was; null when nothing is. */
+  function findNextDue(): number | null {
+    const times = [expiry.findNextLapse(), files.findNextDue()].filter((time) => time !== null)
+    return times.length === 0 ? null : Math.min(...times)
+  }
+
+  /** Ends what is due by time, without waiting for a sweep. A second call joins the one under way. */
+  function expireDue(): Promise<void> {
+    expiring = expiring ?? expire().finally(() => (expiring = null))
+    return expiring
+  }
+
+  async function expire(): Promise<void> {
+    try {
+      between.expired += await repeat(expiry.expireLapsed)
+    } finally {
+      between.files += await files.removeDue()
+    }
+  }
+
+  async function repeat(step: () => Promise<number>): Promise<number> {
+    let total = 0
+    while (!stopped) {
+      const done = await step()
+      total += done
+      if (done === 0) break
+    }
+    return total
+  }
+
+  /** Ends the runs under way after their present steps. */
+  async function stop(): Promise<void> {
+    stopped = true
+    await Promise.allSettled([running, expiring])
+  }
+
+  return { sweep, findNextDue, expireDue, stop, last: (): LastSweep | null => last }
+}

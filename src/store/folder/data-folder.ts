@@ -1,0 +1,223 @@
+// The data folder: its paths, its closed doors, and the key file in it.
+
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { type Keyring, newKeyFile, parseKeyFile } from '../../crypto/keyring.ts'
+import { DomainError } from '../../domain/errors.ts'
+import { type Belonging, requireOwn } from './ownership.ts'
+
+/** Ends the name of a file that is being written. */
+const NEW = '.oncebox-new'
+
+/** A copy of the database from before a migration, whole or unfinished. */
+const COPY = /^before-update-from-\d+\.db(\.part)?$/
+
+export type DataFolder = {
+  path: string
+  database: string
+  key: string
+  files: string
+  lock: string
+  openingLock: string
+  holder: string
+  reserve: string
+}
+
+export function dataFolder(path: string): DataFolder {
+  return {
+    path,
+    database: join(path, 'oncebox.db'),
+    key: join(path, 'instance.key'),
+    files: join(path, 'files'),
+    lock: join(path, 'serve.lock'),
+    openingLock: join(path, 'open.lock'),
+    holder: join(path, 'serve.holder'),
+    reserve: join(path, 'reserve'),
+  }
+}
+
+export function isCopy(name: string): boolean {
+  return COPY.test(name)
+}
+
+/**
+ * Makes the folder when it is missing and closes it to other users. A folder with other files in it is left alone. Throws
+ * `conflict` when it, or anything of ours in it, belongs to another user.
+ */
+export function prepareDataFolder(folder: DataFolder, keyFile: string | null): void {
+  explained('use', folder.path, () => {
+    if (mkdirSync(folder.path, { recursive: true, mode: 0o700 })) syncFolder(dirname(folder.path))
+    requireOwn(folder.path, FOLDER)
+    if (!holdsData(folder)) {
+      refuseBereft(folder)
+      refuseForeign(folder, keyFile)
+    }
+    chmodSync(folder.path, 0o700)
+    requireOwnContents(folder)
+  })
+}
+
+/** For commands beside the server: throws unless a server has made its folder here, for the user of this process. */
+export function requireDataFolder(folder: DataFolder): void {
+  explained('read', folder.path, () => {
+    requireOwn(folder.path, FOLDER)
+    if (holdsData(folder)) return requireOwnContents(folder)
+    refuseBereft(folder)
+    const remedy = 'Start "oncebox serve" once, or name the right folder with --data-dir.'
+    throw new DomainError('conflict', `There is no Oncebox data in ${folder.path}. ${remedy}`)
+  })
+}
+
+const FOLDER: Belonging = {
+  what: 'The data folder',
+  remedy:
+    'Run this as {owner}, or name another folder with --data-dir. Take it over (chown -R {me}) only when you know where it ' +
+    'comes from: who put it there may know its key.',
+}
+const KEY_FILE: Belonging = {
+  what: 'The key file',
+  remedy:
+    'Who put it there may know the key. Put your own key file in its place, or name it with --key-file; take this one over ' +
+    '(chown {me}) only when you know where it comes from.',
+}
+const CONTENT: Belonging = {
+  what: 'In the data folder,',
+  remedy:
+    'Run this as {owner}, or take it over (chown {me}) when you know where it comes from: who put it there could read along.',
+}
+
+/** Once the folder is closed, nobody else can put anything there. */
+function requireOwnContents(folder: DataFolder): void {
+  requireOwn(folder.key, KEY_FILE)
+  for (const path of [...pathsOf(folder), folder.files, folder.reserve]) requireOwn(path, CONTENT)
+}
+
+/** With the files that SQLite keeps beside a database. */
+function pathsOf({ database, lock, openingLock, holder }: DataFolder): string[] {
+  return [database, lock, openingLock, holder].flatMap((path) =>
+    ['', '-journal', '-wal', '-shm'].map((ending) => `${path}${ending}`),
+  )
+}
+
+/** Reads the key file; makes one only where no database exists yet. */
+export function readKeyring(folder: DataFolder, keyFile: string | null): Keyring {
+  const path = keyFile ?? folder.key
+  return explained('use the key file', path, () => {
+    // Root hands out keys that others may only read, as container platforms do.
+    requireOwn(path, KEY_FILE, { mayBeRoots: keyFile !== null })
+    if (lstatSync(path, { throwIfNoEntry: false }) === undefined) makeKeyFile(path, folder)
+    return parseKeyFile(readFileSync(path, 'utf8'))
+  })
+}
+
+/** True when others on this machine may read the file. Windows tells nothing by modes. */
+export function isReadableByOthers(path: string): boolean {
+  return process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0
+}
+
+/** A database is empty until its first start has come far enough to write to it. */
+export function holdsData({ database }: DataFolder): boolean {
+  return (statSync(database, { throwIfNoEntry: false })?.size ?? 0) > 0
+}
+
+/** For a database that holds nothing: what a server makes once there is one tells of another that was lost. */
+export function refuseBereft(folder: DataFolder): void {
+  const wasServed = existsSync(folder.lock) && (existsSync(folder.reserve) || existsSync(folder.files))
+  if (!wasServed) return
+  throw new DomainError(
+    'conflict',
+    `The database ${folder.database} is ${existsSync(folder.database) ? 'empty' : 'missing'}, though this folder was in use. ` +
+      'Restore the folder from a backup, or name another one with --data-dir to begin anew.',
+  )
+}
+
+function refuseForeign(folder: DataFolder, keyFile: string | null): void {
+  const keys = [folder.key, keyFile ?? folder.key]
+  const ours = new Set([...pathsOf(folder), ...keys].map((path) => basename(path))).add('lost+found')
+  const isOurs = (name: string) => ours.has(name) || name.endsWith(NEW) || isCopy(name)
+  const foreign = readdirSync(folder.path).find((name) => !isOurs(name))
+  if (foreign === undefined) return
+  const found = `it holds no Oncebox data but other files (such as ${JSON.stringify(foreign)})`
+  throw new DomainError(
+    'conflict',
+    `Cannot use ${folder.path}: ${found}. Name an empty or new folder with --data-dir.`,
+  )
+}
+
+function makeKeyFile(path: string, folder: DataFolder): void {
+  if (existsSync(folder.database)) {
+    const remedy = 'Put the file back, or name it with --key-file. A new key would open nothing of it.'
+    throw new DomainError(
+      'conflict',
+      `The key file ${path} is missing beside an existing database. ${remedy}`,
+    )
+  }
+  explained('write the key file', path, () => writeDurably(path, newKeyFile()))
+}
+
+/** Whole or not at all, also when the process ends within it, and never over what another process has made meanwhile. */
+function writeDurably(path: string, text: string): void {
+  const unfinished = `${path}.${process.pid}${NEW}`
+  rmSync(unfinished, { force: true })
+  const file = openSync(unfinished, 'wx', 0o600)
+  writeSync(file, text)
+  fsyncSync(file)
+  closeSync(file)
+  try {
+    linkSync(unfinished, path)
+  } catch (cause) {
+    // Not every disk knows links.
+    if (existsSync(path)) throw cause
+    renameSync(unfinished, path)
+  }
+  rmSync(unfinished, { force: true })
+  syncFolder(dirname(path))
+}
+
+/** Makes a new name in a folder survive a power cut. Windows cannot open folders and needs no such thing. */
+export function syncFolder(path: string): void {
+  if (process.platform === 'win32') return
+  const folder = openSync(path, 'r')
+  fsyncSync(folder)
+  closeSync(folder)
+}
+
+/** What the system refuses is told as a `conflict` with its path; refusals of our own pass. */
+function explained<T>(what: string, path: string, work: () => T): T {
+  try {
+    return work()
+  } catch (cause) {
+    if (cause instanceof DomainError) throw cause
+    throw new DomainError('conflict', `Cannot ${what} ${path}: ${reasonOf(cause)}`)
+  }
+}
+
+const PERMISSION =
+  'permission denied. Run this as the user who owns it, or name another path (--data-dir, --key-file).'
+const REASONS: Record<string, string> = {
+  EACCES: PERMISSION,
+  EPERM: PERMISSION,
+  EEXIST: 'that is a file, or lies in one',
+  ENOTDIR: 'that is a file, or lies in one',
+  EROFS: 'its disk is read-only.',
+}
+
+function reasonOf(cause: unknown): string {
+  if (!(cause instanceof Error)) return String(cause)
+  return ('code' in cause && REASONS[String(cause.code)]) || cause.message
+}

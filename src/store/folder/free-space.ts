@@ -1,0 +1,47 @@
+// How much of the disk under the data folder is still free, asked at most once a second.
+
+import { statfs } from 'node:fs/promises'
+import { DomainError } from '../../domain/errors.ts'
+import { SECOND } from '../../domain/time.ts'
+
+const MIB = 1024 * 1024
+
+export type FreeSpace = {
+  /** Throws `disk_full` when less than the floor is free. */
+  require(): Promise<void>
+  /** Bytes that are free on the disk under the data folder, and all it has. */
+  measure(): Promise<{ free: number; total: number }>
+}
+
+/** `isFull`: a write was refused, and there has been no room since. */
+export function createFreeSpace(options: { path: string; floor: number; isFull: () => boolean }): FreeSpace {
+  const { path, floor, isFull } = options
+  let readAt = Number.NEGATIVE_INFINITY
+  let reading: Promise<number> = Promise.resolve(Number.POSITIVE_INFINITY)
+
+  async function read(): Promise<number> {
+    const { bavail, bsize } = await statfs(path)
+    return bavail * bsize
+  }
+
+  async function requireFloor(): Promise<void> {
+    if (isFull()) throw new DomainError('disk_full', 'The disk of this server is full; nothing was stored.')
+    if (floor === 0) return
+    const now = performance.now()
+    if (now - readAt > SECOND) {
+      readAt = now
+      reading = read()
+    }
+    const free = await reading
+    if (free >= floor) return
+    const message = `The disk of this server is nearly full: less than --min-free-space (${Math.ceil(floor / MIB)} MiB) is free.`
+    throw new DomainError('disk_full', message)
+  }
+
+  async function measure() {
+    const { bavail, blocks, bsize } = await statfs(path)
+    return { free: bavail * bsize, total: blocks * bsize }
+  }
+
+  return { require: requireFloor, measure }
+}

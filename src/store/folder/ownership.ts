@@ -1,0 +1,97 @@
+// Who owns a data folder and what lies in it: the user of this process alone. Somebody else may have planted the rest, to
+// know the key or to read along. Windows has no such owners, and nothing here does anything there.
+
+import { accessSync, existsSync, lstatSync, readFileSync, type Stats, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { DomainError } from '../../domain/errors.ts'
+
+const ROOT = 0
+
+/** How a path is named in a refusal, and what helps; `{owner}` and `{me}` become the names of both users. */
+export type Belonging = { what: string; remedy: string }
+
+/** Throws `conflict` naming owner and remedy when the path, or where its link leads, is another user's. */
+export function requireOwn(path: string, belonging: Belonging, others: { mayBeRoots?: boolean } = {}): void {
+  const me = process.geteuid?.()
+  if (me === undefined) return
+  const isForeign = ({ uid }: Stats) => uid !== me && !(others.mayBeRoots && uid === ROOT)
+  const stats = [lstatSync, statSync].map((stat) => stat(path, { throwIfNoEntry: false }))
+  const foreign = stats.find((found) => found !== undefined && isForeign(found))
+  if (foreign === undefined) return
+  const { what, remedy } = belonging
+  const owner = userName(foreign.uid)
+  throw new DomainError(
+    'conflict',
+    `${what} ${path} belongs to ${owner}, and this runs as ${userName(me)}. ` +
+      remedy.replaceAll('{owner}', nameOrId(foreign.uid)).replaceAll('{me}', nameOrId(me)),
+  )
+}
+
+/**
+ * For a command that root runs: goes on as the owner of the folder, or of the folder that it will be made in, for good. So
+ * no file becomes root's, and nothing that the owner planted there is opened with the rights of root. Returns the name of
+ * the owner; null when nothing had to change. Throws `conflict` when the owner cannot reach the folder.
+ */
+export function becomeOwner(path: string): string | null {
+  if (process.geteuid?.() !== ROOT) return null
+  const place = nearestFolder(path)
+  const { uid, gid } = statSync(place)
+  if (uid === ROOT) return null
+  process.setgroups?.([gid, ...groupsOf(uid)])
+  process.setgid?.(gid)
+  process.setuid?.(uid)
+  try {
+    accessSync(place)
+  } catch {
+    throw unreachable(path, uid)
+  }
+  return nameOrId(uid)
+}
+
+function unreachable(path: string, uid: number): DomainError {
+  const remedy =
+    'Under DynamicUser= of systemd only the service reaches its folder: give the service a user of its own (User=), or run ' +
+    'the command as the service: systemd-run --pipe --wait -p DynamicUser=yes -p User=oncebox -p StateDirectory=oncebox …'
+  return new DomainError(
+    'conflict',
+    `${path} belongs to ${userName(uid)}, who may not enter a folder above it. ${remedy}`,
+  )
+}
+
+/** The path itself, or the first folder above it that exists. */
+function nearestFolder(path: string): string {
+  return existsSync(path) || path === dirname(path) ? path : nearestFolder(dirname(path))
+}
+
+function userName(uid: number): string {
+  const name = findUser(uid)
+  return name === null ? `the user ${uid}` : `${name} (uid ${uid})`
+}
+
+function nameOrId(uid: number): string {
+  return findUser(uid) ?? String(uid)
+}
+
+/** Null for a user that only a directory service knows. */
+function findUser(uid: number): string | null {
+  return readTable('/etc/passwd').find(([, , id]) => id === String(uid))?.[0] ?? null
+}
+
+/** The groups that name the user among their members: they may be what opens the way to the folder. */
+function groupsOf(uid: number): number[] {
+  const name = findUser(uid)
+  const groups = readTable('/etc/group').filter(([, , , members = '']) =>
+    members.split(',').includes(name ?? ''),
+  )
+  return name === null ? [] : groups.map(([, , id]) => Number(id))
+}
+
+function readTable(path: string): string[][] {
+  try {
+    return readFileSync(path, 'utf8')
+      .split('\n')
+      .map((line) => line.split(':'))
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,144 @@
+// One-time links that make an account or set its password: only their hashes. Each exported operation is one atomic step.
+
+import { and, asc, eq, gt, lte, ne } from 'drizzle-orm'
+import { ACCOUNT_LINK_LIFETIME, type Account, type AccountLink } from '../../../domain/account.ts'
+import { DomainError } from '../../../domain/errors.ts'
+import type { Now } from '../../../domain/time.ts'
+import type { Connection } from '../engine/database.ts'
+import type { Transact } from '../engine/group-commit.ts'
+import { accountLinks, accounts } from '../engine/schema.ts'
+import type { Damage } from '../integrity/damage.ts'
+import { checksumOf, requireIntactRow } from '../integrity/row-checksum.ts'
+import { isIntactAccount, presentAccount } from './account-rows.ts'
+import type { AccountRows } from './accounts.ts'
+import { requireSession } from './sessions.ts'
+
+export type AccountLinkRows = ReturnType<typeof createAccountLinks>
+
+export type NewAccountLink = Omit<AccountLink, 'id' | 'createdAt' | 'expiresAt'> & {
+  hash: Buffer
+  /** The session that makes it, which must not have ended meanwhile; null for the server itself. */
+  session: number | null
+}
+
+export type AccountLinkUse = {
+  hash: Buffer
+  /** The address that whoever opens it gave; the link's own wins. */
+  email: string
+  passwordHash: string
+}
+
+export function createAccountLinks(options: {
+  connection: Connection
+  accounts: Pick<AccountRows, 'insertAccount' | 'startAnew'>
+  transact: Transact
+  now: Now
+  damage: Pick<Damage, 'presentIntact'>
+}) {
+  const { transact, now, accounts: accountRows, damage } = options
+  const { orm } = options.connection
+
+  /** Takes the place of an older one for the same: one setup link, one reset an account, one invitation an address. */
+  function addLink({ hash, session, ...link }: NewAccountLink): Promise<void> {
+    return transact(() => {
+      requireSession(options.connection, session)
+      const createdAt = now()
+      removeOlder(link)
+      const expiresAt = createdAt + ACCOUNT_LINK_LIFETIME[link.purpose]
+      const row = { hash, ...link, createdAt, expiresAt }
+      orm
+        .insert(accountLinks)
+        .values({ ...row, checksum: checksumOfLink(row) })
+        .run()
+    })
+  }
+
+  function removeOlder({ purpose, accountId, email }: Omit<NewAccountLink, 'hash' | 'session'>): void {
+    const { purpose: kind, accountId: account, email: address, expiresAt } = accountLinks
+    orm.delete(accountLinks).where(lte(expiresAt, now())).run()
+    if (purpose === 'setup') orm.delete(accountLinks).where(eq(kind, 'setup')).run()
+    if (accountId !== null) orm.delete(accountLinks).where(eq(account, accountId)).run()
+    if (purpose === 'invite' && email !== null) {
+      orm
+        .delete(accountLinks)
+        .where(and(eq(kind, 'invite'), eq(address, email)))
+        .run()
+    }
+  }
+
+  /** Null for one that was used, has lapsed, or may set up what has an account already. */
+  function findLink(hash: Buffer): AccountLink | null {
+    const live = and(eq(accountLinks.hash, hash), gt(accountLinks.expiresAt, now()))
+    const row = orm.select().from(accountLinks).where(live).get()
+    const link = row && presentLink(row)
+    return link === undefined || (link.purpose === 'setup' && hasAdmin()) ? null : link
+  }
+
+  /** Whether anybody administers this instance. */
+  function hasAdmin(): boolean {
+    // One whose row was altered may have been: a setup link is not for whoever comes first after that.
+    return orm
+      .select()
+      .from(accounts)
+      .all()
+      .some((row) => row.isAdmin || !isIntactAccount(row))
+  }
+
+  /** Makes the account or sets its password, and uses the link up. Throws `not_found` or `conflict`. */
+  function useLink({ hash, email, passwordHash }: AccountLinkUse): Promise<Account> {
+    return transact(() => {
+      const link = findLink(hash)
+      if (link === null) throw new DomainError('not_found', 'not-found')
+      const { accountId, isAdmin } = link
+      orm.delete(accountLinks).where(eq(accountLinks.id, link.id)).run()
+      if (accountId === null)
+        return accountRows.insertAccount({ email: link.email ?? email, passwordHash, isAdmin })
+      accountRows.startAnew({ id: accountId, passwordHash, endsTwoFactor: link.endsTwoFactor })
+      const row = orm.select().from(accounts).where(eq(accounts.id, accountId)).get()
+      if (row === undefined) throw new DomainError('not_found', 'not-found')
+      return presentAccount(row)
+    })
+  }
+
+  /** Links of administrators that wait to be opened. */
+  function listLinks(): AccountLink[] {
+    const rows = orm
+      .select()
+      .from(accountLinks)
+      .where(and(ne(accountLinks.purpose, 'setup'), gt(accountLinks.expiresAt, now())))
+      .orderBy(asc(accountLinks.createdAt))
+      .all()
+    return damage.presentIntact(rows, presentLink)
+  }
+
+  function removeLink(id: number): Promise<void> {
+    const one = and(eq(accountLinks.id, id), ne(accountLinks.purpose, 'setup'))
+    return transact(() => void orm.delete(accountLinks).where(one).run())
+  }
+
+  return { addLink, findLink, hasAdmin, useLink, listLinks, removeLink }
+}
+
+type LinkRow = typeof accountLinks.$inferSelect
+
+/** Throws when the row was altered on disk. */
+function presentLink(row: LinkRow): AccountLink {
+  requireIntactRow(row, checksumOfLink(row), `account link ${row.id}`)
+  const { hash: _, checksum: __, ...link } = row
+  return link
+}
+
+function checksumOfLink(row: Omit<LinkRow, 'id' | 'checksum'>): number {
+  const { hash, purpose, accountId, email, isAdmin, endsTwoFactor, createdBy, createdAt, expiresAt } = row
+  return checksumOf([
+    hash,
+    purpose,
+    accountId,
+    email,
+    isAdmin,
+    endsTwoFactor,
+    createdBy,
+    createdAt,
+    expiresAt,
+  ])
+}

@@ -1,0 +1,60 @@
+// The rows of accounts: read only as they were written, changed only with their checksum.
+
+import { and, eq, type SQL } from 'drizzle-orm'
+import type { Account } from '../../../domain/account.ts'
+import type { Connection } from '../engine/database.ts'
+import { accounts } from '../engine/schema.ts'
+import { checksumOf, isIntact, requireIntactRow } from '../integrity/row-checksum.ts'
+
+export type AccountRow = typeof accounts.$inferSelect
+
+/** Without what signing in needs. Throws when the row was altered on disk. */
+export function presentAccount(row: AccountRow): Account {
+  requireIntactRow(row, checksumOfAccount(row), `account ${row.id} (${row.email})`)
+  const { id, email, isAdmin, disabledAt, createdAt, totpSecret } = row
+  return { id, email, isAdmin, hasTwoFactor: totpSecret !== null, disabledAt, createdAt }
+}
+
+/** Within a transaction. */
+export function insertRow(
+  { orm }: Pick<Connection, 'orm'>,
+  account: Omit<typeof accounts.$inferInsert, 'id' | 'checksum'>,
+): AccountRow {
+  const { id } = orm.insert(accounts).values(account).returning({ id: accounts.id }).get()
+  updateRow({ orm }, { id, set: {} })
+  return orm.select().from(accounts).where(eq(accounts.id, id)).all()[0] as AccountRow
+}
+
+export type AccountUpdate = {
+  id: number
+  set: Partial<Pick<AccountRow, 'passwordHash' | 'isAdmin' | 'disabledAt' | 'totpSecret' | 'totpStep'>>
+  /** Changes nothing unless the row is like this. */
+  when?: SQL | undefined
+}
+
+/** Within a transaction. False when there is no such row. One that was altered on disk stays known as such. */
+export function updateRow({ orm }: Pick<Connection, 'orm'>, { id, set, when }: AccountUpdate): boolean {
+  const row = orm
+    .select()
+    .from(accounts)
+    .where(and(eq(accounts.id, id), when))
+    .get()
+  if (row === undefined) return false
+  const checksum = isIntactAccount(row) ? checksumOfAccount({ ...row, ...set }) : row.checksum
+  orm
+    .update(accounts)
+    .set({ ...set, checksum })
+    .where(eq(accounts.id, id))
+    .run()
+  return true
+}
+
+/** Whether an account is as it was written. */
+export function isIntactAccount(row: AccountRow): boolean {
+  return isIntact(row, checksumOfAccount(row))
+}
+
+function checksumOfAccount(row: Omit<AccountRow, 'checksum'>): number {
+  const { id, email, passwordHash, isAdmin, disabledAt, createdAt, totpSecret, totpStep } = row
+  return checksumOf([id, email, passwordHash, isAdmin, disabledAt, createdAt, totpSecret, totpStep])
+}

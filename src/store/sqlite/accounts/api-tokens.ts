@@ -1,0 +1,134 @@
+// API tokens as they are kept: only their hashes. Each exported operation is one atomic step.
+
+import { and, asc, eq, isNull, sql } from 'drizzle-orm'
+import { type Account, type ApiToken, MAX_API_TOKENS } from '../../../domain/account.ts'
+import { DomainError } from '../../../domain/errors.ts'
+import { MINUTE, type Now } from '../../../domain/time.ts'
+import type { Connection } from '../engine/database.ts'
+import type { Transact } from '../engine/group-commit.ts'
+import { accounts, apiTokens } from '../engine/schema.ts'
+import type { Damage } from '../integrity/damage.ts'
+import { checksumOf, requireIntactRow } from '../integrity/row-checksum.ts'
+import { presentAccount } from './account-rows.ts'
+import { requireSession } from './sessions.ts'
+
+export type ApiTokenRows = ReturnType<typeof createApiTokens>
+
+export type ApiTokenToStore = {
+  accountId: number
+  name: string
+  prefix: string
+  hash: Buffer
+  /** The session that makes it, which must not have ended meanwhile; null for a command. */
+  session: number | null
+}
+
+/** An account and the token it came with. */
+export type Authenticated = { account: Account; tokenId: number; lastUsedAt: number | null }
+
+export function createApiTokens(options: {
+  connection: Connection
+  transact: Transact
+  now: Now
+  damage: Pick<Damage, 'presentIntact'>
+}) {
+  const { transact, now, damage } = options
+  const { orm } = options.connection
+  const byHash = orm
+    .select({ account: accounts, token: apiTokens })
+    .from(apiTokens)
+    .innerJoin(accounts, eq(accounts.id, apiTokens.accountId))
+    .where(and(eq(apiTokens.hash, sql.placeholder('hash')), isNull(accounts.disabledAt)))
+    .prepare()
+  const setLastUsed = orm
+    .update(apiTokens)
+    .set({ lastUsedAt: sql`${sql.placeholder('now')}` })
+    .where(eq(apiTokens.id, sql.placeholder('id')))
+    .prepare()
+
+  function addApiToken({ accountId, name, prefix, hash, session }: ApiTokenToStore): Promise<ApiToken> {
+    return transact(() => {
+      requireSession(options.connection, session)
+      const others = listNames(accountId)
+      if (others.length >= MAX_API_TOKENS) {
+        throw new DomainError('invalid', `An account has at most ${MAX_API_TOKENS} API tokens.`, {
+          problems: { name: [{ code: 'too_many_tokens', limit: MAX_API_TOKENS }] },
+        })
+      }
+      if (others.some((other) => other.name === name)) {
+        throw new DomainError('conflict', `This account has an API token named "${name}" already.`)
+      }
+      const token = { accountId, name, prefix, hash, createdAt: now(), lastUsedAt: null }
+      const row = { ...token, checksum: checksumOfToken(token) }
+      const { id } = orm.insert(apiTokens).values(row).returning({ id: apiTokens.id }).get()
+      return { id, name, prefix, createdAt: token.createdAt, lastUsedAt: null }
+    })
+  }
+
+  /** Also of those that are damaged: their names are taken, and they can be revoked. */
+  function listNames(accountId: number): Pick<ApiToken, 'id' | 'name' | 'prefix'>[] {
+    const { id, name, prefix } = apiTokens
+    return orm
+      .select({ id, name, prefix })
+      .from(apiTokens)
+      .where(eq(apiTokens.accountId, accountId))
+      .orderBy(asc(id))
+      .all()
+  }
+
+  /** Without those that are damaged: they are of no use to anybody. */
+  function listApiTokens(accountId: number): ApiToken[] {
+    const rows = orm
+      .select()
+      .from(apiTokens)
+      .where(eq(apiTokens.accountId, accountId))
+      .orderBy(asc(apiTokens.id))
+      .all()
+    return damage.presentIntact(rows, presentToken)
+  }
+
+  /** Disabled accounts are not found. */
+  function findByHash(hash: Uint8Array): Authenticated | null {
+    const row = byHash.get({ hash })
+    if (row === undefined) return null
+    const { id: tokenId, lastUsedAt } = intact(row.token)
+    return { tokenId, lastUsedAt, account: presentAccount(row.account) }
+  }
+
+  /** Written at most once a minute. */
+  async function noteUse({ tokenId, lastUsedAt }: Authenticated): Promise<void> {
+    const time = now()
+    if (lastUsedAt !== null && time - lastUsedAt < MINUTE) return
+    await transact(() => void setLastUsed.run({ now: time, id: tokenId }))
+  }
+
+  function removeApiToken(id: number): Promise<void> {
+    return transact(() => void orm.delete(apiTokens).where(eq(apiTokens.id, id)).run())
+  }
+
+  return { addApiToken, listNames, listApiTokens, findByHash, noteUse, removeApiToken }
+}
+
+type TokenRow = typeof apiTokens.$inferSelect
+
+/** Throws when the row was altered on disk. */
+function intact(row: TokenRow): TokenRow {
+  requireIntactRow(row, checksumOfToken(row), `API token ${row.id}`)
+  return row
+}
+
+function presentToken(row: TokenRow): ApiToken {
+  const { id, name, prefix, createdAt, lastUsedAt } = intact(row)
+  return { id, name, prefix, createdAt, lastUsedAt }
+}
+
+/** When it was last used may be wrong; whose it is may not. */
+function checksumOfToken({
+  accountId,
+  name,
+  prefix,
+  hash,
+  createdAt,
+}: Omit<TokenRow, 'id' | 'checksum'>): number {
+  return checksumOf([accountId, name, prefix, hash, createdAt])
+}

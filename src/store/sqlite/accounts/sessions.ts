@@ -1,0 +1,174 @@
+// Browsers that are signed in: only the hashes of their tokens. Each exported operation is one atomic step.
+
+import { and, desc, eq, gt, isNull, lte, ne, or, sql } from 'drizzle-orm'
+import {
+  type Account,
+  MAX_SESSIONS,
+  SESSION_IDLE,
+  SESSION_LIFETIME,
+  type Session,
+} from '../../../domain/account.ts'
+import type { Visit } from '../../../domain/audit.ts'
+import { DomainError } from '../../../domain/errors.ts'
+import { MINUTE, type Now } from '../../../domain/time.ts'
+import type { Connection } from '../engine/database.ts'
+import type { Transact } from '../engine/group-commit.ts'
+import { given } from '../engine/placeholders.ts'
+import { accounts, sessions } from '../engine/schema.ts'
+import type { Damage } from '../integrity/damage.ts'
+import { checksumOf, requireIntactRow } from '../integrity/row-checksum.ts'
+import { type AccountRow, presentAccount } from './account-rows.ts'
+
+export type SessionRows = ReturnType<typeof createSessions>
+
+export type SignedIn = { account: Account; session: Session }
+
+/** `tested` is the hash that the password was tested against: a password changed meanwhile does not sign in. */
+export type SessionToStore = { accountId: number; hash: Buffer; visit: Visit; tested: string }
+
+export function createSessions(options: {
+  connection: Connection
+  transact: Transact
+  now: Now
+  damage: Pick<Damage, 'presentIntact'>
+}) {
+  const { transact, now, damage } = options
+  const { orm } = options.connection
+  const byHash = orm
+    .select({ account: accounts, session: sessions })
+    .from(sessions)
+    .innerJoin(accounts, eq(accounts.id, sessions.accountId))
+    .where(and(eq(sessions.hash, sql.placeholder('hash')), isNull(accounts.disabledAt)))
+    .prepare()
+  const setLastSeen = orm
+    .update(sessions)
+    .set({ lastSeenAt: given('now') })
+    .where(eq(sessions.id, sql.placeholder('id')))
+    .prepare()
+
+  function addSession({ accountId, hash, visit, tested }: SessionToStore): Promise<void> {
+    return transact(() => {
+      removeEnded()
+      const account = orm.select().from(accounts).where(eq(accounts.id, accountId)).get()
+      if (account === undefined || account.disabledAt !== null || account.passwordHash !== tested) {
+        throw new DomainError('unauthenticated', 'This account is not active.')
+      }
+      const time = now()
+      const { ip, userAgent } = visit
+      const row = { accountId, hash, createdAt: time, lastSeenAt: time, ip, userAgent, confirmedAt: time }
+      orm
+        .insert(sessions)
+        .values({ ...row, checksum: checksumOfSession(row) })
+        .run()
+      const tooMany = listSessions(accountId).slice(MAX_SESSIONS)
+      for (const { id } of tooMany) orm.delete(sessions).where(eq(sessions.id, id)).run()
+    })
+  }
+
+  function removeEnded(): void {
+    const ended = or(
+      lte(sessions.lastSeenAt, now() - SESSION_IDLE),
+      lte(sessions.createdAt, now() - SESSION_LIFETIME),
+    )
+    orm.delete(sessions).where(ended).run()
+  }
+
+  /** Null for one that has ended, for a disabled account, and for what is damaged: pages work without a session. */
+  function findByHash(hash: Uint8Array): SignedIn | null {
+    const [found] = damage.presentIntact(byHash.all({ hash }), presentSignedIn)
+    if (found === undefined) return null
+    const { createdAt, lastSeenAt } = found.session
+    return now() >= Math.min(lastSeenAt + SESSION_IDLE, createdAt + SESSION_LIFETIME) ? null : found
+  }
+
+  /** Written at most once a minute. */
+  async function noteUse({ id, lastSeenAt }: Session): Promise<void> {
+    const time = now()
+    if (time - lastSeenAt < MINUTE) return
+    await transact(() => void setLastSeen.run({ now: time, id }))
+  }
+
+  /**
+   * Notes that the password was given in this session. False when session or password is another by now: `tested` is the
+   * hash that the password was tested against.
+   */
+  function confirmSession({ id, tested }: { id: number; tested: string }): Promise<boolean> {
+    return transact(() => {
+      const found = orm
+        .select({ account: accounts, session: sessions })
+        .from(sessions)
+        .innerJoin(accounts, eq(accounts.id, sessions.accountId))
+        .where(eq(sessions.id, id))
+        .get()
+      if (found === undefined || found.account.passwordHash !== tested) return false
+      presentSignedIn(found)
+      const session = { ...found.session, confirmedAt: now() }
+      const { confirmedAt } = session
+      const set = { confirmedAt, checksum: checksumOfSession(session) }
+      orm.update(sessions).set(set).where(eq(sessions.id, id)).run()
+      return true
+    })
+  }
+
+  /** The one seen last comes first. */
+  function listSessions(accountId: number): Session[] {
+    const { id, createdAt, lastSeenAt, ip, userAgent, confirmedAt } = sessions
+    return orm
+      .select({ id, createdAt, lastSeenAt, ip, userAgent, confirmedAt })
+      .from(sessions)
+      .where(
+        and(
+          eq(sessions.accountId, accountId),
+          gt(lastSeenAt, now() - SESSION_IDLE),
+          gt(createdAt, now() - SESSION_LIFETIME),
+        ),
+      )
+      .orderBy(desc(lastSeenAt), desc(id))
+      .all()
+  }
+
+  function removeSession({ accountId, id }: { accountId: number; id: number }): Promise<void> {
+    const one = and(eq(sessions.accountId, accountId), eq(sessions.id, id))
+    return transact(() => void orm.delete(sessions).where(one).run())
+  }
+
+  function removeOtherSessions({ accountId, id }: { accountId: number; id: number }): Promise<void> {
+    const others = and(eq(sessions.accountId, accountId), ne(sessions.id, id))
+    return transact(() => void orm.delete(sessions).where(others).run())
+  }
+
+  return {
+    addSession,
+    findByHash,
+    noteUse,
+    confirmSession,
+    listSessions,
+    removeSession,
+    removeOtherSessions,
+  }
+}
+
+/**
+ * Within a transaction: what a session does must not be done after the password was changed, which ends it. Throws
+ * `unauthenticated`; null is nobody's session.
+ */
+export function requireSession({ orm }: Pick<Connection, 'orm'>, id: number | null): void {
+  if (id === null) return
+  const found = orm.select({ id: sessions.id }).from(sessions).where(eq(sessions.id, id)).get()
+  if (found === undefined) throw new DomainError('unauthenticated', 'This session has ended.')
+}
+
+type SessionRow = typeof sessions.$inferSelect
+
+/** Throws when one of them was altered on disk. */
+function presentSignedIn({ account, session }: { account: AccountRow; session: SessionRow }): SignedIn {
+  requireIntactRow(session, checksumOfSession(session), `session ${session.id}`)
+  return { account: presentAccount(account), session }
+}
+
+/** When it was last seen may be wrong; whose it is may not. */
+function checksumOfSession(row: Omit<SessionRow, 'id' | 'lastSeenAt' | 'checksum'>): number {
+  const { accountId, hash, createdAt, ip, userAgent, confirmedAt } = row
+  // Last, so that a 0 leaves the checksums of sessions from before this column as they are.
+  return checksumOf([accountId, hash, createdAt, ip, userAgent, confirmedAt])
+}

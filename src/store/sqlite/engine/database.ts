@@ -1,0 +1,116 @@
+// One SQLite connection with the settings that the promises of Oncebox rest on.
+
+import { Database, type Statement } from 'bun:sqlite'
+import { existsSync, statSync } from 'node:fs'
+import { type BunSQLiteDatabase, drizzle } from 'drizzle-orm/bun-sqlite'
+import { DomainError } from '../../../domain/errors.ts'
+
+export type Connection = {
+  database: Database
+  orm: BunSQLiteDatabase
+  /** Finalizes every statement and closes, so that no write-ahead log stays behind. */
+  close(): void
+}
+
+export type ConnectionOptions = {
+  create: boolean
+  /** Milliseconds to wait for another process's lock: 0 in the server, where a wait would freeze everybody. */
+  busyTimeout: number
+}
+
+const CACHE_KIB = 32 * 1024
+const WAL_PAGES = 2000
+/** Whatever SQLite says while a database is opened is about its file: damaged, forbidden, locked, on a full disk. */
+const UNUSABLE = /^SQLITE_/
+const RESTORE = 'Restore the folder from a backup.'
+/** A database has at least one page, and no page is smaller. */
+const MIN_BYTES = 512
+
+/** Throws DomainError naming the file when it is no database or cannot be had. */
+export function openConnection(path: string, options: ConnectionOptions): Connection {
+  try {
+    refuseRemnant(path)
+    return open(path, options)
+  } catch (cause) {
+    throw explainFailure(path, cause)
+  }
+}
+
+/** SQLite takes what is left of a file that was cut off at its beginning for a new one. An empty one may be new. */
+function refuseRemnant(path: string): void {
+  const size = existsSync(path) ? statSync(path).size : 0
+  if (size > 0 && size < MIN_BYTES)
+    throw new DomainError(
+      'conflict',
+      `The database ${path} is damaged: only ${size} bytes of it are left. ${RESTORE}`,
+    )
+}
+
+/** What SQLite says of a file that is not as it should be, as a matter for the operator. */
+export function explainFailure(path: string, cause: unknown): unknown {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+  if (!(cause instanceof Error) || !UNUSABLE.test(code)) return cause
+  const [, remedy = ''] = REMEDIES.find(([codes]) => codes.test(code)) ?? []
+  return new DomainError('conflict', `Cannot use the database ${path}: ${cause.message}. ${remedy}`.trimEnd())
+}
+
+const REMEDIES: [RegExp, string][] = [
+  [/CORRUPT|NOTADB|ERROR/, RESTORE],
+  [/CANTOPEN|READONLY|PERM|AUTH/, 'See that this user may read and write it and its folder.'],
+  [/BUSY|LOCKED/, 'Another process works on it: try again in a moment.'],
+  [/FULL/, 'Make room on its disk.'],
+  [/IOERR/, 'Its disk fails: see the log of the system.'],
+]
+
+function open(path: string, { create, busyTimeout }: ConnectionOptions): Connection {
+  const database = new Database(path, { readwrite: true, create, strict: true })
+  const finalizeAll = trackStatements(database)
+  try {
+    database.run(`PRAGMA busy_timeout = ${busyTimeout}`)
+    for (const pragma of pragmas()) database.run(`PRAGMA ${pragma}`)
+  } catch (cause) {
+    database.close()
+    throw cause
+  }
+  const close = () => {
+    finalizeAll()
+    // What nobody holds any more is finalized by being collected.
+    Bun.gc(true)
+    database.close(true)
+  }
+  return { database, orm: drizzle({ client: database }), close }
+}
+
+function pragmas(): string[] {
+  return [
+    'journal_mode = WAL',
+    'synchronous = FULL',
+    ...(process.platform === 'darwin' ? ['fullfsync = ON', 'checkpoint_fullfsync = ON'] : []),
+    'foreign_keys = ON',
+    'secure_delete = ON',
+    'trusted_schema = OFF',
+    'temp_store = MEMORY',
+    `cache_size = -${CACHE_KIB}`,
+    `wal_autocheckpoint = ${WAL_PAGES}`,
+  ]
+}
+
+/**
+ * drizzle keeps its prepared statements to itself; a live one would keep the log file from being removed. Held weakly,
+ * because a query that is built for one call prepares a statement that nobody needs after it.
+ */
+function trackStatements(database: Database): () => void {
+  const statements = new Set<WeakRef<Statement>>()
+  const collected = new FinalizationRegistry<WeakRef<Statement>>((reference) => statements.delete(reference))
+  const prepare = database.prepare.bind(database)
+  database.prepare = ((...parameters: Parameters<typeof prepare>) => {
+    const statement = prepare(...parameters)
+    const reference = new WeakRef(statement as Statement)
+    statements.add(reference)
+    collected.register(statement, reference)
+    return statement
+  }) as typeof prepare
+  return () => {
+    for (const reference of statements) reference.deref()?.finalize()
+  }
+}

@@ -1,0 +1,108 @@
+// What the database knows of its instance: which keys it was written with, and how late it was.
+
+import { eq, sql } from 'drizzle-orm'
+import { fingerprint, type Keyring } from '../../../crypto/keyring.ts'
+import { DomainError } from '../../../domain/errors.ts'
+import { DAY, formatTime, MINUTE, type Now } from '../../../domain/time.ts'
+import { checksumOf, isIntact } from '../integrity/row-checksum.ts'
+import type { Connection } from './database.ts'
+import { given } from './placeholders.ts'
+import { accounts, instance, instanceKeys, pushes } from './schema.ts'
+
+/** Checking takes about five milliseconds for each MiB. */
+const MAX_CHECKED_BYTES = 64 * 1024 * 1024
+
+/** Throws when the database is damaged in its structure. A large one is not checked: starting must not take minutes. */
+export function requireIntact({ database }: Connection): void {
+  const pages = database.query<{ page_count: number }, []>('PRAGMA page_count').get()?.page_count ?? 0
+  const pageBytes = database.query<{ page_size: number }, []>('PRAGMA page_size').get()?.page_size ?? 0
+  if (pages * pageBytes > MAX_CHECKED_BYTES) return
+  const found = database.query<{ integrity_check: string }, []>('PRAGMA integrity_check(1)').get()
+  if (found === null || found.integrity_check === 'ok') return
+  const remedy = 'Restore it from a backup; nothing of it was changed.'
+  const damage = found.integrity_check.replaceAll('\n', ' ')
+  throw new DomainError('conflict', `The database ${database.filename} is damaged (${damage}). ${remedy}`)
+}
+
+/** Throws unless the key file holds the keys this database was written with. Remembers a new sealing key. */
+export function verifyKeys({ orm }: Connection, keyring: Keyring): void {
+  const known = orm.select().from(instanceKeys).all()
+  for (const { number, verifier } of known) {
+    const key = keyring.keys.find((candidate) => candidate.number === number)
+    if (key === undefined) forgetKey({ orm }, number)
+    else if (!Buffer.from(verifier).equals(key.verifier)) throw wrongKey(number, verifier, key.verifier)
+  }
+  const fresh = keyring.keys.filter((key) => !known.some(({ number }) => number === key.number))
+  for (const { number, verifier } of fresh) {
+    orm
+      .insert(instanceKeys)
+      .values({ number, verifier: Buffer.from(verifier) })
+      .run()
+  }
+}
+
+/** A key may leave the file when no push names it any more. */
+function forgetKey({ orm }: Pick<Connection, 'orm'>, number: number): void {
+  const named =
+    orm.select({ id: pushes.id }).from(pushes).where(eq(pushes.keyNumber, number)).limit(1).get() ??
+    orm.select({ id: accounts.id }).from(accounts).where(sealedUnder(number)).limit(1).get()
+  if (named !== undefined) {
+    throw new DomainError(
+      'conflict',
+      `Key ${number} is missing from the key file, and pushes or second factors still need it. Put it back.`,
+    )
+  }
+  orm.delete(instanceKeys).where(eq(instanceKeys.number, number)).run()
+}
+
+/** A sealed value names its key in its second byte. */
+function sealedUnder(number: number) {
+  return sql`hex(substr(${accounts.totpSecret}, 2, 1)) = ${number.toString(16).toUpperCase().padStart(2, '0')}`
+}
+
+function wrongKey(number: number, expected: Uint8Array, found: Uint8Array): DomainError {
+  const message =
+    `The key file does not belong to this database: its key ${number} has the fingerprint ${fingerprint(found)}, ` +
+    `the database was written with ${fingerprint(expected)}. Name the right file with --key-file.`
+  return new DomainError('conflict', message)
+}
+
+/** The latest time that is known to have passed. Throws when the system's clock is more than a day behind it. */
+export function readClockMark(
+  { orm }: Connection,
+  { now, accept }: { now: number; accept: boolean },
+): number {
+  const { clockMark: mark, checksum } = orm.select().from(instance).get() ?? { clockMark: 0, checksum: null }
+  if (accept) return Math.min(mark, now)
+  if (!isIntact({ checksum }, checksumOf([mark]))) {
+    throw new DomainError(
+      'conflict',
+      'The database is damaged: the time at which it was last in use is not as it was written. ' +
+        'Restore it from a backup, or see that the clock of this machine is right and accept its time with --accept-clock.',
+    )
+  }
+  if (mark - now <= DAY) return mark
+  const message =
+    `The clock of this machine says ${formatTime(now)}, but this data folder was in use at ${formatTime(mark)}. ` +
+    'Set the clock right, or accept its time with --accept-clock.'
+  throw new DomainError('conflict', message)
+}
+
+/** `mark` is run within every transaction and writes the time down at most once a minute; `undo` once that is rolled back. */
+export function createClockMarker({ orm }: Connection, now: Now): { mark(): void; undo(): void } {
+  const write = orm
+    .update(instance)
+    .set({ clockMark: given('now'), checksum: given('checksum') })
+    .prepare()
+  let written = Number.NEGATIVE_INFINITY
+  function mark(): void {
+    const time = now()
+    if (time - written < MINUTE) return
+    write.run({ now: time, checksum: checksumOf([time]) })
+    written = time
+  }
+  const undo = () => {
+    written = Number.NEGATIVE_INFINITY
+  }
+  return { mark, undo }
+}

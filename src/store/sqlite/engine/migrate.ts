@@ -1,0 +1,88 @@
+// Brings a database to this version's schema, by `PRAGMA user_version`; all pending steps in one transaction.
+
+import type { Database } from 'bun:sqlite'
+import { getTableConfig } from 'drizzle-orm/sqlite-core'
+import { DomainError } from '../../../domain/errors.ts'
+import initial from './migrations/0001-initial.sql' with { type: 'text' }
+import keySlots from './migrations/0002-key-slots.sql' with { type: 'text' }
+import signingIn from './migrations/0003-signing-in.sql' with { type: 'text' }
+import rowChecksums from './migrations/0004-row-checksums.sql' with { type: 'text' }
+import accountIds from './migrations/0005-account-ids.sql' with { type: 'text' }
+import grantedFiles from './migrations/0006-granted-files.sql' with { type: 'text' }
+import idempotencyKeys from './migrations/0007-idempotency-keys.sql' with { type: 'text' }
+import passphraseBudget from './migrations/0008-passphrase-budget.sql' with { type: 'text' }
+import sessionConfirmations from './migrations/0009-session-confirmations.sql' with { type: 'text' }
+import addressShares from './migrations/0010-address-shares.sql' with { type: 'text' }
+import auditBounds from './migrations/0011-audit-bounds.sql' with { type: 'text' }
+import * as schema from './schema.ts'
+
+export const MIGRATIONS: readonly string[] = [
+  initial,
+  keySlots,
+  signingIn,
+  rowChecksums,
+  accountIds,
+  grantedFiles,
+  idempotencyKeys,
+  passphraseBudget,
+  sessionConfirmations,
+  addressShares,
+  auditBounds,
+]
+
+export function schemaVersion(database: Database): number {
+  const row = database.query<{ user_version: number }, []>('PRAGMA user_version').get()
+  return row?.user_version ?? 0
+}
+
+/** Runs what is pending and checks the result; a failure leaves the database as it was. Refuses a newer one. */
+export function migrate(database: Database, migrations: readonly string[] = MIGRATIONS): void {
+  refuseNewer(database, migrations)
+  if (schemaVersion(database) === migrations.length) return
+  // Dropping a table that others refer to would delete their rows. Does nothing within a transaction.
+  database.run('PRAGMA foreign_keys = OFF')
+  try {
+    database.transaction(() => runPending(database, migrations)).immediate()
+  } finally {
+    database.run('PRAGMA foreign_keys = ON')
+  }
+}
+
+/** Within a transaction. */
+function runPending(database: Database, migrations: readonly string[]): void {
+  for (const migration of migrations.slice(schemaVersion(database))) database.run(migration)
+  const violations = database.query('PRAGMA foreign_key_check').all()
+  if (violations.length > 0) throw new Error(`the migration would break ${violations.length} references`)
+  database.run(`PRAGMA user_version = ${migrations.length}`)
+}
+
+/** For commands beside the server, which never migrate: throws unless the schema is exactly this version's. */
+export function requireCurrentSchema(database: Database): void {
+  refuseNewer(database, MIGRATIONS)
+  if (schemaVersion(database) < MIGRATIONS.length) {
+    const message = `${database.filename} was written by an older Oncebox. Start "oncebox serve" once to bring it up to date.`
+    throw new DomainError('conflict', message)
+  }
+  requireOwnTables(database)
+}
+
+/** Throws when tables or their columns have other names than those that were made: SQLite takes any. */
+export function requireOwnTables(database: Database): void {
+  const columns = database.prepare<{ name: string }, [string]>('SELECT name FROM pragma_table_info(?)')
+  for (const table of Object.values(schema).map(getTableConfig)) {
+    const found = columns.all(table.name).map(({ name }) => name)
+    if (table.columns.every(({ name }) => found.includes(name))) continue
+    const message = `The database ${database.filename} is damaged (its table ${table.name} has other columns).`
+    throw new DomainError('conflict', `${message} Restore the folder from a backup.`)
+  }
+}
+
+function refuseNewer(database: Database, migrations: readonly string[]): void {
+  const version = schemaVersion(database)
+  if (version <= migrations.length) return
+  const known = `its schema is version ${version}, this Oncebox knows ${migrations.length}`
+  throw new DomainError(
+    'conflict',
+    `${database.filename} was written by a newer Oncebox (${known}). Run that one.`,
+  )
+}

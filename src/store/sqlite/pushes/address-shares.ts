@@ -1,0 +1,104 @@
+// What each address holds in live pushes without an account: rows that go with their push, and their sums.
+
+import { DomainError, type ErrorDetails } from '../../../domain/errors.ts'
+import {
+  exceededLimit,
+  findRoom,
+  type Share,
+  type ShareLimits,
+  type TakenShare,
+} from '../../../domain/shares.ts'
+import { formatTime, SECOND } from '../../../domain/time.ts'
+import type { Connection } from '../engine/database.ts'
+import { prepareInsert } from '../engine/prepared.ts'
+import { liveShares } from '../engine/schema.ts'
+
+/** Looked at to tell when there is room again. */
+const MAX_SOONEST = 1_000
+
+export type ShareToTake = {
+  /** Keyed hashes of the creator's address, one for each instance key; the first is that of the sealing key. */
+  addresses: readonly [Uint8Array, ...Uint8Array[]]
+  bytes: number
+  limits: ShareLimits
+}
+
+export type AddressShares = ReturnType<typeof createAddressShares>
+
+/** Statements within a transaction. */
+export function createAddressShares({ database }: Connection) {
+  const insert = prepareInsert(database, liveShares)
+  const sums = database.prepare<Share, { address: Uint8Array }>(
+    'SELECT pushes, bytes FROM address_shares WHERE address = $address',
+  )
+  const soonest = database.prepare<TakenShare, { address: Uint8Array }>(
+    `SELECT bytes, expires_at AS expiresAt FROM live_shares WHERE address = $address
+     ORDER BY expires_at LIMIT ${MAX_SOONEST}`,
+  )
+
+  /** Throws `too_many`, naming the limit and its flag, when the address has no room for one more push. */
+  function requireRoom(share: ShareToTake, now: number): void {
+    const { addresses, bytes, limits } = share
+    const taken = { pushes: 0, bytes: 0 }
+    for (const address of addresses) {
+      const sum = sums.get({ address })
+      taken.pushes += sum?.pushes ?? 0
+      taken.bytes += sum?.bytes ?? 0
+    }
+    if (exceededLimit(taken, bytes, limits) !== null) requireLapsed(share, { taken, now })
+  }
+
+  /** What has run out of time is counted until somebody writes it down as expired: here it gives its room already. */
+  function requireLapsed(
+    { addresses, bytes, limits }: ShareToTake,
+    { taken, now }: { taken: Share; now: number },
+  ): void {
+    const live = addresses
+      .flatMap((address) => soonest.all({ address }))
+      .sort((one, other) => one.expiresAt - other.expiresAt)
+    const lapsed = live.filter(({ expiresAt }) => expiresAt <= now)
+    const left = {
+      pushes: taken.pushes - lapsed.length,
+      bytes: lapsed.reduce((sum, { bytes: freed }) => sum - freed, taken.bytes),
+    }
+    const limit = exceededLimit(left, bytes, limits)
+    if (limit === null) return
+    const roomAt = findRoom(taken, bytes, { live, limits })
+    throw noRoom({ limit, most: limits[limit], roomAt }, now)
+  }
+
+  /** Counts a new push. */
+  function take({ addresses, bytes }: ShareToTake, push: { id: number; expiresAt: number }): void {
+    insert({ pushId: push.id, address: addresses[0], bytes, expiresAt: push.expiresAt })
+  }
+
+  return { requireRoom, take }
+}
+
+/** The sums follow their rows by triggers. At start they are made right, should the disk have altered one. */
+export function mendAddressShares({ database }: Connection): void {
+  const wrong = database.query<{ n: number }, []>(COUNT_WRONG).get()?.n ?? 0
+  if (wrong === 0) return
+  database.transaction(() => {
+    database.run('DELETE FROM address_shares')
+    database.run(`INSERT INTO address_shares (address, pushes, bytes) ${SUMS}`)
+  })()
+}
+
+const SUMS = 'SELECT address, count(*) AS pushes, sum(bytes) AS bytes FROM live_shares GROUP BY address'
+const KEPT = 'SELECT address, pushes, bytes FROM address_shares'
+const COUNT_WRONG = `
+  SELECT (SELECT count(*) FROM (${SUMS} EXCEPT ${KEPT})) + (SELECT count(*) FROM (${KEPT} EXCEPT ${SUMS})) AS n`
+
+function noRoom(room: NonNullable<ErrorDetails['room']>, now: number): DomainError {
+  const { limit, most, roomAt } = room
+  const what =
+    limit === 'pushes'
+      ? `has ${most} live pushes already, the most without an account (--max-live-pushes-per-address)`
+      : `may have live pushes of ${most} bytes in all without an account (--max-live-bytes-per-address)`
+  const when =
+    roomAt === null ? 'this one alone has more' : `there is room again at ${formatTime(roomAt)} at the latest`
+  const seconds = Math.ceil(((roomAt ?? Number.POSITIVE_INFINITY) - now) / SECOND)
+  const retryAfter = Math.min(60, Math.max(1, seconds))
+  return new DomainError('too_many', `Your address ${what}: ${when}.`, { retryAfter, room })
+}

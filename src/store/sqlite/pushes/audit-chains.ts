@@ -1,0 +1,119 @@
+// Chains of audit entries: each entry names the one before it, and whoever holds the chain its last.
+//
+// Entries are appended to one table in the order of time, so that the visits of a batch share a page or two. A table
+// ordered by push, or an index on it, would have every visit rewrite a page of its own. Only every hundredth entry of a
+// push is in an index: a way into long chains.
+
+import { max } from 'drizzle-orm'
+import type { AuditKind, Visit } from '../../../domain/audit.ts'
+import { DamageError } from '../../../domain/errors.ts'
+import type { Connection } from '../engine/database.ts'
+import { prepareInsert } from '../engine/prepared.ts'
+import { auditEntries } from '../engine/schema.ts'
+import { checksumOf, requireIntactRow } from '../integrity/row-checksum.ts'
+
+export type EntryRow = typeof auditEntries.$inferSelect
+
+/** `length` counts all entries that were ever appended: of a chain that was cut the first are gone. */
+export type Chain = { pushId: number; last: number | null; length: number; hasMarks: boolean }
+
+/** Entries by their number within the chain: from the first one up to, not including, the second. */
+export type Span = { from: number; to: number }
+
+export type NewEntry = { kind: AuditKind; at: number; visit: Visit }
+
+const MARK_EVERY = 100
+
+export type AuditChains = ReturnType<typeof createAuditChains>
+
+export function createAuditChains({ orm, database }: Connection) {
+  const insert = prepareInsert(database, auditEntries)
+  type Walk = { pushId: number; last: number; from: number }
+  const span = database.prepare<EntryRow, Walk & { to: number }>(SPAN)
+  const previous = database.prepare<{ previous: number | null }, Walk>(PREVIOUS)
+  const removeBack = database.prepare<unknown, Walk>(REMOVE_BACK)
+  const removeBefore = database.prepare<unknown, Walk & { before: number }>(REMOVE_BEFORE)
+  const mark = database.prepare<{ id: number }, { pushId: number; n: number }>(MARK)
+  let lastId =
+    orm
+      .select({ id: max(auditEntries.id) })
+      .from(auditEntries)
+      .get()?.id ?? 0
+
+  /** Returns the id of the new last entry. Only the serving process appends, so it can count for itself. */
+  function append({ pushId, last, length }: Chain, { kind, at, visit }: NewEntry): number {
+    lastId += 1
+    const entry = { id: lastId, pushId, n: length, previous: last, kind, at, ...visit }
+    insert({ ...entry, checksum: checksumOfEntry(entry) })
+    return lastId
+  }
+
+  /** In their order. Throws when one of them is missing or was altered on disk. */
+  function read(chain: Chain, { from, to }: Span): EntryRow[] {
+    const { pushId, last } = chain
+    if (last === null || from >= to) return []
+    const rows = span.all({ pushId, last: findStart(chain, to) ?? last, from, to })
+    if (rows.length !== to - from) throw new DamageError(`the audit log of push ${pushId}`)
+    for (const row of rows) requireIntactEntry(row)
+    return rows
+  }
+
+  /** An entry from which the way back to `to` is shorter than from the last one. */
+  function findStart({ pushId, length, hasMarks }: Chain, to: number): number | undefined {
+    return hasMarks && length - to > MARK_EVERY ? mark.get({ pushId, n: to - 1 })?.id : undefined
+  }
+
+  /** Deletes the oldest entries, those before this number. */
+  function cut({ pushId, last }: Chain, before: number): void {
+    if (last !== null) removeBefore.run({ pushId, last, from: 0, before })
+  }
+
+  /** Deletes the newest entries, back to this number; returns how many there were, and the entry before them. */
+  function removeFrom({ pushId, last }: Chain, from: number): { removed: number; last: number | null } {
+    if (last === null) return { removed: 0, last: null }
+    const before = previous.get({ pushId, last, from })?.previous ?? null
+    return { removed: removeBack.run({ pushId, last, from }).changes, last: before }
+  }
+
+  return { append, read, cut, removeFrom }
+}
+
+/** Throws when an entry was altered on disk. */
+export function requireIntactEntry(row: EntryRow): void {
+  requireIntactRow(row, checksumOfEntry(row), `entry ${row.id} of the audit log`)
+}
+
+function checksumOfEntry(entry: Omit<EntryRow, 'checksum'>): number {
+  const { id, pushId, n, previous, kind, at, ip, userAgent, referrer } = entry
+  return checksumOf([id, pushId, n, previous, kind, at, ip, userAgent, referrer])
+}
+
+// None of these leaves the push, whatever a damaged entry names as the one before it.
+const WALK = `
+  WITH RECURSIVE chain(id, previous, n) AS (
+    SELECT id, previous, n FROM audit_entries WHERE id = $last AND push_id = $pushId
+    UNION ALL
+    SELECT entry.id, entry.previous, entry.n FROM chain JOIN audit_entries AS entry ON entry.id = chain.previous
+    WHERE chain.n > $from AND entry.push_id = $pushId AND entry.n < chain.n
+  )`
+
+const SPAN = `
+  WITH RECURSIVE chain AS (
+    SELECT * FROM audit_entries WHERE id = $last AND push_id = $pushId
+    UNION ALL
+    SELECT entry.* FROM chain JOIN audit_entries AS entry ON entry.id = chain.previous
+    WHERE chain.n > $from AND entry.push_id = $pushId AND entry.n < chain.n
+  )
+  SELECT id, push_id AS pushId, n, previous, kind, at, ip, user_agent AS userAgent, referrer, checksum
+  FROM chain WHERE n >= $from AND n < $to ORDER BY n`
+
+const PREVIOUS = `${WALK} SELECT previous FROM chain WHERE n = $from`
+const REMOVE_BACK = `${WALK} DELETE FROM audit_entries WHERE id IN (SELECT id FROM chain WHERE n >= $from)`
+const REMOVE_BEFORE = `${WALK} DELETE FROM audit_entries WHERE id IN (SELECT id FROM chain WHERE n < $before)`
+
+// The conditions of the index, word for word: otherwise SQLite would not use it.
+const MARK = `
+  SELECT id FROM audit_entries
+  WHERE push_id = $pushId AND n >= $n
+    AND n > 0 AND n % ${MARK_EVERY} = 0 AND kind NOT IN ('failed_view', 'failed_passphrase', 'owner_view')
+  ORDER BY n LIMIT 1`

@@ -1,0 +1,171 @@
+// The audit log of each push. What always fits is one chain of entries, the first failures included; of later failures
+// and of owners' own looks the latest are kept, in a chain each.
+
+import {
+  type AuditEntry,
+  boundOf,
+  countListed,
+  FIRST_FAILURES,
+  LATEST_FAILURES,
+  LATEST_OWNER_VIEWS,
+  PAGE_SIZE,
+} from '../../../domain/audit.ts'
+import type { Connection } from '../engine/database.ts'
+import {
+  type AuditChains,
+  type Chain,
+  createAuditChains,
+  type EntryRow,
+  type NewEntry,
+} from './audit-chains.ts'
+
+/** Where a push's chains end and how long they have become. 0 is no entry, as rows from before these chains have it. */
+export type Log = {
+  lastEntry: number | null
+  auditEntries: number
+  failures: number
+  lastFailure: number
+  ownerViews: number
+  lastOwnerView: number
+}
+
+type LogOfPush = Log & { id: number }
+
+export const EMPTY_LOG: Log = {
+  lastEntry: null,
+  auditEntries: 0,
+  failures: 0,
+  lastFailure: 0,
+  ownerViews: 0,
+  lastOwnerView: 0,
+}
+
+/** Entries beyond those that are kept, until they are deleted together: one walk along the chain for so many entries. */
+const SLACK = 250
+/** Entries that are read for one piece of a whole log. */
+const PIECE = 1_000
+
+export type AuditRows = ReturnType<typeof createAuditRows>
+
+export function createAuditRows(connection: Connection) {
+  const chains = createAuditChains(connection)
+
+  /** Adds an entry; returns the log as it is then. */
+  function append(log: LogOfPush, entry: NewEntry): Log {
+    const bound = boundOf(entry.kind)
+    if (bound === 'owner_views') {
+      const lastOwnerView = appendLatest(ownLooksOf(log), entry, LATEST_OWNER_VIEWS)
+      return { ...logOf(log), ownerViews: log.ownerViews + 1, lastOwnerView }
+    }
+    const failures = bound === 'failures' ? log.failures + 1 : log.failures
+    if (failures > log.failures && failures > FIRST_FAILURES)
+      return {
+        ...logOf(log),
+        failures,
+        lastFailure: appendLatest(lateFailuresOf(log), entry, LATEST_FAILURES),
+      }
+    const lastEntry = chains.append(mainOf(log), entry)
+    return { ...logOf(log), failures, lastEntry, auditEntries: log.auditEntries + 1 }
+  }
+
+  function appendLatest(chain: Chain, entry: NewEntry, keep: number): number {
+    const last = chains.append(chain, entry)
+    const length = chain.length + 1
+    if (keptOf(length, keep) === keep && length > keep) chains.cut({ ...chain, last }, length - keep)
+    return last
+  }
+
+  /** Oldest first; `pageNumber` counts from 1. Throws when an entry is missing or was altered on disk. */
+  function listPage(log: LogOfPush, pageNumber: number): AuditEntry[] {
+    const from = (pageNumber - 1) * PAGE_SIZE
+    const to = Math.min(from + PAGE_SIZE, countListed(log))
+    if (from >= to) return []
+    const latest = readLatest(log)
+    // So many of the main chain stand before the page whatever the latest ones are; none of these is read.
+    const skipped = Math.max(0, from - latest.length)
+    const main = chains.read(mainOf(log), { from: skipped, to: Math.min(to, log.auditEntries) })
+    return merge(main, latest)
+      .slice(from - skipped, to - skipped)
+      .map(presentEntry)
+  }
+
+  /** The whole log, oldest first, a piece at a time: it may be long. */
+  function* readAll(log: LogOfPush): Generator<AuditEntry[]> {
+    let latest = readLatest(log)
+    for (let from = 0; from < log.auditEntries; from += PIECE) {
+      const main = chains.read(mainOf(log), { from, to: Math.min(from + PIECE, log.auditEntries) })
+      const until = main.at(-1)?.id ?? 0
+      yield merge(
+        main,
+        latest.filter(({ id }) => id < until),
+      ).map(presentEntry)
+      latest = latest.filter(({ id }) => id > until)
+    }
+    if (latest.length > 0) yield latest.map(presentEntry)
+  }
+
+  function readLatest(log: LogOfPush): EntryRow[] {
+    const failures = latestOf(chains, lateFailuresOf(log), LATEST_FAILURES)
+    return merge(failures, latestOf(chains, ownLooksOf(log), LATEST_OWNER_VIEWS))
+  }
+
+  /**
+   * Deletes the log, at most so many entries of its main chain: returns what is left, or null. `broken`: the chains do
+   * not lead to all entries, because the disk altered one.
+   */
+  function shorten(log: LogOfPush, most: number): Log | null | 'broken' {
+    const from = Math.max(0, log.auditEntries - most)
+    const { removed, last } = chains.removeFrom(mainOf(log), from)
+    const isWhole =
+      removed === log.auditEntries - from &&
+      removeLatest(lateFailuresOf(log), LATEST_FAILURES) &&
+      removeLatest(ownLooksOf(log), LATEST_OWNER_VIEWS)
+    if (!isWhole) return 'broken'
+    return from === 0 ? null : { ...EMPTY_LOG, lastEntry: last, auditEntries: from }
+  }
+
+  function removeLatest(chain: Chain, keep: number): boolean {
+    return chains.removeFrom(chain, 0).removed === keptOf(chain.length, keep)
+  }
+
+  return { append, listPage, readAll, shorten }
+}
+
+/** Rows of a chain that became so long, of which only the latest are kept. */
+function keptOf(length: number, keep: number): number {
+  return length < keep + SLACK ? length : keep + ((length - keep) % SLACK)
+}
+
+function latestOf(chains: AuditChains, chain: Chain, keep: number): EntryRow[] {
+  return chains.read(chain, { from: Math.max(0, chain.length - keep), to: chain.length })
+}
+
+function mainOf({ id: pushId, lastEntry: last, auditEntries: length }: LogOfPush): Chain {
+  return { pushId, last, length, hasMarks: true }
+}
+
+function lateFailuresOf({ id: pushId, lastFailure, failures }: LogOfPush): Chain {
+  return {
+    pushId,
+    last: lastFailure || null,
+    length: Math.max(0, failures - FIRST_FAILURES),
+    hasMarks: false,
+  }
+}
+
+function ownLooksOf({ id: pushId, lastOwnerView, ownerViews: length }: LogOfPush): Chain {
+  return { pushId, last: lastOwnerView || null, length, hasMarks: false }
+}
+
+function logOf({ lastEntry, auditEntries, failures, lastFailure, ownerViews, lastOwnerView }: Log): Log {
+  return { lastEntry, auditEntries, failures, lastFailure, ownerViews, lastOwnerView }
+}
+
+/** Ids are given in the order of time. */
+function merge(some: EntryRow[], others: EntryRow[]): EntryRow[] {
+  return others.length === 0 ? some : [...some, ...others].sort((a, b) => a.id - b.id)
+}
+
+function presentEntry({ kind, at, ip, userAgent, referrer }: EntryRow): AuditEntry {
+  return { kind, at, ip, userAgent, referrer }
+}

@@ -1,0 +1,111 @@
+// Which files a push has, and which are due to be removed. `files_due` is in place of every scan of the folder.
+
+import { and, asc, eq, gt, isNotNull, isNull, lte, sql } from 'drizzle-orm'
+import { grantLifetime } from '../../../domain/files.ts'
+import type { Connection } from '../engine/database.ts'
+import { given, placeholdersOf } from '../engine/placeholders.ts'
+import { filesDue, pushFiles } from '../engine/schema.ts'
+
+export type FileRow = typeof pushFiles.$inferSelect
+
+/** at-once: nobody may read them any more. after-grants: the last view has just handed out grants, until this time at most. */
+export type Release = { pushId: number; now: number; when: 'at-once' | { afterGrantsUntil: number } }
+
+export type FileRows = ReturnType<typeof createFileRows>
+
+const STEP = 100
+
+export function createFileRows({ orm }: Connection, onDue: () => void) {
+  const pushId = sql.placeholder('pushId')
+  const isGranted = and(eq(filesDue.pushId, pushId), gt(filesDue.at, sql.placeholder('now')))
+  const insertFile = orm.insert(pushFiles).values(placeholdersOf(pushFiles)).prepare()
+  const ofPush = orm
+    .select()
+    .from(pushFiles)
+    .where(eq(pushFiles.pushId, pushId))
+    .orderBy(asc(pushFiles.n))
+    .prepare()
+  const deleteOfPush = orm.delete(pushFiles).where(eq(pushFiles.pushId, pushId)).prepare()
+  const insertDue = orm.insert(filesDue).values(placeholdersOf(filesDue)).prepare()
+  const deleteDue = orm
+    .delete(filesDue)
+    .where(eq(filesDue.id, sql.placeholder('id')))
+    .prepare()
+  const granted = orm.select({ id: filesDue.id }).from(filesDue).where(isGranted).limit(1).prepare()
+  const endGranted = orm
+    .update(filesDue)
+    .set({ at: given('now'), pushId: null })
+    .where(isGranted)
+    .prepare()
+  const due = orm
+    .select({ id: filesDue.id })
+    .from(filesDue)
+    .where(and(isNotNull(filesDue.at), lte(filesDue.at, sql.placeholder('until'))))
+    .orderBy(asc(filesDue.at))
+    .limit(STEP)
+    .prepare()
+
+  const next = orm
+    .select({ at: filesDue.at })
+    .from(filesDue)
+    .where(isNotNull(filesDue.at))
+    .orderBy(asc(filesDue.at))
+    .limit(1)
+    .prepare()
+
+  /** An upload enters its file before the first byte; without a time it is unfinished. */
+  function begin(id: string): void {
+    insertDue.run({ id, at: null, pushId: null })
+  }
+
+  /** The files belong to a push now. */
+  function attach(files: FileRow[]): void {
+    for (const file of files) {
+      insertFile.run(file)
+      deleteDue.run({ id: file.fileId })
+    }
+  }
+
+  /** Takes a push's files from it, with their names, and enters them as due. */
+  function release({ pushId, now, when }: Release): void {
+    for (const { fileId: id, size } of ofPush.all({ pushId })) {
+      if (when === 'at-once') insertDue.run({ id, at: now, pushId: null })
+      else insertDue.run({ id, at: Math.min(now + grantLifetime(size), when.afterGrantsUntil), pushId })
+    }
+    deleteOfPush.run({ pushId })
+    onDue()
+  }
+
+  /** The files that a last view left to its grants are due at once. */
+  function endGrants({ pushId, now }: { pushId: number; now: number }): void {
+    endGranted.run({ pushId, now })
+    onDue()
+  }
+
+  /** An upload that came to nothing. */
+  function giveUp({ id, now }: { id: string; now: number }): void {
+    orm.update(filesDue).set({ at: now }).where(eq(filesDue.id, id)).run()
+    onDue()
+  }
+
+  /** At start nobody is uploading: what is unfinished stays so. */
+  function giveUpUnfinished(now: number): void {
+    orm.update(filesDue).set({ at: now }).where(isNull(filesDue.at)).run()
+  }
+
+  return {
+    begin,
+    attach,
+    release,
+    endGrants,
+    /** Whether the grants of a last view can still read a file. */
+    hasGranted: (pushId: number, now: number): boolean => granted.get({ pushId, now }) !== undefined,
+    giveUp,
+    giveUpUnfinished,
+    listOfPush: (id: number): FileRow[] => ofPush.all({ pushId: id }),
+    listDue: (until: number): string[] => due.all({ until }).map(({ id }) => id),
+    /** When the next file is due, or was; null when none is. */
+    findNextDue: (): number | null => next.get()?.at ?? null,
+    forget: (id: string): void => void deleteDue.run({ id }),
+  }
+}

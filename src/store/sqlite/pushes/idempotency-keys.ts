@@ -1,0 +1,125 @@
+// Which idempotency keys were used for a create, and their sealed answers. An answer goes when its push ends; that the key
+// was used is known until it lapses.
+
+import { asc, eq, lte, sql } from 'drizzle-orm'
+import { DomainError } from '../../../domain/errors.ts'
+import type { Now } from '../../../domain/time.ts'
+import type { Connection } from '../engine/database.ts'
+import type { Transact } from '../engine/group-commit.ts'
+import { placeholdersOf } from '../engine/placeholders.ts'
+import { idempotencyKeys } from '../engine/schema.ts'
+import { checksumOf, isIntact, requireIntactRow } from '../integrity/row-checksum.ts'
+import { createSlots } from './push-keys.ts'
+
+type KeyRow = typeof idempotencyKeys.$inferSelect
+
+/** A key that was used, with the answer that it stands for; times in milliseconds since 1970. */
+export type KeyToStore = { lookup: Buffer; lapsesAt: number; answer: Buffer }
+
+/** `answer` is null once the push has ended. */
+export type UsedKey = { answer: Uint8Array | null }
+
+export type IdempotencyRows = ReturnType<typeof createIdempotencyRows>
+
+const STEP = 100
+const ANSWERS = { table: 'idempotency_answers', column: 'answer', bytes: 88 }
+
+/** Statements within a transaction. `onDestroyed` is told when the write-ahead log has something to lose. */
+export function createIdempotencyRows(connection: Connection, onDestroyed: () => void) {
+  const { orm, database } = connection
+  const slots = createSlots(connection, ANSWERS)
+  const lookup = sql.placeholder('lookup')
+  const byLookup = orm.select().from(idempotencyKeys).where(eq(idempotencyKeys.lookup, lookup)).prepare()
+  // Asked for whenever a push ends, which drizzle's own statements would make slower.
+  const ofPush = database.prepare<KeyRow, { pushId: number }>(
+    'SELECT lookup, lapses_at AS lapsesAt, push_id AS pushId, slot, checksum FROM idempotency_keys WHERE push_id = $pushId',
+  )
+  const answerIn = database.prepare<{ answer: Uint8Array }, { slot: number }>(
+    'SELECT answer FROM idempotency_answers WHERE slot = $slot',
+  )
+  // Without an index, for the rare row that is damaged.
+  const countSlot = database.prepare<{ n: number }, { slot: number }>(
+    'SELECT count(*) AS n FROM idempotency_keys WHERE slot = $slot',
+  )
+  const insertKey = orm.insert(idempotencyKeys).values(placeholdersOf(idempotencyKeys)).prepare()
+  const deleteKey = orm.delete(idempotencyKeys).where(eq(idempotencyKeys.lookup, lookup)).prepare()
+  const lapsed = orm
+    .select()
+    .from(idempotencyKeys)
+    .where(lte(idempotencyKeys.lapsesAt, sql.placeholder('until')))
+    .orderBy(asc(idempotencyKeys.lapsesAt))
+    .limit(STEP)
+    .prepare()
+
+  /** Null for a key that was not used, or whose time has passed. */
+  function find(wanted: Uint8Array, now: number): UsedKey | null {
+    const row = byLookup.get({ lookup: wanted })
+    if (row === undefined || row.lapsesAt <= now) return null
+    requireIntactRow(row, checksumOfKey(row), 'an idempotency key')
+    return { answer: row.slot === null ? null : (answerIn.get({ slot: row.slot })?.answer ?? null) }
+  }
+
+  /** Throws `conflict` for a key that was used meanwhile. */
+  function insert({ lookup, lapsesAt, answer }: KeyToStore, of: { pushId: number; now: number }): void {
+    const before = byLookup.get({ lookup })
+    if (before !== undefined) {
+      if (before.lapsesAt > of.now)
+        throw new DomainError('conflict', 'This Idempotency-Key has just been used.')
+      remove(before)
+    }
+    write({ lookup, lapsesAt, pushId: of.pushId, slot: slots.store(answer) })
+  }
+
+  function write(row: Omit<KeyRow, 'checksum'>): void {
+    insertKey.run({ ...row, checksum: checksumOfKey(row) })
+  }
+
+  /** The push has ended: its answer is overwritten. */
+  function forgetAnswerOf(pushId: number): void {
+    const row = ofPush.get({ pushId })
+    if (row === null) return
+    remove(row)
+    write({ lookup: row.lookup, lapsesAt: row.lapsesAt, pushId: null, slot: null })
+  }
+
+  function remove(row: KeyRow): void {
+    destroyAnswer(row)
+    deleteKey.run({ lookup: row.lookup })
+  }
+
+  /** A slot that was altered on disk may be another key's: then that is left alone. */
+  function destroyAnswer(row: KeyRow): void {
+    const { slot } = row
+    if (slot === null) return
+    if (isIntact(row, checksumOfKey(row)) || countSlot.get({ slot })?.n === 1) slots.destroy(slot)
+    onDestroyed()
+  }
+
+  /** Removes some keys whose time has passed; returns how many. */
+  function removeLapsed(now: number): number {
+    const some = lapsed.all({ until: now })
+    for (const row of some) remove(row)
+    return some.length
+  }
+
+  return { find, insert, forgetAnswerOf, removeLapsed }
+}
+
+export type IdempotencyKeys = ReturnType<typeof createIdempotencyKeys>
+
+export function createIdempotencyKeys(options: {
+  idempotency: IdempotencyRows
+  transact: Transact
+  now: Now
+}) {
+  const { idempotency, transact, now } = options
+  return {
+    findKey: (lookup: Uint8Array): UsedKey | null => idempotency.find(lookup, now()),
+    /** Removes some keys whose time has passed; resolves to how many. */
+    removeLapsed: (): Promise<number> => transact(() => idempotency.removeLapsed(now())),
+  }
+}
+
+function checksumOfKey({ lookup, lapsesAt, pushId, slot }: Omit<KeyRow, 'checksum'>): number {
+  return checksumOf([lookup, lapsesAt, pushId, slot])
+}

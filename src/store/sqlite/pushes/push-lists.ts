@@ -1,0 +1,81 @@
+// Pages of an owner's pushes, read through an index.
+
+import { and, count, desc, eq, inArray, isNotNull, isNull, sql } from 'drizzle-orm'
+import { PAGE_SIZE } from '../../../domain/audit.ts'
+import { DamageError } from '../../../domain/errors.ts'
+import type { Connection } from '../engine/database.ts'
+import { pushes, pushLabels } from '../engine/schema.ts'
+import type { Damage } from '../integrity/damage.ts'
+import { requireIntactPush } from './push-rows.ts'
+import type { SealedLabels, StoredPush } from './pushes.ts'
+
+export type ListedPush = { push: StoredPush; labels: SealedLabels }
+
+/** A page of a list. `damaged` counts those that cannot be shown; after a full page there may be another. */
+export type PageOfPushes<T> = { pushes: T[]; damaged: number; isFull: boolean }
+
+export type PushCounts = { live: number; expired: number }
+
+export type PushLists = ReturnType<typeof createPushLists>
+
+export function createPushLists(options: { connection: Connection; damage: Pick<Damage, 'presentIntact'> }) {
+  const { orm } = options.connection
+  // The inner query walks the index alone, so that a late page costs no more rows than an early one.
+  const pageOfIds = orm
+    .select({ id: pushes.id })
+    .from(pushes)
+    .where(
+      and(
+        eq(pushes.ownerId, sql.placeholder('ownerId')),
+        sql`(${pushes.expiredOn} IS NOT NULL) = ${sql.placeholder('expired')}`,
+      ),
+    )
+    .orderBy(desc(pushes.id))
+    .limit(PAGE_SIZE)
+    .offset(sql.placeholder('offset'))
+  const page = orm
+    .select({ push: pushes, labels: pushLabels })
+    .from(pushes)
+    .innerJoin(pushLabels, eq(pushLabels.pushId, pushes.id))
+    .where(inArray(pushes.id, pageOfIds))
+    .orderBy(desc(pushes.id))
+    .prepare()
+  /** Newest first; `pageNumber` counts from 1. A push for which `present` throws a DamageError counts as damaged. */
+  function listPushes<T>(
+    of: { ownerId: number; expired: boolean; pageNumber: number },
+    present: (listed: ListedPush) => T,
+  ): PageOfPushes<T> {
+    const { ownerId, expired, pageNumber } = of
+    const rows = page.all({ ownerId, expired: Number(expired), offset: (pageNumber - 1) * PAGE_SIZE })
+    const pushes = options.damage.presentIntact(rows, (listed) => {
+      const { push } = listed
+      requireIntactPush(push)
+      // An index that was altered on disk may lead to another's push.
+      if (push.ownerId !== ownerId || (push.expiredOn !== null) !== expired)
+        throw new DamageError('the index of owners')
+      return present(listed)
+    })
+    return { pushes, damaged: rows.length - pushes.length, isFull: rows.length === PAGE_SIZE }
+  }
+
+  const labelsOf = orm
+    .select()
+    .from(pushLabels)
+    .where(eq(pushLabels.pushId, sql.placeholder('id')))
+    .prepare()
+
+  function countPushes(): PushCounts {
+    const isLive = isNull(pushes.expiredOn)
+    const countOf = (which: typeof isLive) =>
+      orm.select({ n: count() }).from(pushes).where(which).get()?.n ?? 0
+    const owned = and(isNotNull(pushes.expiredOn), isNotNull(pushes.ownerId))
+    const anonymous = and(isNotNull(pushes.expiredOn), isNull(pushes.ownerId))
+    return { live: countOf(isLive), expired: countOf(owned ?? isLive) + countOf(anonymous ?? isLive) }
+  }
+
+  return {
+    listPushes,
+    findLabels: (id: number): SealedLabels | null => labelsOf.get({ id }) ?? null,
+    countPushes,
+  }
+}

@@ -1,0 +1,242 @@
+// The statements on one push that the operations share: find it, write its progress, destroy its secrets.
+
+import { and, eq, isNull, max, or, type SQL, sql } from 'drizzle-orm'
+import type { SealedSecrets } from '../../../crypto/push-secrets.ts'
+import type { AuditKind, Visit } from '../../../domain/audit.ts'
+import { DamageError } from '../../../domain/errors.ts'
+import type { Push } from '../../../domain/push.ts'
+import type { Connection } from '../engine/database.ts'
+import { placeholdersOf } from '../engine/placeholders.ts'
+import { prepareFind, prepareInsert, prepareUpdate } from '../engine/prepared.ts'
+import { pushes, pushLabels, pushSecrets } from '../engine/schema.ts'
+import { checksumOf, isIntact, requireIntactRow } from '../integrity/row-checksum.ts'
+import { type AuditRows, EMPTY_LOG, type Log } from './audit-rows.ts'
+import type { DoubtfulKeys } from './doubtful-keys.ts'
+import type { FileRows } from './file-rows.ts'
+import type { IdempotencyRows } from './idempotency-keys.ts'
+import type { PushKeys } from './push-keys.ts'
+
+export type PushRow = typeof pushes.$inferSelect
+type StoredSecrets = Omit<typeof pushSecrets.$inferSelect, 'pushId'> & { wrappedKey: Uint8Array }
+export type LabelsRow = typeof pushLabels.$inferSelect
+
+export type NewPushRow = Omit<PushRow, 'id' | 'auditDropped' | 'checksum' | keyof Log>
+
+/** A push before and after something happened to it, and the entry that this leaves in its audit log. */
+export type Change = {
+  before: PushRow
+  after: Push
+  now: number
+  entry: { kind: AuditKind; visit: Visit } | null
+}
+
+const CRC_BITS = 2 ** 32 - 1
+const OWNER_BITS = 2 ** 20
+
+/** What most visits change. Naming expired_on would rewrite three indexes, and most visits do not expire a push. */
+const PROGRESS = [
+  ...(['views', 'updatedAt', 'wrongTries', 'wrongTriesSince', 'wrongTriesInAll', 'triesSpent'] as const),
+  ...(['lastEntry', 'auditEntries', 'failures', 'lastFailure', 'ownerViews', 'lastOwnerView'] as const),
+  'checksum' as const,
+]
+
+export type PushRows = ReturnType<typeof createPushRows>
+
+export type PushRowsOptions = {
+  connection: Connection
+  audit: AuditRows
+  keys: PushKeys
+  doubtfulKeys: Pick<DoubtfulKeys, 'note'>
+  files: FileRows
+  idempotency: Pick<IdempotencyRows, 'forgetAnswerOf'>
+  /** Told when something is destroyed, so that the write-ahead log gets emptied after the commit. */
+  onDestroyed: () => void
+}
+
+export function createPushRows(options: PushRowsOptions) {
+  const { connection, audit, keys, doubtfulKeys, files, idempotency, onDestroyed } = options
+  const { orm, database } = connection
+  const id = sql.placeholder('id')
+  const insertPush = prepareInsert(database, pushes)
+  const insertSecrets = prepareInsert(database, pushSecrets)
+  const insertLabels = orm.insert(pushLabels).values(placeholdersOf(pushLabels)).prepare()
+  const findById = prepareFind(database, pushes, 'id')
+  const findByLookup = prepareFind(database, pushes, 'lookup')
+  const findSecrets = database.prepare<StoredSecrets, { id: number }>(FIND_SECRETS)
+  const findKey = database.prepare<Omit<StoredSecrets, 'payload'>, { id: number }>(FIND_KEY)
+  const deleteSecrets = orm.delete(pushSecrets).where(eq(pushSecrets.pushId, id)).prepare()
+  const deletePush = orm.delete(pushes).where(eq(pushes.id, id)).prepare()
+  // An update that names expired_on rewrites three indexes, and most visits do not expire a push: hence two.
+  const updateProgress = prepareUpdate(database, pushes, PROGRESS)
+  const updateEnd = prepareUpdate(database, pushes, [...PROGRESS, 'expiredOn', 'deleted'])
+  let lastId =
+    orm
+      .select({ id: max(pushes.id) })
+      .from(pushes)
+      .get()?.id ?? 0
+
+  /** Only the serving process inserts, so it can count for itself. */
+  function insert(push: NewPushRow, { wrappedKey, ...secrets }: SealedSecrets, visit: Visit): PushRow {
+    lastId += 1
+    const entry = { kind: 'creation' as const, at: push.createdAt, visit }
+    const log = audit.append({ ...EMPTY_LOG, id: lastId }, entry)
+    const content = { ...push, id: lastId, ...log, auditDropped: 0 }
+    const row = { ...content, checksum: checksumOfPush(content) }
+    insertPush(row)
+    const stored = { ...secrets, keySlot: keys.store(wrappedKey) }
+    const checksum = checksumOfSecrets(row.id, { ...stored, wrappedKey })
+    insertSecrets({ pushId: row.id, ...stored, checksum })
+    return row
+  }
+
+  /** Writes the change down, and destroys the secrets when the push has expired with it. */
+  function write({ before, after, now, entry }: Change): PushRow {
+    const log = entry === null ? {} : audit.append(before, { at: now, ...entry })
+    const content = { ...before, ...after, ...log }
+    const row = { ...content, checksum: checksumOfPush(content) }
+    if (before.expiredOn === row.expiredOn && before.deleted === row.deleted) updateProgress(row)
+    else {
+      updateEnd(row)
+      if (before.expiredOn === null) destroy(row, now, entry?.kind === 'view')
+      else files.endGrants({ pushId: row.id, now })
+    }
+    return row
+  }
+
+  /** After a last view its grants may still be used, until the push would have ended anyway. Else the files go at once. */
+  function destroy(row: PushRow, now: number, isLastView: boolean): void {
+    destroyKey(row.id)
+    deleteSecrets.run({ id: row.id })
+    idempotency.forgetAnswerOf(row.id)
+    const when = isLastView ? { afterGrantsUntil: row.expiresAt } : 'at-once'
+    if (row.files > 0) files.release({ pushId: row.id, now, when })
+    onDestroyed()
+  }
+
+  /** Of an expired push whose log is being deleted. */
+  function writeLog(push: PushRow, log: Log): void {
+    const content = { ...push, ...log }
+    updateProgress({ ...content, checksum: checksumOfPush(content) })
+  }
+
+  /** Removes all trace of a push but its log. */
+  function remove(pushId: number, now: number): void {
+    destroyKey(pushId)
+    idempotency.forgetAnswerOf(pushId)
+    files.release({ pushId, now, when: 'at-once' })
+    files.endGrants({ pushId, now })
+    deletePush.run({ id: pushId })
+    onDestroyed()
+  }
+
+  /** Makes what an account owns nobody's. */
+  function disown(ownerId: number): void {
+    const checksum = sql`CASE WHEN ${isSummedFor(ownerId)} THEN ${pushes.checksum} & ${CRC_BITS} ELSE ${pushes.checksum} END`
+    orm.update(pushes).set({ ownerId: null, checksum }).where(eq(pushes.ownerId, ownerId)).run()
+  }
+
+  /** A slot that was altered on disk may be another push's. */
+  function destroyKey(pushId: number): void {
+    const row = findKey.get({ id: pushId })
+    if (row === null) return
+    if (isIntact(row, checksumOfSecrets(pushId, row))) keys.destroy(row.keySlot)
+    else doubtfulKeys.note(row.keySlot)
+  }
+
+  function getSecrets(pushId: number): SealedSecrets | null {
+    const row = findSecrets.get({ id: pushId })
+    if (row === null) return null
+    requireIntactRow(row, checksumOfSecrets(pushId, row), `push ${pushId}`)
+    return row
+  }
+
+  /**
+   * Throws when a push or what opens it was altered on disk, as far as that can be told without its link. Both are read
+   * anew: the push may have expired since its row was.
+   */
+  function requireIntactSecrets({ id }: Pick<PushRow, 'id'>): void {
+    const push = findById(id)
+    if (push === undefined) return
+    requireIntactPush(push)
+    if (push.expiredOn !== null) return
+    const row = findKey.get({ id })
+    const hasItsFiles = push.files === 0 || files.listOfPush(id).length === push.files
+    // A command may have removed it between these reads.
+    if ((row === null || !hasItsFiles) && findById(id)?.expiredOn === null)
+      throw new DamageError(`push ${id}`)
+    if (row === null) return
+    requireIntactRow(row, checksumOfSecrets(id, row), `push ${id}`)
+  }
+
+  return {
+    insert,
+    insertLabels: (labels: LabelsRow) => insertLabels.run(labels),
+    findById: (pushId: number): PushRow | undefined => intact(findById(pushId)),
+    /** SQLite takes the lookup from its index: one that leads to another push does not fit that push's checksum. */
+    findByLookup: (lookup: Uint8Array): PushRow | undefined => intact(findByLookup(lookup)),
+    disown,
+    /** What opens a push; gone once it has expired. */
+    findSecrets: getSecrets,
+    requireIntactSecrets,
+    write,
+    writeLog,
+    remove,
+    /** As it is, damaged or not. */
+    findRaw: findById,
+  }
+}
+
+function intact(row: PushRow | undefined): PushRow | undefined {
+  if (row !== undefined) requireIntactPush(row)
+  return row
+}
+
+/** The pushes of an account; not those that an altered byte has made its own. */
+export function isOwnedBy(ownerId: number): SQL | undefined {
+  return and(eq(pushes.ownerId, ownerId), or(isNull(pushes.checksum), isSummedFor(ownerId)))
+}
+
+function isSummedFor(ownerId: number): SQL {
+  return sql`${pushes.checksum} >> 32 = ${ownerId % OWNER_BITS}`
+}
+
+/** Whether a push is as it was written. */
+export function isIntactPush(row: PushRow): boolean {
+  return isIntact(row, checksumOfPush(row))
+}
+
+/** Throws when a push was altered on disk. */
+export function requireIntactPush(row: PushRow): void {
+  requireIntactRow(row, checksumOfPush(row), `push ${row.id}`)
+}
+
+/** The owner stands above the other bits, so that one statement can take all of an account's pushes from it. */
+export function checksumOfPush(row: Omit<PushRow, 'checksum'>): number {
+  const { id, lookup, keyNumber, kind, ownerId, createdAt, updatedAt, expiresAt } = row
+  const { expireAfterDays, expireAfterViews, views, deletableByViewer, retrievalStep, passphraseRequired } =
+    row
+  const { wrongTries, wrongTriesSince, expiredOn, deleted, files, lastEntry, auditEntries, auditDropped } =
+    row
+  const { wrongTriesInAll, triesSpent, failures, lastFailure, ownerViews, lastOwnerView } = row
+  // biome-ignore format: as they stand above
+  const crc = checksumOf([
+    id, lookup, keyNumber, kind, createdAt, updatedAt, expiresAt,
+    expireAfterDays, expireAfterViews, views, deletableByViewer, retrievalStep, passphraseRequired,
+    wrongTries, wrongTriesSince, expiredOn, deleted, files, lastEntry, auditEntries, auditDropped,
+    wrongTriesInAll, triesSpent, failures, lastFailure, ownerViews, lastOwnerView,
+  ])
+  return ((ownerId ?? 0) % OWNER_BITS) * (CRC_BITS + 1) + crc
+}
+
+/** The payload vouches for itself. So would the key, were its failure not taken for that of a wrong passphrase. */
+function checksumOfSecrets(pushId: number, secrets: Omit<StoredSecrets, 'checksum' | 'payload'>): number {
+  const { keySlot, salt, wrappedKey, passphraseSalt } = secrets
+  return checksumOf([pushId, keySlot, salt, wrappedKey, passphraseSalt])
+}
+
+// A join of two rows takes SQLite ten times as long as a subquery.
+const KEY_COLUMNS = `
+  key_slot AS keySlot, salt, passphrase_salt AS passphraseSalt, checksum,
+  (SELECT wrapped_key FROM push_keys WHERE slot = key_slot) AS wrappedKey`
+const FIND_KEY = `SELECT ${KEY_COLUMNS} FROM push_secrets WHERE push_id = $id`
+const FIND_SECRETS = `SELECT ${KEY_COLUMNS}, payload FROM push_secrets WHERE push_id = $id`

@@ -1,0 +1,147 @@
+import { beforeEach, describe, expect, test } from 'bun:test'
+import { DomainError } from '../../../src/domain/errors.ts'
+import { MINUTE } from '../../../src/domain/time.ts'
+import { limitKey } from '../../../src/http/door/client-address.ts'
+import { createSignInLimit, type SignInLimit } from '../../../src/services/accounts/sign-in-limit.ts'
+
+const OFFICE = '192.0.2.1'
+
+let time: number
+let known: Record<string, string[]>
+let limit: SignInLimit
+beforeEach(() => {
+  time = 0
+  known = {}
+  limit = createSignInLimit({
+    now: () => time,
+    clientOf: limitKey,
+    knownAddresses: (email) => known[email] ?? [],
+  })
+})
+
+type Told = 'right' | 'wrong' | 'too_many'
+
+async function told(tried: Promise<boolean>): Promise<Told> {
+  try {
+    return (await tried) ? 'right' : 'wrong'
+  } catch (cause) {
+    if (cause instanceof DomainError && cause.code === 'too_many') return 'too_many'
+    throw cause
+  }
+}
+
+const sign = (email: string, isRight: boolean, address = OFFICE) =>
+  told(limit.tryPassword({ email, address }, { work: async () => isRight, isRight: Boolean }))
+
+const times = async (n: number, work: (index: number) => Promise<Told>) => {
+  const all = await Promise.all(Array.from({ length: n }, (_, index) => work(index)))
+  return Object.fromEntries(
+    (['right', 'wrong', 'too_many'] as const).map((kind) => [kind, all.filter((one) => one === kind).length]),
+  )
+}
+
+describe('passwords', () => {
+  test('ten wrong ones at one account from one address, all at once too; right ones are not counted', async () => {
+    for (let n = 0; n < 30; n += 1) expect(await sign('a@x', true)).toBe('right')
+    expect(await times(60, () => sign('a@x', false))).toMatchObject({ wrong: 10, too_many: 50 })
+    expect(await sign('a@x', true)).toBe('too_many')
+    expect(await sign('a@x', true, '192.0.2.2')).toBe('right')
+    time += 15 * MINUTE
+    expect(await sign('a@x', true)).toBe('right')
+  })
+
+  test.each([1, 6, 60])(
+    '60 wrong ones at %d accounts leave a neighbour room for the right one',
+    async (n) => {
+      await times(60, (index) => sign(`a${index % n}@x`, false))
+      expect(await sign('b@x', true)).toBe('right')
+      expect(await sign('b@x', true)).toBe('right')
+    },
+  )
+
+  test('an address that has many wrong ones is told so, and has an end', async () => {
+    await times(50, (index) => sign(`a${index}@x`, false))
+    expect(await times(100, (index) => sign(`c${index}@x`, false))).toEqual({
+      right: 0,
+      wrong: 0,
+      too_many: 100,
+    })
+    expect(await sign('b@x', true)).toBe('right')
+    await times(1000, (index) => sign(`d${index}@x`, false))
+    expect(await sign('b@x', true)).toBe('too_many')
+    expect(await sign('b@x', true, '192.0.2.2')).toBe('right')
+  })
+
+  test('beyond that an account has three tries of its own from there', async () => {
+    await times(50, (index) => sign(`a${index}@x`, false))
+    await times(3, () => sign('b@x', false))
+    expect(await sign('b@x', true)).toBe('too_many')
+    expect(await sign('c@x', true)).toBe('right')
+  })
+
+  test('whoever is signed in from an address has room of their own there, by IPv6 network too', async () => {
+    known['b@x'] = ['2001:db8:1:2::7']
+    const here = '2001:db8:1:2:aaaa::1'
+    await times(1000, (index) => sign(`d${index}@x`, false, here))
+    expect(await sign('c@x', true, here)).toBe('too_many')
+    expect(await sign('b@x', true, here)).toBe('right')
+    // A wrong one is told the same as at an account that does not exist.
+    expect(await sign('b@x', false, here)).toBe('too_many')
+    await times(30, (index) => sign('b@x', false, `2001:db8:2:${index}::1`))
+    await times(100, (index) => sign('b@x', false, `2001:db8:3:${index}::1`))
+    expect(await sign('b@x', true, '2001:db8:4::1')).toBe('too_many')
+    expect(await sign('b@x', true, here)).toBe('right')
+  })
+
+  test('loopback is limited for each account alone', async () => {
+    expect(await times(400, (index) => sign(`a${index}@x`, false, '127.0.0.1'))).toMatchObject({ wrong: 400 })
+    expect(await times(20, () => sign('b@x', false, '::1'))).toMatchObject({ wrong: 10, too_many: 10 })
+  })
+
+  test('a try that a busy server did not make is not counted; one that failed is', async () => {
+    const fail = (code: 'overloaded' | 'invalid') =>
+      limit
+        .tryPassword(
+          { email: 'a@x', address: OFFICE },
+          { work: () => Promise.reject(new DomainError(code, '')), isRight: Boolean },
+        )
+        .catch(() => undefined)
+    for (let n = 0; n < 20; n += 1) await fail('overloaded')
+    expect(await sign('a@x', true)).toBe('right')
+    for (let n = 0; n < 20; n += 1) await fail('invalid')
+    expect(await sign('a@x', true)).toBe('too_many')
+  })
+})
+
+describe('signing up', () => {
+  const taken = () => Promise.reject(new DomainError('conflict', ''))
+  const signUp = (address: string, work: () => Promise<boolean>) =>
+    told(
+      limit.trySignUp(address, work).catch((cause) => {
+        if (cause instanceof DomainError && cause.code === 'conflict') return false
+        throw cause
+      }),
+    )
+
+  test.each([OFFICE, '127.0.0.1', '2001:db8::1'])(
+    'ten addresses that are taken are told to %s',
+    async (from) => {
+      expect(await times(40, () => signUp(from, taken))).toEqual({ right: 0, wrong: 10, too_many: 30 })
+      time += 15 * MINUTE
+      expect(await signUp(from, taken)).toBe('wrong')
+    },
+  )
+
+  test('one address makes fifty accounts', async () => {
+    const make = () => signUp(OFFICE, async () => true)
+    for (let n = 0; n < 50; n += 1) expect(await make()).toBe('right')
+    expect(await make()).toBe('too_many')
+  })
+})
+
+test('wrong links are limited, a right one never is', () => {
+  for (let n = 0; n < 30; n += 1) expect(limit.tryLink(OFFICE, null)).toBeNull()
+  expect(() => limit.tryLink(OFFICE, null)).toThrow('Too many tries')
+  expect(limit.tryLink(OFFICE, 'the link')).toBe('the link')
+  expect(limit.tryLink('192.0.2.2', null)).toBeNull()
+})

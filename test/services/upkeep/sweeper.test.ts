@@ -1,0 +1,69 @@
+// The sweeper's parts: one that fails is told, and keeps none of the others from being done.
+
+import { expect, test } from 'bun:test'
+import { DAY } from '../../../src/domain/time.ts'
+import { createSweeper } from '../../../src/services/upkeep/sweeper.ts'
+
+type Part = 'expire' | 'anonymous' | 'owned' | 'keys' | 'files'
+
+function sweeperWith({ failing }: { failing: Part | null }) {
+  const done: Part[] = []
+  const run = (part: Part) => async () => {
+    if (part === failing) throw new Error(`${part} failed`)
+    const isFirst = !done.includes(part)
+    done.push(part)
+    return isFirst ? 1 : 0
+  }
+  const sweeper = createSweeper({
+    expiry: {
+      findNextLapse: () => 7 * DAY,
+      expireLapsed: run('expire'),
+      purgeExpired: ({ of }) => run(of)(),
+    },
+    files: { removeDue: run('files'), findNextDue: () => 5 * DAY },
+    idempotencyKeys: { removeLapsed: run('keys') },
+    now: () => 100 * DAY,
+    purgeAfter: DAY,
+  })
+  return { sweeper, done }
+}
+
+test('all parts are done in their order, each until there is nothing left', async () => {
+  const { sweeper, done } = sweeperWith({ failing: null })
+  expect(await sweeper.sweep()).toEqual({ expired: 1, purged: 2, files: 1 })
+  expect(done).toEqual([
+    'expire',
+    'expire',
+    'anonymous',
+    'anonymous',
+    'owned',
+    'owned',
+    'keys',
+    'keys',
+    'files',
+  ])
+  expect(sweeper.last()).toMatchObject({ at: 100 * DAY, purged: 2 })
+})
+
+test.each<Part>(['expire', 'anonymous', 'owned', 'keys', 'files'])('%s fails alone', async (failing) => {
+  const { sweeper, done } = sweeperWith({ failing })
+  await expect(sweeper.sweep()).rejects.toThrow(`${failing} failed`)
+  const others = ['expire', 'anonymous', 'owned', 'keys', 'files'].filter((part) => part !== failing)
+  expect([...new Set<string>(done)]).toEqual(others)
+  expect(sweeper.last()).toMatchObject({ at: 100 * DAY })
+})
+
+test('between sweeps it ends what is due, and the next sweep tells of it', async () => {
+  const { sweeper, done } = sweeperWith({ failing: null })
+  expect(sweeper.findNextDue()).toBe(5 * DAY)
+  await Promise.all([sweeper.expireDue(), sweeper.expireDue()])
+  expect(done).toEqual(['expire', 'expire', 'files'])
+  expect(await sweeper.sweep()).toEqual({ expired: 1, purged: 2, files: 1 })
+  expect(await sweeper.sweep()).toEqual({ expired: 0, purged: 0, files: 0 })
+})
+
+test('files that are due go though pushes cannot be expired', async () => {
+  const { sweeper, done } = sweeperWith({ failing: 'expire' })
+  await expect(sweeper.expireDue()).rejects.toThrow('expire failed')
+  expect(done).toEqual(['files'])
+})

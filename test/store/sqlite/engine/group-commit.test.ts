@@ -1,0 +1,155 @@
+// The rules of group commit: alone in failure, together in loss, never a half.
+
+import { Database } from 'bun:sqlite'
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createGroupCommit, type GroupCommit } from '../../../../src/store/sqlite/engine/group-commit.ts'
+
+let folder: string
+let database: Database
+let commits: GroupCommit
+let fatal: unknown[]
+let full: number
+
+const noteFull = () => {
+  full += 1
+  return false
+}
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'oncebox-commit-'))
+  database = new Database(join(folder, 'test.db'), { create: true, readwrite: true })
+  database.run('PRAGMA journal_mode = WAL')
+  database.run('CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT NOT NULL)')
+  fatal = []
+  full = 0
+  commits = createGroupCommit({ database, onFatal: (cause) => fatal.push(cause), onFull: noteFull })
+})
+
+afterEach(() => {
+  database.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const write = (text: string) => () => void database.run('INSERT INTO notes (text) VALUES (?)', [text])
+const notes = () =>
+  database
+    .query<{ text: string }, []>('SELECT text FROM notes ORDER BY id')
+    .all()
+    .map(({ text }) => text)
+
+test('works are committed together and answer in order', async () => {
+  const results = await Promise.all([1, 2, 3].map((n) => commits.transact(() => n * 10)))
+  expect(results).toEqual([10, 20, 30])
+})
+
+test('a work that throws is undone alone', async () => {
+  const outcomes = await Promise.allSettled([
+    commits.transact(write('a')),
+    commits.transact(() => {
+      write('half')()
+      throw new Error('no')
+    }),
+    commits.transact(write('b')),
+  ])
+  expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+  expect(notes()).toEqual(['a', 'b'])
+})
+
+test('a work that returns a promise is refused and undone', async () => {
+  const sneaky = (async () => write('late')()) as unknown as () => number
+  await expect(commits.transact(sneaky)).rejects.toThrow('synchronous')
+  expect(notes()).toEqual([])
+})
+
+test('when a full disk ends the transaction, every work of the batch is rejected and none is kept', async () => {
+  const pages = database.query<{ page_count: number }, []>('PRAGMA page_count').get()?.page_count ?? 0
+  database.run(`PRAGMA max_page_count = ${pages + 2}`)
+  const outcomes = await Promise.allSettled([
+    commits.transact(write('a')),
+    commits.transact(write('x'.repeat(100_000))),
+    commits.transact(write('b')),
+  ])
+  expect(outcomes.map(({ status }) => status)).not.toContain('fulfilled' as never)
+  for (const outcome of outcomes) expect(outcome).toMatchObject({ reason: { code: 'disk_full' } })
+  expect(notes()).toEqual([])
+  expect(database.inTransaction).toBe(false)
+  expect(full).toBeGreaterThan(0)
+  database.run('PRAGMA max_page_count = 100000')
+  await commits.transact(write('after'))
+  expect(notes()).toEqual(['after'])
+})
+
+test('a work that ends the transaction itself takes the whole batch with it', async () => {
+  const outcomes = await Promise.allSettled([
+    commits.transact(write('a')),
+    commits.transact(() => void database.run('ROLLBACK')),
+    commits.transact(write('b')),
+  ])
+  expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+  expect(notes()).toEqual([])
+})
+
+test('a commit that fails for another reason rejects every work and is fatal', async () => {
+  database.run('PRAGMA foreign_keys = ON')
+  database.run('CREATE TABLE children (note INTEGER REFERENCES notes (id) DEFERRABLE INITIALLY DEFERRED)')
+  const outcomes = await Promise.allSettled([
+    commits.transact(write('a')),
+    commits.transact(() => void database.run('INSERT INTO children VALUES (99)')),
+  ])
+  expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+  expect(fatal).toHaveLength(1)
+  expect(notes()).toEqual([])
+})
+
+test('more works than fit a batch are all done', async () => {
+  await Promise.all(Array.from({ length: 1_000 }, (_, n) => commits.transact(write(String(n)))))
+  expect(notes()).toEqual(Array.from({ length: 1_000 }, (_, n) => String(n)))
+})
+
+test('a foreign writer is waited for without freezing the event loop', async () => {
+  const other = new Database(join(folder, 'test.db'))
+  other.run('BEGIN IMMEDIATE')
+  const writing = commits.transact(write('patient'))
+  let ticks = 0
+  const ticking = setInterval(() => (ticks += 1), 5)
+  const started = performance.now()
+  while (ticks <= 10) await Bun.sleep(20)
+  clearInterval(ticking)
+  expect(performance.now() - started).toBeLessThan(4000)
+  other.run('ROLLBACK')
+  await writing
+  expect(notes()).toEqual(['patient'])
+  other.close()
+})
+
+test('after five seconds of waiting a work is told that the server is busy', async () => {
+  const other = new Database(join(folder, 'test.db'))
+  other.run('BEGIN IMMEDIATE')
+  await expect(commits.transact(write('late'))).rejects.toMatchObject({ code: 'overloaded' })
+  other.run('ROLLBACK')
+  other.close()
+  expect(notes()).toEqual([])
+}, 10_000)
+
+test('idle waits for what was asked before', async () => {
+  const writing = commits.transact(write('a'))
+  await commits.idle()
+  expect(notes()).toEqual(['a'])
+  await writing
+})
+
+test.each([
+  [2, false],
+  [150, true],
+])('%i works that have waited for long are too many for more to be let in: %p', async (works, isCrowd) => {
+  const writing = Array.from({ length: works }, () => commits.transact(write('x')))
+  expect(commits.keepUp()).toBe(false)
+  Bun.sleepSync(300)
+  // Both are written down at once, without the event loop coming round to them.
+  expect(commits.keepUp()).toBe(isCrowd)
+  expect(notes()).toHaveLength(works)
+  await Promise.all(writing)
+})

@@ -1,0 +1,158 @@
+// The instance as a whole: its schema, its keys, its clock, its lock.
+
+import { Database } from 'bun:sqlite'
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { getTableConfig } from 'drizzle-orm/sqlite-core'
+import { newKeyFile } from '../../../../src/crypto/keyring.ts'
+import { DAY, MINUTE } from '../../../../src/domain/time.ts'
+import { openAccountStore } from '../../../../src/store/account-store.ts'
+import { dataFolder } from '../../../../src/store/folder/data-folder.ts'
+import { lockFolder } from '../../../../src/store/folder/folder-lock.ts'
+import { MIGRATIONS, migrate, schemaVersion } from '../../../../src/store/sqlite/engine/migrate.ts'
+import * as schema from '../../../../src/store/sqlite/engine/schema.ts'
+import { createTestClock, START } from '../../../support/instance.ts'
+import { openTestStore, storePush, type TestStore, VISIT } from '../../../support/store.ts'
+
+let opened: TestStore
+
+beforeEach(async () => {
+  opened = await openTestStore()
+})
+
+afterEach(() => opened.close().catch(() => undefined))
+
+async function reopen(options: Parameters<typeof openTestStore>[0] = {}): Promise<void> {
+  opened = await openTestStore({ dataDir: opened.dataDir, clock: opened.clock, ...options })
+}
+
+test('the tables that drizzle knows are the tables that the migrations build', () => {
+  const database = new Database(':memory:')
+  migrate(database)
+  const built = database
+    .query<{ name: string }, []>(
+      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'sqlite_sequence' ORDER BY name",
+    )
+    .all()
+  const tables = Object.values(schema).map(getTableConfig)
+  expect(tables.map(({ name }) => name).sort()).toEqual(built.map(({ name }) => name))
+  for (const { name, columns, primaryKeys } of tables) {
+    type Column = { name: string; type: string; notnull: number; pk: number }
+    const inDatabase = database.query<Column, []>(`PRAGMA table_xinfo(${name})`).all()
+    const known = columns.map((column) => ({
+      name: column.name,
+      type: column.getSQLType().toUpperCase(),
+      // SQLite's own row number cannot be null and is not said to be so.
+      notnull: Number(column.notNull && !(column.primary && column.getSQLType() === 'integer')),
+      isKey: column.primary || primaryKeys.some((key) => key.columns.includes(column)),
+    }))
+    expect(known).toEqual(
+      inDatabase.map(({ name, type, notnull, pk }) => ({ name, type, notnull, isKey: pk > 0 })),
+    )
+  }
+})
+
+test('a migration that fails leaves the database as it was', () => {
+  const database = new Database(':memory:')
+  migrate(database)
+  const before = schemaVersion(database)
+  expect(() => migrate(database, [...MIGRATIONS, 'CREATE TABLE half (id); SELECT nonsense();'])).toThrow()
+  expect(schemaVersion(database)).toBe(before)
+  expect(database.query("SELECT * FROM sqlite_schema WHERE name = 'half'").all()).toEqual([])
+  migrate(database, [...MIGRATIONS, 'CREATE TABLE whole (id)'])
+  expect(schemaVersion(database)).toBe(before + 1)
+  expect(() => migrate(database)).toThrow('newer')
+})
+
+test('a new first key seals, the old one still opens, and goes when no push names it', async () => {
+  const path = join(opened.dataDir, 'instance.key')
+  const old = await storePush(opened, { expireAfterViews: 1 })
+  const before = readFileSync(path, 'utf8')
+  await opened.store.close()
+  const second = newKeyFile().replace(/^1 /m, '2 ')
+  writeFileSync(path, `${second}${before}`)
+  await reopen()
+  expect(opened.store.keyring.sealing.number).toBe(2)
+  expect(opened.store.keyring.keys).toHaveLength(2)
+  await opened.store.close()
+  writeFileSync(path, second)
+  await expect(reopen()).rejects.toThrow('Key 1 is missing')
+  writeFileSync(path, `${second}${before}`)
+  await reopen()
+  await opened.store.pushes.expirePush({ id: old.id, visit: VISIT })
+  expect(await opened.store.expiry.purgeExpired({ of: 'anonymous', until: opened.clock.now() })).toBe(1)
+  await opened.store.close()
+  writeFileSync(path, second)
+  await reopen()
+})
+
+test('a system clock that was set back brings no time back, and far back is refused', async () => {
+  opened.clock.advance(10 * DAY)
+  await storePush(opened)
+  opened.clock.set(START + 10 * DAY - MINUTE)
+  expect(opened.store.now()).toBe(START + 10 * DAY)
+  await opened.store.close()
+  await reopen()
+  expect(opened.store.now()).toBe(START + 10 * DAY)
+  await opened.store.close()
+  const early = createTestClock(START)
+  await expect(reopen({ clock: early })).rejects.toThrow('--accept-clock')
+  await reopen({ clock: early, acceptClock: true })
+  expect(opened.store.now()).toBe(START)
+})
+
+test('the clock mark is written again when the works it came with were undone', async () => {
+  const { store, clock, dataDir } = opened
+  const push = await storePush(opened)
+  for (let hours = 0; hours < 30; hours += 1) {
+    clock.advance(60 * MINUTE)
+    const refused = store.accounts.setDisabled({ id: 1, disabled: true, keepAdmin: true })
+    const seen = store.pushes.refusePassphrase({ id: push.id, visit: VISIT, wrong: false, maxTries: 0 })
+    await expect(refused).rejects.toThrow('the last administrator')
+    await seen
+  }
+  const database = new Database(join(dataDir, 'oncebox.db'), { readonly: true })
+  expect(database.query('SELECT clock_mark AS mark FROM instance').get()).toEqual({ mark: clock.now() })
+  database.close()
+})
+
+test('a folder that is held is refused, naming the holder', async () => {
+  await expect(
+    lockFolder(dataFolder(opened.dataDir), { patience: 200, onWait: () => undefined }),
+  ).rejects.toThrow(`process ${process.pid}`)
+})
+
+test('who opens a folder is waited for, and not called its server', async () => {
+  const folder = dataFolder(opened.dataDir)
+  await opened.store.close()
+  const other = new Database(folder.openingLock)
+  other.run('BEGIN EXCLUSIVE')
+  const waits: string[] = []
+  let isLocked = false
+  const locking = lockFolder(folder, { patience: 0, onWait: (holder) => waits.push(holder) })
+  const locked = locking.then((lock) => {
+    isLocked = true
+    return lock
+  })
+  await Bun.sleep(400)
+  expect([isLocked, waits]).toEqual([false, ['another process, which opens it']])
+  other.close()
+  const lock = await locked
+  lock.opened()
+  expect(() =>
+    openAccountStore({ ...opened, now: opened.clock.now, onError: () => undefined }).close(),
+  ).not.toThrow()
+  lock.release()
+  expect(existsSync(folder.holder)).toBe(false)
+})
+
+test('ten seconds after something was destroyed the log is empty', async () => {
+  const { id } = await storePush(opened)
+  await opened.store.pushes.expirePush({ id, visit: VISIT })
+  const log = join(opened.dataDir, 'oncebox.db-wal')
+  expect(statSync(log).size).toBeGreaterThan(0)
+  const deadline = performance.now() + 10_000
+  while (statSync(log).size > 0 && performance.now() < deadline) await Bun.sleep(100)
+  expect(statSync(log).size).toBe(0)
+}, 15_000)

@@ -1,0 +1,130 @@
+// A database that was cut off or had bytes flipped: it is noticed and told, and never served as the truth.
+
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { copyFileSync, cpSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { DomainError } from '../../../../src/domain/errors.ts'
+import { createTestClock, startInstance } from '../../../support/instance.ts'
+
+const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31)
+const PUSHES = 80
+
+let whole: string
+let copy: string
+let token: string
+/** What the whole database answers for each push, and for its audit log after that. */
+const truth = new Map<string, { view: unknown; log: unknown }>()
+
+const payloadOf = (n: number) => `payload ${n} ${'x'.repeat(n % 8 === 0 ? 9000 : n)}`
+
+beforeAll(async () => {
+  console.log(`FUZZ_SEED=${SEED}`)
+  whole = mkdtempSync(join(tmpdir(), 'oncebox-whole-'))
+  copy = mkdtempSync(join(tmpdir(), 'oncebox-damaged-'))
+  const instance = await startInstance({ dataDir: whole })
+  token = await instance.addAccount('ann@example.org')
+  for (let n = 0; n < PUSHES; n += 1) {
+    const push = { payload: payloadOf(n), expire_after_views: 100, name: `name ${n}` }
+    const { url_token } = await (await instance.fetch('/api/v2/pushes', { json: { push }, token })).json()
+    truth.set(url_token, { view: null, log: null })
+  }
+  await instance.restart()
+  // Leaves the folder as an orderly end does, without removing it.
+  cpSync(whole, copy, { recursive: true })
+  await instance.close().catch(() => undefined)
+  cpSync(copy, whole, { recursive: true })
+})
+
+afterAll(() => {
+  for (const folder of [whole, copy]) rmSync(folder, { recursive: true, force: true })
+})
+
+type Outcome = { refused: string | null; right: number; failed: number; lost: number }
+
+/** Starts with a damaged database, if it starts, and asks for every push. */
+async function tryDamaged(damage: (path: string) => void): Promise<Outcome> {
+  const path = join(copy, 'oncebox.db')
+  copyFileSync(join(whole, 'oncebox.db'), path)
+  for (const name of ['oncebox.db-wal', 'oncebox.db-shm']) rmSync(join(copy, name), { force: true })
+  damage(path)
+  const outcome: Outcome = { refused: null, right: 0, failed: 0, lost: 0 }
+  const started = await startInstance({ dataDir: copy, clock: createTestClock() }).catch((cause) => {
+    if (!(cause instanceof DomainError)) throw cause
+    outcome.refused = cause.message
+    return null
+  })
+  if (started === null) return outcome
+  for (const [urlToken, expected] of truth) {
+    const response = await started.fetch(`/api/v2/pushes/${urlToken}`)
+    const view = await response.json()
+    if (response.status === 200) {
+      expected.view ??= view
+      expect(view).toEqual(expected.view)
+      outcome.right += 1
+    } else if (response.status >= 500) {
+      expect(Object.keys(view)).toContain('error')
+      outcome.failed += 1
+    } else outcome.lost += 1
+    const audited = await started.fetch(`/api/v2/pushes/${urlToken}/audit`, { token })
+    const log = await audited.json()
+    if (audited.status !== 200 || response.status !== 200) continue
+    expected.log ??= log
+    expect(log).toEqual(expected.log)
+  }
+  // A failure is told in the log.
+  if (outcome.failed > 0) expect(started.log.join('\n')).toMatch(/a request failed/)
+  await started.close().catch(() => undefined)
+  cpSync(join(whole, 'instance.key'), join(copy, 'instance.key'))
+  return outcome
+}
+
+test('whole, it serves everything', async () => {
+  expect(await tryDamaged(() => undefined)).toEqual({ refused: null, right: PUSHES, failed: 0, lost: 0 })
+  const logs = [...truth.values()].map(({ log }) => log)
+  expect(logs).toHaveLength(PUSHES)
+  expect(JSON.stringify(logs[0])).toContain('creation')
+})
+
+test('cut off anywhere, it is refused, naming the file', async () => {
+  const size = readFileSync(join(whole, 'oncebox.db')).length
+  const lengths = fc.sample(fc.integer({ min: 1, max: size - 1 }), { seed: SEED, numRuns: 40 })
+  for (const length of [...lengths, 512, 4096, size - 4096, size - 1]) {
+    const { refused, right } = await tryDamaged((path) => truncateSync(path, length))
+    expect({ length, right, isRefused: refused?.includes('oncebox.db') }).toEqual({
+      length,
+      right: 0,
+      isRefused: true,
+    })
+  }
+}, 60_000)
+
+test('with bytes flipped, nothing else is ever told of a push, its counters or its log', async () => {
+  const bytes = readFileSync(join(whole, 'oncebox.db'))
+  const flips = fc.sample(
+    fc.array(fc.record({ at: fc.nat({ max: bytes.length - 1 }), by: fc.integer({ min: 1, max: 255 }) }), {
+      minLength: 1,
+      maxLength: 4,
+    }),
+    { seed: SEED, numRuns: 120 },
+  )
+  let refused = 0
+  let failed = 0
+  let lost = 0
+  for (const changes of flips) {
+    const outcome = await tryDamaged((path) => {
+      const altered = Buffer.from(bytes)
+      for (const { at, by } of changes) altered[at] = (altered[at] ?? 0) ^ by
+      writeFileSync(path, altered)
+    })
+    refused += outcome.refused === null ? 0 : 1
+    failed += outcome.failed
+    lost += outcome.lost
+  }
+  console.log(
+    `of ${flips.length} damaged databases ${refused} were refused; ${failed} pushes failed and were told`,
+  )
+  expect(refused + failed).toBeGreaterThan(0)
+  expect(lost).toBe(0)
+}, 120_000)

@@ -1,0 +1,76 @@
+// An index that leads to another row: in a database that is too large to be checked at the start, nobody else would notice.
+
+import { Database } from 'bun:sqlite'
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DAY } from '../../../../src/domain/time.ts'
+import { alterDatabase } from '../../../support/damage.ts'
+import { openTestStore, storePush, type TestStore } from '../../../support/store.ts'
+
+let opened: TestStore
+let told: string[]
+
+beforeEach(async () => {
+  opened = await openTestStore()
+})
+afterEach(() => opened.close())
+
+/** Once the server has ended, alters one byte of the entry that is written so: the one at `index`. */
+async function alterIndex(entry: number[], { index, to }: { index: number; to: number }): Promise<void> {
+  const { dataDir, clock } = opened
+  await opened.store.close()
+  alterDatabase(dataDir, 'CREATE TABLE filler AS SELECT zeroblob(70000000) AS bytes')
+  const path = join(dataDir, 'oncebox.db')
+  const database = new Database(path)
+  database.run('PRAGMA wal_checkpoint(TRUNCATE)')
+  database.close()
+  const file = readFileSync(path)
+  const at = file.indexOf(Buffer.from(entry))
+  expect(at).toBeGreaterThan(0)
+  expect(file.indexOf(Buffer.from(entry), at + 1)).toBe(-1)
+  file[at + index] = to
+  writeFileSync(path, file)
+  told = []
+  opened = await openTestStore({ dataDir, clock, onError: (cause) => told.push(String(cause)) })
+}
+
+// An entry is a record of SQLite: how long its header is, the type of each value, the values. The last is the row's id.
+
+test('by links', async () => {
+  const all = [await storePush(opened), await storePush(opened), await storePush(opened)]
+  const second = all[1]?.lookup ?? new Uint8Array()
+  const entry = [3, 44, 1, ...second, 2]
+  await alterIndex(entry, { index: entry.length - 1, to: 3 })
+  expect(() => opened.store.pushes.findPush(second)).toThrow('push 3 is not as it was written')
+  expect(opened.store.pushes.findPush(all[2]?.lookup ?? second)?.id).toBe(3)
+})
+
+test('by owners', async () => {
+  for (const email of ['ann@example.org', 'bob@example.org', 'eve@example.org'])
+    await opened.store.accounts.addAccount({ email, passwordHash: 'x', isAdmin: false })
+  for (const ownerId of [null, 2, 2, 3]) {
+    const { id } = await storePush(opened, { ownerId })
+    alterDatabase(opened.dataDir, `INSERT INTO push_labels (push_id, url_token) VALUES (${id}, x'01')`)
+  }
+  // The last of Bob's becomes Eve's.
+  await alterIndex([5, 1, 8, 1, 1, 2, 3, 3], { index: 5, to: 3 })
+  const list = (ownerId: number) =>
+    opened.store.lists.listPushes({ ownerId, expired: false, pageNumber: 1 }, ({ push }) => push.id)
+  expect(list(3)).toMatchObject({ pushes: [4], damaged: 1 })
+  expect(list(2)).toMatchObject({ pushes: [2], damaged: 0 })
+  expect(told.join()).toContain('the index of owners is not as it was written')
+})
+
+test('by times', async () => {
+  await storePush(opened)
+  const { expiresAt } = await storePush(opened)
+  const long = await storePush(opened, { expiresAt: opened.clock.now() + 300 * DAY })
+  const time = Buffer.alloc(6)
+  time.writeUIntBE(expiresAt, 0, 6)
+  await alterIndex([3, 5, 1, ...time, 2], { index: 9, to: 3 })
+  opened.clock.advance(2 * DAY)
+  expect(await opened.store.expiry.expireLapsed()).toBe(1)
+  expect(opened.store.pushes.findPush(long.lookup)?.expiredOn).toBeNull()
+  expect(told.join()).toContain('push 3 is not as it was written')
+})
