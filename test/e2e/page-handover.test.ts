@@ -388,7 +388,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     expect(
       await page.evaluate('getComputedStyle(document.getElementById("payload")).webkitTextSecurity'),
     ).toBe('disc')
-    await page.getByRole('button', { name: 'Show' }).click()
+    await page.locator('[data-masks]').click()
     expect(
       await page.evaluate('getComputedStyle(document.getElementById("payload")).webkitTextSecurity'),
     ).toBe('none')
