@@ -272,7 +272,7 @@ function createHandle(parts: HandleParts) {
     pages: createPageRoutes({ pages, getGuest, anonymousAccess: config.anonymousAccess }),
     version: { applicationVersion: version, anonymousAccess: config.anonymousAccess, limits },
     isAlive: store.isAlive,
-    reference: createReference({ routes: () => router, version }),
+    reference: createReference({ routes: () => router.app, version }),
   })
   const getViewer = createGetViewer({
     authenticate: apiTokens.authenticate,
@@ -281,7 +281,7 @@ function createHandle(parts: HandleParts) {
   })
   const router = createRouter({ routes, getViewer, presentError })
   return createFrontDoor({
-    routes: router,
+    answerRoute: router.answerRoute,
     readForwarded: forwarding.read,
     hostRules,
     cors,

@@ -82,7 +82,7 @@ export function createPushEndpoints(options: {
       await upload.add(file)
     }
     const { wrappers, isLenient } = surface
-    const given = await readPushFields(exchange.request, { ...body, wrappers, isLenient, onFile })
+    const given = await readPushFields(exchange, { ...body, wrappers, isLenient, onFile })
     const wire = surface.kind === null ? given : { ...given, kind: surface.kind }
     const { push, files } = parseNewPush(wire, { viewer, limits, received: upload.listFiles().length })
     for (const { data, ...file } of files) await upload.add({ ...file, content: Readable.from([data]) })

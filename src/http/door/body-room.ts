@@ -2,7 +2,7 @@
 // Without it a few hundred connections with a large body each, sent slowly, would fill the memory of the machine.
 
 import { DomainError } from '../../domain/errors.ts'
-import { type Exchange, exchangeOf } from './exchange.ts'
+import type { Exchange } from './exchange.ts'
 
 const MIB = 1024 * 1024
 const TOTAL_BYTES = 128 * MIB
@@ -12,7 +12,7 @@ export const FREE_BYTES = 16 * 1024
 
 export type BodyRoom = {
   /** Takes room for so many more bytes of the body of a request. Throws `overloaded` when there is none. */
-  take(request: Request, bytes: number): void
+  take(exchange: Exchange, bytes: number): void
   /** The request has been answered: its room is for others. */
   giveBack(exchange: Exchange): void
 }
@@ -31,8 +31,7 @@ export function createBodyRoom({ maxBytes, clientOf }: BodyRoomOptions): BodyRoo
   const heldBy = new Map<string, number>()
   let total = 0
 
-  function take(request: Request, bytes: number): void {
-    const exchange = exchangeOf(request)
+  function take(exchange: Exchange, bytes: number): void {
     const before = held.get(exchange) ?? 0
     const more = counted(before + bytes) - counted(before)
     const client = clientOf(exchange.clientAddress)

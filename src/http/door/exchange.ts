@@ -26,19 +26,6 @@ export type Exchange = {
   stayOpen: () => void
 }
 
-const exchanges = new WeakMap<Request, Exchange>()
-
-export function openExchange(request: Request, exchange: Exchange): void {
-  exchanges.set(request, exchange)
-}
-
-/** Throws for a request that did not come through the server's front door. */
-export function exchangeOf(request: Request): Exchange {
-  const exchange = exchanges.get(request)
-  if (exchange === undefined) throw new Error('a request reached a route without an exchange')
-  return exchange
-}
-
 export function visitOf({ request, clientAddress }: Exchange): Visit {
   return {
     ip: clientAddress,

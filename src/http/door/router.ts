@@ -4,7 +4,7 @@ import { Elysia } from 'elysia'
 import type { Viewer } from '../../domain/audit.ts'
 import { DomainError } from '../../domain/errors.ts'
 import type { PresentError } from './errors.ts'
-import { type Exchange, exchangeOf } from './exchange.ts'
+import type { Exchange } from './exchange.ts'
 import { pathOf, routedPath } from './paths.ts'
 import type { Access, GetViewer } from './viewer.ts'
 
@@ -23,42 +23,48 @@ export type Route = {
 
 export type RouterOptions = { routes: readonly Route[]; getViewer: GetViewer; presentError: PresentError }
 
+/** Finds the route for `exchange.request` and answers with it. */
+export type AnswerRoute = (exchange: Exchange) => Response | Promise<Response>
+
 /** Every route with HEAD beside GET, and 405 for the methods that a known path does not have. */
 export function createRouter({ routes, getViewer, presentError }: RouterOptions) {
+  // Elysia hands a request to its handlers and nothing besides, so the exchange is found by it: here and nowhere deeper.
+  const exchanges = new WeakMap<Request, Exchange>()
+
+  function exchangeOf(request: Request): Exchange {
+    const exchange = exchanges.get(request)
+    if (exchange === undefined) throw new Error('a request reached a route without passing the front door')
+    return exchange
+  }
+
   const app = new Elysia({ handler: { standardHostname: false } }).onError(({ error, code, request }) => {
     const cause = code === 'NOT_FOUND' ? new DomainError('not_found', 'not-found') : error
     return presentError(cause, exchangeOf(request), pathOf(request.url))
   })
-  for (const { method, path, access, answer, head, detail } of routes) {
-    const handler = enter({ path, access, answer, head: head ?? answer, getViewer })
-    app.route(method, routedPath(path), handler, { parse: 'none', detail: detail ?? { hide: true } })
+  for (const { method, path, access, answer, head = answer, detail = { hide: true } } of routes) {
+    // Elysia reads in this code which parts of its context a handler names, and prepares those alone.
+    const handler = ({ request, params }: { request: Request; params?: Record<string, string> }) => {
+      const exchange = exchangeOf(request)
+      exchange.route = path
+      const respond = exchange.isHead ? head : answer
+      return respond({ exchange, viewer: getViewer(exchange, access), params: params ?? {} })
+    }
+    app.route(method, routedPath(path), handler, { parse: 'none', detail })
   }
   for (const [path, allow] of allowedMethods(routes)) {
-    app.all(routedPath(path), ({ request }) => refuseMethod(request, path, allow), {
-      parse: 'none',
-      detail: { hide: true },
-    })
+    const refuse = ({ request }: { request: Request }) => {
+      exchangeOf(request).route = path
+      throw new DomainError('wrong_method', `This path knows ${allow}.`, { allow })
+    }
+    app.all(routedPath(path), refuse, { parse: 'none', detail: { hide: true } })
   }
-  return app
-}
 
-type Entrance = Required<Pick<Route, 'path' | 'access' | 'answer' | 'head'>> & { getViewer: GetViewer }
-
-/**
- * Elysia reads which parts of its context a handler names; naming two keeps it from parsing the others.
- */
-function enter({ path, access, answer, head, getViewer }: Entrance) {
-  return ({ request, params }: { request: Request; params?: Record<string, string> }) => {
-    const exchange = exchangeOf(request)
-    exchange.route = path
-    const respond = exchange.isHead ? head : answer
-    return respond({ exchange, viewer: getViewer(exchange, access), params: params ?? {} })
+  const answerRoute: AnswerRoute = (exchange) => {
+    exchanges.set(exchange.request, exchange)
+    return app.fetch(exchange.request)
   }
-}
 
-function refuseMethod(request: Request, path: string, allow: string): never {
-  exchangeOf(request).route = path
-  throw new DomainError('wrong_method', `This path knows ${allow}.`, { allow })
+  return { app, answerRoute }
 }
 
 function allowedMethods(routes: readonly Route[]): Map<string, string> {

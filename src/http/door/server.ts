@@ -5,11 +5,12 @@ import type { BodyRoom } from './body-room.ts'
 import type { ReadForwarded } from './client-address.ts'
 import type { Cors } from './cors.ts'
 import type { PresentError } from './errors.ts'
-import { type Exchange, openExchange } from './exchange.ts'
+import type { Exchange } from './exchange.ts'
 import type { HostRules } from './host.ts'
 import { createRefuseOtherSites } from './other-sites.ts'
 import { ANY_HOST_PATHS, canonicalPath, EXEMPT_PATHS, isDecodable, pathOf, withPath } from './paths.ts'
 import type { LimitRate } from './rate-limit.ts'
+import type { AnswerRoute } from './router.ts'
 import type { Secure } from './security-headers.ts'
 
 /** Told once a request has been answered. `route` is a pattern, never the path. */
@@ -22,7 +23,7 @@ export type LogRequest = (line: {
 }) => void
 
 export type FrontDoorOptions = {
-  routes: { fetch(request: Request): Response | Promise<Response> }
+  answerRoute: AnswerRoute
   readForwarded: ReadForwarded
   hostRules: HostRules
   cors: Cors
@@ -56,7 +57,7 @@ async function headersAlone(response: Response): Promise<Response> {
 }
 
 export function createFrontDoor(options: FrontDoorOptions): Handle {
-  const { routes, readForwarded, hostRules, cors, limitRate } = options
+  const { answerRoute, readForwarded, hostRules, cors, limitRate } = options
   const { bodyRoom, presentError, secure, newRequestId, logRequest } = options
   const refuseOtherSites = createRefuseOtherSites({
     isOwnOrigin: hostRules.isOwnOrigin,
@@ -80,10 +81,8 @@ export function createFrontDoor(options: FrontDoorOptions): Handle {
       if (preflight !== null) return preflight
       await admit(exchange, path)
       if (!isDecodable(path)) throw new DomainError('not_found', 'not-found')
-      const routed = routedRequest(exchange, path === asked ? null : path)
-      exchange.request = routed
-      openExchange(routed, exchange)
-      return await routes.fetch(routed)
+      exchange.request = routedRequest(exchange, path === asked ? null : path)
+      return await answerRoute(exchange)
     } catch (cause) {
       return presentError(cause, exchange, path)
     } finally {

@@ -2,7 +2,7 @@
 
 import { DomainError, type SizeLimit } from '../../domain/errors.ts'
 import { FREE_BYTES } from '../door/body-room.ts'
-import { exchangeOf } from '../door/exchange.ts'
+import type { Exchange } from '../door/exchange.ts'
 
 export type BodyLimits = {
   maxBytes: number
@@ -13,7 +13,7 @@ export type BodyLimits = {
   /** A body that is small enough to hold must be there by then; a streamed one must have kept up. */
   timeoutMs: number
   /** Takes room in memory for so many bytes of the body, until its request is answered. Throws `overloaded`. */
-  take: (request: Request, bytes: number) => void
+  take: (exchange: Exchange, bytes: number) => void
 }
 
 const KIB = 1024
@@ -35,21 +35,20 @@ export function bodyLimitsOf(sizes: Sizes, take: BodyLimits['take']): BodyLimits
 }
 
 /** Throws `too_large` as soon as the limit is passed, `too_slow` when it takes too long, `overloaded` without room. */
-export async function readBody(request: Request, limits: BodyLimits): Promise<Uint8Array> {
-  const announced = Number(request.headers.get('content-length') ?? Number.NaN)
+export async function readBody(exchange: Exchange, limits: BodyLimits): Promise<Uint8Array> {
+  const announced = Number(exchange.arrived.headers.get('content-length') ?? Number.NaN)
   if (announced > limits.maxBytes) throw tooLarge(limits)
   // The server never hands over more than was announced. Room is taken for what is there: to announce costs nothing.
   const isSmall = announced <= FREE_BYTES
-  const reading = isSmall ? exchangeOf(request).arrived.bytes().catch(brokenOff) : readChunks(request, limits)
+  const reading = isSmall ? exchange.arrived.bytes().catch(brokenOff) : readChunks(exchange, limits)
   return withDeadline(reading, limits.timeoutMs)
 }
 
 /** Chunk by chunk. Throws `too_slow` when the sender does not keep up, `too_large` when there is no end to it. */
 export async function* streamBody(
-  request: Request,
+  { arrived, stayOpen }: Exchange,
   { timeoutMs, maxStreamBytes }: Pick<BodyLimits, 'timeoutMs' | 'maxStreamBytes'>,
 ): AsyncGenerator<Uint8Array> {
-  const { arrived, stayOpen } = exchangeOf(request)
   const started = performance.now()
   let size = 0
   try {
@@ -68,13 +67,13 @@ export async function* streamBody(
   }
 }
 
-async function readChunks(request: Request, limits: BodyLimits): Promise<Uint8Array> {
+async function readChunks(exchange: Exchange, limits: BodyLimits): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let size = 0
-  for await (const chunk of streamBody(request, limits)) {
+  for await (const chunk of streamBody(exchange, limits)) {
     size += chunk.length
     if (size > limits.maxBytes) throw tooLarge(limits)
-    limits.take(request, chunk.length)
+    limits.take(exchange, chunk.length)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)

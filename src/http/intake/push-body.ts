@@ -1,6 +1,7 @@
 // The fields of a push from a request's body: JSON, urlencoded or multipart, all to the same members.
 
 import { DomainError } from '../../domain/errors.ts'
+import type { Exchange } from '../door/exchange.ts'
 import { type BodyLimits, readBody, streamBody } from './body.ts'
 import type { Wire } from './fields.ts'
 import { type FilePart, readMultipart } from './multipart.ts'
@@ -21,27 +22,27 @@ export type PushBodyOptions = BodyLimits & {
 const MAX_PAIRS = 1000
 
 /** The members of the push. Throws `malformed`, `unsupported_type`, `too_large` or `too_slow`. */
-export async function readPushFields(request: Request, options: PushBodyOptions): Promise<Wire> {
+export async function readPushFields(exchange: Exchange, options: PushBodyOptions): Promise<Wire> {
   const { wrappers, isLenient = false } = options
-  const inQuery = isLenient ? fieldsInQuery(request.url, wrappers) : null
-  const inBody = findWrapper(await readObject(request, options), wrappers)
+  const inQuery = isLenient ? fieldsInQuery(exchange.request.url, wrappers) : null
+  const inBody = findWrapper(await readObject(exchange, options), wrappers)
   if (inQuery !== null) return { ...inQuery, ...onlyGiven(inBody ?? {}) }
   if (inBody !== undefined) return inBody
   const [expected] = wrappers
   throw malformed(`The body needs an object "${expected}", as in {"${expected}": {"payload": "…"}}`)
 }
 
-async function readObject(request: Request, options: PushBodyOptions): Promise<unknown> {
-  const contentType = request.headers.get('content-type') ?? ''
+async function readObject(exchange: Exchange, options: PushBodyOptions): Promise<unknown> {
+  const contentType = exchange.request.headers.get('content-type') ?? ''
   switch (contentType.split(';', 1)[0]?.trim().toLowerCase()) {
     case 'application/json':
-      return parseJson(await readText(request, options), options)
+      return parseJson(await readText(exchange, options), options)
     case 'application/x-www-form-urlencoded':
-      return parseUrlencoded(await readText(request, options), 'form')
+      return parseUrlencoded(await readText(exchange, options), 'form')
     case 'multipart/form-data':
-      return nest(await readParts(request, contentType, options))
+      return nest(await readParts(exchange, contentType, options))
     case '':
-      return parseUntyped(request, options)
+      return parseUntyped(exchange, options)
     default:
       throw new DomainError(
         'unsupported_type',
@@ -50,26 +51,26 @@ async function readObject(request: Request, options: PushBodyOptions): Promise<u
   }
 }
 
-async function readParts(request: Request, contentType: string, options: PushBodyOptions) {
+async function readParts(exchange: Exchange, contentType: string, options: PushBodyOptions) {
   const { maxBytes, limit, take, onFile, onPart } = options
-  const parts = await readMultipart(streamBody(request, options), {
+  const parts = await readMultipart(streamBody(exchange, options), {
     contentType,
     maxTextBytes: maxBytes,
     limit,
-    take: (bytes) => take(request, bytes),
+    take: (bytes) => take(exchange, bytes),
     onFile,
     ...(onPart === undefined ? {} : { onPart }),
   })
   return parts.map(({ name, value }): [string, unknown] => [name, value])
 }
 
-async function readText(request: Request, options: PushBodyOptions): Promise<string> {
-  return decodeUtf8(await readBody(request, options))
+async function readText(exchange: Exchange, options: PushBodyOptions): Promise<string> {
+  return decodeUtf8(await readBody(exchange, options))
 }
 
-async function parseUntyped(request: Request, options: PushBodyOptions): Promise<unknown> {
+async function parseUntyped(exchange: Exchange, options: PushBodyOptions): Promise<unknown> {
   if (!options.isLenient) throw malformed('The request needs a Content-Type: application/json')
-  const text = await readText(request, options)
+  const text = await readText(exchange, options)
   return text.trimStart().startsWith('{') ? parseJson(text, options) : parseUrlencoded(text, 'form')
 }
 

@@ -37,7 +37,7 @@ export function createPageRoutes({ pages, getGuest, anonymousAccess }: PageRoute
   const submit =
     (use: Submit<Member>): Show<Member> =>
     async ({ exchange }, params) => {
-      const form = await readForm(exchange.request)
+      const form = await readForm(exchange)
       const guest = getGuest(exchange)
       const member = memberOf(guest)
       if (member === null) return askToSignIn(guest)
@@ -124,7 +124,7 @@ function post(path: string, answer: Route['answer']): Route {
 
 /** For forms that need no session: that another site did not send them is seen at the door. */
 function withForm(use: Submit<Guest>): Show<Guest> {
-  return async (guest, params) => use(guest, await readForm(guest.exchange.request), params)
+  return async (guest, params) => use(guest, await readForm(guest.exchange), params)
 }
 
 function requireAdmin({ account }: Member): void {

@@ -2,15 +2,11 @@
 
 import { expect, test } from 'bun:test'
 import { createBodyRoom } from '../../../src/http/door/body-room.ts'
-import { type Exchange, exchangeOf, openExchange } from '../../../src/http/door/exchange.ts'
+import type { Exchange } from '../../../src/http/door/exchange.ts'
 
 const MIB = 1024 * 1024
 const clientOf = (address: string) => (address === 'loopback' ? null : address)
-function from(clientAddress: string): Request {
-  const request = new Request('http://localhost/')
-  openExchange(request, { clientAddress } as Exchange)
-  return request
-}
+const from = (clientAddress: string) => ({ clientAddress }) as Exchange
 const openRoom = (maxBytes = 6 * MIB) => createBodyRoom({ maxBytes, clientOf })
 const BUSY = 'busy with large requests'
 
@@ -38,9 +34,9 @@ test('room that was given back is there again, however it was taken', () => {
     room.take(whole, 30 * MIB)
     for (let n = 0; n < 300; n += 1) room.take(pieces, 100 * 1024)
     expect(() => room.take(pieces, 6 * MIB)).toThrow(BUSY)
-    room.giveBack(exchangeOf(whole))
-    room.giveBack(exchangeOf(pieces))
-    room.giveBack(exchangeOf(pieces))
+    room.giveBack(whole)
+    room.giveBack(pieces)
+    room.giveBack(pieces)
   }
   room.take(from('a'), 64 * MIB)
 })

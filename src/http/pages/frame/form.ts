@@ -1,5 +1,6 @@
 // The fields of a small form.
 
+import type { Exchange } from '../../door/exchange.ts'
 import { readBody } from '../../intake/body.ts'
 
 export type Form = {
@@ -21,8 +22,8 @@ const LIMITS = {
 }
 
 /** Throws `too_large` or `too_slow`. */
-export async function readForm(request: Request): Promise<Form> {
-  const bytes = await readBody(request, LIMITS)
+export async function readForm(exchange: Exchange): Promise<Form> {
+  const bytes = await readBody(exchange, LIMITS)
   const fields = new URLSearchParams(new TextDecoder().decode(bytes))
   return {
     text: (name) => fields.get(name) ?? '',

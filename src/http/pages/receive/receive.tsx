@@ -89,7 +89,7 @@ export function createReceivePages({ answer, pushes, nonces, now }: ReceivePageO
   async function reveal(guest: Guest, params: Params): Promise<Response> {
     const { url_token = '' } = params
     const { say } = guest.words
-    const form = await readForm(guest.exchange.request)
+    const form = await readForm(guest.exchange)
     const { session } = guest
     const isOwnForm = session === null || session.isFormToken(form.text('form'))
     const state = isOwnForm ? nonces.use(form.text('nonce'), url_token) : 'stale'
@@ -147,7 +147,7 @@ export function createReceivePages({ answer, pushes, nonces, now }: ReceivePageO
   }
 
   async function expire(guest: Guest, { url_token = '' }: Params): Promise<Response> {
-    const form = await readForm(guest.exchange.request)
+    const form = await readForm(guest.exchange)
     requireFormToken(guest, form.text('form'))
     const state = nonces.use(form.text('nonce'), `expire/${url_token}`)
     if (state !== 'good')

@@ -86,8 +86,7 @@ export function createCreatePage(options: CreatePageOptions) {
       const field = /^push\[(\w+)\]$/.exec(name)?.[1]
       if (field !== undefined && typeof value === 'string') fields[field] = value
     }
-    const { request } = guest.exchange
-    const wire = await readPushFields(request, { ...body, wrappers: ['push'], onFile, onPart })
+    const wire = await readPushFields(guest.exchange, { ...body, wrappers: ['push'], onFile, onPart })
     const { files: _, ...rest } = wire
     // A form without files may come in one piece, of whose parts nobody was told.
     for (const [name, value] of Object.entries(wire)) if (typeof value === 'string') fields[name] = value
