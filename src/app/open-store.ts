@@ -1,4 +1,4 @@
-// Opens the store of a server, and writes what it tells into the log.
+// Opens the store of a server and logs its warnings and failures.
 
 import { DamageError } from '../domain/errors.ts'
 import type { Now } from '../domain/time.ts'
@@ -9,20 +9,21 @@ import { openStore, type Store } from '../store/store.ts'
 export type ServedStoreOptions = {
   config: Config
   log: Log
-  ports: { now: Now; onStep?: (step: string) => void }
+  systemNow: Now
+  onStep?: ((step: string) => void) | undefined
 }
 
-/** `failed` resolves when the store cannot be trusted any more and the process should end. */
-export async function openServedStore({ config, log, ports }: ServedStoreOptions) {
+/** `failed` resolves when the database may be corrupt and the process must end. */
+export async function openServedStore({ config, log, systemNow, onStep }: ServedStoreOptions) {
   const { promise: failed, resolve: fail } = Promise.withResolvers<Error>()
   const store: Store = await openStore({
     dataDir: config.dataDir,
     keyFile: config.keyFile,
-    systemNow: ports.now,
+    systemNow,
     acceptClock: config.acceptClock,
     removeDamaged: config.removeDamaged,
     minFreeSpace: config.minFreeSpace,
-    onStep: ports.onStep,
+    onStep,
     onWarning: (warning) => log.warn(warning),
     onError: (err) =>
       err instanceof DamageError

@@ -1,0 +1,101 @@
+// Makes the door of a server: everything between a socket and the services.
+
+import { createRequestIds } from '../crypto/request-ids.ts'
+import type { Now } from '../domain/time.ts'
+import { createBodyRoom } from '../http/door/body-room.ts'
+import { createForwarding, limitKey } from '../http/door/client-address.ts'
+import { createCors } from '../http/door/cors.ts'
+import { createPresentError } from '../http/door/errors.ts'
+import { createHostRules } from '../http/door/host.ts'
+import type { Network } from '../http/door/listener.ts'
+import { createLimitRate, DEFAULT_RATE_LIMIT, type RateLimit } from '../http/door/rate-limit.ts'
+import { createSecure } from '../http/door/security-headers.ts'
+import { createFrontDoor, type LogRequest } from '../http/door/server.ts'
+import { createShed } from '../http/door/shed.ts'
+import { bodyLimitsOf, maxBodyBytes } from '../http/intake/body.ts'
+import type { SettingInEffect } from '../http/pages/admin/admin.tsx'
+import { createAssets } from '../http/pages/frame/assets.ts'
+import { createAnswerRefusal } from '../http/pages/frame/error-page.tsx'
+import { createGetGuest } from '../http/pages/frame/guest.ts'
+import { createAnswerGuest } from '../http/pages/frame/page.tsx'
+import { createFindElsewhere } from '../http/pages/frame/reach.ts'
+import type { Log } from '../operating/log.ts'
+import type { Config } from '../settings/table.ts'
+import { createRoutes } from './routes.ts'
+import type { Services } from './services.ts'
+
+export type DoorOptions = {
+  config: Config
+  settings: readonly SettingInEffect[]
+  version: string
+  services: Services
+  store: { now: Now; isAlive: () => boolean; keepUp: () => boolean }
+  log: Log
+  /** The addresses that the server listens on. */
+  addresses: readonly string[]
+  listAddresses: Network['listAddresses']
+  rateLimit?: RateLimit | undefined
+}
+
+export type Door = ReturnType<typeof createDoor>
+
+export function createDoor(options: DoorOptions) {
+  const { config, services, store, log, version, rateLimit = DEFAULT_RATE_LIMIT } = options
+  const hostRules = createHostRules({ ...config, addresses: options.addresses })
+  const cors = createCors(config.corsOrigins)
+  const forwarding = createForwarding(config.trustedProxies, (warning) => log.warn(warning))
+  const bodyRoom = createBodyRoom({ maxBytes: maxBodyBytes(config), clientOf: limitKey })
+  const secure = createSecure(config.baseUrl)
+  const { basePath } = hostRules
+  const assets = createAssets({ version, basePath })
+  const guests = createGuests({ ...options, assets, basePath })
+  const { answerRoute } = createRoutes({
+    ...guests,
+    config,
+    settings: options.settings,
+    version,
+    services,
+    store,
+    log,
+    assets,
+    basePath,
+    body: bodyLimitsOf(config, bodyRoom.take),
+    listUndeclaredProxies: forwarding.listUndeclaredProxies,
+  })
+  const handle = createFrontDoor({
+    answerRoute,
+    readForwarded: forwarding.read,
+    hostRules,
+    cors,
+    limitRate: createLimitRate(rateLimit),
+    bodyRoom,
+    presentError: guests.presentError,
+    secure,
+    newRequestId: createRequestIds(),
+    logRequest: createLogRequest(log),
+  })
+  const onShed = (requests: number) => log.warn({ requests }, 'too busy: requests were told to come back')
+  return { handle, secure, shed: createShed({ basePath, keepUp: store.keepUp, cors, onShed }) }
+}
+
+type GuestsOptions = DoorOptions & { assets: ReturnType<typeof createAssets>; basePath: string }
+
+/** Who visits a page, and how a page or an error is answered to them. */
+function createGuests({ assets, basePath, config, services, addresses, listAddresses, log }: GuestsOptions) {
+  const answer = createAnswerGuest(assets)
+  const getGuest = createGetGuest({
+    findSession: services.sessions.findSession,
+    basePath,
+    findElsewhere: createFindElsewhere({ baseUrl: config.baseUrl, addresses, listAddresses }),
+    onError: (err) => log.error({ err }, 'the last use of a session was not noted'),
+  })
+  const presentError = createPresentError({
+    logFailure: ({ requestId, cause }) => log.error({ requestId, err: cause }, 'a request failed'),
+    answerRefusal: createAnswerRefusal({ answer, getGuest }),
+  })
+  return { answer, getGuest, presentError }
+}
+
+function createLogRequest(log: Log): LogRequest {
+  return ({ durationMs, ...line }) => log.info({ ...line, durationMs: Math.round(durationMs * 100) / 100 })
+}

@@ -1,0 +1,84 @@
+// Makes the services of a server from its store.
+
+import { availableParallelism } from 'node:os'
+import type { Now } from '../domain/time.ts'
+import { limitKey, turnKey } from '../http/door/client-address.ts'
+import { createAccountLinks } from '../services/accounts/account-links.ts'
+import { createAccounts } from '../services/accounts/accounts.ts'
+import { createApiTokens } from '../services/accounts/api-tokens.ts'
+import { createSessions } from '../services/accounts/sessions.ts'
+import { createTwoFactor } from '../services/accounts/two-factor.ts'
+import { createSharedLanes, type Lanes } from '../services/lanes.ts'
+import { createDownloads } from '../services/pushes/downloads.ts'
+import { createFormMarks } from '../services/pushes/form-marks.ts'
+import { createIdempotency } from '../services/pushes/idempotency.ts'
+import { createPassphrases } from '../services/pushes/passphrases.ts'
+import { createPushes } from '../services/pushes/pushes.ts'
+import { createRelieve } from '../services/pushes/relief.ts'
+import { createShareOf } from '../services/pushes/shares.ts'
+import { createUploads } from '../services/pushes/uploads.ts'
+import { createReadStatus } from '../services/upkeep/status.ts'
+import { createSweeper } from '../services/upkeep/sweeper.ts'
+import { pushLimitsOf, shareLimitsOf } from '../settings/push-limits.ts'
+import type { Config } from '../settings/table.ts'
+import type { Store } from '../store/store.ts'
+
+export type ServicesOptions = { config: Config; store: Store; systemNow: Now }
+
+export type Services = ReturnType<typeof createServices>
+
+export function createServices({ config, store, systemNow }: ServicesOptions) {
+  // Sign-ins and passphrases queue separately and take turns, so neither starves the other.
+  const { first: signInLanes, second: passphraseLanes } = createSharedLanes({
+    lanes: Math.max(1, availableParallelism() - 1),
+    clientOf: turnKey,
+  })
+  return {
+    ...createPushServices({ config, store, lanes: passphraseLanes }),
+    ...createAccountServices({ store, systemNow, lanes: signInLanes }),
+    ...createUpkeepServices({ config, store }),
+  }
+}
+
+function createPushServices({ config, store, lanes }: { config: Config; store: Store; lanes: Lanes }) {
+  const { keyring, now } = store
+  const limits = pushLimitsOf(config)
+  const relieve = createRelieve(() => Bun.gc(true))
+  const downloads = createDownloads({ store, keyring, now, relieve })
+  const pushes = createPushes({
+    store,
+    keyring,
+    passphrases: createPassphrases({ lanes, clientOf: turnKey }),
+    maxWrongTries: config.maxPassphraseAttempts,
+    shareOf: createShareOf({ keyring, limits: shareLimitsOf(config), clientOf: limitKey }),
+    grant: downloads.grant,
+    now,
+  })
+  return {
+    limits,
+    pushes,
+    downloads,
+    uploads: createUploads({ store, limits, relieve }),
+    idempotency: createIdempotency({ store, keyring, now }),
+    marks: createFormMarks(keyring),
+  }
+}
+
+function createAccountServices({ store, systemNow, lanes }: { store: Store; systemNow: Now; lanes: Lanes }) {
+  const { keyring, now } = store
+  const accounts = createAccounts(store)
+  return {
+    lanes,
+    accounts,
+    apiTokens: createApiTokens({ apiTokens: store.apiTokens, accounts }),
+    accountLinks: createAccountLinks({ store, lanes }),
+    sessions: createSessions({ store, keyring, lanes, now, systemNow }),
+    twoFactor: createTwoFactor({ store, keyring, systemNow }),
+  }
+}
+
+function createUpkeepServices({ config, store }: { config: Config; store: Store }) {
+  const { expiry, files, idempotencyKeys, now } = store
+  const sweeper = createSweeper({ expiry, files, idempotencyKeys, now, purgeAfter: config.purgeAfter })
+  return { sweeper, readStatus: createReadStatus({ store, sweeper, now }) }
+}
