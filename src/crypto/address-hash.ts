@@ -1,4 +1,4 @@
-// A network address as it is counted: a keyed hash, which without the instance key names nobody.
+// A network address as it is stored for counting: a keyed hash, which reveals nothing without the instance key.
 
 /** The first 16 bytes of HMAC-SHA256(addresses subkey, address). */
 export function hashAddress(address: string, addressesKey: Uint8Array): Buffer {

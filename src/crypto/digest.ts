@@ -1,4 +1,8 @@
-// SHA-256 of what arrives piece by piece.
+// SHA-256, of a text at once or of data that arrives in pieces.
+
+export function sha256(text: string): Buffer {
+  return Bun.CryptoHasher.hash('sha256', text)
+}
 
 export type Digest = { update(bytes: Uint8Array): void; hex(): string }
 

@@ -1,10 +1,10 @@
-// Download grants: everything that a download needs, sealed by the server, so that nothing readable is kept for it.
+// Download grants: all that a download needs, sealed into its URL, so that the server stores nothing readable for it.
 
 import type { Keyring } from './keyring.ts'
-import { keyNumberOf, openField, sealField } from './sealed-field.ts'
+import { openWithKeyring, sealWithKeyring } from './sealed-field.ts'
 
 export type Grant = {
-  /** Lookup of the push, in hex. */
+  /** The push's lookup, in hex. */
   push: string
   file: string
   /** The file's own key, in base64. */
@@ -16,19 +16,17 @@ export type Grant = {
   until: number
 }
 
-const PLACE = { pushId: new Uint8Array(), field: 'grant' }
+const PLACE = { subkey: 'grants', subject: new Uint8Array(), field: 'grant' } as const
 
-export function sealGrant(grant: Grant, { sealing }: Keyring): string {
-  const key = { key: sealing.grants, number: sealing.number }
-  return sealField(Buffer.from(JSON.stringify(grant)), key, PLACE).toString('base64url')
+export function sealGrant(grant: Grant, keyring: Keyring): string {
+  return sealWithKeyring(Buffer.from(JSON.stringify(grant)), keyring, PLACE).toString('base64url')
 }
 
-/** null when it is none of ours or was altered; says nothing about its validity. */
-export function openGrant(text: string, { keys }: Keyring): Grant | null {
+/** Null when this server did not make it or it was altered. Does not check `until`. */
+export function openGrant(text: string, keyring: Keyring): Grant | null {
   const sealed = Buffer.from(text, 'base64url')
-  const key = keys.find(({ number }) => number === keyNumberOf(sealed))
-  // Decoding is lenient; only the spelling that was handed out counts.
-  if (key === undefined || sealed.toString('base64url') !== text) return null
-  const opened = openField(sealed, { key: key.grants, number: key.number }, PLACE)
+  // Decoding base64url is lenient: accept only the exact spelling that was issued.
+  if (sealed.toString('base64url') !== text) return null
+  const opened = openWithKeyring(sealed, keyring, PLACE)
   return opened === null ? null : JSON.parse(opened.toString('utf8'))
 }

@@ -1,5 +1,5 @@
-// Who opened a form, carried by the form itself: a mark of the account, which only this server can make. It outlives the
-// session, so that a form can tell that its account is signed out, or that another one is signed in.
+// The account that opened a form, authenticated with an HMAC and carried in the form. It outlives the session, so that
+// the server notices when that account has signed out or another has signed in.
 
 import { createHmac } from 'node:crypto'
 import type { InstanceKey, Keyring } from './keyring.ts'
@@ -7,14 +7,14 @@ import { isSameText } from './random-token.ts'
 
 const NOBODY = 'nobody'
 
-/** `null`: opened by somebody who was not signed in. */
+/** `accountId` is null when nobody was signed in. */
 export type Opener = { accountId: number | null }
 
 export function newFormMark({ accountId }: Opener, { sealing }: Keyring): string {
   return accountId === null ? NOBODY : markOf(accountId, sealing)
 }
 
-/** Null for what is no mark of ours. */
+/** Null when this server did not make the mark. */
 export function readFormMark(mark: string, { keys }: Keyring): Opener | null {
   if (mark === NOBODY) return { accountId: null }
   const id = /^(\d{1,15})\./.exec(mark)?.[1]

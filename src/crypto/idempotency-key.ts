@@ -1,19 +1,21 @@
-// Idempotency keys: how the record of one is found, and what seals the answer that it stands for.
+// Idempotency keys: how the record of one is found, and how its answer is sealed.
 //
-// The sealing key comes from the idempotency key, which is not stored: database and instance key do not open the answer.
+// The sealing key is derived from the idempotency key, which is not stored, so the database and the instance key
+// together cannot open the answer.
 
-import { createHash, createHmac, hkdfSync } from 'node:crypto'
+import { createHmac } from 'node:crypto'
+import { sha256 } from './digest.ts'
+import { deriveKey } from './hkdf.ts'
 import type { InstanceKey } from './keyring.ts'
 import { randomKey } from './random.ts'
 import { openField, type SealingKey, sealField } from './sealed-field.ts'
 
-const KEY_BYTES = 32
 const FINGERPRINT_BYTES = 32
 
 /** `scope` names the account or the address that the key belongs to. */
 export type PresentedKey = { key: string; scope: string }
 
-/** What the key stands for: the fields of the request, and the push that came of them. */
+/** The answer stored for a key: a fingerprint of the request's fields, and the push that was created. */
 export type KeptAnswer = { fingerprint: Buffer; urlToken: string }
 
 /** 128 random bits as 22 letters, digits, hyphens and underscores. */
@@ -32,16 +34,16 @@ export function lookupOfKey({ key, scope }: PresentedKey, { idempotency }: Insta
 
 /** SHA-256 of any JSON value. */
 export function fingerprintOf(value: unknown): Buffer {
-  return createHash('sha256').update(JSON.stringify(value)).digest()
+  return sha256(JSON.stringify(value))
 }
 
-/** 88 bytes for a push of ours, whatever was pushed. */
+/** Always 88 bytes, whatever was pushed. */
 export function sealAnswer(answer: KeptAnswer, presented: PresentedKey, instanceKey: InstanceKey): Buffer {
   const plain = Buffer.concat([answer.fingerprint, Buffer.from(answer.urlToken)])
   return sealField(plain, sealingKey(presented, instanceKey), placeOf(presented, instanceKey))
 }
 
-/** Null when a bit was changed. */
+/** Null when a bit was changed or the key is another one. */
 export function openAnswer(
   sealed: Uint8Array,
   presented: PresentedKey,
@@ -54,12 +56,11 @@ export function openAnswer(
 }
 
 function sealingKey(presented: PresentedKey, instanceKey: InstanceKey): SealingKey {
-  const material = Buffer.concat([instanceKey.idempotency, Buffer.from(presented.key)])
+  const material = [instanceKey.idempotency, presented.key]
   const salt = lookupOfKey(presented, instanceKey)
-  const key = hkdfSync('sha256', material, salt, 'oncebox/1/idempotency', KEY_BYTES)
-  return { key: new Uint8Array(key), number: instanceKey.number }
+  return { key: deriveKey({ material, salt, info: 'oncebox/1/idempotency' }), number: instanceKey.number }
 }
 
 function placeOf(presented: PresentedKey, instanceKey: InstanceKey) {
-  return { pushId: lookupOfKey(presented, instanceKey), field: 'idempotency' }
+  return { subject: lookupOfKey(presented, instanceKey), field: 'idempotency' }
 }

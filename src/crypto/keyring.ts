@@ -1,15 +1,16 @@
-// The instance's numbered keys: the text of the key file, and the subkey for each purpose.
+// The instance's numbered keys: the text of the key file, and a subkey for each purpose.
 
-import { hkdfSync } from 'node:crypto'
+import { deriveKey } from './hkdf.ts'
 import { randomKey } from './random.ts'
 
 const KEY_BYTES = 32
+const VERIFIER_BYTES = 16
 const MAX_NUMBER = 255
 
 export type InstanceKey = {
-  /** 1 to 255; every sealed value names the key it was sealed under. */
+  /** 1 to 255; every sealed value carries the number of its key. */
   number: number
-  /** 16 bytes that tell a key from another and say nothing about it. */
+  /** 16 bytes that identify the key and reveal nothing about it. */
   verifier: Uint8Array
   lookup: Uint8Array
   wrap: Uint8Array
@@ -20,20 +21,25 @@ export type InstanceKey = {
   forms: Uint8Array
 }
 
-/** The first key seals, all of them open. */
+/** New values are sealed under the first key; each key opens the values sealed under it. */
 export type Keyring = { sealing: InstanceKey; keys: readonly InstanceKey[] }
+
+/** The key of this number, or null when the key file does not hold it. */
+export function findKey({ keys }: Keyring, number: number): InstanceKey | null {
+  return keys.find((key) => key.number === number) ?? null
+}
 
 /** The text of a fresh key file with one key. */
 export function newKeyFile(): string {
   return [
-    '# The key of this Oncebox. Who has it and the data folder can read the names, notes and links',
-    '# that accounts keep. Losing it loses every push. One key a line: a number, a space, 64 hex digits.',
+    '# The key of this Oncebox. Together with the data folder it opens the names, notes and links',
+    '# that accounts keep. Without it every push is lost. One key a line: number, space, 64 hex digits.',
     `1 ${Buffer.from(randomKey(KEY_BYTES)).toString('hex')}`,
     '',
   ].join('\n')
 }
 
-/** Reads a key file. Throws an Error that names the line, never its content. */
+/** Reads a key file. Throws an Error that names the faulty line, never its content. */
 export function parseKeyFile(text: string): Keyring {
   const keys: InstanceKey[] = []
   for (const [index, line] of text.split('\n').entries()) {
@@ -41,15 +47,15 @@ export function parseKeyFile(text: string): Keyring {
     const key = parseKeyLine(line.trim())
     if (key === null)
       throw new Error(`line ${index + 1} is not "NUMBER 64-HEX-DIGITS", number 1 to ${MAX_NUMBER}`)
-    if (keys.some(({ number }) => number === key.number)) throw new Error(`key ${key.number} is there twice`)
+    if (keys.some(({ number }) => number === key.number)) throw new Error(`key ${key.number} appears twice`)
     keys.push(key)
   }
   const [sealing] = keys
-  if (sealing === undefined) throw new Error('it holds no key')
+  if (sealing === undefined) throw new Error('it contains no key')
   return { sealing, keys }
 }
 
-/** A verifier as people compare it: `3f2a-91c0-…`. */
+/** A verifier in the form that people compare: `3f2a-91c0-…`. */
 export function fingerprint(verifier: Uint8Array): string {
   return Buffer.from(verifier.subarray(0, 8))
     .toString('hex')
@@ -60,15 +66,14 @@ function parseKeyLine(line: string): InstanceKey | null {
   const match = /^(\d{1,3})\s+([0-9a-fA-F]{64})$/.exec(line)
   const number = Number(match?.[1])
   if (match?.[2] === undefined || number < 1 || number > MAX_NUMBER) return null
-  return deriveKey(number, Buffer.from(match[2], 'hex'))
+  return deriveSubkeys(number, Buffer.from(match[2], 'hex'))
 }
 
-function deriveKey(number: number, key: Uint8Array): InstanceKey {
-  const subkey = (purpose: string, length = KEY_BYTES) =>
-    new Uint8Array(hkdfSync('sha256', key, new Uint8Array(), `oncebox/1/${purpose}`, length))
+function deriveSubkeys(number: number, key: Uint8Array): InstanceKey {
+  const subkey = (purpose: string) => deriveKey({ material: [key], info: `oncebox/1/${purpose}` })
   return {
     number,
-    verifier: subkey('verifier', 16),
+    verifier: subkey('verifier').subarray(0, VERIFIER_BYTES),
     lookup: subkey('lookup'),
     wrap: subkey('wrap-subkey'),
     owner: subkey('owner'),

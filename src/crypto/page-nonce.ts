@@ -1,4 +1,4 @@
-// A nonce of one page: random bytes and a time, bound to what the page is about by a key that lives as long as the process.
+// A nonce for one page: random bytes and a time, bound to the page's subject by an HMAC whose key ends with the process.
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { randomKey } from './random.ts'
@@ -8,7 +8,7 @@ const TIME_BYTES = 6
 const MAC_BYTES = 16
 const BODY_BYTES = RANDOM_BYTES + TIME_BYTES
 
-/** Makes and reads nonces; what another process made is none. */
+/** Makes and reads nonces. Those of another process are refused. */
 export function createNonceMint() {
   const key = randomKey(32)
 
@@ -22,7 +22,7 @@ export function createNonceMint() {
     return Buffer.concat([body, mac(body, subject)]).toString('base64url')
   }
 
-  /** When it was made, in milliseconds since 1970; null when it is none of this subject. */
+  /** When the nonce was made, in milliseconds since 1970; null when it is not valid for this subject. */
   function read(nonce: string, subject: string): number | null {
     const bytes = Buffer.from(nonce, 'base64url')
     if (bytes.length !== BODY_BYTES + MAC_BYTES || bytes.toString('base64url') !== nonce) return null

@@ -1,4 +1,4 @@
-// From a passphrase to key material: argon2id (RFC 9106), its parameters kept beside the salt.
+// Derives a key from a passphrase with argon2id (RFC 9106); the parameters are stored with the salt.
 
 import { argon2 } from 'node:crypto'
 import { randomKey } from './random.ts'
@@ -10,7 +10,7 @@ const MEMORY_KIB = 19 * 1024
 const PASSES = 2
 const LANES = 1
 
-/** Fresh salt with today's parameters: format, memory in KiB (4 bytes), passes, lanes, 16 random bytes. */
+/** A new salt with the current parameters: format, memory in KiB (4 bytes), passes, lanes, 16 random bytes. */
 export function newPassphraseSalt(): Buffer {
   const head = Buffer.alloc(7)
   head.writeUInt8(FORMAT, 0)

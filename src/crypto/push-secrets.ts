@@ -1,7 +1,7 @@
-// The secrets of a push: a random data key seals the payload, and the link (with the passphrase, when there is one)
-// opens the data key. Neither disk nor instance key is enough without the link.
+// The secrets of a push: a random data key seals the payload, and a key derived from the link (and the passphrase, if
+// any) wraps the data key. The disk and the instance key together open nothing without the link.
 
-import { hkdfSync } from 'node:crypto'
+import { deriveKey } from './hkdf.ts'
 import type { InstanceKey } from './keyring.ts'
 import { randomKey } from './random.ts'
 import { openField, type SealingKey, sealField } from './sealed-field.ts'
@@ -9,7 +9,7 @@ import { openField, type SealingKey, sealField } from './sealed-field.ts'
 const KEY_BYTES = 32
 const SALT_BYTES = 16
 
-/** What is stored, all of it destroyed when the push expires. */
+/** The stored secrets. All of them are destroyed when the push expires. */
 export type SealedSecrets = {
   salt: Uint8Array
   wrappedKey: Uint8Array
@@ -18,7 +18,7 @@ export type SealedSecrets = {
   passphraseSalt: Uint8Array | null
 }
 
-/** What opens a push. */
+/** All that is needed to open a push. */
 export type Opener = {
   instanceKey: InstanceKey
   pushId: Uint8Array
@@ -27,7 +27,7 @@ export type Opener = {
   passphraseKey: Uint8Array | null
 }
 
-/** A fresh data key, for the secrets of one push. */
+/** A new data key, for the secrets of one push. */
 export function newDataKey(): Buffer {
   return randomKey(KEY_BYTES)
 }
@@ -43,27 +43,28 @@ export function sealSecrets(
   const salt = randomKey(SALT_BYTES)
   return {
     salt,
-    wrappedKey: sealField(dataKey, wrappingKey(opener, salt), { pushId, field: 'key' }),
-    payload: sealField(Buffer.from(payload), { key: dataKey, number }, { pushId, field: 'payload' }),
+    wrappedKey: sealField(dataKey, wrappingKey(opener, salt), { subject: pushId, field: 'key' }),
+    payload: sealField(Buffer.from(payload), { key: dataKey, number }, { subject: pushId, field: 'payload' }),
   }
 }
 
-/** Null when link or passphrase do not fit. A payload of null does not open with its key: it was altered. */
+/** Null when the link or the passphrase is wrong. The payload is null when it was altered. */
 export function openSecrets(
   sealed: SealedSecrets,
   opener: Opener,
 ): { payload: string | null; dataKey: Buffer } | null {
   const { pushId } = opener
   const { number } = opener.instanceKey
-  const dataKey = openField(sealed.wrappedKey, wrappingKey(opener, sealed.salt), { pushId, field: 'key' })
+  const dataKey = openField(sealed.wrappedKey, wrappingKey(opener, sealed.salt), {
+    subject: pushId,
+    field: 'key',
+  })
   if (dataKey === null) return null
-  const payload = openField(sealed.payload, { key: dataKey, number }, { pushId, field: 'payload' })
+  const payload = openField(sealed.payload, { key: dataKey, number }, { subject: pushId, field: 'payload' })
   return { payload: payload?.toString('utf8') ?? null, dataKey }
 }
 
 function wrappingKey({ instanceKey, urlToken, passphraseKey }: Opener, salt: Uint8Array): SealingKey {
-  const parts = [instanceKey.wrap, Buffer.from(urlToken)]
-  if (passphraseKey !== null) parts.push(passphraseKey)
-  const key = hkdfSync('sha256', Buffer.concat(parts), salt, 'oncebox/1/wrap', KEY_BYTES)
-  return { key: new Uint8Array(key), number: instanceKey.number }
+  const material = [instanceKey.wrap, urlToken, passphraseKey ?? '']
+  return { key: deriveKey({ material, salt, info: 'oncebox/1/wrap' }), number: instanceKey.number }
 }

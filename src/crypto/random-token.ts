@@ -1,6 +1,7 @@
-// Tokens that are shown once and kept as SHA-256: of sessions and of one-time links; and recovery codes.
+// Tokens of sessions and one-time links, and recovery codes: shown once, stored as SHA-256.
 
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { sha256 } from './digest.ts'
 import { randomBase32 } from './random.ts'
 
 /** 160 random bits as 32 lower-case letters and digits. */
@@ -9,10 +10,10 @@ export function newRandomToken(): string {
 }
 
 export function hashRandomToken(token: string): Buffer {
-  return createHash('sha256').update(token).digest()
+  return sha256(token)
 }
 
-/** What the forms of one session carry; says nothing about the session's own token. */
+/** The token in the forms of one session (against CSRF); reveals nothing about the session's own token. */
 export function formTokenOf(sessionToken: string): string {
   return createHmac('sha256', sessionToken).update('oncebox/1/form').digest('base64url')
 }
@@ -22,12 +23,12 @@ export function isSameText(one: string, other: string): boolean {
   return timingSafeEqual(first, second)
 }
 
-/** 80 random bits as people copy them: `k3m9-qx2v-n4t8-bw5h`. */
+/** 80 random bits in groups that are easy to copy: `k3m9-qx2v-n4t8-bw5h`. */
 export function newRecoveryCode(): string {
   return randomBase32(16).replace(/(.{4})(?=.)/g, '$1-')
 }
 
-/** However it was typed: case, blanks and hyphens do not matter. */
+/** Ignores case, blanks and hyphens. */
 export function hashRecoveryCode(typed: string): Buffer {
   return hashRandomToken(typed.toLowerCase().replace(/[\s-]/g, ''))
 }

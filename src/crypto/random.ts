@@ -1,14 +1,14 @@
-// Randomness: the system's CSPRNG, in the shapes Oncebox needs.
+// Randomness from the system's CSPRNG, in the forms that Oncebox needs.
 
-/** Crockford's base32 in lower case: no i, l, o, u to be misread. */
+/** Crockford's base32 in lower case: without i, l, o and u, which are easily misread. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 
-/** `length` bytes nobody can guess, 65,536 at most. */
+/** `length` random bytes, 65,536 at most. */
 export function randomKey(length: number): Buffer {
   return fillRandomly(Buffer.alloc(length))
 }
 
-/** Replaces all bytes, 65,536 at most, by such that nobody can guess. */
+/** Overwrites all bytes, 65,536 at most, with random ones. */
 export function fillRandomly<Bytes extends Buffer<ArrayBuffer>>(bytes: Bytes): Bytes {
   return crypto.getRandomValues(bytes)
 }

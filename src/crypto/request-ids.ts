@@ -1,8 +1,8 @@
-// Names of requests, for the log and for whoever reports a failure.
+// Request ids, for the log and for error reports.
 
 import { randomBase32 } from './random.ts'
 
-/** Told apart across restarts by their beginning. */
+/** Each process starts with a random prefix, so that ids stay unique across restarts. */
 export function createRequestIds(): () => string {
   const start = randomBase32(6)
   let requests = 0

@@ -1,12 +1,13 @@
-// A sealed field: AES-256-GCM with the place it belongs to as associated data.
+// A sealed field: AES-256-GCM with the field's place as associated data.
 //
 //   1 byte   format, always 1
-//   1 byte   number of the instance key behind it
+//   1 byte   number of the instance key
 //  12 bytes  nonce, random
 //   n bytes  ciphertext
 //  16 bytes  tag
 
 import { createCipheriv, createDecipheriv } from 'node:crypto'
+import { findKey, type Keyring } from './keyring.ts'
 import { randomKey } from './random.ts'
 
 const FORMAT = 1
@@ -14,10 +15,24 @@ const HEADER = 2
 const NONCE = 12
 const TAG = 16
 
-/** The push a field belongs to and its name: a value moved to another place does not open. */
-export type Place = { pushId: Uint8Array; field: string }
+/** What the field belongs to and the field's name. A value moved to another place does not open. */
+export type Place = { subject: Uint8Array; field: string }
 
 export type SealingKey = { key: Uint8Array; number: number }
+
+/** A place, and the subkey of the instance key that seals it. */
+export type KeyringPlace = Place & { subkey: 'owner' | 'grants' }
+
+/** Seals under the keyring's sealing key. */
+export function sealWithKeyring(plaintext: Uint8Array, { sealing }: Keyring, place: KeyringPlace): Buffer {
+  return sealField(plaintext, { key: sealing[place.subkey], number: sealing.number }, place)
+}
+
+/** Opens under the key that the value names; null when the keyring does not hold it or the value was altered. */
+export function openWithKeyring(sealed: Uint8Array, keyring: Keyring, place: KeyringPlace): Buffer | null {
+  const key = findKey(keyring, sealed[1] ?? 0)
+  return key && openField(sealed, { key: key[place.subkey], number: key.number }, place)
+}
 
 export function sealField(plaintext: Uint8Array, { key, number }: SealingKey, place: Place): Buffer {
   const nonce = randomKey(NONCE)
@@ -28,7 +43,7 @@ export function sealField(plaintext: Uint8Array, { key, number }: SealingKey, pl
   return Buffer.concat([Uint8Array.of(FORMAT, number), nonce, ciphertext, cipher.getAuthTag()])
 }
 
-/** The plaintext, or null when the key is not the one or a bit was changed. */
+/** The plaintext, or null when the key is wrong or a bit was changed. */
 export function openField(sealed: Uint8Array, { key, number }: SealingKey, place: Place): Buffer | null {
   if (sealed.length < HEADER + NONCE + TAG || sealed[0] !== FORMAT || sealed[1] !== number) return null
   const body = sealed.length - TAG
@@ -44,16 +59,11 @@ export function openField(sealed: Uint8Array, { key, number }: SealingKey, place
   }
 }
 
-/** The number of the instance key a sealed value names. */
-export function keyNumberOf(sealed: Uint8Array): number {
-  return sealed[1] ?? 0
-}
-
-function associatedData(number: number, { pushId, field }: Place): Buffer {
-  const data = Buffer.alloc(HEADER + pushId.length + field.length)
+function associatedData(number: number, { subject, field }: Place): Buffer {
+  const data = Buffer.alloc(HEADER + subject.length + field.length)
   data[0] = FORMAT
   data[1] = number
-  data.set(pushId, HEADER)
-  data.write(field, HEADER + pushId.length, 'latin1')
+  data.set(subject, HEADER)
+  data.write(field, HEADER + subject.length, 'latin1')
   return data
 }

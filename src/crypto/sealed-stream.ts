@@ -1,4 +1,4 @@
-// A sealed file: segments of a fixed size, each authenticated on its own before a byte of it is released (STREAM, after
+// A sealed file: segments of a fixed size, each authenticated before any of its bytes are released (STREAM, after
 // Hoang, Reyhanitabar, Rogaway and Vizár 2015).
 //
 //   8 bytes   header: "OBF", version 1, size of a segment (big-endian)
@@ -7,20 +7,20 @@
 // AES-256-GCM under the file's own key. Nonce: 7 zero bytes, a 4-byte counter, 1 for the last segment and else 0.
 // Associated data: the header and the file's id. There is always a last segment, which may be empty.
 
-import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto'
+import { createCipheriv, createDecipheriv } from 'node:crypto'
+import { deriveKey } from './hkdf.ts'
 
 export const SEGMENT_BYTES = 256 * 1024
 export const HEADER_BYTES = 8
 const TAG_BYTES = 16
 const NONCE_BYTES = 12
-const KEY_BYTES = 32
 
-/** What a sealed file is bound to. */
+/** The id and key that a sealed file is bound to. */
 export type SealedFile = { id: string; key: Uint8Array }
 
 /** A key for each file of a push, from the push's data key. */
 export function deriveFileKey(dataKey: Uint8Array, id: string): Uint8Array {
-  return new Uint8Array(hkdfSync('sha256', dataKey, new Uint8Array(), `oncebox/1/file/${id}`, KEY_BYTES))
+  return deriveKey({ material: [dataKey], info: `oncebox/1/file/${id}` })
 }
 
 export function segmentCount(size: number): number {
@@ -33,18 +33,18 @@ export function segmentPosition(index: number, size: number): { start: number; l
   return { start: HEADER_BYTES + index * (SEGMENT_BYTES + TAG_BYTES), length: plain + TAG_BYTES }
 }
 
-/** How long the whole sealed file is, for so many plain bytes. */
+/** Bytes of the whole sealed file, from the bytes of its content. */
 export function sealedSize(size: number): number {
   const { start, length } = segmentPosition(segmentCount(size) - 1, size)
   return start + length
 }
 
-/** Whether a file begins as this version writes it. */
+/** Whether these are the first bytes of a file that this version wrote. */
 export function isHeader(bytes: Uint8Array): boolean {
   return header().equals(bytes)
 }
 
-/** The sealed file, piece by piece, as the content arrives; holds one segment at a time. */
+/** Yields the sealed file in pieces as the content arrives; holds one segment in memory. */
 export async function* sealStream(
   content: AsyncIterable<Uint8Array>,
   file: SealedFile,
@@ -55,7 +55,7 @@ export async function* sealStream(
   yield header()
   for await (const chunk of content) {
     for (let used = 0; used < chunk.length; ) {
-      // A full segment is sealed only when more comes: the last one carries the flag.
+      // Seal a full segment only when more content follows, because the last segment carries a flag.
       if (filled === SEGMENT_BYTES) {
         yield* sealSegment(segment, file, { index, isLast: false })
         index += 1
@@ -72,7 +72,7 @@ export async function* sealStream(
 
 export type SegmentPlace = { index: number; isLast: boolean }
 
-/** The plain bytes of one segment, or null when it was altered, moved or cut. */
+/** The plain bytes of one segment, or null when it was altered, moved or truncated. */
 export function openSegment(sealed: Uint8Array, file: SealedFile, place: SegmentPlace): Buffer | null {
   const body = sealed.length - TAG_BYTES
   if (body < 0) return null
@@ -88,7 +88,7 @@ export function openSegment(sealed: Uint8Array, file: SealedFile, place: Segment
   }
 }
 
-/** In two pieces: putting them together would copy every byte once more. */
+/** Returns two pieces, since joining them would copy every byte again. */
 function sealSegment(plain: Uint8Array, file: SealedFile, place: SegmentPlace): [Buffer, Buffer] {
   const cipher = createCipheriv('aes-256-gcm', file.key, nonce(place))
   cipher.setAAD(associatedData(file))

@@ -1,19 +1,19 @@
-// Codes of an authenticator app (TOTP, RFC 6238): SHA-1, six digits, thirty seconds, as every app knows them.
+// Codes of an authenticator app (TOTP, RFC 6238): SHA-1, six digits, thirty seconds, which every app supports.
 
 import { Secret, TOTP } from 'otpauth'
 import { randomKey } from './random.ts'
 
 const PERIOD_SECONDS = 30
 const SECRET_BYTES = 20
-/** Steps of time that the clock of a phone may be off, either way. */
+/** Time steps that a phone's clock may be off, either way. */
 const WINDOW = 1
 
-/** A fresh secret in base32, as people can type it. */
+/** A new secret in base32, which people can type. */
 export function newTotpSecret(): string {
   return new Secret({ buffer: new Uint8Array(randomKey(SECRET_BYTES)).buffer }).base32
 }
 
-/** What the QR code holds. */
+/** The content of the QR code. */
 export function totpUri(options: { secret: string; email: string; issuer: string }): string {
   return totpOf(options).toString()
 }
@@ -23,11 +23,11 @@ export type TotpCheck = {
   code: string
   /** Milliseconds since 1970. */
   now: number
-  /** The step whose code was used last: no code counts twice. */
+  /** The time step of the last accepted code: no code is accepted twice. */
   lastStep: number | null
 }
 
-/** The step of time that the code belongs to; null when it is none of now. */
+/** The time step that the code belongs to; null when the code is wrong, outdated or used. */
 export function checkTotp({ secret, code, now, lastStep }: TotpCheck): number | null {
   const token = code.replace(/\s/g, '')
   if (!/^\d{6}$/.test(token)) return null
@@ -37,7 +37,7 @@ export function checkTotp({ secret, code, now, lastStep }: TotpCheck): number | 
   return lastStep !== null && step <= lastStep ? null : step
 }
 
-/** Whether it can be a secret at all: what a form brought back. */
+/** Whether a form's value is a well-formed secret. */
 export function isTotpSecret(text: string): boolean {
   return /^[A-Z2-7]{32}$/.test(text)
 }

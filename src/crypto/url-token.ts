@@ -1,4 +1,4 @@
-// The token in a secret link, and how a push is found by it without the link being stored.
+// The token in a secret link, and the lookup by which its push is found. The token itself is not stored.
 
 import { randomBase32 } from './random.ts'
 

@@ -1,4 +1,4 @@
-// Sealed files: what went in comes out, around every border of a segment, and nothing altered comes out at all.
+// Sealed files: the content comes back around every segment border, and altered content does not open.
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -38,7 +38,7 @@ const borders = [0, 1, 2]
   .flatMap((n) => [-1, 0, 1].map((off) => n * SEGMENT_BYTES + off))
   .filter((size) => size >= 0)
 
-test.each(borders)('%p bytes come back as they were', async (size) => {
+test.each(borders)('%p bytes come back unchanged', async (size) => {
   const content = bytes(size)
   expect(open(await seal(content), size)?.equals(content)).toBe(true)
 })
@@ -53,7 +53,7 @@ test('the size of the chunks makes no difference', async () => {
   )
 })
 
-test('every flipped bit of a small file is refused, its header included in what is bound', async () => {
+test('a small file with any bit flipped, header included, does not open', async () => {
   const sealed = await seal(Buffer.from('secret'))
   for (let bit = HEADER_BYTES * 8; bit < sealed.length * 8; bit += 1) {
     const altered = Buffer.from(sealed)
@@ -62,7 +62,7 @@ test('every flipped bit of a small file is refused, its header included in what 
   }
 })
 
-test('dropped, repeated, swapped and cut segments are refused', async () => {
+test('dropped, repeated, swapped and truncated segments are refused', async () => {
   const size = 3 * SEGMENT_BYTES
   const sealed = await seal(bytes(size))
   const part = (index: number) => {
@@ -77,7 +77,7 @@ test('dropped, repeated, swapped and cut segments are refused', async () => {
   expect(open(sealed, size - 1)).toBeNull()
 })
 
-test('a file opens only as itself', async () => {
+test('a file opens only under its own id and key', async () => {
   const sealed = await seal(Buffer.from('secret'))
   expect(open(sealed, 6, { ...file, id: 'b'.repeat(26) })).toBeNull()
   expect(open(sealed, 6, { ...file, key: deriveFileKey(new Uint8Array(32), file.id) })).toBeNull()

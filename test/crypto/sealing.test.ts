@@ -1,4 +1,4 @@
-// Keys and seals: what opens, and everything that does not.
+// Keys and sealed fields: the right key and place open a value, anything else is refused.
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -10,9 +10,9 @@ import { openField, sealField } from '../../src/crypto/sealed-field.ts'
 import { isUrlToken, lookupOf, newUrlToken } from '../../src/crypto/url-token.ts'
 
 const key = { key: new Uint8Array(32).fill(7), number: 3 }
-const place = { pushId: new Uint8Array(16).fill(1), field: 'payload' }
+const place = { subject: new Uint8Array(16).fill(1), field: 'payload' }
 
-test('what was sealed opens again, whatever it is', () => {
+test('sealing and opening gives back the same bytes', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 3_000 }), (bytes) => {
       const opened = openField(sealField(bytes, key, place), key, place)
@@ -21,7 +21,7 @@ test('what was sealed opens again, whatever it is', () => {
   )
 })
 
-test('every flipped bit and every missing byte is refused', () => {
+test('a sealed field with a flipped bit or a missing byte does not open', () => {
   const sealed = sealField(Buffer.from('payload'), key, place)
   for (let bit = 0; bit < sealed.length * 8; bit += 1) {
     const altered = Buffer.from(sealed)
@@ -33,15 +33,15 @@ test('every flipped bit and every missing byte is refused', () => {
   }
 })
 
-test('a seal opens only in its place and under its key', () => {
+test('a sealed field opens only in its place and under its key', () => {
   const sealed = sealField(Buffer.from('payload'), key, place)
   expect(openField(sealed, key, { ...place, field: 'name' })).toBeNull()
-  expect(openField(sealed, key, { ...place, pushId: new Uint8Array(16).fill(2) })).toBeNull()
+  expect(openField(sealed, key, { ...place, subject: new Uint8Array(16).fill(2) })).toBeNull()
   expect(openField(sealed, { ...key, number: 4 }, place)).toBeNull()
   expect(openField(sealed, { ...key, key: new Uint8Array(32) }, place)).toBeNull()
 })
 
-test('a push opens with instance key, link and passphrase together, and with nothing less', async () => {
+test('a push opens only with the instance key, the link and the passphrase together', async () => {
   const [instanceKey, otherKey] = [parseKeyFile(newKeyFile()).sealing, parseKeyFile(newKeyFile()).sealing]
   const urlToken = newUrlToken()
   const salt = newPassphraseSalt()
@@ -56,13 +56,13 @@ test('a push opens with instance key, link and passphrase together, and with not
     openSecrets(sealed, { ...opener, passphraseKey: await derivePassphraseKey('house', salt) }),
   ).toBeNull()
   expect(openSecrets(sealed, { ...opener, instanceKey: otherKey })).toBeNull()
-  // Not what a wrong passphrase does: nobody is told that theirs is.
+  // An altered payload is told apart from a wrong passphrase.
   const payload = Uint8Array.from(sealed.payload, (byte, at) => (at === 20 ? byte ^ 1 : byte))
   expect(openSecrets({ ...sealed, payload }, opener)).toEqual({ payload: null, dataKey })
   expect(Buffer.concat([sealed.payload, sealed.wrappedKey]).includes('load')).toBe(false)
 })
 
-test('a passphrase is derived as argon2id, 19 MiB, two passes, one lane', async () => {
+test('a passphrase key is argon2id with 19 MiB, two passes and one lane', async () => {
   const salt = Buffer.from('010000004c000201'.slice(0, 14), 'hex')
   const full = Buffer.concat([
     Buffer.from('01', 'hex'),
@@ -84,7 +84,7 @@ function uint32(value: number): Buffer {
   return bytes
 }
 
-test('url tokens are 26 characters of Crockford’s base32, all of them used', () => {
+test('url tokens are 26 characters of Crockford’s base32 and use its whole alphabet', () => {
   const seen = new Set<string>()
   for (let i = 0; i < 300; i += 1) {
     const urlToken = newUrlToken()
@@ -105,14 +105,14 @@ test('url tokens are 26 characters of Crockford’s base32, all of them used', (
   }
 })
 
-test('an API token shows twelve characters of itself and is kept as a hash', () => {
+test('the prefix of an API token is its first twelve characters, and its hash has 32 bytes', () => {
   const apiToken = newApiToken()
   expect(apiToken).toMatch(/^obx_[0-9a-hjkmnp-tv-z]{32}$/)
   expect(apiTokenPrefix(apiToken)).toBe(apiToken.slice(0, 12))
   expect(hashApiToken(apiToken)).toHaveLength(32)
 })
 
-test('a key file may hold comments and several keys; the first one seals', () => {
+test('a key file may hold comments and several keys; the first key seals', () => {
   const keyring = parseKeyFile(`# mine\r\n\n2 ${'ab'.repeat(32)}\r\n1 ${'CD'.repeat(32)}\n`)
   expect(keyring.sealing.number).toBe(2)
   expect(keyring.keys.map(({ number }) => number)).toEqual([2, 1])
@@ -127,7 +127,7 @@ test.each([
   [`256 ${'ab'.repeat(32)}`, 'line 1'],
   [`1 ${'ab'.repeat(31)}`, 'line 1'],
   [`1 ${'ab'.repeat(32)}\n1 ${'cd'.repeat(32)}`, 'twice'],
-])('a bad key file says where, and nothing of what it holds', (text, hint) => {
+])('the error for a bad key file names the line and shows none of its content', (text, hint) => {
   expect(() => parseKeyFile(text)).toThrow(hint)
   try {
     parseKeyFile(text)

@@ -42,5 +42,5 @@ function keyOf({ dataKey, keyNumber }: FileNamePlace) {
 }
 
 function placeOf({ pushId }: FileNamePlace, field: string, id: string) {
-  return { pushId, field: `${field}/${id}` }
+  return { subject: pushId, field: `${field}/${id}` }
 }

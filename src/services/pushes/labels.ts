@@ -32,12 +32,16 @@ function seal(field: string, text: string, { instanceKey, pushId }: Place): Buff
   return sealField(
     Buffer.from(text),
     { key: instanceKey.owner, number: instanceKey.number },
-    { pushId, field },
+    { subject: pushId, field },
   )
 }
 
 function open(field: string, sealed: Uint8Array, { instanceKey, pushId, pushName }: NamedPlace): string {
-  const bytes = openField(sealed, { key: instanceKey.owner, number: instanceKey.number }, { pushId, field })
+  const bytes = openField(
+    sealed,
+    { key: instanceKey.owner, number: instanceKey.number },
+    { subject: pushId, field },
+  )
   if (bytes === null) throw new DamageError(pushName)
   return new TextDecoder().decode(bytes)
 }
