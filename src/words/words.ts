@@ -47,9 +47,11 @@ function createWords(language: Language) {
   const locale = FORMATS[language] ?? language
   const moments = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeStyle: 'short' })
   const zoned = new Intl.DateTimeFormat(locale, { timeZoneName: 'short' })
-  const units = UNITS.map(
-    (unit) => new Intl.NumberFormat(language, { style: 'unit', unit, maximumFractionDigits: 1 }),
-  )
+  const units = UNITS.map((unit) => {
+    // The short form of a byte is "7 byte" in English.
+    const unitDisplay = unit === 'byte' ? 'long' : 'short'
+    return new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay, maximumFractionDigits: 1 })
+  })
 
   function say(key: WordKey, parameters: Parameters = {}): string {
     const text = catalogue[key]

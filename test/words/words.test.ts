@@ -81,7 +81,9 @@ test('numbers, plurals and moments are those of the language', () => {
   expect(de.moment(Date.parse('2026-11-27T12:05:00Z'))).toContain('. November 2026')
   expect(wordsOf('ar').direction).toBe('rtl')
   expect(wordsOf('en').bytes(4 * 1024 ** 3)).toBe('4.3 GB')
-  expect(wordsOf('en').bytes(0)).toBe('0 byte')
+  expect(wordsOf('en').bytes(7)).toBe('7 bytes')
+  expect(wordsOf('en').bytes(1)).toBe('1 byte')
+  expect(de.bytes(7)).toBe('7 Byte')
 })
 
 test.each([

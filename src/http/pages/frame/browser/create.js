@@ -115,7 +115,9 @@ function prepareFiles() {
 function bytes(size) {
   const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte']
   const power = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, size)) / 3))
-  const options = { style: 'unit', unit: units[power], maximumFractionDigits: 1 }
+  // The short form of a byte is "7 byte" in English.
+  const unitDisplay = power === 0 ? 'long' : 'short'
+  const options = { style: 'unit', unit: units[power], unitDisplay, maximumFractionDigits: 1 }
   return new Intl.NumberFormat(document.documentElement.lang, options).format(size / 1000 ** power)
 }
 
