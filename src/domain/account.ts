@@ -1,4 +1,4 @@
-// An account and its API tokens: the rules that need no storage.
+// Rules of accounts, their links, sessions and API tokens. They need no storage.
 
 import type { Problem, Problems } from './problems.ts'
 import { DAY, MINUTE } from './time.ts'
@@ -11,27 +11,27 @@ export type Account = {
   id: number
   email: string
   isAdmin: boolean
-  /** Whether signing in asks for a code as well. */
+  /** Whether signing in also requires a code. */
   hasTwoFactor: boolean
   /** Milliseconds since 1970, null while the account may sign in. */
   disabledAt: number | null
   createdAt: number
 }
 
-/** setup: the first administrator. invite: somebody new. reset: a new password for an account. */
+/** setup creates the first administrator, invite another account; reset sets an account's password. */
 export type AccountLinkPurpose = 'setup' | 'invite' | 'reset'
 
 export type AccountLink = {
   id: number
   purpose: AccountLinkPurpose
-  /** Of a reset. */
+  /** The account that a reset is for; null for other purposes. */
   accountId: number | null
-  /** Whom it is for; null when whoever opens it says so. */
+  /** The address that the account gets; null when the person who opens the link chooses it. */
   email: string | null
   isAdmin: boolean
-  /** Of a reset: whether it turns the second factor off as well. */
+  /** For a reset: whether it also turns off the second factor. */
   endsTwoFactor: boolean
-  /** The administrator who made it. */
+  /** The administrator who created it; null for a setup link. */
   createdBy: number | null
   createdAt: number
   expiresAt: number
@@ -44,23 +44,24 @@ export type Session = {
   lastSeenAt: number
   ip: string
   userAgent: string
-  /** When the password, and the code where there is a second factor, was last given in it; 0 for never. */
+  /** When password (and code, with a second factor) were last confirmed in this session; 0 for never. */
   confirmedAt: number
 }
 
-/** A session ends after so long without a request, and in any case after so long. */
+/** A session ends after this time without a request. */
 export const SESSION_IDLE = 7 * DAY
+/** A session ends after this time in any case. */
 export const SESSION_LIFETIME = 30 * DAY
 
-/** What gives somebody power asks for the password again when it was given longer ago. */
+/** Sensitive actions ask for the password again when the last confirmation is older. */
 export const CONFIRMATION_LIFETIME = 10 * MINUTE
 
-/** More browsers than this sign out the one seen longest ago. */
+/** Signing in beyond this number ends the session that was idle for longest. */
 export const MAX_SESSIONS = 50
 
 export const MAX_API_TOKENS = 100
 
-/** How long each kind of link may wait to be opened. */
+/** How long each kind of link is valid. */
 export const ACCOUNT_LINK_LIFETIME: Record<AccountLinkPurpose, number> = {
   setup: DAY,
   invite: 7 * DAY,
@@ -76,20 +77,20 @@ export type ApiToken = {
   lastUsedAt: number | null
 }
 
-/** Lower-cases and trims; null when it cannot be an address. Deliberately mild: nobody sends mail to it. */
+/** Trims and lower-cases; null when the text cannot be an address. Mild on purpose, since no mail is sent to it. */
 export function parseEmail(text: string): string | null {
   const email = text.trim().toLowerCase()
   return email.length <= 254 && /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u.test(email) ? email : null
 }
 
-/** What is wrong with a new password, or null. Length counts characters, as people do. */
+/** The problem with a new password, or null. The minimum counts characters, not bytes. */
 export function passwordProblem(password: string): Problem | null {
   if ([...password].length < MIN_PASSWORD_LENGTH) return { code: 'too_short', limit: MIN_PASSWORD_LENGTH }
   const isLong = Buffer.byteLength(password) > MAX_PASSWORD_BYTES
   return isLong ? { code: 'too_long_bytes', limit: MAX_PASSWORD_BYTES } : null
 }
 
-/** What is wrong with a new account by itself, field by field; nothing is looked up. */
+/** The problems with a new account's fields. Does not check whether the address is taken. */
 export function newAccountProblems({ email, password }: { email: string; password: string }): Problems {
   const problem = passwordProblem(password)
   return {
@@ -98,7 +99,7 @@ export function newAccountProblems({ email, password }: { email: string; passwor
   }
 }
 
-/** What is wrong with the name of an API token, or null. */
+/** The problem with the name of an API token, or null. */
 export function tokenNameProblem(name: string): Problem | null {
   if (name.trim() === '') return { code: 'blank' }
   if ([...name].length > MAX_TOKEN_NAME_LENGTH)

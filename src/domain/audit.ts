@@ -1,24 +1,24 @@
-// The audit log of a push: what is written down about each visit.
+// The audit log of a push: what is recorded about each visit.
 
 import type { Account } from './account.ts'
 
 export const AUDIT_KINDS = [
   ...(['creation', 'view', 'failed_view', 'failed_passphrase', 'owner_view', 'expire'] as const),
-  /** After too many wrong passphrases, and by the owner. */
+  /** Locked after too many wrong passphrases; unlocked by the owner. */
   ...(['lock', 'unlock'] as const),
 ]
 
 export type AuditKind = (typeof AUDIT_KINDS)[number]
 
-/** Who asks, from where. Strings, empty when unknown, never null. */
+/** Where a request comes from. Unknown values are empty strings, never null. */
 export type Visit = { ip: string; userAgent: string; referrer: string }
 
-/** A visit and the account its API token belongs to, if it carried one. */
+/** A visit, and the account that its token or session belongs to; null without one. */
 export type Viewer = { account: Account | null; visit: Visit }
 
 export type AuditEntry = Visit & { kind: AuditKind; at: number }
 
-/** Of entries that leave the push as it is so many are kept, so that nobody can fill the disk by knocking. */
+/** Bounds on entries that do not change the push, so that repeated requests cannot fill the disk. */
 export const FIRST_FAILURES = 500
 export const LATEST_FAILURES = 500
 export const LATEST_OWNER_VIEWS = 500
@@ -28,22 +28,22 @@ export const MAX_USER_AGENT_CHARACTERS = 255
 export const PAGE_SIZE = 50
 export const MAX_PAGE = 200
 
-/** What entries of a kind share their room with; null for what always fits, which is whatever changes the push. */
+/** The bound that entries of this kind fall under; null for entries that change the push, which are always kept. */
 export function boundOf(kind: AuditKind): 'failures' | 'owner_views' | null {
   if (kind === 'owner_view') return 'owner_views'
   return kind === 'failed_view' || kind === 'failed_passphrase' ? 'failures' : null
 }
 
-/** How much happened to a push; `auditEntries` is what always fits and the first failures. */
+/** Counts of a push's events. `auditEntries` counts the unbounded entries and the first failures. */
 export type LogCounts = { auditEntries: number; failures: number; ownerViews: number }
 
-/** Entries that its owner can read. */
+/** The number of entries that the owner can read. */
 export function countListed({ auditEntries, failures, ownerViews }: LogCounts): number {
   const late = Math.min(Math.max(0, failures - FIRST_FAILURES), LATEST_FAILURES)
   return auditEntries + late + Math.min(ownerViews, LATEST_OWNER_VIEWS)
 }
 
-/** Entries that are not kept: failures between the first and the latest, and an owner's earlier looks. */
+/** The numbers of entries not kept: failures between the first and the latest, and earlier views by the owner. */
 export function countMissing(log: Pick<LogCounts, 'failures' | 'ownerViews'>) {
   return {
     failures: Math.max(0, log.failures - FIRST_FAILURES - LATEST_FAILURES),
@@ -51,7 +51,7 @@ export function countMissing(log: Pick<LogCounts, 'failures' | 'ownerViews'>) {
   }
 }
 
-/** Only the origin of a referrer and `/`: a whole one could be a secret link. */
+/** Keeps only the origin and `/`, because a full referrer could be a secret link. */
 export function shortenReferrer(referrer: string): string {
   const url = URL.canParse(referrer) ? new URL(referrer) : null
   return url !== null && (url.protocol === 'http:' || url.protocol === 'https:') ? `${url.origin}/` : ''

@@ -1,4 +1,4 @@
-// The refusals of Oncebox: one class, a closed set of codes, no HTTP in it.
+// The errors of Oncebox: one class with a closed set of codes, independent of HTTP.
 
 import type { Problems } from './problems.ts'
 
@@ -19,29 +19,29 @@ export type ErrorCode =
   | 'disk_full'
   | 'conflict'
 
-/** Messages by field, as the wire names the field: `{ payload: ["can't be blank"] }`. */
+/** Messages by field, in the API's names: `{ payload: ["can't be blank"] }`. */
 export type FieldErrors = Record<string, string[]>
 
-/** What a person can do about something that is too large; `flag` is the server's. */
+/** The limit that was exceeded, and the server's flag that sets it. */
 export type SizeLimit = { of: 'text' | 'file' | 'files'; bytes: number; flag: string }
 
 export type ErrorDetails = {
   fields?: FieldErrors
-  /** The same as codes, for whoever tells them in another language. */
+  /** The same as codes, for pages in other languages. */
   problems?: Problems
-  /** Whole seconds after which trying again makes sense. */
+  /** Whole seconds to wait before trying again. */
   retryAfter?: number
-  /** The limit behind `too_large`, when a setting decides it. */
+  /** The limit behind `too_large`, when a setting defines it. */
   limit?: SizeLimit
-  /** The limit of an address that a push would exceed; `roomAt` is null for one that never fits. */
+  /** The address's limit that the push would exceed, and when there is room; `roomAt` is null if it never fits. */
   room?: { limit: 'pushes' | 'bytes'; most: number; roomAt: number | null }
-  /** A form was sent by another person than the one who opened it, or by nobody who is known. */
+  /** The form was opened by one account and sent signed out or by another account. */
   sender?: 'signed_out' | 'somebody_else'
-  /** The methods a path does know. */
+  /** The methods that the path supports. */
   allow?: string
 }
 
-/** A refusal that is nobody's bug. `message` is written for the person who is refused and holds no secret. */
+/** An expected error. `message` is shown to the person who made the request and contains no secret. */
 export class DomainError extends Error {
   readonly code: ErrorCode
   readonly details: ErrorDetails
@@ -53,19 +53,19 @@ export class DomainError extends Error {
   }
 }
 
-/** What is kept is not as it was written. For the operator: a client is told nothing of it, as of any failure. */
+/** Stored data was altered. The message is for the operator; clients get an internal error. */
 export class DamageError extends Error {
   override name = 'DamageError'
 
-  /** `place` is what was hit, such as `push 17`. */
+  /** `place` names the damaged record, such as `push 17`. */
   constructor(place: string) {
     super(`damaged on disk: ${place} is not as it was written. Restore it from a backup`)
-    // Where in the program it was met says nothing more.
+    // A stack trace would not help: the fault is on the disk.
     this.stack = this.message
   }
 }
 
-/** Narrows an unknown cause to a refusal, by one code when given. */
+/** Whether the cause is a DomainError, with this code when one is given. */
 export function isDomainError(cause: unknown, code?: ErrorCode): cause is DomainError {
   return cause instanceof DomainError && (code === undefined || cause.code === code)
 }

@@ -1,18 +1,18 @@
-// Files of a push: their names, their types, and how long a download may take to begin.
+// Files of a push: names, content types, and how long download grants are valid.
 
 import { MINUTE } from './time.ts'
 
-/** What is known of a file; `size` in bytes. */
+/** A file's name, type and size in bytes. */
 export type FileFacts = { filename: string; contentType: string; size: number }
 
-/** A file as it lies sealed in the store. */
+/** A file that is sealed in the store. */
 export type StoredFile = FileFacts & { id: string }
 
 export const MAX_FILENAME_CHARACTERS = 255
 const UNNAMED = 'file'
 const MIB = 1024 * 1024
 
-/** Types that a browser shows or saves without running anything. */
+/** Types that a browser shows or saves without running code. */
 const SAFE_TYPES = new Set([
   'application/gzip',
   'application/json',
@@ -38,14 +38,14 @@ export function safeContentType(claimed: string): string {
   return SAFE_TYPES.has(type) ? type : ANY_TYPE
 }
 
-/** Without folders, control characters and marks that reverse the direction of writing. */
+/** Removes folders, control characters and marks that change the direction of text. */
 export function cleanFilename(name: string): string {
   const last = name.split(/[/\\]/).at(-1) ?? ''
   const clean = last.toWellFormed().replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, '')
   return clean.trim() === '' || clean === '.' || clean === '..' ? UNNAMED : clean
 }
 
-/** Milliseconds that a grant for a file of so many bytes is valid: ten minutes, and one for each 64 MiB. */
+/** How long a grant is valid, in milliseconds: ten minutes, and one more for each 64 MiB of the file. */
 export function grantLifetime(size: number): number {
   return (10 + Math.floor(size / (64 * MIB))) * MINUTE
 }

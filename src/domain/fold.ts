@@ -1,12 +1,12 @@
-// Text as a search compares it: without case, accents and width.
+// Folds text for search: ignores case, accents and width.
 
 /**
- * Two texts that a reader takes for the same word fold to the same text: `Çelik` and `celik`, `Straße` and `STRASSE`,
- * `DIŞ` and `dış`. Compatibility forms (NFKD, Unicode UAX #15) become their plain letters, marks go.
+ * Spellings of the same word fold to the same text: `Çelik` and `celik`, `Straße` and `STRASSE`, `DIŞ` and `dış`.
+ * Replaces compatibility forms by plain letters (NFKD, Unicode UAX #15) and removes marks.
  */
 export function foldForSearch(text: string): string {
   if (ASCII.test(text)) return text.toUpperCase()
-  // Upper case maps more letters together than lower case: ı and i, ß and ss, ς and σ.
+  // Upper case merges more letters than lower case does: ı and i, ß and ss, ς and σ.
   const plain = text.normalize('NFKD').replace(MARKS, '').toUpperCase().replace(MARKS, '')
   return plain.replace(UNDECOMPOSED, (letter) => PLAIN_LETTERS[letter] ?? letter)
 }
@@ -14,7 +14,7 @@ export function foldForSearch(text: string): string {
 const ASCII = /^\p{ASCII}*$/u
 const MARKS = /\p{M}+/gu
 
-/** Letters that Unicode does not decompose, as people type them on a keyboard without them. */
+/** Letters that Unicode does not decompose, and how people type them on other keyboards. */
 const PLAIN_LETTERS: Record<string, string> = {
   Æ: 'AE',
   Œ: 'OE',
@@ -28,7 +28,7 @@ const PLAIN_LETTERS: Record<string, string> = {
 
 const UNDECOMPOSED = new RegExp(`[${Object.keys(PLAIN_LETTERS).join('')}]`, 'g')
 
-/** The words of a query, folded. A text fits when it holds each of them. */
+/** The words of a query, folded. A text matches when it contains all of them. */
 export function foldedWords(query: string): string[] {
   return foldForSearch(query)
     .split(/\s+/)

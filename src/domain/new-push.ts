@@ -1,4 +1,4 @@
-// What somebody asks for when creating a push, and the limits of the instance it has to fit.
+// The request for a new push, and the limits of the instance that it has to respect.
 
 import type { Problem } from './problems.ts'
 import type { PushKind } from './push.ts'
@@ -6,7 +6,7 @@ import { DAY, HOUR, MINUTE } from './time.ts'
 
 export type Range = { min: number; max: number; default: number }
 
-/** What this instance allows and assumes; told by `GET /version`. */
+/** The instance's limits and defaults, published by `GET /version`. */
 export type PushLimits = {
   payloadBytes: number
   fileBytes: number
@@ -27,7 +27,7 @@ export type NewPush = {
   note: string
   expireAfterDays: number
   expireAfterViews: number
-  /** How long it lives, in milliseconds; `expireAfterDays` is this rounded up to whole days. */
+  /** Time until expiry, in milliseconds; `expireAfterDays` is the same rounded up to whole days. */
   lifetime: number
   deletableByViewer: boolean | null
   retrievalStep: boolean
@@ -38,7 +38,7 @@ export const MAX_PASSPHRASE_BYTES = 1024
 export const MAX_NAME_CHARACTERS = 255
 export const MAX_NOTE_CHARACTERS = 10_000
 
-/** `expire_after_duration` of the hosted service: an index into these lengths of time. */
+/** `expire_after_duration` is an index into this list, which the hosted service defines. */
 export const DURATIONS: readonly number[] = [
   15 * MINUTE,
   30 * MINUTE,
@@ -51,7 +51,7 @@ export const DURATIONS: readonly number[] = [
 
 export type Lifetime = { lifetime: number; expireAfterDays: number }
 
-/** Days, a duration or neither: the shorter of what was given, else the default. */
+/** The shorter of the given days and duration; the default when neither is given. */
 export function decideLifetime(
   given: { days: number | null; duration: number | null },
   range: Range,
@@ -61,14 +61,14 @@ export function decideLifetime(
   return { lifetime, expireAfterDays: Math.ceil(lifetime / DAY) }
 }
 
-/** What is wrong with a duration for this instance, or null. Under a day the minimum of days does not apply. */
+/** The problem with a duration, or null. The minimum of days does not apply to durations under a day. */
 export function durationProblem(duration: number, range: Range): Problem | null {
   if (duration > range.max * DAY) return { code: 'too_many_days', limit: range.max }
   const isShort = duration >= DAY && duration < range.min * DAY
   return isShort ? { code: 'too_few_days', limit: range.min } : null
 }
 
-/** What is wrong with a payload of this kind, or null. */
+/** The problem with a payload of this kind, or null. */
 export function payloadProblem(kind: PushKind, payload: string, limits: PushLimits): Problem | null {
   if (!payload.isWellFormed()) return { code: 'not_unicode' }
   if (payload.trim() === '') return kind === 'file' ? null : { code: 'blank' }
@@ -80,7 +80,7 @@ export function payloadProblem(kind: PushKind, payload: string, limits: PushLimi
   return kind === 'url' && !isWebAddress(payload) ? { code: 'not_web_address' } : null
 }
 
-/** Absolute, http or https, with a host written out: what a browser may be sent to. */
+/** Whether it is an absolute http or https URL with a host, to which a browser may be redirected. */
 export function isWebAddress(text: string): boolean {
   return /^https?:\/\/[^\s/?#\\]/i.test(text) && !/\p{Cc}/u.test(text) && URL.canParse(text)
 }

@@ -1,4 +1,4 @@
-// What can be wrong with a value that somebody gave: a code with its limits, and its English for the API.
+// Problems with given values: a code with its limits, and the English message for the API.
 
 import { DomainError } from './errors.ts'
 
@@ -16,10 +16,10 @@ export type Problem =
 
 export type ProblemCode = Problem['code']
 
-/** By field, as the wire names it; several of one field in the order in which they were found. */
+/** By field, in the API's names. A field's problems are in the order in which they were found. */
 export type Problems = Record<string, Problem[]>
 
-/** Follows the name of the field: "Payload can't be blank". */
+/** Text to follow the name of the field: "Payload can't be blank". */
 export function explainProblem(problem: Problem): string {
   switch (problem.code) {
     case 'blank':
@@ -75,7 +75,7 @@ export function explainProblem(problem: Problem): string {
   }
 }
 
-/** All the fields at fault at once: one sentence for people, one member for each field. */
+/** An error that reports all invalid fields: one message for people, and the details by field. */
 export function invalidFields(problems: Problems): DomainError {
   const fields = Object.fromEntries(
     Object.entries(problems).map(([field, found]) => [field, found.map(explainProblem)]),

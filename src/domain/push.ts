@@ -1,4 +1,4 @@
-// A push and the pure choices about its life: who may do what, what a visit leads to. No I/O; time comes in.
+// A push and its rules: who may do what, when it expires, what a visit leads to. No I/O; callers pass the time.
 
 import type { Account } from './account.ts'
 import { DAY, MINUTE } from './time.ts'
@@ -7,10 +7,10 @@ export type PushKind = 'text' | 'file' | 'url' | 'qr'
 
 export const PUSH_KINDS: readonly PushKind[] = ['text', 'file', 'url', 'qr']
 
-/** What is known of a push without its secrets. Times are milliseconds since 1970. */
+/** A push without its secrets. Times are milliseconds since 1970. */
 export type Push = {
   kind: PushKind
-  /** The account that made it; null for an anonymous push, which nobody owns. */
+  /** The account that created it; null for an anonymous push, which has no owner. */
   ownerId: number | null
   createdAt: number
   updatedAt: number
@@ -18,15 +18,15 @@ export type Push = {
   expireAfterDays: number
   expireAfterViews: number
   views: number
-  /** null: a url push that did not say, which viewers may not delete. */
+  /** Null for a url push whose creator did not choose; viewers may not delete it. */
   deletableByViewer: boolean | null
   retrievalStep: boolean
   passphraseRequired: boolean
   wrongTries: number
   wrongTriesSince: number
-  /** Since the push was made, or since its owner unlocked it. A right passphrase does not reset it. */
+  /** Wrong tries since creation or since the owner unlocked it. A right passphrase does not reset this. */
   wrongTriesInAll: number
-  /** Too many wrong passphrases in all: the push has expired with them, or is locked. */
+  /** Whether too many wrong passphrases in all have expired or locked the push. */
   triesSpent: boolean
   expiredOn: number | null
   deleted: boolean
@@ -45,12 +45,12 @@ export function daysRemaining(push: Push, now: number): number {
   return Math.max(0, push.expireAfterDays - elapsed)
 }
 
-/** True also when the time has passed and nobody has written it down yet. */
+/** Also true when its time has passed but the expiry is not recorded yet. */
 export function isExpired(push: Push, now: number): boolean {
   return push.expiredOn !== null || push.expiresAt <= now
 }
 
-/** Expiry by time as it is written by whoever notices it: the push stopped at `expiresAt`, not now. */
+/** Records an expiry by time, whenever it is noticed: `expiredOn` is `expiresAt`, not `now`. */
 export function lapse(push: Push, now: number): Push {
   return push.expiredOn === null && push.expiresAt <= now
     ? { ...push, expiredOn: push.expiresAt, updatedAt: now }
@@ -59,7 +59,7 @@ export function lapse(push: Push, now: number): Push {
 
 export type ViewDecision = { outcome: 'view' | 'expired'; push: Push }
 
-/** What one retrieval that could open the payload leads to. The last allowed view is still a view. */
+/** Decides a retrieval whose link and passphrase are right, and counts it. The last allowed view is still a view. */
 export function decideView(push: Push, now: number): ViewDecision {
   if (isExpired(push, now) || push.views >= push.expireAfterViews) {
     return { outcome: 'expired', push: lapse(push, now) }
@@ -69,13 +69,13 @@ export function decideView(push: Push, now: number): ViewDecision {
   return { outcome: 'view', push: { ...push, views, expiredOn, updatedAt: now } }
 }
 
-/** Milliseconds until passphrases are looked at again; 0 when one may be tried now. */
+/** Milliseconds until the next passphrase may be tried; 0 when one may be tried now. */
 export function passphraseLockedFor(push: Push, now: number): number {
   if (push.wrongTries < MAX_WRONG_TRIES) return 0
   return Math.max(0, push.wrongTriesSince + WRONG_TRIES_WINDOW - now)
 }
 
-/** The push after one wrong passphrase: the window starts with the first wrong try in it. */
+/** The push after one more wrong passphrase. A window starts with its first wrong try. */
 export function countWrongTry(push: Push, now: number): Push {
   const inWindow = push.wrongTries > 0 && now < push.wrongTriesSince + WRONG_TRIES_WINDOW
   const counted = { ...push, wrongTriesInAll: push.wrongTriesInAll + 1, updatedAt: now }
@@ -84,43 +84,43 @@ export function countWrongTry(push: Push, now: number): Push {
     : { ...counted, wrongTries: 1, wrongTriesSince: now }
 }
 
-/** Whether this was the last wrong passphrase that `maxTries` allows in all; 0 allows any number. */
+/** Whether the wrong passphrases in all have reached `maxTries`; 0 means no limit. */
 export function isLastTry({ wrongTriesInAll }: Push, maxTries: number): boolean {
   return maxTries > 0 && wrongTriesInAll >= maxTries
 }
 
 /**
- * The push after its last wrong passphrase. It expires where viewers may delete it. Elsewhere it is locked: strangers
- * must not destroy by guessing what they may not delete.
+ * The push after its last wrong passphrase. It expires if viewers may delete it. Otherwise it is locked, so that
+ * strangers cannot destroy it by guessing.
  */
 export function spendTries(push: Push, now: number): Push {
   const spent = { ...push, triesSpent: true, updatedAt: now }
   return push.deletableByViewer === true ? { ...spent, expiredOn: now } : spent
 }
 
-/** Nothing that carries a passphrase is looked at until its owner unlocks the push. */
+/** While a push is locked, every passphrase is refused until the owner unlocks it. */
 export function isLocked(push: Push): boolean {
   return push.triesSpent && push.deletableByViewer !== true
 }
 
-/** Whether wrong passphrases ended it, and no other limit or wish. */
+/** Whether wrong passphrases expired it, not a time, a view or a deletion. */
 export function isEndedByTries(push: Push): boolean {
   return push.triesSpent && push.deletableByViewer === true
 }
 
-/** The push once its owner has unlocked it: as if nobody had tried. */
+/** The push after its owner unlocked it: all counts of wrong tries are zero. */
 export function unlock(push: Push, now: number): Push {
   return { ...push, triesSpent: false, wrongTriesInAll: 0, wrongTries: 0, updatedAt: now }
 }
 
-/** The push as it was created, whatever happened to it since. */
+/** The push in its state at creation. */
 export function asCreated<P extends Push>(push: P): P {
   const { createdAt } = push
   const untried = { wrongTries: 0, wrongTriesSince: createdAt, wrongTriesInAll: 0, triesSpent: false }
   return { ...push, ...untried, updatedAt: createdAt, views: 0, expiredOn: null, deleted: false }
 }
 
-/** Ownership needs an account on both sides: an anonymous push is nobody's. */
+/** Requires an account on both sides: an anonymous push has no owner. */
 export function isOwner(push: Push, account: Account | null): boolean {
   return account !== null && push.ownerId !== null && push.ownerId === account.id
 }
@@ -130,8 +130,8 @@ export function canExpire(push: Push, account: Account | null): boolean {
 }
 
 /**
- * Expiry by somebody's wish; what is expired already stays as it is. `hasGrants`: it ended by its last view, and its files
- * can still be downloaded; then it becomes deleted, which ends that too.
+ * Deletes the push. An expired push stays unchanged, unless `hasGrants` says that its files can still be downloaded
+ * after the last view: then it becomes deleted, which ends the downloads.
  */
 export function expireByHand(push: Push, now: number, { hasGrants }: { hasGrants: boolean }): Push {
   if (hasGrants && push.expiredOn !== null && !push.deleted) return { ...push, deleted: true, updatedAt: now }

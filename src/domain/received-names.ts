@@ -1,24 +1,24 @@
-// Names for received files: whatever the sender wrote, the result is one harmless name that every system can hold.
+// Safe names for received files: a sender's name becomes one harmless name that every file system accepts.
 
-/** Bytes of UTF-8 that a file system takes for one name. */
+/** The longest name that common file systems accept, in bytes of UTF-8. */
 const MAX_NAME_BYTES = 255
 const MAX_EXTENSION_BYTES = 32
 const UNNAMED = 'file'
 
-/** Characters that show nothing or change the direction of writing; variation selectors and fillers among them. */
+/** Invisible characters and those that change the direction of text, including variation selectors and fillers. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu
-/** Windows opens a device for these, whatever the extension; a few file names make a folder run something. */
+/** Device names of Windows, with any extension, and file names that make Windows run code when a folder opens. */
 const RESERVED =
   /^(con|prn|aux|nul|conin\$|conout\$|clock\$|com[\d¹²³]|lpt[\d¹²³])\s*(\.|$)|^(desktop\.ini|autorun\.inf)$/i
-/** Ends of a name that Windows drops, and beginnings that hide a file or make it look like a flag. */
+/** Endings that Windows drops, and beginnings that hide a file or make it look like a flag. */
 const EDGES = /^[\s.\p{Pd}\u2212]+|[\s.]+$/gu
-/** NTFS takes what follows a colon for a stream of the file. */
+/** On NTFS a colon separates the name of the file from the name of a stream. */
 const STREAM = /:/g
 const REFUSED_BY_WINDOWS = /[<>"|?*]/g
 
 export type NamingOptions = { platform: string }
 
-/** A name without folders, hidden or reserved meaning, of at most 255 bytes of UTF-8. */
+/** A name that has no folders, is neither hidden nor reserved, and takes at most 255 bytes of UTF-8. */
 export function safeFilename(sent: string, { platform }: NamingOptions): string {
   const last = visible(sent).split(/[/\\]/).at(-1) ?? ''
   const named = last.replace(STREAM, '_')
@@ -28,7 +28,7 @@ export function safeFilename(sent: string, { platform }: NamingOptions): string 
   return fitName(RESERVED.test(plain) ? `_${plain}` : plain, '')
 }
 
-/** Names for the files of one push, all different, also on systems that ignore case and ways of writing an accent. */
+/** Names for the files of one push. They differ even on systems that ignore case and Unicode normalization. */
 export function safeFilenames(sent: readonly string[], options: NamingOptions): string[] {
   const taken = new Set<string>()
   return sent.map((name) => {
@@ -47,7 +47,7 @@ export function numberedName(name: string, n: number): string {
   return n === 1 ? name : fitName(name, ` (${n})`)
 }
 
-/** Composed, without what cannot be seen, each run of blanks as one space. */
+/** Composes characters (NFC), removes invisible ones, and replaces each run of blanks by one space. */
 function visible(text: string): string {
   return text
     .toWellFormed()
@@ -57,7 +57,7 @@ function visible(text: string): string {
     .replace(/\s+/g, ' ')
 }
 
-/** Puts `suffix` before the extension and cuts the stem, never within a character, to what a name may have. */
+/** Puts `suffix` before the extension and shortens the stem, between characters, to fit the limit. */
 function fitName(name: string, suffix: string): string {
   const { stem, extension } = splitName(name)
   const room = MAX_NAME_BYTES - Buffer.byteLength(suffix + extension)

@@ -1,23 +1,23 @@
-// How much one address may hold at a time for people without an account, so that no neighbour fills the disk.
+// Limits on the live pushes that one address may hold without an account, so that it cannot fill the disk.
 
 /** Live pushes, and the bytes of their sealed payloads. */
 export type Share = { pushes: number; bytes: number }
 
-/** The most that one address may hold; 0 for no limit. */
+/** The limits of one address; 0 means no limit. */
 export type ShareLimits = Share
 
-/** What one live push takes, and until when at the latest. */
+/** The size of one live push, and its expiry by time. */
 export type TakenShare = { bytes: number; expiresAt: number }
 
-/** The limit that one more push of so many bytes would exceed, or null. */
+/** The limit that another push of `bytes` would exceed, or null. */
 export function exceededLimit(taken: Share, bytes: number, limits: ShareLimits): keyof Share | null {
   if (limits.pushes > 0 && taken.pushes + 1 > limits.pushes) return 'pushes'
   return limits.bytes > 0 && taken.bytes + bytes > limits.bytes ? 'bytes' : null
 }
 
 /**
- * When there is room for one more push of so many bytes, at the latest. `live` are those that expire first, soonest
- * first; the time of the last one when all of them are not enough. Null for a push that never fits.
+ * The latest time by which there is room for another push of `bytes`. `live` lists the pushes that expire first, in
+ * order. If they do not free enough, the answer is the last one's expiry. Null for a push that never fits.
  */
 export function findRoom(
   taken: Share,

@@ -1,35 +1,35 @@
-// What the operating system refused, in words: its codes say little to the person at the terminal.
+// Messages for the error codes of the operating system, for people at a terminal.
 
 const WORDS: Record<string, string> = {
   ENOENT: 'there is no such file or folder',
-  ENOTDIR: 'a part of its path is no folder',
+  ENOTDIR: 'a part of its path is not a folder',
   EISDIR: 'it is a folder',
-  EACCES: 'you are not permitted to',
-  EPERM: 'you are not permitted to',
-  EROFS: 'the disk can only be read',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EROFS: 'the disk is read-only',
   ENOSPC: 'the disk is full',
-  EDQUOT: 'your share of the disk is full',
-  EFBIG: 'the disk takes no file of that size',
-  EIO: 'the disk failed',
-  ELOOP: 'it is a link that leads to itself, or one that is not followed',
+  EDQUOT: 'your disk quota is used up',
+  EFBIG: 'the file is too large for this disk',
+  EIO: 'the disk reported an error',
+  ELOOP: 'it is a symbolic link that loops or may not be followed',
   ENAMETOOLONG: 'its name is too long',
-  EEXIST: 'it is there already',
+  EEXIST: 'it already exists',
   ENOTEMPTY: 'the folder is not empty',
-  EBUSY: 'something else uses it',
-  ETXTBSY: 'something else uses it',
+  EBUSY: 'it is in use',
+  ETXTBSY: 'it is in use',
   EMFILE: 'too many files are open',
   ENFILE: 'too many files are open',
   EXDEV: 'it is on another disk',
-  EINVAL: 'it cannot be used like that',
+  EINVAL: 'the operation is not possible on it',
 }
 
-/** Null when the operating system has nothing to do with it, or says something without words here. */
+/** Null when the cause is no system error, or one without a message here. */
 export function explainSystemError(cause: unknown): string | null {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
   return Object.hasOwn(WORDS, code) ? (WORDS[code] ?? null) : null
 }
 
-/** A sentence with the path at fault, when the operating system named one. */
+/** A sentence that names the path, if the system error has one. */
 export function presentSystemError(cause: Error): string {
   const words = explainSystemError(cause)
   if (words === null) return cause.message

@@ -1,4 +1,4 @@
-// Lengths of time in milliseconds, and the clock that never runs backwards.
+// Lengths of time in milliseconds, and a clock that never runs backwards.
 
 export const SECOND = 1000
 export const MINUTE = 60 * SECOND
@@ -8,7 +8,7 @@ export const DAY = 24 * HOUR
 /** A reading of the clock, in milliseconds since 1970. */
 export type Now = () => number
 
-/** The later of the system's clock and the last reading: a clock set back brings nothing back to life. */
+/** Never returns less than an earlier reading, so that setting the clock back does not revive expired pushes. */
 export function createMonotonicClock(systemNow: Now, lastReading: number): Now {
   let latest = lastReading
   return () => {
@@ -18,7 +18,7 @@ export function createMonotonicClock(systemNow: Now, lastReading: number): Now {
   }
 }
 
-/** The one spelling of a time on the wire: `2026-11-20T22:47:00.000Z`. */
+/** A time in the API's format: `2026-11-20T22:47:00.000Z`. */
 export function formatTime(time: number): string {
   return new Date(time).toISOString()
 }

@@ -1,4 +1,4 @@
-// What the commands that speak to a server may be told by flags and environment.
+// Settings of the client commands, read from flags and the environment.
 
 import { apiToken, path, profileName, serverUrl } from './parsers.ts'
 import type { Table } from './setting.ts'
@@ -10,12 +10,12 @@ export const caSettings = {
     placeholder: 'file',
     parse: path,
     default: null,
-    defaultWords: 'what the login remembers, else none',
-    help: 'Certificates to trust beside the usual ones, such as that of your own authority (PEM or DER)',
+    defaultWords: 'the one stored with the login, else none',
+    help: 'More certificates to trust, such as the one of your own authority (PEM or DER)',
   },
 } satisfies Table
 
-/** For the commands that speak to a server. */
+/** For commands that call a server. */
 export const clientSettings = {
   server: {
     flag: 'server',
@@ -32,13 +32,13 @@ export const clientSettings = {
     placeholder: 'name',
     parse: profileName,
     default: null,
-    defaultWords: 'the one that was logged in first',
-    help: 'Name of a login, when there are several',
+    defaultWords: 'the first login',
+    help: 'Name of the login to use, when there are several',
   },
   ...caSettings,
 } satisfies Table
 
-/** Read from the environment alone: other users of a machine see the arguments of a command. */
+/** Read from the environment only, because other users of the machine can see a command's arguments. */
 export const clientSecrets = {
   apiToken: {
     flag: 'token',

@@ -1,4 +1,4 @@
-// Folds the table of settings: flag, else environment, else file, else default. Every problem is reported at once.
+// Reads each setting from its flag, else the environment, else a file, else the default. Reports all problems at once.
 
 import { explainSystemError } from '../domain/system-errors.ts'
 import { clientSecrets, clientSettings } from './client.ts'
@@ -6,7 +6,7 @@ import type { Environment, Place } from './parsers.ts'
 import { type Setting, type Table, type Values, variableOf } from './setting.ts'
 import { ascending, settings } from './table.ts'
 
-/** Raw values by flag name, in the order they were given; a flag without a value gave `''`. */
+/** Raw values by flag name, in the given order; `''` for a flag without a value. */
 export type GivenFlags = Readonly<Record<string, readonly string[] | undefined>>
 
 export type Sources = {
@@ -18,7 +18,7 @@ export type Sources = {
 
 type Orders = readonly (readonly Setting[])[]
 
-/** One setting as it stands: `from` is `default`, a flag or a variable. `text` is fit to be shown. */
+/** A setting's value and source: `from` is `default`, a flag or a variable. `text` is safe to show. */
 export type Entry = { setting: Setting; from: string; text: string; value: unknown }
 
 export type Reading<T extends Table> =
@@ -34,7 +34,7 @@ export function readConfig(sources: Sources): Reading<typeof settings> & { warni
   }
 }
 
-/** The settings of one table; `orders` names settings of which each must not be more than the next. */
+/** Reads one table. In each list of `orders`, no setting may exceed the next one. */
 export function readSettings<T extends Table>(table: T, sources: Sources & { orders?: Orders }): Reading<T> {
   const results = Object.entries(table).map(([key, setting]) => ({ key, ...readSetting(setting, sources) }))
   const entries = results.flatMap(({ entry }) => entry ?? [])
@@ -44,11 +44,11 @@ export function readSettings<T extends Table>(table: T, sources: Sources & { ord
   ]
   if (problems.length > 0) return { problems }
   const values: unknown = Object.fromEntries(results.map(({ key, entry }) => [key, entry?.value]))
-  // Built from the table's own keys and parsers; the type system cannot follow a fold.
+  // The values come from the table's own keys and parsers, which the type system cannot follow.
   return { config: values as Values<T>, entries }
 }
 
-/** Variables that look like settings and are none: a misspelling, or something an orchestrator injects. */
+/** Warns of unknown `ONCEBOX_` variables: misspelled settings, or variables that an orchestrator sets. */
 export function unknownVariables(table: Table, env: Environment): string[] {
   const known = new Set(
     Object.values(table).flatMap((setting) => [
@@ -91,7 +91,7 @@ function findTexts(setting: Setting, sources: Sources): Found | { problem: strin
   return { from: 'default', texts: text === null ? [] : splitList(setting, [text]) }
 }
 
-/** Of a flag that does not repeat, the last one counts, as everywhere. */
+/** Splits a list at commas. The last value of any other flag wins. */
 function splitList(setting: Setting, texts: readonly string[]): readonly string[] {
   return setting.list ? texts.flatMap((text) => text.split(',')) : texts.slice(-1)
 }
@@ -109,7 +109,7 @@ function readValueFile(named: {
   } catch (cause) {
     const words = explainSystemError(cause)
     const reason = words === null ? '' : ` (${words})`
-    return { problem: `${from} ${JSON.stringify(file)}: must name a file that can be read${reason}` }
+    return { problem: `${from} ${JSON.stringify(file)}: must name a readable file${reason}` }
   }
 }
 
@@ -119,7 +119,7 @@ function presentProblem(setting: Setting, found: { from: string; text: string; p
   return `${from} ${setting.secret ? '(hidden)' : JSON.stringify(text)}: ${problem}`
 }
 
-/** Numbers are shown as they were typed: 1MiB says more than 1048576. */
+/** Shows numbers as they were typed: 1MiB is easier to read than 1048576. */
 function presentValue(value: unknown, texts: readonly string[]): string {
   if (Array.isArray(value)) return value.join(', ') || 'none'
   if (value === null) return 'none'
@@ -131,7 +131,7 @@ function orderProblems(entries: Entry[], orders: Orders): string[] {
   const pairs = orders.flatMap((order) => order.slice(1).map((high, index) => [order[index], high]))
   return pairs.flatMap(([low, high]) => {
     const [lower, higher] = [entryOf(low), entryOf(high)]
-    // One of them is a problem already.
+    // A missing entry has already been reported as a problem.
     if (lower === undefined || higher === undefined || Number(lower.value) <= Number(higher.value)) return []
     return [`${presentEntry(lower)}: must not be more than ${presentEntry(higher)}`]
   })

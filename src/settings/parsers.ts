@@ -1,4 +1,4 @@
-// The kinds of values a setting may have: how each is read from text, and what is said when it cannot be.
+// Parsers for the values of settings, with the message for a value that does not fit.
 
 import { isIP } from 'node:net'
 import { posix, win32 } from 'node:path'
@@ -9,7 +9,7 @@ import { DAY, HOUR, MINUTE, SECOND } from '../domain/time.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** The machine a process runs on, handed in so that reading settings stays pure. */
+/** The process's surroundings, passed in so that reading settings stays pure. */
 export type Place = {
   env: Environment
   platform: NodeJS.Platform
@@ -17,7 +17,7 @@ export type Place = {
   cwd: string
 }
 
-/** `problem` follows the name and the value in a sentence: "must be …". It never repeats the value. */
+/** `problem` continues a sentence after the name and the value: "must be …". It never repeats the value. */
 export type Parsed<T> = { value: T } | { problem: string }
 
 export type Parser<T> = (text: string, place: Place) => Parsed<T>
@@ -33,10 +33,10 @@ const DURATION_UNITS = { s: SECOND, m: MINUTE, h: HOUR, d: DAY }
 
 type Units = Readonly<Record<string, number>>
 
-/** Needs no place to be read. */
+/** A parser that does not need the place. */
 type Amount = (text: string) => Parsed<number>
 
-/** NaN when the text is no such amount: every comparison with it fails. */
+/** NaN for text that is not such an amount, so that every comparison fails. */
 function amountOf(text: string, units: Units): number {
   const [, digits, unit = ''] = /^(\d{1,16}) ?([a-z]*)$/i.exec(text.trim()) ?? []
   const factor = Object.hasOwn(units, unit.toLowerCase()) ? units[unit.toLowerCase()] : undefined
@@ -64,7 +64,7 @@ export function size(min: string, max: string): Amount {
   return amount(SIZE_UNITS, { min, max, such: 'a size (such as 4096, 512KiB or 1MiB)' })
 }
 
-/** Milliseconds. A bare number is refused: nobody remembers whether it would be seconds or days. */
+/** Milliseconds. Refuses a number without a unit, which could mean seconds or days. */
 export function duration(min: string, max: string): Amount {
   return amount(DURATION_UNITS, { min, max, such: 'a duration (such as 60s, 15m, 1h or 365d)' })
 }
@@ -91,7 +91,7 @@ export function port(text: string): Parsed<number> {
   return { problem: `${parsed.problem} (${hint})` }
 }
 
-/** An absolute path; a relative one starts at the current folder. */
+/** An absolute path. Resolves a relative one from the current folder. */
 export function path(text: string, place: Place): Parsed<string> {
   const paths = place.platform === 'win32' ? win32 : posix
   if (text.trim() === '' || text.includes('\0')) return { problem: 'must be a path' }
@@ -100,7 +100,7 @@ export function path(text: string, place: Place): Parsed<string> {
   return { value: paths.resolve(place.cwd, text) }
 }
 
-/** A name may not end in a number: `300.1.1.1` is a mistyped address. */
+/** The last label must not be a number: `300.1.1.1` is a mistyped address. */
 const HOST_NAME = /^(?=.{1,253}$)([a-z\d]([a-z\d-]{0,61}[a-z\d])?\.)*[a-z]([a-z\d-]{0,61}[a-z\d])?$/i
 
 export function host(text: string): Parsed<string> {
@@ -110,7 +110,7 @@ export function host(text: string): Parsed<string> {
     : { problem: 'must be an address or a host name without a port, such as 127.0.0.1, :: or localhost' }
 }
 
-/** Without a trailing slash; a path is kept, for instances that live below one. */
+/** Removes a trailing slash; keeps a path, for instances that are served below one. */
 export function baseUrl(text: string): Parsed<string> {
   const problem =
     'must be an http or https URL without credentials, query or fragment, such as https://once.example'
@@ -121,12 +121,12 @@ export function baseUrl(text: string): Parsed<string> {
   return { value: `${url.origin}${url.pathname}`.replace(/\/+$/, '') }
 }
 
-/** As `baseUrl`, for people who have a server's name at hand and leave its scheme out. */
+/** Like `baseUrl`, but adds a missing scheme. */
 export function serverUrl(text: string): Parsed<string> {
   return baseUrl(withScheme(text))
 }
 
-/** The origin of pages that may use the API, or `*` for any. A copied trailing slash is cut off. */
+/** The origin of pages that may use the API, or `*` for any. Removes a trailing slash. */
 export function corsOrigin(text: string): Parsed<string> {
   const given = text.trim().replace(/\/$/, '')
   const origin = given === '*' ? given : parseOrigin(given)
@@ -142,7 +142,7 @@ export function corsOrigin(text: string): Parsed<string> {
 export function network(text: string): Parsed<string> {
   const value = text.trim()
   const [address = '', ...prefix] = value.split('/')
-  // ipaddr.js also takes "10" and "0x7f.1" for addresses; an operator never means them.
+  // ipaddr.js also accepts "10" and "0x7f.1", which are typing errors here.
   const isAddress = ipaddr.IPv4.isValidFourPartDecimal(address) || ipaddr.IPv6.isValid(address)
   return isAddress && (prefix.length === 0 || ipaddr.isValidCIDR(value))
     ? { value }
@@ -156,7 +156,7 @@ export function profileName(text: string): Parsed<string> {
     : { problem: 'must be a short name of letters, digits, dots and dashes' }
 }
 
-/** As it can stand in a header. */
+/** One word that is valid in a header. */
 export function apiToken(text: string): Parsed<string> {
   const value = text.trim()
   return /^[!-~]{1,512}$/.test(value) ? { value } : { problem: 'must be one word, such as obx_…' }

@@ -1,4 +1,4 @@
-// From a configuration to the limits that every push has to fit.
+// The limits of pushes and addresses, from the configuration.
 
 import type { PushLimits } from '../domain/new-push.ts'
 import type { PushKind } from '../domain/push.ts'

@@ -1,24 +1,24 @@
-// One row of the table of settings: what it says, and what follows from it.
+// One row of the table of settings, and what is derived from it.
 
 import { posix, win32 } from 'node:path'
 import type { Parser, Place } from './parsers.ts'
 
 export type Setting = {
   flag: string
-  /** Heading in help and README. */
+  /** Heading in the help and the README. */
   group: string
-  /** Stands for the value in help. */
+  /** Placeholder for the value in the help. */
   placeholder: string
   parse: Parser<unknown>
-  /** As a person would type it; null: nothing. */
+  /** The text that a person would type; null for no default. */
   default: string | null | ((place: Place) => string)
-  /** The default in words, where it depends on the place or is null. */
+  /** Describes the default when it depends on the place or is null. */
   defaultWords?: string
-  /** What the flag means without a value; without this, a value is required. */
+  /** The value of the flag when given without one. If absent, the flag requires a value. */
   bare?: string
-  /** The flag repeats and the variable is separated by commas; `parse` reads one item. */
+  /** The flag may repeat, and the variable is separated by commas; `parse` reads one item. */
   list?: true
-  /** `ONCEBOX_…_FILE` names a file that holds the value. */
+  /** `ONCEBOX_…_FILE` may name a file that contains the value. */
   file?: true
   /** Never shown. */
   secret?: true
@@ -37,23 +37,23 @@ export type Value<S extends Setting> = S extends { list: true }
 
 export type Values<T extends Table> = { [K in keyof T]: Value<T[K]> }
 
-/** The variable of a setting; its file, where one is read, has `_FILE` after it. */
+/** The environment variable of a setting, without the `_FILE` suffix. */
 export function variableOf(setting: Setting): string {
   return `ONCEBOX_${setting.flag.toUpperCase().replaceAll('-', '_')}`
 }
 
-/** The default as help and README show it. */
+/** The default as the help and the README show it. */
 export function defaultText(setting: Setting): string {
   return setting.defaultWords ?? (typeof setting.default === 'string' ? setting.default : 'none')
 }
 
-/** The folder where a person's programs keep their data, as each platform has it. */
+/** The platform's folder for the data of a user's programs. */
 export function defaultDataDir({ env, platform, home }: Place): string {
   if (platform === 'win32') {
     return win32.join(env.LOCALAPPDATA || win32.join(home, 'AppData', 'Local'), 'Oncebox')
   }
   if (platform === 'darwin') return posix.join(home, 'Library', 'Application Support', 'Oncebox')
   const dataHome = env.XDG_DATA_HOME ?? ''
-  // The XDG specification tells to ignore a relative one.
+  // The XDG specification says to ignore a relative path.
   return posix.join(posix.isAbsolute(dataHome) ? dataHome : posix.join(home, '.local', 'share'), 'oncebox')
 }

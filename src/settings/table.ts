@@ -1,4 +1,4 @@
-// THE table of settings: flag, environment name, parser, default, and one line of documentation for each.
+// The table of settings: flag, parser, default and one line of help for each.
 
 import {
   baseUrl,
@@ -15,9 +15,9 @@ import {
 } from './parsers.ts'
 import { defaultDataDir, type Setting, type Table, type Values } from './setting.ts'
 
-const PLACE = 'Where it keeps and serves'
-const PUSHES = 'What may be pushed'
-const EXPIRY = 'When pushes expire'
+const PLACE = 'Storage and network'
+const PUSHES = 'Pushes and accounts'
+const EXPIRY = 'Expiry'
 const LIMITS = 'Limits'
 const RUNNING = 'Running'
 
@@ -43,7 +43,7 @@ export const settings = {
     placeholder: 'address',
     parse: host,
     default: 'localhost',
-    help: 'Address to listen on; localhost is 127.0.0.1 and ::1, 0.0.0.0 or :: every network the machine is in',
+    help: 'Address to listen on; localhost means 127.0.0.1 and ::1, 0.0.0.0 or :: means every network of the machine',
   },
   port: {
     flag: 'port',
@@ -59,8 +59,8 @@ export const settings = {
     placeholder: 'url',
     parse: baseUrl,
     default: null,
-    defaultWords: 'what the request was sent to',
-    help: 'What links start with, such as https://once.example; a path is allowed',
+    defaultWords: 'the address of the request',
+    help: 'Start of all links, such as https://once.example; may contain a path',
   },
   keyFile: {
     flag: 'key-file',
@@ -70,25 +70,25 @@ export const settings = {
     default: null,
     defaultWords: 'instance.key in the data folder',
     file: true,
-    help: 'File of the instance key, to keep it away from the data',
+    help: 'File of the instance key, to store it apart from the data',
   },
   anonymousAccess: {
     flag: 'anonymous-access',
     group: PUSHES,
     ...on,
-    help: 'Whether people without an account may use the API and create pushes; links open for everybody',
+    help: 'Whether people without an account may use the API and create pushes; anyone may open links',
   },
   signups: {
     flag: 'signups',
     group: PUSHES,
     ...off,
-    help: 'Whether anybody may make an account; otherwise administrators invite',
+    help: 'Whether anyone may create an account; otherwise administrators send invitations',
   },
   files: {
     flag: 'files',
     group: PUSHES,
     ...on,
-    help: 'Whether files may be pushed; it takes an account, always',
+    help: 'Whether files may be pushed, which always requires an account',
   },
   urlPushes: {
     flag: 'url-pushes',
@@ -106,7 +106,7 @@ export const settings = {
     flag: 'expire-after-days-default',
     ...days,
     default: '7',
-    help: 'Days after which a push expires when its creator does not say',
+    help: 'Days until a push expires, unless its creator chooses',
   },
   expireAfterDaysMin: {
     flag: 'expire-after-days-min',
@@ -124,7 +124,7 @@ export const settings = {
     flag: 'expire-after-views-default',
     ...views,
     default: '5',
-    help: 'Views after which a push expires when its creator does not say',
+    help: 'Views until a push expires, unless its creator chooses',
   },
   expireAfterViewsMin: {
     flag: 'expire-after-views-min',
@@ -142,13 +142,13 @@ export const settings = {
     flag: 'retrieval-step-default',
     group: EXPIRY,
     ...on,
-    help: 'Whether a link asks for a click before it reveals, when its creator does not say',
+    help: 'Whether a link asks for a click before it shows the push, unless its creator chooses',
   },
   deletableByViewerDefault: {
     flag: 'deletable-by-viewer-default',
     group: EXPIRY,
     ...on,
-    help: 'Whether viewers may delete a push, when its creator does not say',
+    help: 'Whether viewers may delete a push, unless its creator chooses',
   },
   purgeAfter: {
     flag: 'purge-after',
@@ -188,7 +188,7 @@ export const settings = {
     placeholder: 'size',
     parse: size('0', '1024TiB'),
     default: '512MiB',
-    help: 'With less than this left on the disk, creating is refused; 0 never refuses',
+    help: 'Refuse new pushes when less than this is free on the disk; 0 never refuses',
   },
   maxLivePushesPerAddress: {
     flag: 'max-live-pushes-per-address',
@@ -196,7 +196,7 @@ export const settings = {
     placeholder: 'number',
     parse: wholeNumber('0', '1000000000'),
     default: '1000',
-    help: 'Most live pushes from one address (IPv6: /64) without an account, loopback excepted; 0 for no limit',
+    help: 'Most live pushes of one address (IPv6: /64) without an account, except loopback; 0 means no limit',
   },
   maxLiveBytesPerAddress: {
     flag: 'max-live-bytes-per-address',
@@ -204,7 +204,7 @@ export const settings = {
     placeholder: 'size',
     parse: size('0', '1024TiB'),
     default: '100MiB',
-    help: 'Most bytes of their sealed texts in all; 0 for no limit',
+    help: 'Most bytes of sealed text in the live pushes of one address; 0 means no limit',
   },
   maxPassphraseAttempts: {
     flag: 'max-passphrase-attempts',
@@ -212,7 +212,7 @@ export const settings = {
     placeholder: 'number',
     parse: wholeNumber('0', '1000000'),
     default: '100',
-    help: 'Wrong passphrases in all that end a push, or lock it where viewers may not delete it; 0 for no end',
+    help: 'Wrong passphrases that expire a push, or lock it if viewers may not delete it; 0 means no limit',
   },
   sweepEvery: {
     flag: 'sweep-every',
@@ -220,7 +220,7 @@ export const settings = {
     placeholder: 'duration',
     parse: duration('1s', '1h'),
     default: '60s',
-    help: 'How often what expired long ago is removed; expiry by time needs no sweep',
+    help: 'How often to remove data of expired pushes; pushes expire on time without it',
   },
   trustedProxies: {
     flag: 'trusted-proxy',
@@ -229,7 +229,7 @@ export const settings = {
     parse: network,
     default: null,
     list: true,
-    help: 'Address or network (10.0.0.0/8) of a reverse proxy whose forwarded headers are believed; may be repeated',
+    help: 'Address or network (10.0.0.0/8) of a reverse proxy whose forwarded headers are trusted; may be repeated',
   },
   corsOrigins: {
     flag: 'cors-origins',
@@ -244,13 +244,13 @@ export const settings = {
     flag: 'accept-clock',
     group: RUNNING,
     ...off,
-    help: "Start although the system's clock is more than a day behind the last one seen",
+    help: "Start even if the system's clock is more than a day behind the last recorded time",
   },
   removeDamaged: {
     flag: 'remove-damaged',
     group: RUNNING,
     ...off,
-    help: 'Remove the pushes that a faulty disk has altered: for one start, when there is no backup to restore',
+    help: 'Remove pushes that a faulty disk has damaged; give it for one start, if there is no backup to restore',
   },
   logFormat: {
     flag: 'log-format',
@@ -258,14 +258,14 @@ export const settings = {
     placeholder: 'text|json',
     parse: oneOf('text', 'json'),
     default: 'text',
-    help: 'How the log on standard error is written',
+    help: 'Format of the log on standard error',
   },
 } satisfies Table
 
-/** What the app is made from; inferred from the table, so that a row is all a new setting needs. */
+/** The configuration of the app, inferred from the table so that a new setting needs only a row. */
 export type Config = Values<typeof settings>
 
-/** Settings of which each must not be more than the next. */
+/** In each list, no setting may exceed the next one. */
 export const ascending: readonly (readonly Setting[])[] = [
   [settings.expireAfterDaysMin, settings.expireAfterDaysDefault, settings.expireAfterDaysMax],
   [settings.expireAfterViewsMin, settings.expireAfterViewsDefault, settings.expireAfterViewsMax],

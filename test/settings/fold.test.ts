@@ -118,7 +118,7 @@ test('every problem is told at once, with its name, its value and what is allowe
   expect(problemsOf(given)).toEqual([
     '--host: a value is missing, it must be an address or a host name without a port, such as 127.0.0.1, :: or localhost',
     '--port "99999": must be a whole number from 0 to 65535',
-    'ONCEBOX_KEY_FILE_FILE "/run/none": must name a file that can be read (there is no such file or folder)',
+    'ONCEBOX_KEY_FILE_FILE "/run/none": must name a readable file (there is no such file or folder)',
     'ONCEBOX_FILES "perhaps": must be true or false (or 1, 0, yes, no, on, off)',
     'ONCEBOX_SWEEP_EVERY "60": must be a duration (such as 60s, 15m, 1h or 365d) from 1s to 1h',
     '--trusted-proxy "proxy": must be an address such as 10.0.0.1 or a network such as 10.0.0.0/8',

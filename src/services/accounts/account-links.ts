@@ -1,4 +1,4 @@
-// One-time links: the first administrator's, invitations, new passwords. Who holds one may use it, once.
+// One-time links: setup of the first administrator, invitations, password resets. Each can be used once.
 
 import { hashRandomToken, newRandomToken } from '../../crypto/random-token.ts'
 import { type Account, type AccountLink, parseEmail } from '../../domain/account.ts'
@@ -19,7 +19,7 @@ const NOBODY = {
   session: null,
 }
 
-/** An administrator, and the session in which they act. */
+/** The administrator who creates a link, and their session. */
 type By = { by: Account; session: number }
 
 export type AccountLinks = ReturnType<typeof createAccountLinks>
@@ -35,13 +35,13 @@ export function createAccountLinks({ store, lanes }: AccountLinksOptions) {
     return token
   }
 
-  /** While nobody administers this instance; null afterwards. A new one takes the place of the last. */
+  /** Null once there is an administrator. A new link replaces the previous one. */
   async function createSetupLink(): Promise<string | null> {
     if (accountLinks.hasAdmin()) return null
     return add({ ...NOBODY, purpose: 'setup', isAdmin: true })
   }
 
-  /** Throws `invalid` for what is no address, `conflict` when it has an account. */
+  /** Throws `invalid` for a malformed address or one that has an account. */
   async function invite(input: { email: string; isAdmin: boolean } & By): Promise<string> {
     const email = parseEmail(input.email)
     if (email === null) throw invalidFields({ email: [{ code: 'not_email' }] })
@@ -56,7 +56,7 @@ export function createAccountLinks({ store, lanes }: AccountLinksOptions) {
     return add({ ...NOBODY, ...whom, purpose: 'reset' })
   }
 
-  /** With the address it is for, where that is known. Null for one that was used or has lapsed. */
+  /** Includes the link's address, if known. Null for a link that was used or has expired. */
   function findLink(token: string): AccountLink | null {
     const link = accountLinks.findLink(hashRandomToken(token))
     return link === null ? null : withAddress(link)
@@ -67,7 +67,7 @@ export function createAccountLinks({ store, lanes }: AccountLinksOptions) {
     return { ...link, email: accounts.findById(link.accountId)?.email ?? null }
   }
 
-  /** Throws `invalid` with the fields at fault, `not_found` when the link is no more. */
+  /** Throws `invalid` with the invalid fields, `not_found` when the link was used or has expired. */
   async function useLink(input: {
     token: string
     email: string

@@ -1,4 +1,4 @@
-// Accounts: made, listed, locked and removed by whoever has the machine.
+// Accounts: creating, listing, disabling and removing them.
 
 import { type Account, parseEmail } from '../../domain/account.ts'
 import { DomainError } from '../../domain/errors.ts'
@@ -8,7 +8,7 @@ import { hashPassword, requireGoodPassword } from './passwords.ts'
 export type Accounts = ReturnType<typeof createAccounts>
 
 export function createAccounts({ accounts, twoFactor }: Pick<AccountStore, 'accounts' | 'twoFactor'>) {
-  /** Throws `invalid` for a bad address or password, `conflict` when there is such an account. */
+  /** Throws `invalid` for a bad address or password, `conflict` when the account exists. */
   async function addAccount(input: { email: string; password: string; isAdmin: boolean }): Promise<Account> {
     const email = requireEmail(input.email)
     requireGoodPassword(input.password)
@@ -23,14 +23,14 @@ export function createAccounts({ accounts, twoFactor }: Pick<AccountStore, 'acco
     return account
   }
 
-  /** Also of one whose row is damaged: what takes something from it still works. Throws `not_found`. */
+  /** Works for a damaged row too, so that such an account can be disabled or removed. Throws `not_found`. */
   function requireId(email: string): number {
     const id = accounts.findId(requireEmail(email))
     if (id === null) throw new DomainError('not_found', `There is no account for ${email}.`)
     return id
   }
 
-  /** `revoke` takes API tokens, invitations and reset links along that were made with the old one. */
+  /** `revoke` also removes the API tokens, invitations and reset links that were created with the old password. */
   async function setPassword(input: { email: string; password: string; revoke?: boolean }): Promise<void> {
     const { password, revoke = false } = input
     const { id } = requireAccount(input.email)
@@ -38,17 +38,19 @@ export function createAccounts({ accounts, twoFactor }: Pick<AccountStore, 'acco
     return accounts.setPasswordHash({ id, passwordHash: await hashPassword(password), revoke })
   }
 
-  /** `keepAdmin` refuses the last administrator with `conflict`. Stops the account's API tokens at once; its pushes stay as they are. */
+  /**
+   * Its API tokens stop working at once; its pushes stay. With `keepAdmin`, throws `conflict` for the last administrator.
+   */
   async function disableAccount(email: string, { keepAdmin = false } = {}): Promise<void> {
     return accounts.setDisabled({ id: requireId(email), disabled: true, keepAdmin })
   }
 
-  /** Also of a disabled account. Throws `not_found`. */
+  /** Works for a disabled account too. Throws `not_found`. */
   async function makeAdmin(email: string): Promise<void> {
     return accounts.setAdmin({ id: requireAccount(email).id, isAdmin: true })
   }
 
-  /** Its invitations and reset links go, its pushes stay. Throws `not_found`, and `conflict` for the last administrator. */
+  /** Removes its invitations and reset links, not its pushes. Throws `not_found`, or `conflict` for the last one. */
   async function unmakeAdmin(email: string): Promise<void> {
     const { id, isAdmin } = requireAccount(email)
     if (isAdmin) await accounts.setAdmin({ id, isAdmin: false })
@@ -58,12 +60,12 @@ export function createAccounts({ accounts, twoFactor }: Pick<AccountStore, 'acco
     return accounts.setDisabled({ id: requireAccount(email).id, disabled: false })
   }
 
-  /** For who has lost the phone and the recovery codes. */
+  /** For an owner who has lost both the phone and the recovery codes. */
   async function turnOffTwoFactor(email: string): Promise<void> {
     return twoFactor.remove(requireAccount(email).id)
   }
 
-  /** Disables the account, then removes its pushes in small steps, then itself; can be run again when interrupted. */
+  /** Disables the account, removes its pushes in small steps, then removes it. Can be repeated after an interruption. */
   async function removeAccount(email: string, { keepAdmin = false } = {}): Promise<{ pushes: number }> {
     const id = requireId(email)
     await accounts.setDisabled({ id, disabled: true, keepAdmin })

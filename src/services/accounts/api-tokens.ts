@@ -1,4 +1,4 @@
-// API tokens: made and revoked for an account, and recognised in requests.
+// API tokens: creating and revoking them for an account, and authenticating requests with them.
 
 import { apiTokenPrefix, hashApiToken, newApiToken } from '../../crypto/api-token.ts'
 import { type Account, type ApiToken, tokenNameProblem } from '../../domain/account.ts'
@@ -21,8 +21,8 @@ type Options = { apiTokens: AccountStore['apiTokens']; accounts: Pick<Accounts, 
 
 export function createApiTokens({ apiTokens, accounts }: Options) {
   /**
-   * The only time the token itself is seen. Without a name it gets the next free `token-N`. Throws `unauthenticated` when
-   * `session`, in which it is made, has ended.
+   * Returns the token, which is shown only this once. The default name is the next free `token-N`. Throws
+   * `unauthenticated` when `session`, in which it is created, has ended.
    */
   async function createApiToken(input: NewToken): Promise<NewApiToken> {
     const { id: accountId } = accounts.requireAccount(input.email)
@@ -43,7 +43,7 @@ export function createApiTokens({ apiTokens, accounts }: Options) {
     return apiTokens.listApiTokens(accounts.requireAccount(email).id)
   }
 
-  /** Throws `not_found` when none fits, `conflict` when several do. */
+  /** Throws `not_found` when no token matches, `conflict` when several do. */
   async function revokeApiToken(input: { email: string; nameOrPrefix: string }): Promise<NamedToken> {
     const { id: accountId } = accounts.requireAccount(input.email)
     const token = pick(apiTokens.listNames(accountId), input.nameOrPrefix)
@@ -51,12 +51,12 @@ export function createApiTokens({ apiTokens, accounts }: Options) {
     return token
   }
 
-  /** One of the account's own, by its number in the list; another's, or none, is left alone. */
+  /** Revokes a token of this account by its id. Ignores the ids of other accounts' tokens and unknown ids. */
   async function revokeOwn({ email, id }: { email: string; id: number }): Promise<void> {
     if (listApiTokens(email).some((token) => token.id === id)) await apiTokens.removeApiToken(id)
   }
 
-  /** The account behind a token; null for an unknown one or a disabled account. Notes the use. */
+  /** The account of a token; null for an unknown token or a disabled account. Records the use. */
   function authenticate(apiToken: string, onError: (cause: unknown) => void): Account | null {
     const found = apiTokens.findByHash(hashApiToken(apiToken))
     if (found === null) return null
@@ -67,24 +67,24 @@ export function createApiTokens({ apiTokens, accounts }: Options) {
   return { createApiToken, listApiTokens, revokeApiToken, revokeOwn, authenticate }
 }
 
-/** A whole name wins over a prefix. */
+/** An exact name wins over a prefix. */
 function pick(tokens: NamedToken[], nameOrPrefix: string): NamedToken {
   const named = tokens.find(({ name }) => name === nameOrPrefix)
   const fitting = named ? [named] : tokens.filter(({ prefix }) => isPrefix(prefix, nameOrPrefix))
   const [token] = fitting
   if (token === undefined)
-    throw new DomainError('not_found', `No API token of this account is "${nameOrPrefix}".`)
+    throw new DomainError('not_found', `This account has no API token "${nameOrPrefix}".`)
   if (fitting.length > 1) {
     const names = fitting.map(({ name, prefix }) => `${name} (${prefix})`).join(', ')
     throw new DomainError(
       'conflict',
-      `"${nameOrPrefix}" fits several API tokens: ${names}. Nothing was revoked.`,
+      `"${nameOrPrefix}" matches several API tokens: ${names}. None was revoked.`,
     )
   }
   return token
 }
 
-/** A pasted token is longer than the stored prefix; a typed prefix may be shorter, but says something. */
+/** Accepts a pasted token, which is longer than the stored prefix, or a typed part of the prefix beyond `obx_`. */
 function isPrefix(prefix: string, typed: string): boolean {
   return typed.startsWith(prefix) || (typed.length > 4 && prefix.startsWith(typed))
 }

@@ -1,4 +1,4 @@
-// Passwords of accounts: checked, hashed with argon2id, verified.
+// Passwords of accounts: checking, hashing with argon2id, verifying.
 
 import { passwordProblem } from '../../domain/account.ts'
 import { DomainError } from '../../domain/errors.ts'
@@ -21,7 +21,7 @@ export function hashPassword(password: string): Promise<string> {
 
 let nobody: Promise<string> | null = null
 
-/** Takes as long when there is nothing to compare with, so that nobody learns which accounts exist. */
+/** Takes equally long without a hash, so that the time does not reveal which accounts exist. */
 export async function verifyPassword(password: string, hash: string | null): Promise<boolean> {
   nobody = nobody ?? hashPassword('nobody has this password')
   const isRight = await Bun.password.verify(password, hash ?? (await nobody)).catch(() => false)

@@ -1,4 +1,4 @@
-// Signing in: a password, a second factor where the account has one, and the sessions that come of it.
+// Signing in with a password and, if the account has one, a second factor; and the resulting sessions.
 
 import type { Keyring } from '../../crypto/keyring.ts'
 import { openPending, type Pending, sealPending } from '../../crypto/pending-sign-in.ts'
@@ -19,19 +19,19 @@ import type { Lanes } from '../lanes.ts'
 import { hashPassword, requireGoodPassword, verifyPassword } from './passwords.ts'
 import { openTotpSecret } from './two-factor.ts'
 
-/** The one time that the token of a session is seen: it goes into a cookie. */
+/** The token goes into a cookie and is not available later. */
 export type NewSession = { account: Account; sessionToken: string }
 
 export type SignIn =
   | ({ outcome: 'signed_in' } & NewSession)
-  /** The password was right; `pending` comes back with the code. */
+  /** The password is right; the form sends `pending` back together with the code. */
   | { outcome: 'code_needed'; pending: string }
   | { outcome: 'refused' }
 
 export type CurrentSession = {
   account: Account
   session: Session
-  /** What every form of this session carries. */
+  /** The token against CSRF that every form of this session contains. */
   formToken: string
   isFormToken(given: string): boolean
 }
@@ -41,17 +41,17 @@ export type Sessions = ReturnType<typeof createSessions>
 export type SessionsOptions = {
   store: Pick<Store, 'accounts' | 'sessions' | 'twoFactor'>
   keyring: Keyring
-  /** Bounds the slow works of the process. */
+  /** Limits how many slow hashes run at once. */
   lanes: Lanes
   now: Now
-  /** As phones have it: codes go by it, also while the clock of the app waits for it to catch up. */
+  /** The system's clock, by which phones compute codes. The app's clock can be ahead of it. */
   systemNow: Now
 }
 
 const PENDING_LIFETIME = 10 * MINUTE
 
 export function createSessions({ store, keyring, lanes, now, systemNow }: SessionsOptions) {
-  /** Takes as long for an address that has no account as for a wrong password. */
+  /** Takes equally long for an address without an account and for a wrong password. */
   async function signIn(input: { email: string; password: string; visit: Visit }): Promise<SignIn> {
     const email = parseEmail(input.email)
     const found = email === null ? null : store.accounts.findCredentials(email)
@@ -66,16 +66,16 @@ export function createSessions({ store, keyring, lanes, now, systemNow }: Sessio
     return { outcome: 'code_needed', pending: sealPending(pending, keyring) }
   }
 
-  /** Whose password was right a moment ago; null when that was too long ago, or never. */
+  /** The sign-in whose password was right within the last 10 minutes, else null. */
   function readPending(text: string): Pending | null {
     const pending = openPending(text, keyring)
     return pending === null || now() >= pending.until ? null : pending
   }
 
-  /** `code` is one of the authenticator app or a recovery code; each counts once. */
+  /** `code` comes from the authenticator app or is a recovery code; each is accepted once. */
   async function confirmSignIn(input: { pending: Pending; code: string; visit: Visit }): Promise<SignIn> {
     const found = store.accounts.findCredentials(input.pending.email)
-    // Neither password nor second factor may have changed since.
+    // Refuse if the password or the second factor has changed since the password was checked.
     const isSame = found !== null && isSameText(proofOf(found), input.pending.proof)
     if (!isSame || found.account.disabledAt !== null) return { outcome: 'refused' }
     return (await isCodeRight(found, input.code)) ? begin(found, input.visit) : { outcome: 'refused' }
@@ -97,14 +97,14 @@ export function createSessions({ store, keyring, lanes, now, systemNow }: Sessio
     return { outcome: 'signed_in', account, sessionToken }
   }
 
-  /** For an account that has just been made, or whose password has just been set by a link. */
+  /** For a new account, or one whose password was just set with a link. Refuses if it has a second factor. */
   async function beginFor(account: Account, visit: Visit): Promise<SignIn> {
     const found = store.accounts.findCredentials(account.email)
     if (found === null || found.totpSecret !== null) return { outcome: 'refused' }
     return begin(found, visit)
   }
 
-  /** Null for a token of no session. Notes the use. */
+  /** Null for an unknown token. Records the use. */
   function findSession(sessionToken: string, onError: (cause: unknown) => void): CurrentSession | null {
     const found = store.sessions.findByHash(hashRandomToken(sessionToken))
     if (found === null) return null
@@ -113,7 +113,10 @@ export function createSessions({ store, keyring, lanes, now, systemNow }: Sessio
     return { ...found, formToken, isFormToken: (given) => isSameText(given, formToken) }
   }
 
-  /** Ends every other session, and with `revoke` what was made in them. False when `current` is not the password. Throws `invalid` for a bad new one. */
+  /**
+   * Ends every other session and, with `revoke`, what was created with the old password. False when `current` is wrong.
+   * Throws `invalid` for a bad new password.
+   */
   async function changePassword(
     { account, session }: Pick<CurrentSession, 'account' | 'session'>,
     { current, next, revoke, visit }: { current: string; next: string; revoke: boolean; visit: Visit },
@@ -126,7 +129,7 @@ export function createSessions({ store, keyring, lanes, now, systemNow }: Sessio
     return true
   }
 
-  /** The hash that it was tested against, for `confirm`; null when it is not the password. */
+  /** The hash that the password was tested against, for `confirm`; null when the password is wrong. */
   async function testPassword(
     { email }: Account,
     { password, visit }: { password: string; visit: Visit },
@@ -136,19 +139,19 @@ export function createSessions({ store, keyring, lanes, now, systemNow }: Sessio
     return (await lanes(asker, () => verifyPassword(password, hash))) ? hash : null
   }
 
-  /** Of the authenticator app, or a recovery code; each counts once. */
+  /** Whether the code is right; accepts recovery codes too. Each code is accepted once. */
   async function isCode({ email }: Account, code: string): Promise<boolean> {
     const found = store.accounts.findCredentials(email)
     return found !== null && isCodeRight(found, code)
   }
 
-  /** Whether the password, and the code where there is one, was given in this session a moment ago. */
+  /** Whether the password (and the code, with a second factor) was confirmed recently in this session. */
   function isConfirmed({ confirmedAt }: Session): boolean {
     const age = now() - confirmedAt
     return age >= 0 && age < CONFIRMATION_LIFETIME
   }
 
-  /** Where somebody is signed in to the account. */
+  /** The addresses of the account's current sessions. */
   function knownAddresses(email: string): string[] {
     const parsed = parseEmail(email)
     const id = parsed === null ? null : store.accounts.findId(parsed)
@@ -168,7 +171,7 @@ export function createSessions({ store, keyring, lanes, now, systemNow }: Sessio
     testPassword,
     isCode,
     isConfirmed,
-    /** False when session or password has changed since the password was tested. */
+    /** False when the session has ended or the password has changed since the test. */
     confirm: ({ id }: Session, tested: string): Promise<boolean> =>
       store.sessions.confirmSession({ id, tested }),
     listSessions: (account: Account): Session[] => store.sessions.listSessions(account.id),
@@ -178,7 +181,7 @@ export function createSessions({ store, keyring, lanes, now, systemNow }: Sessio
   }
 }
 
-/** Changes with the password and with the second factor, and says nothing about either. */
+/** Changes with the password and the second factor, and reveals neither. */
 function proofOf({ account, passwordHash, totpSecret }: Credentials): string {
   const parts = [account.id, passwordHash, totpSecret?.toHex() ?? '']
   return hashRandomToken(parts.join(' ')).toString('base64url')

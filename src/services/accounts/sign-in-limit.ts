@@ -1,5 +1,5 @@
-// How often somebody may try passwords, codes, one-time links and addresses: counted before the answer, given back for
-// what succeeded, and for what an overloaded server did not do.
+// Limits on tries of passwords, codes, one-time links and sign-ups. A try is counted before the work starts, and taken
+// back if it succeeds or an overloaded server refuses it.
 
 import { parseEmail } from '../../domain/account.ts'
 import { DomainError, isDomainError } from '../../domain/errors.ts'
@@ -7,23 +7,23 @@ import { MINUTE, type Now } from '../../domain/time.ts'
 import { createTryBudget, type TryBudget } from './try-budget.ts'
 
 const WINDOW = 15 * MINUTE
-/** At one account from one address: who mistypes stays far below, and locks nobody else out. */
+/** For one account from one address. Typing errors stay far below, and others are not locked out. */
 const TRIES_OF_PAIR = 10
-/** At one account from everywhere: a password of twelve characters outlives this rate by ages. */
+/** For one account from all addresses. At this rate a password of twelve characters cannot be guessed. */
 const TRIES_OF_ACCOUNT = 100
-/** From one address, for whatever accounts. Wrong tries beyond it are told to be too many. */
+/** From one address for all accounts. Wrong tries beyond it are refused as too many. */
 const TRIES_OF_ADDRESS = 50
-/** At each account beyond that: the right password of a neighbour behind the same address still works. */
+/** For each account beyond that limit, so that a neighbour behind the same address can still sign in. */
 const OWN_TRIES_OF_PAIR = 3
-/** From one address in any case, because each costs the server some time. */
+/** From one address in any case, because each try costs the server time. */
 const MOST_TRIES_OF_ADDRESS = 300
-/** At the codes of one account, which are short: whoever is here knows the password. */
+/** For the codes of one account, which are short. These callers already know the password. */
 const TRIES_OF_CODE = 10
-/** E-mail addresses that turn out to be taken, asked from one network address. */
+/** Sign-ups from one network address whose e-mail address is taken. */
 const TAKEN_EMAILS = 10
-/** Accounts that one network address makes. */
+/** Accounts created from one network address. */
 const NEW_ACCOUNTS = 50
-/** One-time links that do not exist. A right one always works. */
+/** One-time links that do not exist, from one address. A valid link always works. */
 const WRONG_LINKS = 30
 
 export type Attempt<T> = { work: () => Promise<T>; isRight: (result: T) => boolean }
@@ -32,15 +32,15 @@ type Count = { budget: TryBudget; key: string }
 
 export type SignInLimitOptions = {
   now: Now
-  /** What an address is counted as; null for one without limits. */
+  /** The key under which an address is counted; null for an address without limits. */
   clientOf: (address: string) => string | null
-  /** Where people are signed in to this account: guesses from elsewhere do not lock them out. */
+  /** Addresses with a session of this account. Guesses from elsewhere do not lock them out. */
   knownAddresses: (email: string) => string[]
 }
 
 export type SignInLimit = ReturnType<typeof createSignInLimit>
 
-/** Every function throws `too_many`, with the seconds to wait. */
+/** Every function may throw `too_many` with the seconds to wait. */
 export function createSignInLimit({ now, clientOf, knownAddresses }: SignInLimitOptions) {
   const budgetOf = (tries: number) => createTryBudget({ tries, window: WINDOW, now })
   const pairs = budgetOf(TRIES_OF_PAIR)
@@ -59,7 +59,7 @@ export function createSignInLimit({ now, clientOf, knownAddresses }: SignInLimit
     return knownAddresses(email).some((known) => clientOf(known) === from)
   }
 
-  /** `limits` refuse a try when one of them is spent; `counts` are spent by it. */
+  /** A try is refused if one of `limits` is used up, and is counted in each of `counts`. */
   function budgetsOf(from: From): { limits: Count[]; counts: Count[] } {
     const client = clientOf(from.address)
     const account = parseEmail(from.email) ?? 'none'
@@ -73,14 +73,14 @@ export function createSignInLimit({ now, clientOf, knownAddresses }: SignInLimit
     return { limits: hasOwnTries ? always : withAddress, counts: withAddress }
   }
 
-  /** A try that is refused is not counted, so that nobody can spend the tries of others with it. */
+  /** Does not count a refused try, so that nobody can use up the tries of others. */
   async function tryPassword<T>(from: From, attempt: Attempt<T>): Promise<T> {
     const { limits, counts } = budgetsOf(from)
     refuseSpent(limits)
     const client = clientOf(from.address) ?? 'none'
     const isBeyond = addresses.isSpent(client)
     const result = await countAttempt(counts, attempt)
-    // The same answer for every account, so that it does not tell which of them exist.
+    // Answer alike for every account, so that the answer does not reveal which accounts exist.
     if (isBeyond && !attempt.isRight(result)) throw tooMany(addresses.wait(client))
     return result
   }
@@ -94,13 +94,13 @@ export function createSignInLimit({ now, clientOf, knownAddresses }: SignInLimit
     return null
   }
 
-  /** `work` makes an account, and throws when it cannot. */
+  /** `work` creates an account, or throws. */
   async function trySignUp<T>(address: string, work: () => Promise<T>): Promise<T> {
     const client = clientOf(address)
     const made: Count[] = client === null ? [] : [{ budget: newAccounts, key: client }]
     const taken: Count = { budget: takenEmails, key: client ?? 'here' }
     refuseSpent([...made, taken])
-    // How many accounts an address makes is counted whatever comes of them.
+    // Count the sign-up even if it fails.
     for (const { budget, key } of made) budget.spend(key)
     return countAttempt([taken], { work, isRight: () => true })
   }
@@ -114,13 +114,13 @@ export function createSignInLimit({ now, clientOf, knownAddresses }: SignInLimit
   }
 }
 
-/** Throws `too_many`, and counts nothing, when one of the budgets is spent. */
+/** Throws `too_many` when one of the budgets is used up. Counts nothing. */
 function refuseSpent(counts: Count[]): void {
   const spent = counts.find(({ budget, key }) => budget.isSpent(key))
   if (spent !== undefined) throw tooMany(spent.budget.wait(spent.key))
 }
 
-/** Counts before the work begins, and takes that back when it succeeds or is not done. */
+/** Counts before the work starts. Takes the count back if it succeeds or the server is overloaded. */
 async function countAttempt<T>(counts: Count[], { work, isRight }: Attempt<T>): Promise<T> {
   const takeBacks = counts.map(({ budget, key }) => budget.spend(key))
   const giveBack = () => {

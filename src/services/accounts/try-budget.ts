@@ -1,11 +1,11 @@
-// How many tries each key has within a window of time. Nothing waits here, so tries that come at once are all counted.
+// Counts tries by key within a window of time. It is synchronous, so that concurrent tries are all counted.
 
 import type { Now } from '../../domain/time.ts'
 
 export type TryBudget = ReturnType<typeof createTryBudget>
 
 export function createTryBudget({ tries, window, now }: { tries: number; window: number; now: Now }) {
-  /** In the order in which their windows end. */
+  /** Ordered by the end of their windows. */
   const spentBy = new Map<string, { spent: number; until: number }>()
 
   function forgetLapsed(): void {
@@ -20,7 +20,7 @@ export function createTryBudget({ tries, window, now }: { tries: number; window:
     return spentBy.get(key) ?? { spent: 0, until: now() + window }
   }
 
-  /** Counts a try; returns what takes it back. */
+  /** Counts a try; returns a function that takes it back. */
   function spend(key: string): () => void {
     const entry = entryOf(key)
     entry.spent += 1
@@ -34,7 +34,7 @@ export function createTryBudget({ tries, window, now }: { tries: number; window:
     spend,
     spent: (key: string): number => entryOf(key).spent,
     isSpent: (key: string): boolean => entryOf(key).spent >= tries,
-    /** Milliseconds until there are tries again. */
+    /** Milliseconds until the window ends. */
     wait: (key: string): number => entryOf(key).until - now(),
   }
 }
