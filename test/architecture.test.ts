@@ -114,6 +114,39 @@ test('the environment is set before anything else is imported', () => {
   expect((main?.text ?? '').indexOf("'./env.ts'")).toBeLessThan((main?.text ?? '').indexOf(' from '))
 })
 
+/** Files that import each other in a circle, each circle once. */
+function circles(next: (path: string) => string[]): string[][] {
+  const isBehind = (from: string) => {
+    const seen = new Set<string>()
+    const open = next(from)
+    for (let path = open.pop(); path !== undefined; path = open.pop()) {
+      if (seen.has(path)) continue
+      seen.add(path)
+      open.push(...next(path))
+    }
+    return seen
+  }
+  const behind = new Map(sources.map(({ path }) => [path, isBehind(path)]))
+  const found = sources
+    .filter(({ path }) => behind.get(path)?.has(path))
+    .map(({ path }) => [...behind].filter(([other, seen]) => seen.has(path) && behind.get(path)?.has(other)))
+    .map((members) => members.map(([path]) => path))
+  return [...new Map(found.map((circle) => [circle.join(), circle])).values()]
+}
+
+function importsOf(path: string, isWanted: (isType: boolean) => boolean): string[] {
+  const { imports = [] } = sources.find((source) => source.path === path) ?? {}
+  return imports
+    .filter(({ from, isType }) => from.startsWith('.') && isWanted(isType))
+    .map(({ from }) => relative(SRC, resolve(SRC, dirname(path), from)))
+}
+
+test('no file imports itself through others, except for types of its own folder', () => {
+  expect(circles((path) => importsOf(path, (isType) => !isType))).toEqual([])
+  const ofTypes = circles((path) => importsOf(path, () => true))
+  expect(ofTypes.filter((circle) => new Set(circle.map((path) => dirname(path))).size > 1)).toEqual([])
+})
+
 test('every file opens with a sentence, stays short and leaves nothing to do', () => {
   expect(violations(({ text }) => !/^\/\/ .+/.test(text))).toEqual([])
   // Lists, and as long as there are words or settings.

@@ -1,6 +1,7 @@
 // The errors of Oncebox: one class with a closed set of codes, independent of HTTP.
 
-import type { Problems } from './problems.ts'
+import { explainProblem, type Problems } from './problems.ts'
+import { SECOND } from './time.ts'
 
 export type ErrorCode =
   | 'malformed'
@@ -63,6 +64,27 @@ export class DamageError extends Error {
     // A stack trace would not help: the fault is on the disk.
     this.stack = this.message
   }
+}
+
+/** An error that reports all invalid fields: one message for people, and the details by field. */
+export function invalidFields(problems: Problems): DomainError {
+  const fields = Object.fromEntries(
+    Object.entries(problems).map(([field, found]) => [field, found.map(explainProblem)]),
+  )
+  const sentences = Object.entries(fields).flatMap(([field, messages]) =>
+    messages.map((message) => `${humanize(field)} ${message}`),
+  )
+  return new DomainError('invalid', sentences.join(', '), { fields, problems })
+}
+
+function humanize(field: string): string {
+  const words = field.replaceAll('_', ' ')
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+/** A wait in milliseconds as the whole seconds of `retryAfter`: at least 1, at most 60. */
+export function retrySeconds(wait: number): number {
+  return Math.min(60, Math.max(1, Math.ceil(wait / SECOND)))
 }
 
 /** Whether the cause is a DomainError, with this code when one is given. */

@@ -1,7 +1,5 @@
 // Problems with given values: a code with its limits, and the English message for the API.
 
-import { DomainError } from './errors.ts'
-
 export type Problem =
   | { code: 'blank' | 'not_text' | 'not_unicode' | 'not_integer' | 'not_boolean' | 'not_web_address' }
   | { code: 'control_characters' | 'not_email' | 'email_taken' }
@@ -73,20 +71,4 @@ export function explainProblem(problem: Problem): string {
     case 'kind_disabled':
       return `"${problem.kinds}" is disabled on this server`
   }
-}
-
-/** An error that reports all invalid fields: one message for people, and the details by field. */
-export function invalidFields(problems: Problems): DomainError {
-  const fields = Object.fromEntries(
-    Object.entries(problems).map(([field, found]) => [field, found.map(explainProblem)]),
-  )
-  const sentences = Object.entries(fields).flatMap(([field, messages]) =>
-    messages.map((message) => `${humanize(field)} ${message}`),
-  )
-  return new DomainError('invalid', sentences.join(', '), { fields, problems })
-}
-
-function humanize(field: string): string {
-  const words = field.replaceAll('_', ' ')
-  return words.charAt(0).toUpperCase() + words.slice(1)
 }

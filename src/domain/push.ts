@@ -125,8 +125,14 @@ export function isOwner(push: Push, account: Account | null): boolean {
   return account !== null && push.ownerId !== null && push.ownerId === account.id
 }
 
-export function canExpire(push: Push, account: Account | null): boolean {
+/** Its owner, and every viewer of a push that viewers may delete. */
+export function mayExpire(push: Push, account: Account | null): boolean {
   return push.deletableByViewer === true || isOwner(push, account)
+}
+
+/** Only its owner reads the log of a push. */
+export function mayAudit(push: Push, account: Account | null): boolean {
+  return isOwner(push, account)
 }
 
 /**

@@ -4,7 +4,6 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Account } from '../../src/domain/account.ts'
 import {
-  canExpire,
   countWrongTry,
   daysRemaining,
   decideView,
@@ -12,6 +11,8 @@ import {
   isExpired,
   isOwner,
   lapse,
+  mayAudit,
+  mayExpire,
   passphraseLockedFor,
   viewsRemaining,
 } from '../../src/domain/push.ts'
@@ -80,8 +81,18 @@ test('five wrong tries within a minute lock the push until the minute is over', 
 
 test('an anonymous push is nobody’s, and nobody is not its owner', () => {
   const anonymous = examplePush(NOW, { deletableByViewer: false })
-  expect([isOwner(anonymous, null), canExpire(anonymous, null)]).toEqual([false, false])
-  expect([isOwner(anonymous, ann), canExpire(anonymous, ann)]).toEqual([false, false])
+  expect([isOwner(anonymous, null), mayExpire(anonymous, null)]).toEqual([false, false])
+  expect([isOwner(anonymous, ann), mayExpire(anonymous, ann)]).toEqual([false, false])
+})
+
+test('only the owner may read the log of a push, whoever may delete it', () => {
+  const push = examplePush(NOW, { ownerId: 1, deletableByViewer: true })
+  expect([ann, { ...ann, id: 2 }, null].map((account) => mayAudit(push, account))).toEqual([
+    true,
+    false,
+    false,
+  ])
+  expect(mayAudit(examplePush(NOW, { ownerId: null }), ann)).toBe(false)
 })
 
 test.each([
@@ -92,7 +103,7 @@ test.each([
   [null, ann, true],
   [false, { ...ann, id: 2 }, false],
 ])('deletable %p by %p: %p', (deletableByViewer, account, allowed) => {
-  expect(canExpire(examplePush(NOW, { ownerId: 1, deletableByViewer }), account)).toBe(allowed)
+  expect(mayExpire(examplePush(NOW, { ownerId: 1, deletableByViewer }), account)).toBe(allowed)
 })
 
 test('a push expires by hand once, and not after it has run out of time', () => {

@@ -3,7 +3,7 @@
 import { Readable } from 'node:stream'
 import type { Account } from '../../domain/account.ts'
 import { MAX_PAGE } from '../../domain/audit.ts'
-import { DomainError } from '../../domain/errors.ts'
+import { DomainError, retrySeconds } from '../../domain/errors.ts'
 import type { PushLimits } from '../../domain/new-push.ts'
 import { isEndedByTries, isLocked, type Push, type PushKind } from '../../domain/push.ts'
 import { formatTime, type Now } from '../../domain/time.ts'
@@ -136,9 +136,8 @@ export function createPushEndpoints(options: {
 
   /** One page of the audit log, for its owner. */
   function listEntries({ exchange, viewer, params }: Asked) {
-    const urlToken = tokenIn(params)
-    pushes.requireOwner(urlToken, viewer)
-    return pushes.audit(urlToken, readPage(exchange)).map(presentEntry)
+    const log = pushes.openLog(tokenIn(params), viewer)
+    return log.listPage(readPage(exchange)).map(presentEntry)
   }
 
   async function expire({ exchange, viewer, params }: Asked): Promise<Response> {
@@ -231,7 +230,7 @@ function locked(push: Push): DomainError {
 }
 
 function tooManyTries(lockedFor: number): DomainError {
-  const retryAfter = Math.min(60, Math.max(1, Math.ceil(lockedFor / 1000)))
+  const retryAfter = retrySeconds(lockedFor)
   const message = `Too many wrong passphrases for this push: try again in ${retryAfter} s.`
   return new DomainError('too_many', message, { retryAfter })
 }

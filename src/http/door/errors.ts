@@ -1,7 +1,6 @@
 // From a refusal to an answer: the one table of statuses, JSON for the API and a page elsewhere.
 
 import { DomainError, type ErrorCode } from '../../domain/errors.ts'
-import type { AnswerRefusal } from '../pages/frame/error-page.tsx'
 import { type AnswerHeaders, answerJson } from './answers.ts'
 import type { Exchange } from './exchange.ts'
 import { isJsonPath } from './paths.ts'
@@ -26,6 +25,17 @@ const STATUS: Record<ErrorCode, number> = {
 
 /** After these the rest of the request's body is not read, so the connection cannot go on. */
 const ENDS_CONNECTION: ReadonlySet<ErrorCode> = new Set(['too_slow', 'too_large', 'unsupported_type'])
+
+export type Refusal = {
+  status: number
+  /** Null for a failure that nobody foresaw. */
+  code: ErrorCode | null
+  path: string
+  headers: AnswerHeaders
+}
+
+/** Answers with a page. */
+export type AnswerRefusal = (exchange: Exchange, refusal: Refusal) => Response
 
 export type LogFailure = (failure: { requestId: string; cause: unknown }) => void
 

@@ -1,7 +1,7 @@
 // A generous limit on requests by address, against runaway scripts and guessing; never for loopback.
 
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
-import { DomainError } from '../../domain/errors.ts'
+import { DomainError, retrySeconds } from '../../domain/errors.ts'
 import { limitKey } from './client-address.ts'
 
 export type RateLimit = { requests: number; seconds: number }
@@ -20,7 +20,7 @@ export function createLimitRate({ requests, seconds }: RateLimit): LimitRate {
       await limiter.consume(key)
     } catch (cause) {
       if (!(cause instanceof RateLimiterRes)) throw cause
-      const retryAfter = Math.min(60, Math.max(1, Math.ceil(cause.msBeforeNext / 1000)))
+      const retryAfter = retrySeconds(cause.msBeforeNext)
       const message = `Too many requests from this address: try again in ${retryAfter} s.`
       throw new DomainError('too_many', message, { retryAfter })
     }

@@ -1,7 +1,7 @@
 // From the fields of a request to a push that may be created: refused here or never.
 
 import type { Viewer } from '../../domain/audit.ts'
-import { DomainError } from '../../domain/errors.ts'
+import { DomainError, invalidFields } from '../../domain/errors.ts'
 import {
   DURATIONS,
   decideLifetime,
@@ -13,7 +13,6 @@ import {
   type PushLimits,
   payloadProblem,
 } from '../../domain/new-push.ts'
-import { invalidFields } from '../../domain/problems.ts'
 import { PUSH_KINDS, type PushKind } from '../../domain/push.ts'
 import { createFields, type Fields, type Wire } from './fields.ts'
 import { type JsonFile, readJsonFiles } from './json-files.ts'

@@ -2,7 +2,7 @@
 // back if it succeeds or an overloaded server refuses it.
 
 import { parseEmail } from '../../domain/account.ts'
-import { DomainError, isDomainError } from '../../domain/errors.ts'
+import { DomainError, isDomainError, retrySeconds } from '../../domain/errors.ts'
 import { MINUTE, type Now } from '../../domain/time.ts'
 import { createTryBudget, type TryBudget } from './try-budget.ts'
 
@@ -142,6 +142,6 @@ async function limitAttempt<T>(counts: Count[], attempt: Attempt<T>): Promise<T>
 }
 
 function tooMany(wait: number): DomainError {
-  const retryAfter = Math.min(60, Math.max(1, Math.ceil(wait / 1000)))
+  const retryAfter = retrySeconds(wait)
   return new DomainError('too_many', `Too many tries: try again in ${retryAfter} s.`, { retryAfter })
 }

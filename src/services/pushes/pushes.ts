@@ -4,7 +4,7 @@ import type { Keyring } from '../../crypto/keyring.ts'
 import type { Account } from '../../domain/account.ts'
 import { type AuditEntry, countListed, countMissing, type Viewer } from '../../domain/audit.ts'
 import { DomainError } from '../../domain/errors.ts'
-import { canExpire, isOwner } from '../../domain/push.ts'
+import { isOwner, mayAudit, mayExpire } from '../../domain/push.ts'
 import type { Store } from '../../store/store.ts'
 import { createCreatePush } from './create-push.ts'
 import { openLabels } from './labels.ts'
@@ -17,6 +17,13 @@ import type { ShareOf } from './shares.ts'
  * How much there is of a log. `dropped` is from before failures had bounds of their own, when a long log was full.
  */
 export type LogFacts = { entries: number; dropped: number; missing: ReturnType<typeof countMissing> }
+
+/** The audit log of a push whose reader was allowed to open it, oldest entry first. */
+export type OpenLog = {
+  listPage(pageNumber: number): AuditEntry[]
+  /** All of it, a piece at a time. */
+  readAll(): Generator<AuditEntry[]>
+}
 
 export type Pushes = ReturnType<typeof createPushes>
 
@@ -39,17 +46,16 @@ export function createPushes(options: PushesOptions) {
     return { push: getPush(urlToken).push, urlToken }
   }
 
-  /** The caller may read the log: its owner, nobody else. */
-  function requireOwner(urlToken: string, { account }: Viewer): void {
-    if (!isOwner(getPush(urlToken).push, account)) {
+  /** The audit log, for the owner. Throws `not_found`, and `forbidden` for everybody else. */
+  function openLog(urlToken: string, { account }: Viewer): OpenLog {
+    const { push } = getPush(urlToken)
+    if (!mayAudit(push, account)) {
       throw new DomainError('forbidden', 'Only the owner of this push may read its audit log.')
     }
-  }
-
-  /** The whole log, for its owner to take along: a piece at a time. */
-  function auditAll(urlToken: string, viewer: Viewer): Generator<AuditEntry[]> {
-    requireOwner(urlToken, viewer)
-    return store.audit.readAll(getPush(urlToken).push)
+    return {
+      listPage: (pageNumber) => store.audit.listPage(push, pageNumber),
+      readAll: () => store.audit.readAll(push),
+    }
   }
 
   /** With name and note, for its owner alone. Throws `not_found` for everybody else. */
@@ -62,13 +68,9 @@ export function createPushes(options: PushesOptions) {
     return { push, ...opened, log, hasGrants: store.pushes.hasGrants(push) }
   }
 
-  function audit(urlToken: string, pageNumber: number): AuditEntry[] {
-    return store.audit.listPage(getPush(urlToken).push, pageNumber)
-  }
-
   async function expire(urlToken: string, { account, visit }: Viewer): Promise<Addressed> {
     const { push } = getPush(urlToken)
-    if (!canExpire(push, account)) throw mayNotExpire(account)
+    if (!mayExpire(push, account)) throw mayNotExpire(account)
     const expired = await store.pushes.expirePush({ id: push.id, visit })
     if (expired === null) throw notFound()
     return { push: expired, urlToken }
@@ -81,7 +83,7 @@ export function createPushes(options: PushesOptions) {
     if ((await store.pushes.unlockPush({ id: push.id, visit })) === null) throw notFound()
   }
 
-  return { create, preview, retrieve, requireOwner, audit, auditAll, getOwned, expire, unlock, ...lists }
+  return { create, preview, retrieve, openLog, getOwned, expire, unlock, ...lists }
 }
 
 function mayNotExpire(account: Account | null): DomainError {

@@ -4,7 +4,7 @@ import { createDigest, type Digest } from '../../crypto/digest.ts'
 import { newDataKey } from '../../crypto/push-secrets.ts'
 import { randomBase32 } from '../../crypto/random.ts'
 import { deriveFileKey, sealStream } from '../../crypto/sealed-stream.ts'
-import { DomainError } from '../../domain/errors.ts'
+import { DomainError, invalidFields } from '../../domain/errors.ts'
 import {
   cleanFilename,
   MAX_FILENAME_CHARACTERS,
@@ -12,7 +12,6 @@ import {
   safeContentType,
 } from '../../domain/files.ts'
 import type { PushLimits } from '../../domain/new-push.ts'
-import { invalidFields } from '../../domain/problems.ts'
 import type { Store } from '../../store/store.ts'
 import type { Relieve } from './relief.ts'
 

@@ -15,7 +15,9 @@ import {
   problemTexts,
   Tick,
 } from '../frame/parts.tsx'
-import type { SettingInEffect } from './admin.tsx'
+
+/** A setting in effect, without secrets, and where its value comes from. */
+export type SettingInEffect = { flag: string; value: string; from: string; help: string }
 
 export function ProxyNotice({ addresses, words }: { addresses: string[]; words: Words }) {
   return addresses.length === 0 ? null : (

@@ -14,10 +14,14 @@ import type { Member } from '../frame/guest.ts'
 import { LocalhostNotice } from '../frame/localhost-notice.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { CopyButton, Notice } from '../frame/parts.tsx'
-import { AccountList, Invitations, ProxyNotice, SettingsTable, StatusList } from './admin-parts.tsx'
-
-/** A setting as it counts, fit to be shown, and where it comes from. */
-export type SettingInEffect = { flag: string; value: string; from: string; help: string }
+import {
+  AccountList,
+  Invitations,
+  ProxyNotice,
+  type SettingInEffect,
+  SettingsTable,
+  StatusList,
+} from './admin-parts.tsx'
 
 export type AdminPageOptions = {
   answer: AnswerGuest

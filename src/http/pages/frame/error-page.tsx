@@ -2,20 +2,10 @@
 
 import type { ErrorCode } from '../../../domain/errors.ts'
 import type { WordKey } from '../../../words/words.ts'
-import type { AnswerHeaders } from '../../door/answers.ts'
+import type { AnswerRefusal, Refusal } from '../../door/errors.ts'
 import type { Exchange } from '../../door/exchange.ts'
 import type { GetGuest, Guest } from './guest.ts'
 import type { AnswerGuest } from './page.tsx'
-
-export type Refusal = {
-  status: number
-  /** Null for a failure that nobody foresaw. */
-  code: ErrorCode | null
-  path: string
-  headers: AnswerHeaders
-}
-
-export type AnswerRefusal = (exchange: Exchange, refusal: Refusal) => Response
 
 /** Refusals of the door, which come before the server looks at who asks. */
 const WITHOUT_SESSION: ReadonlySet<ErrorCode> = new Set(['unknown_host', 'too_many', 'overloaded'])

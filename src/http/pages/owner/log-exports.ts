@@ -8,14 +8,14 @@ import { CSV_MARK, writeCsv } from './csv.ts'
 
 type Params = Partial<Record<string, string>>
 
-export function createLogExports({ auditAll }: Pick<Pushes, 'auditAll'>) {
+export function createLogExports({ openLog }: Pick<Pushes, 'openLog'>) {
   function exportCsv({ viewer }: Member, { url_token = '' }: Params): Response {
-    const pieces = csvOf(auditAll(url_token, viewer))
+    const pieces = csvOf(openLog(url_token, viewer).readAll())
     return attach(pieces, { type: 'text/csv; charset=utf-8', filename: 'audit-log.csv' })
   }
 
   function exportJson({ viewer }: Member, { url_token = '' }: Params): Response {
-    const pieces = jsonOf(auditAll(url_token, viewer))
+    const pieces = jsonOf(openLog(url_token, viewer).readAll())
     return attach(pieces, { type: 'application/json', filename: 'audit-log.json' })
   }
 

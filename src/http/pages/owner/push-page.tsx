@@ -19,7 +19,7 @@ import { Tries } from './tries.tsx'
 
 export type PushPageOptions = {
   answer: AnswerGuest
-  pushes: Pick<Pushes, 'getOwned' | 'unlock' | 'audit' | 'auditAll' | 'expire'>
+  pushes: Pick<Pushes, 'getOwned' | 'unlock' | 'openLog' | 'expire'>
   nonces: PageNonces
   now: Now
 }
@@ -34,6 +34,7 @@ export function createPushPages({ answer, pushes, nonces, now }: PushPageOptions
     const title = name || words.say('push_unnamed', { kind: words.say(KIND_WORDS[push.kind]) })
     const live = !isExpired(push, now())
     const pageNumber = readPage(guest)
+    const entries = pushes.openLog(url_token, guest.viewer).listPage(pageNumber)
     const content = (
       <>
         <p>
@@ -83,7 +84,7 @@ export function createPushPages({ answer, pushes, nonces, now }: PushPageOptions
         <Log
           guest={guest}
           push={push}
-          entries={pushes.audit(url_token, pageNumber)}
+          entries={entries}
           log={log}
           pageNumber={pageNumber}
           urlToken={url_token}

@@ -1,7 +1,7 @@
 // The secret link: a page that shows and counts nothing, and what pressing its button leads to.
 
-import { isDomainError } from '../../../domain/errors.ts'
-import { canExpire, isEndedByTries, isExpired, isLocked, isOwner, type Push } from '../../../domain/push.ts'
+import { isDomainError, retrySeconds } from '../../../domain/errors.ts'
+import { isEndedByTries, isExpired, isLocked, isOwner, mayExpire, type Push } from '../../../domain/push.ts'
 import type { Now } from '../../../domain/time.ts'
 import type { PageNonces } from '../../../services/pushes/page-nonces.ts'
 import type { Pushes } from '../../../services/pushes/pushes.ts'
@@ -119,7 +119,7 @@ export function createReceivePages({ answer, pushes, nonces, now }: ReceivePageO
       case 'locked':
         return show(guest, params, { status: 429, headers: { 'retry-after': '60' } })
       case 'passphrase_locked': {
-        const seconds = Math.min(60, Math.max(1, Math.ceil(retrieval.lockedFor / 1000)))
+        const seconds = retrySeconds(retrieval.lockedFor)
         const headers = { 'retry-after': String(seconds) }
         return show(guest, params, {
           problem: say('passphrase_locked', { n: seconds }),
@@ -135,7 +135,7 @@ export function createReceivePages({ answer, pushes, nonces, now }: ReceivePageO
   function answerRevealed(guest: Guest, retrieval: Extract<Retrieval, { outcome: 'view' }>): Response {
     const { push, urlToken } = retrieval
     const isLeft = !isExpired(push, now()) || retrieval.files.length > 0
-    const canDelete = isLeft && canExpire(push, guest.viewer.account)
+    const canDelete = isLeft && mayExpire(push, guest.viewer.account)
     const content = (
       <Revealed
         guest={guest}

@@ -5,10 +5,7 @@ import type { Problems } from '../../../domain/problems.ts'
 import type { WordKey } from '../../../words/words.ts'
 import type { Guest } from '../frame/guest.ts'
 import { Field, Input, maxLengthOf, PassphraseInput, Tick } from '../frame/parts.tsx'
-import type { Unseen } from './create-sender.ts'
-
-/** What was typed, by the names of the fields; '' for what was not. */
-export type Typed = (field: string) => string
+import type { Typed, Unseen } from './create-sender.ts'
 
 export type CreateFormProps = {
   guest: Guest

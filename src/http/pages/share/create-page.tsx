@@ -8,9 +8,8 @@ import type { Guest } from '../frame/guest.ts'
 import { LocalhostNotice } from '../frame/localhost-notice.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { RefusedNotice } from '../frame/parts.tsx'
-import type { Typed } from './create-fields.tsx'
 import { CreateForm } from './create-form.tsx'
-import { newUnseen, openerOf, type Unseen } from './create-sender.ts'
+import { newUnseen, openerOf, type Typed, type Unseen } from './create-sender.ts'
 
 /** A form that is shown again, and why. */
 export type Refused = {

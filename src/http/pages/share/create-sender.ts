@@ -5,7 +5,9 @@ import type { FormMarks } from '../../../services/pushes/form-marks.ts'
 import { newIdempotencyKey, type PresentedKey } from '../../../services/pushes/idempotency.ts'
 import { keyScopeOf } from '../../intake/idempotency-key.ts'
 import type { Guest } from '../frame/guest.ts'
-import type { Typed } from './create-fields.tsx'
+
+/** What was typed, by the names of the fields; '' for a field that was left empty. */
+export type Typed = (field: string) => string
 
 /** What the form carries unseen. */
 export type Unseen = {

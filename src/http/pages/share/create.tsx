@@ -1,8 +1,7 @@
 // What becomes of the form that creates a push: one push, however often it is sent, or the form again.
 
-import { DomainError, isDomainError } from '../../../domain/errors.ts'
+import { DomainError, invalidFields, isDomainError } from '../../../domain/errors.ts'
 import type { NewPush } from '../../../domain/new-push.ts'
-import { invalidFields } from '../../../domain/problems.ts'
 import { HOUR, MINUTE } from '../../../domain/time.ts'
 import type { Created } from '../../../services/pushes/create-push.ts'
 import type { Idempotency, Made } from '../../../services/pushes/idempotency.ts'
@@ -15,10 +14,9 @@ import type { FilePart } from '../../intake/multipart.ts'
 import { readPushFields } from '../../intake/push-body.ts'
 import { parseNewPush, requireFilesAllowed } from '../../intake/push-input.ts'
 import { askToSignIn, type Guest } from '../frame/guest.ts'
-import type { Typed } from './create-fields.tsx'
 import { type CreatePageParts, createShowForm } from './create-page.tsx'
 import { explainRefusal } from './create-refusals.ts'
-import { keyOfForm, requireOpener } from './create-sender.ts'
+import { keyOfForm, requireOpener, type Typed } from './create-sender.ts'
 
 export type CreatePageOptions = CreatePageParts & {
   pushes: Pick<Pushes, 'create'>

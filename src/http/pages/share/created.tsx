@@ -1,6 +1,6 @@
 // The page about a push that was created: its link to give away, and what it will do. Opening it is never a view.
 
-import { canExpire, isExpired, isOwner, type Push, viewsRemaining } from '../../../domain/push.ts'
+import { isExpired, isOwner, mayExpire, type Push, viewsRemaining } from '../../../domain/push.ts'
 import type { Now } from '../../../domain/time.ts'
 import type { Addressed } from '../../../services/pushes/owner-lists.ts'
 import type { PageNonces } from '../../../services/pushes/page-nonces.ts'
@@ -41,7 +41,7 @@ export function createCreatedPage({ answer, preview, nonces, now }: CreatedPageO
         <h1>{title}</h1>
         <LocalhostNotice guest={guest} path={guest.path} />
         <Live guest={guest} {...addressed} link={link} />
-        {canExpire(addressed.push, guest.viewer.account) ? (
+        {mayExpire(addressed.push, guest.viewer.account) ? (
           <ExpireForm
             guest={guest}
             urlToken={url_token}

@@ -1,6 +1,6 @@
 // What each address holds in live pushes without an account: rows that go with their push, and their sums.
 
-import { DomainError, type ErrorDetails } from '../../../domain/errors.ts'
+import { DomainError, type ErrorDetails, retrySeconds } from '../../../domain/errors.ts'
 import {
   exceededLimit,
   findRoom,
@@ -8,7 +8,7 @@ import {
   type ShareLimits,
   type TakenShare,
 } from '../../../domain/shares.ts'
-import { formatTime, SECOND } from '../../../domain/time.ts'
+import { formatTime } from '../../../domain/time.ts'
 import type { Connection } from '../engine/database.ts'
 import { prepareInsert } from '../engine/prepared.ts'
 import { liveShares } from '../engine/schema.ts'
@@ -98,7 +98,6 @@ function noRoom(room: NonNullable<ErrorDetails['room']>, now: number): DomainErr
       : `may have live pushes of ${most} bytes in all without an account (--max-live-bytes-per-address)`
   const when =
     roomAt === null ? 'this one alone has more' : `there is room again at ${formatTime(roomAt)} at the latest`
-  const seconds = Math.ceil(((roomAt ?? Number.POSITIVE_INFINITY) - now) / SECOND)
-  const retryAfter = Math.min(60, Math.max(1, seconds))
+  const retryAfter = retrySeconds((roomAt ?? Number.POSITIVE_INFINITY) - now)
   return new DomainError('too_many', `Your address ${what}: ${when}.`, { retryAfter, room })
 }
