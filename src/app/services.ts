@@ -2,7 +2,7 @@
 
 import { availableParallelism } from 'node:os'
 import type { Now } from '../domain/time.ts'
-import { limitKey, turnKey } from '../http/door/client-address.ts'
+import { limitKey, turnPlace } from '../http/door/client-address.ts'
 import { createAccountLinks } from '../services/accounts/account-links.ts'
 import { createAccounts } from '../services/accounts/accounts.ts'
 import { createApiTokens } from '../services/accounts/api-tokens.ts'
@@ -31,7 +31,7 @@ export function createServices({ config, store, systemNow }: ServicesOptions) {
   // Sign-ins and passphrases queue separately and take turns, so neither starves the other.
   const { first: signInLanes, second: passphraseLanes } = createSharedLanes({
     lanes: Math.max(1, availableParallelism() - 1),
-    clientOf: turnKey,
+    clientOf: turnPlace,
   })
   return {
     ...createPushServices({ config, store, lanes: passphraseLanes }),
@@ -48,7 +48,7 @@ function createPushServices({ config, store, lanes }: { config: Config; store: S
   const pushes = createPushes({
     store,
     keyring,
-    passphrases: createPassphrases({ lanes, clientOf: turnKey }),
+    passphrases: createPassphrases({ lanes, clientOf: turnPlace }),
     maxWrongTries: config.maxPassphraseAttempts,
     shareOf: createShareOf({ keyring, limits: shareLimitsOf(config), clientOf: limitKey }),
     grant: downloads.grant,

@@ -13,8 +13,8 @@ export type Lanes = <T>(asker: Asker, work: () => Promise<T>) => Promise<T>
 /** Few wait in all, fewer of one client, so that nobody waits for long. */
 const LIMITS = { maxWaiting: 32, maxOfClient: 12 }
 
-/** Names the client that an address belongs to. */
-export type ClientOf = (address: string) => string
+/** Names the client that an address belongs to, and the network that one neighbour may have in all. */
+export type ClientOf = (address: string) => { client: string; network: string }
 
 export type LanesOptions = { lanes: number; clientOf: ClientOf }
 
@@ -35,9 +35,8 @@ export function createSharedLanes({ lanes, clientOf }: LanesOptions) {
       running += 1
       return
     }
-    const client = clientOf(address)
     return new Promise<void>((resolve, reject) => {
-      const leaving = line.add({ client, subject, enter: resolve, refuse: reject })
+      const leaving = line.add({ ...clientOf(address), subject, enter: resolve, refuse: reject })
       leaving?.refuse(overloaded())
     })
   }

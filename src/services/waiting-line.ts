@@ -1,33 +1,66 @@
 // The works that wait for a free lane. Clients take turns, and so do the subjects of one client.
 
-/** Who wants the work, and for what, such as one push: subjects tell people apart who share an address. */
-export type Place = { client: string; subject: string }
+/**
+ * Who wants the work, and for what, such as one push. A network holds the clients of one neighbour, who may have many
+ * addresses; subjects tell people apart who share an address.
+ */
+export type Place = { network: string; client: string; subject: string }
 
 export type WaitingLine<T extends Place> = ReturnType<typeof createWaitingLine<T>>
+
+const LEVELS = ['network', 'client', 'subject'] as const
+
+type Level = (typeof LEVELS)[number]
+
+/** So many names are remembered with their last turn; the oldest are forgotten first. */
+const MAX_REMEMBERED = 4096
 
 /** Holds `maxWaiting` works, `maxOfClient` of one client. Both are small: each step looks at every work. */
 export function createWaitingLine<T extends Place>(limits: { maxWaiting: number; maxOfClient: number }) {
   const { maxWaiting, maxOfClient } = limits
   let waiting: T[] = []
+  /** The number of the turn in which each network, client and subject was last served. */
+  const served = new Map<string, number>()
+  let turns = 0
 
   /**
-   * Returns the work that has to leave, or null while there is room. The latest work of whoever takes the most places
-   * leaves, so a flood displaces itself and not the others; of equals, the newcomer leaves.
+   * Returns the work that has to leave, or null while there is room. The latest work of the largest group leaves, so that a
+   * flood displaces itself and not the others. Of groups of equal size, the one that was served last gives way: many
+   * addresses with one work each cannot keep out one that has not been served yet.
    */
   function add(newcomer: T): T | null {
     waiting.push(newcomer)
     const own = waiting.filter(({ client }) => client === newcomer.client)
-    if (waiting.length <= maxWaiting && own.length <= maxOfClient) return null
-    const crowd = own.length > maxOfClient ? own : largestGroup(waiting, 'client', newcomer)
-    const leaving = largestGroup(crowd, 'subject', newcomer).at(-1) ?? newcomer
+    const isClientOver = own.length > maxOfClient
+    if (waiting.length <= maxWaiting && !isClientOver) return null
+    const levels = isClientOver ? (['subject'] as const) : LEVELS
+    let crowd = isClientOver ? own : waiting
+    for (const level of levels) crowd = largestGroup(crowd, level, newcomer)
+    const leaving = crowd.at(-1) ?? newcomer
     waiting = waiting.filter((work) => work !== leaving)
     return leaving
+  }
+
+  /** Prefers the group served last, then the newcomer's. */
+  function largestGroup(works: T[], level: Level, newcomer: T): T[] {
+    let largest = works.filter((work) => work[level] === newcomer[level])
+    for (const name of new Set(works.map((work) => work[level]))) {
+      const group = works.filter((work) => work[level] === name)
+      const isServedLater = lastTurn(level, name) > lastTurn(level, largest[0]?.[level])
+      if (group.length > largest.length || (group.length === largest.length && isServedLater)) largest = group
+    }
+    return largest
+  }
+
+  function lastTurn(level: Level, name: string | undefined): number {
+    return served.get(`${level} ${name}`) ?? 0
   }
 
   /** The next work, or null. Afterwards its client waits behind the other clients, its subject behind the others of it. */
   function takeNext(): T | null {
     const next = waiting.shift()
     if (next === undefined) return null
+    remember(next)
     const isOwn = ({ client }: T) => client === next.client
     const others = waiting.filter((work) => !isOwn(work))
     const own = waiting.filter(isOwn)
@@ -36,15 +69,18 @@ export function createWaitingLine<T extends Place>(limits: { maxWaiting: number;
     return next
   }
 
-  return { add, takeNext }
-}
-
-/** The largest group of works with the same client or subject. Of equals, the one of `newcomer`. */
-function largestGroup<T extends Place>(works: T[], by: keyof Place, newcomer: T): T[] {
-  let largest: T[] = works.filter((work) => work[by] === newcomer[by])
-  for (const name of new Set(works.map((work) => work[by]))) {
-    const group = works.filter((work) => work[by] === name)
-    if (group.length > largest.length) largest = group
+  function remember(work: T): void {
+    turns += 1
+    for (const level of LEVELS) {
+      const name = `${level} ${work[level]}`
+      served.delete(name)
+      served.set(name, turns)
+    }
+    for (const oldest of served.keys()) {
+      if (served.size <= MAX_REMEMBERED) break
+      served.delete(oldest)
+    }
   }
-  return largest
+
+  return { add, takeNext }
 }

@@ -171,6 +171,8 @@ export const de: Catalogue = {
   receive_used: 'Diese Seite hat ihren Inhalt schon gezeigt. Erneutes Öffnen zählt als weiterer Aufruf.',
   receive_stale:
     'Diese Seite war zu lange offen. Es wurde nichts geöffnet oder gezählt; bitte drücken Sie erneut.',
+  receive_signed_out:
+    'Sie sind abgemeldet. Es wurde nichts geöffnet oder gezählt; wenn Sie noch einmal drücken, zählt es als Aufruf.',
   passphrase_missing: 'Bitte geben Sie die Passphrase ein.',
   passphrase_wrong:
     'Falsche Passphrase. Es wurde nichts geöffnet oder gezählt; bitte versuchen Sie es erneut.',

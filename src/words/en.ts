@@ -160,6 +160,8 @@ export const en = {
   receive_submit: 'Open it',
   receive_used: 'This page has shown its content already. Opening it again counts as another view.',
   receive_stale: 'This page was open for too long. Nothing was opened or counted; please press again.',
+  receive_signed_out:
+    'You are signed out. Nothing was opened or counted; if you press again, it counts as a view.',
   passphrase_missing: 'Please type the passphrase.',
   passphrase_wrong: 'That is not the passphrase. Nothing was opened or counted; please try again.',
   passphrase_locked: {

@@ -171,6 +171,8 @@ export const es: Catalogue = {
   receive_submit: 'Abrir',
   receive_used: 'Esta página ya mostró su contenido. Abrirlo de nuevo cuenta como otra visualización.',
   receive_stale: 'Esta página estuvo abierta demasiado tiempo. No se abrió ni se contó nada; pulse de nuevo.',
+  receive_signed_out:
+    'Ha cerrado la sesión. No se ha abierto ni contado nada; si vuelve a pulsar, contará como una visualización.',
   passphrase_missing: 'Escriba la frase de acceso.',
   passphrase_wrong: 'La frase de acceso no es correcta. No se abrió ni se contó nada; inténtelo de nuevo.',
   passphrase_locked: {

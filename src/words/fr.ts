@@ -173,6 +173,8 @@ export const fr: Catalogue = {
     'Cette page a déjà affiché son contenu. L’ouvrir à nouveau compte comme une autre consultation.',
   receive_stale:
     'Cette page est restée ouverte trop longtemps. Rien n’a été ouvert ni compté ; veuillez réessayer.',
+  receive_signed_out:
+    'Vous êtes déconnecté. Rien n’a été ouvert ni compté ; si vous appuyez à nouveau, cela compte comme une consultation.',
   passphrase_missing: 'Veuillez saisir la phrase secrète.',
   passphrase_wrong:
     'Ce n’est pas la bonne phrase secrète. Rien n’a été ouvert ni compté ; veuillez réessayer.',

@@ -101,6 +101,28 @@ describe.each(SITES)('over TLS, $name', ({ flags, headers, from = '192.0.2.1' })
   })
 })
 
+test.each([
+  ['the default port in the Host', {}, { host: 'once.example:443' }],
+  ['a proxy that puts its own address in the Host', {}, { host: '127.0.0.1:5100' }],
+  [
+    'a trusted proxy behind another one that ended TLS',
+    { 'trusted-proxy': '192.0.2.1' },
+    { host: 'once.example', 'x-forwarded-proto': 'https, http', 'x-forwarded-for': '198.51.100.7' },
+  ],
+])('with an https base URL the cookie stays secure: %s', async (_name, flags, headers) => {
+  const api = await startApi({ flags: { 'base-url': 'https://once.example', ...flags } })
+  await api.addAccount(EMAIL)
+  const response = await api.fetch('/sign-in', {
+    body: new URLSearchParams({ email: EMAIL, password: PASSWORD }).toString(),
+    headers: { ...headers, 'content-type': FORM, origin: 'https://once.example' },
+  })
+  const cookie = response.headers.get('set-cookie') ?? ''
+  expect(cookie).toMatch(/^__Host-oncebox_session=\w+; .*; Secure$/)
+  const asPlain = { ...headers, cookie: cookie.replace('__Host-', ''), origin: 'https://once.example' }
+  expect((await api.fetch('/account', { headers: asPlain })).status).toBe(303)
+  await api.close()
+})
+
 describe('over plain HTTP', () => {
   let api: Api
   beforeAll(async () => {

@@ -46,6 +46,22 @@ test('a page that is not there shows a signed-in person their own navigation', a
   expect((await people.get('/nowhere')).text).toContain('href="/sign-in"')
 })
 
+test('an owner whose session has ended is told that a look counts now, before it does', async () => {
+  const bob = await people.signIn('bob@example.org')
+  const { url_token } = await api.create({ expire_after_views: 1 }, { token })
+  const { text } = await bob.get(`/p/${url_token}/r`)
+  const fieldIn = (name: string, html: string) =>
+    new RegExp(`name="${name}" value="([^"]+)"`).exec(html)?.[1] ?? ''
+  const opened = { form: fieldIn('form', text), nonce: fieldIn('nonce', text) }
+  expect(opened.form).not.toBe('')
+  const asked = await people.post(`/p/${url_token}/r`, opened)
+  expect(asked.status).toBe(409)
+  expect(asked.text).toContain('You are signed out')
+  expect((await api.audit(url_token, token)).map(({ kind }) => kind)).toEqual(['creation'])
+  const again = await people.post(`/p/${url_token}/r`, { nonce: fieldIn('nonce', asked.text) })
+  expect(again.status).toBe(200)
+})
+
 test('expiring from the lists ends at the push in the lists', async () => {
   const bob = await people.signIn('bob@example.org')
   const { url_token } = await api.create({ name: 'for Cleo' }, { token })

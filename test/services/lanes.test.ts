@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { createSharedLanes } from '../../src/services/lanes.ts'
 import { createWaitingLine } from '../../src/services/waiting-line.ts'
 
-type Named = { client: string; subject: string; name: string }
+type Named = { network: string; client: string; subject: string; name: string }
 
 function lineWith(names: string[], limits = { maxWaiting: 32, maxOfClient: 8 }) {
   const line = createWaitingLine<Named>(limits)
@@ -15,10 +15,10 @@ function lineWith(names: string[], limits = { maxWaiting: 32, maxOfClient: 8 }) 
   return { left, order }
 }
 
-/** `a/1#2` is the second work of client a on subject 1. */
+/** `a/1#2` is the second work of client a on subject 1; `net:a/1#2` names its network too, else the client is alone in it. */
 function place(name: string): Named {
   const [client = '', subject = ''] = name.split(/[/#]/)
-  return { client, subject, name }
+  return { network: client.split(':', 1)[0] ?? '', client, subject, name }
 }
 
 const many = (client: string, count: number, subject = 'x') =>
@@ -48,6 +48,23 @@ test('in a full line a newcomer takes the place of whoever has most', () => {
   expect(order.slice(0, 5)).toContain('e/x#0')
 })
 
+test('in a line full of clients with one work each, a newcomer takes the place of the one served last', () => {
+  const line = createWaitingLine<Named>({ maxWaiting: 4, maxOfClient: 2 })
+  for (const name of ['a/x#0', 'b/x#0', 'c/x#0', 'd/x#0']) expect(line.add(place(name))).toBeNull()
+  expect(line.takeNext()?.name).toBe('a/x#0')
+  expect(line.takeNext()?.name).toBe('b/x#0')
+  for (const name of ['a/x#1', 'b/x#1']) expect(line.add(place(name))).toBeNull()
+  expect(line.add(place('new/x#0'))?.name).toBe('b/x#1')
+  expect(line.add(place('b/x#2'))?.name).toBe('b/x#2')
+})
+
+test('a network of many addresses displaces itself, and not the client of another one', () => {
+  const line = createWaitingLine<Named>({ maxWaiting: 8, maxOfClient: 2 })
+  for (let n = 0; n < 8; n += 1) line.add(place(`net:${n}/x#0`))
+  expect(line.add(place('new/x#0'))?.name).toStartWith('net:')
+  for (let n = 8; n < 30; n += 1) expect(line.add(place(`net:${n}/x#0`))?.name).toStartWith('net:')
+})
+
 test('whatever comes, the limits hold, nobody is lost and nobody is taken twice', () => {
   const names = fc.array(fc.tuple(fc.constantFrom(...'abcdef'), fc.constantFrom(...'xyz')), { maxLength: 80 })
   fc.assert(
@@ -69,7 +86,10 @@ test('whatever comes, the limits hold, nobody is lost and nobody is taken twice'
 
 test('a flood from one address is refused in part, and another address is served within two works', async () => {
   const done: string[] = []
-  const { first, second } = createSharedLanes({ lanes: 1, clientOf: (address) => address })
+  const { first, second } = createSharedLanes({
+    lanes: 1,
+    clientOf: (address) => ({ client: address, network: address }),
+  })
   const work = (name: string) => async () => {
     await Bun.sleep(1)
     done.push(name)

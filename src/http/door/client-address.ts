@@ -129,10 +129,24 @@ export const limitKey = remember((address: string): string | null => {
     : ipaddr.IPv6.networkAddressFromCIDR(`${parsed}/64`).toString()
 })
 
-/** What takes turns: as above, and each loopback address for itself. No rate limits those, but they wait like all others. */
-export function turnKey(address: string): string {
-  return limitKey(address) ?? address
-}
+/** What takes turns: a client as above in the network (IPv4 /24, IPv6 /48) that one neighbour may have in all. */
+export type TurnPlace = { client: string; network: string }
+
+/** No rate limits loopback, but it waits like all others. A program may have all of 127.0.0.0/8, so that is one client. */
+export const turnPlace = remember((address: string): TurnPlace => {
+  const parsed = parseAddress(address)
+  if (parsed === null) return { client: address, network: address }
+  const text = parsed.toString()
+  if (parsed.range() === 'loopback') {
+    const client = text === '127.0.0.1' || parsed.kind() === 'ipv6' ? text : 'loopback'
+    return { client, network: 'loopback' }
+  }
+  const network =
+    parsed.kind() === 'ipv4'
+      ? ipaddr.IPv4.networkAddressFromCIDR(`${text}/24`)
+      : ipaddr.IPv6.networkAddressFromCIDR(`${text}/48`)
+  return { client: limitKey(address) ?? text, network: network.toString() }
+})
 
 const REMEMBERED = 10_000
 

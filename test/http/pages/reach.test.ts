@@ -38,6 +38,8 @@ test.each([
   '127.0.0.1:5100',
   '127.8.9.1:5100',
   '[::1]:5100',
+  '0.0.0.0:5100',
+  '[::]:5100',
 ])('for %s it is an address of the local network first, with the port of the request', (host) => {
   expect(find({ host })).toEqual(['http://192.168.1.20:5100', 'http://192.0.2.2:5100'])
 })

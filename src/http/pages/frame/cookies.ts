@@ -40,12 +40,17 @@ function plainName(name: string, { basePath }: CookiePlace): string {
   return `${name}${basePath.replace(/\//g, '.').replace(/[^\w.-]/g, '_')}`
 }
 
-/** A trusted proxy says so, or --base-url does of its own name. */
-function isSecure({ scheme, baseUrl, host }: Exchange): boolean {
-  if (scheme !== null) return scheme === 'https'
-  return (
-    URL.canParse(baseUrl) && baseUrl.startsWith('https:') && new URL(baseUrl).host === host?.toLowerCase()
-  )
+/**
+ * A trusted proxy says so, or an https --base-url does: of its own host, whatever a proxy says of the last hop, and of a
+ * request whose Origin is its own, where a proxy has put another host in place.
+ */
+function isSecure({ request, scheme, baseUrl, host }: Exchange): boolean {
+  if (scheme === 'https') return true
+  const base = baseUrl.startsWith('https:') ? URL.parse(baseUrl) : null
+  if (base === null) return false
+  // The URL leaves out the default port, which some proxies name in the Host.
+  const asked = host === null ? null : URL.parse(`https://${host}`)
+  return asked?.origin === base.origin || request.headers.get('origin') === base.origin
 }
 
 /** Lax, so that whoever follows a link to the lists is signed in there; every change is a form with a token besides. */

@@ -35,7 +35,7 @@ export function createFindElsewhere({ baseUrl, addresses, listAddresses }: Reach
   const isReachable = baseUrl === null && !addresses.every(isLoopbackName)
   return (exchange) => {
     const name = isReachable ? URL.parse(`http://${exchange.host}`)?.hostname : undefined
-    if (name === undefined || !isLoopbackName(name)) return null
+    if (name === undefined || !isThisMachine(name)) return null
     return isNextToIt(exchange) ? offer(portOf(exchange.host ?? '')) : []
   }
 
@@ -62,6 +62,12 @@ export function createFindElsewhere({ baseUrl, addresses, listAddresses }: Reach
       return []
     }
   }
+}
+
+/** Browsers take the unspecified address, 0.0.0.0 or ::, for the machine that they run on. */
+function isThisMachine(name: string): boolean {
+  const address = name.replace(/^\[|\]$/g, '')
+  return isLoopbackName(name) || (ipaddr.isValid(address) && ipaddr.parse(address).range() === 'unspecified')
 }
 
 function isEveryIpv4(held: string, address: Address): boolean {

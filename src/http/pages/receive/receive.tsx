@@ -91,10 +91,13 @@ export function createReceivePages({ answer, pushes, nonces, now }: ReceivePageO
     const { say } = guest.words
     const form = await readForm(guest.exchange)
     const { session } = guest
-    const isOwnForm = session === null || session.isFormToken(form.text('form'))
+    // The form was opened signed in, perhaps by the owner, whose look would not have counted.
+    const isSignedOut = session === null && form.text('form') !== ''
+    const isOwnForm = session === null ? !isSignedOut : session.isFormToken(form.text('form'))
     const state = isOwnForm ? nonces.use(form.text('nonce'), url_token) : 'stale'
     if (state !== 'good') {
-      const notice = say(state === 'used' ? 'receive_used' : 'receive_stale')
+      const stale = isSignedOut ? 'receive_signed_out' : 'receive_stale'
+      const notice = say(state === 'used' ? 'receive_used' : stale)
       return show(guest, params, { notice, status: 409 })
     }
     const passphrase = form.text('passphrase') || null

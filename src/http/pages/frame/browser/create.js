@@ -47,7 +47,8 @@ function prepareFiles() {
   const maxFiles = Number(form.dataset.maxFiles)
   area.hidden = false
   chooser.addEventListener('change', show)
-  show()
+  // Without files the page may say that one is missing.
+  if (chooser.files.length > 0) show()
 
   for (const name of ['dragenter', 'dragover']) {
     form.addEventListener(name, (event) => {
