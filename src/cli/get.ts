@@ -1,7 +1,8 @@
 // `oncebox get`: receives what somebody handed over, as text or as files.
 
 import type { Command } from 'commander'
-import { ClientFailure } from '../client/failure.ts'
+import { ClientFailure, UntrueAnswer } from '../client/failure.ts'
+import { isWebAddress } from '../domain/new-push.ts'
 import { explainSystemError } from '../domain/system-errors.ts'
 import { readPassphraseFile } from './ask.ts'
 import { addClientCommand, type ClientParts, type ClientVisit, printJson } from './client-command.ts'
@@ -63,11 +64,15 @@ async function get(visit: ClientVisit, options: Options, { shell }: ClientParts)
   if (json) printJson(answer, shell)
   if (push.expired) throw new ClientFailure('gone', 'This push has expired.')
   if (json) return
+  const hasFiles = push.files.length > 0
+  if (!push.payload && !hasFiles)
+    throw new UntrueAnswer('The server answered with a push that holds nothing.')
   const isLast = push.viewsRemaining === 0
   if (push.viewsRemaining !== null) {
     shell.say(isLast ? 'This was the last view.' : `Views left: ${push.viewsRemaining}.`)
   }
-  const hasFiles = push.files.length > 0
+  if (push.payload && push.kind === 'url' && !isWebAddress(push.payload))
+    shell.say('This push should be a link, and is none that leads to a web site: do not open it.')
   if (push.payload) deliverText(push.payload, { ...options, output: hasFiles ? null : output, shell })
   if (hasFiles) await files.receive(push.files)
 }

@@ -96,6 +96,25 @@ const HARMFUL = /[^\P{Cc}\n]|[\p{Cf}\p{Zl}\p{Zp}]/u
 const HARM =
   '\u001b[2J\u001b]0;x\u0007\u009b31m\u202etxt\u2066\u200f\u061c\u200b\u2028\r\nNEXT\ttab\u007f\u0085'
 
+describe('a push that is none', () => {
+  test.each([{ payload: null }, { payload: 5 }, { payload: '' }, {}])(
+    'is no empty secret: %j',
+    async (members) => {
+      const url = serve(() => pushOf({ kind: 'text', ...members }))
+      const { code, out, err } = await run(['get', `${url}/p/${TOKEN}`])
+      expect({ code, out }).toEqual({ code: 1, out: '' })
+      expect(err).toContain('holds nothing')
+    },
+  )
+
+  test('a link that leads to no web site is printed with a warning, since the view is spent', async () => {
+    const url = serve(() => pushOf({ kind: 'url', payload: 'javascript:alert(1)' }))
+    const { code, out, err } = await run(['get', `${url}/p/${TOKEN}`])
+    expect({ code, out: out.trim() }).toEqual({ code: 0, out: 'javascript:alert(1)' })
+    expect(err).toContain('do not open it')
+  })
+})
+
 describe('what is printed for a person', () => {
   const terminal = { isOutputTerminal: true, env: { ONCEBOX_TOKEN: 'obx_x' } }
 

@@ -1,5 +1,6 @@
 // Files: pushed as parts or in JSON, handed out by grant, gone with their push.
 
+import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -374,6 +375,19 @@ describe('grants', () => {
     const kinds = (await api.audit(urlToken, token)).map(({ kind }) => kind)
     expect(kinds).toEqual(['creation', 'view', 'failed_view', 'expire'])
     expect((await api.list('expired', token))[0]).toMatchObject({ url_token: urlToken, deleted: true })
+  })
+
+  test('of a last view that a former version counted end with a deletion, too', async () => {
+    const { urlToken, url } = await pushed([{ name: 'push[expire_after_views]', content: '1' }])
+    await api.retrieve(urlToken)
+    // Former versions did not write down to which push a file that waits belongs.
+    const database = new Database(join(api.dataDir, 'oncebox.db'))
+    database.run('UPDATE files_due SET push_id = NULL')
+    database.close()
+    expect((await download(url)).status).toBe(200)
+    const { body } = await api.call<PushBody>(`${PUSHES}/${urlToken}`, { method: 'DELETE', token })
+    expect(body.deleted).toBe(true)
+    expect((await download(url)).status).toBe(404)
   })
 
   test('of the last view end with a deletion by a viewer, and with the account', async () => {

@@ -32,6 +32,12 @@ export function createFileRows({ orm }: Connection, onDue: () => void) {
     .where(eq(filesDue.id, sql.placeholder('id')))
     .prepare()
   const granted = orm.select({ id: filesDue.id }).from(filesDue).where(isGranted).limit(1).prepare()
+  const unnamed = orm
+    .select({ id: filesDue.id })
+    .from(filesDue)
+    .where(and(isNull(filesDue.pushId), gt(filesDue.at, sql.placeholder('now'))))
+    .limit(1)
+    .prepare()
   const endGranted = orm
     .update(filesDue)
     .set({ at: given('now'), pushId: null })
@@ -100,6 +106,8 @@ export function createFileRows({ orm }: Connection, onDue: () => void) {
     endGrants,
     /** Whether the grants of a last view can still read a file. */
     hasGranted: (pushId: number, now: number): boolean => granted.get({ pushId, now }) !== undefined,
+    /** Whether files wait for the end of their grants without naming their push, as those of older versions do. */
+    hasUnnamedGrants: (now: number): boolean => unnamed.get({ now }) !== undefined,
     giveUp,
     giveUpUnfinished,
     listOfPush: (id: number): FileRow[] => ofPush.all({ pushId: id }),

@@ -218,8 +218,10 @@ export function createPushes(options: {
   }
 
   /** Whether files can still be downloaded though the push has expired. */
-  function hasGrants({ id, files: number, expiredOn }: StoredPush): boolean {
-    return number > 0 && expiredOn !== null && files.hasGranted(id, now())
+  function hasGrants({ id, files: number, expiredOn, views, expireAfterViews }: StoredPush): boolean {
+    if (number === 0 || expiredOn === null) return false
+    const time = now()
+    return files.hasGranted(id, time) || (views >= expireAfterViews && files.hasUnnamedGrants(time))
   }
 
   /** An account may have been disabled since its token was looked at. */
