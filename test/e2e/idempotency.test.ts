@@ -61,9 +61,11 @@ test('whatever a kill left unanswered, each key makes one push in the end', asyn
   expect(unanswered).toBeGreaterThan(0)
   expect(told.size).toBeGreaterThan(unanswered + 50)
   for (const [key, urlToken] of told) {
-    const [one, two] = await Promise.all([create(server, key), create(server, key).catch(() => null)])
-    if (urlToken !== null) expect(one.url_token).toBe(urlToken)
-    if (two !== null) expect(two.url_token).toBe(one.url_token)
+    // Of two at once, one may be told that the other still runs.
+    const both = await Promise.allSettled([create(server, key), create(server, key)])
+    const made = both.flatMap((each) => (each.status === 'fulfilled' ? each.value.url_token : []))
+    expect(made.length).toBeGreaterThan(0)
+    expect(new Set(made).add(urlToken ?? made[0] ?? '').size).toBe(1)
   }
   expect(query<{ n: number }>(server, 'SELECT count(*) AS n FROM pushes')).toEqual([{ n: told.size }])
 })
