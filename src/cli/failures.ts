@@ -3,7 +3,7 @@
 import { CommanderError } from 'commander'
 import { ClientFailure, type FailureKind } from '../client/failure.ts'
 import { DamageError, isDomainError } from '../domain/errors.ts'
-import { presentSystemError } from '../domain/system-errors.ts'
+import { codeOf, presentSystemError } from '../domain/system-errors.ts'
 import { printableLine } from './format.ts'
 
 const FAILED = 1
@@ -63,10 +63,5 @@ function presentProblems({ problems, help }: UsageError): string[] {
 
 /** What the operating system refused: no permission, port in use, disk full. */
 function isSystemError(cause: unknown): cause is Error {
-  return (
-    cause instanceof Error &&
-    'code' in cause &&
-    typeof cause.code === 'string' &&
-    /^E[A-Z]+$/.test(cause.code)
-  )
+  return cause instanceof Error && /^E[A-Z]+$/.test(codeOf(cause))
 }

@@ -3,7 +3,7 @@
 import { accessSync, constants, existsSync, lstatSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { numberedName } from '../domain/received-names.ts'
-import { explainSystemError } from '../domain/system-errors.ts'
+import { codeOf, explainSystemError } from '../domain/system-errors.ts'
 import { isFolder, isNamedAsFolder } from './received-files.ts'
 
 /** What a text is called in a folder; its sender named it to themselves alone. */
@@ -37,7 +37,7 @@ function findExisting(path: string): { path: string } | { problem: string } {
       return { problem: 'is a link that leads nowhere' }
     return { path }
   } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? cause.code : ''
+    const code = codeOf(cause)
     if (code === 'ENOENT' || code === 'ENOTDIR') return findExisting(dirname(path))
     return { problem: `cannot be used: ${explainSystemError(cause) ?? 'the system refused'}` }
   }
@@ -62,7 +62,7 @@ function writeNew(path: string, text: string): boolean {
     writeFileSync(path, text, { flag: 'wx', mode: 0o600 })
     return true
   } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && cause.code === 'EEXIST') return false
+    if (codeOf(cause) === 'EEXIST') return false
     throw cause
   }
 }

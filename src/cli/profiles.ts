@@ -3,7 +3,7 @@
 import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { posix, win32 } from 'node:path'
 import { isSameServer } from '../client/link.ts'
-import { explainSystemError } from '../domain/system-errors.ts'
+import { codeOf, explainSystemError } from '../domain/system-errors.ts'
 import type { Place } from '../settings/parsers.ts'
 import { CommandFailure } from './failures.ts'
 
@@ -34,7 +34,7 @@ export function readProfiles(path: string): Profiles {
   try {
     text = readFileSync(path, 'utf8')
   } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return []
+    if (codeOf(cause) === 'ENOENT') return []
     throw new CommandFailure(`Your logins in ${path} cannot be read: ${explainSystemError(cause) ?? cause}.`)
   }
   const profiles = parseProfiles(text)

@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander'
 import type { RunningServer } from '../app.ts'
+import { codeOf } from '../domain/system-errors.ts'
 import type { Entry } from '../settings/fold.ts'
 import { type Config, settings } from '../settings/table.ts'
 import type { App } from './app.ts'
@@ -64,7 +65,7 @@ function listenForStop(shell: Shell): Promise<void> {
 /** Bun asks "Is port 5100 in use?" whatever it was; tells instead what it was and what helps. */
 function explainStart(cause: unknown, { host, port }: Config): never {
   const isListening = cause instanceof Error && 'syscall' in cause && cause.syscall === 'listen'
-  const code = isListening && 'code' in cause ? cause.code : null
+  const code = isListening ? codeOf(cause) : null
   const address = isListening && 'address' in cause ? String(cause.address) : host
   switch (code) {
     case 'EADDRINUSE':

@@ -3,6 +3,7 @@
 import { link, open, rename, rm, statfs } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { numberedName } from '../domain/received-names.ts'
+import { codeOf } from '../domain/system-errors.ts'
 import type { Dial } from './dial.ts'
 import { fetchRest } from './download-part.ts'
 import { ClientFailure, UntrueAnswer } from './failure.ts'
@@ -110,5 +111,5 @@ async function claimNameWithoutLinks(part: string, path: string): Promise<boolea
 }
 
 function isThere(cause: unknown): boolean {
-  return cause instanceof Error && 'code' in cause && cause.code === 'EEXIST'
+  return codeOf(cause) === 'EEXIST'
 }

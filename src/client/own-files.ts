@@ -2,6 +2,7 @@
 
 import { constants } from 'node:fs'
 import { type FileHandle, open, rm } from 'node:fs/promises'
+import { codeOf } from '../domain/system-errors.ts'
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDWR, O_WRONLY } = constants
 
@@ -9,7 +10,7 @@ const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDWR, O_WRONLY } = constants
 export async function createOwnFile(path: string): Promise<FileHandle> {
   const create = () => open(path, O_WRONLY | O_CREAT | O_EXCL | flag(O_NOFOLLOW), 0o600)
   return create().catch(async (cause) => {
-    if (!(cause instanceof Error && 'code' in cause && cause.code === 'EEXIST')) throw cause
+    if (codeOf(cause) !== 'EEXIST') throw cause
     await rm(path, { force: true })
     return create()
   })

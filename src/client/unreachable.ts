@@ -1,5 +1,6 @@
 // Why a server cannot be reached, in words.
 
+import { codeOf } from '../domain/system-errors.ts'
 import { ClientFailure } from './failure.ts'
 
 const UNKNOWN_CERTIFICATE =
@@ -41,10 +42,6 @@ export function unreachable(server: string, cause: unknown): ClientFailure {
   return NEVER_HEARD.test(codeOf(cause))
     ? new ClientFailure('unavailable', message)
     : new LostAnswer('unavailable', message)
-}
-
-function codeOf(cause: unknown): string {
-  return cause instanceof Error && 'code' in cause ? String(cause.code) : ''
 }
 
 function whyOf(cause: unknown): string {

@@ -23,9 +23,14 @@ const WORDS: Record<string, string> = {
   EINVAL: 'the operation is not possible on it',
 }
 
+/** The code that the operating system, SQLite or Bun gave an error, such as ENOENT. Empty for an error without one. */
+export function codeOf(cause: unknown): string {
+  return cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+}
+
 /** Null when the cause is no system error, or one without a message here. */
 export function explainSystemError(cause: unknown): string | null {
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+  const code = codeOf(cause)
   return Object.hasOwn(WORDS, code) ? (WORDS[code] ?? null) : null
 }
 

@@ -2,6 +2,7 @@
 
 import { isIP } from 'node:net'
 import { DomainError } from '../../domain/errors.ts'
+import { codeOf } from '../../domain/system-errors.ts'
 import type { Secure } from './security-headers.ts'
 import type { Handle } from './server.ts'
 import type { Shed } from './shed.ts'
@@ -50,9 +51,9 @@ export async function bindingsOf(host: string, lookUp: Network['lookUp']): Promi
 }
 
 function unknownName(host: string, cause: unknown): DomainError {
-  const code = cause instanceof Error && 'code' in cause ? ` (${cause.code})` : ''
+  const code = codeOf(cause)
   const remedy = 'choose an address of this machine for --host, such as 127.0.0.1 or 0.0.0.0.'
-  return new DomainError('conflict', `The name ${host} has no address here${code}: ${remedy}`)
+  return new DomainError('conflict', `The name ${host} has no address here${code && ` (${code})`}: ${remedy}`)
 }
 
 export type Listener = {
@@ -124,10 +125,6 @@ function isMissing(address: string, cause: unknown, listAddresses: Network['list
   } catch {
     return false
   }
-}
-
-function codeOf(cause: unknown): string {
-  return cause instanceof Error && 'code' in cause ? String(cause.code) : ''
 }
 
 function serve({ handle, shed, secure }: ListenOptions, hostname: string, port: number) {

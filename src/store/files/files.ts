@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, statSync } from 'node:fs'
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { sealedSize } from '../../crypto/sealed-stream.ts'
+import { codeOf } from '../../domain/system-errors.ts'
 import { diskFull, type OnStep } from '../sqlite/engine/group-commit.ts'
 
 export type Files = ReturnType<typeof createFiles>
@@ -52,7 +53,7 @@ export function createFiles(folder: string, onStep: OnStep = () => undefined) {
   /** null when there is no such file any more. */
   async function openFile(id: string): Promise<FileHandle | null> {
     return open(pathOf(id), 'r').catch((cause) => {
-      if (cause?.code === 'ENOENT') return null
+      if (codeOf(cause) === 'ENOENT') return null
       throw cause
     })
   }
@@ -69,7 +70,7 @@ export function createFiles(folder: string, onStep: OnStep = () => undefined) {
 }
 
 function isFull(cause: unknown): boolean {
-  return cause instanceof Error && 'code' in cause && (cause.code === 'ENOSPC' || cause.code === 'EDQUOT')
+  return ['ENOSPC', 'EDQUOT'].includes(codeOf(cause))
 }
 
 async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {

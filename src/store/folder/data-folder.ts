@@ -19,6 +19,7 @@ import {
 import { basename, dirname, join } from 'node:path'
 import { type Keyring, newKeyFile, parseKeyFile } from '../../crypto/keyring.ts'
 import { DomainError } from '../../domain/errors.ts'
+import { codeOf } from '../../domain/system-errors.ts'
 import { type Belonging, requireOwn } from './ownership.ts'
 
 /** Ends the name of a file that is being written. */
@@ -219,5 +220,5 @@ const REASONS: Record<string, string> = {
 
 function reasonOf(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause)
-  return ('code' in cause && REASONS[String(cause.code)]) || cause.message
+  return REASONS[codeOf(cause)] ?? cause.message
 }

@@ -4,6 +4,7 @@ import { Database, type Statement } from 'bun:sqlite'
 import { existsSync, statSync } from 'node:fs'
 import { type BunSQLiteDatabase, drizzle } from 'drizzle-orm/bun-sqlite'
 import { DomainError } from '../../../domain/errors.ts'
+import { codeOf } from '../../../domain/system-errors.ts'
 
 export type Connection = {
   database: Database
@@ -48,7 +49,7 @@ function refuseRemnant(path: string): void {
 
 /** What SQLite says of a file that is not as it should be, as a matter for the operator. */
 export function explainFailure(path: string, cause: unknown): unknown {
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+  const code = codeOf(cause)
   if (!(cause instanceof Error) || !UNUSABLE.test(code)) return cause
   const [, remedy = ''] = REMEDIES.find(([codes]) => codes.test(code)) ?? []
   return new DomainError('conflict', `Cannot use the database ${path}: ${cause.message}. ${remedy}`.trimEnd())

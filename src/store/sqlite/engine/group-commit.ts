@@ -7,6 +7,7 @@
 
 import type { Database } from 'bun:sqlite'
 import { DomainError } from '../../../domain/errors.ts'
+import { codeOf } from '../../../domain/system-errors.ts'
 
 const MAX_BATCH_WORKS = 256
 const MAX_BATCH_MS = 20
@@ -283,8 +284,4 @@ export function isFull(cause: unknown): boolean {
 
 export function isBusy(cause: unknown): boolean {
   return codeOf(cause).startsWith('SQLITE_BUSY')
-}
-
-function codeOf(cause: unknown): string {
-  return cause instanceof Error && 'code' in cause ? String(cause.code) : ''
 }

@@ -6,6 +6,7 @@
 
 import { readFileSync, statSync } from 'node:fs'
 import { DomainError } from '../../../domain/errors.ts'
+import { codeOf } from '../../../domain/system-errors.ts'
 
 const HEADER_BYTES = 32
 const FRAME_HEADER_BYTES = 24
@@ -34,7 +35,7 @@ function readLog(log: string): Buffer {
   try {
     return statSync(log).size <= MAX_BYTES ? readFileSync(log) : Buffer.alloc(0)
   } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return Buffer.alloc(0)
+    if (codeOf(cause) === 'ENOENT') return Buffer.alloc(0)
     throw cause
   }
 }

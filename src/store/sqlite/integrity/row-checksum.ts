@@ -4,6 +4,7 @@
 // the database can write a checksum as well. What is sealed vouches for itself and has none.
 
 import { DamageError } from '../../../domain/errors.ts'
+import { codeOf } from '../../../domain/system-errors.ts'
 
 export type Value = number | string | boolean | null | Uint8Array
 
@@ -38,6 +39,5 @@ export function requireIntactRow(row: Summed, expected: number, name: string): v
 
 /** Of what was read or written, not of the disk as a whole, which may be well again in a moment. */
 export function isDamage(cause: unknown): boolean {
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
-  return cause instanceof DamageError || /^SQLITE_(CORRUPT|CONSTRAINT)/.test(code)
+  return cause instanceof DamageError || /^SQLITE_(CORRUPT|CONSTRAINT)/.test(codeOf(cause))
 }
