@@ -1,7 +1,16 @@
 // A row that the disk altered: whoever asks for it gets an error, everybody else goes on, and the operator is told.
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { type Api, PUSHES, startApi } from '../support/api.ts'
 import { alterDatabase } from '../support/damage.ts'
@@ -21,6 +30,22 @@ const toldOf = (place: string) =>
   api.log.filter((line) =>
     line.endsWith(`error damaged on disk: ${place} is not as it was written. Restore it from a backup`),
   ).length
+
+/** How many descriptors of this process are of `path`. Only Linux tells. */
+function openHandlesOf(path: string): number {
+  if (process.platform !== 'linux') return 0
+  const links = readdirSync('/proc/self/fd').map((fd) => readLink(`/proc/self/fd/${fd}`))
+  return links.filter((link) => link === realpathSync(path)).length
+}
+
+/** Null for a descriptor that was closed since it was listed. */
+function readLink(path: string): string | null {
+  try {
+    return readlinkSync(path)
+  } catch {
+    return null
+  }
+}
 
 async function signIn(email: string): Promise<{ cookie: string }> {
   const body = new URLSearchParams({ email, password: 'correct horse battery' }).toString()
@@ -87,6 +112,16 @@ describe('a file that is damaged is told', () => {
     // For each request; also by itself, when the search for damage comes past.
     const told = api.log.filter((line) => line.includes('a file of push 1 is not as it was written'))
     expect(told.length).toBeGreaterThanOrEqual(2)
+  })
+
+  test('unreadable: each download is refused, and its file is closed again', async () => {
+    const { urlToken, path } = await pushFile()
+    const grant = await download(urlToken)
+    rmSync(path)
+    // A folder opens, but every read of it fails, as on a disk that has gone bad.
+    mkdirSync(path)
+    expect((await api.fetch(grant)).status).toBe(500)
+    expect(openHandlesOf(path)).toBe(0)
   })
 
   test('missing beside a text: who opens the push gets the rest, and the operator is told', async () => {

@@ -123,13 +123,16 @@ function notFound(): DomainError {
 /** `name` tells the operator what it is. */
 type NamedGrant = Grant & { name: string }
 
-/** What no segment vouches for: the beginning and the length. Closes a file that was altered. */
+/** Checks what no segment authenticates: the header and the length. Throws, and then closes the file. */
 async function requireIntact(file: FileHandle, { size, name }: NamedGrant): Promise<void> {
-  const header = await readAt(file, { start: 0, length: HEADER_BYTES })
-  const { size: found } = await file.stat()
-  if (isHeader(header) && found === sealedSize(size)) return
-  await file.close()
-  throw new DamageError(name)
+  try {
+    const header = await readAt(file, { start: 0, length: HEADER_BYTES })
+    const { size: found } = await file.stat()
+    if (!isHeader(header) || found !== sealedSize(size)) throw new DamageError(name)
+  } catch (cause) {
+    await file.close()
+    throw cause
+  }
 }
 
 type Place = { start: number; length: number }
