@@ -1,8 +1,8 @@
 // Multipart bodies, part by part as they arrive. A part with a file name is a file, any other is text in UTF-8.
 
-import { type EventEmitter, once } from 'node:events'
+import { once } from 'node:events'
 import type { Readable } from 'node:stream'
-import { Busboy, type BusboyInstance } from '@fastify/busboy'
+import { Busboy, type BusboyInstance, type Dicer } from '@fastify/busboy'
 import { DomainError, isDomainError, type SizeLimit } from '../../domain/errors.ts'
 import { ANY_TYPE } from '../../domain/files.ts'
 import { tooLarge } from './body.ts'
@@ -112,14 +112,14 @@ function createParser(contentType: string): BusboyInstance {
 type Begun = { count: number; claimsType: boolean; disposition: string }
 
 /**
- * How many parts have begun, and of the last whether it names its type, and its Content-Disposition. The parser itself says
- * text/plain for "nothing said", overlooks a `filename*` behind a `filename`, and passes over a part whose headers make no
- * sense to it; so this looks just before it does.
+ * Counts the parts, and keeps of the last one whether it names its type, and its Content-Disposition. Busboy itself reports
+ * text/plain for a part without a type, overlooks a `filename*` after a `filename`, and skips a part whose headers it cannot
+ * read. It has no public event for headers, so this listens to its inner parser; a test pins that.
  */
-function watchParts(parser: BusboyInstance): Begun {
-  const inside = parser as unknown as { _parser: { parser: EventEmitter } }
+export function watchParts(busboy: BusboyInstance): Begun {
+  const inside = busboy as unknown as { _parser: { parser: Dicer } }
   const begun: Begun = { count: 0, claimsType: false, disposition: '' }
-  inside._parser.parser.prependListener('part', (part: EventEmitter) => {
+  inside._parser.parser.prependListener('part', (part: Dicer.PartStream) => {
     begun.count += 1
     part.on('header', (header: Partial<Record<string, string[]>>) => {
       begun.claimsType = header['content-type'] !== undefined
