@@ -1,25 +1,22 @@
 // The push endpoints of the API: what each reads from a request, asks of the services and answers.
 
-import { Readable } from 'node:stream'
 import type { Account } from '../../domain/account.ts'
 import { MAX_PAGE } from '../../domain/audit.ts'
 import { DomainError, retrySeconds } from '../../domain/errors.ts'
 import type { PushLimits } from '../../domain/new-push.ts'
 import { isEndedByTries, isLocked, type Push, type PushKind } from '../../domain/push.ts'
 import { formatTime, type Now } from '../../domain/time.ts'
-import type { Attempt, Idempotency } from '../../services/pushes/idempotency.ts'
+import type { Idempotency } from '../../services/pushes/idempotency.ts'
 import type { Pushes } from '../../services/pushes/pushes.ts'
 import type { Retrieval } from '../../services/pushes/retrieval.ts'
-import type { Upload, Uploads } from '../../services/pushes/uploads.ts'
+import type { Uploads } from '../../services/pushes/uploads.ts'
 import { answerJson } from '../door/answers.ts'
 import { type Exchange, queryOf } from '../door/exchange.ts'
 import { refusePrefetch } from '../door/other-sites.ts'
 import type { Asked } from '../door/router.ts'
 import type { BodyLimits } from '../intake/body.ts'
 import { presentedKey } from '../intake/idempotency-key.ts'
-import type { FilePart } from '../intake/multipart.ts'
-import { readPushFields } from '../intake/push-body.ts'
-import { parseNewPush, requireFilesAllowed } from '../intake/push-input.ts'
+import { createReceivePush } from '../intake/receive-push.ts'
 import {
   presentCreated,
   presentDeleted,
@@ -54,40 +51,27 @@ export function createPushEndpoints(options: {
   body: BodyLimits
   now: Now
 }) {
-  const { pushes, uploads, idempotency, limits, body, now } = options
+  const { pushes, idempotency, now } = options
+  const receivePush = createReceivePush(options)
   const presentation = ({ baseUrl }: Exchange) => ({ baseUrl, now: now() })
 
-  async function createAs(asked: Asked, surface: Surface): Promise<Response> {
+  async function createAs(asked: Asked, { wrappers, isLenient, kind }: Surface): Promise<Response> {
+    const { exchange, viewer } = asked
     const presented = presentedKey(asked)
     const attempt = presented === null ? null : idempotency.begin(presented)
-    const upload = uploads.begin({ isFingerprinted: attempt !== null })
-    if (attempt !== null && attempt.made !== null) upload.compareOnly()
     try {
-      return await createWith(upload, { asked, surface, attempt })
-    } catch (cause) {
-      // If the full disk prevents cleanup now, the next start does it.
-      await upload.discard().catch(() => undefined)
-      throw cause
+      const created = await receivePush(
+        {
+          ...{ exchange, viewer, wrappers, isLenient, isFingerprinted: attempt !== null },
+          isRepeat: () => attempt !== null && attempt.made !== null,
+          revise: (wire) => ({ wire: kind === null ? wire : { ...wire, kind } }),
+        },
+        ({ push, upload }) => pushes.create(push, { viewer, upload, attempt }),
+      )
+      return answerJson(201, presentCreated(created, exchange.baseUrl))
     } finally {
       attempt?.end()
     }
-  }
-
-  type Creation = { asked: Asked; surface: Surface; attempt: Attempt | null }
-
-  async function createWith(upload: Upload, { asked, surface, attempt }: Creation): Promise<Response> {
-    const { exchange, viewer } = asked
-    const onFile = async (file: FilePart) => {
-      requireFilesAllowed(viewer, limits)
-      await upload.add(file)
-    }
-    const { wrappers, isLenient } = surface
-    const given = await readPushFields(exchange, { ...body, wrappers, isLenient, onFile })
-    const wire = surface.kind === null ? given : { ...given, kind: surface.kind }
-    const { push, files } = parseNewPush(wire, { viewer, limits, received: upload.listFiles().length })
-    for (const { data, ...file } of files) await upload.add({ ...file, content: Readable.from([data]) })
-    const created = await pushes.create(push, { viewer, upload, attempt })
-    return answerJson(201, presentCreated(created, exchange.baseUrl))
   }
 
   async function retrieveAs(

@@ -1,18 +1,15 @@
 // What becomes of the form that creates a push: one push, however often it is sent, or the form again.
 
 import { DomainError, invalidFields, isDomainError } from '../../../domain/errors.ts'
-import type { NewPush } from '../../../domain/new-push.ts'
 import { HOUR, MINUTE } from '../../../domain/time.ts'
 import type { Created } from '../../../services/pushes/create-push.ts'
 import type { Idempotency, Made } from '../../../services/pushes/idempotency.ts'
 import type { Pushes } from '../../../services/pushes/pushes.ts'
-import type { Upload, Uploads } from '../../../services/pushes/uploads.ts'
+import type { Uploads } from '../../../services/pushes/uploads.ts'
 import { answerSeeOther } from '../../door/answers.ts'
 import type { BodyLimits } from '../../intake/body.ts'
 import { createFields, type Wire } from '../../intake/fields.ts'
-import type { FilePart } from '../../intake/multipart.ts'
-import { readPushFields } from '../../intake/push-body.ts'
-import { parseNewPush, requireFilesAllowed } from '../../intake/push-input.ts'
+import { createReceivePush, type Received } from '../../intake/receive-push.ts'
 import { askToSignIn, type Guest } from '../frame/guest.ts'
 import { type CreatePageParts, createShowForm } from './create-page.tsx'
 import { explainRefusal } from './create-refusals.ts'
@@ -30,7 +27,6 @@ export type CreatePageOptions = CreatePageParts & {
 /** A form on its way: `fields` as far as they were read, and what it has made before, once that was looked for. */
 type Sending = {
   guest: Guest
-  upload: Upload
   fields: Record<string, string>
   typed: Typed
   made: Made | null
@@ -38,20 +34,28 @@ type Sending = {
 }
 
 export function createCreatePage(options: CreatePageOptions) {
-  const { pushes, uploads, idempotency, marks, limits, body, anonymousAccess } = options
+  const { pushes, idempotency, marks, anonymousAccess } = options
+  const receivePush = createReceivePush(options)
   const show = createShowForm(options)
 
   async function create(guest: Guest): Promise<Response> {
-    const upload = uploads.begin({ isFingerprinted: true })
     const fields: Record<string, string> = {}
     const typed = (field: string) => fields[field] ?? ''
-    const sending: Sending = { guest, upload, fields, typed, made: null, hasFiles: false }
+    const sending: Sending = { guest, fields, typed, made: null, hasFiles: false }
+    const { exchange, viewer } = guest
     try {
-      const push = await readPush(sending)
-      const { urlToken } = await createOnce(push, sending)
+      const { urlToken } = await receivePush(
+        {
+          ...{ exchange, viewer, wrappers: ['push'], isFingerprinted: true },
+          onPart: (name, value) => noteField(fields, { name: /^push\[(\w+)\]$/.exec(name)?.[1], value }),
+          isRepeat: () => isRepeat(sending),
+          onFile: () => prepareForFile(sending),
+          revise: (wire) => revise(wire, sending),
+        },
+        (received) => createOnce(received, sending),
+      )
       return answerSeeOther(guest.href(`/p/${urlToken}/preview`))
     } catch (cause) {
-      await upload.discard().catch(() => undefined)
       return isStranger(sending) ? askToSignIn(guest) : refuse(cause, sending)
     }
   }
@@ -62,55 +66,31 @@ export function createCreatePage(options: CreatePageOptions) {
     return !anonymousAccess && guest.session === null && !wasOfAccount
   }
 
-  async function readPush(sending: Sending): Promise<NewPush> {
-    const { guest, upload, typed } = sending
-    const wire = await readWire(sending)
+  /** Checks who sends the form, and turns its members into those of the API. */
+  function revise(wire: Wire, { guest, fields, typed }: Sending) {
+    // A form without files may come in one piece; then onPart is not called.
+    for (const [name, value] of Object.entries(wire)) noteField(fields, { name, value })
     requireOpener(guest, typed, marks)
     if (!anonymousAccess) requireAccount(guest)
-    const lifetime = readLifetime(wire)
-    const received = upload.listFiles().length
-    const given = { viewer: guest.viewer, limits, received, ...lifetime.options }
-    return parseNewPush({ ...wire, ...lifetime.wire }, given).push
-  }
-
-  async function readWire(sending: Sending): Promise<Wire> {
-    const { guest, fields } = sending
-    const onFile = async (file: FilePart) => {
-      sending.hasFiles = true
-      prepareForFiles(sending)
-      await sending.upload.add(file)
-    }
-    const onPart = (name: string, value: unknown) => {
-      const field = /^push\[(\w+)\]$/.exec(name)?.[1]
-      if (field !== undefined && typeof value === 'string') fields[field] = value
-    }
-    const wire = await readPushFields(guest.exchange, { ...body, wrappers: ['push'], onFile, onPart })
     const { files: _, ...rest } = wire
-    // A form without files may come in one piece, of whose parts nobody was told.
-    for (const [name, value] of Object.entries(wire)) if (typeof value === 'string') fields[name] = value
-    // Forms end lines with CR LF, whatever was typed.
-    return Object.fromEntries(
-      Object.entries(rest).map(([name, value]) => [
-        name,
-        typeof value === 'string' ? value.replaceAll('\r\n', '\n') : value,
-      ]),
-    )
+    return readLifetime(withPlainLineEnds(rest))
   }
 
-  /** Before any of a file is read: whether it may be sent, and whether it was sent before, when it is not stored again. */
-  function prepareForFiles(sending: Sending): void {
-    const { guest, upload, typed } = sending
-    // Browsers send what the form carries unseen before its files; for others the end of the form is soon enough.
+  function prepareForFile(sending: Sending): void {
+    const { guest, typed } = sending
+    sending.hasFiles = true
+    // Browsers send the hidden fields before the files. A client that does not is checked at the end of the form.
     if (typed('opened_by') !== '' || typed('form') !== '') requireOpener(guest, typed, marks)
-    requireFilesAllowed(guest.viewer, limits)
-    const presented = keyOfForm(guest, typed, marks)
+  }
+
+  function isRepeat(sending: Sending): boolean {
+    const presented = keyOfForm(sending.guest, sending.typed, marks)
     sending.made = presented === null ? null : idempotency.find(presented)
-    if (sending.made !== null) upload.compareOnly()
+    return sending.made !== null
   }
 
   /** A second press of the button waits for the first one, and gets the same answer. */
-  async function createOnce(push: NewPush, sending: Sending): Promise<Created> {
-    const { guest, upload, typed, made } = sending
+  async function createOnce({ push, upload }: Received, { guest, typed, made }: Sending): Promise<Created> {
     const { viewer } = guest
     const presented = keyOfForm(guest, typed, marks)
     if (presented === null) return pushes.create(push, { viewer, upload, attempt: null })
@@ -155,13 +135,26 @@ function requireAccount({ viewer }: Guest): void {
 
 const UNIT: Record<string, number> = { minutes: MINUTE, hours: HOUR }
 
-/** A number and its unit: days as the API has them, anything shorter as a length of time. */
-function readLifetime(wire: Wire): { wire: Wire; options: { duration?: number } } {
-  const { expire_after: given, expire_unit: unit } = wire
+function noteField(
+  fields: Record<string, string>,
+  { name, value }: { name?: string | undefined; value: unknown },
+) {
+  if (name !== undefined && typeof value === 'string') fields[name] = value
+}
+
+/** Forms end lines with CR LF, whatever was typed. */
+function withPlainLineEnds(wire: Wire): Wire {
+  const plain = (value: unknown) => (typeof value === 'string' ? value.replaceAll('\r\n', '\n') : value)
+  return Object.fromEntries(Object.entries(wire).map(([name, value]) => [name, plain(value)]))
+}
+
+/** A number and its unit: days stay as the API has them, anything shorter becomes a duration. */
+function readLifetime(wire: Wire): { wire: Wire; duration?: number } {
+  const { expire_after: given, expire_unit: unit, ...rest } = wire
   const milliseconds = typeof unit === 'string' ? UNIT[unit] : undefined
-  if (milliseconds === undefined) return { wire: { expire_after_days: given }, options: {} }
+  if (milliseconds === undefined) return { wire: { ...rest, expire_after_days: given } }
   const fields = createFields({ expire_after: given })
   const number = fields.integer('expire_after', { min: 1, max: 1_000_000 })
   if (Object.keys(fields.problems).length > 0) throw invalidFields(fields.problems)
-  return { wire: {}, options: number === null ? {} : { duration: number * milliseconds } }
+  return { wire: rest, ...(number === null ? {} : { duration: number * milliseconds }) }
 }

@@ -1,0 +1,66 @@
+// From a request that creates a push to the push itself: reads the body, keeps its files, checks the fields. The API and the
+// form on the pages share it.
+
+import { Readable } from 'node:stream'
+import type { Viewer } from '../../domain/audit.ts'
+import type { NewPush, PushLimits } from '../../domain/new-push.ts'
+import type { Upload, Uploads } from '../../services/pushes/uploads.ts'
+import type { Exchange } from '../door/exchange.ts'
+import type { BodyLimits } from './body.ts'
+import type { Wire } from './fields.ts'
+import type { FilePart } from './multipart.ts'
+import { type PushBodyOptions, readPushFields } from './push-body.ts'
+import { parseNewPush, requireFilesAllowed } from './push-input.ts'
+
+export type Received = { push: NewPush; upload: Upload }
+
+export type Incoming = Pick<PushBodyOptions, 'wrappers' | 'isLenient' | 'onPart'> & {
+  exchange: Exchange
+  viewer: Viewer
+  /** Whether the contents of files are digested, to compare them with an earlier request. */
+  isFingerprinted: boolean
+  /** Whether an earlier request made this push: its files are then compared, not kept. Asked before each file is read. */
+  isRepeat: () => boolean
+  /** Called before each file of a multipart body is read. */
+  onFile?: () => void
+  /** Returns the members to check in place of those that were sent; `duration` in milliseconds overrides theirs. */
+  revise?: (wire: Wire) => { wire: Wire; duration?: number }
+}
+
+export type ReceivePush = ReturnType<typeof createReceivePush>
+
+export function createReceivePush(options: { uploads: Uploads; limits: PushLimits; body: BodyLimits }) {
+  const { uploads, limits, body } = options
+
+  /** Resolves to what `create` makes of the push. Discards the files when anything throws. */
+  async function receive<T>(incoming: Incoming, create: (received: Received) => Promise<T>): Promise<T> {
+    const upload = uploads.begin({ isFingerprinted: incoming.isFingerprinted })
+    try {
+      return await create({ push: await read(upload, incoming), upload })
+    } catch (cause) {
+      // If the full disk prevents cleanup now, the next start does it.
+      await upload.discard().catch(() => undefined)
+      throw cause
+    }
+  }
+
+  async function read(upload: Upload, incoming: Incoming): Promise<NewPush> {
+    const { exchange, viewer, revise = (wire: Wire) => ({ wire }) } = incoming
+    const add = (file: FilePart) => {
+      if (incoming.isRepeat()) upload.compareOnly()
+      return upload.add(file)
+    }
+    const onFile = async (file: FilePart) => {
+      incoming.onFile?.()
+      requireFilesAllowed(viewer, limits)
+      await add(file)
+    }
+    const { wire, ...given } = revise(await readPushFields(exchange, { ...incoming, ...body, onFile }))
+    const received = upload.listFiles().length
+    const { push, files } = parseNewPush(wire, { viewer, limits, received, ...given })
+    for (const { data, ...file } of files) await add({ ...file, content: Readable.from([data]) })
+    return push
+  }
+
+  return receive
+}
