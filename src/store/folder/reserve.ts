@@ -43,7 +43,8 @@ export function createReserve({ path, measureFree, onError }: ReserveOptions): R
     if (isFilled) return
     try {
       const free = await measureFree()
-      if (free >= RESERVE_BYTES) isSpent = false
+      // What was given up is free at first, and no sign that others have made room.
+      if (free >= 2 * RESERVE_BYTES) isSpent = false
       if (free < MIN_FREE_BYTES) return
       await write()
       isFilled = true
