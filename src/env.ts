@@ -1,7 +1,7 @@
-// Imported before anything else: variables that others read, set or taken away.
+// Imported first: sets or removes environment variables that libraries read.
 
-// Elysia reads it while it is imported; in development mode it shows causes of errors.
+// Elysia reads this while it is imported. In development mode it reveals causes of errors.
 process.env.NODE_ENV = 'production'
 
-// Bun and its TLS read this one too; certificates are always verified, and --cacert names more of them.
+// Bun would stop verifying certificates. --cacert adds trusted ones instead.
 delete process.env.NODE_TLS_REJECT_UNAUTHORIZED

@@ -1,4 +1,4 @@
-// The process: the only place that sees its arguments and environment. Everything else is told.
+// The entry of the process. No other file reads its arguments and environment.
 
 import './env.ts'
 import { runCommandLine } from './cli/run.ts'
@@ -8,16 +8,16 @@ export function run(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<nu
   return runCommandLine(argv, { env, now: Date.now })
 }
 
-/** `process.exit` throws away what a slow pipe has not taken yet, and so does waiting for a last `write`. */
+/** Ends a stream and waits for it, because `process.exit` discards output that a slow pipe has not accepted yet. */
 function finish(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => stream.end(() => resolve()))
 }
 
 if (import.meta.main) {
-  // Nothing that is made here is for other users of the machine.
+  // No file created here may be accessible to other users of the machine.
   process.umask(0o077)
   const exitCode = await run(process.argv.slice(2), process.env)
-  // The last lines of the log are written at the end of this turn.
+  // Wait for the last lines of the log, which are written at the end of this turn of the event loop.
   await new Promise((resolve) => setImmediate(resolve))
   await Promise.all([finish(process.stdout), finish(process.stderr)])
   process.exit(exitCode)

@@ -1,4 +1,4 @@
-// What the commands about accounts and tokens share: arguments, the data folder, opening and closing it.
+// The common part of commands on accounts and tokens: arguments, opening and closing the data folder.
 
 import type { Command } from 'commander'
 import type { AccountCommands } from '../app/account-commands.ts'
@@ -12,11 +12,11 @@ import type { Shell } from './shell.ts'
 import { didYouMean } from './suggestions.ts'
 
 const TABLE = { dataDir: settings.dataDir }
-/** Where a key may be made, it has to be where the server looks for it. */
+/** A command that may create the key must put it where the server looks for it. */
 const KEY_TABLE = { keyFile: settings.keyFile }
 
 export type Visit = AccountCommands & {
-  /** The first argument, for commands that name EMAIL; else empty. */
+  /** The first argument of commands that take EMAIL; else empty. */
   email: string
   /** The second argument; empty when there is none. */
   second: string
@@ -24,18 +24,18 @@ export type Visit = AccountCommands & {
 
 export type AccountCommand = {
   name: string
-  /** The arguments it needs, by the names help shows; EMAIL comes first when there are any. */
+  /** The required arguments, by their names in the help. EMAIL comes first if there are any. */
   operands: string[]
   summary: string
   help: string
-  /** Makes the data folder where there is none. */
+  /** Creates a missing data folder. */
   creates?: true
-  /** What is wrong with the flags of its own. */
+  /** Problems with the command's own flags. */
   problems?: (command: Command) => string[]
   work: (visit: Visit, command: Command) => Promise<void> | void
 }
 
-/** A group such as `oncebox user`, which does nothing by itself. */
+/** A group such as `oncebox user`, which needs a subcommand. */
 export function addGroup(
   program: Command,
   group: { name: string; summary: string; help: string; examples: string },

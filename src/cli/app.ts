@@ -1,4 +1,4 @@
-// What the commands need of the app, so that tests can hand in another.
+// The parts of the app that commands use. Tests pass in a substitute.
 
 import type { openAccounts } from '../app/account-commands.ts'
 import type { openClient, startServer, version } from '../app.ts'

@@ -1,4 +1,4 @@
-// Questions to the person at the terminal: a new password, and whether to go on.
+// Questions at the terminal: a new password or passphrase, and confirmations.
 
 import { passwordProblem } from '../domain/account.ts'
 import { MAX_PASSPHRASE_BYTES } from '../domain/new-push.ts'
@@ -7,7 +7,7 @@ import { explainSystemError } from '../domain/system-errors.ts'
 import { CommandFailure } from './failures.ts'
 import type { Shell } from './shell.ts'
 
-/** From standard input as one value, or asked for twice without showing it. */
+/** Reads it from standard input, or asks twice without echoing it. */
 export async function readNewPassword(shell: Shell, options: { fromInput: boolean }): Promise<string> {
   const password = options.fromInput
     ? (await shell.readInput()).replace(/\r?\n$/, '')
@@ -30,7 +30,7 @@ async function askForPassword(shell: Shell): Promise<string> {
   return password
 }
 
-/** Asked for twice without showing it. */
+/** Asks twice without echoing it. */
 export async function readNewPassphrase(shell: Shell): Promise<string> {
   if (!shell.isTerminal) {
     throw new CommandFailure(
@@ -46,7 +46,7 @@ export async function readNewPassphrase(shell: Shell): Promise<string> {
   return passphrase
 }
 
-/** The content of a file, without the line break at its end. Throws CommandFailure naming the flag when there is none. */
+/** The file's content without a final line break. Throws CommandFailure, naming the flag, if it is unreadable or empty. */
 export function readPassphraseFile(path: string, shell: Shell): string {
   const flag = `--passphrase-file ${JSON.stringify(path)}`
   let text: string

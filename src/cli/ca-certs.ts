@@ -1,4 +1,4 @@
-// Certificates that a person trusts beside the usual ones, from the file that --cacert names.
+// Additional trusted certificates, from the file that --cacert names.
 
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -8,7 +8,7 @@ import type { Parsed } from '../settings/parsers.ts'
 const PEM = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g
 const MAX_BYTES = 1024 * 1024
 
-/** The certificates of a file as PEM; a file in DER holds one. */
+/** The certificates of a file, as PEM. A DER file contains one. */
 export function readCaCerts(path: string): Parsed<string> {
   let bytes: Buffer
   try {

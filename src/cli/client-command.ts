@@ -1,4 +1,4 @@
-// What the commands that speak to a server share: its address, the token for it, and the push they are about.
+// The common part of commands that call a server: its address, the API token, and the push that they concern.
 
 import type { Command } from 'commander'
 import type { Client } from '../client/client.ts'
@@ -22,7 +22,7 @@ export type ClientVisit = {
   server: string
   /** Whether there is a token for this server. */
   isSignedIn: boolean
-  /** Of the push that the command is about; empty for commands about none. */
+  /** The push that the command concerns; empty if it concerns none. */
   urlToken: string
   operands: string[]
 }
@@ -32,15 +32,15 @@ export type ClientCommand = {
   summary: string
   help: string
   examples: string
-  /** The arguments by the names help shows; LINK-OR-TOKEN comes first when there is one. */
+  /** The arguments, by their names in the help. LINK-OR-TOKEN comes first if there is one. */
   operands?: string[]
-  /** One argument that may be missing. */
+  /** One optional argument. */
   optional?: string
-  /** What is wrong with the flags of its own. */
+  /** Problems with the command's own flags. */
   problems?: (command: Command) => string[]
-  /** Whether it makes no sense without a token. */
+  /** Whether the command requires a token. */
   needsLogin?: boolean
-  /** What is sent is worth a warning when others can listen. */
+  /** Whether to warn if the connection is not encrypted. */
   sendsSecrets?: boolean
   work: (visit: ClientVisit, command: Command) => Promise<void>
 }
@@ -67,8 +67,7 @@ export function addClientCommand(program: Command, spec: ClientCommand & ClientP
     const { server, apiToken } = chosen
     if (spec.needsLogin && apiToken === null) throw loginNeeded('This needs', server)
     if (spec.sendsSecrets) warnInTheClear(server, shell)
-    const onWait = (seconds: number) =>
-      shell.say(`${server} is busy and asks to wait ${seconds} s; then this goes on.`)
+    const onWait = (seconds: number) => shell.say(`${server} is busy and asks to wait ${seconds} s.`)
     const client = spec.app.openClient({
       ...chosen,
       onWait,
@@ -80,7 +79,7 @@ export function addClientCommand(program: Command, spec: ClientCommand & ClientP
   })
 }
 
-/** `what` is the beginning of the sentence. */
+/** `what` starts the sentence. */
 export function loginNeeded(what: 'This needs' | 'Files need', server: string): ClientFailure {
   return new ClientFailure('refused', `${what} a login: "oncebox login ${server}".`)
 }
@@ -93,7 +92,7 @@ export function hasProxy(env: Environment): boolean {
 export function warnInTheClear(server: string, shell: Shell): void {
   if (isInTheClear(server)) {
     shell.say(
-      `oncebox: warning: ${server} is not encrypted: whoever can listen on the network can read along.`,
+      `oncebox: warning: the connection to ${server} is not encrypted; others on the network can read it.`,
     )
   }
 }
@@ -138,7 +137,7 @@ function readCommandLine(command: Command, spec: ClientCommand & ClientParts) {
   }
 }
 
-/** What --cacert or its variable names; null when neither does. */
+/** The certificates that --cacert or its variable names; null when neither is given. */
 export function namedCaCerts({ config, entries }: Reading<typeof caSettings>): Parsed<string | null> {
   if (config === undefined || config.cacert === null) return { value: null }
   const read = readCaCerts(config.cacert)
@@ -146,7 +145,7 @@ export function namedCaCerts({ config, entries }: Reading<typeof caSettings>): P
   return 'problem' in read ? { problem: `${from} ${JSON.stringify(config.cacert)}: ${read.problem}` } : read
 }
 
-/** For programs: the answer of the server as it came, readable. */
+/** Prints the server's response, indented, for programs. */
 export function printJson(answer: unknown, shell: Shell): void {
   const json = JSON.stringify(answer, null, 2)
   shell.print(shell.isOutputTerminal ? printableJson(json) : json)

@@ -1,7 +1,7 @@
 // `oncebox completion SHELL`: a script that completes commands and flags.
 //
-// The scripts know everything themselves. One that asked the program at each press of the tab key would hand it the line
-// that is being typed, where other users of the machine can see it, and a line here may hold a secret.
+// The scripts contain all names. A script that ran the program at each press of the tab key would pass it the typed line,
+// which may contain a secret, as an argument that other users of the machine can see.
 
 import type { Command, Option } from 'commander'
 import { bashScript, fishScript, powershellScript, zshScript } from './completion-scripts.ts'
@@ -12,7 +12,7 @@ import type { Shell } from './shell.ts'
 export type CompletedFlag = {
   name: string
   summary: string
-  /** What follows: nothing, any text, a path, or one of these words. */
+  /** The flag's value: none, any text, a path, or one of these words. */
   value: 'none' | 'text' | 'path' | readonly string[]
 }
 

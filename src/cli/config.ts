@@ -26,14 +26,14 @@ export function addConfigCommand(program: Command, shell: Shell): void {
   })
 }
 
-/** Warns about variables that are no settings. Throws a UsageError with everything that is wrong. */
+/** Warns of unknown variables. Throws a UsageError that lists all problems. */
 export function getConfig(command: Command, shell: Shell): { config: Config; entries: Entry[] } {
   const { place, readFile } = shell
   const { problems } = readOperands(command, { names: [], explainWord: (word) => explainWord(command, word) })
   const reading = readConfig({ flags: givenFlags(command, settings), place, readFile })
   for (const warning of reading.warnings) shell.say(`oncebox: warning: ${warning}`)
   const all = [...problems, ...(reading.problems ?? [])]
-  // Somebody who looks for a command is not helped by the flags of this one.
+  // After a misspelled command, point to the list of commands instead of the flags of serve.
   const help = problems.length > 0 && command.name() === 'serve' ? 'oncebox' : `oncebox ${command.name()}`
   if (all.length > 0 || reading.config === undefined) throw new UsageError(all, help)
   return reading
@@ -49,7 +49,7 @@ function explainWord(command: Command, word: string): string {
   return `unknown command ${JSON.stringify(word)}${near || ` (there are ${commands.join(', ')})`}`
 }
 
-/** A secret link, which is not repeated on the screen. */
+/** Whether it is a secret link, which must not be repeated on the screen. */
 function isLink(word: string): boolean {
   return (parsePushAddress(word)?.server ?? null) !== null
 }

@@ -1,4 +1,4 @@
-// How a command ends when it cannot do what it was asked: the text on standard error and the exit code.
+// Failures of commands: the message on standard error and the exit code.
 
 import { CommanderError } from 'commander'
 import { ClientFailure, type FailureKind } from '../client/failure.ts'
@@ -11,12 +11,12 @@ const WRONG_USAGE = 2
 const EXIT_CODES: Record<FailureKind, number> = { failed: FAILED, gone: 3, refused: 4, unavailable: 5 }
 const INTERRUPTED = 130
 
-/** Flags, arguments or variables that cannot be used as they are; lists everything that is wrong. */
+/** Invalid flags, arguments or variables. Lists all problems. */
 export class UsageError extends Error {
   readonly problems: string[]
   readonly help: string
 
-  /** `help` is the command whose `--help` tells more, such as `oncebox user add`. */
+  /** `help` is the command whose `--help` to point to, such as `oncebox user add`. */
   constructor(problems: string[], help: string) {
     super(problems.join('; '))
     this.problems = problems
@@ -24,16 +24,16 @@ export class UsageError extends Error {
   }
 }
 
-/** An expected failure that only the command line knows: one line for a person, no stack. */
+/** An expected failure of a command, shown as one line without a stack. */
 export class CommandFailure extends Error {}
 
 export type Ending = { lines: string[]; exitCode: number }
 
 export function presentFailure(cause: unknown): Ending {
   if (cause instanceof UsageError) return { lines: presentProblems(cause), exitCode: WRONG_USAGE }
-  // Help and version were printed by commander itself.
+  // Commander has already printed the help or the version.
   if (cause instanceof CommanderError) return { lines: [], exitCode: cause.exitCode === 0 ? 0 : WRONG_USAGE }
-  // Thrown by the password prompt on Ctrl-C; its class name does not survive minifying.
+  // The password prompt throws this on Ctrl-C. Minifying removes its class name.
   if (cause instanceof Error && cause.name === 'ExitPromptError') {
     return { lines: ['oncebox: cancelled'], exitCode: INTERRUPTED }
   }
@@ -47,7 +47,7 @@ export function presentFailure(cause: unknown): Ending {
   return { lines: ['oncebox: this is a bug in Oncebox', trace], exitCode: FAILED }
 }
 
-/** Its message says what to do; a stack would say nothing more. */
+/** Whether the message is meant for users, so that a stack would not help. */
 function isForPeople(cause: unknown): cause is Error {
   const isExpected = isDomainError(cause) || cause instanceof CommandFailure || cause instanceof DamageError
   return isExpected || isSystemError(cause)
@@ -61,7 +61,7 @@ function presentProblems({ problems, help }: UsageError): string[] {
   return [...said, `See "${help} --help".`]
 }
 
-/** What the operating system refused: no permission, port in use, disk full. */
+/** An error of the operating system, such as a missing permission or a full disk. */
 function isSystemError(cause: unknown): cause is Error {
   return cause instanceof Error && /^E[A-Z]+$/.test(codeOf(cause))
 }

@@ -1,11 +1,11 @@
-// Flags and arguments as commander parses them, kept as raw text so that every problem can be told at once.
+// Flags and arguments from commander, kept as raw text so that all problems are reported at once.
 
 import { type Command, Option } from 'commander'
 import type { GivenFlags } from '../settings/fold.ts'
 import { defaultText, type Setting, type Table, variableOf } from '../settings/setting.ts'
 import { didYouMean } from './suggestions.ts'
 
-/** A flag for each setting of the table, documented from it. */
+/** Adds a flag for each setting of the table, with its help. */
 export function addSettingFlags(command: Command, table: Table): void {
   for (const setting of Object.values(table)) {
     const { flag, placeholder, bare, group } = setting
@@ -15,17 +15,17 @@ export function addSettingFlags(command: Command, table: Table): void {
   }
 }
 
-/** A flag with a value that is no setting. */
+/** Adds a flag with a value that is not a setting. */
 export function addTextFlag(command: Command, flags: string, help: string): void {
   command.addOption(rawOption(flags, help))
 }
 
-/** The last value given for a flag of `addTextFlag`; `''` when the value was missing. */
+/** The last value of a flag of `addTextFlag`; `''` when the value is missing. */
 export function textFlag(command: Command, name: string): string | undefined {
   return rawValues(command, name)?.at(-1)
 }
 
-/** Every value given for a flag of `addTextFlag`. */
+/** All values of a flag of `addTextFlag`. */
 export function textFlags(command: Command, name: string): string[] {
   return rawValues(command, name) ?? []
 }
@@ -36,15 +36,15 @@ export function givenFlags(command: Command, table: Table): GivenFlags {
 
 export type Expected = {
   names: readonly string[]
-  /** How many of the last ones may be missing. */
+  /** How many arguments at the end are optional. */
   optional?: number
-  /** What is wrong with a word too many. */
+  /** The problem with an extra word. */
   explainWord?: (word: string) => string
 }
 
 export type Operands = { operands: string[]; problems: string[] }
 
-/** Sorts what commander left over into the arguments a command names and everything it does not know. */
+/** Splits the words that commander did not parse into the command's arguments and problems. */
 export function readOperands(
   command: Command,
   { names, optional = 0, explainWord = unexpectedArgument }: Expected,
@@ -52,7 +52,7 @@ export function readOperands(
   const isFlag = (text = '') => text.startsWith('-') && text.length > 1
   const { before: args, literal } = splitLiteral(command)
   const flags = args.filter((text) => isFlag(text))
-  // The word after an unknown flag is most likely its value.
+  // Skip the word after an unknown flag, which is most likely its value.
   const plain = args.filter((text, index) => {
     const before = args[index - 1]
     return !isFlag(text) && !(isFlag(before) && !before?.includes('='))
@@ -60,7 +60,7 @@ export function readOperands(
   const words = [...plain, ...literal]
   const missing = flags.length > 0 ? [] : names.slice(words.length, names.length - optional)
   const problems = [
-    // A value is cut off: it may be a secret.
+    // Do not repeat the flag's value, which may be a secret.
     ...flags.map((text) => unknownFlag(text.split('=')[0] ?? '', command)),
     ...words.slice(names.length).map((word) => explainWord(word)),
     ...missing.map((name) => `${name} is missing`),
@@ -73,7 +73,7 @@ function unknownFlag(flag: string, command: Command): string {
   return `unknown flag ${flag}${didYouMean(flag, known)}`
 }
 
-/** What follows `--` is no flag, whatever it looks like; commander forgets where that was. */
+/** Words after `--` are never flags. Commander does not keep the position of `--`. */
 function splitLiteral(command: Command): { before: string[]; literal: string[] } {
   const argv = rootOf(command).rawArgs
   const at = argv.indexOf('--')
@@ -102,7 +102,7 @@ function rawOption(flags: string, help: string): Option {
   const option = new Option(flags, help)
     .preset('')
     .argParser((text: string, before: string[] | undefined) => [...(before ?? []), text])
-  // Commander would stop at the first missing value, and take "--host" for the value of a bare "--port".
+  // Otherwise commander stops at the first missing value, and takes "--host" as the value of a bare "--port".
   option.required = false
   option.optional = true
   return option

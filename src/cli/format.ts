@@ -1,8 +1,8 @@
-// What people read on a terminal: sizes, times, and text that a stranger wrote.
+// Formats sizes, times and untrusted text for a terminal.
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
 
-/** Bytes with a unit of 1024. */
+/** A size in units of 1024. */
 export function formatSize(bytes: number): string {
   const power = Math.min(UNITS.length - 1, Math.max(0, Math.floor(Math.log2(Math.max(1, bytes)) / 10)))
   const amount = bytes / 1024 ** power
@@ -11,19 +11,19 @@ export function formatSize(bytes: number): string {
 
 const LOCAL_TIME = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'short' })
 
-/** An ISO time in the time zone of this machine, `2026-11-27 14:05`; what is no time stays as it is. */
+/** An ISO time in this machine's time zone, `2026-11-27 14:05`. Returns other text unchanged but printable. */
 export function formatLocalTime(iso: string): string {
   const time = Date.parse(iso)
   return Number.isNaN(time) ? printableLine(iso) : LOCAL_TIME.format(time)
 }
 
 /**
- * What a terminal would obey, what shows nothing and what turns the direction of writing. Not among them: line breaks, tabs,
- * and the two joiners (U+200C, U+200D), which Persian and emoji need.
+ * Control characters, invisible ones and those that change the direction of text. Excludes line breaks, tabs and the two
+ * joiners (U+200C, U+200D), which Persian and emoji need.
  */
 const UNPRINTABLE = /[^\P{Cc}\n\t]|(?![\u200c\u200d])\p{Cf}|[\p{Zl}\p{Zp}\p{Cs}]/gu
 
-/** Unprintable characters become signs; lines stay lines. For a terminal: a pipe gets the text as it is. */
+/** Replaces unprintable characters by visible signs and keeps line breaks. For terminals only, not for pipes. */
 export function printable(text: string): string {
   return text.replace(UNPRINTABLE, (mark) => {
     const code = mark.codePointAt(0) ?? 0
@@ -31,12 +31,12 @@ export function printable(text: string): string {
   })
 }
 
-/** The same, on one line. */
+/** Like `printable`, on one line. */
 export function printableLine(text: string): string {
   return printable(text.replace(/[\n\t]/g, ' '))
 }
 
-/** JSON with unprintable characters escaped: the same value for programs, nothing to obey for a terminal. */
+/** Escapes unprintable characters in JSON: the value stays the same, and a terminal interprets nothing. */
 export function printableJson(json: string): string {
   return json.replace(UNPRINTABLE, (mark) =>
     mark
@@ -48,13 +48,13 @@ export function printableJson(json: string): string {
 
 const MAX_QUOTED = 120
 
-/** What a stranger wrote, in quotation marks, with escapes for what cannot be seen; cut when it is long. */
+/** Quotes untrusted text, escapes invisible characters, and shortens it. */
 export function quote(text: string): string {
   const cut = text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}…` : text
   return printableJson(JSON.stringify(cut))
 }
 
-/** `1 view`, `5 views`; `? views` when nobody told. */
+/** `1 view`, `5 views`; `? views` when the number is unknown. */
 export function formatCount(number: number | null, noun: string): string {
   return `${number ?? '?'} ${noun}${number === 1 ? '' : 's'}`
 }

@@ -1,4 +1,4 @@
-// `oncebox get`: receives what somebody handed over, as text or as files.
+// `oncebox get`: receives a push, as text or as files.
 
 import type { Command } from 'commander'
 import { ClientFailure, UntrueAnswer } from '../client/failure.ts'
@@ -14,10 +14,9 @@ import { createReceivedFiles } from './received-files.ts'
 import type { Shell } from './shell.ts'
 
 const HELP =
-  'Receives a push, which counts as a view. A text goes to standard output, into the file that --output names, or into a ' +
-  'new file in the folder that it names; files go into the current folder or that one. Nothing is overwritten, missing ' +
-  'folders are made, and a name that would hide or mislead is replaced. A download that breaks off is resumed, also by the ' +
-  'same command later on, without another view.'
+  'Receives a push, which counts as a view. Prints a text on standard output, or writes it to the file or folder that ' +
+  '--output names. Writes files to the current folder or to --output. Overwrites nothing, creates missing folders, and ' +
+  'replaces unsafe names. Resumes an interrupted download, even when the same command runs later, without another view.'
 
 const EXAMPLES = `  oncebox get https://once.example/p/7k3m9qx2vn4t8bw5hj6r0yzacd/r
   oncebox get 7k3m9qx2vn4t8bw5hj6r0yzacd > note.txt
@@ -27,7 +26,7 @@ export function addGetCommand(program: Command, parts: ClientParts): void {
   const command = addClientCommand(program, {
     ...parts,
     name: 'get',
-    summary: 'receive a push: its text, or its files',
+    summary: 'receive a push: its text or its files',
     help: HELP,
     examples: EXAMPLES,
     operands: ['LINK-OR-TOKEN'],
@@ -37,11 +36,11 @@ export function addGetCommand(program: Command, parts: ClientParts): void {
   addTextFlag(
     command,
     '--output <path>',
-    'File for a text or a single file, or a folder (one to be made ends with /)',
+    'File for a text or a single file, or a folder (end a new folder with /)',
   )
   addTextFlag(command, '--passphrase-file <path>', 'Read the passphrase from a file instead of asking for it')
-  command.option('--qr', 'Draw the text as a QR code, too')
-  command.option('--json', 'Print the answer of the server; files are not downloaded')
+  command.option('--qr', 'Also draw the text as a QR code')
+  command.option('--json', "Print the server's response; do not download files")
 }
 
 type Options = { output: string | null; passphraseFile: string | null; qr: boolean; json: boolean }
@@ -77,7 +76,7 @@ async function get(visit: ClientVisit, options: Options, { shell }: ClientParts)
   if (hasFiles) await files.receive(push.files)
 }
 
-/** Asks for a passphrase when one is wanted; nothing is counted until it is right. */
+/** Asks for a passphrase if one is required. No view is counted until it is right. */
 async function retrieve(
   { client, urlToken }: ClientVisit,
   { options, shell }: { options: Options; shell: Shell },
@@ -103,7 +102,7 @@ function deliverText(text: string, { output, qr, shell }: Delivery): void {
   if (qr) drawText(text, shell)
 }
 
-/** The view is spent: a text that fits in no QR code was delivered all the same. */
+/** Does not fail if the text is too long, because the view is already spent. */
 function drawText(text: string, shell: Shell): void {
   try {
     shell.draw(drawQr(text))
@@ -112,7 +111,7 @@ function drawText(text: string, shell: Shell): void {
   }
 }
 
-/** False when it could not be written: the view is spent, so the text is better printed than lost. */
+/** False when writing fails. The caller then prints the text, because the view is already spent. */
 function saveText(text: string, output: string, shell: Shell): boolean {
   try {
     const saved = writeText(text, output)
@@ -127,12 +126,12 @@ function saveText(text: string, output: string, shell: Shell): boolean {
   }
 }
 
-/** Exactly as it was handed over, unless a terminal would take it for commands. */
+/** Prints the text unchanged, except for characters that a terminal would interpret. */
 function printText(text: string, shell: Shell): void {
   const shown = shell.isOutputTerminal ? printable(text) : text
   const isOpen = shell.isOutputTerminal && !shown.endsWith('\n')
   shell.printExactly(isOpen ? `${shown}\n` : shown)
   if (shown !== text) {
-    shell.say('Characters that a terminal would obey are shown as signs; "> FILE" keeps them as they are.')
+    shell.say('Control characters are shown as signs; redirect to a file ("> FILE") to keep them.')
   }
 }

@@ -1,4 +1,4 @@
-// `oncebox licenses`: what is embedded in the binary, and under which terms.
+// `oncebox licenses`: the packages embedded in the binary, and their licences.
 
 import type { Command } from 'commander'
 import { UsageError } from './failures.ts'

@@ -1,4 +1,4 @@
-// `oncebox login`, `logout` and `logins`: which servers this person uses, and the tokens for them.
+// `oncebox login`, `logout` and `logins`: the user's servers and the API tokens for them.
 
 import type { Command } from 'commander'
 import { ClientFailure } from '../client/failure.ts'
@@ -31,10 +31,10 @@ function addLogin(program: Command, { shell, app }: Parts): void {
     .command('login')
     .helpGroup(GROUP)
     .usage('URL [flags]')
-    .summary('remember a server and an API token for it')
+    .summary('save a server and an API token for it')
     .description(
-      'Remembers a server, and an API token for it, which is asked for and not shown. With --anonymous there is none, and ' +
-        `pushes belong to nobody. They are kept in ${profilesPath(shell.place)}, which only you can read.`,
+      'Saves a server and an API token for it, and asks for the token without showing it. With --anonymous it saves no ' +
+        `token, and pushes have no owner. The file ${profilesPath(shell.place)} can be read only by you.`,
     )
     .addHelpText(
       'after',
@@ -45,11 +45,11 @@ Examples:
   oncebox login https://nas --cacert our-authority.pem
   pass show once/token | oncebox login https://once.example --token-stdin
 
-A token comes from "oncebox token create EMAIL" beside the server.`,
+To get a token, run "oncebox token create EMAIL" on the server's machine.`,
     )
-  addTextFlag(command, '--profile <name>', 'Name for this login; "default" without it')
+  addTextFlag(command, '--profile <name>', 'Name for this login (default: "default")')
   command.option('--token-stdin', 'Read the token from standard input')
-  command.option('--anonymous', 'Remember the server alone, without a token')
+  command.option('--anonymous', 'Save the server without a token')
   addSettingFlags(command, caSettings)
   command.action(async () => {
     const { server, name, caCerts } = readLogin(command, shell)
@@ -78,7 +78,7 @@ function readLogin(command: Command, { place, readFile }: Shell): Login {
     ...('problem' in caCerts ? [caCerts.problem] : []),
     ...(server !== null && 'problem' in server ? [`URL ${JSON.stringify(url)}: ${server.problem}`] : []),
     ...('problem' in name ? [`--profile: ${name.problem}`] : []),
-    ...(isContradiction(command) ? ['--anonymous and --token-stdin: only one of them can be given'] : []),
+    ...(isContradiction(command) ? ['--anonymous and --token-stdin: give only one of them'] : []),
   ]
   if (all.length > 0 || server === null || 'problem' in server || 'problem' in name || 'problem' in caCerts) {
     throw new UsageError(all, 'oncebox login')
@@ -100,7 +100,7 @@ async function readToken(
     const text = (await shell.readInput()).trim()
     if (text !== '') return parseToken(text)
     throw new CommandFailure(
-      'No token came on standard input; nothing was changed. For a login without one, add --anonymous.',
+      'Standard input has no token, and nothing was changed. For a login without a token, add --anonymous.',
     )
   }
   if (!shell.isTerminal) {
@@ -108,7 +108,7 @@ async function readToken(
       'There is no terminal to ask for the token: pipe it in with --token-stdin, or add --anonymous.',
     )
   }
-  const text = (await shell.askHidden('API token (none: leave it empty)')).trim()
+  const text = (await shell.askHidden('API token (empty for none)')).trim()
   if (text !== '') return parseToken(text)
   if (known?.apiToken) await confirm(shell, `The login ${known.name} has a token. Forget it?`)
   return null
@@ -120,7 +120,7 @@ function parseToken(text: string): string {
   return parsed.value
 }
 
-/** Nothing is remembered that does not work. */
+/** Throws if the server or the token does not work, so that only working logins are saved. */
 async function tryLogin(
   { server, token, caCerts }: { server: string; token: string | null; caCerts: string | null },
   { shell, app }: Parts,
@@ -142,7 +142,7 @@ async function tryLogin(
       throw cause
     })
   }
-  const name = isOncebox ? 'Oncebox' : 'a server of this API'
+  const name = isOncebox ? 'Oncebox' : 'a server with this API,'
   shell.say(
     `${server} is ${name} ${printableLine(applicationVersion)}${token === null ? '' : ', and the token works'}.`,
   )
@@ -158,7 +158,7 @@ function addLogout(program: Command, shell: Shell): void {
       'Forgets a server and its token. The token itself stays valid until it is revoked on the server.',
     )
     .addHelpText('after', '\nExample:\n  oncebox logout --profile home')
-  addTextFlag(command, '--profile <name>', 'Name of the login; the first one without it')
+  addTextFlag(command, '--profile <name>', 'Name of the login (default: the first one)')
   command.action(() => {
     refuseOperands(command)
     const path = profilesPath(shell.place)
@@ -180,12 +180,12 @@ function addLogins(program: Command, shell: Shell): void {
     .helpGroup(GROUP)
     .usage('[flags]')
     .summary('list the servers you are logged in to')
-    .description('Lists the servers you are logged in to; the first is used when none is named.')
+    .description('Lists the servers you are logged in to. Commands use the first one by default.')
   command.action(() => {
     refuseOperands(command)
     const profiles = readProfiles(profilesPath(shell.place))
     const table = alignColumns(['NAME', 'SERVER', 'TOKEN'], profiles.map(rowOf))
-    if (profiles.length === 0) shell.say('There are none yet: "oncebox login URL" makes one.')
+    if (profiles.length === 0) shell.say('There are no logins yet: "oncebox login URL" adds one.')
     else for (const line of table) shell.print(line)
   })
 }

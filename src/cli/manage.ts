@@ -1,4 +1,4 @@
-// `oncebox expire`, `audit` and `list`: what an owner does with pushes.
+// `oncebox expire`, `audit` and `list`: managing one's own pushes.
 
 import type { Command } from 'commander'
 import { parsePush, type RemotePush } from '../client/answers.ts'
@@ -26,9 +26,9 @@ export function addExpireCommand(program: Command, parts: ClientParts): void {
       if (command.getOptionValue('json') === true) return printJson(body, shell)
       const { deleted, expiredOn } = parsePush(body)
       const when = expiredOn === null ? '' : ` on ${formatLocalTime(expiredOn)}`
-      shell.print(deleted ? `Expired${when}; nobody can open it any more.` : `It had expired already${when}.`)
+      shell.print(deleted ? `Expired${when}; nobody can open it any more.` : `It had already expired${when}.`)
     },
-  }).option('--json', 'Print the answer of the server')
+  }).option('--json', "Print the server's response")
 }
 
 export function addAuditCommand(program: Command, parts: ClientParts): void {
@@ -37,8 +37,8 @@ export function addAuditCommand(program: Command, parts: ClientParts): void {
     ...parts,
     name: 'audit',
     needsLogin: true,
-    summary: 'show who opened a push of yours, and when',
-    help: `Shows the audit log of a push of yours, oldest first, ${PAGE_SIZE} entries a page. Needs a login.`,
+    summary: 'show who opened one of your pushes, and when',
+    help: `Shows the audit log of one of your pushes, oldest first, ${PAGE_SIZE} entries a page. Needs a login.`,
     examples: `  oncebox audit ${TOKEN}
   oncebox audit ${TOKEN} --page 2`,
     operands: ['LINK-OR-TOKEN'],
@@ -82,11 +82,11 @@ export function addListCommand(program: Command, parts: ClientParts): void {
       const none = isExpired ? 'None of your pushes has expired.' : 'You have no active pushes.'
       const header = ['CREATED', 'KIND', 'NAME', isExpired ? 'EXPIRED' : 'LEFT', 'LINK']
       if (leftOut > 0)
-        shell.say(`Damaged on the disk of the server, and not shown: ${leftOut}. Its log names them.`)
+        shell.say(`${leftOut} not shown, because they are damaged on the server's disk. Its log names them.`)
       printTable(header, { rows: pushes.map(rowOf), leftOut, page, none, shell })
     },
   })
-  command.option('--expired', 'Those that have expired instead')
+  command.option('--expired', 'List expired pushes instead')
   addPageFlags(command)
 }
 
@@ -99,7 +99,7 @@ function rowOf(push: RemotePush): string[] {
 
 function addPageFlags(command: Command): void {
   addTextFlag(command, '--page <number>', `Page, from 1 to ${MAX_PAGE}`)
-  command.option('--json', 'Print the answer of the server')
+  command.option('--json', "Print the server's response")
 }
 
 function pageProblems(command: Command): string[] {

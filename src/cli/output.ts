@@ -1,4 +1,4 @@
-// Where `oncebox get` puts a text, and whether what --output names can be written at all.
+// Writes a text for `oncebox get`, and checks beforehand whether --output is writable.
 
 import { accessSync, constants, existsSync, lstatSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
@@ -6,10 +6,10 @@ import { numberedName } from '../domain/received-names.ts'
 import { codeOf, explainSystemError } from '../domain/system-errors.ts'
 import { isFolder, isNamedAsFolder } from './received-files.ts'
 
-/** What a text is called in a folder; its sender named it to themselves alone. */
+/** The file name of a text in a folder. The sender's name for the push is private. */
 const TEXT_NAME = 'push.txt'
 
-/** Told before a view is spent on what could not be kept. */
+/** Checked before the retrieval, so that no view is spent on a text that cannot be saved. */
 export function outputProblems(output: string | undefined): string[] {
   if (output === undefined) return []
   if (output === '') return ['--output: a value is missing, it must be a path']
@@ -21,7 +21,7 @@ function pathProblem(output: string): string | null {
   const existing = findExisting(resolve(output))
   if ('problem' in existing) return existing.problem
   const isWhole = existing.path === resolve(output)
-  if (!isFolder(existing.path)) return isWhole ? 'is there already' : `${existing.path} is no folder`
+  if (!isFolder(existing.path)) return isWhole ? 'already exists' : `${existing.path} is not a folder`
   try {
     accessSync(existing.path, constants.W_OK | constants.X_OK)
     return null
@@ -30,11 +30,11 @@ function pathProblem(output: string): string | null {
   }
 }
 
-/** The path itself, or the nearest folder above it that is there: the others will be made. */
+/** The path itself, or the nearest existing folder above it. */
 function findExisting(path: string): { path: string } | { problem: string } {
   try {
     if (lstatSync(path).isSymbolicLink() && !existsSync(path))
-      return { problem: 'is a link that leads nowhere' }
+      return { problem: 'is a symbolic link to a missing file' }
     return { path }
   } catch (cause) {
     const code = codeOf(cause)
@@ -43,7 +43,7 @@ function findExisting(path: string): { path: string } | { problem: string } {
   }
 }
 
-/** Writes a new file that only this user can read; returns its path. Never over what is there, never through a link. */
+/** Writes a new file that only this user can read; returns its path. Overwrites nothing and follows no link. */
 export function writeText(text: string, output: string): string {
   if (!isNamedAsFolder(output)) {
     mkdirSync(dirname(output), { recursive: true })

@@ -1,4 +1,4 @@
-// Logins: which servers this person uses and with which tokens, in a file that nobody else may read.
+// Logins: the user's servers and API tokens, in a file that only this user may read.
 
 import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { posix, win32 } from 'node:path'
@@ -11,11 +11,11 @@ export type Profile = {
   name: string
   server: string
   apiToken: string | null
-  /** Certificates in PEM that this server is trusted with, beside the usual ones. */
+  /** Additional trusted certificates for this server, in PEM. */
   caCerts?: string | null
 }
 
-/** The first one counts where none is named. */
+/** The first one is the default. */
 export type Profiles = readonly Profile[]
 
 export function profilesPath({ env, platform, home }: Place): string {
@@ -28,7 +28,7 @@ export function profilesPath({ env, platform, home }: Place): string {
   return posix.join(folder, 'oncebox', 'client.json')
 }
 
-/** None when there is no file. Throws CommandFailure naming a file that cannot be read. */
+/** Empty when there is no file. Throws CommandFailure, naming the file, when it is unreadable. */
 export function readProfiles(path: string): Profiles {
   let text: string
   try {
@@ -39,12 +39,12 @@ export function readProfiles(path: string): Profiles {
   }
   const profiles = parseProfiles(text)
   if (profiles === null) {
-    throw new CommandFailure(`${path} is damaged: remove it, then "oncebox login URL" makes a new one.`)
+    throw new CommandFailure(`${path} is damaged: remove it, then log in again with "oncebox login URL".`)
   }
   return profiles
 }
 
-/** Replaces the file as a whole: after a crash it is the old one or the new one. */
+/** Replaces the file atomically: after a crash it is the old or the new one. */
 export function writeProfiles(path: string, profiles: Profiles): void {
   const folder = path.includes('\\') ? win32.dirname(path) : posix.dirname(path)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -54,7 +54,7 @@ export function writeProfiles(path: string, profiles: Profiles): void {
   renameSync(fresh, path)
 }
 
-/** In its place when the name is known, at the end otherwise. */
+/** Replaces a profile of the same name, or appends the new one. */
 export function withProfile(profiles: Profiles, profile: Profile): Profiles {
   const isKnown = profiles.some(({ name }) => name === profile.name)
   return isKnown
@@ -63,24 +63,24 @@ export function withProfile(profiles: Profiles, profile: Profile): Profiles {
 }
 
 export type Wanted = {
-  /** From a link, which decides. */
+  /** The server of a given link, which takes precedence. */
   link: string | null
-  /** Whether the link did not say http or https. */
+  /** Whether the link lacked http or https. */
   isSchemeGuessed?: boolean | undefined
-  /** From flag or environment. */
+  /** From a flag or the environment. */
   server: string | null
   profile: string | null
   apiToken: string | null
 }
 
-/** By address: every server with the default settings holds this one, and on `localhost` ::1 may be somebody else's. */
+/** An address instead of `localhost`, because another program may listen on ::1. */
 const DEFAULT_SERVER = 'http://127.0.0.1:5100'
 
 export type Chosen = { server: string; apiToken: string | null; caCerts: string | null }
 
 /**
- * Which server to ask, with which token and certificates: never those that belong to another server. Throws CommandFailure
- * when the profile that is named does not exist.
+ * Chooses the server, and the token and certificates that belong to it. Never uses those of another server. Throws
+ * CommandFailure when the named profile does not exist.
  */
 export function chooseServer(profiles: Profiles, wanted: Wanted): Chosen {
   const named = wanted.profile === null ? null : profiles.find(({ name }) => name === wanted.profile)
@@ -94,7 +94,7 @@ export function chooseServer(profiles: Profiles, wanted: Wanted): Chosen {
   return { server, apiToken, caCerts: known?.caCerts ?? null }
 }
 
-/** A link without a scheme means the server that one uses under that host and port, when there is one. */
+/** A link without a scheme means the known server with the same host and port, if there is one. */
 function linkedServer({ link, isSchemeGuessed }: Wanted, known: readonly string[]): string | null {
   if (link === null || !isSchemeGuessed) return link
   const { host, pathname } = new URL(link)

@@ -1,4 +1,4 @@
-// The command line as a whole: its commands, how help looks, and the exit code of whatever happens.
+// The command line: its commands, the format of the help, and the exit code.
 
 import { Command, Help, type Option } from 'commander'
 import type { App } from './app.ts'
@@ -21,9 +21,9 @@ import { addUserCommands } from './user.ts'
 const EXAMPLES = `
 Examples:
   oncebox                           start on http://localhost:5100
-  oncebox serve --host 0.0.0.0      start for everybody on the network
-  oncebox user add ann@example.org  make an account, also while the server runs
-  oncebox serve --help              every setting, as flag and variable`
+  oncebox serve --host 0.0.0.0      start for everyone on the network
+  oncebox user add ann@example.org  add an account, even while the server runs
+  oncebox serve --help              list all settings with flags and variables`
 
 const TERM_WIDTH = 24
 
@@ -50,7 +50,7 @@ export function createProgram(parts: { shell: Shell; app: App }): Command {
     .description('Oncebox holds a secret until it has been read: passwords, files and links to share once.')
     .usage('[COMMAND] [flags]')
     .version(app.version, '-V, --version', 'print the version')
-    .helpOption('-h, --help', 'show help, for each command too')
+    .helpOption('-h, --help', 'show help; works for each command too')
     .helpCommand('help [command]', 'show help')
     .addHelpText('after', EXAMPLES)
     .configureHelp({
@@ -85,7 +85,7 @@ export function createProgram(parts: { shell: Shell; app: App }): Command {
   return program
 }
 
-/** Commander answers "help" about an unknown command with the whole help, and not a word about it. */
+/** For an unknown topic, commander would print the whole help without an error. */
 function requireKnownTopic(program: Command, [command, topic]: readonly string[]): void {
   if (command !== 'help' || topic === undefined || topic.startsWith('-')) return
   const names = program.commands.map((known) => known.name())
@@ -107,19 +107,19 @@ function addVersionCommand(program: Command, { shell, app }: { shell: Shell; app
   })
 }
 
-/** Commander refuses the first thing it does not know; here each command tells all of them itself. */
+/** All commands. They accept unknown words, so that each can report all problems, not only the first. */
 function everyCommand(command: Command): Command[] {
   return [command, ...command.commands.flatMap(everyCommand)]
 }
 
-/** A long term gets a line of its own, so that descriptions stay in one column. */
+/** Puts a long term on its own line, so that descriptions stay in one column. */
 function formatItem(term: string, width: number, description: string, helper: Help): string {
   const format = Help.prototype.formatItem.bind(helper)
   if (term.length <= width) return format(term, width, description, helper)
   return `  ${term}\n${format('', width, description, helper)}`
 }
 
-/** As written: what commander would add is in it already, or of no use to people. */
+/** The description alone. It already contains what commander would add. */
 function optionDescription(option: Option): string {
   return option.description
 }

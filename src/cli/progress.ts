@@ -1,14 +1,14 @@
-// How far an upload or a download is: a line that is drawn again and again on a terminal; and what giving up means.
+// The progress of an upload or a download on a terminal, and the message when the user cancels it.
 
 import { Presets, SingleBar } from 'cli-progress'
 import { formatSize } from './format.ts'
 
 export type Progress = { update: (done: number, total: number | null) => void; stop: () => void }
 
-/** `cancelled` tells what is to be said when the command is told to end meanwhile. */
+/** `cancelled` returns the message for a signal that ends the command meanwhile. */
 export type StartProgress = (label: string, cancelled: () => string) => Progress
 
-/** As shells count them: 128 and the number of the signal. */
+/** As in shells: 128 plus the number of the signal. */
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const
 const BAR_CELLS = 24
 
@@ -16,7 +16,7 @@ export function createStartProgress(stream: NodeJS.WriteStream): StartProgress {
   return (label, cancelled) => {
     const bar = stream.isTTY ? createBar(stream, label) : null
     const giveUp = (signal: keyof typeof EXIT_CODES) => {
-      // The cursor and the wrapping of lines come back with the bar's end.
+      // Stopping the bar restores the cursor and line wrapping.
       bar?.stop()
       stream.write(`oncebox: ${cancelled()}\n`, () => process.exit(EXIT_CODES[signal]))
     }
@@ -33,7 +33,7 @@ export function createStartProgress(stream: NodeJS.WriteStream): StartProgress {
   }
 }
 
-/** Starts with the first bytes, so that what is over at once draws nothing. */
+/** Starts with the first bytes, so that a short transfer draws nothing. */
 function createBar(stream: NodeJS.WriteStream, label: string): Progress {
   const options = { stream, format, hideCursor: true, clearOnComplete: true }
   const bar = new SingleBar(options, Presets.shades_classic)
@@ -54,7 +54,7 @@ function format(_: unknown, state: State, { label }: { label: string }): string 
   const { progress, value, total, startTime } = state
   const seconds = Math.max(0.001, (performance.timeOrigin + performance.now() - startTime) / 1000)
   const speed = `${formatSize(value / seconds)}/s`
-  // Nobody told how much is to come.
+  // The total is unknown.
   if (total === 0) return `${label} ${formatSize(value)}, ${speed}`
   const cells = Math.round(Math.min(1, progress) * BAR_CELLS)
   const bar = '█'.repeat(cells).padEnd(BAR_CELLS, '░')

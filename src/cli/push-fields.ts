@@ -1,4 +1,4 @@
-// The flags of `oncebox push` as fields of the API, and the words for a field that the server refuses.
+// The flags of `oncebox push` as fields of the API, and the flags' names in the server's messages.
 
 import { accessSync, constants, statSync } from 'node:fs'
 import type { Command } from 'commander'
@@ -11,14 +11,14 @@ import { DAY } from '../domain/time.ts'
 import { duration, truth, wholeNumber } from '../settings/parsers.ts'
 import { textFlag, textFlags } from './flags.ts'
 
-/** In place of a path: what comes on standard input. */
+/** Stands for standard input in place of a path. */
 export const STANDARD_INPUT = '-'
 
 export const DURATION_NAMES = DURATIONS.map((ms) =>
   ms >= DAY ? `${ms / DAY}d` : ms % 3_600_000 === 0 ? `${ms / 3_600_000}h` : `${ms / 60_000}m`,
 )
 
-/** The flags as fields of the API, and what is wrong with them. */
+/** The flags as fields of the API, and the problems with them. */
 export function readFields(command: Command): { fields: PushFields; problems: string[] } {
   const problems: string[] = []
   const read = <T>(
@@ -58,7 +58,7 @@ function parseKind(text: string) {
     : { problem: `must be one of ${PUSH_KINDS.join(', ')}` }
 }
 
-/** The index that the API has for it. */
+/** The API's index of a duration. */
 function parseDuration(text: string) {
   const parsed = duration('1m', '3650d')(text)
   const value = 'value' in parsed ? DURATIONS.indexOf(parsed.value) : -1
@@ -70,10 +70,10 @@ function inputProblems(command: Command): string[] {
   const fromInput = paths.filter((path) => path === STANDARD_INPUT)
   const problems = paths.flatMap((path) => (path === STANDARD_INPUT ? [] : fileProblems(path)))
   if (fromInput.length > 1 || (fromInput.length > 0 && command.args[0] === STANDARD_INPUT)) {
-    problems.push('--file -: standard input can be read once only')
+    problems.push('--file -: standard input can be read only once')
   }
   if (fromInput.length > 0 && textFlag(command, 'name') === undefined) {
-    problems.push('--file -: add --name, which is also what the file is to be called')
+    problems.push('--file -: add --name, which also names the file')
   }
   return problems
 }
@@ -84,7 +84,7 @@ function fileProblems(path: string): string[] {
   try {
     const found = statSync(path)
     if (found.isDirectory()) return problem('is a folder; pack it into one file first')
-    if (!found.isFile()) return problem('is no file; pipe it in with --file -')
+    if (!found.isFile()) return problem('is not a regular file; pipe it in with --file -')
     accessSync(path, constants.R_OK)
     return []
   } catch (cause) {
@@ -92,7 +92,7 @@ function fileProblems(path: string): string[] {
   }
 }
 
-/** What a person calls a field here. */
+/** The name of each field on the command line. */
 const FLAGS: Record<string, string> = {
   payload: 'The text',
   kind: '--kind',
@@ -107,7 +107,7 @@ const FLAGS: Record<string, string> = {
   files: '--file',
 }
 
-/** The same failure, naming flags where the server names fields. */
+/** The same failure, with the names of flags instead of fields. */
 export function nameFlags(cause: unknown): unknown {
   if (!(cause instanceof RefusedFields)) return cause
   const entries = Object.entries(cause.fields)

@@ -1,4 +1,4 @@
-// `oncebox push`: hands over a text, a link, a QR code or files, and prints the link to give away.
+// `oncebox push`: creates a push of a text, a link, a QR code or files, and prints the link to share.
 
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
@@ -23,10 +23,10 @@ import { drawQr } from './qr.ts'
 import type { Shell } from './shell.ts'
 
 const HELP =
-  'Hands over a text, a link, a QR code or files, and prints the link to give away. ' +
-  'Without TEXT it is read from standard input; with files only when TEXT is "-". ' +
-  'A line break at the end of a single line is left out. ' +
-  'Other users of this machine can see arguments, so pipe in what is secret.'
+  'Creates a push of a text, a link, a QR code or files, and prints the link to share. ' +
+  'Without TEXT it reads standard input; with files only when TEXT is "-". ' +
+  'It removes the line break at the end of a single line. ' +
+  'Other users of this machine can see arguments, so pipe secrets in.'
 
 const EXAMPLES = `  pwgen 20 1 | oncebox push                  a password, from another program
   oncebox push                               type or paste it, then Ctrl-D
@@ -39,7 +39,7 @@ export function addPushCommand(program: Command, parts: ClientParts): void {
   const command = addClientCommand(program, {
     ...parts,
     name: 'push',
-    summary: 'hand over a text, a link or files, and get the link to give away',
+    summary: 'create a push of a text, a link or files, and print its link',
     help: HELP,
     examples: EXAMPLES,
     optional: 'TEXT',
@@ -50,24 +50,28 @@ export function addPushCommand(program: Command, parts: ClientParts): void {
   addTextFlag(
     command,
     '--file <path>',
-    'A file to hand over, "-" for standard input; may be repeated. Needs a login',
+    'File to push, "-" for standard input; may be repeated. Needs a login',
   )
-  addTextFlag(command, `--kind <${PUSH_KINDS.join('|')}>`, 'What it is; file when there are files, else text')
-  addTextFlag(command, '--days <number>', 'Expires after so many days')
-  addTextFlag(command, '--views <number>', 'Expires after so many views')
+  addTextFlag(
+    command,
+    `--kind <${PUSH_KINDS.join('|')}>`,
+    'Kind of the push (default: file when there are files, else text)',
+  )
+  addTextFlag(command, '--days <number>', 'Expires after this many days')
+  addTextFlag(command, '--views <number>', 'Expires after this many views')
   addTextFlag(
     command,
     '--duration <time>',
     `Expires after ${DURATION_NAMES[0]}, ${DURATION_NAMES[1]}, … ${DURATION_NAMES.at(-1)}`,
   )
-  command.option('--passphrase', 'Ask for a passphrase that the receiver will need')
-  addTextFlag(command, '--passphrase-file <path>', 'Read that passphrase from a file')
-  addTextFlag(command, '--retrieval-step <true|false>', 'Let the link ask for a confirmation first')
-  addTextFlag(command, '--deletable-by-viewer <true|false>', 'Let the receiver delete it')
+  command.option('--passphrase', 'Ask for a passphrase that the recipient must enter')
+  addTextFlag(command, '--passphrase-file <path>', 'Read the passphrase from a file')
+  addTextFlag(command, '--retrieval-step <true|false>', 'Whether the link asks for a click first')
+  addTextFlag(command, '--deletable-by-viewer <true|false>', 'Whether the recipient may delete the push')
   addTextFlag(command, '--name <text>', 'A label that only you see; with --file - also the name of the file')
   addTextFlag(command, '--note <text>', 'A note that only you see')
-  command.option('--qr', "Draw the link's QR code, too")
-  command.option('--json', 'Print the answer of the server instead of the link')
+  command.option('--qr', "Also draw the link's QR code")
+  command.option('--json', "Print the server's response instead of the link")
 }
 
 async function push(visit: ClientVisit, command: Command, shell: Shell): Promise<void> {
@@ -91,10 +95,10 @@ async function push(visit: ClientVisit, command: Command, shell: Shell): Promise
 type Sending = { fields: PushFields; files: UploadFile[]; shell: Shell }
 
 async function send({ client }: ClientVisit, { fields, files, shell }: Sending) {
-  // A text is on its way at once.
+  // A text is sent at once, without progress.
   let isSent = files.length === 0
   const progress = shell.startProgress('Sending', () =>
-    isSent ? 'cancelled; the push may have been made all the same' : 'cancelled; nothing was handed over',
+    isSent ? 'cancelled; the push may have been created anyway' : 'cancelled; nothing was pushed',
   )
   const onProgress = (sent: number, total: number | null) => {
     isSent = sent === total
@@ -113,7 +117,7 @@ function toUpload(path: string, { command, shell }: { command: Command; shell: S
   if (path !== STANDARD_INPUT)
     return fileUpload({ path, filename: basename(path), size: statSync(path).size })
   if (shell.isInputTerminal)
-    shell.say('Type or paste what the file is to hold; Ctrl-D on a line of its own ends it.')
+    shell.say('Type or paste the content of the file; end it with Ctrl-D on its own line.')
   const filename = basename(textFlag(command, 'name') ?? '') || 'file'
   return { filename, size: null, read: shell.readInputBytes }
 }
@@ -125,15 +129,14 @@ async function readPayload(
   const isGiven = text !== undefined && text !== '-'
   if (!isGiven && hasFiles && text === undefined) return undefined
   const payload = isGiven ? text : await readInput(shell)
-  if (payload.trim() === '') throw new CommandFailure('There is nothing to hand over: the text is blank.')
+  if (payload.trim() === '') throw new CommandFailure('There is nothing to push: the text is blank.')
   return payload
 }
 
 async function readInput(shell: Shell): Promise<string> {
-  if (shell.isInputTerminal) shell.say('Type or paste the text; Ctrl-D on a line of its own ends it.')
+  if (shell.isInputTerminal) shell.say('Type or paste the text; end it with Ctrl-D on its own line.')
   const text = await shell.readInputText()
-  if (text === null)
-    throw new CommandFailure('Standard input is not text in UTF-8: hand it over with --file.')
+  if (text === null) throw new CommandFailure('Standard input is not text in UTF-8: push it with --file.')
   return /^[^\r\n]*\r?\n$/.test(text) ? text.replace(/\r?\n$/, '') : text
 }
 
@@ -145,7 +148,7 @@ async function readPassphrase(command: Command, shell: Shell): Promise<string | 
 
 type Told = { asked: PushFields; body: unknown; shell: Shell }
 
-/** Other servers may take no notice of a duration, and only tell days. */
+/** Other servers may ignore a duration and only report days. */
 function tellLifetime(created: RemotePush, { asked, body, shell }: Told): void {
   const { viewsRemaining, daysRemaining, expiresAt } = created
   const views = viewsRemaining === null ? '' : `${formatCount(viewsRemaining, 'view')} or `

@@ -1,4 +1,4 @@
-// A QR code on a terminal: two modules in each character, in colours of its own so that every theme can be scanned.
+// A QR code on a terminal: two modules in each character, in fixed colours so that it scans with any theme.
 
 import encodeQr from 'qr'
 

@@ -1,4 +1,4 @@
-// The files of a push on their way into a folder: harmless names, never over what is there, resumed when they broke off.
+// Receives the files of a push into a folder: uses safe names, overwrites nothing, and resumes interrupted downloads.
 
 import { existsSync, mkdirSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -14,19 +14,19 @@ import type { Shell } from './shell.ts'
 export type ReceivedFilesOptions = {
   /** A folder, a name for a single file, or null for the current folder. */
   output: string | null
-  /** Tells one push from another. */
+  /** Identifies the push. */
   link: string
   shell: Shell
   downloadPart: Client['downloadPart']
 }
 
-const CANCELLED = 'cancelled; the same command goes on from here while the server allows it'
+const CANCELLED = 'cancelled; the same command resumes from here while the server allows it'
 
 export function isFolder(path: string): boolean {
   return existsSync(path) && statSync(path).isDirectory()
 }
 
-/** Whether a path names a folder, also one that is to be made. */
+/** Whether a path names a folder, existing or not. */
 export function isNamedAsFolder(path: string): boolean {
   return isFolder(path) || /[/\\]$/.test(path)
 }
@@ -50,31 +50,31 @@ export function createReceivedFiles({ output, link, shell, downloadPart }: Recei
     await download({ several, files }, folder)
   }
 
-  /** Goes on with what broke off before; false when there is nothing, or it is not handed out any more. */
+  /** Resumes an interrupted download. False when there is none or the server no longer allows it. */
   async function goOn(): Promise<boolean> {
     const folder = workFolder(false)
     const notes = createUnfinishedNotes({ folder, link })
     const unfinished = await notes.find()
     if (unfinished === null) return false
-    shell.say('Going on with the download that broke off; this counts no view.')
+    shell.say('Resuming the interrupted download; this does not count as a view.')
     try {
       await download(unfinished, folder)
       return true
     } catch (cause) {
       if (!(cause instanceof ClientFailure && cause.kind === 'gone')) throw cause
-      shell.say(`${printableLine(cause.message)} The push is asked for again.`)
+      shell.say(`${printableLine(cause.message)} Retrieving the push again.`)
       await notes.remove(unfinished)
       return false
     }
   }
 
-  /** Parts and note lie on the disk where the files are to be. Several files get a folder, which exists from then on. */
+  /** The folder for partial files and the note, on the same disk as the files. Several files get a folder of their own. */
   function workFolder(several: boolean): string {
     if (output === null) return '.'
     return several || isNamedAsFolder(output) ? output : dirname(output)
   }
 
-  /** One after another; the note always tells what is left. */
+  /** Downloads the files one after another, and keeps the note up to date. */
   async function download(unfinished: Unfinished, folder: string): Promise<void> {
     const { several, files } = unfinished
     const notes = createUnfinishedNotes({ folder, link })
@@ -108,7 +108,7 @@ export function createReceivedFiles({ output, link, shell, downloadPart }: Recei
     shell.say(isRenamed ? `${saved} The sender named it ${quote(sentAs)}.` : saved)
   }
 
-  /** As with `cp`: a single file may get the name that was given, several go into a folder of that name. */
+  /** As with `cp`: `output` names a single file, or the folder for several. */
   function nameGiven(several: boolean): string | null {
     return output === null || several || isNamedAsFolder(output) ? null : output
   }

@@ -1,4 +1,4 @@
-// Joins the command line to the real app and the process it runs in.
+// Connects the command line to the app and the process.
 
 import { openAccounts } from '../app/account-commands.ts'
 import { openClient, startServer, version } from '../app.ts'

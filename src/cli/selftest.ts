@@ -1,4 +1,4 @@
-// `oncebox selftest`: tries the promises of Oncebox on this machine and its disk.
+// `oncebox selftest`: tests the promises of Oncebox on this machine and its disk.
 
 import type { Command } from 'commander'
 import { type Finding, runSelftest } from '../selftest/selftest.ts'
@@ -11,14 +11,14 @@ import { alignColumns } from './table.ts'
 
 const TABLE = { dataDir: settings.dataDir }
 const MINUTE = 60_000
-/** With the rest, well under two minutes. */
+/** Together with the other tests this takes well under two minutes. */
 const DEFAULT_KILLING = MINUTE
 const MAX_MINUTES = 10_080
 
 const HELP =
-  'Tries on this machine and its disk what Oncebox promises: races readers against views, kills a server of its own ' +
-  'under load again and again, and searches what is left. It works in a folder of its own beside the data folder, on ' +
-  'the same disk, and touches nothing else. Takes about a minute; the exit code is 1 when something did not hold.'
+  'Tests the promises of Oncebox on this machine and its disk: races readers for the last view, repeatedly kills its ' +
+  'own server under load, and searches the remaining files for secrets. Works in its own folder beside the data folder, ' +
+  'on the same disk, and touches nothing else. Takes about a minute; the exit code is 1 when a promise did not hold.'
 
 const EXAMPLES = `
 Examples:
@@ -30,7 +30,7 @@ export function addSelftestCommand(program: Command, shell: Shell): void {
   const command = program
     .command('selftest')
     .usage('[flags]')
-    .summary('try on this machine and disk what Oncebox promises')
+    .summary('test the promises of Oncebox on this machine')
     .description(HELP)
     .addHelpText('after', EXAMPLES)
   addTextFlag(command, '--minutes <number>', 'how long to kill servers under load (default 1)')

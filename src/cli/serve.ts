@@ -14,15 +14,15 @@ import type { Shell } from './shell.ts'
 const EXAMPLES = `
 Examples:
   oncebox                        for this machine only: http://localhost:5100
-  oncebox serve --host 0.0.0.0   for everybody on the network
+  oncebox serve --host 0.0.0.0   for everyone on the network
   oncebox serve --base-url https://once.example --trusted-proxy 127.0.0.1
-                                 behind a reverse proxy that speaks TLS
+                                 behind a reverse proxy with TLS
 
-A flag wins over its variable in the environment, a variable over its default.
-"oncebox config" shows what counts.
+A flag overrides its environment variable, and a variable overrides the default.
+"oncebox config" shows the values in effect.
 
-The first start prints a link that makes the first account, once. Later,
-"oncebox user add EMAIL" adds one, also while the server runs.`
+The first start prints a one-time link for creating the first account. Later,
+"oncebox user add EMAIL" adds accounts, even while the server runs.`
 
 export function addServeCommand(program: Command, parts: { shell: Shell; app: App }): void {
   const { shell, app } = parts
@@ -30,9 +30,7 @@ export function addServeCommand(program: Command, parts: { shell: Shell; app: Ap
     .command('serve', { isDefault: true })
     .usage('[flags]')
     .summary('start the server (what "oncebox" alone does)')
-    .description(
-      'Starts the server. It keeps everything in one data folder, which it makes when it is missing.',
-    )
+    .description('Starts the server. It stores everything in one data folder, which it creates if missing.')
     .addHelpText('after', EXAMPLES)
   addSettingFlags(command, settings)
   command.action(async () => {
@@ -42,7 +40,7 @@ export function addServeCommand(program: Command, parts: { shell: Shell; app: Ap
     const settingsInEffect = entries.map(presentSetting)
     const served = { config, settings: settingsInEffect }
     const server = await app.startServer(served, ports).catch((cause) => explainStart(cause, config))
-    // One line for programs that wait for it; a person finds the link more easily in a line of its own.
+    // One line for programs that wait for it; on a terminal the link gets its own line.
     shell.print(readyText(app.version, server).join(shell.isOutputTerminal ? '\n' : '. '))
     const stopped = stopAsked.then(() => server.stop())
     const failure = await Promise.race([stopped, server.failed])
@@ -62,7 +60,7 @@ function listenForStop(shell: Shell): Promise<void> {
   })
 }
 
-/** Bun asks "Is port 5100 in use?" whatever it was; tells instead what it was and what helps. */
+/** Bun asks "Is port 5100 in use?" for every failure. This names the cause and a remedy. */
 function explainStart(cause: unknown, { host, port }: Config): never {
   const isListening = cause instanceof Error && 'syscall' in cause && cause.syscall === 'listen'
   const code = isListening ? codeOf(cause) : null
@@ -93,18 +91,18 @@ function explainStart(cause: unknown, { host, port }: Config): never {
   }
 }
 
-/** As the administrators see it on the pages. */
+/** The form in which administrators see it on the pages. */
 function presentSetting({ setting: { flag, help }, text, from }: Entry) {
   return { flag, value: text, from, help }
 }
 
-/** That it is ready; and, while there is no administrator, where the first one is made. */
+/** The ready line and, while there is no administrator, the link for creating the first one. */
 function readyText(version: string, server: RunningServer): string[] {
   const { url, hereUrl, baseUrl, dataDir, setupPath } = server
   const links = baseUrl === null ? '' : `, links start with ${baseUrl}`
   const ready = `Oncebox ${version} is ready on ${url} (data in ${dataDir})${links}`
   if (setupPath === null) return [ready]
-  // No browser opens the address that stands for all of a machine's.
+  // Browsers cannot open the wildcard address.
   const { hostname } = new URL(hereUrl)
   const elsewhere =
     hereUrl === url || baseUrl !== null

@@ -1,4 +1,4 @@
-// What a command sees of the world outside: terminal, environment, files, signals. The only place that touches them.
+// A command's access to the terminal, the environment, files and signals. No other file of this room touches them.
 
 import { lookup } from 'node:dns/promises'
 import { closeSync, openSync, readFileSync } from 'node:fs'
@@ -14,55 +14,55 @@ export type Shell = {
   place: Place
   now: () => number
   readFile: (path: string) => string
-  /** One line on standard output: what the command was asked for. Made printable where a person reads it. */
+  /** Writes one line of the command's result to standard output. Makes it printable on a terminal. */
   print: (line: string) => void
-  /** On standard output, as it is. */
+  /** Writes to standard output unchanged. */
   printExactly: (text: string) => void
-  /** One line on standard error: everything else. Made printable. */
+  /** Writes one line of any other message to standard error, made printable. */
   say: (line: string) => void
-  /** On standard error, with colours. */
+  /** Writes to standard error, with colours. */
   draw: (picture: string) => void
-  /** As `say`, but may wait for the end of this turn of the event loop: for the log of a busy server. */
+  /** Like `say`, but may wait for the end of this turn of the event loop. For the log of a busy server. */
   sayLater: (line: string) => void
   /** All of standard input. */
   readInput: () => Promise<string>
-  /** The same, piece by piece as it comes. */
+  /** All of standard input, in pieces as it arrives. */
   readInputBytes: () => AsyncIterable<Uint8Array>
-  /** The same as a whole, unless it is no UTF-8: then null. */
+  /** All of standard input as text; null when it is not UTF-8. */
   readInputText: () => Promise<string | null>
-  /** Whether a person can be asked. */
+  /** Whether a person can answer questions. */
   isTerminal: boolean
   /** Whether a person types standard input. */
   isInputTerminal: boolean
   /** Whether a person reads standard output. */
   isOutputTerminal: boolean
-  /** Shows how far something is, where somebody can see it. */
+  /** Shows progress on a terminal. */
   startProgress: StartProgress
-  /** Columns to write help in. */
+  /** Columns for the help. */
   width: number
   ask: (question: string) => Promise<string>
-  /** Asks without showing what is typed. Throws when the person gives up. */
+  /** Asks without echoing the input. Throws when the person cancels. */
   askHidden: (question: string) => Promise<string>
-  /** Calls `listener` for every SIGINT and SIGTERM from now on, instead of dying. */
+  /** Calls `listener` for every SIGINT and SIGTERM instead of ending the process. */
   onStopSignal: (listener: () => void) => void
   exitNow: (code: number) => void
   network: Network
-  /** What starts this program once more: the executable, or the runtime and its entry. */
+  /** The command that starts this program again: the executable, or the runtime and its entry. */
   self: readonly string[]
 }
 
-/** Whether this runs from the files embedded in an executable, which have a root of their own. */
+/** Whether this runs from files embedded in an executable, which have their own root. */
 function isExecutable(): boolean {
   return /^(\/\$bunfs\/|[A-Z]:[/\\]~BUN[/\\])/.test(Bun.main)
 }
 
 export function createShell(outside: { env: Environment; now: () => number }): Shell {
   const { stdout, stderr } = process
-  // A reader that goes away (`oncebox user list | head -1`, a log collector) is no reason to die.
+  // Ignore a closed pipe (`oncebox user list | head -1`, a log collector).
   for (const stream of [stdout, stderr]) stream.on('error', () => undefined)
   let terminal: ReadStream | null = null
 
-  /** Opened once: a second reader would lose what the first one has read ahead. */
+  /** Opened once, because a second reader would lose what the first has read ahead. */
   function input(): NodeJS.ReadableStream {
     if (isatty(0)) return process.stdin
     terminal = terminal ?? new ReadStream(openSync(TERMINAL, 'r'))
@@ -102,7 +102,7 @@ async function lookUp(name: string): Promise<string[]> {
   return (await lookup(name, { all: true })).map(({ address }) => address)
 }
 
-/** Networks between this machine and its own containers and virtual machines: nobody else is in them. */
+/** Networks between this machine and its containers and virtual machines. No other machine is in them. */
 const INTERNAL = /^(docker|br-|veth|virbr|vboxnet|vmnet|vnet|lxc|lxd|cni|flannel|podman|bridge)/
 
 function listAddresses(): string[] {
@@ -110,7 +110,7 @@ function listAddresses(): string[] {
   return interfaces.flatMap(([, all = []]) => all.map(({ address }) => address))
 }
 
-/** One write for the lines of many requests: a system call each would be a tenth of their cost. */
+/** One write for the lines of many requests. One system call for each would be a tenth of a request's cost. */
 function gatherLines(write: (lines: string) => void): (line: string) => void {
   let gathered = ''
   return (line) => {
@@ -124,7 +124,7 @@ function gatherLines(write: (lines: string) => void): (line: string) => void {
   }
 }
 
-/** The end of input (Ctrl-D) is an empty answer. */
+/** Returns an empty answer at the end of input (Ctrl-D). */
 function ask(question: string): Promise<string> {
   const lines = createInterface({ input: process.stdin, terminal: false })
   return new Promise<string>((resolve) => {
@@ -135,12 +135,12 @@ function ask(question: string): Promise<string> {
 }
 
 async function askHidden(question: string, input: NodeJS.ReadableStream): Promise<string> {
-  // Loaded late: most commands never ask.
+  // Loaded only when needed, since most commands never ask.
   const { default: password } = await import('@inquirer/password')
   return password({ message: question, toggleMask: false }, { input, output: process.stderr })
 }
 
-/** Where a person sits although standard input is something else, as in `pwgen | oncebox push --passphrase`. */
+/** The terminal, even when standard input is a pipe, as in `pwgen | oncebox push --passphrase`. */
 const TERMINAL = '/dev/tty'
 
 function hasTerminal(): boolean {

@@ -1,6 +1,6 @@
-// "Did you mean": the known word that is nearest to one that nobody knows.
+// "Did you mean": the known word that is nearest to an unknown one.
 
-/** What a command does here, and the words that other programs have for it. */
+/** Our commands, and the words that other programs use for them. */
 const SYNONYMS: Record<string, string> = {
   push: 'create send share new upload put paste',
   get: 'receive read fetch open download show retrieve cat',
@@ -22,7 +22,7 @@ const SYNONYMS: Record<string, string> = {
   selftest: 'test check',
 }
 
-/** `: did you mean push?`, or `''` when nothing known is near. */
+/** `: did you mean push?`, or `''` when no known word is near. */
 export function didYouMean(word: string, known: readonly string[]): string {
   const near = nearest(word, known) ?? known.find((candidate) => isSynonym(word, candidate))
   return near === undefined ? '' : `: did you mean ${near}?`
@@ -47,7 +47,7 @@ function bare(word: string): string {
   return word.replace(/^-+/, '').toLowerCase()
 }
 
-/** How many letters to add, drop, replace or swap with their neighbour (optimal string alignment). */
+/** Edit distance: letters to add, drop, replace or swap with a neighbour (optimal string alignment). */
 function distance(from: string, to: string): number {
   const rows: number[][] = [Array.from({ length: to.length + 1 }, (_, column) => column)]
   const at = (row: number, column: number) => rows[row]?.[column] ?? Number.POSITIVE_INFINITY

@@ -1,4 +1,4 @@
-// Lists as aligned columns, for people and for `awk`.
+// Formats lists as aligned columns, for people and for `awk`.
 
 /** Lines with a header; the last column is not padded. */
 export function alignColumns(header: string[], rows: string[][]): string[] {

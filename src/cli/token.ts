@@ -1,4 +1,4 @@
-// `oncebox token …`: API tokens of an account, for whoever may write to the data folder.
+// `oncebox token …`: an account's API tokens, for users who may write to the data folder.
 
 import type { Command } from 'commander'
 import { type ApiToken, tokenNameProblem } from '../domain/account.ts'
@@ -11,8 +11,8 @@ import type { Shell } from './shell.ts'
 import { alignColumns } from './table.ts'
 
 const HELP =
-  'Creates, lists and revokes API tokens, also while the server runs. ' +
-  'A program that uses the API shows a token instead of a password.'
+  'Creates, lists and revokes API tokens, even while the server runs. ' +
+  'Programs use a token instead of a password to call the API.'
 
 const EXAMPLES = `
 Examples:
@@ -30,7 +30,7 @@ export function addTokenCommands(program: Command, parts: { shell: Shell; app: A
     name: 'create',
     operands: ['EMAIL'],
     summary: 'create a token and print it, once',
-    help: 'Creates a token and prints it alone on standard output. It is stored hashed and never shown again.',
+    help: 'Creates a token and prints only the token on standard output. It is stored hashed and never shown again.',
     problems: (command) => {
       const problem = tokenNameProblem(textFlag(command, 'name') ?? 'unnamed')
       return problem === null ? [] : [`--name: ${explainProblem(problem)}`]
@@ -40,11 +40,11 @@ export function addTokenCommands(program: Command, parts: { shell: Shell; app: A
       const created = await apiTokens.createApiToken(name === undefined ? { email } : { email, name })
       shell.print(created.apiToken)
       shell.say(
-        `Keep it: it is not shown again. Send it as "Authorization: Bearer …"; its name is ${created.name}.`,
+        `Save the token now; it is not shown again. Send it as "Authorization: Bearer …". Its name is ${created.name}.`,
       )
     },
   })
-  addTextFlag(create, '--name <name>', 'what to call it, to tell it from the others')
+  addTextFlag(create, '--name <name>', 'name that tells the token from others')
 
   add({
     name: 'list',
@@ -57,8 +57,8 @@ export function addTokenCommands(program: Command, parts: { shell: Shell; app: A
   add({
     name: 'revoke',
     operands: ['EMAIL', 'NAME-OR-PREFIX'],
-    summary: 'make a token useless at once',
-    help: 'Makes a token useless at once. NAME-OR-PREFIX is its name, or its first characters as listed.',
+    summary: 'revoke a token at once',
+    help: 'Revokes a token at once. NAME-OR-PREFIX is its name, or its first characters as listed.',
     work: async ({ apiTokens, email, second }) => {
       const revoked = await apiTokens.revokeApiToken({ email, nameOrPrefix: second })
       shell.print(`The token ${revoked.name} (${revoked.prefix}…) of ${email} is revoked`)
@@ -68,7 +68,7 @@ export function addTokenCommands(program: Command, parts: { shell: Shell; app: A
 
 function listTokens(apiTokens: ApiToken[], { email, shell }: { email: string; shell: Shell }): void {
   if (apiTokens.length === 0) {
-    shell.say(`${email} has no tokens: "oncebox token create ${email}" makes one.`)
+    shell.say(`${email} has no tokens: "oncebox token create ${email}" creates one.`)
     return
   }
   const rows = apiTokens.map(({ name, prefix, createdAt, lastUsedAt }) => [

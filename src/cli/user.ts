@@ -1,4 +1,4 @@
-// `oncebox user …`: accounts, for whoever may write to the data folder.
+// `oncebox user …`: accounts, for users who may write to the data folder.
 
 import type { Command } from 'commander'
 import type { AccountCommands } from '../app/account-commands.ts'
@@ -16,8 +16,8 @@ import { alignColumns } from './table.ts'
 type Accounts = AccountCommands['accounts']
 
 const HELP =
-  'Adds, lists, changes and removes accounts, also while the server runs. ' +
-  'An account owns what it pushes: it can list, audit and delete it.'
+  'Adds, lists, changes and removes accounts, even while the server runs. ' +
+  'An account owns its pushes: it can list, audit and delete them.'
 
 const EXAMPLES = `
 Examples:
@@ -26,7 +26,7 @@ Examples:
   oncebox user admin bob@example.org
   oncebox user list
 
-Next: "oncebox token create EMAIL" makes a token for the API.`
+Next: "oncebox token create EMAIL" creates a token for the API.`
 
 export function addUserCommands(program: Command, parts: { shell: Shell; app: App }): void {
   const { shell } = parts
@@ -44,11 +44,11 @@ export function addUserCommands(program: Command, parts: { shell: Shell; app: Ap
     summary: 'add an account',
     help:
       'Adds an account. Asks for its password twice, unless --password-stdin is given. ' +
-      'It makes the data folder when there is none yet.',
+      'Creates the data folder if there is none yet.',
     creates: true,
     work: (visit, command) => addUser(visit, { command, shell }),
   })
-    .option('--admin', 'the account may administer this instance')
+    .option('--admin', 'make the account an administrator of this instance')
     .option('--password-stdin', 'read the password from standard input')
 
   add({
@@ -64,27 +64,27 @@ export function addUserCommands(program: Command, parts: { shell: Shell; app: Ap
     operands: ['EMAIL'],
     summary: 'set the password of an account',
     help:
-      'Sets the password of an account and ends its sessions. Asks whether to revoke its tokens as well, ' +
-      'with the invitations and links for new passwords that it made; without a terminal they stay, unless ' +
+      'Sets the password of an account and ends its sessions. Asks whether to revoke its tokens, and the ' +
+      'invitations and password links that it created; without a terminal it keeps them, unless ' +
       '--revoke-tokens is given.',
     problems: (command) =>
       isGiven(command, 'revokeTokens') && isGiven(command, 'keepTokens')
-        ? ['--revoke-tokens and --keep-tokens contradict each other: give one of them']
+        ? ['--revoke-tokens and --keep-tokens: give only one of them']
         : [],
     work: (visit, command) => setPassword(visit, { command, shell }),
   })
     .option('--password-stdin', 'read the password from standard input')
-    .option('--revoke-tokens', 'revoke the tokens of the account, and what it made for others')
-    .option('--keep-tokens', 'let the tokens go on working')
+    .option('--revoke-tokens', 'revoke the tokens, invitations and password links of the account')
+    .option('--keep-tokens', 'keep the tokens valid')
 
   add({
     name: 'two-factor-off',
     operands: ['EMAIL'],
-    summary: 'let an account sign in without a code again',
-    help: 'Turns the second factor of an account off: for who has lost the phone and the recovery codes.',
+    summary: 'turn off the second factor of an account',
+    help: 'Turns off the second factor of an account whose owner has lost the phone and the recovery codes.',
     work: async ({ accounts, email }) => {
       await accounts.turnOffTwoFactor(email)
-      shell.print(`${email} signs in with the password alone again`)
+      shell.print(`${email} signs in with the password alone now`)
     },
   })
 
@@ -93,18 +93,18 @@ export function addUserCommands(program: Command, parts: { shell: Shell; app: Ap
     operands: ['EMAIL'],
     summary: 'make an account an administrator',
     help:
-      'Makes an account an administrator, at once: it may invite, reset, disable and remove accounts, ' +
-      'and sees the settings and the state of the instance. It sees no pushes but its own.',
+      'Makes an account an administrator at once. Administrators may invite, reset, disable and remove accounts, ' +
+      'and see the settings and the state of the instance. They see only their own pushes.',
     work: ({ accounts, email }) => makeAdmin(accounts, email, shell),
   })
 
   add({
     name: 'no-admin',
     operands: ['EMAIL'],
-    summary: 'make an administrator a plain account again',
+    summary: 'make an administrator an ordinary account',
     help:
-      'Makes an administrator a plain account again, at once. Invitations and links for new passwords that ' +
-      'it made stop working; its pushes and tokens stay. The last administrator cannot be changed.',
+      'Makes an administrator an ordinary account at once. Its invitations and password links stop working; ' +
+      'its pushes and tokens stay. Refuses the last administrator.',
     work: ({ accounts, email }) => unmakeAdmin(accounts, email, shell),
   })
 
@@ -112,7 +112,7 @@ export function addUserCommands(program: Command, parts: { shell: Shell; app: Ap
     name: 'disable',
     operands: ['EMAIL'],
     summary: 'stop an account and its tokens at once',
-    help: 'Stops an account and its tokens at once. What it pushed stays; "enable" takes it back.',
+    help: 'Stops an account and its tokens at once. Its pushes stay; "enable" undoes this.',
     work: async ({ accounts, email }) => {
       await accounts.disableAccount(email)
       shell.print(`${email} is disabled`)
@@ -150,16 +150,16 @@ export function addUserCommands(program: Command, parts: { shell: Shell; app: Ap
 async function addUser({ accounts, email }: Visit, given: { command: Command; shell: Shell }): Promise<void> {
   const { command, shell } = given
   const isAdmin = command.getOptionValue('admin') === true
-  // Told before somebody types a password twice; adding checks again.
+  // Checked before asking for a password twice; adding the account checks again.
   if (accounts.findId(email) !== null) {
-    throw new CommandFailure(`${email} has an account already: "oncebox user password" sets its password.`)
+    throw new CommandFailure(`${email} already has an account: "oncebox user password" sets its password.`)
   }
   const password = await readNewPassword(shell, {
     fromInput: command.getOptionValue('passwordStdin') === true,
   })
   await accounts.addAccount({ email, password, isAdmin })
   shell.print(`${email} is added${isAdmin ? ' as an administrator' : ''}`)
-  shell.say(`Next: "oncebox token create ${email}" makes a token for the API.`)
+  shell.say(`Next: "oncebox token create ${email}" creates a token for the API.`)
 }
 
 async function setPassword(visit: Visit, given: { command: Command; shell: Shell }): Promise<void> {
@@ -174,11 +174,11 @@ async function setPassword(visit: Visit, given: { command: Command; shell: Shell
   if (revoke || tokens === 0) return
   const some = formatCount(tokens, 'token')
   shell.say(
-    `Not revoked: ${some} of ${email}. --revoke-tokens does that, when somebody else knew the password.`,
+    `Not revoked: ${some} of ${email}. If somebody else knew the password, repeat with --revoke-tokens.`,
   )
 }
 
-/** Asked for at a terminal; yes is the answer to an empty line. */
+/** Asks at a terminal. An empty line means yes. */
 async function wantsToRevoke(
   tokens: number,
   { command, shell }: { command: Command; shell: Shell },
@@ -186,7 +186,7 @@ async function wantsToRevoke(
   if (isGiven(command, 'revokeTokens')) return true
   if (isGiven(command, 'keepTokens') || tokens === 0) return false
   if (!shell.isTerminal || isGiven(command, 'passwordStdin')) return false
-  const answer = await shell.ask(`Revoke its ${formatCount(tokens, 'token')} as well? [Y/n] `)
+  const answer = await shell.ask(`Also revoke its ${formatCount(tokens, 'token')}? [Y/n] `)
   return !/^no?$/i.test(answer.trim())
 }
 
@@ -197,7 +197,7 @@ function isGiven(command: Command, option: string): boolean {
 async function makeAdmin(accounts: Accounts, email: string, shell: Shell): Promise<void> {
   const { isAdmin, disabledAt } = accounts.requireAccount(email)
   if (!isAdmin) await accounts.makeAdmin(email)
-  shell.print(isAdmin ? `${email} is an administrator already` : `${email} is an administrator now`)
+  shell.print(isAdmin ? `${email} is already an administrator` : `${email} is now an administrator`)
   if (disabledAt !== null)
     shell.say(`The account is disabled: "oncebox user enable ${email}" lets it sign in again.`)
 }
@@ -205,23 +205,23 @@ async function makeAdmin(accounts: Accounts, email: string, shell: Shell): Promi
 async function unmakeAdmin(accounts: Accounts, email: string, shell: Shell): Promise<void> {
   const { isAdmin } = accounts.requireAccount(email)
   if (!isAdmin) {
-    shell.print(`${email} is no administrator`)
+    shell.print(`${email} is not an administrator`)
     return
   }
   await accounts.unmakeAdmin(email).catch((cause) => {
     if (!isDomainError(cause, 'conflict')) throw cause
     throw new CommandFailure(
-      `${email} is the last administrator, and nothing was changed: "oncebox user admin EMAIL" makes another one first.`,
+      `${email} is the last administrator, and nothing was changed. Make another one first: "oncebox user admin EMAIL".`,
     )
   })
-  shell.print(`${email} is no administrator any more`)
+  shell.print(`${email} is no longer an administrator`)
 }
 
 function warnWithoutAdmin(accounts: Account[], shell: Shell): void {
   if (accounts.some(({ isAdmin, disabledAt }) => isAdmin && disabledAt === null)) return
   shell.say(
-    'Nobody administers this instance now: "oncebox user admin EMAIL" makes an account an administrator, ' +
-      '"oncebox user add EMAIL --admin" a new one.',
+    'This instance has no administrator now: make an account one with "oncebox user admin EMAIL", ' +
+      'or add one with "oncebox user add EMAIL --admin".',
   )
 }
 

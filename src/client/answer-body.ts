@@ -1,16 +1,16 @@
-// The body of an answer, read with a limit, and as JSON only when it is of a reasonable shape.
+// Reads response bodies up to a limit, and parses JSON only of a reasonable shape.
 
 import { ClientFailure } from './failure.ts'
 import { unreachable } from './unreachable.ts'
 import type { Watch } from './watch.ts'
 
 const MAX_DEPTH = 64
-/** Brackets and commas: a list of fifty pushes has about a thousand. */
+/** The most brackets and commas. A list of fifty pushes has about a thousand. */
 const MAX_MARKS = 200_000
 
 export type ReadLimits = { server: string; maxBytes: number; watch: Pick<Watch, 'count'> }
 
-/** Throws ClientFailure as soon as there is more than `maxBytes`; the rest is not read. */
+/** Throws ClientFailure as soon as the body exceeds `maxBytes`, without reading the rest. */
 export async function readBody(
   response: Response,
   { server, maxBytes, watch }: ReadLimits,
@@ -35,7 +35,7 @@ export async function readBody(
   return Buffer.concat(chunks)
 }
 
-/** Undefined when it is no JSON, or such that reading it would cost seconds and gigabytes. */
+/** Undefined when it is not JSON, or so deep or long that parsing would take seconds and gigabytes. */
 export function parseJsonBody(bytes: Uint8Array): unknown {
   if (!isReasonable(bytes)) return undefined
   try {

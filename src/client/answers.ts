@@ -1,4 +1,4 @@
-// What servers of this API answer, read with care: Oncebox is not the only one.
+// Parses the responses of servers with care, because servers other than Oncebox offer this API too.
 
 import { ClientFailure } from './failure.ts'
 import { isUrlToken } from './link.ts'
@@ -16,7 +16,7 @@ export type RemotePush = {
   deleted: boolean
   daysRemaining: number | null
   viewsRemaining: number | null
-  /** Oncebox tells the exact moment; others do not. */
+  /** The exact time, which only Oncebox sends. */
   expiresAt: string | null
   payload: string | null
   files: RemoteFile[]
@@ -26,7 +26,7 @@ export type RemoteEntry = { at: string; kind: string; ip: string; userAgent: str
 
 type Members = Record<string, unknown>
 
-/** The most that Oncebox can be told to take. */
+/** The most that Oncebox can be configured to accept. */
 const MAX_FILES = 1000
 const MAX_WORD_CHARACTERS = 1000
 
@@ -52,13 +52,13 @@ export function parsePush(body: unknown): RemotePush {
 }
 
 export function parsePushes(body: unknown): RemotePush[] {
-  if (!Array.isArray(body)) throw strange('something else than a list')
+  if (!Array.isArray(body)) throw strange('something other than a list')
   return body.map(parsePush)
 }
 
 export function parseEntries(body: unknown): RemoteEntry[] {
   const { logs } = membersOf(body)
-  if (!Array.isArray(logs)) throw strange('no log')
+  if (!Array.isArray(logs)) throw strange('no audit log')
   return logs.map((entry) => {
     const { created_at, kind, ip, user_agent, referrer } = membersOf(entry)
     const text = (value: unknown) => wordOf(value) ?? ''
@@ -78,7 +78,7 @@ export function parseUrl(body: unknown): string {
   return url
 }
 
-/** A list of objects; Password Pusher also has an object from names to links, as JSON in a string. */
+/** Reads a list of objects, or what Password Pusher sends: JSON in a string, an object from names to links. */
 function parseFiles(files: unknown): RemoteFile[] {
   if (typeof files === 'string' && files !== '') return parseFiles(parseJson(files))
   if (Array.isArray(files)) {
@@ -93,7 +93,7 @@ function parseFiles(files: unknown): RemoteFile[] {
   return parseFiles(named)
 }
 
-/** The answer to a create lists files without links. */
+/** Accepts a file without a link, because the response to a create has none. */
 function checkFile(file: RemoteFile): RemoteFile {
   if (file.url === '' || /^https?:\/\//i.test(file.url)) return file
   throw strange('a file without a web address')
@@ -103,12 +103,13 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw strange('files that cannot be read')
+    throw strange('an unreadable list of files')
   }
 }
 
 function membersOf(value: unknown): Members {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw strange('no object')
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw strange('something other than an object')
   return value as Members
 }
 
@@ -116,12 +117,12 @@ function textOf(value: unknown): string | null {
   return typeof value === 'string' ? value : null
 }
 
-/** Cut at a length that is enough to tell things apart. */
+/** Shortens text that is only displayed. */
 function wordOf(value: unknown): string | null {
   return typeof value === 'string' ? value.slice(0, MAX_WORD_CHARACTERS) : null
 }
 
-/** Counts and sizes are whole and not negative. */
+/** Null unless it is a whole number that is not negative. */
 function numberOf(value: unknown): number | null {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null
 }

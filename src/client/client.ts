@@ -1,4 +1,4 @@
-// The calls of the push API, version 2, as a client makes them.
+// The client's calls to version 2 of the push API.
 
 import {
   parseEntries,
@@ -17,17 +17,17 @@ import { type Answer, createAsk, messageIn, type RequestsOptions, refusalOf } fr
 import { LostAnswer } from './unreachable.ts'
 import { createUpload, type UploadFile } from './upload.ts'
 
-/** Fields as the API names them; what is undefined is not sent. */
+/** Fields by their names in the API. Undefined ones are not sent. */
 export type PushFields = Record<string, string | number | boolean | undefined>
 
 export type NewRemotePush = {
   fields: PushFields
   files: UploadFile[]
-  /** Bytes of the upload that are on their way, of so many. */
+  /** Called with the bytes sent so far, and the total if it is known. */
   onProgress: (sent: number, total: number | null) => void
 }
 
-/** `answer` is the body as it came. */
+/** `answer` is the body as received. */
 export type Retrieved =
   | { outcome: 'push'; push: RemotePush; answer: unknown }
   | { outcome: 'passphrase_wanted'; message: string }
@@ -38,21 +38,21 @@ export type Client = ReturnType<typeof createClient>
 
 const PUSHES = '/api/v2/pushes'
 const MIB = 1024 * 1024
-/** The largest text that Oncebox can be told to take, each byte written as six. */
+/** The largest text that Oncebox can be configured to accept, with each byte escaped as six. */
 const MAX_RETRIEVED_BYTES = 6 * 16 * MIB + MIB
-/** Fifty pushes with their notes. */
+/** Enough for fifty pushes with their notes. */
 const MAX_LIST_BYTES = 16 * MIB
 
 export type ClientOptions = Omit<RequestsOptions, 'dial'> & {
   userAgent: string
-  /** Certificates in PEM that are trusted beside the usual ones. */
+  /** Additional trusted certificates in PEM. */
   caCerts: string | null
   /** Whether the environment names a proxy for requests. */
   hasProxy: boolean
   newBoundary: () => string
 }
 
-/** What differs from one command to the next. */
+/** The options that differ between commands. */
 export type ServerToAsk = Pick<ClientOptions, 'server' | 'apiToken' | 'onWait' | 'caCerts' | 'hasProxy'>
 
 export function createClient(options: ClientOptions) {
@@ -65,13 +65,13 @@ export function createClient(options: ClientOptions) {
     checkStep: (url) => checkStep(url, { server, findAddresses, hasProxy }),
   })
 
-  /** Throws ClientFailure when this is no server of the API. */
+  /** Throws ClientFailure when the server does not offer this API. */
   async function version(): Promise<ServerFacts> {
     const answer = await ask('/api/v2/version')
     const { status, body } = answer
     if (status >= 500 || status === 429) throw refusalOf(answer)
     if (status !== 200 || typeof body !== 'object' || body === null) {
-      throw new ClientFailure('failed', `${options.server} does not speak version 2 of this API.`)
+      throw new ClientFailure('failed', `${options.server} does not support version 2 of this API.`)
     }
     const given = 'application_version' in body ? String(body.application_version) : 'unknown'
     const applicationVersion = given.slice(0, 40)
@@ -83,7 +83,7 @@ export function createClient(options: ClientOptions) {
       return expect(201, await sendNew(push))
     } catch (cause) {
       if (!(cause instanceof LostAnswer)) throw cause
-      throw new ClientFailure('unavailable', `${cause.message} The push may have been made all the same.`)
+      throw new ClientFailure('unavailable', `${cause.message} The push may have been created anyway.`)
     }
   }
 
@@ -99,7 +99,7 @@ export function createClient(options: ClientOptions) {
     return ask(PUSHES, { method: 'POST', isLong: true, ...upload })
   }
 
-  /** A view, unless a passphrase is wanted. */
+  /** Counts as a view, unless a passphrase is required. */
   async function retrieve(urlToken: string, passphrase: string | null): Promise<Retrieved> {
     const answer = await ask(...(await retrieveCall(urlToken, passphrase)))
     const message = messageIn(answer.body) ?? ''
@@ -107,7 +107,7 @@ export function createClient(options: ClientOptions) {
     return { outcome: 'push', push: parsePush(expect(200, answer).body), answer: answer.body }
   }
 
-  /** Where the server takes it, a passphrase goes into a header: addresses end up in logs. */
+  /** Sends a passphrase in a header if the server is Oncebox, because URLs end up in logs. */
   async function retrieveCall(urlToken: string, passphrase: string | null): Promise<Parameters<typeof ask>> {
     const path = `${PUSHES}/${urlToken}`
     const maxBytes = MAX_RETRIEVED_BYTES
@@ -119,15 +119,15 @@ export function createClient(options: ClientOptions) {
       : [`${path}?passphrase=${encoded}`, { maxBytes }]
   }
 
-  /** The link to give away. Throws ClientFailure for one that nobody should open. */
+  /** The link to share. Throws ClientFailure if the server's link is not safe to open. */
   async function linkOf({ htmlUrl, urlToken }: RemotePush): Promise<string> {
     const given = htmlUrl ?? (await preview(urlToken))
     const link = acceptLink(given, server)
     if (link !== null) return link
-    const why = /^http:/i.test(given) ? 'is not encrypted, although the server is' : 'is no web address'
+    const why = /^http:/i.test(given) ? 'is not encrypted, although the server is' : 'is not a web address'
     throw new ClientFailure(
       'failed',
-      `The push ${urlToken} was made, but the link that the server gave ${why}: it is not shown. ` +
+      `The push ${urlToken} was created, but the server's link ${why}, so it is not shown. ` +
         'Behind a proxy, the server needs --base-url or --trusted-proxy.',
     )
   }

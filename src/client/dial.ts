@@ -1,4 +1,4 @@
-// One HTTP request to a server that may be hostile: verified, not redirected, never decompressed, and not for ever.
+// One HTTP request to a server that may be hostile: verifies TLS, follows no redirect, decompresses nothing, times out.
 
 import { rootCertificates } from 'node:tls'
 import { ClientFailure } from './failure.ts'
@@ -6,7 +6,7 @@ import { unreachable } from './unreachable.ts'
 
 export type DialOptions = {
   userAgent: string
-  /** Certificates in PEM that are trusted beside the usual ones. */
+  /** Additional trusted certificates in PEM. */
   caCerts: string | null
 }
 
@@ -15,13 +15,13 @@ export type DialRequest = {
   headers?: Record<string, string>
   body?: BodyInit
   signal: AbortSignal
-  /** Connects to this address instead of looking the host up. */
+  /** Connects to this address instead of resolving the host. */
   address?: string | undefined
 }
 
 export type Dial = (url: string, request: DialRequest) => Promise<Response>
 
-/** Throws ClientFailure when there is no answer, or one with an encoding that nobody asked for. */
+/** Throws ClientFailure when there is no response, or a compressed one. */
 export function createDial({ userAgent, caCerts }: DialOptions): Dial {
   const trusted = caCerts === null ? {} : { ca: [...rootCertificates, caCerts] }
   return async (url, { headers = {}, address, ...request }) => {
@@ -34,15 +34,15 @@ export function createDial({ userAgent, caCerts }: DialOptions): Dial {
         'user-agent': userAgent,
         'accept-encoding': 'identity',
       },
-      // A token must not follow to where a server points.
+      // A redirect must not receive the token.
       redirect: 'manual' as const,
-      // Stated here, because the environment could turn it off.
+      // Set explicitly, because the environment could turn it off.
       tls: {
         ...trusted,
         rejectUnauthorized: true,
         ...(address === undefined ? {} : { serverName: hostname }),
       },
-      // A few kilobytes of gzip can be gigabytes of content.
+      // A few kilobytes of gzip can expand to gigabytes.
       decompress: false,
     }
     const response = await fetch(addressed(url, address), init).catch((cause) => {
@@ -51,7 +51,7 @@ export function createDial({ userAgent, caCerts }: DialOptions): Dial {
     const encoding = response.headers.get('content-encoding') ?? 'identity'
     if (encoding.toLowerCase() === 'identity') return response
     await response.body?.cancel()
-    throw new ClientFailure('failed', `${origin} answered with compressed content, which was not asked for.`)
+    throw new ClientFailure('failed', `${origin} answered with compressed content, which was not requested.`)
   }
 }
 

@@ -1,4 +1,4 @@
-// One request for the rest of a file: what the server announced is what is written, not a byte more.
+// One request for the rest of a file. Never writes more bytes than the server announced.
 
 import { parseJsonBody, readBody } from './answer-body.ts'
 import type { Dial } from './dial.ts'
@@ -10,7 +10,7 @@ import { unreachable } from './unreachable.ts'
 import { createWatch, type Watch } from './watch.ts'
 
 export type PartRequest = {
-  /** Bytes that are there already. */
+  /** Bytes already received. */
   from: number
   address: string | undefined
   dial: Dial
@@ -19,10 +19,10 @@ export type PartRequest = {
 }
 
 const MAX_REFUSAL_BYTES = 64 * 1024
-/** A file whose size nobody tells must not fill the disk. */
+/** The limit for a file without an announced size, so that it cannot fill the disk. */
 const MAX_UNANNOUNCED_BYTES = 256 * 1024 * 1024
 
-/** Resolves when the part is whole. */
+/** Resolves when the part is complete. */
 export async function fetchRest(download: Download, request: PartRequest): Promise<void> {
   const { from, patienceMs } = request
   if (download.size !== null && from > 0 && from === download.size) return
@@ -55,7 +55,7 @@ async function receive(download: Download, request: Receiving): Promise<void> {
   }
 }
 
-/** Throws UntrueAnswer for another piece of the file than was asked for, or one of another size than was announced. */
+/** Throws UntrueAnswer for a range that was not requested, or a size other than announced. */
 function checkRange(
   { status, headers }: Response,
   { download, start }: { download: Download; start: number },
@@ -66,10 +66,10 @@ function checkRange(
   const isAsked = start > 0 && first !== undefined && Number(first) === start
   const isWhole = whole === '*' || download.size === null || Number(whole) === download.size
   if (isAsked && isWhole) return
-  throw new UntrueAnswer('The server sent another part of the file than was asked for.')
+  throw new UntrueAnswer('The server sent a part of the file that was not requested.')
 }
 
-/** Null when the server does not tell. */
+/** Null when the server does not announce a size. */
 function announcedSize({ headers }: Response, start: number): number | null {
   const whole = Number(headers.get('x-file-size') ?? Number.NaN)
   const rest = Number(headers.get('content-length') ?? Number.NaN)
@@ -79,7 +79,7 @@ function announcedSize({ headers }: Response, start: number): number | null {
 
 type Appending = { download: Download; request: Receiving; start: number; total: number | null }
 
-/** Returns how many bytes the part has then. */
+/** Returns the part's size afterwards, in bytes. */
 async function append(response: Response, { download, request, start, total }: Appending): Promise<number> {
   const { watch, onProgress } = request
   const file = (start > 0 ? await openOwnFile(download.part) : null) ?? (await createOwnFile(download.part))
@@ -99,7 +99,7 @@ async function append(response: Response, { download, request, start, total }: A
   }
 }
 
-/** What goes wrong on the network is thrown as ClientFailure, apart from what goes wrong on the disk. */
+/** Throws network errors as ClientFailure, so that they differ from disk errors. */
 async function* chunksOf(response: Response, { url }: Download): AsyncGenerator<Uint8Array> {
   try {
     for await (const chunk of response.body ?? []) yield chunk
@@ -111,8 +111,8 @@ async function* chunksOf(response: Response, { url }: Download): AsyncGenerator<
 function tooMuch(total: number | null): UntrueAnswer {
   const announced =
     total === null
-      ? `The server does not tell how large the file is, and sends more than ${MAX_UNANNOUNCED_BYTES} bytes.`
-      : `The server sends more than the ${total} bytes that it announced.`
+      ? `The server did not announce the file's size, and sent more than ${MAX_UNANNOUNCED_BYTES} bytes.`
+      : `The server sent more than the ${total} bytes that it announced.`
   return new UntrueAnswer(announced)
 }
 
@@ -123,12 +123,12 @@ async function refusal(response: Response, { download, watch }: Refused): Promis
   const server = new URL(download.url).origin
   if (status >= 300 && status < 400) {
     await response.body?.cancel()
-    return new ClientFailure('failed', `${server} sends to another address for the file: not followed.`)
+    return new ClientFailure('failed', `${server} redirects the download, which is not followed.`)
   }
   const bytes = await readBody(response, { server, maxBytes: MAX_REFUSAL_BYTES, watch }).catch(() => null)
   const body = bytes === null ? null : parseJsonBody(bytes)
   const { kind, message } = refusalOf({ status, body })
   const said = messageIn(body) === null ? `The file was not handed out (HTTP ${status}).` : message
-  // A grant that is refused has lapsed.
+  // A refused grant has expired.
   return new ClientFailure(status < 500 && status !== 429 ? 'gone' : kind, said)
 }

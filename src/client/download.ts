@@ -1,4 +1,4 @@
-// Files on their way to the disk: into a `.part` beside their place, resumed where they broke off, renamed when whole.
+// Downloads a file into a `.part` beside its final path, resumes after an interruption, and renames it when complete.
 
 import { link, open, rename, rm, statfs } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
@@ -12,34 +12,34 @@ import { LostAnswer } from './unreachable.ts'
 
 export type Download = {
   url: string
-  /** Bytes, where the server told. */
+  /** In bytes; null if the server did not say. */
   size: number | null
-  /** Where what has arrived is kept until it is whole. */
+  /** Path of the partial file. */
   part: string
 }
 
 export type DownloadOptions = {
   onProgress: (received: number, total: number | null) => void
-  /** Told before it is tried again. */
+  /** Called before another try. */
   onRetry: (problem: string) => void
 }
 
 export type DownloaderOptions = {
   dial: Dial
   patienceMs: number
-  /** The addresses at which a link may be fetched; empty for wherever its host is. Throws when it may not. */
+  /** The addresses at which a link may be fetched; empty to resolve its host as usual. Throws if none is allowed. */
   checkStep: (url: string) => Promise<string[]>
 }
 
 const MAX_FUTILE_TRIES = 5
 const FIRST_PAUSE_MS = 500
-/** A try that brings less is as good as none: a server could go on like that for ever. */
+/** A try that receives less counts as futile, so that a server cannot prolong a download for ever. */
 const MIN_GAIN = 16 * 1024
 
-/** Fetches a part until it is whole. What has arrived stays when it throws, for another call to go on with. */
+/** Fetches a part until it is complete. When it throws, the partial file stays so that a later call can resume. */
 export function createDownloadPart({ dial, patienceMs, checkStep }: DownloaderOptions) {
   return async (download: Download, options: DownloadOptions): Promise<void> => {
-    if (!URL.canParse(download.url)) throw new UntrueAnswer('The server gave no link for a file.')
+    if (!URL.canParse(download.url)) throw new UntrueAnswer('The server sent no link for a file.')
     const addresses = await checkStep(download.url)
     let futile = 0
     for (;;) {
@@ -60,10 +60,10 @@ export function createDownloadPart({ dial, patienceMs, checkStep }: DownloaderOp
   }
 }
 
-/** A file that breaks off at the same byte again and again is most likely damaged on the server. */
+/** A file that repeatedly breaks off at the same byte is most likely damaged on the server. */
 function endless(cause: ClientFailure, from: number): ClientFailure {
   if (from === 0) return cause
-  const message = `The file breaks off after ${from} bytes at every try: the server may have a damaged copy, and its log tells.`
+  const message = `Every try broke off after ${from} bytes. The server's copy may be damaged; see its log.`
   return new ClientFailure('failed', message)
 }
 
@@ -77,7 +77,7 @@ async function requireRoom({ size, part }: Download, from: number): Promise<void
   )
 }
 
-/** Gives the part its name, or the next one that nothing has yet; returns the path. */
+/** Renames the part to `wanted` or to the next free numbered name; returns the path. */
 export async function placePart(part: string, wanted: string): Promise<string> {
   for (let n = 1; ; n += 1) {
     const path = n === 1 ? wanted : join(dirname(wanted), numberedName(basename(wanted), n))
@@ -85,7 +85,7 @@ export async function placePart(part: string, wanted: string): Promise<string> {
   }
 }
 
-/** Uses link(2), which fails if the name exists, a dangling link included; rename(2) would overwrite it. */
+/** Uses link(2), which fails if the name exists, even as a dangling link; rename(2) would overwrite it. */
 async function claimName(part: string, path: string): Promise<boolean> {
   try {
     await link(part, path)
@@ -97,7 +97,7 @@ async function claimName(part: string, path: string): Promise<boolean> {
   return claimNameWithoutLinks(part, path)
 }
 
-/** For disks without hard links: takes the name with an empty file, then renames over that. */
+/** For disks without hard links: reserves the name with an empty file, then renames over it. */
 async function claimNameWithoutLinks(part: string, path: string): Promise<boolean> {
   try {
     const placeholder = await open(path, 'wx', 0o600)

@@ -1,13 +1,13 @@
-// How a call to a server fails, told apart by what the person at the terminal can do about it.
+// Failures of calls to a server, grouped by what the user can do about them.
 
 export type FailureKind =
-  /** Something that trying again does not help. */
+  /** Trying again does not help. */
   | 'failed'
-  /** No such push, or it has expired. */
+  /** The push does not exist or has expired. */
   | 'gone'
-  /** A token or passphrase is missing, wrong, or not enough. */
+  /** A token or passphrase is missing, wrong or not sufficient. */
   | 'refused'
-  /** The server cannot be reached or is too busy: later may be better. */
+  /** The server is unreachable or busy; trying later may help. */
   | 'unavailable'
 
 export class ClientFailure extends Error {
@@ -19,14 +19,14 @@ export class ClientFailure extends Error {
   }
 }
 
-/** The server breaks its word or leads astray: nothing that it sent for this can be used, now or later. */
+/** The server's response contradicts itself or is unsafe. Nothing received for the request may be used. */
 export class UntrueAnswer extends ClientFailure {
   constructor(message: string) {
     super('failed', message)
   }
 }
 
-/** The server refuses values that were sent; `fields` holds its words for each. */
+/** The server refuses some values; `fields` has its messages for each field. */
 export class RefusedFields extends ClientFailure {
   readonly fields: Readonly<Record<string, readonly string[]>>
 

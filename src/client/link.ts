@@ -1,20 +1,20 @@
-// What people have in their hands: a link to a push, or its token alone.
+// Reads what users give for a push: its link, or its token alone.
 
 import { lacksScheme, withScheme } from '../domain/server-address.ts'
 
 export type PushAddress = {
-  /** Null for a bare token: the server that one is logged in to. */
+  /** Null for a bare token, which belongs to the server of the login. */
   server: string | null
-  /** Whether the link did not say http or https. */
+  /** Whether the link lacked http or https. */
   isSchemeGuessed: boolean
   urlToken: string
 }
 
 const TOKEN = /^[\w-]{4,128}$/
-/** A secret link of any age, and what the API tells of a push. */
+/** A secret link of any version, or an API address of a push. */
 const LINK =
   /^(https?:\/\/[^/?#\s]+(?:\/[^?#\s]*?)?)\/(?:[pfr]|api\/v2\/pushes)\/([\w-]{4,128})(?:\/r|\/preview)?(?:\.json)?\/?(?:[?#].*)?$/i
-/** Older servers put the reader's language in front of the path. */
+/** Older servers put the reader's language before the path. */
 const LANGUAGE = /(?<=\/\/[^/]+.*)\/[a-z]{2}(-[A-Za-z]{2,4})?$/
 
 export function isUrlToken(text: string): boolean {
@@ -24,8 +24,8 @@ export function isUrlToken(text: string): boolean {
 const MAX_LINK_CHARACTERS = 2000
 
 /**
- * A link that a server gave for people to open, spelled so that it holds nothing invisible. Null when it is no web address,
- * or when it is not encrypted although the server is.
+ * Normalizes a server's link so that it contains no invisible characters. Null when it is not a web address, or is not
+ * encrypted although the server is.
  */
 export function acceptLink(link: string, server: string): string | null {
   const url = link.length > MAX_LINK_CHARACTERS ? null : URL.parse(link)
@@ -35,7 +35,7 @@ export function acceptLink(link: string, server: string): string | null {
   return isStepDown ? null : url.href
 }
 
-/** Null when the text is neither. */
+/** Null when the text is neither a link nor a token. */
 export function parsePushAddress(text: string): PushAddress | null {
   const given = text.trim().replace(/^<(.*)>$/, '$1')
   if (TOKEN.test(given)) return { server: null, isSchemeGuessed: false, urlToken: inOwnCase(given) }
@@ -47,12 +47,12 @@ export function parsePushAddress(text: string): PushAddress | null {
   return { server, isSchemeGuessed: lacksScheme(given), urlToken: inOwnCase(urlToken) }
 }
 
-/** Tokens of links are in lower case; some programs and QR codes make capitals of a whole link. */
+/** Tokens are in lower case, but some programs and QR codes write whole links in capitals. */
 function inOwnCase(urlToken: string): string {
   return /[a-z]/.test(urlToken) ? urlToken : urlToken.toLowerCase()
 }
 
-/** Whether a token for one of them may be shown to the other. */
+/** Whether an API token for one server may be sent to the other. */
 export function isSameServer(one: string, other: string): boolean {
   return normalize(one) === normalize(other)
 }
@@ -62,7 +62,7 @@ function normalize(server: string): string {
   return `${origin}${pathname}`.replace(/\/+$/, '')
 }
 
-/** Whether what is sent there crosses a network in the clear. */
+/** Whether requests to the server cross a network unencrypted. */
 export function isInTheClear(server: string): boolean {
   const { protocol, hostname } = new URL(server)
   const isHere = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)

@@ -1,4 +1,4 @@
-// Files that this client keeps in a folder where other users may write too: never through a link, never another's file.
+// The client's files in folders where other users may write too: follows no links, opens no other user's files.
 
 import { constants } from 'node:fs'
 import { type FileHandle, open, rm } from 'node:fs/promises'
@@ -6,7 +6,7 @@ import { codeOf } from '../domain/system-errors.ts'
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDWR, O_WRONLY } = constants
 
-/** A new empty file that only this user can read. Removes what stood at `path`; a link is removed, not followed. */
+/** A new empty file that only this user can read. Removes an existing file or link at `path`. */
 export async function createOwnFile(path: string): Promise<FileHandle> {
   const create = () => open(path, O_WRONLY | O_CREAT | O_EXCL | flag(O_NOFOLLOW), 0o600)
   return create().catch(async (cause) => {
@@ -16,9 +16,9 @@ export async function createOwnFile(path: string): Promise<FileHandle> {
   })
 }
 
-/** Null when there is none, or when it is a link, not a plain file, or not this user's alone. */
+/** Null when the file is missing, is a link or no plain file, has other hard links, or belongs to another user. */
 export async function openOwnFile(path: string): Promise<FileHandle | null> {
-  // Opening a pipe without O_NONBLOCK waits for its other end.
+  // Without O_NONBLOCK, opening a pipe waits for its other end.
   const file = await open(path, O_RDWR | flag(O_NOFOLLOW) | flag(O_NONBLOCK)).catch(() => null)
   if (file === null) return null
   const found = await file.stat()
@@ -28,7 +28,7 @@ export async function openOwnFile(path: string): Promise<FileHandle | null> {
   return null
 }
 
-/** Bytes of a file that `openOwnFile` would open, else 0. */
+/** The size in bytes of a file that `openOwnFile` would open, else 0. */
 export async function sizeOfOwnFile(path: string): Promise<number> {
   const file = await openOwnFile(path)
   if (file === null) return 0
@@ -41,7 +41,7 @@ export async function sizeOfOwnFile(path: string): Promise<number> {
     .finally(() => file.close())
 }
 
-/** Windows lacks some of these. */
+/** Some flags are undefined on Windows. */
 function flag(value: number | undefined): number {
   return value ?? 0
 }

@@ -1,4 +1,4 @@
-// Where addresses lie, and which of them a server may send its clients to: none nearer to the client than the server is.
+// The networks of addresses, and which links of a server may be followed: none nearer to this client than the server.
 
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
@@ -8,14 +8,14 @@ import { ClientFailure, UntrueAnswer } from './failure.ts'
 
 export type Place = 'public' | 'private' | 'link-local' | 'loopback' | 'special'
 
-/** Finds the addresses of a host name; none when it has no addresses. */
+/** The addresses of a host; empty when it has none. */
 export type FindAddresses = (host: string) => Promise<string[]>
 
 export type StepOptions = {
-  /** The server that was asked. */
+  /** The server that sent the link. */
   server: string
   findAddresses: FindAddresses
-  /** Whether a proxy makes the connections and finds addresses in its own way. */
+  /** Whether a proxy makes the connections and resolves names itself. */
   hasProxy: boolean
 }
 
@@ -31,7 +31,7 @@ const PLACES: Record<string, Place> = {
   unspecified: 'loopback',
 }
 
-/** An IPv6 address that carries an IPv4 one (mapped, NAT64, 6to4) lies where that one does. */
+/** An IPv6 address that embeds an IPv4 address (mapped, NAT64, 6to4) has the place of the embedded one. */
 export function placeOf(address: string): Place {
   const parsed = ipaddr.process(address)
   const range = parsed.range()
@@ -48,36 +48,35 @@ export async function findAddresses(host: string): Promise<string[]> {
   return found.map(({ address }) => address)
 }
 
-/** Without the brackets of an IPv6 address. */
+/** Removes the brackets of an IPv6 address. */
 function bareHost(host: string): string {
   return host.replace(/^\[(.*)\]$/, '$1')
 }
 
 /**
- * The addresses at which a link that the server gave may be fetched: connect to one of these, so that the name cannot mean
- * another one a moment later. Empty when the link is on the
- * server's own origin or names an address itself, or when a proxy finds the address. Throws
- * ClientFailure for a step from https to http, and for one to a place that is nearer to this client than the server is.
+ * The addresses at which a server's link may be fetched. Connect to one of these, because the name could resolve to
+ * another address a moment later. Empty when the link has the server's origin or names an address, or when a proxy
+ * resolves it. Throws ClientFailure for a link from https to http, or to a place nearer to this client than the server.
  */
 export async function checkStep(link: string, options: StepOptions): Promise<string[]> {
   const target = new URL(link)
   const server = new URL(options.server)
   if (target.origin === server.origin) return []
   const refuse = (why: string) =>
-    new UntrueAnswer(`${server.origin} points to ${target.origin}, ${why}: not followed.`)
+    new UntrueAnswer(`${server.origin} links to ${target.origin}, ${why}. The link was not followed.`)
   if (server.protocol === 'https:' && target.protocol !== 'https:') throw refuse('which is not encrypted')
   const addresses = await options.findAddresses(target.hostname)
   const from = (await options.findAddresses(server.hostname)).map(placeOf)
   const strange = addresses.find((address) => !mayLead(from, address))
   if (strange !== undefined) throw refuse(`which is at ${strange}, nearer to this machine than the server is`)
   if (addresses.length === 0 && !options.hasProxy) {
-    throw new ClientFailure('unavailable', `Cannot reach ${target.origin}: there is no such name.`)
+    throw new ClientFailure('unavailable', `Cannot reach ${target.origin}: the name does not exist.`)
   }
   const isName = isIP(bareHost(target.hostname)) === 0
   return options.hasProxy || !isName ? [] : addresses
 }
 
-/** A server on this machine also leads to the addresses that this machine has on its networks. */
+/** A server on this machine may also link to this machine's addresses in its networks. */
 function mayLead(from: readonly Place[], address: string): boolean {
   const to = placeOf(address)
   if (to === 'public') return true

@@ -1,4 +1,4 @@
-// One request to a server of this API: patience with a busy one, and plain words for what went wrong.
+// One request to a server of this API: waits when the server is busy, and explains failures in plain words.
 
 import { parseJsonBody, type ReadLimits, readBody } from './answer-body.ts'
 import type { Dial } from './dial.ts'
@@ -8,28 +8,28 @@ import { createWatch, type Watch } from './watch.ts'
 export type Call = {
   method?: 'GET' | 'POST' | 'DELETE'
   headers?: Record<string, string>
-  /** Made anew for each try; counts what it hands over. */
+  /** Creates the body for each try; calls `count` with the bytes that it sends. */
   body?: (count: Watch['count']) => BodyInit
-  /** Whether the body is gone once it was sent, so that there is one try. */
+  /** Whether the body can be sent only once, which allows only one try. */
   isSentOnce?: boolean
-  /** The largest answer that makes sense, in bytes. */
+  /** The largest accepted response, in bytes. */
   maxBytes?: number
-  /** Whether it may take as long as it goes on. */
+  /** Whether the request may take any time while it makes progress. */
   isLong?: boolean
 }
 
 export type RequestsOptions = {
-  /** What paths are appended to. */
+  /** The URL that paths are appended to. */
   server: string
   apiToken: string | null
   dial: Dial
-  /** How long nothing may happen. */
+  /** The longest time without progress. */
   patienceMs: number
-  /** Told before the server is given time, as it asked. */
+  /** Called before waiting as the server asked. */
   onWait: (seconds: number) => void
 }
 
-/** The status and the body as JSON; failures that no caller handles are thrown as ClientFailure. */
+/** A response with its JSON body. Other failures are thrown as ClientFailure. */
 export type Answer = { status: number; headers: Headers; body: unknown }
 
 export type Ask = (path: string, call?: Call) => Promise<Answer>
@@ -37,7 +37,7 @@ export type Ask = (path: string, call?: Call) => Promise<Answer>
 const MAX_TRIES = 4
 const LONGEST_WAIT_SECONDS = 60
 const MAX_BYTES = 1024 * 1024
-/** Times the patience, for a whole request and its answer. */
+/** A whole request and its response may take this many times the patience. */
 const LONGEST_ANSWER = 10
 const MAX_REASON_CHARACTERS = 500
 
@@ -62,7 +62,7 @@ async function tryOnce(path: string, { call, isLast, options }: Try): Promise<An
     const response = await send(path, { call, watch, options })
     const wait = isLast ? null : secondsToWait(response)
     if (wait === null) return await read(response, { server, maxBytes: call.maxBytes ?? MAX_BYTES, watch })
-    // What is not read keeps the connection.
+    // An unread body would keep the connection.
     await response.body?.cancel()
     return { wait }
   } finally {
@@ -88,7 +88,7 @@ function send(path: string, { call, watch, options }: Sending): Promise<Response
   })
 }
 
-/** Null when there is nothing to wait for. Both answers promise that nothing was stored or counted. */
+/** Returns null when there is nothing to wait for. With 429 and 503, nothing was stored or counted. */
 function secondsToWait({ status, headers }: Response): number | null {
   if (status !== 429 && status !== 503) return null
   const seconds = Number(headers.get('retry-after') ?? Number.NaN)
@@ -101,17 +101,17 @@ async function read(response: Response, limits: ReadLimits): Promise<Answer> {
   if (status >= 300 && status < 400) {
     await response.body?.cancel()
     const target = headers.get('location') ?? 'another address'
-    throw new ClientFailure('failed', `${server} sends to ${cut(target)}: log in to that server instead.`)
+    throw new ClientFailure('failed', `${server} redirects to ${cut(target)}: log in to that server instead.`)
   }
   const body = parseJsonBody(await readBody(response, limits))
   if (body !== undefined) return { status, headers, body }
   throw new ClientFailure(
     status >= 500 ? 'unavailable' : 'failed',
-    `${server} does not answer as a server of this API does (HTTP ${status}): is the address right?`,
+    `${server} does not seem to offer this API (HTTP ${status}): is the address right?`,
   )
 }
 
-/** What the server said, for every status that its caller does not expect. */
+/** The failure for a response whose status the caller did not expect. */
 export function refusalOf({ status, body }: Pick<Answer, 'status' | 'body'>): ClientFailure {
   const message = explain(messageIn(body) ?? `HTTP ${status}`, body)
   const fields = status === 422 ? fieldsIn(body) : {}
@@ -119,7 +119,7 @@ export function refusalOf({ status, body }: Pick<Answer, 'status' | 'body'>): Cl
   return new ClientFailure(kindOf(status), message)
 }
 
-/** Beside `error`, a refusal of values has a list of messages for each field. */
+/** A 422 has a list of messages for each invalid field, beside `error`. */
 function fieldsIn(body: unknown): Record<string, string[]> {
   if (typeof body !== 'object' || body === null) return {}
   const lists = Object.entries(body).filter(
@@ -130,14 +130,14 @@ function fieldsIn(body: unknown): Record<string, string[]> {
 }
 
 function explain(said: string, body: unknown): string {
-  if (said === 'not-found') return 'There is no such push, or not any more.'
+  if (said === 'not-found') return 'There is no such push, or it no longer exists.'
   if (said !== 'internal-error') return said
   const given = typeof body === 'object' && body !== null && 'request_id' in body ? body.request_id : ''
   const id = typeof given === 'string' && given !== '' ? ` (request ${given.slice(0, 64)})` : ''
-  return `Something went wrong at the server${id}; its log tells more.`
+  return `The server failed${id}; see its log.`
 }
 
-/** Of the failures of a server, a fault of its own does not go away by trying again. */
+/** A 500 counts as failed, because an error in the server does not go away by trying again. */
 function kindOf(status: number): FailureKind {
   if (status === 401 || status === 403) return 'refused'
   if (status === 404) return 'gone'

@@ -1,11 +1,11 @@
-// Downloads that broke off: a note beside them, so that the same command goes on without spending another view.
+// Notes about interrupted downloads, so that the same command can resume them without another view.
 
 import { createHash } from 'node:crypto'
 import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createOwnFile, openOwnFile } from './own-files.ts'
 
-/** The files of one push that are not there yet; `part` is a name within the folder. */
+/** The files of one push that are not complete yet. */
 export type Unfinished = {
   /** Whether the push has more than one file. */
   several: boolean
@@ -13,18 +13,19 @@ export type Unfinished = {
 }
 
 export type UnfinishedFile = {
-  /** What it is to be called here. */
+  /** The name that the file will get here. */
   filename: string
-  /** What the sender called it. */
+  /** The sender's name for the file. */
   sentAs: string
   url: string
   size: number | null
+  /** Name of the partial file, in the same folder as the note. */
   part: string
 }
 
 export type UnfinishedNotes = ReturnType<typeof createUnfinishedNotes>
 
-/** The note in `folder` on the push behind a link; its name does not tell the link. */
+/** Reads and writes the note for a link in `folder`. Its file name does not reveal the link. */
 export function createUnfinishedNotes({ folder, link }: { folder: string; link: string }) {
   const id = createHash('sha256').update(link).digest('hex').slice(0, 16)
   const path = join(folder, `.oncebox-${id}.json`)
@@ -47,7 +48,7 @@ export function createUnfinishedNotes({ folder, link }: { folder: string; link: 
     await rename(`${path}.new`, path)
   }
 
-  /** With the parts of what will not be finished any more. */
+  /** Also removes the partial files of `unfinished`, if given. */
   async function remove(unfinished?: Unfinished): Promise<void> {
     for (const { part } of unfinished?.files ?? []) await rm(join(folder, part), { force: true })
     await rm(path, { force: true })
@@ -57,12 +58,12 @@ export function createUnfinishedNotes({ folder, link }: { folder: string; link: 
     find,
     write,
     remove,
-    /** Beside the note, and as hidden. */
+    /** Hidden, like the note. */
     partName: (index: number) => `.oncebox-${id}-${index}.part`,
   }
 }
 
-/** Null for a note of another version of this program. */
+/** Null for a note that another version of this program wrote. */
 function parse(note: unknown): Unfinished | null {
   if (typeof note !== 'object' || note === null) return null
   const { files, several } = note as Record<string, unknown>

@@ -1,25 +1,25 @@
-// Why a server cannot be reached, in words.
+// Explains why a server cannot be reached.
 
 import { codeOf } from '../domain/system-errors.ts'
 import { ClientFailure } from './failure.ts'
 
 const UNKNOWN_CERTIFICATE =
-  'its certificate is not signed by an authority that this machine knows; ' +
+  'its certificate is not signed by an authority that this machine trusts; ' +
   'if the server is yours, name its certificate or authority with --cacert FILE'
 
 const REASONS: Record<string, string> = {
   ECONNREFUSED: 'nothing listens there',
   ConnectionRefused: 'nothing listens there',
-  ENOTFOUND: 'there is no such name',
-  FailedToOpenSocket: 'there is no such name, or no way to it',
+  ENOTFOUND: 'the name does not exist',
+  FailedToOpenSocket: 'the name does not exist or is not reachable',
   ECONNRESET: 'the connection broke off',
   ConnectionClosed: 'the connection broke off',
   TimeoutError: 'it took too long to answer',
   AbortError: 'it took too long to answer',
-  Malformed_HTTP_Response: 'it does not answer in HTTP; does its address begin with https://?',
-  EPROTO: 'it does not speak TLS; does its address begin with http://?',
-  ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS; does its address begin with http://?',
-  ResponseHeadersTooLarge: 'the head of its answer is too large',
+  Malformed_HTTP_Response: 'it does not answer in HTTP; does its address start with https://?',
+  EPROTO: 'it does not use TLS; does its address start with http://?',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'it does not use TLS; does its address start with http://?',
+  ResponseHeadersTooLarge: 'its response headers are too large',
   DEPTH_ZERO_SELF_SIGNED_CERT: UNKNOWN_CERTIFICATE,
   SELF_SIGNED_CERT_IN_CHAIN: UNKNOWN_CERTIFICATE,
   UNABLE_TO_GET_ISSUER_CERT: UNKNOWN_CERTIFICATE,
@@ -31,9 +31,10 @@ const REASONS: Record<string, string> = {
   CERT_NOT_YET_VALID: 'its certificate is not valid yet; is the clock of this machine right?',
 }
 
-/** The request may have been heard: nobody knows what the server made of it. */
+/** The server may have received the request, and its result is unknown. */
 export class LostAnswer extends ClientFailure {}
 
+/** Causes that occur before the server receives the request. */
 const NEVER_HEARD = /^(ECONNREFUSED|ConnectionRefused|ENOTFOUND|FailedToOpenSocket)$|CERT|SIGNATURE/
 
 export function unreachable(server: string, cause: unknown): ClientFailure {

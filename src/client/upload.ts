@@ -1,6 +1,6 @@
-// Files on their way to a server: a multipart body that is read as it is sent.
+// Uploads files in a multipart body that is read while it is sent.
 //
-// Form encoders turn line breaks into CRLF, as browsers do; a payload has to arrive as it is, so this one does not.
+// Unlike the form encoders of browsers, this one keeps line breaks, because a payload must arrive unchanged.
 
 import { open } from 'node:fs/promises'
 import { presentSystemError } from '../domain/system-errors.ts'
@@ -9,7 +9,7 @@ import type { Watch } from './watch.ts'
 
 export type UploadFile = {
   filename: string
-  /** Bytes; null when nobody knows before the end, and then it is read once. */
+  /** In bytes; null for a stream of unknown size, which can be read only once. */
   size: number | null
   read: () => AsyncIterable<Uint8Array>
 }
@@ -17,7 +17,7 @@ export type UploadFile = {
 export type UploadOptions = {
   texts: [name: string, value: string][]
   files: UploadFile[]
-  /** Told apart from everything that is sent. */
+  /** A string that does not occur in the content. */
   boundary: string
   onProgress: (sent: number, total: number | null) => void
 }
@@ -25,7 +25,7 @@ export type UploadOptions = {
 const CHUNK_BYTES = 256 * 1024
 const EOL = '\r\n'
 
-/** Headers and body of the request; each call of `body` starts anew. */
+/** The request's headers and body. Each call of `body` starts from the beginning. */
 export function createUpload(options: UploadOptions) {
   const { boundary, files, onProgress } = options
   const isSentOnce = files.some(({ size }) => size === null)
@@ -71,7 +71,7 @@ async function* encode({ texts, files, boundary }: UploadOptions): AsyncGenerato
   yield frame(`--${boundary}--${EOL}`)
 }
 
-/** As browsers write it; exactly behind it where that alone would be read as another name (RFC 8187). */
+/** Writes the name as browsers do, and adds its exact form (RFC 8187) if that would be misread. */
 function nameOf(filename: string): string {
   const plain = filename.replace(/["\r\n]/g, encodeURIComponent)
   const isExact = !/[%"\\\r\n]/.test(filename)
@@ -85,12 +85,12 @@ function encodeExtended(text: string): string {
   )
 }
 
-/** A file of this machine, as large as it was when it was chosen. */
+/** A local file, with its size when the user chose it. */
 export function fileUpload(file: { path: string; filename: string; size: number }): UploadFile {
   return { filename: file.filename, size: file.size, read: () => readPieces(file) }
 }
 
-/** Throws ClientFailure when the file is not what it was when its size was told, or cannot be read. */
+/** Throws ClientFailure when the file cannot be read or its size has changed. */
 async function* readPieces({ path, size }: { path: string; size: number }): AsyncGenerator<Uint8Array> {
   const file = await open(path, 'r').catch(unreadable)
   let left = size

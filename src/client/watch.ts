@@ -1,7 +1,7 @@
-// Notices a transfer that has stopped, or goes on so slowly that it might as well have.
+// Aborts a transfer that has stopped or become too slow.
 
 export type Watch = {
-  /** Aborts when too little came for too long. */
+  /** Aborts after a span with too few bytes. */
   signal: AbortSignal
   count: (bytes: number) => void
   stop: () => void
@@ -9,7 +9,7 @@ export type Watch = {
 
 const MIN_BYTES = 64 * 1024
 
-/** In each span of `patienceMs` at least 64 KiB must be counted. */
+/** Requires at least 64 KiB in each span of `patienceMs`. */
 export function createWatch(patienceMs: number): Watch {
   const controller = new AbortController()
   let counted = 0

@@ -1,13 +1,13 @@
-// What clients saw of each push, and whether what a server says later can be true.
+// Records what clients saw of each push, and checks later responses against it.
 
 export type Known = {
   payload: string
   views: number
   /** Payloads that arrived. */
   seen: number
-  /** Retrievals whose answer was lost: each may have been counted, or not. */
+  /** Retrievals whose response was lost. Each may or may not have counted as a view. */
   lost: number
-  /** A deletion was acknowledged, or its answer was lost. */
+  /** Whether a deletion was acknowledged; `perhaps` if its response was lost. */
   deleted: 'no' | 'perhaps' | 'yes'
 }
 
@@ -18,11 +18,11 @@ export function createLedger() {
   const faults: string[] = []
 
   function blame(urlToken: string, fault: string): void {
-    // The beginning tells pushes apart, and is no link.
+    // The first characters identify the push without revealing its link.
     faults.push(`push ${urlToken.slice(0, 4)}…: ${fault}`)
   }
 
-  /** A payload that arrived. `wasDeleted`: the deletion had been acknowledged before anybody asked. */
+  /** Records a received payload. `wasDeleted`: a deletion had been acknowledged before this request. */
   function noteSeen(urlToken: string, payload: unknown, wasDeleted: boolean): void {
     const push = known.get(urlToken)
     if (push === undefined) return
@@ -32,11 +32,11 @@ export function createLedger() {
     if (wasDeleted) blame(urlToken, 'handed out after it was deleted')
   }
 
-  /** How often a push that is retrieved to its end now may still give its payload. */
+  /** Checks how many payloads a push returned until it expired. Too few means lost views. */
   function noteRest(urlToken: string, payloads: number): void {
     const push = known.get(urlToken)
     if (push === undefined) return
-    // `seen` holds these payloads already.
+    // `seen` already includes these payloads.
     const least = push.deleted === 'no' ? push.views - (push.seen - payloads) - push.lost : 0
     if (payloads < least) blame(urlToken, `${least - payloads} acknowledged views are missing`)
     known.delete(urlToken)

@@ -1,4 +1,4 @@
-// Clients that write, read and delete until the server is gone from under them, and then look at what is left.
+// Clients that create, read and delete until the server is killed, and then check the remaining pushes.
 
 import type { Ledger } from './ledger.ts'
 import type { Server } from './server.ts'
@@ -7,7 +7,7 @@ const CLIENTS = 16
 const VIEWS = 3
 const RECENT = 200
 
-/** Numbers that come again with the same seed; nothing secret hangs on them. */
+/** Seeded pseudo-random numbers for tests; not for secrets. */
 export type Draw = (below: number) => number
 
 export function createDraw(seed: number): Draw {
@@ -22,15 +22,15 @@ export type LoadOptions = {
   server: Server
   ledger: Ledger
   draw: Draw
-  /** In every payload, so that one in the clear would be found. */
+  /** A text in every payload, by which plaintext on the disk is found. */
   mark: string
-  /** Sent with what needs an account. */
+  /** Headers for requests that need an account. */
   auth: Record<string, string>
 }
 
 type Answer = { url_token: string; payload: string | null; files: { url: string }[] }
 
-/** Resolves to the number of answers, once no client gets one any more. */
+/** Resolves to the number of responses received before the server stopped answering. */
 export async function runLoad(options: LoadOptions, stop: () => boolean): Promise<number> {
   let answers = 0
   const client = async () => {
@@ -39,7 +39,7 @@ export async function runLoad(options: LoadOptions, stop: () => boolean): Promis
         await act(options)
         answers += 1
       } catch {
-        // The server was killed: what was lost is in the ledger.
+        // The server was killed. The ledger has counted the lost responses.
         return
       }
     }
@@ -90,7 +90,7 @@ async function remove({ server, ledger }: LoadOptions, urlToken: string): Promis
   else ledger.blame(urlToken, `delete answered ${response.status}`)
 }
 
-/** Retrieves some of the pushes to their end, the newest first; resolves to how many. */
+/** Retrieves up to `most` of the latest pushes until they expire; resolves to their number. */
 export async function checkRest({ server, ledger }: LoadOptions, most: number): Promise<number> {
   const tokens = [...ledger.known.keys()].slice(-most)
   const left = tokens.values()

@@ -1,4 +1,4 @@
-// The promises of Oncebox, tried on this machine and this disk: races, kills under load, and a search of what is left.
+// Tests the promises of Oncebox on this machine and disk: races, kills under load, and a search of the remaining files.
 
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -6,17 +6,17 @@ import { createLedger } from './ledger.ts'
 import { checkRest, createDraw, type Draw, type LoadOptions, runLoad } from './load.ts'
 import { readFolder, runCommand, type Self, type Server, startServer } from './server.ts'
 
-/** One promise: what was tried, and everything that did not hold. */
+/** One promise: what was tested, and each fault found. */
 export type Finding = { promise: string; tried: string; faults: string[] }
 
 export type SelftestOptions = {
   self: Self
-  /** A folder on the disk to try; the test makes one of its own beside it and removes that. */
+  /** A folder on the disk to test. The test creates its own folder beside it and removes that. */
   dataDir: string
-  /** How long servers are killed under load, in milliseconds. */
+  /** How long to kill servers under load, in milliseconds. */
   duration: number
   seed: number
-  /** What is being tried now, for people who wait. */
+  /** Called with the name of each step, to show progress. */
   onStep: (step: string) => void
 }
 
@@ -27,7 +27,7 @@ const MAX_CHECKED = 300
 const MAX_FAULTS_SHOWN = 5
 const VANISH_MS = 12_000
 
-/** Throws when a server does not even start. */
+/** Throws when a server does not start. */
 export async function runSelftest(options: SelftestOptions): Promise<Finding[]> {
   const parent = dirname(options.dataDir)
   mkdirSync(parent, { recursive: true })
@@ -46,7 +46,7 @@ async function tryPromises(options: SelftestOptions): Promise<Finding[]> {
   const draw = createDraw(seed)
   const mark = `selftest-${seed}-${draw(1e9)}`
   const place = { self, dataDir }
-  onStep('starting a server of its own')
+  onStep('starting a server')
   let server = await startServer(place)
   await runCommand(place, ['user', 'add', ACCOUNT, '--password-stdin'], `${mark} password`)
   const auth = { authorization: `Bearer ${await runCommand(place, ['token', 'create', ACCOUNT])}` }
@@ -56,12 +56,12 @@ async function tryPromises(options: SelftestOptions): Promise<Finding[]> {
   const guesses = await guessPassphrase(server, mark)
   const kills = await killUnderLoad({ ...options, server, draw, mark, auth })
   server = kills.server
-  onStep('looking for secrets in what is left')
+  onStep('searching the files for secrets')
   const secrets = findSecrets(dataDir, mark)
-  onStep('expiring everything, and looking again')
+  onStep('expiring everything, and searching again')
   const vanished = await expireAll({ ...kills.load, server }, dataDir)
   const stopped = await server.end('SIGTERM')
-  const logged = (await server.log).includes(mark) ? ['the log holds a payload'] : []
+  const logged = (await server.log).includes(mark) ? ['the log contains a payload'] : []
   const orderly = stopped === 0 ? [] : [`the server ended with ${stopped}`]
   return [
     races,
@@ -72,7 +72,7 @@ async function tryPromises(options: SelftestOptions): Promise<Finding[]> {
   ].map(shorten)
 }
 
-/** A view is a view: of many readers at the same instant, exactly so many get the payload. */
+/** Of many concurrent readers, exactly as many get the payload as there are views. */
 async function raceReaders({
   server,
   draw,
@@ -113,7 +113,7 @@ async function guessPassphrase(server: Server, mark: string): Promise<Finding> {
 
 type KillOptions = SelftestOptions & Pick<LoadOptions, 'server' | 'draw' | 'mark' | 'auth'>
 
-/** Kills the server under load again and again; what was acknowledged must be there after each restart. */
+/** Repeatedly kills the server under load. After each restart, all acknowledged changes must exist. */
 async function killUnderLoad(options: KillOptions) {
   const { self, dataDir, duration, draw, mark, auth, onStep } = options
   const ledger = createLedger()
@@ -140,7 +140,7 @@ async function killUnderLoad(options: KillOptions) {
   const findings: Finding[] = [
     {
       promise: 'What was acknowledged survives kill -9',
-      tried: `${kills} kills, ${answers} answers, ${checked} pushes looked at`,
+      tried: `${kills} kills, ${answers} answers, ${checked} pushes checked`,
       faults: ledger.faults,
     },
     { promise: 'It starts again by itself', tried: `${kills} restarts`, faults: restartFaults },
@@ -148,7 +148,7 @@ async function killUnderLoad(options: KillOptions) {
   return { server, findings, load: { ledger, draw, mark, auth } }
 }
 
-/** No secret in the clear, and nothing that other users of the machine can read. */
+/** Finds plaintext secrets, and files that other users of the machine can read. */
 function findSecrets(dataDir: string, mark: string): Finding {
   const spellings = [
     mark,
@@ -170,9 +170,9 @@ function findSecrets(dataDir: string, mark: string): Finding {
   return { promise: 'Nothing on the disk can be read', tried: `${files.length} files, ${size} bytes`, faults }
 }
 
-/** After everything has expired, no file is left and the write-ahead log is empty. */
+/** Expires all pushes, and checks that the write-ahead log becomes empty. */
 async function expireAll(load: LoadOptions, dataDir: string): Promise<Finding> {
-  // One at least, also when the servers before were killed too soon.
+  // Make sure there is at least one push, even if each server was killed too early to create one.
   const payload = `${load.mark} to expire`
   const { url_token } = await (await load.server.create({ payload, expire_after_views: 1 })).json()
   load.ledger.known.set(url_token, { payload, views: 1, seen: 0, lost: 0, deleted: 'no' })
@@ -182,12 +182,12 @@ async function expireAll(load: LoadOptions, dataDir: string): Promise<Finding> {
     readFolder(dataDir).filter(({ path, bytes }) =>
       path.startsWith(join(dataDir, 'files')) ? true : path.endsWith('-wal') && bytes.length > 0,
     )
-  // The files of a last view stay for its downloads; a deletion ends them.
+  // The files of a last view stay for their downloads, so check only the log.
   while (leftovers().some(({ path }) => path.endsWith('-wal')) && performance.now() < deadline)
     await Bun.sleep(250)
   const faults = leftovers()
     .filter(({ path }) => path.endsWith('-wal'))
-    .map(({ path, bytes }) => `${path} still holds ${bytes.length} bytes`)
+    .map(({ path, bytes }) => `${path} still contains ${bytes.length} bytes`)
   return { promise: 'What has expired is destroyed', tried: `${pushes} pushes, the write-ahead log`, faults }
 }
 

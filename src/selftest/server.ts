@@ -1,9 +1,9 @@
-// A server of this very program as a child process, to be asked and killed.
+// Runs a server of this program as a child process, and sends it requests and signals.
 
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** How this program is started: the executable, or the runtime with its entry. */
+/** The command that starts this program: the executable, or the runtime with its entry. */
 export type Self = readonly string[]
 
 export type ServerOptions = { self: Self; dataDir: string }
@@ -13,7 +13,7 @@ export type Server = Awaited<ReturnType<typeof startServer>>
 const READY_MS = 20_000
 const BUSY_MS = 30_000
 
-/** Throws with what it printed when it does not become ready. */
+/** Throws with the server's last error line when it does not become ready. */
 export async function startServer({ self, dataDir }: ServerOptions) {
   const flags = ['--data-dir', dataDir, '--host', '127.0.0.1', '--port', '0', '--min-free-space', '0']
   const child = Bun.spawn([...self, 'serve', ...flags], {
@@ -34,7 +34,7 @@ export async function startServer({ self, dataDir }: ServerOptions) {
     return child.exited
   }
 
-  /** A server that is too busy counts nothing and says when to come back. */
+  /** Repeats a request when the server is busy, since it has counted nothing then. */
   async function ask(path: string, init: RequestInit = {}): Promise<Response> {
     const deadline = performance.now() + BUSY_MS
     for (;;) {
@@ -71,7 +71,7 @@ async function readUrl(stdout: ReadableStream<Uint8Array>): Promise<string | nul
   return null
 }
 
-/** Runs a command of this program on the same folder; throws what it said when it fails. */
+/** Runs a command of this program on the same folder; throws with its error output when it fails. */
 export async function runCommand(
   { self, dataDir }: ServerOptions,
   args: string[],
@@ -94,7 +94,7 @@ export async function runCommand(
 
 export type FoundFile = { path: string; mode: number; bytes: Buffer }
 
-/** Everything in the data folder as it lies there. */
+/** All files of the data folder with their content. */
 export function readFolder(folder: string): FoundFile[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true }).flatMap((entry) => {
     const path = join(entry.parentPath, entry.name)

@@ -48,7 +48,7 @@ describe('user add', () => {
   test('does not ask for a password when there is such an account', async () => {
     const trial = await withAnn({ answers: [] })
     expect(await trial.run('user', 'add', 'ann@example.org')).toBe(1)
-    expect(trial.err.at(-1)).toStartWith('oncebox: ann@example.org has an account already')
+    expect(trial.err.at(-1)).toStartWith('oncebox: ann@example.org already has an account')
     expect(trial.err).not.toContain('Password')
   })
 })
@@ -116,7 +116,7 @@ describe('user password and the tokens of the account', () => {
     const trial = await withToken()
     const both = ['--revoke-tokens', '--keep-tokens']
     expect(await trial.run('user', 'password', 'ann@example.org', ...both)).toBe(2)
-    expect(trial.text()).toContain('contradict each other')
+    expect(trial.text()).toContain('give only one of them')
   })
 })
 
@@ -125,7 +125,7 @@ test('user two-factor-off', async () => {
   for (const account of trial.state.accounts) account.hasTwoFactor = true
   await trial.run('user', 'two-factor-off', 'ann@example.org')
   expect(trial.state.accounts).toMatchObject([{ hasTwoFactor: false }])
-  expect(trial.out).toEqual(['ann@example.org signs in with the password alone again'])
+  expect(trial.out).toEqual(['ann@example.org signs in with the password alone now'])
 })
 
 describe('user admin and no-admin', () => {
@@ -141,10 +141,10 @@ describe('user admin and no-admin', () => {
     expect(await trial.run('user', 'no-admin', 'ann@example.org')).toBe(0)
     expect(roles(trial)).toEqual([false, true])
     expect(trial.out).toEqual([
-      'bob@x is an administrator now',
-      'bob@x is an administrator already',
-      'ann@example.org is no administrator any more',
-      'ann@example.org is no administrator',
+      'bob@x is now an administrator',
+      'bob@x is already an administrator',
+      'ann@example.org is no longer an administrator',
+      'ann@example.org is not an administrator',
     ])
   })
 

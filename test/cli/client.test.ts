@@ -131,10 +131,10 @@ describe('what is pushed is got', () => {
     expect(statSync(path('note.txt')).mode & 0o77).toBe(0)
     const refused = await get(link, '--output', path('note.txt'))
     expect(refused).toMatchObject({ code: 2 })
-    expect(refused.err[0]).toContain('is there already')
+    expect(refused.err[0]).toContain('already exists')
     const nowhere = await get(link, '--output', path('note.txt/x'))
     expect(nowhere.code).toBe(2)
-    expect(nowhere.err[0]).toContain('note.txt is no folder')
+    expect(nowhere.err[0]).toContain('note.txt is not a folder')
     symlinkSync(path('gone'), path('dangling'))
     expect((await get(link, '--output', path('dangling'))).code).toBe(2)
     // No refusal cost a view.
@@ -249,7 +249,7 @@ describe('files', () => {
     isUp = true
     const second = await get(`${url}/p/abcdefgh`, '--output', folder)
     expect(second).toMatchObject({ code: 0 })
-    expect(second.err[0]).toContain('counts no view')
+    expect(second.err[0]).toContain('does not count as a view')
     expect(asked).toBe(1)
     expect(readdirSync(folder)).toEqual(['a.bin'])
   }, 30_000)
@@ -368,7 +368,7 @@ describe('files', () => {
     const received = await get(`${url}/p/abcdefgh`, '--output', path('x'))
     expect(received).toMatchObject({
       code: 1,
-      err: expect.arrayContaining(['oncebox: The server sends more than the 3 bytes that it announced.']),
+      err: expect.arrayContaining(['oncebox: The server sent more than the 3 bytes that it announced.']),
     })
     expect(existsSync(path('x'))).toBe(false)
   })
@@ -525,7 +525,7 @@ describe('other servers', () => {
   })
 
   test.each<[string, () => Response, number, string]>([
-    ['a page', () => new Response('<html>'), 1, 'does not answer as a server of this API does (HTTP 200)'],
+    ['a page', () => new Response('<html>'), 1, 'does not seem to offer this API (HTTP 200)'],
     ['a broken proxy', () => new Response('Bad Gateway', { status: 502 }), 5, '(HTTP 502)'],
     ['a proxy that says so in JSON', () => Response.json({ message: 'x' }, { status: 502 }), 5, 'HTTP 502'],
     ['a proxy in HTML', () => new Response('<h1>504</h1>', { status: 504 }), 5, '(HTTP 504)'],
@@ -578,9 +578,9 @@ describe('what cannot be used is told before anything is asked', () => {
       ['push', '--file', '/no/such/file'],
       '--file "/no/such/file": cannot be read: there is no such file or folder',
     ],
-    [['push', '--file', '/dev/null'], '--file "/dev/null": is no file; pipe it in with --file -'],
-    [['push', '--file', '-'], '--file -: add --name, which is also what the file is to be called'],
-    [['push', '-', '--file', '-', '--name', 'x'], '--file -: standard input can be read once only'],
+    [['push', '--file', '/dev/null'], '--file "/dev/null": is not a regular file; pipe it in with --file -'],
+    [['push', '--file', '-'], '--file -: add --name, which also names the file'],
+    [['push', '-', '--file', '-', '--name', 'x'], '--file -: standard input can be read only once'],
     [['push', '--viws', '1'], 'unknown flag --viws: did you mean --views?'],
     [['list', '--expird'], 'unknown flag --expird: did you mean --expired?'],
     [
@@ -600,10 +600,10 @@ describe('what cannot be used is told before anything is asked', () => {
     expect(trial.err[0]?.replace(/^oncebox: /, '')).toEqual(problem)
   })
 
-  test('nothing to hand over', async () => {
+  test('a blank text', async () => {
     const trial = tryOut({ input: ' \n' })
     expect(await trial.run('push')).toBe(1)
-    expect(trial.err).toEqual(['oncebox: There is nothing to hand over: the text is blank.'])
+    expect(trial.err).toEqual(['oncebox: There is nothing to push: the text is blank.'])
   })
 
   test('a text that is too large is told with the limit of a text', async () => {
