@@ -10,6 +10,7 @@ import type { Now } from './domain/time.ts'
 import { bindingsOf, listen, type Network, type ServerUrls, urlsOf } from './http/door/listener.ts'
 import type { RateLimit } from './http/door/rate-limit.ts'
 import type { SettingInEffect } from './http/pages/admin/admin-parts.tsx'
+import { PAGES } from './http/urls.ts'
 import { createLog, type Log } from './operating/log.ts'
 import { scheduleSweeps } from './operating/sweep-schedule.ts'
 import type { Config } from './settings/table.ts'
@@ -86,7 +87,7 @@ async function serveStore({ config, settings, store, log, ports }: StoreToServe)
   })
   const { accounts, apiTokens, sweeper } = services
   const setupToken = await services.accountLinks.createSetupLink()
-  const setupPath = setupToken === null ? null : `/welcome/${setupToken}`
+  const setupPath = setupToken === null ? null : PAGES.welcome.href({ link: setupToken })
   const schedule = scheduleSweeps({ sweeper, every: config.sweepEvery, now, log })
 
   async function close(): Promise<void> {

@@ -50,9 +50,15 @@ export function createRoutes(options: RoutesOptions) {
     signups,
     listUndeclaredProxies: options.listUndeclaredProxies,
   })
+  const getViewer = createGetViewer({
+    authenticate: services.apiTokens.authenticate,
+    anonymousAccess,
+    onError: (err) => log.error({ err }, 'the last use of an API token was not noted'),
+  })
   const routes = createRouteTable({
     assets,
     basePath,
+    getViewer,
     endpoints: createPushEndpoints({ ...services, body, now }),
     answerDownload: createAnswerDownload(services.downloads),
     pages: createPageRoutes({ pages, getGuest: options.getGuest, anonymousAccess }),
@@ -60,11 +66,6 @@ export function createRoutes(options: RoutesOptions) {
     isAlive,
     reference: createReference({ routes: () => router.app, version }),
   })
-  const getViewer = createGetViewer({
-    authenticate: services.apiTokens.authenticate,
-    anonymousAccess,
-    onError: (err) => log.error({ err }, 'the last use of an API token was not noted'),
-  })
-  const router = createRouter({ routes, getViewer, presentError: options.presentError })
+  const router = createRouter({ routes, presentError: options.presentError })
   return router
 }

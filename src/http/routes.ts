@@ -1,18 +1,20 @@
-// Every URL of this server on one page, grouped by who may enter.
+// Which answer belongs to which URL. Who may enter stands in urls.ts, and is asked here for the API.
 
 import { OPERATIONS } from './api/operations.ts'
-import type { PushEndpoints } from './api/pushes.ts'
+import type { ApiRoute, PushEndpoints } from './api/pushes.ts'
 import { PREVIOUS_VERSION_OPERATION } from './api/v1/operations.ts'
 import { createPreviousRoutes } from './api/v1/pushes.ts'
 import { presentPreviousVersion } from './api/v1/version.ts'
 import { presentVersion, type VersionFacts } from './api/version.ts'
 import { answerJson, answerText } from './door/answers.ts'
-import type { Route } from './door/router.ts'
+import type { Asked, Route } from './door/router.ts'
+import type { GetViewer } from './door/viewer.ts'
 import { createAnswerDocs } from './pages/docs.tsx'
 import type { Assets } from './pages/frame/assets.ts'
 import { createMovedRoutes } from './pages/moved.ts'
+import { API, FILES, PREVIOUS_API } from './urls.ts'
 
-/** Robots Exclusion Protocol (RFC 9309). Pages say so as well, to robots that come by a link. */
+/** Robots Exclusion Protocol (RFC 9309). Pages say the same to robots that follow a link. */
 const NOTHING_TO_INDEX = 'User-agent: *\nDisallow: /\n'
 
 export type RouteTableOptions = {
@@ -20,6 +22,7 @@ export type RouteTableOptions = {
   /** The path in --base-url, '' without one. */
   basePath: string
   endpoints: PushEndpoints
+  getViewer: GetViewer
   answerDownload: Route['answer']
   /** The pages, each with its guard. */
   pages: readonly Route[]
@@ -31,60 +34,48 @@ export type RouteTableOptions = {
 }
 
 export function createRouteTable(options: RouteTableOptions): Route[] {
-  const { assets, basePath, endpoints, answerDownload, pages, version, isAlive, reference } = options
+  const { assets, basePath, endpoints, getViewer, answerDownload, pages, version, isAlive, reference } =
+    options
   const facts = presentVersion(version)
   const previousFacts = presentPreviousVersion(version)
-  return [
-    // Open to everybody: tokens are not even looked at.
-    get('/api/v2/version', 'open', () => answerJson(200, facts), OPERATIONS.version),
-    get('/api/v2/openapi.json', 'open', async () => answerJson(200, JSON.parse(await reference()))),
-    get('/api/v2/docs', 'open', createAnswerDocs(assets, basePath)),
-    get('/d/:grant', 'open', answerDownload),
-    get('/assets/:name', 'open', assets.answer),
-    get('/favicon.ico', 'open', assets.answerFavicon),
-    get('/robots.txt', 'open', () => answerText(NOTHING_TO_INDEX)),
-    get('/api/v1/version', 'open', () => answerJson(200, previousFacts), PREVIOUS_VERSION_OPERATION),
-    ...createMovedRoutes(basePath),
-    get('/up', 'open', () => answerUp(isAlive())),
-
-    // For visitors, unless the instance asks everybody for a token.
-    {
-      method: 'POST',
-      path: '/api/v2/pushes',
-      access: 'visitor',
-      answer: endpoints.create,
-      detail: OPERATIONS.create,
-    },
-    {
-      ...get('/api/v2/pushes/:url_token', 'visitor', endpoints.retrieve, OPERATIONS.retrieve),
-      head: endpoints.preview,
-    },
-    {
-      method: 'DELETE',
-      path: '/api/v2/pushes/:url_token',
-      access: 'visitor',
-      answer: endpoints.expire,
-      detail: OPERATIONS.expire,
-    },
-    get('/api/v2/pushes/:url_token/preview', 'visitor', endpoints.preview, OPERATIONS.preview),
-
-    // For accounts.
-    get('/api/v2/pushes/:url_token/audit', 'account', endpoints.audit, OPERATIONS.audit),
-    get('/api/v2/pushes/active', 'account', endpoints.active, OPERATIONS.active),
-    get('/api/v2/pushes/expired', 'account', endpoints.expired, OPERATIONS.expired),
-
-    // Pages: web/page-routes.ts has them by who may enter.
-    ...pages,
-
-    // The previous version: /p.json, /f.json and /r.json with all that follows, for those who may enter above.
+  const { create, retrieve, preview, expire, audit, active, expired } = endpoints
+  const guarded: ApiRoute[] = [
+    { url: API.create, answer: create, detail: OPERATIONS.create },
+    { url: API.retrieve, answer: retrieve, head: preview, detail: OPERATIONS.retrieve },
+    { url: API.expire, answer: expire, detail: OPERATIONS.expire },
+    { url: API.preview, answer: preview, detail: OPERATIONS.preview },
+    { url: API.audit, answer: audit, detail: OPERATIONS.audit },
+    { url: API.active, answer: active, detail: OPERATIONS.active },
+    { url: API.expired, answer: expired, detail: OPERATIONS.expired },
     ...createPreviousRoutes({ endpoints, limits: version.limits }),
   ]
+  return [
+    { url: API.version, answer: () => answerJson(200, facts), detail: OPERATIONS.version },
+    {
+      url: PREVIOUS_API.version,
+      answer: () => answerJson(200, previousFacts),
+      detail: PREVIOUS_VERSION_OPERATION,
+    },
+    { url: API.reference, answer: async () => answerJson(200, JSON.parse(await reference())) },
+    { url: API.docs, answer: createAnswerDocs(assets, basePath) },
+    { url: FILES.download, answer: answerDownload },
+    { url: FILES.asset, answer: assets.answer },
+    { url: FILES.favicon, answer: assets.answerFavicon },
+    { url: FILES.robots, answer: () => answerText(NOTHING_TO_INDEX) },
+    { url: FILES.up, answer: () => answerUp(isAlive()) },
+    ...guarded.map((route) => withViewer(route, getViewer)),
+    ...createMovedRoutes(basePath),
+    ...pages,
+  ]
+}
+
+function withViewer({ url, answer, head = answer, ...rest }: ApiRoute, getViewer: GetViewer): Route {
+  const identify = ({ exchange, params }: Asked) => {
+    return { exchange, params, viewer: getViewer(exchange, url.guard) }
+  }
+  return { url, answer: (asked) => answer(identify(asked)), head: (asked) => head(identify(asked)), ...rest }
 }
 
 function answerUp(up: boolean): Response {
   return answerJson(up ? 200 : 503, { up })
-}
-
-function get(path: string, access: Route['access'], answer: Route['answer'], detail?: object): Route {
-  return { method: 'GET', path, access, answer, ...(detail === undefined ? {} : { detail }) }
 }

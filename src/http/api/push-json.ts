@@ -7,20 +7,16 @@ import { formatTime } from '../../domain/time.ts'
 import type { Created } from '../../services/pushes/create-push.ts'
 import type { Addressed, Labelled } from '../../services/pushes/owner-lists.ts'
 import type { GrantedFile } from '../../services/pushes/retrieval.ts'
+import { FILES, PREVIOUS_FAMILIES, secretLink } from '../urls.ts'
 
 export type PresentOptions = { baseUrl: string; now: number }
-
-/** The secret link, with the confirmation step when there is one. */
-export function secretLink({ push, urlToken }: Addressed, baseUrl: string): string {
-  return `${baseUrl}/p/${urlToken}${push.retrievalStep ? '/r' : ''}`
-}
 
 /** The members that every answer with a push has. */
 export function presentPush({ push, urlToken }: Addressed, { baseUrl, now }: PresentOptions) {
   return {
     url_token: urlToken,
     html_url: secretLink({ push, urlToken }, baseUrl),
-    json_url: `${baseUrl}/p/${urlToken}.json`,
+    json_url: `${baseUrl}${PREVIOUS_FAMILIES.p.retrieve.href({ url_token: urlToken })}`,
     kind: push.kind,
     created_at: formatTime(push.createdAt),
     updated_at: formatTime(push.updatedAt),
@@ -55,7 +51,7 @@ export function presentListed(listed: Labelled, options: PresentOptions) {
 export function presentView(viewed: Viewed, options: PresentOptions) {
   const files = viewed.files.map((file) => ({
     ...presentFile(file),
-    url: `${options.baseUrl}/d/${file.grant}`,
+    url: `${options.baseUrl}${FILES.download.href({ grant: file.grant })}`,
   }))
   return { ...presentPush(viewed, options), expired: false, expired_on: null, payload: viewed.payload, files }
 }

@@ -1,7 +1,7 @@
 // The push endpoints of the API: what each reads from a request, asks of the services and answers.
 
 import type { Account } from '../../domain/account.ts'
-import { MAX_PAGE } from '../../domain/audit.ts'
+import { MAX_PAGE, type Viewer } from '../../domain/audit.ts'
 import { DomainError, retrySeconds } from '../../domain/errors.ts'
 import type { PushLimits } from '../../domain/new-push.ts'
 import { isEndedByTries, isLocked, type Push, type PushKind } from '../../domain/push.ts'
@@ -13,10 +13,11 @@ import type { Uploads } from '../../services/pushes/uploads.ts'
 import { answerJson } from '../door/answers.ts'
 import { type Exchange, queryOf } from '../door/exchange.ts'
 import { refusePrefetch } from '../door/other-sites.ts'
-import type { Asked } from '../door/router.ts'
+import type { Answer, Asked as Reached } from '../door/router.ts'
 import type { BodyLimits } from '../intake/body.ts'
 import { presentedKey } from '../intake/idempotency-key.ts'
 import { createReceivePush } from '../intake/receive-push.ts'
+import { type Endpoint, type Method, secretLink } from '../urls.ts'
 import {
   presentCreated,
   presentDeleted,
@@ -24,8 +25,19 @@ import {
   presentExpired,
   presentListed,
   presentView,
-  secretLink,
 } from './push-json.ts'
+
+/** A request of the API, and whose token came with it. */
+export type Asked = Reached & { viewer: Viewer }
+
+export type ApiRoute = {
+  url: Endpoint<Method, 'visitor' | 'account'>
+  answer: (asked: Asked) => Answer
+  /** What HEAD answers where running the GET would do something. */
+  head?: (asked: Asked) => Answer
+  /** The OpenAPI operation; without one the route is not in the reference. */
+  detail?: object
+}
 
 /** What a version of the API reads and answers on a path of its own. */
 export type Surface = {

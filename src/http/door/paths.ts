@@ -1,5 +1,7 @@
 // The path of a request as the routes know it.
 
+import { API, JSON_PREFIXES } from '../urls.ts'
+
 /** The part between host and query. Bun leaves the host out when the `Host` header was missing or broken. */
 export function pathOf(url: string): string {
   const start = startOfPath(url)
@@ -22,12 +24,6 @@ const PREVIOUS_LISTS = new RegExp(`^/(?:${LOCALE}|:locale)(/d/.*)\\.json$`)
 /** In front of its paths within the router, which cannot tell `/p/:url_token.json` from `/p/:url_token`. */
 const PREVIOUS_API_PREFIX = '/.json'
 
-/** Answered whatever the rate and load: clients ask for it first. */
-export const EXEMPT_PATHS: ReadonlySet<string> = new Set(['/api/v2/version', '/api/v1/version'])
-
-/** Answered whatever the Host: they hold no secret, and what watches over a server asks by any address. */
-export const ANY_HOST_PATHS: ReadonlySet<string> = new Set([...EXEMPT_PATHS, '/up', '/readyz'])
-
 /** A path of the route table as the router knows it. */
 export function routedPath(path: string): string {
   const isJson = path.endsWith('.json')
@@ -44,7 +40,7 @@ export function publicPath(routed: string): string {
 
 /** Whether what is at this canonical path, or would be, speaks JSON. */
 export function isJsonPath(path: string): boolean {
-  return ['/api/', '/d/', PREVIOUS_API_PREFIX].some((start) => path.startsWith(start))
+  return path.startsWith(PREVIOUS_API_PREFIX) || JSON_PREFIXES.some((start) => path.startsWith(start))
 }
 
 /**
@@ -60,7 +56,7 @@ export function canonicalPath(path: string, basePath: string): string {
   // Nobody outside needs to know how the router tells them apart.
   if (canonical.startsWith(PREVIOUS_API_PREFIX)) return PREVIOUS_API_PREFIX
   if (canonical.startsWith(TRANSLATED_PREFIX)) return TRANSLATED_PREFIX
-  const isEndpoint = /^\/api\/v[12]\//.test(canonical) && canonical !== '/api/v2/openapi.json'
+  const isEndpoint = /^\/api\/v[12]\//.test(canonical) && canonical !== API.reference.path
   if (isEndpoint && canonical.endsWith('.json')) return canonical.slice(0, -'.json'.length)
   return routedPath(canonical)
 }

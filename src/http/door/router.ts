@@ -1,33 +1,33 @@
-// From a table of routes to an Elysia app: viewers, HEAD, wrong methods, errors.
+// From a table of routes to an Elysia app: HEAD, wrong methods, errors.
 
 import { Elysia } from 'elysia'
-import type { Viewer } from '../../domain/audit.ts'
 import { DomainError } from '../../domain/errors.ts'
+import type { Endpoint } from '../urls.ts'
 import type { PresentError } from './errors.ts'
 import type { Exchange } from './exchange.ts'
 import { pathOf, routedPath } from './paths.ts'
-import type { Access, GetViewer } from './viewer.ts'
 
-export type Asked = { exchange: Exchange; viewer: Viewer; params: Partial<Record<string, string>> }
+export type Asked = { exchange: Exchange; params: Partial<Record<string, string>> }
+
+export type Answer = Response | Promise<Response>
 
 export type Route = {
-  method: 'GET' | 'POST' | 'DELETE'
-  path: string
-  access: Access
-  answer: (asked: Asked) => Response | Promise<Response>
+  url: Endpoint
+  /** Asks first who may enter. */
+  answer: (asked: Asked) => Answer
   /** What HEAD answers where running the GET would do something. */
-  head?: (asked: Asked) => Response | Promise<Response>
+  head?: (asked: Asked) => Answer
   /** The OpenAPI operation; without one the route is not in the reference. */
   detail?: object
 }
 
-export type RouterOptions = { routes: readonly Route[]; getViewer: GetViewer; presentError: PresentError }
+export type RouterOptions = { routes: readonly Route[]; presentError: PresentError }
 
 /** Finds the route for `exchange.request` and answers with it. */
-export type AnswerRoute = (exchange: Exchange) => Response | Promise<Response>
+export type AnswerRoute = (exchange: Exchange) => Answer
 
 /** Every route with HEAD beside GET, and 405 for the methods that a known path does not have. */
-export function createRouter({ routes, getViewer, presentError }: RouterOptions) {
+export function createRouter({ routes, presentError }: RouterOptions) {
   // Elysia hands a request to its handlers and nothing besides, so the exchange is found by it: here and nowhere deeper.
   const exchanges = new WeakMap<Request, Exchange>()
 
@@ -41,13 +41,14 @@ export function createRouter({ routes, getViewer, presentError }: RouterOptions)
     const cause = code === 'NOT_FOUND' ? new DomainError('not_found', 'not-found') : error
     return presentError(cause, exchangeOf(request), pathOf(request.url))
   })
-  for (const { method, path, access, answer, head = answer, detail = { hide: true } } of routes) {
+  for (const { url, answer, head = answer, detail = { hide: true } } of routes) {
+    const { method, path } = url
     // Elysia reads in this code which parts of its context a handler names, and prepares those alone.
     const handler = ({ request, params }: { request: Request; params?: Record<string, string> }) => {
       const exchange = exchangeOf(request)
       exchange.route = path
       const respond = exchange.isHead ? head : answer
-      return respond({ exchange, viewer: getViewer(exchange, access), params: params ?? {} })
+      return respond({ exchange, params: params ?? {} })
     }
     app.route(method, routedPath(path), handler, { parse: 'none', detail })
   }
@@ -69,7 +70,7 @@ export function createRouter({ routes, getViewer, presentError }: RouterOptions)
 
 function allowedMethods(routes: readonly Route[]): Map<string, string> {
   const allowed = new Map<string, string>()
-  for (const { path, method } of routes) {
+  for (const { path, method } of routes.map(({ url }) => url)) {
     const methods = method === 'GET' ? 'GET, HEAD' : method
     const others = allowed.get(path)
     allowed.set(path, others === undefined ? methods : `${others}, ${methods}`)

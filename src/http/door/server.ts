@@ -1,6 +1,7 @@
 // The front door: address, limits, host and path of every request, its log line; then the routes.
 
 import { DomainError } from '../../domain/errors.ts'
+import { ANY_HOST_PATHS, EXEMPT_PATHS } from '../urls.ts'
 import type { BodyRoom } from './body-room.ts'
 import type { ReadForwarded } from './client-address.ts'
 import type { Cors } from './cors.ts'
@@ -8,7 +9,7 @@ import type { PresentError } from './errors.ts'
 import type { Exchange } from './exchange.ts'
 import type { HostRules } from './host.ts'
 import { createRefuseOtherSites } from './other-sites.ts'
-import { ANY_HOST_PATHS, canonicalPath, EXEMPT_PATHS, isDecodable, pathOf, withPath } from './paths.ts'
+import { canonicalPath, isDecodable, pathOf, withPath } from './paths.ts'
 import type { LimitRate } from './rate-limit.ts'
 import type { AnswerRoute } from './router.ts'
 import type { Secure } from './security-headers.ts'

@@ -1,8 +1,9 @@
 // More load than the server can carry: who would wait for long is told at once to come back, at the least possible cost.
 
+import { EXEMPT_PATHS } from '../urls.ts'
 import { answerJson } from './answers.ts'
 import type { Cors } from './cors.ts'
-import { canonicalPath, EXEMPT_PATHS, isJsonPath, pathOf } from './paths.ts'
+import { canonicalPath, isJsonPath, pathOf } from './paths.ts'
 
 /** Null to let the request in. */
 export type Shed = (request: Request) => Response | null

@@ -7,10 +7,7 @@ import { type ApiTokens, mentionsApiToken } from '../../services/accounts/api-to
 import { readAuthorization } from './authorization.ts'
 import { type Exchange, visitOf } from './exchange.ts'
 
-/** open: tokens are not even looked at. visitor: a token is welcome. account: a token is needed. */
-export type Access = 'open' | 'visitor' | 'account'
-
-export type GetViewer = (exchange: Exchange, access: Access) => Viewer
+export type GetViewer = (exchange: Exchange, guard: 'visitor' | 'account') => Viewer
 
 export type ViewerOptions = {
   authenticate: ApiTokens['authenticate']
@@ -50,13 +47,11 @@ export function createGetViewer(options: ViewerOptions): GetViewer {
     return apiToken === null ? null : requireValid(apiToken)
   }
 
-  return (exchange, access) => {
-    const visit = visitOf(exchange)
-    if (access === 'open') return { account: null, visit }
+  return (exchange, guard) => {
     const account = findAccount(exchange.request.headers)
-    if (account === null && (access === 'account' || !anonymousAccess))
+    if (account === null && (guard === 'account' || !anonymousAccess))
       throw refusal('An API token is needed: Authorization: Bearer …')
-    return { account, visit }
+    return { account, visit: visitOf(exchange) }
   }
 }
 

@@ -3,10 +3,16 @@
 import type { Viewer } from '../../domain/audit.ts'
 import type { PresentedKey } from '../../services/pushes/idempotency.ts'
 import { limitKey } from '../door/client-address.ts'
-import type { Asked } from '../door/router.ts'
+import type { Exchange } from '../door/exchange.ts'
 
 /** Null without the header; what it holds is not looked at yet. */
-export function presentedKey({ exchange, viewer }: Asked): PresentedKey | null {
+export function presentedKey({
+  exchange,
+  viewer,
+}: {
+  exchange: Exchange
+  viewer: Viewer
+}): PresentedKey | null {
   const key = exchange.request.headers.get('idempotency-key')
   return key === null ? null : { key, scope: keyScopeOf(viewer) }
 }

@@ -1,6 +1,7 @@
 // The page that shows the API's reference, with its script from the binary itself.
 
 import { answerPage } from '../door/answers.ts'
+import { API } from '../urls.ts'
 import type { Assets } from './frame/assets.ts'
 import { renderPage } from './frame/page.tsx'
 
@@ -10,7 +11,7 @@ const POLICY =
 
 export function createAnswerDocs({ hrefOf }: Assets, basePath: string) {
   return (): Response => {
-    const reference = `${basePath}/api/v2/openapi.json`
+    const reference = `${basePath}${API.reference.href()}`
     const html = renderPage(
       <html lang="en" data-reference={reference}>
         <head>

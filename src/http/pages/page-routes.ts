@@ -1,13 +1,14 @@
-// Every page of this server by who may enter, and what each guard asks before a page sees anything.
+// Which page belongs to which URL, and what each guard of a page asks before the page sees anything.
 
 import { DomainError } from '../../domain/errors.ts'
-import type { Asked, Route } from '../door/router.ts'
+import type { Exchange } from '../door/exchange.ts'
+import type { Answer, Asked, Route } from '../door/router.ts'
+import { type Endpoint, PAGES } from '../urls.ts'
 import { type Form, readForm } from './frame/form.ts'
 import { askToSignIn, type GetGuest, type Guest, type Member, requireFormToken } from './frame/guest.ts'
 import type { Pages } from './pages.ts'
 
 type Params = Asked['params']
-type Answer = Response | Promise<Response>
 type Show<G> = (guest: G, params: Params) => Answer
 type Submit<G> = (guest: G, form: Form, params: Params) => Answer
 
@@ -19,119 +20,104 @@ export type PageRoutesOptions = {
 }
 
 export function createPageRoutes({ pages, getGuest, anonymousAccess }: PageRoutesOptions): Route[] {
-  const anybody = (show: Show<Guest>): Route['answer'] => {
-    return ({ exchange, params }) => show(getGuest(exchange), params)
+  const guest = (url: Endpoint<'GET' | 'POST', 'open' | 'visitor'>, show: Show<Guest>): Route => ({
+    url,
+    answer: ({ exchange, params }) => {
+      const visitor = getGuest(exchange)
+      const mayEnter = url.guard === 'open' || anonymousAccess || visitor.session !== null
+      return mayEnter ? show(visitor, params) : askToSignIn(visitor)
+    },
+  })
+
+  type MemberPage = Endpoint<'GET' | 'POST', 'member' | 'admin'>
+
+  /** Throws `forbidden` for a member who is not the administrator that the page needs. */
+  function enter({ guard }: MemberPage, exchange: Exchange, use: (member: Member) => Answer): Answer {
+    const visitor = getGuest(exchange)
+    const { session } = visitor
+    if (session === null) return askToSignIn(visitor)
+    const { account } = session
+    if (guard === 'admin' && !account.isAdmin)
+      throw new DomainError('forbidden', 'This page is for administrators.')
+    return use({ ...visitor, session, account })
   }
-  const members = (show: Show<Member>) =>
-    anybody((guest, params) => {
-      const member = memberOf(guest)
-      return member === null ? askToSignIn(guest) : show(member, params)
-    })
-  const admins = (show: Show<Member>) =>
-    members((member, params) => {
-      requireAdmin(member)
-      return show(member, params)
-    })
-  const creators = anonymousAccess ? anybody : members
-  /** A session may end while a form trickles in, so it is looked up again once the form is here. */
-  const submit =
-    (use: Submit<Member>): Show<Member> =>
-    async ({ exchange }, params) => {
-      const form = await readForm(exchange)
-      const guest = getGuest(exchange)
-      const member = memberOf(guest)
-      if (member === null) return askToSignIn(guest)
-      requireFormToken(member, form.text('form'))
-      return use(member, form, params)
-    }
-  /** What gives power: the password must have been given in this session a moment ago. */
-  const submitConfirmed = (use: Submit<Member>) =>
-    submit(async (member, form, params) => (await pages.confirm(member, form)) ?? use(member, form, params))
-  const administer = (use: Submit<Member>) =>
-    admins(
-      submitConfirmed((member, form, params) => {
-        requireAdmin(member)
-        return use(member, form, params)
+
+  const member = (url: MemberPage & { method: 'GET' }, show: Show<Member>): Route => ({
+    url,
+    answer: ({ exchange, params }) => enter(url, exchange, (found) => show(found, params)),
+  })
+
+  /** The guard asks twice: before the form is read, and after, because a session may end while a form arrives. */
+  const form = (url: MemberPage & { method: 'POST' }, use: Submit<Member>): Route => ({
+    url,
+    answer: ({ exchange, params }) =>
+      enter(url, exchange, async () => {
+        const sent = await readForm(exchange)
+        return enter(url, exchange, (found) => {
+          requireFormToken(found, sent.text('form'))
+          return use(found, sent, params)
+        })
       }),
-    )
+  })
 
+  /** For what gives power: the password must have been given in this session a moment ago. */
+  const confirmed =
+    (use: Submit<Member>): Submit<Member> =>
+    async (found, sent, params) =>
+      (await pages.confirm(found, sent)) ?? use(found, sent, params)
+
+  const { receive, signIn, welcome, create, push, tokens, account, twoFactor, admin } = pages
   return [
-    // For everybody.
-    get('/p/:url_token', anybody(pages.receive.show)),
-    get('/p/:url_token/r', anybody(pages.receive.show)),
-    post('/p/:url_token', anybody(pages.receive.reveal)),
-    post('/p/:url_token/r', anybody(pages.receive.reveal)),
-    post('/p/:url_token/expire', anybody(pages.receive.expire)),
-    get('/p/:url_token/preview', anybody(pages.created)),
-    get('/api', anybody(pages.previousApi)),
-    get(
-      '/sign-in',
-      anybody((guest) => pages.signIn.show(guest)),
-    ),
-    // Whoever signs in again has a session whose token an older page does not carry.
-    post('/sign-in', anybody(withForm(pages.signIn.signIn))),
-    post('/sign-in/code', anybody(withForm(pages.signIn.confirm))),
-    get('/sign-up', anybody(pages.welcome.showSignUp)),
-    post('/sign-up', anybody(withForm(pages.welcome.signUp))),
-    get('/welcome/:link', anybody(pages.welcome.show)),
-    post('/welcome/:link', anybody(withForm(pages.welcome.useLink))),
+    guest(PAGES.receive, receive.show),
+    guest(PAGES.receiveStep, receive.show),
+    guest(PAGES.reveal, withForm(receive.reveal)),
+    guest(PAGES.revealStep, withForm(receive.reveal)),
+    guest(PAGES.expire, withForm(receive.expire)),
+    guest(PAGES.created, pages.created),
 
-    // For everybody, or for accounts where the instance is closed.
-    get(
-      '/',
-      creators((guest) => pages.create.show(guest)),
-    ),
-    // Asks for an account itself, so that a form whose session has ended keeps what was typed.
-    post('/', anybody(pages.create.create)),
+    guest(PAGES.signIn, (visitor) => signIn.show(visitor)),
+    // These carry no form token: somebody who signs in again has a session that an older page does not know.
+    guest(PAGES.submitSignIn, withForm(signIn.signIn)),
+    guest(PAGES.submitCode, withForm(signIn.confirm)),
+    guest(PAGES.signUp, welcome.showSignUp),
+    guest(PAGES.submitSignUp, withForm(welcome.signUp)),
+    guest(PAGES.welcome, welcome.show),
+    guest(PAGES.submitWelcome, withForm(welcome.useLink)),
 
-    // For accounts.
-    get('/pushes', members(pages.dashboard)),
-    get('/pushes/:url_token', members(pages.push.show)),
-    post('/pushes/:url_token/expire', members(submit(pages.push.expire))),
-    post('/pushes/:url_token/unlock', members(submit(pages.push.unlock))),
-    get('/pushes/:url_token/audit.csv', members(pages.push.exportCsv)),
-    get('/pushes/:url_token/audit.json', members(pages.push.exportJson)),
-    get('/users/token', members(pages.tokens.show)),
-    post('/users/token', members(submitConfirmed(pages.tokens.create))),
-    post('/users/token/revoke', members(submit(pages.tokens.revoke))),
-    get('/account', members(pages.account.show)),
-    post('/account/password', members(submit(pages.account.changePassword))),
-    post('/account/sessions', members(submit(pages.account.endSession))),
-    get('/account/two-factor', members(pages.twoFactor.show)),
-    post('/account/two-factor', members(submitConfirmed(pages.twoFactor.turnOn))),
-    post('/account/two-factor/off', members(submitConfirmed(pages.twoFactor.turnOff))),
-    post('/sign-out', members(submit(pages.signIn.signOut))),
+    guest(PAGES.create, (visitor) => create.show(visitor)),
+    guest(PAGES.submitCreate, create.create),
+    guest(PAGES.previousApi, pages.previousApi),
 
-    // For administrators.
-    get('/admin', admins(pages.admin.show)),
-    post('/admin/invitations', administer(pages.admin.invite)),
-    // Takes power away, and is wanted at once.
-    post('/admin/invitations/:id/remove', admins(submit(pages.admin.withdraw))),
-    post('/admin/accounts/:id/disable', administer(pages.admin.disable)),
-    post('/admin/accounts/:id/enable', administer(pages.admin.enable)),
-    post('/admin/accounts/:id/reset', administer(pages.admin.reset)),
-    post('/admin/accounts/:id/remove', administer(pages.admin.remove)),
+    member(PAGES.pushes, pages.dashboard),
+    member(PAGES.push, push.show),
+    form(PAGES.expireOwn, push.expire),
+    form(PAGES.unlock, push.unlock),
+    member(PAGES.auditCsv, push.exportCsv),
+    member(PAGES.auditJson, push.exportJson),
+
+    member(PAGES.tokens, tokens.show),
+    form(PAGES.createToken, confirmed(tokens.create)),
+    form(PAGES.revokeToken, tokens.revoke),
+    member(PAGES.account, account.show),
+    form(PAGES.changePassword, account.changePassword),
+    form(PAGES.endSession, account.endSession),
+    member(PAGES.twoFactor, twoFactor.show),
+    form(PAGES.turnOnTwoFactor, confirmed(twoFactor.turnOn)),
+    form(PAGES.turnOffTwoFactor, confirmed(twoFactor.turnOff)),
+    form(PAGES.signOut, signIn.signOut),
+
+    member(PAGES.admin, admin.show),
+    form(PAGES.invite, confirmed(admin.invite)),
+    // Takes power away, and is urgent: no password is asked for.
+    form(PAGES.withdrawInvitation, admin.withdraw),
+    form(PAGES.disableAccount, confirmed(admin.disable)),
+    form(PAGES.enableAccount, confirmed(admin.enable)),
+    form(PAGES.resetAccount, confirmed(admin.reset)),
+    form(PAGES.removeAccount, confirmed(admin.remove)),
   ]
 }
 
-function get(path: string, answer: Route['answer']): Route {
-  return { method: 'GET', path, access: 'open', answer }
-}
-
-function post(path: string, answer: Route['answer']): Route {
-  return { method: 'POST', path, access: 'open', answer }
-}
-
-/** For forms that need no session: that another site did not send them is seen at the door. */
+/** For forms that need no session: the door refuses those that another site sent. */
 function withForm(use: Submit<Guest>): Show<Guest> {
-  return async (guest, params) => use(guest, await readForm(guest.exchange), params)
-}
-
-function requireAdmin({ account }: Member): void {
-  if (!account.isAdmin) throw new DomainError('forbidden', 'This page is for administrators.')
-}
-
-function memberOf(guest: Guest): Member | null {
-  const { session } = guest
-  return session === null ? null : { ...guest, session, account: session.account }
+  return async (visitor, params) => use(visitor, await readForm(visitor.exchange), params)
 }

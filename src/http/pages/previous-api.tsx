@@ -1,5 +1,6 @@
 // The page about the previous version of the API, in English as the reference is.
 
+import { API, PREVIOUS_API, PREVIOUS_FAMILIES } from '../urls.ts'
 import type { Guest } from './frame/guest.ts'
 import type { AnswerGuest } from './frame/page.tsx'
 
@@ -7,7 +8,7 @@ export function createPreviousApiPage(answer: AnswerGuest) {
   return (guest: Guest): Response => {
     const title = 'The previous API version'
     const { baseUrl } = guest.exchange
-    return answer(<PreviousApi baseUrl={baseUrl} docs={`${guest.basePath}/api/v2/docs`} />, {
+    return answer(<PreviousApi baseUrl={baseUrl} docs={`${guest.basePath}${API.docs.href()}`} />, {
       guest,
       title,
       scripts: ['common'],
@@ -15,7 +16,11 @@ export function createPreviousApiPage(answer: AnswerGuest) {
   }
 }
 
+/** In the place of the token of a push. */
+const TOKEN = { url_token: 'TOKEN' }
+
 function PreviousApi({ baseUrl, docs }: { baseUrl: string; docs: string }) {
+  const { p, f, r } = PREVIOUS_FAMILIES
   return (
     <div lang="en" dir="ltr">
       <h1>The previous API version</h1>
@@ -25,16 +30,16 @@ function PreviousApi({ baseUrl, docs }: { baseUrl: string; docs: string }) {
       </p>
       <h2>Create</h2>
       <p>A password or any text, as a form or as JSON:</p>
-      <Command>{`curl ${baseUrl}/p.json --data-urlencode 'password[payload]@-' < secret.txt
+      <Command>{`curl ${baseUrl}${p.create.path} --data-urlencode 'password[payload]@-' < secret.txt
 
-curl ${baseUrl}/p.json \\
+curl ${baseUrl}${p.create.path} \\
   -H 'Content-Type: application/json' \\
   -d '{"password": {"payload": "my secret", "expire_after_days": 2, "expire_after_views": 1}}'`}</Command>
       <p>
-        A link goes to <code>/r.json</code> as <code>url[payload]</code>. Files go to <code>/f.json</code> and
-        need a token, from <code>oncebox token create EMAIL</code>:
+        A link goes to <code>{r.create.path}</code> as <code>url[payload]</code>. Files go to{' '}
+        <code>{f.create.path}</code> and need a token, from <code>oncebox token create EMAIL</code>:
       </p>
-      <Command>{`curl ${baseUrl}/f.json -H 'X-User-Token: …' -F 'file_push[files][]=@report.pdf'`}</Command>
+      <Command>{`curl ${baseUrl}${f.create.path} -H 'X-User-Token: …' -F 'file_push[files][]=@report.pdf'`}</Command>
       <p>
         The fields are <code>payload</code>, <code>files</code>, <code>kind</code>,{' '}
         <code>expire_after_days</code>, <code>expire_after_views</code>, <code>passphrase</code>,{' '}
@@ -48,25 +53,25 @@ curl ${baseUrl}/p.json \\
         paths below. Under <code>/f</code> and <code>/r</code> they are the same.
       </p>
       <Command>{`# retrieve, which counts as a view; then the same with a passphrase
-curl ${baseUrl}/p/TOKEN.json
-curl '${baseUrl}/p/TOKEN.json?passphrase=…'
+curl ${baseUrl}${p.retrieve.href(TOKEN)}
+curl '${baseUrl}${p.retrieve.href(TOKEN)}?passphrase=…'
 
 # the link alone
-curl ${baseUrl}/p/TOKEN/preview.json
+curl ${baseUrl}${p.preview.href(TOKEN)}
 
 # expire it now
-curl -X DELETE ${baseUrl}/p/TOKEN.json`}</Command>
+curl -X DELETE ${baseUrl}${p.retrieve.href(TOKEN)}`}</Command>
       <h2>Your pushes</h2>
       <p>
         With <code>X-User-Token</code>, <code>Authorization: Bearer …</code> or <code>-u EMAIL:TOKEN</code>,
         50 a page:
       </p>
-      <Command>{`curl -H 'X-User-Token: …' '${baseUrl}/p/active.json?page=1'
-curl -H 'X-User-Token: …' ${baseUrl}/p/expired.json
-curl -H 'X-User-Token: …' ${baseUrl}/p/TOKEN/audit.json
+      <Command>{`curl -H 'X-User-Token: …' '${baseUrl}${p.active.path}?page=1'
+curl -H 'X-User-Token: …' ${baseUrl}${p.expired.path}
+curl -H 'X-User-Token: …' ${baseUrl}${p.audit.href(TOKEN)}
 
 # no token needed
-curl ${baseUrl}/api/v1/version.json`}</Command>
+curl ${baseUrl}${PREVIOUS_API.version.path}.json`}</Command>
     </div>
   )
 }

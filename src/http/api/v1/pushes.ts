@@ -2,21 +2,19 @@
 
 import type { PushLimits } from '../../../domain/new-push.ts'
 import { answerJson } from '../../door/answers.ts'
-import type { Asked, Route } from '../../door/router.ts'
-import type { PushEndpoints, Surface } from '../pushes.ts'
+import { type Family, PREVIOUS_API, PREVIOUS_FAMILIES } from '../../urls.ts'
+import type { ApiRoute, Asked, PushEndpoints, Surface } from '../pushes.ts'
 import { PREVIOUS_OPERATIONS } from './operations.ts'
 
 /** Clients compare it. */
 const passphraseError = 'This push has a passphrase that was incorrect or not provided.'
 const COMMON = { isLenient: true, passphraseError } as const
 
-const FAMILIES = {
+const SURFACES = {
   p: { ...COMMON, wrappers: ['password', 'push', 'file'], kind: null },
   f: { ...COMMON, wrappers: ['file_push', 'push', 'file'], kind: 'file' },
   r: { ...COMMON, wrappers: ['url', 'push', 'file'], kind: 'url' },
-} as const satisfies Record<string, Surface>
-
-export type Family = keyof typeof FAMILIES
+} as const satisfies Record<Family, Surface>
 
 /** `/p…` for every kind, and `/f…` and `/r…` where files and URLs are on; each family knows every push. */
 export function createPreviousRoutes({
@@ -25,53 +23,36 @@ export function createPreviousRoutes({
 }: {
   endpoints: PushEndpoints
   limits: PushLimits
-}): Route[] {
-  const families = Object.keys(FAMILIES) as Family[]
+}): ApiRoute[] {
+  const families = ['p', 'f', 'r'] as const
   const known = families.filter((family) => {
-    const { kind } = FAMILIES[family]
+    const { kind } = SURFACES[family]
     return kind === null || limits.kinds.has(kind)
   })
-  return [...known.flatMap((family) => routesOf(family, endpoints)), ...dashboardRoutes(endpoints)]
-}
-
-/** The lists under the path of the older dashboard: always behind a language, since `/d/…` is a download. */
-function dashboardRoutes({ active, expired }: PushEndpoints): Route[] {
-  const list = { method: 'GET', access: 'account' } as const
+  const { active, expired } = endpoints
   return [
-    { ...list, path: '/:locale/d/active.json', answer: active },
-    { ...list, path: '/:locale/d/expired.json', answer: expired },
+    ...known.flatMap((family) => routesOf(family, endpoints)),
+    { url: PREVIOUS_API.active, answer: active },
+    { url: PREVIOUS_API.expired, answer: expired },
   ]
 }
 
-function routesOf(family: Family, endpoints: PushEndpoints): Route[] {
-  const surface = FAMILIES[family]
+function routesOf(family: Family, endpoints: PushEndpoints): ApiRoute[] {
+  const surface = SURFACES[family]
+  const urls = PREVIOUS_FAMILIES[family]
   const detail = PREVIOUS_OPERATIONS[family]
-  const push = `/${family}/:url_token`
   const { preview, expire, active, expired } = endpoints
   const create = (asked: Asked) => endpoints.createAs(asked, surface)
   const retrieve = (asked: Asked) => endpoints.retrieveAs(asked, surface)
   const audit = (asked: Asked) => answerJson(200, { views: endpoints.listEntries(asked).map(presentView) })
-  const access = surface.kind === 'file' ? 'account' : 'visitor'
   return [
-    { method: 'POST', path: `/${family}.json`, access, answer: create, detail: detail.create },
-    {
-      ...{ method: 'GET', path: `${push}.json`, access: 'visitor', answer: retrieve, head: preview },
-      detail: detail.retrieve,
-    },
-    { method: 'DELETE', path: `${push}.json`, access: 'visitor', answer: expire, detail: detail.expire },
-    {
-      ...{ method: 'GET', path: `${push}/preview.json`, access: 'visitor', answer: preview },
-      detail: detail.preview,
-    },
-    { method: 'GET', path: `${push}/audit.json`, access: 'account', answer: audit, detail: detail.audit },
-    {
-      ...{ method: 'GET', path: `/${family}/active.json`, access: 'account', answer: active },
-      detail: detail.active,
-    },
-    {
-      ...{ method: 'GET', path: `/${family}/expired.json`, access: 'account', answer: expired },
-      detail: detail.expired,
-    },
+    { url: urls.create, answer: create, detail: detail.create },
+    { url: urls.retrieve, answer: retrieve, head: preview, detail: detail.retrieve },
+    { url: urls.expire, answer: expire, detail: detail.expire },
+    { url: urls.preview, answer: preview, detail: detail.preview },
+    { url: urls.audit, answer: audit, detail: detail.audit },
+    { url: urls.active, answer: active, detail: detail.active },
+    { url: urls.expired, answer: expired, detail: detail.expired },
   ]
 }
 

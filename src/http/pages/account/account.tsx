@@ -8,6 +8,7 @@ import type { SignInLimit } from '../../../services/accounts/sign-in-limit.ts'
 import type { TwoFactor } from '../../../services/accounts/two-factor.ts'
 import type { WordKey } from '../../../words/words.ts'
 import { answerSeeOther } from '../../door/answers.ts'
+import { PAGES } from '../../urls.ts'
 import type { Form } from '../frame/form.ts'
 import type { Member } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
@@ -60,8 +61,8 @@ export function createAccountPages({ answer, sessions, twoFactor, limit }: Accou
           </Notice>
         )}
         <nav aria-label={say('account_title')} class="links">
-          <a href={guest.href('/users/token')}>{say('tokens_title')}</a>
-          <ButtonForm guest={guest} action="/sign-out" label={say('sign_out')} />
+          <a href={guest.href(PAGES.tokens.href())}>{say('tokens_title')}</a>
+          <ButtonForm guest={guest} action={PAGES.signOut.href()} label={say('sign_out')} />
         </nav>
         <PasswordForm guest={guest} shown={shown} />
         <TwoFactorSection
@@ -89,7 +90,9 @@ export function createAccountPages({ answer, sessions, twoFactor, limit }: Accou
       const from = { email: guest.account.email, address: visit.ip }
       if (!(await limit.tryPassword(from, { work, isRight: Boolean })))
         return show(guest, { wrongPassword: 'current', ...again })
-      return answerSeeOther(guest.href(`/account?done=${revoke ? 'password-revoked' : 'password'}`))
+      return answerSeeOther(
+        guest.href(`${PAGES.account.href()}?done=${revoke ? 'password-revoked' : 'password'}`),
+      )
     } catch (cause) {
       if (!isDomainError(cause, 'invalid')) throw cause
       return show(guest, { passwordProblems: cause.details.problems ?? {}, ...again })
@@ -100,7 +103,7 @@ export function createAccountPages({ answer, sessions, twoFactor, limit }: Accou
     const id = form.text('id')
     if (id === 'others') await sessions.endOtherSessions(guest.account, guest.session.session)
     else if (/^\d{1,15}$/.test(id)) await sessions.endSession(guest.account, Number(id))
-    return answerSeeOther(guest.href('/account#sessions'))
+    return answerSeeOther(guest.href(`${PAGES.account.href()}#sessions`))
   }
 
   return { show: (guest: Member) => show(guest), showAgain: show, changePassword, endSession }
@@ -112,7 +115,7 @@ function PasswordForm({ guest, shown }: { guest: Member; shown: Shown }) {
   return (
     <section aria-labelledby="password-title">
       <h2 id="password-title">{say('password_title')}</h2>
-      <form method="post" action={guest.href('/account/password')} class="narrow">
+      <form method="post" action={guest.href(PAGES.changePassword.href())} class="narrow">
         <FormToken guest={guest} />
         <input type="hidden" name="username" value={guest.account.email} autocomplete="username" />
         <Input
@@ -147,7 +150,7 @@ function TwoFactorSection({ guest, shown, left, asksCode }: TwoFactorProps) {
     <section aria-labelledby="two-factor-title" id="two-factor">
       <h2 id="two-factor-title">{say('two_factor_title')}</h2>
       {hasTwoFactor ? (
-        <form method="post" action={guest.href('/account/two-factor/off')} class="narrow">
+        <form method="post" action={guest.href(PAGES.turnOffTwoFactor.href())} class="narrow">
           <FormToken guest={guest} />
           <p>{say('two_factor_on', { n: left })}</p>
           <Input
@@ -172,7 +175,7 @@ function TwoFactorSection({ guest, shown, left, asksCode }: TwoFactorProps) {
       ) : (
         <>
           <p>{say('two_factor_off')}</p>
-          <a class="button" href={guest.href('/account/two-factor')}>
+          <a class="button" href={guest.href(PAGES.twoFactor.href())}>
             {say('two_factor_turn_on')}
           </a>
         </>
@@ -201,7 +204,7 @@ function SessionList({ guest, sessions }: { guest: Member; sessions: Sessions })
               </p>
             </div>
             {id === guest.session.session.id ? null : (
-              <form method="post" action={guest.href('/account/sessions')} class="inline">
+              <form method="post" action={guest.href(PAGES.endSession.href())} class="inline">
                 <FormToken guest={guest} />
                 <input type="hidden" name="id" value={id} />
                 <button type="submit" class="quiet">
@@ -213,7 +216,7 @@ function SessionList({ guest, sessions }: { guest: Member; sessions: Sessions })
         ))}
       </ul>
       {listed.length > 1 ? (
-        <form method="post" action={guest.href('/account/sessions')} class="inline">
+        <form method="post" action={guest.href(PAGES.endSession.href())} class="inline">
           <FormToken guest={guest} />
           <input type="hidden" name="id" value="others" />
           <button type="submit" class="quiet">

@@ -5,6 +5,7 @@ import type { Sessions } from '../../../services/accounts/sessions.ts'
 import type { SignInLimit } from '../../../services/accounts/sign-in-limit.ts'
 import type { WordKey } from '../../../words/words.ts'
 import { answerSeeOther } from '../../door/answers.ts'
+import { PAGES } from '../../urls.ts'
 import type { Form } from '../frame/form.ts'
 import type { Member } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
@@ -104,7 +105,7 @@ export function createConfirm({ answer, sessions, limit }: ConfirmationOptions):
       case 'confirmed':
         return null
       case 'ended':
-        return answerSeeOther(guest.href('/sign-in'))
+        return answerSeeOther(guest.href(PAGES.signIn.href()))
       case 'wrong_password':
         return ask(guest, form, { status: 422, passwordProblem: say('password_wrong') })
       case 'code_missing':
@@ -135,7 +136,8 @@ function Kept({ guest, form }: { guest: Member; form: Form }) {
 
 /** The page that the form is from. */
 function placeOf(path: string): { path: string; title: WordKey } {
-  if (path.startsWith('/admin')) return { path: '/admin', title: 'admin_title' }
-  if (path.startsWith('/users')) return { path: '/users/token', title: 'tokens_title' }
-  return { path: '/account#two-factor', title: 'two_factor_title' }
+  const [admin, tokens] = [PAGES.admin.href(), PAGES.tokens.href()]
+  if (path.startsWith(admin)) return { path: admin, title: 'admin_title' }
+  if (path.startsWith(tokens)) return { path: tokens, title: 'tokens_title' }
+  return { path: `${PAGES.account.href()}#two-factor`, title: 'two_factor_title' }
 }

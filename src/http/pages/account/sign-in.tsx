@@ -4,6 +4,7 @@ import { isDomainError } from '../../../domain/errors.ts'
 import type { NewSession, Sessions, SignIn } from '../../../services/accounts/sessions.ts'
 import type { SignInLimit } from '../../../services/accounts/sign-in-limit.ts'
 import { answerSeeOther } from '../../door/answers.ts'
+import { PAGES } from '../../urls.ts'
 import { noSessionCookie, sessionCookie } from '../frame/cookies.ts'
 import type { Form } from '../frame/form.ts'
 import type { Guest, Member } from '../frame/guest.ts'
@@ -40,7 +41,7 @@ export function createSignInPages({ answer, sessions, limit, signups }: SignInPa
           </RefusedNotice>
         )}
         {next !== '' && status === 200 ? <p>{say('sign_in_needed')}</p> : null}
-        <form method="post" action={guest.href('/sign-in')} class="narrow">
+        <form method="post" action={guest.href(PAGES.submitSignIn.href())} class="narrow">
           <input type="hidden" name="next" value={next} />
           <Input
             id="email"
@@ -61,7 +62,13 @@ export function createSignInPages({ answer, sessions, limit, signups }: SignInPa
             {say('nav_sign_in')}
           </button>
         </form>
-        <p>{signups ? <a href={guest.href('/sign-up')}>{say('sign_up_link')}</a> : say('sign_in_help')}</p>
+        <p>
+          {signups ? (
+            <a href={guest.href(PAGES.signUp.href())}>{say('sign_up_link')}</a>
+          ) : (
+            say('sign_in_help')
+          )}
+        </p>
       </>
     )
     return answer(content, { guest, title: say('sign_in_title'), status, headers, scripts: ['common'] })
@@ -108,7 +115,7 @@ export function createSignInPages({ answer, sessions, limit, signups }: SignInPa
             <p>{notice}</p>
           </RefusedNotice>
         )}
-        <form method="post" action={guest.href('/sign-in/code')} class="narrow">
+        <form method="post" action={guest.href(PAGES.submitCode.href())} class="narrow">
           <input type="hidden" name="pending" value={pending} />
           <input type="hidden" name="next" value={next} />
           <Input
@@ -147,17 +154,19 @@ export function createSignInPages({ answer, sessions, limit, signups }: SignInPa
 
   function enter(guest: Guest, { sessionToken }: NewSession, next: string): Response {
     const cookie = sessionCookie(sessionToken, guest)
-    return answerSeeOther(guest.href(isOwnPath(next) ? next : '/'), { 'set-cookie': cookie })
+    return answerSeeOther(guest.href(isOwnPath(next) ? next : PAGES.create.href()), { 'set-cookie': cookie })
   }
 
   /** After an account was made or its password set. */
   function enterAfter(guest: Guest, result: SignIn): Response {
-    return result.outcome === 'signed_in' ? enter(guest, result, '/') : answerSeeOther(guest.href('/sign-in'))
+    return result.outcome === 'signed_in'
+      ? enter(guest, result, PAGES.create.href())
+      : answerSeeOther(guest.href(PAGES.signIn.href()))
   }
 
   async function signOut(guest: Member): Promise<Response> {
     await sessions.endSession(guest.account, guest.session.session.id)
-    return answerSeeOther(guest.href('/'), { 'set-cookie': noSessionCookie(guest) })
+    return answerSeeOther(guest.href(PAGES.create.href()), { 'set-cookie': noSessionCookie(guest) })
   }
 
   return { show, signIn, confirm, enterAfter, signOut }

@@ -4,6 +4,7 @@ import { MAX_TOKEN_NAME_LENGTH } from '../../../domain/account.ts'
 import { isDomainError } from '../../../domain/errors.ts'
 import type { ApiTokens, NewApiToken } from '../../../services/accounts/api-tokens.ts'
 import { answerSeeOther } from '../../door/answers.ts'
+import { API, PAGES } from '../../urls.ts'
 import type { Form } from '../frame/form.ts'
 import type { Member } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
@@ -24,7 +25,7 @@ export function createTokenPages({ answer, apiTokens }: TokenPageOptions) {
         <TokenList guest={guest} apiTokens={apiTokens} />
         <section aria-labelledby="new-title">
           <h2 id="new-title">{say('token_new')}</h2>
-          <form method="post" action={guest.href('/users/token')} class="narrow">
+          <form method="post" action={guest.href(PAGES.createToken.href())} class="narrow">
             <FormToken guest={guest} />
             <Input
               id="name"
@@ -41,7 +42,7 @@ export function createTokenPages({ answer, apiTokens }: TokenPageOptions) {
           </form>
         </section>
         <p>
-          <a href={`${guest.basePath}/api/v2/docs`}>{say('api_reference')}</a>
+          <a href={`${guest.basePath}${API.docs.href()}`}>{say('api_reference')}</a>
         </p>
       </>
     )
@@ -64,7 +65,7 @@ export function createTokenPages({ answer, apiTokens }: TokenPageOptions) {
 
   async function revoke(guest: Member, form: Form): Promise<Response> {
     await apiTokens.revokeOwn({ email: guest.account.email, id: Number(form.text('id')) })
-    return answerSeeOther(guest.href('/users/token'))
+    return answerSeeOther(guest.href(PAGES.tokens.href()))
   }
 
   return { show: (guest: Member) => show(guest), create, revoke }
@@ -119,7 +120,7 @@ function TokenList({ guest, apiTokens }: { guest: Member; apiTokens: ApiTokens }
               )}
             </p>
           </div>
-          <form method="post" action={guest.href('/users/token/revoke')} class="inline">
+          <form method="post" action={guest.href(PAGES.revokeToken.href())} class="inline">
             <FormToken guest={guest} />
             <input type="hidden" name="id" value={id} />
             <button type="submit" class="danger" aria-label={`${say('token_revoke')}: ${name}`}>

@@ -4,6 +4,7 @@ import type { Sessions } from '../../../services/accounts/sessions.ts'
 import type { SignInLimit } from '../../../services/accounts/sign-in-limit.ts'
 import type { TwoFactor } from '../../../services/accounts/two-factor.ts'
 import { answerSeeOther } from '../../door/answers.ts'
+import { PAGES } from '../../urls.ts'
 import type { Form } from '../frame/form.ts'
 import type { Member } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
@@ -28,7 +29,7 @@ export function createTwoFactorPages(options: TwoFactorPageOptions) {
     guest: Member,
     again?: { offer: Offer; problem?: string; passwordProblem?: string },
   ): Response {
-    if (guest.account.hasTwoFactor) return answerSeeOther(guest.href('/account#two-factor'))
+    if (guest.account.hasTwoFactor) return answerSeeOther(guest.href(`${PAGES.account.href()}#two-factor`))
     const { say } = guest.words
     const { secret, uri } = again?.offer ?? twoFactor.offer(guest.account, issuerOf(guest))
     const content = (
@@ -44,7 +45,7 @@ export function createTwoFactorPages(options: TwoFactorPageOptions) {
             </p>
           </li>
           <li>
-            <form method="post" action={guest.href('/account/two-factor')} class="narrow">
+            <form method="post" action={guest.href(PAGES.turnOnTwoFactor.href())} class="narrow">
               <FormToken guest={guest} />
               <input type="hidden" name="secret" value={secret} />
               <Input
@@ -103,7 +104,7 @@ export function createTwoFactorPages(options: TwoFactorPageOptions) {
         <pre id="codes">{codes.join('\n')}</pre>
         <CopyButton target="codes" guest={guest} />
         <p>
-          <a href={guest.href('/account')}>{say('recovery_done')}</a>
+          <a href={guest.href(PAGES.account.href())}>{say('recovery_done')}</a>
         </p>
       </>
     )
@@ -125,7 +126,7 @@ export function createTwoFactorPages(options: TwoFactorPageOptions) {
     if (!(await isPassword(guest, form)))
       return showAccount(guest, { wrongPassword: 'twofactor', status: 422 })
     await twoFactor.turnOff(guest.account)
-    return answerSeeOther(guest.href('/account#two-factor'))
+    return answerSeeOther(guest.href(`${PAGES.account.href()}#two-factor`))
   }
 
   return { show: (guest: Member) => show(guest), turnOn, turnOff }

@@ -9,6 +9,7 @@ import type { Sessions } from '../../../services/accounts/sessions.ts'
 import type { SignInLimit } from '../../../services/accounts/sign-in-limit.ts'
 import type { Lanes } from '../../../services/lanes.ts'
 import type { WordKey } from '../../../words/words.ts'
+import { PAGES } from '../../urls.ts'
 import type { Form } from '../frame/form.ts'
 import type { Guest } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
@@ -93,7 +94,7 @@ export function createWelcomePages(options: WelcomePageOptions) {
     if (link === null) return lapsed(guest)
     return showForm(guest, {
       ...WORDS[link.purpose],
-      action: `/welcome/${token}`,
+      action: PAGES.submitWelcome.href({ link: token }),
       email: link.email,
       ...again,
     })
@@ -131,7 +132,7 @@ export function createWelcomePages(options: WelcomePageOptions) {
   function showSignUp(guest: Guest, again: Partial<Shown> = {}): Response {
     if (!signups) throw new DomainError('not_found', 'not-found')
     const words = { title: 'sign_up_title', lead: 'sign_up_lead' } as const
-    return showForm(guest, { ...words, action: '/sign-up', email: null, ...again })
+    return showForm(guest, { ...words, action: PAGES.submitSignUp.href(), email: null, ...again })
   }
 
   async function signUp(guest: Guest, form: Form): Promise<Response> {

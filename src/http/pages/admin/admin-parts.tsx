@@ -4,6 +4,7 @@ import type { Account, AccountLink } from '../../../domain/account.ts'
 import type { Problems } from '../../../domain/problems.ts'
 import type { Status } from '../../../services/upkeep/status.ts'
 import type { WordKey, Words } from '../../../words/words.ts'
+import { PAGES } from '../../urls.ts'
 import type { Member } from '../frame/guest.ts'
 import {
   ButtonForm,
@@ -101,16 +102,16 @@ type AccountActionsProps = { guest: Member; account: Account; resetNonce: string
 
 function AccountActions({ guest, account, resetNonce }: AccountActionsProps) {
   const { say } = guest.words
-  const base = `/admin/accounts/${account.id}`
+  const { id } = account
   return (
     <details class="more">
       <summary aria-label={`${say('account_change')}: ${account.email}`}>{say('account_change')}</summary>
       {account.disabledAt === null ? (
-        <ButtonForm guest={guest} action={`${base}/disable`} label={say('account_disable')} />
+        <ButtonForm guest={guest} action={PAGES.disableAccount.href({ id })} label={say('account_disable')} />
       ) : (
-        <ButtonForm guest={guest} action={`${base}/enable`} label={say('account_enable')} />
+        <ButtonForm guest={guest} action={PAGES.enableAccount.href({ id })} label={say('account_enable')} />
       )}
-      <form method="post" action={guest.href(`${base}/reset`)}>
+      <form method="post" action={guest.href(PAGES.resetAccount.href({ id }))}>
         <FormToken guest={guest} />
         <input type="hidden" name="nonce" value={resetNonce} />
         {account.hasTwoFactor ? (
@@ -125,7 +126,7 @@ function AccountActions({ guest, account, resetNonce }: AccountActionsProps) {
           {say('account_reset')}
         </button>
       </form>
-      <form method="post" action={guest.href(`${base}/remove`)}>
+      <form method="post" action={guest.href(PAGES.removeAccount.href({ id }))}>
         <FormToken guest={guest} />
         <div class="tick">
           <input type="checkbox" id={`sure-${account.id}`} name="sure" value="true" required />
@@ -162,7 +163,7 @@ export function Invitations(props: InvitationsProps) {
   return (
     <section aria-labelledby="invite-title">
       <h2 id="invite-title">{say('admin_invite')}</h2>
-      <form method="post" action={guest.href('/admin/invitations')} class="narrow">
+      <form method="post" action={guest.href(PAGES.invite.href())} class="narrow">
         <FormToken guest={guest} />
         <input type="hidden" name="nonce" value={nonce} />
         <Input
@@ -192,7 +193,7 @@ export function Invitations(props: InvitationsProps) {
             </div>
             <ButtonForm
               guest={guest}
-              action={`/admin/invitations/${link.id}/remove`}
+              action={PAGES.withdrawInvitation.href({ id: link.id })}
               label={say('admin_withdraw')}
             />
           </li>

@@ -9,6 +9,7 @@ import type { PageNonces } from '../../../services/pushes/page-nonces.ts'
 import type { Status } from '../../../services/upkeep/status.ts'
 import type { WordKey } from '../../../words/words.ts'
 import { answerSeeOther } from '../../door/answers.ts'
+import { PAGES } from '../../urls.ts'
 import type { Form } from '../frame/form.ts'
 import type { Member } from '../frame/guest.ts'
 import { LocalhostNotice } from '../frame/localhost-notice.tsx'
@@ -90,7 +91,8 @@ export function createAdminPages(options: AdminPageOptions) {
     })
   }
 
-  const linkTo = ({ exchange }: Member, token: string) => `${exchange.baseUrl}/welcome/${token}`
+  const linkTo = ({ exchange }: Member, token: string) =>
+    `${exchange.baseUrl}${PAGES.welcome.href({ link: token })}`
 
   /** Reloading the page that shows a link sends its form again: that must not make another one in place of the first. */
   function useNonce(form: Form, subject: string): WordKey | null {
@@ -166,7 +168,7 @@ function actorOf({ account, session }: Member) {
 }
 
 function back(guest: Member): Response {
-  return answerSeeOther(guest.href('/admin'))
+  return answerSeeOther(guest.href(PAGES.admin.href()))
 }
 
 function LinkToGive({ guest, link, linkFor }: { guest: Member; link: string; linkFor: string }) {

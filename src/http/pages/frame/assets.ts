@@ -7,6 +7,7 @@ import swaggerStyle from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
 import swaggerScript from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' }
 import { DomainError } from '../../../domain/errors.ts'
 import type { Asked } from '../../door/router.ts'
+import { FILES } from '../../urls.ts'
 import common from './browser/common.js' with { type: 'text' }
 import create from './browser/create.js' with { type: 'text' }
 import docsStart from './browser/docs-start.js' with { type: 'text' }
@@ -85,7 +86,8 @@ export function createAssets({ version, basePath }: { version: string; basePath:
     answer,
     answerFavicon,
     /** Where a page finds an asset: only the path, so that it is always the page's own origin. */
-    hrefOf: (name: keyof typeof assets): string => `${basePath}/assets/${assets[name].name}`,
+    hrefOf: (name: keyof typeof assets): string =>
+      `${basePath}${FILES.asset.href({ name: assets[name].name })}`,
   }
 }
 

@@ -4,6 +4,7 @@ import type { ErrorCode } from '../../../domain/errors.ts'
 import type { WordKey } from '../../../words/words.ts'
 import type { AnswerRefusal, Refusal } from '../../door/errors.ts'
 import type { Exchange } from '../../door/exchange.ts'
+import { isSecretPath } from '../../urls.ts'
 import type { GetGuest, Guest } from './guest.ts'
 import type { AnswerGuest } from './page.tsx'
 
@@ -15,7 +16,7 @@ export function createAnswerRefusal(options: { answer: AnswerGuest; getGuest: Ge
 
   /** With the session of the person, so that the page offers what they can go to. */
   function guestOf(exchange: Exchange, { code, path }: Refusal): Guest {
-    const showsNavigation = !isSecretLink(path)
+    const showsNavigation = !isSecretPath(path)
     if (!showsNavigation || code === null || WITHOUT_SESSION.has(code)) return getGuest.stranger(exchange)
     try {
       return getGuest(exchange)
@@ -38,12 +39,8 @@ export function createAnswerRefusal(options: { answer: AnswerGuest; getGuest: Ge
         <p>{say(text, { id: exchange.requestId })}</p>
       </>
     )
-    const frame = isSecretLink(path) ? 'plain' : 'branded'
+    // Receivers see a plain page, whatever becomes of their link.
+    const frame = isSecretPath(path) ? 'plain' : 'branded'
     return options.answer(content, { guest, title, status, headers, frame, scripts: ['common'] })
   }
-}
-
-/** Receivers see a plain page, whatever becomes of their link. */
-function isSecretLink(path: string): boolean {
-  return path.startsWith('/p/')
 }

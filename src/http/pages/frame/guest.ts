@@ -8,6 +8,7 @@ import { chooseLanguage, type Language, languageOf, type Words, wordsOf } from '
 import { answerSeeOther } from '../../door/answers.ts'
 import { type Exchange, queryOf, visitOf } from '../../door/exchange.ts'
 import { pathOf } from '../../door/paths.ts'
+import { PAGES } from '../../urls.ts'
 import { languageCookie, languageIn, sessionTokenIn } from './cookies.ts'
 import type { FindElsewhere } from './reach.ts'
 
@@ -98,6 +99,13 @@ export function requireFormToken({ session }: Guest, given: unknown): void {
 export function askToSignIn(guest: Guest): Response {
   const query = guest.query.toString()
   const next =
-    guest.exchange.request.method === 'GET' ? `${guest.path}${query === '' ? '' : `?${query}`}` : '/'
-  return answerSeeOther(guest.href(`/sign-in?next=${encodeURIComponent(next)}`))
+    guest.exchange.request.method === 'GET'
+      ? `${guest.path}${query === '' ? '' : `?${query}`}`
+      : PAGES.create.href()
+  return answerSeeOther(guest.href(signInHref(next)))
+}
+
+/** The page that asks to sign in, and leads to `next` afterwards: a path as `Guest.href` takes it. */
+export function signInHref(next: string): string {
+  return `${PAGES.signIn.href()}?next=${encodeURIComponent(next)}`
 }

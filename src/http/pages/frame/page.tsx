@@ -4,6 +4,7 @@ import type { ComponentChildren, JSX } from 'preact'
 import { renderToString } from 'preact-render-to-string'
 import { LANGUAGE_NAMES, LANGUAGES } from '../../../words/words.ts'
 import { type AnswerHeaders, answerPage } from '../../door/answers.ts'
+import { API, PAGES } from '../../urls.ts'
 import type { Assets, ScriptName } from './assets.ts'
 import { type Guest, LANGUAGE_PARAMETER, otherFields } from './guest.ts'
 
@@ -80,17 +81,20 @@ function Page({ guest, title, scripts = [], frame, languageSwitch = true, assets
 
 function Header({ guest }: { guest: Guest }) {
   const { words, session, href, path } = guest
-  const links: [string, string][] = [['/', words.say('nav_create')]]
+  const links: [string, string][] = [[PAGES.create.href(), words.say('nav_create')]]
   if (session !== null) {
-    links.push(['/pushes', words.say('nav_pushes')], ['/account', words.say('nav_account')])
-    if (session.account.isAdmin) links.push(['/admin', words.say('nav_admin')])
-  } else links.push(['/sign-in', words.say('nav_sign_in')])
+    links.push(
+      [PAGES.pushes.href(), words.say('nav_pushes')],
+      [PAGES.account.href(), words.say('nav_account')],
+    )
+    if (session.account.isAdmin) links.push([PAGES.admin.href(), words.say('nav_admin')])
+  } else links.push([PAGES.signIn.href(), words.say('nav_sign_in')])
   return (
     <header class="top">
       <a class="skip" href="#main">
         {words.say('skip')}
       </a>
-      <a class="brand" href={href('/')}>
+      <a class="brand" href={href(PAGES.create.href())}>
         Oncebox
       </a>
       <nav aria-label={words.say('nav')}>
@@ -105,7 +109,7 @@ function Header({ guest }: { guest: Guest }) {
 }
 
 function isHere(path: string, link: string): boolean {
-  return path === link || (link !== '/' && path.startsWith(`${link}/`))
+  return path === link || path.startsWith(`${link}/`)
 }
 
 type FooterProps = { guest: Guest; languageSwitch: boolean; isBranded: boolean }
@@ -114,7 +118,7 @@ function Footer({ guest, languageSwitch, isBranded }: FooterProps) {
   const { words, basePath, path } = guest
   return (
     <footer class="bottom">
-      {isBranded ? <a href={`${basePath}/api/v2/docs`}>{words.say('api_reference')}</a> : null}
+      {isBranded ? <a href={`${basePath}${API.docs.href()}`}>{words.say('api_reference')}</a> : null}
       {languageSwitch ? (
         <form method="get" action={`${basePath}${path}`} class="language">
           {otherFields(guest).map(([name, value], at) => (

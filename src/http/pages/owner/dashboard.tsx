@@ -5,6 +5,7 @@ import type { Now } from '../../../domain/time.ts'
 import type { Labelled } from '../../../services/pushes/owner-lists.ts'
 import type { Pushes } from '../../../services/pushes/pushes.ts'
 import type { WordKey, Words } from '../../../words/words.ts'
+import { PAGES } from '../../urls.ts'
 import type { Guest, Member } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { DamageNotice, KIND_WORDS, Moment } from '../frame/parts.tsx'
@@ -28,10 +29,13 @@ export function createDashboard({ answer, pushes, now }: DashboardOptions) {
       <>
         <h1>{say('pushes_title')}</h1>
         <nav class="tabs" aria-label={say('pushes_title')}>
-          <a href={guest.href('/pushes')} aria-current={asked.expired ? undefined : 'page'}>
+          <a href={guest.href(PAGES.pushes.href())} aria-current={asked.expired ? undefined : 'page'}>
             {say('pushes_active')}
           </a>
-          <a href={guest.href('/pushes?show=expired')} aria-current={asked.expired ? 'page' : undefined}>
+          <a
+            href={guest.href(`${PAGES.pushes.href()}?show=expired`)}
+            aria-current={asked.expired ? 'page' : undefined}
+          >
             {say('pushes_expired')}
           </a>
         </nav>
@@ -70,7 +74,7 @@ function SearchForm({ guest, asked }: { guest: Guest; asked: Asked }) {
   const { say } = guest.words
   return (
     <search>
-      <form method="get" action={guest.href('/pushes')} class="search">
+      <form method="get" action={guest.href(PAGES.pushes.href())} class="search">
         {asked.expired ? <input type="hidden" name="show" value="expired" /> : null}
         <label for="q">{say('pushes_search')}</label>
         <input id="q" name="q" type="search" value={asked.query} maxlength={200} />
@@ -88,7 +92,7 @@ function Row({ guest, listed, now }: { guest: Guest; listed: Labelled; now: numb
   return (
     <li>
       <div>
-        <a href={guest.href(`/pushes/${urlToken}`)} class="title">
+        <a href={guest.href(PAGES.push.href({ url_token: urlToken }))} class="title">
           <bdi>{name || words.say('push_unnamed', { kind: words.say(KIND_WORDS[push.kind]) })}</bdi>
         </a>
         {note === '' ? null : (
@@ -146,7 +150,7 @@ function Pages({ guest, asked, hasNext }: { guest: Guest; asked: Asked; hasNext:
     if (query !== '') parameters.set('q', query)
     if (page > 1) parameters.set('page', String(page))
     const text = parameters.toString()
-    return guest.href(`/pushes${text === '' ? '' : `?${text}`}`)
+    return guest.href(`${PAGES.pushes.href()}${text === '' ? '' : `?${text}`}`)
   }
   if (pageNumber === 1 && !hasNext) return null
   return (

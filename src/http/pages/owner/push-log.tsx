@@ -10,6 +10,7 @@ import {
 import { isEndedByTries, type Push } from '../../../domain/push.ts'
 import type { LogFacts } from '../../../services/pushes/pushes.ts'
 import type { WordKey, Words } from '../../../words/words.ts'
+import { PAGES } from '../../urls.ts'
 import type { Member } from '../frame/guest.ts'
 import { Moment } from '../frame/parts.tsx'
 
@@ -41,7 +42,8 @@ type LogProps = {
 export function Log({ guest, push, entries, log, pageNumber, urlToken }: LogProps) {
   const { words } = guest
   const { say } = words
-  const base = `/pushes/${urlToken}`
+  const token = { url_token: urlToken }
+  const linkTo = (page: number) => guest.href(`${PAGES.push.href(token)}?page=${page}`)
   return (
     <section aria-labelledby="log-title">
       <h2 id="log-title">{say('audit_title')}</h2>
@@ -75,14 +77,12 @@ export function Log({ guest, push, entries, log, pageNumber, urlToken }: LogProp
       </div>
       <Missing log={log} words={words} />
       <nav class="pages" aria-label={say('pages')}>
-        {pageNumber > 1 ? (
-          <a href={guest.href(`${base}?page=${pageNumber - 1}`)}>{say('page_before')}</a>
-        ) : null}
+        {pageNumber > 1 ? <a href={linkTo(pageNumber - 1)}>{say('page_before')}</a> : null}
         {pageNumber * PAGE_SIZE < log.entries ? (
-          <a href={guest.href(`${base}?page=${pageNumber + 1}`)}>{say('page_after')}</a>
+          <a href={linkTo(pageNumber + 1)}>{say('page_after')}</a>
         ) : null}
-        <a href={`${guest.basePath}${base}/audit.csv`}>{say('audit_csv')}</a>
-        <a href={`${guest.basePath}${base}/audit.json`}>{say('audit_json')}</a>
+        <a href={`${guest.basePath}${PAGES.auditCsv.href(token)}`}>{say('audit_csv')}</a>
+        <a href={`${guest.basePath}${PAGES.auditJson.href(token)}`}>{say('audit_json')}</a>
       </nav>
     </section>
   )

@@ -4,8 +4,8 @@ import { isExpired } from '../../../domain/push.ts'
 import type { Now } from '../../../domain/time.ts'
 import type { PageNonces } from '../../../services/pushes/page-nonces.ts'
 import type { Pushes } from '../../../services/pushes/pushes.ts'
-import { secretLink } from '../../api/push-json.ts'
 import { answerSeeOther } from '../../door/answers.ts'
+import { PAGES, secretHref, secretLink } from '../../urls.ts'
 import type { Form } from '../frame/form.ts'
 import type { Member } from '../frame/guest.ts'
 import { LocalhostNotice } from '../frame/localhost-notice.tsx'
@@ -38,7 +38,7 @@ export function createPushPages({ answer, pushes, nonces, now }: PushPageOptions
     const content = (
       <>
         <p>
-          <a href={guest.href('/pushes')}>{words.say('pushes_back')}</a>
+          <a href={guest.href(PAGES.pushes.href())}>{words.say('pushes_back')}</a>
         </p>
         <h1>
           <bdi>{title}</bdi>
@@ -57,7 +57,7 @@ export function createPushPages({ answer, pushes, nonces, now }: PushPageOptions
         <Tries guest={guest} listed={owned} isLive={live} />
         {live ? (
           <>
-            <LocalhostNotice guest={guest} path={`/p/${url_token}/preview`} />
+            <LocalhostNotice guest={guest} path={PAGES.created.href({ url_token })} />
             <section aria-label={words.say('created_link')} class="link">
               <pre id="link">
                 <code>{secretLink(owned, guest.exchange.baseUrl)}</code>
@@ -65,10 +65,8 @@ export function createPushPages({ answer, pushes, nonces, now }: PushPageOptions
               <CopyButton target="link" guest={guest} />
             </section>
             <nav class="links" aria-label={title}>
-              <a href={guest.href(`/p/${url_token}/preview`)}>{words.say('push_share')}</a>
-              <a href={guest.href(`/p/${url_token}${push.retrievalStep ? '/r' : ''}`)}>
-                {words.say('push_look')}
-              </a>
+              <a href={guest.href(PAGES.created.href({ url_token }))}>{words.say('push_share')}</a>
+              <a href={guest.href(secretHref(owned))}>{words.say('push_look')}</a>
             </nav>
           </>
         ) : null}
@@ -98,12 +96,12 @@ export function createPushPages({ answer, pushes, nonces, now }: PushPageOptions
   async function expire(guest: Member, _form: Form, { url_token = '' }: Params): Promise<Response> {
     pushes.getOwned(url_token, guest.account)
     await pushes.expire(url_token, guest.viewer)
-    return answerSeeOther(guest.href(`/pushes/${url_token}?done=expired`))
+    return answerSeeOther(guest.href(`${PAGES.push.href({ url_token })}?done=expired`))
   }
 
   async function unlock(guest: Member, _form: Form, { url_token = '' }: Params): Promise<Response> {
     await pushes.unlock(url_token, guest.viewer)
-    return answerSeeOther(guest.href(`/pushes/${url_token}?done=unlocked`))
+    return answerSeeOther(guest.href(`${PAGES.push.href({ url_token })}?done=unlocked`))
   }
 
   return { show, expire, unlock, ...createLogExports(pushes) }

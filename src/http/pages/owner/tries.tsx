@@ -2,6 +2,7 @@
 
 import { isEndedByTries, isLocked } from '../../../domain/push.ts'
 import type { Labelled } from '../../../services/pushes/owner-lists.ts'
+import { PAGES } from '../../urls.ts'
 import type { Member } from '../frame/guest.ts'
 import { ButtonForm, Notice } from '../frame/parts.tsx'
 
@@ -13,7 +14,11 @@ export function Tries({ guest, listed: { push, urlToken }, isLive }: TriesProps)
     return (
       <Notice kind="bad">
         <p>{say('push_locked')}</p>
-        <ButtonForm guest={guest} action={`/pushes/${urlToken}/unlock`} label={say('unlock_submit')} />
+        <ButtonForm
+          guest={guest}
+          action={PAGES.unlock.href({ url_token: urlToken })}
+          label={say('unlock_submit')}
+        />
       </Notice>
     )
   }

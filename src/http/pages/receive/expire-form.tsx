@@ -2,6 +2,7 @@
 // is no way back.
 
 import type { WordKey } from '../../../words/words.ts'
+import { PAGES } from '../../urls.ts'
 import type { Guest } from '../frame/guest.ts'
 import { FormToken } from '../frame/parts.tsx'
 
@@ -23,10 +24,11 @@ type ExpireFormProps = {
 export function ExpireForm({ guest, urlToken, nonce, isOwner, ends }: ExpireFormProps) {
   const { say } = guest.words
   const words = WORDS[ends]
+  const page = isOwner ? PAGES.expireOwn : PAGES.expire
   return (
     <details class="unprinted">
       <summary>{say(words.title)}</summary>
-      <form method="post" action={guest.href(`/${isOwner ? 'pushes' : 'p'}/${urlToken}/expire`)}>
+      <form method="post" action={guest.href(page.href({ url_token: urlToken }))}>
         <FormToken guest={guest} />
         <input type="hidden" name="nonce" value={nonce} />
         <p>{say(words.text)}</p>

@@ -1,6 +1,7 @@
 // What a secret link shows while it is locked after too many wrong passphrases.
 
 import type { Push } from '../../../domain/push.ts'
+import { PAGES } from '../../urls.ts'
 import type { Guest } from '../frame/guest.ts'
 
 export type LockedProps = { guest: Guest; push: Push; urlToken: string; isOwner: boolean }
@@ -14,7 +15,7 @@ export function Locked({ guest, push, urlToken, isOwner }: LockedProps) {
       <p>{say(text, { when: moment(push.expiresAt) })}</p>
       {isOwner ? (
         <p>
-          <a href={guest.href(`/pushes/${urlToken}`)}>{say('locked_go')}</a>
+          <a href={guest.href(PAGES.push.href({ url_token: urlToken }))}>{say('locked_go')}</a>
         </p>
       ) : null}
     </>

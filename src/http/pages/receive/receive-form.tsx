@@ -1,6 +1,7 @@
 // What somebody sees who follows a secret link, before anything is opened.
 
 import type { Push } from '../../../domain/push.ts'
+import { secretHref } from '../../urls.ts'
 import type { Guest } from '../frame/guest.ts'
 import { FormToken, PassphraseInput } from '../frame/parts.tsx'
 
@@ -22,7 +23,7 @@ export function ReceiveForm(props: ReceiveFormProps) {
   const { guest, push, urlToken, nonce, problem, isOwner = false, isAgain = false, idPrefix = '' } = props
   const { say } = guest.words
   return (
-    <form method="post" action={guest.href(`/p/${urlToken}${push.retrievalStep ? '/r' : ''}`)} data-once>
+    <form method="post" action={guest.href(secretHref({ push, urlToken }))} data-once>
       <FormToken guest={guest} />
       <input type="hidden" name="nonce" value={nonce} />
       {isAgain ? null : <p class="lead">{say(isOwner ? 'receive_owner' : 'receive_lead')}</p>}

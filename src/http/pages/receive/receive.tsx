@@ -6,7 +6,7 @@ import type { Now } from '../../../domain/time.ts'
 import type { PageNonces } from '../../../services/pushes/page-nonces.ts'
 import type { Pushes } from '../../../services/pushes/pushes.ts'
 import type { Retrieval } from '../../../services/pushes/retrieval.ts'
-import { readForm } from '../frame/form.ts'
+import type { Form } from '../frame/form.ts'
 import { type Guest, requireFormToken } from '../frame/guest.ts'
 import type { AnswerGuest, PageOptions } from '../frame/page.tsx'
 import { Notice } from '../frame/parts.tsx'
@@ -86,10 +86,9 @@ export function createReceivePages({ answer, pushes, nonces, now }: ReceivePageO
   }
 
   /** Anything but a page of ours that was not used yet shows the page again, and counts nothing. */
-  async function reveal(guest: Guest, params: Params): Promise<Response> {
+  async function reveal(guest: Guest, form: Form, params: Params): Promise<Response> {
     const { url_token = '' } = params
     const { say } = guest.words
-    const form = await readForm(guest.exchange)
     const { session } = guest
     // The form was opened signed in, perhaps by the owner, whose look would not have counted.
     const isSignedOut = session === null && form.text('form') !== ''
@@ -149,8 +148,7 @@ export function createReceivePages({ answer, pushes, nonces, now }: ReceivePageO
     return answer(content, plain(guest, { languageSwitch: false }))
   }
 
-  async function expire(guest: Guest, { url_token = '' }: Params): Promise<Response> {
-    const form = await readForm(guest.exchange)
+  async function expire(guest: Guest, form: Form, { url_token = '' }: Params): Promise<Response> {
     requireFormToken(guest, form.text('form'))
     const state = nonces.use(form.text('nonce'), `expire/${url_token}`)
     if (state !== 'good')

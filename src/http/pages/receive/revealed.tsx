@@ -2,6 +2,7 @@
 
 import { isOwner, viewsRemaining } from '../../../domain/push.ts'
 import type { GrantedFile, Retrieval } from '../../../services/pushes/retrieval.ts'
+import { FILES } from '../../urls.ts'
 import type { Guest } from '../frame/guest.ts'
 import { CopyButton, Moment, Notice } from '../frame/parts.tsx'
 import { fitsQr, QrCode } from '../frame/qr.tsx'
@@ -154,7 +155,7 @@ function Files({ guest, files }: { guest: Guest; files: GrantedFile[] }) {
         {files.map(({ id, filename, size, grant }) => (
           <li key={id}>
             <a
-              href={`${basePath}/d/${grant}`}
+              href={`${basePath}${FILES.download.href({ grant })}`}
               download={filename}
               data-downloads={size}
               data-rate={words.say('download_rate')}

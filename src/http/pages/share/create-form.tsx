@@ -3,6 +3,8 @@
 import { MAX_QR_CHARACTERS } from '../../../domain/new-push.ts'
 import { PUSH_KINDS, type PushKind } from '../../../domain/push.ts'
 import type { WordKey, Words } from '../../../words/words.ts'
+import { PAGES } from '../../urls.ts'
+import { signInHref } from '../frame/guest.ts'
 import { Field, KIND_WORDS, problemTexts } from '../frame/parts.tsx'
 import { type CreateFormProps, Expiry, Labels, type PartProps, Protection } from './create-fields.tsx'
 import { Generator } from './generator.tsx'
@@ -14,7 +16,7 @@ export function CreateForm(props: CreateFormProps) {
   return (
     <form
       method="post"
-      action={guest.href('/')}
+      action={guest.href(PAGES.submitCreate.href())}
       enctype="multipart/form-data"
       class="create"
       data-max-file-bytes={limits.fileBytes}
@@ -123,7 +125,7 @@ function Files({ guest, isOfAccount, limits, texts }: PartProps) {
     return (
       <div data-kind="file" class="notice plain">
         <p>{say('files_need_account')}</p>
-        <a href={href('/sign-in?next=/')}>{say('nav_sign_in')}</a>
+        <a href={href(signInHref(PAGES.create.href()))}>{say('nav_sign_in')}</a>
       </div>
     )
   }

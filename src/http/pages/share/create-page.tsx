@@ -4,7 +4,8 @@ import type { PushLimits } from '../../../domain/new-push.ts'
 import type { Problems } from '../../../domain/problems.ts'
 import type { FormMarks } from '../../../services/pushes/form-marks.ts'
 import type { AnswerHeaders } from '../../door/answers.ts'
-import type { Guest } from '../frame/guest.ts'
+import { PAGES } from '../../urls.ts'
+import { type Guest, signInHref } from '../frame/guest.ts'
 import { LocalhostNotice } from '../frame/localhost-notice.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { RefusedNotice } from '../frame/parts.tsx'
@@ -51,7 +52,7 @@ export function createShowForm({ limits, answer, marks, wordlist }: CreatePagePa
       <>
         <h1>{title}</h1>
         <p class="lead">{say('create_lead')}</p>
-        <LocalhostNotice guest={guest} path="/" />
+        <LocalhostNotice guest={guest} path={PAGES.create.href()} />
         {refused === null ? null : <WhyRefused guest={guest} refused={refused} />}
         <CreateForm guest={guest} limits={limits} wordlist={wordlist} {...form} />
       </>
@@ -83,10 +84,10 @@ function WhyRefused({ guest, refused }: { guest: Guest; refused: Refused }) {
       <p>{message}</p>
       {forgetsFiles ? <p data-forgotten>{words.say('files_again')}</p> : null}
       {madeUrlToken === null ? null : (
-        <a href={href(`/p/${madeUrlToken}/preview`)}>{words.say('create_made')}</a>
+        <a href={href(PAGES.created.href({ url_token: madeUrlToken }))}>{words.say('create_made')}</a>
       )}
       {isOfSomebodyElse ? (
-        <a href={href('/sign-in?next=/')} target="_blank" rel="noopener">
+        <a href={href(signInHref(PAGES.create.href()))} target="_blank" rel="noopener">
           {words.say('form_sign_in')}
         </a>
       ) : null}

@@ -10,6 +10,7 @@ import { answerSeeOther } from '../../door/answers.ts'
 import type { BodyLimits } from '../../intake/body.ts'
 import { createFields, type Wire } from '../../intake/fields.ts'
 import { createReceivePush, type Received } from '../../intake/receive-push.ts'
+import { PAGES } from '../../urls.ts'
 import { askToSignIn, type Guest } from '../frame/guest.ts'
 import { type CreatePageParts, createShowForm } from './create-page.tsx'
 import { explainRefusal } from './create-refusals.ts'
@@ -54,7 +55,7 @@ export function createCreatePage(options: CreatePageOptions) {
         },
         (received) => createOnce(received, sending),
       )
-      return answerSeeOther(guest.href(`/p/${urlToken}/preview`))
+      return answerSeeOther(guest.href(PAGES.created.href({ url_token: urlToken })))
     } catch (cause) {
       return isStranger(sending) ? askToSignIn(guest) : refuse(cause, sending)
     }

@@ -6,7 +6,7 @@ import type { Addressed } from '../../../services/pushes/owner-lists.ts'
 import type { PageNonces } from '../../../services/pushes/page-nonces.ts'
 import type { Pushes } from '../../../services/pushes/pushes.ts'
 import type { Words } from '../../../words/words.ts'
-import { secretLink } from '../../api/push-json.ts'
+import { PAGES, secretHref, secretLink } from '../../urls.ts'
 import type { Guest } from '../frame/guest.ts'
 import { LocalhostNotice } from '../frame/localhost-notice.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
@@ -60,7 +60,7 @@ export function createCreatedPage({ answer, preview, nonces, now }: CreatedPageO
 function Another({ guest }: { guest: Guest }) {
   return (
     <p class="unprinted">
-      <a href={guest.href('/')}>{guest.words.say('created_another')}</a>
+      <a href={guest.href(PAGES.create.href())}>{guest.words.say('created_another')}</a>
     </p>
   )
 }
@@ -94,7 +94,7 @@ function Live({ guest, push, urlToken, link }: Addressed & { guest: Guest; link:
           <ReceiveForm guest={guest} push={push} urlToken={urlToken} nonce="" idPrefix="replica-" />
         </div>
         <p>
-          <a href={guest.href(`/p/${urlToken}${push.retrievalStep ? '/r' : ''}`)}>{say('created_open')}</a>
+          <a href={guest.href(secretHref({ push, urlToken }))}>{say('created_open')}</a>
         </p>
       </details>
     </>

@@ -1,0 +1,202 @@
+// Every URL of this server on one page: method, path, who may enter, and how a link to it is written.
+
+/**
+ * Who may enter. The API knows people by an API token, the pages by a session.
+ *
+ * - open: everybody, whatever the settings.
+ * - visitor: everybody; only people with an account where --anonymous-access is off.
+ * - account: people who send a valid API token.
+ * - member: people who are signed in.
+ * - admin: administrators who are signed in.
+ */
+export type Guard = 'open' | 'visitor' | 'account' | 'member' | 'admin'
+
+export type Method = 'GET' | 'POST' | 'DELETE'
+
+/** What the router needs of a URL. HEAD comes with GET. */
+export type Endpoint<M extends Method = Method, G extends Guard = Guard> = {
+  method: M
+  path: string
+  guard: G
+}
+
+export type Url<M extends Method, P extends string, G extends Guard> = Endpoint<M, G> & {
+  /** The path with its parameter filled in, without base path and language: `Guest.href` adds those. */
+  href(...parameters: ParametersOf<P>): string
+}
+
+type ParametersOf<P extends string> = [NameIn<P>] extends [never] ? [] : [Record<NameIn<P>, string | number>]
+
+type NameIn<P extends string> = P extends `${infer Part}/${infer Rest}`
+  ? NameIn<Part> | NameIn<Rest>
+  : P extends `:${infer Name}.json`
+    ? Name
+    : P extends `:${infer Name}`
+      ? Name
+      : never
+
+function url<M extends Method, P extends string, G extends Guard>(method: M, path: P, guard: G): Url<M, P, G>
+/** A path has one parameter or none. */
+function url(method: Method, path: string, guard: Guard) {
+  const [before, name, after] = path.split(/:(\w+)/)
+  const href = (parameters: Record<string, string | number> = {}) =>
+    name === undefined ? path : `${before}${encodeURIComponent(parameters[name] ?? '')}${after}`
+  return { method, path, guard, href }
+}
+
+const get = <P extends string, G extends Guard>(path: P, guard: G) => url('GET', path, guard)
+const post = <P extends string, G extends Guard>(path: P, guard: G) => url('POST', path, guard)
+
+/** Version 2 of the API. Each also answers with `.json` at its end. */
+export const API = {
+  version: get('/api/v2/version', 'open'),
+  reference: get('/api/v2/openapi.json', 'open'),
+  docs: get('/api/v2/docs', 'open'),
+  create: post('/api/v2/pushes', 'visitor'),
+  retrieve: get('/api/v2/pushes/:url_token', 'visitor'),
+  expire: url('DELETE', '/api/v2/pushes/:url_token', 'visitor'),
+  preview: get('/api/v2/pushes/:url_token/preview', 'visitor'),
+  audit: get('/api/v2/pushes/:url_token/audit', 'account'),
+  active: get('/api/v2/pushes/active', 'account'),
+  expired: get('/api/v2/pushes/expired', 'account'),
+}
+
+/** The previous version of the API: pushes of any kind, pushes of files, and pushes of URLs. */
+export const PREVIOUS_FAMILIES = { p: familyOf('p'), f: familyOf('f'), r: familyOf('r') }
+
+export type Family = keyof typeof PREVIOUS_FAMILIES
+
+function familyOf<F extends 'p' | 'f' | 'r'>(family: F) {
+  return {
+    create: post(`/${family}.json`, family === 'f' ? 'account' : 'visitor'),
+    retrieve: get(`/${family}/:url_token.json` as const, 'visitor'),
+    expire: url('DELETE', `/${family}/:url_token.json`, 'visitor'),
+    preview: get(`/${family}/:url_token/preview.json`, 'visitor'),
+    audit: get(`/${family}/:url_token/audit.json`, 'account'),
+    active: get(`/${family}/active.json`, 'account'),
+    expired: get(`/${family}/expired.json`, 'account'),
+  }
+}
+
+/** What the previous version has besides. Its lists stand behind a language, since `/d/…` is a download. */
+export const PREVIOUS_API = {
+  version: get('/api/v1/version', 'open'),
+  active: get('/:locale/d/active.json', 'account'),
+  expired: get('/:locale/d/expired.json', 'account'),
+}
+
+/** Everything that is neither API nor page. */
+export const FILES = {
+  download: get('/d/:grant', 'open'),
+  asset: get('/assets/:name', 'open'),
+  favicon: get('/favicon.ico', 'open'),
+  robots: get('/robots.txt', 'open'),
+  up: get('/up', 'open'),
+}
+
+export const PAGES = {
+  // The secret link, with and without the confirmation step, and the page for its sender.
+  receive: get('/p/:url_token', 'open'),
+  reveal: post('/p/:url_token', 'open'),
+  receiveStep: get('/p/:url_token/r', 'open'),
+  revealStep: post('/p/:url_token/r', 'open'),
+  expire: post('/p/:url_token/expire', 'open'),
+  created: get('/p/:url_token/preview', 'open'),
+
+  // Accounts before they are signed in.
+  signIn: get('/sign-in', 'open'),
+  submitSignIn: post('/sign-in', 'open'),
+  submitCode: post('/sign-in/code', 'open'),
+  signUp: get('/sign-up', 'open'),
+  submitSignUp: post('/sign-up', 'open'),
+  welcome: get('/welcome/:link', 'open'),
+  submitWelcome: post('/welcome/:link', 'open'),
+
+  create: get('/', 'visitor'),
+  /** Asks for an account itself, so that a form whose session has ended keeps what was typed. */
+  submitCreate: post('/', 'open'),
+  previousApi: get('/api', 'open'),
+
+  // An account's own pushes.
+  pushes: get('/pushes', 'member'),
+  push: get('/pushes/:url_token', 'member'),
+  expireOwn: post('/pushes/:url_token/expire', 'member'),
+  unlock: post('/pushes/:url_token/unlock', 'member'),
+  auditCsv: get('/pushes/:url_token/audit.csv', 'member'),
+  auditJson: get('/pushes/:url_token/audit.json', 'member'),
+
+  // The account itself.
+  tokens: get('/users/token', 'member'),
+  createToken: post('/users/token', 'member'),
+  revokeToken: post('/users/token/revoke', 'member'),
+  account: get('/account', 'member'),
+  changePassword: post('/account/password', 'member'),
+  endSession: post('/account/sessions', 'member'),
+  twoFactor: get('/account/two-factor', 'member'),
+  turnOnTwoFactor: post('/account/two-factor', 'member'),
+  turnOffTwoFactor: post('/account/two-factor/off', 'member'),
+  signOut: post('/sign-out', 'member'),
+
+  // Administration.
+  admin: get('/admin', 'admin'),
+  invite: post('/admin/invitations', 'admin'),
+  withdrawInvitation: post('/admin/invitations/:id/remove', 'admin'),
+  disableAccount: post('/admin/accounts/:id/disable', 'admin'),
+  enableAccount: post('/admin/accounts/:id/enable', 'admin'),
+  resetAccount: post('/admin/accounts/:id/reset', 'admin'),
+  removeAccount: post('/admin/accounts/:id/remove', 'admin'),
+}
+
+/** A path of an older server, and the path of the same thing here. */
+export type Moved = Endpoint<'GET'> & { to: (urlToken: string) => string }
+
+/** Where the link of a push leads, by what follows it. The page of a push asks for the passphrase itself. */
+const STEPS = [
+  ['', PAGES.receive],
+  ['/r', PAGES.receiveStep],
+  ['/preview', PAGES.created],
+  ['/passphrase', PAGES.receive],
+] as const
+
+export const MOVED: readonly Moved[] = [
+  ...['/f', '/r', '/:locale/p', '/:locale/f', '/:locale/r'].flatMap((family) =>
+    STEPS.map(([step, page]) =>
+      moved(`${family}/:url_token${step}`, (urlToken) => page.href({ url_token: urlToken })),
+    ),
+  ),
+  moved('/p/:url_token/passphrase', (urlToken) => PAGES.receive.href({ url_token: urlToken })),
+  ...['/api_tokens', '/:locale/api_tokens', '/:locale/users/token'].map((path) =>
+    moved(path, () => PAGES.tokens.href()),
+  ),
+  moved('/:locale', () => PAGES.create.href()),
+]
+
+function moved(path: string, to: Moved['to']): Moved {
+  return { method: 'GET', path, guard: 'open', to }
+}
+
+/** Answered whatever the rate and the load: clients ask for the version first. */
+export const EXEMPT_PATHS: ReadonlySet<string> = new Set([API.version.path, PREVIOUS_API.version.path])
+
+/** Answered whatever the Host: these hold no secret, and monitoring asks for them by any address. */
+export const ANY_HOST_PATHS: ReadonlySet<string> = new Set([...EXEMPT_PATHS, FILES.up.path, '/readyz'])
+
+/** Below these every answer is JSON, refusals too. */
+export const JSON_PREFIXES: readonly string[] = ['/api/', FILES.download.href({ grant: '' })]
+
+/** Whether this is the page of a secret link. */
+export function isSecretPath(path: string): boolean {
+  return path.startsWith(PAGES.receive.href({ url_token: '' }))
+}
+
+type Addressed = { push: { retrievalStep: boolean }; urlToken: string }
+
+/** The path of the secret link, with the confirmation step when there is one. */
+export function secretHref({ push, urlToken }: Addressed): string {
+  return (push.retrievalStep ? PAGES.receiveStep : PAGES.receive).href({ url_token: urlToken })
+}
+
+/** The secret link to hand over. */
+export function secretLink(addressed: Addressed, baseUrl: string): string {
+  return `${baseUrl}${secretHref(addressed)}`
+}
