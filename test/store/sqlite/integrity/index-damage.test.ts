@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DAY } from '../../../../src/domain/time.ts'
 import { alterDatabase } from '../../../support/damage.ts'
-import { openTestStore, storePush, type TestStore } from '../../../support/store.ts'
+import { openTestStore, storePush, type TestStore, VISIT } from '../../../support/store.ts'
 
 let opened: TestStore
 let told: string[]
@@ -73,4 +73,26 @@ test('by times', async () => {
   expect(await opened.store.expiry.expireLapsed()).toBe(1)
   expect(opened.store.pushes.findPush(long.lookup)?.expiredOn).toBeNull()
   expect(told.join()).toContain('push 3 is not as it was written')
+})
+
+test.each<[string, { ownerId: number | null; ends: number }]>([
+  ['of another owner', { ownerId: 1, ends: 1 }],
+  ['that is live', { ownerId: null, ends: 0 }],
+  ['that expired later', { ownerId: null, ends: 2 }],
+])('by times of expiry: a push %s is not purged', async (_, { ownerId, ends }) => {
+  const email = 'ann@example.org'
+  await opened.store.accounts.addAccount({ email, passwordHash: 'x', isAdmin: false })
+  await storePush(opened)
+  const { id } = await storePush(opened)
+  const wrong = await storePush(opened, { ownerId })
+  await opened.store.pushes.expirePush({ id, visit: VISIT })
+  const until = opened.clock.now()
+  const time = Buffer.alloc(6)
+  time.writeUIntBE(until, 0, 6)
+  opened.clock.advance(ends === 2 ? 1 : 0)
+  if (ends > 0) await opened.store.pushes.expirePush({ id: wrong.id, visit: VISIT })
+  await alterIndex([3, 5, 1, ...time, id], { index: 9, to: wrong.id })
+  expect(await opened.store.expiry.purgeExpired({ of: 'anonymous', until })).toBe(0)
+  expect(await opened.store.pushes.findPush(wrong.lookup)).toMatchObject({ id: wrong.id })
+  expect(told.join()).toContain(`push ${wrong.id}`)
 })

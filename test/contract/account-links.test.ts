@@ -1,0 +1,100 @@
+// One-time links on the pages: which link replaces which, and which links end with an account.
+
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { DAY } from '../../src/domain/time.ts'
+import { type Api, startApi } from '../support/api.ts'
+import { createPeople, type People, type Person } from '../support/people.ts'
+
+const ANN = 'ann@example.org'
+const BOB = 'bob@example.org'
+const EVE = 'eve@example.org'
+
+let api: Api
+let people: People
+let ann: Person
+beforeEach(async () => {
+  api = await startApi()
+  people = createPeople(api)
+  await api.addAccount(ANN, { isAdmin: true })
+  await api.addAccount(BOB)
+  await api.addAccount(EVE, { isAdmin: true })
+  ann = await people.signIn(ANN)
+})
+afterEach(() => api.close())
+
+const idOf = (email: string) => api.accounts().requireId(email)
+const linkIn = (text: string) => /localhost(\/welcome\/\w+)</.exec(text)?.[1] ?? 'none'
+const reset = async (email: string, by = ann) =>
+  linkIn((await by.post(`/admin/accounts/${idOf(email)}/reset`, {})).text)
+const invite = async (email: string, by = ann) =>
+  linkIn((await by.post('/admin/invitations', { email })).text)
+const statuses = (links: string[]) => Promise.all(links.map(async (link) => (await people.get(link)).status))
+
+test('a new reset link replaces the one for the same account, and no other link', async () => {
+  const links = [await reset(BOB), await reset(EVE), await invite('x@example.org')]
+  expect(await statuses(links)).toEqual([200, 200, 200])
+  const next = await reset(BOB)
+  expect(await statuses([...links, next])).toEqual([404, 200, 200, 200])
+})
+
+test('a new invitation replaces the one for the same address, and no other link', async () => {
+  const links = [await invite('x@example.org'), await invite('y@example.org'), await reset(BOB)]
+  const next = await invite('x@example.org')
+  expect(await statuses([...links, next])).toEqual([404, 200, 200, 200])
+})
+
+test('a reset link lives for a day and an invitation for a week', async () => {
+  const links = [await reset(BOB), await invite('x@example.org')]
+  api.clock.advance(DAY - 1)
+  expect(await statuses(links)).toEqual([200, 200])
+  api.clock.advance(1)
+  expect(await statuses(links)).toEqual([404, 200])
+  api.clock.advance(6 * DAY)
+  expect(await statuses(links)).toEqual([404, 404])
+})
+
+test('the links that reset an account end when the account is removed; links for others stay', async () => {
+  const links = [await reset(BOB), await reset(EVE), await invite('x@example.org')]
+  await api.accounts().removeAccount(BOB)
+  expect(await statuses(links)).toEqual([404, 200, 200])
+})
+
+test.each<[string, () => Promise<unknown>]>([
+  ['is removed', () => api.accounts().removeAccount(EVE)],
+  ['is disabled', () => api.accounts().disableAccount(EVE)],
+  ['is no administrator any more', () => api.accounts().unmakeAdmin(EVE)],
+])('the links that an account made end when it %s; links that others made stay', async (_, end) => {
+  const eve = await people.signIn(EVE)
+  const made = [await reset(BOB, eve), await invite('x@example.org', eve)]
+  const others = [await invite('y@example.org')]
+  expect(await statuses([...made, ...others])).toEqual([200, 200, 200])
+  await end()
+  expect(await statuses([...made, ...others])).toEqual([404, 404, 200])
+})
+
+test('a used link is gone; the links for other accounts stay', async () => {
+  const links = [await reset(BOB), await reset(EVE), await invite('x@example.org')]
+  const used = await people.post(links[0] ?? '', { password: 'another long password' })
+  expect(used.status).toBe(303)
+  expect(await statuses(links)).toEqual([404, 200, 200])
+})
+
+test('an administrator withdraws one link; every other link stays, the setup link too', async () => {
+  const links = [await invite('x@example.org'), await invite('y@example.org')]
+  const { text } = await ann.get('/admin')
+  const [first = ''] = /\/admin\/invitations\/\d+\/remove/.exec(text) ?? []
+  expect((await ann.post(first, {})).status).toBe(303)
+  expect(await statuses(links)).toEqual([404, 200])
+})
+
+test('an invitation makes an account of the kind that was chosen, for the address that was chosen', async () => {
+  const link = linkIn(
+    (await ann.post('/admin/invitations', { email: 'x@example.org', is_admin: 'true' })).text,
+  )
+  const plain = await invite('y@example.org')
+  for (const path of [link, plain])
+    await people.post(path, { email: 'other@example.org', password: 'another long password' })
+  expect(api.accounts().requireAccount('x@example.org').isAdmin).toBe(true)
+  expect(api.accounts().requireAccount('y@example.org').isAdmin).toBe(false)
+  expect(api.accounts().findId('other@example.org')).toBeNull()
+})

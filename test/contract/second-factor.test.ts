@@ -1,0 +1,125 @@
+// Signing in with a second factor: which codes count, and what is left when the factor is turned off or damaged.
+
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { MINUTE } from '../../src/domain/time.ts'
+import { type Api, startApi } from '../support/api.ts'
+import { alterDatabase } from '../support/damage.ts'
+import { createPeople, type People, type Person } from '../support/people.ts'
+import { codeOf } from '../support/tour.ts'
+
+const ANN = 'ann@example.org'
+const BOB = 'bob@example.org'
+const SECRET = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ'
+
+let api: Api
+let people: People
+let bob: Person
+/** Ten recovery codes. */
+let recovery: string[]
+beforeEach(async () => {
+  api = await startApi()
+  people = createPeople(api)
+  await api.addAccount(ANN, { isAdmin: true })
+  await api.addAccount(BOB)
+  bob = await people.signIn(BOB)
+  recovery = await turnOn()
+  api.clock.advance(MINUTE)
+})
+afterEach(() => api.close())
+
+async function turnOn(): Promise<string[]> {
+  const { text } = await bob.post('/account/two-factor', {
+    secret: SECRET,
+    code: codeOf(SECRET, api.clock.now()),
+    password: people.password,
+  })
+  return (/<pre id="codes">([^<]+)</.exec(text)?.[1] ?? '').split('\n')
+}
+
+const hasTwoFactor = () => api.accounts().requireAccount(BOB).hasTwoFactor
+const appCode = () => codeOf(SECRET, api.clock.now())
+const codeAt = (index: number) => recovery[index] ?? ''
+
+/** Gives the password, then the code; resolves to the status of the second answer. */
+async function signIn(code: string, password = people.password): Promise<number> {
+  const { text } = await people.post('/sign-in', { email: BOB, password })
+  const pending = /name="pending" value="([\w-]+)"/.exec(text)?.[1] ?? 'none'
+  const answer = await people.post('/sign-in/code', { pending, code })
+  expect(answer.headers.has('set-cookie')).toBe(answer.status === 303)
+  return answer.status
+}
+
+test('a password alone opens no session', async () => {
+  const answer = await people.post('/sign-in', { email: BOB, password: people.password })
+  expect([answer.status, answer.headers.get('set-cookie')]).toEqual([200, null])
+})
+
+test('a code of the app counts once; a recovery code counts once, and leaves the others', async () => {
+  expect(recovery).toHaveLength(10)
+  const code = appCode()
+  expect([await signIn(code), await signIn(code)]).toEqual([303, 422])
+  expect([await signIn(codeAt(3)), await signIn(codeAt(3)), await signIn(codeAt(4))]).toEqual([303, 422, 303])
+  expect((await bob.get('/account')).text).toContain('8 recovery codes')
+  expect(hasTwoFactor()).toBe(true)
+})
+
+test('recovery codes work when the secret cannot be decrypted; codes of the app do not', async () => {
+  alterDatabase(
+    api.dataDir,
+    `UPDATE accounts SET totp_secret = zeroblob(length(totp_secret)), checksum = NULL WHERE email = '${BOB}'`,
+  )
+  expect(await signIn(appCode())).toBe(422)
+  expect(await signIn(codeAt(0))).toBe(303)
+})
+
+test('when the factor is turned off, no code confirms anything, not even one left over in the database', async () => {
+  const hashes = 'CREATE TABLE kept AS SELECT account_id, hash FROM recovery_codes'
+  alterDatabase(api.dataDir, hashes)
+  // The page was asked while the factor was on; the code arrives after it was turned off.
+  const { text } = await people.post('/sign-in', { email: BOB, password: people.password })
+  const pending = /name="pending" value="([\w-]+)"/.exec(text)?.[1] ?? 'none'
+  await api.accounts().turnOffTwoFactor(BOB)
+  alterDatabase(
+    api.dataDir,
+    'INSERT INTO recovery_codes (account_id, hash) SELECT account_id, hash FROM kept',
+  )
+  expect((await people.post('/sign-in/code', { pending, code: codeAt(0) })).status).toBe(422)
+  expect(hasTwoFactor()).toBe(false)
+  expect((await people.post('/sign-in', { email: BOB, password: people.password })).status).toBe(303)
+})
+
+test('turning the factor off ends its recovery codes; turning it on makes new ones', async () => {
+  const old = recovery
+  const given = { password: people.password, code: appCode() }
+  expect((await bob.post('/account/two-factor/off', given)).status).toBe(303)
+  expect(hasTwoFactor()).toBe(false)
+  api.clock.advance(MINUTE)
+  recovery = await turnOn()
+  api.clock.advance(MINUTE)
+  expect(hasTwoFactor()).toBe(true)
+  expect(old.filter((code) => recovery.includes(code))).toEqual([])
+  expect([await signIn(old[0] ?? ''), await signIn(codeAt(0))]).toEqual([422, 303])
+})
+
+test.each([
+  [false, '/sign-in', true],
+  [true, '/', false],
+])('a reset link that ends the second factor: %p', async (ends, location, stays) => {
+  const ann = await people.signIn(ANN)
+  const path = `/admin/accounts/${api.accounts().requireId(BOB)}/reset`
+  const { text } = await ann.post(path, ends ? { two_factor: 'true' } : {})
+  const link = /localhost(\/welcome\/\w+)</.exec(text)?.[1] ?? 'none'
+  const used = await people.post(link, { password: 'another long password' })
+  expect([used.status, used.headers.get('location')]).toEqual([303, location])
+  expect(used.headers.has('set-cookie')).toBe(ends)
+  expect(hasTwoFactor()).toBe(stays)
+  if (stays) expect(await signIn(codeAt(0), 'another long password')).toBe(303)
+})
+
+test('a disabled account is refused between password and code', async () => {
+  const { text } = await people.post('/sign-in', { email: BOB, password: people.password })
+  const pending = /name="pending" value="([\w-]+)"/.exec(text)?.[1] ?? 'none'
+  await api.accounts().disableAccount(BOB)
+  expect((await people.post('/sign-in/code', { pending, code: codeAt(0) })).status).toBe(422)
+  expect((await people.post('/sign-in', { email: BOB, password: people.password })).status).toBe(422)
+})

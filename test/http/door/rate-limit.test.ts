@@ -1,0 +1,34 @@
+// How long the rate limit tells an address to wait.
+
+import { expect, test } from 'bun:test'
+import { DomainError } from '../../../src/domain/errors.ts'
+import { createLimitRate } from '../../../src/http/door/rate-limit.ts'
+
+async function waitOf(address: string, limit: { requests: number; seconds: number }) {
+  const limitRate = createLimitRate(limit)
+  for (let n = 0; n < limit.requests; n += 1) await limitRate(address)
+  try {
+    await limitRate(address)
+    return 'let in'
+  } catch (cause) {
+    if (!(cause instanceof DomainError)) throw cause
+    return [cause.code, cause.details.retryAfter]
+  }
+}
+
+test.each([
+  [1, 1],
+  [10, 10],
+  [60, 60],
+  [3600, 60],
+])(
+  'a limit for %d seconds asks to wait for %d, in whole seconds and at most a minute',
+  async (seconds, wait) => {
+    expect(await waitOf('192.0.2.1', { requests: 2, seconds })).toEqual(['too_many', wait])
+  },
+)
+
+test('loopback is never limited', async () => {
+  for (const address of ['127.0.0.1', '::1', '::ffff:127.0.0.1'])
+    expect(await waitOf(address, { requests: 1, seconds: 10 })).toBe('let in')
+})
