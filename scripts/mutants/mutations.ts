@@ -1,5 +1,7 @@
 // Finds the places where one token can be changed so that the program still parses and means something else.
 
+import { codeOnly } from './code-only.ts'
+
 /** One change of one file: `text` replaces what stands from `start` up to, not including, `end`. */
 export type Mutation = { path: string; start: number; end: number; text: string; line: number; label: string }
 
@@ -20,34 +22,42 @@ const RULES: readonly Rule[] = [
   { find: /\bMath\.min\b/g, replace: 'Math.max' },
   { find: /\bMath\.max\b/g, replace: 'Math.min' },
   { find: /(?<=[(\s])!(?=[a-zA-Z(])/g, replace: '' },
-  { find: /\btrue\b(?! \|)/g, replace: 'false' },
-  { find: /\bfalse\b(?! \|)/g, replace: 'true' },
+  { find: /\btrue\b/g, replace: 'false' },
+  { find: /\bfalse\b/g, replace: 'true' },
   // A check that is left out.
   { find: /(?<=^ *)(?:await )?(?:\w+\.)*require\w*\(.*\)$/gm, replace: '' },
 ]
 
-/** All mutations of one file, in the order of the rules. */
+/** All mutations of one file, in the order of the rules; none that changes only a type or does not parse. */
 export function findMutations(path: string, source: string): Mutation[] {
-  const code = blankOut(source)
-  return RULES.flatMap(({ find, replace }) =>
+  const code = codeOnly(source)
+  const original = compile(source)
+  const all = RULES.flatMap(({ find, replace }) =>
     [...code.matchAll(find)].map((match) => {
       const start = match.index
       const end = start + match[0].length
       const line = source.slice(0, start).split('\n').length
-      const label = `${match[0].trim()} -> ${replace.trim() || '(left out)'}`
+      const label = `${source.slice(start, end).trim()} -> ${replace.trim() || '(left out)'}`
       return { path, start, end, text: replace, line, label }
     }),
   )
+  return all.filter((mutation) => {
+    const mutant = compile(applyMutation(source, mutation))
+    return mutant !== null && mutant !== original
+  })
 }
 
 export function applyMutation(source: string, { start, end, text }: Mutation): string {
   return source.slice(0, start) + text + source.slice(end)
 }
 
-const NOT_CODE =
-  /\/\*[\s\S]*?\*\/|\/\/.*$|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|^(?:import|export type|type)\b.*$/gm
+const transpiler = new Bun.Transpiler({ loader: 'ts' })
 
-/** The source with comments, plain strings, imports and one-line types replaced by blanks of the same length. */
-function blankOut(source: string): string {
-  return source.replace(NOT_CODE, (found) => found.replace(/[^\n]/g, ' '))
+/** The program without types and comments; null when it does not parse. */
+function compile(source: string): string | null {
+  try {
+    return transpiler.transformSync(source)
+  } catch {
+    return null
+  }
 }
