@@ -102,10 +102,10 @@ export function askToSignIn(guest: Guest): Response {
     guest.exchange.request.method === 'GET'
       ? `${guest.path}${query === '' ? '' : `?${query}`}`
       : PAGES.create.href()
-  return answerSeeOther(guest.href(signInHref(next)))
+  return answerSeeOther(guest.href(signInHref(encodeURIComponent(next))))
 }
 
-/** The page that asks to sign in, and leads to `next` afterwards: a path as `Guest.href` takes it. */
+/** The page that asks to sign in and leads on to `next`: a path as `Guest.href` takes it, escaped for a query. */
 export function signInHref(next: string): string {
-  return `${PAGES.signIn.href()}?next=${encodeURIComponent(next)}`
+  return `${PAGES.signIn.href()}?next=${next}`
 }
