@@ -12,7 +12,6 @@ import type { RateLimit } from './http/door/rate-limit.ts'
 import type { SettingInEffect } from './http/pages/admin/admin-parts.tsx'
 import { PAGES } from './http/urls.ts'
 import { createLog, type Log } from './operating/log.ts'
-import { scheduleSweeps } from './operating/sweep-schedule.ts'
 import type { Config } from './settings/table.ts'
 import type { Store } from './store/store.ts'
 
@@ -70,10 +69,9 @@ export async function openInstance(served: ServedConfig, ports: InstancePorts) {
 
 type StoreToServe = ServedConfig & { store: Store; log: Log; ports: InstancePorts }
 
-/** Starts the timers last: if this throws, only the store has to be closed. */
+/** Starts the jobs last: if this throws, only the store has to be closed. */
 async function serveStore({ config, settings, store, log, ports }: StoreToServe) {
-  const { now, confirmStart } = store
-  const services = createServices({ config, store, systemNow: ports.now })
+  const services = createServices({ config, store, systemNow: ports.now, log })
   const door = createDoor({
     config,
     settings,
@@ -85,18 +83,17 @@ async function serveStore({ config, settings, store, log, ports }: StoreToServe)
     listAddresses: () => ports.network?.listAddresses() ?? [],
     rateLimit: ports.rateLimit,
   })
-  const { accounts, apiTokens, sweeper } = services
+  const { accounts, apiTokens, sweeper, jobs } = services
   const setupToken = await services.accountLinks.createSetupLink()
   const setupPath = setupToken === null ? null : PAGES.welcome.href({ link: setupToken })
-  const schedule = scheduleSweeps({ sweeper, every: config.sweepEvery, now, log })
+  await jobs.start()
 
   async function close(): Promise<void> {
-    schedule.stop()
-    await sweeper.stop()
+    await jobs.stop()
     await store.close()
   }
 
-  return { ...door, accounts, apiTokens, sweeper, setupPath, confirmStart, close }
+  return { ...door, accounts, apiTokens, sweeper, setupPath, confirmStart: store.confirmStart, close }
 }
 
 /** Opens the data folder and listens. Throws DomainError when the folder, key, clock or address cannot be used. */

@@ -3,6 +3,9 @@
 import { availableParallelism } from 'node:os'
 import type { Now } from '../domain/time.ts'
 import { limitKey, turnPlace } from '../http/door/client-address.ts'
+import { createJobs } from '../operating/jobs.ts'
+import type { Log } from '../operating/log.ts'
+import { createExpiryJob, createSweepJob } from '../operating/sweep-schedule.ts'
 import { createAccountLinks } from '../services/accounts/account-links.ts'
 import { createAccounts } from '../services/accounts/accounts.ts'
 import { createApiTokens } from '../services/accounts/api-tokens.ts'
@@ -23,11 +26,11 @@ import { pushLimitsOf, shareLimitsOf } from '../settings/push-limits.ts'
 import type { Config } from '../settings/table.ts'
 import type { Store } from '../store/store.ts'
 
-export type ServicesOptions = { config: Config; store: Store; systemNow: Now }
+export type ServicesOptions = { config: Config; store: Store; systemNow: Now; log: Log }
 
 export type Services = ReturnType<typeof createServices>
 
-export function createServices({ config, store, systemNow }: ServicesOptions) {
+export function createServices({ config, store, systemNow, log }: ServicesOptions) {
   // Sign-ins and passphrases queue separately and take turns, so neither starves the other.
   const { first: signInLanes, second: passphraseLanes } = createSharedLanes({
     lanes: Math.max(1, availableParallelism() - 1),
@@ -36,7 +39,7 @@ export function createServices({ config, store, systemNow }: ServicesOptions) {
   return {
     ...createPushServices({ config, store, lanes: passphraseLanes }),
     ...createAccountServices({ store, systemNow, lanes: signInLanes }),
-    ...createUpkeepServices({ config, store }),
+    ...createUpkeepServices({ config, store, log }),
   }
 }
 
@@ -77,8 +80,14 @@ function createAccountServices({ store, systemNow, lanes }: { store: Store; syst
   }
 }
 
-function createUpkeepServices({ config, store }: { config: Config; store: Store }) {
+function createUpkeepServices({ config, store, log }: { config: Config; store: Store; log: Log }) {
   const { expiry, files, idempotencyKeys, now } = store
-  const sweeper = createSweeper({ expiry, files, idempotencyKeys, now, purgeAfter: config.purgeAfter })
-  return { sweeper, readStatus: createReadStatus({ store, sweeper, now }) }
+  const { purgeAfter, sweepEvery: every } = config
+  const sweeper = createSweeper({ expiry, files, idempotencyKeys, now, purgeAfter })
+  const jobs = createJobs({
+    jobs: [...store.jobs, createSweepJob({ sweeper, every, log }), createExpiryJob({ sweeper, now })],
+    now,
+    log,
+  })
+  return { sweeper, jobs, readStatus: createReadStatus({ store, sweeper, now }) }
 }

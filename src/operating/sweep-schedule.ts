@@ -1,68 +1,71 @@
-// When the sweeper runs, and what is said of it.
+// When the sweeper works: in a full sweep every so often, and between sweeps as soon as something ends by time.
 
-import { DomainError } from '../domain/errors.ts'
+import type { Job, JobReport } from '../domain/job.ts'
 import type { Now } from '../domain/time.ts'
 import type { Sweeper } from '../services/upkeep/sweeper.ts'
 import type { Log } from './log.ts'
 
-/**
- * A timer is never set further ahead: a clock that was set, a machine that was asleep, and a push that was made
- * meanwhile are all noticed within this time.
- */
+/** The longest wait. Within this time the job notices a changed clock, a machine that slept, and new pushes. */
 const LOOK_AGAIN_MS = 1_000
 const RETRY_MS = 5_000
-/** Left to others between two runs, however much is due. */
+/** The pause between two runs, which leaves time for requests however much is due. */
 const BREATH_MS = 10
 
-export type ScheduleOptions = { sweeper: Sweeper; every: number; now: Now; log: Log }
+export type SweepJobOptions = {
+  sweeper: Pick<Sweeper, 'sweep' | 'stop'>
+  every: number
+  log: Pick<Log, 'info'>
+}
 
-/** Sweeps at once and then every so often, and ends pushes and files between when their time has come. */
-export function scheduleSweeps({ sweeper, every, now, log }: ScheduleOptions) {
-  const tell = (err: unknown, what: string) =>
-    log.error({ err: err instanceof DomainError ? { message: err.message } : err }, what)
-  const sweep = async () => {
+/** Sweeps at once and then every `every` milliseconds. */
+export function createSweepJob({ sweeper, every, log }: SweepJobOptions): Job {
+  let timer: Timer | undefined
+
+  async function sweep(report: JobReport): Promise<void> {
     try {
       const { expired, purged, files } = await sweeper.sweep()
       if (expired + purged + files > 0) log.info({ expired, purged, files }, 'swept')
-    } catch (err) {
-      tell(err, 'the sweep failed')
+      report.did()
+    } catch (cause) {
+      report.failed(cause)
     }
   }
-  const sweeps = setInterval(sweep, every)
-  void sweep()
-  const expiry = startExpiry({ sweeper, now, onError: (err) => tell(err, 'expiry by time failed') })
-  const stop = () => {
-    clearInterval(sweeps)
-    expiry.stop()
+
+  function start(report: JobReport): void {
+    timer = setInterval(sweep, every, report)
+    void sweep(report)
   }
-  return { stop }
+
+  async function stop(): Promise<void> {
+    clearInterval(timer)
+    await sweeper.stop()
+  }
+
+  return { name: 'sweep', start, stop }
 }
 
-type ExpiryOptions = {
-  sweeper: Pick<Sweeper, 'findNextDue' | 'expireDue'>
-  now: Now
-  onError: (cause: unknown) => void
-}
+export type ExpiryJobOptions = { sweeper: Pick<Sweeper, 'findNextDue' | 'expireDue' | 'stop'>; now: Now }
 
 /** Waits for the next moment at which something ends by time, and ends it then. */
-export function startExpiry({ sweeper, now, onError }: ExpiryOptions): { stop(): void } {
+export function createExpiryJob({ sweeper, now }: ExpiryJobOptions): Job {
   let isStopped = false
-  let timer = setTimeout(run, 0)
+  let timer: Timer | undefined
 
-  async function run(): Promise<void> {
-    const wait = await expireAndLook()
-    if (!isStopped) timer = setTimeout(run, wait)
+  async function run(report: JobReport): Promise<void> {
+    const wait = await expireAndLook(report)
+    if (!isStopped) timer = setTimeout(run, wait, report)
   }
 
-  /** Milliseconds until it has to look again. */
-  async function expireAndLook(): Promise<number> {
+  /** Returns the milliseconds until it has to look again. */
+  async function expireAndLook(report: JobReport): Promise<number> {
     try {
       const due = remaining()
       if (due > 0) return Math.min(due, LOOK_AGAIN_MS)
       await sweeper.expireDue()
+      report.did()
       return Math.min(Math.max(remaining(), BREATH_MS), LOOK_AGAIN_MS)
     } catch (cause) {
-      onError(cause)
+      report.failed(cause)
       return RETRY_MS
     }
   }
@@ -72,9 +75,15 @@ export function startExpiry({ sweeper, now, onError }: ExpiryOptions): { stop():
     return next === null ? LOOK_AGAIN_MS : next - now()
   }
 
-  const stop = () => {
+  function start(report: JobReport): void {
+    timer = setTimeout(run, 0, report)
+  }
+
+  async function stop(): Promise<void> {
     isStopped = true
     clearTimeout(timer)
+    await sweeper.stop()
   }
-  return { stop }
+
+  return { name: 'expiry', start, stop }
 }

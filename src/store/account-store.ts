@@ -1,4 +1,4 @@
-// Opens the accounts alone, for a command beside the server or without one.
+// Opens only the accounts, for a command that runs beside the server or without one.
 
 import type { Now } from '../domain/time.ts'
 import {
@@ -11,23 +11,14 @@ import {
 } from './folder/data-folder.ts'
 import { whileOpening } from './folder/folder-lock.ts'
 import { becomeOwner } from './folder/ownership.ts'
-import { createAccounts } from './sqlite/accounts/accounts.ts'
-import { createApiTokens } from './sqlite/accounts/api-tokens.ts'
-import { createTwoFactor } from './sqlite/accounts/two-factor.ts'
 import { truncateLog } from './sqlite/engine/checkpoint.ts'
 import { type Connection, explainFailure, openConnection } from './sqlite/engine/database.ts'
 import { createGroupCommit } from './sqlite/engine/group-commit.ts'
 import { requireIntact, verifyKeys } from './sqlite/engine/instance.ts'
 import { migrate, requireCurrentSchema } from './sqlite/engine/migrate.ts'
-import { createDamage } from './sqlite/integrity/damage.ts'
 import { requireIntactLog } from './sqlite/integrity/log-check.ts'
-import { createAuditRows } from './sqlite/pushes/audit-rows.ts'
-import { createDoubtfulKeys } from './sqlite/pushes/doubtful-keys.ts'
+import { createAccountOperations, createRows } from './sqlite/operations.ts'
 import { createFileRows } from './sqlite/pushes/file-rows.ts'
-import { createIdempotencyRows } from './sqlite/pushes/idempotency-keys.ts'
-import { createPushKeys } from './sqlite/pushes/push-keys.ts'
-import { createPushRemoval } from './sqlite/pushes/push-removal.ts'
-import { createPushRows } from './sqlite/pushes/push-rows.ts'
 
 const COMMAND_BUSY_MS = 5_000
 
@@ -37,7 +28,7 @@ export type AccountStoreOptions = {
   dataDir: string
   now: Now
   onError: (cause: unknown) => void
-  /** Makes folder, key and database where there are none; without it, that is refused. */
+  /** Makes folder, key and database where there are none; without it, a missing folder is refused. */
   create?: { keyFile: string | null } | undefined
 }
 
@@ -52,36 +43,25 @@ export function openAccountStore({ dataDir, now, onError, create }: AccountStore
     throw cause
   }
   const { transact } = createGroupCommit({ database: connection.database, onFatal })
-  const audit = createAuditRows(connection)
+  // A server empties the log and removes files; a command only closes with an empty log.
   const files = createFileRows(connection, () => undefined)
-  const keys = createPushKeys(connection)
-  const onDestroyed = () => undefined
-  const doubtfulKeys = createDoubtfulKeys({ connection, keys, transact, onDestroyed, onError })
-  const idempotency = createIdempotencyRows(connection, onDestroyed)
-  const rows = createPushRows({ connection, audit, keys, doubtfulKeys, files, idempotency, onDestroyed })
+  const rows = createRows({ connection, transact, now, files, onDestroyed: () => undefined, onError })
+  const { accounts, apiTokens, twoFactor } = createAccountOperations(rows)
   const close = async () => {
-    await doubtfulKeys.idle()
+    await rows.doubtfulKeys.idle()
     truncateLog(connection.database)
     connection.close()
   }
-  const removal = createPushRemoval({ connection, rows, audit, doubtfulKeys, transact, now })
-  const shared = { connection, rows, removal, transact, now, damage: createDamage(onError) }
-  return {
-    accounts: createAccounts(shared),
-    apiTokens: createApiTokens(shared),
-    twoFactor: createTwoFactor(shared),
-    /** Whom root has become; null when nothing had to change. */
-    owner,
-    close,
-  }
+  /** `owner`: the user that root has become; null when nothing had to change. */
+  return { accounts, apiTokens, twoFactor, owner, close }
 }
 
-/** A server has looked at the folder before opening it; where there is none, a command does. */
+/** Checks the database as a server does at its start, unless a server runs and has done so. */
 function openBeside(folder: DataFolder, create: AccountStoreOptions['create']): Connection {
   try {
     return whileOpening(folder, ({ isServed }) => {
       if (create !== undefined && !isServed && !holdsData(folder)) makeDatabase(folder, create.keyFile)
-      // To open a damaged log is to lose what follows the damage.
+      // Opening a damaged log would lose the commits after the damage.
       if (!isServed) requireIntactLog(folder.database)
       const connection = openConnection(folder.database, { create: false, busyTimeout: COMMAND_BUSY_MS })
       try {
@@ -98,7 +78,7 @@ function openBeside(folder: DataFolder, create: AccountStoreOptions['create']): 
   }
 }
 
-/** As the first start of a server does. The key comes first: none is ever made beside a database. */
+/** As the first start of a server does. Makes the key first, because no key is ever made beside a database. */
 function makeDatabase(folder: DataFolder, keyFile: string | null): void {
   const keyring = readKeyring(folder, keyFile)
   const connection = openConnection(folder.database, { create: true, busyTimeout: COMMAND_BUSY_MS })

@@ -1,11 +1,13 @@
-// Opens what is kept, for the one serving process.
+// Opens the store for the one serving process, in this order: verify, clock, disk, commits, operations.
 
 import type { Database } from 'bun:sqlite'
 import type { Keyring } from '../crypto/keyring.ts'
+import type { Job } from '../domain/job.ts'
 import { createMonotonicClock, type Now } from '../domain/time.ts'
 import { createFileStore } from './files/file-store.ts'
 import { createFiles } from './files/files.ts'
 import {
+  type DataFolder,
   dataFolder,
   isReadableByOthers,
   prepareDataFolder,
@@ -15,31 +17,17 @@ import {
 import { type FolderLock, lockFolder } from './folder/folder-lock.ts'
 import { createFreeSpace } from './folder/free-space.ts'
 import { createReserve } from './folder/reserve.ts'
-import { createAccountLinks } from './sqlite/accounts/account-links.ts'
-import { createAccounts } from './sqlite/accounts/accounts.ts'
-import { createApiTokens } from './sqlite/accounts/api-tokens.ts'
-import { createSessions } from './sqlite/accounts/sessions.ts'
-import { createTwoFactor } from './sqlite/accounts/two-factor.ts'
 import { createCheckpointer, truncateLog } from './sqlite/engine/checkpoint.ts'
 import { type Connection, explainFailure, openConnection } from './sqlite/engine/database.ts'
-import { createGroupCommit, type OnStep } from './sqlite/engine/group-commit.ts'
+import { createGroupCommit, type OnStep, type Transact } from './sqlite/engine/group-commit.ts'
 import { createClockMarker, readClockMark, requireIntact, verifyKeys } from './sqlite/engine/instance.ts'
 import { MIGRATIONS, migrate, requireOwnTables, schemaVersion } from './sqlite/engine/migrate.ts'
 import { copyBeforeMigration, removeOldCopies } from './sqlite/engine/migration-copy.ts'
-import { createDamage } from './sqlite/integrity/damage.ts'
 import { requireIntactLog } from './sqlite/integrity/log-check.ts'
-import { startScrub } from './sqlite/integrity/scrub.ts'
-import { createAddressShares, mendAddressShares } from './sqlite/pushes/address-shares.ts'
-import { createAuditRows } from './sqlite/pushes/audit-rows.ts'
-import { createDoubtfulKeys } from './sqlite/pushes/doubtful-keys.ts'
-import { createExpiry } from './sqlite/pushes/expiry.ts'
+import { createScrub } from './sqlite/integrity/scrub.ts'
+import { createAccountOperations, createPushOperations, createRows } from './sqlite/operations.ts'
+import { mendAddressShares } from './sqlite/pushes/address-shares.ts'
 import { createFileRows } from './sqlite/pushes/file-rows.ts'
-import { createIdempotencyKeys, createIdempotencyRows } from './sqlite/pushes/idempotency-keys.ts'
-import { createPushKeys } from './sqlite/pushes/push-keys.ts'
-import { createPushLists } from './sqlite/pushes/push-lists.ts'
-import { createPushRemoval } from './sqlite/pushes/push-removal.ts'
-import { createPushRows } from './sqlite/pushes/push-rows.ts'
-import { createPushes } from './sqlite/pushes/pushes.ts'
 
 const START_BUSY_MS = 5_000
 
@@ -48,23 +36,23 @@ export type StoreOptions = {
   keyFile: string | null
   systemNow: Now
   acceptClock: boolean
-  /** Pushes that damage has hit are removed. */
+  /** Removes damaged pushes. */
   removeDamaged: boolean
-  /** What the operator should know, in a sentence. */
+  /** Is given a sentence for the operator. */
   onWarning: (warning: string) => void
-  /** Bytes of the disk that creating leaves free. */
+  /** Bytes of the disk that must stay free: creating is refused below. */
   minFreeSpace: number
-  /** Something went wrong in the background; the store goes on. */
+  /** Something failed in the background; the store goes on. */
   onError: (cause: unknown) => void
-  /** Nothing may be trusted any more: the process must end. */
+  /** The database may be corrupt: the process must end. */
   onFatal: (cause: unknown) => void
-  /** Told before and after everything that is made durable: tests end the process there. */
+  /** Called before and after everything that is made durable: tests end the process there. */
   onStep?: OnStep | undefined
 }
 
 export type Store = Awaited<ReturnType<typeof openStore>>
 
-/** For the one serving process: makes folder, key and database when they are missing, and migrates. */
+/** Makes folder, key and database when they are missing, and migrates. The caller starts the jobs, and stops them before it closes. */
 export async function openStore(options: StoreOptions) {
   const folder = dataFolder(options.dataDir)
   prepareDataFolder(folder, options.keyFile)
@@ -75,13 +63,9 @@ export async function openStore(options: StoreOptions) {
     const keyring = readKeyring(folder, options.keyFile)
     requireIntactLog(folder.database)
     const connection = openConnection(folder.database, { create: true, busyTimeout: START_BUSY_MS })
-    const timers: Timers = []
     try {
-      requireIntact(connection)
-      if (schemaVersion(connection.database) === 0) refuseBereft(folder)
-      return serveFrom({ connection, keyring, lock, timers, options })
+      return openParts({ connection, keyring, folder, lock, options })
     } catch (cause) {
-      for (const timer of timers) await timer.stop()
       connection.close()
       throw explainFailure(folder.database, cause)
     }
@@ -91,133 +75,52 @@ export async function openStore(options: StoreOptions) {
   }
 }
 
-/** What goes on in the background, to be stopped however a start ends. */
-type Timers = { stop(): void | Promise<void> }[]
-
-type Parts = {
+type Opening = {
   connection: Connection
   keyring: Keyring
+  folder: DataFolder
   lock: FolderLock
-  timers: Timers
   options: StoreOptions
 }
 
-function serveFrom({ connection, keyring, lock, timers, options }: Parts) {
+function openParts(opening: Opening) {
+  const { connection, keyring, folder, lock, options } = opening
   const { database } = connection
-  const folder = dataFolder(options.dataDir)
-  const version = schemaVersion(database)
-  const isOld = version > 0 && version < MIGRATIONS.length
-  const copy = isOld ? copyBeforeMigration({ ...options, folder, version, now: options.systemNow() }) : null
-  migrate(database)
-  requireOwnTables(database)
-  verifyKeys(connection, keyring)
-  mendAddressShares(connection)
+  const copy = verify(opening)
   lock.opened()
-  const mark = readClockMark(connection, { now: options.systemNow(), accept: options.acceptClock })
-  const now = createMonotonicClock(options.systemNow, mark)
-  truncateLog(database)
-  database.run('PRAGMA busy_timeout = 0')
-
-  const checkpointer = createCheckpointer(database, options)
-  const freeSpace = createFreeSpace({
-    path: options.dataDir,
-    floor: options.minFreeSpace,
-    isFull: () => reserve.isSpent(),
-  })
-  const reserve = createReserve({
-    path: folder.reserve,
-    measureFree: async () => (await freeSpace.measure()).free,
-    onError: options.onError,
-  })
-  timers.push(checkpointer, reserve)
-  const clock = createClockMarker(connection, now)
-  const commits = createGroupCommit({
-    database,
-    beforeWorks: clock.mark,
-    onUndone: clock.undo,
-    onFull: () => {
-      const hasRoom = reserve.spend()
-      checkpointer.makeRoom()
-      return hasRoom
-    },
-    onFatal: options.onFatal,
-    ...(options.onStep === undefined ? {} : { onStep: options.onStep }),
-  })
-  const { transact } = commits
-  const audit = createAuditRows(connection)
-  const fileRows = createFileRows(connection, () => setImmediate(removeDueFiles))
-  const fileFolder = createFiles(folder.files, options.onStep)
-  const files = createFileStore({ files: fileFolder, rows: fileRows, transact, now })
-  fileRows.giveUpUnfinished(now())
-  const keys = createPushKeys(connection)
-  const onDestroyed = checkpointer.request
+  const now = readClock(opening)
+  const disk = watchDisk(opening)
+  const commits = openCommits(opening, { now, disk })
+  const { transact, keepUp } = commits
+  const files = openFiles(opening, { now, transact })
   const { onError } = options
-  const doubtfulKeys = createDoubtfulKeys({ connection, keys, transact, onDestroyed, onError })
-  const idempotency = createIdempotencyRows(connection, onDestroyed)
-  const rows = createPushRows({
-    connection,
-    audit,
-    keys,
-    doubtfulKeys,
-    files: fileRows,
-    idempotency,
-    onDestroyed,
-  })
-  const damage = createDamage(options.onError)
-  const removal = createPushRemoval({ connection, rows, audit, doubtfulKeys, transact, now })
-  const shared = {
-    connection,
-    rows,
-    removal,
-    files: fileRows,
-    fileFolder,
-    idempotency,
-    transact,
-    now,
-    damage,
-  }
+  const onDestroyed = disk.checkpointer.request
+  const rows = createRows({ connection, transact, now, files: files.rows, onDestroyed, onError })
+  const scrub = createScrub({ ...options, ...rows, fileFolder: files.folder })
   warnOf(options)
-  timers.push(startScrub({ ...options, ...shared }))
-  const accounts = createAccounts(shared)
-  let closing = false
-
-  /** As soon as their transaction is over. */
-  function removeDueFiles(): void {
-    if (!closing) files.removeDue().catch(options.onError)
-  }
 
   async function close(): Promise<void> {
-    closing = true
-    await files.idle()
-    await doubtfulKeys.idle()
+    await files.close()
+    await rows.doubtfulKeys.idle()
     await commits.idle()
-    for (const timer of timers) await timer.stop()
     truncateLog(database)
     connection.close()
     lock.release()
   }
 
   return {
+    ...createPushOperations(rows, files.folder),
+    ...createAccountOperations(rows),
+    files: files.store,
     keyring,
-    /** The clock of the app: the later of the system's and the last reading. */
+    /** The clock of the app: the later of the system's clock and the last reading. */
     now,
-    pushes: createPushes({ ...shared, shares: createAddressShares(connection) }),
-    idempotencyKeys: createIdempotencyKeys(shared),
-    lists: createPushLists(shared),
-    audit,
-    files,
-    expiry: createExpiry(shared),
-    accounts,
-    apiTokens: createApiTokens(shared),
-    sessions: createSessions(shared),
-    accountLinks: createAccountLinks({ ...shared, accounts }),
-    twoFactor: createTwoFactor(shared),
-    damage,
-    freeSpace,
-    keepUp: commits.keepUp,
-    /** What SQLite says while a server starts, as a matter for the operator. */
+    freeSpace: disk.freeSpace,
+    keepUp,
+    jobs: [disk.checkpointer, disk.reserve, scrub] as readonly Job[],
+    /** Explains an error of SQLite during the start to the operator. */
     explainFailure: (cause: unknown) => explainFailure(database.filename, cause),
-    /** To be called once the start went well: copies from before earlier migrations are not needed any more. */
+    /** Call this once the start went well: removes copies made before earlier migrations. */
     confirmStart: () => removeOldCopies(folder, copy),
     /** Whether the database answers. */
     isAlive: () => canRead(database),
@@ -225,7 +128,86 @@ function serveFrom({ connection, keyring, lock, timers, options }: Parts) {
   }
 }
 
-/** False also when the database throws: whoever asks wants to know just that. */
+/** Checks the database against its keys and migrates it. Returns the copy made before the migration, if any. */
+function verify({ connection, keyring, folder, options }: Opening) {
+  const { database } = connection
+  requireIntact(connection)
+  const version = schemaVersion(database)
+  if (version === 0) refuseBereft(folder)
+  const isOld = version > 0 && version < MIGRATIONS.length
+  const copy = isOld ? copyBeforeMigration({ ...options, folder, version, now: options.systemNow() }) : null
+  migrate(database)
+  requireOwnTables(database)
+  verifyKeys(connection, keyring)
+  mendAddressShares(connection)
+  return copy
+}
+
+/** Throws when the system's clock is more than a day behind the last reading. */
+function readClock({ connection, options: { systemNow, acceptClock } }: Opening): Now {
+  const mark = readClockMark(connection, { now: systemNow(), accept: acceptClock })
+  return createMonotonicClock(systemNow, mark)
+}
+
+type Disk = ReturnType<typeof watchDisk>
+
+/** Empties the log of the last process, and makes what keeps free space and the log within bounds. */
+function watchDisk({ connection: { database }, folder, options }: Opening) {
+  truncateLog(database)
+  const checkpointer = createCheckpointer(database, options)
+  const freeSpace = createFreeSpace({
+    path: options.dataDir,
+    floor: options.minFreeSpace,
+    isFull: () => reserve.isSpent(),
+  })
+  const measureFree = async () => (await freeSpace.measure()).free
+  const reserve = createReserve({ path: folder.reserve, measureFree })
+  return { checkpointer, freeSpace, reserve }
+}
+
+function openCommits({ connection, options }: Opening, { now, disk }: { now: Now; disk: Disk }) {
+  const { database } = connection
+  // Waiting for a lock would freeze the event loop: group commit tries again by timer instead.
+  database.run('PRAGMA busy_timeout = 0')
+  const clock = createClockMarker(connection, now)
+  return createGroupCommit({
+    database,
+    beforeWorks: clock.mark,
+    onUndone: clock.undo,
+    onFull: () => {
+      const hasRoom = disk.reserve.spend()
+      disk.checkpointer.makeRoom()
+      return hasRoom
+    },
+    onFatal: options.onFatal,
+    ...(options.onStep === undefined ? {} : { onStep: options.onStep }),
+  })
+}
+
+/** Sealed files. A transaction that makes some due has them removed as soon as it is over. */
+function openFiles(
+  { connection, folder: { files: path }, options }: Opening,
+  { now, transact }: { now: Now; transact: Transact },
+) {
+  let isClosing = false
+  const rows = createFileRows(connection, () => setImmediate(removeDue))
+  const folder = createFiles(path, options.onStep)
+  const store = createFileStore({ files: folder, rows, transact, now })
+  rows.giveUpUnfinished(now())
+
+  function removeDue(): void {
+    if (!isClosing) store.removeDue().catch(options.onError)
+  }
+
+  async function close(): Promise<void> {
+    isClosing = true
+    await store.idle()
+  }
+
+  return { rows, folder, store, close }
+}
+
+/** False also when the database throws. */
 function canRead(database: Database): boolean {
   try {
     return schemaVersion(database) > 0
@@ -239,5 +221,5 @@ function warnOf({ dataDir, keyFile, removeDamaged, onWarning }: StoreOptions): v
   if (isReadableByOthers(path))
     onWarning(`Other users of this machine can read the key file ${path}: chmod 600 it.`)
   if (removeDamaged)
-    onWarning('Pushes that are found damaged are removed; it is told when all have been looked at.')
+    onWarning('Damaged pushes will be removed; another message follows when all have been checked.')
 }

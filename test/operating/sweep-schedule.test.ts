@@ -1,7 +1,7 @@
 // When expiry by time is looked for: at its moment, whatever the clock does meanwhile, and not all the time.
 
 import { expect, test } from 'bun:test'
-import { startExpiry } from '../../src/operating/sweep-schedule.ts'
+import { createExpiryJob } from '../../src/operating/sweep-schedule.ts'
 import { createTestClock } from '../support/instance.ts'
 
 /** Something that is due once, at a time that may change. */
@@ -18,11 +18,17 @@ function startWith({ due }: { due: number | null }, failures = 0) {
       state.ended.push(clock.now())
       state.due = null
     },
+    stop: async () => undefined,
   }
   const started = performance.now()
   const { now } = { now: () => clock.now() + Math.floor(performance.now() - started) }
-  const expiry = startExpiry({ sweeper, now, onError: (cause) => state.told.push(cause) })
-  return { state, clock, stop: expiry.stop }
+  const job = createExpiryJob({ sweeper, now })
+  job.start({
+    did: () => undefined,
+    failed: (cause) => state.told.push(cause),
+    finished: () => undefined,
+  })
+  return { state, clock, stop: job.stop }
 }
 
 async function until(check: () => boolean, patience: number): Promise<void> {

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Push } from '../../src/domain/push.ts'
+import { createJobs } from '../../src/operating/jobs.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
 import { createTestClock, type TestClock } from './instance.ts'
 
@@ -27,7 +28,7 @@ export async function openTestStore(
   const fail = (cause: unknown) => {
     throw cause
   }
-  const store = await openStore({
+  const opened = await openStore({
     dataDir,
     keyFile: null,
     systemNow: clock.now,
@@ -38,6 +39,19 @@ export async function openTestStore(
     onWarning: options.onWarning ?? (() => undefined),
     onFatal: fail,
   })
+  const onError = options.onError ?? fail
+  const log = {
+    error: (fields: object, message: string) => onError('err' in fields ? fields.err : new Error(message)),
+  }
+  const jobs = createJobs({ jobs: opened.jobs, now: opened.now, log })
+  await jobs.start()
+  const store: Store = {
+    ...opened,
+    close: async () => {
+      await jobs.stop()
+      await opened.close()
+    },
+  }
   const close = async () => {
     await store.close()
     rmSync(dataDir, { recursive: true, force: true })

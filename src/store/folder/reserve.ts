@@ -1,46 +1,46 @@
-// Room that is kept for a full disk: given up, it lets people retrieve, delete and expire while creating is refused.
+// Disk space kept in reserve. On a full disk it is given up, so that retrieving, deleting and expiring still work.
 
 import { existsSync, statSync, truncateSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { fillRandomly } from '../../crypto/random.ts'
+import type { Job, JobReport } from '../../domain/job.ts'
 
 const MIB = 1024 * 1024
-/** Twice what the write-ahead log grows to: emptying that takes as much in the database first. */
+/** Twice the usual size of the write-ahead log: emptying the log first writes as much to the database. */
 const RESERVE_BYTES = 16 * MIB
 const PIECE_BYTES = 64 * 1024
-/** On a disk with less left than this, keeping a reserve would be what fills it. */
+/** With less free space than this, the reserve itself would fill the disk. */
 const MIN_FREE_BYTES = 4 * RESERVE_BYTES
 const RETRY_MS = 1_000
 
-export type Reserve = {
-  /** Gives the room up; false when there is none, or no more. */
+export type Reserve = Job & {
+  /** Gives the space up. Returns false when there is none to give up. */
   spend(): boolean
-  /** Whether it was given up, and there has been no room since. */
+  /** Whether the space was given up and the disk has had no room since. */
   isSpent(): boolean
-  stop(): Promise<void>
 }
 
 export type ReserveOptions = {
   path: string
   /** Bytes that are free on the disk. */
   measureFree: () => Promise<number>
-  onError: (cause: unknown) => void
 }
 
-/** Fills it in the background, once the start is over and whenever there is room again. */
-export function createReserve({ path, measureFree, onError }: ReserveOptions): Reserve {
+/** Fills the reserve in the background: after the start, and again whenever the disk has room. */
+export function createReserve({ path, measureFree }: ReserveOptions): Reserve {
   let isFilled = existsSync(path) && statSync(path).size === RESERVE_BYTES
   let isSpent = false
   let filling: Promise<void> | null = null
-  const timer = setInterval(() => {
+  let timer: Timer | undefined
+
+  function refillOnce(report: JobReport): void {
     if (isFilled || filling !== null) return
-    filling = refill().finally(() => {
+    filling = refill(report).finally(() => {
       filling = null
     })
-  }, RETRY_MS)
+  }
 
-  async function refill(): Promise<void> {
-    if (isFilled) return
+  async function refill(report: JobReport): Promise<void> {
     try {
       const free = await measureFree()
       // What was given up is free at first, and no sign that others have made room.
@@ -48,13 +48,14 @@ export function createReserve({ path, measureFree, onError }: ReserveOptions): R
       if (free < MIN_FREE_BYTES) return
       await write()
       isFilled = true
+      report.did()
     } catch (cause) {
       giveUp()
-      onError(cause)
+      report.failed(cause)
     }
   }
 
-  /** With bytes that no file system makes smaller. */
+  /** Writes random bytes, which no file system can compress. */
   async function write(): Promise<void> {
     const file = await open(path, 'w', 0o600)
     try {
@@ -79,10 +80,14 @@ export function createReserve({ path, measureFree, onError }: ReserveOptions): R
     return true
   }
 
+  function start(report: JobReport): void {
+    timer = setInterval(refillOnce, RETRY_MS, report)
+  }
+
   async function stop(): Promise<void> {
     clearInterval(timer)
     await filling
   }
 
-  return { spend, isSpent: () => isSpent, stop }
+  return { name: 'reserve', start, stop, spend, isSpent: () => isSpent }
 }

@@ -1,65 +1,79 @@
-// Empties the write-ahead log after something was destroyed: until then the log still holds it.
+// Empties the write-ahead log after something was destroyed, because the log still holds the destroyed data until then.
 
 import type { Database } from 'bun:sqlite'
+import type { Job, JobReport } from '../../../domain/job.ts'
 import { isBusy, type OnStep } from './group-commit.ts'
 
 const DELAY_MS = 3_000
 const RETRY_MS = 250
 const FOREIGN_COMMITS_MS = 2_000
 
-export type Checkpointer = {
-  /** Something was destroyed by a commit: the log is emptied within seconds, again and again while it is busy. */
+export type Checkpointer = Job & {
+  /** A commit destroyed something: empties the log within seconds, and tries again while it is busy. */
   request(): void
   /** The disk is full: emptying the log gives its room back. */
   makeRoom(): void
-  stop(): void
 }
 
+/** A request that comes before the start is served after it; one that comes after the stop is left to `truncateLog`. */
 export function createCheckpointer(
   database: Database,
-  { onError, onStep = () => undefined }: { onError: (cause: unknown) => void; onStep?: OnStep | undefined },
+  { onStep = () => undefined }: { onStep?: OnStep | undefined } = {},
 ): Checkpointer {
-  let timer: Timer | null = null
   const dataVersion = database.prepare<{ data_version: number }, []>('PRAGMA data_version')
   let seen = dataVersion.get()?.data_version
-  const watch = setInterval(noticeForeignCommits, FOREIGN_COMMITS_MS)
+  let report: JobReport | null = null
+  let isRequested = false
+  let timer: Timer | null = null
+  let watch: Timer | undefined
 
   function request(delay = DELAY_MS): void {
-    timer = timer ?? setTimeout(run, delay)
+    isRequested = true
+    if (report !== null) timer = timer ?? setTimeout(run, delay, report)
   }
 
-  function run(): void {
+  function run(to: JobReport): void {
     timer = null
+    isRequested = false
     try {
       onStep('before the log is emptied')
-      if (!truncateLog(database)) request(RETRY_MS)
+      if (truncateLog(database)) to.did()
+      else request(RETRY_MS)
       onStep('after the log was emptied')
     } catch (cause) {
-      onError(cause)
+      to.failed(cause)
       request()
     }
   }
 
-  /** An account command beside the server may have destroyed something and been killed before it cleaned up. */
-  function noticeForeignCommits(): void {
+  /** An account command beside the server may have destroyed something and been killed before it emptied the log. */
+  function noticeForeignCommits(to: JobReport): void {
     try {
       const version = dataVersion.get()?.data_version
       if (version !== seen) request()
       seen = version
     } catch (cause) {
-      onError(cause)
+      to.failed(cause)
     }
   }
 
+  function start(to: JobReport): void {
+    report = to
+    watch = setInterval(noticeForeignCommits, FOREIGN_COMMITS_MS, to)
+    if (isRequested) request()
+  }
+
   function stop(): void {
+    report = null
     clearInterval(watch)
     if (timer !== null) clearTimeout(timer)
   }
 
-  return { request: () => request(), makeRoom: () => request(RETRY_MS), stop }
+  const makeRoom = () => request(RETRY_MS)
+  return { name: 'checkpoint', start, stop, request: () => request(), makeRoom }
 }
 
-/** Moves the whole log into the database and cuts it to nothing. False when somebody was reading or writing. */
+/** Moves the whole log into the database and cuts it to nothing. Returns false when somebody was reading or writing. */
 export function truncateLog(database: Database): boolean {
   try {
     const row = database.query<{ busy: number }, []>('PRAGMA wal_checkpoint(TRUNCATE)').get()

@@ -1,8 +1,9 @@
-// Reads every row that carries a checksum once after the start, a few at a time: damage is told to the operator before
-// somebody asks for what it has hit. Rows that are asked for meanwhile are checked anyway.
+// Reads every row that carries a checksum once after the start, a few at a time, so that the operator learns of damage
+// before somebody asks for a damaged row. Requests check the rows they read in any case.
 
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { DamageError } from '../../../domain/errors.ts'
+import type { Job, JobReport } from '../../../domain/job.ts'
 import type { Files } from '../../files/files.ts'
 import { presentAccount } from '../accounts/account-rows.ts'
 import type { Connection } from '../engine/database.ts'
@@ -16,7 +17,7 @@ import type { Damage } from './damage.ts'
 
 const DELAY_MS = 1_000
 const STEP = 200
-/** Between steps: a hundredth of a core at most, and hardly a page of what others keep in the cache. */
+/** The pause between steps: the scrub uses a hundredth of a core at most and evicts hardly any cached page. */
 const PAUSE_MS = 25
 
 export type ScrubOptions = {
@@ -26,15 +27,18 @@ export type ScrubOptions = {
   files: Pick<FileRows, 'listOfPush'>
   fileFolder: Pick<Files, 'hasFile'>
   damage: Pick<Damage, 'tell' | 'tellNumber'>
-  /** For who has no backup to restore: damaged pushes go, with all that belongs to them. */
+  /** For operators without a backup: removes damaged pushes with everything that belongs to them. */
   removeDamaged: boolean
   onWarning: (warning: string) => void
 }
 
-export function startScrub(options: ScrubOptions): { stop(): Promise<void> } {
+export function createScrub(options: ScrubOptions): Job {
   const { connection, rows, removal, files, fileFolder, damage, removeDamaged, onWarning } = options
   const damagedPushes: number[] = []
   let isStopped = false
+  let timer: Timer | undefined
+  let running: Promise<void> | null = null
+  let tell = damage.tell
 
   async function run(): Promise<void> {
     await readThrough(accounts, async (some) => void findDamaged(some, presentAccount))
@@ -43,7 +47,7 @@ export function startScrub(options: ScrubOptions): { stop(): Promise<void> } {
     await readThrough(auditEntries, async (some) => void findDamaged(some, requireIntactEntry))
     damage.tellNumber()
     if (removeDamaged && !isStopped)
-      onWarning('All pushes have been looked at: start without --remove-damaged next time.')
+      onWarning('All pushes have been checked: start without --remove-damaged next time.')
   }
 
   async function readPushes(some: PushRow[]): Promise<void> {
@@ -52,33 +56,33 @@ export function startScrub(options: ScrubOptions): { stop(): Promise<void> } {
     if (removeDamaged) damagedPushes.push(...damaged.map(({ id }) => id))
   }
 
-  /** All together: their logs are searched for in those of all pushes. */
+  /** Removes all damaged pushes at once, because finding their audit entries takes a walk through those of all pushes. */
   async function removeFound(): Promise<void> {
     if (isStopped) return
     const removed = await removal.removeDamaged(damagedPushes)
     for (const id of removed) onWarning(`push ${id} was damaged and is removed`)
   }
 
-  /** The content of a file vouches for itself when it is downloaded. */
+  /** Looks whether the files exist. Their content is authenticated when it is downloaded. */
   function requireFiles({ id, files: number, expiredOn }: PushRow): void {
     if (number === 0 || expiredOn !== null) return
     if (!files.listOfPush(id).every(fileFolder.hasFile)) throw new DamageError(`a file of push ${id}`)
   }
 
-  /** Those for which `check` throws, which is told. */
+  /** Returns the rows that `check` finds damaged, and tells of each. */
   function findDamaged<Row>(some: Row[], check: (row: Row) => void): Row[] {
     return some.filter((row) => {
       try {
         check(row)
         return false
       } catch (cause) {
-        damage.tell(cause)
+        tell(cause)
         return cause instanceof DamageError
       }
     })
   }
 
-  /** What cannot be read ends this table, not the others. */
+  /** A failure to read ends the walk through this table; the other tables are still read. */
   async function readThrough<T extends SQLiteTable & { id: SQLiteColumn }>(
     table: T,
     look: (some: T['$inferSelect'][]) => Promise<void>,
@@ -87,23 +91,34 @@ export function startScrub(options: ScrubOptions): { stop(): Promise<void> } {
     try {
       for (let last = 0; !isStopped; await Bun.sleep(PAUSE_MS)) {
         const some = read(last)
-        await look(some).catch(damage.tell)
+        await look(some).catch(tell)
         if (some.length < STEP) return
         last = Number(some.at(-1)?.id)
       }
     } catch (cause) {
-      damage.tell(cause)
+      tell(cause)
     }
   }
 
-  let running: Promise<void> | null = null
-  const timer = setTimeout(() => {
-    running = run().catch(damage.tell)
-  }, DELAY_MS)
+  async function report(to: JobReport): Promise<void> {
+    await run().catch(tell)
+    if (isStopped) return
+    to.did()
+    to.finished()
+  }
+
+  function start(to: JobReport): void {
+    tell = (cause) => (cause instanceof DamageError ? damage.tell(cause) : to.failed(cause))
+    timer = setTimeout(() => {
+      running = report(to)
+    }, DELAY_MS)
+  }
+
   async function stop(): Promise<void> {
     isStopped = true
     clearTimeout(timer)
     await running
   }
-  return { stop }
+
+  return { name: 'scrub', start, stop }
 }

@@ -377,7 +377,7 @@ test('what is damaged is removed when that is asked for, with all its traces, an
   opened = await openTestStore({ ...again, removeDamaged: true })
   await waitFor(() => warned.length === 6)
   expect(warned.slice(1, 5)).toEqual([1, 4, 5, 6].map((id) => `push ${id} was damaged and is removed`))
-  expect([warned[0], warned[5]].join()).toMatch(/are removed;.*All pushes have been looked at/)
+  expect([warned[0], warned[5]].join()).toMatch(/will be removed;.*All pushes have been checked/)
   expect(told).toHaveLength(6)
   expect(made.map(({ lookup }) => opened.store.pushes.findPush(lookup)?.id ?? null)).toEqual([
     ...[null, 2, 3, null, null, null, 7, 8],

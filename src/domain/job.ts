@@ -1,0 +1,21 @@
+// A job: work that a server does by itself, on a timer. The types that rooms share; operating/jobs.ts starts and stops them.
+
+export type JobName = 'expiry' | 'sweep' | 'checkpoint' | 'reserve' | 'scrub'
+
+/** How a job tells about its runs. */
+export type JobReport = {
+  /** Something was done. */
+  did(): void
+  /** A run failed; the job tries again by itself unless it also calls `finished`. */
+  failed(cause: unknown): void
+  /** Nothing is left to do until the next start of the server. */
+  finished(): void
+}
+
+export type Job = {
+  name: JobName
+  /** Called once. Throws only when the server cannot run without this job. */
+  start(report: JobReport): void
+  /** Resolves once the present step has ended. Does nothing for a job that was not started. */
+  stop(): void | Promise<void>
+}

@@ -1,0 +1,81 @@
+// Starts and stops every job of a server, logs their failures, and knows when each last did something.
+
+import { DomainError } from '../domain/errors.ts'
+import type { Job, JobName, JobReport } from '../domain/job.ts'
+import type { Now } from '../domain/time.ts'
+
+export type JobStatus = {
+  name: JobName
+  state: 'running' | 'finished' | 'stopped'
+  lastDidAt: number | null
+  lastFailedAt: number | null
+}
+
+export type Jobs = {
+  /** Starts all, or none: when one throws, the others are stopped before this rejects. */
+  start(): Promise<void>
+  /** Resolves when no job runs any more. A job that fails to stop is logged and does not keep the others from stopping. */
+  stop(): Promise<void>
+  list(): JobStatus[]
+}
+
+export type JobsOptions = {
+  jobs: readonly Job[]
+  now: Now
+  log: { error(fields: object, message: string): void }
+}
+
+export function createJobs({ jobs, now, log }: JobsOptions): Jobs {
+  const entries = jobs.map((job): { job: Job; status: JobStatus } => ({
+    job,
+    status: { name: job.name, state: 'stopped', lastDidAt: null, lastFailedAt: null },
+  }))
+
+  function reportOf(status: JobStatus): JobReport {
+    return {
+      did: () => {
+        status.lastDidAt = now()
+      },
+      failed: (cause) => {
+        status.lastFailedAt = now()
+        logFailure(status.name, cause)
+      },
+      finished: () => {
+        if (status.state === 'running') status.state = 'finished'
+      },
+    }
+  }
+
+  /** A refusal is explained by its message; anything else needs its stack. */
+  function logFailure(job: JobName, cause: unknown): void {
+    if (cause instanceof DomainError) log.error({ job }, `a job failed: ${cause.message}`)
+    else log.error({ job, err: cause }, 'a job failed')
+  }
+
+  async function start(): Promise<void> {
+    try {
+      for (const { job, status } of entries) {
+        status.state = 'running'
+        job.start(reportOf(status))
+      }
+    } catch (cause) {
+      await stop()
+      throw cause
+    }
+  }
+
+  async function stop(): Promise<void> {
+    await Promise.all(entries.map(stopJob))
+  }
+
+  async function stopJob({ job, status }: (typeof entries)[number]): Promise<void> {
+    try {
+      await job.stop()
+    } catch (cause) {
+      logFailure(job.name, cause)
+    }
+    status.state = 'stopped'
+  }
+
+  return { start, stop, list: () => entries.map(({ status }) => ({ ...status })) }
+}

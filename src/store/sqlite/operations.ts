@@ -1,0 +1,70 @@
+// Makes the operations of the store from an open database.
+
+import type { Now } from '../../domain/time.ts'
+import type { Files } from '../files/files.ts'
+import { createAccountLinks } from './accounts/account-links.ts'
+import { createAccounts } from './accounts/accounts.ts'
+import { createApiTokens } from './accounts/api-tokens.ts'
+import { createSessions } from './accounts/sessions.ts'
+import { createTwoFactor } from './accounts/two-factor.ts'
+import type { Connection } from './engine/database.ts'
+import type { Transact } from './engine/group-commit.ts'
+import { createDamage } from './integrity/damage.ts'
+import { createAddressShares } from './pushes/address-shares.ts'
+import { createAuditRows } from './pushes/audit-rows.ts'
+import { createDoubtfulKeys } from './pushes/doubtful-keys.ts'
+import { createExpiry } from './pushes/expiry.ts'
+import type { FileRows } from './pushes/file-rows.ts'
+import { createIdempotencyKeys, createIdempotencyRows } from './pushes/idempotency-keys.ts'
+import { createPushKeys } from './pushes/push-keys.ts'
+import { createPushLists } from './pushes/push-lists.ts'
+import { createPushRemoval } from './pushes/push-removal.ts'
+import { createPushRows } from './pushes/push-rows.ts'
+import { createPushes } from './pushes/pushes.ts'
+
+export type RowsOptions = {
+  connection: Connection
+  transact: Transact
+  now: Now
+  files: FileRows
+  /** Called within a transaction that destroys something. */
+  onDestroyed: () => void
+  onError: (cause: unknown) => void
+}
+
+export type Rows = ReturnType<typeof createRows>
+
+/** The tables that several operations write. */
+export function createRows({ onError, ...options }: RowsOptions) {
+  const { connection, transact, now, files, onDestroyed } = options
+  const audit = createAuditRows(connection)
+  const keys = createPushKeys(connection)
+  const doubtfulKeys = createDoubtfulKeys({ connection, keys, transact, onDestroyed, onError })
+  const idempotency = createIdempotencyRows(connection, onDestroyed)
+  const rows = createPushRows({ connection, audit, keys, doubtfulKeys, files, idempotency, onDestroyed })
+  const removal = createPushRemoval({ connection, rows, audit, doubtfulKeys, transact, now })
+  const damage = createDamage(onError)
+  return { connection, transact, now, files, audit, doubtfulKeys, idempotency, rows, removal, damage }
+}
+
+export function createPushOperations(rows: Rows, fileFolder: Files) {
+  return {
+    pushes: createPushes({ ...rows, fileFolder, shares: createAddressShares(rows.connection) }),
+    idempotencyKeys: createIdempotencyKeys(rows),
+    lists: createPushLists(rows),
+    audit: rows.audit,
+    expiry: createExpiry(rows),
+    damage: rows.damage,
+  }
+}
+
+export function createAccountOperations(rows: Rows) {
+  const accounts = createAccounts(rows)
+  return {
+    accounts,
+    apiTokens: createApiTokens(rows),
+    sessions: createSessions(rows),
+    accountLinks: createAccountLinks({ ...rows, accounts }),
+    twoFactor: createTwoFactor(rows),
+  }
+}

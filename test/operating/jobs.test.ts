@@ -1,0 +1,100 @@
+// The list of jobs: all are started and stopped together, and each tells when it last did something or failed.
+
+import { describe, expect, test } from 'bun:test'
+import { DomainError } from '../../src/domain/errors.ts'
+import type { Job, JobName, JobReport } from '../../src/domain/job.ts'
+import { createJobs } from '../../src/operating/jobs.ts'
+import { createTestClock, START } from '../support/instance.ts'
+
+type Faults = { onStart?: JobName; onStop?: JobName }
+
+function jobsWith(names: JobName[], faults: Faults = {}) {
+  const clock = createTestClock()
+  const calls: string[] = []
+  const logged: [object, string][] = []
+  const reports: Partial<Record<JobName, JobReport>> = {}
+  const jobOf = (name: JobName): Job => ({
+    name,
+    start: (report) => {
+      calls.push(`start ${name}`)
+      if (faults.onStart === name) throw new Error(`${name} cannot start`)
+      reports[name] = report
+    },
+    stop: async () => {
+      calls.push(`stop ${name}`)
+      if (faults.onStop === name) throw new Error(`${name} cannot stop`)
+    },
+  })
+  const log = { error: (fields: object, message: string) => void logged.push([fields, message]) }
+  const jobs = createJobs({ jobs: names.map(jobOf), now: clock.now, log })
+  return { jobs, clock, calls, logged, reports }
+}
+
+describe('the list', () => {
+  test('shows each job as stopped before the start, running after it, and stopped at the end', async () => {
+    const { jobs } = jobsWith(['sweep', 'scrub'])
+    const states = () => jobs.list().map(({ name, state }) => `${name} ${state}`)
+    expect(states()).toEqual(['sweep stopped', 'scrub stopped'])
+    await jobs.start()
+    expect(states()).toEqual(['sweep running', 'scrub running'])
+    await jobs.stop()
+    expect(states()).toEqual(['sweep stopped', 'scrub stopped'])
+  })
+
+  test('shows when a job last did something and when it last failed', async () => {
+    const { jobs, clock, reports } = jobsWith(['sweep'])
+    await jobs.start()
+    expect(jobs.list()).toEqual([{ name: 'sweep', state: 'running', lastDidAt: null, lastFailedAt: null }])
+    reports.sweep?.failed(new Error('no'))
+    clock.advance(1_000)
+    reports.sweep?.did()
+    expect(jobs.list()).toEqual([
+      { name: 'sweep', state: 'running', lastDidAt: START + 1_000, lastFailedAt: START },
+    ])
+  })
+
+  test('shows a job that has nothing left to do as finished', async () => {
+    const { jobs, reports } = jobsWith(['scrub'])
+    await jobs.start()
+    reports.scrub?.finished()
+    expect(jobs.list()[0]?.state).toBe('finished')
+    await jobs.stop()
+    reports.scrub?.finished()
+    expect(jobs.list()[0]?.state).toBe('stopped')
+  })
+
+  test('is a copy that nobody can change', async () => {
+    const { jobs } = jobsWith(['sweep'])
+    const [first] = jobs.list()
+    Object.assign(first ?? {}, { state: 'finished' })
+    expect(jobs.list()[0]?.state).toBe('stopped')
+  })
+})
+
+test('a failure is logged with the name of the job; a refusal without its stack', async () => {
+  const { jobs, logged, reports } = jobsWith(['sweep'])
+  await jobs.start()
+  const cause = new Error('no')
+  reports.sweep?.failed(cause)
+  reports.sweep?.failed(new DomainError('disk_full', 'The disk is full.'))
+  expect(logged).toEqual([
+    [{ job: 'sweep', err: cause }, 'a job failed'],
+    [{ job: 'sweep' }, 'a job failed: The disk is full.'],
+  ])
+})
+
+test('a job that cannot start stops the others, and the start fails', async () => {
+  const { jobs, calls } = jobsWith(['sweep', 'scrub', 'reserve'], { onStart: 'scrub' })
+  await expect(jobs.start()).rejects.toThrow('scrub cannot start')
+  expect(calls).toEqual(['start sweep', 'start scrub', 'stop sweep', 'stop scrub', 'stop reserve'])
+  expect(jobs.list().map(({ state }) => state)).toEqual(['stopped', 'stopped', 'stopped'])
+})
+
+test('a job that fails to stop is logged, and the others stop', async () => {
+  const { jobs, calls, logged } = jobsWith(['sweep', 'scrub'], { onStop: 'sweep' })
+  await jobs.start()
+  await jobs.stop()
+  expect(calls).toEqual(['start sweep', 'start scrub', 'stop sweep', 'stop scrub'])
+  expect(logged).toHaveLength(1)
+  expect(jobs.list().map(({ state }) => state)).toEqual(['stopped', 'stopped'])
+})

@@ -1,0 +1,73 @@
+// When the write-ahead log is emptied: after a request, whether it comes before or after the start, and never after the stop.
+
+import { Database } from 'bun:sqlite'
+import { afterEach, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createCheckpointer } from '../../../../src/store/sqlite/engine/checkpoint.ts'
+
+const opened: { database: Database; folder: string }[] = []
+
+afterEach(() => {
+  for (const { database, folder } of opened.splice(0)) {
+    database.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
+
+function openDatabase() {
+  const folder = mkdtempSync(join(tmpdir(), 'oncebox-checkpoint-'))
+  const path = join(folder, 'test.db')
+  const database = new Database(path)
+  opened.push({ database, folder })
+  database.run('PRAGMA journal_mode = WAL')
+  database.run('CREATE TABLE entries (text TEXT)')
+  const failures: unknown[] = []
+  const state = { done: 0 }
+  const report = {
+    did: () => {
+      state.done += 1
+    },
+    failed: (cause: unknown) => void failures.push(cause),
+    finished: () => undefined,
+  }
+  return { database, failures, state, report, logBytes: () => statSync(`${path}-wal`).size }
+}
+
+async function until(check: () => boolean, patience = 6_000): Promise<void> {
+  const deadline = performance.now() + patience
+  while (!check() && performance.now() < deadline) await Bun.sleep(20)
+}
+
+test('a request that comes before the start is served after it', async () => {
+  const { database, state, report, logBytes } = openDatabase()
+  const checkpointer = createCheckpointer(database)
+  checkpointer.request()
+  expect(logBytes()).toBeGreaterThan(0)
+  checkpointer.start(report)
+  await until(() => state.done > 0)
+  checkpointer.stop()
+  expect([state.done, logBytes()]).toEqual([1, 0])
+}, 10_000)
+
+test('a full disk has the log emptied at once', async () => {
+  const { database, state, report, logBytes } = openDatabase()
+  const checkpointer = createCheckpointer(database)
+  checkpointer.start(report)
+  checkpointer.makeRoom()
+  await until(() => state.done > 0, 2_000)
+  checkpointer.stop()
+  expect([state.done, logBytes()]).toEqual([1, 0])
+})
+
+test('no timer is left after the stop, also when a request comes later', async () => {
+  const { database, state, failures, report } = openDatabase()
+  const checkpointer = createCheckpointer(database)
+  checkpointer.start(report)
+  checkpointer.makeRoom()
+  checkpointer.stop()
+  checkpointer.makeRoom()
+  await Bun.sleep(600)
+  expect([state.done, failures]).toEqual([0, []])
+})
