@@ -147,6 +147,23 @@ test('no file imports itself through others, except for types of its own folder'
   expect(ofTypes.filter((circle) => new Set(circle.map((path) => dirname(path))).size > 1)).toEqual([])
 })
 
+test('paths of routes and links stand in http/urls.ts alone', () => {
+  /** A literal that begins with a path, or continues with one after a base; not code in the text of a description. */
+  const PATH = /(?<!\\|\b(?:at|in) )['"`]\/[a-z:][^'"`\n]*|\}\/[a-z:][\w/.-]*/g
+  /** The only other path: where the plugin serves the reference within an app that nobody can reach. */
+  const PRIVATE = "'/reference"
+  const written = sources
+    .filter(({ path, room }) => room === 'http' && path !== 'http/urls.ts')
+    .flatMap(({ path, text }) =>
+      (withoutComments(text.replace(/^.* from '.*$/gm, '')).match(PATH) ?? [])
+        .filter((found) => found !== PRIVATE)
+        .map((found) => `${path}: ${found}`),
+    )
+  const linksToRoot = /\b(?:href|path|action|location)[=(:]\s*\{?['"`]\/['"`]/
+  expect(written).toEqual([])
+  expect(violations(({ room, text }) => room === 'http' && linksToRoot.test(text))).toEqual([])
+})
+
 test('every file opens with a sentence, stays short and leaves nothing to do', () => {
   expect(violations(({ text }) => !/^\/\/ .+/.test(text))).toEqual([])
   // Lists, and as long as there are words or settings.

@@ -1,0 +1,110 @@
+// The table of URLs: each is served, lets in whom its guard says, and writes links that lead back to it.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import {
+  API,
+  type Endpoint,
+  FILES,
+  MOVED,
+  PAGES,
+  PREVIOUS_API,
+  PREVIOUS_FAMILIES,
+  secretLink,
+} from '../../src/http/urls.ts'
+import { type Api, startApi } from '../support/api.ts'
+import { createPeople, type People } from '../support/people.ts'
+
+const { p, f, r } = PREVIOUS_FAMILIES
+const OF_API: Endpoint[] = [API, PREVIOUS_API, p, f, r].flatMap((table) => Object.values(table))
+const OF_PAGES: Endpoint[] = Object.values(PAGES)
+const ALL: Endpoint[] = [...OF_API, ...OF_PAGES, ...Object.values(FILES), ...MOVED]
+
+/** A path with something in place of each parameter. */
+const pathOf = ({ path }: Endpoint) =>
+  path.replace(':locale', 'en').replace(':id', '7').replace(/:\w+/, '7k3m9qx2vn4t8bw5hj6r0yzacd')
+const named = (urls: Endpoint[]) => urls.map((url) => [`${url.method} ${url.path}`, url] as const)
+
+let open: Api
+let closed: Api
+let people: People
+beforeAll(async () => {
+  open = await startApi()
+  closed = await startApi({ flags: { 'anonymous-access': 'false' } })
+  people = createPeople(open)
+  await open.addAccount('bob@example.org')
+})
+afterAll(async () => {
+  await open.close()
+  await closed.close()
+})
+
+test.each(named(ALL))('%s is served', async (_, url) => {
+  const refused = await open.fetch(pathOf(url), { method: 'PUT' })
+  expect(refused.status).toBe(405)
+  expect(refused.headers.get('allow')?.split(', ')).toContain(url.method)
+})
+
+const statusOf = async (api: Api, url: Endpoint) =>
+  (await api.fetch(pathOf(url), { method: url.method, redirect: 'manual' })).status
+
+describe('without a token', () => {
+  test.each(named(OF_API.filter(({ guard }) => guard === 'account')))('%s is 401', async (_, url) => {
+    expect([await statusOf(open, url), await statusOf(closed, url)]).toEqual([401, 401])
+  })
+
+  test.each(named(OF_API.filter(({ guard }) => guard === 'visitor')))(
+    '%s is 401 on a closed instance alone',
+    async (_, url) => {
+      expect(await statusOf(open, url)).not.toBe(401)
+      expect(await statusOf(closed, url)).toBe(401)
+    },
+  )
+
+  test.each(named([...OF_API, ...Object.values(FILES)].filter(({ guard }) => guard === 'open')))(
+    '%s is never 401',
+    async (_, url) => {
+      expect(await statusOf(closed, url)).not.toBe(401)
+    },
+  )
+})
+
+describe('without a session', () => {
+  const asksToSignIn = async (api: Api, { method, path }: Endpoint) => {
+    const answer = await api.fetch(pathOf({ method, path, guard: 'open' }), { method, redirect: 'manual' })
+    return answer.headers.get('location')?.startsWith(PAGES.signIn.href()) === true
+  }
+
+  test.each(named(OF_PAGES))('%s asks to sign in when its guard says so', async (_, url) => {
+    const isForMembers = url.guard === 'member' || url.guard === 'admin'
+    expect(await asksToSignIn(open, url)).toBe(isForMembers)
+    // The form of the first page asks by itself, after it has read what was typed.
+    if (url !== PAGES.submitCreate) {
+      expect(await asksToSignIn(closed, url)).toBe(isForMembers || url.guard === 'visitor')
+    }
+  })
+})
+
+test.each(named(OF_PAGES.filter(({ guard }) => guard === 'admin')))(
+  '%s is forbidden to a member who is no administrator',
+  async (_, url) => {
+    const bob = await people.signIn('bob@example.org')
+    const answer = url.method === 'GET' ? await bob.get(pathOf(url)) : await bob.post(pathOf(url), {})
+    expect(answer.status).toBe(403)
+    // Not asked for the password either, which is a 403 too.
+    expect(answer.text).not.toContain('type="password"')
+  },
+)
+
+test('a link holds its parameter, escaped', () => {
+  expect(PAGES.push.href({ url_token: 'a/b?c#d' })).toBe('/pushes/a%2Fb%3Fc%23d')
+  expect(PAGES.disableAccount.href({ id: 7 })).toBe('/admin/accounts/7/disable')
+  expect(PREVIOUS_FAMILIES.f.retrieve.href({ url_token: 'abc' })).toBe('/f/abc.json')
+  expect(PAGES.create.href()).toBe('/')
+})
+
+test('the secret link ends in /r when there is a confirmation step', () => {
+  const link = (retrievalStep: boolean) =>
+    secretLink({ push: { retrievalStep }, urlToken: 'abc' }, 'https://once.example/box')
+  expect(link(false)).toBe('https://once.example/box/p/abc')
+  expect(link(true)).toBe('https://once.example/box/p/abc/r')
+})
