@@ -1,4 +1,4 @@
-// Answers as they leave: JSON and pages, never cached, with their headers set where they are made.
+// Builds answers: JSON, text, pages and redirects, none of them cached.
 
 const COMMON = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
 
@@ -15,7 +15,7 @@ export function answerText(text: string): Response {
   return new Response(text, { headers: { 'content-type': 'text/plain; charset=utf-8', ...COMMON } })
 }
 
-/** To a page of this server, asked for with GET, whatever the request was. */
+/** Redirects to a page of this server; the browser asks for it with GET, whatever the method of the request. */
 export function answerSeeOther(location: string, headers: AnswerHeaders = {}): Response {
   return new Response(null, {
     status: 303,
@@ -23,7 +23,7 @@ export function answerSeeOther(location: string, headers: AnswerHeaders = {}): R
   })
 }
 
-/** For good; `location` is on this server. */
+/** Redirects permanently; `location` is on this server. */
 export function answerMoved(location: string): Response {
   return new Response(null, {
     status: 301,
@@ -31,7 +31,7 @@ export function answerMoved(location: string): Response {
   })
 }
 
-/** `policy` is the page's Content-Security-Policy; without one nothing but the markup is allowed. */
+/** `policy` extends the Content-Security-Policy; by default a page may load nothing and send no form. */
 export function answerPage(
   status: number,
   html: string,

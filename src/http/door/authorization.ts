@@ -1,9 +1,9 @@
-// The Authorization header: the words of it that may be an API token, in every scheme in which clients send one.
+// Reads the Authorization header: the words that may be an API token, in every scheme that clients use.
 
 export type Authorization = {
-  /** The token is one of these, if any; the first that is valid counts. */
+  /** Each may be the token; the first valid one counts. */
   words: string[]
-  /** Whether the header says that it carries an API token, so that one that is not valid is refused. */
+  /** Whether the scheme says that this is an API token, so that an invalid one is refused. */
   isClaim: boolean
 }
 
@@ -28,12 +28,12 @@ export function readAuthorization(header: string | null): Authorization {
   }
 }
 
-/** Of `token="abc", nonce="def"`: abc. */
+/** Returns abc for `token="abc", nonce="def"`. */
 function tokenParameter(parameters: string): string | null {
   return /(?:^|[\s,;])token\s*=\s*"?([^\s",;]*)/i.exec(parameters)?.[1] ?? null
 }
 
-/** User and password, or the only word; last the word as it came, since some clients do not encode it. */
+/** User and password, or the only word; last the undecoded word, since some clients do not encode the token. */
 function wordsOfBasic(credentials: string): string[] {
   const decoded = Buffer.from(credentials, 'base64').toString('utf8')
   const colon = decoded.indexOf(':')

@@ -1,5 +1,5 @@
-// Room in memory for bodies that are held whole while a request is answered: shared by all, and each client has a part.
-// Without it a few hundred connections with a large body each, sent slowly, would fill the memory of the machine.
+// Limits the memory for bodies that are held whole until their requests are answered, in all and for each client. Without
+// a limit, a few hundred connections that each send a large body slowly would fill the memory of the machine.
 
 import { DomainError } from '../../domain/errors.ts'
 import type { Exchange } from './exchange.ts'
@@ -7,20 +7,20 @@ import type { Exchange } from './exchange.ts'
 const MIB = 1024 * 1024
 const TOTAL_BYTES = 128 * MIB
 const CLIENT_BYTES = 64 * MIB
-/** What each body has for nothing, so that whoever fills the room keeps nobody from pushing a password. */
+/** Bytes of each body that are not counted, so that pushing a password works while others fill the room. */
 export const FREE_BYTES = 16 * 1024
 
 export type BodyRoom = {
-  /** Takes room for so many more bytes of the body of a request. Throws `overloaded` when there is none. */
+  /** Reserves room for more bytes of the body. Throws `overloaded` when there is no room. */
   take(exchange: Exchange, bytes: number): void
-  /** The request has been answered: its room is for others. */
+  /** Frees the room of the body, once its request has been answered. */
   giveBack(exchange: Exchange): void
 }
 
 export type BodyRoomOptions = {
-  /** Bytes of one body that must find room. */
+  /** The largest body in bytes. */
   maxBytes: number
-  /** Whose part it is; null for a client without a limit of its own. */
+  /** The client that an address counts as; null for one without a limit of its own. */
   clientOf: (address: string) => string | null
 }
 

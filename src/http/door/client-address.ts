@@ -1,4 +1,4 @@
-// Where a request comes from: the socket, or what a trusted proxy says.
+// Finds the address of the client: the socket's, or the one that a trusted proxy names.
 
 import ipaddr from 'ipaddr.js'
 
@@ -9,19 +9,19 @@ export type Forwarded = {
   address: string
   /** Whether the socket is a trusted proxy's. */
   isTrusted: boolean
-  /** What the outermost trusted proxy was asked for; null when nobody trusted says so. */
+  /** The scheme that the trusted proxy was asked with; null when no trusted proxy names one. */
   scheme: 'http' | 'https' | null
   host: string | null
 }
 
-/** Where a connection comes from; `loopbackKind` is ipv4 or ipv6 on loopback, null elsewhere. */
+/** The other end of a connection; `loopbackKind` is ipv4 or ipv6 on loopback, null elsewhere. */
 type Peer = { text: string; loopbackKind: string | null }
 
 export type ReadForwarded = (peer: string, headers: Headers) => Forwarded
 
 /**
- * Headers from anybody but `trustedProxies`, networks or addresses, are not believed. Calls `onUndeclaredProxy` once, with
- * words for the operator, when a program of this machine forwards requests and is not among them.
+ * Believes forwarding headers from `trustedProxies` (networks or addresses) alone. Calls `onUndeclaredProxy` once, with a
+ * warning for the operator, when a program of this machine forwards requests and is not one of them.
  */
 export function createForwarding(
   trustedProxies: readonly string[],
@@ -29,7 +29,7 @@ export function createForwarding(
 ) {
   const networks = trustedProxies.map(parseNetwork)
   const isTrusted = (address: Address) => networks.some((network) => contains(network, address))
-  /** One of each kind: what forwards to `localhost` comes from either. */
+  /** At most one address of each kind: a proxy that forwards to `localhost` may use either. */
   const undeclared = new Map<string, string>()
   const readSocket = remember((peer: string) => {
     const address = parseAddress(peer)
@@ -42,7 +42,7 @@ export function createForwarding(
     }
   })
 
-  /** Looks at loopback alone: a request from elsewhere says in its headers whatever its sender likes. */
+  /** Checks loopback peers only: any other sender may forge the header. */
   function lookForProxy({ text, loopbackKind }: Peer, headers: Headers): void {
     if (loopbackKind === null || undeclared.has(loopbackKind) || !headers.has('x-forwarded-for')) return
     undeclared.set(loopbackKind, text)
@@ -68,13 +68,13 @@ export function createForwarding(
     }
   }
 
-  /** The addresses to declare with --trusted-proxy; none while no such proxy was seen. */
+  /** Addresses that the operator should declare with --trusted-proxy. */
   const listUndeclaredProxies = () => [...undeclared.values()]
 
   return { read, listUndeclaredProxies }
 }
 
-/** From the nearest hop outwards: the first address that is not a trusted proxy is the client. */
+/** Walks from the nearest hop outwards. The first address that is not a trusted proxy is the client. */
 function walkBack(
   socket: Address,
   forwardedFor: string | null,
@@ -90,13 +90,13 @@ function walkBack(
   return client.toString()
 }
 
-/** Some proxies name the port as well: 192.0.2.7:50112, [2001:db8::7]:50112. */
+/** Some proxies add the port: 192.0.2.7:50112, [2001:db8::7]:50112. */
 function withoutPort(hop: string): string {
   const match = /^(?:\[([^\]]+)\]|([\d.]+))(?::\d{1,5})?$/.exec(hop)
   return match?.[1] ?? match?.[2] ?? hop
 }
 
-/** IPv4 that arrives on an IPv6 listener is IPv4. */
+/** Turns an IPv4-mapped IPv6 address into IPv4. */
 function parseAddress(text: string): Address | null {
   return ipaddr.isValid(text) ? ipaddr.process(text) : null
 }
@@ -119,7 +119,7 @@ function lastOf(list: string | null): string | null {
   return list?.split(',').at(-1)?.trim() || null
 }
 
-/** What is limited together: an IPv4 address, or the /64 that one household or host holds. null for loopback. */
+/** The client that limits count: an IPv4 address, or the /64 of one household or host. Null for loopback. */
 export const limitKey = remember((address: string): string | null => {
   const parsed = parseAddress(address)
   if (parsed === null) return address
@@ -150,7 +150,7 @@ export const turnPlace = remember((address: string): TurnPlace => {
 
 const REMEMBERED = 10_000
 
-/** Parsing an address costs more than all else at the door, and the same ones come again and again. */
+/** Caches parsed addresses: parsing is the most expensive step of the door, and most addresses repeat. */
 function remember<T>(read: (address: string) => T): (address: string) => T {
   const known = new Map<string, T>()
   return (address) => {

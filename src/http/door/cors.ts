@@ -1,4 +1,4 @@
-// What pages of other origins may do with the API: those that the operator listed may use it, without credentials.
+// CORS: pages of the origins that the operator listed may use the API, without credentials.
 
 import { parseOrigin } from '../../domain/origin.ts'
 import type { AnswerHeaders } from './answers.ts'
@@ -6,13 +6,13 @@ import { isJsonPath } from './paths.ts'
 
 export type Cors = {
   isListed(origin: string): boolean
-  /** The answer to a browser that asks, for a page of a listed origin, whether it may ask; null for anything else. */
+  /** The answer to a preflight for a page of a listed origin; null for any other request. */
   answerPreflight(request: Request, path: string): Response | null
-  /** Lets a page of a listed origin read an answer of the API, refusals included. */
+  /** Allows a page of a listed origin to read an answer of the API, refusals included. */
   addHeaders(response: Response, asked: { request: Request; path: string }): void
 }
 
-/** What clients send besides what browsers let pass by themselves. */
+/** Request headers that clients use and browsers do not allow by default. */
 const ALLOWED_HEADERS = [
   'Authorization',
   'Content-Type',
@@ -25,7 +25,7 @@ const ALLOWED_HEADERS = [
   'If-Range',
 ].join(', ')
 
-/** What clients need of an answer besides what browsers let them see by themselves. */
+/** Response headers that clients need and browsers do not expose by default. */
 const EXPOSED_HEADERS = [
   'Accept-Ranges',
   'Allow',
@@ -41,7 +41,7 @@ const EXPOSED_HEADERS = [
 ].join(', ')
 
 const PREFLIGHT: AnswerHeaders = {
-  // A method that a path does not have is refused later, with an answer that the page can read.
+  // Lists every method: the router refuses a wrong one later, with an answer that the page can read.
   'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
   'access-control-allow-headers': ALLOWED_HEADERS,
   'access-control-max-age': '3600',
@@ -58,7 +58,7 @@ export function createCors(origins: readonly string[]): Cors {
     const { headers } = request
     const origin = headers.get('origin')
     if (origin === null || !isListed(origin) || !headers.has('access-control-request-method')) return null
-    // Chromium asks it before a page of the internet may reach a server of a private network.
+    // Chromium sends this header before a page of the internet may reach a server in a private network.
     const isIntoNetwork = headers.get('access-control-request-private-network') === 'true'
     const network = isIntoNetwork ? { 'access-control-allow-private-network': 'true' } : {}
     return new Response(null, { status: 204, headers: { ...PREFLIGHT, ...network } })

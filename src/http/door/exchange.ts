@@ -1,28 +1,28 @@
-// What is known of a request before any route sees it.
+// What the front door knows of a request before a route answers it.
 
 import type { Visit } from '../../domain/audit.ts'
 import { shortenReferrer, shortenUserAgent } from '../../domain/audit.ts'
 
 export type Exchange = {
-  /** As the routes know it. Its body is not here: a copy of a body, read in part, never ends. */
+  /** With the canonical path, for the routes. Has no body: a copy of a body that is read in part never ends. */
   request: Request
-  /** As it arrived, with its body. */
+  /** The request as it arrived, with its body. */
   arrived: Request
-  /** The routes see GET; the front door sends the headers alone. */
+  /** The routes see GET instead; the front door sends only the headers. */
   isHead: boolean
   requestId: string
   /** The pattern of the route that answers, for the log: never the path, which may be a link. */
   route: string
-  /** What links start with, without a trailing slash. */
+  /** The start of every absolute link, without a trailing slash. */
   baseUrl: string
-  /** What the client asked for, as it says or as a trusted proxy does; null when nobody does. */
+  /** The host that the client asked for: from the Host header, or from a trusted proxy. */
   host: string | null
-  /** What a trusted proxy was asked with; null when nobody trusted says so. */
+  /** The scheme that a trusted proxy was asked with; null without one. */
   scheme: 'http' | 'https' | null
   clientAddress: string
   /** Whether a trusted proxy forwarded it. */
   isFromProxy: boolean
-  /** The body comes slowly but surely: the connection has as much time again. */
+  /** Extends the idle timeout while a slow body keeps arriving. */
   stayOpen: () => void
 }
 

@@ -1,4 +1,4 @@
-// Which names this server answers to, what links start with, and which origins are its own.
+// The names that this server answers to, the start of its links, and its own origins.
 
 import { isIP } from 'node:net'
 import { DomainError } from '../../domain/errors.ts'
@@ -11,7 +11,7 @@ export type Addressed = { scheme: 'http' | 'https' | null; host: string | null }
 export type HostRules = {
   /** Throws `unknown_host` for a name that is not this server's. */
   check(host: string | null, from: { isTrustedProxy: boolean }): void
-  /** What links start with, without a trailing slash. */
+  /** The start of every absolute link, without a trailing slash. */
   baseUrlFor(addressed: Addressed): string
   /** Whether a page of this origin is a page of this server: the same scheme, host and port. */
   isOwnOrigin(origin: string, addressed: Addressed): boolean
@@ -23,7 +23,7 @@ export type HostRulesOptions = {
   baseUrl: string | null
   /** The name or address that the operator chose to listen on. */
   host: string
-  /** The addresses that it stands for. */
+  /** The addresses that this host stands for. */
   addresses: readonly string[]
 }
 
@@ -35,15 +35,15 @@ export function createHostRules({ baseUrl, host: chosen, addresses }: HostRulesO
   function check(host: string | null, { isTrustedProxy }: { isTrustedProxy: boolean }): void {
     const name = host === null ? null : nameOf(host)
     if (name !== null && (ownNames.has(name) || isLoopbackName(name))) return
-    // Nobody but programs of this machine reaches a loopback listener. Any other name was made to lead here.
+    // Only programs of this machine reach a loopback listener, so any other name was made to resolve to it (DNS rebinding).
     if (listensOnLoopback && !isTrustedProxy) throw new DomainError('unknown_host', LOOPBACK_REFUSAL)
     if (name === null || !isLocalName(name)) throw new DomainError('unknown_host', REFUSAL)
   }
 
-  /** The origin that the browser asked for, or null when the Host is not a name. */
+  /** The origin that the browser asked for; null when the Host is not a valid name. */
   function originOf({ scheme, host }: Addressed): string | null {
     if (host === null || nameOf(host) === null) return null
-    // Only the base URL knows of a proxy that speaks TLS without saying so.
+    // A proxy may speak TLS without forwarding the scheme: then the base URL tells it.
     if (scheme === null && base !== null && hasHost(base, host)) return base.origin
     return URL.parse(`${scheme ?? 'http'}://${host}`)?.origin ?? null
   }
@@ -73,9 +73,9 @@ function hasHost(base: URL, host: string): boolean {
 
 const MAX_NAME = 253
 
-/** The name without its port, in lower case; null when it is none. */
+/** The name without its port, in lower case; null when it is not a valid name. */
 function nameOf(host: string): string | null {
-  // No name is longer (RFC 1035, 2.3.4).
+  // RFC 1035, 2.3.4 allows no longer name.
   if (host.length > MAX_NAME + ':65535'.length) return null
   const match = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?$/i.exec(host)
   return match?.[1]?.toLowerCase() ?? null
@@ -89,7 +89,7 @@ export function isLoopbackName(name: string): boolean {
   return version === 4 ? address.startsWith('127.') : version === 6 && isLoopbackAddress(address)
 }
 
-/** Names that no stranger can register: addresses, names without a dot, and mDNS. */
+/** Names that nobody can register in the public DNS: addresses, names without a dot, and mDNS. */
 function isLocalName(name: string): boolean {
   return (
     isIP(withoutBrackets(name)) !== 0 ||

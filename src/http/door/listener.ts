@@ -1,4 +1,4 @@
-// The sockets of the server: which addresses `--host` stands for, all of them on one port, and how they end.
+// The sockets of the server: binds every address of `--host` to one port, and closes them.
 
 import { isIP } from 'node:net'
 import { DomainError } from '../../domain/errors.ts'
@@ -7,25 +7,25 @@ import type { Secure } from './security-headers.ts'
 import type { Handle } from './server.ts'
 import type { Shed } from './shed.ts'
 
-/** No body is too large for the socket: every route reads with a limit of its own. */
+/** The socket sets no limit: every route limits the body that it reads. */
 const ANY_BODY_SIZE = Number.MAX_SAFE_INTEGER
 const IDLE_SECONDS = 30
 const GRACE_MS = 10_000
-/** A port that is free on one address is hardly ever taken on the other. */
+/** How often to look for a port that is free on every address. */
 const FREE_PORT_TRIES = 20
 
 /** One address to listen on. */
 export type Binding = {
   address: string
-  /** For ::1, which machines without IPv6 do not have. */
+  /** Skips the address if the machine does not have it, such as ::1 without IPv6. */
   mayBeMissing?: true
 }
 
-/** What the machine says of its network. */
+/** The resolver and the interfaces of this machine. */
 export type Network = {
-  /** All addresses of a name, from the system's resolver; rejects when there are none. */
+  /** All addresses of a name, from the system's resolver; rejects for an unknown name. */
   lookUp: (name: string) => Promise<readonly string[]>
-  /** The addresses of this machine, loopback included; throws when the system does not tell. */
+  /** The addresses of this machine, loopback included; throws when the system call fails. */
   listAddresses: () => readonly string[]
 }
 
@@ -44,7 +44,7 @@ export async function bindingsOf(host: string, lookUp: Network['lookUp']): Promi
   const found = await lookUp(host).catch((cause) => {
     throw unknownName(host, cause)
   })
-  // A link-local address means nothing without the name of its network.
+  // A link-local address needs the name of its interface, which the resolver does not give.
   const addresses = [...new Set(found)].filter((address) => !/^fe80:/i.test(address))
   if (addresses.length === 0) throw unknownName(host, undefined)
   return addresses.map((address) => ({ address }))
@@ -57,7 +57,7 @@ function unknownName(host: string, cause: unknown): DomainError {
 }
 
 export type Listener = {
-  /** Those that this process holds. */
+  /** The addresses that this process listens on. */
   addresses: string[]
   port: number
   stop(): Promise<void>
@@ -68,14 +68,14 @@ export type ListenOptions = {
   shed: Shed
   secure: Secure
   bindings: readonly Binding[]
-  /** 0 finds a port that is free on every address. */
+  /** 0 chooses a port that is free on every address. */
   port: number
   listAddresses: Network['listAddresses']
 }
 
 type Socket = ReturnType<typeof serve>
 
-/** All bindings or none. Throws what the system says, with the `address` that cannot be had. */
+/** Listens on all bindings or on none. Throws the error of the system, with the `address` that failed. */
 export function listen(options: ListenOptions): Listener {
   const sockets = bindAll(options)
   const addresses = sockets.map(({ hostname }) => hostname ?? '')
@@ -103,7 +103,7 @@ function bindOnce(options: ListenOptions): Socket[] {
       sockets.push(serve(options, address, sockets[0]?.port ?? options.port))
     } catch (cause) {
       if (mayBeMissing && isMissing(address, cause, options.listAddresses)) continue
-      // Nothing was answered in between: that takes a turn of the event loop.
+      // No request was lost: accepting one takes a turn of the event loop, and none has passed.
       for (const socket of sockets) void socket.stop(true)
       throw Object.assign(new Error(`cannot listen on ${address}`, { cause }), {
         code: codeOf(cause),
@@ -115,7 +115,10 @@ function bindOnce(options: ListenOptions): Socket[] {
   return sockets
 }
 
-/** An address that exists and is only forbidden to this process can be taken by another one. */
+/**
+ * Whether the machine lacks the address. An address that exists but is forbidden to this process is an error: another
+ * process could take it.
+ */
 function isMissing(address: string, cause: unknown, listAddresses: Network['listAddresses']): boolean {
   const code = codeOf(cause)
   if (code === 'EADDRNOTAVAIL') return true
@@ -136,7 +139,7 @@ function serve({ handle, shed, secure }: ListenOptions, hostname: string, port: 
     maxRequestBodySize: ANY_BODY_SIZE,
     development: false,
     fetch: (request, socket) => {
-      // By itself the server ends a connection that brings less than 16 KiB/s.
+      // Bun's own idle timeout would end a connection that sends less than 16 KiB/s.
       const stayOpen = () => socket.timeout(request, IDLE_SECONDS)
       const refusal = shed(request)
       if (refusal === null) return handle(request, socket.requestIP(request)?.address ?? '', stayOpen)
@@ -146,7 +149,7 @@ function serve({ handle, shed, secure }: ListenOptions, hostname: string, port: 
   })
 }
 
-/** Running requests may finish; what has not after a while is cut off in a way clients notice. */
+/** Lets running requests finish for a while, then resets their connections, which clients notice. */
 async function stopGently(socket: Socket): Promise<void> {
   const grace = setTimeout(() => void socket.stop(true), GRACE_MS)
   await socket.stop()
@@ -154,13 +157,13 @@ async function stopGently(socket: Socket): Promise<void> {
 }
 
 export type ServerUrls = {
-  /** What this server listens on. */
+  /** The URL for other machines, where the server listens for them. */
   url: string
-  /** What opens it on this machine: an address that this process holds, whoever else listens here. */
+  /** The URL for this machine: of an address that this process holds, since another program may hold the others. */
   hereUrl: string
 }
 
-/** `host` is what the operator asked for. It says `localhost` only where both of its addresses are held. */
+/** `host` is the setting. A URL says `localhost` only if this process holds both loopback addresses. */
 export function urlsOf({ addresses, port }: Pick<Listener, 'addresses' | 'port'>, host: string): ServerUrls {
   const has = (...wanted: string[]) => addresses.some((address) => wanted.includes(address))
   const isLocalhost = has('::') || (has(LOOPBACK_4, '0.0.0.0') && has(LOOPBACK_6))

@@ -1,4 +1,4 @@
-// Which requests another web site made a browser send, by what the browser says of where they come from.
+// Refuses requests that another web site made a browser send, by the headers in which browsers tell where they come from.
 
 import { DomainError } from '../../domain/errors.ts'
 import type { Cors } from './cors.ts'
@@ -11,12 +11,12 @@ export type OtherSitesOptions = {
   isListed: Cors['isListed']
 }
 
-/** Throws `other_site`. `path` is canonical: listed origins may use the API, never the pages. */
+/** Throws `other_site`. `path` is canonical. Listed origins may use the API, never the pages. */
 export type RefuseOtherSites = (exchange: Exchange, path: string) => void
 
 export function createRefuseOtherSites({ isOwnOrigin, isListed }: OtherSitesOptions): RefuseOtherSites {
   return (exchange, path) => {
-    // Browsers send it with every request that may change something, also over plain HTTP, where the rest is missing.
+    // Browsers send Origin with every request that may change something. On plain HTTP they send no Sec-Fetch-*.
     const origin = exchange.arrived.headers.get('origin')
     const isApi = isJsonPath(path)
     if (origin !== null && !isOfWeb(origin)) return
@@ -26,16 +26,16 @@ export function createRefuseOtherSites({ isOwnOrigin, isListed }: OtherSitesOpti
   }
 }
 
-/** Pages of the web and documents without an origin. Extensions have schemes of their own and may ask. */
+/** Whether a web page sent it, or a document without an origin. Extensions have other schemes and are allowed. */
 function isOfWeb(origin: string): boolean {
   return origin === 'null' || /^https?:/i.test(origin)
 }
 
-/** By the browser, which tells it where the connection is safe. Links that people follow are let in all the same. */
+/** Whether Sec-Fetch-Site names another site. Links that people follow from there are allowed. */
 function isCalledOtherSite({ arrived, isHead }: Exchange): boolean {
   const { headers, method } = arrived
   const site = headers.get('sec-fetch-site')
-  // Another port of the same host is the same site to the browser, and another one to us.
+  // Browsers call another port of the same host the same site. Here it is another one.
   if (site !== 'cross-site' && site !== 'same-site') return false
   const mode = headers.get('sec-fetch-mode') ?? 'navigate'
   const isNavigation = mode === 'navigate' && headers.get('sec-fetch-dest') === 'document'
@@ -50,10 +50,10 @@ function refusal(): DomainError {
   )
 }
 
-/** What browsers have called fetching a page before anybody asked for it, `Sec-Purpose` today. */
+/** Headers that mark a prefetch: `Sec-Purpose` today, the others in older browsers. */
 const PURPOSES = ['sec-purpose', 'purpose', 'x-purpose', 'x-moz']
 
-/** Throws `forbidden` when nobody has asked yet for what a view would be spent on. */
+/** Throws `forbidden` for a prefetch, so that it spends no view. */
 export function refusePrefetch({ headers }: Request): void {
   const isAhead = PURPOSES.some((name) => /\bpre(fetch|render|view)\b/i.test(headers.get(name) ?? ''))
   if (isAhead) throw new DomainError('forbidden', 'A secret is not handed out before somebody asks for it.')

@@ -1,8 +1,8 @@
-// The path of a request as the routes know it.
+// Canonical paths: what the router compares, whatever spelling a client or proxy uses.
 
 import { API, JSON_PREFIXES } from '../urls.ts'
 
-/** The part between host and query. Bun leaves the host out when the `Host` header was missing or broken. */
+/** The part between host and query. Bun leaves out the host if the `Host` header is missing or malformed. */
 export function pathOf(url: string): string {
   const start = startOfPath(url)
   if (start === -1) return '/'
@@ -10,21 +10,21 @@ export function pathOf(url: string): string {
   return query === -1 ? url.slice(start) : url.slice(start, query)
 }
 
-/** A language as older servers and clients put it in front of a path, whether it is spoken here or not. */
+/** A language that older servers and clients put in front of a path, supported here or not. */
 const LOCALE = '[a-z]{2}(?:-[A-Za-z]{2,4})?'
-/** Paths behind a language, and in the route table. `/up` is no language. */
+/** Paths behind a language, in requests and in the route table. `/up` is not a language. */
 const TRANSLATED = new RegExp(`^/(?::locale|(?!up(?:/|$))${LOCALE})(?:/.*)?$`)
-/** In front of these within the router, so that no other path with as many parts is taken for one. */
+/** Marks them for the router, so that `/:locale/…` matches no other path with as many parts. */
 const TRANSLATED_PREFIX = '/.locale'
 
-/** The previous version of the API: its clients may put a language first. Without `.json` the same paths are pages. */
+/** Paths of the previous API, with or without a language. Without `.json` the same paths are pages. */
 const PREVIOUS_API = new RegExp(`^(?:/${LOCALE})?(/[pfr](?:/.*)?)\\.json$`)
-/** Its lists have a path behind a language, too. `/d/…` alone is a download. */
+/** Lists of the previous API, always behind a language: `/d/…` alone is a download. */
 const PREVIOUS_LISTS = new RegExp(`^/(?:${LOCALE}|:locale)(/d/.*)\\.json$`)
-/** In front of its paths within the router, which cannot tell `/p/:url_token.json` from `/p/:url_token`. */
+/** Marks them for the router, which cannot tell `/p/:url_token.json` from `/p/:url_token`. */
 const PREVIOUS_API_PREFIX = '/.json'
 
-/** A path of the route table as the router knows it. */
+/** The path under which the router holds a path of the route table. */
 export function routedPath(path: string): string {
   const isJson = path.endsWith('.json')
   const plain = isJson ? (PREVIOUS_API.exec(path) ?? PREVIOUS_LISTS.exec(path))?.[1] : undefined
@@ -32,20 +32,20 @@ export function routedPath(path: string): string {
   return TRANSLATED.test(path) ? `${TRANSLATED_PREFIX}${path}` : path
 }
 
-/** The other way round. */
+/** The path of the route table that the router holds under this one. */
 export function publicPath(routed: string): string {
   const isPrevious = routed.startsWith(`${PREVIOUS_API_PREFIX}/`)
   return isPrevious ? `${routed.slice(PREVIOUS_API_PREFIX.length)}.json` : routed
 }
 
-/** Whether what is at this canonical path, or would be, speaks JSON. */
+/** Whether answers at this canonical path are JSON, refusals included. */
 export function isJsonPath(path: string): boolean {
   return path.startsWith(PREVIOUS_API_PREFIX) || JSON_PREFIXES.some((start) => path.startsWith(start))
 }
 
 /**
- * Without the base path, which proxies strip or do not; without repeated slashes and one at the end; and without the
- * `.json` that every endpoint of the API may carry. As the router knows it.
+ * The path for the router: without the base path (which some proxies strip already), repeated slashes, a slash at the
+ * end, and the `.json` that every endpoint of the API accepts.
  */
 export function canonicalPath(path: string, basePath: string): string {
   let canonical = path.includes('//') ? path.replace(/\/{2,}/g, '/') : path
@@ -53,7 +53,7 @@ export function canonicalPath(path: string, basePath: string): string {
     canonical = canonical.slice(basePath.length) || '/'
   }
   if (canonical.length > 1 && canonical.endsWith('/')) canonical = canonical.slice(0, -1)
-  // Nobody outside needs to know how the router tells them apart.
+  // A client that asks for the router's own prefixes finds nothing there.
   if (canonical.startsWith(PREVIOUS_API_PREFIX)) return PREVIOUS_API_PREFIX
   if (canonical.startsWith(TRANSLATED_PREFIX)) return TRANSLATED_PREFIX
   const isEndpoint = /^\/api\/v[12]\//.test(canonical) && canonical !== API.reference.path
@@ -72,7 +72,7 @@ export function isDecodable(path: string): boolean {
   }
 }
 
-/** The same URL with another path, and with some host. */
+/** The same URL with another path, and with a host if it has none. */
 export function withPath(url: string, path: string): string {
   const start = startOfPath(url)
   const origin = start === 0 ? 'http://localhost' : start === -1 ? url : url.slice(0, start)

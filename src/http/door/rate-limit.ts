@@ -1,4 +1,4 @@
-// A generous limit on requests by address, against runaway scripts and guessing; never for loopback.
+// Limits the requests of each address, against runaway scripts and guessing. Loopback has no limit.
 
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import { DomainError, retrySeconds } from '../../domain/errors.ts'
@@ -6,10 +6,10 @@ import { limitKey } from './client-address.ts'
 
 export type RateLimit = { requests: number; seconds: number }
 
-/** 100 requests a second, sustained: far above people and their scripts. */
+/** 100 requests a second on average: far more than people and their scripts send. */
 export const DEFAULT_RATE_LIMIT: RateLimit = { requests: 1000, seconds: 10 }
 
-/** Throws `too_many` with the seconds to wait. */
+/** Throws `too_many` with the seconds to wait. Returns null when there is nothing to wait for. */
 export type LimitRate = (address: string) => Promise<void> | null
 
 export function createLimitRate({ requests, seconds }: RateLimit): LimitRate {

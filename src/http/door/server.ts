@@ -1,4 +1,4 @@
-// The front door: address, limits, host and path of every request, its log line; then the routes.
+// The front door: checks the address, limits, Host and path of every request, hands it to its route, and logs it.
 
 import { DomainError } from '../../domain/errors.ts'
 import { ANY_HOST_PATHS, EXEMPT_PATHS } from '../urls.ts'
@@ -14,7 +14,7 @@ import type { LimitRate } from './rate-limit.ts'
 import type { AnswerRoute } from './router.ts'
 import type { Secure } from './security-headers.ts'
 
-/** Told once a request has been answered. `route` is a pattern, never the path. */
+/** Called once a request has been answered. `route` is a pattern, never the path. */
 export type LogRequest = (line: {
   method: string
   route: string
@@ -36,10 +36,10 @@ export type FrontDoorOptions = {
   logRequest: LogRequest
 }
 
-/** Answers one request; `peer` is the address of its socket, `stayOpen` keeps that open while a body arrives. */
+/** Answers one request. `peer` is the address of its socket, `stayOpen` extends its idle timeout. */
 export type Handle = (request: Request, peer: string, stayOpen?: () => void) => Promise<Response>
 
-/** With the path that the routes know, and GET for HEAD: Elysia itself would read a whole body to tell its length. */
+/** With the canonical path, and GET for HEAD: Elysia's own HEAD reads the whole body to tell its length. */
 function routedRequest({ request, isHead }: Exchange, path: string | null): Request {
   const isAsIs = path === null && !isHead && !request.url.startsWith('/')
   if (isAsIs) return request
@@ -76,7 +76,7 @@ export function createFrontDoor(options: FrontDoorOptions): Handle {
 
   async function answer(exchange: Exchange, asked: string, path: string): Promise<Response> {
     try {
-      // First, so that other sites cannot use up the limits of the person in front of the browser.
+      // Before the limits, so that other sites cannot use up those of the person at the browser.
       refuseOtherSites(exchange, path)
       const preflight = cors.answerPreflight(exchange.arrived, path)
       if (preflight !== null) return preflight

@@ -1,11 +1,11 @@
-// The page that shows the API's reference, with its script from the binary itself.
+// The page with the API reference, whose scripts are embedded in the binary.
 
 import { answerPage } from '../door/answers.ts'
 import { API } from '../urls.ts'
 import type { Assets } from './frame/assets.ts'
 import { renderPage } from './frame/page.tsx'
 
-/** Swagger UI draws its icons as data URLs and sizes some of its parts by style attributes. */
+/** Swagger UI needs data URLs for its icons, and style attributes. */
 const POLICY =
   "form-action 'none'; script-src 'self'; style-src 'self'; style-src-attr 'unsafe-inline'; img-src 'self' data:; connect-src 'self'"
 

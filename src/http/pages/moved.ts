@@ -1,4 +1,4 @@
-// Links of older servers and of other languages lead to where the same thing is here, in the language that they name.
+// Redirects links of older servers, and links with a language in front, to the same page here.
 
 import { DomainError } from '../../domain/errors.ts'
 import { answerMoved } from '../door/answers.ts'
@@ -19,7 +19,7 @@ export function createMovedRoutes(basePath: string): Route[] {
   }))
 }
 
-/** The query of the request, with the language of its path in place of another one. */
+/** The query of the request, with the language of the path in place of any other. */
 function queryWith(locale: string | null, url: string): string {
   const path = pathOf(url)
   const query = url.slice(url.indexOf(path) + path.length)

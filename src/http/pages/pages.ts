@@ -1,4 +1,4 @@
-// All pages, made from the services that each needs.
+// Makes all pages, each from the services that it needs.
 
 import type { PushLimits } from '../../domain/new-push.ts'
 import type { Now } from '../../domain/time.ts'
@@ -35,7 +35,7 @@ import { createCreatedPage } from './share/created.tsx'
 
 export type PagesOptions = {
   answer: AnswerGuest
-  /** Where the generator finds its words. */
+  /** The URL of the generator's word list. */
   wordlist: string
   pushes: Pushes
   uploads: Uploads
@@ -55,7 +55,7 @@ export type PagesOptions = {
   /** Without it only accounts may create. */
   anonymousAccess: boolean
   listUndeclaredProxies: () => string[]
-  /** Whether anybody may make an account. */
+  /** Whether everybody may create an account. */
   signups: boolean
 }
 

@@ -16,7 +16,7 @@ export function createPreviousApiPage(answer: AnswerGuest) {
   }
 }
 
-/** In the place of the token of a push. */
+/** Stands for the token of a push in the examples. */
 const TOKEN = { url_token: 'TOKEN' }
 
 function PreviousApi({ baseUrl, docs }: { baseUrl: string; docs: string }) {

@@ -1,5 +1,5 @@
-// Asks for the password again, and for the code where there is a second factor, before something that gives power: a browser
-// left open, or a session that was stolen, is not enough.
+// Asks for the password again, and for the code of a second factor, before a form that gives power is used: an unattended
+// browser or a stolen session is not enough.
 
 import type { Sessions } from '../../../services/accounts/sessions.ts'
 import type { SignInLimit } from '../../../services/accounts/sign-in-limit.ts'
@@ -28,7 +28,7 @@ type Shown = {
   headers?: Record<string, string>
 }
 
-/** Resolves to null when the form may be used, else to the page that asks and brings the form along. */
+/** Resolves to null when the form may be used, otherwise to a page that asks for the password and repeats the form. */
 export type Confirm = (guest: Member, form: Form) => Promise<Response | null>
 
 export function createConfirm({ answer, sessions, limit }: ConfirmationOptions): Confirm {
@@ -118,10 +118,10 @@ export function createConfirm({ answer, sessions, limit }: ConfirmationOptions):
   }
 }
 
-/** Far more than any form here has. */
+/** No form of these pages has as many fields. */
 const MAX_KEPT = 50
 
-/** What was typed into the form that asked for this. Passwords and codes are typed again. */
+/** The fields of the form that needs the confirmation, hidden. Passwords and codes must be typed again. */
 function Kept({ guest, form }: { guest: Member; form: Form }) {
   const typedAgain = ['form', 'username', 'password', ...(guest.account.hasTwoFactor ? ['code'] : [])]
   const kept = form.fields.filter(([name]) => !typedAgain.includes(name)).slice(0, MAX_KEPT)
@@ -134,7 +134,7 @@ function Kept({ guest, form }: { guest: Member; form: Form }) {
   )
 }
 
-/** The page that the form is from. */
+/** The page of the form. */
 function placeOf(path: string): { path: string; title: WordKey } {
   const [admin, tokens] = [PAGES.admin.href(), PAGES.tokens.href()]
   if (path.startsWith(admin)) return { path: admin, title: 'admin_title' }

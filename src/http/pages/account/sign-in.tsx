@@ -1,4 +1,4 @@
-// Signing in and out: a password, and a code where the account asks for one.
+// Signs in and out: with a password, and a code if the account has a second factor.
 
 import { isDomainError } from '../../../domain/errors.ts'
 import type { NewSession, Sessions, SignIn } from '../../../services/accounts/sessions.ts'
@@ -15,7 +15,7 @@ export type SignInPageOptions = {
   answer: AnswerGuest
   sessions: Sessions
   limit: SignInLimit
-  /** Whether anybody may make an account. */
+  /** Whether everybody may create an account. */
   signups: boolean
 }
 
@@ -157,7 +157,7 @@ export function createSignInPages({ answer, sessions, limit, signups }: SignInPa
     return answerSeeOther(guest.href(isOwnPath(next) ? next : PAGES.create.href()), { 'set-cookie': cookie })
   }
 
-  /** After an account was made or its password set. */
+  /** Signs in after an account was created or its password was set. */
   function enterAfter(guest: Guest, result: SignIn): Response {
     return result.outcome === 'signed_in'
       ? enter(guest, result, PAGES.create.href())
@@ -172,13 +172,13 @@ export function createSignInPages({ answer, sessions, limit, signups }: SignInPa
   return { show, signIn, confirm, enterAfter, signOut }
 }
 
-/** A path of this server with its query, and no address of another in disguise. */
+/** Whether this is a path of this server with its query, and not the address of another server in disguise. */
 function isOwnPath(path: string): boolean {
-  // The characters that a URL holds unescaped (RFC 3986, 3.3 and 3.4): no backslash, blank or control character.
+  // Only characters that a URL holds unescaped (RFC 3986, 3.3 and 3.4): no backslash, space or control character.
   return /^\/(?![/\\])[\w\-.~%!$&'()*+,;=:@/?]*$/.test(path)
 }
 
-/** What was tried, unless it was tried too often. */
+/** Turns the refusal of too many tries into a result. */
 export function orTooMany<T>(tried: Promise<T>): Promise<T | 'too_many'> {
   return tried.catch((cause) => {
     if (isDomainError(cause, 'too_many')) return 'too_many' as const
@@ -186,7 +186,7 @@ export function orTooMany<T>(tried: Promise<T>): Promise<T | 'too_many'> {
   })
 }
 
-/** What a form shows again after too many tries. */
+/** How a form is shown again after too many tries. */
 export function tooMany({ words }: Guest) {
   return { status: 429, notice: words.say('sign_in_too_many'), headers: { 'retry-after': '60' } }
 }

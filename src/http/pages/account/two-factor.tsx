@@ -1,4 +1,4 @@
-// Turning a second factor on and off: the secret for an authenticator app, a first code, then the recovery codes.
+// Turns a second factor on and off: the secret for an authenticator app, a first code, then the recovery codes.
 
 import type { Sessions } from '../../../services/accounts/sessions.ts'
 import type { SignInLimit } from '../../../services/accounts/sign-in-limit.ts'
@@ -116,7 +116,7 @@ export function createTwoFactorPages(options: TwoFactorPageOptions) {
     })
   }
 
-  /** An open browser is not enough. */
+  /** Asks for the password, because an unattended browser is not enough. */
   function isPassword({ account, viewer }: Member, form: Form): Promise<boolean> {
     const work = () => sessions.isPassword(account, { password: form.text('password'), visit: viewer.visit })
     return limit.tryPassword({ email: account.email, address: viewer.visit.ip }, { work, isRight: Boolean })
@@ -132,7 +132,7 @@ export function createTwoFactorPages(options: TwoFactorPageOptions) {
   return { show: (guest: Member) => show(guest), turnOn, turnOff }
 }
 
-/** What the app shows beside the account: which Oncebox it is. */
+/** The name of this instance in the authenticator app. */
 function issuerOf({ exchange }: Member): string {
   return `Oncebox ${URL.canParse(exchange.baseUrl) ? new URL(exchange.baseUrl).hostname : ''}`.trim()
 }

@@ -140,7 +140,7 @@ function AccountActions({ guest, account, resetNonce }: AccountActionsProps) {
   )
 }
 
-/** What it makes of whoever opens it. */
+/** What this link does for the account that opens it. */
 function linkWord({ purpose, isAdmin }: AccountLink): WordKey {
   if (purpose === 'reset') return 'admin_link_reset'
   return isAdmin ? 'role_admin' : 'role_user'
@@ -149,7 +149,7 @@ function linkWord({ purpose, isAdmin }: AccountLink): WordKey {
 type InvitationsProps = {
   guest: Member
   invitations: AccountLink[]
-  /** Makes one invitation. */
+  /** Good for one invitation. */
   nonce: string
   problems: Problems
   email: string

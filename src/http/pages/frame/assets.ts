@@ -1,4 +1,4 @@
-// Scripts, styles and the icon: embedded in the binary, served compressed under names that change with their content.
+// Scripts, styles and the icon: embedded in the binary, and served compressed under names with a hash of their content.
 
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
@@ -17,7 +17,7 @@ import favicon from './favicon.ico' with { type: 'file' }
 import icon from './icon.svg' with { type: 'text' }
 import style from './style.css' with { type: 'text' }
 
-/** What pages run of their own. */
+/** The scripts of the pages. */
 export type ScriptName = 'common' | 'create' | 'generator' | 'receive'
 
 type Asset = { name: string; type: string; read: () => Promise<Bytes> }
@@ -31,7 +31,7 @@ const compress = promisify(gzip)
 
 export type Assets = ReturnType<typeof createAssets>
 
-/** `version` is the application's: what comes from packages changes with it. `basePath` is the one in --base-url. */
+/** `version` is the application's, and part of the names of assets from packages. `basePath` is the one in --base-url. */
 export function createAssets({ version, basePath }: { version: string; basePath: string }) {
   const assets = {
     style: ofText('pages.css', CSS, style),
@@ -48,7 +48,7 @@ export function createAssets({ version, basePath }: { version: string; basePath:
   const byName = new Map<string, Asset>(Object.values(assets).map((asset) => [asset.name, asset]))
   const compressed = new Map<string, Promise<Bytes>>()
 
-  /** For browsers and programs that ask for it by its customary name; pages link to the icon that it was drawn from. */
+  /** For clients that ask for /favicon.ico. Pages link to the SVG instead. */
   async function answerFavicon(): Promise<Response> {
     return new Response(await Bun.file(favicon).bytes(), {
       headers: {
@@ -74,7 +74,7 @@ export function createAssets({ version, basePath }: { version: string; basePath:
     })
   }
 
-  /** These bytes are no secret, so that compressing them tells nothing; pages are never compressed. */
+  /** Assets hold no secrets, so compressing them leaks nothing. Pages are never compressed. */
   function compressOnce({ name, read }: Asset): Promise<Bytes> {
     const known =
       compressed.get(name) ?? read().then(async (bytes) => Buffer.from(await compress(bytes, { level: 9 })))
@@ -85,7 +85,7 @@ export function createAssets({ version, basePath }: { version: string; basePath:
   return {
     answer,
     answerFavicon,
-    /** Where a page finds an asset: only the path, so that it is always the page's own origin. */
+    /** A path without a host, so that a page loads its assets from its own origin. */
     hrefOf: (name: keyof typeof assets): string =>
       `${basePath}${FILES.asset.href({ name: assets[name].name })}`,
   }

@@ -8,7 +8,7 @@ const SESSION = 'oncebox_session'
 const LANGUAGE = 'oncebox_language'
 
 /**
- * Over TLS: a browser takes a cookie of such a name from this host alone, sent over TLS and for every path (RFC 6265bis,
+ * Over TLS, browsers accept a cookie with this prefix only from this host, over TLS and for every path (RFC 6265bis,
  * 4.1.3.2). A sibling subdomain, another port or a page over plain HTTP cannot set one.
  */
 const HOST_PREFIX = '__Host-'
@@ -35,7 +35,7 @@ export function languageCookie(language: string, place: CookiePlace): string {
   return cookie(LANGUAGE, { value: language, maxAge: 365 * DAY, ...place })
 }
 
-/** Two servers under different paths of one host have cookies of different names. */
+/** Servers under different paths of one host use cookies of different names. */
 function plainName(name: string, { basePath }: CookiePlace): string {
   return `${name}${basePath.replace(/\//g, '.').replace(/[^\w.-]/g, '_')}`
 }
@@ -53,7 +53,7 @@ function isSecure({ request, scheme, baseUrl, host }: Exchange): boolean {
   return asked?.origin === base.origin || request.headers.get('origin') === base.origin
 }
 
-/** Lax, so that whoever follows a link to the lists is signed in there; every change is a form with a token besides. */
+/** SameSite is Lax, so that a link to the lists opens signed in. Every change needs a form token as well. */
 function cookie(name: string, of: CookiePlace & { value: string; maxAge: number }): string {
   const { value, maxAge, basePath, exchange } = of
   const isOverTls = isSecure(exchange)
@@ -63,20 +63,20 @@ function cookie(name: string, of: CookiePlace & { value: string; maxAge: number 
   return [`${fullName}=${value}`, ...attributes, ...(isOverTls ? ['Secure'] : [])].join('; ')
 }
 
-/** Over TLS only the name that would be set is read. Null as well when two cookies of one name contradict each other. */
+/** Over TLS, reads only the prefixed name. Null also when two cookies of one name differ. */
 function cookieIn(name: string, place: CookiePlace): string | null {
   const { request } = place.exchange
   const plain = plainName(name, place)
   const overTls = valuesOf(request, `${HOST_PREFIX}${plain}`)
-  // A server that was told of TLS once may not be told any more. What came over TLS goes before what did not.
+  // A cookie that was set over TLS goes first, also on requests that no longer show that they came over TLS.
   const isDecided = isSecure(place.exchange) || overTls.size > 0
   const values = isDecided ? overTls : valuesOf(request, plain)
-  // The order in which a browser sends two is chosen by whoever set the second one.
+  // Do not choose one of two: an attacker who sets the second one controls their order.
   const [only = null] = values.size === 1 ? values : []
   return only
 }
 
-/** Names are compared exactly. Other blanks than the space belong to a name, and may stand in one that an attacker set. */
+/** Compares names exactly and trims spaces alone: other white space belongs to the name, perhaps of an attacker's cookie. */
 function valuesOf({ headers }: Request, name: string): Set<string> {
   const values = new Set<string>()
   for (const pair of (headers.get('cookie') ?? '').split(';')) {

@@ -1,13 +1,13 @@
-// The fields of a small form.
+// Reads the fields of a small form.
 
 import type { Exchange } from '../../door/exchange.ts'
 import { readBody } from '../../intake/body.ts'
 
 export type Form = {
-  /** '' for what is not there. */
+  /** '' for a missing field. */
   text(name: string): string
   isTicked(name: string): boolean
-  /** All of them, as they were sent. */
+  /** All fields in the order in which they were sent. */
   fields: readonly [string, string][]
 }
 
@@ -17,7 +17,7 @@ const LIMITS = {
   limit: null,
   maxStreamBytes: MAX_BYTES,
   timeoutMs: 30_000,
-  // Too small to fill the memory with.
+  // Forms are too small to count against the room for bodies.
   take: () => undefined,
 }
 

@@ -1,9 +1,9 @@
-// Beside links that would say `localhost` to people on other machines: a warning, and the page under a better address.
+// Warns about links that say `localhost`, which people on other machines cannot open, and links to a better address.
 
 import type { Guest } from './guest.ts'
 import { Notice } from './parts.tsx'
 
-/** `path` is what the reader gets under that address, as `Guest.href` takes it. */
+/** `path` is the page to open under a better address, as `Guest.href` takes it. */
 export function LocalhostNotice({ guest, path }: { guest: Guest; path: string }) {
   const { words, href } = guest
   const origins = guest.findElsewhere()

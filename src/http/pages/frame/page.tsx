@@ -1,4 +1,4 @@
-// The frame of every page, and from markup to an answer.
+// The frame of every page, and the answer that holds the page.
 
 import type { ComponentChildren, JSX } from 'preact'
 import { renderToString } from 'preact-render-to-string'
@@ -13,9 +13,9 @@ export type PageOptions = {
   title: string
   status?: number
   scripts?: ScriptName[]
-  /** branded: with name and navigation. plain: for whoever only receives. */
+  /** branded: with name and navigation. plain: without, for recipients. */
   frame?: 'branded' | 'plain'
-  /** Off where following it would lose what the page shows. */
+  /** Off where switching the language would lose what the page shows. */
   languageSwitch?: boolean
   headers?: AnswerHeaders
 }
@@ -35,7 +35,7 @@ export function createAnswerGuest(assets: Assets): AnswerGuest {
     const keptLanguage = frame === 'branded' ? guest.languageCookie : null
     return answerPage(status, renderPage(page), {
       policy: POLICY,
-      // Forms are checked by where they come from. With `no-referrer` browsers send `Origin: null`.
+      // With `no-referrer` browsers send `Origin: null` with forms, which are then refused as another site's.
       'referrer-policy': 'same-origin',
       ...(keptLanguage === null ? {} : { 'set-cookie': keptLanguage }),
       ...headers,

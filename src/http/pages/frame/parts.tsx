@@ -1,4 +1,4 @@
-// The parts that pages are put together from: fields with their hints and problems, notices, copying, moments.
+// Components that pages share: fields with hints and problems, notices, copy buttons, times.
 
 import { type ComponentChildren, h, type JSX } from 'preact'
 import { MIN_PASSWORD_LENGTH } from '../../../domain/account.ts'
@@ -8,7 +8,7 @@ import { formatTime } from '../../../domain/time.ts'
 import type { WordKey, Words } from '../../../words/words.ts'
 import type { Guest } from './guest.ts'
 
-/** What was wrong with each field, in the words of the guest. */
+/** The problems of each field in the guest's language. */
 export function problemTexts(problems: Problems, words: Words): Record<string, string> {
   const texts = Object.entries(problems).map(([field, found]) => [
     field,
@@ -22,7 +22,7 @@ export function problemText({ code, ...limits }: Problem, words: Words): string 
   return words.say(key, 'limit' in limits ? { ...limits, n: limits.limit } : limits)
 }
 
-/** What each kind of push is called. */
+/** The names of the kinds of pushes. */
 export const KIND_WORDS: Record<PushKind, WordKey> = {
   text: 'kind_text',
   file: 'kind_file',
@@ -38,7 +38,7 @@ type FieldProps = {
   children: (describes: Described) => JSX.Element
 }
 
-/** Ties a control to its hint and its problem; the first one with a problem gets the focus. */
+/** Attributes that tie a control to its hint and problem; the first control with a problem gets the focus. */
 export type Described = {
   id: string
   'aria-describedby': string
@@ -46,7 +46,7 @@ export type Described = {
   autofocus?: true
 }
 
-/** The problem is there from the start, empty, so that a script finds the place for it. */
+/** The element for the problem is always there, so that a script can fill it. */
 export function Field({ id, label, hint, problem, children }: FieldProps) {
   const describes: Described = { id, 'aria-describedby': `${id}-hint ${id}-problem` }
   if (problem !== undefined) Object.assign(describes, { 'aria-invalid': 'true', autofocus: true })
@@ -68,7 +68,7 @@ type InputProps = Omit<FieldProps, 'children'> & {
   name: string
   type?: 'text' | 'password' | 'email' | 'number'
   value?: string | number | undefined
-  /** What else the control has, as HTML names it. */
+  /** More HTML attributes of the control. */
   attributes?: Record<string, string | number | boolean>
 }
 
@@ -79,8 +79,8 @@ export function Input({ name, type = 'text', value, attributes, ...field }: Inpu
 }
 
 /**
- * A passphrase, typed unseen. A script adds a button that shows it: nobody can look a mistyped one up, so that it would lock
- * everybody out.
+ * A hidden passphrase, with a button that a script shows to reveal it: nobody can look up a mistyped passphrase, and it
+ * would lock out every recipient.
  */
 export function PassphraseInput({ words, ...input }: Omit<InputProps, 'type'> & { words: Words }) {
   return (
@@ -101,7 +101,7 @@ export function PassphraseInput({ words, ...input }: Omit<InputProps, 'type'> & 
   )
 }
 
-/** What `maxlength` has to be for so many characters: browsers count UTF-16 units, of which a character has up to two. */
+/** The `maxlength` for a number of characters: browsers count UTF-16 units, and a character has up to two. */
 export function maxLengthOf(characters: number): number {
   return 2 * characters
 }
@@ -112,7 +112,7 @@ type TickProps = {
   label: string
   hint?: string
   isTicked: boolean
-  /** Sent when it is not ticked, where silence would mean a default. */
+  /** Sent when the box is not ticked, where a missing field would mean the default. */
   otherwise?: string
 }
 
@@ -138,7 +138,7 @@ export function Tick({ id, name, label, hint, isTicked, otherwise }: TickProps) 
   )
 }
 
-/** For a password to be chosen. */
+/** The field for a new password. */
 export function NewPasswordInput({ words, problem }: { words: Words; problem: string | undefined }) {
   return (
     <Input
@@ -155,7 +155,7 @@ export function NewPasswordInput({ words, problem }: { words: Words; problem: st
 
 export type NoticeKind = 'good' | 'bad' | 'plain'
 
-/** Read out at once by screen readers when something went wrong. */
+/** Screen readers read out a bad notice at once. */
 export function Notice({ kind, children }: { kind: NoticeKind; children: ComponentChildren }) {
   return (
     <div class={`notice ${kind}`} role={kind === 'bad' ? 'alert' : 'status'}>
@@ -164,7 +164,7 @@ export function Notice({ kind, children }: { kind: NoticeKind; children: Compone
   )
 }
 
-/** Why a form was refused: it has the focus, so that a keyboard goes on from there. */
+/** Why a form was refused. It has the focus, so that keyboard users continue from there. */
 export function RefusedNotice({ children }: { children: ComponentChildren }) {
   return (
     <div class="notice bad" role="alert" tabIndex={-1} autofocus>
@@ -173,7 +173,7 @@ export function RefusedNotice({ children }: { children: ComponentChildren }) {
   )
 }
 
-/** Of what a list cannot show. */
+/** How many entries a list cannot show because they are damaged. */
 export function DamageNotice({ damaged, words }: { damaged: number; words: Words }) {
   return damaged === 0 ? null : (
     <Notice kind="bad">
@@ -182,12 +182,12 @@ export function DamageNotice({ damaged, words }: { damaged: number; words: Words
   )
 }
 
-/** The token of the session, for every form that changes something. */
+/** The hidden form token of the session, for every form that changes something. */
 export function FormToken({ guest }: { guest: Guest }) {
   return guest.session === null ? null : <input type="hidden" name="form" value={guest.session.formToken} />
 }
 
-/** A form that is one button. */
+/** A form with a button and nothing else. */
 export function ButtonForm(props: { guest: Guest; action: string; label: string; isDangerous?: boolean }) {
   const { guest, action, label, isDangerous = false } = props
   return (
@@ -200,7 +200,7 @@ export function ButtonForm(props: { guest: Guest; action: string; label: string;
   )
 }
 
-/** Something to copy with one press: the button is shown by a script, which says what came of it. */
+/** Copies the text of an element. A script shows the button and reports the result. */
 export function CopyButton({ target, guest: { words } }: { target: string; guest: Guest }) {
   return (
     <button
@@ -216,7 +216,7 @@ export function CopyButton({ target, guest: { words } }: { target: string; guest
   )
 }
 
-/** In the reader's own zone where a script runs. */
+/** A time in UTC; a script shows it in the reader's time zone. */
 export function Moment({ at, words }: { at: number; words: Words }) {
   return <time datetime={formatTime(at)}>{words.moment(at)}</time>
 }

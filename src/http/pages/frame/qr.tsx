@@ -1,11 +1,11 @@
-// A QR code as an SVG that stands for itself: black on white whatever the colours of the page.
+// A QR code as a self-contained SVG: black on white, whatever the colours of the page.
 
 import encodeQr from 'qr'
 
 const QUIET_ZONE = 4
 const PIXELS_A_MODULE = 6
 
-/** Complete without any style: some clients draw it elsewhere. */
+/** Needs no style sheet: some clients draw it elsewhere. */
 export function QrCode({ text, label }: { text: string; label: string }) {
   const modules = encodeQr(text, 'raw', { border: QUIET_ZONE })
   const size = modules.length

@@ -1,28 +1,28 @@
-// Where others on the network find this server, when a page was opened by a name that means another machine to them.
+// Addresses under which other machines reach this server, for pages that were opened as localhost.
 
 import ipaddr from 'ipaddr.js'
 import type { Exchange } from '../../door/exchange.ts'
 import { isLoopbackName } from '../../door/host.ts'
 
 /**
- * Null where links of the request's own host open for everybody who can reach this server. Otherwise origins that others
- * can use instead, the likeliest first; none when this server cannot know them.
+ * Null when links with the request's own host work from other machines. Otherwise origins that work instead, the likeliest
+ * first; none when this server cannot know them.
  */
 export type FindElsewhere = (exchange: Exchange) => string[] | null
 
 export type ReachOptions = {
   baseUrl: string | null
-  /** Those that the server listens on. */
+  /** The addresses that the server listens on. */
   addresses: readonly string[]
-  /** All addresses of this machine; throws when the system does not tell. */
+  /** All addresses of this machine; throws when the system call fails. */
   listAddresses: () => readonly string[]
 }
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6
 
-/** More would be a riddle: the first one is hardly ever wrong. */
+/** More would confuse people: the first one is nearly always right. */
 const MAX_OFFERED = 3
-/** Of no use to others, or not without the name of a network. */
+/** Ranges that other machines cannot reach, or only with the name of an interface. */
 const UNREACHABLE: ReadonlySet<string> = new Set([
   'loopback',
   'linkLocal',
@@ -39,7 +39,7 @@ export function createFindElsewhere({ baseUrl, addresses, listAddresses }: Reach
     return isNextToIt(exchange) ? offer(portOf(exchange.host ?? '')) : []
   }
 
-  /** Behind a proxy, or a port that a container forwards, addresses of this machine lead elsewhere or nowhere. */
+  /** Whether the client connects directly. Through a proxy or a container's port, this machine's addresses are of no use. */
   function isNextToIt({ scheme, clientAddress }: Exchange): boolean {
     return scheme === null && (isLoopbackName(clientAddress) || listOwn().includes(clientAddress))
   }
@@ -74,7 +74,7 @@ function isEveryIpv4(held: string, address: Address): boolean {
   return held === '0.0.0.0' && address.kind() === 'ipv4'
 }
 
-/** Addresses of a local network come first, and IPv4 before IPv6, which is harder to read aloud. */
+/** Private addresses first, and IPv4 before IPv6, which is harder to read aloud. */
 function rankOf(address: Address): number {
   if (address.kind() === 'ipv6') return 2
   return address.range() === 'private' ? 0 : 1

@@ -1,4 +1,4 @@
-// The owner's lists: live and expired pushes, found by name and note, each with what remains of it.
+// The owner's lists of active and expired pushes, with a search by name and note.
 
 import { isExpired, isLocked, viewsRemaining } from '../../../domain/push.ts'
 import type { Now } from '../../../domain/time.ts'
@@ -54,7 +54,7 @@ export function createDashboard({ answer, pushes, now }: DashboardOptions) {
   }
 }
 
-/** What makes no sense is the first page. */
+/** An invalid page number means page 1. */
 function readAsked({ query }: Guest): Asked {
   const page = query.get('page') ?? ''
   return {
@@ -109,7 +109,7 @@ function Row({ guest, listed, now }: { guest: Guest; listed: Labelled; now: numb
   )
 }
 
-/** What remains, at a glance. */
+/** The remaining views and time, or when the push expired. */
 export function State({ words, listed: { push }, now }: { words: Words; listed: Labelled; now: number }) {
   if (isExpired(push, now)) {
     const at = push.expiredOn ?? push.expiresAt

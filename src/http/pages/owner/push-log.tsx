@@ -1,4 +1,4 @@
-// The audit log of a push as its owner reads it: a page of entries, and how many are not kept.
+// The audit log of a push for its owner: a page of entries, and how many entries were not kept.
 
 import {
   type AuditEntry,
@@ -25,7 +25,7 @@ const ENTRY_WORDS: Record<AuditEntry['kind'], WordKey> = {
   unlock: 'audit_unlock',
 }
 
-/** Of its owner's wish or of wrong passphrases: the entry is the same. */
+/** The log has one kind of entry for expiry by its owner and by wrong passphrases; the push tells which it was. */
 function wordOf({ kind }: AuditEntry, push: Push): WordKey {
   return kind === 'expire' && isEndedByTries(push) ? 'audit_expire_tries' : ENTRY_WORDS[kind]
 }

@@ -1,4 +1,4 @@
-// What too many wrong passphrases led to, as the owner of a push sees it, and the way out.
+// Tells the owner of a push what too many wrong passphrases led to, and unlocks it.
 
 import { isEndedByTries, isLocked } from '../../../domain/push.ts'
 import type { Labelled } from '../../../services/pushes/owner-lists.ts'

@@ -1,5 +1,5 @@
-// The button that expires a push at once, or the downloads that its last view left: behind a first press, because there
-// is no way back.
+// The button that expires a push, or the downloads that its last view left. It is hidden behind a first press, because
+// this cannot be undone.
 
 import type { WordKey } from '../../../words/words.ts'
 import { PAGES } from '../../urls.ts'
@@ -15,9 +15,9 @@ type ExpireFormProps = {
   guest: Guest
   urlToken: string
   nonce: string
-  /** An owner goes on to the push in their lists; anybody else to a page that says that it is gone. */
+  /** Leads an owner to the push in their lists, and anybody else to a page that says that the push is gone. */
   isOwner: boolean
-  /** What is left to end: an expired push may still have grants of its last view. */
+  /** `grants` for an expired push whose last view left downloads. */
   ends: 'push' | 'grants'
 }
 

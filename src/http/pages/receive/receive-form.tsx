@@ -1,4 +1,4 @@
-// What somebody sees who follows a secret link, before anything is opened.
+// The form of a secret link, which opens the push when it is sent.
 
 import type { Push } from '../../../domain/push.ts'
 import { secretHref } from '../../urls.ts'
@@ -10,12 +10,12 @@ export type ReceiveFormProps = {
   push: Push
   urlToken: string
   nonce: string
-  /** What was wrong with the passphrase. */
+  /** The problem with the passphrase. */
   problem?: string | undefined
   isOwner?: boolean
-  /** Something else says what happened. */
+  /** A notice above says what happened, so the form leaves out its own text. */
   isAgain?: boolean
-  /** Tells two of them on one page apart. */
+  /** Keeps ids unique where a page has two of these forms. */
   idPrefix?: string
 }
 

@@ -1,4 +1,4 @@
-// What was opened: a text to show and copy, a link to follow, a QR code, files to download; and what is left of the push.
+// The opened payload: a text to show and copy, a link, a QR code, files to download; and how many views remain.
 
 import { isOwner, viewsRemaining } from '../../../domain/push.ts'
 import type { GrantedFile, Retrieval } from '../../../services/pushes/retrieval.ts'
@@ -53,15 +53,15 @@ function Payload({ guest, kind, payload }: PayloadProps) {
   }
 }
 
-/** HTML turns every CR into a line feed and cannot hold NUL: for copying, such a text is there a second time. */
+/** HTML turns CR into LF and cannot hold NUL, so such a text is there a second time, exactly, for copying. */
 function exact(payload: string) {
   return /[\r\0]/.test(payload) ? { 'data-exact': encodeURIComponent(payload) } : {}
 }
 
-/** As many lines as anybody copies one by one. */
+/** Nobody copies more lines one by one. */
 const MAX_COPIED_LINES = 50
 
-/** Closed until pressed, without any script too; a script closes it again after a while. */
+/** Closed until pressed, also without scripts; a script closes it again after a while. */
 function SecretText({ guest, payload }: { guest: Guest; payload: string }) {
   const { say } = guest.words
   const lines = payload.split('\n').filter((line) => line.trim() !== '')
@@ -72,7 +72,7 @@ function SecretText({ guest, payload }: { guest: Guest; payload: string }) {
           <span class="when-closed">{say('revealed_show')}</span>
           <span class="when-open">{say('revealed_hide')}</span>
         </summary>
-        {/* The first line break after a <pre> tag is none: HTML swallows it. */}
+        {/* HTML ignores the first line break after a <pre> tag. */}
         <pre id="payload" tabIndex={0} {...exact(payload)}>
           {`\n${payload}`}
         </pre>
@@ -100,7 +100,7 @@ function Lines({ guest, lines }: { guest: Guest; lines: string[] }) {
   )
 }
 
-/** Where it leads is there to be read before anybody goes: the host by itself, then all of it. */
+/** Shows where the link leads before anybody follows it: the host alone, then the whole address. */
 function Link({ guest, address }: { guest: Guest; address: string }) {
   const { say } = guest.words
   const { host, protocol } = new URL(address)

@@ -1,4 +1,4 @@
-// The parts of the form that creates a push which are the same for every kind: expiry, protection, labels.
+// Fields of the create form that every kind has: expiry, protection, labels.
 
 import { MAX_NAME_CHARACTERS, MAX_NOTE_CHARACTERS, type PushLimits } from '../../../domain/new-push.ts'
 import type { Problems } from '../../../domain/problems.ts'
@@ -9,7 +9,7 @@ import type { Typed, Unseen } from './create-sender.ts'
 
 export type CreateFormProps = {
   guest: Guest
-  /** Opened by somebody who is or was signed in: with all that an account may send. */
+  /** Somebody opened the form signed in, so that it offers everything that an account may send. */
   isOfAccount: boolean
   unseen: Unseen
   limits: PushLimits

@@ -1,4 +1,4 @@
-// The form that creates a push: its kinds, the secret, when it expires, and what else may be said.
+// The form that creates a push: kind, payload, files, expiry, protection and labels.
 
 import { MAX_QR_CHARACTERS } from '../../../domain/new-push.ts'
 import { PUSH_KINDS, type PushKind } from '../../../domain/push.ts'
@@ -22,7 +22,7 @@ export function CreateForm(props: CreateFormProps) {
       data-max-file-bytes={limits.fileBytes}
       data-max-files={limits.files}
     >
-      {/* Before the files: what is wrong with these is told before a large file is received. */}
+      {/* Before the files, so that a problem with these is reported before a large file is received. */}
       <input type="hidden" name="push[opened_by]" value={unseen.openedBy} />
       {unseen.form === null ? null : <input type="hidden" name="push[form]" value={unseen.form} />}
       <input type="hidden" name="push[idempotency_key]" value={unseen.idempotencyKey} />
@@ -59,7 +59,7 @@ function Kinds({ guest, limits, typed }: PartProps) {
   )
 }
 
-/** One field for all kinds, so that what was typed survives a change of mind; the style shows the words that fit. */
+/** One field for all kinds, so that changing the kind keeps the text; the style sheet shows the labels of the kind. */
 function Payload({ guest, limits, typed, texts }: PartProps) {
   const { words } = guest
   const labels: [PushKind, WordKey][] = [
@@ -148,7 +148,7 @@ function Files({ guest, isOfAccount, limits, texts }: PartProps) {
   )
 }
 
-/** Filled by a script while files are on their way. */
+/** A script fills this in while files are sent. */
 function Progress({ words: { say } }: { words: Words }) {
   const again = say('upload_again')
   return (

@@ -1,4 +1,4 @@
-// The page with the form that creates a push: new, or again with everything that was typed and what was wrong with it.
+// The page with the form that creates a push: empty, or again with what was typed and what was wrong with it.
 
 import type { PushLimits } from '../../../domain/new-push.ts'
 import type { Problems } from '../../../domain/problems.ts'
@@ -12,20 +12,20 @@ import { RefusedNotice } from '../frame/parts.tsx'
 import { CreateForm } from './create-form.tsx'
 import { newUnseen, openerOf, type Typed, type Unseen } from './create-sender.ts'
 
-/** A form that is shown again, and why. */
+/** Why a form is shown again. */
 export type Refused = {
   typed: Typed
   status: number
   message: string
   headers?: AnswerHeaders
   problems?: Problems
-  /** It came with files, which a browser does not fill in again. */
+  /** The form came with files, which browsers do not fill in again. */
   forgetsFiles?: boolean
-  /** The push that the form has made before, for its link; a form that is sent again makes another one. */
+  /** The push that this form has created already, to link to it. The form that is shown creates another one. */
   madeUrlToken?: string | null
-  /** Where the key of the form is used up. */
+  /** The form needs a new idempotency key. */
   isKeyUsed?: boolean
-  /** Sent by somebody else than the one who opened it. */
+  /** Another person sent the form than the one who opened it. */
   isOfSomebodyElse?: boolean
 }
 
@@ -33,7 +33,7 @@ export type CreatePageParts = {
   limits: PushLimits
   answer: AnswerGuest
   marks: FormMarks
-  /** Where the generator finds its words. */
+  /** The URL of the generator's word list. */
   wordlist: string
 }
 
@@ -62,14 +62,14 @@ export function createShowForm({ limits, answer, marks, wordlist }: CreatePagePa
     return answer(content, { guest, title, status, headers, scripts: [...scripts] })
   }
 
-  /** A key stays until a push was made with it, so that a form that is sent again still makes one push. */
+  /** Keeps the idempotency key until it has created a push, so that a form that is sent again creates one push. */
   function unseenOf(guest: Guest, refused: Refused | null): Unseen {
     const fresh = newUnseen(guest, marks)
     if (refused === null) return fresh
     const { typed } = refused
     const kept = refused.isKeyUsed === true ? '' : typed('idempotency_key')
     const idempotencyKey = kept || fresh.idempotencyKey
-    // Of a form without a mark nobody knows who opened it: once signed in, its sender may send it as their own.
+    // Without a mark nobody knows who opened the form, so that a signed-in sender may send it as their own.
     const isSomebodys = guest.session === null || marks.read(typed('opened_by')) !== null
     const opener = refused.isOfSomebodyElse && isSomebodys ? openerOf(typed) : {}
     return { ...fresh, ...opener, idempotencyKey }

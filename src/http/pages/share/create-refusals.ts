@@ -1,15 +1,15 @@
-// What is told beside the form when a push was not created: a status and a sentence for each refusal.
+// The status and the sentence with which the create form is shown again, for each refusal.
 
-import type { DomainError } from '../../../domain/errors.ts'
+import type { DomainError, ErrorDetails } from '../../../domain/errors.ts'
+import type { Words } from '../../../words/words.ts'
 import type { Guest } from '../frame/guest.ts'
 import type { Refused } from './create-page.tsx'
-import { explainRoom } from './room.ts'
 
 type Why = Omit<Refused, 'typed'>
 
 const TOO_LARGE = { text: 'too_large_text', file: 'too_large_file', files: 'too_large_files' } as const
 
-/** Null for a refusal that the form has nothing to say about. */
+/** Null for a refusal that the form does not explain. */
 export function explainRefusal({ code, details }: DomainError, guest: Guest): Why | null {
   const { say, bytes } = guest.words
   const retry = (seconds: number) => ({ 'retry-after': String(seconds) })
@@ -44,4 +44,15 @@ export function explainRefusal({ code, details }: DomainError, guest: Guest): Wh
     default:
       return null
   }
+}
+
+/** Why there is no room for one more push from this address. */
+function explainRoom(room: NonNullable<ErrorDetails['room']>, words: Words): string {
+  const { limit, most, roomAt } = room
+  const size = words.bytes(most)
+  if (roomAt === null) return words.say('room_never', { size })
+  const when = words.moment(roomAt)
+  return limit === 'pushes'
+    ? words.say('room_pushes', { n: most, when })
+    : words.say('room_bytes', { size, when })
 }

@@ -1,4 +1,4 @@
-// Whether the person who sends the form is the one who opened it, and what the form carries to tell.
+// Checks that the person who sends the create form is the one who opened it, by hidden fields of the form.
 
 import { DomainError } from '../../../domain/errors.ts'
 import type { FormMarks } from '../../../services/pushes/form-marks.ts'
@@ -6,19 +6,19 @@ import { newIdempotencyKey, type PresentedKey } from '../../../services/pushes/i
 import { keyScopeOf } from '../../intake/idempotency-key.ts'
 import type { Guest } from '../frame/guest.ts'
 
-/** What was typed, by the names of the fields; '' for a field that was left empty. */
+/** The typed values by field name; '' for an empty field. */
 export type Typed = (field: string) => string
 
-/** What the form carries unseen. */
+/** The hidden fields. */
 export type Unseen = {
   idempotencyKey: string
-  /** The mark of who opened it. */
+  /** The mark that tells who opened the form. */
   openedBy: string
-  /** The token of the session; null for a guest who is signed out. */
+  /** The form token of the session; null for a guest who is signed out. */
   form: string | null
 }
 
-/** For a form that is opened now. */
+/** Hidden fields for a form that is opened now. */
 export function newUnseen(guest: Guest, marks: FormMarks): Unseen {
   return {
     idempotencyKey: newIdempotencyKey(),
@@ -27,14 +27,14 @@ export function newUnseen(guest: Guest, marks: FormMarks): Unseen {
   }
 }
 
-/** For a form that somebody else sent: shown again, it stays the form of the one who opened it. */
+/** Keeps the hidden fields when somebody else sent the form: it still belongs to the person who opened it. */
 export function openerOf(typed: Typed): Pick<Unseen, 'openedBy' | 'form'> {
   return { openedBy: typed('opened_by'), form: typed('form') }
 }
 
 /**
- * Throws, with `sender`, for a form that was opened signed in and arrives signed out or from another account. One that was
- * opened signed out may arrive signed in: the push belongs to the account.
+ * Throws, with `sender`, for a form that was opened signed in and is sent signed out or from another account. A form that
+ * was opened signed out may be sent signed in: then the push belongs to the account.
  */
 export function requireOpener({ session }: Guest, typed: Typed, marks: FormMarks): void {
   const opener = marks.read(typed('opened_by'))
@@ -47,7 +47,7 @@ export function requireOpener({ session }: Guest, typed: Typed, marks: FormMarks
   throw new DomainError('forbidden', 'This form belongs to another session.', { sender: 'somebody_else' })
 }
 
-/** Null for a form without a key. The key of a form that was opened signed out stays that of its address. */
+/** Null for a form without a key. A form that was opened signed out has a key of its address, not of an account. */
 export function keyOfForm(guest: Guest, typed: Typed, marks: FormMarks): PresentedKey | null {
   const key = typed('idempotency_key')
   if (key === '') return null

@@ -1,4 +1,4 @@
-// The generator of passwords and passphrases: markup that a script brings to life, since randomness is the browser's.
+// The generator of passwords and passphrases: markup for a script, which draws the random numbers in the browser.
 
 import type { Words } from '../../../words/words.ts'
 
