@@ -195,7 +195,6 @@ export const ar: Catalogue = {
   // Receiving
   receive_page: 'رابط خاص',
   receive_title: 'شخص ما يشارك معك شيئًا',
-  receive_lead: 'لم يُفتح شيء ولم يُحتسب بعد.',
   receive_step: 'فتحه يُحتسب مشاهدة من مشاهداته، فافتحه عندما تكون مستعدًا لحفظ محتواه.',
   receive_owner: 'هذه مشاركتك أنت: اطلاعك عليها لا يُحتسب مشاهدة.',
   receive_passphrase_hint: 'يعرفها من أرسل إليك الرابط.',

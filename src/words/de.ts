@@ -32,14 +32,14 @@ export const de: Catalogue = {
   // Creating
   create_title: 'Ein Geheimnis übergeben',
   create_lead:
-    'Sie erhalten einen Link zum Weitergeben. Nach so vielen Aufrufen oder Tagen funktioniert er nicht mehr.',
+    'Sie erhalten einen Link zum Weitergeben. Nach den gewählten Aufrufen oder der gewählten Zeit funktioniert er nicht mehr.',
   create_submit: 'Link erstellen',
   create_problems: 'Es wurde noch nichts erstellt. Bitte prüfen Sie die Felder unten.',
   create_made: 'Den erstellten Link anzeigen',
   create_ended:
     'Mit diesem Formular wurde bereits ein Link erstellt, der inzwischen nicht mehr gilt. Senden Sie das Formular erneut, um einen weiteren zu erstellen.',
   form_signed_out:
-    'Als dieses Formular geöffnet wurde, war jemand angemeldet; jetzt sind Sie abgemeldet. Es wurde nicht angenommen, Ihre Eingaben sind noch da. Melden Sie sich in einem anderen Tab wieder an und senden Sie dieses Formular dann erneut.',
+    'Als Sie dieses Formular öffneten, waren Sie angemeldet; jetzt sind Sie abgemeldet. Es wurde nicht angenommen, Ihre Eingaben sind noch da. Melden Sie sich in einem anderen Tab wieder an und senden Sie dieses Formular dann erneut.',
   form_other_session:
     'Dieses Formular wurde mit einem anderen Konto geöffnet; jetzt sind Sie als {email} angemeldet. Es wurde nicht angenommen, Ihre Eingaben sind noch da. Melden Sie sich in einem anderen Tab mit dem ersten Konto an und senden Sie dieses Formular dann erneut.',
   form_sign_in: 'In einem anderen Tab anmelden',
@@ -163,7 +163,6 @@ export const de: Catalogue = {
   // Receiving
   receive_page: 'Privater Link',
   receive_title: 'Jemand teilt etwas mit Ihnen',
-  receive_lead: 'Bisher wurde nichts geöffnet oder gezählt.',
   receive_step: 'Das Öffnen zählt als Aufruf. Öffnen Sie es also erst, wenn Sie den Inhalt sichern können.',
   receive_owner: 'Das ist Ihre eigene Übergabe: Wenn Sie nachsehen, zählt das nicht als Aufruf.',
   receive_passphrase_hint: 'Wer Ihnen den Link geschickt hat, kennt sie.',
@@ -486,7 +485,7 @@ export const de: Catalogue = {
   error_unknown_host:
     'Dieser Server antwortet nicht auf diesen Namen. Geben Sie beim Start mit --base-url seine Adresse an.',
   error_invalid: 'Etwas darin stimmte nicht. Gehen Sie zurück und prüfen Sie die Felder.',
-  error_too_many: 'Das war zu oft. Bitte warten Sie eine Minute und versuchen Sie es dann erneut.',
+  error_too_many: 'Zu viele Anfragen. Bitte warten Sie eine Minute und versuchen Sie es dann erneut.',
   error_overloaded: 'Der Server ist ausgelastet. Bitte versuchen Sie es gleich noch einmal.',
   error_disk_full: 'Der Speicher dieses Servers ist voll. Öffnen und Löschen geht, Erstellen nicht.',
   error_internal: 'Hier ist etwas schiefgegangen. Das Protokoll des Servers sagt mehr zur Anfrage {id}.',

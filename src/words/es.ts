@@ -164,7 +164,6 @@ export const es: Catalogue = {
   // Receiving
   receive_page: 'Enlace privado',
   receive_title: 'Alguien comparte algo con usted',
-  receive_lead: 'Todavía no se ha abierto ni contado nada.',
   receive_step: 'Abrirlo cuenta como una de sus visualizaciones; ábralo cuando pueda guardar el contenido.',
   receive_owner: 'Este envío es suyo: verlo no cuenta como visualización.',
   receive_passphrase_hint: 'La conoce quien le envió el enlace.',

@@ -38,7 +38,7 @@ export const fr: Catalogue = {
   create_ended:
     'Ce formulaire a déjà créé un lien, qui n’est plus valable. Envoyez de nouveau le formulaire pour en créer un autre.',
   form_signed_out:
-    'Ce formulaire a été ouvert par une personne connectée, et vous êtes maintenant déconnecté. Il n’a pas été accepté ; votre saisie est toujours là. Reconnectez-vous dans un autre onglet, puis envoyez de nouveau ce formulaire.',
+    'Vous étiez connecté en ouvrant ce formulaire, et vous êtes maintenant déconnecté. Il n’a pas été accepté ; votre saisie est toujours là. Reconnectez-vous dans un autre onglet, puis envoyez de nouveau ce formulaire.',
   form_other_session:
     'Ce formulaire a été ouvert avec un autre compte ; vous êtes maintenant connecté en tant que {email}. Il n’a pas été accepté ; votre saisie est toujours là. Connectez-vous avec le premier compte dans un autre onglet, puis envoyez de nouveau ce formulaire.',
   form_sign_in: 'Se connecter dans un autre onglet',
@@ -164,7 +164,6 @@ export const fr: Catalogue = {
   // Receiving
   receive_page: 'Lien privé',
   receive_title: 'Quelqu’un partage quelque chose avec vous',
-  receive_lead: 'Rien n’a encore été ouvert ni compté.',
   receive_step: 'L’ouverture compte comme une consultation : attendez d’être prêt à en conserver le contenu.',
   receive_owner: 'C’est votre propre partage : l’ouvrir ne compte pas comme une consultation.',
   receive_passphrase_hint: 'La personne qui vous a envoyé le lien la connaît.',
@@ -473,7 +472,7 @@ export const fr: Catalogue = {
     'Ce n’est pas autorisé, ou la page précédente n’est plus à jour. Revenez-y, rechargez-la et réessayez.',
   error_other_site:
     'Cette requête provient d’un autre site web et a été refusée. S’il s’agit de votre propre page, le serveur doit connaître son adresse : démarrez-le avec --base-url.',
-  error_wrong_method: 'Cette adresse ne s’utilise pas ainsi.',
+  error_wrong_method: 'Cette adresse n’accepte pas ce type de requête.',
   error_too_slow: 'La requête a mis trop de temps à arriver.',
   error_conflict: 'Quelque chose a changé entre-temps. Revenez en arrière, rechargez la page et réessayez.',
   error_too_large: 'C’est trop volumineux.',
@@ -487,7 +486,7 @@ export const fr: Catalogue = {
   error_unknown_host:
     'Ce serveur ne répond pas à ce nom. Démarrez-le avec --base-url pour indiquer son adresse.',
   error_invalid: 'Quelque chose n’était pas correct. Revenez en arrière et vérifiez les champs.',
-  error_too_many: 'C’était trop souvent. Veuillez patienter une minute, puis réessayer.',
+  error_too_many: 'Trop de requêtes. Veuillez patienter une minute, puis réessayer.',
   error_overloaded: 'Le serveur est occupé. Veuillez réessayer dans un instant.',
   error_disk_full:
     'Le disque de ce serveur est plein. Ouvrir et supprimer reste possible ; créer ne l’est pas.',

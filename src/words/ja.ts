@@ -152,7 +152,6 @@ export const ja: Catalogue = {
   // Receiving
   receive_page: '非公開リンク',
   receive_title: 'あなたへの共有があります',
-  receive_lead: 'まだ何も開かれておらず、閲覧にも数えられていません。',
   receive_step: '開くと閲覧 1 回と数えられます。内容を控える準備ができてから開いてください。',
   receive_owner: 'これはあなた自身の共有です。見ても閲覧には数えられません。',
   receive_passphrase_hint: 'リンクを送った人が知っています。',

@@ -26,7 +26,7 @@ export function ReceiveForm(props: ReceiveFormProps) {
     <form method="post" action={guest.href(secretHref({ push, urlToken }))} data-once>
       <FormToken guest={guest} />
       <input type="hidden" name="nonce" value={nonce} />
-      {isAgain ? null : <p class="lead">{say(isOwner ? 'receive_owner' : 'receive_lead')}</p>}
+      {isOwner && !isAgain ? <p class="lead">{say('receive_owner')}</p> : null}
       {push.retrievalStep && !isOwner ? <p>{say('receive_step')}</p> : null}
       {push.passphraseRequired ? (
         <PassphraseInput
