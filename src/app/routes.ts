@@ -45,6 +45,7 @@ export function createRoutes(options: RoutesOptions) {
     wordlist: assets.hrefOf('wordlist'),
     body,
     now,
+    listJobs: services.jobs.list,
     settings: options.settings,
     anonymousAccess,
     signups,

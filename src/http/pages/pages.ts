@@ -2,6 +2,7 @@
 
 import type { PushLimits } from '../../domain/new-push.ts'
 import type { Now } from '../../domain/time.ts'
+import type { JobStatus } from '../../operating/jobs.ts'
 import type { AccountLinks } from '../../services/accounts/account-links.ts'
 import type { Accounts } from '../../services/accounts/accounts.ts'
 import type { ApiTokens } from '../../services/accounts/api-tokens.ts'
@@ -51,6 +52,7 @@ export type PagesOptions = {
   lanes: Lanes
   twoFactor: TwoFactor
   readStatus: () => Promise<Status>
+  listJobs: () => readonly JobStatus[]
   settings: readonly SettingInEffect[]
   /** Without it only accounts may create. */
   anonymousAccess: boolean

@@ -35,24 +35,26 @@ export function createReserve({ path, measureFree }: ReserveOptions): Reserve {
 
   function refillOnce(report: JobReport): void {
     if (isFilled || filling !== null) return
-    filling = refill(report).finally(() => {
-      filling = null
-    })
+    filling = refill(report)
+      .catch(report.failed)
+      .finally(() => {
+        filling = null
+      })
   }
 
   async function refill(report: JobReport): Promise<void> {
+    const free = await measureFree()
+    // The space that was given up is free at first, which does not mean that anything else was freed.
+    if (free >= 2 * RESERVE_BYTES) isSpent = false
+    if (free < MIN_FREE_BYTES) return
     try {
-      const free = await measureFree()
-      // What was given up is free at first, and no sign that others have made room.
-      if (free >= 2 * RESERVE_BYTES) isSpent = false
-      if (free < MIN_FREE_BYTES) return
       await write()
-      isFilled = true
-      report.did()
     } catch (cause) {
       giveUp()
-      report.failed(cause)
+      throw cause
     }
+    isFilled = true
+    report.did()
   }
 
   /** Writes random bytes, which no file system can compress. */

@@ -1,68 +1,14 @@
-// The sections of the administration page.
+// The sections of the administration page about accounts, invitations and settings.
 
 import type { Account, AccountLink } from '../../../domain/account.ts'
 import type { Problems } from '../../../domain/problems.ts'
-import type { Status } from '../../../services/upkeep/status.ts'
-import type { WordKey, Words } from '../../../words/words.ts'
+import type { WordKey } from '../../../words/words.ts'
 import { PAGES } from '../../urls.ts'
 import type { Member } from '../frame/guest.ts'
-import {
-  ButtonForm,
-  DamageNotice,
-  FormToken,
-  Input,
-  Moment,
-  Notice,
-  problemTexts,
-  Tick,
-} from '../frame/parts.tsx'
+import { ButtonForm, FormToken, Input, Moment, problemTexts, Tick } from '../frame/parts.tsx'
 
 /** A setting in effect, without secrets, and where its value comes from. */
 export type SettingInEffect = { flag: string; value: string; from: string; help: string }
-
-export function ProxyNotice({ addresses, words }: { addresses: string[]; words: Words }) {
-  return addresses.length === 0 ? null : (
-    <Notice kind="bad">
-      <p>{words.say('admin_proxy')}</p>
-      <p>
-        <code dir="ltr">{addresses.map((address) => `--trusted-proxy ${address}`).join(' ')}</code>
-      </p>
-    </Notice>
-  )
-}
-
-export function StatusList({ guest, status }: { guest: Member; status: Status }) {
-  const { words } = guest
-  const { say } = words
-  const { lastSweep } = status
-  return (
-    <section aria-labelledby="status-title">
-      <h2 id="status-title">{say('admin_status')}</h2>
-      <DamageNotice damaged={status.damaged} words={words} />
-      <dl class="facts">
-        <dt>{say('admin_live')}</dt>
-        <dd>{words.number(status.live)}</dd>
-        <dt>{say('admin_expired')}</dt>
-        <dd>{words.number(status.expired)}</dd>
-        <dt>{say('admin_disk')}</dt>
-        <dd>
-          {say('admin_disk_free', { free: words.bytes(status.free), total: words.bytes(status.total) })}
-        </dd>
-        <dt>{say('admin_sweep')}</dt>
-        <dd>
-          {lastSweep === null ? (
-            say('admin_sweep_none')
-          ) : (
-            <>
-              <Moment at={lastSweep.at} words={words} />{' '}
-              {say('admin_sweep_did', { n: lastSweep.expired, purged: lastSweep.purged })}
-            </>
-          )}
-        </dd>
-      </dl>
-    </section>
-  )
-}
 
 type AccountListProps = { guest: Member; accounts: Account[]; resetNonce: (account: Account) => string }
 

@@ -3,6 +3,7 @@
 import type { Account } from '../../../domain/account.ts'
 import { DomainError, isDomainError } from '../../../domain/errors.ts'
 import type { Problems } from '../../../domain/problems.ts'
+import type { JobStatus } from '../../../operating/jobs.ts'
 import type { AccountLinks } from '../../../services/accounts/account-links.ts'
 import type { Accounts } from '../../../services/accounts/accounts.ts'
 import type { PageNonces } from '../../../services/pushes/page-nonces.ts'
@@ -15,14 +16,8 @@ import type { Member } from '../frame/guest.ts'
 import { LocalhostNotice } from '../frame/localhost-notice.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { CopyButton, Notice } from '../frame/parts.tsx'
-import {
-  AccountList,
-  Invitations,
-  ProxyNotice,
-  type SettingInEffect,
-  SettingsTable,
-  StatusList,
-} from './admin-parts.tsx'
+import { AccountList, Invitations, type SettingInEffect, SettingsTable } from './admin-parts.tsx'
+import { JobTable, ProxyNotice, StatusList } from './instance-parts.tsx'
 
 export type AdminPageOptions = {
   answer: AnswerGuest
@@ -30,6 +25,7 @@ export type AdminPageOptions = {
   accountLinks: AccountLinks
   nonces: PageNonces
   readStatus: () => Promise<Status>
+  listJobs: () => readonly JobStatus[]
   settings: readonly SettingInEffect[]
   /** Addresses of a reverse proxy of this machine that should be a --trusted-proxy and are not. */
   listUndeclaredProxies: () => string[]
@@ -46,7 +42,8 @@ type Shown = {
 type Params = Partial<Record<string, string>>
 
 export function createAdminPages(options: AdminPageOptions) {
-  const { answer, accounts, accountLinks, nonces, readStatus, settings, listUndeclaredProxies } = options
+  const { answer, accounts, accountLinks, nonces, readStatus, listJobs, settings, listUndeclaredProxies } =
+    options
 
   async function show(guest: Member, shown: Shown = {}) {
     const { link, linkFor = '', problems = {}, email = '', isForAdmin = false, notice } = shown
@@ -68,6 +65,7 @@ export function createAdminPages(options: AdminPageOptions) {
         )}
         <ProxyNotice addresses={listUndeclaredProxies()} words={guest.words} />
         <StatusList guest={guest} status={await readStatus()} />
+        <JobTable guest={guest} jobs={listJobs()} />
         <AccountList
           guest={guest}
           accounts={accounts.listAccounts()}

@@ -1,0 +1,77 @@
+// What administrators see of the jobs that a server does by itself, in every language, without the reason of a failure.
+
+import { afterEach, expect, test } from 'bun:test'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { LANGUAGES, wordsOf } from '../../src/words/words.ts'
+import { startInstance, type TestInstance } from '../support/instance.ts'
+import { createPeople } from '../support/people.ts'
+
+let instance: TestInstance
+
+afterEach(() => instance.close())
+
+async function startWithAdministrator({ withoutReserve = false } = {}) {
+  instance = await startInstance()
+  // A folder in the place of a file that is written a second after the start.
+  if (withoutReserve) mkdirSync(join(instance.dataDir, 'reserve'))
+  await instance.addAccount('ann@example.org', { isAdmin: true })
+  return createPeople(instance).signIn('ann@example.org')
+}
+
+/** The cells of the table, a row for each job, without tags. */
+function rowsOf(text: string): string[][] {
+  const table = /<section aria-labelledby="jobs-title">.*?<\/section>/s.exec(text)?.[0] ?? ''
+  const rows = [...table.matchAll(/<tr><th scope="row">.*?<\/tr>/gs)]
+  return rows.map(([row]) =>
+    [...row.matchAll(/<t[hd][^>]*>(.*?)<\/t[hd]>/gs)].map(([, cell]) => (cell ?? '').replace(/<[^>]+>/g, '')),
+  )
+}
+
+async function until(check: () => boolean | Promise<boolean>, patience = 8_000): Promise<void> {
+  const deadline = performance.now() + patience
+  while (!(await check()) && performance.now() < deadline) await Bun.sleep(50)
+}
+
+test.each([...LANGUAGES])('each job has its row in %s, with a name and a state', async (language) => {
+  const ann = await startWithAdministrator()
+  const { say } = wordsOf(language)
+  const rows = rowsOf((await ann.get(`/admin?locale=${language}`)).text)
+  const names = (['checkpoint', 'reserve', 'scrub', 'sweep', 'expiry'] as const).map((name) =>
+    say(`job_${name}`),
+  )
+  expect(rows.map(([name]) => name)).toEqual(names)
+  expect(new Set(rows.map(([, state]) => state))).toEqual(new Set([say('job_running')]))
+})
+
+test('the row of the sweep tells when it last ran, and that it never failed', async () => {
+  const ann = await startWithAdministrator()
+  await instance.sweep()
+  const rowOfSweep = async () => rowsOf((await ann.get('/admin')).text)[3] ?? []
+  await until(async () => (await rowOfSweep())[2] !== 'Never')
+  expect(await rowOfSweep()).toEqual([
+    'Purge pushes that expired long ago',
+    'Running',
+    wordsOf('en').moment(instance.clock.now()),
+    'Never',
+  ])
+})
+
+test('the scrub is finished once it has read everything', async () => {
+  const ann = await startWithAdministrator()
+  const rowOfScrub = async () => rowsOf((await ann.get('/admin')).text)[2] ?? []
+  await until(async () => (await rowOfScrub())[1] === 'Finished')
+  const [, state, done] = await rowOfScrub()
+  expect([state, done]).toEqual(['Finished', wordsOf('en').moment(instance.clock.now())])
+})
+
+test('a failure is shown with its time alone; the log has the reason', async () => {
+  const ann = await startWithAdministrator({ withoutReserve: true })
+  const rowOfReserve = async () => rowsOf((await ann.get('/admin')).text)[1] ?? []
+  await until(async () => (await rowOfReserve())[3] !== 'Never')
+  const [, state, done, failed] = await rowOfReserve()
+  expect([state, done, failed]).toEqual(['Running', 'Never', wordsOf('en').moment(instance.clock.now())])
+  const { text } = await ann.get('/admin')
+  expect(text).not.toContain('EISDIR')
+  expect(instance.log.join('\n')).toMatch(/a job failed.*job="reserve"[\s\S]*EISDIR/)
+})
