@@ -1,19 +1,30 @@
 // Files in a JSON body: `{filename, content_type?, data}` with `data` in base64.
 
+import { type TArray, Type } from 'typebox'
 import { ANY_TYPE } from '../../domain/files.ts'
-import type { Fields } from './fields.ts'
+import type { Coercion } from './members.ts'
 
 export type JsonFile = { filename: string; contentType: string; data: Buffer }
 
+export const JSON_FILE = Type.Object(
+  {
+    filename: Type.String(),
+    content_type: Type.Optional(Type.String()),
+    data: Type.String({ format: 'byte', description: 'base64' }),
+  },
+  {
+    additionalProperties: false,
+    description: 'A file, within the size of a JSON body. Larger ones go as multipart/form-data.',
+  },
+)
+
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
-/** What cannot be read is blamed on `files`, once. */
-export function readJsonFiles(fields: Fields): JsonFile[] {
-  const entries = fields.given('files')
-  if (entries === null) return []
-  const files = Array.isArray(entries) ? entries.map(readEntry) : [null]
+/** The files that can be read. Blames the others once, all together. */
+export const asFiles: Coercion<TArray<typeof JSON_FILE>, JsonFile[]> = (value, _, blame) => {
+  const files = Array.isArray(value) ? value.map(readEntry) : [null]
   const read = files.filter((file) => file !== null)
-  if (read.length < files.length) fields.blame('files', { code: 'not_files' })
+  if (read.length < files.length) blame({ code: 'not_files' })
   return read
 }
 

@@ -10,7 +10,7 @@ import type { BodyLimits } from './body.ts'
 import type { Wire } from './fields.ts'
 import type { FilePart } from './multipart.ts'
 import { type PushBodyOptions, readPushFields } from './push-body.ts'
-import { parseNewPush, requireFilesAllowed } from './push-input.ts'
+import { createParsePush, requireFilesAllowed } from './push-input.ts'
 
 export type Received = { push: NewPush; upload: Upload }
 
@@ -31,6 +31,7 @@ export type ReceivePush = ReturnType<typeof createReceivePush>
 
 export function createReceivePush(options: { uploads: Uploads; limits: PushLimits; body: BodyLimits }) {
   const { uploads, limits, body } = options
+  const parsePush = createParsePush(limits)
 
   /** Resolves to what `create` makes of the push. Discards the files when anything throws. */
   async function receive<T>(incoming: Incoming, create: (received: Received) => Promise<T>): Promise<T> {
@@ -57,7 +58,7 @@ export function createReceivePush(options: { uploads: Uploads; limits: PushLimit
     }
     const { wire, ...given } = revise(await readPushFields(exchange, { ...incoming, ...body, onFile }))
     const received = upload.listFiles().length
-    const { push, files } = parseNewPush(wire, { viewer, limits, received, ...given })
+    const { push, files } = parsePush(wire, { viewer, received, ...given })
     for (const { data, ...file } of files) await add({ ...file, content: Readable.from([data]) })
     return push
   }

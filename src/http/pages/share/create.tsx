@@ -1,5 +1,6 @@
 // What becomes of the form that creates a push: one push, however often it is sent, or the form again.
 
+import { Type } from 'typebox'
 import { DomainError, invalidFields, isDomainError } from '../../../domain/errors.ts'
 import { HOUR, MINUTE } from '../../../domain/time.ts'
 import type { Created } from '../../../services/pushes/create-push.ts'
@@ -9,6 +10,7 @@ import type { Uploads } from '../../../services/pushes/uploads.ts'
 import { answerSeeOther } from '../../door/answers.ts'
 import type { BodyLimits } from '../../intake/body.ts'
 import { createFields, type Wire } from '../../intake/fields.ts'
+import { asInteger, member } from '../../intake/members.ts'
 import { createReceivePush, type Received } from '../../intake/receive-push.ts'
 import { PAGES } from '../../urls.ts'
 import { askToSignIn, type Guest } from '../frame/guest.ts'
@@ -134,6 +136,8 @@ function requireAccount({ viewer }: Guest): void {
     throw new DomainError('unauthenticated', 'An account is needed.', { sender: 'signed_out' })
 }
 
+const LENGTH = { expire_after: member(Type.Integer({ minimum: 1, maximum: 1_000_000 }), asInteger) }
+
 const UNIT: Record<string, number> = { minutes: MINUTE, hours: HOUR }
 
 function noteField(
@@ -154,8 +158,8 @@ function readLifetime(wire: Wire): { wire: Wire; duration?: number } {
   const { expire_after: given, expire_unit: unit, ...rest } = wire
   const milliseconds = typeof unit === 'string' ? UNIT[unit] : undefined
   if (milliseconds === undefined) return { wire: { ...rest, expire_after_days: given } }
-  const fields = createFields({ expire_after: given })
-  const number = fields.integer('expire_after', { min: 1, max: 1_000_000 })
+  const fields = createFields(LENGTH, { expire_after: given })
+  const number = fields.read('expire_after')
   if (Object.keys(fields.problems).length > 0) throw invalidFields(fields.problems)
   return { wire: rest, ...(number === null ? {} : { duration: number * milliseconds }) }
 }
