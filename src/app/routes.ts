@@ -65,7 +65,7 @@ export function createRoutes(options: RoutesOptions) {
     pages: createPageRoutes({ pages, getGuest: options.getGuest, anonymousAccess }),
     version: { applicationVersion: version, anonymousAccess, limits: services.limits },
     isAlive,
-    reference: createReference({ routes: () => router.app, version }),
+    reference: createReference({ routes: () => router.app, limits: services.limits, version }),
   })
   const router = createRouter({ routes, presentError: options.presentError })
   return router

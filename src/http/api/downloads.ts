@@ -4,7 +4,6 @@ import { ANY_TYPE } from '../../domain/files.ts'
 import type { Download, Downloads, Span } from '../../services/pushes/downloads.ts'
 import { type AnswerHeaders, answerJson } from '../door/answers.ts'
 import type { Asked } from '../door/router.ts'
-import { parseRange } from './range.ts'
 
 /** Files up to this size are answered whole, with their length; larger ones as a stream. */
 const WHOLE_BYTES = 1024 * 1024
@@ -49,6 +48,17 @@ function readSpan({ headers }: Request, { size }: Download, etag: string): Span 
   const condition = headers.get('if-range')
   const range = headers.get('range')
   return range === null || (condition !== null && condition !== etag) ? null : parseRange(range, size)
+}
+
+/** Reads a Range header (RFC 9110, 14.1.2). Null for anything but a single range of bytes: it is ignored. */
+function parseRange(header: string, size: number): Span | null | 'unsatisfiable' {
+  const match = /^bytes=\s*(\d*)\s*-\s*(\d*)\s*$/i.exec(header)
+  const [, first = '', last = ''] = match ?? []
+  if (first === '' && last === '') return null
+  const start = first === '' ? Math.max(0, size - Number(last)) : Number(first)
+  const end = first === '' || last === '' ? size : Math.min(size, Number(last) + 1)
+  if (first !== '' && last !== '' && Number(last) < Number(first)) return null
+  return start < end ? { start, end } : 'unsatisfiable'
 }
 
 function headersOf({ id, filename, contentType, size }: Download): AnswerHeaders {

@@ -1,9 +1,10 @@
 // What the reference says of each endpoint: its words, parameters, and the answers by status.
 
-import { MAX_PAGE } from '../../domain/audit.ts'
-import type { SchemaName } from './schemas.ts'
+import type { AnswerName } from './answer-tables.ts'
+import { PARAMETERS } from './parameters.ts'
+import { describeBody, TEXT_EXAMPLE } from './request-tables.ts'
 
-type Answer = { description: string; schema: SchemaName; headers?: Record<string, object> }
+type Answer = { description: string; schema: AnswerName; headers?: Record<string, object> }
 type Status = 200 | 201 | 400 | 401 | 403 | 404 | 408 | 409 | 413 | 415 | 421 | 422 | 429 | 500 | 503 | 507
 
 const retryAfter = {
@@ -40,7 +41,7 @@ const REFUSALS: Partial<Record<Status, Answer>> = {
 
 const ALWAYS: Status[] = [403, 421, 429, 500, 503]
 
-function ref(schema: SchemaName) {
+function ref(schema: AnswerName) {
   return { $ref: `#/components/schemas/${schema}` }
 }
 
@@ -63,73 +64,10 @@ export function describeAnswers(answers: Partial<Record<Status, Answer>>) {
   )
 }
 
-const urlToken = {
-  name: 'url_token',
-  in: 'path',
-  required: true,
-  description: 'The token of the push.',
-  schema: { type: 'string' },
-  example: '7k3m9qx2vn4t8bw5hj6r0yzacd',
-}
-
-const page = {
-  name: 'page',
-  in: 'query',
-  description: '50 entries a page.',
-  schema: { type: 'integer', minimum: 1, maximum: MAX_PAGE, default: 1 },
-}
-
-const passphrase = [
-  {
-    name: 'X-Push-Passphrase',
-    in: 'header',
-    description:
-      'The passphrase, percent-encoded UTF-8. Better than the query parameter, which histories keep.',
-    schema: { type: 'string' },
-  },
-  { name: 'passphrase', in: 'query', description: 'The passphrase.', schema: { type: 'string' } },
-]
+const { urlToken, page, passphraseHeader, passphrase, idempotencyKey } = PARAMETERS
 
 const accountOnly = [{ token: [] }, { userToken: [] }, { basic: [] }]
-const idempotencyKey = {
-  name: 'Idempotency-Key',
-  in: 'header',
-  description:
-    'Makes repeating safe, when an answer was lost: for 24 hours the same key with the same fields answers as the first time and creates nothing. With other fields it is 422. 22 to 128 printable characters, random, a new one for each push; it counts for the account, or without one for the address.',
-  schema: { type: 'string', minLength: 22, maxLength: 128 },
-  example: '9f1c6f0e-3d0b-4c58-9a53-0c1c7b8a2f7e',
-}
-
 const anybody = [{}, ...accountOnly]
-
-const formFields = {
-  type: 'object',
-  properties: {
-    'push[payload]': { type: 'string' },
-    'push[expire_after_days]': { type: 'integer' },
-    'push[expire_after_views]': { type: 'integer' },
-    'push[passphrase]': { type: 'string' },
-    'push[files][]': {
-      type: 'array',
-      items: { type: 'string', format: 'binary' },
-      description: 'multipart only',
-    },
-  },
-}
-
-const createBody = {
-  required: true,
-  content: {
-    'application/json': {
-      schema: ref('NewPush'),
-      example: {
-        push: { payload: 'correct horse battery staple', expire_after_days: 1, expire_after_views: 1 },
-      },
-    },
-    'application/x-www-form-urlencoded': { schema: formFields },
-    'multipart/form-data': { schema: formFields },
-  },
-}
 
 export const OPERATIONS = {
   version: {
@@ -145,7 +83,10 @@ export const OPERATIONS = {
     operationId: 'createPush',
     security: anybody,
     parameters: [idempotencyKey],
-    requestBody: createBody,
+    requestBody: {
+      required: true,
+      ...describeBody({ wrapper: 'push', form: 'PushForm', example: TEXT_EXAMPLE }),
+    },
     responses: responses(
       { 201: { description: 'The push; hand `html_url` to the recipient.', schema: 'CreatedPush' } },
       ...([400, 401, 408, 409, 413, 415, 422, 507] as const),
@@ -157,7 +98,7 @@ export const OPERATIONS = {
     description: 'Counts as a view, which is durable before the payload is sent, and may expire the push.',
     operationId: 'retrievePush',
     security: anybody,
-    parameters: [urlToken, ...passphrase],
+    parameters: [urlToken, passphraseHeader, passphrase],
     responses: responses(
       { 200: { description: 'The payload, or `expired: true` without it.', schema: 'RetrievedPush' } },
       ...([400, 401, 404, 507] as const),

@@ -8,11 +8,12 @@ import type { Created } from '../../services/pushes/create-push.ts'
 import type { Addressed, Labelled } from '../../services/pushes/owner-lists.ts'
 import type { GrantedFile } from '../../services/pushes/retrieval.ts'
 import { FILES, PREVIOUS_FAMILIES, secretLink } from '../urls.ts'
+import type { AnswerBody } from './answer-tables.ts'
 
 export type PresentOptions = { baseUrl: string; now: number }
 
 /** The members that every answer with a push has. */
-export function presentPush({ push, urlToken }: Addressed, { baseUrl, now }: PresentOptions) {
+function presentPush({ push, urlToken }: Addressed, { baseUrl, now }: PresentOptions) {
   return {
     url_token: urlToken,
     html_url: secretLink({ push, urlToken }, baseUrl),
@@ -35,7 +36,7 @@ export function presentPush({ push, urlToken }: Addressed, { baseUrl, now }: Pre
 }
 
 /** For create: with name and note, never with the payload. */
-export function presentCreated(created: Created, baseUrl: string) {
+export function presentCreated(created: Created, baseUrl: string): AnswerBody<'CreatedPush'> {
   return {
     ...presentListed(created, { baseUrl, now: created.push.createdAt }),
     files: created.files.map(presentFile),
@@ -43,12 +44,12 @@ export function presentCreated(created: Created, baseUrl: string) {
 }
 
 /** For the owner's lists. */
-export function presentListed(listed: Labelled, options: PresentOptions) {
+export function presentListed(listed: Labelled, options: PresentOptions): AnswerBody<'ListedPush'> {
   return { ...presentPush(listed, options), name: listed.name, note: listed.note }
 }
 
 /** For retrieve. The last allowed view still tells a live push; the next one will not. */
-export function presentView(viewed: Viewed, options: PresentOptions) {
+export function presentView(viewed: Viewed, options: PresentOptions): AnswerBody<'RetrievedPush'> {
   const files = viewed.files.map((file) => ({
     ...presentFile(file),
     url: `${options.baseUrl}${FILES.download.href({ grant: file.grant })}`,
@@ -58,18 +59,20 @@ export function presentView(viewed: Viewed, options: PresentOptions) {
 
 type Viewed = Addressed & { payload: string; files: GrantedFile[] }
 
-export function presentExpired(expired: Addressed, options: PresentOptions) {
+export function presentExpired(expired: Addressed, options: PresentOptions): AnswerBody<'RetrievedPush'> {
   return { ...presentPush(expired, options), payload: null, files: [] }
 }
 
-export function presentDeleted(deleted: Addressed, options: PresentOptions) {
+export function presentDeleted(deleted: Addressed, options: PresentOptions): AnswerBody<'DeletedPush'> {
   return { ...presentPush(deleted, options), files: [] }
 }
 
-export function presentEntry({ ip, userAgent, referrer, kind, at }: AuditEntry) {
+export function presentEntry({ ip, userAgent, referrer, kind, at }: AuditEntry): Entry {
   const time = formatTime(at)
   return { ip, user_agent: userAgent, referrer, kind, created_at: time, updated_at: time }
 }
+
+type Entry = AnswerBody<'AuditLog'>['logs'][number]
 
 function presentFile({ filename, contentType, size }: FileFacts) {
   return { filename, content_type: contentType, size }

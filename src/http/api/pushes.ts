@@ -1,7 +1,7 @@
 // The push endpoints of the API: what each reads from a request, asks of the services and answers.
 
 import type { Account } from '../../domain/account.ts'
-import { MAX_PAGE, type Viewer } from '../../domain/audit.ts'
+import type { Viewer } from '../../domain/audit.ts'
 import { DomainError, retrySeconds } from '../../domain/errors.ts'
 import type { PushLimits } from '../../domain/new-push.ts'
 import { isEndedByTries, isLocked, type Push, type PushKind } from '../../domain/push.ts'
@@ -11,13 +11,14 @@ import type { Pushes } from '../../services/pushes/pushes.ts'
 import type { Retrieval } from '../../services/pushes/retrieval.ts'
 import type { Uploads } from '../../services/pushes/uploads.ts'
 import { answerJson } from '../door/answers.ts'
-import { type Exchange, queryOf } from '../door/exchange.ts'
+import type { Exchange } from '../door/exchange.ts'
 import { refusePrefetch } from '../door/other-sites.ts'
 import type { Answer, Asked as Reached } from '../door/router.ts'
 import type { BodyLimits } from '../intake/body.ts'
 import { presentedKey } from '../intake/idempotency-key.ts'
 import { createReceivePush } from '../intake/receive-push.ts'
 import { type Endpoint, type Method, secretLink } from '../urls.ts'
+import { readPage, readPassphrase, readUrlToken } from './parameters.ts'
 import {
   presentCreated,
   presentDeleted,
@@ -91,7 +92,7 @@ export function createPushEndpoints(options: {
     { passphraseError }: Surface,
   ): Promise<Response> {
     refusePrefetch(exchange.request)
-    const urlToken = tokenIn(params)
+    const urlToken = readUrlToken({ params })
     const passphrase = readPassphraseFor(urlToken, exchange)
     const retrieval = await pushes.retrieve(urlToken, { passphrase, viewer, ownLook: false })
     return answerRetrieval(retrieval, { exchange, passphraseError })
@@ -127,19 +128,19 @@ export function createPushEndpoints(options: {
   }
 
   function preview({ exchange, params }: Asked): Response {
-    return answerJson(200, { url: secretLink(pushes.preview(tokenIn(params)), exchange.baseUrl) })
+    return answerJson(200, { url: secretLink(pushes.preview(readUrlToken({ params })), exchange.baseUrl) })
   }
 
   /** One page of the audit log, for its owner. */
   function listEntries({ exchange, viewer, params }: Asked) {
-    const log = pushes.openLog(tokenIn(params), viewer)
+    const log = pushes.openLog(readUrlToken({ params }), viewer)
     return log.listPage(readPage(exchange)).map(presentEntry)
   }
 
   async function expire({ exchange, viewer, params }: Asked): Promise<Response> {
     return answerJson(
       200,
-      presentDeleted(await pushes.expire(tokenIn(params), viewer), presentation(exchange)),
+      presentDeleted(await pushes.expire(readUrlToken({ params }), viewer), presentation(exchange)),
     )
   }
 
@@ -166,34 +167,6 @@ export function createPushEndpoints(options: {
     active: (asked: Asked) => list(asked, false),
     expired: (asked: Asked) => list(asked, true),
   }
-}
-
-function tokenIn({ url_token }: Asked['params']): string {
-  return url_token ?? ''
-}
-
-/** The header is better: query parameters end up in histories and in other programs' logs. */
-function readPassphrase(exchange: Exchange): string | null {
-  const header = exchange.request.headers.get('x-push-passphrase')
-  const passphrase = header === null ? queryOf(exchange).get('passphrase') : decodeHeader(header)
-  return passphrase === '' ? null : passphrase
-}
-
-function decodeHeader(value: string): string {
-  try {
-    return decodeURIComponent(value)
-  } catch {
-    throw new DomainError('malformed', 'X-Push-Passphrase must be percent-encoded UTF-8.')
-  }
-}
-
-/** An empty page is the first one. */
-function readPage(exchange: Exchange): number {
-  const page = queryOf(exchange).get('page') || '1'
-  const number = /^\d{1,3}$/.test(page) ? Number(page) : 0
-  if (number < 1 || number > MAX_PAGE)
-    throw new DomainError('malformed', `page must be between 1 and ${MAX_PAGE}`)
-  return number
 }
 
 function requireAccount(account: Account | null): Account {

@@ -1,9 +1,11 @@
-// The API's reference as OpenAPI 3, generated from the routes when somebody first asks for it.
+// The reference of the API as OpenAPI 3, with the limits of this instance. Generated from the routes on the first request.
 
 import { swagger } from '@elysiajs/swagger'
 import { type AnyElysia, Elysia } from 'elysia'
+import type { PushLimits } from '../../domain/new-push.ts'
 import { publicPath } from '../door/paths.ts'
-import { SCHEMAS } from './schemas.ts'
+import { ANSWERS } from './answer-tables.ts'
+import { createRequests } from './request-tables.ts'
 
 const DESCRIPTION = `Hand over a secret: create a push, give its link away, and it is gone after so many views or days.
 
@@ -19,20 +21,19 @@ const SECURITY_SCHEMES = {
   basic: { type: 'http', scheme: 'basic', description: 'The same token as user or password.' },
 } as const
 
+export type ReferenceOptions = { routes: () => AnyElysia; limits: PushLimits; version: string }
+
 /** Resolves to the JSON text. `routes` carry their operations as `detail`. */
-export function createReference(options: {
-  routes: () => AnyElysia
-  version: string
-}): () => Promise<string> {
+export function createReference(options: ReferenceOptions): () => Promise<string> {
   let reference: Promise<string> | null = null
   return () => {
-    reference = reference ?? generate(options.routes(), options.version)
+    reference = reference ?? generate(options)
     return reference
   }
 }
 
 /** The plugin's own page would load scripts from outside, so it lives in an app that nobody can reach. */
-async function generate(routes: AnyElysia, version: string): Promise<string> {
+async function generate({ routes, limits, version }: ReferenceOptions): Promise<string> {
   const documentation = {
     info: { title: 'Oncebox', version, description: DESCRIPTION, license: { name: 'Apache-2.0' } },
     // Relative to this document, so that it is right behind every proxy and sub-path.
@@ -49,12 +50,12 @@ async function generate(routes: AnyElysia, version: string): Promise<string> {
     ],
     components: {
       // TypeBox keeps symbols on its schemas that have no place in a document.
-      schemas: JSON.parse(JSON.stringify(SCHEMAS)),
+      schemas: JSON.parse(JSON.stringify({ ...createRequests(limits), ...ANSWERS })),
       securitySchemes: SECURITY_SCHEMES,
     },
   }
   const app = new Elysia()
-    .use(routes)
+    .use(routes())
     .use(swagger({ path: '/reference', documentation, excludeStaticFile: false }))
   const answer = await app.handle(new Request('http://localhost/reference/json'))
   if (!answer.ok) throw new Error(`the reference could not be generated: ${answer.status}`)

@@ -1,12 +1,17 @@
 // What `GET /version` tells of this instance.
 
 import type { PushLimits, Range } from '../../domain/new-push.ts'
+import type { AnswerBody } from './answer-tables.ts'
 
 export const API_VERSION = '2.1'
 
 export type VersionFacts = { applicationVersion: string; anonymousAccess: boolean; limits: PushLimits }
 
-export function presentVersion({ applicationVersion, anonymousAccess, limits }: VersionFacts) {
+export function presentVersion({
+  applicationVersion,
+  anonymousAccess,
+  limits,
+}: VersionFacts): AnswerBody<'Version'> {
   return {
     application_version: applicationVersion,
     api_version: API_VERSION,

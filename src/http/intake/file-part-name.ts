@@ -1,7 +1,5 @@
 // The file name of a multipart part, as each kind of client writes it (RFC 7578, 4.2).
 
-import { decodeEncodedWords } from './encoded-words.ts'
-
 /**
  * `filename*` counts before `filename` (RFC 6266, 4.3). `given` is the value that the parser found; `disposition` is the
  * whole header, a character for each byte.
@@ -41,4 +39,26 @@ const BROWSER_ESCAPES = /%(?:22|0D|0A)/g
 function decodeFilename(name: string): string {
   const words = decodeEncodedWords(name)
   return words === name ? name.replace(BROWSER_ESCAPES, decodeURIComponent) : words
+}
+
+const WORD = /=\?([^?]+)\?([bq])\?([^?]*)\?=/gi
+
+/** Decodes MIME encoded words (RFC 2047), which some mail clients send. Leaves any other text, and unknown charsets, as they are. */
+function decodeEncodedWords(text: string): string {
+  const joined = text.replace(/\?=\s+=\?/g, '?==?')
+  return joined.replace(WORD, (word, charset: string, encoding: string, content: string) => {
+    const bytes = encoding.toLowerCase() === 'b' ? Buffer.from(content, 'base64') : decodeQ(content)
+    try {
+      return new TextDecoder(charset.split('*', 1)[0] ?? 'utf-8').decode(bytes)
+    } catch {
+      return word
+    }
+  })
+}
+
+function decodeQ(content: string): Buffer {
+  const latin = content
+    .replaceAll('_', ' ')
+    .replace(/=([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+  return Buffer.from(latin, 'latin1')
 }

@@ -1,13 +1,21 @@
 // What the reference says of the previous version: the words of this one, under a heading of their own.
 
 import { describeAnswers, OPERATIONS } from '../operations.ts'
+import { describeBody, TEXT_EXAMPLE } from '../request-tables.ts'
 
 const TAG = 'Previous version'
 
+const FILE_EXAMPLE = { files: [{ filename: 'hello.txt', data: 'SGVsbG8=' }] }
+
 const FAMILIES = {
-  p: { wrapper: 'password', of: 'push', name: 'PreviousPush' },
-  f: { wrapper: 'file_push', of: 'file push', name: 'PreviousFilePush' },
-  r: { wrapper: 'url', of: 'URL push', name: 'PreviousUrlPush' },
+  p: { wrapper: 'password', of: 'push', name: 'PreviousPush', example: TEXT_EXAMPLE },
+  f: { wrapper: 'file_push', of: 'file push', name: 'PreviousFilePush', example: FILE_EXAMPLE },
+  r: {
+    wrapper: 'url',
+    of: 'URL push',
+    name: 'PreviousUrlPush',
+    example: { payload: 'https://example.org/' },
+  },
 } as const
 
 const LENIENT =
@@ -18,7 +26,7 @@ const REFUSED_PASSPHRASE =
 
 type Named = { summary: string; operationId: string }
 
-function operationsOf({ wrapper, of, name }: (typeof FAMILIES)[keyof typeof FAMILIES]) {
+function operationsOf({ wrapper, of, name, example }: (typeof FAMILIES)[keyof typeof FAMILIES]) {
   const previous = <T extends Named>(operation: T, verb: string) => ({
     ...operation,
     tags: [TAG],
@@ -29,7 +37,7 @@ function operationsOf({ wrapper, of, name }: (typeof FAMILIES)[keyof typeof FAMI
       ...previous(OPERATIONS.create, 'create'),
       summary: `Create a ${of}`,
       description: `${LENIENT} \`${wrapper}[expire_after_days]=3\` in the query counts where the body does not give it.`,
-      requestBody: bodyIn(wrapper),
+      requestBody: describeBody({ wrapper, form: `${name}Form`, example }),
     },
     retrieve: {
       ...previous(OPERATIONS.retrieve, 'retrieve'),
@@ -54,28 +62,6 @@ function operationsOf({ wrapper, of, name }: (typeof FAMILIES)[keyof typeof FAMI
     expired: {
       ...previous(OPERATIONS.expired, 'listExpired'),
       description: 'Also at `/en/d/expired.json`, with any language.',
-    },
-  }
-}
-
-function bodyIn(wrapper: string) {
-  const fields = { $ref: '#/components/schemas/PushFields' }
-  const formFields = {
-    type: 'object',
-    properties: {
-      [`${wrapper}[payload]`]: { type: 'string' },
-      [`${wrapper}[expire_after_days]`]: { type: 'integer' },
-      [`${wrapper}[files][]`]: { type: 'array', items: { type: 'string', format: 'binary' } },
-    },
-  }
-  return {
-    content: {
-      'application/json': {
-        schema: { type: 'object', required: [wrapper], properties: { [wrapper]: fields } },
-        example: { [wrapper]: { payload: 'correct horse battery staple', expire_after_views: 1 } },
-      },
-      'application/x-www-form-urlencoded': { schema: formFields },
-      'multipart/form-data': { schema: formFields },
     },
   }
 }

@@ -3,6 +3,7 @@
 import type { PushLimits } from '../../../domain/new-push.ts'
 import { answerJson } from '../../door/answers.ts'
 import { type Family, PREVIOUS_API, PREVIOUS_FAMILIES } from '../../urls.ts'
+import type { AnswerBody } from '../answer-tables.ts'
 import type { ApiRoute, Asked, PushEndpoints, Surface } from '../pushes.ts'
 import { PREVIOUS_OPERATIONS } from './operations.ts'
 
@@ -56,6 +57,8 @@ function routesOf(family: Family, endpoints: PushEndpoints): ApiRoute[] {
   ]
 }
 
-function presentView(entry: ReturnType<PushEndpoints['listEntries']>[number]) {
+type View = AnswerBody<'PreviousAuditLog'>['views'][number]
+
+function presentView(entry: ReturnType<PushEndpoints['listEntries']>[number]): View {
   return { ...entry, successful: !entry.kind.startsWith('failed_') }
 }

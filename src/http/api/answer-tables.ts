@@ -1,15 +1,16 @@
-// The shapes of the API for its reference. Tests hold every answer against them.
+// The answers of the API, one table for each. Their TypeScript types and the reference come from these tables, and tests
+// validate every answer against them.
 
-import { type TSchema, Type } from 'typebox'
+import { type Static, type TProperties, type TSchema, Type } from 'typebox'
 import { AUDIT_KINDS } from '../../domain/audit.ts'
 import { PUSH_KINDS } from '../../domain/push.ts'
 
 /** OpenAPI 3.0 has no type "null". */
-function nullable(schema: TSchema): TSchema {
-  return { ...schema, nullable: true }
+function nullable<S extends TSchema>(schema: S) {
+  return Type.Unsafe<Static<S> | null>({ ...schema, nullable: true })
 }
 
-function closed(properties: Record<string, TSchema>, description: string): TSchema {
+function closed<P extends TProperties>(properties: P, description: string) {
   return Type.Object(properties, { additionalProperties: false, description })
 }
 
@@ -107,47 +108,10 @@ const previousAuditEntry = closed(
   'One visit.',
 )
 
-const newPush = Type.Object(
-  {
-    payload: Type.String({ description: 'The secret. Required for text, url and qr.' }),
-    kind: Type.Optional(
-      Type.String({ enum: [...PUSH_KINDS], description: 'file when there are files, else text.' }),
-    ),
-    files: Type.Optional(
-      Type.Array(
-        closed(
-          {
-            filename: Type.String(),
-            content_type: Type.Optional(Type.String()),
-            data: Type.String({ format: 'byte', description: 'base64' }),
-          },
-          'A file, within the size of a JSON body. Larger ones go as multipart/form-data.',
-        ),
-      ),
-    ),
-    expire_after_days: Type.Optional(Type.Integer({ minimum: 1 })),
-    expire_after_views: Type.Optional(Type.Integer({ minimum: 1 })),
-    expire_after_duration: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: 17,
-        description:
-          'Index of 15 min, 30 min, 45 min, 1 h, 6 h, 12 h, 1 d, 2 d, 3 d, 4 d, 5 d, 6 d, 7 d, 14 d, 21 d, 30 d, 60 d, 90 d. With days given too, the shorter wins.',
-      }),
-    ),
-    deletable_by_viewer: Type.Optional(Type.Boolean({ description: 'Whether recipients may expire it.' })),
-    retrieval_step: Type.Optional(Type.Boolean({ description: 'Ask for a confirmation before retrieving.' })),
-    passphrase: Type.Optional(Type.String({ description: 'Needed to retrieve; at most 1024 bytes.' })),
-    name: Type.Optional(Type.String({ maxLength: 255 })),
-    note: Type.Optional(Type.String({ maxLength: 10_000 })),
-  },
-  { description: 'Unknown members are ignored.' },
-)
+const listedPush = closed({ ...push, ...labels }, 'A push in a list of its owner.')
 
 /** By the names that the reference gives them. */
-export const SCHEMAS = {
-  NewPush: Type.Object({ push: newPush }),
-  PushFields: newPush,
+export const ANSWERS = {
   CreatedPush: closed(
     { ...push, ...labels, ...createdFiles },
     'A push as it was created, without its payload.',
@@ -157,8 +121,8 @@ export const SCHEMAS = {
     'A push with its payload, or without when it has expired.',
   ),
   DeletedPush: closed({ ...push, ...retrievedFiles }, 'A push that is expired now.'),
-  ListedPush: closed({ ...push, ...labels }, 'A push in a list of its owner.'),
-  PushList: Type.Array(Type.Unsafe({ $ref: '#/components/schemas/ListedPush' })),
+  ListedPush: listedPush,
+  PushList: Type.Array(Type.Unsafe<Static<typeof listedPush>>({ $ref: '#/components/schemas/ListedPush' })),
   Preview: closed(
     { url: Type.String({ format: 'uri', description: 'The secret link.' }) },
     'The link of a push.',
@@ -210,4 +174,7 @@ export const SCHEMAS = {
   ),
 }
 
-export type SchemaName = keyof typeof SCHEMAS
+export type AnswerName = keyof typeof ANSWERS
+
+/** The JSON of an answer. */
+export type AnswerBody<Name extends AnswerName> = Static<(typeof ANSWERS)[Name]>

@@ -1,0 +1,66 @@
+// Parameters of the API in paths, queries and headers: what the reference shows of each, and how it is read.
+
+import { Type } from 'typebox'
+import { MAX_PAGE } from '../../domain/audit.ts'
+import { DomainError } from '../../domain/errors.ts'
+import { type Exchange, queryOf } from '../door/exchange.ts'
+import type { Asked } from '../door/router.ts'
+
+const pages = Type.Integer({ minimum: 1, maximum: MAX_PAGE, default: 1 })
+
+export const PARAMETERS = {
+  urlToken: {
+    name: 'url_token',
+    in: 'path',
+    required: true,
+    description: 'The token of the push.',
+    schema: Type.String(),
+    example: '7k3m9qx2vn4t8bw5hj6r0yzacd',
+  },
+  page: { name: 'page', in: 'query', description: '50 entries a page.', schema: pages },
+  passphraseHeader: {
+    name: 'X-Push-Passphrase',
+    in: 'header',
+    description:
+      'The passphrase, percent-encoded UTF-8. Better than the query parameter, which histories keep.',
+    schema: Type.String(),
+  },
+  passphrase: { name: 'passphrase', in: 'query', description: 'The passphrase.', schema: Type.String() },
+  idempotencyKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    description:
+      'Makes it safe to repeat a create whose answer was lost: for 24 hours the same key with the same fields answers as the first time and creates nothing. With other fields it is 422. 22 to 128 printable characters, random, a new one for each push. A key belongs to the account, or without one to the address.',
+    schema: Type.String({ minLength: 22, maxLength: 128 }),
+    example: '9f1c6f0e-3d0b-4c58-9a53-0c1c7b8a2f7e',
+  },
+}
+
+export function readUrlToken({ params }: Pick<Asked, 'params'>): string {
+  return params.url_token ?? ''
+}
+
+/** Null for a passphrase that was not given. The header wins: queries stay in histories and in other programs' logs. */
+export function readPassphrase(exchange: Exchange): string | null {
+  const header = exchange.request.headers.get(PARAMETERS.passphraseHeader.name)
+  const passphrase =
+    header === null ? queryOf(exchange).get(PARAMETERS.passphrase.name) : decodeHeader(header)
+  return passphrase === '' ? null : passphrase
+}
+
+function decodeHeader(value: string): string {
+  try {
+    return decodeURIComponent(value)
+  } catch {
+    throw new DomainError('malformed', 'X-Push-Passphrase must be percent-encoded UTF-8.')
+  }
+}
+
+/** An empty page number means page 1. */
+export function readPage(exchange: Exchange): number {
+  const { minimum = 1, maximum = 1, default: first } = pages
+  const page = queryOf(exchange).get(PARAMETERS.page.name) || String(first)
+  const number = /^\d{1,3}$/.test(page) ? Number(page) : 0
+  if (number >= minimum && number <= maximum) return number
+  throw new DomainError('malformed', `page must be between ${minimum} and ${maximum}`)
+}

@@ -1,0 +1,214 @@
+// The reference tells the limits and defaults of this instance, and creating holds to them.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { Ajv, type ValidateFunction } from 'ajv'
+import * as formats from 'ajv-formats'
+import { type Api, PUSHES, type PushBody, startApi } from '../support/api.ts'
+
+type Schema = {
+  minimum?: number
+  maximum?: number
+  maxLength?: number
+  maxItems?: number
+  enum?: string[]
+  default?: unknown
+  description?: string
+}
+type Fields = { properties: Record<string, Schema>; required?: string[] }
+type Content = Record<
+  string,
+  { schema: { $ref?: string; properties?: Record<string, { $ref?: string }> }; example?: object }
+>
+type Reference = {
+  paths: Record<string, { post?: { requestBody: { content: Content } } }>
+  components: { schemas: Record<string, Fields> }
+}
+
+const FLAGS = {
+  'expire-after-days-min': '2',
+  'expire-after-days-max': '30',
+  'expire-after-days-default': '3',
+  'expire-after-views-min': '2',
+  'expire-after-views-max': '9',
+  'expire-after-views-default': '4',
+  'max-payload-bytes': '2048',
+  'max-files': '2',
+  'max-file-bytes': '4096',
+  'retrieval-step-default': 'false',
+  'deletable-by-viewer-default': 'false',
+  'qr-pushes': 'false',
+}
+
+let api: Api
+let token: string
+let reference: Reference
+let fields: Record<string, Schema>
+
+beforeAll(async () => {
+  api = await startApi({ flags: FLAGS })
+  token = await api.addAccount('ann@example.org')
+  reference = (await api.call<Reference>('/api/v2/openapi.json')).body
+  fields = reference.components.schemas.PushFields?.properties ?? {}
+})
+afterAll(() => api.close())
+
+const push = (members: object) =>
+  api.call<PushBody>(PUSHES, { json: { push: { payload: 'secret', ...members } }, token })
+
+describe('the reference of an instance with its own limits', () => {
+  test('shows them', () => {
+    expect(fields).toMatchObject({
+      payload: { type: 'string', maxLength: 2048 },
+      kind: { enum: ['text', 'file', 'url'] },
+      expire_after_days: { type: 'integer', minimum: 2, maximum: 30, default: 3 },
+      expire_after_views: { type: 'integer', minimum: 2, maximum: 9, default: 4 },
+      deletable_by_viewer: { type: 'boolean', default: false },
+      retrieval_step: { type: 'boolean', default: false },
+      files: { type: 'array', maxItems: 2 },
+    })
+    expect(fields.files?.description).toContain('at most 4096 bytes')
+    expect(fields.expire_after_duration?.description).toMatch(
+      /^Index of 15 min, 30 min, 45 min, 1 h, .*, 60 d, 90 d\. At most 30 d on this server;/,
+    )
+    expect(fields.payload?.description).not.toContain('qr')
+  })
+
+  test.each(['expire_after_days', 'expire_after_views', 'expire_after_duration'])(
+    'shows the range within which %s is taken',
+    async (name) => {
+      const { minimum = Number.NaN, maximum = Number.NaN } = fields[name] ?? {}
+      // Of the durations, the longest are beyond the days of this instance.
+      const largest = name === 'expire_after_duration' ? 15 : maximum
+      for (const value of [minimum, largest]) expect((await push({ [name]: value })).status).toBe(201)
+      for (const value of [minimum - 1, maximum + 1]) {
+        const { status, body } = await push({ [name]: value })
+        expect([status, body]).toMatchObject([422, { [name]: [`must be between ${minimum} and ${maximum}`] }])
+      }
+    },
+  )
+
+  test.each(['payload', 'passphrase', 'name', 'note'])('shows how long %s may be', async (name) => {
+    const length = fields[name]?.maxLength ?? Number.NaN
+    expect((await push({ [name]: 'x'.repeat(length) })).status).toBe(201)
+    const { status, body } = await push({ [name]: 'x'.repeat(length + 1) })
+    expect([status, Object.keys(body)]).toEqual([422, ['error', name]])
+  })
+
+  test('shows the defaults of what is not given', async () => {
+    const { body } = await push({})
+    for (const [name, schema] of Object.entries(fields)) {
+      if (schema.default !== undefined)
+        expect([name, body[name as 'kind']]).toEqual([name, schema.default as string])
+    }
+  })
+
+  test('shows the kinds that are on, and how many files a push may have', async () => {
+    const files = (count: number) => Array.from({ length: count }, () => ({ filename: 'a', data: 'eA==' }))
+    for (const kind of fields.kind?.enum ?? []) {
+      const payload = 'https://example.org/'
+      const given = kind === 'file' ? { files: files(fields.files?.maxItems ?? 0) } : {}
+      expect((await push({ kind, payload, ...given })).status).toBe(201)
+    }
+    expect((await push({ kind: 'qr' })).status).toBe(422)
+    expect((await push({ files: files((fields.files?.maxItems ?? 0) + 1) })).status).toBe(422)
+  })
+
+  test('shows the same members for forms, in the wrapper of each path', () => {
+    const { paths, components } = reference
+    const wrappers = {
+      '/api/v2/pushes': 'push',
+      '/p.json': 'password',
+      '/f.json': 'file_push',
+      '/r.json': 'url',
+    }
+    for (const [path, wrapper] of Object.entries(wrappers)) {
+      const content = paths[path]?.post?.requestBody.content ?? {}
+      const { $ref = '' } = content['multipart/form-data']?.schema ?? {}
+      expect(content['application/x-www-form-urlencoded']?.schema).toEqual({ $ref })
+      const form = components.schemas[$ref.replace('#/components/schemas/', '')]
+      const names = Object.keys(fields).map((name) => `${wrapper}[${name}]${name === 'files' ? '[]' : ''}`)
+      expect(Object.keys(form?.properties ?? {})).toEqual(names)
+      expect(form?.properties[`${wrapper}[expire_after_days]`]).toEqual(fields.expire_after_days ?? {})
+      expect(content['application/json']?.schema.properties?.[wrapper]?.$ref).toBe(
+        '#/components/schemas/PushFields',
+      )
+    }
+  })
+
+  test('shows for each path an example that its table allows', () => {
+    const ajv = new Ajv({ allErrors: true })
+    formats.default.default(ajv)
+    const validate = ajv.compile(reference.components.schemas.PushFields ?? {})
+    for (const path of ['/api/v2/pushes', '/p.json', '/f.json', '/r.json']) {
+      const json = reference.paths[path]?.post?.requestBody.content['application/json']
+      const [example] = Object.values(json?.example ?? {})
+      expect([path, validate(example), validate.errors]).toEqual([path, true, null])
+    }
+  })
+
+  test('names no schema that is missing', () => {
+    const known = Object.keys(reference.components.schemas)
+    const named = JSON.stringify(reference).matchAll(/"#\/components\/schemas\/([^"]+)"/g)
+    for (const [, name = ''] of named) expect(known).toContain(name)
+  })
+})
+
+describe('the table of a new push', () => {
+  let validate: ValidateFunction
+  beforeAll(() => {
+    const ajv = new Ajv({ allErrors: true })
+    formats.default.default(ajv)
+    validate = ajv.compile(reference.components.schemas.PushFields ?? {})
+  })
+
+  test.each([
+    ['a payload alone', { payload: 'secret' }],
+    [
+      'every member',
+      { payload: 'x', kind: 'text', expire_after_days: 2, expire_after_views: 2, name: 'n', note: 'n' },
+    ],
+    ['a member that nobody knows', { payload: 'x', account_id: 7 }],
+    ['a file alone', { payload: undefined, files: [{ filename: 'a', data: 'eA==' }] }],
+    ['no address to notify', { payload: 'x', notify_emails_to: '' }],
+  ])('allows %s, which is created', async (_, members) => {
+    expect([validate(members), validate.errors]).toEqual([true, null])
+    expect((await push(members)).status).toBe(201)
+  })
+
+  test.each([
+    ['too many days', { payload: 'x', expire_after_days: 31 }],
+    ['half a view', { payload: 'x', expire_after_views: 2.5 }],
+    ['a kind that is off', { payload: 'x', kind: 'qr' }],
+    ['a payload that is a number', { payload: 7 }],
+    ['an address to notify', { payload: 'x', notify_emails_to: 'a@example.org' }],
+    ['a list as a boolean', { payload: 'x', retrieval_step: [] }],
+    ['files that are no list', { payload: 'x', files: 'a' }],
+  ])('forbids %s, which is refused', async (_, members) => {
+    expect(validate(members)).toBe(false)
+    expect((await push(members)).status).toBe(422)
+  })
+
+  test.each([
+    ['digits', { expire_after_days: ' 7 ' }, { expire_after_days: 7 }],
+    ['a word of a form', { retrieval_step: ' ON ' }, { retrieval_step: true }],
+    ['a number', { deletable_by_viewer: 1 }, { deletable_by_viewer: true }],
+    ['a blank', { retrieval_step: ' ' }, { retrieval_step: false }],
+    ['an empty string', { expire_after_views: '' }, { expire_after_views: 4 }],
+    ['null', { expire_after_views: null }, { expire_after_views: 4 }],
+  ])('is read liberally: %s for another type', async (_, members, expected) => {
+    expect(await push(members)).toMatchObject({ status: 201, body: expected })
+  })
+})
+
+test('an instance without files says that it takes none', async () => {
+  const without = await startApi({ flags: { files: 'false' } })
+  try {
+    const { body } = await without.call<Reference>('/api/v2/openapi.json')
+    const { properties } = body.components.schemas.PushFields ?? { properties: {} }
+    expect(properties.files).toMatchObject({ maxItems: 0, description: 'Files are disabled on this server.' })
+    expect(properties.kind?.enum).toEqual(['text', 'url', 'qr'])
+    expect(Object.keys(body.paths)).not.toContain('/f.json')
+  } finally {
+    await without.close()
+  }
+})
