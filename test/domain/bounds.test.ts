@@ -1,0 +1,93 @@
+// Bounds of small rules: addresses, passwords, file names, waits, shares and errors.
+
+import { expect, test } from 'bun:test'
+import { newAccountProblems, parseEmail, passwordProblem } from '../../src/domain/account.ts'
+import { DomainError, isDomainError, retrySeconds } from '../../src/domain/errors.ts'
+import { cleanFilename, grantLifetime, safeContentType } from '../../src/domain/files.ts'
+import { safeFilename } from '../../src/domain/received-names.ts'
+import { lacksScheme, withScheme } from '../../src/domain/server-address.ts'
+import { findRoom } from '../../src/domain/shares.ts'
+import { MINUTE } from '../../src/domain/time.ts'
+
+test('an e-mail address has at most 254 characters, a password at most 1024 bytes', () => {
+  const address = (length: number) => `${'a'.repeat(length - 5)}@b.cd`
+  expect(parseEmail(address(254))).toBe(address(254))
+  expect(parseEmail(address(255))).toBeNull()
+  expect(passwordProblem('x'.repeat(1_024))).toBeNull()
+})
+
+test('a new account tells every field that is wrong, and no other', () => {
+  const good = { email: 'ann@example.org', password: 'correct horse battery' }
+  const fieldsOf = (given: Partial<typeof good>) => Object.keys(newAccountProblems({ ...good, ...given }))
+  expect([fieldsOf({}), fieldsOf({ email: 'ann' }), fieldsOf({ password: 'short' })]).toEqual([
+    [],
+    ['email'],
+    ['password'],
+  ])
+  expect(fieldsOf({ email: 'ann', password: 'short' })).toEqual(['email', 'password'])
+})
+
+test.each([
+  ['a.txt', 'a.txt'],
+  ['.', 'NAMELESS'],
+  ['..', 'NAMELESS'],
+  ['dir/', 'NAMELESS'],
+  [' ', 'NAMELESS'],
+  ['...', '...'],
+  ['.profile', '.profile'],
+])('the file name %j is kept as %j', (name, kept) => {
+  const nameless = cleanFilename('')
+  expect(nameless).not.toBe('')
+  expect(cleanFilename(name)).toBe(kept === 'NAMELESS' ? nameless : kept)
+})
+
+test('only safe content types are kept, and a grant lives longer for a large file', () => {
+  expect(safeContentType('Application/PDF; version=1')).toBe('application/pdf')
+  expect(safeContentType('text/html')).toBe('application/octet-stream')
+  const sizes = [0, 64 * 1024 * 1024 - 1, 64 * 1024 * 1024]
+  expect(sizes.map(grantLifetime)).toEqual([10 * MINUTE, 10 * MINUTE, 11 * MINUTE])
+})
+
+test('a shortened name keeps an extension of up to 32 bytes', () => {
+  const named = (extension: number) => `${'s'.repeat(300)}.${'e'.repeat(extension - 1)}`
+  const options = { platform: 'linux' }
+  expect(safeFilename(named(32), options)).toBe(`${'s'.repeat(223)}.${'e'.repeat(31)}`)
+  expect(safeFilename(named(33), options)).toBe('s'.repeat(255))
+})
+
+test('a wait is told in whole seconds, at least 1 and at most 60', () => {
+  expect([-5, 0, 1, 1_000, 1_001, 59_001, 60_000, 60_001, 1e9].map(retrySeconds)).toEqual([
+    1, 1, 1, 1, 2, 60, 60, 60, 60,
+  ])
+})
+
+test('a cause is told apart by its class and its code', () => {
+  const conflict = new DomainError('conflict', 'x')
+  expect([isDomainError(conflict), isDomainError(conflict, 'conflict')]).toEqual([true, true])
+  expect(isDomainError(conflict, 'not_found')).toBe(false)
+  for (const other of [new Error('x'), null, { code: 'conflict' }])
+    expect([isDomainError(other), isDomainError(other, 'conflict')]).toEqual([false, false])
+})
+
+test('without a limit of bytes there is room for a push of any size', () => {
+  const live = [{ bytes: 1, expiresAt: 7 }]
+  expect(findRoom({ pushes: 1, bytes: 1 }, 1e9, { live, limits: { pushes: 1, bytes: 0 } })).toBe(7)
+})
+
+test.each([
+  ['nas', 'http://nas'],
+  [' nas:5100 ', 'http://nas:5100'],
+  ['//nas/box', 'http://nas/box'],
+  ['192.168.1.7:5100', 'http://192.168.1.7:5100'],
+  ['127.0.0.1', 'http://127.0.0.1'],
+  ['[::1]:5100', 'http://[::1]:5100'],
+  ['pi.local', 'http://pi.local'],
+  ['once.example.org', 'https://once.example.org'],
+  ['8.8.8.8', 'https://8.8.8.8'],
+  ['HTTPS://once.example', 'HTTPS://once.example'],
+  ['ftp://nas', 'ftp://nas'],
+  ['http:/nas', 'http:/nas'],
+])('the server %j is asked at %j', (typed, url) => {
+  expect(withScheme(typed)).toBe(url)
+  expect(lacksScheme(typed)).toBe(typed.trim() !== url)
+})
