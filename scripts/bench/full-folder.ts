@@ -5,6 +5,7 @@ import { runLoad } from './load.ts'
 import { CONNECTIONS, createsLoad, measureFirstAnswer, measureLists, retrievesLoad } from './loads.ts'
 import { createRequest } from './requests.ts'
 import { startOncebox } from './servers.ts'
+import { settle } from './settle.ts'
 import { judgeLoadedMemory, measureRow, type Served, type Stage } from './stage.ts'
 import { targets } from './targets.ts'
 
@@ -27,6 +28,7 @@ export async function measureFullFolder(
   const { sandbox, binary } = stage
   const apiTokens = await addOwners({ sandbox, binary, dataDir }, OWNERS)
   const filled = await fill({ served, pushes, apiTokens })
+  await settle(server)
 
   const what = ` with ${tokens.count().toLocaleString('en')} pushes`
   const retrieve = retrievesLoad(server, { tokens, pick: () => Math.floor(Math.random() * tokens.count()) })
