@@ -65,6 +65,19 @@ test('rooms import only what the table allows', () => {
   expect(wrong).toEqual([])
 })
 
+test('services know the store by its faces alone, and faces know nothing but the domain', () => {
+  const wrong = sources.flatMap(({ path, room, imports }) => {
+    const isFace = /^store\/(\w+-)?face\.ts$/.test(path)
+    if (room !== 'services' && !isFace) return []
+    const allowed = isFace ? /^\.\.\/domain\/|^\.\/(\w+-)?face\.ts$/ : /^(?!.*\/store\/(?!(\w+-)?face\.ts$))/
+    return imports
+      .filter(({ from, isType }) => !allowed.test(from) || (isFace && !isType))
+      .map(({ from }) => [path, from])
+  })
+  expect(sources.filter(({ path }) => /^store\/(\w+-)?face\.ts$/.test(path))).toHaveLength(3)
+  expect(wrong).toEqual([])
+})
+
 test('the command line knows the services by their types alone', () => {
   const wrong = sources.flatMap(({ path, room, imports }) =>
     room === 'cli'

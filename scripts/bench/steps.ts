@@ -8,7 +8,7 @@ import { newDataKey, openSecrets, sealSecrets } from '../../src/crypto/push-secr
 import { lookupOf, newUrlToken } from '../../src/crypto/url-token.ts'
 import { presentView } from '../../src/http/api/push-json.ts'
 import { readConfig } from '../../src/settings/fold.ts'
-import type { StoredPush } from '../../src/store/sqlite/pushes/pushes.ts'
+import type { StoredPush } from '../../src/store/face.ts'
 import { createTestClock } from '../../test/support/instance.ts'
 import { examplePush, openTestStore } from '../../test/support/store.ts'
 import type { Step } from './report.ts'
@@ -82,12 +82,15 @@ async function measureStore(dataDir: string): Promise<Step[]> {
   }
   let turn = 0
   const next = () => made[turn++ % made.length] as StoredPush
-  const open = () => ({ content: null, isOwnLook: false })
-  const claim = await time(() => store.pushes.claimView({ lookup: next().lookup, visit: VISIT, open }))
+  const view = async () => {
+    const found = await store.pushes.findSealedPush(next().lookup)
+    return store.pushes.claimView({ id: found?.push.id ?? 0, visit: VISIT, lookBy: null })
+  }
+  const claim = await time(view)
   const refuse = await time(() =>
     store.pushes.refusePassphrase({ id: next().id, visit: VISIT, wrong: false, maxTries: 0 }),
   )
-  const claimAfter = await time(() => store.pushes.claimView({ lookup: next().lookup, visit: VISIT, open }))
+  const claimAfter = await time(view)
   await close()
   const durably = `durably (${AT_ONCE} at once)`
   return [

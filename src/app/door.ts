@@ -29,7 +29,7 @@ export type DoorOptions = {
   settings: readonly SettingInEffect[]
   version: string
   services: Services
-  store: { now: Now; isAlive: () => boolean; keepUp: () => boolean }
+  store: { now: Now; isAlive(): Promise<boolean>; isOverloaded(): boolean; commitOverdue(): void }
   log: Log
   /** The addresses that the server listens on. */
   addresses: readonly string[]
@@ -74,8 +74,9 @@ export function createDoor(options: DoorOptions) {
     newRequestId: createRequestIds(),
     logRequest: createLogRequest(log),
   })
+  const { isOverloaded, commitOverdue } = store
   const onShed = (requests: number) => log.warn({ requests }, 'too busy: requests were told to come back')
-  return { handle, secure, shed: createShed({ basePath, keepUp: store.keepUp, cors, onShed }) }
+  return { handle, secure, shed: createShed({ isOverloaded, commitOverdue, basePath, cors, onShed }) }
 }
 
 type GuestsOptions = DoorOptions & { assets: ReturnType<typeof createAssets>; basePath: string }

@@ -24,7 +24,7 @@ export type RoutesOptions = {
   settings: readonly SettingInEffect[]
   version: string
   services: Services
-  store: { now: Now; isAlive: () => boolean }
+  store: { now: Now; isAlive: () => Promise<boolean> }
   log: Log
   assets: Assets
   basePath: string

@@ -51,7 +51,7 @@ export function addTokenCommands(program: Command, parts: { shell: Shell; app: A
     operands: ['EMAIL'],
     summary: 'list the tokens of an account',
     help: 'Lists the tokens of an account by name and first characters.',
-    work: ({ apiTokens, email }) => listTokens(apiTokens.listApiTokens(email), { email, shell }),
+    work: async ({ apiTokens, email }) => listTokens(await apiTokens.listApiTokens(email), { email, shell }),
   })
 
   add({

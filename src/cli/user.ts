@@ -56,7 +56,7 @@ export function addUserCommands(program: Command, parts: { shell: Shell; app: Ap
     operands: [],
     summary: 'list the accounts',
     help: 'Lists the accounts.',
-    work: ({ accounts }) => listUsers(accounts.listAccounts(), shell),
+    work: async ({ accounts }) => listUsers(await accounts.listAccounts(), shell),
   })
 
   add({
@@ -116,7 +116,7 @@ export function addUserCommands(program: Command, parts: { shell: Shell; app: Ap
     work: async ({ accounts, email }) => {
       await accounts.disableAccount(email)
       shell.print(`${email} is disabled`)
-      warnWithoutAdmin(accounts.listAccounts(), shell)
+      warnWithoutAdmin(await accounts.listAccounts(), shell)
     },
   })
 
@@ -137,12 +137,12 @@ export function addUserCommands(program: Command, parts: { shell: Shell; app: Ap
     summary: 'remove an account, its tokens and its pushes',
     help: 'Removes an account, its tokens and its pushes, for ever. Asks first, unless --yes is given.',
     work: async ({ accounts, email }, command) => {
-      accounts.requireId(email)
+      await accounts.requireId(email)
       const question = `Remove ${email} with all its tokens and pushes? This cannot be undone.`
       if (command.getOptionValue('yes') !== true) await confirm(shell, question)
       const { pushes } = await accounts.removeAccount(email)
       shell.print(`${email} is removed, with its tokens and ${pushes} ${pushes === 1 ? 'push' : 'pushes'}`)
-      warnWithoutAdmin(accounts.listAccounts(), shell)
+      warnWithoutAdmin(await accounts.listAccounts(), shell)
     },
   }).option('--yes', 'do not ask')
 }
@@ -151,7 +151,7 @@ async function addUser({ accounts, email }: Visit, given: { command: Command; sh
   const { command, shell } = given
   const isAdmin = command.getOptionValue('admin') === true
   // Checked before asking for a password twice; adding the account checks again.
-  if (accounts.findId(email) !== null) {
+  if ((await accounts.findId(email)) !== null) {
     throw new CommandFailure(`${email} already has an account: "oncebox user password" sets its password.`)
   }
   const password = await readNewPassword(shell, {
@@ -165,9 +165,9 @@ async function addUser({ accounts, email }: Visit, given: { command: Command; sh
 async function setPassword(visit: Visit, given: { command: Command; shell: Shell }): Promise<void> {
   const { accounts, apiTokens, email } = visit
   const { command, shell } = given
-  accounts.requireAccount(email)
+  await accounts.requireAccount(email)
   const password = await readNewPassword(shell, { fromInput: isGiven(command, 'passwordStdin') })
-  const tokens = apiTokens.listApiTokens(email).length
+  const tokens = (await apiTokens.listApiTokens(email)).length
   const revoke = await wantsToRevoke(tokens, given)
   await accounts.setPassword({ email, password, revoke })
   shell.print(`The password of ${email} is set${revoke ? ', and its tokens are revoked' : ''}`)
@@ -195,7 +195,7 @@ function isGiven(command: Command, option: string): boolean {
 }
 
 async function makeAdmin(accounts: Accounts, email: string, shell: Shell): Promise<void> {
-  const { isAdmin, disabledAt } = accounts.requireAccount(email)
+  const { isAdmin, disabledAt } = await accounts.requireAccount(email)
   if (!isAdmin) await accounts.makeAdmin(email)
   shell.print(isAdmin ? `${email} is already an administrator` : `${email} is now an administrator`)
   if (disabledAt !== null)
@@ -203,7 +203,7 @@ async function makeAdmin(accounts: Accounts, email: string, shell: Shell): Promi
 }
 
 async function unmakeAdmin(accounts: Accounts, email: string, shell: Shell): Promise<void> {
-  const { isAdmin } = accounts.requireAccount(email)
+  const { isAdmin } = await accounts.requireAccount(email)
   if (!isAdmin) {
     shell.print(`${email} is not an administrator`)
     return

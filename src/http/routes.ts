@@ -1,5 +1,6 @@
 // Which answer belongs to which URL. Who may enter stands in urls.ts, and is asked here for the API.
 
+import type { Viewer } from '../domain/audit.ts'
 import { OPERATIONS } from './api/operations.ts'
 import type { ApiRoute, PushEndpoints } from './api/pushes.ts'
 import { PREVIOUS_VERSION_OPERATION } from './api/v1/operations.ts'
@@ -28,7 +29,7 @@ export type RouteTableOptions = {
   pages: readonly Route[]
   version: VersionFacts
   /** Whether the database answers. */
-  isAlive: () => boolean
+  isAlive: () => Promise<boolean>
   /** The OpenAPI document as JSON text. */
   reference: () => Promise<string>
 }
@@ -62,7 +63,7 @@ export function createRouteTable(options: RouteTableOptions): Route[] {
     { url: FILES.asset, answer: assets.answer },
     { url: FILES.favicon, answer: assets.answerFavicon },
     { url: FILES.robots, answer: () => answerText(NOTHING_TO_INDEX) },
-    { url: FILES.up, answer: () => answerUp(isAlive()) },
+    { url: FILES.up, answer: async () => answerUp(await isAlive()) },
     ...guarded.map((route) => withViewer(route, getViewer)),
     ...createMovedRoutes(basePath),
     ...pages,
@@ -70,10 +71,14 @@ export function createRouteTable(options: RouteTableOptions): Route[] {
 }
 
 function withViewer({ url, answer, head = answer, ...rest }: ApiRoute, getViewer: GetViewer): Route {
-  const identify = ({ exchange, params }: Asked) => {
-    return { exchange, params, viewer: getViewer(exchange, url.guard) }
-  }
-  return { url, answer: (asked) => answer(identify(asked)), head: (asked) => head(identify(asked)), ...rest }
+  const identified =
+    (respond: ApiRoute['answer']) =>
+    ({ exchange, params }: Asked) => {
+      const answerTo = (viewer: Viewer) => respond({ exchange, params, viewer })
+      const viewer = getViewer(exchange, url.guard)
+      return viewer instanceof Promise ? viewer.then(answerTo) : answerTo(viewer)
+    }
+  return { url, answer: identified(answer), head: identified(head), ...rest }
 }
 
 function answerUp(up: boolean): Response {

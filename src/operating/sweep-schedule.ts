@@ -59,19 +59,19 @@ export function createExpiryJob({ sweeper, now }: ExpiryJobOptions): Job {
   /** Returns the milliseconds until it has to look again. */
   async function expireAndLook(report: JobReport): Promise<number> {
     try {
-      const due = remaining()
+      const due = await remaining()
       if (due > 0) return Math.min(due, LOOK_AGAIN_MS)
       await sweeper.expireDue()
       report.did()
-      return Math.min(Math.max(remaining(), BREATH_MS), LOOK_AGAIN_MS)
+      return Math.min(Math.max(await remaining(), BREATH_MS), LOOK_AGAIN_MS)
     } catch (cause) {
       report.failed(cause)
       return RETRY_MS
     }
   }
 
-  function remaining(): number {
-    const next = sweeper.findNextDue()
+  async function remaining(): Promise<number> {
+    const next = await sweeper.findNextDue()
     return next === null ? LOOK_AGAIN_MS : next - now()
   }
 

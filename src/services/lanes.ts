@@ -72,12 +72,17 @@ function overloaded(): DomainError {
 export function createNamedLanes(clientOf: ClientOf) {
   const byName = new Map<string, { run: Lanes; users: number }>()
 
-  return async function inTurn<T>(name: string, asker: Asker, work: () => Promise<T>): Promise<T> {
+  return async function inTurn<T>(
+    name: string,
+    asker: Asker,
+    work: (hasWaited: boolean) => Promise<T>,
+  ): Promise<T> {
     const entry = byName.get(name) ?? { run: createLanes({ clientOf, lanes: 1 }), users: 0 }
     byName.set(name, entry)
+    const hasWaited = entry.users > 0
     entry.users += 1
     try {
-      return await entry.run(asker, work)
+      return await entry.run(asker, () => work(hasWaited))
     } finally {
       entry.users -= 1
       if (entry.users === 0) byName.delete(name)

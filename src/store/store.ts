@@ -91,12 +91,12 @@ function openParts(opening: Opening) {
   const now = readClock(opening)
   const disk = watchDisk(opening)
   const commits = openCommits(opening, { now, disk })
-  const { transact, keepUp } = commits
+  const { transact, isOverloaded, commitOverdue } = commits
   const files = openFiles(opening, { now, transact })
   const { onError } = options
   const onDestroyed = disk.checkpointer.request
   const rows = createRows({ connection, transact, now, files: files.rows, onDestroyed, onError })
-  const scrub = createScrub({ ...options, ...rows, fileFolder: files.folder })
+  const scrub = createScrub({ ...options, ...rows, sealedFiles: files.folder })
   warnOf(options)
 
   async function close(): Promise<void> {
@@ -109,21 +109,22 @@ function openParts(opening: Opening) {
   }
 
   return {
-    ...createPushOperations(rows, files.folder),
+    ...createPushOperations(rows),
     ...createAccountOperations(rows),
     files: files.store,
     keyring,
     /** The clock of the app: the later of the system's clock and the last reading. */
     now,
     freeSpace: disk.freeSpace,
-    keepUp,
+    isOverloaded,
+    commitOverdue,
     jobs: [disk.checkpointer, disk.reserve, scrub] as readonly Job[],
     /** Explains an error of SQLite during the start to the operator. */
     explainFailure: (cause: unknown) => explainFailure(database.filename, cause),
     /** Call this once the start went well: removes copies made before earlier migrations. */
     confirmStart: () => removeOldCopies(folder, copy),
     /** Whether the database answers. */
-    isAlive: () => canRead(database),
+    isAlive: async () => canRead(database),
     close,
   }
 }

@@ -127,10 +127,10 @@ function createMemoryApp() {
             state.accounts.push(account)
             return account
           },
-          listAccounts: () => state.accounts,
-          requireAccount: find,
-          requireId: (email) => find(email).id,
-          findId: (email) => state.accounts.find((account) => account.email === email)?.id ?? null,
+          listAccounts: async () => state.accounts,
+          requireAccount: async (email) => find(email),
+          requireId: async (email) => find(email).id,
+          findId: async (email) => state.accounts.find((account) => account.email === email)?.id ?? null,
           setPassword: async ({ email, password, revoke }) => {
             find(email).password = password
             if (revoke) state.apiTokens.length = 0
@@ -149,7 +149,7 @@ function createMemoryApp() {
           turnOffTwoFactor: async (email) => {
             find(email).hasTwoFactor = false
           },
-          findById: () => null,
+          findById: async () => null,
           enableAccount: async (email) => {
             find(email).disabledAt = null
           },
@@ -164,13 +164,13 @@ function createMemoryApp() {
             return { apiToken: 'obx_abcdefgh', name, prefix: 'obx_abcd' }
           },
           revokeOwn: async () => undefined,
-          listApiTokens: () => state.apiTokens,
+          listApiTokens: async () => state.apiTokens,
           revokeApiToken: async ({ nameOrPrefix }) => {
             const [apiToken] = state.apiTokens.splice(0, 1)
             if (apiToken?.name !== nameOrPrefix) throw new DomainError('not_found', 'No such token.')
             return apiToken
           },
-          authenticate: () => null,
+          authenticate: async () => null,
         },
       }
     },

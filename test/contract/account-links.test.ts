@@ -25,7 +25,7 @@ afterEach(() => api.close())
 const idOf = (email: string) => api.accounts().requireId(email)
 const linkIn = (text: string) => /localhost(\/welcome\/\w+)</.exec(text)?.[1] ?? 'none'
 const reset = async (email: string, by = ann) =>
-  linkIn((await by.post(`/admin/accounts/${idOf(email)}/reset`, {})).text)
+  linkIn((await by.post(`/admin/accounts/${await idOf(email)}/reset`, {})).text)
 const invite = async (email: string, by = ann) =>
   linkIn((await by.post('/admin/invitations', { email })).text)
 const statuses = (links: string[]) => Promise.all(links.map(async (link) => (await people.get(link)).status))
@@ -94,7 +94,7 @@ test('an invitation makes an account of the kind that was chosen, for the addres
   const plain = await invite('y@example.org')
   for (const path of [link, plain])
     await people.post(path, { email: 'other@example.org', password: 'another long password' })
-  expect(api.accounts().requireAccount('x@example.org').isAdmin).toBe(true)
-  expect(api.accounts().requireAccount('y@example.org').isAdmin).toBe(false)
-  expect(api.accounts().findId('other@example.org')).toBeNull()
+  expect((await api.accounts().requireAccount('x@example.org')).isAdmin).toBe(true)
+  expect((await api.accounts().requireAccount('y@example.org')).isAdmin).toBe(false)
+  expect(await api.accounts().findId('other@example.org')).toBeNull()
 })

@@ -199,11 +199,7 @@ describe('lists show what is intact, and tell once what is not', () => {
     expect((await api.fetch(`${PUSHES}/active`, { token: owner })).status).toBe(500)
     await apiTokens().createApiToken({ email: 'ann@example.org', name: 'phone' })
     await apiTokens().revokeApiToken({ email: 'ann@example.org', nameOrPrefix: 'laptop' })
-    expect(
-      apiTokens()
-        .listApiTokens('ann@example.org')
-        .map(({ name }) => name),
-    ).toEqual(['phone'])
+    expect((await apiTokens().listApiTokens('ann@example.org')).map(({ name }) => name)).toEqual(['phone'])
     expect(toldOf('API token 1')).toBe(1)
     // Its name is taken, until it is revoked.
     await expect(apiTokens().createApiToken({ email: 'ann@example.org', name: 'other' })).rejects.toThrow(
@@ -218,7 +214,7 @@ describe('lists show what is intact, and tell once what is not', () => {
     const { url_token } = await api.create({}, { token: bob })
     alter('UPDATE accounts SET created_at = 1 WHERE id = 2')
     const accounts = api.accounts()
-    expect(accounts.listAccounts().map(({ email }) => email)).toEqual(['ann@example.org'])
+    expect((await accounts.listAccounts()).map(({ email }) => email)).toEqual(['ann@example.org'])
     expect((await page('/admin', await signIn('ann@example.org'))).text).not.toContain('bob@example.org')
     expect((await api.fetch(`${PUSHES}/active`, { token: bob })).status).toBe(500)
     await accounts.disableAccount('bob@example.org')
@@ -226,7 +222,7 @@ describe('lists show what is intact, and tell once what is not', () => {
     expect(await accounts.removeAccount('bob@example.org')).toEqual({ pushes: 1 })
     expect((await api.retrieve(url_token)).status).toBe(404)
     await api.addAccount('bob@example.org')
-    expect(accounts.listAccounts()).toHaveLength(2)
+    expect(await accounts.listAccounts()).toHaveLength(2)
     expect(toldOf('account 2 (bob@example.org)')).toBe(1)
   })
 })

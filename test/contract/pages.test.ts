@@ -270,11 +270,11 @@ describe('forms', () => {
   })
 
   test('without a session lead to signing in, and change nothing', async () => {
-    const before = api.apiTokens().listApiTokens('bob@example.org').length
+    const before = (await api.apiTokens().listApiTokens('bob@example.org')).length
     const { status, headers } = await send('/users/token', { name: 'x' })
     expect(status).toBe(303)
     expect(headers.get('location')).toStartWith('/sign-in')
-    expect(api.apiTokens().listApiTokens('bob@example.org')).toHaveLength(before)
+    expect(await api.apiTokens().listApiTokens('bob@example.org')).toHaveLength(before)
   })
 
   test('of administrators are for administrators', async () => {
@@ -292,7 +292,7 @@ describe('forms', () => {
 
   test('nobody removes or disables their own account on the pages', async () => {
     const { cookie, form } = await signIn('ann@example.org')
-    const own = api.accounts().requireAccount('ann@example.org')
+    const own = await api.accounts().requireAccount('ann@example.org')
     for (const what of ['remove', 'disable', 'reset']) {
       const { status } = await send(
         `/admin/accounts/${own.id}/${what}`,
@@ -301,7 +301,7 @@ describe('forms', () => {
       )
       expect(status).toBe(403)
     }
-    expect(api.accounts().requireAccount('ann@example.org').disabledAt).toBeNull()
+    expect((await api.accounts().requireAccount('ann@example.org')).disabledAt).toBeNull()
   })
 
   test.each([
@@ -493,7 +493,7 @@ describe('one-time links', () => {
       })
     const answers = await Promise.all([1, 2, 3, 4].map(use))
     expect(answers.map(({ status }) => status).sort()).toEqual([303, 404, 404, 404])
-    const accounts: Account[] = fresh.accounts().listAccounts()
+    const accounts: Account[] = await fresh.accounts().listAccounts()
     expect(accounts).toHaveLength(1)
     expect(accounts[0]?.isAdmin).toBe(true)
     await fresh.close()
@@ -613,7 +613,7 @@ describe('what an attacker would try', () => {
     const token = await api.addAccount('erik@example.org')
     const { url_token, html_url } = await api.create({ name: 'for nobody else' }, { token })
     const admin = await signIn('ann@example.org')
-    const { id } = api.accounts().requireAccount('erik@example.org')
+    const { id } = await api.accounts().requireAccount('erik@example.org')
     const made = await post(`/admin/accounts/${id}/reset`, { form: admin.form }, admin.cookie)
     const link = /<pre id="link"><code>http:\/\/localhost(\/welcome\/\w+)</.exec(made.text)?.[1] ?? ''
     expect((await fetchPage(link)).text).toContain('Earlier pushes go on working')
@@ -633,7 +633,7 @@ describe('what an attacker would try', () => {
     await api.addAccount('fred@example.org')
     await api.addAccount('gina@example.org', { isAdmin: true })
     const gina = await signIn('gina@example.org')
-    const { id } = api.accounts().requireAccount('fred@example.org')
+    const { id } = await api.accounts().requireAccount('fred@example.org')
     const linkIn = (text: string) => /localhost(\/welcome\/\w+)</.exec(text)?.[1] ?? 'none'
     const reset = async () =>
       linkIn((await post(`/admin/accounts/${id}/reset`, { form: gina.form }, gina.cookie)).text)

@@ -36,7 +36,7 @@ async function turnOn(): Promise<string[]> {
   return (/<pre id="codes">([^<]+)</.exec(text)?.[1] ?? '').split('\n')
 }
 
-const hasTwoFactor = () => api.accounts().requireAccount(BOB).hasTwoFactor
+const hasTwoFactor = async () => (await api.accounts().requireAccount(BOB)).hasTwoFactor
 const appCode = () => codeOf(SECRET, api.clock.now())
 const codeAt = (index: number) => recovery[index] ?? ''
 
@@ -60,7 +60,7 @@ test('a code of the app counts once; a recovery code counts once, and leaves the
   expect([await signIn(code), await signIn(code)]).toEqual([303, 422])
   expect([await signIn(codeAt(3)), await signIn(codeAt(3)), await signIn(codeAt(4))]).toEqual([303, 422, 303])
   expect((await bob.get('/account')).text).toContain('8 recovery codes')
-  expect(hasTwoFactor()).toBe(true)
+  expect(await hasTwoFactor()).toBe(true)
 })
 
 test('recovery codes work when the secret cannot be decrypted; codes of the app do not', async () => {
@@ -84,7 +84,7 @@ test('when the factor is turned off, no code confirms anything, not even one lef
     'INSERT INTO recovery_codes (account_id, hash) SELECT account_id, hash FROM kept',
   )
   expect((await people.post('/sign-in/code', { pending, code: codeAt(0) })).status).toBe(422)
-  expect(hasTwoFactor()).toBe(false)
+  expect(await hasTwoFactor()).toBe(false)
   expect((await people.post('/sign-in', { email: BOB, password: people.password })).status).toBe(303)
 })
 
@@ -92,11 +92,11 @@ test('turning the factor off ends its recovery codes; turning it on makes new on
   const old = recovery
   const given = { password: people.password, code: appCode() }
   expect((await bob.post('/account/two-factor/off', given)).status).toBe(303)
-  expect(hasTwoFactor()).toBe(false)
+  expect(await hasTwoFactor()).toBe(false)
   api.clock.advance(MINUTE)
   recovery = await turnOn()
   api.clock.advance(MINUTE)
-  expect(hasTwoFactor()).toBe(true)
+  expect(await hasTwoFactor()).toBe(true)
   expect(old.filter((code) => recovery.includes(code))).toEqual([])
   expect([await signIn(old[0] ?? ''), await signIn(codeAt(0))]).toEqual([422, 303])
 })
@@ -106,13 +106,13 @@ test.each([
   [true, '/', false],
 ])('a reset link that ends the second factor: %p', async (ends, location, stays) => {
   const ann = await people.signIn(ANN)
-  const path = `/admin/accounts/${api.accounts().requireId(BOB)}/reset`
+  const path = `/admin/accounts/${await api.accounts().requireId(BOB)}/reset`
   const { text } = await ann.post(path, ends ? { two_factor: 'true' } : {})
   const link = /localhost(\/welcome\/\w+)</.exec(text)?.[1] ?? 'none'
   const used = await people.post(link, { password: 'another long password' })
   expect([used.status, used.headers.get('location')]).toEqual([303, location])
   expect(used.headers.has('set-cookie')).toBe(ends)
-  expect(hasTwoFactor()).toBe(stays)
+  expect(await hasTwoFactor()).toBe(stays)
   if (stays) expect(await signIn(codeAt(0), 'another long password')).toBe(303)
 })
 

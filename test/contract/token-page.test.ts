@@ -20,22 +20,22 @@ beforeEach(async () => {
 afterEach(() => api.close())
 
 const tokensOf = (email: string) => api.apiTokens().listApiTokens(email)
-const namesOf = (email: string) => tokensOf(email).map(({ name }) => name)
+const namesOf = async (email: string) => (await tokensOf(email)).map(({ name }) => name)
 const revoke = (id: unknown) => ann.post('/users/token/revoke', { id: String(id) })
 
 test('an owner revokes the token that was chosen, and no other', async () => {
-  const [first, second] = tokensOf(ANN)
+  const [first, second] = await tokensOf(ANN)
   expect([first?.name, second?.name]).toEqual(['token-1', 'laptop'])
   expect((await revoke(second?.id)).status).toBe(303)
-  expect([namesOf(ANN), namesOf(BOB)]).toEqual([['token-1'], ['token-1', 'laptop']])
+  expect([await namesOf(ANN), await namesOf(BOB)]).toEqual([['token-1'], ['token-1', 'laptop']])
   await revoke(first?.id)
-  expect([namesOf(ANN), namesOf(BOB)]).toEqual([[], ['token-1', 'laptop']])
+  expect([await namesOf(ANN), await namesOf(BOB)]).toEqual([[], ['token-1', 'laptop']])
 })
 
 test('nobody revokes a token of another account, and a number of no token revokes nothing', async () => {
-  for (const id of [...tokensOf(BOB).map((token) => token.id), 4711, '', 'x', '1 OR 1=1'])
+  for (const id of [...(await tokensOf(BOB)).map((token) => token.id), 4711, '', 'x', '1 OR 1=1'])
     expect((await revoke(id)).status).toBe(303)
-  expect([namesOf(ANN), namesOf(BOB)]).toEqual([
+  expect([await namesOf(ANN), await namesOf(BOB)]).toEqual([
     ['token-1', 'laptop'],
     ['token-1', 'laptop'],
   ])

@@ -9,7 +9,7 @@ function startWith({ due }: { due: number | null }, failures = 0) {
   const clock = createTestClock(0)
   const state = { due, looks: 0, ended: [] as number[], told: [] as unknown[] }
   const sweeper = {
-    findNextDue: () => {
+    findNextDue: async () => {
       state.looks += 1
       return state.due
     },

@@ -114,11 +114,7 @@ export function storePush(
   })
 }
 
-/** Somebody looks at a push whose secrets need not be real. */
-export function view({ store }: Pick<TestStore, 'store'>, { lookup }: { lookup: Uint8Array }) {
-  return store.pushes.claimView({
-    lookup,
-    visit: VISIT,
-    open: () => ({ content: null, isOwnLook: false }),
-  })
+/** Claims a view of a push whose secrets need not be real. */
+export function view({ store }: Pick<TestStore, 'store'>, { id }: { id: number }) {
+  return store.pushes.claimView({ id, visit: VISIT, lookBy: null })
 }

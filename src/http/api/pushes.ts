@@ -71,7 +71,7 @@ export function createPushEndpoints(options: {
   async function createAs(asked: Asked, { wrappers, isLenient, kind }: Surface): Promise<Response> {
     const { exchange, viewer } = asked
     const presented = presentedKey(asked)
-    const attempt = presented === null ? null : idempotency.begin(presented)
+    const attempt = presented === null ? null : await idempotency.begin(presented)
     try {
       const created = await receivePush(
         {
@@ -94,17 +94,19 @@ export function createPushEndpoints(options: {
     refusePrefetch(exchange.request)
     const urlToken = readUrlToken({ params })
     const passphrase = readPassphraseFor(urlToken, exchange)
+    if (passphrase instanceof Promise) return passphrase
     const retrieval = await pushes.retrieve(urlToken, { passphrase, viewer, ownLook: false })
     return answerRetrieval(retrieval, { exchange, passphraseError })
   }
 
-  /** That there is no such push is told before that its passphrase cannot be read. */
-  function readPassphraseFor(urlToken: string, exchange: Exchange): string | null {
+  /** Answers 404 for a missing push before 400 for an unreadable passphrase. */
+  function readPassphraseFor(urlToken: string, exchange: Exchange): string | null | Promise<never> {
     try {
       return readPassphrase(exchange)
     } catch (cause) {
-      pushes.preview(urlToken)
-      throw cause
+      return pushes.preview(urlToken).then(() => {
+        throw cause
+      })
     }
   }
 
@@ -127,14 +129,15 @@ export function createPushEndpoints(options: {
     }
   }
 
-  function preview({ exchange, params }: Asked): Response {
-    return answerJson(200, { url: secretLink(pushes.preview(readUrlToken({ params })), exchange.baseUrl) })
+  async function preview({ exchange, params }: Asked): Promise<Response> {
+    const addressed = await pushes.preview(readUrlToken({ params }))
+    return answerJson(200, { url: secretLink(addressed, exchange.baseUrl) })
   }
 
   /** One page of the audit log, for its owner. */
-  function listEntries({ exchange, viewer, params }: Asked) {
-    const log = pushes.openLog(readUrlToken({ params }), viewer)
-    return log.listPage(readPage(exchange)).map(presentEntry)
+  async function listEntries({ exchange, viewer, params }: Asked) {
+    const log = await pushes.openLog(readUrlToken({ params }), viewer)
+    return (await log.listPage(readPage(exchange))).map(presentEntry)
   }
 
   async function expire({ exchange, viewer, params }: Asked): Promise<Response> {
@@ -161,7 +164,7 @@ export function createPushEndpoints(options: {
     retrieve: (asked: Asked) => retrieveAs(asked, SURFACE),
     retrieveAs,
     preview,
-    audit: (asked: Asked) => answerJson(200, { logs: listEntries(asked) }),
+    audit: async (asked: Asked) => answerJson(200, { logs: await listEntries(asked) }),
     listEntries,
     expire,
     active: (asked: Asked) => list(asked, false),

@@ -35,11 +35,11 @@ export type Refusal = {
 }
 
 /** Answers with a page. */
-export type AnswerRefusal = (exchange: Exchange, refusal: Refusal) => Response
+export type AnswerRefusal = (exchange: Exchange, refusal: Refusal) => Promise<Response>
 
 export type LogFailure = (failure: { requestId: string; cause: unknown }) => void
 
-export type PresentError = (cause: unknown, exchange: Exchange, path: string) => Response
+export type PresentError = (cause: unknown, exchange: Exchange, path: string) => Response | Promise<Response>
 
 export type PresentErrorOptions = { logFailure: LogFailure; answerRefusal: AnswerRefusal }
 

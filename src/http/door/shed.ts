@@ -11,8 +11,10 @@ export type Shed = (request: Request) => Response | null
 export type ShedOptions = {
   /** The path in --base-url, '' without one. */
   basePath: string
-  /** Sees that what waits is written down; true when it has been waiting for too long. */
-  keepUp: () => boolean
+  /** Whether what waits to be written down has waited for too long. */
+  isOverloaded: () => boolean
+  /** Writes down what has waited for long. */
+  commitOverdue: () => void
   /** Told once in a while how many were sent away: a line for each would be load of its own. */
   onShed: (requests: number) => void
   cors: Cors
@@ -26,7 +28,7 @@ const REPORT_MS = 1000
 const RETRY = { 'retry-after': '1' }
 const MESSAGE = 'The server is busy; try again in a moment.'
 
-export function createShed({ basePath, keepUp, onShed, cors }: ShedOptions): Shed {
+export function createShed({ basePath, isOverloaded, commitOverdue, onShed, cors }: ShedOptions): Shed {
   let shed = 0
   let timer: Timer | null = null
   let turnBegan = 0
@@ -50,7 +52,8 @@ export function createShed({ basePath, keepUp, onShed, cors }: ShedOptions): She
   }
 
   return (request) => {
-    const isBehind = keepUp()
+    const isBehind = isOverloaded()
+    commitOverdue()
     if (!isLateInTurn() && !isBehind) return null
     const path = canonicalPath(pathOf(request.url), basePath)
     // Without its preflight a page of a listed origin would not get to read the refusal.

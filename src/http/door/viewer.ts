@@ -7,7 +7,8 @@ import { type ApiTokens, mentionsApiToken } from '../../services/accounts/api-to
 import { readAuthorization } from './authorization.ts'
 import { type Exchange, visitOf } from './exchange.ts'
 
-export type GetViewer = (exchange: Exchange, guard: 'visitor' | 'account') => Viewer
+/** A promise only for a request with a token. */
+export type GetViewer = (exchange: Exchange, guard: 'visitor' | 'account') => Viewer | Promise<Viewer>
 
 export type ViewerOptions = {
   authenticate: ApiTokens['authenticate']
@@ -19,18 +20,18 @@ export type ViewerOptions = {
 export function createGetViewer(options: ViewerOptions): GetViewer {
   const { authenticate, anonymousAccess, onError } = options
 
-  function requireValid(apiToken: string): Account {
-    const account = authenticate(apiToken, onError)
+  async function requireValid(apiToken: string): Promise<Account> {
+    const account = await authenticate(apiToken, onError)
     if (account === null) throw refusal('The API token is not valid.')
     return account
   }
 
   /** Null when the header is missing or somebody else's, such as the Basic of a proxy. */
-  function accountIn(authorization: string | null): Account | null {
+  async function accountIn(authorization: string | null): Promise<Account | null> {
     if (authorization === null) return null
     const { words, isClaim } = readAuthorization(authorization)
     for (const word of words) {
-      const account = authenticate(word, onError)
+      const account = await authenticate(word, onError)
       if (account !== null) return account
     }
     // A token that we cannot use is refused: passing it over would make an anonymous push without a word.
@@ -40,18 +41,22 @@ export function createGetViewer(options: ViewerOptions): GetViewer {
     return null
   }
 
-  function findAccount(headers: Headers): Account | null {
-    const account = accountIn(headers.get('authorization'))
+  async function findAccount(headers: Headers): Promise<Account | null> {
+    const account = await accountIn(headers.get('authorization'))
     if (account !== null) return account
     const apiToken = headers.get('x-user-token')
     return apiToken === null ? null : requireValid(apiToken)
   }
 
   return (exchange, guard) => {
-    const account = findAccount(exchange.request.headers)
-    if (account === null && (guard === 'account' || !anonymousAccess))
-      throw refusal('An API token is needed: Authorization: Bearer …')
-    return { account, visit: visitOf(exchange) }
+    const { headers } = exchange.request
+    const admit = (account: Account | null): Viewer => {
+      if (account === null && (guard === 'account' || !anonymousAccess))
+        throw refusal('An API token is needed: Authorization: Bearer …')
+      return { account, visit: visitOf(exchange) }
+    }
+    const presentsToken = headers.has('authorization') || headers.has('x-user-token')
+    return presentsToken ? findAccount(headers).then(admit) : admit(null)
   }
 }
 

@@ -20,7 +20,7 @@ export type Incoming = Pick<PushBodyOptions, 'wrappers' | 'isLenient' | 'onPart'
   /** Whether the contents of files are digested, to compare them with an earlier request. */
   isFingerprinted: boolean
   /** Whether an earlier request made this push: its files are then compared, not kept. Asked before each file is read. */
-  isRepeat: () => boolean
+  isRepeat: () => boolean | Promise<boolean>
   /** Called before each file of a multipart body is read. */
   onFile?: () => void
   /** Returns the members to check in place of those that were sent; `duration` in milliseconds overrides theirs. */
@@ -47,8 +47,8 @@ export function createReceivePush(options: { uploads: Uploads; limits: PushLimit
 
   async function read(upload: Upload, incoming: Incoming): Promise<NewPush> {
     const { exchange, viewer, revise = (wire: Wire) => ({ wire }) } = incoming
-    const add = (file: FilePart) => {
-      if (incoming.isRepeat()) upload.compareOnly()
+    const add = async (file: FilePart) => {
+      if (await incoming.isRepeat()) upload.compareOnly()
       return upload.add(file)
     }
     const onFile = async (file: FilePart) => {

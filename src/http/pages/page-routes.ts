@@ -22,8 +22,8 @@ export type PageRoutesOptions = {
 export function createPageRoutes({ pages, getGuest, anonymousAccess }: PageRoutesOptions): Route[] {
   const guest = (url: Endpoint<'GET' | 'POST', 'open' | 'visitor'>, show: Show<Guest>): Route => ({
     url,
-    answer: ({ exchange, params }) => {
-      const visitor = getGuest(exchange)
+    answer: async ({ exchange, params }) => {
+      const visitor = await getGuest(exchange)
       const mayEnter = url.guard === 'open' || anonymousAccess || visitor.session !== null
       return mayEnter ? show(visitor, params) : askToSignIn(visitor)
     },
@@ -32,8 +32,12 @@ export function createPageRoutes({ pages, getGuest, anonymousAccess }: PageRoute
   type MemberPage = Endpoint<'GET' | 'POST', 'member' | 'admin'>
 
   /** Throws `forbidden` for a member who is not the administrator that the page needs. */
-  function enter({ guard }: MemberPage, exchange: Exchange, use: (member: Member) => Answer): Answer {
-    const visitor = getGuest(exchange)
+  async function enter(
+    { guard }: MemberPage,
+    exchange: Exchange,
+    use: (member: Member) => Answer,
+  ): Promise<Response> {
+    const visitor = await getGuest(exchange)
     const { session } = visitor
     if (session === null) return askToSignIn(visitor)
     const { account } = session

@@ -4,8 +4,9 @@ import { hashRandomToken, newRandomToken } from '../../crypto/random-token.ts'
 import { type Account, type AccountLink, parseEmail } from '../../domain/account.ts'
 import type { Visit } from '../../domain/audit.ts'
 import { DomainError, invalidFields } from '../../domain/errors.ts'
-import type { NewAccountLink } from '../../store/sqlite/accounts/account-links.ts'
-import type { Store } from '../../store/store.ts'
+import type { NewAccountLink } from '../../store/accounts-face.ts'
+import type { Store } from '../../store/face.ts'
+import { keepIntact } from '../damage.ts'
 import type { Lanes } from '../lanes.ts'
 import { hashPassword, requireGoodPassword } from './passwords.ts'
 
@@ -36,7 +37,7 @@ export function createAccountLinks({ store, lanes }: AccountLinksOptions) {
 
   /** Null once there is an administrator. A new link replaces the previous one. */
   async function createSetupLink(): Promise<string | null> {
-    if (accountLinks.hasAdmin()) return null
+    if (await accountLinks.hasAdmin()) return null
     return add({ ...NOBODY, purpose: 'setup', isAdmin: true })
   }
 
@@ -44,7 +45,7 @@ export function createAccountLinks({ store, lanes }: AccountLinksOptions) {
   async function invite(input: { email: string; isAdmin: boolean } & By): Promise<string> {
     const email = parseEmail(input.email)
     if (email === null) throw invalidFields({ email: [{ code: 'not_email' }] })
-    if (accounts.findId(email) !== null) throw invalidFields({ email: [{ code: 'email_taken' }] })
+    if ((await accounts.findId(email)) !== null) throw invalidFields({ email: [{ code: 'email_taken' }] })
     const { isAdmin, by, session } = input
     return add({ ...NOBODY, purpose: 'invite', email, isAdmin, createdBy: by.id, session })
   }
@@ -56,14 +57,14 @@ export function createAccountLinks({ store, lanes }: AccountLinksOptions) {
   }
 
   /** Includes the link's address, if known. Null for a link that was used or has expired. */
-  function findLink(token: string): AccountLink | null {
-    const link = accountLinks.findLink(hashRandomToken(token))
+  async function findLink(token: string): Promise<AccountLink | null> {
+    const link = await accountLinks.findLink(hashRandomToken(token))
     return link === null ? null : withAddress(link)
   }
 
-  function withAddress(link: AccountLink): AccountLink {
+  async function withAddress(link: AccountLink): Promise<AccountLink> {
     if (link.accountId === null) return link
-    return { ...link, email: accounts.findById(link.accountId)?.email ?? null }
+    return { ...link, email: (await accounts.findById(link.accountId))?.email ?? null }
   }
 
   /** Throws `invalid` with the invalid fields, `not_found` when the link was used or has expired. */
@@ -73,7 +74,7 @@ export function createAccountLinks({ store, lanes }: AccountLinksOptions) {
     password: string
     visit: Visit
   }): Promise<Account> {
-    const link = findLink(input.token)
+    const link = await findLink(input.token)
     if (link === null) throw new DomainError('not_found', 'not-found')
     const email = parseEmail(link.email ?? input.email)
     if (email === null) throw invalidFields({ email: [{ code: 'not_email' }] })
@@ -90,7 +91,8 @@ export function createAccountLinks({ store, lanes }: AccountLinksOptions) {
     createResetLink,
     findLink,
     useLink,
-    listLinks: () => store.damage.presentIntact(accountLinks.listLinks(), withAddress),
+    listLinks: async () =>
+      keepIntact(await accountLinks.listLinks(), { open: withAddress, tell: store.damage.tell }),
     removeLink: accountLinks.removeLink,
   }
 }

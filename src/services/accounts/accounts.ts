@@ -2,12 +2,12 @@
 
 import { type Account, parseEmail } from '../../domain/account.ts'
 import { DomainError } from '../../domain/errors.ts'
-import type { AccountStore } from '../../store/account-store.ts'
+import type { Store } from '../../store/face.ts'
 import { hashPassword, requireGoodPassword } from './passwords.ts'
 
 export type Accounts = ReturnType<typeof createAccounts>
 
-export function createAccounts({ accounts, twoFactor }: Pick<AccountStore, 'accounts' | 'twoFactor'>) {
+export function createAccounts({ accounts, twoFactor }: Pick<Store, 'accounts' | 'twoFactor'>) {
   /** Throws `invalid` for a bad address or password, `conflict` when the account exists. */
   async function addAccount(input: { email: string; password: string; isAdmin: boolean }): Promise<Account> {
     const email = requireEmail(input.email)
@@ -17,15 +17,15 @@ export function createAccounts({ accounts, twoFactor }: Pick<AccountStore, 'acco
   }
 
   /** Throws `not_found`. */
-  function requireAccount(email: string): Account {
-    const account = accounts.findAccount(requireEmail(email))
+  async function requireAccount(email: string): Promise<Account> {
+    const account = await accounts.findAccount(requireEmail(email))
     if (account === null) throw new DomainError('not_found', `There is no account for ${email}.`)
     return account
   }
 
   /** Works for a damaged row too, so that such an account can be disabled or removed. Throws `not_found`. */
-  function requireId(email: string): number {
-    const id = accounts.findId(requireEmail(email))
+  async function requireId(email: string): Promise<number> {
+    const id = await accounts.findId(requireEmail(email))
     if (id === null) throw new DomainError('not_found', `There is no account for ${email}.`)
     return id
   }
@@ -33,7 +33,7 @@ export function createAccounts({ accounts, twoFactor }: Pick<AccountStore, 'acco
   /** `revoke` also removes the API tokens, invitations and reset links that were created with the old password. */
   async function setPassword(input: { email: string; password: string; revoke?: boolean }): Promise<void> {
     const { password, revoke = false } = input
-    const { id } = requireAccount(input.email)
+    const { id } = await requireAccount(input.email)
     requireGoodPassword(password)
     return accounts.setPasswordHash({ id, passwordHash: await hashPassword(password), revoke })
   }
@@ -42,32 +42,32 @@ export function createAccounts({ accounts, twoFactor }: Pick<AccountStore, 'acco
    * Its API tokens stop working at once; its pushes stay. With `keepAdmin`, throws `conflict` for the last administrator.
    */
   async function disableAccount(email: string, { keepAdmin = false } = {}): Promise<void> {
-    return accounts.setDisabled({ id: requireId(email), disabled: true, keepAdmin })
+    return accounts.setDisabled({ id: await requireId(email), disabled: true, keepAdmin })
   }
 
   /** Works for a disabled account too. Throws `not_found`. */
   async function makeAdmin(email: string): Promise<void> {
-    return accounts.setAdmin({ id: requireAccount(email).id, isAdmin: true })
+    return accounts.setAdmin({ id: (await requireAccount(email)).id, isAdmin: true })
   }
 
   /** Removes its invitations and reset links, not its pushes. Throws `not_found`, or `conflict` for the last one. */
   async function unmakeAdmin(email: string): Promise<void> {
-    const { id, isAdmin } = requireAccount(email)
+    const { id, isAdmin } = await requireAccount(email)
     if (isAdmin) await accounts.setAdmin({ id, isAdmin: false })
   }
 
   async function enableAccount(email: string): Promise<void> {
-    return accounts.setDisabled({ id: requireAccount(email).id, disabled: false })
+    return accounts.setDisabled({ id: (await requireAccount(email)).id, disabled: false })
   }
 
   /** For an owner who has lost both the phone and the recovery codes. */
   async function turnOffTwoFactor(email: string): Promise<void> {
-    return twoFactor.remove(requireAccount(email).id)
+    return twoFactor.remove((await requireAccount(email)).id)
   }
 
   /** Disables the account, removes its pushes in small steps, then removes it. Can be repeated after an interruption. */
   async function removeAccount(email: string, { keepAdmin = false } = {}): Promise<{ pushes: number }> {
-    const id = requireId(email)
+    const id = await requireId(email)
     await accounts.setDisabled({ id, disabled: true, keepAdmin })
     let pushes = 0
     for (;;) {

@@ -4,7 +4,7 @@ import { apiTokenPrefix, hashApiToken, newApiToken } from '../../crypto/api-toke
 import { type Account, type ApiToken, tokenNameProblem } from '../../domain/account.ts'
 import { DomainError } from '../../domain/errors.ts'
 import { explainProblem } from '../../domain/problems.ts'
-import type { AccountStore } from '../../store/account-store.ts'
+import type { Store } from '../../store/face.ts'
 import type { Accounts } from './accounts.ts'
 
 export { mentionsApiToken } from '../../crypto/api-token.ts'
@@ -17,7 +17,7 @@ type NewToken = { email: string; name?: string; session?: number }
 
 export type NewApiToken = { apiToken: string; name: string; prefix: string }
 
-type Options = { apiTokens: AccountStore['apiTokens']; accounts: Pick<Accounts, 'requireAccount'> }
+type Options = { apiTokens: Store['apiTokens']; accounts: Pick<Accounts, 'requireAccount'> }
 
 export function createApiTokens({ apiTokens, accounts }: Options) {
   /**
@@ -25,8 +25,8 @@ export function createApiTokens({ apiTokens, accounts }: Options) {
    * `unauthenticated` when `session`, in which it is created, has ended.
    */
   async function createApiToken(input: NewToken): Promise<NewApiToken> {
-    const { id: accountId } = accounts.requireAccount(input.email)
-    const name = input.name?.trim() ?? nextName(apiTokens.listNames(accountId))
+    const { id: accountId } = await accounts.requireAccount(input.email)
+    const name = input.name?.trim() ?? nextName(await apiTokens.listNames(accountId))
     const problem = tokenNameProblem(name)
     if (problem !== null) {
       const message = `The name of the token ${explainProblem(problem)}.`
@@ -39,26 +39,26 @@ export function createApiTokens({ apiTokens, accounts }: Options) {
     return { apiToken, name, prefix }
   }
 
-  function listApiTokens(email: string): ApiToken[] {
-    return apiTokens.listApiTokens(accounts.requireAccount(email).id)
+  async function listApiTokens(email: string): Promise<ApiToken[]> {
+    return apiTokens.listApiTokens((await accounts.requireAccount(email)).id)
   }
 
   /** Throws `not_found` when no token matches, `conflict` when several do. */
   async function revokeApiToken(input: { email: string; nameOrPrefix: string }): Promise<NamedToken> {
-    const { id: accountId } = accounts.requireAccount(input.email)
-    const token = pick(apiTokens.listNames(accountId), input.nameOrPrefix)
+    const { id: accountId } = await accounts.requireAccount(input.email)
+    const token = pick(await apiTokens.listNames(accountId), input.nameOrPrefix)
     await apiTokens.removeApiToken(token.id)
     return token
   }
 
   /** Revokes a token of this account by its id. Ignores the ids of other accounts' tokens and unknown ids. */
   async function revokeOwn({ email, id }: { email: string; id: number }): Promise<void> {
-    if (listApiTokens(email).some((token) => token.id === id)) await apiTokens.removeApiToken(id)
+    if ((await listApiTokens(email)).some((token) => token.id === id)) await apiTokens.removeApiToken(id)
   }
 
   /** The account of a token; null for an unknown token or a disabled account. Records the use. */
-  function authenticate(apiToken: string, onError: (cause: unknown) => void): Account | null {
-    const found = apiTokens.findByHash(hashApiToken(apiToken))
+  async function authenticate(apiToken: string, onError: (cause: unknown) => void): Promise<Account | null> {
+    const found = await apiTokens.findByHash(hashApiToken(apiToken))
     if (found === null) return null
     apiTokens.noteUse(found).catch(onError)
     return found.account

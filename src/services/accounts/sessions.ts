@@ -13,8 +13,8 @@ import { checkTotp } from '../../crypto/totp.ts'
 import { type Account, CONFIRMATION_LIFETIME, parseEmail, type Session } from '../../domain/account.ts'
 import type { Visit } from '../../domain/audit.ts'
 import { MINUTE, type Now } from '../../domain/time.ts'
-import type { Credentials } from '../../store/sqlite/accounts/accounts.ts'
-import type { Store } from '../../store/store.ts'
+import type { Credentials } from '../../store/accounts-face.ts'
+import type { Store } from '../../store/face.ts'
 import type { Lanes } from '../lanes.ts'
 import { hashPassword, requireGoodPassword, verifyPassword } from './passwords.ts'
 import { openTotpSecret } from './two-factor.ts'
@@ -54,7 +54,7 @@ export function createSessions({ store, keyring, lanes, now, systemNow }: Sessio
   /** Takes equally long for an address without an account and for a wrong password. */
   async function signIn(input: { email: string; password: string; visit: Visit }): Promise<SignIn> {
     const email = parseEmail(input.email)
-    const found = email === null ? null : store.accounts.findCredentials(email)
+    const found = email === null ? null : await store.accounts.findCredentials(email)
     const isRight = await lanes({ address: input.visit.ip, about: `account ${email}` }, () =>
       verifyPassword(input.password, found?.passwordHash ?? null),
     )
@@ -74,7 +74,7 @@ export function createSessions({ store, keyring, lanes, now, systemNow }: Sessio
 
   /** `code` comes from the authenticator app or is a recovery code; each is accepted once. */
   async function confirmSignIn(input: { pending: Pending; code: string; visit: Visit }): Promise<SignIn> {
-    const found = store.accounts.findCredentials(input.pending.email)
+    const found = await store.accounts.findCredentials(input.pending.email)
     // Refuse if the password or the second factor has changed since the password was checked.
     const isSame = found !== null && isSameText(proofOf(found), input.pending.proof)
     if (!isSame || found.account.disabledAt !== null) return { outcome: 'refused' }
@@ -99,14 +99,17 @@ export function createSessions({ store, keyring, lanes, now, systemNow }: Sessio
 
   /** For a new account, or one whose password was just set with a link. Refuses if it has a second factor. */
   async function beginFor(account: Account, visit: Visit): Promise<SignIn> {
-    const found = store.accounts.findCredentials(account.email)
+    const found = await store.accounts.findCredentials(account.email)
     if (found === null || found.totpSecret !== null) return { outcome: 'refused' }
     return begin(found, visit)
   }
 
   /** Null for an unknown token. Records the use. */
-  function findSession(sessionToken: string, onError: (cause: unknown) => void): CurrentSession | null {
-    const found = store.sessions.findByHash(hashRandomToken(sessionToken))
+  async function findSession(
+    sessionToken: string,
+    onError: (cause: unknown) => void,
+  ): Promise<CurrentSession | null> {
+    const found = await store.sessions.findByHash(hashRandomToken(sessionToken))
     if (found === null) return null
     store.sessions.noteUse(found.session).catch(onError)
     const formToken = formTokenOf(sessionToken)
@@ -134,14 +137,14 @@ export function createSessions({ store, keyring, lanes, now, systemNow }: Sessio
     { email }: Account,
     { password, visit }: { password: string; visit: Visit },
   ): Promise<string | null> {
-    const hash = store.accounts.findCredentials(email)?.passwordHash ?? null
+    const hash = (await store.accounts.findCredentials(email))?.passwordHash ?? null
     const asker = { address: visit.ip, about: `account ${email}` }
     return (await lanes(asker, () => verifyPassword(password, hash))) ? hash : null
   }
 
   /** Whether the code is right; accepts recovery codes too. Each code is accepted once. */
   async function isCode({ email }: Account, code: string): Promise<boolean> {
-    const found = store.accounts.findCredentials(email)
+    const found = await store.accounts.findCredentials(email)
     return found !== null && isCodeRight(found, code)
   }
 
@@ -152,10 +155,10 @@ export function createSessions({ store, keyring, lanes, now, systemNow }: Sessio
   }
 
   /** The addresses of the account's current sessions. */
-  function knownAddresses(email: string): string[] {
+  async function knownAddresses(email: string): Promise<string[]> {
     const parsed = parseEmail(email)
-    const id = parsed === null ? null : store.accounts.findId(parsed)
-    return id === null ? [] : store.sessions.listSessions(id).map(({ ip }) => ip)
+    const id = parsed === null ? null : await store.accounts.findId(parsed)
+    return id === null ? [] : (await store.sessions.listSessions(id)).map(({ ip }) => ip)
   }
 
   return {
@@ -174,7 +177,7 @@ export function createSessions({ store, keyring, lanes, now, systemNow }: Sessio
     /** False when the session has ended or the password has changed since the test. */
     confirm: ({ id }: Session, tested: string): Promise<boolean> =>
       store.sessions.confirmSession({ id, tested }),
-    listSessions: (account: Account): Session[] => store.sessions.listSessions(account.id),
+    listSessions: (account: Account): Promise<Session[]> => store.sessions.listSessions(account.id),
     endSession: ({ id: accountId }: Account, id: number) => store.sessions.removeSession({ accountId, id }),
     endOtherSessions: ({ id: accountId }: Account, { id }: Session) =>
       store.sessions.removeOtherSessions({ accountId, id }),

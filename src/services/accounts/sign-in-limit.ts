@@ -35,7 +35,7 @@ export type SignInLimitOptions = {
   /** The key under which an address is counted; null for an address without limits. */
   clientOf: (address: string) => string | null
   /** Addresses with a session of this account. Guesses from elsewhere do not lock them out. */
-  knownAddresses: (email: string) => string[]
+  knownAddresses: (email: string) => Promise<string[]>
 }
 
 export type SignInLimit = ReturnType<typeof createSignInLimit>
@@ -54,17 +54,17 @@ export function createSignInLimit({ now, clientOf, knownAddresses }: SignInLimit
 
   type From = { email: string; address: string }
 
-  function isKnown({ email, address }: From): boolean {
+  async function isKnown({ email, address }: From): Promise<boolean> {
     const from = clientOf(address)
-    return knownAddresses(email).some((known) => clientOf(known) === from)
+    return (await knownAddresses(email)).some((known) => clientOf(known) === from)
   }
 
   /** A try is refused if one of `limits` is used up, and is counted in each of `counts`. */
-  function budgetsOf(from: From): { limits: Count[]; counts: Count[] } {
+  function budgetsOf(from: From, isKnown: boolean): { limits: Count[]; counts: Count[] } {
     const client = clientOf(from.address)
     const account = parseEmail(from.email) ?? 'none'
     const pair = { budget: pairs, key: `${client ?? 'here'} ${account}` }
-    if (isKnown(from)) return { limits: [pair], counts: [pair] }
+    if (isKnown) return { limits: [pair], counts: [pair] }
     const always = [pair, { budget: accounts, key: account }]
     if (client === null) return { limits: always, counts: always }
     always.push({ budget: addressesInAll, key: client })
@@ -75,7 +75,7 @@ export function createSignInLimit({ now, clientOf, knownAddresses }: SignInLimit
 
   /** Does not count a refused try, so that nobody can use up the tries of others. */
   async function tryPassword<T>(from: From, attempt: Attempt<T>): Promise<T> {
-    const { limits, counts } = budgetsOf(from)
+    const { limits, counts } = budgetsOf(from, await isKnown(from))
     refuseSpent(limits)
     const client = clientOf(from.address) ?? 'none'
     const isBeyond = addresses.isSpent(client)

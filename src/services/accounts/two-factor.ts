@@ -6,7 +6,7 @@ import { openWithKeyring, sealWithKeyring } from '../../crypto/sealed-field.ts'
 import { checkTotp, isTotpSecret, newTotpSecret, totpUri } from '../../crypto/totp.ts'
 import type { Account } from '../../domain/account.ts'
 import type { Now } from '../../domain/time.ts'
-import type { Store } from '../../store/store.ts'
+import type { Store } from '../../store/face.ts'
 
 const RECOVERY_CODES = 10
 
@@ -46,7 +46,7 @@ export function createTwoFactor({ store, keyring, systemNow }: TwoFactorOptions)
     offerAgain,
     turnOn,
     turnOff: ({ id }: Account): Promise<void> => store.twoFactor.remove(id),
-    countRecoveryCodes: ({ id }: Account): number => store.twoFactor.countRecoveryCodes(id),
+    countRecoveryCodes: ({ id }: Account): Promise<number> => store.twoFactor.countRecoveryCodes(id),
   }
 }
 

@@ -1,7 +1,6 @@
 // Downloads by grant: who holds one may read its file until it ends, or the push was deleted or ran out of time. Time is
 // looked at when a download begins; a deletion also breaks off those that are running.
 
-import type { FileHandle } from 'node:fs/promises'
 import { type Grant, openGrant, sealGrant } from '../../crypto/download-grant.ts'
 import type { Keyring } from '../../crypto/keyring.ts'
 import {
@@ -17,8 +16,8 @@ import {
 import { DamageError, DomainError } from '../../domain/errors.ts'
 import { type FileFacts, grantLifetime, type StoredFile } from '../../domain/files.ts'
 import type { Now } from '../../domain/time.ts'
-import type { StoredPush } from '../../store/sqlite/pushes/pushes.ts'
-import type { Store } from '../../store/store.ts'
+import type { Store, StoredPush } from '../../store/face.ts'
+import type { OpenedFile } from '../../store/files-face.ts'
 import type { Relieve } from './relief.ts'
 
 /** Bytes from `start` up to, not including, `end`. */
@@ -62,23 +61,27 @@ export function createDownloads({ store, keyring, now, relieve }: DownloadsOptio
     if (found === null) throw new DomainError('forbidden', 'This download link is not valid.')
     if (now() >= found.until)
       throw new DomainError('forbidden', 'This download link has run out; retrieve the push again.')
-    const name = `a file of push ${findPush(found).id}`
-    const file = await store.files.openFile(found.file)
-    // Gone with its push by now, or lost.
-    if (file === null) throw findPush(found).expiredOn === null ? new DamageError(name) : notFound()
+    const name = `a file of push ${(await findPush(found)).id}`
+    const file = await store.files.open(found.file)
+    if (file === null) throw (await isLost(found)) ? new DamageError(name) : notFound()
     await requireIntact(file, { ...found, name })
     return present({ ...found, name }, file)
   }
 
-  function present(grant: NamedGrant, file: FileHandle): Download {
+  /** Whether a file is missing though its push is live. The file of an expired push may have been removed meanwhile. */
+  async function isLost(grant: Grant): Promise<boolean> {
+    return (await findPush(grant)).expiredOn === null
+  }
+
+  function present(grant: NamedGrant, file: OpenedFile): Download {
     const sealed = { id: grant.file, key: Buffer.from(grant.key, 'base64') }
     const { filename, contentType, size } = grant
 
     async function* read({ start, end }: Span): AsyncGenerator<Uint8Array> {
       const last = segmentCount(size) - 1
       for (let index = Math.floor(start / SEGMENT_BYTES); index * SEGMENT_BYTES < end; index += 1) {
-        requireNotDeleted(grant)
-        const plain = openSegment(await readAt(file, segmentPosition(index, size)), sealed, {
+        await requireNotDeleted(grant)
+        const plain = openSegment(await file.read(segmentPosition(index, size)), sealed, {
           index,
           isLast: index === last,
         })
@@ -92,16 +95,16 @@ export function createDownloads({ store, keyring, now, relieve }: DownloadsOptio
     return { id: grant.file, filename, contentType, size, read, close: () => file.close() }
   }
 
-  /** Throws `not_found` once its files are nobody's any more. */
-  function findPush(grant: Grant): StoredPush {
-    const push = requireNotDeleted(grant)
+  /** Throws `not_found` once the push was deleted or ran out of time. */
+  async function findPush(grant: Grant): Promise<StoredPush> {
+    const push = await requireNotDeleted(grant)
     if (push.expiresAt <= now()) throw notFound()
     return push
   }
 
   /** A last view leaves the files to its grants; a deletion ends those at once. */
-  function requireNotDeleted({ push: lookup }: Grant): StoredPush {
-    const push = store.pushes.findPush(Buffer.from(lookup, 'hex'))
+  async function requireNotDeleted({ push: lookup }: Grant): Promise<StoredPush> {
+    const push = await store.pushes.findPush(Buffer.from(lookup, 'hex'))
     if (push === null || push.deleted) throw notFound()
     return push
   }
@@ -124,27 +127,12 @@ function notFound(): DomainError {
 type NamedGrant = Grant & { name: string }
 
 /** Checks what no segment authenticates: the header and the length. Throws, and then closes the file. */
-async function requireIntact(file: FileHandle, { size, name }: NamedGrant): Promise<void> {
+async function requireIntact(file: OpenedFile, { size, name }: NamedGrant): Promise<void> {
   try {
-    const header = await readAt(file, { start: 0, length: HEADER_BYTES })
-    const { size: found } = await file.stat()
-    if (!isHeader(header) || found !== sealedSize(size)) throw new DamageError(name)
+    const header = await file.read({ start: 0, length: HEADER_BYTES })
+    if (!isHeader(header) || file.size !== sealedSize(size)) throw new DamageError(name)
   } catch (cause) {
     await file.close()
     throw cause
   }
-}
-
-type Place = { start: number; length: number }
-
-/** Short when the file was cut: then it does not open. */
-async function readAt(file: FileHandle, { start, length }: Place): Promise<Uint8Array> {
-  const bytes = Buffer.allocUnsafe(length)
-  let filled = 0
-  while (filled < length) {
-    const { bytesRead } = await file.read(bytes, filled, length - filled, start + filled)
-    if (bytesRead === 0) break
-    filled += bytesRead
-  }
-  return bytes.subarray(0, filled)
 }

@@ -1,4 +1,4 @@
-// Idempotency keys: whoever lost the answer to a create repeats the request with its key, and gets the same answer.
+// Idempotency keys: a client that lost the answer to a create repeats the request with its key and gets the same answer.
 
 import {
   fingerprintOf,
@@ -15,9 +15,7 @@ import { DamageError, DomainError, invalidFields } from '../../domain/errors.ts'
 import type { NewPush } from '../../domain/new-push.ts'
 import { asCreated, isExpired } from '../../domain/push.ts'
 import { DAY, type Now } from '../../domain/time.ts'
-import type { KeyToStore } from '../../store/sqlite/pushes/idempotency-keys.ts'
-import type { StoredPush } from '../../store/sqlite/pushes/pushes.ts'
-import type { Store } from '../../store/store.ts'
+import type { KeyToStore, Store, StoredPush } from '../../store/face.ts'
 import type { FilePrint } from './uploads.ts'
 
 export { newIdempotencyKey } from '../../crypto/idempotency-key.ts'
@@ -51,38 +49,52 @@ export function createIdempotency({ store, keyring, now }: IdempotencyOptions) {
   const running = new Map<string, Promise<void>>()
 
   /** Throws `malformed` for what is no key, `conflict` while another request runs with it or when its push has ended. */
-  function begin(presented: PresentedKey): Attempt {
+  async function begin(presented: PresentedKey): Promise<Attempt> {
+    const attempt = await beginIfFree(presented)
+    if (attempt === null) throw stillRuns()
+    return attempt
+  }
+
+  /** As `begin`, but waits for the request that runs with the key instead of refusing. */
+  async function beginInTurn(presented: PresentedKey): Promise<Attempt> {
+    for (;;) {
+      await running.get(nameOf(presented))
+      const attempt = await beginIfFree(presented)
+      if (attempt !== null) return attempt
+    }
+  }
+
+  /** Null while another request runs with the key. */
+  async function beginIfFree(presented: PresentedKey): Promise<Attempt | null> {
     requireKey(presented)
     const name = nameOf(presented)
-    if (running.has(name)) throw stillRuns()
-    const made = find(presented)
+    if (running.has(name)) return null
+    const made = await find(presented)
     const seal: Attempt['seal'] = ({ createdAt, ...answer }) => {
       const { sealing } = keyring
       const lookup = lookupOfKey(presented, sealing)
       return { lookup, lapsesAt: createdAt + LIFETIME, answer: sealAnswer(answer, presented, sealing) }
     }
     if (made !== null) return { made, seal, end: () => undefined }
+    // Another request may have begun with the key during the look.
+    return running.has(name) ? null : { made, seal, end: occupy(name) }
+  }
+
+  /** Returns what frees the key again. */
+  function occupy(name: string): () => void {
     const { promise, resolve } = Promise.withResolvers<void>()
     running.set(name, promise)
-    const end = () => {
+    return () => {
       if (running.get(name) === promise) running.delete(name)
       resolve()
     }
-    return { made: null, seal, end }
-  }
-
-  /** As `begin`, but waits for the request that runs with the key instead of refusing. */
-  async function beginInTurn(presented: PresentedKey): Promise<Attempt> {
-    const name = nameOf(presented)
-    for (let before = running.get(name); before !== undefined; before = running.get(name)) await before
-    return begin(presented)
   }
 
   /** Null for a key that has made nothing. Throws `malformed`, and `conflict` when its push has ended. */
-  function find(presented: PresentedKey): Made | null {
+  async function find(presented: PresentedKey): Promise<Made | null> {
     requireKey(presented)
     for (const instanceKey of keyring.keys) {
-      const used = store.idempotencyKeys.findKey(lookupOfKey(presented, instanceKey))
+      const used = await store.idempotencyKeys.findKey(lookupOfKey(presented, instanceKey))
       if (used !== null) return open(used.answer, { presented, instanceKey })
     }
     return null
@@ -90,11 +102,11 @@ export function createIdempotency({ store, keyring, now }: IdempotencyOptions) {
 
   type Opening = { presented: PresentedKey; instanceKey: InstanceKey }
 
-  function open(sealed: Uint8Array | null, { presented, instanceKey }: Opening): Made {
+  async function open(sealed: Uint8Array | null, { presented, instanceKey }: Opening): Promise<Made> {
     if (sealed === null) throw hasEnded()
     const answer = openAnswer(sealed, presented, instanceKey)
     if (answer === null) throw new DamageError('the answer of an idempotency key')
-    const push = store.pushes.findPush(lookupOf(answer.urlToken, instanceKey.lookup))
+    const push = await store.pushes.findPush(lookupOf(answer.urlToken, instanceKey.lookup))
     if (push === null || isExpired(push, now())) throw hasEnded()
     return { ...answer, push: asCreated(push) }
   }

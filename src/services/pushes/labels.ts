@@ -3,7 +3,7 @@
 import type { InstanceKey } from '../../crypto/keyring.ts'
 import { openField, sealField } from '../../crypto/sealed-field.ts'
 import { DamageError } from '../../domain/errors.ts'
-import type { SealedLabels } from '../../store/sqlite/pushes/pushes.ts'
+import type { SealedLabels } from '../../store/face.ts'
 
 export type Labels = { urlToken: string; name: string; note: string }
 

@@ -5,8 +5,8 @@ import type { Account } from '../../domain/account.ts'
 import { PAGE_SIZE } from '../../domain/audit.ts'
 import { foldedWords, foldForSearch } from '../../domain/fold.ts'
 import type { Push } from '../../domain/push.ts'
-import type { ListedPush, PageOfPushes } from '../../store/sqlite/pushes/push-lists.ts'
-import type { Store } from '../../store/store.ts'
+import type { ListedPush, PageOfPushes, Store } from '../../store/face.ts'
+import { keepIntact } from '../damage.ts'
 import { openLabels } from './labels.ts'
 
 /** A push with the token of its link, which only the caller and the owner ever hold. */
@@ -19,7 +19,7 @@ export type ListOptions = { expired: boolean; pageNumber: number }
 /** As many as a search opens at most: 10,000 pushes. */
 const MAX_SEARCHED_PAGES = 200
 
-type Options = { store: Pick<Store, 'lists' | 'expiry'>; keyring: Keyring }
+type Options = { store: Pick<Store, 'lists' | 'expiry' | 'damage'>; keyring: Keyring }
 
 export function createOwnerLists({ store, keyring }: Options) {
   /** Newest first. What ran out of time is moved to the expired ones before anybody looks. */
@@ -27,8 +27,10 @@ export function createOwnerLists({ store, keyring }: Options) {
     account: Account,
     { expired, pageNumber }: ListOptions,
   ): Promise<PageOfPushes<Labelled>> {
-    while (store.expiry.hasLapsed()) await store.expiry.expireLapsed()
-    return store.lists.listPushes({ ownerId: account.id, expired, pageNumber }, label)
+    await store.expiry.expireLapsedOf(account.id)
+    const page = await store.lists.listPushes({ ownerId: account.id, expired, pageNumber })
+    const pushes = await keepIntact(page.pushes, { open: label, tell: store.damage.tell })
+    return { ...page, pushes, damaged: page.damaged + page.pushes.length - pushes.length }
   }
 
   function label({ push, labels }: ListedPush): Labelled {

@@ -22,7 +22,7 @@ export function createPassphrases({ lanes, clientOf }: PassphrasesOptions) {
   return {
     derive,
     /** Works on one push follow each other. */
-    inTurn: <T>(pushId: number, asker: Asker, work: () => Promise<T>): Promise<T> =>
+    inTurn: <T>(pushId: number, asker: Asker, work: (hasWaited: boolean) => Promise<T>): Promise<T> =>
       inTurnByName(String(pushId), asker, work),
   }
 }

@@ -3,40 +3,40 @@
 import type { InstanceKey, Keyring } from '../../crypto/keyring.ts'
 import { isUrlToken, lookupOf } from '../../crypto/url-token.ts'
 import { DomainError } from '../../domain/errors.ts'
-import type { StoredPush } from '../../store/sqlite/pushes/pushes.ts'
-import type { Store } from '../../store/store.ts'
+import type { SealedPush, Store, StoredPush } from '../../store/face.ts'
 
 export type PushFinder = ReturnType<typeof createPushFinder>
 
+/** The link's token, and the instance key under which the push was made. */
+type ByLink = { urlToken: string; instanceKey: InstanceKey }
+
+/** A push found by its link, with all that it holds. */
+export type FoundPush = ByLink & SealedPush
+
 /** Every function throws `not_found` when there is no such push, or no such token could be. */
 export function createPushFinder({ store, keyring }: { store: Pick<Store, 'pushes'>; keyring: Keyring }) {
-  type Found = { push: StoredPush; urlToken: string; instanceKey: InstanceKey }
+  const { findPush, findSealedPush } = store.pushes
 
-  function getPush(urlToken: string): Found {
-    return lookUp(urlToken, (lookup) => {
-      const push = store.pushes.findPush(lookup)
-      return push === null ? null : { push }
-    })
-  }
-
-  function lookUp<T>(urlToken: string, find: (lookup: Uint8Array) => T | null) {
-    for (const { instanceKey, lookup } of lookupsOf(urlToken)) {
-      const found = find(lookup)
-      if (found !== null) return { ...found, urlToken, instanceKey }
+  async function find<Found>(urlToken: string, look: (lookup: Uint8Array) => Promise<Found | null>) {
+    if (!isUrlToken(urlToken)) throw notFound()
+    for (const instanceKey of keyring.keys) {
+      const found = await look(lookupOf(urlToken, instanceKey.lookup))
+      if (found !== null) return { found, urlToken, instanceKey }
     }
     throw notFound()
   }
 
-  /** Where a push may be found, under whichever key of the file it was made. */
-  function lookupsOf(urlToken: string): { instanceKey: InstanceKey; lookup: Buffer }[] {
-    if (!isUrlToken(urlToken)) throw notFound()
-    return keyring.keys.map((instanceKey) => ({
-      instanceKey,
-      lookup: lookupOf(urlToken, instanceKey.lookup),
-    }))
+  async function getPush(urlToken: string): Promise<ByLink & { push: StoredPush }> {
+    const { found: push, ...link } = await find(urlToken, findPush)
+    return { push, ...link }
   }
 
-  return { getPush, lookUp, lookupsOf }
+  async function getSealedPush(urlToken: string): Promise<FoundPush> {
+    const { found, ...link } = await find(urlToken, findSealedPush)
+    return { ...found, ...link }
+  }
+
+  return { getPush, getSealedPush }
 }
 
 export function notFound(): DomainError {

@@ -5,7 +5,7 @@ import type { Account } from '../../domain/account.ts'
 import { type AuditEntry, countListed, countMissing, type Viewer } from '../../domain/audit.ts'
 import { DomainError } from '../../domain/errors.ts'
 import { isOwner, mayAudit, mayExpire } from '../../domain/push.ts'
-import type { Store } from '../../store/store.ts'
+import type { Store, StoredPush } from '../../store/face.ts'
 import { createCreatePush } from './create-push.ts'
 import { openLabels } from './labels.ts'
 import { type Addressed, createOwnerLists, type Labelled, nameOf } from './owner-lists.ts'
@@ -20,15 +20,17 @@ export type LogFacts = { entries: number; dropped: number; missing: ReturnType<t
 
 /** The audit log of a push whose reader was allowed to open it, oldest entry first. */
 export type OpenLog = {
-  listPage(pageNumber: number): AuditEntry[]
+  listPage(pageNumber: number): Promise<AuditEntry[]>
   /** All of it, a piece at a time. */
-  readAll(): Generator<AuditEntry[]>
+  readAll(): AsyncIterable<AuditEntry[]>
 }
+
+export type Owned = Labelled & { log: LogFacts & OpenLog; hasGrants: boolean }
 
 export type Pushes = ReturnType<typeof createPushes>
 
 export type PushesOptions = Omit<RetrieveDependencies, 'store' | 'finder'> & {
-  store: Pick<Store, 'pushes' | 'lists' | 'audit' | 'expiry' | 'freeSpace' | 'damage'>
+  store: Pick<Store, 'pushes' | 'lists' | 'audit' | 'expiry' | 'files' | 'freeSpace' | 'damage'>
   keyring: Keyring
   shareOf: ShareOf
 }
@@ -42,16 +44,20 @@ export function createPushes(options: PushesOptions) {
   const retrieve = createRetrieve({ ...options, finder })
 
   /** For the link alone: never a view. */
-  function preview(urlToken: string): Addressed {
-    return { push: getPush(urlToken).push, urlToken }
+  async function preview(urlToken: string): Promise<Addressed> {
+    return { push: (await getPush(urlToken)).push, urlToken }
   }
 
   /** The audit log, for the owner. Throws `not_found`, and `forbidden` for everybody else. */
-  function openLog(urlToken: string, { account }: Viewer): OpenLog {
-    const { push } = getPush(urlToken)
+  async function openLog(urlToken: string, { account }: Viewer): Promise<OpenLog> {
+    const { push } = await getPush(urlToken)
     if (!mayAudit(push, account)) {
       throw new DomainError('forbidden', 'Only the owner of this push may read its audit log.')
     }
+    return logOf(push)
+  }
+
+  function logOf(push: StoredPush): OpenLog {
     return {
       listPage: (pageNumber) => store.audit.listPage(push, pageNumber),
       readAll: () => store.audit.readAll(push),
@@ -59,17 +65,18 @@ export function createPushes(options: PushesOptions) {
   }
 
   /** With name and note, for its owner alone. Throws `not_found` for everybody else. */
-  function getOwned(urlToken: string, account: Account): Labelled & { log: LogFacts; hasGrants: boolean } {
-    const { push, instanceKey } = getPush(urlToken)
-    const labels = isOwner(push, account) ? store.lists.findLabels(push.id) : null
+  async function getOwned(urlToken: string, account: Account): Promise<Owned> {
+    const { push, instanceKey } = await getPush(urlToken)
+    const labels = isOwner(push, account) ? await store.lists.findLabels(push.id) : null
     if (labels === null) throw notFound()
-    const log = { entries: countListed(push), dropped: push.auditDropped, missing: countMissing(push) }
+    const facts = { entries: countListed(push), dropped: push.auditDropped, missing: countMissing(push) }
     const opened = openLabels(labels, { instanceKey, pushId: push.lookup, pushName: nameOf(push) })
-    return { push, ...opened, log, hasGrants: store.pushes.hasGrants(push) }
+    const hasGrants = await store.pushes.hasGrants(push)
+    return { push, ...opened, log: { ...facts, ...logOf(push) }, hasGrants }
   }
 
   async function expire(urlToken: string, { account, visit }: Viewer): Promise<Addressed> {
-    const { push } = getPush(urlToken)
+    const { push } = await getPush(urlToken)
     if (!mayExpire(push, account)) throw mayNotExpire(account)
     const expired = await store.pushes.expirePush({ id: push.id, visit })
     if (expired === null) throw notFound()
@@ -78,7 +85,7 @@ export function createPushes(options: PushesOptions) {
 
   /** For its owner alone, after too many wrong passphrases. Throws `not_found` for everybody else. */
   async function unlock(urlToken: string, { account, visit }: Viewer): Promise<void> {
-    const { push } = getPush(urlToken)
+    const { push } = await getPush(urlToken)
     if (!isOwner(push, account)) throw notFound()
     if ((await store.pushes.unlockPush({ id: push.id, visit })) === null) throw notFound()
   }

@@ -1,154 +1,78 @@
-// Retrieving a push: the passphrase in turn, the view counted, and only then the payload.
+// Retrieving a push: find it, open it, claim a view, and only then hand out what was opened.
 
-import { type Opener, openSecrets } from '../../crypto/push-secrets.ts'
+import type { Account } from '../../domain/account.ts'
 import type { Viewer } from '../../domain/audit.ts'
 import { DamageError } from '../../domain/errors.ts'
 import type { StoredFile } from '../../domain/files.ts'
-import { isExpired, isLocked, isOwner, passphraseLockedFor } from '../../domain/push.ts'
-import type { Now } from '../../domain/time.ts'
-import type { LivePush, StoredPush } from '../../store/sqlite/pushes/pushes.ts'
-import type { Store } from '../../store/store.ts'
-import { type Asker, askerOf } from '../lanes.ts'
+import type { Store, StoredPush } from '../../store/face.ts'
 import type { Downloads } from './downloads.ts'
-import { openFile } from './file-names.ts'
-import { type Addressed, nameOf } from './owner-lists.ts'
-import type { Passphrases } from './passphrases.ts'
-import { notFound, type PushFinder } from './push-finder.ts'
+import { type Content, openPush } from './opening.ts'
+import type { Addressed } from './owner-lists.ts'
+import { createPassphraseTries, type PassphraseTriesOptions, type Refusal } from './passphrase-tries.ts'
+import { type FoundPush, notFound } from './push-finder.ts'
 
 /** A file and the sealed grant to download it. */
 export type GrantedFile = StoredFile & { grant: string }
 
-export type Retrieval =
-  | (Addressed & { outcome: 'view'; payload: string; files: GrantedFile[] })
-  | (Addressed & { outcome: 'expired' })
-  | { outcome: 'passphrase_required' }
-  /** The push is as the try left it: the last one that is allowed ends or locks it. */
-  | (Addressed & { outcome: 'wrong_passphrase' })
-  /** Too many wrong tries: nothing that carries a passphrase is looked at for so many milliseconds. */
-  | { outcome: 'passphrase_locked'; lockedFor: number }
-  /** Too many wrong tries in all: the same until its owner unlocks it. */
-  | (Addressed & { outcome: 'locked' })
+export type Retrieval = (Addressed & { outcome: 'view'; payload: string; files: GrantedFile[] }) | Refusal
 
 export type RetrieveOptions = {
   passphrase: string | null
   viewer: Viewer
-  /** The owner's own look on the pages, which is not a view; anybody else's is one all the same. */
+  /** An owner's look at their own push on the pages is not a view. Anybody else's look is one all the same. */
   ownLook: boolean
 }
 
-type Asking = Omit<RetrieveOptions, 'passphrase'>
-
-export type RetrieveDependencies = {
-  store: Pick<Store, 'pushes' | 'damage'>
-  finder: PushFinder
-  passphrases: Passphrases
-  /** Wrong passphrases in all after which a push expires or is locked; 0 for no end. */
-  maxWrongTries: number
+export type RetrieveDependencies = PassphraseTriesOptions & {
+  store: Pick<Store, 'pushes' | 'files' | 'damage'>
   grant: Downloads['grant']
-  now: Now
 }
 
+type Asking = { viewer: Viewer; lookBy: Account | null }
+
 export function createRetrieve(options: RetrieveDependencies) {
-  const { store, finder, passphrases, maxWrongTries, grant, now } = options
-  const { lookUp, lookupsOf } = finder
+  const { store, finder, grant, now } = options
+  const { openWithPassphrase } = createPassphraseTries(options)
 
   /** Hands out the payload only after the view has been counted durably. */
-  async function retrieve(urlToken: string, { passphrase, ...asking }: RetrieveOptions): Promise<Retrieval> {
-    const claimed = await claim(urlToken, asking, null)
-    if (claimed.outcome !== 'closed') return claimed
-    if (passphrase === null) return refuse(claimed, asking, 'passphrase_required')
-    const { id } = claimed.push
-    const asker = askerOf(asking.viewer, `push ${id}`)
-    return passphrases.inTurn(id, asker, () => tryPassphrase(urlToken, passphrase, { ...asking, asker }))
+  async function retrieve(urlToken: string, options: RetrieveOptions): Promise<Retrieval> {
+    const { viewer, ownLook } = options
+    const asking = { viewer, lookBy: ownLook ? viewer.account : null }
+    const found = await finder.getSealedPush(urlToken)
+    if (!found.push.passphraseRequired || found.sealed === null)
+      return claim(found, openPush(found, null), asking)
+    const opening = await openWithPassphrase(found, options)
+    return opening.outcome === 'opened' ? claim(opening.found, opening.content, asking) : opening
   }
 
-  /** One try at a time on one push; what was true before waiting is read again. */
-  async function tryPassphrase(
-    urlToken: string,
-    passphrase: string,
-    { asker, ...asking }: Asking & { asker: Asker },
-  ): Promise<Retrieval> {
-    const { push, secrets } = lookUp(urlToken, store.pushes.findSealedPush)
-    const salt = isExpired(push, now()) ? null : (secrets?.passphraseSalt ?? null)
-    const lockedFor = salt === null ? 0 : passphraseLockedFor(push, now())
-    if (salt !== null && isLocked(push)) return { outcome: 'locked', push, urlToken }
-    if (lockedFor > 0) return { outcome: 'passphrase_locked', lockedFor }
-    const key = salt === null ? null : (await passphrases.derive(passphrase, asker, salt)).key
-    const claimed = await claim(urlToken, asking, key)
-    return claimed.outcome === 'closed' ? refuse(claimed, asking, 'wrong_passphrase') : claimed
-  }
-
-  type Closed = Addressed & { outcome: 'closed'; push: StoredPush }
-
-  /** Closed: it needs a passphrase, and none or a wrong one was given. */
+  /** `content` is null when the push has expired: the claim audits the visit. */
   async function claim(
-    urlToken: string,
-    { viewer, ownLook }: Asking,
-    passphraseKey: Uint8Array | null,
-  ): Promise<Extract<Retrieval, { outcome: 'view' | 'expired' }> | Closed> {
-    for (const { instanceKey, lookup } of lookupsOf(urlToken)) {
-      const opener = { instanceKey, pushId: lookup, urlToken, passphraseKey }
-      const open = (live: LivePush) => {
-        const content = openPush(live, opener)
-        if (content !== null) tellOfLost(live, content.payload)
-        return content && { content, isOwnLook: ownLook && isOwner(live.push, viewer.account) }
-      }
-      const claimed = await store.pushes.claimView({ lookup, visit: viewer.visit, open })
-      if (claimed === null) continue
-      if (claimed.outcome !== 'view') return { outcome: claimed.outcome, push: claimed.push, urlToken }
-      const { push, content } = claimed
-      const { payload, dataKey } = content
-      const options = { lookup, dataKey, viewedAt: now() }
-      const files = content.files.map((file) => ({ ...file, grant: grant(file, options) }))
-      return { outcome: 'view', push, urlToken, payload, files }
-    }
-    throw notFound()
-  }
-
-  /** Of what is left of a push others may want the rest; when nothing is, no view is counted. */
-  function tellOfLost({ push, files }: LivePush, payload: string): void {
-    const lost = files.filter(({ isThere }) => !isThere)
-    if (lost.length === 0) return
-    const damage = new DamageError(`a file of push ${push.id}`)
-    if (payload === '' && lost.length === files.length) throw damage
-    store.damage.tell(damage)
-  }
-
-  type Refusal = 'passphrase_required' | 'wrong_passphrase'
-
-  async function refuse(
-    { urlToken, push }: Closed,
-    { viewer }: Asking,
-    outcome: Refusal,
+    { push: { id }, urlToken }: FoundPush,
+    content: Content | null,
+    { viewer: { visit }, lookBy }: Asking,
   ): Promise<Retrieval> {
-    const wrong = outcome === 'wrong_passphrase'
-    const { visit } = viewer
-    const refused = await store.pushes.refusePassphrase({
-      id: push.id,
-      visit,
-      wrong,
-      maxTries: maxWrongTries,
-    })
-    if (refused === null) throw notFound()
-    const addressed = { push: refused.push, urlToken }
-    if (refused.outcome === 'expired') return { outcome: 'expired', ...addressed }
-    return wrong ? { outcome, ...addressed } : { outcome }
+    const lost = content === null || content.files.length === 0 ? null : await findLost(id, content)
+    const claimed = await store.pushes.claimView({ id, visit, lookBy })
+    if (claimed === null) throw notFound()
+    const { outcome, push } = claimed
+    if (outcome === 'expired' || content === null) return { outcome: 'expired', push, urlToken }
+    if (lost !== null) store.damage.tell(lost)
+    return { outcome, push, urlToken, payload: content.payload, files: grantAll(push, content) }
+  }
+
+  /** Looks for the files before a view is counted. Throws DamageError when nothing of the push is left. */
+  async function findLost(id: number, { payload, files }: Content): Promise<DamageError | null> {
+    const areThere = await Promise.all(files.map(store.files.has))
+    if (areThere.every(Boolean)) return null
+    const damage = new DamageError(`a file of push ${id}`)
+    if (payload === '' && !areThere.some(Boolean)) throw damage
+    return damage
+  }
+
+  function grantAll({ lookup }: StoredPush, { dataKey, files }: Content): GrantedFile[] {
+    const granting = { lookup, dataKey, viewedAt: now() }
+    return files.map((file) => ({ ...file, grant: grant(file, granting) }))
   }
 
   return retrieve
-}
-
-/** Null without the right passphrase. A push that its own link does not open was altered on disk. */
-function openPush({ push, secrets, files }: LivePush, opener: Opener) {
-  if (push.passphraseRequired && opener.passphraseKey === null) return null
-  const opened = openSecrets(secrets, opener)
-  if (opened === null) {
-    if (push.passphraseRequired) return null
-    throw new DamageError(nameOf(push))
-  }
-  const { payload, dataKey } = opened
-  if (payload === null) throw new DamageError(nameOf(push))
-  const { lookup: pushId, keyNumber } = push
-  const place = { pushId, dataKey, keyNumber, pushName: nameOf(push) }
-  return { payload, dataKey, files: files.map((file) => openFile(file, place)) }
 }

@@ -4,7 +4,7 @@ import { hashAddress } from '../../crypto/address-hash.ts'
 import type { Keyring } from '../../crypto/keyring.ts'
 import type { Viewer } from '../../domain/audit.ts'
 import type { ShareLimits } from '../../domain/shares.ts'
-import type { ShareToTake } from '../../store/sqlite/pushes/address-shares.ts'
+import type { ShareToTake } from '../../store/face.ts'
 
 export type SharesOptions = {
   keyring: Keyring

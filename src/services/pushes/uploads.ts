@@ -12,7 +12,7 @@ import {
   safeContentType,
 } from '../../domain/files.ts'
 import type { PushLimits } from '../../domain/new-push.ts'
-import type { Store } from '../../store/store.ts'
+import type { Store } from '../../store/face.ts'
 import type { Relieve } from './relief.ts'
 
 /** A file as it was sent; `sha256` of its content, in hex. */

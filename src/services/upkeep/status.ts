@@ -1,8 +1,7 @@
 // How the instance is, in numbers for its administrators: nothing of what anybody pushed.
 
 import { MINUTE, type Now } from '../../domain/time.ts'
-import type { PushCounts } from '../../store/sqlite/pushes/push-lists.ts'
-import type { Store } from '../../store/store.ts'
+import type { PushCounts, Store } from '../../store/face.ts'
 import type { LastSweep, Sweeper } from './sweeper.ts'
 
 export type Status = PushCounts & {
@@ -24,14 +23,14 @@ export type StatusOptions = {
 export function createReadStatus({ store, sweeper, now }: StatusOptions): () => Promise<Status> {
   let counted: { at: number; counts: PushCounts } | null = null
 
-  function counts(): PushCounts {
+  async function counts(): Promise<PushCounts> {
     if (counted === null || now() - counted.at >= MINUTE)
-      counted = { at: now(), counts: store.lists.countPushes() }
+      counted = { at: now(), counts: await store.lists.countPushes() }
     return counted.counts
   }
 
   return async () => ({
-    ...counts(),
+    ...(await counts()),
     ...(await store.freeSpace.measure()),
     damaged: store.damage.count(),
     lastSweep: sweeper.last(),

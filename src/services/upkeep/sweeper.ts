@@ -2,7 +2,7 @@
 // requests.
 
 import { DAY, type Now } from '../../domain/time.ts'
-import type { Store } from '../../store/store.ts'
+import type { Store } from '../../store/face.ts'
 
 export const ANONYMOUS_PURGE_AFTER = DAY
 
@@ -63,9 +63,9 @@ export function createSweeper({ expiry, files, idempotencyKeys, now, purgeAfter 
     return swept
   }
 
-  /** When the next push or file is to end by time, or was; null when nothing is. */
-  function findNextDue(): number | null {
-    const times = [expiry.findNextLapse(), files.findNextDue()].filter((time) => time !== null)
+  /** When the next push or file ends by time, which may be in the past; null when there is none. */
+  async function findNextDue(): Promise<number | null> {
+    const times = [await expiry.findNextLapse(), await files.findNextDue()].filter((time) => time !== null)
     return times.length === 0 ? null : Math.min(...times)
   }
 

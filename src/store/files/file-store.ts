@@ -1,30 +1,27 @@
-// Files as the services see them: kept with a row that says so, and removed when that row is due.
+// Files with their rows: entered before the first byte is written, removed when they are due.
 
-import type { FileHandle } from 'node:fs/promises'
 import type { Now } from '../../domain/time.ts'
+import type { FileStore, SealedFiles } from '../files-face.ts'
 import type { Transact } from '../sqlite/engine/group-commit.ts'
 import type { FileRows } from '../sqlite/pushes/file-rows.ts'
-import type { Files } from './files.ts'
 
-export type FileStore = ReturnType<typeof createFileStore>
+export type FileStoreOptions = { files: SealedFiles; rows: FileRows; transact: Transact; now: Now }
 
-export type FileStoreOptions = { files: Files; rows: FileRows; transact: Transact; now: Now }
+/** `idle` resolves when no removal runs any more. */
+export function createFileStore(options: FileStoreOptions): FileStore & { idle(): Promise<void> } {
+  const { files, rows, transact, now } = options
 
-export function createFileStore({ files, rows, transact, now }: FileStoreOptions) {
   let removing: Promise<number> | null = null
 
-  /** Durable when it resolves; until a push takes it, the file is an unfinished upload. */
   async function keepFile(id: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
     await transact(() => rows.begin(id), { grows: true })
-    await files.putFile(id, bytes)
+    await files.put(id, bytes)
   }
 
-  /** For an upload that no push took. */
   function giveUpFile(id: string): Promise<void> {
     return transact(() => rows.giveUp({ id, now: now() }))
   }
 
-  /** Unlinks what is due; returns how many. A second call joins the run under way, then looks once more. */
   function removeDue(): Promise<number> {
     const before = removing ?? Promise.resolve(0)
     const run = before.catch(() => 0).then(removeAll)
@@ -32,13 +29,13 @@ export function createFileStore({ files, rows, transact, now }: FileStoreOptions
     return run
   }
 
-  /** The file goes before its row, so that a crash between the two is made good by the next run. */
+  /** Removes each file before its row: after a crash between the two the next run finds the row again. */
   async function removeAll(): Promise<number> {
     let removed = 0
     for (;;) {
       const due = rows.listDue(now())
       if (due.length === 0) return removed
-      for (const id of due) await files.removeFile(id)
+      for (const id of due) await files.remove(id)
       await transact(() => due.forEach(rows.forget))
       removed += due.length
     }
@@ -52,8 +49,9 @@ export function createFileStore({ files, rows, transact, now }: FileStoreOptions
     keepFile,
     giveUpFile,
     removeDue,
-    findNextDue: rows.findNextDue,
+    findNextDue: async () => rows.findNextDue(),
+    open: files.open,
+    has: files.has,
     idle,
-    openFile: (id: string): Promise<FileHandle | null> => files.openFile(id),
   }
 }

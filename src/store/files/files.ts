@@ -1,25 +1,23 @@
-// Sealed files on disk. What is in them is nobody's business here: bytes in, bytes out, durable when a promise resolves.
+// Sealed files in a folder of the disk, each under its id.
 
-import { existsSync, mkdirSync, statSync } from 'node:fs'
-import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises'
+import { existsSync, mkdirSync } from 'node:fs'
+import { type FileHandle, mkdir, open as openPath, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { sealedSize } from '../../crypto/sealed-stream.ts'
 import { codeOf } from '../../domain/system-errors.ts'
+import type { OpenedFile, SealedFiles } from '../files-face.ts'
 import { diskFull, type OnStep } from '../sqlite/engine/group-commit.ts'
 
-export type Files = ReturnType<typeof createFiles>
-
-/** `onStep` is told before and after what is durable: tests end the process there. */
-export function createFiles(folder: string, onStep: OnStep = () => undefined) {
+/** `onStep` is called before and after each durable step: tests end the process there. */
+export function createFiles(folder: string, onStep: OnStep = () => undefined): SealedFiles {
   if (!existsSync(folder)) mkdirSync(folder, { mode: 0o700 })
 
   const pathOf = (id: string) => join(folder, id.slice(0, 2), id)
 
-  /** Writes as the bytes arrive; the file exists under its name only once all of it is on the disk. */
-  function putFile(id: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
+  function put(id: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
     return writeFile(id, bytes).catch(async (cause) => {
-      // At once, because what has to be written down next may need the room.
-      await removeFile(id)
+      // Removed at once, because the next commit may need the room.
+      await remove(id)
       throw isFull(cause) ? diskFull() : cause
     })
   }
@@ -27,7 +25,7 @@ export function createFiles(folder: string, onStep: OnStep = () => undefined) {
   async function writeFile(id: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
     const path = pathOf(id)
     if ((await mkdir(dirname(path), { recursive: true, mode: 0o700 })) !== undefined) await syncFolder(folder)
-    const file = await open(`${path}.part`, 'wx', 0o600)
+    const file = await openPath(`${path}.part`, 'wx', 0o600)
     try {
       for await (const chunk of bytes) {
         onStep('before a write to a file')
@@ -45,28 +43,50 @@ export function createFiles(folder: string, onStep: OnStep = () => undefined) {
     onStep('after a file was kept')
   }
 
-  /** Whether the file is there, and as long as it was sealed. */
-  function hasFile({ fileId, size }: { fileId: string; size: number }): boolean {
-    return statSync(pathOf(fileId), { throwIfNoEntry: false })?.size === sealedSize(size)
+  async function has({ id, size }: { id: string; size: number }): Promise<boolean> {
+    const found = await stat(pathOf(id)).catch(nullIfMissing)
+    return found?.size === sealedSize(size)
   }
 
-  /** null when there is no such file any more. */
-  async function openFile(id: string): Promise<FileHandle | null> {
-    return open(pathOf(id), 'r').catch((cause) => {
-      if (codeOf(cause) === 'ENOENT') return null
-      throw cause
-    })
+  async function open(id: string): Promise<OpenedFile | null> {
+    const file = await openPath(pathOf(id), 'r').catch(nullIfMissing)
+    return file === null ? null : openedFile(file)
   }
 
-  /** Whole or unfinished; it may be gone already. */
-  async function removeFile(id: string): Promise<void> {
+  async function remove(id: string): Promise<void> {
     onStep('before a file is unlinked')
     await rm(pathOf(id), { force: true })
     onStep('after a file was unlinked')
     await rm(`${pathOf(id)}.part`, { force: true })
   }
 
-  return { putFile, hasFile, openFile, removeFile }
+  return { put, open, has, remove }
+}
+
+async function openedFile(file: FileHandle): Promise<OpenedFile> {
+  try {
+    const { size } = await file.stat()
+    return { size, read: (span) => readAt(file, span), close: () => file.close() }
+  } catch (cause) {
+    await file.close()
+    throw cause
+  }
+}
+
+async function readAt(file: FileHandle, { start, length }: { start: number; length: number }) {
+  const bytes = Buffer.allocUnsafe(length)
+  let filled = 0
+  while (filled < length) {
+    const { bytesRead } = await file.read(bytes, filled, length - filled, start + filled)
+    if (bytesRead === 0) break
+    filled += bytesRead
+  }
+  return bytes.subarray(0, filled)
+}
+
+function nullIfMissing(cause: unknown): null {
+  if (codeOf(cause) === 'ENOENT') return null
+  throw cause
 }
 
 function isFull(cause: unknown): boolean {
@@ -82,7 +102,7 @@ async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
 /** Makes a new name survive a power cut. Windows cannot open folders and needs no such thing. */
 async function syncFolder(path: string): Promise<void> {
   if (process.platform === 'win32') return
-  const folder = await open(path, 'r')
+  const folder = await openPath(path, 'r')
   try {
     await folder.sync()
   } finally {

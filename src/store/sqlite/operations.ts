@@ -1,7 +1,6 @@
 // Makes the operations of the store from an open database.
 
 import type { Now } from '../../domain/time.ts'
-import type { Files } from '../files/files.ts'
 import { createAccountLinks } from './accounts/account-links.ts'
 import { createAccounts } from './accounts/accounts.ts'
 import { createApiTokens } from './accounts/api-tokens.ts'
@@ -11,6 +10,7 @@ import type { Connection } from './engine/database.ts'
 import type { Transact } from './engine/group-commit.ts'
 import { createDamage } from './integrity/damage.ts'
 import { createAddressShares } from './pushes/address-shares.ts'
+import { createAuditLog } from './pushes/audit-log.ts'
 import { createAuditRows } from './pushes/audit-rows.ts'
 import { createDoubtfulKeys } from './pushes/doubtful-keys.ts'
 import { createExpiry } from './pushes/expiry.ts'
@@ -47,12 +47,12 @@ export function createRows({ onError, ...options }: RowsOptions) {
   return { connection, transact, now, files, audit, doubtfulKeys, idempotency, rows, removal, damage }
 }
 
-export function createPushOperations(rows: Rows, fileFolder: Files) {
+export function createPushOperations(rows: Rows) {
   return {
-    pushes: createPushes({ ...rows, fileFolder, shares: createAddressShares(rows.connection) }),
+    pushes: createPushes({ ...rows, shares: createAddressShares(rows.connection) }),
     idempotencyKeys: createIdempotencyKeys(rows),
     lists: createPushLists(rows),
-    audit: rows.audit,
+    audit: createAuditLog(rows),
     expiry: createExpiry(rows),
     damage: rows.damage,
   }

@@ -5,8 +5,20 @@ import { createCors } from '../../../src/http/door/cors.ts'
 import { createShed } from '../../../src/http/door/shed.ts'
 
 const cors = createCors(['https://app.example'])
-const busy = createShed({ basePath: '/box', keepUp: () => true, onShed: () => undefined, cors })
-const calm = createShed({ basePath: '/box', keepUp: () => false, onShed: () => undefined, cors })
+const busy = createShed({
+  basePath: '/box',
+  isOverloaded: () => true,
+  commitOverdue: () => undefined,
+  onShed: () => undefined,
+  cors,
+})
+const calm = createShed({
+  basePath: '/box',
+  isOverloaded: () => false,
+  commitOverdue: () => undefined,
+  onShed: () => undefined,
+  cors,
+})
 const ask = (path: string) => new Request(`http://localhost${path}`)
 
 test.each(['/api/v2/pushes', '/box/api/v2/pushes', '/box/p.json', '/en/p/x.json', '/d/x'])(
@@ -34,7 +46,13 @@ test('in a calm moment everybody is let in', () => {
 })
 
 test('however long a turn of the event loop takes, a few are let in, and of a crowd those who come late are not', () => {
-  const shed = createShed({ basePath: '', keepUp: () => false, onShed: () => undefined, cors })
+  const shed = createShed({
+    basePath: '',
+    isOverloaded: () => false,
+    commitOverdue: () => undefined,
+    onShed: () => undefined,
+    cors,
+  })
   expect(shed(ask('/p/x'))).toBeNull()
   Bun.sleepSync(250)
   for (let n = 0; n < 99; n += 1) expect(shed(ask('/p/x'))).toBeNull()
@@ -42,7 +60,13 @@ test('however long a turn of the event loop takes, a few are let in, and of a cr
 })
 
 test('the next turn of the event loop begins anew', async () => {
-  const shed = createShed({ basePath: '', keepUp: () => false, onShed: () => undefined, cors })
+  const shed = createShed({
+    basePath: '',
+    isOverloaded: () => false,
+    commitOverdue: () => undefined,
+    onShed: () => undefined,
+    cors,
+  })
   for (let n = 0; n < 200; n += 1) expect(shed(ask('/p/x'))).toBeNull()
   Bun.sleepSync(250)
   expect(shed(ask('/p/x'))?.status).toBe(503)

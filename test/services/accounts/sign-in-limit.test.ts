@@ -15,7 +15,7 @@ beforeEach(() => {
   limit = createSignInLimit({
     now: () => time,
     clientOf: limitKey,
-    knownAddresses: (email) => known[email] ?? [],
+    knownAddresses: async (email) => known[email] ?? [],
   })
 })
 

@@ -16,11 +16,11 @@ function sweeperWith({ failing }: { failing: Part | null }) {
   }
   const sweeper = createSweeper({
     expiry: {
-      findNextLapse: () => 7 * DAY,
+      findNextLapse: async () => 7 * DAY,
       expireLapsed: run('expire'),
       purgeExpired: ({ of }) => run(of)(),
     },
-    files: { removeDue: run('files'), findNextDue: () => 5 * DAY },
+    files: { removeDue: run('files'), findNextDue: async () => 5 * DAY },
     idempotencyKeys: { removeLapsed: run('keys') },
     now: () => 100 * DAY,
     purgeAfter: DAY,
@@ -55,7 +55,7 @@ test.each<Part>(['expire', 'anonymous', 'owned', 'keys', 'files'])('%s fails alo
 
 test('between sweeps it ends what is due, and the next sweep tells of it', async () => {
   const { sweeper, done } = sweeperWith({ failing: null })
-  expect(sweeper.findNextDue()).toBe(5 * DAY)
+  expect(await sweeper.findNextDue()).toBe(5 * DAY)
   await Promise.all([sweeper.expireDue(), sweeper.expireDue()])
   expect(done).toEqual(['expire', 'expire', 'files'])
   expect(await sweeper.sweep()).toEqual({ expired: 1, purged: 2, files: 1 })

@@ -45,7 +45,8 @@ function routesOf(family: Family, endpoints: PushEndpoints): ApiRoute[] {
   const { preview, expire, active, expired } = endpoints
   const create = (asked: Asked) => endpoints.createAs(asked, surface)
   const retrieve = (asked: Asked) => endpoints.retrieveAs(asked, surface)
-  const audit = (asked: Asked) => answerJson(200, { views: endpoints.listEntries(asked).map(presentView) })
+  const audit = async (asked: Asked) =>
+    answerJson(200, { views: (await endpoints.listEntries(asked)).map(presentView) })
   return [
     { url: urls.create, answer: create, detail: detail.create },
     { url: urls.retrieve, answer: retrieve, head: preview, detail: detail.retrieve },
@@ -59,6 +60,6 @@ function routesOf(family: Family, endpoints: PushEndpoints): ApiRoute[] {
 
 type View = AnswerBody<'PreviousAuditLog'>['views'][number]
 
-function presentView(entry: ReturnType<PushEndpoints['listEntries']>[number]): View {
+function presentView(entry: Awaited<ReturnType<PushEndpoints['listEntries']>>[number]): View {
   return { ...entry, successful: !entry.kind.startsWith('failed_') }
 }

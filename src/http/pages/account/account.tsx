@@ -1,6 +1,6 @@
 // One's own account: password, second factor, browsers that are signed in, API tokens.
 
-import { passwordProblem } from '../../../domain/account.ts'
+import { passwordProblem, type Session } from '../../../domain/account.ts'
 import { isDomainError } from '../../../domain/errors.ts'
 import type { Problems } from '../../../domain/problems.ts'
 import type { Sessions } from '../../../services/accounts/sessions.ts'
@@ -45,7 +45,7 @@ type Shown = {
 }
 
 export function createAccountPages({ answer, sessions, twoFactor, limit }: AccountPageOptions) {
-  function show(guest: Member, shown: Shown = {}): Response {
+  async function show(guest: Member, shown: Shown = {}): Promise<Response> {
     const { say } = guest.words
     const { status = 200 } = shown
     const done = DONE[guest.query.get('done') ?? '']
@@ -68,10 +68,10 @@ export function createAccountPages({ answer, sessions, twoFactor, limit }: Accou
         <TwoFactorSection
           guest={guest}
           shown={shown}
-          left={twoFactor.countRecoveryCodes(guest.account)}
+          left={await twoFactor.countRecoveryCodes(guest.account)}
           asksCode={!sessions.isConfirmed(guest.session.session)}
         />
-        <SessionList guest={guest} sessions={sessions} />
+        <SessionList guest={guest} listed={await sessions.listSessions(guest.account)} />
       </>
     )
     return answer(content, { guest, title: say('account_title'), status, scripts: ['common'] })
@@ -184,10 +184,9 @@ function TwoFactorSection({ guest, shown, left, asksCode }: TwoFactorProps) {
   )
 }
 
-function SessionList({ guest, sessions }: { guest: Member; sessions: Sessions }) {
-  const { words, account } = guest
+function SessionList({ guest, listed }: { guest: Member; listed: Session[] }) {
+  const { words } = guest
   const { say } = words
-  const listed = sessions.listSessions(account)
   return (
     <section aria-labelledby="sessions-title" id="sessions">
       <h2 id="sessions-title">{say('sessions_title')}</h2>

@@ -1,6 +1,6 @@
 // API tokens of an account: made (and shown once), listed, revoked.
 
-import { MAX_TOKEN_NAME_LENGTH } from '../../../domain/account.ts'
+import { type ApiToken, MAX_TOKEN_NAME_LENGTH } from '../../../domain/account.ts'
 import { isDomainError } from '../../../domain/errors.ts'
 import type { ApiTokens, NewApiToken } from '../../../services/accounts/api-tokens.ts'
 import { answerSeeOther } from '../../door/answers.ts'
@@ -15,14 +15,14 @@ export type TokenPageOptions = { answer: AnswerGuest; apiTokens: ApiTokens }
 type Shown = { made?: NewApiToken; problem?: string; name?: string }
 
 export function createTokenPages({ answer, apiTokens }: TokenPageOptions) {
-  function show(guest: Member, { made, problem, name = '' }: Shown = {}): Response {
+  async function show(guest: Member, { made, problem, name = '' }: Shown = {}): Promise<Response> {
     const { say } = guest.words
     const content = (
       <>
         <h1>{say('tokens_title')}</h1>
         <p class="lead">{say('tokens_lead')}</p>
         {made === undefined ? null : <Made guest={guest} made={made} />}
-        <TokenList guest={guest} apiTokens={apiTokens} />
+        <TokenList guest={guest} tokens={await apiTokens.listApiTokens(guest.account.email)} />
         <section aria-labelledby="new-title">
           <h2 id="new-title">{say('token_new')}</h2>
           <form method="post" action={guest.href(PAGES.createToken.href())} class="narrow">
@@ -93,10 +93,9 @@ function Made({ guest, made }: { guest: Member; made: NewApiToken }) {
   )
 }
 
-function TokenList({ guest, apiTokens }: { guest: Member; apiTokens: ApiTokens }) {
-  const { words, account } = guest
+function TokenList({ guest, tokens }: { guest: Member; tokens: ApiToken[] }) {
+  const { words } = guest
   const { say } = words
-  const tokens = apiTokens.listApiTokens(account.email)
   if (tokens.length === 0) return <p>{say('tokens_none')}</p>
   return (
     <ul class="rows">

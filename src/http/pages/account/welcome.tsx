@@ -85,12 +85,12 @@ export function createWelcomePages(options: WelcomePageOptions) {
     return answer(content, { guest, title: say(shown.title), status, headers, scripts: ['common'] })
   }
 
-  function linkForm(
+  async function linkForm(
     guest: Guest,
     token: string,
     again: Pick<Shown, 'typedEmail' | 'problems'> = {},
-  ): Response {
-    const link = findLink(guest, token)
+  ): Promise<Response> {
+    const link = await findLink(guest, token)
     if (link === null) return lapsed(guest)
     return showForm(guest, {
       ...WORDS[link.purpose],
@@ -101,8 +101,8 @@ export function createWelcomePages(options: WelcomePageOptions) {
   }
 
   /** Throws `too_many` for a wrong one after many others. */
-  function findLink({ viewer }: Guest, token: string): AccountLink | null {
-    return limit.tryLink(viewer.visit.ip, accountLinks.findLink(token))
+  async function findLink({ viewer }: Guest, token: string): Promise<AccountLink | null> {
+    return limit.tryLink(viewer.visit.ip, await accountLinks.findLink(token))
   }
 
   function lapsed(guest: Guest): Response {
@@ -118,7 +118,7 @@ export function createWelcomePages(options: WelcomePageOptions) {
 
   async function useLink(guest: Guest, form: Form, { link = '' }: Params): Promise<Response> {
     const { visit } = guest.viewer
-    if (findLink(guest, link) === null) return lapsed(guest)
+    if ((await findLink(guest, link)) === null) return lapsed(guest)
     const input = { token: link, email: form.text('email'), password: form.text('password'), visit }
     try {
       const account = await accountLinks.useLink(input)

@@ -68,12 +68,12 @@ export function createAdminPages(options: AdminPageOptions) {
         <JobTable guest={guest} jobs={listJobs()} />
         <AccountList
           guest={guest}
-          accounts={accounts.listAccounts()}
+          accounts={await accounts.listAccounts()}
           resetNonce={({ id }) => nonces.issue(resetSubject(id))}
         />
         <Invitations
           guest={guest}
-          invitations={accountLinks.listLinks()}
+          invitations={await accountLinks.listLinks()}
           nonce={nonces.issue(INVITE_SUBJECT)}
           {...{ problems, email, isForAdmin }}
         />
@@ -121,8 +121,8 @@ export function createAdminPages(options: AdminPageOptions) {
   }
 
   /** Nobody locks themselves out: an administrator's own account is for another to change. */
-  function requireOther(guest: Member, { id = '' }: Params): Account {
-    const account = /^\d{1,15}$/.test(id) ? accounts.findById(Number(id)) : null
+  async function requireOther(guest: Member, { id = '' }: Params): Promise<Account> {
+    const account = /^\d{1,15}$/.test(id) ? await accounts.findById(Number(id)) : null
     if (account === null) throw new DomainError('not_found', 'not-found')
     if (account.id === guest.account.id)
       throw new DomainError('forbidden', 'Another administrator has to change your account.')
@@ -130,18 +130,18 @@ export function createAdminPages(options: AdminPageOptions) {
   }
 
   async function disable(guest: Member, _form: Form, params: Params): Promise<Response> {
-    await accounts.disableAccount(requireOther(guest, params).email, { keepAdmin: true })
+    await accounts.disableAccount((await requireOther(guest, params)).email, { keepAdmin: true })
     return back(guest)
   }
 
   async function enable(guest: Member, _form: Form, params: Params): Promise<Response> {
-    await accounts.enableAccount(requireOther(guest, params).email)
+    await accounts.enableAccount((await requireOther(guest, params)).email)
     return back(guest)
   }
 
   /** A link to choose a new password. What asks for a code goes on doing so, unless it is to be turned off as well. */
   async function reset(guest: Member, form: Form, params: Params): Promise<Response> {
-    const account = requireOther(guest, params)
+    const account = await requireOther(guest, params)
     const notice = useNonce(form, resetSubject(account.id))
     if (notice !== null) return show(guest, { notice })
     const endsTwoFactor = form.isTicked('two_factor')
@@ -150,7 +150,7 @@ export function createAdminPages(options: AdminPageOptions) {
   }
 
   async function remove(guest: Member, form: Form, params: Params): Promise<Response> {
-    const account = requireOther(guest, params)
+    const account = await requireOther(guest, params)
     if (form.isTicked('sure')) await accounts.removeAccount(account.email, { keepAdmin: true })
     return back(guest)
   }

@@ -15,20 +15,20 @@ export function createAnswerRefusal(options: { answer: AnswerGuest; getGuest: Ge
   const { getGuest } = options
 
   /** With the session of the person, so that the page offers what they can go to. */
-  function guestOf(exchange: Exchange, { code, path }: Refusal): Guest {
+  async function guestOf(exchange: Exchange, { code, path }: Refusal): Promise<Guest> {
     const showsNavigation = !isSecretPath(path)
     if (!showsNavigation || code === null || WITHOUT_SESSION.has(code)) return getGuest.stranger(exchange)
     try {
-      return getGuest(exchange)
+      return await getGuest(exchange)
     } catch {
       // The refusal is what the person needs to read, also while the database fails.
       return getGuest.stranger(exchange)
     }
   }
 
-  return (exchange, refusal) => {
+  return async (exchange, refusal) => {
     const { status, code, path, headers } = refusal
-    const guest = guestOf(exchange, refusal)
+    const guest = await guestOf(exchange, refusal)
     const { say } = guest.words
     const isMissing = code === 'not_found'
     const title = say(isMissing ? 'error_missing_title' : 'error_title')

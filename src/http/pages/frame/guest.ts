@@ -47,9 +47,9 @@ export type GuestOptions = {
 export type GetGuest = ReturnType<typeof createGetGuest>
 
 export function createGetGuest({ findSession, basePath, findElsewhere, onError }: GuestOptions) {
-  function getGuest(exchange: Exchange): Guest {
+  async function getGuest(exchange: Exchange): Promise<Guest> {
     const sessionToken = sessionTokenIn({ exchange, basePath })
-    return describe(exchange, sessionToken === null ? null : findSession(sessionToken, onError))
+    return describe(exchange, sessionToken === null ? null : await findSession(sessionToken, onError))
   }
 
   function describe(exchange: Exchange, session: CurrentSession | null): Guest {

@@ -9,22 +9,24 @@ import { CSV_MARK, writeCsv } from './csv.ts'
 type Params = Partial<Record<string, string>>
 
 export function createLogExports({ openLog }: Pick<Pushes, 'openLog'>) {
-  function exportCsv({ viewer }: Member, { url_token = '' }: Params): Response {
-    const pieces = csvOf(openLog(url_token, viewer).readAll())
+  async function exportCsv({ viewer }: Member, { url_token = '' }: Params): Promise<Response> {
+    const log = await openLog(url_token, viewer)
+    const pieces = csvOf(log.readAll())
     return attach(pieces, { type: 'text/csv; charset=utf-8', filename: 'audit-log.csv' })
   }
 
-  function exportJson({ viewer }: Member, { url_token = '' }: Params): Response {
-    const pieces = jsonOf(openLog(url_token, viewer).readAll())
+  async function exportJson({ viewer }: Member, { url_token = '' }: Params): Promise<Response> {
+    const log = await openLog(url_token, viewer)
+    const pieces = jsonOf(log.readAll())
     return attach(pieces, { type: 'application/json', filename: 'audit-log.json' })
   }
 
   return { exportCsv, exportJson }
 }
 
-function* csvOf(log: Iterable<AuditEntry[]>): Generator<string> {
+async function* csvOf(log: AsyncIterable<AuditEntry[]>): AsyncGenerator<string> {
   let before = CSV_MARK + writeCsv([['time', 'kind', 'ip', 'user_agent', 'referrer']])
-  for (const piece of log) {
+  for await (const piece of log) {
     yield before + writeCsv(piece.map(cellsOf))
     before = ''
   }
@@ -34,9 +36,9 @@ function cellsOf({ at, kind, ip, userAgent, referrer }: AuditEntry): string[] {
   return [formatTime(at), kind, ip, userAgent, referrer]
 }
 
-function* jsonOf(log: Iterable<AuditEntry[]>): Generator<string> {
+async function* jsonOf(log: AsyncIterable<AuditEntry[]>): AsyncGenerator<string> {
   let before = '{\n  "logs": [\n    '
-  for (const piece of log) {
+  for await (const piece of log) {
     yield before + piece.map(writeEntry).join(',\n    ')
     before = ',\n    '
   }
@@ -48,14 +50,17 @@ function writeEntry({ at, userAgent, ...entry }: AuditEntry): string {
 }
 
 /** The first piece is written before the answer begins: a log that is damaged there is an error, not a short file. */
-function attach(pieces: Iterator<string>, { type, filename }: { type: string; filename: string }): Response {
+async function attach(
+  pieces: AsyncIterator<string>,
+  { type, filename }: { type: string; filename: string },
+): Promise<Response> {
   const encoder = new TextEncoder()
-  let next = pieces.next()
+  let next = await pieces.next()
   const body = new ReadableStream<Uint8Array>({
-    pull(controller) {
+    async pull(controller) {
       if (next.done === true) return controller.close()
       controller.enqueue(encoder.encode(next.value))
-      next = pieces.next()
+      next = await pieces.next()
     },
   })
   return new Response(body, {

@@ -27,14 +27,14 @@ export type PushPageOptions = {
 type Params = Partial<Record<string, string>>
 
 export function createPushPages({ answer, pushes, nonces, now }: PushPageOptions) {
-  function show(guest: Member, { url_token = '' }: Params): Response {
-    const owned = pushes.getOwned(url_token, guest.account)
+  async function show(guest: Member, { url_token = '' }: Params): Promise<Response> {
+    const owned = await pushes.getOwned(url_token, guest.account)
     const { push, name, note, log } = owned
     const { words } = guest
     const title = name || words.say('push_unnamed', { kind: words.say(KIND_WORDS[push.kind]) })
     const live = !isExpired(push, now())
     const pageNumber = readPage(guest)
-    const entries = pushes.openLog(url_token, guest.viewer).listPage(pageNumber)
+    const entries = await log.listPage(pageNumber)
     const content = (
       <>
         <p>
@@ -94,7 +94,7 @@ export function createPushPages({ answer, pushes, nonces, now }: PushPageOptions
 
   /** Ends at the push, where its state and its log are; expiring it again changes nothing. */
   async function expire(guest: Member, _form: Form, { url_token = '' }: Params): Promise<Response> {
-    pushes.getOwned(url_token, guest.account)
+    await pushes.getOwned(url_token, guest.account)
     await pushes.expire(url_token, guest.viewer)
     return answerSeeOther(guest.href(`${PAGES.push.href({ url_token })}?done=expired`))
   }

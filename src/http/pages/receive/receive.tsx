@@ -33,9 +33,9 @@ export function createReceivePages({ answer, pushes, nonces, now }: ReceivePageO
     ...options,
   })
 
-  function findPush(urlToken: string): Push | null {
+  async function findPush(urlToken: string): Promise<Push | null> {
     try {
-      return pushes.preview(urlToken).push
+      return (await pushes.preview(urlToken)).push
     } catch (cause) {
       if (isDomainError(cause, 'not_found')) return null
       throw cause
@@ -54,8 +54,8 @@ export function createReceivePages({ answer, pushes, nonces, now }: ReceivePageO
     return answer(content, plain(guest, { status: 404 }))
   }
 
-  function show(guest: Guest, { url_token = '' }: Params, shown: Shown = {}): Response {
-    const push = findPush(url_token)
+  async function show(guest: Guest, { url_token = '' }: Params, shown: Shown = {}): Promise<Response> {
+    const push = await findPush(url_token)
     if (push === null || isExpired(push, now())) return gone(guest, push)
     const { problem, notice, status = 200, headers = {} } = shown
     const own = isOwner(push, guest.viewer.account)
@@ -109,7 +109,7 @@ export function createReceivePages({ answer, pushes, nonces, now }: ReceivePageO
     return retrieval === null ? gone(guest, null) : present(guest, params, retrieval)
   }
 
-  function present(guest: Guest, params: Params, retrieval: Retrieval): Response {
+  function present(guest: Guest, params: Params, retrieval: Retrieval): Response | Promise<Response> {
     const { say } = guest.words
     switch (retrieval.outcome) {
       case 'expired':

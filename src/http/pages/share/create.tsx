@@ -86,9 +86,9 @@ export function createCreatePage(options: CreatePageOptions) {
     if (typed('opened_by') !== '' || typed('form') !== '') requireOpener(guest, typed, marks)
   }
 
-  function isRepeat(sending: Sending): boolean {
+  async function isRepeat(sending: Sending): Promise<boolean> {
     const presented = keyOfForm(sending.guest, sending.typed, marks)
-    sending.made = presented === null ? null : idempotency.find(presented)
+    sending.made = presented === null ? null : await idempotency.find(presented)
     return sending.made !== null
   }
 
@@ -108,20 +108,20 @@ export function createCreatePage(options: CreatePageOptions) {
   }
 
   /** With everything that was typed, and what was wrong beside each field. */
-  function refuse(cause: unknown, sending: Sending): Response {
+  async function refuse(cause: unknown, sending: Sending): Promise<Response> {
     const why = isDomainError(cause) ? explainRefusal(cause, sending.guest) : null
     if (why === null) throw cause
     const { guest, typed, hasFiles: forgetsFiles } = sending
-    const made = why.isOfSomebodyElse === true ? null : findMade(sending)
+    const made = why.isOfSomebodyElse === true ? null : await findMade(sending)
     const again = made === null ? {} : { message: guest.words.say('problem_key_reused'), isKeyUsed: true }
     return show(guest, { ...why, ...again, typed, forgetsFiles, madeUrlToken: made?.urlToken ?? null })
   }
 
   /** What the form has made, of which the person should know: perhaps the answer was lost. */
-  function findMade({ guest, typed }: Sending): Made | null {
+  async function findMade({ guest, typed }: Sending): Promise<Made | null> {
     const presented = keyOfForm(guest, typed, marks)
     try {
-      return presented === null ? null : idempotency.find(presented)
+      return presented === null ? null : await idempotency.find(presented)
     } catch (cause) {
       if (isDomainError(cause)) return null
       throw cause

@@ -24,8 +24,8 @@ export type CreatedPageOptions = {
 }
 
 export function createCreatedPage({ answer, preview, nonces, now }: CreatedPageOptions) {
-  return (guest: Guest, { url_token = '' }: Partial<Record<string, string>>): Response => {
-    const addressed = preview(url_token)
+  return async (guest: Guest, { url_token = '' }: Partial<Record<string, string>>): Promise<Response> => {
+    const addressed = await preview(url_token)
     const { say } = guest.words
     const link = secretLink(addressed, guest.exchange.baseUrl)
     const isOver = isExpired(addressed.push, now())

@@ -4,6 +4,7 @@ import { and, asc, eq, gt, lte, ne } from 'drizzle-orm'
 import { ACCOUNT_LINK_LIFETIME, type Account, type AccountLink } from '../../../domain/account.ts'
 import { DomainError } from '../../../domain/errors.ts'
 import type { Now } from '../../../domain/time.ts'
+import type { AccountLinkStore, AccountLinkUse, NewAccountLink } from '../../accounts-face.ts'
 import type { Connection } from '../engine/database.ts'
 import type { Transact } from '../engine/group-commit.ts'
 import { accountLinks, accounts } from '../engine/schema.ts'
@@ -13,32 +14,16 @@ import { isIntactAccount, presentAccount } from './account-rows.ts'
 import type { AccountRows } from './accounts.ts'
 import { requireSession } from './sessions.ts'
 
-export type AccountLinkRows = ReturnType<typeof createAccountLinks>
-
-export type NewAccountLink = Omit<AccountLink, 'id' | 'createdAt' | 'expiresAt'> & {
-  hash: Buffer
-  /** The session that makes it, which must not have ended meanwhile; null for the server itself. */
-  session: number | null
-}
-
-export type AccountLinkUse = {
-  hash: Buffer
-  /** The address that whoever opens it gave; the link's own wins. */
-  email: string
-  passwordHash: string
-}
-
 export function createAccountLinks(options: {
   connection: Connection
-  accounts: Pick<AccountRows, 'insertAccount' | 'startAnew'>
+  accounts: AccountRows
   transact: Transact
   now: Now
   damage: Pick<Damage, 'presentIntact'>
-}) {
+}): AccountLinkStore {
   const { transact, now, accounts: accountRows, damage } = options
   const { orm } = options.connection
 
-  /** Takes the place of an older one for the same: one setup link, one reset an account, one invitation an address. */
   function addLink({ hash, session, ...link }: NewAccountLink): Promise<void> {
     return transact(() => {
       requireSession(options.connection, session)
@@ -66,7 +51,6 @@ export function createAccountLinks(options: {
     }
   }
 
-  /** Null for one that was used, has lapsed, or may set up what has an account already. */
   function findLink(hash: Buffer): AccountLink | null {
     const live = and(eq(accountLinks.hash, hash), gt(accountLinks.expiresAt, now()))
     const row = orm.select().from(accountLinks).where(live).get()
@@ -74,7 +58,6 @@ export function createAccountLinks(options: {
     return link === undefined || (link.purpose === 'setup' && hasAdmin()) ? null : link
   }
 
-  /** Whether anybody administers this instance. */
   function hasAdmin(): boolean {
     // One whose row was altered may have been: a setup link is not for whoever comes first after that.
     return orm
@@ -84,7 +67,6 @@ export function createAccountLinks(options: {
       .some((row) => row.isAdmin || !isIntactAccount(row))
   }
 
-  /** Makes the account or sets its password, and uses the link up. Throws `not_found` or `conflict`. */
   function useLink({ hash, email, passwordHash }: AccountLinkUse): Promise<Account> {
     return transact(() => {
       const link = findLink(hash)
@@ -100,8 +82,7 @@ export function createAccountLinks(options: {
     })
   }
 
-  /** Links of administrators that wait to be opened. */
-  function listLinks(): AccountLink[] {
+  async function listLinks(): Promise<AccountLink[]> {
     const rows = orm
       .select()
       .from(accountLinks)
@@ -116,7 +97,14 @@ export function createAccountLinks(options: {
     return transact(() => void orm.delete(accountLinks).where(one).run())
   }
 
-  return { addLink, findLink, hasAdmin, useLink, listLinks, removeLink }
+  return {
+    addLink,
+    findLink: async (hash) => findLink(hash),
+    hasAdmin: async () => hasAdmin(),
+    useLink,
+    listLinks,
+    removeLink,
+  }
 }
 
 type LinkRow = typeof accountLinks.$inferSelect

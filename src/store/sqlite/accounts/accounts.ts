@@ -4,6 +4,7 @@ import { and, asc, eq, inArray, isNull, ne } from 'drizzle-orm'
 import type { Account } from '../../../domain/account.ts'
 import { DomainError } from '../../../domain/errors.ts'
 import type { Now } from '../../../domain/time.ts'
+import type { AccountStore, Credentials, NewAccount, NewPassword } from '../../accounts-face.ts'
 import type { Connection } from '../engine/database.ts'
 import type { Transact } from '../engine/group-commit.ts'
 import {
@@ -24,27 +25,11 @@ const STEP = 100
 /** Milliseconds that removing pushes may keep requests waiting at a time. */
 const STEP_MS = 10
 
-export type NewAccount = { email: string; passwordHash: string; isAdmin: boolean }
-
-export type DisabledChange = { id: number; disabled: boolean; keepAdmin?: boolean }
-
-export type NewPassword = {
-  id: number
-  passwordHash: string
-  keepSession?: number | null
-  /** What was made with the old password goes as well: API tokens, and links for other accounts. */
-  revoke?: boolean
+/** What links do to accounts, within their own transaction. */
+export type AccountRows = {
+  insertAccount(account: NewAccount): Account
+  startAnew(password: NewPassword & { endsTwoFactor: boolean }): void
 }
-
-/** `totpSecret` is sealed; `totpStep` is the last step of time whose code was used. */
-export type Credentials = {
-  account: Account
-  passwordHash: string
-  totpSecret: Uint8Array | null
-  totpStep: number | null
-}
-
-export type AccountRows = ReturnType<typeof createAccounts>
 
 export function createAccounts(options: {
   connection: Connection
@@ -53,7 +38,7 @@ export function createAccounts(options: {
   rows: Pick<PushRows, 'disown'>
   removal: PushRemoval
   damage: Pick<Damage, 'presentIntact'>
-}) {
+}): AccountStore & AccountRows {
   const { transact, now, rows, removal, damage } = options
   const { orm } = options.connection
 
@@ -70,30 +55,28 @@ export function createAccounts(options: {
     return transact(() => insertAccount(account))
   }
 
-  /** What signing in needs; null when there is no such account. */
-  function findCredentials(email: string): Credentials | null {
+  async function findCredentials(email: string): Promise<Credentials | null> {
     const row = orm.select().from(accounts).where(eq(accounts.email, email)).get()
     if (row === undefined) return null
     const { passwordHash, totpSecret, totpStep } = row
     return { account: presentAccount(row), passwordHash, totpSecret, totpStep }
   }
 
-  function findById(id: number): Account | null {
+  async function findById(id: number): Promise<Account | null> {
     const row = orm.select().from(accounts).where(eq(accounts.id, id)).get()
     return row === undefined ? null : presentAccount(row)
   }
 
-  function findAccount(email: string): Account | null {
+  async function findAccount(email: string): Promise<Account | null> {
     const row = orm.select().from(accounts).where(eq(accounts.email, email)).get()
     return row === undefined ? null : presentAccount(row)
   }
 
-  /** Also of one whose row is damaged: it can be stopped and removed. */
   function findId(email: string): number | null {
     return orm.select({ id: accounts.id }).from(accounts).where(eq(accounts.email, email)).get()?.id ?? null
   }
 
-  function listAccounts(): Account[] {
+  async function listAccounts(): Promise<Account[]> {
     const rows = orm.select().from(accounts).orderBy(asc(accounts.email)).all()
     return damage.presentIntact(rows, presentAccount)
   }
@@ -131,8 +114,11 @@ export function createAccounts(options: {
     return transact(() => replacePassword(password))
   }
 
-  /** With `keepAdmin`, throws `conflict` rather than disable the last administrator. What it invited is void with it. */
-  function setDisabled({ id, disabled, keepAdmin = false }: DisabledChange): Promise<void> {
+  function setDisabled({
+    id,
+    disabled,
+    keepAdmin = false,
+  }: Parameters<AccountStore['setDisabled']>[0]): Promise<void> {
     const disabledAt = disabled ? now() : null
     const unlessSo = disabled ? isNull(accounts.disabledAt) : undefined
     return transact(() => {
@@ -144,10 +130,6 @@ export function createAccounts(options: {
     })
   }
 
-  /**
-   * Takes the links along that the account made as an administrator. Throws `conflict` rather than leave the instance
-   * without an administrator.
-   */
   function setAdmin({ id, isAdmin }: { id: number; isAdmin: boolean }): Promise<void> {
     return transact(() => {
       if (!isAdmin && !hasOtherAdmin(id)) throw lastAdmin()
@@ -161,7 +143,6 @@ export function createAccounts(options: {
     return orm.select().from(accounts).where(other).all().some(isIntactAccount)
   }
 
-  /** Deletes some of an account's pushes with all that belongs to them; returns how many, 0 when none is left. */
   async function removePushesOf(id: number): Promise<number> {
     for (;;) {
       const steps = await transact(() => removeSomeOf(id))
@@ -196,7 +177,7 @@ export function createAccounts(options: {
     insertAccount,
     startAnew,
     findAccount,
-    findId,
+    findId: async (email) => findId(email),
     findCredentials,
     findById,
     listAccounts,

@@ -1,9 +1,10 @@
 // API tokens as they are kept: only their hashes. Each exported operation is one atomic step.
 
 import { and, asc, eq, isNull, sql } from 'drizzle-orm'
-import { type Account, type ApiToken, MAX_API_TOKENS } from '../../../domain/account.ts'
+import { type ApiToken, MAX_API_TOKENS } from '../../../domain/account.ts'
 import { DomainError } from '../../../domain/errors.ts'
 import { MINUTE, type Now } from '../../../domain/time.ts'
+import type { ApiTokenStore, ApiTokenToStore, Authenticated } from '../../accounts-face.ts'
 import type { Connection } from '../engine/database.ts'
 import type { Transact } from '../engine/group-commit.ts'
 import { accounts, apiTokens } from '../engine/schema.ts'
@@ -12,26 +13,12 @@ import { checksumOf, requireIntactRow } from '../integrity/row-checksum.ts'
 import { presentAccount } from './account-rows.ts'
 import { requireSession } from './sessions.ts'
 
-export type ApiTokenRows = ReturnType<typeof createApiTokens>
-
-export type ApiTokenToStore = {
-  accountId: number
-  name: string
-  prefix: string
-  hash: Buffer
-  /** The session that makes it, which must not have ended meanwhile; null for a command. */
-  session: number | null
-}
-
-/** An account and the token it came with. */
-export type Authenticated = { account: Account; tokenId: number; lastUsedAt: number | null }
-
 export function createApiTokens(options: {
   connection: Connection
   transact: Transact
   now: Now
   damage: Pick<Damage, 'presentIntact'>
-}) {
+}): ApiTokenStore {
   const { transact, now, damage } = options
   const { orm } = options.connection
   const byHash = orm
@@ -65,7 +52,6 @@ export function createApiTokens(options: {
     })
   }
 
-  /** Also of those that are damaged: their names are taken, and they can be revoked. */
   function listNames(accountId: number): Pick<ApiToken, 'id' | 'name' | 'prefix'>[] {
     const { id, name, prefix } = apiTokens
     return orm
@@ -76,8 +62,7 @@ export function createApiTokens(options: {
       .all()
   }
 
-  /** Without those that are damaged: they are of no use to anybody. */
-  function listApiTokens(accountId: number): ApiToken[] {
+  async function listApiTokens(accountId: number): Promise<ApiToken[]> {
     const rows = orm
       .select()
       .from(apiTokens)
@@ -87,15 +72,13 @@ export function createApiTokens(options: {
     return damage.presentIntact(rows, presentToken)
   }
 
-  /** Disabled accounts are not found. */
-  function findByHash(hash: Uint8Array): Authenticated | null {
+  async function findByHash(hash: Uint8Array): Promise<Authenticated | null> {
     const row = byHash.get({ hash })
     if (row === undefined) return null
     const { id: tokenId, lastUsedAt } = intact(row.token)
     return { tokenId, lastUsedAt, account: presentAccount(row.account) }
   }
 
-  /** Written at most once a minute. */
   async function noteUse({ tokenId, lastUsedAt }: Authenticated): Promise<void> {
     const time = now()
     if (lastUsedAt !== null && time - lastUsedAt < MINUTE) return
@@ -106,7 +89,14 @@ export function createApiTokens(options: {
     return transact(() => void orm.delete(apiTokens).where(eq(apiTokens.id, id)).run())
   }
 
-  return { addApiToken, listNames, listApiTokens, findByHash, noteUse, removeApiToken }
+  return {
+    addApiToken,
+    listNames: async (accountId) => listNames(accountId),
+    listApiTokens,
+    findByHash,
+    noteUse,
+    removeApiToken,
+  }
 }
 
 type TokenRow = typeof apiTokens.$inferSelect

@@ -1,16 +1,10 @@
 // Browsers that are signed in: only the hashes of their tokens. Each exported operation is one atomic step.
 
 import { and, desc, eq, gt, isNull, lte, ne, or, sql } from 'drizzle-orm'
-import {
-  type Account,
-  MAX_SESSIONS,
-  SESSION_IDLE,
-  SESSION_LIFETIME,
-  type Session,
-} from '../../../domain/account.ts'
-import type { Visit } from '../../../domain/audit.ts'
+import { MAX_SESSIONS, SESSION_IDLE, SESSION_LIFETIME, type Session } from '../../../domain/account.ts'
 import { DomainError } from '../../../domain/errors.ts'
 import { MINUTE, type Now } from '../../../domain/time.ts'
+import type { SessionStore, SessionToStore, SignedIn } from '../../accounts-face.ts'
 import type { Connection } from '../engine/database.ts'
 import type { Transact } from '../engine/group-commit.ts'
 import { given } from '../engine/placeholders.ts'
@@ -19,19 +13,12 @@ import type { Damage } from '../integrity/damage.ts'
 import { checksumOf, requireIntactRow } from '../integrity/row-checksum.ts'
 import { type AccountRow, presentAccount } from './account-rows.ts'
 
-export type SessionRows = ReturnType<typeof createSessions>
-
-export type SignedIn = { account: Account; session: Session }
-
-/** `tested` is the hash that the password was tested against: a password changed meanwhile does not sign in. */
-export type SessionToStore = { accountId: number; hash: Buffer; visit: Visit; tested: string }
-
 export function createSessions(options: {
   connection: Connection
   transact: Transact
   now: Now
   damage: Pick<Damage, 'presentIntact'>
-}) {
+}): SessionStore {
   const { transact, now, damage } = options
   const { orm } = options.connection
   const byHash = orm
@@ -73,25 +60,19 @@ export function createSessions(options: {
     orm.delete(sessions).where(ended).run()
   }
 
-  /** Null for one that has ended, for a disabled account, and for what is damaged: pages work without a session. */
-  function findByHash(hash: Uint8Array): SignedIn | null {
+  async function findByHash(hash: Uint8Array): Promise<SignedIn | null> {
     const [found] = damage.presentIntact(byHash.all({ hash }), presentSignedIn)
     if (found === undefined) return null
     const { createdAt, lastSeenAt } = found.session
     return now() >= Math.min(lastSeenAt + SESSION_IDLE, createdAt + SESSION_LIFETIME) ? null : found
   }
 
-  /** Written at most once a minute. */
   async function noteUse({ id, lastSeenAt }: Session): Promise<void> {
     const time = now()
     if (time - lastSeenAt < MINUTE) return
     await transact(() => void setLastSeen.run({ now: time, id }))
   }
 
-  /**
-   * Notes that the password was given in this session. False when session or password is another by now: `tested` is the
-   * hash that the password was tested against.
-   */
   function confirmSession({ id, tested }: { id: number; tested: string }): Promise<boolean> {
     return transact(() => {
       const found = orm
@@ -110,7 +91,6 @@ export function createSessions(options: {
     })
   }
 
-  /** The one seen last comes first. */
   function listSessions(accountId: number): Session[] {
     const { id, createdAt, lastSeenAt, ip, userAgent, confirmedAt } = sessions
     return orm
@@ -142,7 +122,7 @@ export function createSessions(options: {
     findByHash,
     noteUse,
     confirmSession,
-    listSessions,
+    listSessions: async (accountId) => listSessions(accountId),
     removeSession,
     removeOtherSessions,
   }

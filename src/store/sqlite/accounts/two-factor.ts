@@ -1,26 +1,16 @@
 // The second factor of an account: a sealed secret and hashed recovery codes. Each exported operation is one atomic step.
 
 import { and, count, eq, isNull, lt, or } from 'drizzle-orm'
+import type { NewTwoFactor, TwoFactorStore } from '../../accounts-face.ts'
 import type { Connection } from '../engine/database.ts'
 import type { Transact } from '../engine/group-commit.ts'
 import { accounts, recoveryCodes } from '../engine/schema.ts'
 import { updateRow } from './account-rows.ts'
 
-export type TwoFactorRows = ReturnType<typeof createTwoFactor>
-
-export type NewTwoFactor = {
-  accountId: number
-  sealedSecret: Buffer
-  /** The step of the code that proved it works. */
-  step: number
-  recoveryHashes: Buffer[]
-}
-
-export function createTwoFactor(options: { connection: Connection; transact: Transact }) {
+export function createTwoFactor(options: { connection: Connection; transact: Transact }): TwoFactorStore {
   const { transact } = options
   const { orm } = options.connection
 
-  /** False when there is one already: who has only an open browser does not replace it. */
   function set({ accountId, sealedSecret, step, recoveryHashes }: NewTwoFactor): Promise<boolean> {
     return transact(() => {
       const set = { totpSecret: sealedSecret, totpStep: step }
@@ -42,7 +32,6 @@ export function createTwoFactor(options: { connection: Connection; transact: Tra
     })
   }
 
-  /** False when the code of this step, or of a later one, was used before. */
   function useStep({ accountId, step }: { accountId: number; step: number }): Promise<boolean> {
     return transact(() => {
       const isLater = or(isNull(accounts.totpStep), lt(accounts.totpStep, step))
@@ -50,7 +39,6 @@ export function createTwoFactor(options: { connection: Connection; transact: Tra
     })
   }
 
-  /** Each works once. */
   function useRecoveryCode({ accountId, hash }: { accountId: number; hash: Buffer }): Promise<boolean> {
     return transact(() => {
       const one = and(eq(recoveryCodes.accountId, accountId), eq(recoveryCodes.hash, hash))
@@ -63,7 +51,7 @@ export function createTwoFactor(options: { connection: Connection; transact: Tra
     })
   }
 
-  function countRecoveryCodes(accountId: number): number {
+  async function countRecoveryCodes(accountId: number): Promise<number> {
     const row = orm
       .select({ left: count() })
       .from(recoveryCodes)

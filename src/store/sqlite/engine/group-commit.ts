@@ -14,7 +14,7 @@ const MAX_BATCH_MS = 20
 /** Milliseconds of one turn of the event loop that batches may take together. */
 const MAX_TURN_MS = 60
 const MAX_WAITING = 10_000
-/** So many works that have waited for so long are more than a hiccup of the disk or of the machine. */
+/** Above both thresholds the queue counts as overloaded, not as a hiccup of the disk or of the machine. */
 const CROWD_WORKS = 100
 const CROWD_MS = 250
 const BUSY_RETRY_MS = 10
@@ -31,11 +31,10 @@ export type WorkOptions = { grows?: boolean }
 
 export type GroupCommit = {
   transact: Transact
-  /**
-   * Called with every request: an event loop that is busy with requests may not come round to the works for long. True
-   * when so many have been waiting for so long that more had better come back later.
-   */
-  keepUp(): boolean
+  /** Whether so many works have waited for so long that new requests had better come back later. */
+  isOverloaded(): boolean
+  /** Commits works that have waited for too long. Called with every request: a busy event loop may not reach them soon. */
+  commitOverdue(): void
   /** Resolves when nothing waits any more. */
   idle(): Promise<void>
 }
@@ -242,17 +241,22 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
     return new Promise((resolve) => whenIdle.push(resolve))
   }
 
-  function keepUp(): boolean {
+  /** Milliseconds that the oldest work has waited. */
+  function longestWait(): number {
     const [first] = waiting
-    if (first === undefined) return false
-    const waited = performance.now() - first.since
-    const isCrowded = waiting.length > CROWD_WORKS && waited > CROWD_MS
-    // Works that wait for another process's lock are tried again by a timer.
-    if (waited > MAX_BATCH_MS && !isLocked) runBatch()
-    return isCrowded
+    return first === undefined ? 0 : performance.now() - first.since
   }
 
-  return { transact, keepUp, idle }
+  function isOverloaded(): boolean {
+    return waiting.length > CROWD_WORKS && longestWait() > CROWD_MS
+  }
+
+  function commitOverdue(): void {
+    // Works that wait for another process's lock are tried again by a timer.
+    if (!isLocked && longestWait() > MAX_BATCH_MS) runBatch()
+  }
+
+  return { transact, isOverloaded, commitOverdue, idle }
 }
 
 /** Also a query of drizzle that nobody ran. */

@@ -15,8 +15,9 @@ const MAX_VALUES = 32
 const numbers = new Float64Array(MAX_VALUES)
 const bytes = new Uint8Array(numbers.buffer)
 
-/** CRC-32 of the values, each as a double; of texts and bytes it is their own CRC-32. At most 32 values. */
+/** CRC-32 of the values, each as a double; a text or bytes count by their own CRC-32. Throws for more than 32 values. */
 export function checksumOf(values: readonly Value[]): number {
+  if (values.length > MAX_VALUES) throw new RangeError(`a checksum takes ${MAX_VALUES} values at most`)
   numbers.fill(0)
   for (let index = 0; index < values.length; index += 1) numbers[index] = numberOf(values[index] as Value)
   return Bun.hash.crc32(bytes)

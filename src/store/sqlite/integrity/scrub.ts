@@ -4,7 +4,7 @@
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { DamageError } from '../../../domain/errors.ts'
 import type { Job, JobReport } from '../../../domain/job.ts'
-import type { Files } from '../../files/files.ts'
+import type { SealedFiles } from '../../files-face.ts'
 import { presentAccount } from '../accounts/account-rows.ts'
 import type { Connection } from '../engine/database.ts'
 import { prepareWalk } from '../engine/prepared.ts'
@@ -25,7 +25,7 @@ export type ScrubOptions = {
   rows: Pick<PushRows, 'requireIntactSecrets'>
   removal: Pick<PushRemoval, 'removeDamaged'>
   files: Pick<FileRows, 'listOfPush'>
-  fileFolder: Pick<Files, 'hasFile'>
+  sealedFiles: Pick<SealedFiles, 'has'>
   damage: Pick<Damage, 'tell' | 'tellNumber'>
   /** For operators without a backup: removes damaged pushes with everything that belongs to them. */
   removeDamaged: boolean
@@ -33,7 +33,7 @@ export type ScrubOptions = {
 }
 
 export function createScrub(options: ScrubOptions): Job {
-  const { connection, rows, removal, files, fileFolder, damage, removeDamaged, onWarning } = options
+  const { connection, rows, removal, files, sealedFiles, damage, removeDamaged, onWarning } = options
   const damagedPushes: number[] = []
   let isStopped = false
   let timer: Timer | undefined
@@ -52,7 +52,7 @@ export function createScrub(options: ScrubOptions): Job {
 
   async function readPushes(some: PushRow[]): Promise<void> {
     const damaged = findDamaged(some, rows.requireIntactSecrets)
-    findDamaged(some, requireFiles)
+    for (const push of some) await requireFiles(push).catch(tell)
     if (removeDamaged) damagedPushes.push(...damaged.map(({ id }) => id))
   }
 
@@ -64,9 +64,14 @@ export function createScrub(options: ScrubOptions): Job {
   }
 
   /** Looks whether the files exist. Their content is authenticated when it is downloaded. */
-  function requireFiles({ id, files: number, expiredOn }: PushRow): void {
+  async function requireFiles({ id, files: number, expiredOn }: PushRow): Promise<void> {
     if (number === 0 || expiredOn !== null) return
-    if (!files.listOfPush(id).every(fileFolder.hasFile)) throw new DamageError(`a file of push ${id}`)
+    for (const { fileId, size } of files.listOfPush(id)) {
+      if (await sealedFiles.has({ id: fileId, size })) continue
+      // The push may have expired, and its files gone, since its row was read.
+      if (files.listOfPush(id).length > 0) throw new DamageError(`a file of push ${id}`)
+      return
+    }
   }
 
   /** Returns the rows that `check` finds damaged, and tells of each. */

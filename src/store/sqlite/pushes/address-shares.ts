@@ -1,27 +1,15 @@
 // What each address holds in live pushes without an account: rows that go with their push, and their sums.
 
 import { DomainError, type ErrorDetails, retrySeconds } from '../../../domain/errors.ts'
-import {
-  exceededLimit,
-  findRoom,
-  type Share,
-  type ShareLimits,
-  type TakenShare,
-} from '../../../domain/shares.ts'
+import { exceededLimit, findRoom, type Share, type TakenShare } from '../../../domain/shares.ts'
 import { formatTime } from '../../../domain/time.ts'
+import type { ShareToTake } from '../../face.ts'
 import type { Connection } from '../engine/database.ts'
 import { prepareInsert } from '../engine/prepared.ts'
 import { liveShares } from '../engine/schema.ts'
 
 /** Looked at to tell when there is room again. */
 const MAX_SOONEST = 1_000
-
-export type ShareToTake = {
-  /** Keyed hashes of the creator's address, one for each instance key; the first is that of the sealing key. */
-  addresses: readonly [Uint8Array, ...Uint8Array[]]
-  bytes: number
-  limits: ShareLimits
-}
 
 export type AddressShares = ReturnType<typeof createAddressShares>
 

@@ -1,9 +1,10 @@
 // What the sweeper does, in small steps: write down expiry by time, and purge what has been expired for long.
 
-import { and, asc, isNotNull, isNull, lte, sql } from 'drizzle-orm'
+import { and, asc, eq, isNotNull, isNull, lte, sql } from 'drizzle-orm'
 import { DamageError } from '../../../domain/errors.ts'
 import { lapse } from '../../../domain/push.ts'
 import type { Now } from '../../../domain/time.ts'
+import type { ExpiryStore } from '../../face.ts'
 import type { Connection } from '../engine/database.ts'
 import type { Transact } from '../engine/group-commit.ts'
 import { pushes } from '../engine/schema.ts'
@@ -16,8 +17,6 @@ const STEP = 100
 /** Milliseconds of the event loop that one step takes, unless one push alone takes more: requests wait meanwhile. */
 const STEP_MS = 10
 
-export type Expiry = ReturnType<typeof createExpiry>
-
 export function createExpiry(options: {
   connection: Connection
   rows: PushRows
@@ -25,7 +24,7 @@ export function createExpiry(options: {
   transact: Transact
   now: Now
   damage: Pick<Damage, 'tell'>
-}) {
+}): ExpiryStore {
   const { rows, removal, transact, now, damage } = options
   const { orm } = options.connection
   const until = sql.placeholder('until')
@@ -35,6 +34,19 @@ export function createExpiry(options: {
     .from(pushes)
     .where(and(isNull(pushes.expiredOn), lte(pushes.expiresAt, until)))
     .orderBy(asc(pushes.expiresAt))
+    .limit(limit)
+    .prepare()
+  // The same words as in the index of owners.
+  const lapsedOf = orm
+    .select()
+    .from(pushes)
+    .where(
+      and(
+        eq(pushes.ownerId, sql.placeholder('ownerId')),
+        sql`(${pushes.expiredOn} IS NOT NULL) = 0`,
+        lte(pushes.expiresAt, until),
+      ),
+    )
     .limit(limit)
     .prepare()
   const live = orm
@@ -64,21 +76,13 @@ export function createExpiry(options: {
     return found.filter(({ id }) => !stuck.has(id))
   }
 
-  /** When the next push runs out of time, or did though nobody has written it down yet; null when none is live. */
   function findNextLapse(): number | null {
     return withoutStuck(live.all({ limit: 1 + stuck.size }))[0]?.expiresAt ?? null
   }
 
-  /** True when a push has run out of time and nobody has written it down yet. */
-  function hasLapsed(): boolean {
-    const next = findNextLapse()
-    return next !== null && next <= now()
-  }
-
-  /** Writes down the expiry by time of some pushes; returns of how many. */
-  function expireLapsed(): Promise<number> {
+  function expireSome(read: () => PushRow[]): Promise<number> {
     return applyToSome({
-      read: readLapsed,
+      read,
       isDue: ({ expiredOn, expiresAt }) => expiredOn === null && expiresAt <= now(),
       apply: (before) => {
         const time = now()
@@ -88,7 +92,16 @@ export function createExpiry(options: {
     })
   }
 
-  /** Removes all trace of some pushes that expired at `until` or before; returns of how many. */
+  /** Looks through the owner's live pushes only while some push of the instance is due, which is seldom. */
+  async function expireLapsedOf(ownerId: number): Promise<void> {
+    const read = () => withoutStuck(lapsedOf.all({ ownerId, until: now(), limit: STEP + stuck.size }))
+    for (let done = 1; done > 0; ) {
+      const next = findNextLapse()
+      if (next === null || next > now()) return
+      done = await expireSome(read)
+    }
+  }
+
   function purgeExpired({ of, until }: { of: 'anonymous' | 'owned'; until: number }): Promise<number> {
     return applyToSome({
       read: () => withoutStuck(purgeableOf[of].all({ until, limit: STEP + stuck.size })),
@@ -170,5 +183,10 @@ export function createExpiry(options: {
     return all
   }
 
-  return { findNextLapse, hasLapsed, expireLapsed, purgeExpired }
+  return {
+    findNextLapse: async () => findNextLapse(),
+    expireLapsed: () => expireSome(readLapsed),
+    expireLapsedOf,
+    purgeExpired,
+  }
 }

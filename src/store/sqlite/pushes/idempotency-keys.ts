@@ -4,6 +4,7 @@
 import { asc, eq, lte, sql } from 'drizzle-orm'
 import { DomainError } from '../../../domain/errors.ts'
 import type { Now } from '../../../domain/time.ts'
+import type { IdempotencyStore, KeyToStore } from '../../face.ts'
 import type { Connection } from '../engine/database.ts'
 import type { Transact } from '../engine/group-commit.ts'
 import { placeholdersOf } from '../engine/placeholders.ts'
@@ -12,12 +13,6 @@ import { checksumOf, isIntact, requireIntactRow } from '../integrity/row-checksu
 import { createSlots } from './push-keys.ts'
 
 type KeyRow = typeof idempotencyKeys.$inferSelect
-
-/** A key that was used, with the answer that it stands for; times in milliseconds since 1970. */
-export type KeyToStore = { lookup: Buffer; lapsesAt: number; answer: Buffer }
-
-/** `answer` is null once the push has ended. */
-export type UsedKey = { answer: Uint8Array | null }
 
 export type IdempotencyRows = ReturnType<typeof createIdempotencyRows>
 
@@ -52,7 +47,7 @@ export function createIdempotencyRows(connection: Connection, onDestroyed: () =>
     .prepare()
 
   /** Null for a key that was not used, or whose time has passed. */
-  function find(wanted: Uint8Array, now: number): UsedKey | null {
+  function find(wanted: Uint8Array, now: number): { answer: Uint8Array | null } | null {
     const row = byLookup.get({ lookup: wanted })
     if (row === undefined || row.lapsesAt <= now) return null
     requireIntactRow(row, checksumOfKey(row), 'an idempotency key')
@@ -105,18 +100,15 @@ export function createIdempotencyRows(connection: Connection, onDestroyed: () =>
   return { find, insert, forgetAnswerOf, removeLapsed }
 }
 
-export type IdempotencyKeys = ReturnType<typeof createIdempotencyKeys>
-
 export function createIdempotencyKeys(options: {
   idempotency: IdempotencyRows
   transact: Transact
   now: Now
-}) {
+}): IdempotencyStore {
   const { idempotency, transact, now } = options
   return {
-    findKey: (lookup: Uint8Array): UsedKey | null => idempotency.find(lookup, now()),
-    /** Removes some keys whose time has passed; resolves to how many. */
-    removeLapsed: (): Promise<number> => transact(() => idempotency.removeLapsed(now())),
+    findKey: async (lookup) => idempotency.find(lookup, now()),
+    removeLapsed: () => transact(() => idempotency.removeLapsed(now())),
   }
 }
 

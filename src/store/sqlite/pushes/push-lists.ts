@@ -3,22 +3,16 @@
 import { and, count, desc, eq, inArray, isNotNull, isNull, sql } from 'drizzle-orm'
 import { PAGE_SIZE } from '../../../domain/audit.ts'
 import { DamageError } from '../../../domain/errors.ts'
+import type { ListedPush, PageOfPushes, PushCounts, PushListStore } from '../../face.ts'
 import type { Connection } from '../engine/database.ts'
 import { pushes, pushLabels } from '../engine/schema.ts'
 import type { Damage } from '../integrity/damage.ts'
 import { requireIntactPush } from './push-rows.ts'
-import type { SealedLabels, StoredPush } from './pushes.ts'
 
-export type ListedPush = { push: StoredPush; labels: SealedLabels }
-
-/** A page of a list. `damaged` counts those that cannot be shown; after a full page there may be another. */
-export type PageOfPushes<T> = { pushes: T[]; damaged: number; isFull: boolean }
-
-export type PushCounts = { live: number; expired: number }
-
-export type PushLists = ReturnType<typeof createPushLists>
-
-export function createPushLists(options: { connection: Connection; damage: Pick<Damage, 'presentIntact'> }) {
+export function createPushLists(options: {
+  connection: Connection
+  damage: Pick<Damage, 'presentIntact'>
+}): PushListStore {
   const { orm } = options.connection
   // The inner query walks the index alone, so that a late page costs no more rows than an early one.
   const pageOfIds = orm
@@ -40,12 +34,12 @@ export function createPushLists(options: { connection: Connection; damage: Pick<
     .where(inArray(pushes.id, pageOfIds))
     .orderBy(desc(pushes.id))
     .prepare()
-  /** Newest first; `pageNumber` counts from 1. A push for which `present` throws a DamageError counts as damaged. */
-  function listPushes<T>(
-    of: { ownerId: number; expired: boolean; pageNumber: number },
-    present: (listed: ListedPush) => T,
-  ): PageOfPushes<T> {
-    const { ownerId, expired, pageNumber } = of
+
+  async function listPushes({
+    ownerId,
+    expired,
+    pageNumber,
+  }: Parameters<PushListStore['listPushes']>[0]): Promise<PageOfPushes<ListedPush>> {
     const rows = page.all({ ownerId, expired: Number(expired), offset: (pageNumber - 1) * PAGE_SIZE })
     const pushes = options.damage.presentIntact(rows, (listed) => {
       const { push } = listed
@@ -53,7 +47,7 @@ export function createPushLists(options: { connection: Connection; damage: Pick<
       // An index that was altered on disk may lead to another's push.
       if (push.ownerId !== ownerId || (push.expiredOn !== null) !== expired)
         throw new DamageError('the index of owners')
-      return present(listed)
+      return listed
     })
     return { pushes, damaged: rows.length - pushes.length, isFull: rows.length === PAGE_SIZE }
   }
@@ -64,7 +58,7 @@ export function createPushLists(options: { connection: Connection; damage: Pick<
     .where(eq(pushLabels.pushId, sql.placeholder('id')))
     .prepare()
 
-  function countPushes(): PushCounts {
+  async function countPushes(): Promise<PushCounts> {
     const isLive = isNull(pushes.expiredOn)
     const countOf = (which: typeof isLive) =>
       orm.select({ n: count() }).from(pushes).where(which).get()?.n ?? 0
@@ -75,7 +69,7 @@ export function createPushLists(options: { connection: Connection; damage: Pick<
 
   return {
     listPushes,
-    findLabels: (id: number): SealedLabels | null => labelsOf.get({ id }) ?? null,
+    findLabels: async (id) => labelsOf.get({ id }) ?? null,
     countPushes,
   }
 }

@@ -1,10 +1,10 @@
 // The statements on one push that the operations share: find it, write its progress, destroy its secrets.
 
 import { and, eq, isNull, max, or, type SQL, sql } from 'drizzle-orm'
-import type { SealedSecrets } from '../../../crypto/push-secrets.ts'
 import type { AuditKind, Visit } from '../../../domain/audit.ts'
 import { DamageError } from '../../../domain/errors.ts'
 import type { Push } from '../../../domain/push.ts'
+import type { SealedSecrets } from '../../face.ts'
 import type { Connection } from '../engine/database.ts'
 import { placeholdersOf } from '../engine/placeholders.ts'
 import { prepareFind, prepareInsert, prepareUpdate } from '../engine/prepared.ts'

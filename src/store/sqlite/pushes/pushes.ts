@@ -1,7 +1,6 @@
 // Pushes as they are kept. Each exported operation is one atomic step, durable when its promise resolves.
 
 import { eq, sql } from 'drizzle-orm'
-import type { SealedSecrets } from '../../../crypto/push-secrets.ts'
 import type { Visit } from '../../../domain/audit.ts'
 import { DamageError, DomainError } from '../../../domain/errors.ts'
 import {
@@ -11,84 +10,44 @@ import {
   isExpired,
   isLastTry,
   isLocked,
+  isOwner,
   lapse,
-  type Push,
   spendTries,
   unlock,
 } from '../../../domain/push.ts'
 import type { Now } from '../../../domain/time.ts'
-import type { Files } from '../../files/files.ts'
+import type {
+  Claim,
+  Claimed,
+  PushStore,
+  PushToStore,
+  SealedContent,
+  SealedPush,
+  StoredPush,
+  Visited,
+  VisitToPush,
+} from '../../face.ts'
 import { presentAccount } from '../accounts/account-rows.ts'
 import type { Connection } from '../engine/database.ts'
 import type { Transact } from '../engine/group-commit.ts'
 import { accounts } from '../engine/schema.ts'
-import type { AddressShares, ShareToTake } from './address-shares.ts'
+import type { AddressShares } from './address-shares.ts'
 import type { FileRows } from './file-rows.ts'
-import type { IdempotencyRows, KeyToStore } from './idempotency-keys.ts'
+import type { IdempotencyRows } from './idempotency-keys.ts'
 import type { PushRow, PushRows } from './push-rows.ts'
 
-export type StoredPush = PushRow
-
-/** A file that lies sealed in the store; name and type are sealed under the push's data key. */
-export type SealedFile = { fileId: string; size: number; filename: Uint8Array; contentType: Uint8Array }
-
-/** `isThere`: on the disk, as long as it was sealed. */
-export type LivePush = {
-  push: StoredPush
-  secrets: SealedSecrets
-  files: (SealedFile & { isThere: boolean })[]
-}
-
-export type SealedLabels = { urlToken: Uint8Array; name: Uint8Array | null; note: Uint8Array | null }
-
-export type PushToStore = {
-  push: Push
-  lookup: Buffer
-  keyNumber: number
-  secrets: SealedSecrets
-  /** What the owner will see in lists; null for an anonymous push. */
-  labels: SealedLabels | null
-  files: SealedFile[]
-  /** The key that repeats the answer; null without one. */
-  idempotency: KeyToStore | null
-  /** Counted against the creator's address; null when it is not. */
-  share: ShareToTake | null
-  visit: Visit
-}
-
-export type Claim<T> = {
-  lookup: Uint8Array
-  visit: Visit
-  /** Asked while the push is live, before anything is counted. Null leaves it as it is, and so does what this throws. */
-  open: (push: LivePush) => Opened<T> | null
-}
-
-export type Opened<T> = { content: T; isOwnLook: boolean }
-
-export type Claimed<T> =
-  /** The owner's own look is written down and not counted. */
-  { outcome: 'view'; push: StoredPush; content: T } | { outcome: 'closed' | 'expired'; push: StoredPush }
-
-/** What a visit came to; null instead of it when the push was purged meanwhile. */
-export type Visited<Outcome> = { outcome: Outcome; push: StoredPush } | null
-
-export type VisitToPush = { id: number; visit: Visit }
-
 const GROWS = { grows: true }
-
-export type Pushes = ReturnType<typeof createPushes>
 
 export function createPushes(options: {
   connection: Connection
   rows: PushRows
   shares: AddressShares
   files: FileRows
-  fileFolder: Pick<Files, 'hasFile'>
   idempotency: Pick<IdempotencyRows, 'insert'>
   transact: Transact
   now: Now
-}) {
-  const { rows, shares, files, fileFolder, idempotency, transact, now } = options
+}): PushStore {
+  const { rows, shares, files, idempotency, transact, now } = options
   const { orm } = options.connection
   const ownerById = orm
     .select()
@@ -119,46 +78,35 @@ export function createPushes(options: {
     }, GROWS)
   }
 
-  /** With what opens it; that is null once it has expired. */
-  function findSealedPush(lookup: Uint8Array): { push: StoredPush; secrets: SealedSecrets | null } | null {
+  async function findSealedPush(lookup: Uint8Array): Promise<SealedPush | null> {
     const push = rows.findByLookup(lookup)
-    return push === undefined ? null : { push, secrets: rows.findSecrets(push.id) }
+    if (push === undefined) return null
+    return { push, sealed: isExpired(push, now()) ? null : findContent(push) }
   }
 
-  /**
-   * Finds a push, has it opened and counts the view, in one step: claim first, release after. Null when there is none.
-   * What has run out of time is written down as expired.
-   */
-  function claimView<T>({ lookup, visit, open }: Claim<T>): Promise<Claimed<T> | null> {
+  function findContent({ id, files: number }: StoredPush): SealedContent | null {
+    const secrets = rows.findSecrets(id)
+    const sealedFiles = number === 0 ? [] : files.listOfPush(id)
+    if (secrets !== null && sealedFiles.length === number) return { secrets, files: sealedFiles }
+    // A command beside the server may have removed the push between these reads.
+    if (rows.findById(id) === undefined) return null
+    throw new DamageError(`push ${id}`)
+  }
+
+  /** Reads the row again: it may have changed since the push was found. */
+  function claimView({ id, visit, lookBy }: Claim): Promise<Claimed | null> {
     return transact(() => {
-      const before = rows.findByLookup(lookup)
+      const before = rows.findById(id)
       if (before === undefined) return null
       const time = now()
       const { outcome, push: after } = decideView(before, time)
-      if (outcome === 'expired') {
-        const entry = { kind: 'failed_view' as const, visit }
-        return { outcome, push: rows.write({ before, after, now: time, entry }) }
-      }
-      const opened = open({ push: before, ...readSealed(before) })
-      if (opened === null) return { outcome: 'closed' as const, push: before }
-      const { content, isOwnLook } = opened
-      const entry = { kind: isOwnLook ? ('owner_view' as const) : ('view' as const), visit }
-      const push = rows.write({ before, after: isOwnLook ? before : after, now: time, entry })
-      return { outcome, push, content }
+      const isOwnLook = outcome === 'view' && isOwner(before, lookBy)
+      const kind = outcome === 'expired' ? 'failed_view' : isOwnLook ? 'owner_view' : 'view'
+      const entry = { kind, visit } as const
+      return { outcome, push: rows.write({ before, after: isOwnLook ? before : after, now: time, entry }) }
     })
   }
 
-  function readSealed(push: StoredPush): Omit<LivePush, 'push'> {
-    const secrets = rows.findSecrets(push.id)
-    const sealedFiles = push.files === 0 ? [] : files.listOfPush(push.id)
-    if (secrets === null || sealedFiles.length !== push.files) throw new DamageError(`push ${push.id}`)
-    return { secrets, files: sealedFiles.map((file) => ({ ...file, isThere: fileFolder.hasFile(file) })) }
-  }
-
-  /**
-   * A missing passphrase is audited; a wrong one is also a try, which counts against the push. The last of `maxTries`
-   * expires or locks it in the same step; 0 allows any number.
-   */
   function refusePassphrase(
     options: VisitToPush & { wrong: boolean; maxTries: number },
   ): Promise<Visited<'refused' | 'expired'>> {
@@ -184,13 +132,12 @@ export function createPushes(options: {
   }
 
   /** Within a transaction. */
-  function spend(before: StoredPush, { time, visit }: { time: number; visit: Visit }): StoredPush {
+  function spend(before: PushRow, { time, visit }: { time: number; visit: Visit }): PushRow {
     const after = spendTries(before, time)
     const kind = after.expiredOn === null ? ('lock' as const) : ('expire' as const)
     return rows.write({ before, after, now: time, entry: { kind, visit } })
   }
 
-  /** What is not locked, or has expired, stays as it is. */
   function unlockPush({ id, visit }: VisitToPush): Promise<StoredPush | null> {
     return transact(() => {
       const before = rows.findById(id)
@@ -201,10 +148,6 @@ export function createPushes(options: {
     })
   }
 
-  /**
-   * Expires a push because somebody who may asked for it, and ends the grants of a last view. What has expired otherwise
-   * stays as it is.
-   */
   function expirePush({ id, visit }: VisitToPush): Promise<StoredPush | null> {
     return transact(() => {
       const before = rows.findById(id)
@@ -217,7 +160,6 @@ export function createPushes(options: {
     })
   }
 
-  /** Whether files can still be downloaded though the push has expired. */
   function hasGrants({ id, files: number, expiredOn, views, expireAfterViews }: StoredPush): boolean {
     if (number === 0 || expiredOn === null) return false
     const time = now()
@@ -237,9 +179,9 @@ export function createPushes(options: {
     claimView,
     refusePassphrase,
     expirePush,
-    hasGrants,
     unlockPush,
-    findPush: (lookup: Uint8Array): StoredPush | null => rows.findByLookup(lookup) ?? null,
+    hasGrants: async (push) => hasGrants(push),
+    findPush: async (lookup) => rows.findByLookup(lookup) ?? null,
     findSealedPush,
   }
 }

@@ -34,7 +34,9 @@ test.each([1, 2_100])('among %p other pushes', async (others) => {
   await store.close()
   expect(slotsOf()).toEqual([1])
   const again = await openTestStore({ dataDir, clock: opened.clock })
-  expect(again.store.pushes.findSealedPush(robbed.lookup)?.secrets).not.toBeNull()
-  expect(again.store.pushes.findSealedPush(rest.at(-1)?.lookup ?? robbed.lookup)?.secrets).not.toBeNull()
+  expect((await again.store.pushes.findSealedPush(robbed.lookup))?.sealed).not.toBeNull()
+  expect(
+    (await again.store.pushes.findSealedPush(rest.at(-1)?.lookup ?? robbed.lookup))?.sealed,
+  ).not.toBeNull()
   await again.close()
 })

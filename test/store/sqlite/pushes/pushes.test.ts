@@ -61,28 +61,34 @@ test('the last view destroys the secrets in its own commit', async () => {
   const push = await storePush(test_, { expireAfterViews: 1 })
   const claimed = await view(test_, push)
   expect(claimed?.outcome).toBe('view')
-  expect(test_.store.pushes.findSealedPush(push.lookup)?.secrets).toBeNull()
+  expect((await test_.store.pushes.findSealedPush(push.lookup))?.sealed).toBeNull()
   expect(readRows('SELECT * FROM push_secrets')).toEqual([])
 })
 
-test('what does not open is left as it is, whether it is closed or damaged', async () => {
+test('a push that is only found stays as it is', async () => {
   const { id, lookup } = await storePush(test_, { expireAfterViews: 1 })
-  const ask = (open: () => null) => test_.store.pushes.claimView({ lookup, visit: VISIT, open })
-  expect(await ask(() => null)).toMatchObject({ outcome: 'closed', push: { views: 0 } })
-  const damaged = ask(() => {
-    throw new Error('altered')
-  })
-  await expect(damaged).rejects.toThrow('altered')
-  expect(test_.store.pushes.findPush(lookup)?.views).toBe(0)
+  expect((await test_.store.pushes.findSealedPush(lookup))?.sealed?.secrets.payload).toHaveLength(62)
+  expect((await test_.store.pushes.findPush(lookup))?.views).toBe(0)
   expect(kindsOf(id)).toEqual(['creation'])
 })
 
-test('the own look of an owner is written down and not counted', async () => {
-  const { id, lookup } = await storePush(test_, { expireAfterViews: 1 })
-  const open = () => ({ content: 'shown', isOwnLook: true })
-  const claimed = await test_.store.pushes.claimView({ lookup, visit: VISIT, open })
-  expect(claimed).toMatchObject({ outcome: 'view', content: 'shown', push: { views: 0, expiredOn: null } })
-  expect(kindsOf(id)).toEqual(['creation', 'owner_view'])
+test("an owner's own look is audited and not counted, and anybody else's is counted", async () => {
+  const account = { email: 'ann@example.org', passwordHash: 'x', isAdmin: false }
+  const owner = await test_.store.accounts.addAccount(account)
+  const other = await test_.store.accounts.addAccount({ ...account, email: 'bob@example.org' })
+  const { id } = await storePush(test_, { expireAfterViews: 2, ownerId: owner.id })
+  const look = (lookBy: typeof owner) => test_.store.pushes.claimView({ id, visit: VISIT, lookBy })
+  expect(await look(owner)).toMatchObject({ outcome: 'view', push: { views: 0, expiredOn: null } })
+  expect(await look(other)).toMatchObject({ outcome: 'view', push: { views: 1, expiredOn: null } })
+  expect(kindsOf(id)).toEqual(['creation', 'owner_view', 'view'])
+})
+
+test('a look at an anonymous push counts, whoever looks', async () => {
+  const account = { email: 'ann@example.org', passwordHash: 'x', isAdmin: false }
+  const lookBy = await test_.store.accounts.addAccount(account)
+  const { id } = await storePush(test_)
+  const claimed = await test_.store.pushes.claimView({ id, visit: VISIT, lookBy })
+  expect(claimed?.push.views).toBe(1)
 })
 
 test('expiry by time keeps the moment it was due, whoever notices', async () => {
@@ -92,13 +98,13 @@ test('expiry by time keeps the moment it was due, whoever notices', async () => 
   const claimed = await view(test_, asked)
   expect(claimed).toMatchObject({ outcome: 'expired', push: { expiredOn: asked.expiresAt } })
   expect(await test_.store.expiry.expireLapsed()).toBe(1)
-  expect(test_.store.pushes.findPush(swept.lookup)?.expiredOn).toBe(swept.expiresAt)
+  expect((await test_.store.pushes.findPush(swept.lookup))?.expiredOn).toBe(swept.expiresAt)
   expect(kindsOf(swept.id)).toEqual(['creation'])
 })
 
 test('a push that did not say whether viewers may delete it keeps that', async () => {
   const { lookup } = await storePush(test_, { deletableByViewer: null })
-  expect(test_.store.pushes.findPush(lookup)?.deletableByViewer).toBeNull()
+  expect((await test_.store.pushes.findPush(lookup))?.deletableByViewer).toBeNull()
 })
 
 test('purging leaves no trace of what is due and touches nothing else', async () => {
@@ -110,7 +116,7 @@ test('purging leaves no trace of what is due and touches nothing else', async ()
   expect(await test_.store.expiry.purgeExpired({ of: 'owned', until })).toBe(0)
   expect(await test_.store.expiry.purgeExpired({ of: 'anonymous', until: until - DAY })).toBe(0)
   expect(await test_.store.expiry.purgeExpired({ of: 'anonymous', until })).toBe(1)
-  expect(test_.store.pushes.findPush(old.lookup)).toBeNull()
+  expect(await test_.store.pushes.findPush(old.lookup)).toBeNull()
   expect(kindsOf(old.id)).toEqual([])
   expect(kindsOf(fresh.id)).toEqual(['creation'])
   expect(await view(test_, old)).toBeNull()
@@ -142,6 +148,7 @@ test('no query of a request, a list or the sweeper scans a table', () => {
     'SELECT id FROM pushes WHERE expired_on IS NOT NULL AND owner_id IS NOT NULL AND expired_on <= ? ORDER BY expired_on LIMIT 100',
     'SELECT id FROM pushes WHERE owner_id = ? AND (expired_on IS NOT NULL) = ? ORDER BY id DESC LIMIT 50',
     'SELECT id FROM pushes WHERE owner_id = ? LIMIT 100',
+    'SELECT * FROM pushes WHERE owner_id = ? AND (expired_on IS NOT NULL) = 0 AND expires_at <= ? LIMIT 100',
     'SELECT id FROM files_due WHERE push_id = ? AND at > ? LIMIT 1',
     "SELECT id FROM audit_entries WHERE push_id = ? AND n >= ? AND n > 0 AND n % 100 = 0 AND kind NOT IN ('failed_view', 'failed_passphrase', 'owner_view') ORDER BY n LIMIT 1",
     'SELECT * FROM idempotency_keys WHERE lookup = ?',

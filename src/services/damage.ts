@@ -1,0 +1,25 @@
+// Lists go on without what the disk has damaged.
+
+import { DamageError } from '../domain/errors.ts'
+
+export type Opening<Item, Opened> = {
+  open: (item: Item) => Opened | Promise<Opened>
+  tell: (cause: unknown) => void
+}
+
+/** Opens each item. Reports those for which `open` throws a DamageError, and leaves them out. */
+export async function keepIntact<Item, Opened>(
+  items: readonly Item[],
+  { open, tell }: Opening<Item, Opened>,
+): Promise<Opened[]> {
+  const intact: Opened[] = []
+  for (const item of items) {
+    try {
+      intact.push(await open(item))
+    } catch (cause) {
+      if (!(cause instanceof DamageError)) throw cause
+      tell(cause)
+    }
+  }
+  return intact
+}

@@ -1,0 +1,126 @@
+// What a store promises about accounts and how people sign in. The promises at the head of face.ts hold here too.
+
+import type { Account, AccountLink, ApiToken, Session } from '../domain/account.ts'
+import type { Visit } from '../domain/audit.ts'
+
+export type NewAccount = { email: string; passwordHash: string; isAdmin: boolean }
+
+/** `totpSecret` is sealed; `totpStep` is the last step of time whose code was used. */
+export type Credentials = {
+  account: Account
+  passwordHash: string
+  totpSecret: Uint8Array | null
+  totpStep: number | null
+}
+
+export type NewPassword = {
+  id: number
+  passwordHash: string
+  /** The session that goes on; every other one ends. */
+  keepSession?: number | null
+  /** Removes API tokens and links for other accounts as well, which were made with the old password. */
+  revoke?: boolean
+}
+
+export type AccountStore = {
+  /** Throws `conflict` when the address has an account. */
+  addAccount(account: NewAccount): Promise<Account>
+  findAccount(email: string): Promise<Account | null>
+  findById(id: number): Promise<Account | null>
+  /** Also finds an account whose record is damaged, so that it can be stopped and removed. */
+  findId(email: string): Promise<number | null>
+  findCredentials(email: string): Promise<Credentials | null>
+  listAccounts(): Promise<Account[]>
+  setPasswordHash(password: NewPassword): Promise<void>
+  /** Disabling ends sessions and invitations. With `keepAdmin`, throws `conflict` for the last administrator. */
+  setDisabled(change: { id: number; disabled: boolean; keepAdmin?: boolean }): Promise<void>
+  /** Ends the links that the account made as an administrator. Throws `conflict` for the last administrator. */
+  setAdmin(change: { id: number; isAdmin: boolean }): Promise<void>
+  /** Removes some pushes of an account and resolves to their number, 0 when none is left. */
+  removePushesOf(id: number): Promise<number>
+  /** The account must own no pushes any more. Its API tokens go with it. */
+  removeAccount(id: number): Promise<void>
+}
+
+/** `session` makes the token and must not have ended; null for a command. */
+export type ApiTokenToStore = {
+  accountId: number
+  name: string
+  prefix: string
+  hash: Buffer
+  session: number | null
+}
+
+/** An account and the token it came with. */
+export type Authenticated = { account: Account; tokenId: number; lastUsedAt: number | null }
+
+export type ApiTokenStore = {
+  /** Throws `invalid` for one token too many, `conflict` for a name in use, `unauthenticated` when the session has ended. */
+  addApiToken(token: ApiTokenToStore): Promise<ApiToken>
+  /** Lists damaged tokens too: their names are taken, and they can be revoked. */
+  listNames(accountId: number): Promise<Pick<ApiToken, 'id' | 'name' | 'prefix'>[]>
+  /** Leaves damaged tokens out. */
+  listApiTokens(accountId: number): Promise<ApiToken[]>
+  /** Null for an unknown token and for a disabled account. */
+  findByHash(hash: Uint8Array): Promise<Authenticated | null>
+  /** Writes at most once a minute. */
+  noteUse(token: Authenticated): Promise<void>
+  removeApiToken(id: number): Promise<void>
+}
+
+export type SignedIn = { account: Account; session: Session }
+
+/** `tested` is the hash that the password was tested against: a password changed meanwhile does not sign in. */
+export type SessionToStore = { accountId: number; hash: Buffer; visit: Visit; tested: string }
+
+export type SessionStore = {
+  /** Throws `unauthenticated` when the account is disabled or its password has changed. */
+  addSession(session: SessionToStore): Promise<void>
+  /** Null for a session that has ended or is damaged, and for a disabled account. */
+  findByHash(hash: Uint8Array): Promise<SignedIn | null>
+  /** Writes at most once a minute. */
+  noteUse(session: Session): Promise<void>
+  /** Notes that the password was given in this session. False when session or password has changed meanwhile. */
+  confirmSession(session: { id: number; tested: string }): Promise<boolean>
+  /** Latest seen first. */
+  listSessions(accountId: number): Promise<Session[]>
+  removeSession(session: { accountId: number; id: number }): Promise<void>
+  /** Removes all but this one. */
+  removeOtherSessions(session: { accountId: number; id: number }): Promise<void>
+}
+
+export type NewAccountLink = Omit<AccountLink, 'id' | 'createdAt' | 'expiresAt'> & {
+  hash: Buffer
+  /** The session that makes it, which must not have ended; null for the server itself. */
+  session: number | null
+}
+
+/** The address that the link was made for wins over `email`. */
+export type AccountLinkUse = { hash: Buffer; email: string; passwordHash: string }
+
+export type AccountLinkStore = {
+  /** Replaces an older link for the same purpose and person. Throws `unauthenticated` when the session has ended. */
+  addLink(link: NewAccountLink): Promise<void>
+  /** Null for a link that was used or has lapsed, and for a setup link once there is an administrator. */
+  findLink(hash: Buffer): Promise<AccountLink | null>
+  hasAdmin(): Promise<boolean>
+  /** Makes the account or sets its password, and uses the link up. Throws `not_found` or `conflict`. */
+  useLink(use: AccountLinkUse): Promise<Account>
+  /** Invitations and resets that have not been used. */
+  listLinks(): Promise<AccountLink[]>
+  removeLink(id: number): Promise<void>
+}
+
+/** `step` is that of the code which proved that the secret works. */
+export type NewTwoFactor = { accountId: number; sealedSecret: Buffer; step: number; recoveryHashes: Buffer[] }
+
+export type TwoFactorStore = {
+  /** False when the account has a second factor already. */
+  set(factor: NewTwoFactor): Promise<boolean>
+  remove(accountId: number): Promise<void>
+  /** False when the code of this step, or of a later one, was used before. */
+  useStep(use: { accountId: number; step: number }): Promise<boolean>
+  /** False for a code that is unknown or was used: each works once. */
+  useRecoveryCode(use: { accountId: number; hash: Buffer }): Promise<boolean>
+  countRecoveryCodes(accountId: number): Promise<number>
+}

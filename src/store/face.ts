@@ -1,0 +1,184 @@
+// What a store promises to the services, in the words of the domain. Each engine keeps these promises in its own way.
+//
+// Every operation is one atomic step: it happens as a whole or not at all, also when the process dies in the middle.
+// A change is durable when its promise resolves. Any operation may throw `overloaded` (nothing was stored), and
+// DamageError when what it read is not as it was written. An operation that stores something new may throw `disk_full`.
+
+import type { Account } from '../domain/account.ts'
+import type { AuditEntry, LogCounts, Visit } from '../domain/audit.ts'
+import type { Push } from '../domain/push.ts'
+import type { ShareLimits } from '../domain/shares.ts'
+import type {
+  AccountLinkStore,
+  AccountStore,
+  ApiTokenStore,
+  SessionStore,
+  TwoFactorStore,
+} from './accounts-face.ts'
+import type { FileStore } from './files-face.ts'
+
+export type Store = {
+  pushes: PushStore
+  lists: PushListStore
+  audit: AuditStore
+  expiry: ExpiryStore
+  idempotencyKeys: IdempotencyStore
+  files: FileStore
+  accounts: AccountStore
+  apiTokens: ApiTokenStore
+  sessions: SessionStore
+  accountLinks: AccountLinkStore
+  twoFactor: TwoFactorStore
+  damage: DamageReports
+  freeSpace: FreeSpace
+}
+
+/** A push as it is stored. `id` is the store's name for it, `lookup` finds it by its link, `keyNumber` is its instance key. */
+export type StoredPush = Push &
+  LogCounts & {
+    id: number
+    lookup: Uint8Array
+    keyNumber: number
+    /** How many it was made with. */
+    files: number
+    /** Entries that its log lost when it was full, before failures had bounds of their own. */
+    auditDropped: number
+  }
+
+/** What opens a push, and vanishes with it. */
+export type SealedSecrets = {
+  salt: Uint8Array
+  wrappedKey: Uint8Array
+  payload: Uint8Array
+  /** Null without a passphrase. */
+  passphraseSalt: Uint8Array | null
+}
+
+/** A file of a push; name and type are sealed under the push's data key. */
+export type SealedFile = { fileId: string; size: number; filename: Uint8Array; contentType: Uint8Array }
+
+/** What the owner of a push sees of it in lists. */
+export type SealedLabels = { urlToken: Uint8Array; name: Uint8Array | null; note: Uint8Array | null }
+
+/** All that a live push holds. */
+export type SealedContent = { secrets: SealedSecrets; files: SealedFile[] }
+
+/** `sealed` is null once the push has expired. */
+export type SealedPush = { push: StoredPush; sealed: SealedContent | null }
+
+export type PushToStore = {
+  push: Push
+  lookup: Buffer
+  keyNumber: number
+  secrets: SealedSecrets
+  /** Null for an anonymous push. */
+  labels: SealedLabels | null
+  files: SealedFile[]
+  /** The key that repeats the answer; null without one. */
+  idempotency: KeyToStore | null
+  /** Counted against the creator's address; null when the push is not counted. */
+  share: ShareToTake | null
+  visit: Visit
+}
+
+export type ShareToTake = {
+  /** Keyed hashes of the creator's address, one for each instance key; the first is that of the sealing key. */
+  addresses: readonly [Uint8Array, ...Uint8Array[]]
+  bytes: number
+  limits: ShareLimits
+}
+
+/** What a visit came to; null when the push was purged meanwhile. */
+export type Visited<Outcome> = { outcome: Outcome; push: StoredPush } | null
+
+export type VisitToPush = { id: number; visit: Visit }
+
+export type PushStore = {
+  /**
+   * Stores a push with everything that belongs to it. Throws `unauthenticated` when its owner is not active any more,
+   * `too_many` when the creator's address has no room, and `conflict` when the idempotency key was used meanwhile.
+   */
+  createPush(push: PushToStore): Promise<StoredPush>
+  findPush(lookup: Uint8Array): Promise<StoredPush | null>
+  findSealedPush(lookup: Uint8Array): Promise<SealedPush | null>
+  /**
+   * Counts a view, and expires the push when this was the last. Never counts more views than the push allows, whatever
+   * the number of callers. A push that has expired meanwhile is audited as such. Null when there is no such push.
+   */
+  claimView(claim: Claim): Promise<Claimed | null>
+  /**
+   * Audits a passphrase that is missing or wrong. A wrong one is counted against the push; the last of `maxTries` expires
+   * or locks the push in the same step, where 0 allows any number.
+   */
+  refusePassphrase(
+    options: VisitToPush & { wrong: boolean; maxTries: number },
+  ): Promise<Visited<'refused' | 'expired'>>
+  /** Expires a push by somebody's wish, and ends the grants of its last view. Anything else expired stays as it is. */
+  expirePush(visit: VisitToPush): Promise<StoredPush | null>
+  /** Does nothing to a push that is not locked or has expired. */
+  unlockPush(visit: VisitToPush): Promise<StoredPush | null>
+  /** Whether files of an expired push can still be downloaded. */
+  hasGrants(push: StoredPush): Promise<boolean>
+}
+
+/** `lookBy` names the account whose look at its own push is audited and not counted; null counts every look. */
+export type Claim = VisitToPush & { lookBy: Account | null }
+
+export type Claimed = { outcome: 'view' | 'expired'; push: StoredPush }
+
+/** A key that was used, with the answer it stands for; times in milliseconds since 1970. */
+export type KeyToStore = { lookup: Buffer; lapsesAt: number; answer: Buffer }
+
+export type IdempotencyStore = {
+  /** Null for a key that was not used or has lapsed; a null `answer` means that its push has ended. */
+  findKey(lookup: Uint8Array): Promise<{ answer: Uint8Array | null } | null>
+  /** Removes some lapsed keys and resolves to their number. */
+  removeLapsed(): Promise<number>
+}
+
+export type ListedPush = { push: StoredPush; labels: SealedLabels }
+
+/** A page of a list. `damaged` counts pushes that cannot be shown; after a full page there may be another. */
+export type PageOfPushes<T> = { pushes: T[]; damaged: number; isFull: boolean }
+
+export type PushCounts = { live: number; expired: number }
+
+export type PushListStore = {
+  /** Newest first; `pageNumber` counts from 1. */
+  listPushes(of: { ownerId: number; expired: boolean; pageNumber: number }): Promise<PageOfPushes<ListedPush>>
+  findLabels(id: number): Promise<SealedLabels | null>
+  countPushes(): Promise<PushCounts>
+}
+
+export type AuditStore = {
+  /** Oldest first; `pageNumber` counts from 1. */
+  listPage(push: { id: number }, pageNumber: number): Promise<AuditEntry[]>
+  /** The whole log, oldest first, a piece at a time. */
+  readAll(push: { id: number }): AsyncIterable<AuditEntry[]>
+}
+
+export type ExpiryStore = {
+  /** When the next live push runs out of time, which may be in the past; null when none is live. */
+  findNextLapse(): Promise<number | null>
+  /** Writes down the expiry by time of some pushes and resolves to their number. */
+  expireLapsed(): Promise<number>
+  /** The same for all pushes of one owner, however many others have run out of time. */
+  expireLapsedOf(ownerId: number): Promise<void>
+  /** Removes all trace of some pushes that expired at `until` or before, and resolves to their number. */
+  purgeExpired(which: { of: 'anonymous' | 'owned'; until: number }): Promise<number>
+}
+
+/** What the operator is told of damage. */
+export type DamageReports = {
+  /** Reports each damaged place once. */
+  tell(cause: unknown): void
+  /** Damaged places found since the start. */
+  count(): number
+}
+
+export type FreeSpace = {
+  /** Throws `disk_full` when less than the floor is free. */
+  require(): Promise<void>
+  /** Bytes free on the disk under the data folder, and in all. */
+  measure(): Promise<{ free: number; total: number }>
+}

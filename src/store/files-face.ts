@@ -1,0 +1,43 @@
+// What a store of sealed files promises: sealed bytes go in and come out, under ids that the services draw.
+
+/**
+ * Files as they lie sealed. An id is never written twice. The content is opaque here: sealing, names and types are the
+ * services' business.
+ */
+export type SealedFiles = {
+  /**
+   * Keeps a file while its bytes arrive. It exists once the promise resolves, and is durable then. A failure leaves
+   * nothing behind. Throws `disk_full`, and whatever `bytes` throws.
+   */
+  put(id: string, bytes: AsyncIterable<Uint8Array>): Promise<void>
+  /** Null when there is no such file any more. */
+  open(id: string): Promise<OpenedFile | null>
+  /** Whether the file is there and as long as `size` plain bytes are when sealed. */
+  has(file: { id: string; size: number }): Promise<boolean>
+  /** Removes a file, whole or unfinished. Does nothing when there is none. */
+  remove(id: string): Promise<void>
+}
+
+/** A file that is open for reading, until `close`. It stays readable when it is removed meanwhile. */
+export type OpenedFile = {
+  /** Sealed bytes. */
+  size: number
+  /** The sealed bytes from `start`: fewer than `length` where the file ends before. */
+  read(span: { start: number; length: number }): Promise<Uint8Array>
+  close(): Promise<void>
+}
+
+/**
+ * Files with a record of what each belongs to. A file is an unfinished upload until a push takes it in its create. Files
+ * that belong to nothing any more are due for removal; at a start every unfinished upload is.
+ */
+export type FileStore = Pick<SealedFiles, 'open' | 'has'> & {
+  /** Keeps the file of an upload; durable when the promise resolves. Throws `disk_full`. */
+  keepFile(id: string, bytes: AsyncIterable<Uint8Array>): Promise<void>
+  /** Makes the file of an upload that no push took due for removal. */
+  giveUpFile(id: string): Promise<void>
+  /** Removes the files that are due and resolves to their number. A second call waits for the first, then looks again. */
+  removeDue(): Promise<number>
+  /** When the next file is due, which may be in the past; null when none is. */
+  findNextDue(): Promise<number | null>
+}
