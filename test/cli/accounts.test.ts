@@ -33,11 +33,11 @@ describe('user add', () => {
     ['two passwords differ', { answers: [PASSWORD, `${PASSWORD}!`] }, 'The two passwords differ.'],
     ['the password is short', { answers: ['short'] }, 'The password must have at least 12 characters.'],
     [
-      'there is nobody to ask',
+      'there is no terminal',
       {},
       'There is no terminal to ask for the password: pipe it in with --password-stdin.',
     ],
-  ])('adds nobody when %s', async (_, given, message) => {
+  ])('adds no account when %s', async (_, given, message) => {
     const trial = createTrial(given)
     expect(await trial.run('user', 'add', 'ann@x')).toBe(1)
     expect(trial.err.at(-1)).toBe(`oncebox: ${message}`)
@@ -45,7 +45,7 @@ describe('user add', () => {
     expect(trial.state.closed).toBe(1)
   })
 
-  test('does not ask for a password when there is such an account', async () => {
+  test('does not ask for a password when the account exists', async () => {
     const trial = await withAnn({ answers: [] })
     expect(await trial.run('user', 'add', 'ann@example.org')).toBe(1)
     expect(trial.err.at(-1)).toStartWith('oncebox: ann@example.org already has an account')
@@ -69,7 +69,7 @@ test('an empty list says so on standard error', async () => {
   expect(trial.err.at(-1)).toContain('There are no accounts yet')
 })
 
-test('user password asks only for an account that exists', async () => {
+test('user password asks only when the account exists', async () => {
   const trial = await withAnn({ answers: ['another good one', 'another good one'] })
   expect(await trial.run('user', 'password', 'bob@x')).toBe(1)
   expect(trial.err.at(-1)).toBe('oncebox: There is no account for bob@x.')
@@ -89,10 +89,10 @@ describe('user password and the tokens of the account', () => {
 
   test.each<[string, string | undefined, string[], number]>([
     ['an empty answer revokes them', '', [], 0],
-    ['so does a yes', 'y', [], 0],
+    ['a yes revokes them', 'y', [], 0],
     ['a no keeps them', 'N', [], 1],
     ['--keep-tokens does not ask', undefined, ['--keep-tokens'], 1],
-    ['neither does --revoke-tokens', undefined, ['--revoke-tokens'], 0],
+    ['--revoke-tokens does not ask', undefined, ['--revoke-tokens'], 0],
   ])('%s', async (_name, answer, flags, left) => {
     const trial = await withToken({ answers: [NEXT, NEXT, ...(answer === undefined ? [] : [answer])] })
     expect(await trial.run('user', 'password', 'ann@example.org', ...flags)).toBe(0)
@@ -104,7 +104,7 @@ describe('user password and the tokens of the account', () => {
     )
   })
 
-  test('a script is told that they still work', async () => {
+  test('a script gets a message that the tokens still work', async () => {
     const trial = await withToken({ input: NEXT })
     expect(await trial.run('user', 'password', 'ann@example.org', '--password-stdin')).toBe(0)
     expect(trial.state.apiTokens).toHaveLength(1)
@@ -112,7 +112,7 @@ describe('user password and the tokens of the account', () => {
     expect(trial.err.at(-1)).toContain('--revoke-tokens')
   })
 
-  test('both flags are one too many', async () => {
+  test('--revoke-tokens and --keep-tokens together are refused', async () => {
     const trial = await withToken()
     const both = ['--revoke-tokens', '--keep-tokens']
     expect(await trial.run('user', 'password', 'ann@example.org', ...both)).toBe(2)
@@ -120,7 +120,7 @@ describe('user password and the tokens of the account', () => {
   })
 })
 
-test('user two-factor-off', async () => {
+test('user two-factor-off turns off the second factor', async () => {
   const trial = await withAnn()
   for (const account of trial.state.accounts) account.hasTwoFactor = true
   await trial.run('user', 'two-factor-off', 'ann@example.org')
@@ -131,7 +131,7 @@ test('user two-factor-off', async () => {
 describe('user admin and no-admin', () => {
   const roles = (trial: Trial) => trial.state.accounts.map(({ isAdmin }) => isAdmin)
 
-  test('make an administrator, and a plain account again', async () => {
+  test('make an account an administrator and an ordinary account again', async () => {
     const trial = await withAnn()
     await trial.run('user', 'add', 'bob@x', '--password-stdin')
     trial.out.length = 0
@@ -148,7 +148,7 @@ describe('user admin and no-admin', () => {
     ])
   })
 
-  test('the last administrator stays one, and is told how to change that', async () => {
+  test('refuse to change the last administrator, and say what to do', async () => {
     const trial = await withAnn()
     expect(await trial.run('user', 'no-admin', 'ann@example.org')).toBe(1)
     expect(trial.err.at(-1)).toContain('last administrator, and nothing was changed')
@@ -156,7 +156,7 @@ describe('user admin and no-admin', () => {
     expect(roles(trial)).toEqual([true])
   })
 
-  test('a disabled account is told to be disabled', async () => {
+  test('say that a disabled account is disabled', async () => {
     const trial = await withAnn()
     await trial.run('user', 'add', 'bob@x', '--password-stdin')
     await trial.run('user', 'disable', 'bob@x')
@@ -164,7 +164,7 @@ describe('user admin and no-admin', () => {
     expect(trial.err.at(-1)).toContain('"oncebox user enable bob@x"')
   })
 
-  test('an account that does not exist is one clear line', async () => {
+  test('report an unknown account in one line', async () => {
     const trial = await withAnn()
     for (const name of ['admin', 'no-admin']) {
       expect(await trial.run('user', name, 'bob@x')).toBe(1)
@@ -174,7 +174,7 @@ describe('user admin and no-admin', () => {
   })
 })
 
-test('user disable and enable', async () => {
+test('user disable and enable stop and restore an account', async () => {
   const trial = await withAnn()
   await trial.run('user', 'disable', 'ann@example.org')
   expect(trial.state.accounts).toMatchObject([{ disabledAt: 1 }])
@@ -185,8 +185,8 @@ test('user disable and enable', async () => {
 
 describe('user remove', () => {
   test.each<[string, string[] | undefined, string[], number]>([
-    ['goes on after a yes', ['y'], [], 0],
-    ['stops after anything else', [''], [], 1],
+    ['removes after a yes', ['y'], [], 0],
+    ['stops after any other answer', [''], [], 1],
     ['needs --yes without a terminal', undefined, [], 1],
     ['does not ask with --yes', undefined, ['--yes'], 0],
   ])('%s', async (_, answers, flags, exitCode) => {
@@ -200,7 +200,7 @@ describe('user remove', () => {
 })
 
 describe('token', () => {
-  test('create prints the token alone on standard output', async () => {
+  test('create prints only the token on standard output', async () => {
     const trial = await withAnn()
     expect(await trial.run('token', 'create', 'ann@example.org', '--name', 'laptop')).toBe(0)
     expect(trial.out).toEqual(['obx_abcdefgh'])
@@ -222,7 +222,7 @@ describe('token', () => {
     ])
   })
 
-  test('revoke says which one', async () => {
+  test('revoke names the revoked token', async () => {
     const trial = await withAnn()
     await trial.run('token', 'create', 'ann@example.org', '--name', 'laptop')
     trial.out.length = 0
@@ -232,13 +232,13 @@ describe('token', () => {
   })
 })
 
-test('the data folder comes from the environment too, and a missing one is one clear line', async () => {
+test('the environment can set the data folder, and a missing folder is reported in one line', async () => {
   const trial = createTrial({ env: { ONCEBOX_DATA_DIR: '/missing' } })
   expect(await trial.run('user', 'list')).toBe(1)
   expect(trial.err).toEqual(['oncebox: There is no data folder at /missing.'])
 })
 
-test('other settings in the environment do not get in the way of account commands', async () => {
+test('account commands ignore other settings in the environment', async () => {
   const trial = createTrial({ env: { ONCEBOX_PORT: 'tcp://10.0.0.1:1', ONCEBOX_NEW: '1' } })
   expect(await trial.run('user', 'list')).toBe(0)
   expect(trial.err.join('\n')).not.toContain('ONCEBOX_')

@@ -1,4 +1,4 @@
-// The commands that speak to a server, against a whole Oncebox and against servers that are none.
+// The client commands, against a whole Oncebox and against other servers.
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
@@ -68,26 +68,26 @@ function fake(answer: (request: Request) => Response | Promise<Response>): strin
   return made.url
 }
 
-describe('what is pushed is got', () => {
+describe('push and get', () => {
   test.each<[string, string, string]>([
-    ['a line, without its end', 'hunter2\n', 'hunter2'],
-    ['a line as Windows ends it', 'hunter2\r\n', 'hunter2'],
-    ['several lines, exactly', 'one\r\ntwo\n', 'one\r\ntwo\n'],
-    ['a line that does not end', '  spaced  ', '  spaced  '],
-    ['signs of every kind', '\ufeffé😀\u202e\u0000x', '\ufeffé😀\u202e\u0000x'],
+    ['a line, without its line break', 'hunter2\n', 'hunter2'],
+    ['a line with the line break of Windows', 'hunter2\r\n', 'hunter2'],
+    ['several lines, unchanged', 'one\r\ntwo\n', 'one\r\ntwo\n'],
+    ['a line without a line break', '  spaced  ', '  spaced  '],
+    ['characters of every kind', '\ufeffé😀\u202e\u0000x', '\ufeffé😀\u202e\u0000x'],
   ])('%s', async (_, input, expected) => {
     const link = await push(tryOut({ input }))
     expect(link).toMatch(/\/p\/[0-9a-z]{26}\/r$/)
     expect(await get(link)).toEqual({ code: 0, out: expected, err: ['Views left: 4.'] })
   })
 
-  test('from an argument, whatever it looks like', async () => {
+  test('a text from an argument, even if it looks like a flag', async () => {
     const link = await push(tryOut(), '--views', '1', '--', '--secret')
     expect(await get(link)).toEqual({ code: 0, out: '--secret', err: ['This was the last view.'] })
     expect(await get(link)).toMatchObject({ code: 3, err: ['oncebox: This push has expired.'] })
   })
 
-  test('with every flag', async () => {
+  test('every flag', async () => {
     writeFileSync(path('pass'), 'sesame\n')
     const trial = signedIn({ input: 'x' })
     trial.shell.readFile = (file) => readFileSync(file, 'utf8')
@@ -103,7 +103,7 @@ describe('what is pushed is got', () => {
     )
   })
 
-  test('a passphrase is asked for twice when it is set, and again until it is right', async () => {
+  test('push asks for a new passphrase twice, and get asks until it is right', async () => {
     const link = await push(tryOut({ input: 'x', answers: ['sesame', 'sesame'] }), '--passphrase')
     const trial = tryOut({ answers: ['wrong', 'sesame'] })
     expect(await trial.run('get', link)).toBe(0)
@@ -118,13 +118,13 @@ describe('what is pushed is got', () => {
     expect(await get(link)).toMatchObject({ code: 4, err: ['oncebox: This push needs a passphrase.'] })
   })
 
-  test('two passphrases that differ hand over nothing', async () => {
+  test('two different passphrases create nothing', async () => {
     const trial = tryOut({ input: 'x', answers: ['sesame', 'sesam'] })
     expect(await trial.run('push', '--passphrase')).toBe(1)
     expect(trial.out).toEqual([])
   })
 
-  test('a text goes into a new file, and never over one', async () => {
+  test('a text is written to a new file, and never overwrites one', async () => {
     const link = await push(tryOut({ input: 'kept' }))
     expect(await get(link, '--output', path('note.txt'))).toMatchObject({ code: 0, out: '' })
     expect(readFileSync(path('note.txt'), 'utf8')).toBe('kept')
@@ -137,11 +137,11 @@ describe('what is pushed is got', () => {
     expect(nowhere.err[0]).toContain('note.txt is not a folder')
     symlinkSync(path('gone'), path('dangling'))
     expect((await get(link, '--output', path('dangling'))).code).toBe(2)
-    // No refusal cost a view.
+    // None of the refusals counted as a view.
     expect((await get(link)).err).toEqual(['Views left: 3.'])
   })
 
-  test('missing folders are made, and a folder gets a new file', async () => {
+  test('missing folders are created, and a text in a folder gets a new file', async () => {
     const link = await push(tryOut({ input: 'kept' }))
     expect((await get(link, '--output', path('made/here/note.txt'))).code).toBe(0)
     expect(readFileSync(path('made/here/note.txt'), 'utf8')).toBe('kept')
@@ -153,7 +153,7 @@ describe('what is pushed is got', () => {
     expect(statSync(path('new/folder/push.txt')).mode & 0o77).toBe(0)
   })
 
-  test('links and servers are understood without a scheme and in capitals', async () => {
+  test('links and servers work without a scheme and in capitals', async () => {
     const link = await push(tryOut({ input: 'x' }))
     expect(await get(link.replace('http://', ''))).toMatchObject({ code: 0, out: 'x' })
     expect(await get(link.toUpperCase())).toMatchObject({ code: 0, out: 'x' })
@@ -161,14 +161,14 @@ describe('what is pushed is got', () => {
     expect(await trial.run('push', '--server', server.url.replace('http://', ''))).toBe(0)
   })
 
-  test('a QR code that cannot be drawn does not lose the text', async () => {
+  test('a text that is too long for a QR code is still printed', async () => {
     const text = 'x'.repeat(5000)
     const received = await get(await push(tryOut({ input: text })), '--qr')
     expect(received).toMatchObject({ code: 0, out: text })
     expect(received.err.at(-1)).toContain('too long for a QR code')
   })
 
-  test('a terminal is not given what it would obey', async () => {
+  test('control characters are not sent to a terminal', async () => {
     const link = await push(tryOut({ input: '\u001b[2Jx\u202ey\n' }))
     const trial = tryOut({ isOutputTerminal: true })
     expect(await trial.run('get', link)).toBe(0)
@@ -178,7 +178,7 @@ describe('what is pushed is got', () => {
 })
 
 describe('files', () => {
-  test('arrive whole under their names, beside a text, and never over what is there', async () => {
+  test('arrive complete under their names, with a text, and overwrite nothing', async () => {
     const names = ['a.txt', 'with "quotes" é.bin', 'empty']
     for (const name of names) writeFileSync(path(name), name === 'empty' ? '' : name.repeat(100_000))
     const trial = signedIn({ input: 'one\ntwo\n' })
@@ -191,14 +191,14 @@ describe('files', () => {
     expect(readdirSync(path('in'))).toContain('a (2).txt')
   })
 
-  test('a single one may get a name', async () => {
+  test('--output can name a single file', async () => {
     writeFileSync(path('a'), 'content')
     const link = await push(signedIn(), '--file', path('a'))
     expect((await get(link, '--output', path('b'))).code).toBe(0)
     expect(readFileSync(path('b'), 'utf8')).toBe('content')
   })
 
-  test('one comes from standard input, and is called as --name says', async () => {
+  test('a file from standard input gets the name of --name', async () => {
     const link = await push(signedIn({ input: 'piped' }), '--file', '-', '--name', 'photos.tgz')
     expect((await get(link, '--output', path('in/'))).code).toBe(0)
     expect(readFileSync(path('in/photos.tgz'), 'utf8')).toBe('piped')
@@ -207,14 +207,14 @@ describe('files', () => {
     expect(list.out.join()).toContain('photos.tgz')
   })
 
-  test('need a login, before anything is sent', async () => {
+  test('need a login, which is checked before sending', async () => {
     writeFileSync(path('a'), 'content')
     const trial = tryOut()
     expect(await trial.run('push', '--file', path('a'))).toBe(4)
     expect(trial.err).toEqual([`oncebox: Files need a login: "oncebox login ${server.url}".`])
   })
 
-  test('a connection that breaks off is resumed where it broke off', async () => {
+  test('an interrupted download resumes where it stopped', async () => {
     const content = Buffer.from('0123456789'.repeat(20_000))
     const ranges: (string | null)[] = []
     const url = fake((request) => {
@@ -233,7 +233,7 @@ describe('files', () => {
     expect(ranges[2]).toMatch(/^bytes=[1-9]\d+-$/)
   }, 20_000)
 
-  test('the same command goes on later, without another view', async () => {
+  test('the same command resumes later, without another view', async () => {
     let asked = 0
     let isUp = false
     const url = fake((request) => {
@@ -254,7 +254,7 @@ describe('files', () => {
     expect(readdirSync(folder)).toEqual(['a.bin'])
   }, 30_000)
 
-  test('a download that lapsed is asked for again', async () => {
+  test('an expired download link is requested again', async () => {
     let asked = 0
     const url = fake((request) => {
       if (!new URL(request.url).pathname.startsWith('/api'))
@@ -267,7 +267,7 @@ describe('files', () => {
     expect(readdirSync(folder)).toEqual(['a.bin'])
   })
 
-  test('a hostile server writes nowhere else', async () => {
+  test('a hostile server cannot write outside the folder', async () => {
     const names = ['../../escape', '/etc/escape', '..', 'C:\\escape', '.oncebox-x.json', 'a\u0000b\u001b[2J']
     const url = fake((request) => {
       const files = names.map((filename) => ({ ...fileAt(url, 1), filename }))
@@ -285,7 +285,7 @@ describe('files', () => {
     expect(existsSync(join(folder, '../escape'))).toBe(false)
   })
 
-  test('a name that would run, hide or mislead is made harmless, and said', async () => {
+  test('an unsafe name is made harmless, and the command says so', async () => {
     const names = [
       '.bash_profile',
       'con.txt',
@@ -317,7 +317,7 @@ describe('files', () => {
     expect(said[3]).toEndWith('The sender named it "photo\\u202egpj.exe".')
   })
 
-  test('--output names a single file as it says', async () => {
+  test('--output sets the exact name of a single file', async () => {
     const url = fake((request) =>
       new URL(request.url).pathname.startsWith('/api') ? pushOf([fileAt(url, 1)]) : new Response('x'),
     )
@@ -327,7 +327,7 @@ describe('files', () => {
     expect(readdirSync(folder)).toEqual(['.bashrc'])
   })
 
-  test('links that somebody planted in the folder are not followed', async () => {
+  test('planted links in the folder are not followed', async () => {
     const url = fake((request) =>
       new URL(request.url).pathname.startsWith('/api') ? pushOf([fileAt(url, 1)]) : new Response('x'),
     )
@@ -342,7 +342,7 @@ describe('files', () => {
     expect(readdirSync(path('in')).sort()).toEqual(['a (2).bin', 'a.bin'])
   })
 
-  test('several files into a folder that is not there yet go on there, without another view', async () => {
+  test('several files resume in a new folder, without another view', async () => {
     let asked = 0
     let isUp = false
     const url = fake((request) => {
@@ -361,7 +361,7 @@ describe('files', () => {
     expect(readdirSync(path('in')).sort()).toEqual(['a.bin', 'b'])
   }, 30_000)
 
-  test('a length that lies is noticed', async () => {
+  test('a wrong announced size is noticed', async () => {
     const url = fake((request) =>
       new URL(request.url).pathname.startsWith('/api') ? pushOf([fileAt(url, 3)]) : new Response('content'),
     )
@@ -373,7 +373,7 @@ describe('files', () => {
     expect(existsSync(path('x'))).toBe(false)
   })
 
-  test('a link that is no web address is not followed', async () => {
+  test('a link that is not a web address is not followed', async () => {
     const url = fake(() => pushOf([{ filename: 'a', size: 1, url: 'file:///etc/passwd' }]))
     expect((await get(`${url}/p/abcdefgh`, '--output', folder)).code).toBe(1)
     expect(readdirSync(folder)).toEqual([])
@@ -401,7 +401,7 @@ describe('an owner', () => {
     expect(JSON.parse(expired.out.join(''))[0]).toMatchObject({ html_url: link, deleted: true })
   })
 
-  test('needs a login, and only sees what is hers', async () => {
+  test('needs a login, and sees only their own pushes', async () => {
     const trial = tryOut()
     expect(await trial.run('list')).toBe(4)
     const other = await server.addAccount('bob@example.org')
@@ -412,7 +412,7 @@ describe('an owner', () => {
 })
 
 describe('logins', () => {
-  test('are kept for oneself, tried first, and chosen by name', async () => {
+  test('are stored privately, checked first, and chosen by name', async () => {
     const trial = createTrial({ home: folder, answers: [token] })
     expect(await trial.run('login', `${server.url}/`)).toBe(0)
     const file = path('.config/oncebox/client.json')
@@ -437,7 +437,7 @@ describe('logins', () => {
     expect(await unknown.run('list', '--profile', 'home')).toBe(1)
   })
 
-  test('no token by accident forgets none', async () => {
+  test('an empty token does not replace a stored one by accident', async () => {
     await createTrial({ home: folder, answers: [token] }).run('login', server.url)
     const before = readFileSync(path('.config/oncebox/client.json'), 'utf8')
     const piped = createTrial({ home: folder, input: '\n' })
@@ -459,7 +459,7 @@ describe('logins', () => {
     expect(readdirSync(folder)).toEqual([])
   })
 
-  test('a damaged file says what to do', async () => {
+  test('a damaged file of logins gets a message with the remedy', async () => {
     const trial = createTrial({ home: folder, answers: [token] })
     await trial.run('login', server.url)
     writeFileSync(path('.config/oncebox/client.json'), '{"profiles": [{"name": 1}]}')
@@ -468,7 +468,7 @@ describe('logins', () => {
     expect(list.err[0]).toContain('is damaged: remove it')
   })
 
-  test('a token is never shown to another server, nor to where one points', async () => {
+  test('a token is never sent to another server or to the target of a redirect', async () => {
     const seen: (string | null)[] = []
     const elsewhere = fake((request) => {
       seen.push(request.headers.get('authorization'))
@@ -484,7 +484,7 @@ describe('logins', () => {
 })
 
 describe('other servers', () => {
-  test('one that is busy is given the time it asks for', async () => {
+  test('a busy server gets the time that it asks for', async () => {
     let tries = 0
     const url = fake(() => {
       tries += 1
@@ -496,14 +496,14 @@ describe('other servers', () => {
     expect(received.err[0]).toContain('asks to wait 1 s')
   })
 
-  test('one that stays busy is told so', async () => {
+  test('a server that stays busy is reported', async () => {
     const url = fake(() =>
       Response.json({ error: 'Too many.' }, { status: 429, headers: { 'retry-after': '3600' } }),
     )
     expect(await get(`${url}/p/abcdefgh`)).toMatchObject({ code: 5, err: ['oncebox: Too many.'] })
   })
 
-  test('Password Pusher gets a passphrase in the query, and its files are understood', async () => {
+  test('Password Pusher gets the passphrase in the query, and its lists of files work', async () => {
     const queries: string[] = []
     const url = fake((request) => {
       const { pathname, search } = new URL(request.url)
@@ -527,17 +527,17 @@ describe('other servers', () => {
   test.each<[string, () => Response, number, string]>([
     ['a page', () => new Response('<html>'), 1, 'does not seem to offer this API (HTTP 200)'],
     ['a broken proxy', () => new Response('Bad Gateway', { status: 502 }), 5, '(HTTP 502)'],
-    ['a proxy that says so in JSON', () => Response.json({ message: 'x' }, { status: 502 }), 5, 'HTTP 502'],
-    ['a proxy in HTML', () => new Response('<h1>504</h1>', { status: 504 }), 5, '(HTTP 504)'],
-    ['no push', () => Response.json({ id: 1 }), 1, 'a push without url_token'],
-    ['an error that colours', () => Response.json({ error: '\u001b[31mno' }, { status: 403 }), 4, '␛[31mno'],
+    ['a proxy that fails in JSON', () => Response.json({ message: 'x' }, { status: 502 }), 5, 'HTTP 502'],
+    ['a proxy that fails in HTML', () => new Response('<h1>504</h1>', { status: 504 }), 5, '(HTTP 504)'],
+    ['a response without a push', () => Response.json({ id: 1 }), 1, 'a push without url_token'],
+    ['an error with colours', () => Response.json({ error: '\u001b[31mno' }, { status: 403 }), 4, '␛[31mno'],
   ])('%s', async (_, answer, code, said) => {
     const received = await get(`${fake(answer)}/p/abcdefgh`)
     expect(received.code).toBe(code)
     expect(received.err[0]).toContain(said)
   })
 
-  test('a proxy that fails at a version, a list or a push is not the fault of the command', async () => {
+  test('a failing proxy ends version, list and push as unavailable', async () => {
     const answers = [() => new Response('<h1>', { status: 502 }), () => Response.json({}, { status: 503 })]
     for (const answer of answers) {
       const url = fake(answer)
@@ -553,7 +553,7 @@ describe('other servers', () => {
     }
   })
 
-  test('none at all', async () => {
+  test('no server at all', async () => {
     const received = await get('http://127.0.0.1:1/p/abcdefgh')
     expect(received).toMatchObject({
       code: 5,
@@ -562,7 +562,7 @@ describe('other servers', () => {
   })
 })
 
-describe('what cannot be used is told before anything is asked', () => {
+describe('wrong input is reported before any request', () => {
   test.each<[string[], string]>([
     [['get'], 'LINK-OR-TOKEN is missing'],
     [
@@ -606,13 +606,13 @@ describe('what cannot be used is told before anything is asked', () => {
     expect(trial.err).toEqual(['oncebox: There is nothing to push: the text is blank.'])
   })
 
-  test('a text that is too large is told with the limit of a text', async () => {
+  test('the message for a text that is too large names the limit of a text', async () => {
     const trial = tryOut({ input: 'x'.repeat(12_000_000) })
     expect(await trial.run('push')).toBe(1)
     expect(trial.err[0]).toMatch(/a text 1048576 of them \(--max-payload-bytes of the server raises this\)/)
   })
 
-  test('what the server refuses is told with its flag', async () => {
+  test('the message for a field that the server refuses names the flag', async () => {
     const trial = tryOut({ input: 'x' })
     expect(await trial.run('push', '--days', '200', '--views', '900')).toBe(1)
     expect(trial.err).toEqual([
@@ -623,7 +623,7 @@ describe('what cannot be used is told before anything is asked', () => {
     expect(link.err[0]).toStartWith('oncebox: The text ')
   })
 
-  test('a file that cannot be read is named with its flag, without codes', async () => {
+  test('the message for an unreadable file names the flag, without error codes', async () => {
     const link = await push(tryOut({ input: 'x' }))
     for (const argv of [['push'], ['get', link]]) {
       const trial = tryOut({ input: 'x' })
@@ -635,7 +635,7 @@ describe('what cannot be used is told before anything is asked', () => {
   })
 })
 
-test('the QR code on the terminal is read as the link', () => {
+test('the QR code on the terminal contains the link', () => {
   const link = 'http://192.168.1.20:5100/p/7k3m9qx2vn4t8bw5hj6r0yzacd/r'
   const rows = drawQr(link)
     .split('\n')
@@ -667,7 +667,7 @@ function pushOf(files: unknown): Response {
   return Response.json({ url_token: 'abcdefgh', payload, files, expired: false })
 }
 
-/** Sends these bytes and then breaks the connection off. */
+/** Sends these bytes and then closes the connection. */
 function cutOff(bytes: Uint8Array): ReadableStream {
   return new ReadableStream({
     async start(controller) {

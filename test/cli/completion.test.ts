@@ -47,7 +47,7 @@ _oncebox 2>/dev/null; printf '%s\\n' "\${COMPREPLY[@]}"`
     for (const word of not) expect(replies).not.toContain(word)
   })
 
-  test('nothing that is typed is run', async () => {
+  test('the typed line is never executed', async () => {
     const words = "COMP_WORDS=(oncebox push '$(echo ran >&2)' ''); COMP_CWORD=3; _oncebox"
     expect(run(['bash', '-c', `${await scriptFor('bash')}\n${words}`])).not.toContain('ran')
   })
@@ -69,7 +69,7 @@ test.skipIf(Bun.which('zsh') === null)('zsh takes the script', async () => {
   expect(run(['zsh', '-n'], await scriptFor('zsh'))).toBe('')
 })
 
-test('PowerShell is told the same', async () => {
+test('the script for PowerShell contains the same words', async () => {
   const script = await scriptFor('powershell')
   expect(script).toContain("'push --kind' = @('text', 'file', 'url', 'qr')")
   expect(script).toContain("'user' = @(@('add', 'add an account')")

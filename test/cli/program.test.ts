@@ -3,8 +3,8 @@ import { type Setting, variableOf } from '../../src/settings/setting.ts'
 import { settings } from '../../src/settings/table.ts'
 import { createTrial } from './trial.ts'
 
-describe('what cannot be used', () => {
-  test('is told all at once: unknown flags, arguments, missing and bad values, the environment', async () => {
+describe('wrong input', () => {
+  test('is reported all at once: unknown flags, arguments, missing and bad values, the environment', async () => {
     const trial = createTrial({ env: { ONCEBOX_HOST: 'a b' } })
     const argv = ['config', 'extra', '--bogus=hunter2', '--port', '--files=perhaps', '--qr-pushes', 'maybe']
     expect(await trial.run(...argv)).toBe(2)
@@ -47,7 +47,7 @@ describe('what cannot be used', () => {
     expect(trial.state.config).toBeUndefined()
   })
 
-  test('unknown variables are warnings and stop nothing', async () => {
+  test('unknown variables cause only warnings', async () => {
     const trial = createTrial({ env: { ONCEBOX_SERVICE_HOST: '10.0.0.1' } })
     expect(await trial.run('config')).toBe(0)
     expect(trial.err).toEqual([
@@ -72,7 +72,7 @@ test.each<[string, boolean]>([
   expect(trial.state.config?.anonymousAccess).toBe(expected)
 })
 
-test('config shows every setting and where it comes from', async () => {
+test('config shows every setting and its source', async () => {
   const trial = createTrial({ env: { ONCEBOX_PORT: '80' } })
   expect(await trial.run('config', '--accept-clock', '--trusted-proxy', '::1')).toBe(0)
   expect(trial.out).toHaveLength(Object.keys(settings).length + 1)
@@ -93,7 +93,7 @@ describe('help', () => {
     ...['create', 'list', 'revoke'].map((name) => `token ${name}`),
   ]
 
-  test.each(commands)('of "oncebox %s" is there, and the version too', async (line) => {
+  test.each(commands)('exists for "oncebox %s", and the version too', async (line) => {
     const words = line.split(' ').filter(Boolean)
     const help = createTrial()
     expect(await help.run(...words, '--help')).toBe(0)
@@ -106,7 +106,7 @@ describe('help', () => {
     expect(version.out).toEqual(['3.0.0'])
   })
 
-  test.each(['serve', 'config'])('of %s teaches every setting with default and variable', async (name) => {
+  test.each(['serve', 'config'])('of %s lists every setting with its default and variable', async (name) => {
     const trial = createTrial()
     await trial.run(name, '--help')
     const help = trial.text().replace(/\s+/g, ' ')
@@ -131,7 +131,7 @@ describe('help', () => {
     for (const name of names) expect(trial.text()).toContain(name)
   })
 
-  test('is shown for a group without a command, as a mistake', async () => {
+  test('is shown for a group without a command, with an error code', async () => {
     const trial = createTrial()
     expect(await trial.run('user')).toBe(2)
     expect(trial.out).toEqual([])
@@ -139,7 +139,7 @@ describe('help', () => {
   })
 })
 
-test('the version is a command, too', async () => {
+test('version is also a command', async () => {
   for (const argv of [['version'], ['--version'], ['-V']]) {
     const trial = createTrial()
     expect(await trial.run(...argv)).toBe(0)
@@ -157,7 +157,7 @@ test.each([
   [['serve', '--prot', '80'], 'did you mean --port?'],
   [['help', 'psuh'], 'did you mean push?'],
   [['once.example/p/7k3m9qx2vn4t8bw5hj6r0yzacd'], 'a link comes after a command: oncebox get LINK'],
-])('%p is answered with a hint', async (argv, hint) => {
+])('%p gets a hint', async (argv, hint) => {
   const trial = createTrial()
   expect(await trial.run(...argv)).toBe(2)
   expect(trial.err.join()).toContain(hint)

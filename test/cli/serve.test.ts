@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createTrial } from './trial.ts'
 
-test('bare oncebox serves, says so in one line on standard output, and stops on a signal', async () => {
+test('oncebox without arguments serves, prints one line on standard output, and stops on a signal', async () => {
   const trial = createTrial()
   const ended = trial.run()
   await Bun.sleep(0)
@@ -15,7 +15,7 @@ test('bare oncebox serves, says so in one line on standard output, and stops on 
   expect(trial.state.stopped).toBe(1)
 })
 
-test('the ready line tells what links start with', async () => {
+test('the ready line shows the start of links', async () => {
   const trial = createTrial({ env: { ONCEBOX_BASE_URL: 'https://once.example/' } })
   const ended = trial.run('serve', '--data-dir', 'box')
   await Bun.sleep(0)
@@ -30,7 +30,7 @@ test.each([
   [true, '\n'],
   [false, '. '],
 ])(
-  'while there is no account, it tells where the first one is made (on a terminal: %p)',
+  'without an administrator, it prints the link for creating one (on a terminal: %p)',
   async (isOutputTerminal, glue) => {
     const trial = createTrial({ isOutputTerminal, env: { ONCEBOX_BASE_URL: 'https://once.example/' } })
     trial.state.setupPath = '/welcome/abc'
@@ -56,7 +56,7 @@ test('a second signal ends the process at once', async () => {
   await ended
 })
 
-test('a signal during the start stops as soon as it has started', async () => {
+test('a signal during the start stops the server as soon as it has started', async () => {
   const trial = createTrial()
   const ended = trial.run()
   trial.signal()
@@ -64,7 +64,7 @@ test('a signal during the start stops as soon as it has started', async () => {
   expect(trial.state.stopped).toBe(1)
 })
 
-test('a store that gives up ends serving with its reason', async () => {
+test('a store that fails for good ends the server with its reason', async () => {
   const trial = createTrial()
   const ended = trial.run()
   await Bun.sleep(0)
@@ -87,7 +87,7 @@ test.each([
   expect(trial.err.map((line) => line.replace('oncebox: ', ''))).toEqual([message])
 })
 
-test('what nobody expected is told as a bug, with its trace', async () => {
+test('an unexpected error is reported as a bug, with its stack', async () => {
   const trial = createTrial()
   trial.app.startServer = async () => {
     throw new TypeError('undefined is not a function')

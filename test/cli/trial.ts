@@ -1,4 +1,4 @@
-// A command line tried without a process: a shell that remembers, and an app that keeps accounts in memory.
+// Runs a command line without a process: a shell that records its output, and an app with accounts in memory.
 
 import { openClient } from '../../src/app.ts'
 import type { App } from '../../src/cli/app.ts'

@@ -1,4 +1,4 @@
-// A server that means harm to the commands that speak to it, and what it gets: nothing.
+// Hostile servers against the client commands, which must stay safe.
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -38,7 +38,7 @@ function serve(answer: Answer): string {
   return fake.url
 }
 
-/** Speaks bytes, not HTTP: `talk` is called once a request came. */
+/** A server on raw sockets. Calls `talk` when a request arrives. */
 async function serveRaw(talk: (socket: Socket) => void): Promise<string> {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
@@ -58,7 +58,7 @@ async function serveRaw(talk: (socket: Socket) => void): Promise<string> {
   return `http://127.0.0.1:${address.port}`
 }
 
-/** Writes on and on, as fast as it is read. */
+/** Writes without end, as fast as the client reads. */
 function flood(socket: Socket, chunk: Buffer): void {
   const more = () => {
     while (!socket.destroyed) if (!socket.write(chunk)) return socket.once('drain', more)
@@ -79,7 +79,7 @@ function pushOf(members: object): Response {
   return Response.json({ url_token: TOKEN, payload: null, files: [], expired: false, ...members })
 }
 
-/** The JSON of a push with one file at `url`, and the file's own answer. */
+/** The JSON of a push with one file at `url`, and the response for the file. */
 function withFile(size: number | null, answer: Answer): string {
   const url: string = serve((request) => {
     if (new URL(request.url).pathname !== '/file')
@@ -91,14 +91,14 @@ function withFile(size: number | null, answer: Answer): string {
 
 const getFile = (url: string) => run(['get', `${url}/p/${TOKEN}`, '--output', path('in/')])
 
-/** Anything that a terminal obeys, hides or turns around. */
+/** Characters that a terminal interprets, hides or reorders. */
 const HARMFUL = /[^\P{Cc}\n]|[\p{Cf}\p{Zl}\p{Zp}]/u
 const HARM =
   '\u001b[2J\u001b]0;x\u0007\u009b31m\u202etxt\u2066\u200f\u061c\u200b\u2028\r\nNEXT\ttab\u007f\u0085'
 
-describe('a push that is none', () => {
+describe('a push without content', () => {
   test.each([{ payload: null }, { payload: 5 }, { payload: '' }, {}])(
-    'is no empty secret: %j',
+    'is not treated as an empty secret: %j',
     async (members) => {
       const url = serve(() => pushOf({ kind: 'text', ...members }))
       const { code, out, err } = await run(['get', `${url}/p/${TOKEN}`])
@@ -107,7 +107,7 @@ describe('a push that is none', () => {
     },
   )
 
-  test('a link that leads to no web site is printed with a warning, since the view is spent', async () => {
+  test('a link that is not a web address is printed with a warning, because the view is spent', async () => {
     const url = serve(() => pushOf({ kind: 'url', payload: 'javascript:alert(1)' }))
     const { code, out, err } = await run(['get', `${url}/p/${TOKEN}`])
     expect({ code, out: out.trim() }).toEqual({ code: 0, out: 'javascript:alert(1)' })
@@ -115,10 +115,10 @@ describe('a push that is none', () => {
   })
 })
 
-describe('what is printed for a person', () => {
+describe('output on a terminal', () => {
   const terminal = { isOutputTerminal: true, env: { ONCEBOX_TOKEN: 'obx_x' } }
 
-  test('holds nothing that a terminal obeys, whatever member it came in', async () => {
+  test('contains no control characters, from any member of the response', async () => {
     const push = {
       url_token: TOKEN,
       ...{ html_url: `http://x/${HARM}`, kind: HARM, name: HARM, note: HARM, created_at: HARM },
@@ -147,7 +147,7 @@ describe('what is printed for a person', () => {
     expect(out.split('\n')).toHaveLength(2)
   })
 
-  test('a text keeps its lines, and JSON its value', async () => {
+  test('keeps the lines of a text and the value of JSON', async () => {
     const url = serve(() => pushOf({ payload: `one\n${HARM}` }))
     const text = await run(['get', `${url}/p/${TOKEN}`], { isOutputTerminal: true })
     expect(text.out).toStartWith('one\n␛[2J')
@@ -155,7 +155,7 @@ describe('what is printed for a person', () => {
     expect(JSON.parse(json.out).payload).toBe(`one\n${HARM}`)
   })
 
-  test('a pipe gets a text exactly', async () => {
+  test('a pipe gets the text unchanged', async () => {
     const url = serve(() => pushOf({ payload: HARM }))
     expect((await run(['get', `${url}/p/${TOKEN}`])).out).toBe(HARM)
   })
@@ -197,7 +197,7 @@ describe('links', () => {
     '//evil',
     'evil',
     `http://x/${'a'.repeat(5000)}`,
-  ])('%j is not given out', async (link) => {
+  ])('%j is not printed', async (link) => {
     for (const more of [[], ['--json'], ['--qr']]) {
       const { code, out, err } = await run(['push', '--server', created(link), ...more])
       expect({ code, out }).toEqual({ code: 1, out: '' })
@@ -209,7 +209,7 @@ describe('links', () => {
     expect(listed.out).toContain(TOKEN)
   })
 
-  test('one that is found by asking again is looked at as well', async () => {
+  test('a link from a second request is checked too', async () => {
     const url = serve((request) =>
       request.method === 'POST'
         ? Response.json({ url_token: TOKEN }, { status: 201 })
@@ -218,14 +218,14 @@ describe('links', () => {
     expect(await run(['push', '--server', url])).toMatchObject({ code: 1, out: '' })
   })
 
-  test('what would move about on a line is spelled out in the link', async () => {
+  test('control characters are escaped in the link', async () => {
     const { code, out } = await run(['push', '--server', created(`http://x/p/${HARM}`)])
     expect(code).toBe(0)
     expect(out).not.toMatch(HARMFUL)
     expect(out.split('\n')).toHaveLength(1)
   })
 
-  test('a token that is a path leads nowhere', async () => {
+  test('a token that is a path is refused', async () => {
     const asked: string[] = []
     const url = serve((request) => {
       asked.push(new URL(request.url).pathname)
@@ -236,7 +236,7 @@ describe('links', () => {
   })
 })
 
-describe('answers without end', () => {
+describe('endless responses', () => {
   const zeros = Buffer.alloc(64 * MIB)
   const quickly = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }
   const bombs: [string, () => Uint8Array<ArrayBuffer>][] = [
@@ -246,7 +246,7 @@ describe('answers without end', () => {
     ['zstd', () => new Uint8Array(Bun.zstdCompressSync(zeros))],
   ]
 
-  test.each(bombs)('compressed with %s are refused as they are', async (encoding, make) => {
+  test.each(bombs)('compressed with %s are refused without decompressing', async (encoding, make) => {
     const bomb = make()
     const asked: (string | null)[] = []
     const answer = (request: Request) => {
@@ -289,7 +289,7 @@ describe('answers without end', () => {
     ['deep', '['.repeat(5 * MIB)],
     ['wide', `[${'[],'.repeat(5 * MIB)}1]`],
     ['named', '{"a":'.repeat(MIB)],
-  ])('%s JSON is not even read', async (_, body) => {
+  ])('%s JSON is not parsed', async (_, body) => {
     const url = serve(() => new Response(body))
     const started = performance.now()
     const { code } = await run(['get', `${url}/p/${TOKEN}`, '--json'])
@@ -301,7 +301,7 @@ describe('answers without end', () => {
     ['says nothing', ''],
     ['stops within its head', 'HTTP/1.1 200 OK\r\nContent-'],
     ['stops within its body', 'HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{'],
-  ])('a server that %s is left', async (_, words) => {
+  ])('a server that %s is given up', async (_, words) => {
     const url = await serveRaw((socket) => socket.write(words))
     const started = performance.now()
     expect((await run(['get', `${url}/p/${TOKEN}`])).code).toBe(5)
@@ -309,7 +309,7 @@ describe('answers without end', () => {
     expect(performance.now() - started).toBeLessThan(10 * PATIENCE_MS)
   })
 
-  test('a server that lets a byte fall now and then is left', async () => {
+  test('a server that sends a byte now and then is given up', async () => {
     const url = await serveRaw((socket) => {
       socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n{')
       const timer = setInterval(() => socket.write(' '), PATIENCE_MS / 8)
@@ -320,7 +320,7 @@ describe('answers without end', () => {
     expect(err).toContain('took too long')
   })
 
-  test('more files than there can be are refused', async () => {
+  test('too many files are refused', async () => {
     const files = Array.from({ length: 5000 }, (_, n) => ({ filename: `${n}`, size: 0, url: 'http://x/' }))
     expect(
       (await run(['get', `${serve(() => pushOf({ files }))}/p/${TOKEN}`, '--output', path('in/')])).code,
@@ -332,13 +332,13 @@ describe('answers without end', () => {
 describe('a download', () => {
   const content = (bytes: number) => new Uint8Array(bytes).fill(0x61)
 
-  test('that is longer than announced ends there and leaves nothing', async () => {
+  test('that is longer than announced is aborted and leaves no file', async () => {
     const got = await getFile(withFile(3, () => new Response(content(7))))
     expect(got).toMatchObject({ code: 1, err: expect.stringContaining('more than the 3 bytes') })
     expect(readdirSync(path('in'))).toEqual([])
   })
 
-  test('without end ends at its announced size', async () => {
+  test('without end is aborted at its announced size', async () => {
     const raw = await serveRaw((socket) => {
       socket.write('HTTP/1.1 200 OK\r\n\r\n')
       flood(socket, Buffer.alloc(MIB))
@@ -348,7 +348,7 @@ describe('a download', () => {
     expect(readdirSync(path('in'))).toEqual([])
   })
 
-  test('without end that announces nothing ends, too', async () => {
+  test('without end and without an announced size is aborted too', async () => {
     const raw = await serveRaw((socket) => {
       socket.write('HTTP/1.1 200 OK\r\n\r\n')
       flood(socket, Buffer.alloc(MIB))
@@ -358,13 +358,13 @@ describe('a download', () => {
     expect(readdirSync(path('in'))).toEqual([])
   }, 20_000)
 
-  test('that is shorter than announced is not taken for whole', async () => {
+  test('that is shorter than announced is not treated as complete', async () => {
     const got = await getFile(withFile(100, () => new Response(content(7))))
     expect(got.code).toBe(5)
     expect(existsSync(path('in/a'))).toBe(false)
   }, 20_000)
 
-  test('larger than the disk is refused before it begins', async () => {
+  test('larger than the disk is refused before it starts', async () => {
     let asked = 0
     const url = withFile(2 ** 52, () => {
       asked += 1
@@ -390,7 +390,7 @@ describe('a download', () => {
     expect(readdirSync(path('in'))).toEqual([])
   })
 
-  test('is not redirected', async () => {
+  test('follows no redirect', async () => {
     const seen: string[] = []
     const elsewhere = serve((request) => {
       seen.push(request.url)
@@ -401,7 +401,7 @@ describe('a download', () => {
     expect(seen).toEqual([])
   })
 
-  test('that gives way a few bytes at a time is given up', async () => {
+  test('that receives only a few bytes at each try is given up', async () => {
     let tries = 0
     const url = withFile(1_000_000, () => {
       tries += 1
@@ -411,7 +411,7 @@ describe('a download', () => {
     expect(tries).toBeLessThan(10)
   }, 30_000)
 
-  test('carries no token, wherever it leads', async () => {
+  test('sends no token to any server', async () => {
     const seen: (string | null)[] = []
     const elsewhere = serve((request) => {
       seen.push(request.headers.get('authorization'), request.headers.get('x-push-passphrase'))
@@ -425,7 +425,7 @@ describe('a download', () => {
   })
 })
 
-describe('a step that a server proposes', () => {
+describe('a link of a server to another address', () => {
   const addresses: Record<string, string[]> = {
     'once.example': ['203.0.113.5'],
     'public.example': ['8.8.8.8'],
@@ -483,11 +483,11 @@ describe('a step that a server proposes', () => {
     ['http://127.0.0.1:5100', 'http://localhost:5100/x', ['127.0.0.1']],
     ['http://nas:5100', 'http://printer/x', ['192.168.1.9']],
     ['http://nas:5100', 'http://192.168.1.77/x', []],
-  ])('from %p to %p is taken', async (server, link, expected) => {
+  ])('from %p to %p is followed', async (server, link, expected) => {
     expect(await step(server, link)).toEqual(expected)
   })
 
-  test('through a proxy is refused to addresses that are near, and else left to it', async () => {
+  test('through a proxy is refused for near addresses, and otherwise left to the proxy', async () => {
     expect(step('http://unknown.example', 'http://127.0.0.1/x', true)).rejects.toThrow('nearer')
     expect(await step('http://unknown.example', 'http://other.example/x', true)).toEqual([])
   })
@@ -499,12 +499,12 @@ describe('a step that a server proposes', () => {
     ['2001::1', 'special'],
     ['224.0.0.1', 'special'],
     ['8.8.8.8', 'public'],
-  ])('%p is %p', (address, place) => {
+  ])('%p is in the network %p', (address, place) => {
     expect(placeOf(address)).toBe(place)
   })
 })
 
-/** Sends these bytes and then breaks the connection off. */
+/** Sends these bytes and then closes the connection. */
 function cutOff(bytes: Uint8Array): ReadableStream {
   let sent = false
   return new ReadableStream({

@@ -1,4 +1,4 @@
-// Links and tokens as people paste them, and which server may see a token.
+// Pasted links and tokens, and which server may get a token.
 
 import { expect, test } from 'bun:test'
 import { isInTheClear, isSameServer, parsePushAddress } from '../../src/client/link.ts'
@@ -29,7 +29,7 @@ test.each<[string, string | null]>([
   [`nas:5100/p/${urlToken}`, 'http://nas:5100'],
   [`nas.local/p/${urlToken}`, 'http://nas.local'],
   [`203.0.113.5/p/${urlToken}`, 'https://203.0.113.5'],
-])('%p is a push on %p', (text, server) => {
+])('%p is a push on the server %p', (text, server) => {
   expect(parsePushAddress(text)).toMatchObject({ server, urlToken })
 })
 
@@ -46,15 +46,15 @@ test.each([
   'localhost:5100',
   'a b c d',
   '../../x',
-])('%p is none', (text) => {
+])('%p is not a push', (text) => {
   expect(parsePushAddress(text)).toBeNull()
 })
 
-test('a token in mixed case stays as it is', () => {
+test('a token in mixed case is not changed', () => {
   expect(parsePushAddress('aBcD-1234')?.urlToken).toBe('aBcD-1234')
 })
 
-test('a server is the same whatever its spelling, and another at another port, path or scheme', () => {
+test('spellings of one server are equal, and another port, path or scheme is another server', () => {
   expect(isSameServer('https://Once.Example:443/', 'https://once.example')).toBe(true)
   expect(isSameServer('https://once.example/box/', 'https://once.example/box')).toBe(true)
   for (const other of ['http://once.example', 'https://once.example:8443', 'https://once.example/box'])
@@ -62,7 +62,7 @@ test('a server is the same whatever its spelling, and another at another port, p
   expect(isSameServer('https://once.example@evil.example', 'https://once.example')).toBe(false)
 })
 
-test('what leaves this machine without TLS is in the clear', () => {
+test('requests to other machines without TLS are in the clear', () => {
   expect(isInTheClear('http://nas:5100')).toBe(true)
   for (const server of ['https://nas', 'http://localhost:5100', 'http://127.0.0.1', 'http://[::1]:5100'])
     expect(isInTheClear(server)).toBe(false)

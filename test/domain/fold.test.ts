@@ -18,16 +18,16 @@ test.each([
   ['file', 'ﬁle'],
   ['wifi 5', 'Ｗｉｆｉ ⁵'],
   ['كتاب', 'كِتَاب'],
-])('%s and %s are the same to a search', (one, other) => {
+])('a search treats %s and %s alike', (one, other) => {
   expect(foldForSearch(one)).toBe(foldForSearch(other))
 })
 
-test('other letters stay other letters', () => {
+test('different letters stay different', () => {
   expect(foldForSearch('banner')).not.toContain(foldForSearch('bonn'))
   expect(foldForSearch('日本')).not.toBe(foldForSearch('日木'))
 })
 
-test('a query is its words, whatever stands between them', () => {
+test('a query is split into words at any blanks', () => {
   expect(foldedWords('  Çelik\u00a0 Kapı\t')).toEqual(['CELIK', 'KAPI'])
   expect(foldedWords(' \u0301 ')).toEqual([])
 })

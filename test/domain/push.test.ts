@@ -1,4 +1,4 @@
-// The life of a push, as pure choices.
+// The rules of a push: views, expiry, passphrases, permissions.
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -29,7 +29,7 @@ const ann: Account = {
   createdAt: NOW,
 }
 
-test('exactly so many views, and the last one is a view that expires the push', () => {
+test('a push allows exactly its number of views, and the last one expires it', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 50 }), fc.integer({ min: 1, max: 80 }), (allowed, asked) => {
       let push = examplePush(NOW, { expireAfterViews: allowed })
@@ -49,26 +49,26 @@ test.each([
   [-1, false],
   [0, true],
   [1, true],
-])('%p ms after its end a push is expired: %p', (past, expired) => {
+])('%p ms after its expiry time, a push is expired: %p', (past, expired) => {
   const push = examplePush(NOW)
   expect(isExpired(push, push.expiresAt + past)).toBe(expired)
   expect(decideView(push, push.expiresAt + past).outcome).toBe(expired ? 'expired' : 'view')
 })
 
-test('expiry by time is dated to its moment, once', () => {
+test('expiry by time is recorded once, with its exact time', () => {
   const push = examplePush(NOW)
   const lapsed = lapse(push, push.expiresAt + 5 * DAY)
   expect(lapsed).toMatchObject({ expiredOn: push.expiresAt, deleted: false })
   expect(lapse(lapsed, NOW + 99 * DAY)).toBe(lapsed)
 })
 
-test('whole days count down, and never below zero', () => {
+test('the remaining days count down to zero', () => {
   const push = examplePush(NOW, { expireAfterDays: 3 })
   const at = [0, DAY - 1, DAY, 2 * DAY, 3 * DAY, 30 * DAY, -DAY]
   expect(at.map((elapsed) => daysRemaining(push, NOW + elapsed))).toEqual([3, 3, 2, 1, 0, 0, 3])
 })
 
-test('five wrong tries within a minute lock the push until the minute is over', () => {
+test('five wrong tries within a minute lock the push for the rest of the minute', () => {
   let push = examplePush(NOW)
   for (let i = 0; i < 5; i += 1) {
     expect(passphraseLockedFor(push, NOW + i * SECOND)).toBe(0)
@@ -79,7 +79,7 @@ test('five wrong tries within a minute lock the push until the minute is over', 
   expect(countWrongTry(push, NOW + MINUTE)).toMatchObject({ wrongTries: 1, wrongTriesSince: NOW + MINUTE })
 })
 
-test('an anonymous push is nobody’s, and nobody is not its owner', () => {
+test('an anonymous push has no owner, and an anonymous viewer owns nothing', () => {
   const anonymous = examplePush(NOW, { deletableByViewer: false })
   expect([isOwner(anonymous, null), mayExpire(anonymous, null)]).toEqual([false, false])
   expect([isOwner(anonymous, ann), mayExpire(anonymous, ann)]).toEqual([false, false])
@@ -106,7 +106,7 @@ test.each([
   expect(mayExpire(examplePush(NOW, { ownerId: 1, deletableByViewer }), account)).toBe(allowed)
 })
 
-test('a push expires by hand once, and not after it has run out of time', () => {
+test('a push can be deleted once, and not after it expired by time', () => {
   const push = examplePush(NOW)
   const deleted = expireByHand(push, NOW + 1, { hasGrants: false })
   expect(deleted).toMatchObject({ expiredOn: NOW + 1, deleted: true })

@@ -1,4 +1,4 @@
-// Names that received files get, whatever their sender wrote.
+// Safe names for received files.
 
 import { expect, test } from 'bun:test'
 import { numberedName, safeFilename, safeFilenames } from '../../src/domain/received-names.ts'
@@ -34,7 +34,7 @@ test.each<[string, string]>([
 })
 
 test.each(['', '.', '..', '...', '-', '/', '\\', 'a/', '\u200b', ' ', '\u202e.\u202c', '\u0000'])(
-  '%j, which leaves nothing, becomes "file"',
+  '%j has no usable characters and becomes "file"',
   (sent) => {
     expect(safeFilename(sent, linux)).toBe('file')
   },
@@ -44,18 +44,18 @@ test.each([
   ...['CON', 'con', 'prn.txt', 'AUX.tar.gz', 'nul', 'NUL .txt', 'C\u200bON', '.con', 'con.', 'con '],
   ...['COM1', 'com9.log', 'COM\u00b9', 'com\u00b2.x', 'LPT\u00b3', 'lpt0', 'CONIN$', 'clock$'],
   ...['desktop.ini', 'Autorun.INF'],
-])('%j is no longer reserved', (sent) => {
+])('the reserved name %j gets a prefix', (sent) => {
   expect(safeFilename(sent, linux)).toStartWith('_')
 })
 
 test.each(['console', 'com', 'com10', 'lpt.txt', 'nullable', 'my con.txt'])(
-  '%j was never reserved',
+  '%j is not reserved and stays unchanged',
   (sent) => {
     expect(safeFilename(sent, linux)).toBe(sent)
   },
 )
 
-test('signs that Windows refuses are replaced there', () => {
+test('characters that Windows refuses are replaced on Windows', () => {
   expect(safeFilename('a<b>"c"|d?*.txt', { platform: 'win32' })).toBe('a_b__c__d__.txt')
 })
 
@@ -65,7 +65,7 @@ test.each([
   `${'😀'.repeat(100)}.tar`,
   `a.${'é'.repeat(200)}`,
   `${'a. '.repeat(200)}.txt`,
-])('a long name is cut to 255 bytes, keeps its extension, and stays whole characters', (sent) => {
+])('a long name is shortened to 255 bytes between characters and keeps its extension', (sent) => {
   const name = safeFilename(sent, linux)
   expect(Buffer.byteLength(name)).toBeLessThanOrEqual(255)
   expect(Buffer.byteLength(numberedName(name, 123))).toBeLessThanOrEqual(255)
@@ -74,7 +74,7 @@ test.each([
   if (/\.\w{3}$/.test(sent)) expect(name.slice(-4)).toBe(sent.slice(-4))
 })
 
-test('names of one push differ also where case and ways of writing an accent do not count', () => {
+test('the names of one push differ even without case and Unicode normalization', () => {
   const sent = ['A.txt', 'a.txt', '\u00e9', 'e\u0301', 'stra\u00dfe', 'STRASSE', 'a (2).txt', '', '..']
   const names = safeFilenames(sent, linux)
   expect(names[1]).toBe('a (2).txt')

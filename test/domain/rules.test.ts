@@ -1,4 +1,4 @@
-// Limits, lifetimes, logs, addresses and the clock, as pure rules.
+// Rules of lifetimes, audit logs, web addresses, accounts and the clock.
 
 import { expect, test } from 'bun:test'
 import { parseEmail, passwordProblem, tokenNameProblem } from '../../src/domain/account.ts'
@@ -9,7 +9,7 @@ import { createMonotonicClock, DAY, HOUR, MINUTE } from '../../src/domain/time.t
 
 const days = { min: 2, max: 60, default: 7 }
 
-test('the eighteen durations of the hosted service', () => {
+test('the durations are the eighteen of the hosted service', () => {
   expect(DURATIONS).toHaveLength(18)
   expect([DURATIONS[0], DURATIONS[3], DURATIONS[6], DURATIONS[13], DURATIONS[17]]).toEqual([
     15 * MINUTE,
@@ -45,7 +45,7 @@ test.each([
     { days: null, duration: 14 * DAY },
     { lifetime: 14 * DAY, expireAfterDays: 14 },
   ],
-])('of %p the shorter wins', (given, expected) => {
+])('the lifetime of %p is the shorter one', (given, expected) => {
   expect(decideLifetime(given, days)).toEqual(expected)
 })
 
@@ -54,7 +54,7 @@ test.each<[number, Problem | null]>([
   [DAY, { code: 'too_few_days', limit: 2 }],
   [60 * DAY, null],
   [90 * DAY, { code: 'too_many_days', limit: 60 }],
-])('a duration of %p ms: %p', (duration, problem) => {
+])('a duration of %p ms has the problem %p', (duration, problem) => {
   expect(durationProblem(duration, days)).toEqual(problem)
 })
 
@@ -77,13 +77,13 @@ test.each([
   expect(isWebAddress(text)).toBe(is)
 })
 
-test('a referrer keeps its origin alone', () => {
+test('a referrer is shortened to its origin', () => {
   expect(shortenReferrer('https://chat.example/room/7?link=secret#x')).toBe('https://chat.example/')
   for (const odd of ['', 'nonsense', 'about:blank', 'android-app://com.example/'])
     expect(shortenReferrer(odd)).toBe('')
 })
 
-test('of failures the first and the latest are kept, of own looks the latest, of the rest everything', () => {
+test('the log keeps the first and latest failures, the latest owner views, and all other entries', () => {
   expect(AUDIT_KINDS.filter((kind) => boundOf(kind) !== null)).toEqual([
     'failed_view',
     'failed_passphrase',
@@ -94,7 +94,7 @@ test('of failures the first and the latest are kept, of own looks the latest, of
   expect(countListed({ auditEntries: 503, failures: 5_000, ownerViews: 7 })).toBe(1_010)
 })
 
-test('the clock of the app never runs backwards', () => {
+test('the clock never runs backwards', () => {
   let system = 1_000
   const now = createMonotonicClock(() => system, 1_500)
   expect(now()).toBe(1_500)
@@ -104,7 +104,7 @@ test('the clock of the app never runs backwards', () => {
   expect(now()).toBe(2_000)
 })
 
-test('addresses, passwords and names of tokens', () => {
+test('e-mail addresses, passwords and token names are checked', () => {
   expect(parseEmail('  Ann@Example.ORG ')).toBe('ann@example.org')
   for (const bad of ['', 'ann', '@x', 'a b@c', 'a@b\n', `${'a'.repeat(250)}@b.cd`]) {
     expect({ bad, parsed: parseEmail(bad.replace('\n', '\n\u0000')) }).toEqual({ bad, parsed: null })

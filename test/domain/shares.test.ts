@@ -1,4 +1,4 @@
-// The share of an address: what exceeds it, and when there is room again.
+// Limits by address: what exceeds them, and when there is room again.
 
 import { expect, test } from 'bun:test'
 import { exceededLimit, findRoom } from '../../src/domain/shares.ts'
@@ -14,13 +14,13 @@ test.each([
   expect(exceededLimit(taken, bytes, LIMITS)).toBe(limit)
 })
 
-test('0 is no limit', () => {
+test('0 means no limit', () => {
   const taken = { pushes: 1e9, bytes: 1e12 }
   expect(exceededLimit(taken, 1, { pushes: 0, bytes: 0 })).toBeNull()
   expect(exceededLimit(taken, 1, { pushes: 0, bytes: 5 })).toBe('bytes')
 })
 
-test('there is room once enough has expired, of pushes and of bytes', () => {
+test('there is room once enough pushes and bytes have expired', () => {
   const live = [
     { bytes: 10, expiresAt: 1 },
     { bytes: 50, expiresAt: 2 },
@@ -31,6 +31,6 @@ test('there is room once enough has expired, of pushes and of bytes', () => {
   expect(findRoom(taken, 11, { live, limits: LIMITS })).toBe(2)
   expect(findRoom(taken, 100, { live, limits: LIMITS })).toBe(3)
   expect(findRoom(taken, 101, { live, limits: LIMITS })).toBeNull()
-  // Only the first ones are known: there is no room before the last of these.
+  // If the listed pushes do not free enough, the answer is the last one's expiry.
   expect(findRoom({ pushes: 9, bytes: 100 }, 10, { live, limits: LIMITS })).toBe(3)
 })

@@ -24,23 +24,23 @@ function place(name: string): Named {
 const many = (client: string, count: number, subject = 'x') =>
   Array.from({ length: count }, (_, n) => `${client}/${subject}#${n}`)
 
-test('clients take turns, however many works each of them has', () => {
+test('clients take turns, no matter how much work each has', () => {
   const { order } = lineWith([...many('a', 4), 'b/x#0', 'c/x#0', 'b/x#1'])
   expect(order).toEqual(['a/x#0', 'b/x#0', 'c/x#0', 'a/x#1', 'b/x#1', 'a/x#2', 'a/x#3'])
 })
 
-test('the subjects of one client take turns, too', () => {
+test('the subjects of one client take turns too', () => {
   const { order } = lineWith([...many('a', 3, 'x'), 'a/y#0', 'b/x#0', 'a/y#1'])
   expect(order).toEqual(['a/x#0', 'b/x#0', 'a/y#0', 'a/x#1', 'a/y#1', 'a/x#2'])
 })
 
-test('a client over its part leaves with its latest work, a small subject of it stays', () => {
+test('a client above its limit loses the latest work of its largest subject', () => {
   const { left, order } = lineWith([...many('a', 9), 'a/y#0', ...many('b', 2)])
   expect(left.filter((name) => name !== null)).toEqual(['a/x#8', 'a/x#7'])
   expect(order).toContain('a/y#0')
 })
 
-test('in a full line a newcomer takes the place of whoever has most', () => {
+test('in a full queue a new client displaces the one with the most work', () => {
   const names = [...many('a', 8), ...many('b', 8), ...many('c', 8), ...many('d', 8), 'e/x#0']
   const { left, order } = lineWith(names)
   expect(left.filter((name) => name !== null)).toHaveLength(1)
@@ -48,7 +48,7 @@ test('in a full line a newcomer takes the place of whoever has most', () => {
   expect(order.slice(0, 5)).toContain('e/x#0')
 })
 
-test('in a line full of clients with one work each, a newcomer takes the place of the one served last', () => {
+test('in a queue full of clients with one work each, a new client displaces the one served last', () => {
   const line = createWaitingLine<Named>({ maxWaiting: 4, maxOfClient: 2 })
   for (const name of ['a/x#0', 'b/x#0', 'c/x#0', 'd/x#0']) expect(line.add(place(name))).toBeNull()
   expect(line.takeNext()?.name).toBe('a/x#0')
@@ -58,14 +58,14 @@ test('in a line full of clients with one work each, a newcomer takes the place o
   expect(line.add(place('b/x#2'))?.name).toBe('b/x#2')
 })
 
-test('a network of many addresses displaces itself, and not the client of another one', () => {
+test('a network of many addresses displaces its own work, not that of another network', () => {
   const line = createWaitingLine<Named>({ maxWaiting: 8, maxOfClient: 2 })
   for (let n = 0; n < 8; n += 1) line.add(place(`net:${n}/x#0`))
   expect(line.add(place('new/x#0'))?.name).toStartWith('net:')
   for (let n = 8; n < 30; n += 1) expect(line.add(place(`net:${n}/x#0`))?.name).toStartWith('net:')
 })
 
-test('whatever comes, the limits hold, nobody is lost and nobody is taken twice', () => {
+test('for any input the limits hold, and no work is lost or started twice', () => {
   const names = fc.array(fc.tuple(fc.constantFrom(...'abcdef'), fc.constantFrom(...'xyz')), { maxLength: 80 })
   fc.assert(
     fc.property(names, (some) => {
@@ -76,7 +76,7 @@ test('whatever comes, the limits hold, nobody is lost and nobody is taken twice'
       expect(order.length).toBeLessThanOrEqual(12)
       for (const client of 'abcdef')
         expect(order.filter((name) => name.startsWith(client)).length).toBeLessThanOrEqual(5)
-      // Whoever was served once waits until all others that are there have been served.
+      // A client that was served waits until all other waiting clients have been served.
       const ofFirst = order.findLastIndex((name) => name[0] === order[0]?.[0])
       const clients = new Set(order.map((name) => name[0]))
       if (ofFirst > 0) expect(new Set(order.slice(0, clients.size).map((name) => name[0]))).toEqual(clients)
@@ -84,7 +84,7 @@ test('whatever comes, the limits hold, nobody is lost and nobody is taken twice'
   )
 })
 
-test('a flood from one address is refused in part, and another address is served within two works', async () => {
+test('a flood from one address is partly refused, and another address waits for at most two works', async () => {
   const done: string[] = []
   const { first, second } = createSharedLanes({
     lanes: 1,

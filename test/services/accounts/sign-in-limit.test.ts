@@ -41,7 +41,7 @@ const times = async (n: number, work: (index: number) => Promise<Told>) => {
 }
 
 describe('passwords', () => {
-  test('ten wrong ones at one account from one address, all at once too; right ones are not counted', async () => {
+  test('allow ten wrong tries at one account from one address, even concurrent ones; right ones are not counted', async () => {
     for (let n = 0; n < 30; n += 1) expect(await sign('a@x', true)).toBe('right')
     expect(await times(60, () => sign('a@x', false))).toMatchObject({ wrong: 10, too_many: 50 })
     expect(await sign('a@x', true)).toBe('too_many')
@@ -50,16 +50,13 @@ describe('passwords', () => {
     expect(await sign('a@x', true)).toBe('right')
   })
 
-  test.each([1, 6, 60])(
-    '60 wrong ones at %d accounts leave a neighbour room for the right one',
-    async (n) => {
-      await times(60, (index) => sign(`a${index % n}@x`, false))
-      expect(await sign('b@x', true)).toBe('right')
-      expect(await sign('b@x', true)).toBe('right')
-    },
-  )
+  test.each([1, 6, 60])('after 60 wrong tries at %d accounts, a neighbour can still sign in', async (n) => {
+    await times(60, (index) => sign(`a${index % n}@x`, false))
+    expect(await sign('b@x', true)).toBe('right')
+    expect(await sign('b@x', true)).toBe('right')
+  })
 
-  test('an address that has many wrong ones is told so, and has an end', async () => {
+  test('an address with many wrong tries is refused, first for wrong passwords and then for all', async () => {
     await times(50, (index) => sign(`a${index}@x`, false))
     expect(await times(100, (index) => sign(`c${index}@x`, false))).toEqual({
       right: 0,
@@ -72,20 +69,20 @@ describe('passwords', () => {
     expect(await sign('b@x', true, '192.0.2.2')).toBe('right')
   })
 
-  test('beyond that an account has three tries of its own from there', async () => {
+  test('above that limit each account still allows three tries from the address', async () => {
     await times(50, (index) => sign(`a${index}@x`, false))
     await times(3, () => sign('b@x', false))
     expect(await sign('b@x', true)).toBe('too_many')
     expect(await sign('c@x', true)).toBe('right')
   })
 
-  test('whoever is signed in from an address has room of their own there, by IPv6 network too', async () => {
+  test('an address with a session of the account has its own limit, by IPv6 network too', async () => {
     known['b@x'] = ['2001:db8:1:2::7']
     const here = '2001:db8:1:2:aaaa::1'
     await times(1000, (index) => sign(`d${index}@x`, false, here))
     expect(await sign('c@x', true, here)).toBe('too_many')
     expect(await sign('b@x', true, here)).toBe('right')
-    // A wrong one is told the same as at an account that does not exist.
+    // A wrong password gets the same answer as an unknown account.
     expect(await sign('b@x', false, here)).toBe('too_many')
     await times(30, (index) => sign('b@x', false, `2001:db8:2:${index}::1`))
     await times(100, (index) => sign('b@x', false, `2001:db8:3:${index}::1`))
@@ -93,12 +90,12 @@ describe('passwords', () => {
     expect(await sign('b@x', true, here)).toBe('right')
   })
 
-  test('loopback is limited for each account alone', async () => {
+  test('loopback is limited only by account', async () => {
     expect(await times(400, (index) => sign(`a${index}@x`, false, '127.0.0.1'))).toMatchObject({ wrong: 400 })
     expect(await times(20, () => sign('b@x', false, '::1'))).toMatchObject({ wrong: 10, too_many: 10 })
   })
 
-  test('a try that a busy server did not make is not counted; one that failed is', async () => {
+  test('a try that a busy server refused is not counted; one that failed is', async () => {
     const fail = (code: 'overloaded' | 'invalid') =>
       limit
         .tryPassword(
@@ -124,7 +121,7 @@ describe('signing up', () => {
     )
 
   test.each([OFFICE, '127.0.0.1', '2001:db8::1'])(
-    'ten addresses that are taken are told to %s',
+    '%s may try ten e-mail addresses that are taken',
     async (from) => {
       expect(await times(40, () => signUp(from, taken))).toEqual({ right: 0, wrong: 10, too_many: 30 })
       time += 15 * MINUTE
@@ -132,14 +129,14 @@ describe('signing up', () => {
     },
   )
 
-  test('one address makes fifty accounts', async () => {
+  test('one address may create fifty accounts', async () => {
     const make = () => signUp(OFFICE, async () => true)
     for (let n = 0; n < 50; n += 1) expect(await make()).toBe('right')
     expect(await make()).toBe('too_many')
   })
 })
 
-test('wrong links are limited, a right one never is', () => {
+test('wrong links are limited, a valid one never is', () => {
   for (let n = 0; n < 30; n += 1) expect(limit.tryLink(OFFICE, null)).toBeNull()
   expect(() => limit.tryLink(OFFICE, null)).toThrow('Too many tries')
   expect(limit.tryLink(OFFICE, 'the link')).toBe('the link')

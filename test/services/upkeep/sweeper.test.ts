@@ -1,4 +1,4 @@
-// The sweeper's parts: one that fails is told, and keeps none of the others from being done.
+// The sweeper's parts: a failing part is reported and does not stop the others.
 
 import { expect, test } from 'bun:test'
 import { DAY } from '../../../src/domain/time.ts'
@@ -28,7 +28,7 @@ function sweeperWith({ failing }: { failing: Part | null }) {
   return { sweeper, done }
 }
 
-test('all parts are done in their order, each until there is nothing left', async () => {
+test('all parts run in order, each until nothing is left', async () => {
   const { sweeper, done } = sweeperWith({ failing: null })
   expect(await sweeper.sweep()).toEqual({ expired: 1, purged: 2, files: 1 })
   expect(done).toEqual([
@@ -45,15 +45,18 @@ test('all parts are done in their order, each until there is nothing left', asyn
   expect(sweeper.last()).toMatchObject({ at: 100 * DAY, purged: 2 })
 })
 
-test.each<Part>(['expire', 'anonymous', 'owned', 'keys', 'files'])('%s fails alone', async (failing) => {
-  const { sweeper, done } = sweeperWith({ failing })
-  await expect(sweeper.sweep()).rejects.toThrow(`${failing} failed`)
-  const others = ['expire', 'anonymous', 'owned', 'keys', 'files'].filter((part) => part !== failing)
-  expect([...new Set<string>(done)]).toEqual(others)
-  expect(sweeper.last()).toMatchObject({ at: 100 * DAY })
-})
+test.each<Part>(['expire', 'anonymous', 'owned', 'keys', 'files'])(
+  'a failure of %s does not stop the other parts',
+  async (failing) => {
+    const { sweeper, done } = sweeperWith({ failing })
+    await expect(sweeper.sweep()).rejects.toThrow(`${failing} failed`)
+    const others = ['expire', 'anonymous', 'owned', 'keys', 'files'].filter((part) => part !== failing)
+    expect([...new Set<string>(done)]).toEqual(others)
+    expect(sweeper.last()).toMatchObject({ at: 100 * DAY })
+  },
+)
 
-test('between sweeps it ends what is due, and the next sweep tells of it', async () => {
+test('between sweeps it expires due pushes, and the next sweep reports them', async () => {
   const { sweeper, done } = sweeperWith({ failing: null })
   expect(await sweeper.findNextDue()).toBe(5 * DAY)
   await Promise.all([sweeper.expireDue(), sweeper.expireDue()])
@@ -62,7 +65,7 @@ test('between sweeps it ends what is due, and the next sweep tells of it', async
   expect(await sweeper.sweep()).toEqual({ expired: 0, purged: 0, files: 0 })
 })
 
-test('files that are due go though pushes cannot be expired', async () => {
+test('due files are removed even when pushes cannot be expired', async () => {
   const { sweeper, done } = sweeperWith({ failing: 'expire' })
   await expect(sweeper.expireDue()).rejects.toThrow('expire failed')
   expect(done).toEqual(['files'])
