@@ -9,8 +9,11 @@ const FILE_BYTES = 100
 
 let kept: Map<string, number>
 let uploads: Uploads
+/** How often it was asked whether the disk has room. */
+let roomAsked: number
 beforeEach(() => {
   kept = new Map()
+  roomAsked = 0
   const files = {
     keepFile: async (id: string, content: AsyncIterable<Uint8Array>) => {
       kept.set(id, 0)
@@ -18,12 +21,14 @@ beforeEach(() => {
     },
     giveUpFile: async (id: string) => void kept.delete(id),
   }
-  uploads = createUploads({
-    store: { files, freeSpace: { require: async () => undefined } } as never,
-    limits: { files: MAX_FILES, fileBytes: FILE_BYTES } as never,
-    relieve: () => undefined,
-  })
+  const freeSpace = { require: async () => void (roomAsked += 1) }
+  uploads = uploadsWith({ store: { files, freeSpace }, fileBytes: FILE_BYTES })
 })
+
+function uploadsWith({ store, fileBytes }: { store: object; fileBytes: number }): Uploads {
+  const limits = { files: MAX_FILES, fileBytes }
+  return createUploads({ store, limits, relieve: () => undefined } as never)
+}
 
 function file(bytes: number, seen: number[] = []) {
   async function* content() {
@@ -85,4 +90,31 @@ test('fingerprints are made when they are asked for, also of files that are only
   expect(kept.size).toBe(1)
   await compared.discard()
   expect(kept.size).toBe(1)
+})
+
+test('room on the disk is asked for before the first byte, and again after each 16 MiB', async () => {
+  const files = {
+    keepFile: async (_: string, content: AsyncIterable<Uint8Array>) => {
+      for await (const chunk of content) expect(chunk.length).toBeGreaterThan(0)
+    },
+  }
+  const freeSpace = { require: async () => void (roomAsked += 1) }
+  const large = uploadsWith({ store: { files, freeSpace }, fileBytes: 1024 ** 3 })
+  const half = new Uint8Array(8 * 1024 * 1024)
+  const askedFor = async (chunks: Uint8Array[], { isCompared = false } = {}) => {
+    roomAsked = 0
+    async function* content() {
+      yield* chunks
+    }
+    const upload = large.begin()
+    if (isCompared) upload.compareOnly()
+    await upload.add({ filename: 'a.bin', contentType: '', content: content() })
+    return roomAsked
+  }
+  expect([await askedFor([]), await askedFor([half, half])]).toEqual([1, 1])
+  const byte = new Uint8Array(1)
+  expect(await askedFor([half, half, byte])).toBe(2)
+  expect(await askedFor([half, half, byte, half, half])).toBe(2)
+  expect(await askedFor([half, half, byte, half, half, byte])).toBe(3)
+  expect(await askedFor([half, half, half], { isCompared: true })).toBe(0)
 })

@@ -1,0 +1,136 @@
+// What the server hands out and takes back: grants, marks, nonces, sign-ins that wait for a code, and codes of an app.
+
+import { describe, expect, test } from 'bun:test'
+import { openGrant, sealGrant } from '../../src/crypto/download-grant.ts'
+import { newFormMark, readFormMark } from '../../src/crypto/form-mark.ts'
+import { openAnswer, sealAnswer } from '../../src/crypto/idempotency-key.ts'
+import { findKey, newKeyFile, parseKeyFile } from '../../src/crypto/keyring.ts'
+import { createNonceMint } from '../../src/crypto/page-nonce.ts'
+import { openPending, sealPending } from '../../src/crypto/pending-sign-in.ts'
+import { SEGMENT_BYTES, sealedSize, sealStream } from '../../src/crypto/sealed-stream.ts'
+import { checkTotp } from '../../src/crypto/totp.ts'
+import { codeOf } from '../support/tour.ts'
+
+const line = (number: number) => `${number} ${String(number).padStart(64, '0')}`
+const first = parseKeyFile(line(1))
+const other = parseKeyFile(line(2))
+/** Seals under key 2, and still opens what key 1 sealed. */
+const both = parseKeyFile(`${line(2)}\n${line(1)}`)
+
+const grant = {
+  push: 'ab',
+  file: 'f',
+  key: 'k',
+  filename: 'a.txt',
+  contentType: 'text/plain',
+  size: 5,
+  until: 7,
+}
+const pending = { accountId: 3, email: 'ann@example.org', until: 9, proof: 'p' }
+
+type Sealed = {
+  seal: (keyring: typeof first) => string
+  open: (text: string, keyring: typeof first) => unknown
+  content: unknown
+}
+
+const TEXTS: Record<string, Sealed> = {
+  'a download grant': { seal: (keyring) => sealGrant(grant, keyring), open: openGrant, content: grant },
+  'a sign-in that waits for its code': {
+    seal: (keyring) => sealPending(pending, keyring),
+    open: openPending,
+    content: pending,
+  },
+  'the mark of a form': {
+    seal: (keyring) => newFormMark({ accountId: 3 }, keyring),
+    open: readFormMark,
+    content: { accountId: 3 },
+  },
+}
+
+describe.each(Object.entries(TEXTS))('%s', (_, { seal, open, content }) => {
+  test('opens under the key that sealed it, also when a newer key seals', () => {
+    expect([open(seal(first), first), open(seal(first), both)]).toEqual([content, content])
+  })
+
+  test('is refused under another key, altered, cut or empty', () => {
+    const text = seal(first)
+    const altered = `${text.slice(0, -9)}${text.at(-9) === 'A' ? 'B' : 'A'}${text.slice(-8)}`
+    expect(open(text, other)).toBeNull()
+    for (const bad of [altered, text.slice(0, -4), '', 'x', '3.', '3.x']) expect(open(bad, first)).toBeNull()
+  })
+})
+
+test('a grant is accepted only as it was spelled', () => {
+  const text = sealGrant(grant, first)
+  for (const odd of [`${text}=`, `${text} `, `${text.slice(0, 5)}\n${text.slice(5)}`])
+    expect(openGrant(odd, first)).toBeNull()
+})
+
+test('the mark of a form that nobody opened names nobody', () => {
+  expect(readFormMark(newFormMark({ accountId: null }, first), other)).toEqual({ accountId: null })
+  expect(newFormMark({ accountId: 3 }, first)).not.toBe(newFormMark({ accountId: 4 }, first))
+})
+
+test('a nonce tells when it was made, on its own subject, as it was spelled, to its own process', () => {
+  const mint = createNonceMint()
+  const nonce = mint.make('page', 1_700_000_000_000)
+  expect(mint.read(nonce, 'page')).toBe(1_700_000_000_000)
+  expect(mint.read(nonce, 'other')).toBeNull()
+  expect(createNonceMint().read(nonce, 'page')).toBeNull()
+  const altered = `${nonce.startsWith('A') ? 'B' : 'A'}${nonce.slice(1)}`
+  for (const bad of ['', altered, nonce.slice(0, -4), `${nonce}AAAA`, `${nonce}=`, `${nonce} `])
+    expect(mint.read(bad, 'page')).toBeNull()
+})
+
+test('a keyring finds the key of a number; numbers go from 1 to 255', () => {
+  expect([findKey(both, 1)?.number, findKey(both, 2)?.number, findKey(both, 3)]).toEqual([1, 2, null])
+  expect(parseKeyFile(line(255)).sealing.number).toBe(255)
+  for (const number of [0, 256]) expect(() => parseKeyFile(line(number))).toThrow('line 1')
+  expect(parseKeyFile(newKeyFile()).keys).toHaveLength(1)
+})
+
+test('a kept answer opens for the idempotency key that it was sealed for, and for no other', () => {
+  const presented = (key: string) => ({ key: key.repeat(32), scope: 'account 1' })
+  const answer = { fingerprint: Buffer.alloc(32, 5), urlToken: '0123456789abcdefghjkmnpqrs' }
+  const sealed = sealAnswer(answer, presented('a'), first.sealing)
+  expect(openAnswer(sealed, presented('a'), first.sealing)?.urlToken).toBe(answer.urlToken)
+  expect(openAnswer(sealed, presented('b'), first.sealing)).toBeNull()
+})
+
+test.each([0, 1, SEGMENT_BYTES, SEGMENT_BYTES + 1])(
+  '%d bytes take as much room as was foreseen',
+  async (size) => {
+    let sealed = 0
+    async function* content() {
+      yield new Uint8Array(size)
+    }
+    for await (const chunk of sealStream(content(), { id: 'f', key: new Uint8Array(32) }))
+      sealed += chunk.length
+    expect(sealedSize(size)).toBe(sealed)
+  },
+)
+
+describe('a code of an authenticator app', () => {
+  const secret = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ'
+  const now = 1_700_000_010_000
+  const step = Math.floor(now / 30_000)
+  const check = (at: number, lastStep: number | null) =>
+    checkTotp({ secret, code: codeOf(secret, at), now, lastStep })
+
+  test('counts for its step and the one before and after', () => {
+    const steps = [-60_000, -30_000, 0, 30_000, 60_000].map((off) => check(now + off, null))
+    expect(steps).toEqual([null, step - 1, step, step + 1, null])
+  })
+
+  test('counts only after the last step that was used', () => {
+    expect([step - 1, step, step + 1].map((last) => check(now, last))).toEqual([step, null, null])
+  })
+
+  test('may hold blanks, and is nothing but six digits', () => {
+    const code = codeOf(secret, now)
+    const checked = (typed: string) => checkTotp({ secret, code: typed, now, lastStep: null })
+    expect(checked(` ${code.slice(0, 3)} ${code.slice(3)}`)).toBe(step)
+    for (const bad of ['', code.slice(1), `${code}0`, 'abcdef']) expect(checked(bad)).toBeNull()
+  })
+})
