@@ -9,7 +9,9 @@ import { createExpiryJob, createSweepJob } from '../operating/sweep-schedule.ts'
 import { createAccountLinks } from '../services/accounts/account-links.ts'
 import { createAccounts } from '../services/accounts/accounts.ts'
 import { createApiTokens } from '../services/accounts/api-tokens.ts'
-import { createSessions } from '../services/accounts/sessions.ts'
+import { createKnownAddresses, createSessions } from '../services/accounts/sessions.ts'
+import { createSignInLimit } from '../services/accounts/sign-in-limit.ts'
+import { createSignUp } from '../services/accounts/sign-up.ts'
 import { createTwoFactor } from '../services/accounts/two-factor.ts'
 import { createSharedLanes, type Lanes } from '../services/lanes.ts'
 import { createDownloads } from '../services/pushes/downloads.ts'
@@ -70,13 +72,14 @@ function createPushServices({ config, store, lanes }: { config: Config; store: S
 function createAccountServices({ store, systemNow, lanes }: { store: Store; systemNow: Now; lanes: Lanes }) {
   const { keyring, now } = store
   const accounts = createAccounts(store)
+  const limit = createSignInLimit({ now, clientOf: limitKey, knownAddresses: createKnownAddresses(store) })
   return {
-    lanes,
     accounts,
+    signUp: createSignUp({ accounts, lanes, limit }),
     apiTokens: createApiTokens({ apiTokens: store.apiTokens, accounts }),
-    accountLinks: createAccountLinks({ store, lanes }),
-    sessions: createSessions({ store, keyring, lanes, now, systemNow }),
-    twoFactor: createTwoFactor({ store, keyring, systemNow }),
+    accountLinks: createAccountLinks({ store, lanes, limit }),
+    sessions: createSessions({ store, keyring, lanes, limit, now, systemNow }),
+    twoFactor: createTwoFactor({ store, keyring, limit, systemNow }),
   }
 }
 

@@ -7,16 +7,14 @@ import type { AccountLinks } from '../../services/accounts/account-links.ts'
 import type { Accounts } from '../../services/accounts/accounts.ts'
 import type { ApiTokens } from '../../services/accounts/api-tokens.ts'
 import type { Sessions } from '../../services/accounts/sessions.ts'
-import { createSignInLimit } from '../../services/accounts/sign-in-limit.ts'
+import type { SignUp } from '../../services/accounts/sign-up.ts'
 import type { TwoFactor } from '../../services/accounts/two-factor.ts'
-import type { Lanes } from '../../services/lanes.ts'
 import type { FormMarks } from '../../services/pushes/form-marks.ts'
 import type { Idempotency } from '../../services/pushes/idempotency.ts'
 import { createPageNonces } from '../../services/pushes/page-nonces.ts'
 import type { Pushes } from '../../services/pushes/pushes.ts'
 import type { Uploads } from '../../services/pushes/uploads.ts'
 import type { Status } from '../../services/upkeep/status.ts'
-import { limitKey } from '../door/client-address.ts'
 import type { BodyLimits } from '../intake/body.ts'
 import { createAccountPages } from './account/account.tsx'
 import { createConfirm } from './account/confirm.tsx'
@@ -49,7 +47,7 @@ export type PagesOptions = {
   accountLinks: AccountLinks
   apiTokens: ApiTokens
   sessions: Sessions
-  lanes: Lanes
+  signUp: SignUp
   twoFactor: TwoFactor
   readStatus: () => Promise<Status>
   listJobs: () => readonly JobStatus[]
@@ -67,23 +65,18 @@ export function createPages(options: PagesOptions) {
   const { pushes, sessions, twoFactor, now } = options
   const { answer } = options
   const nonces = createPageNonces(now)
-  const limit = createSignInLimit({
-    now,
-    clientOf: limitKey,
-    knownAddresses: sessions.knownAddresses,
-  })
-  const signIn = createSignInPages({ ...options, limit })
-  const account = createAccountPages({ answer, sessions, twoFactor, limit })
+  const signIn = createSignInPages(options)
+  const account = createAccountPages({ answer, sessions, twoFactor })
   return {
-    confirm: createConfirm({ answer, sessions, limit }),
+    confirm: createConfirm({ answer, sessions }),
     create: createCreatePage(options),
     created: createCreatedPage({ answer, preview: pushes.preview, nonces, now }),
     receive: createReceivePages({ answer, pushes, nonces, now }),
     previousApi: createPreviousApiPage(answer),
     signIn,
-    welcome: createWelcomePages({ ...options, limit, enterAfter: signIn.enterAfter }),
+    welcome: createWelcomePages({ ...options, enterAfter: signIn.enterAfter }),
     account,
-    twoFactor: createTwoFactorPages({ answer, sessions, twoFactor, limit, showAccount: account.showAgain }),
+    twoFactor: createTwoFactorPages({ answer, sessions, twoFactor, showAccount: account.showAgain }),
     tokens: createTokenPages(options),
     dashboard: createDashboard({ answer, pushes, now }),
     push: createPushPages({ answer, pushes, nonces, now }),

@@ -9,6 +9,7 @@ import type { Store } from '../../store/face.ts'
 import { keepIntact } from '../damage.ts'
 import type { Lanes } from '../lanes.ts'
 import { hashPassword, requireGoodPassword } from './passwords.ts'
+import type { SignInLimit } from './sign-in-limit.ts'
 
 const NOBODY = {
   accountId: null,
@@ -24,9 +25,13 @@ type By = { by: Account; session: number }
 
 export type AccountLinks = ReturnType<typeof createAccountLinks>
 
-export type AccountLinksOptions = { store: Pick<Store, 'accountLinks' | 'accounts' | 'damage'>; lanes: Lanes }
+export type AccountLinksOptions = {
+  store: Pick<Store, 'accountLinks' | 'accounts' | 'damage'>
+  lanes: Lanes
+  limit: Pick<SignInLimit, 'tryLink'>
+}
 
-export function createAccountLinks({ store, lanes }: AccountLinksOptions) {
+export function createAccountLinks({ store, lanes, limit }: AccountLinksOptions) {
   const { accountLinks, accounts } = store
 
   async function add(link: Omit<NewAccountLink, 'hash'>): Promise<string> {
@@ -56,9 +61,12 @@ export function createAccountLinks({ store, lanes }: AccountLinksOptions) {
     return add({ ...NOBODY, ...whom, purpose: 'reset' })
   }
 
-  /** Includes the link's address, if known. Null for a link that was used or has expired. */
-  async function findLink(token: string): Promise<AccountLink | null> {
-    const link = await accountLinks.findLink(hashRandomToken(token))
+  /**
+   * Includes the link's address, if known. Null for a link that was used or has expired.
+   * Throws `too_many` after too many wrong links.
+   */
+  async function findLink(token: string, { ip }: Visit): Promise<AccountLink | null> {
+    const link = limit.tryLink(ip, await accountLinks.findLink(hashRandomToken(token)))
     return link === null ? null : withAddress(link)
   }
 
@@ -74,7 +82,7 @@ export function createAccountLinks({ store, lanes }: AccountLinksOptions) {
     password: string
     visit: Visit
   }): Promise<Account> {
-    const link = await findLink(input.token)
+    const link = await findLink(input.token, input.visit)
     if (link === null) throw new DomainError('not_found', 'not-found')
     const email = parseEmail(link.email ?? input.email)
     if (email === null) throw invalidFields({ email: [{ code: 'not_email' }] })

@@ -17,6 +17,7 @@ import type { Credentials } from '../../store/accounts-face.ts'
 import type { Store } from '../../store/face.ts'
 import type { Lanes } from '../lanes.ts'
 import { hashPassword, requireGoodPassword, verifyPassword } from './passwords.ts'
+import type { SignInLimit } from './sign-in-limit.ts'
 import { openTotpSecret } from './two-factor.ts'
 
 /** The token goes into a cookie and is not available later. */
@@ -43,6 +44,7 @@ export type SessionsOptions = {
   keyring: Keyring
   /** Limits how many slow hashes run at once. */
   lanes: Lanes
+  limit: SignInLimit
   now: Now
   /** The system's clock, by which phones compute codes. The app's clock can be ahead of it. */
   systemNow: Now
@@ -50,9 +52,26 @@ export type SessionsOptions = {
 
 const PENDING_LIFETIME = 10 * MINUTE
 
-export function createSessions({ store, keyring, lanes, now, systemNow }: SessionsOptions) {
+/** The addresses of an account's current sessions, by its e-mail address. */
+export function createKnownAddresses({ accounts, sessions }: Pick<Store, 'accounts' | 'sessions'>) {
+  return async (email: string): Promise<string[]> => {
+    const parsed = parseEmail(email)
+    const id = parsed === null ? null : await accounts.findId(parsed)
+    return id === null ? [] : (await sessions.listSessions(id)).map(({ ip }) => ip)
+  }
+}
+
+export function createSessions({ store, keyring, lanes, limit, now, systemNow }: SessionsOptions) {
+  /** Throws `too_many` after too many wrong passwords. */
+  function signIn(input: { email: string; password: string; visit: Visit }): Promise<SignIn> {
+    return limit.tryPassword(
+      { email: input.email, address: input.visit.ip },
+      { work: () => trySignIn(input), isRight: ({ outcome }) => outcome !== 'refused' },
+    )
+  }
+
   /** Takes equally long for an address without an account and for a wrong password. */
-  async function signIn(input: { email: string; password: string; visit: Visit }): Promise<SignIn> {
+  async function trySignIn(input: { email: string; password: string; visit: Visit }): Promise<SignIn> {
     const email = parseEmail(input.email)
     const found = email === null ? null : await store.accounts.findCredentials(email)
     const isRight = await lanes({ address: input.visit.ip, about: `account ${email}` }, () =>
@@ -72,8 +91,18 @@ export function createSessions({ store, keyring, lanes, now, systemNow }: Sessio
     return pending === null || now() >= pending.until ? null : pending
   }
 
-  /** `code` comes from the authenticator app or is a recovery code; each is accepted once. */
-  async function confirmSignIn(input: { pending: Pending; code: string; visit: Visit }): Promise<SignIn> {
+  /**
+   * `code` comes from the authenticator app or is a recovery code. Each works only once. Throws `too_many` after too many
+   * wrong codes.
+   */
+  function confirmSignIn(input: { pending: Pending; code: string; visit: Visit }): Promise<SignIn> {
+    return limit.tryCode(input.pending.accountId, {
+      work: () => tryConfirmSignIn(input),
+      isRight: ({ outcome }) => outcome === 'signed_in',
+    })
+  }
+
+  async function tryConfirmSignIn(input: { pending: Pending; code: string; visit: Visit }): Promise<SignIn> {
     const found = await store.accounts.findCredentials(input.pending.email)
     // Refuse if the password or the second factor has changed since the password was checked.
     const isSame = found !== null && isSameText(proofOf(found), input.pending.proof)
@@ -132,20 +161,29 @@ export function createSessions({ store, keyring, lanes, now, systemNow }: Sessio
     return true
   }
 
-  /** The hash that the password was tested against, for `confirm`; null when the password is wrong. */
-  async function testPassword(
+  /**
+   * The hash that the password was tested against, for `confirm`; null when the password is wrong.
+   * Throws `too_many` after too many wrong ones.
+   */
+  function testPassword(
     { email }: Account,
     { password, visit }: { password: string; visit: Visit },
   ): Promise<string | null> {
-    const hash = (await store.accounts.findCredentials(email))?.passwordHash ?? null
     const asker = { address: visit.ip, about: `account ${email}` }
-    return (await lanes(asker, () => verifyPassword(password, hash))) ? hash : null
+    const work = async () => {
+      const hash = (await store.accounts.findCredentials(email))?.passwordHash ?? null
+      return (await lanes(asker, () => verifyPassword(password, hash))) ? hash : null
+    }
+    return limit.tryPassword({ email, address: visit.ip }, { work, isRight: (hash) => hash !== null })
   }
 
-  /** Whether the code is right; accepts recovery codes too. Each code is accepted once. */
-  async function isCode({ email }: Account, code: string): Promise<boolean> {
-    const found = await store.accounts.findCredentials(email)
-    return found !== null && isCodeRight(found, code)
+  /** Whether the code is right; accepts recovery codes too. Each code is accepted once. Throws `too_many`. */
+  function isCode({ id, email }: Account, code: string): Promise<boolean> {
+    const work = async () => {
+      const found = await store.accounts.findCredentials(email)
+      return found !== null && isCodeRight(found, code)
+    }
+    return limit.tryCode(id, { work, isRight: Boolean })
   }
 
   /** Whether the password (and the code, with a second factor) was confirmed recently in this session. */
@@ -154,16 +192,8 @@ export function createSessions({ store, keyring, lanes, now, systemNow }: Sessio
     return age >= 0 && age < CONFIRMATION_LIFETIME
   }
 
-  /** The addresses of the account's current sessions. */
-  async function knownAddresses(email: string): Promise<string[]> {
-    const parsed = parseEmail(email)
-    const id = parsed === null ? null : await store.accounts.findId(parsed)
-    return id === null ? [] : (await store.sessions.listSessions(id)).map(({ ip }) => ip)
-  }
-
   return {
     signIn,
-    knownAddresses,
     readPending,
     confirmSignIn,
     beginFor,

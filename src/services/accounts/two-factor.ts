@@ -7,14 +7,20 @@ import { checkTotp, isTotpSecret, newTotpSecret, totpUri } from '../../crypto/to
 import type { Account } from '../../domain/account.ts'
 import type { Now } from '../../domain/time.ts'
 import type { Store } from '../../store/face.ts'
+import type { SignInLimit } from './sign-in-limit.ts'
 
 const RECOVERY_CODES = 10
 
 export type TwoFactor = ReturnType<typeof createTwoFactor>
 
-export type TwoFactorOptions = { store: Pick<Store, 'twoFactor'>; keyring: Keyring; systemNow: Now }
+export type TwoFactorOptions = {
+  store: Pick<Store, 'twoFactor'>
+  keyring: Keyring
+  limit: Pick<SignInLimit, 'tryCode'>
+  systemNow: Now
+}
 
-export function createTwoFactor({ store, keyring, systemNow }: TwoFactorOptions) {
+export function createTwoFactor({ store, keyring, limit, systemNow }: TwoFactorOptions) {
   /** A new secret for an authenticator app. It is stored only once a code proves that the app has it. */
   function offer({ email }: Account, issuer: string): { secret: string; uri: string } {
     const secret = newTotpSecret()
@@ -26,8 +32,13 @@ export function createTwoFactor({ store, keyring, systemNow }: TwoFactorOptions)
     return isTotpSecret(secret) ? { secret, uri: totpUri({ secret, email, issuer }) } : null
   }
 
-  /** The recovery codes, shown once; null when the code is wrong, or when a second factor is already on. */
-  async function turnOn({ id }: Account, given: { secret: string; code: string }): Promise<string[] | null> {
+  /** The recovery codes, shown once; null when the code is wrong, or when a second factor is already on. Throws `too_many`. */
+  function turnOn(account: Account, given: { secret: string; code: string }): Promise<string[] | null> {
+    const work = () => tryTurnOn(account, given)
+    return limit.tryCode(account.id, { work, isRight: (codes) => codes !== null })
+  }
+
+  async function tryTurnOn({ id }: Account, given: { secret: string; code: string }) {
     if (!isTotpSecret(given.secret)) return null
     const step = checkTotp({ ...given, now: systemNow(), lastStep: null })
     if (step === null) return null

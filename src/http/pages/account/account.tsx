@@ -1,10 +1,9 @@
 // One's own account: password, second factor, browsers that are signed in, API tokens.
 
-import { passwordProblem, type Session } from '../../../domain/account.ts'
+import type { Session } from '../../../domain/account.ts'
 import { isDomainError } from '../../../domain/errors.ts'
 import type { Problems } from '../../../domain/problems.ts'
 import type { Sessions } from '../../../services/accounts/sessions.ts'
-import type { SignInLimit } from '../../../services/accounts/sign-in-limit.ts'
 import type { TwoFactor } from '../../../services/accounts/two-factor.ts'
 import type { WordKey } from '../../../words/words.ts'
 import { answerSeeOther } from '../../door/answers.ts'
@@ -27,7 +26,6 @@ export type AccountPageOptions = {
   answer: AnswerGuest
   sessions: Sessions
   twoFactor: TwoFactor
-  limit: SignInLimit
 }
 
 /** What was done, by what the address says. */
@@ -44,7 +42,7 @@ type Shown = {
   status?: number
 }
 
-export function createAccountPages({ answer, sessions, twoFactor, limit }: AccountPageOptions) {
+export function createAccountPages({ answer, sessions, twoFactor }: AccountPageOptions) {
   async function show(guest: Member, shown: Shown = {}): Promise<Response> {
     const { say } = guest.words
     const { status = 200 } = shown
@@ -79,16 +77,11 @@ export function createAccountPages({ answer, sessions, twoFactor, limit }: Accou
 
   async function changePassword(guest: Member, form: Form): Promise<Response> {
     const { visit } = guest.viewer
-    // Nothing is tried before: a new password that is too short costs no try at the present one.
-    const problem = passwordProblem(form.text('password'))
     const revoke = form.isTicked('revoke')
     const again = { revoke, status: 422 }
-    if (problem !== null) return show(guest, { passwordProblems: { password: [problem] }, ...again })
     const given = { current: form.text('current'), next: form.text('password'), revoke, visit }
-    const work = () => sessions.changePassword(guest.session, given)
     try {
-      const from = { email: guest.account.email, address: visit.ip }
-      if (!(await limit.tryPassword(from, { work, isRight: Boolean })))
+      if (!(await sessions.changePassword(guest.session, given)))
         return show(guest, { wrongPassword: 'current', ...again })
       return answerSeeOther(
         guest.href(`${PAGES.account.href()}?done=${revoke ? 'password-revoked' : 'password'}`),

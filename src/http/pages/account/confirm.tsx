@@ -2,7 +2,6 @@
 // browser or a stolen session is not enough.
 
 import type { Sessions } from '../../../services/accounts/sessions.ts'
-import type { SignInLimit } from '../../../services/accounts/sign-in-limit.ts'
 import type { WordKey } from '../../../words/words.ts'
 import { answerSeeOther } from '../../door/answers.ts'
 import { PAGES } from '../../urls.ts'
@@ -15,7 +14,6 @@ import { orTooMany, tooMany } from './sign-in.tsx'
 export type ConfirmationOptions = {
   answer: AnswerGuest
   sessions: Pick<Sessions, 'isConfirmed' | 'testPassword' | 'isCode' | 'confirm'>
-  limit: SignInLimit
 }
 
 type Outcome = 'confirmed' | 'wrong_password' | 'code_missing' | 'wrong_code' | 'ended'
@@ -31,20 +29,15 @@ type Shown = {
 /** Resolves to null when the form may be used, otherwise to a page that asks for the password and repeats the form. */
 export type Confirm = (guest: Member, form: Form) => Promise<Response | null>
 
-export function createConfirm({ answer, sessions, limit }: ConfirmationOptions): Confirm {
+export function createConfirm({ answer, sessions }: ConfirmationOptions): Confirm {
   async function test({ account, session, viewer }: Member, form: Form): Promise<Outcome> {
-    const { visit } = viewer
-    const given = { password: form.text('password'), visit }
-    const tested = await limit.tryPassword(
-      { email: account.email, address: visit.ip },
-      { work: () => sessions.testPassword(account, given), isRight: (hash) => hash !== null },
-    )
+    const given = { password: form.text('password'), visit: viewer.visit }
+    const tested = await sessions.testPassword(account, given)
     if (tested === null) return 'wrong_password'
     if (account.hasTwoFactor) {
       const code = form.text('code')
       if (code.trim() === '') return 'code_missing'
-      const work = () => sessions.isCode(account, code)
-      if (!(await limit.tryCode(account.id, { work, isRight: Boolean }))) return 'wrong_code'
+      if (!(await sessions.isCode(account, code))) return 'wrong_code'
     }
     return (await sessions.confirm(session.session, tested)) ? 'confirmed' : 'ended'
   }

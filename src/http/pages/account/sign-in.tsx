@@ -2,7 +2,6 @@
 
 import { isDomainError } from '../../../domain/errors.ts'
 import type { NewSession, Sessions, SignIn } from '../../../services/accounts/sessions.ts'
-import type { SignInLimit } from '../../../services/accounts/sign-in-limit.ts'
 import { answerSeeOther } from '../../door/answers.ts'
 import { PAGES } from '../../urls.ts'
 import { noSessionCookie, sessionCookie } from '../frame/cookies.ts'
@@ -14,7 +13,6 @@ import { Input, RefusedNotice } from '../frame/parts.tsx'
 export type SignInPageOptions = {
   answer: AnswerGuest
   sessions: Sessions
-  limit: SignInLimit
   /** Whether everybody may create an account. */
   signups: boolean
 }
@@ -27,7 +25,7 @@ type Shown = {
   headers?: Record<string, string>
 }
 
-export function createSignInPages({ answer, sessions, limit, signups }: SignInPageOptions) {
+export function createSignInPages({ answer, sessions, signups }: SignInPageOptions) {
   function show(guest: Guest, shown: Shown = {}): Response {
     const { status = 200, notice, email = '', headers = {} } = shown
     const next = shown.next ?? guest.query.get('next') ?? ''
@@ -77,15 +75,7 @@ export function createSignInPages({ answer, sessions, limit, signups }: SignInPa
   async function signIn(guest: Guest, form: Form): Promise<Response> {
     const [email, password, next] = [form.text('email'), form.text('password'), form.text('next')]
     const { visit } = guest.viewer
-    const result = await orTooMany(
-      limit.tryPassword(
-        { email, address: visit.ip },
-        {
-          work: () => sessions.signIn({ email, password, visit }),
-          isRight: ({ outcome }) => outcome !== 'refused',
-        },
-      ),
-    )
+    const result = await orTooMany(sessions.signIn({ email, password, visit }))
     if (result === 'too_many') return show(guest, { ...tooMany(guest), email, next })
     switch (result.outcome) {
       case 'signed_in':
@@ -140,12 +130,7 @@ export function createSignInPages({ answer, sessions, limit, signups }: SignInPa
     if (pending === null) return show(guest, { status: 422, notice: guest.words.say('code_too_late'), next })
     const asked = { pending: form.text('pending'), next }
     const input = { pending, code: form.text('code'), visit: guest.viewer.visit }
-    const result = await orTooMany(
-      limit.tryCode(pending.accountId, {
-        work: () => sessions.confirmSignIn(input),
-        isRight: ({ outcome }) => outcome === 'signed_in',
-      }),
-    )
+    const result = await orTooMany(sessions.confirmSignIn(input))
     if (result === 'too_many') return askCode(guest, { ...asked, ...tooMany(guest) })
     return result.outcome === 'signed_in'
       ? enter(guest, result, next)

@@ -1,7 +1,6 @@
 // Turns a second factor on and off: the secret for an authenticator app, a first code, then the recovery codes.
 
 import type { Sessions } from '../../../services/accounts/sessions.ts'
-import type { SignInLimit } from '../../../services/accounts/sign-in-limit.ts'
 import type { TwoFactor } from '../../../services/accounts/two-factor.ts'
 import { answerSeeOther } from '../../door/answers.ts'
 import { PAGES } from '../../urls.ts'
@@ -16,14 +15,13 @@ export type TwoFactorPageOptions = {
   answer: AnswerGuest
   sessions: Pick<Sessions, 'isPassword' | 'endOtherSessions'>
   twoFactor: TwoFactor
-  limit: SignInLimit
   showAccount: ReturnType<typeof createAccountPages>['showAgain']
 }
 
 type Offer = { secret: string; uri: string }
 
 export function createTwoFactorPages(options: TwoFactorPageOptions) {
-  const { answer, sessions, twoFactor, limit, showAccount } = options
+  const { answer, sessions, twoFactor, showAccount } = options
 
   function show(
     guest: Member,
@@ -83,10 +81,7 @@ export function createTwoFactorPages(options: TwoFactorPageOptions) {
     const { say } = guest.words
     if (!(await isPassword(guest, form)))
       return show(guest, { offer, passwordProblem: say('password_wrong') })
-    const codes = await limit.tryCode(guest.account.id, {
-      work: () => twoFactor.turnOn(guest.account, { secret, code: form.text('code') }),
-      isRight: (made) => made !== null,
-    })
+    const codes = await twoFactor.turnOn(guest.account, { secret, code: form.text('code') })
     if (codes === null) return show(guest, { offer, problem: say('code_wrong') })
     await sessions.endOtherSessions(guest.account, guest.session.session)
     return showCodes(guest, codes)
@@ -118,8 +113,7 @@ export function createTwoFactorPages(options: TwoFactorPageOptions) {
 
   /** Asks for the password, because an unattended browser is not enough. */
   function isPassword({ account, viewer }: Member, form: Form): Promise<boolean> {
-    const work = () => sessions.isPassword(account, { password: form.text('password'), visit: viewer.visit })
-    return limit.tryPassword({ email: account.email, address: viewer.visit.ip }, { work, isRight: Boolean })
+    return sessions.isPassword(account, { password: form.text('password'), visit: viewer.visit })
   }
 
   async function turnOff(guest: Member, form: Form): Promise<Response> {

@@ -1,13 +1,11 @@
 // What one-time links open: the first administrator's account, an invitation, a new password; and signing up.
 
-import { type AccountLink, newAccountProblems } from '../../../domain/account.ts'
+import { newAccountProblems } from '../../../domain/account.ts'
 import { DomainError, isDomainError } from '../../../domain/errors.ts'
 import type { Problems } from '../../../domain/problems.ts'
 import type { AccountLinks } from '../../../services/accounts/account-links.ts'
-import type { Accounts } from '../../../services/accounts/accounts.ts'
 import type { Sessions } from '../../../services/accounts/sessions.ts'
-import type { SignInLimit } from '../../../services/accounts/sign-in-limit.ts'
-import type { Lanes } from '../../../services/lanes.ts'
+import type { SignUp } from '../../../services/accounts/sign-up.ts'
 import type { WordKey } from '../../../words/words.ts'
 import { PAGES } from '../../urls.ts'
 import type { Form } from '../frame/form.ts'
@@ -18,12 +16,9 @@ import { type createSignInPages, tooMany } from './sign-in.tsx'
 
 export type WelcomePageOptions = {
   answer: AnswerGuest
-  accounts: Pick<Accounts, 'addAccount'>
   accountLinks: AccountLinks
   sessions: Sessions
-  /** Bounds the slow works of the process. */
-  lanes: Lanes
-  limit: SignInLimit
+  signUp: SignUp
   signups: boolean
   enterAfter: ReturnType<typeof createSignInPages>['enterAfter']
 }
@@ -45,7 +40,7 @@ type Shown = {
 }
 
 export function createWelcomePages(options: WelcomePageOptions) {
-  const { answer, accounts, accountLinks, sessions, lanes, limit, signups, enterAfter } = options
+  const { answer, accountLinks, sessions, signups, enterAfter } = options
 
   function showForm(guest: Guest, shown: Shown): Response {
     const { say } = guest.words
@@ -90,7 +85,7 @@ export function createWelcomePages(options: WelcomePageOptions) {
     token: string,
     again: Pick<Shown, 'typedEmail' | 'problems'> = {},
   ): Promise<Response> {
-    const link = await findLink(guest, token)
+    const link = await accountLinks.findLink(token, guest.viewer.visit)
     if (link === null) return lapsed(guest)
     return showForm(guest, {
       ...WORDS[link.purpose],
@@ -98,11 +93,6 @@ export function createWelcomePages(options: WelcomePageOptions) {
       email: link.email,
       ...again,
     })
-  }
-
-  /** Throws `too_many` for a wrong one after many others. */
-  async function findLink({ viewer }: Guest, token: string): Promise<AccountLink | null> {
-    return limit.tryLink(viewer.visit.ip, await accountLinks.findLink(token))
   }
 
   function lapsed(guest: Guest): Response {
@@ -118,7 +108,6 @@ export function createWelcomePages(options: WelcomePageOptions) {
 
   async function useLink(guest: Guest, form: Form, { link = '' }: Params): Promise<Response> {
     const { visit } = guest.viewer
-    if ((await findLink(guest, link)) === null) return lapsed(guest)
     const input = { token: link, email: form.text('email'), password: form.text('password'), visit }
     try {
       const account = await accountLinks.useLink(input)
@@ -143,10 +132,8 @@ export function createWelcomePages(options: WelcomePageOptions) {
     const problems = newAccountProblems(input)
     if (Object.keys(problems).length > 0) return showSignUp(guest, { typedEmail, problems })
     const { visit } = guest.viewer
-    const asker = { address: visit.ip, about: 'signing up' }
-    const work = () => lanes(asker, () => accounts.addAccount({ ...input, isAdmin: false }))
     try {
-      const account = await limit.trySignUp(visit.ip, work)
+      const account = await options.signUp({ ...input, visit })
       return enterAfter(guest, await sessions.beginFor(account, visit))
     } catch (cause) {
       if (isDomainError(cause, 'too_many')) return showSignUp(guest, { typedEmail, ...tooMany(guest) })
