@@ -1,4 +1,4 @@
-// What the account commands work with: the accounts and API tokens of a data folder, beside its server or without one.
+// Opens the accounts and API tokens of a data folder for the account commands, whether or not a server runs.
 
 import type { Now } from '../domain/time.ts'
 import { type Accounts, createAccounts } from '../services/accounts/accounts.ts'
@@ -7,14 +7,14 @@ import { openAccountStore } from '../store/account-store.ts'
 
 export type AccountCommands = {
   dataDir: string
-  /** Whose folder it is, when root has become that user. */
+  /** The user that owns the folder, if root has become that user; null otherwise. */
   owner: string | null
   accounts: Accounts
   apiTokens: ApiTokens
   close(): Promise<void>
 }
 
-/** Without `create`, which makes a data folder where there is none, throws DomainError naming path and remedy then. */
+/** `create` makes a missing data folder. Without it, throws a DomainError that names the path and the remedy. */
 export async function openAccounts(
   { dataDir, create }: { dataDir: string; create?: { keyFile: string | null } | undefined },
   { now, writeLog }: { now: Now; writeLog: (line: string) => void },

@@ -13,7 +13,6 @@ import { createSecure } from '../http/door/security-headers.ts'
 import { createFrontDoor, type LogRequest } from '../http/door/server.ts'
 import { createShed } from '../http/door/shed.ts'
 import { bodyLimitsOf, maxBodyBytes } from '../http/intake/body.ts'
-import type { SettingInEffect } from '../http/pages/admin/admin-parts.tsx'
 import { createAssets } from '../http/pages/frame/assets.ts'
 import { createAnswerRefusal } from '../http/pages/frame/error-page.tsx'
 import { createGetGuest } from '../http/pages/frame/guest.ts'
@@ -21,16 +20,11 @@ import { createAnswerGuest } from '../http/pages/frame/page.tsx'
 import { createFindElsewhere } from '../http/pages/frame/reach.ts'
 import type { Log } from '../operating/log.ts'
 import type { Config } from '../settings/table.ts'
-import { createRoutes } from './routes.ts'
-import type { Services } from './services.ts'
+import { createRoutes, createServedPages, type Served } from './routes.ts'
 
-export type DoorOptions = {
+export type DoorOptions = Served & {
   config: Config
-  settings: readonly SettingInEffect[]
-  version: string
-  services: Services
   store: { now: Now; isAlive(): Promise<boolean>; isOverloaded(): boolean; commitOverdue(): void }
-  log: Log
   /** The addresses that the server listens on. */
   addresses: readonly string[]
   listAddresses: Network['listAddresses']
@@ -40,28 +34,19 @@ export type DoorOptions = {
 export type Door = ReturnType<typeof createDoor>
 
 export function createDoor(options: DoorOptions) {
-  const { config, services, store, log, version, rateLimit = DEFAULT_RATE_LIMIT } = options
+  const { config, store, log, rateLimit = DEFAULT_RATE_LIMIT } = options
   const hostRules = createHostRules({ ...config, addresses: options.addresses })
   const cors = createCors(config.corsOrigins)
   const forwarding = createForwarding(config.trustedProxies, (warning) => log.warn(warning))
   const bodyRoom = createBodyRoom({ maxBytes: maxBodyBytes(config), clientOf: limitKey })
   const secure = createSecure(config.baseUrl)
   const { basePath } = hostRules
-  const assets = createAssets({ version, basePath })
-  const guests = createGuests({ ...options, assets, basePath })
-  const { answerRoute } = createRoutes({
-    ...guests,
-    config,
-    settings: options.settings,
-    version,
-    services,
-    store,
-    log,
-    assets,
-    basePath,
-    body: bodyLimitsOf(config, bodyRoom.take),
-    listUndeclaredProxies: forwarding.listUndeclaredProxies,
-  })
+  const guests = createGuests(options, basePath)
+  const { assets, presentError } = guests
+  const body = bodyLimitsOf(config, bodyRoom.take)
+  const { listUndeclaredProxies } = forwarding
+  const pages = createServedPages(options, { guests, body, listUndeclaredProxies })
+  const { answerRoute } = createRoutes(options, { assets, basePath, body, pages, presentError })
   const handle = createFrontDoor({
     answerRoute,
     readForwarded: forwarding.read,
@@ -69,7 +54,7 @@ export function createDoor(options: DoorOptions) {
     cors,
     limitRate: createLimitRate(rateLimit),
     bodyRoom,
-    presentError: guests.presentError,
+    presentError,
     secure,
     newRequestId: createRequestIds(),
     logRequest: createLogRequest(log),
@@ -79,10 +64,10 @@ export function createDoor(options: DoorOptions) {
   return { handle, secure, shed: createShed({ isOverloaded, commitOverdue, basePath, cors, onShed }) }
 }
 
-type GuestsOptions = DoorOptions & { assets: ReturnType<typeof createAssets>; basePath: string }
-
-/** Who visits a page, and how a page or an error is answered to them. */
-function createGuests({ assets, basePath, config, services, addresses, listAddresses, log }: GuestsOptions) {
+/** Who visits a page, and how the server answers them with a page or an error. */
+function createGuests(options: DoorOptions, basePath: string) {
+  const { config, services, addresses, listAddresses, log, version } = options
+  const assets = createAssets({ version, basePath })
   const answer = createAnswerGuest(assets)
   const getGuest = createGetGuest({
     findSession: services.sessions.findSession,
@@ -94,7 +79,7 @@ function createGuests({ assets, basePath, config, services, addresses, listAddre
     logFailure: ({ requestId, cause }) => log.error({ requestId, err: cause }, 'a request failed'),
     answerRefusal: createAnswerRefusal({ answer, getGuest }),
   })
-  return { answer, getGuest, presentError }
+  return { assets, answer, getGuest, presentError }
 }
 
 function createLogRequest(log: Log): LogRequest {

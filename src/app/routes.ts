@@ -5,7 +5,7 @@ import { createAnswerDownload } from '../http/api/downloads.ts'
 import { createPushEndpoints } from '../http/api/pushes.ts'
 import { createReference } from '../http/api/reference.ts'
 import type { PresentError } from '../http/door/errors.ts'
-import { createRouter } from '../http/door/router.ts'
+import { createRouter, type Route } from '../http/door/router.ts'
 import { createGetViewer } from '../http/door/viewer.ts'
 import type { BodyLimits } from '../http/intake/body.ts'
 import type { SettingInEffect } from '../http/pages/admin/admin-parts.tsx'
@@ -19,54 +19,65 @@ import type { Log } from '../operating/log.ts'
 import type { Config } from '../settings/table.ts'
 import type { Services } from './services.ts'
 
-export type RoutesOptions = {
+/** What the pages and the API of one server share. */
+export type Served = {
   config: Pick<Config, 'anonymousAccess' | 'signups'>
   settings: readonly SettingInEffect[]
   version: string
   services: Services
   store: { now: Now; isAlive: () => Promise<boolean> }
   log: Log
-  assets: Assets
-  basePath: string
+}
+
+export type PagePartsOptions = {
+  guests: { assets: Assets; answer: AnswerGuest; getGuest: GetGuest }
   body: BodyLimits
-  answer: AnswerGuest
-  getGuest: GetGuest
-  presentError: PresentError
   listUndeclaredProxies: () => string[]
 }
 
-export function createRoutes(options: RoutesOptions) {
-  const { config, services, store, log, assets, basePath, body, version } = options
+export function createServedPages(served: Served, { guests, ...parts }: PagePartsOptions): Route[] {
+  const { config, services, settings, store } = served
+  const { assets, answer, getGuest } = guests
   const { anonymousAccess, signups } = config
-  const { now, isAlive } = store
   const pages = createPages({
     ...services,
-    answer: options.answer,
+    ...parts,
+    answer,
     wordlist: assets.hrefOf('wordlist'),
-    body,
-    now,
+    now: store.now,
     listJobs: services.jobs.list,
-    settings: options.settings,
+    settings,
     anonymousAccess,
     signups,
-    listUndeclaredProxies: options.listUndeclaredProxies,
   })
-  const getViewer = createGetViewer({
-    authenticate: services.apiTokens.authenticate,
-    anonymousAccess,
-    onError: (err) => log.error({ err }, 'the last use of an API token was not noted'),
-  })
+  return createPageRoutes({ pages, getGuest, anonymousAccess })
+}
+
+export type RoutesOptions = {
+  assets: Assets
+  basePath: string
+  body: BodyLimits
+  pages: readonly Route[]
+  presentError: PresentError
+}
+
+export function createRoutes(served: Served, { body, presentError, ...parts }: RoutesOptions) {
+  const { services, store, log, version } = served
+  const { limits, apiTokens } = services
+  const { anonymousAccess } = served.config
   const routes = createRouteTable({
-    assets,
-    basePath,
-    getViewer,
-    endpoints: createPushEndpoints({ ...services, body, now }),
+    ...parts,
+    getViewer: createGetViewer({
+      authenticate: apiTokens.authenticate,
+      anonymousAccess,
+      onError: (err) => log.error({ err }, 'the last use of an API token was not noted'),
+    }),
+    endpoints: createPushEndpoints({ ...services, body, now: store.now }),
     answerDownload: createAnswerDownload(services.downloads),
-    pages: createPageRoutes({ pages, getGuest: options.getGuest, anonymousAccess }),
-    version: { applicationVersion: version, anonymousAccess, limits: services.limits },
-    isAlive,
-    reference: createReference({ routes: () => router.app, limits: services.limits, version }),
+    version: { applicationVersion: version, anonymousAccess, limits },
+    isAlive: store.isAlive,
+    reference: createReference({ routes: () => router.app, limits, version }),
   })
-  const router = createRouter({ routes, presentError: options.presentError })
+  const router = createRouter({ routes, presentError })
   return router
 }

@@ -1,4 +1,4 @@
-// The log: pino's lines as they are, or as text. It gets no body, query, token, link or passphrase to begin with.
+// The log, as JSON lines of pino or as text. Callers never pass it a body, query, token, link or passphrase.
 
 import { levels, pino } from 'pino'
 
@@ -22,12 +22,12 @@ export function createLog({ format, now, write }: LogOptions) {
   }
   const lines = { write: (line: string) => write(line.trimEnd()) }
   if (format === 'json') return pino(settings, lines)
-  // Text is made before pino serialises anything: a line a request is worth not paying twice for.
+  // Builds the text before pino serialises anything, because every request writes a line.
   const logMethod = (args: unknown[], _method: unknown, level: number) => write(toText(level, now(), args))
   return pino({ ...settings, hooks: { logMethod } }, lines)
 }
 
-/** `2026-11-20T22:47:00.000Z info GET /up 200 0.4ms [k3f-1]`, and behind an error its stack. */
+/** `2026-11-20T22:47:00.000Z info GET /up 200 0.4ms [k3f-1]`, followed by the stack of an error. */
 function toText(level: number, time: number, [first, second]: unknown[]): string {
   const fields = typeof first === 'object' && first !== null ? (first as Record<string, unknown>) : {}
   const message = typeof first === 'string' ? first : second

@@ -41,7 +41,10 @@ test.each([...LANGUAGES])('each job has its row in %s, with a name and a state',
     say(`job_${name}`),
   )
   expect(rows.map(([name]) => name)).toEqual(names)
-  expect(new Set(rows.map(([, state]) => state))).toEqual(new Set([say('job_running')]))
+  const [checkpoint, reserve, scrub, sweep, expiry] = rows.map(([, state]) => state ?? '')
+  expect([checkpoint, reserve, sweep, expiry]).toEqual(Array(4).fill(say('job_running')))
+  // On a slow machine the scrub of the empty folder has ended by now.
+  expect([say('job_running'), say('job_finished')]).toContain(scrub ?? '')
 })
 
 test('the row of the sweep tells when it last ran, and that it never failed', async () => {

@@ -1,11 +1,11 @@
-// How the instance is, in numbers for its administrators: nothing of what anybody pushed.
+// Numbers about the instance for its administrators, without anything that was pushed.
 
 import { MINUTE, type Now } from '../../domain/time.ts'
 import type { PushCounts, Store } from '../../store/face.ts'
 import type { LastSweep, Sweeper } from './sweeper.ts'
 
 export type Status = PushCounts & {
-  /** Bytes under the data folder's disk. */
+  /** Bytes of the disk that holds the data folder. */
   free: number
   total: number
   /** Places of the database that were found damaged since the start. */

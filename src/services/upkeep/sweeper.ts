@@ -1,5 +1,4 @@
-// The sweeper: writes down expiry by time when it is due, and purges what expired long ago, in small steps beside the
-// requests.
+// The sweeper: expires pushes whose time has come and purges those that expired long ago, in small steps between requests.
 
 import { DAY, type Now } from '../../domain/time.ts'
 import type { Store } from '../../store/face.ts'
@@ -20,7 +19,7 @@ export type SweeperOptions = {
 /** When the last run ended, and what it did. */
 export type LastSweep = Swept & { at: number }
 
-/** Of a sweep, with what was done between the last one and it. */
+/** What a sweep did, together with what was done since the sweep before. */
 export type Swept = { expired: number; purged: number; files: number }
 
 export function createSweeper({ expiry, files, idempotencyKeys, now, purgeAfter }: SweeperOptions) {
@@ -93,7 +92,7 @@ export function createSweeper({ expiry, files, idempotencyKeys, now, purgeAfter 
     return total
   }
 
-  /** Ends the runs under way after their present steps. */
+  /** Lets the runs under way finish their present step, then ends them. */
   async function stop(): Promise<void> {
     stopped = true
     await Promise.allSettled([running, expiring])
