@@ -12,7 +12,7 @@ import type { Asked, Route } from './door/router.ts'
 import type { GetViewer } from './door/viewer.ts'
 import { createAnswerDocs } from './pages/docs.tsx'
 import type { Assets } from './pages/frame/assets.ts'
-import { createMovedRoutes } from './pages/moved.ts'
+import { createFormAddressRoutes, createMovedRoutes } from './pages/moved.ts'
 import { API, FILES, PREVIOUS_API } from './urls.ts'
 
 /** Robots Exclusion Protocol (RFC 9309). Pages say the same to robots that follow a link. */
@@ -66,6 +66,7 @@ export function createRouteTable(options: RouteTableOptions): Route[] {
     { url: FILES.up, answer: async () => answerUp(await isAlive()) },
     ...guarded.map((route) => withViewer(route, getViewer)),
     ...createMovedRoutes(basePath),
+    ...createFormAddressRoutes(basePath),
     ...pages,
   ]
 }

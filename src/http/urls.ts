@@ -175,6 +175,25 @@ function moved(path: string, to: Moved['to']): Moved {
   return { method: 'GET', path, guard: 'open', to }
 }
 
+/**
+ * The addresses that forms are sent to, asked for as pages: after a refused form, by a reload or a change of language. They
+ * lead to the page of the form.
+ */
+export const FORM_ADDRESSES: readonly Moved[] = [
+  ...[PAGES.expire].map(({ path }) => moved(path, (urlToken) => PAGES.receive.href({ url_token: urlToken }))),
+  ...[PAGES.expireOwn, PAGES.unlock].map(({ path }) =>
+    moved(path, (urlToken) => PAGES.push.href({ url_token: urlToken })),
+  ),
+  moved(PAGES.submitCode.path, () => PAGES.signIn.href()),
+  moved(PAGES.revokeToken.path, () => PAGES.tokens.href()),
+  ...[PAGES.changePassword, PAGES.endSession].map(({ path }) => moved(path, () => PAGES.account.href())),
+  moved(PAGES.turnOffTwoFactor.path, () => PAGES.twoFactor.href()),
+  ...[PAGES.invite, PAGES.withdrawInvitation].map(({ path }) => moved(path, () => PAGES.admin.href())),
+  ...[PAGES.disableAccount, PAGES.enableAccount, PAGES.resetAccount, PAGES.removeAccount].map(({ path }) =>
+    moved(path, () => PAGES.admin.href()),
+  ),
+]
+
 /** Answered whatever the rate and the load: clients ask for the version first. */
 export const EXEMPT_PATHS: ReadonlySet<string> = new Set([API.version.path, PREVIOUS_API.version.path])
 

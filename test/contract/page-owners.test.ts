@@ -62,6 +62,23 @@ test('an owner whose session has ended is told that a look counts now, before it
   expect(again.status).toBe(200)
 })
 
+test.each([
+  ['/admin/invitations', '/admin'],
+  ['/admin/accounts/7/reset', '/admin'],
+  ['/account/password', '/account'],
+  ['/account/two-factor/off', '/account/two-factor'],
+  ['/sign-in/code', '/sign-in'],
+  ['/users/token/revoke', '/users/token'],
+  ['/pushes/0123456789abcdefghjkmnpqrs/unlock', '/pushes/0123456789abcdefghjkmnpqrs'],
+  ['/p/0123456789abcdefghjkmnpqrs/expire', '/p/0123456789abcdefghjkmnpqrs'],
+])('the address of a form, %s, leads to its page, in the language that was chosen', async (address, page) => {
+  const { status, headers } = await people.get(`${address}?locale=de`)
+  expect({ status, location: headers.get('location') }).toEqual({
+    status: 303,
+    location: `${page}?locale=de`,
+  })
+})
+
 test('expiring from the lists ends at the push in the lists', async () => {
   const bob = await people.signIn('bob@example.org')
   const { url_token } = await api.create({ name: 'for Cleo' }, { token })

@@ -1,10 +1,10 @@
 // Redirects links of older servers, and links with a language in front, to the same page here.
 
 import { DomainError } from '../../domain/errors.ts'
-import { answerMoved } from '../door/answers.ts'
+import { answerMoved, answerSeeOther } from '../door/answers.ts'
 import { pathOf } from '../door/paths.ts'
 import type { Route } from '../door/router.ts'
-import { MOVED } from '../urls.ts'
+import { FORM_ADDRESSES, MOVED } from '../urls.ts'
 import { LANGUAGE_PARAMETER } from './frame/guest.ts'
 
 /** Keeps the query of the request, and the language of the path as a part of it. */
@@ -15,6 +15,17 @@ export function createMovedRoutes(basePath: string): Route[] {
       // An older server may have called a push anything: such a push is not here, and its page says so.
       if (!/^[\w-]+$/.test(url_token)) throw new DomainError('not_found', 'not-found')
       return answerMoved(`${basePath}${to(url_token)}${queryWith(locale, request.url)}`)
+    },
+  }))
+}
+
+/** Redirects a GET of a form's address to the page of that form, and keeps the query. */
+export function createFormAddressRoutes(basePath: string): Route[] {
+  return FORM_ADDRESSES.map(({ to, ...url }) => ({
+    url,
+    answer: ({ exchange: { request }, params: { url_token = 'none' } }) => {
+      if (!/^[\w-]+$/.test(url_token)) throw new DomainError('not_found', 'not-found')
+      return answerSeeOther(`${basePath}${to(url_token)}${queryWith(null, request.url)}`)
     },
   }))
 }
