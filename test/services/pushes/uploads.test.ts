@@ -21,7 +21,11 @@ beforeEach(() => {
     },
     giveUpFile: async (id: string) => void kept.delete(id),
   }
-  const freeSpace = { require: async () => void (roomAsked += 1) }
+  const freeSpace = {
+    require: async () => {
+      roomAsked += 1
+    },
+  }
   uploads = uploadsWith({ store: { files, freeSpace }, fileBytes: FILE_BYTES })
 })
 
@@ -98,7 +102,11 @@ test('room on the disk is asked for before the first byte, and again after each 
       for await (const chunk of content) expect(chunk.length).toBeGreaterThan(0)
     },
   }
-  const freeSpace = { require: async () => void (roomAsked += 1) }
+  const freeSpace = {
+    require: async () => {
+      roomAsked += 1
+    },
+  }
   const large = uploadsWith({ store: { files, freeSpace }, fileBytes: 1024 ** 3 })
   const half = new Uint8Array(8 * 1024 * 1024)
   const askedFor = async (chunks: Uint8Array[], { isCompared = false } = {}) => {
