@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Push } from '../../src/domain/push.ts'
 import { createJobs } from '../../src/operating/jobs.ts'
+import type { PushStore, PushToStore } from '../../src/store/face.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
 import { createTestClock, type TestClock } from './instance.ts'
 
@@ -85,24 +86,21 @@ export function examplePush(now: number, changes: Partial<Push> = {}): Push {
 
 let made = 0
 
+export type PushingStore = { store: { pushes: PushStore }; clock: TestClock }
+
+/** `changes` are to its rules, `parts` to all that is stored with it. */
 export function storePush(
-  { store, clock }: Pick<TestStore, 'store' | 'clock'>,
+  { store, clock }: PushingStore,
   changes: Partial<Push> = {},
-  payload?: Uint8Array,
+  parts: Partial<PushToStore> = {},
 ) {
   made += 1
   const lookup = Buffer.alloc(16)
   lookup.writeUInt32BE(made, 0)
   const bytes = Buffer.alloc(62, 1 + (made % 255))
-  const secrets = {
-    salt: bytes.subarray(0, 16),
-    wrappedKey: bytes,
-    payload: payload ?? bytes,
-    passphraseSalt: null,
-  }
-  const push = examplePush(clock.now(), changes)
+  const secrets = { salt: bytes.subarray(0, 16), wrappedKey: bytes, payload: bytes, passphraseSalt: null }
   return store.pushes.createPush({
-    push,
+    push: examplePush(clock.now(), changes),
     lookup,
     keyNumber: 1,
     secrets,
@@ -111,10 +109,11 @@ export function storePush(
     idempotency: null,
     share: null,
     visit: VISIT,
+    ...parts,
   })
 }
 
 /** Claims a view of a push whose secrets need not be real. */
-export function view({ store }: Pick<TestStore, 'store'>, { id }: { id: number }) {
+export function view({ store }: Pick<PushingStore, 'store'>, { id }: { id: number }) {
   return store.pushes.claimView({ id, visit: VISIT, lookBy: null })
 }

@@ -1,0 +1,113 @@
+// What every engine promises about accounts and what belongs to them: one of each, used once, ended together.
+
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { DAY } from '../../../src/domain/time.ts'
+import { VISIT } from '../../support/store.ts'
+import type { OpenEngine, OpenedEngine } from './engine.ts'
+
+const HASH = Buffer.alloc(32, 7)
+const BY_SERVER = { email: null, isAdmin: false, endsTwoFactor: false, createdBy: null, session: null }
+
+export function describeAccounts(open: OpenEngine): void {
+  let opened: OpenedEngine
+  let id: number
+  const add = (email: string, isAdmin = false) =>
+    opened.store.accounts.addAccount({ email, passwordHash: 'x', isAdmin })
+  beforeEach(async () => {
+    opened = await open()
+    id = (await add('ann@example.org', true)).id
+  })
+  afterEach(() => opened.close())
+
+  const succeeded = (tries: PromiseSettledResult<unknown>[]) =>
+    tries.filter(({ status }) => status === 'fulfilled').length
+
+  test('an address has one account, however many ask for it at once', async () => {
+    const tries = await Promise.allSettled([1, 2, 3].map(() => add('bob@example.org')))
+    expect(succeeded(tries)).toBe(1)
+    expect((await opened.store.accounts.listAccounts()).map(({ email }) => email)).toEqual([
+      'ann@example.org',
+      'bob@example.org',
+    ])
+  })
+
+  test('of two administrators who disable each other at once, one remains', async () => {
+    const { accounts } = opened.store
+    const bob = await add('bob@example.org', true)
+    const disable = (of: number) => accounts.setDisabled({ id: of, disabled: true, keepAdmin: true })
+    expect(succeeded(await Promise.allSettled([disable(id), disable(bob.id)]))).toBe(1)
+    const left = (await accounts.listAccounts()).filter(({ disabledAt }) => disabledAt === null)
+    expect(left).toHaveLength(1)
+    const last = accounts.setAdmin({ id: left[0]?.id ?? 0, isAdmin: false })
+    await expect(last).rejects.toMatchObject({ code: 'conflict' })
+  })
+
+  test('a new password ends sessions and links, and on request API tokens', async () => {
+    const { accounts, sessions, accountLinks, apiTokens } = opened.store
+    await sessions.addSession({ accountId: id, hash: HASH, visit: VISIT, tested: 'x' })
+    await accountLinks.addLink({ hash: HASH, purpose: 'reset', ...BY_SERVER, accountId: id })
+    await apiTokens.addApiToken({ accountId: id, name: 'laptop', prefix: 'obx', hash: HASH, session: null })
+    await accounts.setPasswordHash({ id, passwordHash: 'y' })
+    expect(await sessions.findByHash(HASH)).toBeNull()
+    expect(await accountLinks.findLink(HASH)).toBeNull()
+    expect((await apiTokens.findByHash(HASH))?.account.id).toBe(id)
+    await accounts.setPasswordHash({ id, passwordHash: 'z', revoke: true })
+    expect(await apiTokens.findByHash(HASH)).toBeNull()
+    const late = sessions.addSession({ accountId: id, hash: HASH, visit: VISIT, tested: 'x' })
+    await expect(late).rejects.toMatchObject({ code: 'unauthenticated' })
+  })
+
+  test('a disabled account has no sessions and no tokens, after a restart as well', async () => {
+    await opened.store.sessions.addSession({ accountId: id, hash: HASH, visit: VISIT, tested: 'x' })
+    const token = { accountId: id, name: 'laptop', prefix: 'obx', hash: HASH, session: null }
+    await opened.store.apiTokens.addApiToken(token)
+    await opened.store.accounts.setDisabled({ id, disabled: true })
+    await opened.reopen()
+    expect(await opened.store.sessions.findByHash(HASH)).toBeNull()
+    expect(await opened.store.apiTokens.findByHash(HASH)).toBeNull()
+    await opened.store.accounts.setDisabled({ id, disabled: false })
+    expect(await opened.store.sessions.listSessions(id)).toEqual([])
+    expect((await opened.store.apiTokens.findByHash(HASH))?.account.email).toBe('ann@example.org')
+  })
+
+  test('a link works once, however many use it at once, and only for its time', async () => {
+    const { accountLinks } = opened.store
+    await accountLinks.addLink({ hash: HASH, purpose: 'invite', ...BY_SERVER, accountId: null })
+    const use = (n: number) =>
+      accountLinks.useLink({ hash: HASH, email: `${n}@example.org`, passwordHash: 'x' })
+    expect(succeeded(await Promise.allSettled([1, 2, 3].map(use)))).toBe(1)
+    expect(await opened.store.accounts.listAccounts()).toHaveLength(2)
+    await accountLinks.addLink({ hash: HASH, purpose: 'reset', ...BY_SERVER, accountId: id })
+    opened.clock.advance(DAY)
+    expect(await accountLinks.findLink(HASH)).toBeNull()
+  })
+
+  test('names of API tokens are unique within an account, and the use of one is noted', async () => {
+    const { apiTokens } = opened.store
+    const token = { accountId: id, name: 'laptop', prefix: 'obx', hash: HASH, session: null }
+    await apiTokens.addApiToken(token)
+    const again = apiTokens.addApiToken({ ...token, hash: Buffer.alloc(32, 8) })
+    await expect(again).rejects.toMatchObject({ code: 'conflict' })
+    const found = await apiTokens.findByHash(HASH)
+    if (found !== null) await apiTokens.noteUse(found)
+    const [listed] = await apiTokens.listApiTokens(id)
+    expect(listed?.lastUsedAt).toBe(opened.clock.now())
+    await apiTokens.removeApiToken(listed?.id ?? 0)
+    expect(await apiTokens.listNames(id)).toEqual([])
+  })
+
+  test('a second factor is set once, and each of its codes is used once', async () => {
+    const { twoFactor } = opened.store
+    const code = Buffer.alloc(32, 5)
+    const factor = { accountId: id, sealedSecret: Buffer.alloc(50, 1), step: 10, recoveryHashes: [code] }
+    const set = await Promise.all([twoFactor.set(factor), twoFactor.set(factor)])
+    expect(set.sort()).toEqual([false, true])
+    const steps = await Promise.all([10, 11, 11].map((step) => twoFactor.useStep({ accountId: id, step })))
+    expect(steps.filter(Boolean)).toHaveLength(1)
+    const uses = await Promise.all([1, 2].map(() => twoFactor.useRecoveryCode({ accountId: id, hash: code })))
+    expect(uses.sort()).toEqual([false, true])
+    expect(await twoFactor.countRecoveryCodes(id)).toBe(0)
+    await twoFactor.remove(id)
+    expect(await twoFactor.set(factor)).toBe(true)
+  })
+}

@@ -1,0 +1,104 @@
+// What every engine promises about order, pages and time: lists, audit logs, expiry, idempotency keys.
+
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { DAY, MINUTE } from '../../../src/domain/time.ts'
+import { storePush, VISIT, view } from '../../support/store.ts'
+import type { OpenEngine, OpenedEngine } from './engine.ts'
+
+export function describeLists(open: OpenEngine): void {
+  let opened: OpenedEngine
+  let ownerId: number
+  beforeEach(async () => {
+    opened = await open()
+    const account = { email: 'ann@example.org', passwordHash: 'x', isAdmin: false }
+    ownerId = (await opened.store.accounts.addAccount(account)).id
+  })
+  afterEach(() => opened.close())
+
+  const label = { urlToken: Buffer.from('token'), name: null, note: null }
+  const push = (changes: Parameters<typeof storePush>[1] = {}) =>
+    storePush(opened, { ownerId, ...changes }, { labels: label })
+  const list = async (expired: boolean, pageNumber = 1) => {
+    const page = await opened.store.lists.listPushes({ ownerId, expired, pageNumber })
+    return { ids: page.pushes.map((listed) => listed.push.id), isFull: page.isFull }
+  }
+
+  test('lists are newest first, fifty a page, and hold the pushes of their owner alone', async () => {
+    const ids: number[] = []
+    for (let n = 0; n < 52; n += 1) ids.unshift((await push()).id)
+    await storePush(opened)
+    expect(await list(false)).toEqual({ ids: ids.slice(0, 50), isFull: true })
+    expect(await list(false, 2)).toEqual({ ids: ids.slice(50), isFull: false })
+    expect(await list(false, 3)).toEqual({ ids: [], isFull: false })
+    await opened.store.pushes.expirePush({ id: ids[3] ?? 0, visit: VISIT })
+    expect(await list(true)).toEqual({ ids: [ids[3] ?? 0], isFull: false })
+    expect((await list(false)).ids).not.toContain(ids[3] ?? 0)
+    expect(await opened.store.lists.countPushes()).toEqual({ live: 52, expired: 1 })
+  })
+
+  test('all lapsed pushes of one owner can be written down, whatever else is due', async () => {
+    const own = await Promise.all(Array.from({ length: 130 }, () => push()))
+    const other = await storePush(opened)
+    const later = await push({ expiresAt: opened.clock.now() + 9 * DAY })
+    opened.clock.advance(2 * DAY)
+    await opened.store.expiry.expireLapsedOf(ownerId)
+    expect(await list(false)).toEqual({ ids: [later.id], isFull: false })
+    expect((await opened.store.pushes.findPush(own[0]?.lookup ?? other.lookup))?.expiredOn).not.toBeNull()
+    expect((await opened.store.pushes.findPush(other.lookup))?.expiredOn).toBeNull()
+  })
+
+  test('the next to run out of time is known, whatever was made or ended meanwhile', async () => {
+    const { store, clock } = opened
+    const start = clock.now()
+    expect(await store.expiry.findNextLapse()).toBeNull()
+    await storePush(opened, { expiresAt: start + 90 * DAY })
+    const { id } = await storePush(opened, { expiresAt: start + 15 * MINUTE })
+    expect(await store.expiry.findNextLapse()).toBe(start + 15 * MINUTE)
+    await store.pushes.expirePush({ id, visit: VISIT })
+    expect(await store.expiry.findNextLapse()).toBe(start + 90 * DAY)
+    clock.advance(90 * DAY)
+    expect(await store.expiry.expireLapsed()).toBe(1)
+    expect(await store.expiry.findNextLapse()).toBeNull()
+  })
+
+  test('a log is oldest first, fifty a page, and the same in pieces', async () => {
+    const { id, lookup } = await storePush(opened, { expireAfterViews: 200 })
+    for (let n = 0; n < 60; n += 1) await view(opened, { id })
+    const { audit, pushes } = opened.store
+    const pages = [await audit.listPage({ id }, 1), await audit.listPage({ id }, 2)]
+    expect(pages.map(({ length }) => length)).toEqual([50, 11])
+    expect(pages[0]?.[0]?.kind).toBe('creation')
+    expect(await audit.listPage({ id }, 3)).toEqual([])
+    expect((await Array.fromAsync(audit.readAll({ id }))).flat()).toEqual(pages.flat())
+    expect((await pushes.findPush(lookup))?.auditEntries).toBe(61)
+    expect(await audit.listPage({ id: id + 1 }, 1)).toEqual([])
+  })
+
+  test('an idempotency key makes one push, forgets its answer with it, and lapses', async () => {
+    const { store, clock } = opened
+    const lookup = Buffer.alloc(32, 9)
+    const idempotency = { lookup, lapsesAt: clock.now() + DAY, answer: Buffer.alloc(88, 3) }
+    const tries = await Promise.allSettled([1, 2, 3].map(() => storePush(opened, {}, { idempotency })))
+    expect(tries.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected', 'rejected'])
+    expect(await store.lists.countPushes()).toEqual({ live: 1, expired: 0 })
+    expect((await store.idempotencyKeys.findKey(lookup))?.answer).toEqual(new Uint8Array(88).fill(3))
+    const [made] = tries.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+    await store.pushes.expirePush({ id: made?.id ?? 0, visit: VISIT })
+    expect(await store.idempotencyKeys.findKey(lookup)).toEqual({ answer: null })
+    clock.advance(DAY)
+    expect(await store.idempotencyKeys.findKey(lookup)).toBeNull()
+    expect(await store.idempotencyKeys.removeLapsed()).toBe(1)
+    expect(await store.idempotencyKeys.removeLapsed()).toBe(0)
+  })
+
+  test('an address has room for so many live pushes, however they race', async () => {
+    const limits = { pushes: 2, bytes: 0 }
+    const share = { addresses: [Buffer.alloc(16, 1)] as [Buffer], bytes: 1, limits }
+    const tries = await Promise.allSettled([1, 2, 3, 4].map(() => storePush(opened, {}, { share })))
+    const made = tries.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+    expect(made).toHaveLength(2)
+    await opened.store.pushes.expirePush({ id: made[0]?.id ?? 0, visit: VISIT })
+    await storePush(opened, {}, { share })
+    await expect(storePush(opened, {}, { share })).rejects.toMatchObject({ code: 'too_many' })
+  })
+}

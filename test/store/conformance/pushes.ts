@@ -1,0 +1,170 @@
+// What every engine promises about pushes: views that race, secrets that vanish, expiry that keeps its moment.
+
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { DAY } from '../../../src/domain/time.ts'
+import { storePush, VISIT, view } from '../../support/store.ts'
+import { type OpenEngine, type OpenedEngine, readKinds } from './engine.ts'
+
+export function describePushes(open: OpenEngine): void {
+  let opened: OpenedEngine
+  beforeEach(async () => {
+    opened = await open()
+  })
+  afterEach(() => opened.close())
+  const kindsOf = (id: number) => readKinds(opened, id)
+
+  test('however readers and deletes race, a payload is claimed at most as often as allowed', async () => {
+    const race = fc.asyncProperty(
+      fc.integer({ min: 1, max: 8 }),
+      fc.array(fc.constantFrom('read', 'delete'), { minLength: 1, maxLength: 40 }),
+      async (views, visits) => {
+        const push = await storePush(opened, { expireAfterViews: views })
+        const { id } = push
+        const outcomes = await Promise.all(
+          visits.map((visit) =>
+            visit === 'read'
+              ? view(opened, push).then((claimed) => claimed?.outcome)
+              : opened.store.pushes.expirePush({ id, visit: VISIT }).then(() => 'deleted'),
+          ),
+        )
+        const firstDelete = visits.indexOf('delete')
+        const readsBefore = visits.slice(0, firstDelete === -1 ? undefined : firstDelete).length
+        const claimed = outcomes.filter((outcome) => outcome === 'view').length
+        expect(claimed).toBe(Math.min(views, readsBefore))
+        const kinds = await kindsOf(id)
+        expect(kinds.filter((kind) => kind === 'view')).toHaveLength(claimed)
+        expect(kinds.filter((kind) => kind === 'expire').length).toBe(
+          firstDelete >= 0 && firstDelete < views ? 1 : 0,
+        )
+      },
+    )
+    await fc.assert(race, { numRuns: 60 })
+  })
+
+  test('the last view destroys the secrets in its own commit', async () => {
+    const push = await storePush(opened, { expireAfterViews: 1 })
+    const claimed = await view(opened, push)
+    expect(claimed?.outcome).toBe('view')
+    expect((await opened.store.pushes.findSealedPush(push.lookup))?.sealed).toBeNull()
+  })
+
+  test('a push that is only found stays as it is', async () => {
+    const { id, lookup } = await storePush(opened, { expireAfterViews: 1 })
+    expect((await opened.store.pushes.findSealedPush(lookup))?.sealed?.secrets.payload).toHaveLength(62)
+    expect((await opened.store.pushes.findPush(lookup))?.views).toBe(0)
+    expect(await kindsOf(id)).toEqual(['creation'])
+  })
+
+  test("an owner's own look is audited and not counted, and anybody else's is counted", async () => {
+    const account = { email: 'ann@example.org', passwordHash: 'x', isAdmin: false }
+    const owner = await opened.store.accounts.addAccount(account)
+    const other = await opened.store.accounts.addAccount({ ...account, email: 'bob@example.org' })
+    const { id } = await storePush(opened, { expireAfterViews: 2, ownerId: owner.id })
+    const look = (lookBy: typeof owner) => opened.store.pushes.claimView({ id, visit: VISIT, lookBy })
+    expect(await look(owner)).toMatchObject({ outcome: 'view', push: { views: 0, expiredOn: null } })
+    expect(await look(other)).toMatchObject({ outcome: 'view', push: { views: 1, expiredOn: null } })
+    expect(await kindsOf(id)).toEqual(['creation', 'owner_view', 'view'])
+  })
+
+  test('a look at an anonymous push counts, whoever looks', async () => {
+    const account = { email: 'ann@example.org', passwordHash: 'x', isAdmin: false }
+    const lookBy = await opened.store.accounts.addAccount(account)
+    const { id } = await storePush(opened)
+    const claimed = await opened.store.pushes.claimView({ id, visit: VISIT, lookBy })
+    expect(claimed?.push.views).toBe(1)
+  })
+
+  test('expiry by time keeps the moment it was due, whoever notices', async () => {
+    const asked = await storePush(opened)
+    const swept = await storePush(opened)
+    opened.clock.advance(3 * DAY)
+    const claimed = await view(opened, asked)
+    expect(claimed).toMatchObject({ outcome: 'expired', push: { expiredOn: asked.expiresAt } })
+    expect(await opened.store.expiry.expireLapsed()).toBe(1)
+    expect((await opened.store.pushes.findPush(swept.lookup))?.expiredOn).toBe(swept.expiresAt)
+    expect(await kindsOf(swept.id)).toEqual(['creation'])
+  })
+
+  test('a push that did not say whether viewers may delete it keeps that', async () => {
+    const { lookup } = await storePush(opened, { deletableByViewer: null })
+    expect((await opened.store.pushes.findPush(lookup))?.deletableByViewer).toBeNull()
+  })
+
+  test('purging leaves no trace of what is due and touches nothing else', async () => {
+    const old = await storePush(opened, { expireAfterViews: 2 })
+    const fresh = await storePush(opened)
+    for (let i = 0; i < 3; i += 1) await view(opened, old)
+    opened.clock.advance(1)
+    const until = opened.clock.now()
+    expect(await opened.store.expiry.purgeExpired({ of: 'owned', until })).toBe(0)
+    expect(await opened.store.expiry.purgeExpired({ of: 'anonymous', until: until - DAY })).toBe(0)
+    expect(await opened.store.expiry.purgeExpired({ of: 'anonymous', until })).toBe(1)
+    expect(await opened.store.pushes.findPush(old.lookup)).toBeNull()
+    expect(await kindsOf(old.id)).toEqual([])
+    expect(await kindsOf(fresh.id)).toEqual(['creation'])
+    expect(await view(opened, old)).toBeNull()
+  })
+
+  describe('a push that is stored', () => {
+    test('is found again after a restart, with its secrets, labels and files', async () => {
+      const owner = await opened.store.accounts.addAccount(ANN)
+      const content = Buffer.from('name')
+      const labels = { urlToken: content, name: content, note: null }
+      const files = [{ fileId: 'f1', size: 3, filename: content, contentType: content }]
+      const { id, lookup } = await storePush(opened, { ownerId: owner.id }, { labels, files })
+      await opened.reopen()
+      const { findSealedPush } = opened.store.pushes
+      expect(await findSealedPush(lookup)).toMatchObject({
+        push: { id, files: 1 },
+        sealed: { files: [{ size: 3 }] },
+      })
+      expect(await opened.store.lists.findLabels(id)).toMatchObject({ note: null })
+    })
+
+    test('is refused to an owner who was disabled meanwhile, and nothing of it is kept', async () => {
+      const { id: ownerId } = await opened.store.accounts.addAccount(ANN)
+      await opened.store.accounts.setDisabled({ id: ownerId, disabled: true })
+      await expect(storePush(opened, { ownerId })).rejects.toMatchObject({ code: 'unauthenticated' })
+      expect(await opened.store.lists.countPushes()).toEqual({ live: 0, expired: 0 })
+    })
+
+    test('keeps its views after a restart', async () => {
+      const push = await storePush(opened, { expireAfterViews: 2 })
+      await view(opened, push)
+      await opened.reopen()
+      expect((await view(opened, push))?.push).toMatchObject({ views: 2, expiredOn: opened.clock.now() })
+      expect(await view(opened, push)).toMatchObject({ outcome: 'expired' })
+    })
+  })
+
+  describe('wrong passphrases', () => {
+    const refuse = (id: number, wrong = true) =>
+      opened.store.pushes.refusePassphrase({ id, visit: VISIT, wrong, maxTries: 3 })
+
+    test('expire a push that viewers may delete with the last that is allowed, however they race', async () => {
+      const { id, lookup } = await storePush(opened)
+      await refuse(id, false)
+      const refused = await Promise.all([1, 2, 3, 4].map(() => refuse(id)))
+      expect(refused.map((one) => one?.outcome).sort()).toEqual(['expired', 'refused', 'refused', 'refused'])
+      expect((await opened.store.pushes.findSealedPush(lookup))?.sealed).toBeNull()
+      expect((await opened.store.pushes.findPush(lookup))?.wrongTriesInAll).toBe(3)
+      expect((await kindsOf(id)).slice(-2)).toEqual(['expire', 'failed_view'])
+    })
+
+    test('lock any other push until it is unlocked', async () => {
+      const { id, lookup } = await storePush(opened, { deletableByViewer: false })
+      for (let n = 0; n < 3; n += 1) await refuse(id)
+      expect(await opened.store.pushes.findPush(lookup)).toMatchObject({ triesSpent: true, expiredOn: null })
+      await opened.store.pushes.unlockPush({ id, visit: VISIT })
+      await opened.store.pushes.unlockPush({ id, visit: VISIT })
+      expect(await opened.store.pushes.findPush(lookup)).toMatchObject({
+        triesSpent: false,
+        wrongTriesInAll: 0,
+      })
+      expect((await kindsOf(id)).slice(-2)).toEqual(['lock', 'unlock'])
+    })
+  })
+}
+
+const ANN = { email: 'ann@example.org', passwordHash: 'x', isAdmin: false }
