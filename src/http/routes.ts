@@ -1,4 +1,4 @@
-// Which answer belongs to which URL. Who may enter stands in urls.ts, and is asked here for the API.
+// Connects each URL with its handler, and enforces the guards of the API. page-routes.ts enforces those of the pages.
 
 import type { Viewer } from '../domain/audit.ts'
 import { OPERATIONS } from './api/operations.ts'

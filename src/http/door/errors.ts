@@ -1,4 +1,4 @@
-// From a refusal to an answer: the one table of statuses, JSON for the API and a page elsewhere.
+// Turns an error into an answer: one table of statuses; JSON for the API and a page elsewhere.
 
 import { DomainError, type ErrorCode } from '../../domain/errors.ts'
 import { type AnswerHeaders, answerJson } from './answers.ts'
@@ -23,12 +23,12 @@ const STATUS: Record<ErrorCode, number> = {
   disk_full: 507,
 }
 
-/** After these the rest of the request's body is not read, so the connection cannot go on. */
+/** After these the rest of the body is not read, so the connection must end. */
 const ENDS_CONNECTION: ReadonlySet<ErrorCode> = new Set(['too_slow', 'too_large', 'unsupported_type'])
 
 export type Refusal = {
   status: number
-  /** Null for a failure that nobody foresaw. */
+  /** Null for an unexpected failure. */
   code: ErrorCode | null
   path: string
   headers: AnswerHeaders

@@ -1,4 +1,4 @@
-// From a table of routes to an Elysia app: HEAD, wrong methods, errors.
+// Builds the Elysia app from the table of routes, with HEAD, 405 and errors.
 
 import { Elysia } from 'elysia'
 import { DomainError } from '../../domain/errors.ts'
@@ -13,7 +13,7 @@ export type Answer = Response | Promise<Response>
 
 export type Route = {
   url: Endpoint
-  /** Asks first who may enter. */
+  /** Checks the guard of the URL first. */
   answer: (asked: Asked) => Answer
   /** What HEAD answers where running the GET would do something. */
   head?: (asked: Asked) => Answer
@@ -28,7 +28,7 @@ export type AnswerRoute = (exchange: Exchange) => Answer
 
 /** Every route with HEAD beside GET, and 405 for the methods that a known path does not have. */
 export function createRouter({ routes, presentError }: RouterOptions) {
-  // Elysia hands a request to its handlers and nothing besides, so the exchange is found by it: here and nowhere deeper.
+  // Elysia gives its handlers only the request. The exchange is looked up by it here, and handed on as an argument.
   const exchanges = new WeakMap<Request, Exchange>()
 
   function exchangeOf(request: Request): Exchange {
@@ -43,7 +43,7 @@ export function createRouter({ routes, presentError }: RouterOptions) {
   })
   for (const { url, answer, head = answer, detail = { hide: true } } of routes) {
     const { method, path } = url
-    // Elysia reads in this code which parts of its context a handler names, and prepares those alone.
+    // Elysia reads the source of a handler and prepares only the parts of the context that its parameters name.
     const handler = ({ request, params }: { request: Request; params?: Record<string, string> }) => {
       const exchange = exchangeOf(request)
       exchange.route = path

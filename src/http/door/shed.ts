@@ -1,11 +1,11 @@
-// More load than the server can carry: who would wait for long is told at once to come back, at the least possible cost.
+// Load shedding: under overload, refuses requests at once and cheaply that would otherwise wait for long.
 
 import { EXEMPT_PATHS } from '../urls.ts'
 import { answerJson } from './answers.ts'
 import type { Cors } from './cors.ts'
 import { canonicalPath, isJsonPath, pathOf } from './paths.ts'
 
-/** Null to let the request in. */
+/** Null lets the request in. */
 export type Shed = (request: Request) => Response | null
 
 export type ShedOptions = {
@@ -15,14 +15,14 @@ export type ShedOptions = {
   isOverloaded: () => boolean
   /** Writes down what has waited for long. */
   commitOverdue: () => void
-  /** Told once in a while how many were sent away: a line for each would be load of its own. */
+  /** Called at most once a second with the number of refused requests: a log line for each would add to the load. */
   onShed: (requests: number) => void
   cors: Cors
 }
 
-/** One turn of the event loop serves whoever has sent something by then; who comes late in a long one would wait. */
+/** A turn of the event loop serves the requests that have arrived by then; late ones in a long turn would wait. */
 const MAX_TURN_MS = 200
-/** So many in one turn are a crowd. Fewer are never sent away: a long turn is then the machine's, not theirs. */
+/** Fewer requests in a turn are never refused: then the machine is slow, not the load high. */
 const CROWD = 100
 const REPORT_MS = 1000
 const RETRY = { 'retry-after': '1' }
@@ -56,7 +56,7 @@ export function createShed({ basePath, isOverloaded, commitOverdue, onShed, cors
     commitOverdue()
     if (!isLateInTurn() && !isBehind) return null
     const path = canonicalPath(pathOf(request.url), basePath)
-    // Without its preflight a page of a listed origin would not get to read the refusal.
+    // A page of a listed origin can read the refusal only if its preflight is answered.
     if (EXEMPT_PATHS.has(path) || cors.answerPreflight(request, path) !== null) return null
     shed += 1
     timer = timer ?? setTimeout(report, REPORT_MS)

@@ -1,4 +1,4 @@
-// Who is asking: the API token of a request, if any, and the account behind it.
+// Identifies the caller of the API: the account of the request's API token, if there is one.
 
 import type { Account } from '../../domain/account.ts'
 import type { Viewer } from '../../domain/audit.ts'
@@ -16,7 +16,7 @@ export type ViewerOptions = {
   onError: (cause: unknown) => void
 }
 
-/** Throws `unauthenticated` for a token that is not valid, also where none is needed. */
+/** Throws `unauthenticated` for an invalid token, also where no token is needed. */
 export function createGetViewer(options: ViewerOptions): GetViewer {
   const { authenticate, anonymousAccess, onError } = options
 
@@ -26,7 +26,7 @@ export function createGetViewer(options: ViewerOptions): GetViewer {
     return account
   }
 
-  /** Null when the header is missing or somebody else's, such as the Basic of a proxy. */
+  /** Null when the header is missing, or is not an API token, such as a proxy's Basic credentials. */
   async function accountIn(authorization: string | null): Promise<Account | null> {
     if (authorization === null) return null
     const { words, isClaim } = readAuthorization(authorization)
@@ -34,7 +34,7 @@ export function createGetViewer(options: ViewerOptions): GetViewer {
       const account = await authenticate(word, onError)
       if (account !== null) return account
     }
-    // A token that we cannot use is refused: passing it over would make an anonymous push without a word.
+    // Refuse an unusable token: ignoring it would silently create an anonymous push.
     if (isClaim || [authorization, ...words].some(mentionsApiToken)) {
       throw refusal('The API token is not valid, or in no scheme of ours: send Authorization: Bearer …')
     }

@@ -1,4 +1,4 @@
-// Which page belongs to which URL, and what each guard of a page asks before the page sees anything.
+// Connects each URL of a page with its handler, and enforces the guard of the URL first.
 
 import { DomainError } from '../../domain/errors.ts'
 import type { Exchange } from '../door/exchange.ts'
@@ -31,7 +31,7 @@ export function createPageRoutes({ pages, getGuest, anonymousAccess }: PageRoute
 
   type MemberPage = Endpoint<'GET' | 'POST', 'member' | 'admin'>
 
-  /** Throws `forbidden` for a member who is not the administrator that the page needs. */
+  /** Throws `forbidden` if the page needs an administrator and the member is none. */
   async function enter(
     { guard }: MemberPage,
     exchange: Exchange,
@@ -64,7 +64,7 @@ export function createPageRoutes({ pages, getGuest, anonymousAccess }: PageRoute
       }),
   })
 
-  /** For what gives power: the password must have been given in this session a moment ago. */
+  /** For forms that give power: needs the password, given in this session a moment ago. */
   const confirmed =
     (use: Submit<Member>): Submit<Member> =>
     async (found, sent, params) =>

@@ -1,4 +1,4 @@
-// One's own account: password, second factor, browsers that are signed in, API tokens.
+// The page of the signed-in account: password, second factor, sessions, API tokens.
 
 import type { Session } from '../../../domain/account.ts'
 import { isDomainError } from '../../../domain/errors.ts'
@@ -28,7 +28,7 @@ export type AccountPageOptions = {
   twoFactor: TwoFactor
 }
 
-/** What was done, by what the address says. */
+/** The notice for each value of `done` in the address. */
 const DONE: Partial<Record<string, WordKey>> = {
   password: 'password_changed',
   'password-revoked': 'password_changed_revoked',
@@ -37,7 +37,7 @@ const DONE: Partial<Record<string, WordKey>> = {
 type Shown = {
   passwordProblems?: Problems
   wrongPassword?: 'current' | 'twofactor'
-  /** As it was sent; ticked at first. */
+  /** Whether the box was ticked; ticked at first. */
   revoke?: boolean
   status?: number
 }

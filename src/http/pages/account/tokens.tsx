@@ -1,4 +1,4 @@
-// API tokens of an account: made (and shown once), listed, revoked.
+// The API tokens of an account: creates them, shows each once, lists and revokes them.
 
 import { type ApiToken, MAX_TOKEN_NAME_LENGTH } from '../../../domain/account.ts'
 import { isDomainError } from '../../../domain/errors.ts'

@@ -1,4 +1,4 @@
-// What one-time links open: the first administrator's account, an invitation, a new password; and signing up.
+// Pages of one-time links (first administrator, invitation, new password), and signing up.
 
 import { newAccountProblems } from '../../../domain/account.ts'
 import { DomainError, isDomainError } from '../../../domain/errors.ts'
@@ -29,11 +29,11 @@ type Shown = {
   lead: WordKey
   explained?: WordKey
   action: string
-  /** Fixed when the link is for somebody. */
+  /** The address that the link is for; null when the person may choose one. */
   email: string | null
   typedEmail?: string
   problems?: Problems
-  /** Above the form, in place of what its problems say. */
+  /** Shown above the form instead of a notice about its problems. */
   notice?: string
   status?: number
   headers?: Record<string, string>
@@ -128,7 +128,7 @@ export function createWelcomePages(options: WelcomePageOptions) {
     if (!signups) throw new DomainError('not_found', 'not-found')
     const input = { email: form.text('email'), password: form.text('password') }
     const typedEmail = input.email
-    // What is wrong by itself says nothing about other accounts, and costs no try.
+    // Malformed input reveals nothing about other accounts, so it does not count as a try.
     const problems = newAccountProblems(input)
     if (Object.keys(problems).length > 0) return showSignUp(guest, { typedEmail, problems })
     const { visit } = guest.viewer

@@ -1,4 +1,4 @@
-// Administration: accounts and invitations, the settings in effect, how the instance is. Nothing of what anybody pushed.
+// Administration: accounts, invitations, settings and the state of the instance. Shows nothing of anybody's pushes.
 
 import type { Account } from '../../../domain/account.ts'
 import { DomainError, isDomainError } from '../../../domain/errors.ts'
@@ -27,7 +27,7 @@ export type AdminPageOptions = {
   readStatus: () => Promise<Status>
   listJobs: () => readonly JobStatus[]
   settings: readonly SettingInEffect[]
-  /** Addresses of a reverse proxy of this machine that should be a --trusted-proxy and are not. */
+  /** Addresses of a reverse proxy on this machine that the operator should declare with --trusted-proxy. */
   listUndeclaredProxies: () => string[]
 }
 
@@ -92,7 +92,7 @@ export function createAdminPages(options: AdminPageOptions) {
   const linkTo = ({ exchange }: Member, token: string) =>
     `${exchange.baseUrl}${PAGES.welcome.href({ link: token })}`
 
-  /** Reloading the page that shows a link sends its form again: that must not make another one in place of the first. */
+  /** Reloading the page that shows a link sends its form again, which must not replace the link with another one. */
   function useNonce(form: Form, subject: string): WordKey | null {
     const nonce = form.text('nonce')
     const state = nonce === '' ? 'good' : nonces.use(nonce, subject)
@@ -120,7 +120,7 @@ export function createAdminPages(options: AdminPageOptions) {
     return back(guest)
   }
 
-  /** Nobody locks themselves out: an administrator's own account is for another to change. */
+  /** Administrators cannot change their own account here, so that they do not lock themselves out. */
   async function requireOther(guest: Member, { id = '' }: Params): Promise<Account> {
     const account = /^\d{1,15}$/.test(id) ? await accounts.findById(Number(id)) : null
     if (account === null) throw new DomainError('not_found', 'not-found')
@@ -139,7 +139,7 @@ export function createAdminPages(options: AdminPageOptions) {
     return back(guest)
   }
 
-  /** A link to choose a new password. What asks for a code goes on doing so, unless it is to be turned off as well. */
+  /** Creates a link to choose a new password. The second factor stays, unless the form turns it off as well. */
   async function reset(guest: Member, form: Form, params: Params): Promise<Response> {
     const account = await requireOther(guest, params)
     const notice = useNonce(form, resetSubject(account.id))

@@ -1,4 +1,4 @@
-// A refusal as a page, in the words of whoever is refused.
+// Shows an error as a page, in the language of the guest.
 
 import type { ErrorCode } from '../../../domain/errors.ts'
 import type { WordKey } from '../../../words/words.ts'
@@ -8,7 +8,7 @@ import { isSecretPath } from '../../urls.ts'
 import type { GetGuest, Guest } from './guest.ts'
 import type { AnswerGuest } from './page.tsx'
 
-/** Refusals of the door, which come before the server looks at who asks. */
+/** Refusals of the door, which does not look up a session. */
 const WITHOUT_SESSION: ReadonlySet<ErrorCode> = new Set(['unknown_host', 'too_many', 'overloaded'])
 
 export function createAnswerRefusal(options: { answer: AnswerGuest; getGuest: GetGuest }): AnswerRefusal {
@@ -21,7 +21,7 @@ export function createAnswerRefusal(options: { answer: AnswerGuest; getGuest: Ge
     try {
       return await getGuest(exchange)
     } catch {
-      // The refusal is what the person needs to read, also while the database fails.
+      // Show the error even if the database cannot look up the session.
       return getGuest.stranger(exchange)
     }
   }
@@ -39,7 +39,7 @@ export function createAnswerRefusal(options: { answer: AnswerGuest; getGuest: Ge
         <p>{say(text, { id: exchange.requestId })}</p>
       </>
     )
-    // Receivers see a plain page, whatever becomes of their link.
+    // Recipients see a plain page.
     const frame = isSecretPath(path) ? 'plain' : 'branded'
     return options.answer(content, { guest, title, status, headers, frame, scripts: ['common'] })
   }

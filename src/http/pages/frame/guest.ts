@@ -1,4 +1,4 @@
-// Who looks at a page: a language, and a session when there is one.
+// The guest of a page: their language, and their session if they are signed in.
 
 import type { Account } from '../../../domain/account.ts'
 import type { Viewer } from '../../../domain/audit.ts'
@@ -12,9 +12,9 @@ import { PAGES } from '../../urls.ts'
 import { languageCookie, languageIn, sessionTokenIn } from './cookies.ts'
 import type { FindElsewhere } from './reach.ts'
 
-/** In the query of any page. */
+/** The query parameter for the language, on every page. */
 export const LANGUAGE_PARAMETER = 'locale'
-/** What our own pages called it at first. */
+/** Its name in earlier versions. */
 const OLDER_PARAMETER = 'lang'
 
 export type Guest = {
@@ -23,14 +23,14 @@ export type Guest = {
   viewer: Viewer
   session: CurrentSession | null
   query: URLSearchParams
-  /** The path on this server as a browser knows it, with the language that was asked for in the address. */
+  /** A link to a path of urls.ts: adds the base path, and the language if the address of this page names one. */
   href(path: string): string
   /** The path of this page, as `href` takes it. */
   path: string
   basePath: string
-  /** Origins to use in place of one that says localhost; null where links are right as they are. */
+  /** Origins to use instead of localhost; null when links work as they are. */
   findElsewhere(): string[] | null
-  /** What is remembered of the language that was asked for; null when none was that is spoken here. */
+  /** The cookie that remembers the requested language; null when the address names no supported language. */
   languageCookie: string | null
 }
 
@@ -73,7 +73,7 @@ export function createGetGuest({ findSession, basePath, findElsewhere, onError }
     }
   }
 
-  /** Without looking for a session: nothing can fail. */
+  /** Looks up no session, so it cannot fail. */
   getGuest.stranger = (exchange: Exchange): Guest => describe(exchange, null)
   return getGuest
 }
@@ -89,13 +89,13 @@ function withLanguage(path: string, language: Language): string {
   return fragment === undefined ? asked : `${asked}#${fragment}`
 }
 
-/** Throws `forbidden` for a form that is not of this session. */
+/** Throws `forbidden` for a form of another session. */
 export function requireFormToken({ session }: Guest, given: unknown): void {
   if (session === null || (typeof given === 'string' && session.isFormToken(given))) return
   throw new DomainError('forbidden', 'This form belongs to another session.')
 }
 
-/** Leads back to this page afterwards. */
+/** Redirects to the sign-in page, which leads back to this page. */
 export function askToSignIn(guest: Guest): Response {
   const query = guest.query.toString()
   const next =

@@ -1,4 +1,4 @@
-// One push as its owner sees it: its link again, what remains, its audit log.
+// The page of a push for its owner: its link, what remains, its audit log.
 
 import { isExpired } from '../../../domain/push.ts'
 import type { Now } from '../../../domain/time.ts'
@@ -92,7 +92,7 @@ export function createPushPages({ answer, pushes, nonces, now }: PushPageOptions
     return answer(content, { guest, title, scripts: ['common'] })
   }
 
-  /** Ends at the push, where its state and its log are; expiring it again changes nothing. */
+  /** Leads back to the page of the push. Expiring it again changes nothing. */
   async function expire(guest: Member, _form: Form, { url_token = '' }: Params): Promise<Response> {
     await pushes.getOwned(url_token, guest.account)
     await pushes.expire(url_token, guest.viewer)

@@ -1,4 +1,4 @@
-// The secret link: a page that shows and counts nothing, and what pressing its button leads to.
+// The page of a secret link, which shows and counts nothing, and the answer to its button.
 
 import { isDomainError, retrySeconds } from '../../../domain/errors.ts'
 import { isEndedByTries, isExpired, isLocked, isOwner, mayExpire, type Push } from '../../../domain/push.ts'
@@ -6,11 +6,11 @@ import type { Now } from '../../../domain/time.ts'
 import type { PageNonces } from '../../../services/pushes/page-nonces.ts'
 import type { Pushes } from '../../../services/pushes/pushes.ts'
 import type { Retrieval } from '../../../services/pushes/retrieval.ts'
+import { PAGES } from '../../urls.ts'
 import type { Form } from '../frame/form.ts'
 import { type Guest, requireFormToken } from '../frame/guest.ts'
 import type { AnswerGuest, PageOptions } from '../frame/page.tsx'
 import { Notice } from '../frame/parts.tsx'
-import { Locked } from './locked.tsx'
 import { ReceiveForm } from './receive-form.tsx'
 import { Revealed } from './revealed.tsx'
 
@@ -42,7 +42,7 @@ export function createReceivePages({ answer, pushes, nonces, now }: ReceivePageO
     }
   }
 
-  /** What never existed, was purged, or has expired looks the same, unless wrong passphrases ended it. */
+  /** A push that never existed, was purged or has expired looks the same, unless wrong passphrases ended it. */
   function gone(guest: Guest, push: Push | null): Response {
     const { say } = guest.words
     const content = (
@@ -85,7 +85,7 @@ export function createReceivePages({ answer, pushes, nonces, now }: ReceivePageO
     return answer(content, plain(guest, { status, headers }))
   }
 
-  /** Anything but a page of ours that was not used yet shows the page again, and counts nothing. */
+  /** Opens the push once for each page that was shown. Any other request gets the page again, and counts nothing. */
   async function reveal(guest: Guest, form: Form, params: Params): Promise<Response> {
     const { url_token = '' } = params
     const { say } = guest.words
@@ -165,4 +165,23 @@ export function createReceivePages({ answer, pushes, nonces, now }: ReceivePageO
   }
 
   return { show, reveal, expire }
+}
+
+type LockedProps = { guest: Guest; push: Push; urlToken: string; isOwner: boolean }
+
+/** Shown in place of the form after too many wrong passphrases. */
+function Locked({ guest, push, urlToken, isOwner }: LockedProps) {
+  const { say, moment } = guest.words
+  const text = push.ownerId === null ? 'locked_for_good' : isOwner ? 'locked_owner' : 'locked_text'
+  return (
+    <>
+      <h1>{say('locked_title')}</h1>
+      <p>{say(text, { when: moment(push.expiresAt) })}</p>
+      {isOwner ? (
+        <p>
+          <a href={guest.href(PAGES.push.href({ url_token: urlToken }))}>{say('locked_go')}</a>
+        </p>
+      ) : null}
+    </>
+  )
 }

@@ -1,4 +1,4 @@
-// What becomes of the form that creates a push: one push, however often it is sent, or the form again.
+// Handles the create form: creates one push however often the form is sent, or shows the form again.
 
 import { Type } from 'typebox'
 import { DomainError, invalidFields, isDomainError } from '../../../domain/errors.ts'
@@ -27,7 +27,7 @@ export type CreatePageOptions = CreatePageParts & {
   anonymousAccess: boolean
 }
 
-/** A form on its way: `fields` as far as they were read, and what it has made before, once that was looked for. */
+/** A form that is being read: the fields so far, and the push that the form has created before, if there is one. */
 type Sending = {
   guest: Guest
   fields: Record<string, string>
@@ -63,7 +63,7 @@ export function createCreatePage(options: CreatePageOptions) {
     }
   }
 
-  /** Somebody without an account where one is needed, whose form never was an account's. */
+  /** Whether an account is needed, and the form was neither opened nor sent by one. */
   function isStranger({ guest, typed }: Sending): boolean {
     const wasOfAccount = (marks.read(typed('opened_by'))?.accountId ?? null) !== null || typed('form') !== ''
     return !anonymousAccess && guest.session === null && !wasOfAccount
@@ -107,7 +107,7 @@ export function createCreatePage(options: CreatePageOptions) {
     }
   }
 
-  /** With everything that was typed, and what was wrong beside each field. */
+  /** Shows the form again with everything that was typed, and each problem beside its field. */
   async function refuse(cause: unknown, sending: Sending): Promise<Response> {
     const why = isDomainError(cause) ? explainRefusal(cause, sending.guest) : null
     if (why === null) throw cause
@@ -117,7 +117,7 @@ export function createCreatePage(options: CreatePageOptions) {
     return show(guest, { ...why, ...again, typed, forgetsFiles, madeUrlToken: made?.urlToken ?? null })
   }
 
-  /** What the form has made, of which the person should know: perhaps the answer was lost. */
+  /** The push that this form has created already: the person may not know, if the answer was lost. */
   async function findMade({ guest, typed }: Sending): Promise<Made | null> {
     const presented = keyOfForm(guest, typed, marks)
     try {

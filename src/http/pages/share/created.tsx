@@ -1,4 +1,4 @@
-// The page about a push that was created: its link to give away, and what it will do. Opening it is never a view.
+// The page of a new push: its link to hand over, and when it expires. Opening this page is never a view.
 
 import { isExpired, isOwner, mayExpire, type Push, viewsRemaining } from '../../../domain/push.ts'
 import type { Now } from '../../../domain/time.ts'
