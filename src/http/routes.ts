@@ -1,7 +1,7 @@
 // Connects each URL with its handler, and enforces the guards of the API. page-routes.ts enforces those of the pages.
 
 import type { Viewer } from '../domain/audit.ts'
-import { OPERATIONS } from './api/operations.ts'
+import { describeGuard, OPERATIONS } from './api/operations.ts'
 import type { ApiRoute, PushEndpoints } from './api/pushes.ts'
 import { PREVIOUS_VERSION_OPERATION } from './api/v1/operations.ts'
 import { createPreviousRoutes } from './api/v1/pushes.ts'
@@ -50,7 +50,7 @@ export function createRouteTable(options: RouteTableOptions): Route[] {
     { url: API.expired, answer: expired, detail: OPERATIONS.expired },
     ...createPreviousRoutes({ endpoints, limits: version.limits }),
   ]
-  return [
+  const routes: Route[] = [
     { url: API.version, answer: () => answerJson(200, facts), detail: OPERATIONS.version },
     {
       url: PREVIOUS_API.version,
@@ -69,6 +69,14 @@ export function createRouteTable(options: RouteTableOptions): Route[] {
     ...createFormAddressRoutes(basePath),
     ...pages,
   ]
+  return routes.map((route) => withGuard(route, version))
+}
+
+/** The reference names the tokens that a route asks for. */
+function withGuard(route: Route, { anonymousAccess }: VersionFacts): Route {
+  const { detail, url } = route
+  if (detail === undefined) return route
+  return { ...route, detail: describeGuard({ detail, guard: url.guard, anonymousAccess }) }
 }
 
 function withViewer({ url, answer, head = answer, ...rest }: ApiRoute, getViewer: GetViewer): Route {

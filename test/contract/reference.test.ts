@@ -20,7 +20,10 @@ type Content = Record<
   { schema: { $ref?: string; properties?: Record<string, { $ref?: string }> }; example?: object }
 >
 type Reference = {
-  paths: Record<string, { post?: { requestBody: { content: Content } } }>
+  paths: Record<
+    string,
+    Partial<Record<'get' | 'post', { requestBody: { content: Content }; security: object[] }>>
+  >
   components: { schemas: Record<string, Fields> }
 }
 
@@ -197,6 +200,33 @@ describe('the table of a new push', () => {
     ['null', { expire_after_views: null }, { expire_after_views: 4 }],
   ])('is read liberally: %s for another type', async (_, members, expected) => {
     expect(await push(members)).toMatchObject({ status: 201, body: expected })
+  })
+})
+
+describe('the tokens that the reference names', () => {
+  const NONE = {}
+  const tokens = [{ token: [] }, { userToken: [] }, { basic: [] }]
+
+  test('are needed where the route asks for an account', () => {
+    const { paths } = reference
+    expect(paths['/api/v2/version']?.get?.security).toEqual([NONE])
+    expect(paths['/api/v2/pushes']?.post?.security).toEqual([NONE, ...tokens])
+    expect(paths['/api/v2/pushes/active']?.get?.security).toEqual(tokens)
+    expect(paths['/f.json']?.post?.security).toEqual(tokens)
+  })
+
+  test('are needed for all but the version when anonymous access is off', async () => {
+    const closed = await startApi({ flags: { 'anonymous-access': 'false' } })
+    try {
+      const headers = { authorization: `Bearer ${await closed.addAccount('ann@example.org')}` }
+      const { body } = await closed.call<Reference>('/api/v2/openapi.json', { headers })
+      for (const [path, { get, post }] of Object.entries(body.paths)) {
+        const expected = path.endsWith('/version') ? [NONE] : tokens
+        expect([path, (get ?? post)?.security]).toEqual([path, expected])
+      }
+    } finally {
+      await closed.close()
+    }
   })
 })
 

@@ -1,5 +1,6 @@
 // What the reference says of each endpoint: its words, parameters, and the answers by status.
 
+import type { Guard } from '../urls.ts'
 import type { AnswerName } from './answer-tables.ts'
 import { PARAMETERS } from './parameters.ts'
 import { describeBody, TEXT_EXAMPLE } from './request-tables.ts'
@@ -66,22 +67,28 @@ export function describeAnswers(answers: Partial<Record<Status, Answer>>) {
 
 const { urlToken, page, passphraseHeader, passphrase, idempotencyKey } = PARAMETERS
 
-const accountOnly = [{ token: [] }, { userToken: [] }, { basic: [] }]
-const anybody = [{}, ...accountOnly]
+const TOKENS = [{ token: [] }, { userToken: [] }, { basic: [] }]
+
+/** The operation of a route, with the tokens that its guard asks for on this instance. */
+export function describeGuard({ detail, guard, anonymousAccess }: Guarded): object {
+  if (guard === 'open') return { ...detail, security: [{}] }
+  const needsToken = guard !== 'visitor' || !anonymousAccess
+  return { ...detail, security: needsToken ? TOKENS : [{}, ...TOKENS] }
+}
+
+type Guarded = { detail: object; guard: Guard; anonymousAccess: boolean }
 
 export const OPERATIONS = {
   version: {
     tags: ['Instance'],
     summary: 'Version, capabilities and limits',
     operationId: 'getVersion',
-    security: [{}],
     responses: responses({ 200: { description: 'About this instance.', schema: 'Version' } }),
   },
   create: {
     tags: ['Pushes'],
     summary: 'Create a push',
     operationId: 'createPush',
-    security: anybody,
     parameters: [idempotencyKey],
     requestBody: {
       required: true,
@@ -97,7 +104,6 @@ export const OPERATIONS = {
     summary: 'Retrieve the payload',
     description: 'Counts as a view, which is durable before the payload is sent, and may expire the push.',
     operationId: 'retrievePush',
-    security: anybody,
     parameters: [urlToken, passphraseHeader, passphrase],
     responses: responses(
       { 200: { description: 'The payload, or `expired: true` without it.', schema: 'RetrievedPush' } },
@@ -109,7 +115,6 @@ export const OPERATIONS = {
     summary: 'Expire a push at once',
     description: 'For its owner, and for anybody when it is `deletable_by_viewer`.',
     operationId: 'expirePush',
-    security: anybody,
     parameters: [urlToken],
     responses: responses(
       { 200: { description: 'The push, expired.', schema: 'DeletedPush' } },
@@ -120,7 +125,6 @@ export const OPERATIONS = {
     tags: ['Pushes'],
     summary: 'The secret link, without a view',
     operationId: 'previewPush',
-    security: anybody,
     parameters: [urlToken],
     responses: responses({ 200: { description: 'The link.', schema: 'Preview' } }, 401, 404),
   },
@@ -128,7 +132,6 @@ export const OPERATIONS = {
     tags: ['Owner'],
     summary: 'The audit log of a push',
     operationId: 'auditPush',
-    security: accountOnly,
     parameters: [urlToken, page],
     responses: responses({ 200: { description: 'The entries.', schema: 'AuditLog' } }, 400, 401, 403, 404),
   },
@@ -136,7 +139,6 @@ export const OPERATIONS = {
     tags: ['Owner'],
     summary: 'Your active pushes',
     operationId: 'listActivePushes',
-    security: accountOnly,
     parameters: [page],
     responses: responses({ 200: { description: 'Newest first.', schema: 'PushList' } }, 400, 401),
   },
@@ -144,7 +146,6 @@ export const OPERATIONS = {
     tags: ['Owner'],
     summary: 'Your expired pushes',
     operationId: 'listExpiredPushes',
-    security: accountOnly,
     parameters: [page],
     responses: responses({ 200: { description: 'Newest first.', schema: 'PushList' } }, 400, 401),
   },
