@@ -1,11 +1,11 @@
-// `GET /d/:grant`: a file, whole or in part, always as an attachment.
+// Answers `GET /d/:grant` with a file or a range of it, always as an attachment.
 
 import { ANY_TYPE } from '../../domain/files.ts'
 import type { Download, Downloads, Span } from '../../services/pushes/downloads.ts'
 import { type AnswerHeaders, answerJson } from '../door/answers.ts'
 import type { Asked } from '../door/router.ts'
 
-/** Files up to this size are answered whole, with their length; larger ones as a stream. */
+/** Answers up to this size carry Content-Length; larger ones are streams. */
 const WHOLE_BYTES = 1024 * 1024
 
 export function createAnswerDownload({ open }: Downloads) {
@@ -24,7 +24,6 @@ export function createAnswerDownload({ open }: Downloads) {
 
 type Part = { download: Download; headers: AnswerHeaders; span: Span | null }
 
-/** Always tells the length. */
 function answerHead(part: Part): Response {
   const { status, headers, start, end } = describePart(part)
   return new Response(null, { status, headers: { ...headers, 'content-length': String(end - start) } })
@@ -75,7 +74,7 @@ function headersOf({ id, filename, contentType, size }: Download): AnswerHeaders
   }
 }
 
-/** RFC 6266: a plain name for old clients, the real one as RFC 5987 says. */
+/** An ASCII name for old clients, and the real name in the notation of RFC 5987 (RFC 6266). */
 function attachment(filename: string): string {
   const plain = filename.replace(/[^\x20-\x7e]|["\\%]/g, '_')
   const exact = encodeURIComponent(filename).replace(
@@ -95,7 +94,7 @@ async function readWhole(download: Download, span: Span): Promise<Buffer<ArrayBu
   }
 }
 
-/** Reads no further than the client does; an error in the middle resets the connection. */
+/** Reads no faster than the client does. An error in the middle resets the connection. */
 function stream(download: Download, span: Span): ReadableStream<Uint8Array> {
   const segments = download.read(span)
   return new ReadableStream<Uint8Array>(

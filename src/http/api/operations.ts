@@ -1,4 +1,4 @@
-// What the reference says of each endpoint: its words, parameters, and the answers by status.
+// The OpenAPI operation of each endpoint: texts, parameters, and answers by status.
 
 import type { Guard } from '../urls.ts'
 import type { AnswerName } from './answer-tables.ts'
@@ -16,7 +16,7 @@ const REFUSALS: Partial<Record<Status, Answer>> = {
   400: { description: 'Malformed request or parameter.', schema: 'Error' },
   401: { description: 'A token (or a passphrase) is missing or not valid.', schema: 'PassphraseError' },
   403: {
-    description: 'Signed in, but not allowed; asked by another web site, or ahead of anybody (a prefetch).',
+    description: 'Not allowed for this account; or sent by another web site, or as a prefetch.',
     schema: 'Error',
   },
   404: { description: 'No such push.', schema: 'Error' },
@@ -51,7 +51,7 @@ function responses(outcome: Partial<Record<Status, Answer>>, ...refusals: Status
   return describeAnswers({ ...chosen, ...outcome })
 }
 
-/** Answers by status, as OpenAPI wants them. */
+/** The `responses` member of an OpenAPI operation. */
 export function describeAnswers(answers: Partial<Record<Status, Answer>>) {
   return Object.fromEntries(
     Object.entries(answers).map(([status, { description, schema, headers }]) => [

@@ -1,4 +1,4 @@
-// Parameters of the API in paths, queries and headers: what the reference shows of each, and how it is read.
+// The parameters of the API in paths, queries and headers: as the reference shows them, and how they are read.
 
 import { Type } from 'typebox'
 import { MAX_PAGE } from '../../domain/audit.ts'
@@ -40,7 +40,7 @@ export function readUrlToken({ params }: Pick<Asked, 'params'>): string {
   return params.url_token ?? ''
 }
 
-/** Null for a passphrase that was not given. The header wins: queries stay in histories and in other programs' logs. */
+/** Null if no passphrase was given. Prefers the header, because queries stay in histories and in other programs' logs. */
 export function readPassphrase(exchange: Exchange): string | null {
   const header = exchange.request.headers.get(PARAMETERS.passphraseHeader.name)
   const passphrase =

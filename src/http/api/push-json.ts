@@ -1,4 +1,4 @@
-// A push as the API tells it. Which members an answer has is decided here, once.
+// Presents a push as JSON. Decides which members each answer has.
 
 import type { AuditEntry } from '../../domain/audit.ts'
 import type { FileFacts } from '../../domain/files.ts'
@@ -12,7 +12,7 @@ import type { AnswerBody } from './answer-tables.ts'
 
 export type PresentOptions = { baseUrl: string; now: number }
 
-/** The members that every answer with a push has. */
+/** The members that all answers with a push share. */
 function presentPush({ push, urlToken }: Addressed, { baseUrl, now }: PresentOptions) {
   return {
     url_token: urlToken,
@@ -48,7 +48,7 @@ export function presentListed(listed: Labelled, options: PresentOptions): Answer
   return { ...presentPush(listed, options), name: listed.name, note: listed.note }
 }
 
-/** For retrieve. The last allowed view still tells a live push; the next one will not. */
+/** For retrieve. The last allowed view still presents the push as live. */
 export function presentView(viewed: Viewed, options: PresentOptions): AnswerBody<'RetrievedPush'> {
   const files = viewed.files.map((file) => ({
     ...presentFile(file),

@@ -1,4 +1,4 @@
-// The push endpoints of the API: what each reads from a request, asks of the services and answers.
+// The push endpoints of the API: each reads a request, calls a service and presents the outcome.
 
 import type { Account } from '../../domain/account.ts'
 import type { Viewer } from '../../domain/audit.ts'
@@ -28,27 +28,27 @@ import {
   presentView,
 } from './push-json.ts'
 
-/** A request of the API, and whose token came with it. */
+/** A request of the API, with the viewer whose token it carries. */
 export type Asked = Reached & { viewer: Viewer }
 
 export type ApiRoute = {
   url: Endpoint<Method, 'visitor' | 'account'>
   answer: (asked: Asked) => Answer
-  /** What HEAD answers where running the GET would do something. */
+  /** Answers HEAD where running the GET would have effects. */
   head?: (asked: Asked) => Answer
-  /** The OpenAPI operation; without one the route is not in the reference. */
+  /** The OpenAPI operation. A route without one is not in the reference. */
   detail?: object
 }
 
-/** What a version of the API reads and answers on a path of its own. */
+/** How one version of the API differs from the others on its paths. */
 export type Surface = {
-  /** The names that the object with the fields may have, the expected one first. */
+  /** The allowed names of the object with the fields, the expected one first. */
   wrappers: readonly string[]
   /** Overrides the body's kind; null accepts it. */
   kind: PushKind | null
-  /** Whether a create also reads fields in the query, and a body without a content type. */
+  /** Whether a create also reads fields from the query, and a body without a content type. */
   isLenient: boolean
-  /** The `error` of a refused passphrase, whose reason is then in `message` alone; null for the reason itself. */
+  /** The fixed `error` of a refused passphrase; null puts the reason there, as in `message`. */
   passphraseError: string | null
 }
 
@@ -134,7 +134,7 @@ export function createPushEndpoints(options: {
     return answerJson(200, { url: secretLink(addressed, exchange.baseUrl) })
   }
 
-  /** One page of the audit log, for its owner. */
+  /** One page of the audit log. */
   async function listEntries({ exchange, viewer, params }: Asked) {
     const log = await pushes.openLog(readUrlToken({ params }), viewer)
     return (await log.listPage(readPage(exchange))).map(presentEntry)
@@ -173,7 +173,7 @@ export function createPushEndpoints(options: {
 }
 
 function requireAccount(account: Account | null): Account {
-  if (account === null) throw new Error('the route of a list lets visitors in')
+  if (account === null) throw new Error('the guard of a list admits visitors')
   return account
 }
 
@@ -182,7 +182,7 @@ function refusePassphrase(message: string, error: string | null): Response {
   return answerJson(401, body, { 'www-authenticate': 'Bearer' })
 }
 
-/** The last wrong one that is allowed in all says what it led to. */
+/** Says so if this wrong passphrase expired or locked the push. */
 function explainWrong(push: Push): string {
   const wrong = 'The passphrase is wrong.'
   if (isEndedByTries(push)) return `${wrong} It was the last of too many wrong ones: this push has expired.`

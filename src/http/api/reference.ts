@@ -7,12 +7,12 @@ import { publicPath } from '../door/paths.ts'
 import { ANSWERS } from './answer-tables.ts'
 import { createRequests } from './request-tables.ts'
 
-const DESCRIPTION = `Hand over a secret: create a push, give its link away, and it is gone after so many views or days.
+const DESCRIPTION = `Hand over a secret: create a push and share its link. The push expires after a number of views or days.
 
 Every path also answers with \`.json\` at its end. A token, where one is needed, comes from \`oncebox token create EMAIL\`
 and goes into \`Authorization: Bearer …\`. \`X-User-Token\`, \`Token …\`, \`Token token=…\`, Basic with the token as user or
-password, and the token alone are understood, too; \`Authorization\` decides over \`X-User-Token\`. A token that is not valid
-is 401 everywhere but at \`/version\`. When \`anonymous_access\` is off, every path but \`/version\` needs a token.
+password, and the token alone work, too; \`Authorization\` takes precedence over \`X-User-Token\`. An invalid token is
+401 everywhere but at \`/version\`. When \`anonymous_access\` is off, every path but \`/version\` needs a token.
 Any other path is 404, a known path with another method 405 with \`Allow\`.`
 
 const SECURITY_SCHEMES = {
@@ -23,7 +23,7 @@ const SECURITY_SCHEMES = {
 
 export type ReferenceOptions = { routes: () => AnyElysia; limits: PushLimits; version: string }
 
-/** Resolves to the JSON text. `routes` carry their operations as `detail`. */
+/** Generates once, then resolves to the same JSON text. The operations are the `detail` of the routes. */
 export function createReference(options: ReferenceOptions): () => Promise<string> {
   let reference: Promise<string> | null = null
   return () => {
@@ -32,11 +32,11 @@ export function createReference(options: ReferenceOptions): () => Promise<string
   }
 }
 
-/** The plugin's own page would load scripts from outside, so it lives in an app that nobody can reach. */
+/** Runs the plugin in an app without a socket, because the plugin's own page would load scripts from outside. */
 async function generate({ routes, limits, version }: ReferenceOptions): Promise<string> {
   const documentation = {
     info: { title: 'Oncebox', version, description: DESCRIPTION, license: { name: 'Apache-2.0' } },
-    // Relative to this document, so that it is right behind every proxy and sub-path.
+    // Relative to this document, so that it works behind every proxy and below every sub-path.
     servers: [{ url: '../..' }],
     tags: [
       { name: 'Pushes', description: 'Create, hand over, retrieve.' },
@@ -49,7 +49,7 @@ async function generate({ routes, limits, version }: ReferenceOptions): Promise<
       },
     ],
     components: {
-      // TypeBox keeps symbols on its schemas that have no place in a document.
+      // Drops the symbols that TypeBox keeps on its schemas.
       schemas: JSON.parse(JSON.stringify({ ...createRequests(limits), ...ANSWERS })),
       securitySchemes: SECURITY_SCHEMES,
     },

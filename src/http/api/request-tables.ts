@@ -1,4 +1,4 @@
-// The requests of the API as the reference shows them: the table of a new push as JSON and as forms.
+// The bodies of requests as the reference shows them: the table of a new push as JSON and as forms.
 
 import { type TSchema, Type } from 'typebox'
 import type { PushLimits } from '../../domain/new-push.ts'
@@ -10,7 +10,7 @@ export function createRequests(limits: PushLimits) {
   const schemas = Object.entries(table).map(([name, { schema }]): [string, TSchema] => [name, schema])
   const objectOf = (members: [string, TSchema][]) => Type.Partial(Type.Object(Object.fromEntries(members)))
 
-  /** Names with brackets, and files as parts. */
+  /** The same members under names with brackets, and files as parts. */
   function formIn(wrapper: string) {
     const members = schemas.map(([name, schema]): [string, TSchema] =>
       name === 'files' ? [`${wrapper}[files][]`, partsFor(schema)] : [`${wrapper}[${name}]`, schema],

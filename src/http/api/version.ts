@@ -1,9 +1,10 @@
-// What `GET /version` tells of this instance.
+// Presents this instance for `GET /version` of both versions of the API.
 
 import type { PushLimits, Range } from '../../domain/new-push.ts'
 import type { AnswerBody } from './answer-tables.ts'
 
 export const API_VERSION = '2.1'
+const PREVIOUS_API_VERSION = '1.5'
 
 export type VersionFacts = { applicationVersion: string; anonymousAccess: boolean; limits: PushLimits }
 
@@ -41,4 +42,8 @@ export function presentVersion({
 
 function presentRange({ min, max, default: preset }: Range) {
   return { min, max, default: preset }
+}
+
+export function presentPreviousVersion({ applicationVersion }: VersionFacts): AnswerBody<'PreviousVersion'> {
+  return { application_version: applicationVersion, api_version: PREVIOUS_API_VERSION, edition: 'oss' }
 }

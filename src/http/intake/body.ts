@@ -1,18 +1,19 @@
-// The bytes of a request's body, read with a limit and against a deadline.
+// Reads the body of a request, within a size limit and a deadline.
 
 import { DomainError, type SizeLimit } from '../../domain/errors.ts'
 import { FREE_BYTES } from '../door/body-room.ts'
 import type { Exchange } from '../door/exchange.ts'
 
 export type BodyLimits = {
+  /** Largest body that is held in memory. */
   maxBytes: number
-  /** The limit of a text, which decides it; null when no setting does. */
+  /** The setting behind `maxBytes`; null if there is none. */
   limit: SizeLimit | null
-  /** Of a body that carries files, all in all. */
+  /** Largest body with files. */
   maxStreamBytes: number
-  /** A body that is small enough to hold must be there by then; a streamed one must have kept up. */
+  /** A body in memory must arrive within this time. A streamed body must keep a minimum speed after it. */
   timeoutMs: number
-  /** Takes room in memory for so many bytes of the body, until its request is answered. Throws `overloaded`. */
+  /** Reserves memory for received bytes until the request is answered. Throws `overloaded` if there is no room. */
   take: (exchange: Exchange, bytes: number) => void
 }
 
@@ -22,7 +23,7 @@ const MIN_BYTES_PER_SECOND = 4096
 
 type Sizes = { maxPayloadBytes: number; maxFiles: number; maxFileBytes: number }
 
-/** Of a body that is held whole: escaping may take six bytes for one. */
+/** Largest body that is held in memory. Escaping can turn one byte of a payload into six. */
 export function maxBodyBytes({ maxPayloadBytes }: Pick<Sizes, 'maxPayloadBytes'>): number {
   return 6 * maxPayloadBytes + 64 * KIB
 }
@@ -34,17 +35,17 @@ export function bodyLimitsOf(sizes: Sizes, take: BodyLimits['take']): BodyLimits
   return { maxBytes, limit, maxStreamBytes, timeoutMs: TIMEOUT_MS, take }
 }
 
-/** Throws `too_large` as soon as the limit is passed, `too_slow` when it takes too long, `overloaded` without room. */
+/** Throws `too_large` as soon as the limit is exceeded, `too_slow` after the deadline, `overloaded` without memory. */
 export async function readBody(exchange: Exchange, limits: BodyLimits): Promise<Uint8Array> {
   const announced = Number(exchange.arrived.headers.get('content-length') ?? Number.NaN)
   if (announced > limits.maxBytes) throw tooLarge(limits)
-  // The server never hands over more than was announced. Room is taken for what is there: to announce costs nothing.
+  // Bun never delivers more than Content-Length. Reserve memory for received bytes, not announced ones.
   const isSmall = announced <= FREE_BYTES
   const reading = isSmall ? exchange.arrived.bytes().catch(brokenOff) : readChunks(exchange, limits)
   return withDeadline(reading, limits.timeoutMs)
 }
 
-/** Chunk by chunk. Throws `too_slow` when the sender does not keep up, `too_large` when there is no end to it. */
+/** Yields the body in chunks. Throws `too_slow` if the sender falls below the minimum speed, and `too_large`. */
 export async function* streamBody(
   { arrived, stayOpen }: Exchange,
   { timeoutMs, maxStreamBytes }: Pick<BodyLimits, 'timeoutMs' | 'maxStreamBytes'>,

@@ -1,14 +1,14 @@
-// The file name of a multipart part, as each kind of client writes it (RFC 7578, 4.2).
+// Reads the file name of a multipart part in each notation that clients use (RFC 7578, 4.2).
 
 /**
- * `filename*` counts before `filename` (RFC 6266, 4.3). `given` is the value that the parser found; `disposition` is the
- * whole header, a character for each byte.
+ * Prefers `filename*` to `filename` (RFC 6266, 4.3). `given` is the value that the parser found; `disposition` is the whole
+ * header, one character for each byte.
  */
 export function readFilename(given: string, disposition: string): string {
   return extendedFilename(disposition) ?? decodeFilename(given)
 }
 
-/** Name and value, which may be quoted. A `;` within quotes begins no parameter. */
+/** A parameter, whose value may be quoted. A `;` within quotes does not start another one. */
 const PARAMETER = /;\s*([^\s=;"]+)\s*=\s*(?:"((?:\\.|[^"\\])*)"|([^;]*))/g
 
 function extendedFilename(disposition: string): string | null {
@@ -19,7 +19,7 @@ function extendedFilename(disposition: string): string | null {
   return null
 }
 
-/** Charset, language and percent-encoded bytes (RFC 8187, 3.2). Null when they make no sense. */
+/** Decodes charset, language and percent-encoded bytes (RFC 8187, 3.2). Null if they are malformed. */
 function decodeExtended(value: string): string | null {
   const [, charset = '', encoded = ''] = /^([^']+)'[^']*'(.*)$/s.exec(value) ?? []
   const latin = encoded.replace(/%([0-9a-f]{2})/gi, (_, hex: string) =>
@@ -32,10 +32,10 @@ function decodeExtended(value: string): string | null {
   }
 }
 
-/** The only escapes that browsers write into a file name (HTML, "multipart/form-data encoding algorithm"). */
+/** The only escapes that browsers use in a file name (HTML, "multipart/form-data encoding algorithm"). */
 const BROWSER_ESCAPES = /%(?:22|0D|0A)/g
 
-/** Any other `%` is part of the name. */
+/** Leaves any other `%` as part of the name. */
 function decodeFilename(name: string): string {
   const words = decodeEncodedWords(name)
   return words === name ? name.replace(BROWSER_ESCAPES, decodeURIComponent) : words
@@ -43,7 +43,7 @@ function decodeFilename(name: string): string {
 
 const WORD = /=\?([^?]+)\?([bq])\?([^?]*)\?=/gi
 
-/** Decodes MIME encoded words (RFC 2047), which some mail clients send. Leaves any other text, and unknown charsets, as they are. */
+/** Decodes MIME encoded words (RFC 2047). Leaves other text as it is, and words in an unknown charset. */
 function decodeEncodedWords(text: string): string {
   const joined = text.replace(/\?=\s+=\?/g, '?==?')
   return joined.replace(WORD, (word, charset: string, encoding: string, content: string) => {

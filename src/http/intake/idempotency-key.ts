@@ -1,11 +1,11 @@
-// The idempotency key of a request, and to whom it belongs.
+// The idempotency key of a request, and its scope.
 
 import type { Viewer } from '../../domain/audit.ts'
 import type { PresentedKey } from '../../services/pushes/idempotency.ts'
 import { limitKey } from '../door/client-address.ts'
 import type { Exchange } from '../door/exchange.ts'
 
-/** Null without the header; what it holds is not looked at yet. */
+/** Null without the header. Does not check the value. */
 export function presentedKey({
   exchange,
   viewer,
@@ -17,7 +17,7 @@ export function presentedKey({
   return key === null ? null : { key, scope: keyScopeOf(viewer) }
 }
 
-/** An account; without one, an address as it is limited: `localhost` is one address, and so is a /64 of IPv6. */
+/** The account or, without one, the address as rate limits group it: loopback is one address, and so is an IPv6 /64. */
 export function keyScopeOf({ account, visit }: Viewer): string {
   return account === null ? `address ${limitKey(visit.ip) ?? 'loopback'}` : `account ${account.id}`
 }

@@ -20,7 +20,7 @@ export const JSON_FILE = Type.Object(
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
-/** The files that can be read. Blames the others once, all together. */
+/** Returns the entries that are well-formed. Notes one problem for all the others together. */
 export const asFiles: Coercion<TArray<typeof JSON_FILE>, JsonFile[]> = (value, _, blame) => {
   const files = Array.isArray(value) ? value.map(readEntry) : [null]
   const read = files.filter((file) => file !== null)

@@ -7,7 +7,7 @@ import type { Problem } from '../../domain/problems.ts'
 /** Notes what is wrong with a value, and returns null in its place. */
 export type Blame = (problem: Problem) => null
 
-/** Reads a value that was given. Returns null for one that it blames, and for a blank that means "not given". */
+/** Reads a value that was given. Returns null for an invalid value, after `blame`, and for a blank without meaning. */
 export type Coercion<S extends TSchema, Value = Static<S>> = (
   value: unknown,
   schema: S,
@@ -20,7 +20,7 @@ export function member<S extends TSchema, Value>(schema: S, coerce: Coercion<S, 
   return { schema, read: (value, blame) => coerce(value, schema, blame) }
 }
 
-/** Any string, whatever it holds: other rules decide. */
+/** Any string. Other rules check its content. */
 export const asString: Coercion<TString> = (value, _, blame) =>
   typeof value === 'string' ? value : blame({ code: 'not_text' })
 
@@ -31,14 +31,14 @@ export const asText: Coercion<TString> = (value, { maxLength: limit }, blame) =>
   return [...text].length > limit ? blame({ code: 'too_long_characters', limit }) : text
 }
 
-/** Well-formed Unicode of at most `maxLength` bytes of UTF-8, which are never fewer than its characters. */
+/** Well-formed Unicode of at most `maxLength` bytes of UTF-8, and so of at most as many characters. */
 export const asTextOfBytes: Coercion<TString> = (value, { maxLength: limit = 0 }, blame) => {
   const text = readText(value, blame)
   const isTooLong = text !== null && Buffer.byteLength(text) > limit
   return isTooLong ? blame({ code: 'too_long_bytes', limit }) : text
 }
 
-/** An integer within the range, or its digits in a string: `"7"` is 7. Never replaces a value that is out of range. */
+/** An integer, or its digits in a string: `"7"` is 7. Refuses a value out of range, never clamps it. */
 export const asInteger: Coercion<TInteger> = (value, { minimum: min = 0, maximum: max = 0 }, blame) => {
   const number = typeof value === 'string' && /^\s*[+-]?\d+\s*$/.test(value) ? Number(value) : value
   if (typeof number !== 'number' || !Number.isInteger(number)) return blame({ code: 'not_integer' })
@@ -59,7 +59,7 @@ export const asBoolean: Coercion<TBoolean> = (value, _, blame) => {
   return BOOLEANS.get(word ?? '') ?? blame({ code: 'not_boolean' })
 }
 
-/** Refuses whatever is given. */
+/** Refuses every value, for a feature that this server lacks. */
 export function asUnavailable(code: 'unavailable' | 'unavailable_list'): Coercion<TString> {
   return (_value, _schema, blame) => blame({ code })
 }

@@ -1,4 +1,4 @@
-// Multipart bodies, part by part as they arrive. A part with a file name is a file, any other is text in UTF-8.
+// Reads a multipart body part by part while it arrives. A part with a file name is a file, any other part is UTF-8 text.
 
 import { once } from 'node:events'
 import type { Readable } from 'node:stream'
@@ -14,24 +14,24 @@ export type MultipartOptions = {
   contentType: string
   /** Bytes of all text parts together. */
   maxTextBytes: number
-  /** The setting that decides it. */
+  /** The setting behind `maxTextBytes`; null if there is none. */
   limit: SizeLimit | null
-  /** Takes room in memory for so many bytes of text. Throws when there is none. */
+  /** Reserves memory for received text. Throws `overloaded` if there is no room. */
   take: (bytes: number) => void
-  /** Reads the content to its end or throws; what it returns is the value of the part. */
+  /** Reads the content to its end or throws. Its result becomes the value of the part. */
   onFile: (file: FilePart) => Promise<unknown>
-  /** Told of each part once it has been read, also when a later one fails. */
+  /** Called after each part has been read, even if a later part fails. */
   onPart?: (name: string, value: unknown) => void
 }
 
 type Part = { name: string; value: unknown }
 
 const MAX_PARTS = 1000
-/** Ours are short; a few characters more than the longest would do. */
+/** Characters. The names that we read have fewer than 50. */
 const MAX_NAME = 200
 const MAX_HEADER_BYTES = 16 * 1024
 
-/** The parts in their order. Throws `malformed` or `too_large`, and whatever `onFile` throws. */
+/** Resolves to the parts in their order. Throws `malformed`, `too_large`, and the errors of `take` and `onFile`. */
 export async function readMultipart(
   body: AsyncIterable<Uint8Array>,
   options: MultipartOptions,
@@ -43,7 +43,7 @@ export async function readMultipart(
   const begun = watchParts(parser)
   const parts: Promise<Part>[] = []
   let textsRead: Promise<unknown> = Promise.resolve()
-  /** Names are kept until the request is answered, as the text is. */
+  /** Names stay in memory until the request is answered, like texts. */
   const takeNames = (name: string, filename: unknown) => {
     if (name.length > MAX_NAME) throw malformed(`has a part whose name is longer than ${MAX_NAME} characters`)
     options.take(name.length + (typeof filename === 'string' ? filename.length : 0))
@@ -53,7 +53,7 @@ export async function readMultipart(
   parser.on('file', (given: string | undefined, content, filename, _encoding, claimed) => {
     const name = decodeName(given)
     const contentType = begun.claimsType ? claimed : ANY_TYPE
-    // Whoever reads the part sees its error; when nobody does, it must not end the process.
+    // The reader of the part handles this error. If nothing reads the part, an unhandled error would end the process.
     content.on('error', () => undefined)
     try {
       stop.signal.throwIfAborted()
@@ -70,7 +70,7 @@ export async function readMultipart(
       if (!isFile) return readText(content)
       return readFile({ filename: readFilename(filename, disposition), contentType, content }, options)
     }
-    // Who reads a file knows the texts before it.
+    // A file is read after the texts before it, because onFile may need them.
     const reading = isFile ? textsRead.then(readPart) : readPart()
     const part = reading.then((value) => {
       options.onPart?.(name, value)
@@ -100,8 +100,8 @@ export async function readMultipart(
 function createParser(contentType: string): BusboyInstance {
   try {
     const limits = { parts: MAX_PARTS, headerSize: MAX_HEADER_BYTES }
-    // Every part comes as a stream: busboy itself would decode text by the charset that the part claims.
-    // Folders are cut off after a name has been decoded: an encoded word may hold a slash.
+    // Take every part as a stream, because busboy would decode text by the charset that the part claims.
+    // Keep folders in names: they are cut off after decoding, since an encoded word may contain a slash.
     const names = { preservePath: true }
     return new Busboy({ headers: { 'content-type': contentType }, isPartAFile: () => true, limits, ...names })
   } catch {
@@ -129,7 +129,7 @@ export function watchParts(busboy: BusboyInstance): Begun {
   return begun
 }
 
-/** Hands the body over as fast as the parts are read; rejects when `signal` aborts. */
+/** Writes the body to the parser, no faster than its parts are read. Rejects when `signal` aborts. */
 async function feed(
   body: AsyncIterable<Uint8Array>,
   parser: BusboyInstance,
@@ -150,7 +150,7 @@ async function feed(
   await finished
 }
 
-/** A refusal does not wait for a sender who pauses. */
+/** Rejects at once when `signal` aborts, even while the sender pauses. */
 function nextUnlessAborted<T>(chunks: AsyncIterator<T>, signal: AbortSignal): Promise<IteratorResult<T>> {
   const { promise, resolve, reject } = Promise.withResolvers<IteratorResult<T>>()
   const abort = () => reject(signal.reason)
@@ -160,7 +160,7 @@ function nextUnlessAborted<T>(chunks: AsyncIterator<T>, signal: AbortSignal): Pr
   return promise.finally(() => signal.removeEventListener('abort', abort))
 }
 
-/** A form sends an empty part without a name for a file that was not chosen: that is none. */
+/** A form without a chosen file sends an empty part with an empty file name. That is no file. */
 async function readFile(file: FilePart, { onFile }: MultipartOptions): Promise<unknown> {
   if (file.filename !== '') return onFile(file)
   const chunks = file.content[Symbol.asyncIterator]()
@@ -186,7 +186,7 @@ function createTextReader({ maxTextBytes, limit, take }: MultipartOptions) {
   }
 }
 
-/** A byte order mark is content: payloads come back exactly. */
+/** Keeps a byte order mark, because payloads come back exactly. */
 function decodeText(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
@@ -195,7 +195,7 @@ function decodeText(bytes: Uint8Array): string {
   }
 }
 
-/** Some clients escape the brackets. */
+/** Decodes the brackets, which some clients escape. */
 function decodeName(name: string | undefined): string {
   return (name ?? '').replace(/%5b/gi, '[').replace(/%5d/gi, ']')
 }

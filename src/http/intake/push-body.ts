@@ -1,4 +1,4 @@
-// The fields of a push from a request's body: JSON, urlencoded or multipart, all to the same members.
+// Reads the fields of a push from a body in JSON, urlencoded or multipart form, all into the same members.
 
 import { DomainError } from '../../domain/errors.ts'
 import type { Exchange } from '../door/exchange.ts'
@@ -7,21 +7,21 @@ import type { Wire } from './fields.ts'
 import { type FilePart, readMultipart } from './multipart.ts'
 
 export type PushBodyOptions = BodyLimits & {
-  /** The names that the object with the fields may have, the expected one first. */
+  /** The allowed names of the object with the fields, the expected one first. */
   wrappers: readonly string[]
   /**
-   * Reads as Rails does: fields in the query count where the body gives none, and a body without a content type is JSON
-   * when it begins with `{`, else a form.
+   * Reads as Rails does. Fields in the query fill in for those that the body lacks. A body without a content type is JSON if
+   * it begins with `{`, else a form.
    */
   isLenient?: boolean
   onFile: (file: FilePart) => Promise<unknown>
-  /** Told of each part of a multipart body once it has been read, also when a later one fails. */
+  /** Called after each part of a multipart body has been read, even if a later part fails. */
   onPart?: (name: string, value: unknown) => void
 }
 
 const MAX_PAIRS = 1000
 
-/** The members of the push. Throws `malformed`, `unsupported_type`, `too_large` or `too_slow`. */
+/** Resolves to the members of the push. Throws `malformed`, `unsupported_type`, `too_large` or `too_slow`. */
 export async function readPushFields(exchange: Exchange, options: PushBodyOptions): Promise<Wire> {
   const { wrappers, isLenient = false } = options
   const inQuery = isLenient ? fieldsInQuery(exchange.request.url, wrappers) : null
@@ -78,7 +78,7 @@ function findWrapper(body: unknown, wrappers: readonly string[]): Wire | undefin
   return isObject(body) ? wrappers.map((name) => body[name]).find(isObject) : undefined
 }
 
-/** Of every wrapper, the expected one winning; null when there are none. */
+/** Merges the fields of all wrappers; the expected wrapper wins. Null if there are none. */
 function fieldsInQuery(url: string, wrappers: readonly string[]): Wire | null {
   const mark = url.indexOf('?')
   if (mark === -1) return null
@@ -87,7 +87,7 @@ function fieldsInQuery(url: string, wrappers: readonly string[]): Wire | null {
   return given.length === 0 ? null : Object.fromEntries(given.toReversed().flatMap(Object.entries))
 }
 
-/** Without the members whose value means "not given". */
+/** Leaves out the members whose value means "not given". */
 function onlyGiven(wire: Wire): Wire {
   return Object.fromEntries(Object.entries(wire).filter(([, value]) => value !== null && value !== ''))
 }
@@ -116,7 +116,7 @@ function parseUrlencoded(text: string, place: Place): Wire {
   return nest(pairs)
 }
 
-/** Looked at before anything is split: millions of pairs would take longer, and more room, than all else. */
+/** Counts before splitting, because millions of pairs would take too much time and memory. */
 function hasMorePairs(text: string, most: number): boolean {
   let ampersands = 0
   for (let at = text.indexOf('&'); at !== -1 && ampersands < most; at = text.indexOf('&', at + 1))
@@ -124,7 +124,7 @@ function hasMorePairs(text: string, most: number): boolean {
   return ampersands >= most
 }
 
-/** A stray % stays as it is; bytes that are no UTF-8 are refused rather than replaced. */
+/** Keeps a stray %. Refuses bytes that are not UTF-8 instead of replacing them. */
 function decodeComponent(text: string, place: Place): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' ').replace(/%(?![0-9a-f]{2})/gi, '%25'))
@@ -133,7 +133,7 @@ function decodeComponent(text: string, place: Place): string {
   }
 }
 
-/** `push[name]` and `push[files][]` to an object of objects; the last of several wins, except in lists. */
+/** Turns `push[name]` and `push[files][]` into nested objects. A later value replaces an earlier one, except in lists. */
 function nest(pairs: Iterable<[string, unknown]>): Wire {
   const body: Record<string, Wire> = Object.create(null)
   for (const [name, value] of pairs) {
@@ -143,14 +143,14 @@ function nest(pairs: Iterable<[string, unknown]>): Wire {
     const members: Wire = body[wrapper] ?? Object.create(null)
     body[wrapper] = members
     const isList = list !== undefined || field === 'files'
-    // A file is kept already; it only says that there is a push.
+    // A file part has no value: its file is already stored. It still shows that the wrapper is there.
     if (value === undefined) continue
     members[field] = isList ? addToList(members[field], value) : value
   }
   return body
 }
 
-/** An empty member of a list is what forms send for "none". */
+/** Ignores an empty value, which forms send for an empty list. */
 function addToList(list: unknown, value: unknown): unknown {
   if (value === '') return list
   if (!Array.isArray(list)) return [value]

@@ -1,4 +1,4 @@
-// From the fields of a request to a push that may be created: refused here or never.
+// Checks the fields of a request for a push. No later step refuses a field.
 
 import type { Viewer } from '../../domain/audit.ts'
 import { DomainError, invalidFields } from '../../domain/errors.ts'
@@ -17,9 +17,9 @@ import { createPushTable, type PushFields } from './push-table.ts'
 
 export type NewPushOptions = {
   viewer: Viewer
-  /** How many parts of the body were files; they are kept already. */
+  /** How many files of a multipart body are already stored. */
   received: number
-  /** Overrides the fields that tell a time, in milliseconds. */
+  /** Milliseconds; replaces `expire_after_duration`. */
   duration?: number
 }
 
@@ -53,7 +53,7 @@ export function createParsePush(limits: PushLimits) {
   }
 }
 
-/** Before any of a file is read. */
+/** Throws `unauthenticated` or `invalid`. Call it before a file is read. */
 export function requireFilesAllowed({ account }: Viewer, limits: PushLimits): void {
   if (account === null) throw filesNeedAccount()
   if (!limits.kinds.has('file')) throw invalidFields({ kind: [{ code: 'kind_disabled', kinds: 'file' }] })

@@ -1,5 +1,4 @@
-// From a request that creates a push to the push itself: reads the body, keeps its files, checks the fields. The API and the
-// form on the pages share it.
+// Receives a new push: reads the body, stores its files, checks the fields. The API and the form of the pages share this.
 
 import { Readable } from 'node:stream'
 import type { Viewer } from '../../domain/audit.ts'
@@ -19,11 +18,11 @@ export type Incoming = Pick<PushBodyOptions, 'wrappers' | 'isLenient' | 'onPart'
   viewer: Viewer
   /** Whether the contents of files are digested, to compare them with an earlier request. */
   isFingerprinted: boolean
-  /** Whether an earlier request made this push: its files are then compared, not kept. Asked before each file is read. */
+  /** Whether an earlier request made this push. If so, files are compared, not stored. Called before each file is read. */
   isRepeat: () => boolean | Promise<boolean>
   /** Called before each file of a multipart body is read. */
   onFile?: () => void
-  /** Returns the members to check in place of those that were sent; `duration` in milliseconds overrides theirs. */
+  /** Replaces the members that were sent, before they are checked. `duration` is as in `NewPushOptions`. */
   revise?: (wire: Wire) => { wire: Wire; duration?: number }
 }
 
@@ -33,7 +32,7 @@ export function createReceivePush(options: { uploads: Uploads; limits: PushLimit
   const { uploads, limits, body } = options
   const parsePush = createParsePush(limits)
 
-  /** Resolves to what `create` makes of the push. Discards the files when anything throws. */
+  /** Resolves to the result of `create`. Discards the stored files if anything throws. */
   async function receive<T>(incoming: Incoming, create: (received: Received) => Promise<T>): Promise<T> {
     const upload = uploads.begin({ isFingerprinted: incoming.isFingerprinted })
     try {

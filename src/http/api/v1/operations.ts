@@ -1,4 +1,4 @@
-// What the reference says of the previous version: the words of this one, under a heading of their own.
+// The OpenAPI operations of the previous version: those of version 2 with other names, bodies and texts.
 
 import { describeAnswers, OPERATIONS } from '../operations.ts'
 import { describeBody, TEXT_EXAMPLE } from '../request-tables.ts'
@@ -36,7 +36,7 @@ function operationsOf({ wrapper, of, name, example }: (typeof FAMILIES)[keyof ty
     create: {
       ...previous(OPERATIONS.create, 'create'),
       summary: `Create a ${of}`,
-      description: `${LENIENT} \`${wrapper}[expire_after_days]=3\` in the query counts where the body does not give it.`,
+      description: `${LENIENT} \`${wrapper}[expire_after_days]=3\` in the query counts if the body lacks it.`,
       requestBody: describeBody({ wrapper, form: `${name}Form`, example }),
     },
     retrieve: {

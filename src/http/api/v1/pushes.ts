@@ -1,4 +1,4 @@
-// The previous version of the API, as a translation: its wrappers, kinds and audit log over the endpoints of this one.
+// The previous version of the API: its wrappers, kinds and audit log on top of the endpoints of version 2.
 
 import type { PushLimits } from '../../../domain/new-push.ts'
 import { answerJson } from '../../door/answers.ts'
@@ -7,7 +7,7 @@ import type { AnswerBody } from '../answer-tables.ts'
 import type { ApiRoute, Asked, PushEndpoints, Surface } from '../pushes.ts'
 import { PREVIOUS_OPERATIONS } from './operations.ts'
 
-/** Clients compare it. */
+/** Clients compare this text. */
 const passphraseError = 'This push has a passphrase that was incorrect or not provided.'
 const COMMON = { isLenient: true, passphraseError } as const
 
@@ -17,7 +17,7 @@ const SURFACES = {
   r: { ...COMMON, wrappers: ['url', 'push', 'file'], kind: 'url' },
 } as const satisfies Record<Family, Surface>
 
-/** `/p…` for every kind, and `/f…` and `/r…` where files and URLs are on; each family knows every push. */
+/** `/p…` always, `/f…` and `/r…` if files and URLs are on. Each family answers for pushes of every kind. */
 export function createPreviousRoutes({
   endpoints,
   limits,
