@@ -93,21 +93,16 @@ export function createPushEndpoints(options: {
   ): Promise<Response> {
     refusePrefetch(exchange.request)
     const urlToken = readUrlToken({ params })
-    const passphrase = readPassphraseFor(urlToken, exchange)
-    if (passphrase instanceof Promise) return passphrase
+    let passphrase: string | null
+    try {
+      passphrase = readPassphrase(exchange)
+    } catch (cause) {
+      // Answer 404 for a missing push before 400 for an unreadable passphrase.
+      await pushes.preview(urlToken)
+      throw cause
+    }
     const retrieval = await pushes.retrieve(urlToken, { passphrase, viewer, ownLook: false })
     return answerRetrieval(retrieval, { exchange, passphraseError })
-  }
-
-  /** Answers 404 for a missing push before 400 for an unreadable passphrase. */
-  function readPassphraseFor(urlToken: string, exchange: Exchange): string | null | Promise<never> {
-    try {
-      return readPassphrase(exchange)
-    } catch (cause) {
-      return pushes.preview(urlToken).then(() => {
-        throw cause
-      })
-    }
   }
 
   type Answering = Pick<Surface, 'passphraseError'> & { exchange: Exchange }

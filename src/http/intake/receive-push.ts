@@ -26,28 +26,16 @@ export type Incoming = Pick<PushBodyOptions, 'wrappers' | 'isLenient' | 'onPart'
   revise?: (wire: Wire) => { wire: Wire; duration?: number }
 }
 
-export type ReceivePush = ReturnType<typeof createReceivePush>
-
 export function createReceivePush(options: { uploads: Uploads; limits: PushLimits; body: BodyLimits }) {
   const { uploads, limits, body } = options
   const parsePush = createParsePush(limits)
 
   /** Resolves to the result of `create`. Discards the stored files if anything throws. */
   async function receive<T>(incoming: Incoming, create: (received: Received) => Promise<T>): Promise<T> {
+    const { exchange, viewer, isRepeat, revise = asSent } = incoming
     const upload = uploads.begin({ isFingerprinted: incoming.isFingerprinted })
-    try {
-      return await create({ push: await read(upload, incoming), upload })
-    } catch (cause) {
-      // If the full disk prevents cleanup now, the next start does it.
-      await upload.discard().catch(() => undefined)
-      throw cause
-    }
-  }
-
-  async function read(upload: Upload, incoming: Incoming): Promise<NewPush> {
-    const { exchange, viewer, revise = (wire: Wire) => ({ wire }) } = incoming
     const add = async (file: FilePart) => {
-      if (await incoming.isRepeat()) upload.compareOnly()
+      if (await isRepeat()) upload.compareOnly()
       return upload.add(file)
     }
     const onFile = async (file: FilePart) => {
@@ -55,12 +43,22 @@ export function createReceivePush(options: { uploads: Uploads; limits: PushLimit
       requireFilesAllowed(viewer, limits)
       await add(file)
     }
-    const { wire, ...given } = revise(await readPushFields(exchange, { ...incoming, ...body, onFile }))
-    const received = upload.listFiles().length
-    const { push, files } = parsePush(wire, { viewer, received, ...given })
-    for (const { data, ...file } of files) await add({ ...file, content: Readable.from([data]) })
-    return push
+    try {
+      const { wire, ...given } = revise(await readPushFields(exchange, { ...incoming, ...body, onFile }))
+      const received = upload.listFiles().length
+      const { push, files } = parsePush(wire, { viewer, received, ...given })
+      for (const { data, ...file } of files) await add({ ...file, content: Readable.from([data]) })
+      return await create({ push, upload })
+    } catch (cause) {
+      // If the full disk prevents cleanup now, the next start does it.
+      await upload.discard().catch(() => undefined)
+      throw cause
+    }
   }
 
   return receive
+}
+
+function asSent(wire: Wire) {
+  return { wire }
 }
