@@ -7,6 +7,7 @@ import { cleanFilename, grantLifetime, safeContentType } from '../../src/domain/
 import { safeFilename } from '../../src/domain/received-names.ts'
 import { lacksScheme, withScheme } from '../../src/domain/server-address.ts'
 import { findRoom } from '../../src/domain/shares.ts'
+import { presentSystemError } from '../../src/domain/system-errors.ts'
 import { MINUTE } from '../../src/domain/time.ts'
 
 test('an e-mail address has at most 254 characters, a password at most 1024 bytes', () => {
@@ -90,4 +91,14 @@ test.each([
 ])('the server %j is asked at %j', (typed, url) => {
   expect(withScheme(typed)).toBe(url)
   expect(lacksScheme(typed)).toBe(typed.trim() !== url)
+})
+
+test('a system error is told in words, with its path if it has one; other errors keep their message', () => {
+  const refused = (given: object) => presentSystemError(Object.assign(new Error('kept'), given))
+  expect(refused({ code: 'ENOENT', path: '/a b' })).toBe(
+    '"/a b" cannot be used: there is no such file or folder.',
+  )
+  expect(refused({ code: 'ENOENT' })).toBe('The system refused: there is no such file or folder.')
+  expect(refused({ code: 'ENOENT', path: 7 })).toBe('The system refused: there is no such file or folder.')
+  expect(refused({ code: 'unheard of', path: '/a' })).toBe('kept')
 })
