@@ -19,7 +19,12 @@ import { createFreeSpace } from './folder/free-space.ts'
 import { createReserve } from './folder/reserve.ts'
 import { createCheckpointer, truncateLog } from './sqlite/engine/checkpoint.ts'
 import { type Connection, explainFailure, openConnection } from './sqlite/engine/database.ts'
-import { createGroupCommit, type OnStep, type Transact } from './sqlite/engine/group-commit.ts'
+import {
+  createGroupCommit,
+  type GroupCommit,
+  type OnStep,
+  type Transact,
+} from './sqlite/engine/group-commit.ts'
 import { createClockMarker, readClockMark, requireIntact, verifyKeys } from './sqlite/engine/instance.ts'
 import { MIGRATIONS, migrate, requireOwnTables, schemaVersion } from './sqlite/engine/migrate.ts'
 import { copyBeforeMigration, removeOldCopies } from './sqlite/engine/migration-copy.ts'
@@ -91,33 +96,24 @@ function openParts(opening: Opening) {
   const now = readClock(opening)
   const disk = watchDisk(opening)
   const commits = openCommits(opening, { now, disk })
-  const { transact, isOverloaded, commitOverdue } = commits
-  const files = openFiles(opening, { now, transact })
-  const { onError } = options
-  const onDestroyed = disk.checkpointer.request
-  const rows = createRows({ connection, transact, now, files: files.rows, onDestroyed, onError })
-  const scrub = createScrub({ ...options, ...rows, sealedFiles: files.folder })
+  const { scrub, idle, ...operations } = openOperations(opening, { now, disk, commits })
   warnOf(options)
 
   async function close(): Promise<void> {
-    await files.close()
-    await rows.doubtfulKeys.idle()
-    await commits.idle()
+    await idle()
     truncateLog(database)
     connection.close()
     lock.release()
   }
 
   return {
-    ...createPushOperations(rows),
-    ...createAccountOperations(rows),
-    files: files.store,
+    ...operations,
     keyring,
     /** The clock of the app: the later of the system's clock and the last reading. */
     now,
     freeSpace: disk.freeSpace,
-    isOverloaded,
-    commitOverdue,
+    isOverloaded: commits.isOverloaded,
+    commitOverdue: commits.commitOverdue,
     jobs: [disk.checkpointer, disk.reserve, scrub] as readonly Job[],
     /** Explains an error of SQLite during the start to the operator. */
     explainFailure: (cause: unknown) => explainFailure(database.filename, cause),
@@ -183,6 +179,32 @@ function openCommits({ connection, options }: Opening, { now, disk }: { now: Now
     onFatal: options.onFatal,
     ...(options.onStep === undefined ? {} : { onStep: options.onStep }),
   })
+}
+
+type OperationsOptions = { now: Now; disk: Disk; commits: GroupCommit }
+
+/** `idle` resolves when no operation is under way any more. */
+function openOperations(opening: Opening, { now, disk, commits }: OperationsOptions) {
+  const { connection, options } = opening
+  const { transact } = commits
+  const { onError } = options
+  const files = openFiles(opening, { now, transact })
+  const onDestroyed = disk.checkpointer.request
+  const rows = createRows({ connection, transact, now, files: files.rows, onDestroyed, onError })
+
+  async function idle(): Promise<void> {
+    await files.close()
+    await rows.doubtfulKeys.idle()
+    await commits.idle()
+  }
+
+  return {
+    ...createPushOperations(rows),
+    ...createAccountOperations(rows),
+    files: files.store,
+    scrub: createScrub({ ...options, ...rows, sealedFiles: files.folder }),
+    idle,
+  }
 }
 
 /** Sealed files. A transaction that makes some due has them removed as soon as it is over. */
