@@ -225,7 +225,7 @@ describe.skipIf(skipBrowserTests).each(MODES)('in a browser %s', (_name, options
     await submit(page)
     expect(await page.textContent('#name-problem')).toContain('already')
     await page.getByRole('button', { name: 'Revoke: the backup script' }).click()
-    expect(await page.textContent('main')).toContain('There are none yet')
+    expect(await page.textContent('main')).toContain('There are no tokens yet')
     expect(curl('-H', `Authorization: Bearer ${token}`, `${server.url}/api/v2/pushes/active`)).toContain(
       'not valid',
     )
@@ -316,7 +316,7 @@ describe.skipIf(skipBrowserTests).each(MODES)('in a browser %s', (_name, options
     await server.command(['user', 'add', ADMIN, '--admin', '--password-stdin'], PASSWORD)
     const page = await open(server)
     await page.goto(`${server.url}/sign-in`)
-    await page.getByRole('link', { name: 'Make an account' }).click()
+    await page.getByRole('link', { name: 'Create an account' }).click()
     await page.fill('#email', MEMBER)
     await page.fill('#password', PASSWORD)
     await submit(page)
