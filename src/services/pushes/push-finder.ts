@@ -17,23 +17,22 @@ export type FoundPush = ByLink & SealedPush
 export function createPushFinder({ store, keyring }: { store: Pick<Store, 'pushes'>; keyring: Keyring }) {
   const { findPush, findSealedPush } = store.pushes
 
-  async function find<Found>(urlToken: string, look: (lookup: Uint8Array) => Promise<Found | null>) {
+  async function getPush(urlToken: string): Promise<ByLink & { push: StoredPush }> {
     if (!isUrlToken(urlToken)) throw notFound()
     for (const instanceKey of keyring.keys) {
-      const found = await look(lookupOf(urlToken, instanceKey.lookup))
-      if (found !== null) return { found, urlToken, instanceKey }
+      const push = await findPush(lookupOf(urlToken, instanceKey.lookup))
+      if (push !== null) return { push, urlToken, instanceKey }
     }
     throw notFound()
   }
 
-  async function getPush(urlToken: string): Promise<ByLink & { push: StoredPush }> {
-    const { found: push, ...link } = await find(urlToken, findPush)
-    return { push, ...link }
-  }
-
   async function getSealedPush(urlToken: string): Promise<FoundPush> {
-    const { found, ...link } = await find(urlToken, findSealedPush)
-    return { ...found, ...link }
+    if (!isUrlToken(urlToken)) throw notFound()
+    for (const instanceKey of keyring.keys) {
+      const found = await findSealedPush(lookupOf(urlToken, instanceKey.lookup))
+      if (found !== null) return { push: found.push, sealed: found.sealed, urlToken, instanceKey }
+    }
+    throw notFound()
   }
 
   return { getPush, getSealedPush }
