@@ -102,6 +102,7 @@ test('files in JSON are base64, and accompany any kind', async () => {
 
 test.each([
   [{ files: ['x'] }, 'files'],
+  [{ files: [null] }, 'files'],
   [{ files: [{ filename: 'a', data: 'not base64!' }] }, 'files'],
   [{ files: [{ data: 'aGk=' }] }, 'files'],
   [{ files: 'a.txt' }, 'files'],
