@@ -1,5 +1,5 @@
-// Measures the built binary: `npm run bench`, with `-- --million` also on a folder of a million pushes. It reports and
-// never asserts: the exit code is 0 unless something broke.
+// Measures the built binary: `npm run bench`, with `-- --million` also on a folder of a million pushes. It only
+// reports: the exit code is 0 unless an error occurred.
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -75,10 +75,10 @@ async function measure(sandbox: Sandbox, options: Options): Promise<void> {
   const report = createReport()
   console.log(`${cores.description}; 64 connections, ${seconds} s a load; data in ${sandbox.folder}`)
   if (sandbox.inMemory)
-    console.log('That folder lies in memory, where durable costs nothing: --dir names another.')
+    console.log('That folder is in memory, where an fsync costs nothing: choose another with --dir.')
 
   const bare = await startBare({ sandbox, prefix: cores.serverPrefix })
-  // Its first seconds are its slowest; nothing is measured against them.
+  // The bare server's first seconds are its slowest, so they are not used for comparison.
   await measureBare(bare)
   report.addRow({ what: 'bare Bun.serve', result: await measureBare(bare) })
   const stage = { binary, seconds, sandbox, cores, report, bare }
@@ -102,7 +102,7 @@ async function main(): Promise<number> {
   let options: Options
   try {
     options = readOptions()
-    if (!existsSync(options.binary)) throw new Error(`${options.binary} is not there: npm run build`)
+    if (!existsSync(options.binary)) throw new Error(`${options.binary} does not exist: npm run build`)
   } catch (cause) {
     console.error(`${cause instanceof Error ? cause.message : cause}\n\n${USAGE}`)
     return 2

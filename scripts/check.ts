@@ -1,5 +1,5 @@
-// What `npm run check` runs, in the order in which it fails fastest; named steps only with `-- lint types`.
-// Its last line is the sum of the tests, `N passed, M failed`, in which another step that failed counts as one.
+// Runs the steps of `npm run check`, fastest to fail first; with `-- lint types` only the named ones.
+// The last line sums up the tests, `N passed, M failed`. Any other failed step counts as one failure.
 
 import { delimiter, join } from 'node:path'
 import { BY_THEMSELVES, commandOf, QUICK, SIDE_BY_SIDE } from './tests.ts'
@@ -9,7 +9,7 @@ const TOOLS = join(PROJECT, 'node_modules', '.bin')
 const BUN = process.execPath
 
 const steps = {
-  // Biome colours what goes to a file, too, unless told not to.
+  // By default Biome writes colours even to a file.
   lint: {
     command: ['biome', 'ci', '.', ...(process.stdout.isTTY ? [] : ['--colors=off'])],
     tests: false,
@@ -48,11 +48,11 @@ async function runStep(name: StepName): Promise<Outcome> {
   const printed = child.stderr instanceof ReadableStream ? await passOn(child.stderr) : ''
   const code = await child.exited
   const { passed, failed } = readSummary(printed)
-  // A run that ends badly without a failed test (a crash, no tests at all) has failed all the same.
+  // A run that ends with an error but without a failed test (a crash, no tests at all) counts as failed.
   return { passed, failed: code === 0 ? failed : Math.max(1, failed) }
 }
 
-/** Writes what arrives to our own standard error at once, and returns it: that is where Bun prints its summary. */
+/** Copies the stream to our standard error as it arrives, and returns it, because it contains Bun's summary. */
 async function passOn(stream: ReadableStream<Uint8Array>): Promise<string> {
   const decoder = new TextDecoder()
   let printed = ''
@@ -63,7 +63,7 @@ async function passOn(stream: ReadableStream<Uint8Array>): Promise<string> {
   return printed
 }
 
-/** The counts of the last summary. Bun's JUnit report would not do: it knows nothing of a file that fails to load. */
+/** The counts of the last summary. Bun's JUnit report does not help, because it omits files that fail to load. */
 function readSummary(printed: string): Outcome {
   const count = (word: string) => printed.match(new RegExp(`^ *\\d+ ${word}$`, 'gm'))?.at(-1) ?? '0'
   return { passed: Number.parseInt(count('pass'), 10), failed: Number.parseInt(count('fail'), 10) }
@@ -77,7 +77,8 @@ async function check(words: readonly string[]): Promise<Outcome> {
   const names = words.length > 0 ? words : Object.keys(steps)
   let passed = 0
   for (const name of names) {
-    if (!isStepName(name)) throw new Error(`${name} is no step; there are ${Object.keys(steps).join(', ')}`)
+    if (!isStepName(name))
+      throw new Error(`unknown step ${name}; the steps are ${Object.keys(steps).join(', ')}`)
     const outcome = await runStep(name)
     passed += outcome.passed
     if (outcome.failed > 0) {

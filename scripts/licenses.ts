@@ -1,4 +1,4 @@
-// Writes the licences of everything that is embedded to src/cli/licenses.txt; with `--check` it only tells whether that
+// Writes the licences of all embedded packages to src/cli/licenses.txt; with `--check` it only checks that the file
 // is up to date.
 
 import { readdirSync, readFileSync } from 'node:fs'
@@ -35,7 +35,7 @@ function readTexts(folder: string): string[] {
     .map((name) => readFileSync(join(folder, name), 'utf8').replaceAll('\r\n', '\n').trim())
 }
 
-/** What Bun says of itself and of what is linked into it, from its own documentation. */
+/** The licences of Bun and its libraries, from Bun's documentation. */
 function runtimeText(): string {
   const path = join(PROJECT, 'node_modules', 'bun-types', 'docs', 'project', 'license.mdx')
   const text = readFileSync(path, 'utf8')
@@ -45,7 +45,7 @@ function runtimeText(): string {
 function compose(): string {
   const embedded = listPackages()
   const summary = embedded.map(({ name, version, license }) => `  ${name} ${version}: ${license}`)
-  // Many packages have the same text but for the year and the name; the same text is there once.
+  // Many packages share a text, which is printed once.
   const owners = new Map<string, string[]>()
   for (const { name, version, texts } of embedded) {
     for (const text of texts) owners.set(text, [...(owners.get(text) ?? []), `${name} ${version}`])

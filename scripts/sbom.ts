@@ -1,4 +1,4 @@
-// The software bill of materials that is built beside the binary: CycloneDX, from the lock file, with the runtime.
+// Builds the software bill of materials beside the binary: CycloneDX, from the lock file, plus the runtime.
 
 import { join } from 'node:path'
 import manifest from '../package.json' with { type: 'json' }
@@ -7,13 +7,13 @@ const PROJECT = join(import.meta.dir, '..')
 
 type Bill = { serialNumber?: string; metadata: { timestamp?: string }; components: object[] }
 
-/** Throws when npm is not there or fails. */
+/** Throws when npm is missing or fails. */
 export async function writeSbom(path: string): Promise<void> {
   const flags = ['--package-lock-only', '--omit=dev', '--sbom-format=cyclonedx', '--sbom-type=application']
   const child = Bun.spawnSync(['npm', 'sbom', ...flags], { cwd: PROJECT, stdin: 'ignore', stderr: 'pipe' })
   if (!child.success) throw new Error(`npm sbom: ${child.stderr}`)
   const { serialNumber: _, metadata, ...bill }: Bill = JSON.parse(child.stdout.toString())
-  // Without a time and a number of its own, so that the same lock file makes the same bill.
+  // Omits the time and the serial number, so that equal lock files give equal bills.
   const { timestamp: __, ...described } = metadata
   const version = manifest.devDependencies.bun
   const runtime = {
@@ -23,7 +23,7 @@ export async function writeSbom(path: string): Promise<void> {
     version,
     purl: `pkg:npm/bun@${version}`,
     licenses: [{ license: { id: 'MIT' } }],
-    description: 'The runtime that the executable consists of; "oncebox licenses" tells what it links.',
+    description: 'The runtime of the executable; "oncebox licenses" lists its libraries.',
   }
   const whole = { ...bill, metadata: described, components: [runtime, ...bill.components] }
   await Bun.write(path, `${JSON.stringify(whole, null, 2)}\n`)

@@ -1,4 +1,4 @@
-// Writes a picture of every page in each of its states, light, dark and on a phone: `npm run screenshots`.
+// Writes a screenshot of every page in each state, in light, dark and on a phone: `npm run screenshots`.
 
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'

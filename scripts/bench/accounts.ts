@@ -1,4 +1,4 @@
-// Makes the accounts whose lists are measured, by the binary's own commands beside the running server.
+// Creates the accounts whose lists are measured, with the binary's commands while the server runs.
 
 import type { Sandbox } from './sandbox.ts'
 import { cleanEnvironment } from './servers.ts'
@@ -9,7 +9,7 @@ interface Commands {
   readonly dataDir: string
 }
 
-/** Adds so many accounts and returns an API token of each. */
+/** Adds `count` accounts and returns an API token of each. */
 export async function addOwners(commands: Commands, owners: number): Promise<string[]> {
   const apiTokens: string[] = []
   for (let number = 1; number <= owners; number += 1) {

@@ -1,7 +1,7 @@
 // Which processor core runs the server and which the load generator, so that neither takes time from the other.
 
 export interface Cores {
-  /** Put before a server's command line; empty when cores cannot be chosen here. */
+  /** Prefix of a server's command line; empty when cores cannot be chosen on this system. */
   readonly serverPrefix: readonly string[]
   /** One sentence for the head of the report. */
   readonly description: string
@@ -9,13 +9,13 @@ export interface Cores {
 
 /** Moves this process to the last core it may use and leaves the first one for the servers (Linux with taskset). */
 export function divideCores(): Cores {
-  if (Bun.which('taskset') === null) return undivided('taskset is not there')
+  if (Bun.which('taskset') === null) return undivided('taskset is missing')
   const allowed = allowedCores()
   const [server] = allowed
   const load = allowed.at(-1)
   if (server === undefined || load === undefined || server === load) return undivided('one core only')
 
-  // -a: the threads that already run; those to come inherit it.
+  // -a also moves running threads; new ones inherit the core.
   const moved = Bun.spawnSync(['taskset', '-acp', String(load), String(process.pid)])
   if (!moved.success) return undivided('taskset was refused')
   return {

@@ -1,4 +1,4 @@
-// The first stage: start, memory, creates and retrieves on a data folder that was new at its beginning.
+// The first stage: start, memory, creates and retrieves on a new data folder.
 
 import { join } from 'node:path'
 import { runLoad } from './load.ts'
@@ -49,7 +49,7 @@ export async function measureEmptyFolder(stage: Stage): Promise<Served> {
   return served
 }
 
-/** Starts on several new folders, for the median; the last server goes on. */
+/** Starts on several new folders, for the median. The last server keeps running. */
 async function measureStart(stage: Stage): Promise<{ server: Running; dataDir: string }> {
   console.error('… start on a new data folder')
   const times: number[] = []
@@ -90,7 +90,7 @@ function inWords(limit: { atLeast: number; aim: number }): string {
   return `${limit.atLeast} (aim ${limit.aim})`
 }
 
-/** So many that no push loses its last view while they are retrieved in turn. */
+/** Enough pushes that none loses its last view while they are retrieved in turn. */
 function pushesNeeded(seconds: number): number {
   return Math.max(RETRIEVED_AT_LEAST, Math.ceil((seconds * HIGHEST_RATE) / VIEWS_USED))
 }

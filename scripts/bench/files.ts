@@ -1,4 +1,4 @@
-// The stage of files: a gigabyte up and down, alone and eight at once, beside writing and reading the same bytes plainly.
+// The stage of files: uploads and downloads a gigabyte, alone and eight at once, and compares with plain file access.
 
 import { closeSync, fsyncSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
@@ -98,7 +98,7 @@ async function timed<T>(work: () => Promise<T>): Promise<{ result: T; rate: numb
   return { result, rate: rateOf(performance.now() - began) }
 }
 
-/** Resolves to the link to download it by. */
+/** Resolves to the download link. */
 async function upload({ url, token }: Owner): Promise<string> {
   const headers = {
     authorization: `Bearer ${token}`,
@@ -135,7 +135,7 @@ async function download(url: string): Promise<void> {
   if (read !== SIZE) throw new Error(`a download gave ${read} of ${SIZE} bytes`)
 }
 
-/** The returned function ends the watch and tells the most that was seen. */
+/** The returned function stops watching and returns the maximum. */
 function watchMemory(pid: number): () => number {
   let most = 0
   const timer = setInterval(() => {
@@ -147,7 +147,7 @@ function watchMemory(pid: number): () => number {
   }
 }
 
-/** The returned function ends the watch and tells the 99th percentile in milliseconds. */
+/** The returned function stops watching and returns the 99th percentile in milliseconds. */
 function watchRequests({ url }: Owner): () => Promise<number> {
   const times: number[] = []
   let stopped = false

@@ -1,4 +1,4 @@
-// Finds where one HTTP/1.1 answer ends in a run of bytes: as much of RFC 9112 as a client needs that sends GET and POST.
+// Finds the end of an HTTP/1.1 response in a buffer. Implements the part of RFC 9112 that a client of GET and POST needs.
 
 const HEAD_END = Buffer.from('\r\n\r\n')
 const LINE_END = Buffer.from('\r\n')
@@ -8,11 +8,11 @@ const CHUNKED = /\r\ntransfer-encoding:[^\r]*chunked/i
 export interface Answer {
   readonly status: number
   readonly body: Buffer
-  /** How many of the bytes belong to this answer. */
+  /** The number of bytes of this response. */
   readonly length: number
 }
 
-/** The answer that `bytes` starts with, or undefined while it is incomplete. Throws on what is not HTTP/1.1. */
+/** The response at the start of `bytes`, or undefined while it is incomplete. Throws if it is not HTTP/1.1. */
 export function readAnswer(bytes: Buffer): Answer | undefined {
   const headEnd = bytes.indexOf(HEAD_END)
   if (headEnd < 0) return undefined
@@ -43,7 +43,7 @@ function readChunks(from: { bytes: Buffer; start: number; status: number }): Ans
     if (Number.isNaN(size)) throw new Error('a chunk without a size')
     const start = lineEnd + LINE_END.length
     if (bytes.length < start + size + LINE_END.length) return undefined
-    // Trailers after the last chunk are not read: no server here sends any, and they would be noticed as excess bytes.
+    // Trailers are not supported. No server here sends any, and they would be reported as excess bytes.
     if (size === 0) return { status, body: Buffer.concat(chunks), length: start + LINE_END.length }
     chunks.push(bytes.subarray(start, start + size))
     at = start + size + LINE_END.length

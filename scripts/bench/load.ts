@@ -1,4 +1,4 @@
-// The load generator: keep-alive connections on raw sockets, each with one request under way at any time.
+// The load generator: keep-alive connections on raw sockets, each with one request in progress at any time.
 
 import type { Socket } from 'bun'
 import { type Answer, readAnswer } from './framing.ts'
@@ -10,24 +10,24 @@ const RECONNECTS_ALLOWED = 200
 export interface Load {
   readonly port: number
   readonly connections: number
-  /** The load ends after so many seconds or so many requests. */
+  /** The load ends after this number of seconds or requests. */
   readonly until: { readonly seconds: number } | { readonly requests: number }
   /** The bytes of the next request on connection 0, 1, …; they may be reused once it asks for the one after. */
   readonly next: (connection: number) => Uint8Array
-  /** Looks at the body of a 2xx answer; false makes it an error. */
+  /** Checks the body of a 2xx response; false counts as an error. */
   readonly accept?: (body: Buffer) => boolean
 }
 
 export interface LoadResult {
   readonly requests: number
-  /** Answers a second, errors left out. */
+  /** Responses per second, without errors. */
   readonly rate: number
-  /** Answers that are not 2xx or not accepted, connections that broke, requests left without an answer. */
+  /** Responses that are not 2xx or not accepted, broken connections, and requests without a response. */
   readonly errors: number
-  /** The beginning of the first error, to show what went wrong. */
+  /** The start of the first error's text. */
   readonly firstError: string | undefined
   readonly latencies: Latencies
-  /** Answers a second in each slot of so many milliseconds, one after another. */
+  /** Responses per second in consecutive slots of equal length. */
   readonly overTime: readonly number[]
 }
 
@@ -47,7 +47,7 @@ interface Run {
   firstError: string | undefined
   lastAnswerAt: number
   connectsLeft: number
-  /** Connections that have nothing more to do. */
+  /** The number of connections that have finished. */
   finished: number
   settle: (failure?: Error) => void
 }
@@ -56,7 +56,7 @@ interface Connection {
   readonly run: Run
   readonly number: number
   socket: Socket<Connection> | undefined
-  /** When the request under way was sent; 0 when there is none. */
+  /** When the current request was sent; 0 without one. */
   sentAt: number
   unsent: Uint8Array | undefined
   received: Buffer | undefined
@@ -127,7 +127,7 @@ function presentRun(run: Run): LoadResult {
     errors: run.errors,
     firstError: run.firstError,
     latencies: run.latencies,
-    // The last slot is not whole.
+    // The last slot is incomplete.
     overTime: run.slots.slice(0, -1).map((answers) => ((answers ?? 0) * 1000) / SLOT_MILLISECONDS),
   }
 }
@@ -156,7 +156,7 @@ const handlers = {
     if (socket.data.unsent !== undefined) write(socket.data, socket.data.unsent)
   },
   close(socket: Socket<Connection>) {
-    // Its own end, too, is told to a socket; by then the connection may have a new one.
+    // A socket also reports its own end, when the connection may already have a new socket.
     if (socket.data.socket === socket) lose(socket.data, 'the server closed the connection')
   },
   error(socket: Socket<Connection>, cause: Error) {
@@ -193,7 +193,7 @@ function receive(connection: Connection, bytes: Buffer): void {
     if (answer.length !== all.length) throw new Error('bytes after the end of an answer')
     count(connection, answer)
   } catch (cause) {
-    // What follows cannot be told apart from an answer any more, so the connection is of no further use.
+    // The next response can no longer be found in the bytes, so close the connection.
     lose(connection, String(cause))
     return
   }
@@ -233,7 +233,7 @@ function lose(connection: Connection, reason: string): void {
   connection.received = undefined
   connection.unsent = undefined
   if (connection.sentAt > 0) {
-    // It counts as an answer that was wrong, so that the rate stays that of the right ones.
+    // Count it as an error, so that the rate includes only correct responses.
     run.answers += 1
     fail(run, reason)
   }

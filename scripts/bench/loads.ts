@@ -1,4 +1,4 @@
-// The loads that are measured: creates, retrieves and an owner's list, each beside the bare server.
+// The measured loads: creates, retrieves and an owner's list, each compared with the bare server.
 
 import { type Load, type LoadResult, runLoad } from './load.ts'
 import { createRequest, getRequest, isPayload, pageLength, retrieveRequests } from './requests.ts'
@@ -15,9 +15,9 @@ export type Requests = Pick<Load, 'port' | 'next'> & { accept?: (body: Buffer) =
 
 export interface Beside {
   readonly result: LoadResult
-  /** Mean of the bare server's rates just before and just after: a shared machine is not always as fast. */
+  /** Mean of the bare server's rates just before and just after, because the speed of a shared machine varies. */
   readonly bareRate: number
-  /** Requests sent, those of the warm-up included. */
+  /** Requests sent, including the warm-up. */
   readonly requests: number
 }
 
@@ -42,13 +42,13 @@ function runSeconds(load: Requests, seconds: number): Promise<LoadResult> {
   return runLoad({ ...load, connections: CONNECTIONS, until: { seconds } })
 }
 
-/** Anonymous creates; every link's token enters `tokens`. */
+/** Anonymous creates. Adds each link's token to `tokens`. */
 export function createsLoad(server: Running, tokens: TokenList): Requests {
   const request = createRequest(server.port)
   return { port: server.port, next: () => request, accept: tokens.addFrom }
 }
 
-/** Retrieves of pushes by their place in `tokens`; every answer is looked at. */
+/** Retrieves pushes by their index in `tokens`, and checks every response. */
 export function retrievesLoad(server: Running, from: { tokens: TokenList; pick: () => number }): Requests {
   const next = retrieveRequests({ port: server.port, connections: CONNECTIONS, ...from })
   return { port: server.port, next, accept: isPayload }
@@ -69,7 +69,7 @@ export function measureLists(server: Running, apiTokens: readonly string[]): Pro
   })
 }
 
-/** Milliseconds from the start of a server's process to its first answer. */
+/** Milliseconds from the start of a server's process to its first response. */
 export async function measureFirstAnswer(server: Running): Promise<number> {
   const request = getRequest(server.port, { path: '/api/v2/version' })
   const load = { port: server.port, connections: 1, until: { requests: 1 }, next: () => request }

@@ -1,8 +1,8 @@
-// How much memory a process holds, as the system counts it.
+// The memory of a process, as the system counts it.
 
 import { readFileSync } from 'node:fs'
 
-/** Resident memory in MiB, or undefined where the system does not tell. */
+/** Resident memory in MiB, or undefined if the system does not report it. */
 export function residentMebibytes(pid: number): number | undefined {
   const kibibytes = fromProc(pid) ?? fromPs(pid)
   return kibibytes === undefined ? undefined : kibibytes / 1024

@@ -1,4 +1,4 @@
-// The report as one HTML page with plots, complete in itself.
+// The report as one self-contained HTML page with plots.
 
 import { cpus, release, type as systemType, totalmem } from 'node:os'
 import type { Plot, Step } from './report.ts'

@@ -1,4 +1,4 @@
-// The pages that people open: how long the server takes for each, alone on its core.
+// The time that the server takes for each page, alone on its core.
 
 import type { Requests } from './loads.ts'
 import { getRequest } from './requests.ts'
@@ -7,7 +7,7 @@ import { targets } from './targets.ts'
 
 const SECONDS = 3
 
-/** Opening a page counts nothing, so that the pushes are as they were. */
+/** Opening a page does not count a view, so the pushes stay unchanged. */
 export async function measurePages(stage: Stage, { server, tokens }: Served): Promise<void> {
   const packed = Buffer.alloc(tokens.width())
   tokens.copy(0, packed, 0)

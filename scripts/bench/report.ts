@@ -1,4 +1,4 @@
-// What a run of the benchmark found: a table of the loads, and a verdict on every target.
+// The results of a benchmark: a table of the loads, and a verdict on every target.
 
 import { type LoadResult, SLOT_MILLISECONDS } from './load.ts'
 import { renderPage } from './page.ts'
@@ -6,21 +6,21 @@ import { renderPage } from './page.ts'
 export interface Row {
   readonly what: string
   readonly result: LoadResult
-  /** The rate of the bare server around this load; absent where the load says nothing about rates. */
+  /** The rate of the bare server around this load; absent for loads that do not measure a rate. */
   readonly bareRate?: number
   readonly target?: string
 }
 
 export interface Target {
   readonly what: string
-  /** Undefined when it could not be measured here. */
+  /** Undefined when it could not be measured on this system. */
   readonly measured: number | undefined
   readonly unit: '%' | 'ms' | 'MiB' | 'MiB/s' | ''
   readonly limit: { readonly atLeast: number; readonly aim?: number } | { readonly atMost: number }
   readonly remark?: string
 }
 
-/** A line of a plot: what it is, and its points. */
+/** A line of a plot: its name and points. */
 export interface Series {
   readonly name: string
   readonly points: readonly (readonly [x: number, y: number])[]
@@ -37,13 +37,13 @@ export interface Report {
   addRow(row: Row): void
   /** Resident MiB over the seconds of a load. */
   addMemory(series: Series): void
-  /** For the page alone. */
+  /** Shown only on the page. */
   addPlot(plot: Plot): void
-  /** What each step of a retrieve takes, in microseconds. */
+  /** The time of each step of a retrieve, in microseconds. */
   addSteps(steps: readonly Step[]): void
   judge(target: Target): void
   print(): void
-  /** Everything, as one HTML page that needs nothing else. */
+  /** All results as one self-contained HTML page. */
   page(machine: readonly string[]): string
 }
 

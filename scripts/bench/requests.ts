@@ -1,4 +1,4 @@
-// The requests of the benchmark as ready-made bytes, and what their answers must say.
+// The requests of the benchmark as bytes, and the checks of their responses.
 
 import type { TokenList } from './token-list.ts'
 
@@ -6,7 +6,7 @@ const PAYLOAD = 'correct horse battery staple 012'
 const VIEWS_ALLOWED = 100
 const BODY = JSON.stringify({ push: { payload: PAYLOAD, expire_after_views: VIEWS_ALLOWED } })
 
-/** So many views of one push are used at most: far enough from the last one that no push expires. */
+/** The most views used of one push, so far below its limit that no push expires. */
 export const VIEWS_USED = 90
 
 function headOf(port: number, requestLine: string, headers: readonly string[]): string {
@@ -19,7 +19,7 @@ export function getRequest(port: number, from: { path: string; apiToken?: string
   return Buffer.from(headOf(port, `GET ${from.path} HTTP/1.1`, headers))
 }
 
-/** Creates a push with a payload of 32 characters, of an account when there is a token and anonymous otherwise. */
+/** Creates a push with a payload of 32 characters, for an account if there is a token, else anonymous. */
 export function createRequest(port: number, apiToken?: string): Buffer {
   const headers = ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(BODY)}`]
   if (apiToken !== undefined) headers.push(`Authorization: Bearer ${apiToken}`)
@@ -47,13 +47,13 @@ export function retrieveRequests(from: {
   }
 }
 
-/** Whether the answer to a retrieve hands out the payload of a push that lives on. */
+/** Whether the response has a payload and the push is still live. */
 export function isPayload(body: Buffer): boolean {
   const push = JSON.parse(body.toString()) as { payload?: unknown; expired?: unknown }
   return push.payload === PAYLOAD && push.expired === false
 }
 
-/** How many pushes a page of a list holds; 0 for what is no list. */
+/** The number of pushes on a page of a list; 0 if it is not a list. */
 export function pageLength(body: Buffer): number {
   const page: unknown = JSON.parse(body.toString())
   return Array.isArray(page) ? page.length : 0

@@ -1,4 +1,4 @@
-// A temporary folder and the processes started over it; both are gone afterwards, also after Ctrl-C.
+// A temporary folder and the processes that use it. Both are removed at the end, even after Ctrl-C.
 
 import { mkdtempSync, rmSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,10 +14,10 @@ interface Child {
 
 export interface Sandbox {
   readonly folder: string
-  /** Whether the folder is kept in memory, where an fsync costs nothing. */
+  /** Whether the folder is in memory, where an fsync costs nothing. */
   readonly inMemory: boolean
   freeBytes(): number
-  /** Has the process killed at the end, should it still run then. */
+  /** Registers a process to kill at the end if it still runs. */
   adopt<T extends Child>(child: T): T
   close(): Promise<void>
 }

@@ -1,4 +1,4 @@
-// How the rates change with the number of pushes that are there: the same loads on a folder that grows.
+// How the rates change with the number of pushes: the same loads on a growing folder.
 
 import { join } from 'node:path'
 import { runLoad } from './load.ts'
@@ -8,7 +8,7 @@ import type { Stage } from './stage.ts'
 import { createTokenList } from './token-list.ts'
 
 const SIZES = [1_000, 10_000, 100_000, 1_000_000]
-/** As far as a run goes that was not asked for more. */
+/** The largest size without --million. */
 const USUAL_SIZE = 10_000
 const SECONDS = 2
 

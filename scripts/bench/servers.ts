@@ -1,11 +1,11 @@
-// Starts and stops the two servers that are measured: the binary and the bare Bun.serve beside it.
+// Starts and stops the two measured servers: the binary and a bare Bun.serve.
 
 import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Sandbox } from './sandbox.ts'
 
 const READY_MILLISECONDS = 60_000
-/** The address, in a line that has come whole. */
+/** The address, in a complete line. */
 const READY = /http:\/\/127\.0\.0\.1:(\d+)[^\n]*\n/
 
 export interface Running {
@@ -13,7 +13,7 @@ export interface Running {
   readonly pid: number
   /** When its process was started, in the milliseconds of performance.now(). */
   readonly startedAt: number
-  /** SIGTERM, and waits for the end. Throws when it did not end well. */
+  /** Sends SIGTERM and waits for the exit. Throws if it failed. */
   stop(): Promise<void>
 }
 
@@ -58,7 +58,7 @@ async function start(from: { sandbox: Sandbox; command: string[]; log: string })
   return { port, pid: child.pid, startedAt, stop: () => stop({ child, log: from.log, stopping }) }
 }
 
-/** A load only sees refused connections; the reason stands in the log. SIGKILL is how the sandbox ends what is left. */
+/** Prints the log of a server that ended unexpectedly, since a load only sees refused connections. The sandbox uses SIGKILL. */
 function tellOfUnexpectedEnd(child: Bun.Subprocess, log: string): AbortController {
   const stopping = new AbortController()
   void child.exited.then(async (code) => {
@@ -93,12 +93,12 @@ async function readPort(stdout: ReadableStream<Uint8Array>): Promise<number | un
   return undefined
 }
 
-/** A full pipe would halt the server at its next line. */
+/** Keeps reading, because a full pipe would block the server. */
 async function drain(reader: { read(): Promise<{ done: boolean }> }): Promise<void> {
   while (!(await reader.read()).done);
 }
 
-/** Settings of the person who measures must not change what is measured. */
+/** Removes the user's own settings, which would change the results. */
 export function cleanEnvironment(): Record<string, string | undefined> {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('ONCEBOX_')))
 }

@@ -1,4 +1,4 @@
-// What the stages of the benchmark share: where they run, and a measured load entered in the report.
+// The common part of the stages of the benchmark: their environment, and running a load for the report.
 
 import type { Cores } from './cores.ts'
 import { type Beside, measureBeside, type Requests } from './loads.ts'
@@ -24,7 +24,7 @@ export interface Served {
   readonly server: Running
   readonly dataDir: string
   readonly tokens: TokenList
-  /** How many requests it has been sent so far. */
+  /** The number of requests sent to it so far. */
   readonly requests: number
   readonly createRate: number
   readonly retrieveRate: number
@@ -52,7 +52,7 @@ export async function measureRow(
 const SAMPLE_MILLISECONDS = 250
 let servedPid: number | null = null
 
-/** The server whose memory is drawn from now on. */
+/** Starts to record this server's memory. */
 export function watchMemoryOf(server: Running): void {
   servedPid = server.pid
 }

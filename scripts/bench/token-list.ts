@@ -1,13 +1,13 @@
-// The link tokens of the pushes that were created, packed end to end: a million of them as strings would be 60 MB.
+// The link tokens of created pushes in one buffer, because a million strings would take 60 MB.
 
 const MEMBER = Buffer.from('"url_token":"')
 const QUOTE = '"'.charCodeAt(0)
 
 export interface TokenList {
   count(): number
-  /** Bytes in a token; 0 before the first. */
+  /** Bytes in a token; 0 before the first one. */
   width(): number
-  /** Takes the token out of the answer to a create; false when there is none. */
+  /** Adds the token in the response to a create; false when it has none. */
   addFrom(answer: Buffer): boolean
   copy(place: number, target: Buffer, at: number): void
 }
