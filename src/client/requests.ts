@@ -3,6 +3,7 @@
 import { parseJsonBody, type ReadLimits, readBody } from './answer-body.ts'
 import type { Dial } from './dial.ts'
 import { ClientFailure, type FailureKind, RefusedFields } from './failure.ts'
+import { LostAnswer } from './unreachable.ts'
 import { createWatch, type Watch } from './watch.ts'
 
 export type Call = {
@@ -105,8 +106,14 @@ async function read(response: Response, limits: ReadLimits): Promise<Answer> {
   }
   const body = parseJsonBody(await readBody(response, limits))
   if (body !== undefined) return { status, headers, body }
+  // A proxy in front of the server answers in its place, perhaps after the server has done what it was asked.
+  if (status >= 500)
+    throw new LostAnswer(
+      'unavailable',
+      `${server}, or a proxy in front of it, answers HTTP ${status}: try again later.`,
+    )
   throw new ClientFailure(
-    status >= 500 ? 'unavailable' : 'failed',
+    'failed',
     `${server} does not seem to offer this API (HTTP ${status}): is the address right?`,
   )
 }

@@ -35,11 +35,13 @@ const REASONS: Record<string, string> = {
 export class LostAnswer extends ClientFailure {}
 
 /** Causes that occur before the server receives the request. */
-const NEVER_HEARD = /^(ECONNREFUSED|ConnectionRefused|ENOTFOUND|FailedToOpenSocket)$|CERT|SIGNATURE/
+const NEVER_HEARD =
+  /^(ECONNREFUSED|ConnectionRefused|ENOTFOUND|FailedToOpenSocket|ERR_SSL_WRONG_VERSION_NUMBER)$|CERT|SIGNATURE/
 
 export function unreachable(server: string, cause: unknown): ClientFailure {
   if (cause instanceof ClientFailure) return cause
-  const message = `Cannot reach ${server}: ${whyOf(cause)}.`
+  const why = whyOf(cause)
+  const message = `Cannot reach ${server}: ${why}${why.endsWith('?') ? '' : '.'}`
   return NEVER_HEARD.test(codeOf(cause))
     ? new ClientFailure('unavailable', message)
     : new LostAnswer('unavailable', message)

@@ -251,7 +251,7 @@ export const de: Catalogue = {
   welcome_submit: 'Speichern und anmelden',
   link_lapsed_title: 'Dieser Link funktioniert nicht mehr',
   link_lapsed_text:
-    'Schon benutzt oder zu alt. Neue gibt die Administration; Einrichtungslinks erscheinen beim Serverstart.',
+    'Schon benutzt oder zu alt. Neue gibt die Administration. Solange niemand den Server verwaltet, zeigt jeder Start einen Einrichtungslink.',
 
   // Account
   account_title: 'Ihr Konto',

@@ -236,7 +236,7 @@ export const en = {
   welcome_submit: 'Save and sign in',
   link_lapsed_title: 'This link no longer works',
   link_lapsed_text:
-    'It has already been used or is too old. Ask an administrator for a new one. The server prints a new setup link when it starts.',
+    'It has already been used or is too old. Ask an administrator for a new one. As long as there is no administrator, each start of the server prints a setup link.',
 
   // Account
   account_title: 'Your account',

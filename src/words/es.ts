@@ -247,7 +247,7 @@ export const es: Catalogue = {
   welcome_submit: 'Guardar e iniciar sesión',
   link_lapsed_title: 'Este enlace ya no funciona',
   link_lapsed_text:
-    'Ya se usó o es demasiado antiguo. Pida uno nuevo a un administrador; quien inicie el servidor encontrará allí un nuevo enlace de configuración.',
+    'Ya se usó o es demasiado antiguo. Pida uno nuevo a un administrador. Mientras nadie administre el servidor, cada inicio muestra un enlace de configuración.',
 
   // Account
   account_title: 'Su cuenta',

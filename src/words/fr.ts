@@ -252,7 +252,7 @@ export const fr: Catalogue = {
   welcome_submit: 'Enregistrer et se connecter',
   link_lapsed_title: 'Ce lien ne fonctionne plus',
   link_lapsed_text:
-    'Il a déjà été utilisé ou est trop ancien. Demandez-en un nouveau à un administrateur ; la personne qui démarre le serveur y trouve un nouveau lien d’installation.',
+    'Il a déjà été utilisé ou est trop ancien. Demandez-en un nouveau à un administrateur. Tant que personne n’administre le serveur, chaque démarrage affiche un lien d’installation.',
 
   // Account
   account_title: 'Votre compte',

@@ -526,9 +526,19 @@ describe('other servers', () => {
 
   test.each<[string, () => Response, number, string]>([
     ['a page', () => new Response('<html>'), 1, 'does not seem to offer this API (HTTP 200)'],
-    ['a broken proxy', () => new Response('Bad Gateway', { status: 502 }), 5, '(HTTP 502)'],
+    [
+      'a broken proxy',
+      () => new Response('Bad Gateway', { status: 502 }),
+      5,
+      'answers HTTP 502: try again later',
+    ],
     ['a proxy that fails in JSON', () => Response.json({ message: 'x' }, { status: 502 }), 5, 'HTTP 502'],
-    ['a proxy that fails in HTML', () => new Response('<h1>504</h1>', { status: 504 }), 5, '(HTTP 504)'],
+    [
+      'a proxy that fails in HTML',
+      () => new Response('<h1>504</h1>', { status: 504 }),
+      5,
+      'answers HTTP 504: try again later',
+    ],
     ['a response without a push', () => Response.json({ id: 1 }), 1, 'a push without url_token'],
     ['an error with colours', () => Response.json({ error: '\u001b[31mno' }, { status: 403 }), 4, '␛[31mno'],
   ])('%s', async (_, answer, code, said) => {

@@ -19,7 +19,7 @@ import {
 import { basename, dirname, join } from 'node:path'
 import { type Keyring, newKeyFile, parseKeyFile } from '../../crypto/keyring.ts'
 import { DomainError } from '../../domain/errors.ts'
-import { codeOf } from '../../domain/system-errors.ts'
+import { codeOf, explainSystemError } from '../../domain/system-errors.ts'
 import { type Belonging, requireOwn } from './ownership.ts'
 
 /** Ends the name of a file that is being written. */
@@ -216,9 +216,10 @@ const REASONS: Record<string, string> = {
   EEXIST: 'that is a file, or lies in one',
   ENOTDIR: 'that is a file, or lies in one',
   EROFS: 'its disk is read-only.',
+  ENOENT: 'its folder does not exist. Make it, or name another path (--data-dir, --key-file).',
 }
 
 function reasonOf(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause)
-  return REASONS[codeOf(cause)] ?? cause.message
+  return REASONS[codeOf(cause)] ?? explainSystemError(cause) ?? cause.message
 }

@@ -79,24 +79,22 @@ export function Input({ name, type = 'text', value, attributes, ...field }: Inpu
 }
 
 /**
- * A hidden passphrase, with a button that a script shows to reveal it: nobody can look up a mistyped passphrase, and it
- * would lock out every recipient.
+ * A passphrase whose characters the style hides until its box is ticked, without a script: nobody can look up a mistyped
+ * passphrase, and it would lock out every recipient.
  */
-export function PassphraseInput({ words, ...input }: Omit<InputProps, 'type'> & { words: Words }) {
+export function PassphraseInput({
+  words,
+  attributes,
+  ...input
+}: Omit<InputProps, 'type'> & { words: Words }) {
+  const typed = { ...attributes, class: 'masked', spellcheck: 'false', autocapitalize: 'off' }
   return (
     <div class="unseen">
-      <Input {...input} type="password" />
-      <button
-        type="button"
-        class="quiet"
-        hidden
-        aria-controls={input.id}
-        data-shows={input.id}
-        data-show={words.say('show')}
-        data-hide={words.say('hide')}
-      >
+      <Input {...input} attributes={typed} />
+      <label class="show">
+        <input type="checkbox" autocomplete="off" aria-controls={input.id} />
         {words.say('show')}
-      </button>
+      </label>
     </div>
   )
 }

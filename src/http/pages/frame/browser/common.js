@@ -64,19 +64,6 @@ async function copy(text) {
   return done
 }
 
-// A passphrase is typed unseen until somebody asks to see it, and is unseen again when it is sent or the page is left.
-for (const button of document.querySelectorAll('[data-shows]')) {
-  const input = document.getElementById(button.dataset.shows)
-  const show = (isShown) => {
-    input.type = isShown ? 'text' : 'password'
-    button.textContent = isShown ? button.dataset.hide : button.dataset.show
-  }
-  button.hidden = false
-  button.addEventListener('click', () => show(input.type === 'password'))
-  input.form.addEventListener('submit', () => show(false))
-  window.addEventListener('pagehide', () => show(false))
-}
-
 // A second press would be answered in place of the first one, and what that one opened would be lost.
 for (const form of document.querySelectorAll('form[data-once]')) {
   const button = form.querySelector('button[type=submit]')
