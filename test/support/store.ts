@@ -117,3 +117,13 @@ export function storePush(
 export function view({ store }: Pick<PushingStore, 'store'>, { id }: { id: number }) {
   return store.pushes.claimView({ id, visit: VISIT, lookBy: null })
 }
+
+/** Expires all that has lapsed, and returns the number. A step takes a few milliseconds, and so more or fewer pushes. */
+export async function expireAllLapsed({ store }: Pick<TestStore, 'store'>): Promise<number> {
+  let expired = 0
+  for (let some = -1; some !== 0; ) {
+    some = await store.expiry.expireLapsed()
+    expired += some
+  }
+  return expired
+}

@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DAY } from '../../../../src/domain/time.ts'
 import { alterDatabase } from '../../../support/damage.ts'
-import { openTestStore, storePush, type TestStore, VISIT } from '../../../support/store.ts'
+import { expireAllLapsed, openTestStore, storePush, type TestStore, VISIT } from '../../../support/store.ts'
 
 let opened: TestStore
 let told: string[]
@@ -72,7 +72,7 @@ test('by times', async () => {
   time.writeUIntBE(expiresAt, 0, 6)
   await alterIndex([3, 5, 1, ...time, 2], { index: 9, to: 3 })
   opened.clock.advance(2 * DAY)
-  expect(await opened.store.expiry.expireLapsed()).toBe(1)
+  expect(await expireAllLapsed(opened)).toBe(1)
   expect((await opened.store.pushes.findPush(long.lookup))?.expiredOn).toBeNull()
   expect(told.join()).toContain('push 3 is not as it was written')
 })
