@@ -6,7 +6,7 @@ import type { Sandbox } from './sandbox.ts'
 
 const READY_MILLISECONDS = 60_000
 /** The address, in a complete line. */
-const READY = /http:\/\/127\.0\.0\.1:(\d+)[^\n]*\n/
+const READY = /http:\/\/(?:127\.0\.0\.1|localhost):(\d+)/
 
 export interface Running {
   readonly port: number
