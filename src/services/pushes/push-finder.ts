@@ -17,6 +17,15 @@ export type FoundPush = ByLink & SealedPush
 export function createPushFinder({ store, keyring }: { store: Pick<Store, 'pushes'>; keyring: Keyring }) {
   const { findPush, findSealedPush } = store.pushes
 
+  /** Under which instance keys, and where, a push of this link may be. */
+  function lookupsOf(urlToken: string): { instanceKey: InstanceKey; lookup: Buffer }[] {
+    if (!isUrlToken(urlToken)) throw notFound()
+    return keyring.keys.map((instanceKey) => ({
+      instanceKey,
+      lookup: lookupOf(urlToken, instanceKey.lookup),
+    }))
+  }
+
   async function getPush(urlToken: string): Promise<ByLink & { push: StoredPush }> {
     if (!isUrlToken(urlToken)) throw notFound()
     for (const instanceKey of keyring.keys) {
@@ -35,7 +44,7 @@ export function createPushFinder({ store, keyring }: { store: Pick<Store, 'pushe
     throw notFound()
   }
 
-  return { getPush, getSealedPush }
+  return { lookupsOf, getPush, getSealedPush }
 }
 
 export function notFound(): DomainError {

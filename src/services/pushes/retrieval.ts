@@ -4,7 +4,7 @@ import type { Account } from '../../domain/account.ts'
 import type { Viewer } from '../../domain/audit.ts'
 import { DamageError } from '../../domain/errors.ts'
 import type { StoredFile } from '../../domain/files.ts'
-import type { Store, StoredPush } from '../../store/face.ts'
+import type { SealedPush, Store, StoredPush } from '../../store/face.ts'
 import type { Downloads } from './downloads.ts'
 import { type Content, openPush } from './opening.ts'
 import type { Addressed } from './owner-lists.ts'
@@ -38,6 +38,28 @@ export function createRetrieve(options: RetrieveDependencies) {
   async function retrieve(urlToken: string, options: RetrieveOptions): Promise<Retrieval> {
     const { viewer, ownLook } = options
     const asking = { viewer, lookBy: ownLook ? viewer.account : null }
+    return (await retrievePlain(urlToken, asking)) ?? retrieveGuarded(urlToken, { ...options, asking })
+  }
+
+  /** A text alone: found, opened and claimed in one step of the store. Null when the push needs a closer look. */
+  async function retrievePlain(urlToken: string, { viewer, lookBy }: Asking): Promise<Retrieval | null> {
+    for (const { instanceKey, lookup } of finder.lookupsOf(urlToken)) {
+      const open = (found: SealedPush) => openPush({ ...found, urlToken, instanceKey }, null)
+      const claimed = await store.pushes.claimPlain({ lookup, visit: viewer.visit, lookBy, open })
+      if (claimed === 'not_plain') return null
+      if (claimed === null) continue
+      const { outcome, push, content } = claimed
+      if (outcome === 'expired' || content === null) return { outcome: 'expired', push, urlToken }
+      return { outcome, push, urlToken, payload: content.payload, files: [] }
+    }
+    throw notFound()
+  }
+
+  /** With a passphrase, files or both: found, opened, and only then claimed. */
+  async function retrieveGuarded(
+    urlToken: string,
+    { asking, ...options }: RetrieveOptions & { asking: Asking },
+  ): Promise<Retrieval> {
     const found = await finder.getSealedPush(urlToken)
     if (!found.push.passphraseRequired || found.sealed === null)
       return claim(found, openPush(found, null), asking)

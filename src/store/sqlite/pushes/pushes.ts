@@ -19,6 +19,7 @@ import type { Now } from '../../../domain/time.ts'
 import type {
   Claim,
   Claimed,
+  PlainClaim,
   PushStore,
   PushToStore,
   SealedContent,
@@ -97,14 +98,28 @@ export function createPushes(options: {
   function claimView({ id, visit, lookBy }: Claim): Promise<Claimed | null> {
     return transact(() => {
       const before = rows.findById(id)
-      if (before === undefined) return null
-      const time = now()
-      const { outcome, push: after } = decideView(before, time)
-      const isOwnLook = outcome === 'view' && isOwner(before, lookBy)
-      const kind = outcome === 'expired' ? 'failed_view' : isOwnLook ? 'owner_view' : 'view'
-      const entry = { kind, visit } as const
-      return { outcome, push: rows.write({ before, after: isOwnLook ? before : after, now: time, entry }) }
+      return before === undefined ? null : count(before, { visit, lookBy })
     })
+  }
+
+  function claimPlain<T>({ lookup, open, ...claim }: PlainClaim<T>) {
+    return transact((): (Claimed & { content: T | null }) | 'not_plain' | null => {
+      const before = rows.findByLookup(lookup)
+      if (before === undefined) return null
+      if (before.passphraseRequired || before.files > 0) return 'not_plain'
+      const content = isExpired(before, now()) ? null : open({ push: before, sealed: findContent(before) })
+      return { ...count(before, claim), content }
+    })
+  }
+
+  /** Within a transaction that has read the row. */
+  function count(before: PushRow, { visit, lookBy }: Omit<Claim, 'id'>): Claimed {
+    const time = now()
+    const { outcome, push: after } = decideView(before, time)
+    const isOwnLook = outcome === 'view' && isOwner(before, lookBy)
+    const kind = outcome === 'expired' ? 'failed_view' : isOwnLook ? 'owner_view' : 'view'
+    const entry = { kind, visit } as const
+    return { outcome, push: rows.write({ before, after: isOwnLook ? before : after, now: time, entry }) }
   }
 
   function refusePassphrase(
@@ -177,6 +192,7 @@ export function createPushes(options: {
   return {
     createPush,
     claimView,
+    claimPlain,
     refusePassphrase,
     expirePush,
     unlockPush,
