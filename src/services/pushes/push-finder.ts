@@ -17,7 +17,7 @@ export type FoundPush = ByLink & SealedPush
 export function createPushFinder({ store, keyring }: { store: Pick<Store, 'pushes'>; keyring: Keyring }) {
   const { findPush, findSealedPush } = store.pushes
 
-  /** Under which instance keys, and where, a push of this link may be. */
+  /** Every place where the push of this link may be stored: one for each instance key. */
   function lookupsOf(urlToken: string): { instanceKey: InstanceKey; lookup: Buffer }[] {
     if (!isUrlToken(urlToken)) throw notFound()
     return keyring.keys.map((instanceKey) => ({
@@ -27,18 +27,16 @@ export function createPushFinder({ store, keyring }: { store: Pick<Store, 'pushe
   }
 
   async function getPush(urlToken: string): Promise<ByLink & { push: StoredPush }> {
-    if (!isUrlToken(urlToken)) throw notFound()
-    for (const instanceKey of keyring.keys) {
-      const push = await findPush(lookupOf(urlToken, instanceKey.lookup))
+    for (const { instanceKey, lookup } of lookupsOf(urlToken)) {
+      const push = await findPush(lookup)
       if (push !== null) return { push, urlToken, instanceKey }
     }
     throw notFound()
   }
 
   async function getSealedPush(urlToken: string): Promise<FoundPush> {
-    if (!isUrlToken(urlToken)) throw notFound()
-    for (const instanceKey of keyring.keys) {
-      const found = await findSealedPush(lookupOf(urlToken, instanceKey.lookup))
+    for (const { instanceKey, lookup } of lookupsOf(urlToken)) {
+      const found = await findSealedPush(lookup)
       if (found !== null) return { push: found.push, sealed: found.sealed, urlToken, instanceKey }
     }
     throw notFound()

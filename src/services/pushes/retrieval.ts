@@ -41,7 +41,7 @@ export function createRetrieve(options: RetrieveDependencies) {
     return (await retrievePlain(urlToken, asking)) ?? retrieveGuarded(urlToken, { ...options, asking })
   }
 
-  /** A text alone: found, opened and claimed in one step of the store. Null when the push needs a closer look. */
+  /** Finds, opens and claims in one store operation. Returns null for a push with a passphrase or files. */
   async function retrievePlain(urlToken: string, { viewer, lookBy }: Asking): Promise<Retrieval | null> {
     for (const { instanceKey, lookup } of finder.lookupsOf(urlToken)) {
       const open = (found: SealedPush) => openPush({ ...found, urlToken, instanceKey }, null)
@@ -55,7 +55,7 @@ export function createRetrieve(options: RetrieveDependencies) {
     throw notFound()
   }
 
-  /** With a passphrase, files or both: found, opened, and only then claimed. */
+  /** Finds and opens first, because the passphrase and the files must be checked before a view is counted. */
   async function retrieveGuarded(
     urlToken: string,
     { asking, ...options }: RetrieveOptions & { asking: Asking },
