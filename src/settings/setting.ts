@@ -1,7 +1,7 @@
 // One row of the table of settings, and what is derived from it.
 
 import { posix, win32 } from 'node:path'
-import type { Parser, Place } from './parsers.ts'
+import { type Parser, type Place, truth } from './parsers.ts'
 
 export type Setting = {
   flag: string
@@ -24,6 +24,10 @@ export type Setting = {
   secret?: true
   help: string
 }
+
+/** The columns of a switch that is on or off by default. */
+export const on = { placeholder: 'true|false', parse: truth, bare: 'true', default: 'true' }
+export const off = { ...on, default: 'false' }
 
 export type Table = Readonly<Record<string, Setting>>
 

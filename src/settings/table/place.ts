@@ -1,0 +1,54 @@
+// Where Oncebox keeps its data and listens.
+
+import { baseUrl, host, path, port } from '../parsers.ts'
+import { defaultDataDir, type Table } from '../setting.ts'
+
+const group = 'Storage and network'
+
+export const placeSettings = {
+  dataDir: {
+    flag: 'data-dir',
+    group,
+    placeholder: 'folder',
+    parse: path,
+    default: defaultDataDir,
+    defaultWords: "the platform's folder for a user's data",
+    file: true,
+    help: 'Folder of the database, the files and the instance key',
+  },
+  host: {
+    flag: 'host',
+    group,
+    placeholder: 'address',
+    parse: host,
+    default: 'localhost',
+    help: 'Address to listen on; localhost means 127.0.0.1 and ::1, 0.0.0.0 or :: means every network of the machine',
+  },
+  port: {
+    flag: 'port',
+    group,
+    placeholder: 'number',
+    parse: port,
+    default: '5100',
+    help: 'Port to listen on; 0 picks a free one',
+  },
+  baseUrl: {
+    flag: 'base-url',
+    group,
+    placeholder: 'url',
+    parse: baseUrl,
+    default: null,
+    defaultWords: 'the address of the request',
+    help: 'Start of all links, such as https://once.example; may contain a path',
+  },
+  keyFile: {
+    flag: 'key-file',
+    group,
+    placeholder: 'file',
+    parse: path,
+    default: null,
+    defaultWords: 'instance.key in the data folder',
+    file: true,
+    help: 'File of the instance key, to store it apart from the data',
+  },
+} satisfies Table

@@ -1,0 +1,55 @@
+// How the server runs.
+
+import { corsOrigin, duration, network, oneOf } from '../parsers.ts'
+import { off, type Table } from '../setting.ts'
+
+const group = 'Running'
+
+export const runningSettings = {
+  sweepEvery: {
+    flag: 'sweep-every',
+    group,
+    placeholder: 'duration',
+    parse: duration('1s', '1h'),
+    default: '60s',
+    help: 'How often to remove data of expired pushes; pushes expire on time without it',
+  },
+  trustedProxies: {
+    flag: 'trusted-proxy',
+    group,
+    placeholder: 'network',
+    parse: network,
+    default: null,
+    list: true,
+    help: 'Address or network (10.0.0.0/8) of a reverse proxy whose forwarded headers are trusted; may be repeated',
+  },
+  corsOrigins: {
+    flag: 'cors-origins',
+    group,
+    placeholder: 'origins',
+    parse: corsOrigin,
+    default: null,
+    list: true,
+    help: 'Other web sites whose pages may use the API, such as https://app.example, separated by commas; * for any',
+  },
+  acceptClock: {
+    flag: 'accept-clock',
+    group,
+    ...off,
+    help: "Start even if the system's clock is more than a day behind the last recorded time",
+  },
+  removeDamaged: {
+    flag: 'remove-damaged',
+    group,
+    ...off,
+    help: 'Remove pushes that a faulty disk has damaged; give it for one start, if there is no backup to restore',
+  },
+  logFormat: {
+    flag: 'log-format',
+    group,
+    placeholder: 'text|json',
+    parse: oneOf('text', 'json'),
+    default: 'text',
+    help: 'Format of the log on standard error',
+  },
+} satisfies Table
