@@ -12,8 +12,7 @@ import type { SettingInEffect } from '../http/pages/admin/admin-parts.tsx'
 import type { Assets } from '../http/pages/frame/assets.ts'
 import type { GetGuest } from '../http/pages/frame/guest.ts'
 import type { AnswerGuest } from '../http/pages/frame/page.tsx'
-import { createPageRoutes } from '../http/pages/page-routes.ts'
-import { createPages } from '../http/pages/pages.ts'
+import { createPageRoutes } from '../http/pages/pages.ts'
 import { createRouteTable } from '../http/routes.ts'
 import type { Log } from '../operating/log.ts'
 import type { Config } from '../settings/table.ts'
@@ -39,10 +38,11 @@ export function createServedPages(served: Served, { guests, ...parts }: PagePart
   const { config, services, settings, store } = served
   const { assets, answer, getGuest } = guests
   const { anonymousAccess, signups } = config
-  const pages = createPages({
+  return createPageRoutes({
     ...services,
     ...parts,
     answer,
+    getGuest,
     wordlist: assets.hrefOf('wordlist'),
     now: store.now,
     listJobs: services.jobs.list,
@@ -50,7 +50,6 @@ export function createServedPages(served: Served, { guests, ...parts }: PagePart
     anonymousAccess,
     signups,
   })
-  return createPageRoutes({ pages, getGuest, anonymousAccess })
 }
 
 export type RoutesOptions = {

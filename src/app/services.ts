@@ -17,6 +17,7 @@ import { createSharedLanes, type Lanes } from '../services/lanes.ts'
 import { createDownloads } from '../services/pushes/downloads.ts'
 import { createFormMarks } from '../services/pushes/form-marks.ts'
 import { createIdempotency } from '../services/pushes/idempotency.ts'
+import { createPageNonces } from '../services/pushes/page-nonces.ts'
 import { createPassphrases } from '../services/pushes/passphrases.ts'
 import { createPushes } from '../services/pushes/pushes.ts'
 import { createRelieve } from '../services/pushes/relief.ts'
@@ -66,6 +67,7 @@ function createPushServices({ config, store, lanes }: { config: Config; store: S
     uploads: createUploads({ store, limits, relieve }),
     idempotency: createIdempotency({ store, keyring, now }),
     marks: createFormMarks(keyring),
+    nonces: createPageNonces(now),
   }
 }
 

@@ -1,4 +1,4 @@
-// Connects each URL with its handler, and enforces the guards of the API. page-routes.ts enforces those of the pages.
+// Connects each URL with its handler, and enforces the guards of the API. pages/page-guards.ts enforces those of the pages.
 
 import type { Viewer } from '../domain/audit.ts'
 import { describeGuard, OPERATIONS } from './api/operations.ts'

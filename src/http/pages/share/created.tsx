@@ -17,15 +17,14 @@ import { ReceiveForm } from '../receive/receive-form.tsx'
 
 export type CreatedPageOptions = {
   answer: AnswerGuest
-  /** Throws `not_found`. */
-  preview: Pushes['preview']
+  pushes: Pick<Pushes, 'preview'>
   nonces: PageNonces
   now: Now
 }
 
-export function createCreatedPage({ answer, preview, nonces, now }: CreatedPageOptions) {
+export function createCreatedPage({ answer, pushes, nonces, now }: CreatedPageOptions) {
   return async (guest: Guest, { url_token = '' }: Partial<Record<string, string>>): Promise<Response> => {
-    const addressed = await preview(url_token)
+    const addressed = await pushes.preview(url_token)
     const { say } = guest.words
     const link = secretLink(addressed, guest.exchange.baseUrl)
     const isOver = isExpired(addressed.push, now())

@@ -1,0 +1,23 @@
+// The pages of administrators.
+
+import type { Route } from '../../door/router.ts'
+import { PAGES } from '../../urls.ts'
+import type { PageGuards } from '../page-guards.ts'
+import { type AdminPageOptions, createAdminPages } from './admin.tsx'
+
+export function createAdminRoutes(
+  { member, form, confirmedForm }: PageGuards,
+  options: AdminPageOptions,
+): Route[] {
+  const { show, invite, withdraw, disable, enable, reset, remove } = createAdminPages(options)
+  return [
+    member(PAGES.admin, show),
+    confirmedForm(PAGES.invite, invite),
+    // Takes power away, and is urgent: no password is asked for.
+    form(PAGES.withdrawInvitation, withdraw),
+    confirmedForm(PAGES.disableAccount, disable),
+    confirmedForm(PAGES.enableAccount, enable),
+    confirmedForm(PAGES.resetAccount, reset),
+    confirmedForm(PAGES.removeAccount, remove),
+  ]
+}

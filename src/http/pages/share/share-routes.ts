@@ -1,0 +1,18 @@
+// The pages of somebody who shares something.
+
+import type { Route } from '../../door/router.ts'
+import { PAGES } from '../../urls.ts'
+import type { PageGuards } from '../page-guards.ts'
+import { type CreatePageOptions, createCreatePage } from './create.tsx'
+import { type CreatedPageOptions, createCreatedPage } from './created.tsx'
+
+export type ShareRoutesOptions = CreatePageOptions & CreatedPageOptions
+
+export function createShareRoutes({ guest }: PageGuards, options: ShareRoutesOptions): Route[] {
+  const { show, create } = createCreatePage(options)
+  return [
+    guest(PAGES.create, (visitor) => show(visitor)),
+    guest(PAGES.submitCreate, create),
+    guest(PAGES.created, createCreatedPage(options)),
+  ]
+}
