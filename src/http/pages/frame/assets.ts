@@ -15,7 +15,7 @@ import generator from './browser/generator.js' with { type: 'text' }
 import receive from './browser/receive.js' with { type: 'text' }
 import favicon from './favicon.ico' with { type: 'file' }
 import icon from './icon.svg' with { type: 'text' }
-import style from './style.css' with { type: 'text' }
+import { style } from './style.ts'
 
 /** The scripts of the pages. */
 export type ScriptName = 'common' | 'create' | 'generator' | 'receive'

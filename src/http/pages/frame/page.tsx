@@ -7,6 +7,7 @@ import { type AnswerHeaders, answerPage } from '../../door/answers.ts'
 import { API, PAGES } from '../../urls.ts'
 import type { Assets, ScriptName } from './assets.ts'
 import { type Guest, LANGUAGE_PARAMETER, otherFields } from './guest.ts'
+import { drawingsFor } from './icons.tsx'
 
 export type PageOptions = {
   guest: Guest
@@ -44,7 +45,8 @@ export function createAnswerGuest(assets: Assets): AnswerGuest {
 }
 
 export function renderPage(page: JSX.Element): string {
-  return `<!doctype html>${renderToString(page)}`
+  const html = renderToString(page)
+  return `<!doctype html>${html.replace(/<\/body><\/html>$/, `${drawingsFor(html)}$&`)}`
 }
 
 type FrameProps = PageOptions & {
