@@ -2,6 +2,7 @@
 
 import { version } from '../package.json'
 import { createDoor } from './app/door.ts'
+import { openLogging } from './app/logging.ts'
 import { openServedStore } from './app/open-store.ts'
 import { createServices } from './app/services.ts'
 import { type Client, createClient, type ServerToAsk } from './client/client.ts'
@@ -11,8 +12,10 @@ import { bindingsOf, listen, type Network, type ServerUrls, urlsOf } from './htt
 import type { RateLimit } from './http/door/rate-limit.ts'
 import type { SettingInEffect } from './http/pages/admin/admin-parts.tsx'
 import { PAGES } from './http/urls.ts'
-import { createLog, type Log } from './operating/log.ts'
+import type { Log } from './operating/log.ts'
+import { createReload } from './operating/reload.ts'
 import type { Config } from './settings/table.ts'
+import { removeSetupLink, writeSetupLink } from './store/folder/setup-link.ts'
 import type { Store } from './store/store.ts'
 
 export { type Network, version }
@@ -33,6 +36,12 @@ export type RunningServer = ServerUrls & {
   dataDir: string
   /** The path where the first administrator makes an account, once; null when there are accounts. */
   setupPath: string | null
+  /** Writes the whole link to a file that its owner alone may read. Returns its path; null when the disk refuses. */
+  keepSetupLink(link: string): string | null
+  /** Reads again what may have changed outside: the log file. Failures are logged. */
+  reload(): Promise<void>
+  /** Writes an error that nothing caught to the log file, if there is one, before the process ends. */
+  noteCrash(cause: unknown): void
   stop(): Promise<void>
   /** Resolves when the database may be corrupt and the process must end. */
   failed: Promise<Error>
@@ -50,16 +59,26 @@ type InstancePorts = Ports & {
 export type Instance = Awaited<ReturnType<typeof openInstance>>
 
 export async function openInstance(served: ServedConfig, ports: InstancePorts) {
+  const { now, writeLog: writeLine } = ports
+  const logging = await openLogging({ config: served.config, now, writeLine })
+  try {
+    const instance = await openLogged(served, { ...ports, log: logging.log })
+    const close = () => instance.close().finally(logging.close)
+    return { ...instance, ...logging, close }
+  } catch (cause) {
+    await logging.close()
+    throw cause
+  }
+}
+
+async function openLogged(served: ServedConfig, { log, ...ports }: InstancePorts & { log: Log }) {
   const { config } = served
-  const log = createLog({ format: config.logFormat, now: ports.now, write: ports.writeLog })
-  log.info(
-    { version, dataDir: config.dataDir, keyFile: config.keyFile ?? undefined },
-    'opening the data folder',
-  )
+  const { dataDir, keyFile } = config
+  log.info({ version, dataDir, keyFile: keyFile ?? undefined }, 'opening the data folder')
   const { now: systemNow, onStep } = ports
   const { store, failed } = await openServedStore({ config, log, systemNow, onStep })
   try {
-    return { ...(await serveStore({ ...served, store, log, ports })), failed, log }
+    return { ...(await serveStore({ ...served, store, log, ports })), failed }
   } catch (cause) {
     // Frees the lock of the folder, so that the next start need not wait for this process to end.
     await store.close().catch((err) => log.error({ err }, 'the data folder was not closed in order'))
@@ -86,6 +105,8 @@ async function serveStore({ config, settings, store, log, ports }: StoreToServe)
   const { accounts, apiTokens, sweeper, jobs } = services
   const setupToken = await services.accountLinks.createSetupLink()
   const setupPath = setupToken === null ? null : PAGES.welcome.href({ link: setupToken })
+  // What an earlier start left there is void.
+  removeSetupLink(config.dataDir)
   await jobs.start()
 
   async function close(): Promise<void> {
@@ -111,11 +132,27 @@ export async function startServer(served: ServedConfig, ports: ServerPorts): Pro
       await instance.close()
     }
     instance.confirmStart()
-    const { setupPath, failed } = instance
-    return { ...urlsOf(listener, host), baseUrl, dataDir, setupPath, stop, failed }
+    const { setupPath, failed, noteCrash, reloadables, log } = instance
+    const keepSetupLink = createKeepSetupLink(dataDir, log)
+    const reload = createReload({ reloadables, log })
+    const urls = urlsOf(listener, host)
+    return { ...urls, baseUrl, dataDir, setupPath, keepSetupLink, reload, noteCrash, stop, failed }
   } catch (cause) {
     await instance.close()
     throw cause
+  }
+}
+
+function createKeepSetupLink(dataDir: string, log: Log): RunningServer['keepSetupLink'] {
+  return (link) => {
+    try {
+      const path = writeSetupLink(dataDir, link)
+      log.info({ path }, 'there is no administrator yet; a file holds the link that makes one')
+      return path
+    } catch (err) {
+      log.error({ err }, 'the file of the link for the first administrator was not written')
+      return null
+    }
   }
 }
 

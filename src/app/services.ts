@@ -27,6 +27,7 @@ import { createReadStatus } from '../services/upkeep/status.ts'
 import { createSweeper } from '../services/upkeep/sweeper.ts'
 import { pushLimitsOf, shareLimitsOf } from '../settings/push-limits.ts'
 import type { Config } from '../settings/table.ts'
+import { removeSetupLink } from '../store/folder/setup-link.ts'
 import type { Store } from '../store/store.ts'
 
 export type ServicesOptions = { config: Config; store: Store; systemNow: Now; log: Log }
@@ -41,7 +42,7 @@ export function createServices({ config, store, systemNow, log }: ServicesOption
   })
   return {
     ...createPushServices({ config, store, lanes: passphraseLanes }),
-    ...createAccountServices({ store, systemNow, lanes: signInLanes }),
+    ...createAccountServices({ config, store, systemNow, lanes: signInLanes }),
     ...createUpkeepServices({ config, store, log }),
   }
 }
@@ -71,7 +72,9 @@ function createPushServices({ config, store, lanes }: { config: Config; store: S
   }
 }
 
-function createAccountServices({ store, systemNow, lanes }: { store: Store; systemNow: Now; lanes: Lanes }) {
+type AccountOptions = { config: Config; store: Store; systemNow: Now; lanes: Lanes }
+
+function createAccountServices({ config, store, systemNow, lanes }: AccountOptions) {
   const { keyring, now } = store
   const accounts = createAccounts(store)
   const limit = createSignInLimit({ now, clientOf: limitKey, knownAddresses: createKnownAddresses(store) })
@@ -79,7 +82,12 @@ function createAccountServices({ store, systemNow, lanes }: { store: Store; syst
     accounts,
     signUp: createSignUp({ accounts, lanes, limit }),
     apiTokens: createApiTokens({ apiTokens: store.apiTokens, accounts }),
-    accountLinks: createAccountLinks({ store, lanes, limit }),
+    accountLinks: createAccountLinks({
+      store,
+      lanes,
+      limit,
+      onSetUp: () => removeSetupLink(config.dataDir),
+    }),
     sessions: createSessions({ store, keyring, lanes, limit, now, systemNow }),
     twoFactor: createTwoFactor({ store, keyring, limit, systemNow }),
   }

@@ -27,9 +27,20 @@ export class UsageError extends Error {
 /** An expected failure of a command, shown as one line without a stack. */
 export class CommandFailure extends Error {}
 
+/** A failure whose message is already on standard error. */
+export class ToldFailure extends Error {
+  readonly exitCode: number
+
+  constructor(exitCode: number) {
+    super('already told')
+    this.exitCode = exitCode
+  }
+}
+
 export type Ending = { lines: string[]; exitCode: number }
 
 export function presentFailure(cause: unknown): Ending {
+  if (cause instanceof ToldFailure) return { lines: [], exitCode: cause.exitCode }
   if (cause instanceof UsageError) return { lines: presentProblems(cause), exitCode: WRONG_USAGE }
   // Commander has already printed the help or the version.
   if (cause instanceof CommanderError) return { lines: [], exitCode: cause.exitCode === 0 ? 0 : WRONG_USAGE }

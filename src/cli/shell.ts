@@ -43,8 +43,13 @@ export type Shell = {
   ask: (question: string) => Promise<string>
   /** Asks without echoing the input. Throws when the person cancels. */
   askHidden: (question: string) => Promise<string>
-  /** Calls `listener` for every SIGINT and SIGTERM instead of ending the process. */
-  onStopSignal: (listener: () => void) => void
+  /**
+   * Calls `listener` instead of ending the process: to stop for SIGINT, SIGTERM and a terminal that was closed, to reload
+   * for any other SIGHUP. SIGUSR1 and SIGUSR2 do nothing from then on.
+   */
+  onSignal: (listener: (wish: 'stop' | 'reload') => void) => void
+  /** Calls `listener` for an error that nothing caught; it ends the process. */
+  onCrash: (listener: (cause: unknown) => void) => void
   exitNow: (code: number) => void
   network: Network
   /** The command that starts this program again: the executable, or the runtime and its entry. */
@@ -88,14 +93,25 @@ export function createShell(outside: { env: Environment; now: () => number }): S
     width: (stdout.isTTY && stdout.columns) || 80,
     ask,
     askHidden: (question) => askHidden(question, input()),
-    onStopSignal: (listener) => {
-      process.on('SIGINT', listener)
-      process.on('SIGTERM', listener)
+    onSignal,
+    onCrash: (listener) => {
+      process.on('uncaughtException', listener)
+      process.on('unhandledRejection', listener)
     },
     exitNow: (code) => process.exit(code),
     network: { lookUp, listAddresses },
     self: isExecutable() ? [process.execPath] : [process.execPath, Bun.main],
   }
+}
+
+function onSignal(listener: (wish: 'stop' | 'reload') => void): void {
+  const hadTerminal = isatty(0)
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => listener('stop'))
+  // Windows sends it when the console window is closed.
+  const isClosing = () => process.platform === 'win32' || (hadTerminal && !hasTerminal())
+  process.on('SIGHUP', () => listener(isClosing() ? 'stop' : 'reload'))
+  if (process.platform === 'win32') return
+  for (const signal of ['SIGUSR1', 'SIGUSR2'] as const) process.on(signal, () => undefined)
 }
 
 async function lookUp(name: string): Promise<string[]> {

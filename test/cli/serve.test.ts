@@ -26,12 +26,14 @@ test('the ready line shows the start of links', async () => {
   expect(await ended).toBe(0)
 })
 
+const LINK = 'https://once.example/welcome/abc'
+
 test.each([
-  [true, '\n'],
-  [false, '. '],
+  [true, '\n', `this makes one, once: ${LINK}`],
+  [false, '. ', 'the link that makes one, once, is in /srv/box/setup-link'],
 ])(
-  'without an administrator, it prints the link for creating one (on a terminal: %p)',
-  async (isOutputTerminal, glue) => {
+  'without an administrator, a terminal shows the link for creating one, and a file holds it elsewhere (on a terminal: %p)',
+  async (isOutputTerminal, glue, way) => {
     const trial = createTrial({ isOutputTerminal, env: { ONCEBOX_BASE_URL: 'https://once.example/' } })
     trial.state.setupPath = '/welcome/abc'
     const ended = trial.run('serve', '--data-dir', 'box')
@@ -39,12 +41,45 @@ test.each([
     expect(trial.out).toHaveLength(1)
     expect(trial.out[0]?.split(glue)).toEqual([
       'Oncebox 3.0.0 is ready on http://localhost:5100 (data in /srv/box), links start with https://once.example',
-      'There is no administrator yet; this makes one, once: https://once.example/welcome/abc',
+      `There is no administrator yet; ${way}`,
     ])
+    expect(trial.state.keptLink).toBe(isOutputTerminal ? null : LINK)
     trial.signal()
     expect(await ended).toBe(0)
   },
 )
+
+test('a wish to reload reloads, also one from during the start, and does not stop the server', async () => {
+  const trial = createTrial()
+  const ended = trial.run()
+  trial.signal('reload')
+  await Bun.sleep(0)
+  trial.signal('reload')
+  trial.signal('reload')
+  expect(trial.state).toMatchObject({ reloaded: 3, stopped: 0 })
+  trial.signal()
+  expect(await ended).toBe(0)
+})
+
+test('with --log-format json every line is JSON: warnings, readiness, failures, wrong flags', async () => {
+  const trial = createTrial({ env: { ONCEBOX_NONSENSE: '1' } })
+  const ended = trial.run('serve', '--log-format', 'json')
+  await Bun.sleep(0)
+  trial.state.fail(new Error('The disk could not be trusted any more.'))
+  expect(await ended).toBe(1)
+  expect(await trial.run('serve', '--log-format=json', '--port', '99999', '--host', '/')).toBe(2)
+  const lines = [...trial.out, ...trial.err.filter((line) => line !== 'a line of the log')].map((line) =>
+    JSON.parse(line),
+  )
+  const time = '1970-01-01T00:00:00.000Z'
+  expect(lines).toEqual([
+    { level: 'info', time, msg: expect.stringContaining('is ready on http://localhost:5100') },
+    { level: 'warn', time, msg: expect.stringContaining('ONCEBOX_NONSENSE is not a setting') },
+    { level: 'fatal', time, msg: 'The disk could not be trusted any more.' },
+    { level: 'warn', time, msg: expect.stringContaining('ONCEBOX_NONSENSE is not a setting') },
+    { level: 'fatal', time, msg: expect.stringContaining('--port "99999"') },
+  ])
+})
 
 test('a second signal ends the process at once', async () => {
   const trial = createTrial()

@@ -23,7 +23,7 @@ export function createTrial(
   const err: string[] = []
   const exits: number[] = []
   const answers = [...(given.answers ?? [])]
-  const signals: (() => void)[] = []
+  const signals: ((wish: 'stop' | 'reload') => void)[] = []
   const answer = async (question: string) => {
     err.push(question)
     return answers.shift() ?? ''
@@ -51,7 +51,8 @@ export function createTrial(
     width: 80,
     ask: answer,
     askHidden: answer,
-    onStopSignal: (listener) => signals.push(listener),
+    onSignal: (listener) => signals.push(listener),
+    onCrash: () => undefined,
     exitNow: (code) => exits.push(code),
     network: { lookUp: async () => [], listAddresses: () => [] },
     self: ['oncebox'],
@@ -61,8 +62,8 @@ export function createTrial(
     ...{ out, err, exits, shell, app, state },
     /** The whole standard output and standard error, for loose expectations. */
     text: () => [...out, ...err].join('\n'),
-    signal: () => {
-      for (const listener of signals) listener()
+    signal: (wish: 'stop' | 'reload' = 'stop') => {
+      for (const listener of signals) listener(wish)
     },
     run: (...argv: string[]) => runProgram(argv, { shell, app }),
   }
@@ -77,6 +78,8 @@ function createMemoryApp() {
     dataDir: '',
     closed: 0,
     stopped: 0,
+    reloaded: 0,
+    keptLink: null as string | null,
     fail: (_: Error) => {},
   }
   const find = (email: string) => {
@@ -96,6 +99,14 @@ function createMemoryApp() {
         baseUrl: config.baseUrl,
         dataDir: config.dataDir,
         setupPath: state.setupPath,
+        keepSetupLink: (link) => {
+          state.keptLink = link
+          return '/srv/box/setup-link'
+        },
+        reload: async () => {
+          state.reloaded += 1
+        },
+        noteCrash: () => undefined,
         stop: async () => {
           state.stopped += 1
         },

@@ -1,13 +1,15 @@
 // Starting: what a person sees first, and what must not decide about it.
 
 import { afterEach, expect, test } from 'bun:test'
-import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import manifest from '../../package.json' with { type: 'json' }
 import { createStage, runBinary } from '../support/binary.ts'
 
 const stage = createStage()
 afterEach(stage.clear)
+
+const linkFile = ({ dataDir }: { dataDir: string }) => join(dataDir, 'setup-link')
 
 test('ready is one line on standard output with the real port and the data folder', async () => {
   const server = await stage.start()
@@ -16,7 +18,9 @@ test('ready is one line on standard output with the real port and the data folde
   expect(ready).toBe(
     `Oncebox ${manifest.version} is ready on http://localhost:${server.port} (data in ${server.dataDir})`,
   )
-  expect(setup).toMatch(/once: http:\/\/localhost:\d+\/welcome\/\w{32}$/)
+  expect(setup).toBe(` is no administrator yet; the link that makes one, once, is in ${linkFile(server)}`)
+  expect(readFileSync(linkFile(server), 'utf8')).toMatch(/^http:\/\/localhost:\d+\/welcome\/\w{32}\n$/)
+  expect(statSync(linkFile(server)).mode & 0o777).toBe(0o600)
   expect(server.stdout().match(/\n/g)).toHaveLength(1)
   expect((await server.ask('/up')).status).toBe(200)
 })
@@ -24,7 +28,7 @@ test('ready is one line on standard output with the real port and the data folde
 test('the ready line and links tell the base URL when one is set', async () => {
   const server = await stage.start({ flags: ['--base-url', 'https://once.example/box/'] })
   expect(server.stdout()).toContain('links start with https://once.example/box. ')
-  expect(server.stdout()).toContain(' https://once.example/box/welcome/')
+  expect(readFileSync(linkFile(server), 'utf8')).toStartWith('https://once.example/box/welcome/')
   const { html_url, url_token } = await (await server.create({ payload: 'x' })).json()
   expect(html_url).toBe(`https://once.example/box/p/${url_token}/r`)
 })

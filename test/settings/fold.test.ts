@@ -57,6 +57,7 @@ test('without anything given, every setting has its default', () => {
     acceptClock: false,
     removeDamaged: false,
     logFormat: 'text',
+    logFile: null,
   })
 })
 

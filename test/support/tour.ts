@@ -1,5 +1,7 @@
 // A tour of every page in each of its states: what a person does to get there, for tests that look at all of them.
 
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { Secret, TOTP } from 'otpauth'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import type { Started } from './binary.ts'
@@ -17,9 +19,11 @@ export type Tour = Awaited<ReturnType<typeof prepareTour>>
 /** What the server of a tour is started with: two wrong passphrases end a push. */
 export const TOUR_OPTIONS = { flags: ['--max-passphrase-attempts', '2'] }
 
-/** The link that the first start printed. */
-export function setupLinkOf(server: Pick<Started, 'stdout'>): string {
-  return /http:\/\/\S+\/welcome\/\w+/.exec(server.stdout())?.[0] ?? ''
+/** The link that the first start left in its file; empty without one. */
+export function setupLinkOf({ dataDir }: Pick<Started, 'dataDir'>): string {
+  const path = join(dataDir, 'setup-link')
+  const text = existsSync(path) ? readFileSync(path, 'utf8') : ''
+  return /http:\/\/\S+\/welcome\/\w+/.exec(text)?.[0] ?? ''
 }
 
 /** Goes to a stop, until its page is there with its style sheet. */

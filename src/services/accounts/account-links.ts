@@ -29,9 +29,11 @@ export type AccountLinksOptions = {
   store: Pick<Store, 'accountLinks' | 'accounts' | 'damage'>
   lanes: Lanes
   limit: Pick<SignInLimit, 'tryLink'>
+  /** Called once the setup link has made the first administrator. */
+  onSetUp: () => void
 }
 
-export function createAccountLinks({ store, lanes, limit }: AccountLinksOptions) {
+export function createAccountLinks({ store, lanes, limit, onSetUp }: AccountLinksOptions) {
   const { accountLinks, accounts } = store
 
   async function add(link: Omit<NewAccountLink, 'hash'>): Promise<string> {
@@ -90,7 +92,9 @@ export function createAccountLinks({ store, lanes, limit }: AccountLinksOptions)
     const passwordHash = await lanes({ address: input.visit.ip, about: `account ${email}` }, () =>
       hashPassword(input.password),
     )
-    return accountLinks.useLink({ hash: hashRandomToken(input.token), email, passwordHash })
+    const account = await accountLinks.useLink({ hash: hashRandomToken(input.token), email, passwordHash })
+    if (link.purpose === 'setup') onSetUp()
+    return account
   }
 
   return {

@@ -1,6 +1,6 @@
 // How the server runs.
 
-import { corsOrigin, duration, network, oneOf } from '../parsers.ts'
+import { corsOrigin, duration, network, oneOf, path } from '../parsers.ts'
 import { off, type Table } from '../setting.ts'
 
 const group = 'Running'
@@ -50,6 +50,15 @@ export const runningSettings = {
     placeholder: 'text|json',
     parse: oneOf('text', 'json'),
     default: 'text',
-    help: 'Format of the log on standard error',
+    help: 'Format of the log and of all other lines of the server',
+  },
+  logFile: {
+    flag: 'log-file',
+    group,
+    placeholder: 'file',
+    parse: path,
+    default: null,
+    defaultWords: 'standard error',
+    help: 'File to append the log to; SIGHUP opens it again after a rotation',
   },
 } satisfies Table

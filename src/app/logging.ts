@@ -1,0 +1,43 @@
+// Opens the log of a server where its settings say: on standard error, or in a file.
+
+import type { Now } from '../domain/time.ts'
+import { createLog, type Log } from '../operating/log.ts'
+import { type LogFile, openLogFile } from '../operating/log-file.ts'
+import type { Reloadable } from '../operating/reload.ts'
+import type { Config } from '../settings/table.ts'
+
+export type Logging = {
+  log: Log
+  reloadables: Reloadable[]
+  /** Logs an error that nothing caught, if the log is a file. The command says it on standard error. */
+  noteCrash(cause: unknown): void
+  close(): Promise<void>
+}
+
+export type LoggingOptions = {
+  config: Pick<Config, 'logFile' | 'logFormat'>
+  now: Now
+  /** Writes one line to standard error. */
+  writeLine: (line: string) => void
+}
+
+/** Throws `conflict` when the file cannot be opened. */
+export async function openLogging({ config, now, writeLine }: LoggingOptions): Promise<Logging> {
+  const logTo = (write: (line: string) => void) => createLog({ format: config.logFormat, now, write })
+  const outer = logTo(writeLine)
+  if (config.logFile === null)
+    return { log: outer, reloadables: [], noteCrash: () => undefined, close: async () => undefined }
+  const file = await openLogFile({ path: config.logFile, onError: (problem) => outer.error(problem) })
+  return { log: logTo(file.write), ...ofFile(file, logTo(file.write)) }
+}
+
+function ofFile(file: LogFile, log: Log): Omit<Logging, 'log'> {
+  return {
+    reloadables: [{ name: 'log file', reload: file.reopen }],
+    noteCrash: (err) => {
+      log.fatal({ err }, 'the server ends because of an error that nothing caught')
+      file.flushNow()
+    },
+    close: file.close,
+  }
+}

@@ -1,0 +1,21 @@
+// The file that holds the link for creating the first administrator, where no terminal can show it.
+
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+function pathIn(dataDir: string): string {
+  return join(dataDir, 'setup-link')
+}
+
+/** Only the owner may read it. Replaces an earlier one, and returns its path. */
+export function writeSetupLink(dataDir: string, link: string): string {
+  const path = pathIn(dataDir)
+  removeSetupLink(dataDir)
+  // `wx` opens nothing that somebody has put there meanwhile.
+  writeFileSync(path, `${link}\n`, { mode: 0o600, flag: 'wx' })
+  return path
+}
+
+export function removeSetupLink(dataDir: string): void {
+  rmSync(pathIn(dataDir), { force: true })
+}

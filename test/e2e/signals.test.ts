@@ -1,0 +1,64 @@
+// Signals of the compiled binary: what reloads, what does nothing, and a log that stays parseable.
+
+import { afterEach, expect, test } from 'bun:test'
+import { readFileSync, renameSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { createStage, runBinary } from '../support/binary.ts'
+
+const stage = createStage()
+afterEach(stage.clear)
+
+const linesOf = (text: string) => text.trimEnd().split('\n')
+
+test('SIGHUP, SIGUSR1 and SIGUSR2 do not end the server', async () => {
+  const server = await stage.start()
+  for (const signal of ['SIGHUP', 'SIGUSR1', 'SIGUSR2', 'SIGHUP'] as const) {
+    process.kill(server.pid, signal)
+    await Bun.sleep(50)
+  }
+  expect((await server.ask('/up')).status).toBe(200)
+  expect(server.stderr()).toContain('reloaded')
+  expect(await server.end()).toBe(0)
+})
+
+test('after a rotation, SIGHUP makes the log go on in a new file without losing a line', async () => {
+  const path = join(stage.folder(), 'oncebox.log')
+  const server = await stage.start({ flags: ['--log-file', path, '--log-format', 'json'] })
+  for (let i = 0; i < 20; i += 1) await (await server.ask('/up')).text()
+  renameSync(path, `${path}.1`)
+  for (let i = 0; i < 20; i += 1) await (await server.ask('/up')).text()
+  process.kill(server.pid, 'SIGHUP')
+  await Bun.sleep(200)
+  for (let i = 0; i < 20; i += 1) await (await server.ask('/up')).text()
+  expect(await server.end()).toBe(0)
+  const [old, fresh] = [`${path}.1`, path].map((file) => readFileSync(file, 'utf8'))
+  const requests = [...linesOf(old ?? ''), ...linesOf(fresh ?? '')]
+    .map((line) => JSON.parse(line))
+    .filter((line) => line.route === '/up')
+  expect(requests).toHaveLength(60)
+  expect(fresh).toContain('reloaded')
+  expect(statSync(path).mode & 0o777).toBe(0o600)
+  expect(server.stderr()).toBe('')
+})
+
+test('with JSON every line of both outputs parses, refused starts included, and none holds the setup link', async () => {
+  const server = await stage.start({
+    flags: ['--log-format', 'json'],
+    env: { ONCEBOX_NO_SUCH_THING: '1' },
+  })
+  const lines = [...linesOf(server.stdout()), ...linesOf(server.stderr())].map((line) => JSON.parse(line))
+  expect(lines.every(({ level, time, msg }) => level && time && msg)).toBe(true)
+  const flags = ['--log-format', 'json', '--port', String(server.port), '--data-dir', stage.folder()]
+  const inUse = await runBinary(['serve', ...flags])
+  expect(linesOf(inUse.stderr).map((line) => JSON.parse(line).level)).toContain('fatal')
+  const link = readFileSync(join(server.dataDir, 'setup-link'), 'utf8').trim()
+  expect(link).toContain('/welcome/')
+  for (const text of [server.stdout(), server.stderr()]) expect(text).not.toContain('welcome')
+  expect(server.stderr()).toContain(join(server.dataDir, 'setup-link'))
+})
+
+test('a log file that cannot be opened refuses the start and names the remedy', async () => {
+  const { code, stderr } = await stage.serve(stage.folder(), '--log-file', '/no/such/folder/x.log')
+  expect(code).toBe(1)
+  expect(stderr).toContain('Cannot open the log file /no/such/folder/x.log: there is no such file or folder')
+})

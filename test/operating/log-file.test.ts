@@ -1,0 +1,105 @@
+// The log in a file: what is written reaches it, across rotations and a disk that refuses.
+
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openLogFile } from '../../src/operating/log-file.ts'
+import { createReload } from '../../src/operating/reload.ts'
+
+let folder = ''
+let path = ''
+let problems: string[] = []
+const onError = (problem: string) => problems.push(problem)
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'oncebox-log-'))
+  path = join(folder, 'oncebox.log')
+  problems = []
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+test('only its owner may read the file, and earlier lines stay', async () => {
+  const first = await openLogFile({ path, onError })
+  first.write('one')
+  await first.close()
+  const second = await openLogFile({ path, onError })
+  second.write('two')
+  second.write('three')
+  await second.close()
+  expect(readFileSync(path, 'utf8')).toBe('one\ntwo\nthree\n')
+  expect(statSync(path).mode & 0o777).toBe(0o600)
+})
+
+test('after a rotation, lines go to the old file until the log is reopened, and none is lost', async () => {
+  const log = await openLogFile({ path, onError })
+  log.write('before')
+  renameSync(path, `${path}.1`)
+  log.write('between')
+  await log.reopen()
+  log.write('after')
+  await log.close()
+  expect(readFileSync(`${path}.1`, 'utf8')).toBe('before\nbetween\n')
+  expect(readFileSync(path, 'utf8')).toBe('after\n')
+})
+
+test('when reopening fails, the log goes on in the old file and says what to do', async () => {
+  const log = await openLogFile({ path, onError })
+  renameSync(path, `${path}.1`)
+  mkdirSync(path)
+  await expect(log.reopen()).rejects.toThrow(/Cannot open the log file .*: it is a folder\. Make its folder/)
+  log.write('still here')
+  await log.close()
+  expect(readFileSync(`${path}.1`, 'utf8')).toBe('still here\n')
+})
+
+test('a path that cannot be opened is refused with a remedy', async () => {
+  const missing = join(folder, 'nowhere', 'oncebox.log')
+  await expect(openLogFile({ path: missing, onError })).rejects.toThrow(
+    /Cannot open the log file .*there is no such file or folder\. Make its folder/,
+  )
+})
+
+test('lines that the disk refuses are told once, and their number as soon as there is room', async () => {
+  if (!existsSync('/dev/full')) return
+  const log = await openLogFile({ path: '/dev/full', onError })
+  for (const line of ['a', 'b', 'c']) {
+    log.write(line)
+    await Bun.sleep(5)
+  }
+  expect(problems).toEqual(['The log file /dev/full cannot be written: the disk is full. Lines are lost.'])
+  await log.close()
+})
+
+test('what still waits is written when the process ends without closing', async () => {
+  const log = await openLogFile({ path, onError })
+  log.write('the last words')
+  log.flushNow()
+  expect(readFileSync(path, 'utf8')).toBe('the last words\n')
+  await log.close()
+  expect(readFileSync(path, 'utf8')).toBe('the last words\n')
+})
+
+test('a part that fails to reload is logged and does not keep the others from it', async () => {
+  const done: string[] = []
+  const lines: string[] = []
+  const log = {
+    info: (_: object, message: string) => lines.push(message),
+    error: (_: object, message: string) => lines.push(message),
+  }
+  const reload = createReload({
+    log: log as never,
+    reloadables: [
+      {
+        name: 'broken',
+        reload: () => {
+          throw new Error('no')
+        },
+      },
+      { name: 'whole', reload: async () => void done.push('whole') },
+    ],
+  })
+  await Promise.all([reload(), reload()])
+  expect(done).toEqual(['whole', 'whole'])
+  expect(lines).toEqual(['not reloaded', 'reloaded', 'not reloaded', 'reloaded'])
+})
