@@ -9,6 +9,7 @@ import { createExpiryJob, createSweepJob } from '../operating/sweep-schedule.ts'
 import { createAccountLinks } from '../services/accounts/account-links.ts'
 import { createAccounts } from '../services/accounts/accounts.ts'
 import { createApiTokens } from '../services/accounts/api-tokens.ts'
+import { createPushChoices } from '../services/accounts/push-choices.ts'
 import { createKnownAddresses, createSessions } from '../services/accounts/sessions.ts'
 import { createSignInLimit } from '../services/accounts/sign-in-limit.ts'
 import { createSignUp } from '../services/accounts/sign-up.ts'
@@ -43,6 +44,11 @@ export function createServices({ config, store, systemNow, log }: ServicesOption
   return {
     ...createPushServices({ config, store, lanes: passphraseLanes }),
     ...createAccountServices({ config, store, systemNow, lanes: signInLanes }),
+    choices: createPushChoices({
+      store,
+      limits: pushLimitsOf(config),
+      onError: (err) => log.error({ err }, 'the choices for the next push were not kept'),
+    }),
     ...createUpkeepServices({ config, store, log }),
   }
 }

@@ -2,6 +2,7 @@
 
 import type { Account, AccountLink, ApiToken, Session } from '../domain/account.ts'
 import type { Visit } from '../domain/audit.ts'
+import type { PushChoices } from '../domain/push-choices.ts'
 
 export type NewAccount = { email: string; passwordHash: string; isAdmin: boolean }
 
@@ -123,4 +124,11 @@ export type TwoFactorStore = {
   /** False for a code that is unknown or was used: each works once. */
   useRecoveryCode(use: { accountId: number; hash: Buffer }): Promise<boolean>
   countRecoveryCodes(accountId: number): Promise<number>
+}
+
+export type PushChoiceStore = {
+  /** Null for an account without choices, and when they are damaged. */
+  findChoices(accountId: number): Promise<PushChoices | null>
+  /** Replaces earlier choices. Does nothing once the account is gone. */
+  keepChoices(kept: { accountId: number; choices: PushChoices }): Promise<void>
 }

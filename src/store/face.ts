@@ -12,6 +12,7 @@ import type {
   AccountLinkStore,
   AccountStore,
   ApiTokenStore,
+  PushChoiceStore,
   SessionStore,
   TwoFactorStore,
 } from './accounts-face.ts'
@@ -29,6 +30,7 @@ export type Store = {
   sessions: SessionStore
   accountLinks: AccountLinkStore
   twoFactor: TwoFactorStore
+  pushChoices: PushChoiceStore
   damage: DamageReports
   freeSpace: FreeSpace
 }

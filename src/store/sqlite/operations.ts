@@ -4,6 +4,7 @@ import type { Now } from '../../domain/time.ts'
 import { createAccountLinks } from './accounts/account-links.ts'
 import { createAccounts } from './accounts/accounts.ts'
 import { createApiTokens } from './accounts/api-tokens.ts'
+import { createPushChoices } from './accounts/push-choices.ts'
 import { createSessions } from './accounts/sessions.ts'
 import { createTwoFactor } from './accounts/two-factor.ts'
 import type { Connection } from './engine/database.ts'
@@ -66,5 +67,6 @@ export function createAccountOperations(rows: Rows) {
     sessions: createSessions(rows),
     accountLinks: createAccountLinks({ ...rows, accounts }),
     twoFactor: createTwoFactor(rows),
+    pushChoices: createPushChoices(rows),
   }
 }

@@ -110,4 +110,20 @@ export function describeAccounts(open: OpenEngine): void {
     await twoFactor.remove(id)
     expect(await twoFactor.set(factor)).toBe(true)
   })
+
+  test('the choices for the next push are those of the last one, and go with the account', async () => {
+    const { pushChoices } = opened.store
+    const first = { lifetime: 60_000, views: 3, retrievalStep: false, deletableByViewer: null }
+    const second = { lifetime: null, views: 1, retrievalStep: null, deletableByViewer: true }
+    expect(await pushChoices.findChoices(id)).toBeNull()
+    await pushChoices.keepChoices({ accountId: id, choices: first })
+    expect(await pushChoices.findChoices(id)).toEqual(first)
+    await pushChoices.keepChoices({ accountId: id, choices: second })
+    await opened.reopen()
+    expect(await opened.store.pushChoices.findChoices(id)).toEqual(second)
+    await opened.store.accounts.removeAccount(id)
+    expect(await opened.store.pushChoices.findChoices(id)).toBeNull()
+    await opened.store.pushChoices.keepChoices({ accountId: id, choices: first })
+    expect(await opened.store.pushChoices.findChoices(id)).toBeNull()
+  })
 }

@@ -14,6 +14,7 @@ import passphraseBudget from './migrations/0008-passphrase-budget.sql' with { ty
 import sessionConfirmations from './migrations/0009-session-confirmations.sql' with { type: 'text' }
 import addressShares from './migrations/0010-address-shares.sql' with { type: 'text' }
 import auditBounds from './migrations/0011-audit-bounds.sql' with { type: 'text' }
+import pushChoices from './migrations/0012-push-choices.sql' with { type: 'text' }
 import * as schema from './schema.ts'
 
 export const MIGRATIONS: readonly string[] = [
@@ -28,6 +29,7 @@ export const MIGRATIONS: readonly string[] = [
   sessionConfirmations,
   addressShares,
   auditBounds,
+  pushChoices,
 ]
 
 export function schemaVersion(database: Database): number {

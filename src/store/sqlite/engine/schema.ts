@@ -81,6 +81,15 @@ export const accountLinks = sqliteTable('account_links', {
   checksum: integer(),
 })
 
+export const pushChoices = sqliteTable('push_choices', {
+  accountId: integer('account_id').primaryKey(),
+  lifetime: integer(),
+  views: integer(),
+  retrievalStep: flag('retrieval_step'),
+  deletableByViewer: flag('deletable_by_viewer'),
+  checksum: integer(),
+})
+
 export const pushes = sqliteTable('pushes', {
   id: integer().primaryKey(),
   lookup: bytes().notNull(),

@@ -153,6 +153,22 @@ test.each([
   expect(told).toEqual([expect.stringContaining('account link 1 is not as it was written')])
 })
 
+test.each(['lifetime = 1', 'views = 9', 'retrieval_step = 1', 'deletable_by_viewer = 0', 'account_id = 1'])(
+  'push_choices.%s',
+  async (change) => {
+    await addTwoAccounts()
+    const choices = { lifetime: 60_000, views: 3, retrievalStep: false, deletableByViewer: null }
+    await opened.store.pushChoices.keepChoices({ accountId: 2, choices })
+    const told = await reopen()
+    alter(`UPDATE push_choices SET ${change}`)
+    const owner = change === 'account_id = 1' ? 1 : 2
+    expect(await opened.store.pushChoices.findChoices(owner)).toBeNull()
+    expect(told).toEqual([
+      expect.stringContaining(`the row of choices of account ${owner} is not as it was written`),
+    ])
+  },
+)
+
 test('an administrator whose row was altered makes nobody else the first one', async () => {
   await addTwoAccounts()
   alter('UPDATE accounts SET is_admin = 0')

@@ -1,0 +1,51 @@
+// What somebody chose for their last push: the form offers it again for the next one, within today's limits.
+
+import type { NewPush, PushLimits, Range } from './new-push.ts'
+import { DAY } from './time.ts'
+
+/** Null where the choice was the server's default, so that a new default takes effect. Holds nothing of a push itself. */
+export type PushChoices = {
+  /** Milliseconds until a push expires. */
+  lifetime: number | null
+  views: number | null
+  retrievalStep: boolean | null
+  deletableByViewer: boolean | null
+}
+
+export const NO_CHOICES: PushChoices = {
+  lifetime: null,
+  views: null,
+  retrievalStep: null,
+  deletableByViewer: null,
+}
+
+type Chosen = Pick<NewPush, 'lifetime' | 'expireAfterViews' | 'retrievalStep' | 'deletableByViewer'>
+
+export function choicesOf(push: Chosen, limits: PushLimits): PushChoices {
+  const unless = <T>(preset: T, chosen: T): T | null => (chosen === preset ? null : chosen)
+  return {
+    lifetime: unless(limits.days.default * DAY, push.lifetime),
+    views: unless(limits.views.default, push.expireAfterViews),
+    retrievalStep: unless(limits.retrievalStep, push.retrievalStep),
+    deletableByViewer: unless<boolean | null>(limits.deletableByViewer, push.deletableByViewer),
+  }
+}
+
+/** Moves what the limits no longer allow to the nearest that they do. */
+export function fitChoices(choices: PushChoices, { days, views }: PushLimits): PushChoices {
+  const { lifetime } = choices
+  return {
+    ...choices,
+    // Durations under a day are allowed whatever the minimum of days.
+    lifetime: lifetime === null || lifetime < DAY ? lifetime : DAY * clamp(lifetime / DAY, days),
+    views: choices.views === null ? null : clamp(choices.views, views),
+  }
+}
+
+export function isSameChoices(one: PushChoices, other: PushChoices): boolean {
+  return (Object.keys(NO_CHOICES) as (keyof PushChoices)[]).every((name) => one[name] === other[name])
+}
+
+function clamp(value: number, { min, max }: Range): number {
+  return Math.min(max, Math.max(min, value))
+}

@@ -1,0 +1,41 @@
+// What is offered again for the next push: only what differs from the defaults, and only within the limits.
+
+import { expect, test } from 'bun:test'
+import type { PushLimits } from '../../src/domain/new-push.ts'
+import { choicesOf, fitChoices, isSameChoices, NO_CHOICES } from '../../src/domain/push-choices.ts'
+import { DAY, HOUR } from '../../src/domain/time.ts'
+
+const LIMITS: PushLimits = {
+  payloadBytes: 1024,
+  fileBytes: 1024,
+  files: 10,
+  days: { min: 1, max: 90, default: 7 },
+  views: { min: 1, max: 100, default: 5 },
+  retrievalStep: true,
+  deletableByViewer: true,
+  kinds: new Set(['text']),
+}
+const AS_PRESET = { lifetime: 7 * DAY, expireAfterViews: 5, retrievalStep: true, deletableByViewer: true }
+
+test('what is the default is no choice, so that a new default takes effect', () => {
+  expect(choicesOf(AS_PRESET, LIMITS)).toEqual(NO_CHOICES)
+  const chosen = choicesOf({ ...AS_PRESET, lifetime: HOUR, retrievalStep: false }, LIMITS)
+  expect(chosen).toEqual({ ...NO_CHOICES, lifetime: HOUR, retrievalStep: false })
+  expect(isSameChoices(chosen, { ...chosen })).toBe(true)
+  expect(isSameChoices(chosen, { ...chosen, views: 4 })).toBe(false)
+})
+
+test.each([
+  ['too long', { lifetime: 60 * DAY, views: 80 }, { lifetime: 30 * DAY, views: 10 }],
+  ['too short', { lifetime: DAY, views: 1 }, { lifetime: 2 * DAY, views: 2 }],
+  ['under a day, which the minimum of days allows', { lifetime: HOUR }, { lifetime: HOUR }],
+  ['within', { lifetime: 3 * DAY, views: 9 }, { lifetime: 3 * DAY, views: 9 }],
+  ['not made', {}, {}],
+])('choices keep to limits that have changed since: %s', (_name, choices, fitting) => {
+  const narrower = {
+    ...LIMITS,
+    days: { min: 2, max: 30, default: 7 },
+    views: { min: 2, max: 10, default: 5 },
+  }
+  expect(fitChoices({ ...NO_CHOICES, ...choices }, narrower)).toEqual({ ...NO_CHOICES, ...fitting })
+})
