@@ -64,7 +64,7 @@ function createPushServices({ config, store, lanes }: { config: Config; store: S
     passphrases: createPassphrases({ lanes, clientOf: turnPlace }),
     maxWrongTries: config.maxPassphraseAttempts,
     shareOf: createShareOf({ keyring, limits: shareLimitsOf(config), clientOf: limitKey }),
-    grant: downloads.grant,
+    grantAll: downloads.grantAll,
     now,
   })
   return {

@@ -3,18 +3,28 @@
 import type { Keyring } from './keyring.ts'
 import { openWithKeyring, sealWithKeyring } from './sealed-field.ts'
 
-export type Grant = {
-  /** The push's lookup, in hex. */
-  push: string
+/** A stored file, and the key that opens it. */
+export type FileOfGrant = {
   file: string
   /** The file's own key, in base64. */
   key: string
   filename: string
-  contentType: string
   size: number
+}
+
+type Until = {
+  /** The push's lookup, in hex. */
+  push: string
   /** Milliseconds since 1970. */
   until: number
 }
+
+export type FileGrant = Until & FileOfGrant & { contentType: string }
+
+/** For several files of a push in one archive, in this order and under these names. */
+export type ArchiveGrant = Until & { files: FileOfGrant[] }
+
+export type Grant = FileGrant | ArchiveGrant
 
 const PLACE = { subkey: 'grants', subject: new Uint8Array(), field: 'grant' } as const
 

@@ -12,12 +12,15 @@ export const MAX_FILENAME_CHARACTERS = 255
 const UNNAMED = 'file'
 const MIB = 1024 * 1024
 
+export const ANY_TYPE = 'application/octet-stream'
+export const ARCHIVE_TYPE = 'application/zip'
+
 /** Types that a browser shows or saves without running code. */
 const SAFE_TYPES = new Set([
   'application/gzip',
   'application/json',
   'application/pdf',
-  'application/zip',
+  ARCHIVE_TYPE,
   'audio/mpeg',
   'audio/ogg',
   'audio/wav',
@@ -30,8 +33,6 @@ const SAFE_TYPES = new Set([
   'video/mp4',
   'video/webm',
 ])
-
-export const ANY_TYPE = 'application/octet-stream'
 
 export function safeContentType(claimed: string): string {
   const type = claimed.split(';', 1)[0]?.trim().toLowerCase() ?? ''

@@ -1,4 +1,4 @@
-// Safe names for received files: a sender's name becomes one harmless name that every file system accepts.
+// Safe names for received files, alone and in archives: a sender's name becomes one harmless name that every file system accepts.
 
 /** The longest name that common file systems accept, in bytes of UTF-8. */
 const MAX_NAME_BYTES = 255
@@ -31,12 +31,15 @@ export function safeFilename(sent: string, { platform }: NamingOptions): string 
 /** Names for the files of one push. They differ even on systems that ignore case and Unicode normalization. */
 export function safeFilenames(sent: readonly string[], options: NamingOptions): string[] {
   const taken = new Set<string>()
+  // The last number of each name: a thousand files of one name are not counted from 1 each time.
+  const numbers = new Map<string, number>()
   return sent.map((name) => {
     const wanted = safeFilename(name, options)
-    for (let n = 1; ; n += 1) {
+    for (let n = (numbers.get(wanted) ?? 0) + 1; ; n += 1) {
       const candidate = numberedName(wanted, n)
       if (taken.has(foldName(candidate))) continue
       taken.add(foldName(candidate))
+      numbers.set(wanted, n)
       return candidate
     }
   })

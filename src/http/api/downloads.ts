@@ -1,7 +1,8 @@
-// Answers `GET /d/:grant` with a file or a range of it, always as an attachment.
+// Answers `GET /d/:grant` with a file or a range of it, or with an archive of files, always as an attachment.
 
 import { ANY_TYPE } from '../../domain/files.ts'
-import type { Download, Downloads, Span } from '../../services/pushes/downloads.ts'
+import type { Download, Downloads } from '../../services/pushes/downloads.ts'
+import type { Span } from '../../services/pushes/granted-files.ts'
 import { type AnswerHeaders, answerJson } from '../door/answers.ts'
 import type { Asked } from '../door/router.ts'
 
@@ -12,7 +13,7 @@ export function createAnswerDownload({ open }: Downloads) {
   return async ({ exchange: { request, isHead }, params }: Asked): Promise<Response> => {
     const download = await open(params.grant ?? '')
     const headers = headersOf(download)
-    const span = readSpan(request, download, headers.etag ?? '')
+    const span = readSpan(request, download)
     if (isHead || span === 'unsatisfiable') await download.close()
     if (span === 'unsatisfiable') {
       const range = { 'content-range': `bytes */${download.size}`, 'x-file-size': String(download.size) }
@@ -43,11 +44,15 @@ function describePart({ download, headers, span }: Part) {
   return { status: 206, headers: { ...headers, ...range }, ...span }
 }
 
-function readSpan({ headers }: Request, { size }: Download, etag: string): Span | null | 'unsatisfiable' {
+/** Null for the whole. An archive has no ranges: it would have to be read from its start each time. */
+function readSpan({ headers }: Request, { id, size }: Download): Span | null | 'unsatisfiable' {
   const condition = headers.get('if-range')
   const range = headers.get('range')
-  return range === null || (condition !== null && condition !== etag) ? null : parseRange(range, size)
+  if (id === null || range === null || (condition !== null && condition !== etagOf(id))) return null
+  return parseRange(range, size)
 }
+
+const etagOf = (id: string) => `"${id}"`
 
 /** Reads a Range header (RFC 9110, 14.1.2). Null for anything but a single range of bytes: it is ignored. */
 function parseRange(header: string, size: number): Span | null | 'unsatisfiable' {
@@ -68,9 +73,8 @@ function headersOf({ id, filename, contentType, size }: Download): AnswerHeaders
     'x-content-type-options': 'nosniff',
     'cache-control': 'private, no-store',
     'referrer-policy': 'no-referrer',
-    'accept-ranges': 'bytes',
     'x-file-size': String(size),
-    etag: `"${id}"`,
+    ...(id === null ? { 'accept-ranges': 'none' } : { 'accept-ranges': 'bytes', etag: etagOf(id) }),
   }
 }
 

@@ -1,138 +1,135 @@
-// Downloads by grant: who holds one may read its file until it ends, or the push was deleted or ran out of time. Time is
+// Downloads by grant: who holds one may read its files until it ends, or the push was deleted or ran out of time. Time is
 // looked at when a download begins; a deletion also breaks off those that are running.
 
-import { type Grant, openGrant, sealGrant } from '../../crypto/download-grant.ts'
-import type { Keyring } from '../../crypto/keyring.ts'
 import {
-  deriveFileKey,
-  HEADER_BYTES,
-  isHeader,
-  openSegment,
-  SEGMENT_BYTES,
-  sealedSize,
-  segmentCount,
-  segmentPosition,
-} from '../../crypto/sealed-stream.ts'
-import { DamageError, DomainError } from '../../domain/errors.ts'
-import { type FileFacts, grantLifetime, type StoredFile } from '../../domain/files.ts'
-import type { Now } from '../../domain/time.ts'
-import type { Store, StoredPush } from '../../store/face.ts'
-import type { OpenedFile } from '../../store/files-face.ts'
-import type { Relieve } from './relief.ts'
+  type ArchiveGrant,
+  type FileGrant,
+  type FileOfGrant,
+  openGrant,
+  sealGrant,
+} from '../../crypto/download-grant.ts'
+import type { Keyring } from '../../crypto/keyring.ts'
+import { deriveFileKey } from '../../crypto/sealed-stream.ts'
+import { DomainError } from '../../domain/errors.ts'
+import { ARCHIVE_TYPE, type FileFacts, grantLifetime, type StoredFile } from '../../domain/files.ts'
+import { safeFilenames } from '../../domain/received-names.ts'
+import type { StoredPush } from '../../store/face.ts'
+import { archiveSize, type Entry, readArchive } from './archive.ts'
+import { createGrantedFiles, type GrantedFilesOptions, type ReadableFile } from './granted-files.ts'
 
-/** Bytes from `start` up to, not including, `end`. */
-export type Span = { start: number; end: number }
+export type Download = FileFacts &
+  ReadableFile & {
+    /** Names the exact bytes. Null for an archive, which is made anew each time and can only be read as a whole. */
+    id: string | null
+  }
 
-export type Download = FileFacts & {
-  id: string
-  /** Authenticated plain bytes, a segment at a time; the caller closes. Throws when the file was altered. */
-  read(span: Span): AsyncGenerator<Uint8Array>
-  close(): Promise<void>
+/** A sealed grant; `until` is when the download can begin no more. */
+type Granted = { grant: string; until: number }
+
+export type GrantedFile = StoredFile & Granted
+
+/** All files of a push in one archive, or some of them where all would not fit into one URL. `size` is the archive's. */
+export type GrantedArchive = Granted & { files: number; size: number }
+
+/** What a view that has just been counted opened. */
+export type ViewedFiles = {
+  push: StoredPush
+  dataKey: Uint8Array
+  files: readonly StoredFile[]
+  viewedAt: number
 }
 
 export type Downloads = ReturnType<typeof createDownloads>
 
-export type DownloadsOptions = {
-  store: Pick<Store, 'files' | 'pushes' | 'damage'>
-  keyring: Keyring
-  now: Now
-  relieve: Relieve
-}
+export type DownloadsOptions = GrantedFilesOptions & { keyring: Keyring }
 
-export function createDownloads({ store, keyring, now, relieve }: DownloadsOptions) {
-  /** For the files of a push that has just been viewed. */
-  function grant(
-    file: StoredFile,
-    options: { lookup: Uint8Array; dataKey: Uint8Array; viewedAt: number },
-  ): string {
-    const { lookup, dataKey, viewedAt } = options
-    const { id, filename, contentType, size } = file
-    const key = Buffer.from(deriveFileKey(dataKey, id)).toString('base64')
-    const push = Buffer.from(lookup).toString('hex')
-    return sealGrant(
-      { push, file: id, key, filename, contentType, size, until: viewedAt + grantLifetime(size) },
-      keyring,
-    )
+const ARCHIVE_NAME = 'oncebox-files.zip'
+/** Of the files in a grant: proxies refuse URLs above 8 KiB, and sealed text is a third longer. */
+const MAX_GRANT_BYTES = 4500
+
+export function createDownloads({ keyring, ...options }: DownloadsOptions) {
+  const { now } = options
+  const { openFile, findPush } = createGrantedFiles(options)
+
+  /** Grants each file, and archives of all where there are several. */
+  function grantAll(viewed: ViewedFiles): { files: GrantedFile[]; archives: GrantedArchive[] } {
+    const granted = viewed.files.map((file) => ({ file, grant: grantFor(file, viewed) }))
+    const seal = (grant: FileGrant | ArchiveGrant): Granted => ({
+      grant: sealGrant(grant, keyring),
+      until: Math.min(grant.until, viewed.push.expiresAt),
+    })
+    return {
+      files: granted.map(({ file, grant }) => ({ ...file, ...seal(grant) })),
+      archives: archivesOf(granted.map(({ grant }) => grant)).map((archive) => ({
+        ...seal(archive),
+        files: archive.files.length,
+        size: archiveSize(archive.files),
+      })),
+    }
   }
 
   /** Throws `forbidden` for an altered or lapsed grant, `not_found` for a file that was destroyed. */
   async function open(text: string): Promise<Download> {
-    const found = openGrant(text, keyring)
-    if (found === null) throw new DomainError('forbidden', 'This download link is not valid.')
-    if (now() >= found.until)
+    const grant = openGrant(text, keyring)
+    if (grant === null) throw new DomainError('forbidden', 'This download link is not valid.')
+    if (now() >= grant.until)
       throw new DomainError('forbidden', 'This download link has run out; retrieve the push again.')
-    const name = `a file of push ${(await findPush(found)).id}`
-    const file = await store.files.open(found.file)
-    if (file === null) throw (await isLost(found)) ? new DamageError(name) : notFound()
-    await requireIntact(file, { ...found, name })
-    return present({ ...found, name }, file)
+    return 'files' in grant ? openArchive(grant) : openOne(grant)
   }
 
-  /** Whether a file is missing though its push is live. The file of an expired push may have been removed meanwhile. */
-  async function isLost(grant: Grant): Promise<boolean> {
-    return (await findPush(grant)).expiredOn === null
+  async function openOne(grant: FileGrant): Promise<Download> {
+    const { file: id, filename, contentType, size } = grant
+    return { id, filename, contentType, size, ...(await openFile(grant)) }
   }
 
-  function present(grant: NamedGrant, file: OpenedFile): Download {
-    const sealed = { id: grant.file, key: Buffer.from(grant.key, 'base64') }
-    const { filename, contentType, size } = grant
-
-    async function* read({ start, end }: Span): AsyncGenerator<Uint8Array> {
-      const last = segmentCount(size) - 1
-      for (let index = Math.floor(start / SEGMENT_BYTES); index * SEGMENT_BYTES < end; index += 1) {
-        await requireNotDeleted(grant)
-        const plain = openSegment(await file.read(segmentPosition(index, size)), sealed, {
-          index,
-          isLast: index === last,
-        })
-        if (plain === null) throw altered(grant.name)
-        relieve(plain.length)
-        const from = index * SEGMENT_BYTES
-        yield plain.subarray(Math.max(0, start - from), Math.min(plain.length, end - from))
-      }
+  /** Opens every file first: they may be removed while the archive is read, and one that is missing refuses it. */
+  async function openArchive({ push, files }: ArchiveGrant): Promise<Download> {
+    const { createdAt } = await findPush(push)
+    const entries: Entry[] = []
+    const close = async () => {
+      await Promise.all(entries.map(({ content }) => content.close()))
     }
-
-    return { id: grant.file, filename, contentType, size, read, close: () => file.close() }
+    try {
+      for (const file of files) entries.push({ ...file, content: await openFile({ ...file, push }) })
+    } catch (cause) {
+      await close()
+      throw cause
+    }
+    const facts = { filename: ARCHIVE_NAME, contentType: ARCHIVE_TYPE, size: archiveSize(files) }
+    return { id: null, ...facts, read: () => readArchive(entries, createdAt), close }
   }
 
-  /** Throws `not_found` once the push was deleted or ran out of time. */
-  async function findPush(grant: Grant): Promise<StoredPush> {
-    const push = await requireNotDeleted(grant)
-    if (push.expiresAt <= now()) throw notFound()
-    return push
-  }
-
-  /** A last view leaves the files to its grants; a deletion ends those at once. */
-  async function requireNotDeleted({ push: lookup }: Grant): Promise<StoredPush> {
-    const push = await store.pushes.findPush(Buffer.from(lookup, 'hex'))
-    if (push === null || push.deleted) throw notFound()
-    return push
-  }
-
-  /** The answer is on its way: it can only be broken off. Told here, since nobody else could. */
-  function altered(name: string): DamageError {
-    const cause = new DamageError(name)
-    store.damage.tell(cause)
-    return cause
-  }
-
-  return { grant, open }
+  return { grantAll, open }
 }
 
-function notFound(): DomainError {
-  return new DomainError('not_found', 'not-found')
+function grantFor(file: StoredFile, { push, dataKey, viewedAt }: ViewedFiles): FileGrant {
+  const { id, filename, contentType, size } = file
+  const key = Buffer.from(deriveFileKey(dataKey, id)).toString('base64')
+  const until = viewedAt + grantLifetime(size)
+  return { push: Buffer.from(push.lookup).toString('hex'), file: id, key, filename, contentType, size, until }
 }
 
-/** `name` tells the operator what it is. */
-type NamedGrant = Grant & { name: string }
-
-/** Checks what no segment authenticates: the header and the length. Throws, and then closes the file. */
-async function requireIntact(file: OpenedFile, { size, name }: NamedGrant): Promise<void> {
-  try {
-    const header = await file.read({ start: 0, length: HEADER_BYTES })
-    if (!isHeader(header) || file.size !== sealedSize(size)) throw new DamageError(name)
-  } catch (cause) {
-    await file.close()
-    throw cause
+/** None for a single file. An archive is granted as long as every file of it is. */
+function archivesOf(grants: readonly FileGrant[]): ArchiveGrant[] {
+  if (grants.length < 2) return []
+  const names = safeFilenames(
+    grants.map(({ filename }) => filename),
+    { platform: 'win32' },
+  )
+  const archives: ArchiveGrant[] = []
+  let room = 0
+  for (const [at, { push, file, key, filename, size, until }] of grants.entries()) {
+    const entry: FileOfGrant = { file, key, filename: names[at] ?? filename, size }
+    const bytes = Buffer.byteLength(JSON.stringify(entry)) + 1
+    const last = archives.at(-1)
+    if (last === undefined || bytes > room) {
+      archives.push({ push, until, files: [entry] })
+      room = MAX_GRANT_BYTES - bytes
+      continue
+    }
+    last.files.push(entry)
+    last.until = Math.min(last.until, until)
+    room -= bytes
   }
+  return archives
 }

@@ -3,18 +3,20 @@
 import type { Account } from '../../domain/account.ts'
 import type { Viewer } from '../../domain/audit.ts'
 import { DamageError } from '../../domain/errors.ts'
-import type { StoredFile } from '../../domain/files.ts'
-import type { SealedPush, Store, StoredPush } from '../../store/face.ts'
-import type { Downloads } from './downloads.ts'
+import type { SealedPush, Store } from '../../store/face.ts'
+import type { Downloads, GrantedArchive, GrantedFile } from './downloads.ts'
 import { type Content, openPush } from './opening.ts'
 import type { Addressed } from './owner-lists.ts'
 import { createPassphraseTries, type PassphraseTriesOptions, type Refusal } from './passphrase-tries.ts'
 import { type FoundPush, notFound } from './push-finder.ts'
 
-/** A file and the sealed grant to download it. */
-export type GrantedFile = StoredFile & { grant: string }
+export type Retrieval = (Addressed & { outcome: 'view' } & Opened) | Refusal
 
-export type Retrieval = (Addressed & { outcome: 'view'; payload: string; files: GrantedFile[] }) | Refusal
+/** `archives` hold all the files, where there are several and none is missing. */
+type Opened = { payload: string; files: OpenedFile[]; archives: GrantedArchive[] }
+
+/** `isThere` is false for a file that damage has destroyed. */
+export type OpenedFile = GrantedFile & { isThere: boolean }
 
 export type RetrieveOptions = {
   passphrase: string | null
@@ -25,13 +27,13 @@ export type RetrieveOptions = {
 
 export type RetrieveDependencies = PassphraseTriesOptions & {
   store: Pick<Store, 'pushes' | 'files' | 'damage'>
-  grant: Downloads['grant']
+  grantAll: Downloads['grantAll']
 }
 
 type Asking = { viewer: Viewer; lookBy: Account | null }
 
 export function createRetrieve(options: RetrieveDependencies) {
-  const { store, finder, grant, now } = options
+  const { store, finder, grantAll, now } = options
   const { openWithPassphrase } = createPassphraseTries(options)
 
   /** Hands out the payload only after the view has been counted durably. */
@@ -50,7 +52,7 @@ export function createRetrieve(options: RetrieveDependencies) {
       if (claimed === null) continue
       const { outcome, push, content } = claimed
       if (outcome === 'expired' || content === null) return { outcome: 'expired', push, urlToken }
-      return { outcome, push, urlToken, payload: content.payload, files: [] }
+      return { outcome, push, urlToken, payload: content.payload, files: [], archives: [] }
     }
     throw notFound()
   }
@@ -73,28 +75,30 @@ export function createRetrieve(options: RetrieveDependencies) {
     content: Content | null,
     { viewer: { visit }, lookBy }: Asking,
   ): Promise<Retrieval> {
-    const lost = content === null || content.files.length === 0 ? null : await findLost(id, content)
+    const there = content === null ? [] : await findFiles(id, content)
     const claimed = await store.pushes.claimView({ id, visit, lookBy })
     if (claimed === null) throw notFound()
     const { outcome, push } = claimed
     if (outcome === 'expired' || content === null) return { outcome: 'expired', push, urlToken }
-    if (lost !== null) store.damage.tell(lost)
-    return { outcome, push, urlToken, payload: content.payload, files: grantAll(push, content) }
+    const isWhole = there.every(Boolean)
+    if (!isWhole) store.damage.tell(damageOf(id))
+    const { payload } = content
+    const granted = grantAll({ push, ...content, viewedAt: now() })
+    const files = granted.files.map((file, at) => ({ ...file, isThere: there[at] === true }))
+    // An archive that lacks a file would look whole.
+    return { outcome, push, urlToken, payload, files, archives: isWhole ? granted.archives : [] }
   }
 
-  /** Looks for the files before a view is counted. Throws DamageError when nothing of the push is left. */
-  async function findLost(id: number, { payload, files }: Content): Promise<DamageError | null> {
-    const areThere = await Promise.all(files.map(store.files.has))
-    if (areThere.every(Boolean)) return null
-    const damage = new DamageError(`a file of push ${id}`)
-    if (payload === '' && !areThere.some(Boolean)) throw damage
-    return damage
-  }
-
-  function grantAll({ lookup }: StoredPush, { dataKey, files }: Content): GrantedFile[] {
-    const granting = { lookup, dataKey, viewedAt: now() }
-    return files.map((file) => ({ ...file, grant: grant(file, granting) }))
+  /** Looks for each file before a view is counted. Throws DamageError when nothing of the push is left. */
+  async function findFiles(id: number, { payload, files }: Content): Promise<boolean[]> {
+    const there = await Promise.all(files.map(store.files.has))
+    if (payload === '' && files.length > 0 && !there.some(Boolean)) throw damageOf(id)
+    return there
   }
 
   return retrieve
+}
+
+function damageOf(id: number): DamageError {
+  return new DamageError(`a file of push ${id}`)
 }

@@ -1,7 +1,8 @@
 // The opened payload: a text to show and copy, a link, a QR code, files to download; and how many views remain.
 
 import { isOwner, viewsRemaining } from '../../../domain/push.ts'
-import type { GrantedFile, Retrieval } from '../../../services/pushes/retrieval.ts'
+import type { GrantedFile } from '../../../services/pushes/downloads.ts'
+import type { Retrieval } from '../../../services/pushes/retrieval.ts'
 import { FILES } from '../../urls.ts'
 import type { Guest } from '../frame/guest.ts'
 import { CopyButton, Moment, Notice } from '../frame/parts.tsx'

@@ -1,0 +1,113 @@
+// The files behind grants: opened, checked and read. A deletion of the push breaks off what is being read.
+
+import type { FileOfGrant } from '../../crypto/download-grant.ts'
+import {
+  HEADER_BYTES,
+  isHeader,
+  openSegment,
+  SEGMENT_BYTES,
+  sealedSize,
+  segmentCount,
+  segmentPosition,
+} from '../../crypto/sealed-stream.ts'
+import { DamageError, DomainError } from '../../domain/errors.ts'
+import type { Now } from '../../domain/time.ts'
+import type { Store, StoredPush } from '../../store/face.ts'
+import type { OpenedFile } from '../../store/files-face.ts'
+import type { Relieve } from './relief.ts'
+
+/** Bytes from `start` up to, not including, `end`. */
+export type Span = { start: number; end: number }
+
+/** A file that is open for reading, until `close`. It stays readable when it is removed meanwhile. */
+export type ReadableFile = {
+  /** Authenticated plain bytes, a segment at a time. Throws when the file was altered or its push was deleted. */
+  read(span: Span): AsyncGenerator<Uint8Array>
+  close(): Promise<void>
+}
+
+/** A file of the push with this lookup, in hex. */
+export type FileOfPush = Pick<FileOfGrant, 'file' | 'key' | 'size'> & { push: string }
+
+export type GrantedFilesOptions = {
+  store: Pick<Store, 'files' | 'pushes' | 'damage'>
+  now: Now
+  relieve: Relieve
+}
+
+export type GrantedFiles = ReturnType<typeof createGrantedFiles>
+
+export function createGrantedFiles({ store, now, relieve }: GrantedFilesOptions) {
+  /** Throws `not_found` for a file that was destroyed, and DamageError for one that is missing or was altered. */
+  async function openFile(wanted: FileOfPush): Promise<ReadableFile> {
+    const name = `a file of push ${(await findPush(wanted.push)).id}`
+    const opened = await store.files.open(wanted.file)
+    if (opened === null) throw (await isLost(wanted.push)) ? new DamageError(name) : notFound()
+    await requireIntact(opened, { size: wanted.size, name })
+    return { read: (span) => read({ ...wanted, opened, name }, span), close: opened.close }
+  }
+
+  /** Whether a file is missing though its push is live. The file of an expired push may have been removed meanwhile. */
+  async function isLost(lookup: string): Promise<boolean> {
+    return (await findPush(lookup)).expiredOn === null
+  }
+
+  async function* read(wanted: OpenFileOfPush, { start, end }: Span): AsyncGenerator<Uint8Array> {
+    const { push, opened, size, name } = wanted
+    const sealed = { id: wanted.file, key: Buffer.from(wanted.key, 'base64') }
+    const last = segmentCount(size) - 1
+    for (let index = Math.floor(start / SEGMENT_BYTES); index * SEGMENT_BYTES < end; index += 1) {
+      await requireNotDeleted(push)
+      const bytes = await opened.read(segmentPosition(index, size))
+      const plain = openSegment(bytes, sealed, { index, isLast: index === last })
+      if (plain === null) throw altered(name)
+      relieve(plain.length)
+      const from = index * SEGMENT_BYTES
+      yield plain.subarray(Math.max(0, start - from), Math.min(plain.length, end - from))
+    }
+  }
+
+  /** Throws `not_found` once the push was deleted or ran out of time. */
+  async function findPush(lookup: string): Promise<StoredPush> {
+    const push = await requireNotDeleted(lookup)
+    if (push.expiresAt <= now()) throw notFound()
+    return push
+  }
+
+  /** A last view leaves the files to its grants; a deletion ends those at once. */
+  async function requireNotDeleted(lookup: string): Promise<StoredPush> {
+    const push = await store.pushes.findPush(Buffer.from(lookup, 'hex'))
+    if (push === null || push.deleted) throw notFound()
+    return push
+  }
+
+  /** The answer is on its way: it can only be broken off. Told here, since nobody else could. */
+  function altered(name: string): DamageError {
+    const cause = new DamageError(name)
+    store.damage.tell(cause)
+    return cause
+  }
+
+  return { openFile, findPush }
+}
+
+/** `name` tells the operator what it is. */
+type OpenFileOfPush = FileOfPush & { opened: OpenedFile; name: string }
+
+function notFound(): DomainError {
+  return new DomainError('not_found', 'not-found')
+}
+
+/** Checks what no segment authenticates: the header and the length. Throws, and then closes the file. */
+async function requireIntact(
+  file: OpenedFile,
+  { size, name }: { size: number; name: string },
+): Promise<void> {
+  try {
+    const header = await file.read({ start: 0, length: HEADER_BYTES })
+    if (!isHeader(header) || file.size !== sealedSize(size)) throw new DamageError(name)
+  } catch (cause) {
+    await file.close()
+    throw cause
+  }
+}
