@@ -135,7 +135,7 @@ export async function startServer(served: ServedConfig, ports: ServerPorts): Pro
     const { setupPath, failed, noteCrash, reloadables, log } = instance
     const keepSetupLink = createKeepSetupLink(dataDir, log)
     const reload = createReload({ reloadables, log })
-    const urls = urlsOf(listener, host)
+    const urls = urlsOf(listener, { host, listAddresses })
     return { ...urls, baseUrl, dataDir, setupPath, keepSetupLink, reload, noteCrash, stop, failed }
   } catch (cause) {
     await instance.close()

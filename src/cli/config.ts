@@ -34,9 +34,14 @@ export function getConfig(command: Command, shell: Shell): { config: Config; ent
   for (const warning of reading.warnings) shell.say(`oncebox: warning: ${warning}`)
   const all = [...problems, ...(reading.problems ?? [])]
   // After a misspelled command, point to the list of commands instead of the flags of serve.
-  const help = problems.length > 0 && command.name() === 'serve' ? 'oncebox' : `oncebox ${command.name()}`
+  const help = problems.length > 0 && isBare(command) ? 'oncebox' : `oncebox ${command.name()}`
   if (all.length > 0 || reading.config === undefined) throw new UsageError(all, help)
   return reading
+}
+
+/** Whether `serve` runs because no command was named. */
+function isBare(command: Command): boolean {
+  return command.name() === 'serve' && command.parent?.args[0] !== 'serve'
 }
 
 /** Bare `oncebox` serves, so a misspelled or misplaced command arrives as an argument of `serve`. */

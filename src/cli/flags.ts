@@ -105,6 +105,8 @@ function rawOption(flags: string, help: string): Option {
   // Otherwise commander stops at the first missing value, and takes "--host" as the value of a bare "--port".
   option.required = false
   option.optional = true
+  // Commander would make --no-open the negation of a flag --open, which does not exist.
+  option.negate = false
   return option
 }
 

@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import { ClientFailure, UntrueAnswer } from '../client/failure.ts'
 import { isWebAddress } from '../domain/new-push.ts'
 import { explainSystemError } from '../domain/system-errors.ts'
-import { readPassphraseFile } from './ask.ts'
+import { passphraseFileProblems, readPassphraseFile } from './ask.ts'
 import { addClientCommand, type ClientParts, type ClientVisit, printJson } from './client-command.ts'
 import { addTextFlag, textFlag } from './flags.ts'
 import { formatSize, printable, printableLine } from './format.ts'
@@ -30,7 +30,10 @@ export function addGetCommand(program: Command, parts: ClientParts): void {
     help: HELP,
     examples: EXAMPLES,
     operands: ['LINK-OR-TOKEN'],
-    problems: (command) => outputProblems(textFlag(command, 'output')),
+    problems: (command) => [
+      ...outputProblems(textFlag(command, 'output')),
+      ...passphraseFileProblems(command),
+    ],
     work: (visit, command) => get(visit, readOptions(command), parts),
   })
   addTextFlag(
@@ -82,7 +85,7 @@ async function retrieve(
   { options, shell }: { options: Options; shell: Shell },
 ) {
   const { passphraseFile } = options
-  const given = passphraseFile === null ? null : readPassphraseFile(passphraseFile, shell)
+  const given = passphraseFile === null ? null : readPassphraseFile(passphraseFile, { shell, command: 'get' })
   let retrieved = await client.retrieve(urlToken, given)
   while (retrieved.outcome === 'passphrase_wanted') {
     if (given !== null || !shell.isTerminal) throw new ClientFailure('refused', retrieved.message)

@@ -8,7 +8,7 @@ import { addClientCommand, type ClientParts, printJson } from './client-command.
 import { addTextFlag, textFlag } from './flags.ts'
 import { formatCount, formatLocalTime, printableLine } from './format.ts'
 import type { Shell } from './shell.ts'
-import { alignColumns } from './table.ts'
+import { fitColumns, separateByTabs } from './table.ts'
 
 const TOKEN = '7k3m9qx2vn4t8bw5hj6r0yzacd'
 
@@ -56,6 +56,7 @@ export function addAuditCommand(program: Command, parts: ClientParts): void {
         rows,
         page,
         none: 'There are no entries.',
+        stretch: 4,
         shell,
       })
     },
@@ -83,7 +84,8 @@ export function addListCommand(program: Command, parts: ClientParts): void {
       const header = ['CREATED', 'KIND', 'NAME', isExpired ? 'EXPIRED' : 'LEFT', 'LINK']
       if (leftOut > 0)
         shell.say(`${leftOut} not shown, because they are damaged on the server's disk. Its log names them.`)
-      printTable(header, { rows: pushes.map(rowOf), leftOut, page, none, shell })
+      const shortLast = pushes.map(({ urlToken }) => urlToken)
+      printTable(header, { rows: pushes.map(rowOf), shortLast, stretch: 2, leftOut, page, none, shell })
     },
   })
   command.option('--expired', 'List expired pushes instead')
@@ -115,10 +117,24 @@ function pageOf(command: Command): number {
 
 const parsePage = wholeNumber('1', String(MAX_PAGE))
 
-type Table = { rows: string[][]; leftOut?: number; page: number; none: string; shell: Shell }
+type Table = {
+  rows: string[][]
+  /** The column that a narrow terminal shortens. */
+  stretch: number
+  shortLast?: string[]
+  leftOut?: number
+  page: number
+  none: string
+  shell: Shell
+}
 
-function printTable(header: string[], { rows, leftOut = 0, page, none, shell }: Table): void {
-  if (rows.length > 0) for (const line of alignColumns(header, rows)) shell.print(line)
+/** Fits a terminal; programs get everything, separated by tabs. */
+function printTable(header: string[], table: Table): void {
+  const { rows, leftOut = 0, page, none, shell, ...fitting } = table
+  const lines = shell.isOutputTerminal
+    ? fitColumns(header, rows, { ...fitting, width: shell.width })
+    : separateByTabs(header, rows)
+  if (rows.length > 0) for (const line of lines) shell.print(line)
   else if (leftOut === 0) shell.say(page === 1 ? none : `There is nothing on page ${page}.`)
   if (rows.length + leftOut >= PAGE_SIZE && page < MAX_PAGE)
     shell.say(`There may be more: --page ${page + 1}.`)

@@ -85,13 +85,32 @@ export function createProgram(parts: { shell: Shell; app: App }): Command {
   return program
 }
 
-/** For an unknown topic, commander would print the whole help without an error. */
-function requireKnownTopic(program: Command, [command, topic]: readonly string[]): void {
-  if (command !== 'help' || topic === undefined || topic.startsWith('-')) return
-  const names = program.commands.map((known) => known.name())
-  if (names.includes(topic) || topic === 'help') return
-  const near = didYouMean(topic, names) || ` (there are ${names.join(', ')})`
-  throw new UsageError([`unknown command ${JSON.stringify(topic)}${near}`], 'oncebox')
+/** For help on an unknown command, commander would print other help without an error. */
+function requireKnownTopic(program: Command, argv: readonly string[]): void {
+  const [first = '', ...rest] = argv
+  const literal = argv.indexOf('--')
+  const asksHelp = argv.slice(0, literal === -1 ? undefined : literal).some((word) => HELP_FLAGS.has(word))
+  if (first === 'help') requireKnown(program, rest)
+  else if (asksHelp) requireKnown(program, argv)
+}
+
+const HELP_FLAGS: ReadonlySet<string> = new Set(['--help', '-h'])
+
+/** Skips flags and links, which must not be repeated on the screen. */
+function requireKnown(group: Command, [word = '', ...rest]: readonly string[]): void {
+  const names = group.commands.map((known) => known.name())
+  if (names.length === 0 || word === '' || word === 'help' || /^-|\//.test(word)) return
+  const command = group.commands.find((known) => known.name() === word)
+  if (command !== undefined) {
+    requireKnown(command, rest)
+    return
+  }
+  const path = group.parent === null ? [] : [group.name()]
+  const near = didYouMean(word, names) || ` (there are ${names.join(', ')})`
+  throw new UsageError(
+    [`unknown command ${JSON.stringify([...path, word].join(' '))}${near}`],
+    ['oncebox', ...path].join(' '),
+  )
 }
 
 function addVersionCommand(program: Command, { shell, app }: { shell: Shell; app: App }): void {

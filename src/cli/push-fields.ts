@@ -9,6 +9,7 @@ import { PUSH_KINDS } from '../domain/push.ts'
 import { explainSystemError } from '../domain/system-errors.ts'
 import { DAY } from '../domain/time.ts'
 import { duration, truth, wholeNumber } from '../settings/parsers.ts'
+import { passphraseFileProblems } from './ask.ts'
 import { textFlag, textFlags } from './flags.ts'
 
 /** Stands for standard input in place of a path. */
@@ -48,8 +49,7 @@ export function readFields(command: Command): { fields: PushFields; problems: st
     name: read('name', text),
     note: read('note', text),
   }
-  read('passphrase-file', text)
-  return { fields, problems: [...problems, ...inputProblems(command)] }
+  return { fields, problems: [...problems, ...passphraseFileProblems(command), ...inputProblems(command)] }
 }
 
 function parseKind(text: string) {

@@ -142,7 +142,7 @@ async function readInput(shell: Shell): Promise<string> {
 
 async function readPassphrase(command: Command, shell: Shell): Promise<string | undefined> {
   const path = textFlag(command, 'passphrase-file')
-  if (path !== undefined) return readPassphraseFile(path, shell)
+  if (path !== undefined) return readPassphraseFile(path, { shell, command: 'push' })
   return command.getOptionValue('passphrase') === true ? readNewPassphrase(shell) : undefined
 }
 

@@ -10,6 +10,7 @@ import { getConfig } from './config.ts'
 import { CommandFailure, presentFailure } from './failures.ts'
 import { addSettingFlags } from './flags.ts'
 import { inJson, sayFailure, wantsJson } from './json-lines.ts'
+import { type Ready, readyJson, readyLines, type Setup, setupLinks } from './ready-lines.ts'
 import type { Shell } from './shell.ts'
 
 const EXAMPLES = `
@@ -22,9 +23,10 @@ Examples:
 A flag overrides its environment variable, and a variable overrides the default.
 "oncebox config" shows the values in effect.
 
-The first start prints a one-time link for creating the first account, or the
-path of a file that holds it when standard output is no terminal. Later,
-"oncebox user add EMAIL" adds accounts, even while the server runs.`
+The first start prints a one-time link for creating the first account, and opens
+it in the browser of a desktop (--no-open does not). When standard output is no
+terminal, it prints the path of a file with the link instead. Later, "oncebox
+user add EMAIL" adds accounts, even while the server runs.`
 
 export function addServeCommand(program: Command, parts: { shell: Shell; app: App }): void {
   const { shell, app } = parts
@@ -36,15 +38,19 @@ export function addServeCommand(program: Command, parts: { shell: Shell; app: Ap
     .addHelpText('after', EXAMPLES)
   addSettingFlags(command, settings)
   command.action(async () => {
-    if (!wantsJson(command, shell)) return serve({ command, shell, app })
-    await serve({ command, shell: inJson(shell), app }).catch((cause) => {
+    // One write, so that a program that waits for the address has all of it.
+    const tell = (ready: Ready) => shell.print(readyLines(ready).join('\n'))
+    if (!wantsJson(command, shell)) return serve({ command, shell, app, tell })
+    const tellJson = (ready: Ready) => shell.print(readyJson(ready, { version: app.version, now: shell.now }))
+    await serve({ command, shell: inJson(shell), app, tell: tellJson }).catch((cause) => {
       throw sayFailure(shell, cause)
     })
   })
 }
 
-async function serve(parts: { command: Command; shell: Shell; app: App }): Promise<void> {
-  const { command, shell, app } = parts
+type Parts = { command: Command; shell: Shell; app: App; tell: (ready: Ready) => void }
+
+async function serve({ command, shell, app, tell }: Parts): Promise<void> {
   const { config, entries } = getConfig(command, shell)
   const signals = listenForSignals(shell)
   const ports = { now: shell.now, writeLog: shell.sayLater, network: shell.network }
@@ -57,11 +63,30 @@ async function serve(parts: { command: Command; shell: Shell; app: App }): Promi
   })
   server = await app.startServer(served, ports).catch((cause) => explainStart(cause, config))
   signals.onReload(server.reload)
-  // One line for programs that wait for it; on a terminal the link gets its own line.
-  shell.print(readyText({ server, app, shell }).join(shell.isOutputTerminal ? '\n' : '. '))
+  const setup = setupOf(server, shell)
+  tell({ ...server, setup })
+  const closeBrowser = openBrowser({ setup, server, config, shell })
   const stopped = signals.stopAsked.then(() => server.stop())
-  const failure = await Promise.race([stopped, server.failed])
+  const failure = await Promise.race([stopped, server.failed]).finally(closeBrowser)
   if (failure) throw new CommandFailure(failure.message)
+}
+
+/** How the first administrator is made; only a terminal shows the link, because journals are read by others. */
+function setupOf(server: RunningServer, shell: Shell): Setup | null {
+  const links = setupLinks(server)
+  const [link] = links
+  if (link === undefined) return null
+  if (shell.isOutputTerminal) return { link }
+  const file = server.keepSetupLink(links.join('\n'))
+  return file === null ? { command: 'oncebox user add EMAIL --admin' } : { file }
+}
+
+type Opened = { setup: Setup | null; server: RunningServer; config: Pick<Config, 'noOpen'>; shell: Shell }
+
+/** Shows the person at this desktop the page that makes the administrator. Returns what removes the file for it. */
+function openBrowser({ setup, server: { dataDir }, config, shell }: Opened): () => void {
+  const isWanted = setup !== null && 'link' in setup && !config.noOpen
+  return isWanted ? shell.openLink({ link: setup.link, dataDir }) : () => undefined
 }
 
 /** `stopAsked` resolves at the first wish to stop; the second ends the process at once. */
@@ -121,31 +146,4 @@ function explainStart(cause: unknown, { host, port }: Config): never {
 /** The form in which administrators see it on the pages. */
 function presentSetting({ setting: { flag, help }, text, from }: Entry) {
   return { flag, value: text, from, help }
-}
-
-/** The ready line and, while there is no administrator, where the link for creating the first one is. */
-function readyText({ server, app, shell }: { server: RunningServer; app: App; shell: Shell }): string[] {
-  const { url, baseUrl, dataDir, setupPath } = server
-  const links = baseUrl === null ? '' : `, links start with ${baseUrl}`
-  const ready = `Oncebox ${app.version} is ready on ${url} (data in ${dataDir})${links}`
-  if (setupPath === null) return [ready]
-  const { link, elsewhere } = setupLink({ ...server, setupPath })
-  if (shell.isOutputTerminal)
-    return [ready, `There is no administrator yet; this makes one, once: ${link}${elsewhere}`]
-  const path = server.keepSetupLink(`${link}${elsewhere}`)
-  const way =
-    path === null
-      ? '"oncebox user add EMAIL --admin" makes one'
-      : `the link that makes one, once, is in ${path}`
-  return [ready, `There is no administrator yet; ${way}`]
-}
-
-function setupLink({ url, hereUrl, baseUrl, setupPath }: RunningServer & { setupPath: string }) {
-  // Browsers cannot open the wildcard address.
-  const { hostname } = new URL(hereUrl)
-  const isAnywhere = hereUrl !== url && baseUrl === null
-  return {
-    link: `${baseUrl ?? hereUrl}${setupPath}`,
-    elsewhere: isAnywhere ? ` (elsewhere with this machine's address instead of ${hostname})` : '',
-  }
 }

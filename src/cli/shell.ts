@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline'
 import { isatty, ReadStream } from 'node:tty'
 import type { Network } from '../app.ts'
 import type { Environment, Place } from '../settings/parsers.ts'
+import { createOpenLink, type OpenLink } from './browser.ts'
 import { printable } from './format.ts'
 import { createStartProgress, type StartProgress } from './progress.ts'
 
@@ -38,7 +39,7 @@ export type Shell = {
   isOutputTerminal: boolean
   /** Shows progress on a terminal. */
   startProgress: StartProgress
-  /** Columns for the help. */
+  /** Columns of the terminal, for the help and for lists. */
   width: number
   ask: (question: string) => Promise<string>
   /** Asks without echoing the input. Throws when the person cancels. */
@@ -52,6 +53,8 @@ export type Shell = {
   onCrash: (listener: (cause: unknown) => void) => void
   exitNow: (code: number) => void
   network: Network
+  /** Opens the browser of a desktop session. */
+  openLink: OpenLink
   /** The command that starts this program again: the executable, or the runtime and its entry. */
   self: readonly string[]
 }
@@ -66,6 +69,7 @@ export function createShell(outside: { env: Environment; now: () => number }): S
   // Ignore a closed pipe (`oncebox user list | head -1`, a log collector).
   for (const stream of [stdout, stderr]) stream.on('error', () => undefined)
   let terminal: ReadStream | null = null
+  const place: Place = { env: outside.env, platform: process.platform, home: homedir(), cwd: process.cwd() }
 
   /** Opened once, because a second reader would lose what the first has read ahead. */
   function input(): NodeJS.ReadableStream {
@@ -75,7 +79,7 @@ export function createShell(outside: { env: Environment; now: () => number }): S
   }
 
   return {
-    place: { env: outside.env, platform: process.platform, home: homedir(), cwd: process.cwd() },
+    place,
     now: outside.now,
     readFile: (path) => readFileSync(path, 'utf8'),
     print: (line) => stdout.write(`${isatty(1) ? printable(line) : line}\n`),
@@ -90,7 +94,7 @@ export function createShell(outside: { env: Environment; now: () => number }): S
     isInputTerminal: isatty(0),
     isOutputTerminal: isatty(1),
     startProgress: createStartProgress(stderr),
-    width: (stdout.isTTY && stdout.columns) || 80,
+    width: columnsOf(outside.env.COLUMNS) ?? ((stdout.isTTY && stdout.columns) || 80),
     ask,
     askHidden: (question) => askHidden(question, input()),
     onSignal,
@@ -100,6 +104,7 @@ export function createShell(outside: { env: Environment; now: () => number }): S
     },
     exitNow: (code) => process.exit(code),
     network: { lookUp, listAddresses },
+    openLink: createOpenLink(place),
     self: isExecutable() ? [process.execPath] : [process.execPath, Bun.main],
   }
 }
@@ -112,6 +117,11 @@ function onSignal(listener: (wish: 'stop' | 'reload') => void): void {
   process.on('SIGHUP', () => listener(isClosing() ? 'stop' : 'reload'))
   if (process.platform === 'win32') return
   for (const signal of ['SIGUSR1', 'SIGUSR2'] as const) process.on(signal, () => undefined)
+}
+
+/** Scripts and `watch` set the variable. */
+function columnsOf(text: string | undefined): number | null {
+  return /^[1-9]\d{0,3}$/.test(text ?? '') ? Number(text) : null
 }
 
 async function lookUp(name: string): Promise<string[]> {

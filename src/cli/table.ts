@@ -1,14 +1,85 @@
-// Formats lists as aligned columns, for people and for `awk`.
+// Formats lists as aligned columns, for people and for `awk`, and fits them to a terminal.
 
 /** Lines with a header; the last column is not padded. */
 export function alignColumns(header: string[], rows: string[][]): string[] {
-  const widths = header.map((title, column) =>
-    Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)),
-  )
-  return [header, ...rows].map((row) =>
+  const all = [header, ...rows]
+  const widths = widthsOf(all)
+  return all.map((row) =>
     row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
+      .map((cell, column) => padEnd(cell, widths[column] ?? 0))
+      .join(GAP)
       .trimEnd(),
   )
+}
+
+/** One line a row, its cells separated by tabs, for `cut` and spreadsheets. */
+export function separateByTabs(header: string[], rows: string[][]): string[] {
+  return [header, ...rows].map((row) => row.join('\t'))
+}
+
+export type Fitting = {
+  /** Columns of the terminal. */
+  width: number
+  /** The column that may be shortened. */
+  stretch: number
+  /** The last cell of a row in fewer characters, for a terminal that is too narrow for it. */
+  shortLast?: readonly string[]
+}
+
+/** No line is wider than the terminal: a table, else a table with the last cell of each row below it, else one cell a line. */
+export function fitColumns(header: string[], rows: string[][], fitting: Fitting): string[] {
+  const { width, stretch } = fitting
+  const table = shrink([header, ...rows], { width, column: stretch })
+  if (table !== null) return alignColumns(table[0] ?? [], table.slice(1))
+  const last = header.length - 1
+  const heads = [header, ...rows].map((row) => row.slice(0, last))
+  const upper = stretch < last ? shrink(heads, { width, column: stretch }) : null
+  const below = (row: number) => lastCell(rows[row]?.[last] ?? '', { ...fitting, row })
+  if (upper !== null) {
+    const [title = '', ...lines] = alignColumns(upper[0] ?? [], upper.slice(1))
+    return [title, ...lines.flatMap((line, row) => [line, below(row)])]
+  }
+  return rows.flatMap((cells, row) => [...cells.slice(0, last).map((cell) => cut(cell, width)), below(row)])
+}
+
+const GAP = '  '
+/** A column with fewer characters says nothing. */
+const LEAST = 12
+
+function lastCell(cell: string, { width, shortLast, row }: Fitting & { row: number }): string {
+  const isWide = Bun.stringWidth(cell) + GAP.length > width
+  return `${GAP}${cut((isWide && shortLast?.[row]) || cell, width - GAP.length)}`
+}
+
+/** The table with one column shortened so that it fits; null if too little of it would be left. */
+function shrink(rows: string[][], { width, column }: { width: number; column: number }): string[][] | null {
+  const widths = widthsOf(rows)
+  const own = widths[column] ?? 0
+  const others = widths.reduce((sum, one) => sum + one + GAP.length, -GAP.length) - own
+  const room = Math.min(own, width - others)
+  if (room < Math.min(own, LEAST)) return null
+  return rows.map((row) => row.map((cell, at) => (at === column ? cut(cell, room) : cell)))
+}
+
+function widthsOf(rows: string[][]): number[] {
+  const columns = rows[0]?.map((_, column) => column) ?? []
+  return columns.map((column) => Math.max(...rows.map((row) => Bun.stringWidth(row[column] ?? ''))))
+}
+
+/** Pads to a number of columns on a terminal, where Chinese characters and emoji take two. */
+function padEnd(text: string, width: number): string {
+  return text + ' '.repeat(Math.max(0, width - Bun.stringWidth(text)))
+}
+
+const characters = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
+
+/** Shortens to a number of columns, between characters as people see them. */
+function cut(text: string, width: number): string {
+  if (Bun.stringWidth(text) <= width) return text
+  let kept = ''
+  for (const { segment } of characters.segment(text)) {
+    if (Bun.stringWidth(kept + segment) > width - 1) break
+    kept += segment
+  }
+  return `${kept}…`
 }

@@ -76,7 +76,9 @@ function readSetting(setting: Setting, sources: Sources): { entry?: Entry; probl
   const values = parsed.flatMap(({ result }) => ('value' in result ? [result.value] : []))
   const value = setting.list ? values : (values[0] ?? null)
   const hidden = setting.secret && from !== 'default'
-  return { entry: { setting, from, value, text: hidden ? '(hidden)' : presentValue(value, texts) }, problems }
+  const unset = setting.defaultWords === undefined ? 'none' : `(${setting.defaultWords})`
+  const text = hidden ? '(hidden)' : value === null ? unset : presentValue(value, texts)
+  return { entry: { setting, from, value, text }, problems }
 }
 
 function findTexts(setting: Setting, sources: Sources): Found | { problem: string } {
@@ -122,7 +124,6 @@ function presentProblem(setting: Setting, found: { from: string; text: string; p
 /** Shows numbers as they were typed: 1MiB is easier to read than 1048576. */
 function presentValue(value: unknown, texts: readonly string[]): string {
   if (Array.isArray(value)) return value.join(', ') || 'none'
-  if (value === null) return 'none'
   return typeof value === 'number' ? texts.join().trim() : String(value)
 }
 

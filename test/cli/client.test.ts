@@ -386,11 +386,11 @@ describe('an owner', () => {
     await get(link)
     const list = signedIn()
     expect(await list.run('list')).toBe(0)
-    expect(list.out.join('\n')).toContain(`to ␛[31mBob  4 views, 7 days  ${link}`)
+    expect(list.out.join('\n')).toContain(`\tto ␛[31mBob\t4 views, 7 days\t${link}`)
     const audit = signedIn()
     expect(await audit.run('audit', link)).toBe(0)
     expect(audit.out).toHaveLength(3)
-    expect(audit.out[2]).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d +view +127\.0\.0\.1 +- +oncebox\/\d/)
+    expect(audit.out[2]).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d\tview\t127\.0\.0\.1\t-\toncebox\/\d/)
     const expire = signedIn()
     expect(await expire.run('expire', link)).toBe(0)
     expect(expire.out[0]).toMatch(/^Expired on .*; nobody can open it any more\.$/)
@@ -637,9 +637,12 @@ describe('wrong input is reported before any request', () => {
     const link = await push(tryOut({ input: 'x' }))
     for (const argv of [['push'], ['get', link]]) {
       const trial = tryOut({ input: 'x' })
-      expect(await trial.run(...argv, '--passphrase-file', '/no/such/file')).toBe(1)
+      expect(await trial.run(...argv, '--passphrase-file', '/no/such/file', '--cacert', '/none')).toBe(2)
       expect(trial.err).toEqual([
-        'oncebox: --passphrase-file "/no/such/file": cannot be read: there is no such file or folder.',
+        'oncebox: 2 problems',
+        '  --passphrase-file "/no/such/file": cannot be read: there is no such file or folder',
+        expect.stringContaining('--cacert "/none"'),
+        `See "oncebox ${argv[0]} --help".`,
       ])
     }
   })

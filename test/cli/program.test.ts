@@ -47,6 +47,29 @@ describe('wrong input', () => {
     expect(trial.state.config).toBeUndefined()
   })
 
+  test.each([
+    ['serve extra', 'oncebox serve'],
+    ['extra', 'oncebox'],
+    ['--nope', 'oncebox'],
+  ])('oncebox %s points to the help of %s', async (line, help) => {
+    const trial = createTrial()
+    expect(await trial.run(...line.split(' '))).toBe(2)
+    expect(trial.err.at(-1)).toBe(`See "${help} --help".`)
+  })
+
+  test.each([
+    ['nonsense --help', 'unknown command "nonsense" (there are serve, '],
+    ['pusch -h', 'unknown command "pusch": did you mean push?'],
+    ['help nonsense', 'unknown command "nonsense" (there are serve, '],
+    ['user nonsense --help', 'unknown command "user nonsense" (there are add, '],
+    ['help user nonsense', 'unknown command "user nonsense" (there are add, '],
+  ])('oncebox %s says that there is no such command', async (line, problem) => {
+    const trial = createTrial()
+    expect(await trial.run(...line.split(' '))).toBe(2)
+    expect(trial.out).toEqual([])
+    expect(trial.err[0]).toStartWith(`oncebox: ${problem}`)
+  })
+
   test('unknown variables cause only warnings', async () => {
     const trial = createTrial({ env: { ONCEBOX_SERVICE_HOST: '10.0.0.1' } })
     expect(await trial.run('config')).toBe(0)
@@ -83,6 +106,9 @@ test('config shows every setting and its source', async () => {
   expect(words).toContainEqual(['--accept-clock', 'true', '--accept-clock'])
   expect(words).toContainEqual(['--trusted-proxy', '::1', '--trusted-proxy'])
   expect(words).toContainEqual(['--max-payload-bytes', '1MiB', 'default'])
+  expect(words).toContainEqual(['--base-url', '(the address of the request)', 'default'])
+  expect(words).toContainEqual(['--key-file', '(instance.key in the data folder)', 'default'])
+  expect(words).toContainEqual(['--cors-origins', 'none', 'default'])
 })
 
 describe('help', () => {

@@ -1,12 +1,24 @@
-import { expect, test } from 'bun:test'
-import { createTrial } from './trial.ts'
+import { describe, expect, test } from 'bun:test'
+import { createTrial, type Trial } from './trial.ts'
 
-test('oncebox without arguments serves, prints one line on standard output, and stops on a signal', async () => {
+/** Runs `serve` until it has printed its addresses, and stops it. */
+async function start(trial: Trial, ...flags: string[]): Promise<string[]> {
+  const ended = trial.run('serve', '--data-dir', 'box', ...flags)
+  await Bun.sleep(0)
+  trial.signal()
+  expect(await ended).toBe(0)
+  expect(trial.out).toHaveLength(1)
+  return trial.out[0]?.split('\n') ?? []
+}
+
+test('oncebox without arguments serves, prints where, and stops on a signal', async () => {
   const trial = createTrial()
   const ended = trial.run()
   await Bun.sleep(0)
-  expect(trial.out).toEqual([
-    'Oncebox 3.0.0 is ready on http://localhost:5100 (data in /home/ann/.local/share/oncebox)',
+  expect(trial.out.join('\n').split('\n')).toEqual([
+    'Open:                   http://localhost:5100',
+    'From other computers:   not yet; "oncebox serve --host 0.0.0.0" serves the whole network',
+    'Data:                   /home/ann/.local/share/oncebox',
   ])
   expect(trial.err).toEqual(['a line of the log'])
   expect(trial.state.stopped).toBe(0)
@@ -15,39 +27,89 @@ test('oncebox without arguments serves, prints one line on standard output, and 
   expect(trial.state.stopped).toBe(1)
 })
 
-test('the ready line shows the start of links', async () => {
-  const trial = createTrial({ env: { ONCEBOX_BASE_URL: 'https://once.example/' } })
-  const ended = trial.run('serve', '--data-dir', 'box')
-  await Bun.sleep(0)
-  expect(trial.out).toEqual([
-    'Oncebox 3.0.0 is ready on http://localhost:5100 (data in /srv/box), links start with https://once.example',
+test('without an administrator, a fourth line has the link for creating one', async () => {
+  const trial = createTrial({ isOutputTerminal: true })
+  trial.state.setupPath = '/welcome/abc'
+  trial.state.elsewhere = ['http://192.168.1.20:5100', 'http://10.0.0.2:5100']
+  expect(await start(trial)).toEqual([
+    'Open:                   http://localhost:5100',
+    'From other computers:   http://192.168.1.20:5100 or http://10.0.0.2:5100',
+    'Make the administrator: http://localhost:5100/welcome/abc (works once)',
+    'Data:                   /srv/box',
   ])
-  trial.signal()
-  expect(await ended).toBe(0)
 })
 
-const LINK = 'https://once.example/welcome/abc'
+test('where no terminal shows it, a file holds the link, for every address of this computer', async () => {
+  const trial = createTrial()
+  trial.state.setupPath = '/welcome/abc'
+  trial.state.elsewhere = ['http://192.168.1.20:5100']
+  expect((await start(trial))[2]).toBe(
+    'Make the administrator: the link is in /srv/box/setup-link (works once)',
+  )
+  expect(trial.state.keptLink).toBe('http://localhost:5100/welcome/abc\nhttp://192.168.1.20:5100/welcome/abc')
+})
 
-test.each([
-  [true, '\n', `this makes one, once: ${LINK}`],
-  [false, '. ', 'the link that makes one, once, is in /srv/box/setup-link'],
-])(
-  'without an administrator, a terminal shows the link for creating one, and a file holds it elsewhere (on a terminal: %p)',
-  async (isOutputTerminal, glue, way) => {
-    const trial = createTrial({ isOutputTerminal, env: { ONCEBOX_BASE_URL: 'https://once.example/' } })
-    trial.state.setupPath = '/welcome/abc'
-    const ended = trial.run('serve', '--data-dir', 'box')
+test('with a base URL, everybody uses that, and the first address is still the one that is bound', async () => {
+  const trial = createTrial({ isOutputTerminal: true, env: { ONCEBOX_BASE_URL: 'https://once.example/' } })
+  trial.state.setupPath = '/welcome/abc'
+  expect(await start(trial)).toEqual([
+    'Open:                   http://localhost:5100, links start with https://once.example',
+    'From other computers:   https://once.example',
+    'Make the administrator: https://once.example/welcome/abc (works once)',
+    'Data:                   /srv/box',
+  ])
+})
+
+test('with --log-format json, standard output is one line of JSON', async () => {
+  const trial = createTrial({ isOutputTerminal: true })
+  trial.state.setupPath = '/welcome/abc'
+  const [line = ''] = await start(trial, '--log-format', 'json')
+  expect(JSON.parse(line)).toEqual({
+    level: 'info',
+    time: '1970-01-01T00:00:00.000Z',
+    version: '3.0.0',
+    url: 'http://localhost:5100',
+    here: 'http://localhost:5100',
+    elsewhere: [],
+    baseUrl: null,
+    setup: { link: 'http://localhost:5100/welcome/abc' },
+    dataDir: '/srv/box',
+    msg: 'Oncebox 3.0.0 is ready on http://localhost:5100',
+  })
+  expect(/https?:\/\/[^"/]+/.exec(line)?.[0]).toBe('http://localhost:5100')
+})
+
+describe('the browser', () => {
+  async function opened({
+    isTerminal = true,
+    setupPath = '/welcome/abc' as string | null,
+    flags = [''],
+  } = {}) {
+    const trial = createTrial({ isOutputTerminal: isTerminal })
+    trial.state.setupPath = setupPath
+    const ended = trial.run('serve', ...flags.filter(Boolean))
     await Bun.sleep(0)
-    expect(trial.out).toHaveLength(1)
-    expect(trial.out[0]?.split(glue)).toEqual([
-      'Oncebox 3.0.0 is ready on http://localhost:5100 (data in /srv/box), links start with https://once.example',
-      `There is no administrator yet; ${way}`,
-    ])
-    expect(trial.state.keptLink).toBe(isOutputTerminal ? null : LINK)
+    const links = trial.opened.map(({ link }) => link)
     trial.signal()
     expect(await ended).toBe(0)
-  },
-)
+    // What was written for it does not outlive the server.
+    expect(trial.opened).toEqual([])
+    return links
+  }
+
+  test('opens at the page that makes the administrator', async () => {
+    expect(await opened()).toEqual(['http://localhost:5100/welcome/abc'])
+  })
+  test('stays closed when nobody reads standard output', async () => {
+    expect(await opened({ isTerminal: false })).toEqual([])
+  })
+  test('stays closed once there is an administrator', async () => {
+    expect(await opened({ setupPath: null })).toEqual([])
+  })
+  test('stays closed with --no-open', async () => {
+    expect(await opened({ flags: ['--no-open'] })).toEqual([])
+  })
+})
 
 test('a wish to reload reloads, also one from during the start, and does not stop the server', async () => {
   const trial = createTrial()
@@ -73,7 +135,7 @@ test('with --log-format json every line is JSON: warnings, readiness, failures, 
   )
   const time = '1970-01-01T00:00:00.000Z'
   expect(lines).toEqual([
-    { level: 'info', time, msg: expect.stringContaining('is ready on http://localhost:5100') },
+    expect.objectContaining({ level: 'info', time, url: 'http://localhost:5100' }),
     { level: 'warn', time, msg: expect.stringContaining('ONCEBOX_NONSENSE is not a setting') },
     { level: 'fatal', time, msg: 'The disk could not be trusted any more.' },
     { level: 'warn', time, msg: expect.stringContaining('ONCEBOX_NONSENSE is not a setting') },

@@ -17,11 +17,13 @@ export function createTrial(
     answers?: string[]
     isOutputTerminal?: boolean
     home?: string
+    width?: number
   } = {},
 ) {
   const out: string[] = []
   const err: string[] = []
   const exits: number[] = []
+  const opened: { link: string; dataDir: string }[] = []
   const answers = [...(given.answers ?? [])]
   const signals: ((wish: 'stop' | 'reload') => void)[] = []
   const answer = async (question: string) => {
@@ -48,18 +50,22 @@ export function createTrial(
     isInputTerminal: given.input === undefined,
     isOutputTerminal: given.isOutputTerminal ?? false,
     startProgress: () => ({ update: () => undefined, stop: () => undefined }),
-    width: 80,
+    width: given.width ?? 80,
     ask: answer,
     askHidden: answer,
     onSignal: (listener) => signals.push(listener),
     onCrash: () => undefined,
     exitNow: (code) => exits.push(code),
     network: { lookUp: async () => [], listAddresses: () => [] },
+    openLink: (page) => {
+      opened.push(page)
+      return () => opened.pop()
+    },
     self: ['oncebox'],
   }
   const { app, state } = createMemoryApp()
   return {
-    ...{ out, err, exits, shell, app, state },
+    ...{ out, err, exits, opened, shell, app, state },
     /** The whole standard output and standard error, for loose expectations. */
     text: () => [...out, ...err].join('\n'),
     signal: (wish: 'stop' | 'reload' = 'stop') => {
@@ -75,6 +81,7 @@ function createMemoryApp() {
     apiTokens: [] as ApiToken[],
     config: undefined as Config | undefined,
     setupPath: null as string | null,
+    elsewhere: [] as string[],
     dataDir: '',
     closed: 0,
     stopped: 0,
@@ -96,6 +103,7 @@ function createMemoryApp() {
       return {
         url: 'http://localhost:5100',
         hereUrl: 'http://localhost:5100',
+        elsewhere: state.elsewhere,
         baseUrl: config.baseUrl,
         dataDir: config.dataDir,
         setupPath: state.setupPath,

@@ -143,7 +143,7 @@ describe('output on a terminal', () => {
         const { all } = await run([...argv, ...json, '--server', url], terminal)
         expect(all).not.toMatch(HARMFUL)
       }
-    const { out } = await run(['list', '--server', url], terminal)
+    const { out } = await run(['list', '--server', url], { ...terminal, width: 100_000 })
     expect(out.split('\n')).toHaveLength(2)
   })
 

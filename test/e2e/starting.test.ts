@@ -11,26 +11,37 @@ afterEach(stage.clear)
 
 const linkFile = ({ dataDir }: { dataDir: string }) => join(dataDir, 'setup-link')
 
-test('ready is one line on standard output with the real port and the data folder', async () => {
+test('ready is four lines on standard output with the real port and the data folder', async () => {
   const server = await stage.start()
   expect(server.port).toBeGreaterThan(0)
-  const [ready, setup] = server.stdout().trimEnd().split('. There')
-  expect(ready).toBe(
-    `Oncebox ${manifest.version} is ready on http://localhost:${server.port} (data in ${server.dataDir})`,
-  )
-  expect(setup).toBe(` is no administrator yet; the link that makes one, once, is in ${linkFile(server)}`)
+  const [open, others, setup, data, rest] = server.stdout().split('\n')
+  expect(open).toMatch(new RegExp(`^Open: +http://localhost:${server.port}$`))
+  expect(others).toMatch(/^From other computers: +not yet; .*--host 0\.0\.0\.0/)
+  expect(setup).toBe(`Make the administrator: the link is in ${linkFile(server)} (works once)`)
+  expect(data).toMatch(new RegExp(`^Data: +${server.dataDir}$`))
+  expect(rest).toBe('')
   expect(readFileSync(linkFile(server), 'utf8')).toMatch(/^http:\/\/localhost:\d+\/welcome\/\w{32}\n$/)
   expect(statSync(linkFile(server)).mode & 0o777).toBe(0o600)
-  expect(server.stdout().match(/\n/g)).toHaveLength(1)
   expect((await server.ask('/up')).status).toBe(200)
 })
 
 test('the ready line and links tell the base URL when one is set', async () => {
   const server = await stage.start({ flags: ['--base-url', 'https://once.example/box/'] })
-  expect(server.stdout()).toContain('links start with https://once.example/box. ')
+  expect(server.stdout()).toContain('links start with https://once.example/box\n')
   expect(readFileSync(linkFile(server), 'utf8')).toStartWith('https://once.example/box/welcome/')
   const { html_url, url_token } = await (await server.create({ payload: 'x' })).json()
   expect(html_url).toBe(`https://once.example/box/p/${url_token}/r`)
+})
+
+test('with --log-format json every line of both outputs is JSON', async () => {
+  const server = await stage.start({ flags: ['--log-format', 'json'] })
+  await server.ask('/up')
+  expect(await server.end()).toBe(0)
+  const lines = `${server.stdout()}${server.stderr()}`
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  expect(lines[0]).toMatchObject({ url: server.url, dataDir: server.dataDir })
 })
 
 // Coarse, for a busy machine; the bench holds it to its promise.

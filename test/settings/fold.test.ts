@@ -56,6 +56,7 @@ test('without anything given, every setting has its default', () => {
     corsOrigins: [],
     acceptClock: false,
     removeDamaged: false,
+    noOpen: false,
     logFormat: 'text',
     logFile: null,
   })

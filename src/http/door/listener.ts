@@ -3,6 +3,7 @@
 import { isIP } from 'node:net'
 import { DomainError } from '../../domain/errors.ts'
 import { codeOf } from '../../domain/system-errors.ts'
+import { listReachable } from './reachable.ts'
 import type { Secure } from './security-headers.ts'
 import type { Handle } from './server.ts'
 import type { Shed } from './shed.ts'
@@ -161,10 +162,17 @@ export type ServerUrls = {
   url: string
   /** The URL for this machine: of an address that this process holds, since another program may hold the others. */
   hereUrl: string
+  /** The URLs under which other machines reach it, the likeliest first; none when it listens for this machine alone. */
+  elsewhere: string[]
 }
 
+type Held = Pick<Listener, 'addresses' | 'port'>
+
 /** `host` is the setting. A URL says `localhost` only if this process holds both loopback addresses. */
-export function urlsOf({ addresses, port }: Pick<Listener, 'addresses' | 'port'>, host: string): ServerUrls {
+export function urlsOf(
+  { addresses, port }: Held,
+  { host, listAddresses }: { host: string; listAddresses: Network['listAddresses'] },
+): ServerUrls {
   const has = (...wanted: string[]) => addresses.some((address) => wanted.includes(address))
   const isLocalhost = has('::') || (has(LOOPBACK_4, '0.0.0.0') && has(LOOPBACK_6))
   const isEverywhere = has('0.0.0.0', '::')
@@ -172,5 +180,16 @@ export function urlsOf({ addresses, port }: Pick<Listener, 'addresses' | 'port'>
   const own = isName ? host : (addresses[0] ?? '')
   const here = isLocalhost ? 'localhost' : isEverywhere ? LOOPBACK_4 : own
   const urlTo = (name: string) => `http://${name.includes(':') ? `[${name}]` : name}:${port}`
-  return { url: urlTo(isEverywhere ? own : here), hereUrl: urlTo(here) }
+  const reachable = listReachable({ held: addresses, own: listOrNone(listAddresses) })
+  const elsewhere =
+    isName && reachable.length > 0 ? [urlTo(host)] : reachable.map((name) => `http://${name}:${port}`)
+  return { url: urlTo(isEverywhere ? own : here), hereUrl: urlTo(here), elsewhere }
+}
+
+function listOrNone(listAddresses: Network['listAddresses']): readonly string[] {
+  try {
+    return listAddresses()
+  } catch {
+    return []
+  }
 }

@@ -44,6 +44,12 @@ export const runningSettings = {
     ...off,
     help: 'Remove pushes that a faulty disk has damaged; give it for one start, if there is no backup to restore',
   },
+  noOpen: {
+    flag: 'no-open',
+    group,
+    ...off,
+    help: 'Do not open the browser at the page that makes the administrator (only on a desktop, from a terminal)',
+  },
   logFormat: {
     flag: 'log-format',
     group,

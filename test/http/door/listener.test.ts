@@ -104,15 +104,32 @@ test('an address that this machine does not have may be missing where that is sa
   expect(() => start([{ address: '127.0.0.1' }, { address: absent }])).toThrow(absent)
 })
 
-test.each<[string, string[], string, string]>([
-  ['localhost', ['127.0.0.1', '::1'], 'http://localhost:80', 'http://localhost:80'],
-  ['localhost', ['127.0.0.1'], 'http://127.0.0.1:80', 'http://127.0.0.1:80'],
-  ['127.0.0.1', ['127.0.0.1'], 'http://127.0.0.1:80', 'http://127.0.0.1:80'],
-  ['::1', ['::1'], 'http://[::1]:80', 'http://[::1]:80'],
-  ['0.0.0.0', ['0.0.0.0', '::1'], 'http://0.0.0.0:80', 'http://localhost:80'],
-  ['0.0.0.0', ['0.0.0.0'], 'http://0.0.0.0:80', 'http://127.0.0.1:80'],
-  ['::', ['::'], 'http://[::]:80', 'http://localhost:80'],
-  ['nas', ['192.0.2.7', '2001:db8::7'], 'http://nas:80', 'http://nas:80'],
-])('asked for %s and holding %j, it is on %s and opened at %s', (host, addresses, url, hereUrl) => {
-  expect(urlsOf({ addresses, port: 80 }, host)).toEqual({ url, hereUrl })
+const OWN = ['127.0.0.1', '::1', 'fe80::1', 'fd00::7', '203.0.113.9', '192.168.1.20']
+const LAN = ['http://192.168.1.20:80', 'http://203.0.113.9:80']
+
+test.each<[string, string[], string, string, string[]]>([
+  ['localhost', ['127.0.0.1', '::1'], 'http://localhost:80', 'http://localhost:80', []],
+  ['localhost', ['127.0.0.1'], 'http://127.0.0.1:80', 'http://127.0.0.1:80', []],
+  ['127.0.0.1', ['127.0.0.1'], 'http://127.0.0.1:80', 'http://127.0.0.1:80', []],
+  ['::1', ['::1'], 'http://[::1]:80', 'http://[::1]:80', []],
+  ['0.0.0.0', ['0.0.0.0', '::1'], 'http://0.0.0.0:80', 'http://localhost:80', LAN],
+  ['0.0.0.0', ['0.0.0.0'], 'http://0.0.0.0:80', 'http://127.0.0.1:80', LAN],
+  ['::', ['::'], 'http://[::]:80', 'http://localhost:80', [...LAN, 'http://[fd00::7]:80']],
+  ['192.168.1.20', ['192.168.1.20'], 'http://192.168.1.20:80', 'http://192.168.1.20:80', [LAN[0] ?? '']],
+  ['nas', ['192.168.1.20', 'fd00::7'], 'http://nas:80', 'http://nas:80', ['http://nas:80']],
+])(
+  'asked for %s and holding %j, it is on %s, opened at %s, and elsewhere at %j',
+  (host, addresses, ...urls) => {
+    const [url, hereUrl, elsewhere] = urls
+    const found = urlsOf({ addresses, port: 80 }, { host, listAddresses: () => OWN })
+    expect(found).toEqual({ url, hereUrl, elsewhere })
+  },
+)
+
+test('a machine that does not tell its addresses still says where it listens', () => {
+  const listAddresses = () => {
+    throw new Error('not permitted')
+  }
+  const found = urlsOf({ addresses: ['0.0.0.0'], port: 80 }, { host: '0.0.0.0', listAddresses })
+  expect(found).toEqual({ url: 'http://0.0.0.0:80', hereUrl: 'http://127.0.0.1:80', elsewhere: [] })
 })

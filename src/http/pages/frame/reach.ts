@@ -3,6 +3,7 @@
 import ipaddr from 'ipaddr.js'
 import type { Exchange } from '../../door/exchange.ts'
 import { isLoopbackName } from '../../door/host.ts'
+import { listReachable } from '../../door/reachable.ts'
 
 /**
  * Null when links with the request's own host work from other machines. Otherwise origins that work instead, the likeliest
@@ -18,19 +19,6 @@ export type ReachOptions = {
   listAddresses: () => readonly string[]
 }
 
-type Address = ipaddr.IPv4 | ipaddr.IPv6
-
-/** More would confuse people: the first one is nearly always right. */
-const MAX_OFFERED = 3
-/** Ranges that other machines cannot reach, or only with the name of an interface. */
-const UNREACHABLE: ReadonlySet<string> = new Set([
-  'loopback',
-  'linkLocal',
-  'unspecified',
-  'multicast',
-  'broadcast',
-])
-
 export function createFindElsewhere({ baseUrl, addresses, listAddresses }: ReachOptions): FindElsewhere {
   const isReachable = baseUrl === null && !addresses.every(isLoopbackName)
   return (exchange) => {
@@ -45,14 +33,7 @@ export function createFindElsewhere({ baseUrl, addresses, listAddresses }: Reach
   }
 
   function offer(port: string): string[] {
-    const isListenedOn = (address: Address) =>
-      addresses.some((held) => held === '::' || held === address.toString() || isEveryIpv4(held, address))
-    return listOwn()
-      .map((address) => ipaddr.parse(address))
-      .filter((address) => !UNREACHABLE.has(address.range()) && isListenedOn(address))
-      .sort((one, other) => rankOf(one) - rankOf(other))
-      .slice(0, MAX_OFFERED)
-      .map((address) => `http://${address.kind() === 'ipv6' ? `[${address}]` : address}${port}`)
+    return listReachable({ held: addresses, own: listOwn() }).map((name) => `http://${name}${port}`)
   }
 
   function listOwn(): string[] {
@@ -68,16 +49,6 @@ export function createFindElsewhere({ baseUrl, addresses, listAddresses }: Reach
 function isThisMachine(name: string): boolean {
   const address = name.replace(/^\[|\]$/g, '')
   return isLoopbackName(name) || (ipaddr.isValid(address) && ipaddr.parse(address).range() === 'unspecified')
-}
-
-function isEveryIpv4(held: string, address: Address): boolean {
-  return held === '0.0.0.0' && address.kind() === 'ipv4'
-}
-
-/** Private addresses first, and IPv4 before IPv6, which is harder to read aloud. */
-function rankOf(address: Address): number {
-  if (address.kind() === 'ipv6') return 2
-  return address.range() === 'private' ? 0 : 1
 }
 
 /** With its colon; empty without one. */

@@ -1,0 +1,111 @@
+// Opening a browser: only on a desktop, through a file that nobody else can read.
+
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createOpenLink, filePlaces, openerOf, redirectPage } from '../../src/cli/browser.ts'
+import type { Place } from '../../src/settings/parsers.ts'
+
+const LINK = 'http://localhost:5100/welcome/0123456789abcdef'
+
+let folder = ''
+let path = ''
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'oncebox-browser-'))
+  path = process.env.PATH ?? ''
+})
+afterEach(() => {
+  process.env.PATH = path
+  rmSync(folder, { recursive: true, force: true })
+})
+
+test.each<[NodeJS.Platform, Record<string, string>, string | undefined]>([
+  ['linux', { DISPLAY: ':0' }, 'xdg-open'],
+  ['linux', { WAYLAND_DISPLAY: 'wayland-0' }, 'xdg-open'],
+  ['linux', {}, undefined],
+  ['linux', { DISPLAY: 'localhost:10.0', SSH_CONNECTION: '192.0.2.1 1 192.0.2.2 22' }, undefined],
+  ['darwin', {}, '/usr/bin/open'],
+  ['darwin', { SSH_TTY: '/dev/ttys001' }, undefined],
+  ['win32', {}, 'rundll32.exe'],
+])('on %s with %j the opener is %p', (platform, env, opener) => {
+  expect(openerOf({ platform, env })?.[0]).toBe(opener)
+})
+
+test.each<[NodeJS.Platform, string, string[]]>([
+  ['linux', '/home/ann/.local/share/oncebox', ['/home/ann', '/home/ann/.local/share/oncebox']],
+  ['linux', '/srv/box', ['/home/ann', '/srv/box']],
+  ['linux', '/home/ann/box', ['/home/ann/box']],
+  [
+    'darwin',
+    '/Users/ann/Library/Application Support/Oncebox',
+    ['/Users/ann/Library/Application Support/Oncebox'],
+  ],
+])('on %s with the data in %s the file goes to %j', (platform, dataDir, places) => {
+  expect(filePlaces({ platform, env: {}, home: '/home/ann', cwd: '/' }, dataDir)).toEqual(places)
+})
+
+test('the page leads to the link and nothing in it ends an attribute', () => {
+  expect(redirectPage(LINK)).toContain(`content="0; url=${LINK}"`)
+  expect(redirectPage('http://a/"><script>&')).toContain('url=http://a/&quot;>&lt;script>&amp;"')
+})
+
+/** A desktop whose opener notes its arguments. */
+function desktop(): { place: Place; noted: string } {
+  const noted = join(folder, 'noted')
+  const bin = join(folder, 'bin')
+  mkdirSync(bin)
+  writeFileSync(
+    join(bin, 'xdg-open'),
+    `#!/bin/sh\nprintf '%s\\n' "$@" > '${noted}.new'\nmv '${noted}.new' '${noted}'\n`,
+  )
+  chmodSync(join(bin, 'xdg-open'), 0o755)
+  process.env.PATH = `${bin}:${path}`
+  return { place: { platform: 'linux', env: { DISPLAY: ':0' }, home: folder, cwd: '/' }, noted }
+}
+
+test('the argument is a file for its owner alone, which goes when the server stops', async () => {
+  const { place, noted } = desktop()
+  const remove = createOpenLink(place)({ link: LINK, dataDir: '/nowhere' })
+  while (!existsSync(noted)) await Bun.sleep(5)
+  const argument = readFileSync(noted, 'utf8').trim()
+  expect(argument).not.toContain('0123456789abcdef')
+  expect(statSync(argument).mode & 0o777).toBe(0o600)
+  expect(readFileSync(argument, 'utf8')).toContain(LINK)
+  remove()
+  expect(existsSync(argument)).toBe(false)
+})
+
+test('a file that a killed server left behind is replaced', async () => {
+  const { place, noted } = desktop()
+  writeFileSync(join(folder, 'oncebox-setup-5100.html'), 'old', { mode: 0o666 })
+  const remove = createOpenLink(place)({ link: LINK, dataDir: '/nowhere' })
+  while (!existsSync(noted)) await Bun.sleep(5)
+  const argument = readFileSync(noted, 'utf8').trim()
+  expect(readFileSync(argument, 'utf8')).toContain(LINK)
+  expect(statSync(argument).mode & 0o777).toBe(0o600)
+  remove()
+})
+
+test('without an opener nothing is left, and nothing fails', async () => {
+  process.env.PATH = folder
+  const place: Place = { platform: 'linux', env: { DISPLAY: ':0' }, home: folder, cwd: '/' }
+  createOpenLink(place)({ link: LINK, dataDir: folder })
+  const file = join(folder, 'oncebox-setup-5100.html')
+  for (let tries = 0; existsSync(file) && tries < 200; tries += 1) await Bun.sleep(5)
+  expect(existsSync(file)).toBe(false)
+})
+
+test('without a desktop no file is written', () => {
+  createOpenLink({ platform: 'linux', env: {}, home: folder, cwd: '/' })({ link: LINK, dataDir: folder })
+  expect(existsSync(join(folder, 'oncebox-setup-5100.html'))).toBe(false)
+})
