@@ -98,6 +98,8 @@ async function serveStore({ config, settings, store, log, ports }: StoreToServe)
     services,
     store,
     log,
+    systemNow: ports.now,
+    moreChecks: [],
     addresses: ports.addresses ?? [config.host],
     listAddresses: () => ports.network?.listAddresses() ?? [],
     rateLimit: ports.rateLimit,

@@ -18,13 +18,18 @@ import { createAnswerRefusal } from '../http/pages/frame/error-page.tsx'
 import { createGetGuest } from '../http/pages/frame/guest.ts'
 import { createAnswerGuest } from '../http/pages/frame/page.tsx'
 import { createFindElsewhere } from '../http/pages/frame/reach.ts'
+import type { HealthCheck } from '../operating/health.ts'
 import type { Log } from '../operating/log.ts'
 import type { Config } from '../settings/table.ts'
+import { createReadiness, type ReadinessOptions } from './readiness.ts'
 import { createRoutes, createServedPages, type Served } from './routes.ts'
 
 export type DoorOptions = Served & {
   config: Config
-  store: { now: Now; isAlive(): Promise<boolean>; isOverloaded(): boolean; commitOverdue(): void }
+  store: ReadinessOptions['store'] & { isOverloaded(): boolean; commitOverdue(): void }
+  systemNow: Now
+  /** Parts that /readyz looks at besides those of the store. */
+  moreChecks: readonly HealthCheck[]
   /** The addresses that the server listens on. */
   addresses: readonly string[]
   listAddresses: Network['listAddresses']
@@ -46,7 +51,8 @@ export function createDoor(options: DoorOptions) {
   const body = bodyLimitsOf(config, bodyRoom.take)
   const { listUndeclaredProxies } = forwarding
   const pages = createServedPages(options, { guests, body, listUndeclaredProxies })
-  const { answerRoute } = createRoutes(options, { assets, basePath, body, pages, presentError })
+  const answerReady = createReadiness({ ...options, ...guests, listUndeclaredProxies })
+  const { answerRoute } = createRoutes(options, { assets, basePath, body, pages, presentError, answerReady })
   const handle = createFrontDoor({
     answerRoute,
     readForwarded: forwarding.read,

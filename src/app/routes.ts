@@ -58,6 +58,7 @@ export type RoutesOptions = {
   body: BodyLimits
   pages: readonly Route[]
   presentError: PresentError
+  answerReady: Route['answer']
 }
 
 export function createRoutes(served: Served, { body, presentError, ...parts }: RoutesOptions) {

@@ -29,13 +29,14 @@ export type RouteTableOptions = {
   version: VersionFacts
   /** Whether the database answers. */
   isAlive: () => Promise<boolean>
+  answerReady: Route['answer']
   /** The OpenAPI document as JSON text. */
   reference: () => Promise<string>
 }
 
 export function createRouteTable(options: RouteTableOptions): Route[] {
-  const { assets, basePath, endpoints, getViewer, answerDownload, pages, version, isAlive, reference } =
-    options
+  const { assets, basePath, endpoints, getViewer, answerDownload, pages } = options
+  const { version, isAlive, answerReady, reference } = options
   const facts = presentVersion(version)
   const previousFacts = presentPreviousVersion(version)
   const { create, retrieve, preview, expire, audit, active, expired } = endpoints
@@ -63,6 +64,7 @@ export function createRouteTable(options: RouteTableOptions): Route[] {
     { url: FILES.favicon, answer: assets.answerFavicon },
     { url: FILES.robots, answer: () => answerText(NOTHING_TO_INDEX) },
     { url: FILES.up, answer: async () => answerUp(await isAlive()) },
+    { url: FILES.ready, answer: answerReady },
     ...guarded.map((route) => withViewer(route, getViewer)),
     ...createMovedRoutes(basePath),
     ...createFormAddressRoutes(basePath),

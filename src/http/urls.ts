@@ -92,6 +92,7 @@ export const FILES = {
   favicon: get('/favicon.ico', 'open'),
   robots: get('/robots.txt', 'open'),
   up: get('/up', 'open'),
+  ready: get('/readyz', 'open'),
 }
 
 export const PAGES = {
@@ -198,7 +199,7 @@ export const FORM_ADDRESSES: readonly Moved[] = [
 export const EXEMPT_PATHS: ReadonlySet<string> = new Set([API.version.path, PREVIOUS_API.version.path])
 
 /** Answered whatever the Host: these hold no secret, and monitoring asks for them by any address. */
-export const ANY_HOST_PATHS: ReadonlySet<string> = new Set([...EXEMPT_PATHS, FILES.up.path, '/readyz'])
+export const ANY_HOST_PATHS: ReadonlySet<string> = new Set([...EXEMPT_PATHS, FILES.up.path, FILES.ready.path])
 
 /** Below these every answer is JSON, refusals too. */
 export const JSON_PREFIXES: readonly string[] = ['/api/', FILES.download.href({ grant: '' })]

@@ -194,6 +194,8 @@ export type DamageReports = {
 export type FreeSpace = {
   /** Throws `disk_full` when less than the floor is free. */
   require(): Promise<void>
-  /** Bytes free on the disk under the data folder, and in all. */
-  measure(): Promise<{ free: number; total: number }>
+  /** Whether a write was refused for want of room, and there has been none since. */
+  isFull(): boolean
+  /** Bytes free on the disk under the data folder, and in all; the same of files, null where the disk does not count them. */
+  measure(): Promise<{ free: number; total: number; inodes: { free: number; total: number } | null }>
 }

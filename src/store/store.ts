@@ -14,6 +14,7 @@ import {
   readKeyring,
   refuseBereft,
 } from './folder/data-folder.ts'
+import { createFolderChecks } from './folder/folder-checks.ts'
 import { type FolderLock, lockFolder } from './folder/folder-lock.ts'
 import { createFreeSpace } from './folder/free-space.ts'
 import { createReserve } from './folder/reserve.ts'
@@ -121,6 +122,7 @@ function openParts(opening: Opening) {
     confirmStart: () => removeOldCopies(folder, copy),
     /** Whether the database answers. */
     isAlive: async () => canRead(database),
+    ...createFolderChecks({ folder, keyFile: options.keyFile ?? folder.key, keyring }),
     close,
   }
 }

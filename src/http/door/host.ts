@@ -89,6 +89,12 @@ export function isLoopbackName(name: string): boolean {
   return version === 4 ? address.startsWith('127.') : version === 6 && isLoopbackAddress(address)
 }
 
+/** Whether a Host header, with or without a port, names this machine to itself. */
+export function isLoopbackHost(host: string): boolean {
+  const name = nameOf(host)
+  return name !== null && isLoopbackName(name)
+}
+
 /** Names that nobody can register in the public DNS: addresses, names without a dot, and mDNS. */
 function isLocalName(name: string): boolean {
   return (

@@ -9,8 +9,10 @@ const MIB = 1024 * 1024
 export type FreeSpace = {
   /** Throws `disk_full` when less than the floor is free. */
   require(): Promise<void>
-  /** Bytes that are free on the disk under the data folder, and all it has. */
-  measure(): Promise<{ free: number; total: number }>
+  /** Whether a write was refused for want of room, and there has been none since. */
+  isFull(): boolean
+  /** Bytes that are free on the disk under the data folder, and all it has; of files, null where it counts none. */
+  measure(): Promise<{ free: number; total: number; inodes: { free: number; total: number } | null }>
 }
 
 /** `isFull`: a write was refused, and there has been no room since. */
@@ -39,9 +41,11 @@ export function createFreeSpace(options: { path: string; floor: number; isFull: 
   }
 
   async function measure() {
-    const { bavail, blocks, bsize } = await statfs(path)
-    return { free: bavail * bsize, total: blocks * bsize }
+    const { bavail, blocks, bsize, ffree, files } = await statfs(path)
+    // Some file systems, such as Btrfs, have no fixed number and say 0.
+    const inodes = files === 0 ? null : { free: ffree, total: files }
+    return { free: bavail * bsize, total: blocks * bsize, inodes }
   }
 
-  return { require: requireFloor, measure }
+  return { require: requireFloor, isFull, measure }
 }

@@ -1,0 +1,89 @@
+// What is looked at for /readyz, part by part, with the remedy for each.
+
+import type { Now } from '../domain/time.ts'
+import { formatTime, MINUTE } from '../domain/time.ts'
+import type { DamageReports, FreeSpace } from '../store/face.ts'
+import { FINE, type HealthCheck } from './health.ts'
+
+const MIB = 1024 * 1024
+/** A push of files needs one for each file; the database needs a few. */
+const MIN_INODES = 100
+
+export type ServedHealthOptions = {
+  store: {
+    now: Now
+    isAlive: () => Promise<boolean>
+    /** Null when the folder can be written to; otherwise why not. */
+    findWriteProblem: () => Promise<string | null>
+    /** Null when the key file holds the keys in use; otherwise what to do. */
+    findKeyProblem: () => Promise<string | null>
+    freeSpace: FreeSpace
+    damage: DamageReports
+  }
+  dataDir: string
+  minFreeSpace: number
+  systemNow: Now
+}
+
+export function createHealthChecks(options: ServedHealthOptions): HealthCheck[] {
+  const { store } = options
+  return [
+    { name: 'database', look: () => lookAtDatabase(options) },
+    { name: 'disk', look: () => lookAtDisk(options) },
+    { name: 'inodes', look: () => lookAtInodes(options) },
+    { name: 'key', look: async () => ({ todo: await store.findKeyProblem() }) },
+    { name: 'damage', look: () => ({ todo: explainDamage(store.damage.count()) }) },
+    { name: 'clock', look: () => ({ todo: explainClock(options) }) },
+  ]
+}
+
+async function lookAtDatabase({ store, dataDir }: ServedHealthOptions) {
+  if (!(await store.isAlive()))
+    return {
+      todo: 'The database does not answer: see the log, check the disk, then start the server again.',
+      isBlocking: true,
+    }
+  const problem = await store.findWriteProblem()
+  if (problem === null) return FINE
+  return { todo: `Nothing can be written to ${dataDir}: ${problem}.`, isBlocking: true }
+}
+
+async function lookAtDisk({ store, dataDir, minFreeSpace }: ServedHealthOptions) {
+  const { free } = await store.freeSpace.measure()
+  if (free >= minFreeSpace && !store.freeSpace.isFull()) return FINE
+  const floor = minFreeSpace === 0 ? '' : ` and new pushes need ${mib(minFreeSpace)} (--min-free-space)`
+  return {
+    todo: `${mib(free)} are free on the disk of ${dataDir}${floor}: remove other files, or give it a larger disk.`,
+    isBlocking: true,
+  }
+}
+
+async function lookAtInodes({ store, dataDir }: ServedHealthOptions) {
+  const { inodes } = await store.freeSpace.measure()
+  if (inodes === null || inodes.free >= MIN_INODES) return FINE
+  return {
+    todo: `The disk of ${dataDir} has room for ${inodes.free} more files only: remove small files that nobody needs.`,
+    isBlocking: inodes.free === 0,
+  }
+}
+
+function explainDamage(places: number): string | null {
+  if (places === 0) return null
+  return (
+    `${places} ${places === 1 ? 'place' : 'places'} on the disk ${places === 1 ? 'is' : 'are'} damaged; the log names them. ` +
+    'Restore a backup, or start once with --remove-damaged. Check the disk.'
+  )
+}
+
+function explainClock({ store, systemNow }: ServedHealthOptions): string | null {
+  const behind = store.now() - systemNow()
+  if (behind <= MINUTE) return null
+  return (
+    `The clock of this machine says ${formatTime(systemNow())} and was at ${formatTime(store.now())} before. ` +
+    'No push expires by time until it is there again: set the clock right.'
+  )
+}
+
+function mib(bytes: number): string {
+  return `${Math.floor(bytes / MIB)} MiB`
+}

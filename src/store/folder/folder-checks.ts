@@ -1,0 +1,48 @@
+// What can go wrong with a data folder while it is served: it cannot be written to, or its key file has gone.
+
+import { constants } from 'node:fs'
+import { access, readFile } from 'node:fs/promises'
+import { type Keyring, parseKeyFile } from '../../crypto/keyring.ts'
+import { explainSystemError } from '../../domain/system-errors.ts'
+import type { DataFolder } from './data-folder.ts'
+
+type Served = { folder: DataFolder; keyFile: string; keyring: Keyring }
+
+export function createFolderChecks({ folder, keyFile, keyring }: Served) {
+  return {
+    findWriteProblem: () => findWriteProblem(folder),
+    findKeyProblem: () => findKeyProblem(keyFile, keyring),
+  }
+}
+
+/** Null when the database and its folder can be written to. */
+async function findWriteProblem({ path, database }: DataFolder): Promise<string | null> {
+  try {
+    await Promise.all([path, database].map((place) => access(place, constants.W_OK)))
+    return null
+  } catch (cause) {
+    return reasonOf(cause)
+  }
+}
+
+/**
+ * Null when the key file still holds the keys that the server opened it with. The server goes on with these, but the next
+ * start could not.
+ */
+async function findKeyProblem(path: string, keyring: Keyring): Promise<string | null> {
+  const remedy = `Put the right file back at ${path}, from your backup, before the next start: without it every push is lost.`
+  try {
+    const found = parseKeyFile(await readFile(path, 'utf8'))
+    const isThere = ({ number, verifier }: Keyring['sealing']) =>
+      found.keys.some((key) => key.number === number && Buffer.from(key.verifier).equals(verifier))
+    return keyring.keys.every(isThere)
+      ? null
+      : `The key file does not hold the keys that this server runs with. ${remedy}`
+  } catch (cause) {
+    return `The key file cannot be used: ${reasonOf(cause)}. ${remedy}`
+  }
+}
+
+function reasonOf(cause: unknown): string {
+  return explainSystemError(cause) ?? (cause instanceof Error ? cause.message : String(cause))
+}
