@@ -78,6 +78,7 @@ function createGuests(options: DoorOptions, basePath: string) {
   const getGuest = createGetGuest({
     findSession: services.sessions.findSession,
     basePath,
+    brand: { name: 'Oncebox', logo: null, contact: null, notice: null },
     findElsewhere: createFindElsewhere({ baseUrl: config.baseUrl, addresses, listAddresses }),
     onError: (err) => log.error({ err }, 'the last use of a session was not noted'),
   })

@@ -159,7 +159,7 @@ export const STOPS: Stop[] = [
     visit: async (page, { url, push }) => {
       const { url_token } = await push({ passphrase: 'sesame' })
       await page.goto(`${url}/p/${url_token}/preview`)
-      for (const summary of await page.locator('details > summary').all()) await summary.click()
+      for (const summary of await page.locator('main details > summary').all()) await summary.click()
     },
   },
   {

@@ -9,6 +9,7 @@ import { answerSeeOther } from '../../door/answers.ts'
 import { type Exchange, queryOf, visitOf } from '../../door/exchange.ts'
 import { pathOf } from '../../door/paths.ts'
 import { PAGES } from '../../urls.ts'
+import type { Brand } from './brand.tsx'
 import { languageCookie, languageIn, sessionTokenIn } from './cookies.ts'
 import type { FindElsewhere } from './reach.ts'
 
@@ -28,6 +29,7 @@ export type Guest = {
   /** The path of this page, as `href` takes it. */
   path: string
   basePath: string
+  brand: Brand
   /** Origins to use instead of localhost; null when links work as they are. */
   findElsewhere(): string[] | null
   /** The cookie that remembers the requested language; null when the address names no supported language. */
@@ -40,13 +42,14 @@ export type Member = Guest & { session: CurrentSession; account: Account }
 export type GuestOptions = {
   findSession: Sessions['findSession']
   basePath: string
+  brand: Brand
   findElsewhere: FindElsewhere
   onError: (cause: unknown) => void
 }
 
 export type GetGuest = ReturnType<typeof createGetGuest>
 
-export function createGetGuest({ findSession, basePath, findElsewhere, onError }: GuestOptions) {
+export function createGetGuest({ findSession, basePath, brand, findElsewhere, onError }: GuestOptions) {
   async function getGuest(exchange: Exchange): Promise<Guest> {
     const sessionToken = sessionTokenIn({ exchange, basePath })
     return describe(exchange, sessionToken === null ? null : await findSession(sessionToken, onError))
@@ -68,6 +71,7 @@ export function createGetGuest({ findSession, basePath, findElsewhere, onError }
       href: (path) => `${basePath}${isAsked ? withLanguage(path, language) : path}`,
       path: pathOf(request.url),
       basePath,
+      brand,
       findElsewhere: () => findElsewhere(exchange),
       languageCookie: isAsked ? languageCookie(language, { exchange, basePath }) : null,
     }

@@ -4,9 +4,10 @@ import type { ComponentChildren, JSX } from 'preact'
 import { renderToString } from 'preact-render-to-string'
 import { LANGUAGE_NAMES, LANGUAGES } from '../../../words/words.ts'
 import { type AnswerHeaders, answerPage } from '../../door/answers.ts'
-import { API, PAGES } from '../../urls.ts'
+import { API } from '../../urls.ts'
 import type { Assets, ScriptName } from './assets.ts'
 import { type Guest, LANGUAGE_PARAMETER, otherFields } from './guest.ts'
+import { Header, RecipientHeader } from './header.tsx'
 import { drawingsFor } from './icons.tsx'
 
 export type PageOptions = {
@@ -14,8 +15,10 @@ export type PageOptions = {
   title: string
   status?: number
   scripts?: ScriptName[]
-  /** branded: with name and navigation. plain: without, for recipients. */
+  /** branded: with navigation, for people who push. plain: without, for recipients. */
   frame?: 'branded' | 'plain'
+  /** narrow: one form. wide: lists and tables. */
+  width?: 'narrow' | 'medium' | 'wide'
   /** Off where switching the language would lose what the page shows. */
   languageSwitch?: boolean
   headers?: AnswerHeaders
@@ -55,9 +58,18 @@ type FrameProps = PageOptions & {
   children: ComponentChildren
 }
 
-function Page({ guest, title, scripts = [], frame, languageSwitch = true, assets, children }: FrameProps) {
-  const { words } = guest
-  const name = frame === 'branded' ? `${title} · Oncebox` : title
+function Page(props: FrameProps) {
+  const {
+    guest,
+    title,
+    scripts = [],
+    frame,
+    width = 'medium',
+    languageSwitch = true,
+    assets,
+    children,
+  } = props
+  const { words, brand } = guest
   return (
     <html lang={words.language} dir={words.direction}>
       <head>
@@ -65,53 +77,20 @@ function Page({ guest, title, scripts = [], frame, languageSwitch = true, assets
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <meta name="robots" content="noindex, nofollow" />
-        <title>{name}</title>
+        <title>{`${title} · ${brand.name}`}</title>
         <link rel="icon" href={assets.hrefOf('icon')} />
         <link rel="stylesheet" href={assets.hrefOf('style')} />
         {scripts.map((script) => (
           <script key={script} type="module" src={assets.hrefOf(script)} />
         ))}
       </head>
-      <body class={frame}>
-        {frame === 'branded' ? <Header guest={guest} /> : null}
+      <body class={`${frame} ${width}`}>
+        {frame === 'branded' ? <Header guest={guest} /> : <RecipientHeader guest={guest} />}
         <main id="main">{children}</main>
         <Footer guest={guest} languageSwitch={languageSwitch} isBranded={frame === 'branded'} />
       </body>
     </html>
   )
-}
-
-function Header({ guest }: { guest: Guest }) {
-  const { words, session, href, path } = guest
-  const links: [string, string][] = [[PAGES.create.href(), words.say('nav_create')]]
-  if (session !== null) {
-    links.push(
-      [PAGES.pushes.href(), words.say('nav_pushes')],
-      [PAGES.account.href(), words.say('nav_account')],
-    )
-    if (session.account.isAdmin) links.push([PAGES.admin.href(), words.say('nav_admin')])
-  } else links.push([PAGES.signIn.href(), words.say('nav_sign_in')])
-  return (
-    <header class="top">
-      <a class="skip" href="#main">
-        {words.say('skip')}
-      </a>
-      <a class="brand" href={href(PAGES.create.href())}>
-        Oncebox
-      </a>
-      <nav aria-label={words.say('nav')}>
-        {links.map(([to, label]) => (
-          <a key={to} href={href(to)} aria-current={isHere(path, to) ? 'page' : undefined}>
-            {label}
-          </a>
-        ))}
-      </nav>
-    </header>
-  )
-}
-
-function isHere(path: string, link: string): boolean {
-  return path === link || path.startsWith(`${link}/`)
 }
 
 type FooterProps = { guest: Guest; languageSwitch: boolean; isBranded: boolean }

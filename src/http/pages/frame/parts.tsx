@@ -7,6 +7,8 @@ import type { PushKind } from '../../../domain/push.ts'
 import { formatTime } from '../../../domain/time.ts'
 import type { WordKey, Words } from '../../../words/words.ts'
 import type { Guest } from './guest.ts'
+import type { IconName } from './icon-files.ts'
+import { Icon } from './icons.tsx'
 
 /** The problems of each field in the guest's language. */
 export function problemTexts(problems: Problems, words: Words): Record<string, string> {
@@ -35,6 +37,8 @@ type FieldProps = {
   label: ComponentChildren
   hint?: ComponentChildren
   problem?: string | undefined
+  /** A button inside the end of the control. */
+  trailing?: ComponentChildren
   children: (describes: Described) => JSX.Element
 }
 
@@ -47,13 +51,20 @@ export type Described = {
 }
 
 /** The element for the problem is always there, so that a script can fill it. */
-export function Field({ id, label, hint, problem, children }: FieldProps) {
+export function Field({ id, label, hint, problem, trailing, children }: FieldProps) {
   const describes: Described = { id, 'aria-describedby': `${id}-hint ${id}-problem` }
   if (problem !== undefined) Object.assign(describes, { 'aria-invalid': 'true', autofocus: true })
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      {children(describes)}
+      {trailing === undefined ? (
+        children(describes)
+      ) : (
+        <div class="trailing">
+          {children(describes)}
+          {trailing}
+        </div>
+      )}
       <p class="hint" id={`${id}-hint`}>
         {hint}
       </p>
@@ -64,7 +75,7 @@ export function Field({ id, label, hint, problem, children }: FieldProps) {
   )
 }
 
-type InputProps = Omit<FieldProps, 'children'> & {
+export type InputProps = Omit<FieldProps, 'children'> & {
   name: string
   type?: 'text' | 'password' | 'email' | 'number'
   value?: string | number | undefined
@@ -75,27 +86,6 @@ type InputProps = Omit<FieldProps, 'children'> & {
 export function Input({ name, type = 'text', value, attributes, ...field }: InputProps) {
   return (
     <Field {...field}>{(describes) => h('input', { name, type, value, ...attributes, ...describes })}</Field>
-  )
-}
-
-/**
- * A passphrase whose characters the style hides until its box is ticked, without a script: nobody can look up a mistyped
- * passphrase, and it would lock out every recipient.
- */
-export function PassphraseInput({
-  words,
-  attributes,
-  ...input
-}: Omit<InputProps, 'type'> & { words: Words }) {
-  const typed = { ...attributes, class: 'masked', spellcheck: 'false', autocapitalize: 'off' }
-  return (
-    <div class="unseen">
-      <Input {...input} attributes={typed} />
-      <label class="show">
-        <input type="checkbox" autocomplete="off" aria-controls={input.id} />
-        {words.say('show')}
-      </label>
-    </div>
   )
 }
 
@@ -151,22 +141,32 @@ export function NewPasswordInput({ words, problem }: { words: Words; problem: st
   )
 }
 
-export type NoticeKind = 'good' | 'bad' | 'plain'
+/** good: it worked. low: take care. bad: it failed. */
+export type NoticeKind = 'good' | 'low' | 'bad' | 'plain'
+
+const NOTICE_ICONS: Record<NoticeKind, IconName> = {
+  good: 'circle-check',
+  low: 'triangle-alert',
+  bad: 'circle-alert',
+  plain: 'info',
+}
 
 /** Screen readers read out a bad notice at once. */
 export function Notice({ kind, children }: { kind: NoticeKind; children: ComponentChildren }) {
   return (
     <div class={`notice ${kind}`} role={kind === 'bad' ? 'alert' : 'status'}>
-      {children}
+      <Icon name={NOTICE_ICONS[kind]} />
+      <div>{children}</div>
     </div>
   )
 }
 
-/** Why a form was refused. It has the focus, so that keyboard users continue from there. */
+/** Why a form was refused. It has the focus, so that keyboard users and screen readers begin there. */
 export function RefusedNotice({ children }: { children: ComponentChildren }) {
   return (
     <div class="notice bad" role="alert" tabIndex={-1} autofocus>
-      {children}
+      <Icon name={NOTICE_ICONS.bad} />
+      <div>{children}</div>
     </div>
   )
 }
@@ -198,18 +198,32 @@ export function ButtonForm(props: { guest: Guest; action: string; label: string;
   )
 }
 
-/** Copies the text of an element. A script shows the button and reports the result. */
-export function CopyButton({ target, guest: { words } }: { target: string; guest: Guest }) {
+type CopyProps = {
+  /** The id of the element whose text is copied. */
+  target: string
+  guest: Guest
+  look?: 'primary' | 'primary large' | 'quiet' | 'bare square'
+  /** What the button says; "Copy" without it. A square button says it to screen readers alone. */
+  label?: string
+}
+
+/** A script shows the button and reports the result. */
+export function CopyButton({ target, guest: { words }, look = 'quiet', label }: CopyProps) {
+  const text = label ?? words.say('copy')
+  const isSquare = look === 'bare square'
   return (
     <button
       type="button"
-      class="quiet"
+      class={look}
       hidden
       data-copies={target}
       data-done={words.say('copied')}
       data-failed={words.say('copy_failed')}
+      aria-label={isSquare ? text : undefined}
     >
-      {words.say('copy')}
+      <Icon name="copy" />
+      <Icon name="check" />
+      {isSquare ? null : <span>{text}</span>}
     </button>
   )
 }

@@ -3,7 +3,8 @@
 import type { Push } from '../../../domain/push.ts'
 import { secretHref } from '../../urls.ts'
 import type { Guest } from '../frame/guest.ts'
-import { FormToken, PassphraseInput } from '../frame/parts.tsx'
+import { FormToken } from '../frame/parts.tsx'
+import { PassphraseInput } from '../frame/passphrase-input.tsx'
 
 export type ReceiveFormProps = {
   guest: Guest

@@ -4,7 +4,8 @@ import { MAX_NAME_CHARACTERS, MAX_NOTE_CHARACTERS, type PushLimits } from '../..
 import type { Problems } from '../../../domain/problems.ts'
 import type { WordKey } from '../../../words/words.ts'
 import type { Guest } from '../frame/guest.ts'
-import { Field, Input, maxLengthOf, PassphraseInput, Tick } from '../frame/parts.tsx'
+import { Field, Input, maxLengthOf, Tick } from '../frame/parts.tsx'
+import { PassphraseInput } from '../frame/passphrase-input.tsx'
 import type { Typed, Unseen } from './create-sender.ts'
 
 export type CreateFormProps = {

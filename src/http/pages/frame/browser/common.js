@@ -17,7 +17,9 @@ for (const select of document.querySelectorAll('select[data-submits]')) {
 }
 
 for (const button of document.querySelectorAll('[data-copies]')) {
-  const label = button.textContent
+  // An icon alone has no text to change.
+  const shown = button.querySelector('span')
+  const label = shown?.textContent
   const told = document.createElement('span')
   told.className = 'visually-hidden'
   told.setAttribute('role', 'status')
@@ -26,12 +28,28 @@ for (const button of document.querySelectorAll('[data-copies]')) {
   button.addEventListener('click', async () => {
     const done = await copy(textOf(document.getElementById(button.dataset.copies)))
     const word = done ? button.dataset.done : button.dataset.failed
-    button.textContent = word
+    if (shown !== null) shown.textContent = word
     told.textContent = word
+    button.classList.toggle('done', done)
     setTimeout(() => {
-      button.textContent = label
+      if (shown !== null) shown.textContent = label
       told.textContent = ''
+      button.classList.remove('done')
     }, COPIED_MS)
+  })
+}
+
+// A menu closes when the press or the focus goes elsewhere, and by Escape.
+for (const menu of document.querySelectorAll('details.menu')) {
+  const closeOutside = ({ target }) => {
+    if (!menu.contains(target)) menu.open = false
+  }
+  document.addEventListener('pointerdown', closeOutside)
+  document.addEventListener('focusin', closeOutside)
+  menu.addEventListener('keydown', ({ key }) => {
+    if (key !== 'Escape' || !menu.open) return
+    menu.open = false
+    menu.querySelector('summary').focus()
   })
 }
 

@@ -1,0 +1,55 @@
+// How this server introduces itself on every page: its mark and name, whom to ask, and what its operator announces.
+
+import type { ComponentChildren } from 'preact'
+import type { Guest } from './guest.ts'
+import { Icon } from './icons.tsx'
+
+export type Brand = {
+  name: string
+  /** The address of the operator's own logo; null for the mark of Oncebox. */
+  logo: string | null
+  /** Whom recipients may ask. */
+  contact: string | null
+  /** Shown on every page. */
+  notice: string | null
+}
+
+/** The logo or the mark, and the name. */
+export function BrandName({ brand }: { brand: Brand }) {
+  return (
+    <>
+      {brand.logo === null ? <Icon name="mark" /> : <img src={brand.logo} alt="" />}
+      <bdi>{brand.name}</bdi>
+    </>
+  )
+}
+
+/** Whom to ask, for pages that recipients see. Nothing without --contact. */
+export function Contact({ guest: { words, brand } }: { guest: Guest }) {
+  if (brand.contact === null) return null
+  return (
+    <p class="with-icon contact">
+      <Icon name="info" />
+      <span>
+        {words.say('contact')} <bdi>{linked(brand.contact)}</bdi>
+      </span>
+    </p>
+  )
+}
+
+/** Addresses as a person writes them in a text. The last character is none that ends a sentence. */
+const ADDRESS = /(https?:\/\/[^\s<>"]+[^\s<>".,;:!?)]|[^\s<>"@:,;()]+@[^\s<>"@,;()]+\.[\p{L}\d-]*[\p{L}\d])/u
+
+/** A text of the operator, with its web and e-mail addresses as links. */
+export function linked(text: string): ComponentChildren[] {
+  // With one group, `split` returns texts and addresses in turn.
+  return text.split(ADDRESS).map((part, at) =>
+    at % 2 === 0 ? (
+      part
+    ) : (
+      <a key={at} href={/^https?:/.test(part) ? part : `mailto:${part}`} rel="noreferrer noopener">
+        {part}
+      </a>
+    ),
+  )
+}
