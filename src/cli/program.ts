@@ -4,6 +4,7 @@ import { Command, Help, type Option } from 'commander'
 import type { App } from './app.ts'
 import { addCompletionCommand } from './completion.ts'
 import { addConfigCommand } from './config.ts'
+import { addEditCommand } from './edit.ts'
 import { presentFailure, UsageError } from './failures.ts'
 import { readOperands } from './flags.ts'
 import { addGetCommand } from './get.ts'
@@ -74,6 +75,7 @@ export function createProgram(parts: { shell: Shell; app: App }): Command {
   addPushCommand(program, parts)
   addGetCommand(program, parts)
   addExpireCommand(program, parts)
+  addEditCommand(program, parts)
   addAuditCommand(program, parts)
   addListCommand(program, parts)
   addLoginCommands(program, parts)

@@ -4,7 +4,7 @@ import { accessSync, constants, statSync } from 'node:fs'
 import type { Command } from 'commander'
 import type { PushFields } from '../client/client.ts'
 import { ClientFailure, RefusedFields } from '../client/failure.ts'
-import { DURATIONS } from '../domain/new-push.ts'
+import { DURATIONS, MAX_DAYS, MAX_VIEWS } from '../domain/new-push.ts'
 import { PUSH_KINDS } from '../domain/push.ts'
 import { explainSystemError } from '../domain/system-errors.ts'
 import { DAY } from '../domain/time.ts'
@@ -19,8 +19,16 @@ export const DURATION_NAMES = DURATIONS.map((ms) =>
   ms >= DAY ? `${ms / DAY}d` : ms % 3_600_000 === 0 ? `${ms / 3_600_000}h` : `${ms / 60_000}m`,
 )
 
+type Reading = {
+  /** Flags whose empty value is sent. */
+  mayBeEmpty?: readonly string[]
+}
+
 /** The flags as fields of the API, and the problems with them. */
-export function readFields(command: Command): { fields: PushFields; problems: string[] } {
+export function readFields(
+  command: Command,
+  { mayBeEmpty = [] }: Reading = {},
+): { fields: PushFields; problems: string[] } {
   const problems: string[] = []
   const read = <T>(
     name: string,
@@ -38,16 +46,17 @@ export function readFields(command: Command): { fields: PushFields; problems: st
     return undefined
   }
   const text = (value: string) => (value === '' ? { problem: "can't be blank" } : { value })
+  const label = (name: string) => read(name, mayBeEmpty.includes(name) ? (value) => ({ value }) : text)
   const yes = (value: string) => truth(value === '' ? 'true' : value)
   const fields = {
     kind: read('kind', parseKind),
-    expire_after_days: read('days', wholeNumber('1', '3650')),
-    expire_after_views: read('views', wholeNumber('1', '1000000')),
+    expire_after_days: read('days', wholeNumber('1', String(MAX_DAYS))),
+    expire_after_views: read('views', wholeNumber('1', String(MAX_VIEWS))),
     expire_after_duration: read('duration', parseDuration),
     retrieval_step: read('retrieval-step', yes),
     deletable_by_viewer: read('deletable-by-viewer', yes),
-    name: read('name', text),
-    note: read('note', text),
+    name: label('name'),
+    note: label('note'),
   }
   return { fields, problems: [...problems, ...passphraseFileProblems(command), ...inputProblems(command)] }
 }

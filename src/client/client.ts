@@ -140,6 +140,13 @@ export function createClient(options: ClientOptions) {
     return expect(200, await ask(`${PUSHES}/${urlToken}`, { method: 'DELETE' }))
   }
 
+  /** An empty name or note removes it. */
+  async function edit(urlToken: string, fields: PushFields): Promise<Answer> {
+    const body = JSON.stringify({ push: fields })
+    const headers = { 'content-type': 'application/json' }
+    return expect(200, await ask(`${PUSHES}/${urlToken}`, { method: 'PATCH', headers, body: () => body }))
+  }
+
   async function audit(urlToken: string, page: number): Promise<{ entries: RemoteEntry[]; answer: unknown }> {
     const { body } = expect(200, await ask(`${PUSHES}/${urlToken}/audit?page=${page}`))
     return { entries: parseEntries(body), answer: body }
@@ -161,7 +168,7 @@ export function createClient(options: ClientOptions) {
     return { pushes, leftOut, answer: body }
   }
 
-  return { version, create, linkOf, retrieve, expire, audit, list, downloadPart }
+  return { version, create, linkOf, retrieve, expire, edit, audit, list, downloadPart }
 }
 
 function countIn(header: string | null): number {

@@ -7,7 +7,7 @@ import { LostAnswer } from './unreachable.ts'
 import { createWatch, type Watch } from './watch.ts'
 
 export type Call = {
-  method?: 'GET' | 'POST' | 'DELETE'
+  method?: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   headers?: Record<string, string>
   /** Creates the body for each try; calls `count` with the bytes that it sends. */
   body?: (count: Watch['count']) => BodyInit

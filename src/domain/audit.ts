@@ -6,6 +6,8 @@ export const AUDIT_KINDS = [
   ...(['creation', 'view', 'failed_view', 'failed_passphrase', 'owner_view', 'expire'] as const),
   /** Locked after too many wrong passphrases; unlocked by the owner. */
   ...(['lock', 'unlock'] as const),
+  /** Its owner changed the name, the note or the limits. */
+  'edit' as const,
 ]
 
 export type AuditKind = (typeof AUDIT_KINDS)[number]

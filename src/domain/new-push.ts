@@ -33,6 +33,9 @@ export type NewPush = {
   retrievalStep: boolean
 }
 
+/** The largest limits that an instance can allow. */
+export const MAX_DAYS = 3650
+export const MAX_VIEWS = 1_000_000
 export const MAX_QR_CHARACTERS = 1024
 export const MAX_PASSPHRASE_BYTES = 1024
 export const MAX_NAME_CHARACTERS = 255

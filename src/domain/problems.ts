@@ -3,6 +3,7 @@
 export type Problem =
   | { code: 'blank' | 'not_text' | 'not_unicode' | 'not_integer' | 'not_boolean' | 'not_web_address' }
   | { code: 'control_characters' | 'not_email' | 'email_taken' }
+  | { code: 'cannot_change' | 'ended' | 'lives_longer' | 'has_passed' }
   | { code: 'not_files' | 'files_disabled' | 'unavailable' | 'unavailable_list' | 'key_reused' }
   | { code: 'too_long_bytes' | 'too_long_characters' | 'too_short'; limit: number }
   | {
@@ -46,6 +47,14 @@ export function explainProblem(problem: Problem): string {
       return 'is not available'
     case 'unavailable_list':
       return 'are not available'
+    case 'cannot_change':
+      return "can't be changed"
+    case 'ended':
+      return "can't be changed, because the push has expired"
+    case 'lives_longer':
+      return 'would let the push live longer'
+    case 'has_passed':
+      return 'has passed already; to end the push now, delete it'
     case 'key_reused':
       return 'was used with other fields before'
     case 'too_long_bytes':

@@ -18,6 +18,8 @@ export type Push = {
   expireAfterDays: number
   expireAfterViews: number
   views: number
+  /** When the last view was counted; 0 before the first one, and for views of older versions. */
+  lastViewedAt: number
   /** Null for a url push whose creator did not choose; viewers may not delete it. */
   deletableByViewer: boolean | null
   retrievalStep: boolean
@@ -66,7 +68,7 @@ export function decideView(push: Push, now: number): ViewDecision {
   }
   const views = push.views + 1
   const expiredOn = views === push.expireAfterViews ? now : null
-  return { outcome: 'view', push: { ...push, views, expiredOn, updatedAt: now } }
+  return { outcome: 'view', push: { ...push, views, lastViewedAt: now, expiredOn, updatedAt: now } }
 }
 
 /** Milliseconds until the next passphrase may be tried; 0 when one may be tried now. */
@@ -117,7 +119,15 @@ export function unlock(push: Push, now: number): Push {
 export function asCreated<P extends Push>(push: P): P {
   const { createdAt } = push
   const untried = { wrongTries: 0, wrongTriesSince: createdAt, wrongTriesInAll: 0, triesSpent: false }
-  return { ...push, ...untried, updatedAt: createdAt, views: 0, expiredOn: null, deleted: false }
+  return {
+    ...push,
+    ...untried,
+    updatedAt: createdAt,
+    views: 0,
+    lastViewedAt: 0,
+    expiredOn: null,
+    deleted: false,
+  }
 }
 
 /** Requires an account on both sides: an anonymous push has no owner. */

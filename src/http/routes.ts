@@ -39,11 +39,12 @@ export function createRouteTable(options: RouteTableOptions): Route[] {
   const { version, isAlive, answerReady, reference } = options
   const facts = presentVersion(version)
   const previousFacts = presentPreviousVersion(version)
-  const { create, retrieve, preview, expire, audit, active, expired } = endpoints
+  const { create, retrieve, preview, expire, edit, audit, active, expired } = endpoints
   const guarded: ApiRoute[] = [
     { url: API.create, answer: create, detail: OPERATIONS.create },
     { url: API.retrieve, answer: retrieve, head: preview, detail: OPERATIONS.retrieve },
     { url: API.expire, answer: expire, detail: OPERATIONS.expire },
+    { url: API.edit, answer: edit, detail: OPERATIONS.edit },
     { url: API.preview, answer: preview, detail: OPERATIONS.preview },
     { url: API.audit, answer: audit, detail: OPERATIONS.audit },
     { url: API.active, answer: active, detail: OPERATIONS.active },

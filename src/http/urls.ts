@@ -11,7 +11,7 @@
  */
 export type Guard = 'open' | 'visitor' | 'account' | 'member' | 'admin'
 
-export type Method = 'GET' | 'POST' | 'DELETE'
+export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 
 /** What the router needs of a URL. HEAD comes with GET. */
 export type Endpoint<M extends Method = Method, G extends Guard = Guard> = {
@@ -55,6 +55,7 @@ export const API = {
   create: post('/api/v2/pushes', 'visitor'),
   retrieve: get('/api/v2/pushes/:url_token', 'visitor'),
   expire: url('DELETE', '/api/v2/pushes/:url_token', 'visitor'),
+  edit: url('PATCH', '/api/v2/pushes/:url_token', 'account'),
   preview: get('/api/v2/pushes/:url_token/preview', 'visitor'),
   audit: get('/api/v2/pushes/:url_token/audit', 'account'),
   active: get('/api/v2/pushes/active', 'account'),

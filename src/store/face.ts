@@ -6,6 +6,8 @@
 
 import type { Account } from '../domain/account.ts'
 import type { AuditEntry, LogCounts, Visit } from '../domain/audit.ts'
+import type { FixedMembers, LimitsToEdit } from '../domain/editing.ts'
+import type { Problems } from '../domain/problems.ts'
 import type { Push } from '../domain/push.ts'
 import type { ShareLimits } from '../domain/shares.ts'
 import type {
@@ -122,11 +124,27 @@ export type PushStore = {
   ): Promise<Visited<'refused' | 'expired'>>
   /** Expires a push by somebody's wish, and ends the grants of its last view. Anything else expired stays as it is. */
   expirePush(visit: VisitToPush): Promise<StoredPush | null>
+  /** The same for several pushes of one owner in one step; resolves to the number that this ended. */
+  expirePushes(which: { ids: readonly number[]; ownerId: number; visit: Visit }): Promise<number>
+  /**
+   * Changes labels and limits of a push of this owner as `decideEdit` has it, and audits what changed. A refusal changes
+   * nothing. Null when this owner has no such push.
+   */
+  editPush(edit: EditToPush): Promise<Edited | null>
   /** Does nothing to a push that is not locked or has expired. */
   unlockPush(visit: VisitToPush): Promise<StoredPush | null>
   /** Whether files of an expired push can still be downloaded. */
   hasGrants(push: StoredPush): Promise<boolean>
 }
+
+/** `labels` holds those that change. */
+export type EditToPush = VisitToPush & {
+  ownerId: number
+  edit: LimitsToEdit & FixedMembers
+  labels: Partial<Pick<SealedLabels, 'name' | 'note'>>
+}
+
+export type Edited = { outcome: 'edited'; push: StoredPush } | { outcome: 'refused'; problems: Problems }
 
 /** `lookBy` names the account whose look at its own push is audited and not counted; null counts every look. */
 export type Claim = VisitToPush & { lookBy: Account | null }

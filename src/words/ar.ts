@@ -394,6 +394,7 @@ export const ar: Catalogue = {
   audit_expire_tries: 'انتهت الصلاحية بعد عبارات مرور خاطئة كثيرة',
   audit_lock: 'أُقفلت بعد عبارات مرور خاطئة كثيرة',
   audit_unlock: 'فككت قفلها',
+  audit_edit: 'عدّلتها',
   audit_dropped: {
     zero: 'حُسبت {n} زيارة لاحقة دون تسجيلها.',
     one: 'حُسبت زيارة لاحقة واحدة دون تسجيلها.',
@@ -492,6 +493,10 @@ export const ar: Catalogue = {
   problem_files_disabled: 'الملفات معطّلة على هذا الخادم.',
   problem_unavailable: 'هذا غير متاح هنا.',
   problem_unavailable_list: 'هذه غير متاحة هنا.',
+  problem_cannot_change: 'لا يمكن تغيير هذا.',
+  problem_ended: 'انتهت صلاحية هذه المشاركة، فلا يمكن تغيير حدودها.',
+  problem_lives_longer: 'سيطيل هذا عمر المشاركة. يمكنك تقصيره فقط.',
+  problem_has_passed: 'مضى هذا الوقت. لإنهاء المشاركة الآن، أنهِ صلاحيتها.',
   problem_key_reused:
     'سبق أن أُنشئ رابط بهذا النموذج بمحتوى آخر. لإنشاء رابط آخر بما تراه هنا، أرسل النموذج مرة أخرى.',
   problem_too_long_bytes: { other: 'طويل جدًا: الحد الأقصى {limit} بايت.' },

@@ -354,6 +354,7 @@ export const de: Catalogue = {
   audit_expire_tries: 'Abgelaufen nach zu vielen falschen Passphrasen',
   audit_lock: 'Gesperrt nach zu vielen falschen Passphrasen',
   audit_unlock: 'Von Ihnen entsperrt',
+  audit_edit: 'Von Ihnen bearbeitet',
   audit_dropped: {
     one: '{n} späterer Zugriff wurde gezählt, aber nicht aufgezeichnet.',
     other: '{n} spätere Zugriffe wurden gezählt, aber nicht aufgezeichnet.',
@@ -450,6 +451,11 @@ export const de: Catalogue = {
   problem_files_disabled: 'Dateien sind auf diesem Server ausgeschaltet.',
   problem_unavailable: 'Das ist hier nicht verfügbar.',
   problem_unavailable_list: 'Diese sind hier nicht verfügbar.',
+  problem_cannot_change: 'Das lässt sich nicht ändern.',
+  problem_ended: 'Die Übergabe ist abgelaufen, ihre Grenzen lassen sich nicht mehr ändern.',
+  problem_lives_longer: 'Damit würde die Übergabe länger gelten. Sie können sie nur verkürzen.',
+  problem_has_passed:
+    'Dieser Zeitpunkt ist schon vorbei. Um die Übergabe jetzt zu beenden, lassen Sie sie ablaufen.',
   problem_key_reused:
     'Mit diesem Formular wurde bereits ein Link erstellt, aber mit anderem Inhalt. Senden Sie das Formular erneut, um mit den jetzigen Angaben einen weiteren zu erstellen.',
   problem_too_long_bytes: {

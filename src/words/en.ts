@@ -337,6 +337,7 @@ export const en = {
   audit_expire_tries: 'Expired after too many wrong passphrases',
   audit_lock: 'Locked after too many wrong passphrases',
   audit_unlock: 'Unlocked by you',
+  audit_edit: 'Edited by you',
   audit_dropped: {
     one: '{n} later visit was counted but not recorded.',
     other: '{n} later visits were counted but not recorded.',
@@ -428,6 +429,10 @@ export const en = {
   problem_files_disabled: 'Files are disabled on this server.',
   problem_unavailable: 'This is not available here.',
   problem_unavailable_list: 'These are not available here.',
+  problem_cannot_change: 'This can’t be changed.',
+  problem_ended: 'This push has expired, so its limits can’t be changed.',
+  problem_lives_longer: 'This would let the push live longer. You can only shorten it.',
+  problem_has_passed: 'This moment has passed already. To end the push now, expire it.',
   problem_key_reused:
     'This form has already created a push, with other content. To create another one with the content shown here, send the form again.',
   problem_too_long_bytes: {

@@ -354,6 +354,7 @@ export const es: Catalogue = {
   audit_expire_tries: 'Caducado tras demasiadas frases de acceso incorrectas',
   audit_lock: 'Bloqueado tras demasiadas frases de acceso incorrectas',
   audit_unlock: 'Desbloqueado por usted',
+  audit_edit: 'Editado por usted',
   audit_dropped: {
     one: '{n} visita posterior se contó, pero no se registró.',
     other: '{n} visitas posteriores se contaron, pero no se registraron.',
@@ -446,6 +447,10 @@ export const es: Catalogue = {
   problem_files_disabled: 'Los archivos están desactivados en este servidor.',
   problem_unavailable: 'No está disponible aquí.',
   problem_unavailable_list: 'No están disponibles aquí.',
+  problem_cannot_change: 'Esto no se puede cambiar.',
+  problem_ended: 'Este envío ha caducado: sus límites ya no se pueden cambiar.',
+  problem_lives_longer: 'Así el envío duraría más. Solo puede acortarlo.',
+  problem_has_passed: 'Ese momento ya ha pasado. Para terminar el envío ahora, hágalo caducar.',
   problem_key_reused:
     'Este formulario ya creó un enlace, con otro contenido. Envíelo de nuevo para crear otro con lo que se ve aquí.',
   problem_too_long_bytes: {

@@ -356,6 +356,7 @@ export const fr: Catalogue = {
   audit_expire_tries: 'Expiration après trop de phrases secrètes erronées',
   audit_lock: 'Verrouillage après trop de phrases secrètes erronées',
   audit_unlock: 'Déverrouillé par vous',
+  audit_edit: 'Modifié par vous',
   audit_dropped: {
     one: '{n} visite ultérieure a été comptée sans être consignée.',
     other: '{n} visites ultérieures ont été comptées sans être consignées.',
@@ -448,6 +449,10 @@ export const fr: Catalogue = {
   problem_files_disabled: 'Les fichiers sont désactivés sur ce serveur.',
   problem_unavailable: 'Ce n’est pas disponible ici.',
   problem_unavailable_list: 'Ceux-ci ne sont pas disponibles ici.',
+  problem_cannot_change: 'Cela ne peut pas être modifié.',
+  problem_ended: 'Ce partage a expiré : ses limites ne peuvent plus être modifiées.',
+  problem_lives_longer: 'Le partage durerait plus longtemps. Vous pouvez seulement le raccourcir.',
+  problem_has_passed: 'Ce moment est déjà passé. Pour mettre fin au partage maintenant, faites-le expirer.',
   problem_key_reused:
     'Ce formulaire a déjà créé un lien, avec un autre contenu. Envoyez-le de nouveau pour en créer un autre avec ce qui est affiché ici.',
   problem_too_long_bytes: {

@@ -333,6 +333,7 @@ export const ja: Catalogue = {
   audit_expire_tries: 'パスフレーズの間違いが多すぎたため無効化',
   audit_lock: 'パスフレーズの間違いが多すぎたためロック',
   audit_unlock: '自分でロックを解除',
+  audit_edit: '自分で編集',
   audit_dropped: { other: 'その後のアクセス {n} 件は、数えましたが記録していません。' },
   audit_missing_failures: {
     other:
@@ -417,6 +418,10 @@ export const ja: Catalogue = {
   problem_files_disabled: 'このサーバーではファイルを利用できません。',
   problem_unavailable: 'ここでは利用できません。',
   problem_unavailable_list: 'これらはここでは利用できません。',
+  problem_cannot_change: 'これは変更できません。',
+  problem_ended: 'この共有は失効しているため、制限は変更できません。',
+  problem_lives_longer: '共有の期間が延びてしまいます。短くすることだけができます。',
+  problem_has_passed: 'その時刻はすでに過ぎています。今すぐ終わらせるには、失効させてください。',
   problem_key_reused:
     'このフォームからはすでに別の内容でリンクが作成されています。表示されている内容で別のリンクを作成するには、フォームをもう一度送信してください。',
   problem_too_long_bytes: { other: '長すぎます。{limit} バイトまでです。' },

@@ -401,6 +401,27 @@ describe('an owner', () => {
     expect(JSON.parse(expired.out.join(''))[0]).toMatchObject({ html_url: link, deleted: true })
   })
 
+  test('edits a name, a note and limits, and is told what is refused by the names of the flags', async () => {
+    const link = await push(signedIn({ input: 'x' }), '--name', 'before', '--note', 'gone soon')
+    const edit = signedIn()
+    expect(await edit.run('edit', link, '--name', 'after', '--note', '', '--days', '2', '--views', '1')).toBe(
+      0,
+    )
+    expect(edit.out[0]).toMatch(/^Changed\. It expires after 1 more view or on .*, whichever comes first\.$/)
+    const longer = signedIn()
+    expect(await longer.run('edit', link, '--duration', '7d', '--views', '2')).toBe(1)
+    expect(longer.err.join('')).toMatch(
+      /--duration would let the push live longer\. --views must be between 1 and 1\./,
+    )
+    const again = signedIn()
+    expect(await again.run('edit', link, '--name', 'after', '--json')).toBe(0)
+    expect(JSON.parse(again.out.join(''))).toMatchObject({ name: 'after', note: '', expire_after_days: 2 })
+    const audit = signedIn()
+    await audit.run('audit', link)
+    expect(audit.out.filter((line) => / edit /.test(line))).toHaveLength(1)
+    expect(await tryOut().run('edit', link, '--name', 'x')).toBe(4)
+  })
+
   test('needs a login, and sees only their own pushes', async () => {
     const trial = tryOut()
     expect(await trial.run('list')).toBe(4)
@@ -592,6 +613,8 @@ describe('wrong input is reported before any request', () => {
     [['push', '--file', '-'], '--file -: add --name, which also names the file'],
     [['push', '-', '--file', '-', '--name', 'x'], '--file -: standard input can be read only once'],
     [['push', '--viws', '1'], 'unknown flag --viws: did you mean --views?'],
+    [['edit', 'abcdefgh'], 'nothing to change: add --name, --note, --days, --views, --duration'],
+    [['edit', 'abcdefgh', '--days', '0'], '--days "0": must be a whole number from 1 to 3650'],
     [['list', '--expird'], 'unknown flag --expird: did you mean --expired?'],
     [
       ['list', '--cacert', '/no/such/file'],

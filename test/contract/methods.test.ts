@@ -78,7 +78,7 @@ describe('methods', () => {
     ['/api/v2/pushes.json', ['POST']],
     ['/api/v2/pushes/active', ['GET', 'HEAD']],
     ['/api/v2/pushes/expired', ['GET', 'HEAD']],
-    ['/api/v2/pushes/{push}', ['DELETE', 'GET', 'HEAD']],
+    ['/api/v2/pushes/{push}', ['DELETE', 'GET', 'HEAD', 'PATCH']],
     ['/api/v2/pushes/{push}/preview', ['GET', 'HEAD']],
     ['/api/v2/pushes/{push}/audit', ['GET', 'HEAD']],
     ['/api/v2/openapi.json', ['GET', 'HEAD']],

@@ -71,6 +71,7 @@ export function examplePush(now: number, changes: Partial<Push> = {}): Push {
     expireAfterDays: 1,
     expireAfterViews: 5,
     views: 0,
+    lastViewedAt: 0,
     deletableByViewer: true,
     retrievalStep: true,
     passphraseRequired: false,

@@ -3,7 +3,7 @@
 import type { Guard } from '../urls.ts'
 import type { AnswerName } from './answer-tables.ts'
 import { PARAMETERS } from './parameters.ts'
-import { describeBody, TEXT_EXAMPLE } from './request-tables.ts'
+import { describeBody, EDIT_EXAMPLE, TEXT_EXAMPLE } from './request-tables.ts'
 
 type Answer = { description: string; schema: AnswerName; headers?: Record<string, object> }
 type Status = 200 | 201 | 400 | 401 | 403 | 404 | 408 | 409 | 413 | 415 | 421 | 422 | 429 | 500 | 503 | 507
@@ -119,6 +119,22 @@ export const OPERATIONS = {
     responses: responses(
       { 200: { description: 'The push, expired.', schema: 'DeletedPush' } },
       ...([401, 403, 404, 507] as const),
+    ),
+  },
+  edit: {
+    tags: ['Owner'],
+    summary: 'Edit a push of yours',
+    description:
+      'Changes name and note, also of an expired push, and limits so that it ends sooner. What is not given stays; `""` removes a name or a note. Nothing else of a push can be changed: giving it another value is 422. Audited as `edit`, unless nothing changes.',
+    operationId: 'editPush',
+    parameters: [urlToken],
+    requestBody: {
+      required: true,
+      ...describeBody({ wrapper: 'push', fields: 'PushEdit', form: 'PushEditForm', example: EDIT_EXAMPLE }),
+    },
+    responses: responses(
+      { 200: { description: 'The push as it is now.', schema: 'ListedPush' } },
+      ...([400, 401, 403, 404, 408, 413, 415, 422, 507] as const),
     ),
   },
   preview: {

@@ -16,6 +16,7 @@ import { refusePrefetch } from '../door/other-sites.ts'
 import type { Answer, Asked as Reached } from '../door/router.ts'
 import type { BodyLimits } from '../intake/body.ts'
 import { presentedKey } from '../intake/idempotency-key.ts'
+import { createReadEdit } from '../intake/push-edit.ts'
 import { createReceivePush } from '../intake/receive-push.ts'
 import { type Endpoint, type Method, secretLink } from '../urls.ts'
 import { readPage, readPassphrase, readUrlToken } from './parameters.ts'
@@ -66,6 +67,7 @@ export function createPushEndpoints(options: {
 }) {
   const { pushes, idempotency, now } = options
   const receivePush = createReceivePush(options)
+  const readEdit = createReadEdit(options)
   const presentation = ({ baseUrl }: Exchange) => ({ baseUrl, now: now() })
 
   async function createAs(asked: Asked, { wrappers, isLenient, kind }: Surface): Promise<Response> {
@@ -142,6 +144,14 @@ export function createPushEndpoints(options: {
     )
   }
 
+  /** Looks at the body last, as every refusal of the push itself comes first. */
+  async function edit({ exchange, viewer, params }: Asked): Promise<Response> {
+    const urlToken = readUrlToken({ params })
+    await pushes.requireEditable(urlToken, viewer)
+    const edited = await pushes.edit(urlToken, await readEdit(exchange), viewer)
+    return answerJson(200, presentListed(edited, presentation(exchange)))
+  }
+
   async function list({ exchange, viewer }: Asked, expired: boolean): Promise<Response> {
     const account = requireAccount(viewer.account)
     const listed = await pushes.list(account, { expired, pageNumber: readPage(exchange) })
@@ -162,6 +172,7 @@ export function createPushEndpoints(options: {
     audit: async (asked: Asked) => answerJson(200, { logs: await listEntries(asked) }),
     listEntries,
     expire,
+    edit,
     active: (asked: Asked) => list(asked, false),
     expired: (asked: Asked) => list(asked, true),
   }

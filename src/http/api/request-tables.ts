@@ -2,17 +2,18 @@
 
 import { type TSchema, Type } from 'typebox'
 import type { PushLimits } from '../../domain/new-push.ts'
+import { createEditTable } from '../intake/push-edit.ts'
 import { createPushTable } from '../intake/push-table.ts'
 
 /** By the names that the reference gives them. */
 export function createRequests(limits: PushLimits) {
-  const table = createPushTable(limits)
-  const schemas = Object.entries(table).map(([name, { schema }]): [string, TSchema] => [name, schema])
+  const schemas = schemasOf(createPushTable(limits))
+  const editable = schemasOf(createEditTable(limits))
   const objectOf = (members: [string, TSchema][]) => Type.Partial(Type.Object(Object.fromEntries(members)))
 
   /** The same members under names with brackets, and files as parts. */
-  function formIn(wrapper: string) {
-    const members = schemas.map(([name, schema]): [string, TSchema] =>
+  function formIn(wrapper: string, of = schemas) {
+    const members = of.map(([name, schema]): [string, TSchema] =>
       name === 'files' ? [`${wrapper}[files][]`, partsFor(schema)] : [`${wrapper}[${name}]`, schema],
     )
     return objectOf(members)
@@ -21,10 +22,16 @@ export function createRequests(limits: PushLimits) {
   return {
     PushFields: { ...objectOf(schemas), description: 'Unknown members are ignored.' },
     PushForm: formIn('push'),
+    PushEdit: { ...objectOf(editable), description: 'Unknown members are ignored.' },
+    PushEditForm: formIn('push', editable),
     PreviousPushForm: formIn('password'),
     PreviousFilePushForm: formIn('file_push'),
     PreviousUrlPushForm: formIn('url'),
   }
+}
+
+function schemasOf(table: Record<string, { schema: TSchema }>): [string, TSchema][] {
+  return Object.entries(table).map(([name, { schema }]) => [name, schema])
 }
 
 export type RequestName = keyof ReturnType<typeof createRequests>
@@ -34,13 +41,14 @@ function partsFor({ maxItems, description }: TSchema) {
   return Type.Array(file, { maxItems, description: `Only as multipart/form-data. ${description}` })
 }
 
-type Body = { wrapper: string; form: RequestName; example: object }
+type Body = { wrapper: string; fields?: RequestName; form: RequestName; example: object }
 
+export const EDIT_EXAMPLE = { name: 'VPN for Cleo', expire_after_views: 1 }
 export const TEXT_EXAMPLE = { payload: 'correct horse battery staple' }
 
-/** The body of a create: an object in `wrapper`, or the same fields as a form. */
-export function describeBody({ wrapper, form, example }: Body) {
-  const fields = { $ref: '#/components/schemas/PushFields' }
+/** The body of a create or an edit: an object in `wrapper`, or the same fields as a form. */
+export function describeBody({ wrapper, fields: name = 'PushFields', form, example }: Body) {
+  const fields = { $ref: `#/components/schemas/${name}` }
   const formFields = { schema: { $ref: `#/components/schemas/${form}` } }
   return {
     content: {

@@ -55,12 +55,15 @@ export function createCreatePush(options: {
   }
 
   /** The answer of the first time: what is stored nowhere is the same in the repeated request. */
-  async function repeat({ name, note }: NewPush, again: Repeat): Promise<Created> {
+  async function repeat(wanted: NewPush, again: Repeat): Promise<Created> {
     const { made, upload } = again
     requireSameFields(made, again.fingerprint)
     // If the full disk prevents cleanup now, the next start does it.
     await upload.discard().catch(() => undefined)
-    return { push: made.push, urlToken: made.urlToken, name, note, files: upload.listFiles() }
+    const { name, note, lifetime, expireAfterDays, expireAfterViews } = wanted
+    const expiresAt = made.push.createdAt + lifetime
+    const push = { ...made.push, expiresAt, expireAfterDays, expireAfterViews }
+    return { push, urlToken: made.urlToken, name, note, files: upload.listFiles() }
   }
 
   async function createAnew(wanted: NewPush, { viewer, upload, keepKey }: Creation): Promise<Created> {
@@ -102,6 +105,7 @@ function begin(wanted: NewPush, account: Account | null, now: number): Push {
     expireAfterDays,
     expireAfterViews,
     views: 0,
+    lastViewedAt: 0,
     deletableByViewer,
     retrievalStep,
     passphraseRequired: wanted.passphrase !== null,

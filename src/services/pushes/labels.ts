@@ -7,16 +7,21 @@ import type { SealedLabels } from '../../store/face.ts'
 
 export type Labels = { urlToken: string; name: string; note: string }
 
-type Place = { instanceKey: InstanceKey; pushId: Uint8Array }
+export type Place = { instanceKey: InstanceKey; pushId: Uint8Array }
 /** `pushName` tells the operator of which push it is. */
 type NamedPlace = Place & { pushName: string }
 
 export function sealLabels({ urlToken, name, note }: Labels, place: Place): SealedLabels {
   return {
     urlToken: seal('url_token', urlToken, place),
-    name: name === '' ? null : seal('name', name, place),
-    note: note === '' ? null : seal('note', note, place),
+    name: sealLabel('name', name, place),
+    note: sealLabel('note', note, place),
   }
+}
+
+/** Null for a label that is not there. */
+export function sealLabel(field: 'name' | 'note', text: string, place: Place): Buffer | null {
+  return text === '' ? null : seal(field, text, place)
 }
 
 /** Throws when one does not open: the database was altered. */

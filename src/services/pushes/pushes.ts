@@ -7,6 +7,7 @@ import { DomainError } from '../../domain/errors.ts'
 import { isOwner, mayAudit, mayExpire } from '../../domain/push.ts'
 import type { Store, StoredPush } from '../../store/face.ts'
 import { createCreatePush } from './create-push.ts'
+import { createEditPush } from './edit-push.ts'
 import { openLabels } from './labels.ts'
 import { type Addressed, createOwnerLists, type Labelled, nameOf } from './owner-lists.ts'
 import { createPushFinder, notFound } from './push-finder.ts'
@@ -90,7 +91,8 @@ export function createPushes(options: PushesOptions) {
     if ((await store.pushes.unlockPush({ id: push.id, visit })) === null) throw notFound()
   }
 
-  return { create, preview, retrieve, openLog, getOwned, expire, unlock, ...lists }
+  const editing = createEditPush({ store, finder, now: options.now })
+  return { ...editing, create, preview, retrieve, openLog, getOwned, expire, unlock, ...lists }
 }
 
 function mayNotExpire(account: Account | null): DomainError {

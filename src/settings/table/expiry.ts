@@ -1,11 +1,12 @@
 // How long pushes live.
 
+import { MAX_DAYS, MAX_VIEWS } from '../../domain/new-push.ts'
 import { duration, wholeNumber } from '../parsers.ts'
 import { on, type Table } from '../setting.ts'
 
 const group = 'Expiry'
-const days = { group, placeholder: 'days', parse: wholeNumber('1', '3650') }
-const views = { group, placeholder: 'views', parse: wholeNumber('1', '1000000') }
+const days = { group, placeholder: 'days', parse: wholeNumber('1', String(MAX_DAYS)) }
+const views = { group, placeholder: 'views', parse: wholeNumber('1', String(MAX_VIEWS)) }
 
 export const expirySettings = {
   expireAfterDaysDefault: {

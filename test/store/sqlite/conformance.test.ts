@@ -10,6 +10,7 @@ import { describeAccounts } from '../conformance/accounts.ts'
 import type { OpenEngine } from '../conformance/engine.ts'
 import { describeFilesOfPushes, describeSealedFiles, type OpenFiles } from '../conformance/files.ts'
 import { describeLists } from '../conformance/lists.ts'
+import { describeOwners } from '../conformance/owners.ts'
 import { describePushes } from '../conformance/pushes.ts'
 
 const openEngine: OpenEngine = async () => {
@@ -35,6 +36,7 @@ const openFiles: OpenFiles = () => {
 
 describe('pushes', () => describePushes(openEngine))
 describe('lists', () => describeLists(openEngine))
+describe('owners', () => describeOwners(openEngine))
 describe('accounts', () => describeAccounts(openEngine))
 describe('the files of pushes', () => describeFilesOfPushes(openEngine))
 describe('sealed files', () => describeSealedFiles(openFiles))

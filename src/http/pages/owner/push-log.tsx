@@ -23,6 +23,7 @@ const ENTRY_WORDS: Record<AuditEntry['kind'], WordKey> = {
   expire: 'audit_expire',
   lock: 'audit_lock',
   unlock: 'audit_unlock',
+  edit: 'audit_edit',
 }
 
 /** The log has one kind of entry for expiry by its owner and by wrong passphrases; the push tells which it was. */

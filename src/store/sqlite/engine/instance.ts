@@ -1,5 +1,7 @@
 // What the database knows of its instance: which keys it was written with, and how late it was.
 
+import type { Database } from 'bun:sqlite'
+import { statSync } from 'node:fs'
 import { eq, sql } from 'drizzle-orm'
 import { fingerprint, type Keyring } from '../../../crypto/keyring.ts'
 import { DomainError } from '../../../domain/errors.ts'
@@ -16,12 +18,22 @@ const MAX_CHECKED_BYTES = 64 * 1024 * 1024
 export function requireIntact({ database }: Connection): void {
   const pages = database.query<{ page_count: number }, []>('PRAGMA page_count').get()?.page_count ?? 0
   const pageBytes = database.query<{ page_size: number }, []>('PRAGMA page_size').get()?.page_size ?? 0
+  if (isCutOff(database.filename, pageBytes)) throw damaged(database, 'it ends within a page')
   if (pages * pageBytes > MAX_CHECKED_BYTES) return
   const found = database.query<{ integrity_check: string }, []>('PRAGMA integrity_check(1)').get()
   if (found === null || found.integrity_check === 'ok') return
+  throw damaged(database, found.integrity_check.replaceAll('\n', ' '))
+}
+
+/** SQLite reads the missing end of a page as zeros. While its write-ahead log holds pages, the file may be unfinished. */
+function isCutOff(path: string, pageBytes: number): boolean {
+  const sizeOf = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? 0
+  return sizeOf(`${path}-wal`) === 0 && sizeOf(path) % Math.max(1, pageBytes) !== 0
+}
+
+function damaged({ filename }: Database, damage: string): DomainError {
   const remedy = 'Restore it from a backup; nothing of it was changed.'
-  const damage = found.integrity_check.replaceAll('\n', ' ')
-  throw new DomainError('conflict', `The database ${database.filename} is damaged (${damage}). ${remedy}`)
+  return new DomainError('conflict', `The database ${filename} is damaged (${damage}). ${remedy}`)
 }
 
 /** Throws unless the key file holds the keys this database was written with. Remembers a new sealing key. */

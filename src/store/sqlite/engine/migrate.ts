@@ -15,6 +15,7 @@ import sessionConfirmations from './migrations/0009-session-confirmations.sql' w
 import addressShares from './migrations/0010-address-shares.sql' with { type: 'text' }
 import auditBounds from './migrations/0011-audit-bounds.sql' with { type: 'text' }
 import pushChoices from './migrations/0012-push-choices.sql' with { type: 'text' }
+import looksAndViews from './migrations/0013-looks-and-views.sql' with { type: 'text' }
 import * as schema from './schema.ts'
 
 export const MIGRATIONS: readonly string[] = [
@@ -30,6 +31,7 @@ export const MIGRATIONS: readonly string[] = [
   addressShares,
   auditBounds,
   pushChoices,
+  looksAndViews,
 ]
 
 export function schemaVersion(database: Database): number {

@@ -120,6 +120,7 @@ export const pushes = sqliteTable('pushes', {
   ownerViews: integer('owner_views').notNull(),
   lastOwnerView: integer('last_owner_view').notNull(),
   auditEntries: integer('audit_entries').notNull(),
+  lastViewedAt: integer('last_viewed_at').notNull(),
 })
 
 export const pushSecrets = sqliteTable('push_secrets', {
@@ -160,6 +161,7 @@ export const pushLabels = sqliteTable('push_labels', {
   urlToken: bytes('url_token').notNull(),
   name: bytes(),
   note: bytes(),
+  seenViews: integer('seen_views').notNull(),
 })
 
 export const auditEntries = sqliteTable('audit_entries', {

@@ -35,7 +35,15 @@ const OWNER_BITS = 2 ** 20
 
 /** What most visits change. Naming expired_on would rewrite three indexes, and most visits do not expire a push. */
 const PROGRESS = [
-  ...(['views', 'updatedAt', 'wrongTries', 'wrongTriesSince', 'wrongTriesInAll', 'triesSpent'] as const),
+  ...([
+    'views',
+    'lastViewedAt',
+    'updatedAt',
+    'wrongTries',
+    'wrongTriesSince',
+    'wrongTriesInAll',
+    'triesSpent',
+  ] as const),
   ...(['lastEntry', 'auditEntries', 'failures', 'lastFailure', 'ownerViews', 'lastOwnerView'] as const),
   'checksum' as const,
 ]
@@ -66,8 +74,12 @@ export function createPushRows(options: PushRowsOptions) {
   const findKey = database.prepare<Omit<StoredSecrets, 'payload'>, { id: number }>(FIND_KEY)
   const deleteSecrets = orm.delete(pushSecrets).where(eq(pushSecrets.pushId, id)).prepare()
   const deletePush = orm.delete(pushes).where(eq(pushes.id, id)).prepare()
-  // An update that names expired_on rewrites three indexes, and most visits do not expire a push: hence two.
+  // An update that names expired_on rewrites three indexes, and most visits do not expire a push: hence several.
   const updateProgress = prepareUpdate(database, pushes, PROGRESS)
+  const updateLimits = prepareUpdate(database, pushes, [
+    ...PROGRESS,
+    ...(['expiresAt', 'expireAfterDays', 'expireAfterViews'] as const),
+  ])
   const updateEnd = prepareUpdate(database, pushes, [...PROGRESS, 'expiredOn', 'deleted'])
   let lastId =
     orm
@@ -94,12 +106,12 @@ export function createPushRows(options: PushRowsOptions) {
     const log = entry === null ? {} : audit.append(before, { at: now, ...entry })
     const content = { ...before, ...after, ...log }
     const row = { ...content, checksum: checksumOfPush(content) }
-    if (before.expiredOn === row.expiredOn && before.deleted === row.deleted) updateProgress(row)
-    else {
+    if (before.expiredOn !== row.expiredOn || before.deleted !== row.deleted) {
       updateEnd(row)
       if (before.expiredOn === null) destroy(row, now, entry?.kind === 'view')
       else files.endGrants({ pushId: row.id, now })
-    }
+    } else if (hasOtherLimits(before, row)) updateLimits(row)
+    else updateProgress(row)
     return row
   }
 
@@ -191,6 +203,11 @@ function intact(row: PushRow | undefined): PushRow | undefined {
   return row
 }
 
+/** Limits change only while a push is live. */
+function hasOtherLimits(before: PushRow, { expiresAt, expireAfterViews }: PushRow): boolean {
+  return before.expiresAt !== expiresAt || before.expireAfterViews !== expireAfterViews
+}
+
 /** The pushes of an account; not those that an altered byte has made its own. */
 export function isOwnedBy(ownerId: number): SQL | undefined {
   return and(eq(pushes.ownerId, ownerId), or(isNull(pushes.checksum), isSummedFor(ownerId)))
@@ -217,13 +234,14 @@ export function checksumOfPush(row: Omit<PushRow, 'checksum'>): number {
     row
   const { wrongTries, wrongTriesSince, expiredOn, deleted, files, lastEntry, auditEntries, auditDropped } =
     row
-  const { wrongTriesInAll, triesSpent, failures, lastFailure, ownerViews, lastOwnerView } = row
+  const { wrongTriesInAll, triesSpent, failures, lastFailure, ownerViews, lastOwnerView, lastViewedAt } = row
   // biome-ignore format: as they stand above
   const crc = checksumOf([
     id, lookup, keyNumber, kind, createdAt, updatedAt, expiresAt,
     expireAfterDays, expireAfterViews, views, deletableByViewer, retrievalStep, passphraseRequired,
     wrongTries, wrongTriesSince, expiredOn, deleted, files, lastEntry, auditEntries, auditDropped,
     wrongTriesInAll, triesSpent, failures, lastFailure, ownerViews, lastOwnerView,
+    lastViewedAt,
   ])
   return ((ownerId ?? 0) % OWNER_BITS) * (CRC_BITS + 1) + crc
 }

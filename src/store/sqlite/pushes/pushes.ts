@@ -35,6 +35,7 @@ import { accounts } from '../engine/schema.ts'
 import type { AddressShares } from './address-shares.ts'
 import type { FileRows } from './file-rows.ts'
 import type { IdempotencyRows } from './idempotency-keys.ts'
+import { createPushEditing } from './push-editing.ts'
 import type { PushRow, PushRows } from './push-rows.ts'
 
 const GROWS = { grows: true }
@@ -72,7 +73,7 @@ export function createPushes(options: {
       if (share !== null) shares.requireRoom(share, push.createdAt)
       const row = rows.insert({ ...push, lookup, keyNumber, files: sealed.length }, secrets, visit)
       if (share !== null) shares.take(share, row)
-      if (labels !== null) rows.insertLabels({ pushId: row.id, ...labels })
+      if (labels !== null) rows.insertLabels({ pushId: row.id, ...labels, seenViews: 0 })
       files.attach(sealed.map((file, n) => ({ pushId: row.id, n, ...file })))
       if (key !== null) idempotency.insert(key, { pushId: row.id, now: push.createdAt })
       return row
@@ -166,13 +167,24 @@ export function createPushes(options: {
   function expirePush({ id, visit }: VisitToPush): Promise<StoredPush | null> {
     return transact(() => {
       const before = rows.findById(id)
-      if (before === undefined) return null
-      const time = now()
-      const after = expireByHand(before, time, { hasGrants: hasGrants(before) })
-      if (after === before) return before
-      const entry = after.deleted ? { kind: 'expire' as const, visit } : null
-      return rows.write({ before, after, now: time, entry })
+      return before === undefined ? null : expire(before, visit)
     })
+  }
+
+  function expirePushes({ ids, ownerId, visit }: Parameters<PushStore['expirePushes']>[0]): Promise<number> {
+    return transact(() => {
+      const found = ids.map(rows.findById).filter((push) => push?.ownerId === ownerId)
+      return found.filter((before) => before !== undefined && expire(before, visit) !== before).length
+    })
+  }
+
+  /** Within a transaction. Returns the same row when there was nothing to end. */
+  function expire(before: PushRow, visit: Visit): PushRow {
+    const time = now()
+    const after = expireByHand(before, time, { hasGrants: hasGrants(before) })
+    if (after === before) return before
+    const entry = after.deleted ? { kind: 'expire' as const, visit } : null
+    return rows.write({ before, after, now: time, entry })
   }
 
   function hasGrants({ id, files: number, expiredOn, views, expireAfterViews }: StoredPush): boolean {
@@ -195,6 +207,8 @@ export function createPushes(options: {
     claimPlain,
     refusePassphrase,
     expirePush,
+    expirePushes,
+    ...createPushEditing(options),
     unlockPush,
     hasGrants: async (push) => hasGrants(push),
     findPush: async (lookup) => rows.findByLookup(lookup) ?? null,
