@@ -11,6 +11,8 @@ const NOTHING = {
   ...{ kind: null, deletableByViewer: null, retrievalStep: null },
 }
 
+const textOf = (sealed: Uint8Array | null | undefined) => new TextDecoder().decode(sealed ?? undefined)
+
 export function describeOwners(open: OpenEngine): void {
   let opened: OpenedEngine
   let ownerId: number
@@ -43,9 +45,7 @@ export function describeOwners(open: OpenEngine): void {
     expect(found).toMatchObject({ expireAfterDays: 2, expireAfterViews: 3 })
     expect(found?.expiresAt).toBe((found?.createdAt ?? 0) + 2 * DAY)
     const kept = await opened.store.lists.findLabels(id)
-    expect([kept?.name, kept?.note].map(String)).toEqual(
-      ['after', 'why'].map((text) => String(Buffer.from(text))),
-    )
+    expect([kept?.name, kept?.note].map(textOf)).toEqual(['after', 'why'])
     expect(await readKinds(opened, id)).toEqual(['creation', 'edit'])
     opened.clock.advance(2 * DAY)
     await opened.store.expiry.expireLapsedOf(ownerId)
@@ -62,7 +62,7 @@ export function describeOwners(open: OpenEngine): void {
     })
     expect(await edit(id, { expireAfterViews: 5, kind: 'text' })).toMatchObject({ outcome: 'edited' })
     expect(await opened.store.pushes.findPush(lookup)).toEqual(before)
-    expect(String((await opened.store.lists.findLabels(id))?.name)).toBe(String(Buffer.from('before')))
+    expect(textOf((await opened.store.lists.findLabels(id))?.name)).toBe('before')
     expect(await readKinds(opened, id)).toEqual(['creation'])
   })
 
