@@ -38,6 +38,8 @@ export type ErrorDetails = {
   room?: { limit: 'pushes' | 'bytes'; most: number; roomAt: number | null }
   /** The form was opened by one account and sent signed out or by another account. */
   sender?: 'signed_out' | 'somebody_else'
+  /** The refused host name, and the flags that make it a name of this server. */
+  host?: { name: string; flags: string }
   /** The methods that the path supports. */
   allow?: string
 }

@@ -509,6 +509,8 @@ export const de: Catalogue = {
   error_unsupported_type: 'Die Anfrage hat ein Format, das hier nicht bekannt ist.',
   error_unknown_host:
     'Dieser Server antwortet nicht auf diesen Namen. Geben Sie beim Start mit --base-url seine Adresse an.',
+  error_unknown_host_named:
+    'Dieser Server antwortet nicht auf den Namen {host}. Wenn er stimmt, starten Sie den Server mit:',
   error_invalid: 'Etwas darin stimmte nicht. Gehen Sie zurück und prüfen Sie die Felder.',
   error_too_many: 'Zu viele Anfragen. Bitte warten Sie eine Minute und versuchen Sie es dann erneut.',
   error_overloaded: 'Der Server ist ausgelastet. Bitte versuchen Sie es gleich noch einmal.',

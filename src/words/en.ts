@@ -485,6 +485,8 @@ export const en = {
   error_unsupported_type: 'The request has an unsupported content type.',
   error_unknown_host:
     'This server does not answer to that name. Start it with --base-url to name its address.',
+  error_unknown_host_named:
+    'This server does not answer to the name {host}. If it is right, start the server with:',
   error_invalid: 'Some entries are not valid. Go back and check the fields.',
   error_too_many: 'Too many requests. Please wait a minute, then try again.',
   error_overloaded: 'The server is busy. Please try again in a moment.',

@@ -506,6 +506,8 @@ export const es: Catalogue = {
   error_unsupported_type: 'La solicitud tiene un formato desconocido.',
   error_unknown_host:
     'Este servidor no responde a ese nombre. Inícielo con --base-url para indicar su dirección.',
+  error_unknown_host_named:
+    'Este servidor no responde al nombre {host}. Si es correcto, inicie el servidor con:',
   error_invalid: 'Algún dato no era correcto. Vuelva atrás y revise los campos.',
   error_too_many: 'Demasiadas solicitudes. Espere un minuto e inténtelo de nuevo.',
   error_overloaded: 'El servidor está ocupado. Inténtelo de nuevo en un momento.',

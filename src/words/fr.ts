@@ -508,6 +508,8 @@ export const fr: Catalogue = {
   error_unsupported_type: 'Le format de la requête n’est pas connu ici.',
   error_unknown_host:
     'Ce serveur ne répond pas à ce nom. Démarrez-le avec --base-url pour indiquer son adresse.',
+  error_unknown_host_named:
+    'Ce serveur ne répond pas au nom {host}. S’il est correct, démarrez le serveur avec :',
   error_invalid: 'Quelque chose n’était pas correct. Revenez en arrière et vérifiez les champs.',
   error_too_many: 'Trop de requêtes. Veuillez patienter une minute, puis réessayer.',
   error_overloaded: 'Le serveur est occupé. Veuillez réessayer dans un instant.',

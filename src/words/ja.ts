@@ -456,6 +456,8 @@ export const ja: Catalogue = {
   error_unsupported_type: 'このリクエストの形式には対応していません。',
   error_unknown_host:
     'このサーバーはその名前では応答しません。--base-url でアドレスを指定して起動してください。',
+  error_unknown_host_named:
+    'このサーバーは {host} という名前では応答しません。正しい名前であれば、次を付けてサーバーを起動してください。',
   error_invalid: '正しくない内容があります。戻って入力欄を確認してください。',
   error_too_many: '回数が多すぎます。1 分待ってから、もう一度お試しください。',
   error_overloaded: 'サーバーが混み合っています。少し待ってから、もう一度お試しください。',

@@ -1,6 +1,6 @@
 // Turns an error into an answer: one table of statuses; JSON for the API and a page elsewhere.
 
-import { DomainError, type ErrorCode } from '../../domain/errors.ts'
+import { DomainError, type ErrorCode, type ErrorDetails } from '../../domain/errors.ts'
 import { type AnswerHeaders, answerJson } from './answers.ts'
 import type { Exchange } from './exchange.ts'
 import { isJsonPath } from './paths.ts'
@@ -32,6 +32,8 @@ export type Refusal = {
   code: ErrorCode | null
   path: string
   headers: AnswerHeaders
+  /** The refused host name, and the flags that make it a name of this server. */
+  host?: ErrorDetails['host'] | undefined
 }
 
 /** Answers with a page. */
@@ -49,8 +51,9 @@ export function createPresentError({ logFailure, answerRefusal }: PresentErrorOp
     const asJson = isJsonPath(path)
     if (cause instanceof DomainError) {
       if (asJson) return refuse(cause)
-      const { code } = cause
-      return answerRefusal(exchange, { status: STATUS[code], code, path, headers: headersOf(cause) })
+      const { code, details } = cause
+      const refusal = { status: STATUS[code], code, path, headers: headersOf(cause), host: details.host }
+      return answerRefusal(exchange, refusal)
     }
     logFailure({ requestId, cause })
     if (asJson) return answerJson(500, { error: 'internal-error', request_id: requestId })

@@ -1,16 +1,16 @@
 // The names that this server answers to, the start of its links, and its own origins.
 
 import { isIP } from 'node:net'
-import { DomainError } from '../../domain/errors.ts'
 import { parseOrigin } from '../../domain/origin.ts'
 import { isLoopbackAddress } from './client-address.ts'
+import { type Asker, refuseHost } from './host-refusal.ts'
 
 /** How a request was addressed: by its Host header, or as a trusted proxy forwarded it. */
 export type Addressed = { scheme: 'http' | 'https' | null; host: string | null }
 
 export type HostRules = {
   /** Throws `unknown_host` for a name that is not this server's. */
-  check(host: string | null, from: { isTrustedProxy: boolean }): void
+  check(host: string | null, from: Asker): void
   /** The start of every absolute link, without a trailing slash. */
   baseUrlFor(addressed: Addressed): string
   /** Whether a page of this origin is a page of this server: the same scheme, host and port. */
@@ -30,14 +30,16 @@ export type HostRulesOptions = {
 export function createHostRules({ baseUrl, host: chosen, addresses }: HostRulesOptions): HostRules {
   const base = baseUrl === null ? null : new URL(baseUrl)
   const listensOnLoopback = addresses.every(isLoopbackName)
+  const basePath = base === null ? '' : base.pathname.replace(/\/+$/, '')
   const ownNames = new Set([base?.hostname, chosen.toLowerCase()])
 
-  function check(host: string | null, { isTrustedProxy }: { isTrustedProxy: boolean }): void {
+  function check(host: string | null, from: Asker): void {
     const name = host === null ? null : nameOf(host)
     if (name !== null && (ownNames.has(name) || isLoopbackName(name))) return
     // Only programs of this machine reach a loopback listener, so any other name was made to resolve to it (DNS rebinding).
-    if (listensOnLoopback && !isTrustedProxy) throw new DomainError('unknown_host', LOOPBACK_REFUSAL)
-    if (name === null || !isLocalName(name)) throw new DomainError('unknown_host', REFUSAL)
+    if (listensOnLoopback && !from.isTrustedProxy)
+      throw refuseHost(host, { ...from, basePath, listensOnLoopback })
+    if (name === null || !isLocalName(name)) throw refuseHost(host, { ...from, basePath, listensOnLoopback })
   }
 
   /** The origin that the browser asked for; null when the Host is not a valid name. */
@@ -57,15 +59,9 @@ export function createHostRules({ baseUrl, host: chosen, addresses }: HostRulesO
     check,
     baseUrlFor: ({ scheme, host }) => baseUrl ?? `${scheme ?? 'http'}://${host}`,
     isOwnOrigin,
-    basePath: base === null ? '' : base.pathname.replace(/\/+$/, ''),
+    basePath,
   }
 }
-
-const REFUSAL =
-  'This server does not answer to that host name. Start it with --base-url to name the address that links are to use.'
-const LOOPBACK_REFUSAL =
-  'This server listens for its own machine and answers to localhost alone. Start it with --base-url to name another ' +
-  'address, with --trusted-proxy when a reverse proxy forwards to it, or with --host to serve the network.'
 
 function hasHost(base: URL, host: string): boolean {
   return URL.parse(`${base.protocol}//${host}`)?.origin === base.origin

@@ -8,6 +8,7 @@ import type { Cors } from './cors.ts'
 import type { PresentError } from './errors.ts'
 import type { Exchange } from './exchange.ts'
 import type { HostRules } from './host.ts'
+import type { Asker } from './host-refusal.ts'
 import { createRefuseOtherSites } from './other-sites.ts'
 import { canonicalPath, isDecodable, pathOf, withPath } from './paths.ts'
 import type { LimitRate } from './rate-limit.ts'
@@ -57,6 +58,10 @@ async function headersAlone(response: Response): Promise<Response> {
   return new Response(null, { status, headers })
 }
 
+function askerOf({ isFromProxy, scheme, clientAddress, arrived }: Exchange): Asker {
+  return { isTrustedProxy: isFromProxy, scheme, address: clientAddress, headers: arrived.headers }
+}
+
 export function createFrontDoor(options: FrontDoorOptions): Handle {
   const { answerRoute, readForwarded, hostRules, cors, limitRate } = options
   const { bodyRoom, presentError, secure, newRequestId, logRequest } = options
@@ -71,7 +76,7 @@ export function createFrontDoor(options: FrontDoorOptions): Handle {
       const limited = limitRate(exchange.clientAddress)
       if (limited !== null) await limited
     }
-    if (!ANY_HOST_PATHS.has(path)) hostRules.check(exchange.host, { isTrustedProxy: exchange.isFromProxy })
+    if (!ANY_HOST_PATHS.has(path)) hostRules.check(exchange.host, askerOf(exchange))
   }
 
   async function answer(exchange: Exchange, asked: string, path: string): Promise<Response> {

@@ -1,8 +1,10 @@
 // The front door's pure parts: addresses, names, paths.
 
 import { describe, expect, test } from 'bun:test'
+import { isDomainError } from '../../../src/domain/errors.ts'
 import { createForwarding, limitKey, turnPlace } from '../../../src/http/door/client-address.ts'
-import { createHostRules } from '../../../src/http/door/host.ts'
+import { createHostRules, type HostRules } from '../../../src/http/door/host.ts'
+import type { Asker } from '../../../src/http/door/host-refusal.ts'
 import { canonicalPath, pathOf, withPath } from '../../../src/http/door/paths.ts'
 
 const forwarded = (headers: Record<string, string>) => new Headers(headers)
@@ -137,6 +139,65 @@ describe.each(['127.0.0.1', '127.8.9.1', '::1', '::ffff:127.0.0.1', 'localhost',
     })
   },
 )
+
+describe('a refusal names the host and the flags for it', () => {
+  const network = createHostRules({ baseUrl: null, ...NETWORK })
+  const loopback = createHostRules({ baseUrl: null, host: 'localhost', addresses: ['127.0.0.1'] })
+  const below = createHostRules({ baseUrl: 'https://once.example/box', ...NETWORK })
+
+  function refusalOf(rules: HostRules, host: string, from: Partial<Asker> = {}) {
+    try {
+      rules.check(host, { isTrustedProxy: false, address: '192.0.2.1', ...from })
+    } catch (cause) {
+      if (isDomainError(cause, 'unknown_host')) return { ...cause.details.host, message: cause.message }
+    }
+    throw new Error(`${host} was not refused`)
+  }
+
+  test.each<[string, HostRules, string, Partial<Asker>, string]>([
+    ['a name of the network', network, 'nas.lan:5100', {}, '--base-url http://nas.lan:5100'],
+    ['in capitals', network, 'NAS.home.arpa:5100', {}, '--base-url http://nas.home.arpa:5100'],
+    ['the port of http', network, 'nas.lan:80', {}, '--base-url http://nas.lan'],
+    ['a sub-path', below, 'nas.lan', {}, '--base-url http://nas.lan/box'],
+    ['on loopback', loopback, 'nas.lan:5100', {}, '--base-url http://nas.lan:5100'],
+    [
+      'a proxy that nobody declared',
+      loopback,
+      'once.lan',
+      {
+        address: '127.0.0.1',
+        headers: new Headers({ 'x-forwarded-for': '192.0.2.9', 'x-forwarded-proto': 'https' }),
+      },
+      '--base-url https://once.lan --trusted-proxy 127.0.0.1',
+    ],
+    [
+      'a trusted proxy',
+      network,
+      'once.lan',
+      { isTrustedProxy: true, scheme: 'https', headers: new Headers({ 'x-forwarded-for': '192.0.2.9' }) },
+      '--base-url https://once.lan',
+    ],
+  ])('%s', (_, rules, host, from, flags) => {
+    const refusal = refusalOf(rules, host, from)
+    expect(refusal.flags).toBe(flags)
+    expect(refusal.message).toContain(flags)
+    expect(refusal.message).toContain(`the name ${host.toLowerCase().replace(/:\d+$/, '')}`)
+  })
+
+  test.each([
+    '<script>.lan',
+    'nas.lan"',
+    'nas.lan --accept-clock',
+    'a;b.lan',
+    'x'.repeat(300),
+    'nas.lan:999999',
+  ])('unless it is no plain name: %p', (host) => {
+    const { message, ...details } = refusalOf(network, host)
+    expect(details).toEqual({})
+    expect(message).not.toContain(host.slice(0, 6))
+    expect(message).toContain('--base-url')
+  })
+})
 
 test('a name that stands for loopback is answered to, and no other', () => {
   const rules = createHostRules({ baseUrl: null, host: 'MyBox', addresses: ['127.0.1.1'] })

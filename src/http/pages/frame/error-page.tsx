@@ -27,7 +27,7 @@ export function createAnswerRefusal(options: { answer: AnswerGuest; getGuest: Ge
   }
 
   return async (exchange, refusal) => {
-    const { status, code, path, headers } = refusal
+    const { status, code, path, headers, host } = refusal
     const guest = await guestOf(exchange, refusal)
     const { say } = guest.words
     const isMissing = code === 'not_found'
@@ -36,7 +36,16 @@ export function createAnswerRefusal(options: { answer: AnswerGuest; getGuest: Ge
     const content = (
       <>
         <h1>{title}</h1>
-        <p>{say(text, { id: exchange.requestId })}</p>
+        {host === undefined ? (
+          <p>{say(text, { id: exchange.requestId })}</p>
+        ) : (
+          <>
+            <p>{say('error_unknown_host_named', { host: host.name })}</p>
+            <pre>
+              <code dir="ltr">{host.flags}</code>
+            </pre>
+          </>
+        )}
       </>
     )
     // Recipients see a plain page.
