@@ -141,6 +141,8 @@ export const PAGES = {
 
   // Administration.
   admin: get('/admin', 'admin'),
+  /** Where a new administrator begins. */
+  firstSteps: get('/admin/welcome', 'admin'),
   invite: post('/admin/invitations', 'admin'),
   withdrawInvitation: post('/admin/invitations/:id/remove', 'admin'),
   disableAccount: post('/admin/accounts/:id/disable', 'admin'),

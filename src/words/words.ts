@@ -47,11 +47,10 @@ function createWords(language: Language) {
   const locale = FORMATS[language] ?? language
   const moments = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeStyle: 'short' })
   const zoned = new Intl.DateTimeFormat(locale, { timeZoneName: 'short' })
-  const units = UNITS.map((unit) => {
-    // The short form of a byte is "7 byte" in English.
-    const unitDisplay = unit === 'byte' ? 'long' : 'short'
-    return new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay, maximumFractionDigits: 1 })
-  })
+  // The short form of a byte is "7 byte" in English.
+  const byteCount = new Intl.NumberFormat(language, { style: 'unit', unit: 'byte', unitDisplay: 'long' })
+  const amounts = new Intl.NumberFormat(language, { maximumFractionDigits: 1 })
+  const units = BINARY_UNITS[language] ?? ['KiB', 'MiB', 'GiB', 'TiB']
 
   function say(key: WordKey, parameters: Parameters = {}): string {
     const text = catalogue[key]
@@ -69,10 +68,11 @@ function createWords(language: Language) {
     return `${moments.format(time)} ${zone}`
   }
 
-  /** Powers of 1000, as people count them. */
+  /** Powers of 1024, like the settings. The space does not break. */
   function bytes(size: number): string {
-    const power = Math.min(UNITS.length - 1, Math.floor(Math.log10(Math.max(1, size)) / 3))
-    return units[power]?.format(size / 1000 ** power) ?? String(size)
+    const power = Math.min(units.length, Math.floor(Math.log2(Math.max(1, size)) / 10))
+    const unit = units[power - 1]
+    return unit === undefined ? byteCount.format(size) : `${amounts.format(size / 1024 ** power)}\u00a0${unit}`
   }
 
   const direction = language === 'ar' ? 'rtl' : 'ltr'
@@ -89,7 +89,8 @@ function createWords(language: Language) {
 /** Where a language alone would mean one country's habits: day before month, and twenty-four hours. */
 const FORMATS: Partial<Record<Language, string>> = { en: 'en-GB' }
 
-const UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte']
+/** French counts octets. */
+const BINARY_UNITS: Partial<Record<Language, string[]>> = { fr: ['Kio', 'Mio', 'Gio', 'Tio'] }
 
 /** More of a header than any browser sends is not looked at. */
 const MAX_ACCEPTED = 200

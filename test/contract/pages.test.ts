@@ -317,7 +317,7 @@ describe('forms', () => {
     const body = `${before}${'x'.repeat(12_000_000)}${after}`
     const refused = await fetchPage('/', { body, headers: { 'content-type': type, ...SAME } })
     expect(refused.status).toBe(413)
-    expect(refused.text).toContain('The text is too large: at most 1 MB.')
+    expect(refused.text).toContain('The text is too large: at most 1\u00a0MiB.')
     expect(refused.text).toContain('--max-payload-bytes')
   })
 

@@ -3,11 +3,12 @@
 import type { Keyring } from '../../crypto/keyring.ts'
 import { hashRecoveryCode, newRecoveryCode } from '../../crypto/random-token.ts'
 import { openWithKeyring, sealWithKeyring } from '../../crypto/sealed-field.ts'
-import { checkTotp, isTotpSecret, newTotpSecret, totpUri } from '../../crypto/totp.ts'
+import { checkTotp, isTotpSecret, totpUri } from '../../crypto/totp.ts'
 import type { Account } from '../../domain/account.ts'
 import type { Now } from '../../domain/time.ts'
 import type { Store } from '../../store/face.ts'
 import type { SignInLimit } from './sign-in-limit.ts'
+import { createTwoFactorOffers } from './two-factor-offers.ts'
 
 const RECOVERY_CODES = 10
 
@@ -21,9 +22,11 @@ export type TwoFactorOptions = {
 }
 
 export function createTwoFactor({ store, keyring, limit, systemNow }: TwoFactorOptions) {
-  /** A new secret for an authenticator app. It is stored only once a code proves that the app has it. */
-  function offer({ email }: Account, issuer: string): { secret: string; uri: string } {
-    const secret = newTotpSecret()
+  const offers = createTwoFactorOffers(systemNow)
+
+  /** A secret for an authenticator app. It is stored only once a code proves that the app has it. */
+  function offer({ email }: Account, { session, issuer }: { session: number; issuer: string }) {
+    const secret = offers.secretFor(session)
     return { secret, uri: totpUri({ secret, email, issuer }) }
   }
 
@@ -33,9 +36,14 @@ export function createTwoFactor({ store, keyring, limit, systemNow }: TwoFactorO
   }
 
   /** The recovery codes, shown once; null when the code is wrong, or when a second factor is already on. Throws `too_many`. */
-  function turnOn(account: Account, given: { secret: string; code: string }): Promise<string[] | null> {
+  async function turnOn(
+    account: Account,
+    { session, ...given }: { session: number; secret: string; code: string },
+  ): Promise<string[] | null> {
     const work = () => tryTurnOn(account, given)
-    return limit.tryCode(account.id, { work, isRight: (codes) => codes !== null })
+    const codes = await limit.tryCode(account.id, { work, isRight: (codes) => codes !== null })
+    if (codes !== null) offers.forget(session)
+    return codes
   }
 
   async function tryTurnOn({ id }: Account, given: { secret: string; code: string }) {

@@ -29,7 +29,8 @@ export function createTwoFactorPages(options: TwoFactorPageOptions) {
   ): Response {
     if (guest.account.hasTwoFactor) return answerSeeOther(guest.href(`${PAGES.account.href()}#two-factor`))
     const { say } = guest.words
-    const { secret, uri } = again?.offer ?? twoFactor.offer(guest.account, issuerOf(guest))
+    const place = { session: guest.session.session.id, issuer: issuerOf(guest) }
+    const { secret, uri } = again?.offer ?? twoFactor.offer(guest.account, place)
     const content = (
       <>
         <h1>{say('two_factor_setup')}</h1>
@@ -81,7 +82,8 @@ export function createTwoFactorPages(options: TwoFactorPageOptions) {
     const { say } = guest.words
     if (!(await isPassword(guest, form)))
       return show(guest, { offer, passwordProblem: say('password_wrong') })
-    const codes = await twoFactor.turnOn(guest.account, { secret, code: form.text('code') })
+    const session = guest.session.session.id
+    const codes = await twoFactor.turnOn(guest.account, { session, secret, code: form.text('code') })
     if (codes === null) return show(guest, { offer, problem: say('code_wrong') })
     await sessions.endOtherSessions(guest.account, guest.session.session)
     return showCodes(guest, codes)
