@@ -423,6 +423,14 @@ export const ar: Catalogue = {
   audit_json: 'حفظ بصيغة JSON',
 
   // Administration
+  first_title: 'أنت الآن مسؤول عن خادم Oncebox هذا',
+  first_lead: 'كل شيء جاهز. ثلاث خطوات تالية مفيدة:',
+  first_create: 'إنشاء أول مشاركة',
+  first_create_text: 'كلمة مرور أو ملاحظة أو ملف: كل ما لا ينبغي أن يبقى في محادثة.',
+  first_invite: 'دعوة شخص',
+  first_invite_text: 'بحساب يمكنه إرسال الملفات ومعرفة من فتح مشاركاته.',
+  first_two_factor: 'تفعيل عامل ثانٍ',
+  first_two_factor_text: 'عندها لا تكفي كلمة مرور مسروقة لتسجيل الدخول باسمك.',
   admin_title: 'الإدارة',
   admin_status: 'هذه النسخة',
   admin_live: 'المشاركات النشطة',

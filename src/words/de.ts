@@ -373,6 +373,15 @@ export const de: Catalogue = {
   audit_json: 'Als JSON speichern',
 
   // Administration
+  first_title: 'Sie verwalten jetzt dieses Oncebox',
+  first_lead: 'Alles ist bereit. Drei gute nächste Schritte:',
+  first_create: 'Erste Übergabe erstellen',
+  first_create_text: 'Ein Passwort, eine Notiz, eine Datei: was nicht in einem Chat bleiben soll.',
+  first_invite: 'Jemanden einladen',
+  first_invite_text:
+    'Mit einem Konto kann man Dateien senden und sehen, wer die eigenen Übergaben geöffnet hat.',
+  first_two_factor: 'Zweiten Faktor einschalten',
+  first_two_factor_text: 'Dann genügt ein gestohlenes Passwort nicht, um sich als Sie anzumelden.',
   admin_title: 'Administration',
   admin_status: 'Diese Instanz',
   admin_live: 'Aktive Übergaben',

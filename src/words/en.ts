@@ -355,6 +355,14 @@ export const en = {
   audit_json: 'Save as JSON',
 
   // Administration
+  first_title: 'You administer this Oncebox now',
+  first_lead: 'Everything is ready. Three good next steps:',
+  first_create: 'Create your first push',
+  first_create_text: 'A password, a note, a file: whatever should not stay in a chat.',
+  first_invite: 'Invite somebody',
+  first_invite_text: 'With an account they can send files and see who opened their pushes.',
+  first_two_factor: 'Turn on a second factor',
+  first_two_factor_text: 'Then a stolen password is not enough to sign in as you.',
   admin_title: 'Administration',
   admin_status: 'This instance',
   admin_live: 'Live pushes',

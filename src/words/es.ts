@@ -372,6 +372,14 @@ export const es: Catalogue = {
   audit_json: 'Guardar como JSON',
 
   // Administration
+  first_title: 'Ahora usted administra este Oncebox',
+  first_lead: 'Todo está listo. Tres buenos pasos siguientes:',
+  first_create: 'Crear su primer envío',
+  first_create_text: 'Una contraseña, una nota, un archivo: lo que no debe quedarse en un chat.',
+  first_invite: 'Invitar a alguien',
+  first_invite_text: 'Con una cuenta se pueden enviar archivos y ver quién abrió los propios envíos.',
+  first_two_factor: 'Activar un segundo factor',
+  first_two_factor_text: 'Así una contraseña robada no basta para iniciar sesión en su nombre.',
   admin_title: 'Administración',
   admin_status: 'Esta instancia',
   admin_live: 'Envíos activos',

@@ -374,6 +374,14 @@ export const fr: Catalogue = {
   audit_json: 'Enregistrer en JSON',
 
   // Administration
+  first_title: 'Vous administrez désormais ce serveur Oncebox',
+  first_lead: 'Tout est prêt. Trois étapes utiles :',
+  first_create: 'Créer votre premier partage',
+  first_create_text: 'Un mot de passe, une note, un fichier : ce qui ne doit pas rester dans une messagerie.',
+  first_invite: 'Inviter quelqu’un',
+  first_invite_text: 'Un compte permet d’envoyer des fichiers et de voir qui a ouvert ses partages.',
+  first_two_factor: 'Activer un second facteur',
+  first_two_factor_text: 'Un mot de passe volé ne suffit plus pour se connecter à votre place.',
   admin_title: 'Administration',
   admin_status: 'Cette instance',
   admin_live: 'Partages actifs',

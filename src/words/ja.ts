@@ -347,6 +347,14 @@ export const ja: Catalogue = {
   audit_json: 'JSON で保存',
 
   // Administration
+  first_title: 'あなたがこの Oncebox の管理者です',
+  first_lead: '準備ができました。次にできること:',
+  first_create: '最初の共有を作成する',
+  first_create_text: 'パスワード、メモ、ファイルなど、チャットに残したくないものを送れます。',
+  first_invite: 'ほかの人を招待する',
+  first_invite_text: 'アカウントがあれば、ファイルを送ったり、共有を開いた人を確認したりできます。',
+  first_two_factor: '2 要素認証をオンにする',
+  first_two_factor_text: 'パスワードを盗まれても、それだけではサインインされません。',
   admin_title: '管理',
   admin_status: 'このインスタンス',
   admin_live: '有効な共有',

@@ -72,7 +72,9 @@ function createWords(language: Language) {
   function bytes(size: number): string {
     const power = Math.min(units.length, Math.floor(Math.log2(Math.max(1, size)) / 10))
     const unit = units[power - 1]
-    return unit === undefined ? byteCount.format(size) : `${amounts.format(size / 1024 ** power)}\u00a0${unit}`
+    return unit === undefined
+      ? byteCount.format(size)
+      : `${amounts.format(size / 1024 ** power)}\u00a0${unit}`
   }
 
   const direction = language === 'ar' ? 'rtl' : 'ltr'

@@ -98,3 +98,23 @@ test('an invitation makes an account of the kind that was chosen, for the addres
   expect((await api.accounts().requireAccount('y@example.org')).isAdmin).toBe(false)
   expect(await api.accounts().findId('other@example.org')).toBeNull()
 })
+
+test('a new administrator is told so, with three next steps; a new member begins with a push', async () => {
+  const link = linkIn(
+    (await ann.post('/admin/invitations', { email: 'x@example.org', is_admin: 'true' })).text,
+  )
+  const used = await people.post(link, { password: 'another long password' })
+  expect(used.headers.get('location')).toBe('/admin/welcome')
+  const next = await people.enter(used)
+  const { status, text } = await next.get('/admin/welcome')
+  expect(status).toBe(200)
+  expect(text).toContain('<h1>You administer this Oncebox now</h1>')
+  const steps = [...text.matchAll(/<li class="card">.*?<a href="([^"]+)"/g)].map(([, href]) => href)
+  expect(steps).toEqual(['/', '/admin#invite', '/account/two-factor'])
+
+  const member = await people.post(await invite('y@example.org'), { password: 'another long password' })
+  expect(member.headers.get('location')).toBe('/')
+  expect((await (await people.enter(member)).get('/admin/welcome')).status).toBe(403)
+  const password = { password: 'another long password' }
+  expect((await people.post(await reset(EVE), password)).headers.get('location')).toBe('/')
+})

@@ -123,3 +123,26 @@ test('a disabled account is refused between password and code', async () => {
   expect((await people.post('/sign-in/code', { pending, code: codeAt(0) })).status).toBe(422)
   expect((await people.post('/sign-in', { email: BOB, password: people.password })).status).toBe(422)
 })
+
+test('a reload offers the same secret, another browser and another try after an hour a new one', async () => {
+  const secretIn = (text: string) => /name="secret" value="([A-Z2-7]{32})"/.exec(text)?.[1] ?? 'none'
+  const ann = await people.signIn(ANN)
+  const offered = async (by = ann) => secretIn((await by.get('/account/two-factor')).text)
+  const secret = await offered()
+  expect(secret).toHaveLength(32)
+  expect(await offered()).toBe(secret)
+  expect(await offered(await people.signIn(ANN))).not.toBe(secret)
+  api.clock.advance(60 * MINUTE)
+  expect(await offered()).not.toBe(secret)
+})
+
+test('a secret that was used is never offered again', async () => {
+  const ann = await people.signIn(ANN)
+  const offer = async () =>
+    /name="secret" value="(\w+)"/.exec((await ann.get('/account/two-factor')).text)?.[1] ?? ''
+  const secret = await offer()
+  const given = { secret, code: codeOf(secret, api.clock.now()), password: people.password }
+  expect((await ann.post('/account/two-factor', given)).text).toContain('id="codes"')
+  expect((await ann.post('/account/two-factor/off', { password: people.password })).status).toBe(303)
+  expect(await offer()).not.toBe(secret)
+})

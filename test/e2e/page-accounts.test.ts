@@ -52,8 +52,9 @@ describe.skipIf(skipBrowserTests).each(MODES)('in a browser %s', (_name, options
       expect(await page.locator('#password:invalid').count()).toBe(1)
     }
     await makeAccount(page, link, ADMIN)
-    await page.waitForURL(`${server.url}/`)
-    await page.click('a[href$="/admin"]')
+    await page.waitForURL(`${server.url}/admin/welcome`)
+    expect(await page.textContent('h1')).toBe('You administer this Oncebox now')
+    await page.click('main a[href$="/admin#invite"]')
     expect(await page.textContent('h1')).toBe('Administration')
 
     // Nobody else on the network takes the instance.

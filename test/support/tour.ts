@@ -358,6 +358,7 @@ export const STOPS: Stop[] = [
       await page.goto(`${url}/pushes/${url_token}`)
     },
   },
+  { name: 'admin-first', as: 'admin', visit: (page, { url }) => page.goto(`${url}/admin/welcome`) },
   { name: 'admin', as: 'admin', visit: (page, { url }) => page.goto(`${url}/admin`) },
   {
     name: 'admin-link',

@@ -83,7 +83,7 @@ export function createAccountLinks({ store, lanes, limit, onSetUp }: AccountLink
     email: string
     password: string
     visit: Visit
-  }): Promise<Account> {
+  }): Promise<{ account: Account; isNew: boolean }> {
     const link = await findLink(input.token, input.visit)
     if (link === null) throw new DomainError('not_found', 'not-found')
     const email = parseEmail(link.email ?? input.email)
@@ -94,7 +94,7 @@ export function createAccountLinks({ store, lanes, limit, onSetUp }: AccountLink
     )
     const account = await accountLinks.useLink({ hash: hashRandomToken(input.token), email, passwordHash })
     if (link.purpose === 'setup') onSetUp()
-    return account
+    return { account, isNew: link.purpose !== 'reset' }
   }
 
   return {

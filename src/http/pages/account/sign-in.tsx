@@ -143,9 +143,9 @@ export function createSignInPages({ answer, sessions, signups }: SignInPageOptio
   }
 
   /** Signs in after an account was created or its password was set. */
-  function enterAfter(guest: Guest, result: SignIn): Response {
+  function enterAfter(guest: Guest, result: SignIn, next: string = PAGES.create.href()): Response {
     return result.outcome === 'signed_in'
-      ? enter(guest, result, PAGES.create.href())
+      ? enter(guest, result, next)
       : answerSeeOther(guest.href(PAGES.signIn.href()))
   }
 

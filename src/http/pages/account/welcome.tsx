@@ -110,8 +110,9 @@ export function createWelcomePages(options: WelcomePageOptions) {
     const { visit } = guest.viewer
     const input = { token: link, email: form.text('email'), password: form.text('password'), visit }
     try {
-      const account = await accountLinks.useLink(input)
-      return enterAfter(guest, await sessions.beginFor(account, visit))
+      const { account, isNew } = await accountLinks.useLink(input)
+      const next = isNew && account.isAdmin ? PAGES.firstSteps.href() : undefined
+      return enterAfter(guest, await sessions.beginFor(account, visit), next)
     } catch (cause) {
       if (isDomainError(cause, 'not_found')) return lapsed(guest)
       return linkForm(guest, link, { typedEmail: input.email, problems: problemsOf(cause) })

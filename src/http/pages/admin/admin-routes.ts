@@ -4,6 +4,7 @@ import type { Route } from '../../door/router.ts'
 import { PAGES } from '../../urls.ts'
 import type { PageGuards } from '../page-guards.ts'
 import { type AdminPageOptions, createAdminPages } from './admin.tsx'
+import { createShowFirstSteps } from './first-steps.tsx'
 
 export function createAdminRoutes(
   { member, form, confirmedForm }: PageGuards,
@@ -12,6 +13,7 @@ export function createAdminRoutes(
   const { show, invite, withdraw, disable, enable, reset, remove } = createAdminPages(options)
   return [
     member(PAGES.admin, show),
+    member(PAGES.firstSteps, createShowFirstSteps(options.answer)),
     confirmedForm(PAGES.invite, invite),
     // Takes power away, and is urgent: no password is asked for.
     form(PAGES.withdrawInvitation, withdraw),

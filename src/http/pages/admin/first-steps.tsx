@@ -3,13 +3,14 @@
 import type { WordKey } from '../../../words/words.ts'
 import { PAGES } from '../../urls.ts'
 import type { Member } from '../frame/guest.ts'
-import { Icon, type IconName } from '../frame/icons.tsx'
+import type { IconName } from '../frame/icon-files.ts'
+import { Icon } from '../frame/icons.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
 
 type Step = { icon: IconName; href: string; title: WordKey; text: WordKey }
 
 const CREATE: Step = {
-  icon: 'share',
+  icon: 'plus',
   href: PAGES.create.href(),
   title: 'first_create',
   text: 'first_create_text',
@@ -21,7 +22,7 @@ const INVITE: Step = {
   text: 'first_invite_text',
 }
 const PROTECT: Step = {
-  icon: 'shield',
+  icon: 'shield-check',
   href: PAGES.twoFactor.href(),
   title: 'first_two_factor',
   text: 'first_two_factor_text',
@@ -37,7 +38,7 @@ export function createShowFirstSteps(answer: AnswerGuest) {
         <p class="lead">{say('first_lead')}</p>
         <ol class="next-steps">
           {steps.map(({ icon, href, title, text }) => (
-            <li key={href}>
+            <li key={href} class="card">
               <Icon name={icon} />
               <div>
                 <a href={guest.href(href)}>{say(title)}</a>
