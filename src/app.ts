@@ -2,18 +2,23 @@
 
 import { version } from '../package.json'
 import { createDoor } from './app/door.ts'
+import { openListening, type Tls } from './app/listening.ts'
 import { openLogging } from './app/logging.ts'
 import { openServedStore } from './app/open-store.ts'
 import { createServices } from './app/services.ts'
+import { openCertificate } from './app/tls.ts'
 import { type Client, createClient, type ServerToAsk } from './client/client.ts'
 import { randomBase32 } from './crypto/random.ts'
 import type { Now } from './domain/time.ts'
-import { bindingsOf, listen, type Network, type ServerUrls, urlsOf } from './http/door/listener.ts'
+import { bindingsOf, type Network, type ServerUrls } from './http/door/listener.ts'
 import type { RateLimit } from './http/door/rate-limit.ts'
 import type { SettingInEffect } from './http/pages/admin/admin-parts.tsx'
 import { PAGES } from './http/urls.ts'
 import type { Log } from './operating/log.ts'
 import { createReload } from './operating/reload.ts'
+import type { Authority } from './operating/tls/certificate.ts'
+import { createCertificateCheck } from './operating/tls/certificate-check.ts'
+import { createCertificateWatch } from './operating/tls/certificate-watch.ts'
 import type { Config } from './settings/table.ts'
 import { removeSetupLink, writeSetupLink } from './store/folder/setup-link.ts'
 import type { Store } from './store/store.ts'
@@ -43,6 +48,10 @@ export type RunningServer = ServerUrls & {
   /** Writes an error that nothing caught to the log file, if there is one, before the process ends. */
   noteCrash(cause: unknown): void
   stop(): Promise<void>
+  /** The port of plain http beside TLS; null without one. */
+  httpPort: number | null
+  /** What devices have to trust; null without --tls auto. */
+  authority: Authority | null
   /** Resolves when the database may be corrupt and the process must end. */
   failed: Promise<Error>
 }
@@ -51,7 +60,9 @@ export type RunningServer = ServerUrls & {
 type InstancePorts = Ports & {
   rateLimit?: RateLimit
   addresses?: readonly string[]
-  network?: Pick<Network, 'listAddresses'>
+  network?: Pick<Network, 'listAddresses' | 'hostName'>
+  /** The port of TLS, once the server listens. */
+  httpsPort?: () => number
   onStep?: (step: string) => void
 }
 
@@ -78,7 +89,8 @@ async function openLogged(served: ServedConfig, { log, ...ports }: InstancePorts
   const { now: systemNow, onStep } = ports
   const { store, failed } = await openServedStore({ config, log, systemNow, onStep })
   try {
-    return { ...(await serveStore({ ...served, store, log, ports })), failed }
+    const tls = await openTls(config, { log, ports })
+    return { ...(await serveStore({ ...served, store, log, ports, tls })), failed, tls }
   } catch (cause) {
     // Frees the lock of the folder, so that the next start need not wait for this process to end.
     await store.close().catch((err) => log.error({ err }, 'the data folder was not closed in order'))
@@ -86,11 +98,22 @@ async function openLogged(served: ServedConfig, { log, ...ports }: InstancePorts
   }
 }
 
-type StoreToServe = ServedConfig & { store: Store; log: Log; ports: InstancePorts }
+/** Null when TLS is off. After the store, because the authority lies in its folder. */
+async function openTls(
+  config: Config,
+  { log, ports }: { log: Log; ports: InstancePorts },
+): Promise<Tls | null> {
+  const network = ports.network ?? { listAddresses: () => [], hostName: () => 'localhost' }
+  const certificate = await openCertificate({ config, log, now: ports.now, network })
+  return certificate && { certificate, watch: createCertificateWatch({ certificate, log }) }
+}
+
+type StoreToServe = ServedConfig & { store: Store; log: Log; ports: InstancePorts; tls: Tls | null }
 
 /** Starts the jobs last: if this throws, only the store has to be closed. */
-async function serveStore({ config, settings, store, log, ports }: StoreToServe) {
-  const services = createServices({ config, store, systemNow: ports.now, log })
+async function serveStore({ config, settings, store, log, ports, tls }: StoreToServe) {
+  const otherJobs = tls === null ? [] : [tls.watch.job]
+  const services = createServices({ config, store, systemNow: ports.now, log, otherJobs })
   const door = createDoor({
     config,
     settings,
@@ -99,9 +122,12 @@ async function serveStore({ config, settings, store, log, ports }: StoreToServe)
     store,
     log,
     systemNow: ports.now,
-    moreChecks: [],
+    moreChecks:
+      tls === null ? [] : [createCertificateCheck({ certificate: tls.certificate, now: ports.now })],
     addresses: ports.addresses ?? [config.host],
     listAddresses: () => ports.network?.listAddresses() ?? [],
+    httpsPort: ports.httpsPort ?? (() => config.port),
+    authority: tls?.certificate.authority ?? null,
     rateLimit: ports.rateLimit,
   })
   const { accounts, apiTokens, sweeper, jobs } = services
@@ -121,24 +147,43 @@ async function serveStore({ config, settings, store, log, ports }: StoreToServe)
 
 /** Opens the data folder and listens. Throws DomainError when the folder, key, clock or address cannot be used. */
 export async function startServer(served: ServedConfig, ports: ServerPorts): Promise<RunningServer> {
-  const { host, port, baseUrl, dataDir } = served.config
+  const { config } = served
+  const { host, baseUrl, dataDir } = config
   const { lookUp, listAddresses } = ports.network
   const bindings = await bindingsOf(host, lookUp)
   const addresses = bindings.map(({ address }) => address)
-  const instance = await openInstance(served, { ...ports, addresses })
+  let port = config.port
+  const instance = await openInstance(served, { ...ports, addresses, httpsPort: () => port })
+  const { setupPath, failed, noteCrash, reloadables, log, tls } = instance
   try {
-    const listener = listen({ ...instance, bindings, port, listAddresses })
+    const listening = await openListening({ config, door: instance, tls, bindings, listAddresses, log })
+    port = listening.port
     const stop = async () => {
-      instance.log.info('stopping: running requests may finish')
-      await listener.stop()
+      log.info('stopping: running requests may finish')
+      await listening.stop()
       await instance.close()
     }
     instance.confirmStart()
-    const { setupPath, failed, noteCrash, reloadables, log } = instance
     const keepSetupLink = createKeepSetupLink(dataDir, log)
-    const reload = createReload({ reloadables, log })
-    const urls = urlsOf(listener, { host, listAddresses })
-    return { ...urls, baseUrl, dataDir, setupPath, keepSetupLink, reload, noteCrash, stop, failed }
+    const reload = createReload({
+      reloadables: tls === null ? reloadables : [...reloadables, tls.watch.reloadable],
+      log,
+    })
+    const { urls, httpPort } = listening
+    const authority = tls?.certificate.authority ?? null
+    return {
+      ...urls,
+      baseUrl,
+      dataDir,
+      setupPath,
+      keepSetupLink,
+      reload,
+      noteCrash,
+      stop,
+      failed,
+      httpPort,
+      authority,
+    }
   } catch (cause) {
     await instance.close()
     throw cause

@@ -14,7 +14,7 @@ const ARROWS: Record<string, string[]> = {
   cli: ['app', 'settings', 'client', 'selftest', 'services', 'domain'],
   app: [...['settings', 'client', 'http', 'words', 'operating', 'services', 'store', 'crypto', 'domain']],
   http: ['services', 'operating', 'words', 'domain'],
-  operating: ['services', 'store', 'domain'],
+  operating: ['services', 'store', 'crypto', 'domain'],
   services: ['store', 'crypto', 'domain'],
   store: ['crypto', 'domain'],
   settings: ['domain'],

@@ -8,6 +8,7 @@ import { createCors } from '../http/door/cors.ts'
 import { createPresentError } from '../http/door/errors.ts'
 import { createHostRules } from '../http/door/host.ts'
 import type { Network } from '../http/door/listener.ts'
+import { createAnswerPlain } from '../http/door/plain-http.ts'
 import { createLimitRate, DEFAULT_RATE_LIMIT, type RateLimit } from '../http/door/rate-limit.ts'
 import { createSecure } from '../http/door/security-headers.ts'
 import { createFrontDoor, type LogRequest } from '../http/door/server.ts'
@@ -20,6 +21,7 @@ import { createAnswerGuest } from '../http/pages/frame/page.tsx'
 import { createFindElsewhere } from '../http/pages/frame/reach.ts'
 import type { HealthCheck } from '../operating/health.ts'
 import type { Log } from '../operating/log.ts'
+import type { Authority } from '../operating/tls/certificate.ts'
 import type { Config } from '../settings/table.ts'
 import { createReadiness, type ReadinessOptions } from './readiness.ts'
 import { createRoutes, createServedPages, type Served } from './routes.ts'
@@ -33,6 +35,10 @@ export type DoorOptions = Served & {
   /** The addresses that the server listens on. */
   addresses: readonly string[]
   listAddresses: Network['listAddresses']
+  /** The port of TLS, once the server listens. */
+  httpsPort: () => number
+  /** What devices have to trust; null without --tls auto. */
+  authority: Authority | null
   rateLimit?: RateLimit | undefined
 }
 
@@ -44,7 +50,7 @@ export function createDoor(options: DoorOptions) {
   const cors = createCors(config.corsOrigins)
   const forwarding = createForwarding(config.trustedProxies, (warning) => log.warn(warning))
   const bodyRoom = createBodyRoom({ maxBytes: maxBodyBytes(config), clientOf: limitKey })
-  const secure = createSecure(config.baseUrl)
+  const secure = createSecure(config)
   const { basePath } = hostRules
   const guests = createGuests(options, basePath)
   const { assets, presentError } = guests
@@ -53,8 +59,7 @@ export function createDoor(options: DoorOptions) {
   const pages = createServedPages(options, { guests, body, listUndeclaredProxies })
   const answerReady = createReadiness({ ...options, ...guests, listUndeclaredProxies })
   const { answerRoute } = createRoutes(options, { assets, basePath, body, pages, presentError, answerReady })
-  const handle = createFrontDoor({
-    answerRoute,
+  const shared = {
     readForwarded: forwarding.read,
     hostRules,
     cors,
@@ -64,10 +69,22 @@ export function createDoor(options: DoorOptions) {
     secure,
     newRequestId: createRequestIds(),
     logRequest: createLogRequest(log),
+  }
+  const handle = createFrontDoor({ ...shared, answerRoute, isTls: config.tls !== 'off' })
+  const answerPlain = createAnswerPlain({
+    answerRoute,
+    baseUrl: config.baseUrl,
+    httpsPort: options.httpsPort,
   })
+  const handlePlain = createFrontDoor({ ...shared, answerRoute: answerPlain, isTls: false })
   const { isOverloaded, commitOverdue } = store
   const onShed = (requests: number) => log.warn({ requests }, 'too busy: requests were told to come back')
-  return { handle, secure, shed: createShed({ isOverloaded, commitOverdue, basePath, cors, onShed }) }
+  return {
+    handle,
+    handlePlain,
+    secure,
+    shed: createShed({ isOverloaded, commitOverdue, basePath, cors, onShed }),
+  }
 }
 
 /** Who visits a page, and how the server answers them with a page or an error. */

@@ -1,6 +1,7 @@
 // Makes the services of a server from its store.
 
 import { availableParallelism } from 'node:os'
+import type { Job } from '../domain/job.ts'
 import type { Now } from '../domain/time.ts'
 import { limitKey, turnPlace } from '../http/door/client-address.ts'
 import { createJobs } from '../operating/jobs.ts'
@@ -31,11 +32,18 @@ import type { Config } from '../settings/table.ts'
 import { removeSetupLink } from '../store/folder/setup-link.ts'
 import type { Store } from '../store/store.ts'
 
-export type ServicesOptions = { config: Config; store: Store; systemNow: Now; log: Log }
+export type ServicesOptions = {
+  config: Config
+  store: Store
+  systemNow: Now
+  log: Log
+  /** Jobs besides those of the store and the sweeper. */
+  otherJobs: readonly Job[]
+}
 
 export type Services = ReturnType<typeof createServices>
 
-export function createServices({ config, store, systemNow, log }: ServicesOptions) {
+export function createServices({ config, store, systemNow, log, otherJobs }: ServicesOptions) {
   // Sign-ins and passphrases queue separately and take turns, so neither starves the other.
   const { first: signInLanes, second: passphraseLanes } = createSharedLanes({
     lanes: Math.max(1, availableParallelism() - 1),
@@ -49,7 +57,7 @@ export function createServices({ config, store, systemNow, log }: ServicesOption
       limits: pushLimitsOf(config),
       onError: (err) => log.error({ err }, 'the choices for the next push were not kept'),
     }),
-    ...createUpkeepServices({ config, store, log }),
+    ...createUpkeepServices({ config, store, log, otherJobs }),
   }
 }
 
@@ -99,12 +107,19 @@ function createAccountServices({ config, store, systemNow, lanes }: AccountOptio
   }
 }
 
-function createUpkeepServices({ config, store, log }: { config: Config; store: Store; log: Log }) {
+type UpkeepOptions = Omit<ServicesOptions, 'systemNow'>
+
+function createUpkeepServices({ config, store, log, otherJobs }: UpkeepOptions) {
   const { expiry, files, idempotencyKeys, now } = store
   const { purgeAfter, sweepEvery: every } = config
   const sweeper = createSweeper({ expiry, files, idempotencyKeys, now, purgeAfter })
   const jobs = createJobs({
-    jobs: [...store.jobs, createSweepJob({ sweeper, every, log }), createExpiryJob({ sweeper, now })],
+    jobs: [
+      ...store.jobs,
+      createSweepJob({ sweeper, every, log }),
+      createExpiryJob({ sweeper, now }),
+      ...otherJobs,
+    ],
     now,
     log,
   })

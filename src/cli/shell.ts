@@ -2,7 +2,7 @@
 
 import { lookup } from 'node:dns/promises'
 import { closeSync, openSync, readFileSync } from 'node:fs'
-import { homedir, networkInterfaces } from 'node:os'
+import { homedir, hostname, networkInterfaces } from 'node:os'
 import { createInterface } from 'node:readline'
 import { isatty, ReadStream } from 'node:tty'
 import type { Network } from '../app.ts'
@@ -103,7 +103,7 @@ export function createShell(outside: { env: Environment; now: () => number }): S
       process.on('unhandledRejection', listener)
     },
     exitNow: (code) => process.exit(code),
-    network: { lookUp, listAddresses },
+    network: { lookUp, listAddresses, hostName: hostname },
     openLink: createOpenLink(place),
     self: isExecutable() ? [process.execPath] : [process.execPath, Bun.main],
   }

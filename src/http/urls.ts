@@ -94,6 +94,8 @@ export const FILES = {
   robots: get('/robots.txt', 'open'),
   up: get('/up', 'open'),
   ready: get('/readyz', 'open'),
+  /** The authority of this server, for devices that are to trust it. */
+  authority: get('/trust/:name', 'open'),
 }
 
 export const PAGES = {
@@ -118,6 +120,7 @@ export const PAGES = {
   /** Asks for an account itself, so that a form whose session has ended keeps what was typed. */
   submitCreate: post('/', 'open'),
   previousApi: get('/api', 'open'),
+  trust: get('/trust', 'open'),
 
   // An account's own pushes.
   pushes: get('/pushes', 'member'),
@@ -203,6 +206,17 @@ export const EXEMPT_PATHS: ReadonlySet<string> = new Set([API.version.path, PREV
 
 /** Answered whatever the Host: these hold no secret, and monitoring asks for them by any address. */
 export const ANY_HOST_PATHS: ReadonlySet<string> = new Set([...EXEMPT_PATHS, FILES.up.path, FILES.ready.path])
+
+/** What plain http answers beside TLS: how to trust this server, and whether it is alive. One that ends in / is a start. */
+export const PLAIN_PATHS: readonly string[] = [
+  PAGES.trust.path,
+  FILES.authority.href({ name: '' }),
+  FILES.asset.href({ name: '' }),
+  FILES.favicon.path,
+  FILES.robots.path,
+  FILES.up.path,
+  FILES.ready.path,
+]
 
 /** Below these every answer is JSON, refusals too. */
 export const JSON_PREFIXES: readonly string[] = ['/api/', FILES.download.href({ grant: '' })]

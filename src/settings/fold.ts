@@ -2,6 +2,7 @@
 
 import { explainSystemError } from '../domain/system-errors.ts'
 import { clientSecrets, clientSettings } from './client.ts'
+import { contradictionsIn } from './contradictions.ts'
 import type { Environment, Place } from './parsers.ts'
 import { type Setting, type Table, type Values, variableOf } from './setting.ts'
 import { ascending, settings } from './table.ts'
@@ -14,6 +15,8 @@ export type Sources = {
   place: Place
   /** Throws when the file cannot be read. */
   readFile: (path: string) => string
+  /** Whether --lan is on, which has defaults of its own. */
+  isLan?: boolean
 }
 
 type Orders = readonly (readonly Setting[])[]
@@ -27,9 +30,11 @@ export type Reading<T extends Table> =
 
 /** All settings, for the server. */
 export function readConfig(sources: Sources): Reading<typeof settings> & { warnings: string[] } {
-  const reading = readSettings(settings, { ...sources, orders: ascending })
+  const isLan = readSetting(settings.lan, sources).entry?.value === true
+  const reading = readSettings(settings, { ...sources, isLan, orders: ascending })
+  const contradictions = reading.config === undefined ? [] : contradictionsIn(reading.config)
   return {
-    ...reading,
+    ...(contradictions.length > 0 ? { problems: contradictions } : reading),
     warnings: unknownVariables({ ...settings, ...clientSettings, ...clientSecrets }, sources.place.env),
   }
 }
@@ -77,7 +82,7 @@ function readSetting(setting: Setting, sources: Sources): { entry?: Entry; probl
   const value = setting.list ? values : (values[0] ?? null)
   const hidden = setting.secret && from !== 'default'
   const unset = setting.defaultWords === undefined ? 'none' : `(${setting.defaultWords})`
-  const text = hidden ? '(hidden)' : value === null ? unset : presentValue(value, texts)
+  const text = hidden ? '(hidden)' : value === null ? texts.join() || unset : presentValue(value, texts)
   return { entry: { setting, from, value, text }, problems }
 }
 
@@ -89,6 +94,7 @@ function findTexts(setting: Setting, sources: Sources): Found | { problem: strin
   if (env[variable]) return { from: variable, texts: splitList(setting, [env[variable]]) }
   const file = setting.file && env[`${variable}_FILE`]
   if (file) return readValueFile({ setting, from: `${variable}_FILE`, file, readFile: sources.readFile })
+  if (sources.isLan && setting.lan !== undefined) return { from: '--lan', texts: [setting.lan] }
   const text = typeof setting.default === 'function' ? setting.default(sources.place) : setting.default
   return { from: 'default', texts: text === null ? [] : splitList(setting, [text]) }
 }

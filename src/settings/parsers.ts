@@ -110,6 +110,26 @@ export function host(text: string): Parsed<string> {
     : { problem: 'must be an address or a host name without a port, such as 127.0.0.1, :: or localhost' }
 }
 
+/** One label of a host name, in lower case. */
+export function hostLabel(text: string): Parsed<string> {
+  const value = text
+    .trim()
+    .toLowerCase()
+    .replace(/\.local\.?$/, '')
+  return /^[a-z\d]([a-z\d-]{0,61}[a-z\d])?$/.test(value)
+    ? { value }
+    : { problem: 'must be a name of letters, digits and dashes, such as oncebox for oncebox.local' }
+}
+
+/** `off`, or a value of another kind. */
+export function orOff<T>(parse: Parser<T>): Parser<T | null> {
+  return (text, place) => {
+    if (text.trim() === 'off') return { value: null }
+    const parsed = parse(text, place)
+    return 'value' in parsed ? parsed : { problem: `${parsed.problem}, or off` }
+  }
+}
+
 /** Removes a trailing slash; keeps a path, for instances that are served below one. */
 export function baseUrl(text: string): Parsed<string> {
   const problem =

@@ -14,6 +14,8 @@ export type Setting = {
   default: string | null | ((place: Place) => string)
   /** Describes the default when it depends on the place or is null. */
   defaultWords?: string
+  /** The default with --lan, as a person would type it. */
+  lan?: string
   /** The value of the flag when given without one. If absent, the flag requires a value. */
   bare?: string
   /** The flag may repeat, and the variable is separated by commas; `parse` reads one item. */

@@ -2,6 +2,7 @@
 
 import type { Setting, Table, Values } from './setting.ts'
 import { expirySettings } from './table/expiry.ts'
+import { lanSettings } from './table/lan.ts'
 import { limitsSettings } from './table/limits.ts'
 import { placeSettings } from './table/place.ts'
 import { pushesSettings } from './table/pushes.ts'
@@ -9,6 +10,7 @@ import { runningSettings } from './table/running.ts'
 
 export const settings = {
   ...placeSettings,
+  ...lanSettings,
   ...pushesSettings,
   ...expirySettings,
   ...limitsSettings,

@@ -455,6 +455,7 @@ export const ar: Catalogue = {
   job_checkpoint: 'محو البيانات المُتلَفة من سجلّ قاعدة البيانات',
   job_reserve: 'الاحتفاظ بمساحة احتياطية على القرص',
   job_scrub: 'فحص البيانات المخزّنة بحثًا عن التلف',
+  job_certificate: 'تجديد الشهادة في وقتها',
   admin_accounts: 'الحسابات',
   role_admin: 'مسؤول',
   role_user: 'مستخدم',

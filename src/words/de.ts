@@ -410,6 +410,7 @@ export const de: Catalogue = {
   job_checkpoint: 'Vernichtete Daten aus dem Datenbanklog tilgen',
   job_reserve: 'Speicherplatz als Reserve freihalten',
   job_scrub: 'Gespeicherte Daten auf Schäden prüfen',
+  job_certificate: 'Zertifikat rechtzeitig erneuern',
   admin_accounts: 'Konten',
   role_admin: 'Administrator',
   role_user: 'Benutzer',

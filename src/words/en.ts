@@ -390,6 +390,7 @@ export const en = {
   job_checkpoint: 'Erase destroyed data from the database log',
   job_reserve: 'Keep disk space in reserve',
   job_scrub: 'Check the stored data for damage',
+  job_certificate: 'Renew the certificate in time',
   admin_accounts: 'Accounts',
   role_admin: 'Administrator',
   role_user: 'User',

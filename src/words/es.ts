@@ -407,6 +407,7 @@ export const es: Catalogue = {
   job_checkpoint: 'Borrar los datos destruidos del registro de la base de datos',
   job_reserve: 'Mantener espacio de disco en reserva',
   job_scrub: 'Comprobar si hay daños en los datos guardados',
+  job_certificate: 'Renovar el certificado a tiempo',
   admin_accounts: 'Cuentas',
   role_admin: 'Administrador',
   role_user: 'Usuario',

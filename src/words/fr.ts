@@ -409,6 +409,7 @@ export const fr: Catalogue = {
   job_checkpoint: 'Effacer les données détruites du journal de la base de données',
   job_reserve: 'Garder de l’espace disque en réserve',
   job_scrub: 'Vérifier que les données stockées sont intactes',
+  job_certificate: 'Renouveler le certificat à temps',
   admin_accounts: 'Comptes',
   role_admin: 'Administrateur',
   role_user: 'Utilisateur',

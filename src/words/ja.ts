@@ -379,6 +379,7 @@ export const ja: Catalogue = {
   job_checkpoint: '破棄したデータをデータベースのログから消去する',
   job_reserve: '予備のディスク容量を確保する',
   job_scrub: '保存データの破損を検査する',
+  job_certificate: '証明書を期限前に更新',
   admin_accounts: 'アカウント',
   role_admin: '管理者',
   role_user: 'ユーザー',

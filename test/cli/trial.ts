@@ -56,7 +56,7 @@ export function createTrial(
     onSignal: (listener) => signals.push(listener),
     onCrash: () => undefined,
     exitNow: (code) => exits.push(code),
-    network: { lookUp: async () => [], listAddresses: () => [] },
+    network: { lookUp: async () => [], listAddresses: () => [], hostName: () => 'box' },
     openLink: (page) => {
       opened.push(page)
       return () => opened.pop()
@@ -115,6 +115,8 @@ function createMemoryApp() {
           state.reloaded += 1
         },
         noteCrash: () => undefined,
+        httpPort: null,
+        authority: null,
         stop: async () => {
           state.stopped += 1
         },

@@ -30,6 +30,13 @@ test('without anything given, every setting has its default', () => {
     port: 5100,
     baseUrl: null,
     keyFile: null,
+    lan: false,
+    tls: 'off',
+    tlsCert: null,
+    tlsKey: null,
+    tlsAuthorityKey: null,
+    httpPort: null,
+    mdns: null,
     anonymousAccess: true,
     signups: false,
     files: true,
@@ -193,4 +200,49 @@ describe('a secret setting', () => {
       '--number (hidden): must be a whole number from 1 to 9',
     ])
   })
+})
+
+describe('--lan', () => {
+  const lan = ['true']
+
+  test('changes the defaults of what serving a network needs, and names itself as their source', () => {
+    const { config, entries } = readConfig(sources({ flags: { lan } }))
+    expect(config).toMatchObject({
+      host: '0.0.0.0',
+      tls: 'auto',
+      mdns: 'oncebox',
+      httpPort: 5180,
+      port: 5100,
+    })
+    expect(entries?.find(({ setting }) => setting.flag === 'tls')).toMatchObject({
+      from: '--lan',
+      text: 'auto',
+    })
+  })
+
+  test('yields to what is given, by a flag or a variable', () => {
+    const given = {
+      flags: { lan, mdns: ['off'] },
+      env: { ONCEBOX_HTTP_PORT: 'off', ONCEBOX_HOST: '192.0.2.1' },
+    }
+    const { config, entries } = readConfig(sources(given))
+    expect(config).toMatchObject({ host: '192.0.2.1', mdns: null, httpPort: null, tls: 'auto' })
+    expect(entries?.find(({ setting }) => setting.flag === 'mdns')?.text).toBe('off')
+  })
+
+  test('may come from its variable', () => {
+    expect(readConfig(sources({ env: { ONCEBOX_LAN: 'true' } })).config?.tls).toBe('auto')
+  })
+})
+
+test.each([
+  [{ tls: ['files'], 'tls-cert': ['c.pem'] }, '--tls files needs both'],
+  [{ 'tls-cert': ['c.pem'], 'tls-key': ['k.pem'] }, 'need --tls files'],
+  [{ 'tls-authority-key': ['a.pem'] }, 'needs --tls auto'],
+  [{ 'http-port': ['80'] }, '--http-port needs --tls'],
+  [{ tls: ['auto'], 'http-port': ['5100'] }, 'another port'],
+  [{ tls: ['auto'], 'base-url': ['http://nas'] }, 'must start with https://'],
+  [{ mdns: ['box'] }, 'cannot reach it'],
+])('%j contradicts itself', (flags: GivenFlags, sentence) => {
+  expect(problemsOf({ flags })).toEqual([expect.stringContaining(sentence)])
 })

@@ -59,7 +59,7 @@ export async function startInstance(
       {
         now: clock.now,
         writeLog: (line) => log.push(line),
-        network: { listAddresses: () => options.machineAddresses ?? [] },
+        network: { listAddresses: () => options.machineAddresses ?? [], hostName: () => 'box' },
         ...(options.rateLimit ? { rateLimit: options.rateLimit } : {}),
       },
     )

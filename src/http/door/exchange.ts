@@ -17,7 +17,7 @@ export type Exchange = {
   baseUrl: string
   /** The host that the client asked for: from the Host header, or from a trusted proxy. */
   host: string | null
-  /** The scheme that a trusted proxy was asked with; null without one. */
+  /** The scheme that the client used, as a trusted proxy tells it; null for plain http, where a proxy may not tell. */
   scheme: 'http' | 'https' | null
   clientAddress: string
   /** Whether a trusted proxy forwarded it. */

@@ -7,6 +7,7 @@ import { listReachable } from './reachable.ts'
 import type { Secure } from './security-headers.ts'
 import type { Handle } from './server.ts'
 import type { Shed } from './shed.ts'
+import { createRenewable, type Renewable, type Retiring, type Socket } from './tls-socket.ts'
 
 /** The socket sets no limit: every route limits the body that it reads. */
 const ANY_BODY_SIZE = Number.MAX_SAFE_INTEGER
@@ -28,6 +29,8 @@ export type Network = {
   lookUp: (name: string) => Promise<readonly string[]>
   /** The addresses of this machine, loopback included; throws when the system call fails. */
   listAddresses: () => readonly string[]
+  /** The machine's name, perhaps with its domain. */
+  hostName: () => string
 }
 
 const LOOPBACK_4 = '127.0.0.1'
@@ -61,8 +64,13 @@ export type Listener = {
   /** The addresses that this process listens on. */
   addresses: string[]
   port: number
+  /** Serves another certificate from now on. Kept connections lose no request. */
+  renew(tls: TlsKeyPair): void
   stop(): Promise<void>
 }
+
+/** Both in PEM; the certificate with its chain. */
+export type TlsKeyPair = { certificate: string; key: string }
 
 export type ListenOptions = {
   handle: Handle
@@ -71,22 +79,27 @@ export type ListenOptions = {
   bindings: readonly Binding[]
   /** 0 chooses a port that is free on every address. */
   port: number
+  /** Null for plain http. */
+  tls: TlsKeyPair | null
   listAddresses: Network['listAddresses']
 }
 
-type Socket = ReturnType<typeof serve>
+type Place = Pick<Renewable<TlsKeyPair>, 'socket' | 'renew' | 'stop'>
 
 /** Listens on all bindings or on none. Throws the error of the system, with the `address` that failed. */
 export function listen(options: ListenOptions): Listener {
-  const sockets = bindAll(options)
-  const addresses = sockets.map(({ hostname }) => hostname ?? '')
-  const stop = async () => {
-    await Promise.all(sockets.map(stopGently))
+  const places = bindAll(options)
+  const addresses = places.map(({ socket }) => socket.hostname ?? '')
+  const renew = (tls: TlsKeyPair) => {
+    for (const place of places) place.renew(tls)
   }
-  return { addresses, port: sockets[0]?.port ?? options.port, stop }
+  const stop = async () => {
+    await Promise.all(places.map((place) => place.stop()))
+  }
+  return { addresses, port: places[0]?.socket.port ?? options.port, renew, stop }
 }
 
-function bindAll(options: ListenOptions): Socket[] {
+function bindAll(options: ListenOptions): Place[] {
   for (let tries = 1; ; tries += 1) {
     try {
       return bindOnce(options)
@@ -97,15 +110,15 @@ function bindAll(options: ListenOptions): Socket[] {
   }
 }
 
-function bindOnce(options: ListenOptions): Socket[] {
-  const sockets: Socket[] = []
+function bindOnce(options: ListenOptions): Place[] {
+  const places: Place[] = []
   for (const { address, mayBeMissing } of options.bindings) {
     try {
-      sockets.push(serve(options, address, sockets[0]?.port ?? options.port))
+      places.push(openPlace(options, address, places[0]?.socket.port ?? options.port))
     } catch (cause) {
       if (mayBeMissing && isMissing(address, cause, options.listAddresses)) continue
       // No request was lost: accepting one takes a turn of the event loop, and none has passed.
-      for (const socket of sockets) void socket.stop(true)
+      for (const { socket } of places) void socket.stop(true)
       throw Object.assign(new Error(`cannot listen on ${address}`, { cause }), {
         code: codeOf(cause),
         syscall: 'listen',
@@ -113,7 +126,7 @@ function bindOnce(options: ListenOptions): Socket[] {
       })
     }
   }
-  return sockets
+  return places
 }
 
 /**
@@ -131,11 +144,35 @@ function isMissing(address: string, cause: unknown, listAddresses: Network['list
   }
 }
 
-function serve({ handle, shed, secure }: ListenOptions, hostname: string, port: number) {
+function openPlace(options: ListenOptions, hostname: string, port: number): Place {
+  const { tls } = options
+  if (tls === null) {
+    const socket = serve(options, { hostname, port })
+    return { socket, renew: () => undefined, stop: () => stopGently(socket) }
+  }
+  // A socket that others may join does not notice that another program has the port. This one does, and ends at once.
+  const probe = serve(options, { hostname, port })
+  const held = probe.port ?? port
+  void probe.stop(true)
+  return createRenewable(tls, {
+    open: (pair, retiring) => serve(options, { hostname, port: held, tls: pair, retiring }),
+    idleMs: IDLE_SECONDS * 1000,
+    stopGently,
+  })
+}
+
+type ServeAt = { hostname: string; port: number; tls?: TlsKeyPair; retiring?: Retiring }
+
+function serve({ handle, shed, secure }: ListenOptions, { hostname, port, tls, retiring }: ServeAt): Socket {
+  const ending = (response: Response) => {
+    response.headers.set('connection', 'close')
+    return response
+  }
   return Bun.serve({
     hostname,
     port,
-    reusePort: false,
+    reusePort: tls !== undefined,
+    ...(tls && { tls: { cert: tls.certificate, key: tls.key } }),
     idleTimeout: IDLE_SECONDS,
     maxRequestBodySize: ANY_BODY_SIZE,
     development: false,
@@ -143,7 +180,10 @@ function serve({ handle, shed, secure }: ListenOptions, hostname: string, port: 
       // Bun's own idle timeout would end a connection that sends less than 16 KiB/s.
       const stayOpen = () => socket.timeout(request, IDLE_SECONDS)
       const refusal = shed(request)
-      if (refusal === null) return handle(request, socket.requestIP(request)?.address ?? '', stayOpen)
+      if (refusal === null) {
+        const answer = handle(request, socket.requestIP(request)?.address ?? '', stayOpen)
+        return retiring?.isRetiring ? answer.then(ending) : answer
+      }
       secure(refusal.headers)
       return refusal
     },
@@ -166,11 +206,11 @@ export type ServerUrls = {
   elsewhere: string[]
 }
 
-type Held = Pick<Listener, 'addresses' | 'port'>
+type Held = Pick<Listener, 'addresses' | 'port'> & { scheme: 'http' | 'https' }
 
 /** `host` is the setting. A URL says `localhost` only if this process holds both loopback addresses. */
 export function urlsOf(
-  { addresses, port }: Held,
+  { addresses, port, scheme }: Held,
   { host, listAddresses }: { host: string; listAddresses: Network['listAddresses'] },
 ): ServerUrls {
   const has = (...wanted: string[]) => addresses.some((address) => wanted.includes(address))
@@ -179,10 +219,10 @@ export function urlsOf(
   const isName = isIP(host) === 0 && host.toLowerCase() !== 'localhost'
   const own = isName ? host : (addresses[0] ?? '')
   const here = isLocalhost ? 'localhost' : isEverywhere ? LOOPBACK_4 : own
-  const urlTo = (name: string) => `http://${name.includes(':') ? `[${name}]` : name}:${port}`
+  const urlTo = (name: string) => `${scheme}://${name.includes(':') ? `[${name}]` : name}:${port}`
   const reachable = listReachable({ held: addresses, own: listOrNone(listAddresses) })
   const elsewhere =
-    isName && reachable.length > 0 ? [urlTo(host)] : reachable.map((name) => `http://${name}:${port}`)
+    isName && reachable.length > 0 ? [urlTo(host)] : reachable.map((name) => `${scheme}://${name}:${port}`)
   return { url: urlTo(isEverywhere ? own : here), hereUrl: urlTo(here), elsewhere }
 }
 

@@ -72,10 +72,11 @@ export function isDecodable(path: string): boolean {
   }
 }
 
-/** The same URL with another path, and with a host if it has none. */
+/** The same URL with another path, with a host if it has none, and with http: the router counts its characters. */
 export function withPath(url: string, path: string): string {
   const start = startOfPath(url)
-  const origin = start === 0 ? 'http://localhost' : start === -1 ? url : url.slice(0, start)
+  const given = start === 0 ? 'http://localhost' : start === -1 ? url : url.slice(0, start)
+  const origin = given.replace(/^https:/, 'http:')
   const query = url.indexOf('?')
   return `${origin}${path}${query === -1 ? '' : url.slice(query)}`
 }

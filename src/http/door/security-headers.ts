@@ -6,9 +6,15 @@ export type Secure = (headers: Headers) => void
 /** A year, as preload lists require. Without subdomains, which may belong to others. */
 const TRANSPORT_SECURITY = 'max-age=31536000'
 
-/** `baseUrl` is that of the settings. */
-export function createSecure(baseUrl: string | null): Secure {
-  const isStrict = baseUrl !== null && isForTlsAlone(new URL(baseUrl))
+export type SecureOptions = {
+  /** That of the settings. */
+  baseUrl: string | null
+  tls: 'off' | 'auto' | 'files'
+}
+
+export function createSecure({ baseUrl, tls }: SecureOptions): Secure {
+  // With an authority of our own, HSTS would lock out everybody when the authority changes.
+  const isStrict = tls !== 'auto' && baseUrl !== null && isForTlsAlone(new URL(baseUrl))
   return (headers) => {
     // A site that opens this one in a window cannot control it, and other sites cannot embed its answers.
     headers.set('cross-origin-opener-policy', 'same-origin')

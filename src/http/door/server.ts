@@ -35,6 +35,8 @@ export type FrontDoorOptions = {
   secure: Secure
   newRequestId: () => string
   logRequest: LogRequest
+  /** Whether its requests come over TLS that ends in this process. */
+  isTls: boolean
 }
 
 /** Answers one request. `peer` is the address of its socket, `stayOpen` extends its idle timeout. */
@@ -42,7 +44,7 @@ export type Handle = (request: Request, peer: string, stayOpen?: () => void) => 
 
 /** With the canonical path, and GET for HEAD: Elysia's own HEAD reads the whole body to tell its length. */
 function routedRequest({ request, isHead }: Exchange, path: string | null): Request {
-  const isAsIs = path === null && !isHead && !request.url.startsWith('/')
+  const isAsIs = path === null && !isHead && request.url.startsWith('http:')
   if (isAsIs) return request
   const url = withPath(request.url, path ?? pathOf(request.url))
   const method = isHead ? 'GET' : request.method
@@ -64,7 +66,7 @@ function askerOf({ isFromProxy, scheme, clientAddress, arrived }: Exchange): Ask
 
 export function createFrontDoor(options: FrontDoorOptions): Handle {
   const { answerRoute, readForwarded, hostRules, cors, limitRate } = options
-  const { bodyRoom, presentError, secure, newRequestId, logRequest } = options
+  const { bodyRoom, presentError, secure, newRequestId, logRequest, isTls } = options
   const refuseOtherSites = createRefuseOtherSites({
     isOwnOrigin: hostRules.isOwnOrigin,
     isListed: cors.isListed,
@@ -99,7 +101,7 @@ export function createFrontDoor(options: FrontDoorOptions): Handle {
   function open(request: Request, peer: string, stayOpen: () => void): Exchange {
     const { headers } = request
     const forwarded = readForwarded(peer, headers)
-    const { scheme } = forwarded
+    const scheme = forwarded.scheme ?? (isTls ? 'https' : null)
     const host = forwarded.host ?? headers.get('host')
     return {
       request,

@@ -37,6 +37,9 @@ export type DataFolder = {
   openingLock: string
   holder: string
   reserve: string
+  /** The own authority of --tls auto, and the certificate that it made. */
+  tlsAuthority: string
+  tlsCertificate: string
 }
 
 export function dataFolder(path: string): DataFolder {
@@ -49,6 +52,8 @@ export function dataFolder(path: string): DataFolder {
     openingLock: join(path, 'open.lock'),
     holder: join(path, 'serve.holder'),
     reserve: join(path, 'reserve'),
+    tlsAuthority: join(path, 'tls-authority.pem'),
+    tlsCertificate: join(path, 'tls-certificate.pem'),
   }
 }
 
@@ -105,7 +110,9 @@ const CONTENT: Belonging = {
 /** Once the folder is closed, nobody else can put anything there. */
 function requireOwnContents(folder: DataFolder): void {
   requireOwn(folder.key, KEY_FILE)
-  for (const path of [...pathsOf(folder), folder.files, folder.reserve]) requireOwn(path, CONTENT)
+  const { files, reserve, tlsAuthority, tlsCertificate } = folder
+  for (const path of [...pathsOf(folder), files, reserve, tlsAuthority, tlsCertificate])
+    requireOwn(path, CONTENT)
 }
 
 /** With the files that SQLite keeps beside a database. */

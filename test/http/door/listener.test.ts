@@ -17,9 +17,10 @@ function start(bindings: readonly Binding[], port = 0, shed: Shed = () => null):
   const listener = listen({
     handle: async (_, peer) => new Response(`ours, asked by ${peer}`),
     shed,
-    secure: createSecure(null),
+    secure: createSecure({ baseUrl: null, tls: 'off' }),
     bindings,
     port,
+    tls: null,
     listAddresses: () => ['127.0.0.1', '::1'],
   })
   open.push(listener)
@@ -121,7 +122,7 @@ test.each<[string, string[], string, string, string[]]>([
   'asked for %s and holding %j, it is on %s, opened at %s, and elsewhere at %j',
   (host, addresses, ...urls) => {
     const [url, hereUrl, elsewhere] = urls
-    const found = urlsOf({ addresses, port: 80 }, { host, listAddresses: () => OWN })
+    const found = urlsOf({ addresses, port: 80, scheme: 'http' }, { host, listAddresses: () => OWN })
     expect(found).toEqual({ url, hereUrl, elsewhere })
   },
 )
@@ -130,6 +131,9 @@ test('a machine that does not tell its addresses still says where it listens', (
   const listAddresses = () => {
     throw new Error('not permitted')
   }
-  const found = urlsOf({ addresses: ['0.0.0.0'], port: 80 }, { host: '0.0.0.0', listAddresses })
+  const found = urlsOf(
+    { addresses: ['0.0.0.0'], port: 80, scheme: 'http' },
+    { host: '0.0.0.0', listAddresses },
+  )
   expect(found).toEqual({ url: 'http://0.0.0.0:80', hereUrl: 'http://127.0.0.1:80', elsewhere: [] })
 })

@@ -7,7 +7,7 @@ import { createFindElsewhere } from '../../../src/http/pages/frame/reach.ts'
 const MACHINE = ['127.0.0.1', '::1', 'fe80::1', '169.254.3.4', '192.0.2.2', 'fd00::2', '192.168.1.20']
 const EVERYWHERE = ['0.0.0.0', '::1']
 
-type Asked = Partial<Pick<Exchange, 'host' | 'scheme' | 'clientAddress'>>
+type Asked = Partial<Pick<Exchange, 'host' | 'scheme' | 'isFromProxy' | 'clientAddress'>>
 
 type Given = { baseUrl?: string; addresses?: string[]; machine?: string[] }
 
@@ -67,8 +67,13 @@ test('only what is listened on is offered', () => {
   expect(find({ host: 'localhost' })).toEqual(['http://192.168.1.20', 'http://192.0.2.2'])
 })
 
+test('over TLS of this server, what is offered speaks TLS too', () => {
+  expect(find({ scheme: 'https' })?.[0]).toBe('https://192.168.1.20:5100')
+})
+
 test('behind a proxy or the forwarded port of a container nothing is offered, and the warning stays', () => {
-  expect(find({ scheme: 'http' })).toEqual([])
+  expect(find({ scheme: 'http', isFromProxy: true })).toEqual([])
+  expect(find({ isFromProxy: true })).toEqual([])
   expect(find({ clientAddress: '172.17.0.1' })).toEqual([])
   expect(find({ clientAddress: '192.168.1.20' })).not.toEqual([])
   expect(find({}, { machine: [] })).toEqual([])

@@ -56,6 +56,7 @@ const JOB_WORDS: Record<JobStatus['name'], WordKey> = {
   checkpoint: 'job_checkpoint',
   reserve: 'job_reserve',
   scrub: 'job_scrub',
+  certificate: 'job_certificate',
 }
 
 const STATE_WORDS: Record<JobStatus['state'], WordKey> = {

@@ -24,16 +24,17 @@ export function createFindElsewhere({ baseUrl, addresses, listAddresses }: Reach
   return (exchange) => {
     const name = isReachable ? URL.parse(`http://${exchange.host}`)?.hostname : undefined
     if (name === undefined || !isThisMachine(name)) return null
-    return isNextToIt(exchange) ? offer(portOf(exchange.host ?? '')) : []
+    return isNextToIt(exchange) ? offer(exchange) : []
   }
 
   /** Whether the client connects directly. Through a proxy or a container's port, this machine's addresses are of no use. */
-  function isNextToIt({ scheme, clientAddress }: Exchange): boolean {
-    return scheme === null && (isLoopbackName(clientAddress) || listOwn().includes(clientAddress))
+  function isNextToIt({ isFromProxy, clientAddress }: Exchange): boolean {
+    return !isFromProxy && (isLoopbackName(clientAddress) || listOwn().includes(clientAddress))
   }
 
-  function offer(port: string): string[] {
-    return listReachable({ held: addresses, own: listOwn() }).map((name) => `http://${name}${port}`)
+  function offer({ scheme, host }: Exchange): string[] {
+    const origin = (name: string) => `${scheme ?? 'http'}://${name}${portOf(host ?? '')}`
+    return listReachable({ held: addresses, own: listOwn() }).map(origin)
   }
 
   function listOwn(): string[] {

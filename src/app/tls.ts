@@ -1,0 +1,49 @@
+// Opens the certificate that the settings ask for.
+
+import { readFile } from 'node:fs/promises'
+import type { Now } from '../domain/time.ts'
+import type { Network } from '../http/door/listener.ts'
+import type { Log } from '../operating/log.ts'
+import type { Certificate } from '../operating/tls/certificate.ts'
+import { openCertificateFiles } from '../operating/tls/certificate-files.ts'
+import { openOwnCertificate } from '../operating/tls/own-certificate.ts'
+import { ownNames } from '../operating/tls/own-names.ts'
+import type { Config } from '../settings/table.ts'
+import { createClosedFile } from '../store/folder/closed-file.ts'
+import { dataFolder } from '../store/folder/data-folder.ts'
+
+export type TlsOptions = {
+  config: Config
+  log: Pick<Log, 'warn'>
+  /** The system's clock, as clients compare it with theirs. */
+  now: Now
+  network: Pick<Network, 'listAddresses' | 'hostName'>
+}
+
+/** Null when TLS is off. Throws `conflict` when the certificate cannot be used. */
+export async function openCertificate({
+  config,
+  log,
+  now,
+  network,
+}: TlsOptions): Promise<Certificate | null> {
+  const { tls, tlsCert, tlsKey } = config
+  if (tls === 'off') return null
+  if (tls === 'files') {
+    const read = (path: string) => readFile(path, 'utf8')
+    return openCertificateFiles({ certPath: tlsCert ?? '', keyPath: tlsKey ?? '', readFile: read, now })
+  }
+  const folder = dataFolder(config.dataDir)
+  // Loaded only when needed: it takes longer to load than a server to start.
+  const { makeAuthority, makeLeaf, namesOfAuthority } = await import('../crypto/certificates.ts')
+  return openOwnCertificate({
+    authorityFile: createClosedFile(config.tlsAuthorityKey ?? folder.tlsAuthority),
+    leafFile: createClosedFile(folder.tlsCertificate),
+    names: ownNames({ ...config, hostName: network.hostName() }),
+    listAddresses: network.listAddresses,
+    makers: { makeAuthority, makeLeaf, namesOfAuthority },
+    now,
+    onNewAuthority: (why, { fingerprint }) =>
+      log.warn({ fingerprint }, `made an authority, which devices have to trust: ${why}`),
+  })
+}

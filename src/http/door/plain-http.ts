@@ -1,0 +1,46 @@
+// The plain http beside TLS: it leads to https, and answers itself only what somebody needs who does not trust us yet.
+
+import { DomainError } from '../../domain/errors.ts'
+import { PLAIN_PATHS } from '../urls.ts'
+import { answerSeeOther } from './answers.ts'
+import type { Exchange } from './exchange.ts'
+import { isJsonPath, pathOf } from './paths.ts'
+import type { AnswerRoute } from './router.ts'
+
+export type PlainHttpOptions = {
+  answerRoute: AnswerRoute
+  /** The start of links by the setting; without it the name that the client asked for. */
+  baseUrl: string | null
+  /** The port of https, once it is known. */
+  httpsPort: () => number
+}
+
+/** The front door has checked the Host before: no redirect leads to a foreign name. */
+export function createAnswerPlain({ answerRoute, baseUrl, httpsPort }: PlainHttpOptions): AnswerRoute {
+  function secureBase({ host }: Exchange): string {
+    if (baseUrl !== null) return new URL(baseUrl).origin
+    const name = URL.parse(`http://${host}`)?.hostname ?? 'localhost'
+    const port = httpsPort()
+    return `https://${name}${port === 443 ? '' : `:${port}`}`
+  }
+
+  return (exchange) => {
+    const { request, arrived } = exchange
+    const path = pathOf(request.url)
+    if (PLAIN_PATHS.some((open) => path === open || (open.endsWith('/') && path.startsWith(open)))) {
+      return answerRoute(exchange)
+    }
+    exchange.route = 'http'
+    const isRead = arrived.method === 'GET' || arrived.method === 'HEAD'
+    if (!isRead || isJsonPath(path)) {
+      throw new DomainError('forbidden', `Nothing is handed over in the clear: use ${secureBase(exchange)}`)
+    }
+    return answerSeeOther(`${secureBase(exchange)}${afterHost(arrived.url)}`)
+  }
+}
+
+/** Path and query as they were sent. */
+function afterHost(url: string): string {
+  const start = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('://') + 3)
+  return start === -1 ? '/' : url.slice(start)
+}

@@ -1,0 +1,71 @@
+// A listening socket whose certificate can be replaced without losing a request.
+
+/** What `Bun.serve` returns, as far as it is used here. */
+export type Socket = {
+  hostname?: string | undefined
+  port?: number | undefined
+  readonly pendingRequests: number
+  stop(closeActiveConnections?: boolean): Promise<void>
+}
+
+export type Retiring = { isRetiring: boolean }
+
+export type RenewableOptions<Pair> = {
+  /** Listens beside the socket before it. While `retiring.isRetiring`, its answers end their connections. */
+  open: (pair: Pair, retiring: Retiring) => Socket
+  /** How long an idle connection is kept. */
+  idleMs: number
+  stopGently: (socket: Socket) => Promise<void>
+}
+
+export type Renewable<Pair> = {
+  socket: Socket
+  /** New connections get the new certificate from now on, and the kept ones as soon as they are opened anew. */
+  renew(pair: Pair): void
+  stop(): Promise<void>
+}
+
+/** The longest wait for a moment without a request, and how often to look. */
+const PATIENCE_MS = 30_000
+const LOOK_MS = 20
+
+/**
+ * Bun cannot give a new certificate to a socket that listens. So a second one listens at the same port; the first one
+ * asks each of its clients to connect anew, and stops when the last of them has had the time to hear that.
+ */
+export function createRenewable<Pair>(first: Pair, options: RenewableOptions<Pair>): Renewable<Pair> {
+  const { open, idleMs, stopGently } = options
+  const retired = new Set<Socket>()
+  let current = start(first)
+
+  function start(pair: Pair) {
+    const retiring: Retiring = { isRetiring: false }
+    return { socket: open(pair, retiring), retiring }
+  }
+
+  function renew(pair: Pair): void {
+    const { socket, retiring } = current
+    current = start(pair)
+    retiring.isRetiring = true
+    retired.add(socket)
+    void retire(socket)
+  }
+
+  async function retire(socket: Socket): Promise<void> {
+    await Bun.sleep(idleMs)
+    for (let waited = 0; socket.pendingRequests > 0 && waited < PATIENCE_MS; waited += LOOK_MS) {
+      await Bun.sleep(LOOK_MS)
+    }
+    // Downloads that still run go on until they end.
+    await socket.stop()
+    retired.delete(socket)
+  }
+
+  return {
+    socket: current.socket,
+    renew,
+    stop: async () => {
+      await Promise.all([current.socket, ...retired].map(stopGently))
+    },
+  }
+}

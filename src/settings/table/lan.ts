@@ -1,0 +1,59 @@
+// TLS, and how other machines on the local network find this one.
+
+import { hostLabel, oneOf, orOff, path, port } from '../parsers.ts'
+import { off, type Table } from '../setting.ts'
+
+const group = 'TLS and the local network'
+const file = { group, placeholder: 'file', parse: path, default: null }
+
+export const lanSettings = {
+  lan: {
+    flag: 'lan',
+    group,
+    ...off,
+    help: 'Serve the local network: --host 0.0.0.0, --tls auto, --mdns oncebox and --http-port 5180, unless you give others',
+  },
+  tls: {
+    flag: 'tls',
+    group,
+    placeholder: 'off|auto|files',
+    parse: oneOf('off', 'auto', 'files'),
+    default: 'off',
+    lan: 'auto',
+    help: 'https: auto makes certificates by an authority of its own, files takes them from --tls-cert and --tls-key',
+  },
+  tlsCert: {
+    flag: 'tls-cert',
+    ...file,
+    help: 'Certificate and its chain in PEM, for --tls files; read again when it changes',
+  },
+  tlsKey: {
+    flag: 'tls-key',
+    ...file,
+    help: 'Private key of the certificate in PEM, for --tls files',
+  },
+  tlsAuthorityKey: {
+    flag: 'tls-authority-key',
+    ...file,
+    defaultWords: 'tls-authority.pem in the data folder',
+    help: 'File of the own authority and its key, for --tls auto, to store it apart from the data',
+  },
+  httpPort: {
+    flag: 'http-port',
+    group,
+    placeholder: 'number|off',
+    parse: orOff(port),
+    default: 'off',
+    lan: '5180',
+    help: 'With TLS, a port for plain http that leads to https and offers the authority to trust',
+  },
+  mdns: {
+    flag: 'mdns',
+    group,
+    placeholder: 'name|off',
+    parse: orOff(hostLabel),
+    default: 'off',
+    lan: 'oncebox',
+    help: 'Announce this server on the local network as NAME.local',
+  },
+} satisfies Table

@@ -1,0 +1,48 @@
+// The names that a certificate of our own vouches for.
+
+import { expect, test } from 'bun:test'
+import { normalAddress, ownAddresses, ownNames } from '../../../src/operating/tls/own-names.ts'
+
+const GIVEN = { hostName: 'Box', mdns: null, host: '0.0.0.0', baseUrl: null }
+
+test('a machine is known by its own name, below what routers and mDNS add, and as localhost', () => {
+  expect(ownNames(GIVEN)).toEqual([
+    'box',
+    'box.local',
+    'box.lan',
+    'box.internal',
+    'box.home.arpa',
+    'localhost',
+  ])
+})
+
+test('the announced name, the name of the base URL and the name to listen on are its own too', () => {
+  const names = ownNames({
+    hostName: 'nas.office.example.',
+    mdns: 'oncebox',
+    host: 'Nas2',
+    baseUrl: 'https://once.lan:5100/x',
+  })
+  expect(names.slice(0, 4)).toEqual(['once.lan', 'oncebox.local', 'nas2', 'nas.office.example'])
+  expect(names).toContain('nas.local')
+})
+
+test('addresses, and what is no name in a certificate, are left out', () => {
+  expect(ownNames({ ...GIVEN, hostName: 'my_box', host: '192.0.2.1', baseUrl: 'https://192.0.2.1' })).toEqual(
+    ['localhost'],
+  )
+})
+
+test('addresses are those of loopback and of the machine, once each, without link-local ones', () => {
+  const listed = () => [
+    '127.0.0.1',
+    '10.0.0.5',
+    '10.0.0.5',
+    'fe80::1',
+    'FD00:0::2',
+    '::ffff:10.0.0.6',
+    'eth0',
+  ]
+  expect(ownAddresses(listed)).toEqual(['127.0.0.1', '::1', '10.0.0.5', 'fd00::2', '10.0.0.6'])
+  expect(normalAddress('FD00:0:0:0:0:0:0:2')).toBe('fd00::2')
+})
