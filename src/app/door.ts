@@ -21,7 +21,6 @@ import { createAnswerGuest } from '../http/pages/frame/page.tsx'
 import { createFindElsewhere } from '../http/pages/frame/reach.ts'
 import type { HealthCheck } from '../operating/health.ts'
 import type { Log } from '../operating/log.ts'
-import type { Authority } from '../operating/tls/certificate.ts'
 import type { Config } from '../settings/table.ts'
 import { createReadiness, type ReadinessOptions } from './readiness.ts'
 import { createRoutes, createServedPages, type Served } from './routes.ts'
@@ -37,8 +36,6 @@ export type DoorOptions = Served & {
   listAddresses: Network['listAddresses']
   /** The port of TLS, once the server listens. */
   httpsPort: () => number
-  /** What devices have to trust; null without --tls auto. */
-  authority: Authority | null
   rateLimit?: RateLimit | undefined
 }
 

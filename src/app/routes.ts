@@ -15,6 +15,7 @@ import type { AnswerGuest } from '../http/pages/frame/page.tsx'
 import { createPageRoutes } from '../http/pages/pages.ts'
 import { createRouteTable } from '../http/routes.ts'
 import type { Log } from '../operating/log.ts'
+import type { Authority } from '../operating/tls/certificate.ts'
 import type { Config } from '../settings/table.ts'
 import type { Services } from './services.ts'
 
@@ -26,6 +27,8 @@ export type Served = {
   services: Services
   store: { now: Now; isAlive: () => Promise<boolean> }
   log: Log
+  /** What devices have to trust; null without --tls auto. */
+  authority: Authority | null
 }
 
 export type PagePartsOptions = {
@@ -35,7 +38,7 @@ export type PagePartsOptions = {
 }
 
 export function createServedPages(served: Served, { guests, ...parts }: PagePartsOptions): Route[] {
-  const { config, services, settings, store } = served
+  const { config, services, settings, store, authority } = served
   const { assets, answer, getGuest } = guests
   const { anonymousAccess, signups } = config
   return createPageRoutes({
@@ -47,6 +50,7 @@ export function createServedPages(served: Served, { guests, ...parts }: PagePart
     now: store.now,
     listJobs: services.jobs.list,
     settings,
+    authority,
     anonymousAccess,
     signups,
   })

@@ -526,4 +526,26 @@ export const de: Catalogue = {
   error_overloaded: 'Der Server ist ausgelastet. Bitte versuchen Sie es gleich noch einmal.',
   error_disk_full: 'Der Speicher dieses Servers ist voll. Öffnen und Löschen geht, Erstellen nicht.',
   error_internal: 'Hier ist etwas schiefgegangen. Das Protokoll des Servers sagt mehr zur Anfrage {id}.',
+
+  // Trusting the authority of this server.
+  trust_page: 'Diesem Server vertrauen',
+  trust_lead:
+    'Ihr Gerät kennt diesen Server noch nicht. Vertrauen Sie einmal seiner Zertifizierungsstelle, dann öffnen sich alle seine Seiten ohne Warnung.',
+  trust_forged: 'Jemand im Netz könnte diese Seite gefälscht haben.',
+  trust_compare:
+    'Ihr Gerät zeigt einen Fingerabdruck, bevor es etwas vertraut. Vergleichen Sie ihn mit dem auf dem Bildschirm des Administrators, nicht mit dieser Seite.',
+  trust_fingerprint: 'Fingerabdruck (SHA-256)',
+  trust_save: '{file} speichern',
+  trust_windows:
+    'Öffnen Sie die Datei und wählen Sie „Zertifikat installieren“.\nWählen Sie „Lokaler Computer“, dann „Alle Zertifikate in folgendem Speicher speichern“: „Vertrauenswürdige Stammzertifizierungsstellen“.\nVergleichen Sie unter „Details“ den Fingerabdruck, schließen Sie ab und starten Sie den Browser neu.',
+  trust_macos:
+    'Öffnen Sie die Datei: Die Schlüsselbundverwaltung nimmt sie auf.\nÖffnen Sie sie unter „Zertifikate“ und vergleichen Sie den SHA-256-Fingerabdruck.\nWählen Sie unter „Vertrauen“ die Einstellung „Immer vertrauen“.',
+  trust_ios:
+    'Speichern Sie das Profil und öffnen Sie die Einstellungen: „Profil geladen“. Vergleichen Sie unter „Mehr Details“ den Fingerabdruck.\nInstallieren Sie es.\nSchalten Sie es unter Allgemein, Info, „Zertifikatsvertrauenseinstellungen“ ein.',
+  trust_android:
+    'Speichern Sie die Datei.\nSuchen Sie in den Einstellungen nach „CA-Zertifikat“, wählen Sie „Trotzdem installieren“ und die Datei.\nÖffnen Sie sie unter „Vertrauenswürdige Anmeldedaten“, „Nutzer“ und vergleichen Sie den Fingerabdruck.',
+  trust_firefox:
+    'Suchen Sie in den Einstellungen nach „Zertifikate“ und öffnen Sie „Zertifikate anzeigen“, „Zertifizierungsstellen“.\nWählen Sie „Importieren“ und die Datei; „Ansicht“ zeigt den Fingerabdruck zum Vergleichen.\nWählen Sie „Dieser CA vertrauen, um Websites zu identifizieren“.',
+  trust_linux:
+    'Vergleichen: openssl x509 -in oncebox.pem -noout -fingerprint -sha256\nInstallieren: sudo cp oncebox.pem /usr/local/share/ca-certificates/oncebox.crt\nDann: sudo update-ca-certificates (Fedora: /etc/pki/ca-trust/source/anchors und update-ca-trust).',
 }

@@ -501,4 +501,26 @@ export const en = {
   error_overloaded: 'The server is busy. Please try again in a moment.',
   error_disk_full: 'The disk of this server is full. You can open and delete pushes, but not create them.',
   error_internal: 'Something went wrong. The server’s log has details on request {id}.',
+
+  // Trusting the authority of this server.
+  trust_page: 'Trust this server',
+  trust_lead:
+    'Your device does not know this server yet. Trust its authority once, and all of its pages open without a warning.',
+  trust_forged: 'Somebody on the network could have forged this page.',
+  trust_compare:
+    'Your device shows a fingerprint before it trusts anything. Compare it with the one on the administrator’s screen, not with this page.',
+  trust_fingerprint: 'Fingerprint (SHA-256)',
+  trust_save: 'Save {file}',
+  trust_windows:
+    'Open the file and choose “Install Certificate”.\nChoose “Local Machine”, then “Place all certificates in the following store”: “Trusted Root Certification Authorities”.\nOn the “Details” tab, compare the fingerprint, then finish and start the browser anew.',
+  trust_macos:
+    'Open the file: Keychain Access adds it.\nFind it under “Certificates”, open it and compare the SHA-256 fingerprint.\nUnder “Trust”, choose “Always Trust”.',
+  trust_ios:
+    'Save the profile, then open Settings: “Profile Downloaded”. Under “More Details”, compare the fingerprint.\nInstall it.\nUnder General, About, “Certificate Trust Settings”, switch it on.',
+  trust_android:
+    'Save the file.\nIn Settings, search for “CA certificate”, choose “Install anyway” and the file.\nUnder “Trusted credentials”, “User”, open it and compare the fingerprint.',
+  trust_firefox:
+    'In Settings, search for “certificates” and open “View Certificates”, “Authorities”.\nChoose “Import” and the file; “View” shows the fingerprint to compare.\nTick “Trust this CA to identify websites”.',
+  trust_linux:
+    'Compare: openssl x509 -in oncebox.pem -noout -fingerprint -sha256\nInstall: sudo cp oncebox.pem /usr/local/share/ca-certificates/oncebox.crt\nThen: sudo update-ca-certificates (Fedora: /etc/pki/ca-trust/source/anchors and update-ca-trust).',
 } as const

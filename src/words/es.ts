@@ -522,4 +522,26 @@ export const es: Catalogue = {
   error_overloaded: 'El servidor está ocupado. Inténtelo de nuevo en un momento.',
   error_disk_full: 'El disco de este servidor está lleno. Se puede abrir y eliminar, pero no crear.',
   error_internal: 'Algo falló aquí. El registro del servidor dice más sobre la solicitud {id}.',
+
+  // Trusting the authority of this server.
+  trust_page: 'Confiar en este servidor',
+  trust_lead:
+    'Su dispositivo aún no conoce este servidor. Confíe una vez en su autoridad y todas sus páginas se abrirán sin advertencia.',
+  trust_forged: 'Alguien en la red podría haber falsificado esta página.',
+  trust_compare:
+    'Su dispositivo muestra una huella antes de confiar en algo. Compárela con la de la pantalla del administrador, no con esta página.',
+  trust_fingerprint: 'Huella digital (SHA-256)',
+  trust_save: 'Guardar {file}',
+  trust_windows:
+    'Abra el archivo y elija «Instalar certificado».\nElija «Equipo local» y «Colocar todos los certificados en el siguiente almacén»: «Entidades de certificación raíz de confianza».\nEn «Detalles» compare la huella, termine y reinicie el navegador.',
+  trust_macos:
+    'Abra el archivo: Acceso a Llaveros lo añade.\nÁbralo en «Certificados» y compare la huella SHA-256.\nEn «Confiar», elija «Confiar siempre».',
+  trust_ios:
+    'Guarde el perfil y abra Ajustes: «Perfil descargado». En «Más detalles» compare la huella.\nInstálelo.\nEn General, Información, «Ajustes de confianza de los certificados», actívelo.',
+  trust_android:
+    'Guarde el archivo.\nEn los ajustes busque «certificado CA», elija «Instalar de todos modos» y el archivo.\nEn «Credenciales de confianza», «Usuario», ábralo y compare la huella.',
+  trust_firefox:
+    'En los ajustes busque «certificados» y abra «Ver certificados», «Autoridades».\nElija «Importar» y el archivo; «Ver» muestra la huella para comparar.\nMarque «Confiar en esta CA para identificar sitios web».',
+  trust_linux:
+    'Comparar: openssl x509 -in oncebox.pem -noout -fingerprint -sha256\nInstalar: sudo cp oncebox.pem /usr/local/share/ca-certificates/oncebox.crt\nDespués: sudo update-ca-certificates (Fedora: /etc/pki/ca-trust/source/anchors y update-ca-trust).',
 }

@@ -525,4 +525,26 @@ export const fr: Catalogue = {
   error_disk_full:
     'Le disque de ce serveur est plein. Ouvrir et supprimer reste possible ; créer ne l’est pas.',
   error_internal: 'Un problème est survenu ici. Le journal du serveur en dit plus sur la requête {id}.',
+
+  // Trusting the authority of this server.
+  trust_page: 'Faire confiance à ce serveur',
+  trust_lead:
+    'Votre appareil ne connaît pas encore ce serveur. Faites confiance une fois à son autorité, et toutes ses pages s’ouvriront sans avertissement.',
+  trust_forged: 'Quelqu’un sur le réseau a pu falsifier cette page.',
+  trust_compare:
+    'Votre appareil affiche une empreinte avant de faire confiance. Comparez-la avec celle de l’écran de l’administrateur, pas avec cette page.',
+  trust_fingerprint: 'Empreinte (SHA-256)',
+  trust_save: 'Enregistrer {file}',
+  trust_windows:
+    'Ouvrez le fichier et choisissez « Installer un certificat ».\nChoisissez « Ordinateur local », puis « Placer tous les certificats dans le magasin suivant » : « Autorités de certification racines de confiance ».\nSous « Détails », comparez l’empreinte, terminez et relancez le navigateur.',
+  trust_macos:
+    'Ouvrez le fichier : Trousseaux d’accès l’ajoute.\nOuvrez-le sous « Certificats » et comparez l’empreinte SHA-256.\nSous « Se fier », choisissez « Toujours approuver ».',
+  trust_ios:
+    'Enregistrez le profil, puis ouvrez Réglages : « Profil téléchargé ». Sous « Plus de détails », comparez l’empreinte.\nInstallez-le.\nSous Général, Informations, « Réglages des certificats », activez-le.',
+  trust_android:
+    'Enregistrez le fichier.\nDans les paramètres, cherchez « certificat CA », choisissez « Installer quand même » puis le fichier.\nSous « Certificats de confiance », « Utilisateur », ouvrez-le et comparez l’empreinte.',
+  trust_firefox:
+    'Dans les paramètres, cherchez « certificats » et ouvrez « Afficher les certificats », « Autorités ».\nChoisissez « Importer » et le fichier ; « Voir » montre l’empreinte à comparer.\nCochez « Confirmer cette AC pour identifier des sites web ».',
+  trust_linux:
+    'Comparer : openssl x509 -in oncebox.pem -noout -fingerprint -sha256\nInstaller : sudo cp oncebox.pem /usr/local/share/ca-certificates/oncebox.crt\nPuis : sudo update-ca-certificates (Fedora : /etc/pki/ca-trust/source/anchors et update-ca-trust).',
 }

@@ -473,4 +473,26 @@ export const ja: Catalogue = {
   error_disk_full: 'このサーバーのディスクがいっぱいです。開くことと削除はできますが、作成はできません。',
   error_internal:
     'サーバーで問題が発生しました。詳しくは、サーバーのログでリクエスト {id} を確認してください。',
+
+  // Trusting the authority of this server.
+  trust_page: 'このサーバーを信頼する',
+  trust_lead:
+    'お使いの端末はまだこのサーバーを知りません。認証局を一度信頼すると、すべてのページが警告なしで開きます。',
+  trust_forged: 'このページはネットワーク上の誰かに偽造された可能性があります。',
+  trust_compare:
+    '端末は信頼する前にフィンガープリントを表示します。このページではなく、管理者の画面のものと比べてください。',
+  trust_fingerprint: 'フィンガープリント (SHA-256)',
+  trust_save: '{file} を保存',
+  trust_windows:
+    'ファイルを開き「証明書のインストール」を選びます。\n「ローカル コンピューター」、次に「証明書をすべて次のストアに配置する」で「信頼されたルート証明機関」を選びます。\n「詳細」でフィンガープリントを比べてから完了し、ブラウザーを再起動します。',
+  trust_macos:
+    'ファイルを開くと、キーチェーンアクセスに追加されます。\n「証明書」で開き、SHA-256 フィンガープリントを比べます。\n「信頼」で「常に信頼」を選びます。',
+  trust_ios:
+    'プロファイルを保存し、設定の「ダウンロード済みのプロファイル」を開きます。「詳細」でフィンガープリントを比べます。\nインストールします。\n一般、情報、「証明書信頼設定」でオンにします。',
+  trust_android:
+    'ファイルを保存します。\n設定で「CA 証明書」を検索し、「インストールする」を選んでファイルを指定します。\n「信頼できる認証情報」の「ユーザー」で開き、フィンガープリントを比べます。',
+  trust_firefox:
+    '設定で「証明書」を検索し、「証明書を表示」の「認証局証明書」を開きます。\n「インポート」でファイルを選びます。「表示」でフィンガープリントを比べられます。\n「この認証局によるウェブサイトの識別を信頼する」をオンにします。',
+  trust_linux:
+    '確認: openssl x509 -in oncebox.pem -noout -fingerprint -sha256\nインストール: sudo cp oncebox.pem /usr/local/share/ca-certificates/oncebox.crt\n次に: sudo update-ca-certificates(Fedora では /etc/pki/ca-trust/source/anchors と update-ca-trust)。',
 }

@@ -101,6 +101,8 @@ export async function startInstance(
     addAccount,
     restart,
     close,
+    /** Asks the port of plain http beside TLS. */
+    fetchPlain: (request: Request) => instance.handlePlain(request, '192.0.2.1'),
     sweep: () => instance.sweeper.sweep(),
     accounts: () => instance.accounts,
     apiTokens: () => instance.apiTokens,

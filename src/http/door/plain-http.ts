@@ -31,8 +31,8 @@ export function createAnswerPlain({ answerRoute, baseUrl, httpsPort }: PlainHttp
       return answerRoute(exchange)
     }
     exchange.route = 'http'
-    const isRead = arrived.method === 'GET' || arrived.method === 'HEAD'
-    if (!isRead || isJsonPath(path)) {
+    // The API never redirects: what a client sends has been read by others on the network already.
+    if (isJsonPath(path)) {
       throw new DomainError('forbidden', `Nothing is handed over in the clear: use ${secureBase(exchange)}`)
     }
     return answerSeeOther(`${secureBase(exchange)}${afterHost(arrived.url)}`)

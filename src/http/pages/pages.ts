@@ -15,13 +15,15 @@ import { createPreviousApiPage } from './previous-api.tsx'
 import type { ReceivePageOptions } from './receive/receive.tsx'
 import { createReceiveRoutes } from './receive/receive-routes.ts'
 import { createShareRoutes, type ShareRoutesOptions } from './share/share-routes.ts'
+import { createTrustRoutes, type TrustRoutesOptions } from './trust/trust-routes.ts'
 
 /** What the rooms need, each its own part of it. */
 export type PagesOptions = ReceivePageOptions &
   ShareRoutesOptions &
   OwnerRoutesOptions &
   AccountRoutesOptions &
-  AdminPageOptions & {
+  AdminPageOptions &
+  TrustRoutesOptions & {
     answer: AnswerGuest
     getGuest: GetGuest
     sessions: Sessions
@@ -37,6 +39,7 @@ export function createPageRoutes(options: PagesOptions): Route[] {
     ...createOwnerRoutes(guards, options),
     ...createAccountRoutes(guards, options),
     ...createAdminRoutes(guards, options),
+    ...createTrustRoutes(guards, options),
     guards.guest(PAGES.previousApi, createPreviousApiPage(options.answer)),
   ]
 }

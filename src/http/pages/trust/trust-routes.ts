@@ -1,0 +1,55 @@
+// The trust page and the files of the authority. They answer over plain http too, before a device trusts this server.
+
+import { DomainError } from '../../../domain/errors.ts'
+import type { Authority } from '../../../operating/tls/certificate.ts'
+import type { Route } from '../../door/router.ts'
+import { FILES, PAGES } from '../../urls.ts'
+import type { AnswerGuest } from '../frame/page.tsx'
+import type { PageGuards } from '../page-guards.ts'
+import { profileFor } from './mobileconfig.ts'
+import { createTrustPage } from './trust.tsx'
+import { AUTHORITY_FILES } from './trust-page.tsx'
+
+export type TrustRoutesOptions = {
+  answer: AnswerGuest
+  /** Null when this server has no authority of its own: then there is nothing to trust here. */
+  authority: Authority | null
+}
+
+export function createTrustRoutes({ guest }: PageGuards, options: TrustRoutesOptions): Route[] {
+  const { authority } = options
+  const files = authority === null ? {} : filesOf(authority)
+  return [
+    guest(PAGES.trust, createTrustPage(options)),
+    {
+      url: FILES.authority,
+      answer: ({ params: { name = '' } }) => {
+        const file = Object.hasOwn(files, name) ? files[name] : undefined
+        if (file === undefined) throw new DomainError('not_found', 'not-found')
+        return new Response(file.body, {
+          headers: {
+            'content-type': file.type,
+            'content-disposition': `attachment; filename="${name}"`,
+            'cache-control': 'no-store',
+            'x-content-type-options': 'nosniff',
+          },
+        })
+      },
+    },
+  ]
+}
+
+type File = { type: string; body: string | Buffer<ArrayBuffer> }
+
+function filesOf({ certificate, der, fingerprint }: Authority): Record<string, File> {
+  const type = 'application/x-x509-ca-cert'
+  const name = `Oncebox (${fingerprint.slice(0, 11)})`
+  return {
+    [AUTHORITY_FILES.cer]: { type, body: Buffer.from(der) },
+    [AUTHORITY_FILES.pem]: { type, body: certificate },
+    [AUTHORITY_FILES.profile]: {
+      type: 'application/x-apple-aspen-config',
+      body: profileFor({ der, fingerprint, name }),
+    },
+  }
+}
