@@ -1,7 +1,7 @@
 // Makes the certificates of an own authority (X.509, P-256), and reads certificates in PEM.
 
 // The library of @peculiar/x509 looks for decorators' metadata while it is imported.
-import 'reflect-metadata'
+import './decorator-metadata.ts'
 import { AsnConvert } from '@peculiar/asn1-schema'
 import {
   GeneralName,
