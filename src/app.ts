@@ -2,7 +2,7 @@
 
 import { version } from '../package.json'
 import { createDoor } from './app/door.ts'
-import { openListening, type Tls } from './app/listening.ts'
+import { openListening, type Tls, type Trust } from './app/listening.ts'
 import { openLogging } from './app/logging.ts'
 import { openServedStore } from './app/open-store.ts'
 import { createServices } from './app/services.ts'
@@ -16,7 +16,6 @@ import type { SettingInEffect } from './http/pages/admin/admin-parts.tsx'
 import { PAGES } from './http/urls.ts'
 import type { Log } from './operating/log.ts'
 import { createReload } from './operating/reload.ts'
-import type { Authority } from './operating/tls/certificate.ts'
 import { createCertificateCheck } from './operating/tls/certificate-check.ts'
 import { createCertificateWatch } from './operating/tls/certificate-watch.ts'
 import type { Config } from './settings/table.ts'
@@ -48,10 +47,8 @@ export type RunningServer = ServerUrls & {
   /** Writes an error that nothing caught to the log file, if there is one, before the process ends. */
   noteCrash(cause: unknown): void
   stop(): Promise<void>
-  /** The port of plain http beside TLS; null without one. */
-  httpPort: number | null
-  /** What devices have to trust; null without --tls auto. */
-  authority: Authority | null
+  /** What devices have to trust, and the pages that show how; null without --tls auto. */
+  trust: Trust | null
   /** Resolves when the database may be corrupt and the process must end. */
   failed: Promise<Error>
 }
@@ -169,8 +166,7 @@ export async function startServer(served: ServedConfig, ports: ServerPorts): Pro
       reloadables: tls === null ? reloadables : [...reloadables, tls.watch.reloadable],
       log,
     })
-    const { urls, httpPort } = listening
-    const authority = tls?.certificate.authority ?? null
+    const { urls, trust } = listening
     return {
       ...urls,
       baseUrl,
@@ -181,8 +177,7 @@ export async function startServer(served: ServedConfig, ports: ServerPorts): Pro
       noteCrash,
       stop,
       failed,
-      httpPort,
-      authority,
+      trust,
     }
   } catch (cause) {
     await instance.close()

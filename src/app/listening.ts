@@ -1,6 +1,14 @@
 // Opens the sockets of a server: the one it is for, plain http beside TLS, and the name on the local network.
 
-import { type Binding, listen, type Network, type ServerUrls, urlsOf } from '../http/door/listener.ts'
+import {
+  type Binding,
+  type Listener,
+  listen,
+  type Network,
+  type ServerUrls,
+  urlsOf,
+} from '../http/door/listener.ts'
+import { PAGES } from '../http/urls.ts'
 import type { Log } from '../operating/log.ts'
 import type { Announcement } from '../operating/mdns.ts'
 import type { Certificate } from '../operating/tls/certificate.ts'
@@ -19,11 +27,14 @@ export type ListeningOptions = {
   log: Log
 }
 
+/** The page for other computers comes first. */
+export type Trust = { fingerprint: string; pages: string[] }
+
 export type Listening = {
   urls: ServerUrls
   port: number
-  /** The port of plain http beside TLS. */
-  httpPort: number | null
+  /** What devices have to trust, and the pages that show how; null without an authority of our own. */
+  trust: Trust | null
   announcement: Announcement | null
   stop(): Promise<void>
 }
@@ -35,19 +46,41 @@ export async function openListening(options: ListeningOptions): Promise<Listenin
   tls?.watch.follow(main.renew)
   const plain = await openPlain(options, main.stop)
   const announcement = await openAnnouncement(options, main.port)
+  const urls = urlsFor(options, main)
   return {
-    urls: urlsOf(
-      { ...main, scheme: tls === null ? 'http' : 'https' },
-      { host: config.host, listAddresses: options.listAddresses },
-    ),
+    urls,
     port: main.port,
-    httpPort: plain?.port ?? null,
+    trust: trustOf(tls, { urls, httpPort: plain?.port ?? null }),
     announcement,
     stop: async () => {
       tls?.watch.follow(() => undefined)
       await Promise.all([main.stop(), plain?.stop(), announcement?.stop()])
     },
   }
+}
+
+/** With the announced name, which other computers find first. */
+function urlsFor({ config, tls, listAddresses }: ListeningOptions, main: Listener): ServerUrls {
+  const scheme = tls === null ? 'http' : 'https'
+  const urls = urlsOf({ ...main, scheme }, { host: config.host, listAddresses })
+  const named = config.mdns === null ? [] : [`${scheme}://${config.mdns}.local:${main.port}`]
+  return { ...urls, elsewhere: [...named, ...urls.elsewhere] }
+}
+
+/** By address, because not every phone knows names that end in .local. */
+function trustOf(
+  tls: Tls | null,
+  { urls, httpPort }: { urls: ServerUrls; httpPort: number | null },
+): Trust | null {
+  const authority = tls?.certificate.authority ?? null
+  if (authority === null) return null
+  const byAddress = urls.elsewhere.filter((url) => !new URL(url).hostname.endsWith('.local'))
+  const pages = [...byAddress, ...urls.elsewhere, urls.hereUrl].map((url) => {
+    const { protocol, hostname, port } = new URL(url)
+    const start = httpPort === null ? `${protocol}//${hostname}:${port}` : `http://${hostname}:${httpPort}`
+    return `${start}${PAGES.trust.href()}`
+  })
+  return { fingerprint: authority.fingerprint, pages: [...new Set(pages)] }
 }
 
 function listenFor(options: ListeningOptions, { port, isPlain }: { port: number; isPlain: boolean }) {

@@ -5,7 +5,7 @@ import type { RunningServer } from '../app.ts'
 /** How the first administrator is made: by a link, one in a file, or a command. */
 export type Setup = { link: string } | { file: string } | { command: string }
 
-export type Ready = Pick<RunningServer, 'url' | 'hereUrl' | 'elsewhere' | 'baseUrl' | 'dataDir'> & {
+export type Ready = Pick<RunningServer, 'url' | 'hereUrl' | 'elsewhere' | 'baseUrl' | 'dataDir' | 'trust'> & {
   /** Null when there is an administrator. */
   setup: Setup | null
 }
@@ -19,7 +19,7 @@ export function setupLinks({ baseUrl, hereUrl, elsewhere, setupPath }: RunningSe
 
 /** A line for each thing, for people. The first address is the one that the server listens on, as `--host` spells it. */
 export function readyLines(ready: Ready): string[] {
-  const { url, hereUrl, baseUrl, dataDir, setup } = ready
+  const { url, hereUrl, baseUrl, dataDir, setup, trust } = ready
   const here = hereUrl === url ? '' : ` (on this computer: ${hereUrl})`
   const links = baseUrl === null ? '' : `, links start with ${baseUrl}`
   const lines = [
@@ -27,6 +27,7 @@ export function readyLines(ready: Ready): string[] {
     ['From other computers:', fromElsewhere(ready)],
     ...(setup === null ? [] : [['Make the administrator:', presentSetup(setup)]]),
     ['Data:', dataDir],
+    ...(trust === null ? [] : presentTrust(trust)),
   ]
   return lines.map(([label = '', text]) => `${label.padEnd(LABEL_WIDTH)} ${text}`)
 }
@@ -40,6 +41,13 @@ function fromElsewhere({ url, hereUrl, baseUrl, elsewhere }: Ready): string {
   return 'this computer has no network address at the moment'
 }
 
+function presentTrust({ fingerprint, pages }: NonNullable<Ready['trust']>): string[][] {
+  return [
+    ['Trust it, once each:', `${pages[0]} (or "oncebox trust" there)`],
+    ['Compare fingerprint:', fingerprint],
+  ]
+}
+
 function presentSetup(setup: Setup): string {
   if ('link' in setup) return `${setup.link} (works once)`
   return 'file' in setup ? `the link is in ${setup.file} (works once)` : `"${setup.command}"`
@@ -47,10 +55,10 @@ function presentSetup(setup: Setup): string {
 
 /** The same as one line of JSON, in the form of the log. */
 export function readyJson(ready: Ready, { version, now }: { version: string; now: () => number }): string {
-  const { url, hereUrl, elsewhere, baseUrl, dataDir, setup } = ready
+  const { url, hereUrl, elsewhere, baseUrl, dataDir, setup, trust } = ready
   return JSON.stringify({
     ...{ level: 'info', time: new Date(now()).toISOString(), version },
-    ...{ url, here: hereUrl, elsewhere, baseUrl, setup, dataDir },
+    ...{ url, here: hereUrl, elsewhere, baseUrl, setup, dataDir, trust },
     msg: `Oncebox ${version} is ready on ${url}`,
   })
 }

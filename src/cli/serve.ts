@@ -10,6 +10,7 @@ import { getConfig } from './config.ts'
 import { CommandFailure, presentFailure } from './failures.ts'
 import { addSettingFlags } from './flags.ts'
 import { inJson, sayFailure, wantsJson } from './json-lines.ts'
+import { drawQr } from './qr.ts'
 import { type Ready, readyJson, readyLines, type Setup, setupLinks } from './ready-lines.ts'
 import type { Shell } from './shell.ts'
 
@@ -17,6 +18,7 @@ const EXAMPLES = `
 Examples:
   oncebox                        for this machine only: http://localhost:5100
   oncebox serve --host 0.0.0.0   for everyone on the network
+  oncebox serve --lan            the same over TLS, found as https://oncebox.local:5100
   oncebox serve --base-url https://once.example --trusted-proxy 127.0.0.1
                                  behind a reverse proxy with TLS
 
@@ -39,7 +41,10 @@ export function addServeCommand(program: Command, parts: { shell: Shell; app: Ap
   addSettingFlags(command, settings)
   command.action(async () => {
     // One write, so that a program that waits for the address has all of it.
-    const tell = (ready: Ready) => shell.print(readyLines(ready).join('\n'))
+    const tell = (ready: Ready) => {
+      shell.print(readyLines(ready).join('\n'))
+      if (ready.trust !== null && shell.isOutputTerminal) shell.draw(drawQr(ready.trust.pages[0] ?? ''))
+    }
     if (!wantsJson(command, shell)) return serve({ command, shell, app, tell })
     const tellJson = (ready: Ready) => shell.print(readyJson(ready, { version: app.version, now: shell.now }))
     await serve({ command, shell: inJson(shell), app, tell: tellJson }).catch((cause) => {
@@ -113,10 +118,11 @@ function listenForSignals(shell: Shell) {
 }
 
 /** Bun asks "Is port 5100 in use?" for every failure. This names the cause and a remedy. */
-function explainStart(cause: unknown, { host, port }: Config): never {
+function explainStart(cause: unknown, { host, port: mainPort }: Config): never {
   const isListening = cause instanceof Error && 'syscall' in cause && cause.syscall === 'listen'
   const code = isListening ? codeOf(cause) : null
   const address = isListening && 'address' in cause ? String(cause.address) : host
+  const port = isListening && 'port' in cause ? Number(cause.port) : mainPort
   switch (code) {
     case 'EADDRINUSE':
       throw new CommandFailure(

@@ -73,6 +73,7 @@ test('with --log-format json, standard output is one line of JSON', async () => 
     elsewhere: [],
     baseUrl: null,
     setup: { link: 'http://localhost:5100/welcome/abc' },
+    trust: null,
     dataDir: '/srv/box',
     msg: 'Oncebox 3.0.0 is ready on http://localhost:5100',
   })

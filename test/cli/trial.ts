@@ -115,8 +115,7 @@ function createMemoryApp() {
           state.reloaded += 1
         },
         noteCrash: () => undefined,
-        httpPort: null,
-        authority: null,
+        trust: null,
         stop: async () => {
           state.stopped += 1
         },

@@ -72,7 +72,7 @@ export async function startBinary(options: StartOptions = {}) {
 
   async function waitForReady(): Promise<string> {
     while (performance.now() < startedAt + READY_MS && child.exitCode === null) {
-      const match = /http:\/\/\S+?:\d+/.exec(stdout.text())
+      const match = /https?:\/\/\S+?:\d+/.exec(stdout.text())
       if (match !== null) return match[0]
       await Bun.sleep(2)
     }
@@ -88,7 +88,7 @@ export async function startBinary(options: StartOptions = {}) {
     return code
   }
 
-  const ask = (path: string, init?: RequestInit) => fetch(`${url}${path}`, init)
+  const ask = (path: string, init?: BunFetchRequestInit) => fetch(`${url}${path}`, init)
 
   function create(push: Record<string, unknown>, headers: Record<string, string> = {}): Promise<Response> {
     return ask('/api/v2/pushes', {

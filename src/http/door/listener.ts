@@ -123,6 +123,7 @@ function bindOnce(options: ListenOptions): Place[] {
         code: codeOf(cause),
         syscall: 'listen',
         address,
+        port: options.port,
       })
     }
   }
