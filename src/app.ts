@@ -1,6 +1,7 @@
 // The composition root: opens the store, makes the services, makes the door.
 
 import { version } from '../package.json'
+import { type Branding, readBranding } from './app/branding.ts'
 import { createDoor } from './app/door.ts'
 import { openListening, type Tls, type Trust } from './app/listening.ts'
 import { openLogging } from './app/logging.ts'
@@ -82,12 +83,13 @@ export async function openInstance(served: ServedConfig, ports: InstancePorts) {
 async function openLogged(served: ServedConfig, { log, ...ports }: InstancePorts & { log: Log }) {
   const { config } = served
   const { dataDir, keyFile } = config
+  const branding = await readBranding(config)
   log.info({ version, dataDir, keyFile: keyFile ?? undefined }, 'opening the data folder')
   const { now: systemNow, onStep } = ports
   const { store, failed } = await openServedStore({ config, log, systemNow, onStep })
   try {
     const tls = await openTls(config, { log, ports })
-    return { ...(await serveStore({ ...served, store, log, ports, tls })), failed, tls }
+    return { ...(await serveStore({ ...served, branding, store, log, ports, tls })), failed, tls }
   } catch (cause) {
     // Frees the lock of the folder, so that the next start need not wait for this process to end.
     await store.close().catch((err) => log.error({ err }, 'the data folder was not closed in order'))
@@ -105,15 +107,22 @@ async function openTls(
   return certificate && { certificate, watch: createCertificateWatch({ certificate, log }) }
 }
 
-type StoreToServe = ServedConfig & { store: Store; log: Log; ports: InstancePorts; tls: Tls | null }
+type StoreToServe = ServedConfig & {
+  branding: Branding
+  store: Store
+  log: Log
+  ports: InstancePorts
+  tls: Tls | null
+}
 
 /** Starts the jobs last: if this throws, only the store has to be closed. */
-async function serveStore({ config, settings, store, log, ports, tls }: StoreToServe) {
+async function serveStore({ config, settings, branding, store, log, ports, tls }: StoreToServe) {
   const otherJobs = tls === null ? [] : [tls.watch.job]
   const services = createServices({ config, store, systemNow: ports.now, log, otherJobs })
   const door = createDoor({
     config,
     settings,
+    branding,
     version,
     services,
     store,

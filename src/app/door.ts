@@ -22,11 +22,13 @@ import { createFindElsewhere } from '../http/pages/frame/reach.ts'
 import type { HealthCheck } from '../operating/health.ts'
 import type { Log } from '../operating/log.ts'
 import type { Config } from '../settings/table.ts'
+import type { Branding } from './branding.ts'
 import { createReadiness, type ReadinessOptions } from './readiness.ts'
 import { createRoutes, createServedPages, type Served } from './routes.ts'
 
 export type DoorOptions = Served & {
   config: Config
+  branding: Branding
   store: ReadinessOptions['store'] & { isOverloaded(): boolean; commitOverdue(): void }
   systemNow: Now
   /** Parts that /readyz looks at besides those of the store. */
@@ -86,13 +88,13 @@ export function createDoor(options: DoorOptions) {
 
 /** Who visits a page, and how the server answers them with a page or an error. */
 function createGuests(options: DoorOptions, basePath: string) {
-  const { config, services, addresses, listAddresses, log, version } = options
-  const assets = createAssets({ version, basePath })
+  const { config, branding, services, addresses, listAddresses, log, version } = options
+  const assets = createAssets({ version, basePath, brand: branding })
   const answer = createAnswerGuest(assets)
   const getGuest = createGetGuest({
     findSession: services.sessions.findSession,
     basePath,
-    brand: { name: 'Oncebox', logo: null, contact: null, notice: null },
+    brand: { ...branding, logo: assets.logoHref },
     findElsewhere: createFindElsewhere({ baseUrl: config.baseUrl, addresses, listAddresses }),
     onError: (err) => log.error({ err }, 'the last use of a session was not noted'),
   })

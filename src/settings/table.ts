@@ -1,6 +1,7 @@
 // The table of settings: flag, parser, default and one line of help for each.
 
 import type { Setting, Table, Values } from './setting.ts'
+import { brandSettings } from './table/brand.ts'
 import { expirySettings } from './table/expiry.ts'
 import { lanSettings } from './table/lan.ts'
 import { limitsSettings } from './table/limits.ts'
@@ -14,6 +15,7 @@ export const settings = {
   ...pushesSettings,
   ...expirySettings,
   ...limitsSettings,
+  ...brandSettings,
   ...runningSettings,
 } satisfies Table
 

@@ -13,14 +13,16 @@ import create from './browser/create.js' with { type: 'text' }
 import docsStart from './browser/docs-start.js' with { type: 'text' }
 import generator from './browser/generator.js' with { type: 'text' }
 import receive from './browser/receive.js' with { type: 'text' }
+import { colorStyle } from './color-style.ts'
 import favicon from './favicon.ico' with { type: 'file' }
 import icon from './icon.svg' with { type: 'text' }
+import { LOGO_POLICY, type Logo } from './logo.ts'
 import { style } from './style.ts'
 
 /** The scripts of the pages. */
 export type ScriptName = 'common' | 'create' | 'generator' | 'receive'
 
-type Asset = { name: string; type: string; read: () => Promise<Bytes> }
+type Asset = { name: string; type: string; policy?: string; read: () => Promise<Bytes> }
 type Bytes = Uint8Array<ArrayBuffer>
 
 const CSS = 'text/css; charset=utf-8'
@@ -31,10 +33,18 @@ const compress = promisify(gzip)
 
 export type Assets = ReturnType<typeof createAssets>
 
-/** `version` is the application's, and part of the names of assets from packages. `basePath` is the one in --base-url. */
-export function createAssets({ version, basePath }: { version: string; basePath: string }) {
+export type AssetsOptions = {
+  /** The application's. It is part of the names of assets from packages. */
+  version: string
+  /** The one in --base-url. */
+  basePath: string
+  /** The operator's own colour, as `#rrggbb`, and logo. */
+  brand?: { color: string | null; logo: Logo | null }
+}
+
+export function createAssets({ version, basePath, brand }: AssetsOptions) {
   const assets = {
-    style: ofText('pages.css', CSS, style),
+    style: ofText('pages.css', CSS, brand?.color ? `${style}\n${colorStyle(brand.color)}` : style),
     icon: ofText('icon.svg', SVG, icon),
     common: ofText('common.js', SCRIPT, common),
     create: ofText('create.js', SCRIPT, create),
@@ -45,7 +55,9 @@ export function createAssets({ version, basePath }: { version: string; basePath:
     swaggerScript: ofFile(`swagger-ui-${version}.js`, SCRIPT, swaggerScript),
     swaggerStyle: ofFile(`swagger-ui-${version}.css`, CSS, swaggerStyle),
   }
-  const byName = new Map<string, Asset>(Object.values(assets).map((asset) => [asset.name, asset]))
+  const logo = brand?.logo ? ofLogo(brand.logo) : null
+  const served: Asset[] = [...Object.values(assets), ...(logo === null ? [] : [logo])]
+  const byName = new Map(served.map((asset) => [asset.name, asset]))
   const compressed = new Map<string, Promise<Bytes>>()
 
   /** For clients that ask for /favicon.ico. Pages link to the SVG instead. */
@@ -69,6 +81,7 @@ export function createAssets({ version, basePath }: { version: string; basePath:
         'cache-control': 'public, max-age=31536000, immutable',
         'x-content-type-options': 'nosniff',
         vary: 'accept-encoding',
+        ...(asset.policy === undefined ? {} : { 'content-security-policy': asset.policy }),
         ...(isCompressed ? { 'content-encoding': 'gzip' } : {}),
       },
     })
@@ -82,17 +95,27 @@ export function createAssets({ version, basePath }: { version: string; basePath:
     return known
   }
 
+  /** A path without a host, so that a page loads its assets from its own origin. */
+  const hrefTo = ({ name }: Asset) => `${basePath}${FILES.asset.href({ name })}`
+
   return {
     answer,
     answerFavicon,
-    /** A path without a host, so that a page loads its assets from its own origin. */
-    hrefOf: (name: keyof typeof assets): string =>
-      `${basePath}${FILES.asset.href({ name: assets[name].name })}`,
+    hrefOf: (name: keyof typeof assets): string => hrefTo(assets[name]),
+    /** Null without --brand-logo. */
+    logoHref: logo === null ? null : hrefTo(logo),
   }
 }
 
 function ofText(name: string, type: string, text: string): Asset {
-  const bytes = Buffer.from(text)
+  return ofBytes(name, type, Buffer.from(text))
+}
+
+function ofLogo({ bytes, type, extension }: Logo): Asset {
+  return { ...ofBytes(`logo.${extension}`, type, bytes), policy: LOGO_POLICY }
+}
+
+function ofBytes(name: string, type: string, bytes: Bytes): Asset {
   const [stem, extension] = name.split('.')
   return { name: `${stem}-${Bun.hash(bytes).toString(36)}.${extension}`, type, read: async () => bytes }
 }

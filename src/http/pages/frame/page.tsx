@@ -78,7 +78,7 @@ function Page(props: FrameProps) {
         <meta name="color-scheme" content="light dark" />
         <meta name="robots" content="noindex, nofollow" />
         <title>{`${title} · ${brand.name}`}</title>
-        <link rel="icon" href={assets.hrefOf('icon')} />
+        <link rel="icon" href={brand.logo ?? assets.hrefOf('icon')} />
         <link rel="stylesheet" href={assets.hrefOf('style')} />
         {scripts.map((script) => (
           <script key={script} type="module" src={assets.hrefOf(script)} />

@@ -1,0 +1,47 @@
+// Reads how this server introduces itself: what the settings say, and the file of the logo.
+
+import { readFile, stat } from 'node:fs/promises'
+import { DomainError } from '../domain/errors.ts'
+import { explainSystemError } from '../domain/system-errors.ts'
+import { type Logo, MAX_LOGO_BYTES, recogniseLogo } from '../http/pages/frame/logo.ts'
+import type { Config } from '../settings/table.ts'
+
+export type Branding = {
+  name: string
+  contact: string | null
+  notice: string | null
+  /** `#rrggbb`. */
+  color: string | null
+  logo: Logo | null
+}
+
+type BrandConfig = Pick<Config, 'brandName' | 'brandLogo' | 'brandColor' | 'contact' | 'notice'>
+
+/** Throws `conflict` for a logo that cannot be used, before anything is opened. */
+export async function readBranding(config: BrandConfig): Promise<Branding> {
+  return {
+    name: config.brandName,
+    contact: config.contact,
+    notice: config.notice,
+    color: config.brandColor,
+    logo: config.brandLogo === null ? null : await readLogo(config.brandLogo),
+  }
+}
+
+async function readLogo(path: string): Promise<Logo> {
+  const refuse = (why: string) => new DomainError('conflict', `--brand-logo ${path}: ${why}`)
+  let bytes: Uint8Array<ArrayBuffer>
+  try {
+    const found = await stat(path)
+    if (!found.isFile()) throw refuse('is not a file')
+    if (found.size > MAX_LOGO_BYTES)
+      throw refuse(`has ${found.size} bytes, and a logo may have ${MAX_LOGO_BYTES} (256 KiB)`)
+    bytes = await readFile(path)
+  } catch (cause) {
+    if (cause instanceof DomainError) throw cause
+    throw refuse(`cannot be read (${explainSystemError(cause) ?? String(cause)})`)
+  }
+  const logo = recogniseLogo(bytes)
+  if (logo === null) throw refuse('is no PNG, SVG, JPEG or WebP image')
+  return logo
+}

@@ -1,0 +1,101 @@
+// The colours of what can be pressed, from one colour of the operator: readable in light and in dark, or refused.
+
+/** Red, green and blue, each from 0 to 255. */
+type Color = readonly [number, number, number]
+
+/** Colours as `#rrggbb`. */
+export type Shades = { accent: string; strong: string; ground: string; onAccent: string }
+
+export type BrandColors = { light: Shades; dark: Shades }
+
+/** WCAG 2.2, 1.4.3: between text and what is behind it. */
+const MIN_CONTRAST = 4.5
+
+/** The grounds on which the pages write in the accent: those of the style sheet. */
+export const GROUNDS = {
+  light: { sunken: '#efece6', ground: '#f7f5f1', surface: '#ffffff' },
+  dark: { sunken: '#0d1014', ground: '#13161b', surface: '#1b1f26' },
+} as const
+
+const BLACK: Color = [0, 0, 0]
+const WHITE: Color = [255, 255, 255]
+
+/** `#24539b`, `#25a`, and both without `#`, which begins a comment in some files. Returns `#rrggbb`; null for anything else. */
+export function parseColor(text: string): string | null {
+  const [, digits] = /^#?([\da-f]{3}|[\da-f]{6})$/i.exec(text.trim()) ?? []
+  if (digits === undefined) return null
+  const long = digits.length === 6 ? digits : [...digits].map((digit) => digit + digit).join('')
+  return `#${long.toLowerCase()}`
+}
+
+/** Null when the colour can be read on every light ground; otherwise by how much it fails, and a darker one that does. */
+export function findColorProblem(hex: string): { contrast: number; needed: number; better: string } | null {
+  const grounds = Object.values(GROUNDS.light).map(colorOf)
+  const color = colorOf(hex)
+  const contrast = leastContrast(color, grounds)
+  if (contrast >= MIN_CONTRAST) return null
+  return { contrast, needed: MIN_CONTRAST, better: hexOf(makeReadable(color, grounds, BLACK)) }
+}
+
+/** For a colour without a problem. In dark it becomes lighter until it can be read there. */
+export function colorsOf(hex: string): BrandColors {
+  const light = colorOf(hex)
+  const dark = makeReadable(light, Object.values(GROUNDS.dark).map(colorOf), WHITE)
+  return {
+    light: {
+      accent: hex,
+      strong: hexOf(mix(light, BLACK, 0.25)),
+      ground: hexOf(mix(WHITE, light, 0.1)),
+      onAccent: hexOf(WHITE),
+    },
+    dark: {
+      accent: hexOf(dark),
+      strong: hexOf(mix(dark, WHITE, 0.35)),
+      ground: hexOf(mix(colorOf(GROUNDS.dark.surface), dark, 0.1)),
+      onAccent: GROUNDS.dark.sunken,
+    },
+  }
+}
+
+/** The ratio of WCAG 2.2, from 1 to 21, between two colours as `#rrggbb`. */
+export function contrastBetween(one: string, other: string): number {
+  return contrastOf(colorOf(one), colorOf(other))
+}
+
+function makeReadable(color: Color, grounds: readonly Color[], end: Color): Color {
+  for (let share = 0; share < 1; share += 0.01) {
+    const mixed = mix(color, end, share)
+    if (leastContrast(mixed, grounds) >= MIN_CONTRAST) return mixed
+  }
+  return end
+}
+
+function leastContrast(color: Color, grounds: readonly Color[]): number {
+  return Math.min(...grounds.map((ground) => contrastOf(color, ground)))
+}
+
+function contrastOf(one: Color, other: Color): number {
+  const [darker = 0, lighter = 0] = [luminanceOf(one), luminanceOf(other)].sort((a, b) => a - b)
+  return (lighter + 0.05) / (darker + 0.05)
+}
+
+/** WCAG 2.2, "relative luminance". */
+function luminanceOf([red, green, blue]: Color): number {
+  const linear = (value: number) =>
+    value / 255 <= 0.04045 ? value / 255 / 12.92 : ((value / 255 + 0.055) / 1.055) ** 2.4
+  return 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue)
+}
+
+function mix(from: Color, to: Color, share: number): Color {
+  const between = (a: number, b: number) => Math.round(a + (b - a) * share)
+  return [between(from[0], to[0]), between(from[1], to[1]), between(from[2], to[2])]
+}
+
+function colorOf(hex: string): Color {
+  const value = Number.parseInt(hex.slice(1), 16)
+  return [value >> 16, (value >> 8) & 255, value & 255]
+}
+
+function hexOf([red, green, blue]: Color): string {
+  return `#${((red << 16) | (green << 8) | blue).toString(16).padStart(6, '0')}`
+}
