@@ -164,39 +164,50 @@ export const de: Catalogue = {
   end_grants_submit: 'Dateien jetzt endgültig löschen',
 
   // Receiving
-  receive_page: 'Privater Link',
-  receive_title: 'Jemand teilt etwas mit Ihnen',
-  receive_step: 'Das Öffnen zählt als Aufruf. Öffnen Sie es also erst, wenn Sie den Inhalt sichern können.',
-  receive_owner: 'Das ist Ihre eigene Übergabe: Wenn Sie nachsehen, zählt das nicht als Aufruf.',
-  receive_passphrase_hint: 'Wer Ihnen den Link geschickt hat, kennt sie.',
+  receive_page: 'Ein Geheimnis für Sie',
+  receive_title: 'Jemand hat Ihnen ein Geheimnis geschickt',
+  receive_lead:
+    'Es liegt auf {host} für Sie bereit und steht in keiner E-Mail und in keinem Chat. Öffnen Sie es, wenn Sie es sichern können.',
+  receive_once: 'Sie können es nur einmal öffnen.',
+  receive_last: 'Es lässt sich nur noch einmal öffnen.',
+  receive_step: 'Jedes Öffnen verbraucht einen Aufruf.',
+  receive_until: 'Dieser Link gilt bis {until}.',
+  receive_safe: 'Sie brauchen hier kein Konto. Diese Seite fragt nie nach einem Ihrer Passwörter.',
+  receive_safe_passphrase:
+    'Geben Sie nur die Passphrase des Absenders ein. Diese Seite fragt nie nach einem Ihrer Passwörter.',
+  receive_owner_title: 'Das ist Ihre eigene Übergabe',
+  receive_owner: 'Sie sind als ihr Eigentümer angemeldet: Nachsehen verbraucht keinen Aufruf.',
+  receive_owner_go: 'Zu dieser Übergabe',
+  receive_passphrase_hint: 'Der Absender kennt sie.',
   receive_submit: 'Öffnen',
-  receive_used: 'Diese Seite hat ihren Inhalt schon gezeigt. Erneutes Öffnen zählt als weiterer Aufruf.',
-  receive_stale:
-    'Diese Seite war zu lange offen. Es wurde nichts geöffnet oder gezählt; bitte drücken Sie erneut.',
-  receive_signed_out:
-    'Sie sind abgemeldet. Es wurde nichts geöffnet oder gezählt; wenn Sie noch einmal drücken, zählt es als Aufruf.',
+  receive_used: 'Sie haben diese Seite schon geöffnet. Erneutes Öffnen verbraucht einen weiteren Aufruf.',
+  receive_stale: 'Diese Seite war lange offen. Bitte drücken Sie noch einmal auf die Schaltfläche.',
+  receive_signed_out: 'Sie sind jetzt abgemeldet: Das Öffnen verbraucht einen Aufruf.',
   passphrase_missing: 'Bitte geben Sie die Passphrase ein.',
-  passphrase_wrong:
-    'Falsche Passphrase. Es wurde nichts geöffnet oder gezählt; bitte versuchen Sie es erneut.',
+  passphrase_wrong: 'Das ist nicht die Passphrase. Bitte prüfen Sie sie und versuchen Sie es noch einmal.',
   passphrase_locked: {
     one: 'Zu viele falsche Passphrasen. Bitte versuchen Sie es in einer Sekunde erneut.',
     other: 'Zu viele falsche Passphrasen. Bitte versuchen Sie es in {n} Sekunden erneut.',
   },
-  gone_title: 'Hier ist nichts',
+  gone_title: 'Dieser Link funktioniert nicht mehr',
   gone_text:
-    'Dieser Link ist abgelaufen, gelöscht oder hat nie existiert. Bitten Sie den Absender um einen neuen.',
+    'Er ist abgelaufen, wurde gelöscht oder so oft geöffnet wie erlaubt. Oder es fehlt ein Teil der Adresse.',
+  gone_not_you:
+    'Wenn Sie ihn nicht geöffnet haben, sagen Sie es dem Absender: Vielleicht war es jemand anders.',
   gone_tries:
-    'Es wurden zu viele falsche Passphrasen eingegeben. Der Link ist deshalb abgelaufen und sein Inhalt vernichtet. Bitten Sie den Absender um einen neuen.',
-  locked_title: 'Gesperrt',
+    'Es wurden zu viele falsche Passphrasen eingegeben. Der Link ist deshalb abgelaufen und sein Inhalt vernichtet.',
+  gone_tries_not_you: 'Wenn Sie das nicht waren, sagen Sie es dem Absender: Jemand hat geraten.',
+  gone_again: 'Wenn Sie den Inhalt noch brauchen, bitten Sie den Absender um einen neuen Link.',
+  locked_title: 'Dieser Link ist gesperrt',
   locked_text:
-    'Es wurden zu viele falsche Passphrasen eingegeben. Dieser Link öffnet für niemanden etwas, bis der Absender ihn entsperrt. Bitte geben Sie ihm Bescheid.',
+    'Es wurden zu viele falsche Passphrasen eingegeben. Bitte sagen Sie es dem Absender: Er kann den Link entsperren.',
   locked_for_good:
-    'Es wurden zu viele falsche Passphrasen eingegeben, und niemand kann diesen Link entsperren, weil er ohne Konto erstellt wurde. Er bleibt gesperrt, bis er am {when} abläuft. Bitten Sie den Absender um einen neuen.',
+    'Es wurden zu viele falsche Passphrasen eingegeben. Niemand kann diesen Link entsperren, weil er ohne Konto erstellt wurde. Bitten Sie den Absender um einen neuen.',
   locked_owner:
-    'Es wurden zu viele falsche Passphrasen eingegeben; Ihre Übergabe öffnet sich deshalb für niemanden. Sie können sie entsperren.',
-  locked_go: 'Zur Übergabe, wo Sie sie entsperren können',
-  expired_title: 'Es ist weg',
-  expired_text: 'Der Link öffnet nichts mehr, und sein Inhalt wurde vernichtet.',
+    'Es wurden zu viele falsche Passphrasen eingegeben; deshalb kann niemand diese Übergabe öffnen. Sie können sie entsperren.',
+  locked_go: 'Zur Übergabe, um sie zu entsperren',
+  expired_title: 'Es ist gelöscht',
+  expired_text: 'Der Link funktioniert für niemanden mehr, und sein Inhalt ist vernichtet.',
   revealed_title: 'Hier ist es',
   revealed_owner: 'Dass Sie nachgesehen haben, steht im Zugriffsprotokoll, zählt aber nicht als Aufruf.',
   revealed_text: 'Der Text',
@@ -500,18 +511,23 @@ export const de: Catalogue = {
 
   // Refusals
   error_title: 'Das hat nicht geklappt',
-  error_missing_title: 'Hier ist nichts',
-  error_not_found: 'Unter dieser Adresse gibt es keine Seite.',
+  error_missing_title: 'Diese Seite gibt es nicht',
+  error_forbidden_title: 'Das dürfen Sie nicht öffnen',
+  error_too_many_title: 'Bitte warten Sie einen Moment',
+  error_busy_title: 'Dieser Server ist ausgelastet',
+  error_internal_title: 'Etwas ist schiefgegangen',
+  error_home: 'Zur Startseite',
+  error_not_found: 'Bitte prüfen Sie die Adresse: Vielleicht fehlt ein Teil davon.',
   error_malformed: 'Die Anfrage ließ sich nicht lesen.',
   error_unauthenticated: 'Bitte melden Sie sich zuerst an.',
   error_forbidden:
-    'Nicht erlaubt, oder die Seite war veraltet. Bitte zurückgehen, neu laden und erneut versuchen.',
+    'Es ist nicht für Ihr Konto bestimmt, oder die Seite davor ist veraltet. Gehen Sie zurück, laden Sie sie neu und versuchen Sie es noch einmal.',
   error_other_site:
     'Diese Anfrage kam von einer anderen Website und wurde abgelehnt. Falls es Ihre eigene Seite war, muss der Server seine Adresse kennen: Starten Sie ihn mit --base-url.',
   error_wrong_method: 'Diese Adresse lässt sich so nicht aufrufen.',
-  error_too_slow: 'Die Anfrage kam zu langsam an.',
+  error_too_slow: 'Die Anfrage kam zu langsam an. Bitte versuchen Sie es noch einmal.',
   error_conflict:
-    'Inzwischen hat sich etwas geändert. Gehen Sie zurück, laden Sie neu und versuchen Sie es erneut.',
+    'Inzwischen hat sich etwas geändert. Gehen Sie zurück, laden Sie die Seite neu und versuchen Sie es noch einmal.',
   error_too_large: 'Das ist zu groß.',
   too_large_text: 'Der Text ist zu groß: höchstens {size}. {flag} am Server erhöht das.',
   too_large_file: 'Eine Datei ist zu groß: jeweils höchstens {size}. {flag} am Server erhöht das.',
@@ -521,11 +537,13 @@ export const de: Catalogue = {
     'Dieser Server antwortet nicht auf diesen Namen. Geben Sie beim Start mit --base-url seine Adresse an.',
   error_unknown_host_named:
     'Dieser Server antwortet nicht auf den Namen {host}. Wenn er stimmt, starten Sie den Server mit:',
-  error_invalid: 'Etwas darin stimmte nicht. Gehen Sie zurück und prüfen Sie die Felder.',
-  error_too_many: 'Zu viele Anfragen. Bitte warten Sie eine Minute und versuchen Sie es dann erneut.',
-  error_overloaded: 'Der Server ist ausgelastet. Bitte versuchen Sie es gleich noch einmal.',
-  error_disk_full: 'Der Speicher dieses Servers ist voll. Öffnen und Löschen geht, Erstellen nicht.',
-  error_internal: 'Hier ist etwas schiefgegangen. Das Protokoll des Servers sagt mehr zur Anfrage {id}.',
+  error_invalid: 'Etwas im Formular passt nicht. Gehen Sie zurück und prüfen Sie die Felder.',
+  error_too_many: 'Aus Ihrem Netz kamen zu viele Anfragen. Versuchen Sie es in einer Minute noch einmal.',
+  error_overloaded: 'Gerade nutzen ihn viele. Versuchen Sie es gleich noch einmal.',
+  error_disk_full:
+    'Der Speicher dieses Servers ist voll. Sie können Übergaben öffnen und löschen, aber keine erstellen. Bitte sagen Sie es dem Administrator.',
+  error_internal:
+    'Es liegt nicht an Ihnen. Wenn es wieder vorkommt, nennen Sie dem Administrator diese Nummer: {id}',
 
   // Trusting the authority of this server.
   trust_page: 'Diesem Server vertrauen',

@@ -153,37 +153,45 @@ export const en = {
   end_grants_submit: 'Delete the files now, for good',
 
   // Receiving
-  receive_page: 'Private link',
-  receive_title: 'Somebody is sharing something with you',
-  receive_step: 'Opening it counts as a view, so open it when you are ready to save the content.',
-  receive_owner: 'This is your own push: looking at it does not count as a view.',
-  receive_passphrase_hint: 'The sender of the link knows it.',
+  receive_page: 'A secret for you',
+  receive_title: 'Somebody sent you a secret',
+  receive_lead: 'It is kept at {host} instead of in a mail or a chat. Open it when you are ready to save it.',
+  receive_once: 'You can open this only once.',
+  receive_last: 'It can be opened only one more time.',
+  receive_step: 'Each opening uses up a view.',
+  receive_until: 'This link works until {until}.',
+  receive_safe: 'You need no account here. This page never asks for a password of yours.',
+  receive_safe_passphrase:
+    'Enter only the passphrase from the sender. This page never asks for a password of yours.',
+  receive_owner_title: 'This push is yours',
+  receive_owner: 'You are signed in as its owner, so looking at it does not use up a view.',
+  receive_owner_go: 'Go to this push',
+  receive_passphrase_hint: 'The sender knows it.',
   receive_submit: 'Open it',
-  receive_used: 'This page has shown its content already. Opening it again counts as another view.',
-  receive_stale:
-    'This page was open for too long. Nothing was opened or counted. Please press the button again.',
-  receive_signed_out:
-    'You are signed out. Nothing was opened or counted. If you press the button again, it counts as a view.',
-  passphrase_missing: 'Please type the passphrase.',
-  passphrase_wrong: 'That is not the passphrase. Nothing was opened or counted. Please try again.',
+  receive_used: 'You have opened this page already. Opening it again uses up another view.',
+  receive_stale: 'This page was open for a long time. Please press the button again.',
+  receive_signed_out: 'You are signed out now, so opening it uses up a view.',
+  passphrase_missing: 'Please enter the passphrase.',
+  passphrase_wrong: 'That is not the passphrase. Please check it and try again.',
   passphrase_locked: {
     one: 'Too many wrong passphrases. Please try again in a second.',
     other: 'Too many wrong passphrases. Please try again in {n} seconds.',
   },
-  gone_title: 'Nothing here',
-  gone_text: 'This link has expired, was deleted, or never existed. Ask the sender for a new one.',
-  gone_tries:
-    'Too many wrong passphrases were tried, so this link has expired and its content has been destroyed. Ask the sender for a new one.',
-  locked_title: 'Locked',
-  locked_text:
-    'Too many wrong passphrases were tried. Nobody can open this link until the sender unlocks it. Please tell them.',
+  gone_title: 'This link no longer works',
+  gone_text:
+    'It has expired, was deleted, or was opened as often as allowed. Or a part of its address is missing.',
+  gone_not_you: 'If you did not open it, tell the sender: somebody else may have.',
+  gone_tries: 'Too many wrong passphrases were tried, so the link has expired and its content is destroyed.',
+  gone_tries_not_you: 'If that was not you, tell the sender: somebody was guessing.',
+  gone_again: 'If you still need it, ask the sender for a new link.',
+  locked_title: 'This link is locked',
+  locked_text: 'Too many wrong passphrases were tried. Please tell the sender, who can unlock it.',
   locked_for_good:
-    'Too many wrong passphrases were tried, and nobody can unlock this link, because it was created without an account. It stays locked until it expires on {when}. Ask the sender for a new one.',
-  locked_owner:
-    'Too many wrong passphrases were tried, so nobody can open this push of yours. You can unlock it.',
+    'Too many wrong passphrases were tried, and nobody can unlock this link: it was created without an account. Please ask the sender for a new one.',
+  locked_owner: 'Too many wrong passphrases were tried, so nobody can open this push. You can unlock it.',
   locked_go: 'Go to the push to unlock it',
-  expired_title: 'It is gone',
-  expired_text: 'The link no longer works, and its content has been destroyed.',
+  expired_title: 'It is deleted',
+  expired_text: 'The link no longer works for anybody, and its content has been destroyed.',
   revealed_title: 'Here it is',
   revealed_owner: 'The audit log records that you looked at it. This did not count as a view.',
   revealed_text: 'The text',
@@ -476,16 +484,21 @@ export const en = {
 
   // Refusals
   error_title: 'That did not work',
-  error_missing_title: 'Nothing here',
-  error_not_found: 'There is no page at this address.',
+  error_missing_title: 'There is no such page',
+  error_forbidden_title: 'You can’t open this',
+  error_too_many_title: 'Please wait a moment',
+  error_busy_title: 'This server is busy',
+  error_internal_title: 'Something went wrong',
+  error_home: 'Go to the start page',
+  error_not_found: 'Please check the address: a part of it may be missing.',
   error_malformed: 'The request could not be read.',
   error_unauthenticated: 'Please sign in first.',
   error_forbidden:
-    'This is not allowed, or the page you came from is out of date. Go back, reload it and try again.',
+    'It is not for your account, or the page before it is out of date. Go back, reload that page and try again.',
   error_other_site:
     'Another web site sent this request, so it was refused. If this is your own page, start the server with --base-url so that it knows its address.',
   error_wrong_method: 'This address does not support this method.',
-  error_too_slow: 'The request took too long to arrive.',
+  error_too_slow: 'The request took too long to arrive. Please try again.',
   error_conflict: 'Something has changed in the meantime. Go back, reload the page and try again.',
   error_too_large: 'That is too large.',
   too_large_text: 'The text is too large: at most {size}. The server’s {flag} raises this.',
@@ -496,11 +509,12 @@ export const en = {
     'This server does not answer to that name. Start it with --base-url to name its address.',
   error_unknown_host_named:
     'This server does not answer to the name {host}. If it is right, start the server with:',
-  error_invalid: 'Some entries are not valid. Go back and check the fields.',
-  error_too_many: 'Too many requests. Please wait a minute, then try again.',
-  error_overloaded: 'The server is busy. Please try again in a moment.',
-  error_disk_full: 'The disk of this server is full. You can open and delete pushes, but not create them.',
-  error_internal: 'Something went wrong. The server’s log has details on request {id}.',
+  error_invalid: 'Something in the form does not fit. Go back and check the fields.',
+  error_too_many: 'Too many requests came from your network. Try again in a minute.',
+  error_overloaded: 'Many people are using it right now. Try again in a moment.',
+  error_disk_full:
+    'The disk of this server is full. You can open and delete pushes, but not create any. Please tell its administrator.',
+  error_internal: 'It is not your fault. If it happens again, tell the administrator this number: {id}',
 
   // Trusting the authority of this server.
   trust_page: 'Trust this server',

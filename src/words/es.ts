@@ -165,36 +165,48 @@ export const es: Catalogue = {
   end_grants_submit: 'Eliminar los archivos definitivamente',
 
   // Receiving
-  receive_page: 'Enlace privado',
-  receive_title: 'Alguien comparte algo con usted',
-  receive_step: 'Abrirlo cuenta como una de sus visualizaciones; ábralo cuando pueda guardar el contenido.',
-  receive_owner: 'Este envío es suyo: verlo no cuenta como visualización.',
-  receive_passphrase_hint: 'La conoce quien le envió el enlace.',
+  receive_page: 'Un secreto para usted',
+  receive_title: 'Alguien le ha enviado un secreto',
+  receive_lead: 'Le espera en {host} y no figura en ningún correo ni chat. Ábralo cuando pueda guardarlo.',
+  receive_once: 'Solo puede abrirlo una vez.',
+  receive_last: 'Solo se puede abrir una vez más.',
+  receive_step: 'Cada apertura gasta una visualización.',
+  receive_until: 'Este enlace funciona hasta el {until}.',
+  receive_safe: 'Aquí no necesita ninguna cuenta. Esta página nunca le pide una contraseña suya.',
+  receive_safe_passphrase:
+    'Escriba solo la frase de acceso del remitente. Esta página nunca le pide una contraseña suya.',
+  receive_owner_title: 'Este envío es suyo',
+  receive_owner: 'Ha iniciado sesión como propietario: verlo no gasta ninguna visualización.',
+  receive_owner_go: 'Ir a este envío',
+  receive_passphrase_hint: 'El remitente la conoce.',
   receive_submit: 'Abrir',
-  receive_used: 'Esta página ya mostró su contenido. Abrirlo de nuevo cuenta como otra visualización.',
-  receive_stale: 'Esta página estuvo abierta demasiado tiempo. No se abrió ni se contó nada; pulse de nuevo.',
-  receive_signed_out:
-    'Ha cerrado la sesión. No se ha abierto ni contado nada; si vuelve a pulsar, contará como una visualización.',
+  receive_used: 'Ya ha abierto esta página. Abrirla de nuevo gasta otra visualización.',
+  receive_stale: 'Esta página estuvo abierta mucho tiempo. Pulse de nuevo el botón.',
+  receive_signed_out: 'Ahora no tiene la sesión iniciada: abrirlo gasta una visualización.',
   passphrase_missing: 'Escriba la frase de acceso.',
-  passphrase_wrong: 'La frase de acceso no es correcta. No se abrió ni se contó nada; inténtelo de nuevo.',
+  passphrase_wrong: 'Esa no es la frase de acceso. Revísela e inténtelo de nuevo.',
   passphrase_locked: {
     one: 'Demasiadas frases de acceso incorrectas. Inténtelo de nuevo en un segundo.',
     other: 'Demasiadas frases de acceso incorrectas. Inténtelo de nuevo en {n} segundos.',
   },
-  gone_title: 'Aquí no hay nada',
-  gone_text: 'Este enlace ha caducado, se eliminó o nunca existió. Pida uno nuevo a quien se lo envió.',
+  gone_title: 'Este enlace ya no funciona',
+  gone_text:
+    'Ha caducado, se eliminó o se abrió tantas veces como se permitía. O falta una parte de la dirección.',
+  gone_not_you: 'Si usted no lo abrió, avise al remitente: quizá lo hizo otra persona.',
   gone_tries:
-    'Se probaron demasiadas frases de acceso incorrectas; por eso el enlace ha caducado y su contenido se ha destruido. Pida uno nuevo a quien se lo envió.',
-  locked_title: 'Bloqueado',
+    'Se probaron demasiadas frases de acceso incorrectas: el enlace ha caducado y su contenido se ha destruido.',
+  gone_tries_not_you: 'Si no fue usted, avise al remitente: alguien intentaba adivinarla.',
+  gone_again: 'Si aún lo necesita, pida un enlace nuevo al remitente.',
+  locked_title: 'Este enlace está bloqueado',
   locked_text:
-    'Se probaron demasiadas frases de acceso incorrectas. Este enlace no se abre para nadie hasta que quien lo envió lo desbloquee; avísele, por favor.',
+    'Se probaron demasiadas frases de acceso incorrectas. Avise al remitente: puede desbloquearlo.',
   locked_for_good:
-    'Se probaron demasiadas frases de acceso incorrectas y nadie puede desbloquear este enlace, porque se creó sin cuenta. Seguirá bloqueado hasta que caduque el {when}. Pida uno nuevo a quien se lo envió.',
+    'Se probaron demasiadas frases de acceso incorrectas. Nadie puede desbloquear este enlace, porque se creó sin cuenta. Pida uno nuevo al remitente.',
   locked_owner:
-    'Se probaron demasiadas frases de acceso incorrectas; por eso su envío no se abre para nadie. Usted puede desbloquearlo.',
+    'Se probaron demasiadas frases de acceso incorrectas: nadie puede abrir este envío. Usted puede desbloquearlo.',
   locked_go: 'Ir al envío para desbloquearlo',
-  expired_title: 'Ya no existe',
-  expired_text: 'El enlace ya no abre nada, y lo que contenía se ha destruido.',
+  expired_title: 'Se ha eliminado',
+  expired_text: 'El enlace ya no funciona para nadie y su contenido se ha destruido.',
   revealed_title: 'Aquí lo tiene',
   revealed_owner: 'Su propia consulta consta en el registro de auditoría y no contó como visualización.',
   revealed_text: 'El texto',
@@ -494,17 +506,22 @@ export const es: Catalogue = {
 
   // Refusals
   error_title: 'No se pudo completar',
-  error_missing_title: 'Aquí no hay nada',
-  error_not_found: 'No hay ninguna página en esta dirección.',
+  error_missing_title: 'Esta página no existe',
+  error_forbidden_title: 'No puede abrir esto',
+  error_too_many_title: 'Espere un momento',
+  error_busy_title: 'Este servidor está ocupado',
+  error_internal_title: 'Algo ha fallado',
+  error_home: 'Ir a la página de inicio',
+  error_not_found: 'Revise la dirección: quizá falte una parte.',
   error_malformed: 'No se pudo leer la solicitud.',
   error_unauthenticated: 'Inicie sesión primero.',
   error_forbidden:
-    'No está permitido, o la página anterior quedó obsoleta. Vuelva atrás, recárguela e inténtelo de nuevo.',
+    'No es para su cuenta, o la página anterior está desactualizada. Vuelva a ella, recárguela e inténtelo de nuevo.',
   error_other_site:
     'Esta solicitud procede de otro sitio web y se rechazó. Si era su propia página, el servidor debe conocer su dirección: inícielo con --base-url.',
   error_wrong_method: 'Esta dirección no admite ese tipo de solicitud.',
-  error_too_slow: 'La solicitud tardó demasiado en llegar.',
-  error_conflict: 'Algo cambió mientras tanto. Vuelva atrás, recargue la página e inténtelo de nuevo.',
+  error_too_slow: 'La solicitud tardó demasiado en llegar. Inténtelo de nuevo.',
+  error_conflict: 'Algo ha cambiado mientras tanto. Vuelva atrás, recargue la página e inténtelo de nuevo.',
   error_too_large: 'Es demasiado grande.',
   too_large_text:
     'El texto es demasiado grande: {size} como máximo. La opción {flag} del servidor aumenta este límite.',
@@ -517,11 +534,12 @@ export const es: Catalogue = {
     'Este servidor no responde a ese nombre. Inícielo con --base-url para indicar su dirección.',
   error_unknown_host_named:
     'Este servidor no responde al nombre {host}. Si es correcto, inicie el servidor con:',
-  error_invalid: 'Algún dato no era correcto. Vuelva atrás y revise los campos.',
-  error_too_many: 'Demasiadas solicitudes. Espere un minuto e inténtelo de nuevo.',
-  error_overloaded: 'El servidor está ocupado. Inténtelo de nuevo en un momento.',
-  error_disk_full: 'El disco de este servidor está lleno. Se puede abrir y eliminar, pero no crear.',
-  error_internal: 'Algo falló aquí. El registro del servidor dice más sobre la solicitud {id}.',
+  error_invalid: 'Algo en el formulario no es correcto. Vuelva atrás y revise los campos.',
+  error_too_many: 'Han llegado demasiadas solicitudes desde su red. Inténtelo de nuevo en un minuto.',
+  error_overloaded: 'Muchas personas lo están usando ahora. Inténtelo de nuevo en un momento.',
+  error_disk_full:
+    'El disco de este servidor está lleno. Puede abrir y eliminar envíos, pero no crearlos. Avise al administrador.',
+  error_internal: 'No es culpa suya. Si vuelve a ocurrir, dé este número al administrador: {id}',
 
   // Trusting the authority of this server.
   trust_page: 'Confiar en este servidor',

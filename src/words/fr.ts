@@ -165,39 +165,49 @@ export const fr: Catalogue = {
   end_grants_submit: 'Supprimer les fichiers définitivement',
 
   // Receiving
-  receive_page: 'Lien privé',
-  receive_title: 'Quelqu’un partage quelque chose avec vous',
-  receive_step: 'L’ouverture compte comme une consultation : attendez d’être prêt à en conserver le contenu.',
-  receive_owner: 'C’est votre propre partage : l’ouvrir ne compte pas comme une consultation.',
-  receive_passphrase_hint: 'La personne qui vous a envoyé le lien la connaît.',
+  receive_page: 'Un secret pour vous',
+  receive_title: 'Quelqu’un vous a envoyé un secret',
+  receive_lead:
+    'Il vous attend sur {host}, et ne figure dans aucun e-mail ni aucune discussion. Ouvrez-le quand vous serez prêt à l’enregistrer.',
+  receive_once: 'Vous ne pouvez l’ouvrir qu’une seule fois.',
+  receive_last: 'Il ne peut plus être ouvert qu’une seule fois.',
+  receive_step: 'Chaque ouverture utilise une consultation.',
+  receive_until: 'Ce lien fonctionne jusqu’au {until}.',
+  receive_safe: 'Aucun compte n’est nécessaire. Cette page ne vous demande jamais l’un de vos mots de passe.',
+  receive_safe_passphrase:
+    'Saisissez seulement la phrase secrète de l’expéditeur. Cette page ne vous demande jamais l’un de vos mots de passe.',
+  receive_owner_title: 'Ce partage est le vôtre',
+  receive_owner: 'Vous êtes connecté en tant que propriétaire : le regarder n’utilise aucune consultation.',
+  receive_owner_go: 'Aller à ce partage',
+  receive_passphrase_hint: 'L’expéditeur la connaît.',
   receive_submit: 'Ouvrir',
-  receive_used:
-    'Cette page a déjà affiché son contenu. L’ouvrir à nouveau compte comme une autre consultation.',
-  receive_stale:
-    'Cette page est restée ouverte trop longtemps. Rien n’a été ouvert ni compté ; veuillez réessayer.',
-  receive_signed_out:
-    'Vous êtes déconnecté. Rien n’a été ouvert ni compté ; si vous appuyez à nouveau, cela compte comme une consultation.',
+  receive_used: 'Vous avez déjà ouvert cette page. L’ouvrir à nouveau utilise une consultation de plus.',
+  receive_stale: 'Cette page est restée longtemps ouverte. Veuillez appuyer de nouveau sur le bouton.',
+  receive_signed_out: 'Vous êtes maintenant déconnecté : l’ouvrir utilise une consultation.',
   passphrase_missing: 'Veuillez saisir la phrase secrète.',
-  passphrase_wrong:
-    'Ce n’est pas la bonne phrase secrète. Rien n’a été ouvert ni compté ; veuillez réessayer.',
+  passphrase_wrong: 'Ce n’est pas la bonne phrase secrète. Veuillez la vérifier et réessayer.',
   passphrase_locked: {
     one: 'Trop de phrases secrètes erronées. Veuillez réessayer dans une seconde.',
     other: 'Trop de phrases secrètes erronées. Veuillez réessayer dans {n} secondes.',
   },
-  gone_title: 'Rien ici',
-  gone_text: 'Ce lien a expiré, a été supprimé ou n’a jamais existé. Demandez-en un autre à son expéditeur.',
+  gone_title: 'Ce lien ne fonctionne plus',
+  gone_text:
+    'Il a expiré, a été supprimé ou a été ouvert autant de fois que permis. Ou bien une partie de l’adresse manque.',
+  gone_not_you: 'Si vous ne l’avez pas ouvert, prévenez l’expéditeur : quelqu’un d’autre l’a peut-être fait.',
   gone_tries:
-    'Trop de phrases secrètes erronées ont été saisies : ce lien a donc expiré et son contenu a été détruit. Demandez-en un autre à son expéditeur.',
-  locked_title: 'Verrouillé',
+    'Trop de phrases secrètes erronées ont été saisies : le lien a expiré et son contenu est détruit.',
+  gone_tries_not_you: 'Si ce n’était pas vous, prévenez l’expéditeur : quelqu’un essayait de deviner.',
+  gone_again: 'Si vous en avez encore besoin, demandez un nouveau lien à l’expéditeur.',
+  locked_title: 'Ce lien est verrouillé',
   locked_text:
-    'Trop de phrases secrètes erronées ont été saisies. Ce lien n’ouvre plus rien pour personne tant que son expéditeur ne l’a pas déverrouillé : veuillez le prévenir.',
+    'Trop de phrases secrètes erronées ont été saisies. Veuillez prévenir l’expéditeur, qui peut le déverrouiller.',
   locked_for_good:
-    'Trop de phrases secrètes erronées ont été saisies, et personne ne peut déverrouiller ce lien, car il a été créé sans compte. Il reste verrouillé jusqu’à son expiration, le {when}. Demandez-en un autre à son expéditeur.',
+    'Trop de phrases secrètes erronées ont été saisies. Personne ne peut déverrouiller ce lien, car il a été créé sans compte. Demandez-en un nouveau à l’expéditeur.',
   locked_owner:
-    'Trop de phrases secrètes erronées ont été saisies : votre partage ne s’ouvre plus pour personne. Vous pouvez le déverrouiller.',
+    'Trop de phrases secrètes erronées ont été saisies : personne ne peut ouvrir ce partage. Vous pouvez le déverrouiller.',
   locked_go: 'Aller au partage pour le déverrouiller',
-  expired_title: 'C’est effacé',
-  expired_text: 'Le lien n’ouvre plus rien, et ce qu’il contenait a été détruit.',
+  expired_title: 'C’est supprimé',
+  expired_text: 'Le lien ne fonctionne plus pour personne, et son contenu est détruit.',
   revealed_title: 'Voici le contenu',
   revealed_owner: 'Votre accès figure dans le journal d’audit et n’a pas compté comme une consultation.',
   revealed_text: 'Le texte',
@@ -496,16 +506,21 @@ export const fr: Catalogue = {
 
   // Refusals
   error_title: 'Cela n’a pas fonctionné',
-  error_missing_title: 'Rien ici',
-  error_not_found: 'Il n’y a pas de page à cette adresse.',
+  error_missing_title: 'Cette page n’existe pas',
+  error_forbidden_title: 'Vous ne pouvez pas ouvrir ceci',
+  error_too_many_title: 'Veuillez patienter un instant',
+  error_busy_title: 'Ce serveur est occupé',
+  error_internal_title: 'Un problème est survenu',
+  error_home: 'Aller à la page d’accueil',
+  error_not_found: 'Veuillez vérifier l’adresse : il en manque peut-être une partie.',
   error_malformed: 'La requête n’a pas pu être lue.',
   error_unauthenticated: 'Veuillez d’abord vous connecter.',
   error_forbidden:
-    'Ce n’est pas autorisé, ou la page précédente n’est plus à jour. Revenez-y, rechargez-la et réessayez.',
+    'Ce n’est pas pour votre compte, ou la page précédente n’est plus à jour. Revenez-y, rechargez-la et réessayez.',
   error_other_site:
     'Cette requête provient d’un autre site web et a été refusée. S’il s’agit de votre propre page, le serveur doit connaître son adresse : démarrez-le avec --base-url.',
   error_wrong_method: 'Cette adresse n’accepte pas ce type de requête.',
-  error_too_slow: 'La requête a mis trop de temps à arriver.',
+  error_too_slow: 'La requête a mis trop de temps à arriver. Veuillez réessayer.',
   error_conflict: 'Quelque chose a changé entre-temps. Revenez en arrière, rechargez la page et réessayez.',
   error_too_large: 'C’est trop volumineux.',
   too_large_text:
@@ -519,12 +534,14 @@ export const fr: Catalogue = {
     'Ce serveur ne répond pas à ce nom. Démarrez-le avec --base-url pour indiquer son adresse.',
   error_unknown_host_named:
     'Ce serveur ne répond pas au nom {host}. S’il est correct, démarrez le serveur avec :',
-  error_invalid: 'Quelque chose n’était pas correct. Revenez en arrière et vérifiez les champs.',
-  error_too_many: 'Trop de requêtes. Veuillez patienter une minute, puis réessayer.',
-  error_overloaded: 'Le serveur est occupé. Veuillez réessayer dans un instant.',
+  error_invalid:
+    'Quelque chose ne convient pas dans le formulaire. Revenez en arrière et vérifiez les champs.',
+  error_too_many: 'Trop de requêtes sont venues de votre réseau. Réessayez dans une minute.',
+  error_overloaded: 'Beaucoup de personnes l’utilisent en ce moment. Réessayez dans un instant.',
   error_disk_full:
-    'Le disque de ce serveur est plein. Ouvrir et supprimer reste possible ; créer ne l’est pas.',
-  error_internal: 'Un problème est survenu ici. Le journal du serveur en dit plus sur la requête {id}.',
+    'Le disque de ce serveur est plein. Vous pouvez ouvrir et supprimer des partages, mais pas en créer. Veuillez prévenir l’administrateur.',
+  error_internal:
+    'Ce n’est pas votre faute. Si cela se reproduit, indiquez ce numéro à l’administrateur : {id}',
 
   // Trusting the authority of this server.
   trust_page: 'Faire confiance à ce serveur',

@@ -72,7 +72,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
   const expectGone = async (page: Page, link: string) => {
     const response = await page.goto(link)
     expect(response?.status()).toBe(404)
-    expect(await page.textContent('h1')).toBe('Nothing here')
+    expect(await page.textContent('h1')).toBe('This link no longer works')
   }
 
   test.each(MODES)('a text goes from hand to hand once, and is gone, %s', async (_name, options) => {
@@ -282,7 +282,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     await press(first)
     await first.waitForSelector('.secret')
     await first.reload()
-    expect(await first.textContent('.notice')).toContain('shown its content already')
+    expect(await first.textContent('.notice')).toContain('opened this page already')
     expect(await first.isVisible('#payload')).toBe(false)
     await first.goBack()
     expect(await first.locator('.secret').count()).toBe(0)
@@ -291,7 +291,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     expect(await readText(second)).toBe('kept')
     expect(await second.textContent('.remaining')).toContain('the last view')
     await first.reload()
-    expect(await first.textContent('h1')).toBe('Nothing here')
+    expect(await first.textContent('h1')).toBe('This link no longer works')
   })
 
   test('a shown text is hidden again after a while', async () => {
@@ -320,7 +320,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     await press(reader)
     await reader.locator('details', { hasText: 'Expire it now' }).locator('summary').click()
     await reader.click('button.danger')
-    expect(await reader.textContent('h1')).toBe('It is gone')
+    expect(await reader.textContent('h1')).toBe('It is deleted')
     await expectGone(reader, link)
 
     const kept = await (await server.create({ payload: 'x', deletable_by_viewer: false })).json()

@@ -4,12 +4,30 @@ import type { ErrorCode } from '../../../domain/errors.ts'
 import type { WordKey } from '../../../words/words.ts'
 import type { AnswerRefusal, Refusal } from '../../door/errors.ts'
 import type { Exchange } from '../../door/exchange.ts'
-import { isSecretPath } from '../../urls.ts'
+import { isSecretPath, PAGES } from '../../urls.ts'
+import { Contact } from './brand.tsx'
 import type { GetGuest, Guest } from './guest.ts'
+import type { IconName } from './icon-files.ts'
+import { Icon } from './icons.tsx'
 import type { AnswerGuest } from './page.tsx'
 
 /** Refusals of the door, which does not look up a session. */
 const WITHOUT_SESSION: ReadonlySet<ErrorCode> = new Set(['unknown_host', 'too_many', 'overloaded'])
+
+const TITLES: Partial<Record<ErrorCode, WordKey>> = {
+  not_found: 'error_missing_title',
+  forbidden: 'error_forbidden_title',
+  other_site: 'error_forbidden_title',
+  too_many: 'error_too_many_title',
+  overloaded: 'error_busy_title',
+}
+
+const ICONS: Partial<Record<ErrorCode, IconName>> = {
+  not_found: 'search',
+  forbidden: 'lock',
+  too_many: 'hourglass',
+  overloaded: 'hourglass',
+}
 
 export function createAnswerRefusal(options: { answer: AnswerGuest; getGuest: GetGuest }): AnswerRefusal {
   const { getGuest } = options
@@ -30,11 +48,13 @@ export function createAnswerRefusal(options: { answer: AnswerGuest; getGuest: Ge
     const { status, code, path, headers, host } = refusal
     const guest = await guestOf(exchange, refusal)
     const { say } = guest.words
-    const isMissing = code === 'not_found'
-    const title = say(isMissing ? 'error_missing_title' : 'error_title')
+    const title = say((code === null ? 'error_internal_title' : TITLES[code]) ?? 'error_title')
     const text: WordKey = code === null ? 'error_internal' : `error_${code}`
     const content = (
-      <>
+      <div class="card">
+        <p class="emblem gone">
+          <Icon name={code === null ? 'triangle-alert' : (ICONS[code] ?? 'circle-alert')} />
+        </p>
         <h1>{title}</h1>
         {host === undefined ? (
           <p>{say(text, { id: exchange.requestId })}</p>
@@ -46,10 +66,24 @@ export function createAnswerRefusal(options: { answer: AnswerGuest; getGuest: Ge
             </pre>
           </>
         )}
-      </>
+        {code === 'not_found' && !isSecretPath(path) ? (
+          <p>
+            <a href={guest.href(PAGES.create.href())}>{say('error_home')}</a>
+          </p>
+        ) : null}
+        <Contact guest={guest} />
+      </div>
     )
     // Recipients see a plain page.
     const frame = isSecretPath(path) ? 'plain' : 'branded'
-    return options.answer(content, { guest, title, status, headers, frame, scripts: ['common'] })
+    return options.answer(content, {
+      guest,
+      title,
+      status,
+      headers,
+      frame,
+      width: 'narrow',
+      scripts: ['common'],
+    })
   }
 }

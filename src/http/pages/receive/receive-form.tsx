@@ -1,6 +1,6 @@
 // The form of a secret link, which opens the push when it is sent.
 
-import type { Push } from '../../../domain/push.ts'
+import { type Push, viewsRemaining } from '../../../domain/push.ts'
 import { secretHref } from '../../urls.ts'
 import type { Guest } from '../frame/guest.ts'
 import { FormToken } from '../frame/parts.tsx'
@@ -14,21 +14,18 @@ export type ReceiveFormProps = {
   /** The problem with the passphrase. */
   problem?: string | undefined
   isOwner?: boolean
-  /** A notice above says what happened, so the form leaves out its own text. */
-  isAgain?: boolean
   /** Keeps ids unique where a page has two of these forms. */
   idPrefix?: string
 }
 
 export function ReceiveForm(props: ReceiveFormProps) {
-  const { guest, push, urlToken, nonce, problem, isOwner = false, isAgain = false, idPrefix = '' } = props
+  const { guest, push, urlToken, nonce, problem, isOwner = false, idPrefix = '' } = props
   const { say } = guest.words
   return (
     <form method="post" action={guest.href(secretHref({ push, urlToken }))} data-once>
       <FormToken guest={guest} />
       <input type="hidden" name="nonce" value={nonce} />
-      {isOwner && !isAgain ? <p class="lead">{say('receive_owner')}</p> : null}
-      {push.retrievalStep && !isOwner ? <p>{say('receive_step')}</p> : null}
+      {push.retrievalStep && !isOwner && viewsRemaining(push) > 1 ? <p>{say('receive_step')}</p> : null}
       {push.passphraseRequired ? (
         <PassphraseInput
           words={guest.words}
@@ -40,7 +37,7 @@ export function ReceiveForm(props: ReceiveFormProps) {
           attributes={{ autocomplete: 'off', required: true }}
         />
       ) : null}
-      <button type="submit" class="primary">
+      <button type="submit" class="primary large">
         {say('receive_submit')}
       </button>
     </form>

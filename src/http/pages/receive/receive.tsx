@@ -1,17 +1,15 @@
 // The page of a secret link, which shows and counts nothing, and the answer to its button.
 
 import { isDomainError, retrySeconds } from '../../../domain/errors.ts'
-import { isEndedByTries, isExpired, isLocked, isOwner, mayExpire, type Push } from '../../../domain/push.ts'
+import { isExpired, isLocked, isOwner, mayExpire, type Push } from '../../../domain/push.ts'
 import type { Now } from '../../../domain/time.ts'
 import type { PageNonces } from '../../../services/pushes/page-nonces.ts'
 import type { Pushes } from '../../../services/pushes/pushes.ts'
 import type { Retrieval } from '../../../services/pushes/retrieval.ts'
-import { PAGES } from '../../urls.ts'
 import type { Form } from '../frame/form.ts'
 import { type Guest, requireFormToken } from '../frame/guest.ts'
 import type { AnswerGuest, PageOptions } from '../frame/page.tsx'
-import { Notice } from '../frame/parts.tsx'
-import { ReceiveForm } from './receive-form.tsx'
+import { Deleted, Gone, Locked, Receive } from './receive-views.tsx'
 import { Revealed } from './revealed.tsx'
 
 export type ReceivePageOptions = {
@@ -29,6 +27,7 @@ export function createReceivePages({ answer, pushes, nonces, now }: ReceivePageO
     guest,
     title: guest.words.say('receive_page'),
     frame: 'plain',
+    width: 'narrow',
     scripts: ['common', 'receive'],
     ...options,
   })
@@ -42,16 +41,9 @@ export function createReceivePages({ answer, pushes, nonces, now }: ReceivePageO
     }
   }
 
-  /** A push that never existed, was purged or has expired looks the same, unless wrong passphrases ended it. */
   function gone(guest: Guest, push: Push | null): Response {
-    const { say } = guest.words
-    const content = (
-      <>
-        <h1>{say('gone_title')}</h1>
-        <p>{say(push !== null && isEndedByTries(push) ? 'gone_tries' : 'gone_text')}</p>
-      </>
-    )
-    return answer(content, plain(guest, { status: 404 }))
+    const title = guest.words.say('gone_title')
+    return answer(<Gone guest={guest} push={push} />, plain(guest, { title, status: 404 }))
   }
 
   async function show(guest: Guest, { url_token = '' }: Params, shown: Shown = {}): Promise<Response> {
@@ -61,26 +53,18 @@ export function createReceivePages({ answer, pushes, nonces, now }: ReceivePageO
     const own = isOwner(push, guest.viewer.account)
     if (isLocked(push)) {
       const locked = <Locked guest={guest} push={push} urlToken={url_token} isOwner={own} />
-      return answer(locked, plain(guest, { status, headers }))
+      return answer(locked, plain(guest, { title: guest.words.say('locked_title'), status, headers }))
     }
     const content = (
-      <>
-        <h1>{guest.words.say('receive_title')}</h1>
-        {notice === undefined ? null : (
-          <Notice kind="plain">
-            <p>{notice}</p>
-          </Notice>
-        )}
-        <ReceiveForm
-          guest={guest}
-          push={push}
-          urlToken={url_token}
-          nonce={nonces.issue(url_token)}
-          problem={problem}
-          isOwner={own}
-          isAgain={notice !== undefined}
-        />
-      </>
+      <Receive
+        guest={guest}
+        push={push}
+        urlToken={url_token}
+        nonce={nonces.issue(url_token)}
+        problem={problem}
+        notice={notice}
+        isOwner={own}
+      />
     )
     return answer(content, plain(guest, { status, headers }))
   }
@@ -145,7 +129,10 @@ export function createReceivePages({ answer, pushes, nonces, now }: ReceivePageO
         expireNonce={canDelete ? nonces.issue(`expire/${urlToken}`) : null}
       />
     )
-    return answer(content, plain(guest, { languageSwitch: false }))
+    return answer(
+      content,
+      plain(guest, { title: guest.words.say('revealed_title'), width: 'medium', languageSwitch: false }),
+    )
   }
 
   async function expire(guest: Guest, form: Form, { url_token = '' }: Params): Promise<Response> {
@@ -154,34 +141,9 @@ export function createReceivePages({ answer, pushes, nonces, now }: ReceivePageO
     if (state !== 'good')
       return show(guest, { url_token }, { notice: guest.words.say('receive_stale'), status: 409 })
     await pushes.expire(url_token, guest.viewer)
-    const { say } = guest.words
-    const content = (
-      <>
-        <h1>{say('expired_title')}</h1>
-        <p>{say('expired_text')}</p>
-      </>
-    )
-    return answer(content, plain(guest, { languageSwitch: false }))
+    const title = guest.words.say('expired_title')
+    return answer(<Deleted guest={guest} />, plain(guest, { title, languageSwitch: false }))
   }
 
   return { show, reveal, expire }
-}
-
-type LockedProps = { guest: Guest; push: Push; urlToken: string; isOwner: boolean }
-
-/** Shown in place of the form after too many wrong passphrases. */
-function Locked({ guest, push, urlToken, isOwner }: LockedProps) {
-  const { say, moment } = guest.words
-  const text = push.ownerId === null ? 'locked_for_good' : isOwner ? 'locked_owner' : 'locked_text'
-  return (
-    <>
-      <h1>{say('locked_title')}</h1>
-      <p>{say(text, { when: moment(push.expiresAt) })}</p>
-      {isOwner ? (
-        <p>
-          <a href={guest.href(PAGES.push.href({ url_token: urlToken }))}>{say('locked_go')}</a>
-        </p>
-      ) : null}
-    </>
-  )
 }
