@@ -30,17 +30,7 @@ declare module '*/common.js' {
   export default text
 }
 
-declare module '*/create.js' {
-  const text: string
-  export default text
-}
-
 declare module '*/docs-start.js' {
-  const text: string
-  export default text
-}
-
-declare module '*/generator.js' {
   const text: string
   export default text
 }

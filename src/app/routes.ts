@@ -46,7 +46,7 @@ export function createServedPages(served: Served, { guests, ...parts }: PagePart
     ...parts,
     answer,
     getGuest,
-    wordlist: assets.hrefOf('wordlist'),
+    createScripts: { wordlist: assets.hrefOf('wordlist'), qrPreview: assets.hrefOf('qrPreview') },
     now: store.now,
     listJobs: services.jobs.list,
     settings,

@@ -1,6 +1,7 @@
 // The words of the interface: one catalogue a language, chosen by the person or the browser; dates and numbers by Intl.
 
 import { ar } from './ar.ts'
+import { createSayBytes } from './bytes.ts'
 import { de } from './de.ts'
 import { en } from './en.ts'
 import { es } from './es.ts'
@@ -47,10 +48,7 @@ function createWords(language: Language) {
   const locale = FORMATS[language] ?? language
   const moments = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeStyle: 'short' })
   const zoned = new Intl.DateTimeFormat(locale, { timeZoneName: 'short' })
-  // The short form of a byte is "7 byte" in English.
-  const byteCount = new Intl.NumberFormat(language, { style: 'unit', unit: 'byte', unitDisplay: 'long' })
-  const amounts = new Intl.NumberFormat(language, { maximumFractionDigits: 1 })
-  const units = BINARY_UNITS[language] ?? ['KiB', 'MiB', 'GiB', 'TiB']
+  const bytes = createSayBytes(language)
 
   function say(key: WordKey, parameters: Parameters = {}): string {
     const text = catalogue[key]
@@ -68,20 +66,15 @@ function createWords(language: Language) {
     return `${moments.format(time)} ${zone}`
   }
 
-  /** Powers of 1024, like the settings. The space does not break. */
-  function bytes(size: number): string {
-    const power = Math.min(units.length, Math.floor(Math.log2(Math.max(1, size)) / 10))
-    const unit = units[power - 1]
-    return unit === undefined
-      ? byteCount.format(size)
-      : `${amounts.format(size / 1024 ** power)}\u00a0${unit}`
-  }
+  /** A text with all its plurals, for a script. */
+  const forms = (key: WordKey): Text => catalogue[key]
 
   const direction = language === 'ar' ? 'rtl' : 'ltr'
   return {
     language,
     direction,
     say,
+    forms,
     moment,
     bytes,
     number: (value: number) => numbers.format(value),
@@ -90,9 +83,6 @@ function createWords(language: Language) {
 
 /** Where a language alone would mean one country's habits: day before month, and twenty-four hours. */
 const FORMATS: Partial<Record<Language, string>> = { en: 'en-GB' }
-
-/** French counts octets. */
-const BINARY_UNITS: Partial<Record<Language, string[]>> = { fr: ['Kio', 'Mio', 'Gio', 'Tio'] }
 
 /** More of a header than any browser sends is not looked at. */
 const MAX_ACCEPTED = 200

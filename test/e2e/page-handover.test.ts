@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { createStage, type Started } from '../support/binary.ts'
 import { createVisitors, launchBrowser, measureLooks, skipBrowserTests } from '../support/chromium.ts'
+import { fillCreateForm, SUBMIT, unfold } from '../support/create-page.ts'
 import { readQr } from '../support/qr.ts'
 import { MEMBER, PASSWORD, signIn } from '../support/tour.ts'
 
@@ -50,11 +51,8 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     fields: { kind?: string; payload?: string; views?: number; passphrase?: string },
   ) => {
     await page.goto(server.url)
-    if (fields.kind !== undefined) await page.check(`#kind-${fields.kind}`)
-    if (fields.payload !== undefined) await page.fill('#payload', fields.payload)
-    if (fields.views !== undefined) await page.fill('#expire_after_views', String(fields.views))
-    if (fields.passphrase !== undefined) await page.fill('#passphrase', fields.passphrase)
-    await page.click('form.create > .actions button[type=submit]')
+    await fillCreateForm(page, fields)
+    await page.click(SUBMIT)
     await page.waitForURL('**/preview')
     return ((await page.textContent('#link')) ?? '').trim()
   }
@@ -125,8 +123,8 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     await sender.goto(server.url)
     await sender.check('#kind-file')
     await sender.setInputFiles('#files', [small, large])
-    await sender.fill('#expire_after_views', '1')
-    await sender.click('form.create > .actions button[type=submit]')
+    await fillCreateForm(sender, { kind: 'file', views: 1 })
+    await sender.click(SUBMIT)
     await sender.waitForURL('**/preview')
     const link = ((await sender.textContent('#link')) ?? '').trim()
 
@@ -174,7 +172,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
       expect(await styleOf(page)).toBe('disc')
       await page.check('.unseen .show input')
       expect(await styleOf(page)).toBe('none')
-      await page.click('form.create > .actions button[type=submit]')
+      await page.click(SUBMIT)
       await page.waitForURL('**/preview')
 
       const reader = await open(options)
@@ -197,7 +195,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     const page = await open(options)
     await page.goto(server.url)
     await page.fill('#payload', ' ')
-    await page.click('form.create > .actions button[type=submit]')
+    await page.click(SUBMIT)
     const focused = page.locator(':focus')
     await page.waitForSelector('.notice.bad')
     expect(await focused.getAttribute('role')).toBe('alert')
@@ -333,23 +331,21 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     for (const options of [UNSCRIPTED, SCRIPTED]) {
       const page = await open(options)
       await page.goto(server.url)
-      await page.check('#kind-url')
-      await page.fill('#payload', 'javascript:alert(1)')
-      await page.fill('#expire_after', '12')
-      await page.selectOption('[name="push[expire_unit]"]', 'hours')
-      await page.fill('#passphrase', 'sesame')
+      const typed = { kind: 'url', payload: 'javascript:alert(1)', passphrase: 'sesame' }
+      await fillCreateForm(page, { ...typed, time: [12, 'hours'] })
+      await unfold(page, 'options')
       await page.uncheck('#deletable_by_viewer')
-      await page.click('form.create > .actions button[type=submit]')
+      await page.click(SUBMIT)
       await page.waitForSelector('.notice.bad')
-      expect(await page.textContent('#payload-problem')).toContain('begins with https://')
-      expect(await page.inputValue('#payload')).toBe('javascript:alert(1)')
+      expect(await page.textContent('#link-problem')).toContain('begins with https://')
+      expect(await page.inputValue('#link')).toBe('javascript:alert(1)')
       expect(await page.isChecked('#kind-url')).toBe(true)
       expect(await page.inputValue('#expire_after')).toBe('12')
       expect(await page.inputValue('[name="push[expire_unit]"]')).toBe('hours')
       expect(await page.inputValue('#passphrase')).toBe('sesame')
       expect(await page.isChecked('#deletable_by_viewer')).toBe(false)
-      await page.fill('#payload', 'https://example.org/')
-      await page.click('form.create > .actions button[type=submit]')
+      await page.fill('#link', 'https://example.org/')
+      await page.click(SUBMIT)
       await page.waitForURL('**/preview')
       expect(await page.textContent('.lead')).toContain('5 views or 12 hours')
     }
@@ -358,7 +354,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
   test('the generator makes what it says, and remembers its options', async () => {
     const page = await open(SCRIPTED)
     await page.goto(server.url)
-    await page.click('.generator > summary')
+    await unfold(page, 'generator')
     await page.locator('#generated:not(:empty)').waitFor()
     const made = new Set<string>()
     for (let n = 0; n < 20; n += 1) {
@@ -380,7 +376,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     expect(await page.inputValue('#payload')).toBe((await page.textContent('#generated')) ?? '-')
     expect(page.url()).toBe(`${server.url}/`)
     await page.reload()
-    await page.click('.generator > summary')
+    await unfold(page, 'generator')
     await page.locator('#generated', { hasText: /^[a-z]+(-[a-z]+){5}$/ }).waitFor()
     expect(await page.isChecked('#generator-upper')).toBe(false)
   })
@@ -425,7 +421,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     expect(await page.locator('.chosen bdi').allTextContents()).toEqual(['dropped.txt', 'pasted.png'])
     await page.getByRole('button', { name: 'Remove: dropped.txt' }).click()
     expect(await page.locator('.chosen bdi').allTextContents()).toEqual(['pasted.png'])
-    await page.click('form.create > .actions button[type=submit]')
+    await page.click(SUBMIT)
     await page.waitForURL('**/preview')
   })
 
@@ -447,7 +443,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
       await page.goto(server.url)
       await page.check('#kind-file')
       await page.setInputFiles('#files', path)
-      await page.click('form.create > .actions button[type=submit]')
+      await page.click(SUBMIT)
     }
 
     await throttle(20_000_000)
@@ -460,7 +456,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     expect(await page.locator('.chosen bdi').allTextContents()).toEqual(['large.bin'])
 
     await throttle(-1)
-    await page.click('form.create > .actions button[type=submit]')
+    await page.click(SUBMIT)
     await page.waitForURL('**/preview', { timeout: 60_000 })
     const link = ((await page.textContent('#link')) ?? '').trim()
 
@@ -484,7 +480,9 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     await page.goto(server.url)
     await page.check('#kind-file')
     await page.setInputFiles('#files', path)
-    expect(await page.textContent('#files-problem')).toContain('too large')
+    expect(await page.textContent('#files-problem')).toBe(
+      '“too-large.bin” is too large: a file can have at most 1\u00a0GiB.',
+    )
     expect(await page.textContent('#files-hint')).toContain('1\u00a0GiB')
   })
 

@@ -5,6 +5,7 @@ import axe from 'axe-core'
 import type { Browser, Page } from 'playwright-core'
 import { createStage, type Started } from '../support/binary.ts'
 import { launchBrowser, measureLooks, skipBrowserTests, watch } from '../support/chromium.ts'
+import { fillCreateForm, unfold } from '../support/create-page.ts'
 import { PASSWORD, prepareTour, STOPS, TOUR_OPTIONS, visitStop } from '../support/tour.ts'
 
 const KIB = 1024
@@ -118,7 +119,9 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
       const { isThere, isSeen } = await page.evaluate((wanted) => {
         const element = document.activeElement
         const shown =
-          element === null || element === document.body ? null : (element.closest('.kinds label') ?? element)
+          element === null || element === document.body
+            ? null
+            : (element.closest('.kinds label, .pick, .show') ?? element)
         const style = shown === null ? null : getComputedStyle(shown)
         return {
           isThere: element?.matches(wanted) ?? false,
@@ -149,7 +152,15 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     await keyboard.press('ArrowLeft')
     await tabTo(page, '#payload')
     await keyboard.type('by hand')
+    await tabTo(page, '.expiry > summary')
+    await keyboard.press('Enter')
+    await tabTo(page, '[name="push[views]"]')
+    await keyboard.press('ArrowRight')
+    await keyboard.press('ArrowRight')
     await tabTo(page, '#expire_after_views')
+    await keyboard.type('2')
+    await tabTo(page, '.options > summary')
+    await keyboard.press('Enter')
     await tabTo(page, '#retrieval_step')
     await keyboard.press('Space')
     expect(await page.isChecked('#retrieval_step')).toBe(false)
@@ -208,14 +219,22 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     const creating = await weigh(server, (page) => page.goto(server.url))
     const generating = await weigh(server, async (page) => {
       await page.goto(server.url)
-      await page.click('.generator > summary')
+      await unfold(page, 'generator')
       await page.selectOption('#generator-mode', 'words')
       await page.locator('#generated', { hasText: '-' }).waitFor()
     })
-    console.log(`receive: ${receiving} bytes, create: ${creating}, with the generator's words: ${generating}`)
+    const drawing = await weigh(server, async (page) => {
+      await page.goto(server.url)
+      await fillCreateForm(page, { kind: 'qr', payload: 'drawn' })
+      await page.locator('[data-drawn] svg').waitFor()
+    })
+    console.log(
+      `receive: ${receiving} bytes, create: ${creating}, with words: ${generating}, with a QR code: ${drawing}`,
+    )
     expect(receiving).toBeLessThan(30 * KIB)
     expect(creating).toBeLessThan(100 * KIB)
     expect(generating).toBeLessThan(100 * KIB)
+    expect(drawing).toBeLessThan(100 * KIB)
   })
 
   test('the create page is usable at once', async () => {

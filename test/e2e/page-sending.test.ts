@@ -8,10 +8,10 @@ import { join } from 'node:path'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { createStage, type Started } from '../support/binary.ts'
 import { createVisitors, launchBrowser, skipBrowserTests } from '../support/chromium.ts'
+import { SUBMIT, unfold } from '../support/create-page.ts'
 import { MEMBER, PASSWORD, signIn } from '../support/tour.ts'
 
 const UNSCRIPTED: BrowserContextOptions = { javaScriptEnabled: false }
-const SUBMIT = 'form.create > .actions button[type=submit]'
 
 /** A wire to the server that can lose its answers to forms: it carries them there, and breaks off when they are answered. */
 async function startWire(port: number) {
@@ -177,7 +177,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     await signIn(page, server.url, MEMBER)
     await page.goto(server.url)
     await page.fill('#payload', 'typed for long')
-    await page.locator('details:has(#name) > summary').click()
+    await unfold(page, 'options')
     await page.fill('#name', 'router')
     const before = countPushes()
     await page.context().clearCookies()

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { Secret, TOTP } from 'otpauth'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import type { Started } from './binary.ts'
+import { fillCreateForm, unfold } from './create-page.ts'
 
 export const PASSWORD = 'correct horse battery staple'
 export const ADMIN = 'ann@example.org'
@@ -115,7 +116,7 @@ export const STOPS: Stop[] = [
     as: 'stranger',
     visit: async (page, { url }) => {
       await page.goto(url)
-      await page.click('.generator > summary')
+      await unfold(page, 'generator')
       await page.selectOption('#generator-mode', 'words')
       await page.locator('#generated', { hasText: '-' }).waitFor()
     },
@@ -125,11 +126,28 @@ export const STOPS: Stop[] = [
     as: 'stranger',
     visit: async (page, { url }) => {
       await page.goto(url)
-      await page.check('#kind-url')
-      await page.fill('#payload', 'javascript:alert(1)')
-      await page.fill('#expire_after', '365')
+      await fillCreateForm(page, { kind: 'url', payload: 'javascript:alert(1)', time: [365, 'days'] })
       await page.click('main form.create > .actions button')
       await page.waitForSelector('.notice.bad')
+    },
+  },
+  {
+    name: 'create-expiry',
+    as: 'stranger',
+    visit: async (page, { url }) => {
+      await page.goto(url)
+      await fillCreateForm(page, { payload: 'x', time: [36, 'hours'], views: 2 })
+    },
+  },
+  {
+    name: 'create-wifi',
+    as: 'stranger',
+    visit: async (page, { url }) => {
+      await page.goto(url)
+      await page.check('#kind-qr')
+      await page.check('#qr-wifi')
+      await page.fill('#wifi_network', 'Office')
+      await page.locator('[data-drawn] svg').waitFor()
     },
   },
   {
@@ -142,7 +160,7 @@ export const STOPS: Stop[] = [
         { name: 'report.pdf', mimeType: 'application/pdf', buffer: Buffer.alloc(2_400_000) },
         { name: 'keys.zip', mimeType: 'application/zip', buffer: Buffer.alloc(800) },
       ])
-      await page.click('details:has(#name) > summary')
+      await unfold(page, 'options')
     },
   },
   {

@@ -10,6 +10,7 @@ import {
   type PushLimits,
   payloadProblem,
 } from '../../domain/new-push.ts'
+import type { Problems } from '../../domain/problems.ts'
 import { PUSH_KINDS, type PushKind } from '../../domain/push.ts'
 import { createFields, isGiven, type Wire } from './fields.ts'
 import type { JsonFile } from './json-files.ts'
@@ -21,6 +22,8 @@ export type NewPushOptions = {
   received: number
   /** Milliseconds; replaces `expire_after_duration`. */
   duration?: number
+  /** Found before; refused together with what is found here. */
+  problems?: Problems
 }
 
 export type ParsedPush = { push: NewPush; files: JsonFile[] }
@@ -29,7 +32,7 @@ export function createParsePush(limits: PushLimits) {
   const table = createPushTable(limits)
 
   /** Throws `unauthenticated` for files without an account, else `invalid` with every field at fault. */
-  return (wire: Wire, { viewer, received, duration }: NewPushOptions): ParsedPush => {
+  return (wire: Wire, { viewer, received, duration, problems: found = {} }: NewPushOptions): ParsedPush => {
     const fields = createFields(table, wire)
     if (viewer.account === null && (isGiven(wire.files) || wire.kind === 'file')) throw filesNeedAccount()
     const files = fields.read('files') ?? []
@@ -48,7 +51,8 @@ export function createParsePush(limits: PushLimits) {
     }
     fields.read('notify_emails_to')
     fields.read('notify_emails_to_locale')
-    if (Object.keys(fields.problems).length > 0) throw invalidFields(fields.problems)
+    const problems = { ...found, ...fields.problems }
+    if (Object.keys(problems).length > 0) throw invalidFields(problems)
     return { push, files }
   }
 }

@@ -9,7 +9,7 @@ import type { BodyLimits } from './body.ts'
 import type { Wire } from './fields.ts'
 import type { FilePart } from './multipart.ts'
 import { type PushBodyOptions, readPushFields } from './push-body.ts'
-import { createParsePush, requireFilesAllowed } from './push-input.ts'
+import { createParsePush, type NewPushOptions, requireFilesAllowed } from './push-input.ts'
 
 export type Received = { push: NewPush; upload: Upload }
 
@@ -22,9 +22,11 @@ export type Incoming = Pick<PushBodyOptions, 'wrappers' | 'isLenient' | 'onPart'
   isRepeat: () => boolean | Promise<boolean>
   /** Called before each file of a multipart body is read. */
   onFile?: () => void
-  /** Replaces the members that were sent, before they are checked. `duration` is as in `NewPushOptions`. */
-  revise?: (wire: Wire) => { wire: Wire; duration?: number }
+  /** Replaces the members that were sent, before they are checked. */
+  revise?: (wire: Wire) => Revised
 }
+
+export type Revised = { wire: Wire } & Pick<NewPushOptions, 'duration' | 'problems'>
 
 export function createReceivePush(options: { uploads: Uploads; limits: PushLimits; body: BodyLimits }) {
   const { uploads, limits, body } = options
@@ -59,6 +61,6 @@ export function createReceivePush(options: { uploads: Uploads; limits: PushLimit
   return receive
 }
 
-function asSent(wire: Wire) {
+function asSent(wire: Wire): Revised {
   return { wire }
 }

@@ -9,10 +9,9 @@ import { DomainError } from '../../../domain/errors.ts'
 import type { Asked } from '../../door/router.ts'
 import { FILES } from '../../urls.ts'
 import common from './browser/common.js' with { type: 'text' }
-import create from './browser/create.js' with { type: 'text' }
 import docsStart from './browser/docs-start.js' with { type: 'text' }
-import generator from './browser/generator.js' with { type: 'text' }
 import receive from './browser/receive.js' with { type: 'text' }
+import { bundleForBrowser } from './browser-bundles.ts' with { type: 'macro' }
 import { colorStyle } from './color-style.ts'
 import favicon from './favicon.ico' with { type: 'file' }
 import icon from './icon.svg' with { type: 'text' }
@@ -20,7 +19,7 @@ import { LOGO_POLICY, type Logo } from './logo.ts'
 import { style } from './style.ts'
 
 /** The scripts of the pages. */
-export type ScriptName = 'common' | 'create' | 'generator' | 'receive'
+export type ScriptName = 'common' | 'create' | 'receive'
 
 type Asset = { name: string; type: string; policy?: string; read: () => Promise<Bytes> }
 type Bytes = Uint8Array<ArrayBuffer>
@@ -47,8 +46,8 @@ export function createAssets({ version, basePath, brand }: AssetsOptions) {
     style: ofText('pages.css', CSS, brand?.color ? `${style}\n${colorStyle(brand.color)}` : style),
     icon: ofText('icon.svg', SVG, icon),
     common: ofText('common.js', SCRIPT, common),
-    create: ofText('create.js', SCRIPT, create),
-    generator: ofText('generator.js', SCRIPT, generator),
+    create: ofText('create.js', SCRIPT, bundleForBrowser('create.js')),
+    qrPreview: ofText('qr-preview.js', SCRIPT, bundleForBrowser('qr-preview.js')),
     receive: ofText('receive.js', SCRIPT, receive),
     docsStart: ofText('docs.js', SCRIPT, docsStart),
     wordlist: ofText('words.js', SCRIPT, `export const wordlist = ${JSON.stringify(wordlist)}\n`),

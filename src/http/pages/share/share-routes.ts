@@ -3,7 +3,7 @@
 import type { Route } from '../../door/router.ts'
 import { PAGES } from '../../urls.ts'
 import type { PageGuards } from '../page-guards.ts'
-import { type CreatePageOptions, createCreatePage } from './create.tsx'
+import { type CreatePageOptions, createCreatePage } from './create/create.tsx'
 import { type CreatedPageOptions, createCreatedPage } from './created.tsx'
 
 export type ShareRoutesOptions = CreatePageOptions & CreatedPageOptions

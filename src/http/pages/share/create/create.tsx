@@ -1,20 +1,18 @@
 // Handles the create form: creates one push however often the form is sent, or shows the form again.
 
-import { Type } from 'typebox'
-import { DomainError, invalidFields, isDomainError } from '../../../domain/errors.ts'
-import { HOUR, MINUTE } from '../../../domain/time.ts'
-import type { Created } from '../../../services/pushes/create-push.ts'
-import type { Idempotency, Made } from '../../../services/pushes/idempotency.ts'
-import type { Pushes } from '../../../services/pushes/pushes.ts'
-import type { Uploads } from '../../../services/pushes/uploads.ts'
-import { answerSeeOther } from '../../door/answers.ts'
-import type { BodyLimits } from '../../intake/body.ts'
-import { createFields, type Wire } from '../../intake/fields.ts'
-import { asInteger, member } from '../../intake/members.ts'
-import { createReceivePush, type Received } from '../../intake/receive-push.ts'
-import { PAGES } from '../../urls.ts'
-import { askToSignIn, type Guest } from '../frame/guest.ts'
+import { DomainError, isDomainError } from '../../../../domain/errors.ts'
+import type { Created } from '../../../../services/pushes/create-push.ts'
+import type { Idempotency, Made } from '../../../../services/pushes/idempotency.ts'
+import type { Pushes } from '../../../../services/pushes/pushes.ts'
+import type { Uploads } from '../../../../services/pushes/uploads.ts'
+import { answerSeeOther } from '../../../door/answers.ts'
+import type { BodyLimits } from '../../../intake/body.ts'
+import type { Wire } from '../../../intake/fields.ts'
+import { createReceivePush, type Received, type Revised } from '../../../intake/receive-push.ts'
+import { PAGES } from '../../../urls.ts'
+import { askToSignIn, type Guest } from '../../frame/guest.ts'
 import { type CreatePageParts, createShowForm } from './create-page.tsx'
+import { readCreateForm } from './create-reader.ts'
 import { explainRefusal } from './create-refusals.ts'
 import { keyOfForm, requireOpener, type Typed } from './create-sender.ts'
 
@@ -37,9 +35,9 @@ type Sending = {
 }
 
 export function createCreatePage(options: CreatePageOptions) {
-  const { pushes, idempotency, marks, anonymousAccess } = options
+  const { pushes, idempotency, marks, choices, anonymousAccess } = options
   const receivePush = createReceivePush(options)
-  const show = createShowForm(options)
+  const { show, showAgain } = createShowForm(options)
 
   async function create(guest: Guest): Promise<Response> {
     const fields: Record<string, string> = {}
@@ -55,7 +53,7 @@ export function createCreatePage(options: CreatePageOptions) {
           onFile: () => prepareForFile(sending),
           revise: (wire) => revise(wire, sending),
         },
-        (received) => createOnce(received, sending),
+        (received) => createAndRemember(received, sending),
       )
       return answerSeeOther(guest.href(PAGES.created.href({ url_token: urlToken })))
     } catch (cause) {
@@ -70,13 +68,13 @@ export function createCreatePage(options: CreatePageOptions) {
   }
 
   /** Checks who sends the form, and turns its members into those of the API. */
-  function revise(wire: Wire, { guest, fields, typed }: Sending) {
+  function revise(wire: Wire, { guest, fields, typed }: Sending): Revised {
     // A form without files may come in one piece; then onPart is not called.
     for (const [name, value] of Object.entries(wire)) noteField(fields, { name, value })
     requireOpener(guest, typed, marks)
     if (!anonymousAccess) requireAccount(guest)
     const { files: _, ...rest } = wire
-    return readLifetime(withPlainLineEnds(rest))
+    return readCreateForm(rest)
   }
 
   function prepareForFile(sending: Sending): void {
@@ -90,6 +88,13 @@ export function createCreatePage(options: CreatePageOptions) {
     const presented = keyOfForm(sending.guest, sending.typed, marks)
     sending.made = presented === null ? null : await idempotency.find(presented)
     return sending.made !== null
+  }
+
+  async function createAndRemember(received: Received, sending: Sending): Promise<Created> {
+    const created = await createOnce(received, sending)
+    const { account } = sending.guest.viewer
+    if (account !== null) await choices.remember(account, received.push)
+    return created
   }
 
   /** A second press of the button waits for the first one, and gets the same answer. */
@@ -114,7 +119,7 @@ export function createCreatePage(options: CreatePageOptions) {
     const { guest, typed, hasFiles: forgetsFiles } = sending
     const made = why.isOfSomebodyElse === true ? null : await findMade(sending)
     const again = made === null ? {} : { message: guest.words.say('problem_key_reused'), isKeyUsed: true }
-    return show(guest, { ...why, ...again, typed, forgetsFiles, madeUrlToken: made?.urlToken ?? null })
+    return showAgain(guest, { ...why, ...again, typed, forgetsFiles, madeUrlToken: made?.urlToken ?? null })
   }
 
   /** The push that this form has created already: the person may not know, if the answer was lost. */
@@ -128,7 +133,7 @@ export function createCreatePage(options: CreatePageOptions) {
     }
   }
 
-  return { show: (guest: Guest) => show(guest), create }
+  return { show, create }
 }
 
 function requireAccount({ viewer }: Guest): void {
@@ -136,30 +141,9 @@ function requireAccount({ viewer }: Guest): void {
     throw new DomainError('unauthenticated', 'An account is needed.', { sender: 'signed_out' })
 }
 
-const LENGTH = { expire_after: member(Type.Integer({ minimum: 1, maximum: 1_000_000 }), asInteger) }
-
-const UNIT: Record<string, number> = { minutes: MINUTE, hours: HOUR }
-
 function noteField(
   fields: Record<string, string>,
   { name, value }: { name?: string | undefined; value: unknown },
 ) {
   if (name !== undefined && typeof value === 'string') fields[name] = value
-}
-
-/** Forms end lines with CR LF, whatever was typed. */
-function withPlainLineEnds(wire: Wire): Wire {
-  const plain = (value: unknown) => (typeof value === 'string' ? value.replaceAll('\r\n', '\n') : value)
-  return Object.fromEntries(Object.entries(wire).map(([name, value]) => [name, plain(value)]))
-}
-
-/** A number and its unit: days stay as the API has them, anything shorter becomes a duration. */
-function readLifetime(wire: Wire): { wire: Wire; duration?: number } {
-  const { expire_after: given, expire_unit: unit, ...rest } = wire
-  const milliseconds = typeof unit === 'string' ? UNIT[unit] : undefined
-  if (milliseconds === undefined) return { wire: { ...rest, expire_after_days: given } }
-  const fields = createFields(LENGTH, { expire_after: given })
-  const number = fields.read('expire_after')
-  if (Object.keys(fields.problems).length > 0) throw invalidFields(fields.problems)
-  return { wire: rest, ...(number === null ? {} : { duration: number * milliseconds }) }
 }

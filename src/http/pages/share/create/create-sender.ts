@@ -1,10 +1,10 @@
 // Checks that the person who sends the create form is the one who opened it, by hidden fields of the form.
 
-import { DomainError } from '../../../domain/errors.ts'
-import type { FormMarks } from '../../../services/pushes/form-marks.ts'
-import { newIdempotencyKey, type PresentedKey } from '../../../services/pushes/idempotency.ts'
-import { keyScopeOf } from '../../intake/idempotency-key.ts'
-import type { Guest } from '../frame/guest.ts'
+import { DomainError } from '../../../../domain/errors.ts'
+import type { FormMarks } from '../../../../services/pushes/form-marks.ts'
+import { newIdempotencyKey, type PresentedKey } from '../../../../services/pushes/idempotency.ts'
+import { keyScopeOf } from '../../../intake/idempotency-key.ts'
+import type { Guest } from '../../frame/guest.ts'
 
 /** The typed values by field name; '' for an empty field. */
 export type Typed = (field: string) => string

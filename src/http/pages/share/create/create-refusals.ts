@@ -1,8 +1,8 @@
 // The status and the sentence with which the create form is shown again, for each refusal.
 
-import type { DomainError, ErrorDetails } from '../../../domain/errors.ts'
-import type { Words } from '../../../words/words.ts'
-import type { Guest } from '../frame/guest.ts'
+import type { DomainError, ErrorDetails } from '../../../../domain/errors.ts'
+import type { Words } from '../../../../words/words.ts'
+import type { Guest } from '../../frame/guest.ts'
 import type { Refused } from './create-page.tsx'
 
 type Why = Omit<Refused, 'typed'>

@@ -1,6 +1,6 @@
 // The generator of passwords and passphrases: markup for a script, which draws the random numbers in the browser.
 
-import type { Words } from '../../../words/words.ts'
+import type { Words } from '../../../../words/words.ts'
 
 export function Generator({ words: { say }, wordlist }: { words: Words; wordlist: string }) {
   return (

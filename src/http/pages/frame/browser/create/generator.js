@@ -1,4 +1,4 @@
-// Runs in the browser: passwords and passphrases from its own randomness, with options that it remembers.
+// Passwords and passphrases from the browser's own randomness, with options that it remembers.
 
 const box = document.querySelector('[data-generator]')
 const output = document.getElementById('generated')
@@ -20,6 +20,13 @@ let words = null
 
 recall()
 box.hidden = false
+const opener = document.querySelector('[data-opens=generator]')
+opener.hidden = false
+opener.addEventListener('click', () => {
+  box.parentElement.closest('details').open = true
+  box.open = true
+  box.querySelector('summary').focus()
+})
 box.addEventListener('toggle', () => box.open && generate())
 box.addEventListener('change', ({ target }) => {
   if (target instanceof HTMLInputElement || target instanceof HTMLSelectElement) {
@@ -31,7 +38,7 @@ box.querySelector('[data-again]').addEventListener('click', generate)
 box.querySelector('[data-use]').addEventListener('click', () => {
   const payload = document.getElementById('payload')
   payload.value = output.textContent
-  payload.dispatchEvent(new Event('input'))
+  payload.dispatchEvent(new Event('input', { bubbles: true }))
   payload.focus()
 })
 // Enter in one of these fields makes another, and does not send the form.

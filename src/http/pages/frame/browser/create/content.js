@@ -1,0 +1,74 @@
+// What is shared: it goes along when the kind changes, can be hidden and counted, and is sent with Ctrl and Enter.
+
+import { completeWebAddress } from '../../../share/create/web-address.ts'
+import { form, kindOf, submit } from './form.js'
+
+const payload = document.getElementById('payload')
+const link = document.getElementById('link')
+const qr = document.getElementById('qr')
+const FIELDS = { text: payload, file: payload, url: link, qr }
+
+let kind = kindOf()
+form.addEventListener('change', ({ target }) => {
+  if (target.name === 'push[kind]') changeKind()
+})
+
+export function chooseKind(wanted) {
+  const choice = document.getElementById(`kind-${wanted}`)
+  if (choice === null || choice.checked) return
+  choice.checked = true
+  choice.dispatchEvent(new Event('change', { bubbles: true }))
+}
+
+function changeKind() {
+  const [from, to] = [FIELDS[kind], FIELDS[kindOf()]]
+  kind = kindOf()
+  if (to === null || from === to || to.value !== '' || from.value === '') return
+  // A field of one line would join the lines.
+  if (to === link && from.value.includes('\n')) return
+  to.value = from.value
+  from.value = ''
+  for (const field of [from, to]) field.dispatchEvent(new Event('input', { bubbles: true }))
+}
+
+link?.addEventListener('change', () => {
+  link.value = completeWebAddress(link.value)
+})
+
+const mask = document.querySelector('[data-masks]')
+mask.hidden = false
+mask.addEventListener('click', () => {
+  const isMasked = payload.classList.toggle('masked')
+  mask.textContent = isMasked ? mask.dataset.show : mask.dataset.hide
+})
+
+const counter = document.querySelector('[data-counts]')
+function count() {
+  const characters = [...payload.value].length
+  const lines = payload.value.split('\n').length
+  const texts = [counter.dataset.characters.replace('{n}', characters)]
+  if (lines > 1) texts.push(counter.dataset.lines.replace('{n}', lines))
+  counter.textContent = characters === 0 ? '' : texts.join(' · ')
+}
+payload.addEventListener('input', count)
+count()
+
+const isApple = /Mac|iPhone|iPad/.test(navigator.platform)
+const shortcut = document.querySelector('[data-shortcut]')
+if (isApple) shortcut.querySelector('kbd').textContent = '⌘'
+shortcut.hidden = !matchMedia('(hover: hover) and (pointer: fine)').matches
+
+form.addEventListener('keydown', (event) => {
+  if (event.key !== 'Enter' || event.isComposing || !(event.ctrlKey || event.metaKey)) return
+  event.preventDefault()
+  form.requestSubmit(submit)
+})
+
+const preview = document.querySelector('[data-preview]')
+form.addEventListener('change', loadPreview)
+loadPreview()
+
+/** The code that draws is loaded only where it is needed. */
+function loadPreview() {
+  if (preview !== null && kindOf() === 'qr') import(preview.dataset.preview)
+}

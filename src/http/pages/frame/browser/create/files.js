@@ -1,0 +1,98 @@
+// Files: chosen, dropped or pasted anywhere on the page, listed, and checked before they are sent.
+
+import { chooseKind } from './content.js'
+import { form, kindOf, sayBytes, setProblem } from './form.js'
+
+export const chooser = document.getElementById('files')
+
+for (const name of ['dragenter', 'dragover']) {
+  document.addEventListener(name, (event) => {
+    if (!event.dataTransfer.types.includes('Files')) return
+    event.preventDefault()
+    form.classList.add('over')
+  })
+}
+for (const name of ['dragend', 'drop']) document.addEventListener(name, () => form.classList.remove('over'))
+document.addEventListener('dragleave', (event) => {
+  if (event.relatedTarget === null) form.classList.remove('over')
+})
+// The browser would leave this page for the file.
+document.addEventListener('drop', (event) => {
+  if (event.dataTransfer.files.length === 0) return
+  event.preventDefault()
+  add(event.dataTransfer.files)
+})
+document.addEventListener('paste', (event) => {
+  if (event.clipboardData.files.length === 0) return
+  event.preventDefault()
+  add(event.clipboardData.files)
+})
+
+/** Without an account the page says there why files need one. */
+function add(files) {
+  chooseKind('file')
+  if (chooser !== null) setFiles([...chooser.files, ...files])
+}
+
+function setFiles(files) {
+  const transfer = new DataTransfer()
+  for (const file of files) transfer.items.add(file)
+  chooser.files = transfer.files
+  chooser.dispatchEvent(new Event('change', { bubbles: true }))
+}
+
+if (chooser !== null) prepare()
+
+function prepare() {
+  const list = document.querySelector('[data-chosen]')
+  document.querySelector('[data-drop]').hidden = false
+  chooser.addEventListener('change', show)
+  // Without files the page may say that one is missing.
+  if (chooser.files.length > 0) show()
+
+  form.addEventListener('submit', (event) => {
+    const isOfFiles = kindOf() === 'file'
+    // Files that were chosen before another kind was.
+    chooser.disabled = !isOfFiles
+    if (!isOfFiles || problemOf([...chooser.files]) === '') return
+    event.preventDefault()
+    event.stopImmediatePropagation()
+    chooser.focus()
+  })
+  window.addEventListener('pageshow', () => {
+    chooser.disabled = false
+  })
+
+  function show() {
+    const files = [...chooser.files]
+    list.replaceChildren(...files.map(rowOf))
+    setProblem(chooser, problemOf(files))
+  }
+
+  function problemOf(files) {
+    const { maxBytes, maxFiles, tooLarge, tooMany } = list.dataset
+    const large = files.find(({ size }) => size > Number(maxBytes))
+    if (large !== undefined) return tooLarge.replace('{name}', () => large.name)
+    return files.length > Number(maxFiles) ? tooMany : ''
+  }
+
+  function rowOf(file) {
+    const row = document.createElement('li')
+    const name = document.createElement('bdi')
+    name.textContent = file.name
+    const size = document.createElement('span')
+    size.className = 'hint'
+    size.textContent = sayBytes(file.size)
+    const remove = document.createElement('button')
+    remove.type = 'button'
+    remove.className = 'quiet'
+    remove.textContent = '×'
+    remove.setAttribute('aria-label', `${list.dataset.remove}: ${file.name}`)
+    remove.addEventListener('click', () => {
+      setFiles([...chooser.files].filter((other) => other !== file))
+      chooser.focus()
+    })
+    row.append(name, size, remove)
+    return row
+  }
+}

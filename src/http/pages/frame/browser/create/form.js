@@ -1,0 +1,36 @@
+// The form, and what its parts share.
+
+import { createSayBytes } from '../../../../../words/bytes.ts'
+
+export const form = document.querySelector('form.create')
+export const submit = form.querySelector('.actions button[type=submit]')
+
+/** Whether files are on their way, and whether this page is about to be left for a good reason. */
+export const state = { isSending: false, isLeaving: false }
+
+export function kindOf() {
+  return form.elements['push[kind]'].value
+}
+
+/** Shows a problem beside its field; '' takes it away. */
+export function setProblem(field, text) {
+  document.getElementById(`${field.id}-problem`).textContent = text
+  if (text === '') field.removeAttribute('aria-invalid')
+  else field.setAttribute('aria-invalid', 'true')
+}
+
+const { lang } = document.documentElement
+const numbers = new Intl.NumberFormat(lang)
+const plurals = new Intl.PluralRules(lang)
+
+/** `forms` is a text, or one for each plural. */
+export function sayNumber(forms, n) {
+  const text = typeof forms === 'string' ? forms : (forms[plurals.select(n)] ?? forms.other)
+  return text.replace('{n}', numbers.format(n))
+}
+
+export function sayUnit(value, unit, options = {}) {
+  return new Intl.NumberFormat(lang, { style: 'unit', unit, ...options }).format(value)
+}
+
+export const sayBytes = createSayBytes(lang)

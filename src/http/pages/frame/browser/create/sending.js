@@ -1,0 +1,137 @@
+// Sends files so that one sees how far they are and can stop them. Nothing that was typed or chosen is lost when it fails.
+
+import { chooser } from './files.js'
+import { form, kindOf, sayBytes, sayUnit, state, submit } from './form.js'
+import { keepKey } from './sent-once.js'
+
+/** The speed is that of the last seconds, so that the time left follows the network. */
+const WINDOW_MS = 5000
+
+const progress = document.querySelector('[data-progress]')
+const [bar] = progress.getElementsByTagName('progress')
+const told = progress.querySelector('output')
+const problem = progress.querySelector('.problem')
+const cancel = progress.querySelector('[data-cancel]')
+const again = progress.querySelector('[data-retry]')
+
+form.addEventListener('submit', (event) => {
+  if (state.isSending) event.preventDefault()
+  if (state.isSending || kindOf() !== 'file' || chooser === null || chooser.files.length === 0) return
+  event.preventDefault()
+  send()
+})
+window.addEventListener('pageshow', () => setSending(false))
+
+function setSending(isSending) {
+  state.isSending = isSending
+  submit.setAttribute('aria-disabled', String(isSending))
+}
+
+function send() {
+  const request = new XMLHttpRequest()
+  let isSent = false
+  setSending(true)
+  progress.hidden = false
+  cancel.hidden = false
+  again.hidden = true
+  problem.textContent = ''
+  told.textContent = ''
+  bar.value = 0
+  cancel.onclick = () => request.abort()
+  progress.scrollIntoView({ block: 'nearest' })
+
+  const speedAt = createSpeed()
+  request.upload.addEventListener('progress', ({ loaded, total }) => {
+    isSent = loaded === total
+    bar.max = total
+    bar.value = loaded
+    told.textContent = isSent ? told.dataset.finishing : describe({ loaded, total, speed: speedAt(loaded) })
+  })
+  request.upload.addEventListener('load', () => {
+    isSent = true
+  })
+  request.addEventListener('load', () => {
+    const { status, responseURL, responseText } = request
+    if (status === 200) {
+      // The page about the push, to which the answer led.
+      state.isLeaving = true
+      location.assign(responseURL)
+    } else if (showRefusal(responseText)) stop('')
+    else if (status < 500) stop(problem.dataset.refused.replace('{status}', status))
+    else askAgain(problem.dataset.broken)
+  })
+  request.addEventListener('abort', () => {
+    if (isSent) askAgain(problem.dataset.cancelledLate)
+    else stop(problem.dataset.cancelled)
+  })
+  request.addEventListener('error', () => askAgain(problem.dataset.broken))
+  request.open('POST', form.action)
+  request.send(new FormData(form))
+}
+
+function describe({ loaded, total, speed }) {
+  const { rate, left } = told.dataset
+  const percent = Math.floor((loaded / total) * 100)
+  const soFar = rate.replace('{percent}', percent).replace('{rate}', sayBytes(speed))
+  return `${soFar} · ${left.replace('{left}', sayTime((total - loaded) / speed))}`
+}
+
+function sayTime(seconds) {
+  const [value, unit] =
+    seconds < 90 ? [seconds, 'second'] : seconds < 5400 ? [seconds / 60, 'minute'] : [seconds / 3600, 'hour']
+  return sayUnit(Math.max(1, Math.round(value)), unit, { unitDisplay: 'long' })
+}
+
+/** Returns a function that takes how many bytes are sent so far and returns the bytes per second. */
+function createSpeed() {
+  const marks = [{ at: performance.now(), loaded: 0 }]
+  return (loaded) => {
+    const now = performance.now()
+    marks.push({ at: now, loaded })
+    while (marks.length > 2 && now - marks[0].at > WINDOW_MS) marks.shift()
+    const [first] = marks
+    return Math.max(1, (loaded - first.loaded) / Math.max(0.001, (now - first.at) / 1000))
+  }
+}
+
+function stop(text) {
+  setSending(false)
+  cancel.hidden = true
+  told.textContent = ''
+  bar.value = 0
+  problem.textContent = text
+  // Without a text the page says what was wrong, and has the focus there.
+  if (text === '') progress.hidden = true
+  else submit.focus()
+}
+
+/** What came of it is not known: the same key finds out. */
+function askAgain(text) {
+  stop(text)
+  again.hidden = false
+  again.focus()
+}
+
+/** Takes what was wrong from the page that the server answered, beside each field; false when there is none. */
+function showRefusal(html) {
+  const answered = new DOMParser().parseFromString(html, 'text/html')
+  const notice = answered.querySelector('.notice.bad')
+  if (notice === null) return false
+  // This page has not been left, and still has its files.
+  notice.querySelector('[data-forgotten]')?.remove()
+  document.querySelector('main > .notice.bad')?.remove()
+  document.querySelector('form.create').before(document.adoptNode(notice))
+  for (const text of answered.querySelectorAll('.problem[id]')) showText(text)
+  const answeredKey = answered.querySelector('[name="push[idempotency_key]"]')
+  if (answeredKey !== null) keepKey(answeredKey.value)
+  notice.focus()
+  return true
+}
+
+function showText({ id, textContent }) {
+  const here = document.getElementById(id)
+  if (here === null) return
+  here.textContent = textContent
+  const folded = here.closest('details')
+  if (textContent !== '' && folded !== null) folded.open = true
+}

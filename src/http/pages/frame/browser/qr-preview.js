@@ -1,0 +1,70 @@
+// Runs in the browser, where a push with a QR code is created: draws the code while it is typed.
+
+import encodeQr from 'qr'
+import { wifiText } from '../../share/create/wifi-text.ts'
+
+const SVG = 'http://www.w3.org/2000/svg'
+const QUIET_ZONE = 4
+const PAUSE_MS = 100
+
+const form = document.querySelector('form.create')
+const box = document.querySelector('[data-preview]')
+const drawn = box.querySelector('[data-drawn]')
+const caption = box.querySelector('figcaption')
+const label = caption.textContent
+
+let timer
+for (const name of ['input', 'change']) {
+  form.addEventListener(name, () => {
+    clearTimeout(timer)
+    timer = setTimeout(draw, PAUSE_MS)
+  })
+}
+draw()
+
+function draw() {
+  const text = contentOf(form.elements)
+  box.hidden = text === ''
+  if (text === '') return
+  const modules = modulesOf(text)
+  drawn.hidden = modules === null
+  caption.textContent = modules === null ? box.dataset.unfit : label
+  if (modules !== null) drawn.replaceChildren(pictureOf(modules))
+}
+
+/** As the server composes it; '' while there is nothing to draw. */
+function contentOf(fields) {
+  if (fields['push[qr_content]'].value !== 'wifi') return fields['push[qr]'].value
+  const network = fields['push[wifi_network]'].value
+  if (network === '') return ''
+  return wifiText({
+    network,
+    password: fields['push[wifi_password]'].value,
+    type: fields['push[wifi_type]'].value,
+    isHidden: fields['push[wifi_hidden]'].checked,
+  })
+}
+
+/** Null for a text that is too long for any QR code. */
+function modulesOf(text) {
+  try {
+    return encodeQr(text, 'raw', { border: QUIET_ZONE })
+  } catch {
+    return null
+  }
+}
+
+function pictureOf(modules) {
+  const picture = document.createElementNS(SVG, 'svg')
+  picture.setAttribute('viewBox', `0 0 ${modules.length} ${modules.length}`)
+  picture.setAttribute('shape-rendering', 'crispEdges')
+  const ground = document.createElementNS(SVG, 'rect')
+  ground.setAttribute('width', modules.length)
+  ground.setAttribute('height', modules.length)
+  ground.setAttribute('fill', '#fff')
+  const squares = document.createElementNS(SVG, 'path')
+  const paths = modules.flatMap((row, y) => row.map((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : '')))
+  squares.setAttribute('d', paths.join(''))
+  picture.append(ground, squares)
+  return picture
+}

@@ -1,0 +1,71 @@
+// What few pushes need: opening, deleting, name and note, and the generator.
+
+import { MAX_NAME_CHARACTERS, MAX_NOTE_CHARACTERS } from '../../../../domain/new-push.ts'
+import { Field, Input, maxLengthOf, Tick } from '../../frame/parts.tsx'
+import type { PartProps } from './create-form.tsx'
+import { Generator } from './generator.tsx'
+
+export function Options(props: PartProps) {
+  const { guest, isOfAccount, typed, texts, createScripts } = props
+  const { say } = guest.words
+  const isTrouble = texts.name !== undefined || texts.note !== undefined
+  return (
+    <details class="options" open={isTrouble || typed('name') !== '' || typed('note') !== ''}>
+      <summary>{say('more_options')}</summary>
+      <Ticks {...props} />
+      {isOfAccount ? <Labels {...props} /> : null}
+      <Generator words={guest.words} wordlist={createScripts.wordlist} />
+      {isOfAccount ? <p class="hint">{say('options_remembered')}</p> : null}
+    </details>
+  )
+}
+
+function Ticks({ guest, limits, typed }: PartProps) {
+  const { say } = guest.words
+  const isTicked = (field: string, preset: boolean) =>
+    typed(field) === '' ? preset : typed(field) === 'true'
+  return (
+    <>
+      <Tick
+        id="retrieval_step"
+        name="push[retrieval_step]"
+        label={say('retrieval_step')}
+        hint={say('retrieval_step_hint')}
+        isTicked={isTicked('retrieval_step', limits.retrievalStep)}
+        otherwise="false"
+      />
+      <Tick
+        id="deletable_by_viewer"
+        name="push[deletable_by_viewer]"
+        label={say('deletable_by_viewer')}
+        hint={say('deletable_by_viewer_hint')}
+        isTicked={isTicked('deletable_by_viewer', limits.deletableByViewer)}
+        otherwise="false"
+      />
+    </>
+  )
+}
+
+function Labels({ guest, typed, texts }: PartProps) {
+  const { say } = guest.words
+  return (
+    <>
+      <Input
+        id="name"
+        name="push[name]"
+        label={say('name')}
+        hint={say('name_hint')}
+        problem={texts.name}
+        value={typed('name')}
+        attributes={{ maxlength: maxLengthOf(MAX_NAME_CHARACTERS), autocomplete: 'off' }}
+      />
+      <Field id="note" label={say('note')} hint={say('note_hint')} problem={texts.note}>
+        {(describes) => (
+          <textarea name="push[note]" rows={2} maxlength={maxLengthOf(MAX_NOTE_CHARACTERS)} {...describes}>
+            {typed('note')}
+          </textarea>
+        )}
+      </Field>
+    </>
+  )
+}

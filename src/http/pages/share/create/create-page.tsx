@@ -1,0 +1,92 @@
+// The page with the form that creates a push: empty, or again with what was typed and what was wrong with it.
+
+import type { PushLimits } from '../../../../domain/new-push.ts'
+import type { Problems } from '../../../../domain/problems.ts'
+import type { Choices } from '../../../../services/accounts/push-choices.ts'
+import type { FormMarks } from '../../../../services/pushes/form-marks.ts'
+import type { AnswerHeaders } from '../../../door/answers.ts'
+import { PAGES } from '../../../urls.ts'
+import type { Guest } from '../../frame/guest.ts'
+import { LocalhostNotice } from '../../frame/localhost-notice.tsx'
+import type { AnswerGuest } from '../../frame/page.tsx'
+import { CreateForm, type CreateScripts } from './create-form.tsx'
+import { presetOf } from './create-preset.ts'
+import { newUnseen, openerOf, type Typed, type Unseen } from './create-sender.ts'
+import { WhyRefused } from './why-refused.tsx'
+
+/** Why a form is shown again. */
+export type Refused = {
+  typed: Typed
+  status: number
+  message: string
+  headers?: AnswerHeaders
+  problems?: Problems
+  /** The form came with files, which browsers do not fill in again. */
+  forgetsFiles?: boolean
+  /** The push that this form has created already, to link to it. The form that is shown creates another one. */
+  madeUrlToken?: string | null
+  /** The form needs a new idempotency key. */
+  isKeyUsed?: boolean
+  /** Another person sent the form than the one who opened it. */
+  isOfSomebodyElse?: boolean
+}
+
+export type CreatePageParts = {
+  limits: PushLimits
+  answer: AnswerGuest
+  marks: FormMarks
+  choices: Choices
+  createScripts: CreateScripts
+  /** Whether everybody may create an account. */
+  signups: boolean
+}
+
+export function createShowForm({ answer, marks, choices, ...parts }: CreatePageParts) {
+  const { limits } = parts
+
+  async function show(guest: Guest): Promise<Response> {
+    const chosen = await choices.find(guest.viewer.account)
+    const typed = presetOf({ query: guest.query, choices: chosen, limits })
+    return answerWith(guest, { typed, refused: null })
+  }
+
+  function showAgain(guest: Guest, refused: Refused): Response {
+    return answerWith(guest, { typed: refused.typed, refused })
+  }
+
+  function answerWith(guest: Guest, { typed, refused }: { typed: Typed; refused: Refused | null }): Response {
+    const title = guest.words.say('create_title')
+    const form = {
+      ...{ guest, typed, unseen: unseenOf(guest, refused) },
+      isOfAccount: guest.session !== null || refused?.isOfSomebodyElse === true,
+      problems: refused?.problems ?? {},
+      isAgain: refused !== null,
+    }
+    const content = (
+      <>
+        <h1>{title}</h1>
+        <p class="lead">{guest.words.say('create_lead')}</p>
+        {refused === null ? null : <WhyRefused guest={guest} refused={refused} />}
+        <CreateForm {...parts} {...form} />
+        <LocalhostNotice guest={guest} path={PAGES.create.href()} />
+      </>
+    )
+    const { status = 200, headers = {} } = refused ?? {}
+    return answer(content, { guest, title, status, headers, scripts: ['common', 'create'] })
+  }
+
+  /** Keeps the idempotency key until it has created a push, so that a form that is sent again creates one push. */
+  function unseenOf(guest: Guest, refused: Refused | null): Unseen {
+    const fresh = newUnseen(guest, marks)
+    if (refused === null) return fresh
+    const { typed } = refused
+    const kept = refused.isKeyUsed === true ? '' : typed('idempotency_key')
+    const idempotencyKey = kept || fresh.idempotencyKey
+    // Without a mark nobody knows who opened the form, so that a signed-in sender may send it as their own.
+    const isSomebodys = guest.session === null || marks.read(typed('opened_by')) !== null
+    const opener = refused.isOfSomebodyElse && isSomebodys ? openerOf(typed) : {}
+    return { ...fresh, ...opener, idempotencyKey }
+  }
+
+  return { show, showAgain }
+}

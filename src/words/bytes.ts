@@ -1,0 +1,19 @@
+// Sizes for people, in powers of 1024 like the settings. Browsers run this too, for the files that somebody chooses.
+
+/** French counts octets. */
+const BINARY_UNITS: Record<string, readonly string[]> = { fr: ['Kio', 'Mio', 'Gio', 'Tio'] }
+
+/** Returns a function that says a number of bytes. The space before the unit does not break. */
+export function createSayBytes(language: string): (size: number) => string {
+  // The short form of a byte is "7 byte" in English.
+  const byteCount = new Intl.NumberFormat(language, { style: 'unit', unit: 'byte', unitDisplay: 'long' })
+  const amounts = new Intl.NumberFormat(language, { maximumFractionDigits: 1 })
+  const units = BINARY_UNITS[language] ?? ['KiB', 'MiB', 'GiB', 'TiB']
+  return (size) => {
+    const power = Math.min(units.length, Math.floor(Math.log2(Math.max(1, size)) / 10))
+    const unit = units[power - 1]
+    return unit === undefined
+      ? byteCount.format(size)
+      : `${amounts.format(size / 1024 ** power)}\u00a0${unit}`
+  }
+}

@@ -1,0 +1,323 @@
+// The form that creates a push, in a real browser: what is at hand at once, what works without scripts, and what is checked
+// before anything is sent.
+
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { createStage, type Started } from '../support/binary.ts'
+import { createVisitors, launchBrowser, skipBrowserTests } from '../support/chromium.ts'
+import { fillCreateForm, SUBMIT, unfold } from '../support/create-page.ts'
+import { readQr } from '../support/qr.ts'
+import { MEMBER, PASSWORD, signIn } from '../support/tour.ts'
+
+const LAPTOP: BrowserContextOptions = { viewport: { width: 1366, height: 768 } }
+const UNSCRIPTED: BrowserContextOptions = { ...LAPTOP, javaScriptEnabled: false }
+const MODES: [string, BrowserContextOptions][] = [
+  ['with scripts', LAPTOP],
+  ['without scripts', UNSCRIPTED],
+]
+
+describe.skipIf(skipBrowserTests)('in a browser', () => {
+  const stage = createStage()
+  let browser: Browser
+  let server: Started
+  const visitors = createVisitors()
+
+  beforeAll(async () => {
+    const flags = ['--max-payload-bytes', '2KiB', '--max-file-bytes', '1MiB', '--max-files', '2']
+    server = await stage.start({ flags })
+    await server.command(['user', 'add', MEMBER, '--password-stdin'], PASSWORD)
+    browser = await launchBrowser()
+  })
+
+  afterEach(async () => {
+    const { outside, complaints } = await visitors.leave()
+    expect(outside).toEqual([])
+    expect(complaints.filter((text) => !/status of 422|ERR_FAILED|ERR_CONNECTION/.test(text))).toEqual([])
+  })
+
+  afterAll(async () => {
+    await browser?.close()
+    await stage.clear()
+  })
+
+  async function open(options: BrowserContextOptions = LAPTOP, { as = '', path = '/' } = {}): Promise<Page> {
+    const page = await visitors.open(browser, server.url, options)
+    if (as !== '') await signIn(page, server.url, as)
+    await page.goto(`${server.url}${path}`)
+    return page
+  }
+
+  /** Creates it, and opens its link. */
+  async function handOver(page: Page): Promise<Page> {
+    await page.click(SUBMIT)
+    await page.waitForURL('**/preview')
+    const link = ((await page.textContent('#link')) ?? '').trim()
+    await page.goto(link)
+    await page.click('main form button.primary')
+    await page.waitForSelector('.secret')
+    return page
+  }
+
+  /** The requests with a form that the page sends from now on. */
+  function watchForms(page: Page): string[] {
+    const sent: string[] = []
+    page.on('request', (request) => request.method() === 'POST' && sent.push(request.url()))
+    return sent
+  }
+
+  const lineOf = async (page: Page) => (await page.innerText('.expiry > summary')).replace(/\s+/g, ' ').trim()
+
+  test.each(MODES)('all that most pushes need is seen at once on a laptop, %s', async (_name, options) => {
+    const page = await open(options)
+    for (const selector of ['#payload', '.expiry > summary', '#passphrase', SUBMIT]) {
+      const box = await page.locator(selector).boundingBox()
+      expect({ selector, isSeen: box !== null && box.y + box.height <= 768 }).toEqual({
+        selector,
+        isSeen: true,
+      })
+    }
+    expect(await page.locator(':focus').getAttribute('id')).toBe('payload')
+    expect(await lineOf(page)).toBe('Expires after 5 views or 7 days')
+  })
+
+  test('Ctrl and Enter send the form from any field', async () => {
+    const page = await open()
+    await page.keyboard.type('typed at once')
+    await page.keyboard.press('Control+Enter')
+    await page.waitForURL('**/preview')
+    await page.goto(server.url)
+    await page.check('#kind-url')
+    await page.fill('#link', 'https://example.org')
+    await page.focus('#passphrase')
+    await page.keyboard.press('Meta+Enter')
+    await page.waitForURL('**/preview')
+  })
+
+  test.each(MODES)('the line of expiry follows what is chosen, %s', async (_name, options) => {
+    const page = await open(options)
+    await unfold(page, 'expiry')
+    expect(await page.isVisible('#expire_after')).toBe(false)
+    await page.check('#expire-1')
+    await page.check('#views-0')
+    expect(await lineOf(page)).toBe('Expires after 1 view or 1 hour')
+    await page.fill('#payload', 'x')
+    await page.click(SUBMIT)
+    await page.waitForURL('**/preview')
+    expect(await page.textContent('main')).toContain('1 view or 1 hour')
+  })
+
+  test('the line of expiry follows the exact fields', async () => {
+    const page = await open()
+    await fillCreateForm(page, { time: [36, 'hours'], views: 12 })
+    expect(await lineOf(page)).toBe('Expires after 12 views or 36 hours')
+  })
+
+  test.each(MODES)('a link without a scheme leads to https, %s', async (_name, options) => {
+    const page = await open(options)
+    await fillCreateForm(page, { kind: 'url', payload: 'www.example.org/a?b=c' })
+    if (options === LAPTOP) {
+      await page.press('#link', 'Tab')
+      expect(await page.inputValue('#link')).toBe('https://www.example.org/a?b=c')
+    }
+    await handOver(page)
+    expect(await page.content()).toContain('https://www.example.org/a?b=c')
+  })
+
+  test.each(MODES)('a Wi-Fi network becomes a QR code that joins it, %s', async (_name, options) => {
+    const page = await open(options)
+    await page.check('#kind-qr')
+    await page.check('#qr-wifi')
+    expect(await page.isVisible('#qr')).toBe(false)
+    await page.fill('#wifi_network', 'büro; oben')
+    await page.fill('#wifi_password', 'k3m9"qx:2v')
+    await page.check('#wifi_hidden')
+    const text = 'WIFI:T:WPA;S:büro\\; oben;P:k3m9\\"qx\\:2v;H:true;;'
+    if (options === LAPTOP) {
+      await page.waitForTimeout(300)
+      expect(readQr(await page.locator('[data-drawn] svg').evaluate((svg) => svg.outerHTML))).toBe(text)
+    }
+    await handOver(page)
+    expect(readQr(await page.locator('svg.qr').evaluate((svg) => svg.outerHTML))).toBe(text)
+  })
+
+  test.each(MODES)('an open network needs no password, %s', async (_name, options) => {
+    const page = await open(options)
+    await page.check('#kind-qr')
+    await page.check('#qr-wifi')
+    await page.fill('#wifi_network', 'guests')
+    await page.check('#wifi-nopass')
+    expect(await page.isVisible('#wifi_password')).toBe(false)
+    await handOver(page)
+    expect(readQr(await page.locator('svg.qr').evaluate((svg) => svg.outerHTML))).toBe(
+      'WIFI:T:nopass;S:guests;;',
+    )
+  })
+
+  test('the code that draws QR codes is loaded for these alone', async () => {
+    const page = await open()
+    const loaded = () =>
+      page.evaluate(
+        () => performance.getEntriesByType('resource').filter(({ name }) => name.includes('qr')).length,
+      )
+    expect(await loaded()).toBe(0)
+    await fillCreateForm(page, { kind: 'qr', payload: 'now' })
+    await page.locator('[data-drawn] svg').waitFor()
+    expect(await loaded()).toBe(1)
+    await page.fill('#qr', '')
+    await page.locator('[data-preview]').waitFor({ state: 'hidden' })
+  })
+
+  test('what was typed goes along when the kind changes', async () => {
+    const page = await open()
+    await page.fill('#payload', 'example.org')
+    await page.check('#kind-url')
+    expect(await page.inputValue('#link')).toBe('example.org')
+    await page.check('#kind-qr')
+    expect(await page.inputValue('#qr')).toBe('example.org')
+    await page.check('#kind-text')
+    expect(await page.inputValue('#payload')).toBe('example.org')
+  })
+
+  test('a text is measured in bytes of UTF-8 before it is sent', async () => {
+    const page = await open()
+    const sent = watchForms(page)
+    await page.fill('#payload', '🔑'.repeat(513))
+    await page.click(SUBMIT)
+    expect(await page.textContent('#payload-problem')).toBe('This is too long: at most 2\u00a0KiB.')
+    expect(await page.locator(':focus').getAttribute('id')).toBe('payload')
+    expect(sent).toEqual([])
+    await page.fill('#payload', '🔑'.repeat(512))
+    expect(await page.textContent('#payload-problem')).toBe('')
+    await page.click(SUBMIT)
+    await page.waitForURL('**/preview')
+  })
+
+  test('too many files, and one that is too large, are told with the limit before they are sent', async () => {
+    const page = await open(LAPTOP, { as: MEMBER })
+    const sent = watchForms(page)
+    await page.check('#kind-file')
+    const file = (name: string, size: number) => ({ name, mimeType: 'x/y', buffer: Buffer.alloc(size) })
+    await page.setInputFiles(
+      '#files',
+      ['a', 'b', 'c'].map((name) => file(name, 1)),
+    )
+    await page.click(SUBMIT)
+    expect(await page.textContent('#files-problem')).toBe('Too many: at most 2 files.')
+    await page.setInputFiles('#files', [file('small', 1), file('large', 1_100_000)])
+    await page.click(SUBMIT)
+    expect(await page.textContent('#files-problem')).toContain(
+      '“large” is too large: a file can have at most 1\u00a0MiB',
+    )
+    expect(sent).toEqual([])
+    await page.getByRole('button', { name: 'Remove: large' }).click()
+    expect(await page.textContent('#files-problem')).toBe('')
+    await page.click(SUBMIT)
+    await page.waitForURL('**/preview')
+  })
+
+  test('files of another kind keep nothing from being sent', async () => {
+    const page = await open(LAPTOP, { as: MEMBER })
+    await page.check('#kind-file')
+    const buffer = Buffer.alloc(1_100_000)
+    await page.setInputFiles('#files', { name: 'large', mimeType: 'x/y', buffer })
+    await page.check('#kind-text')
+    await page.fill('#payload', 'a text after all')
+    await handOver(page)
+    expect(await page.locator('.downloads li').count()).toBe(0)
+  })
+
+  test('a file that a stranger drops leaves the page as it is, and says why it needs an account', async () => {
+    const page = await open()
+    await page.fill('#payload', 'typed')
+    await page.evaluate(() => {
+      const dataTransfer = new DataTransfer()
+      dataTransfer.items.add(new File(['x'], 'a.txt'))
+      document.body.dispatchEvent(new DragEvent('drop', { bubbles: true, cancelable: true, dataTransfer }))
+    })
+    expect(await page.isChecked('#kind-file')).toBe(true)
+    expect(await page.innerText('form.create')).toContain('You need an account to share files.')
+    expect(await page.isVisible(SUBMIT)).toBe(false)
+    await page.check('#kind-text')
+    expect(await page.inputValue('#payload')).toBe('typed')
+  })
+
+  test.each(MODES)('who signs in for the sake of files comes back to them, %s', async (_name, options) => {
+    const page = await open(options)
+    await page.check('#kind-file')
+    await page.locator('form.create').getByRole('link', { name: 'Sign in' }).click()
+    await page.fill('#email', MEMBER)
+    await page.fill('#password', PASSWORD)
+    await page.click('main button[type=submit]')
+    await page.waitForURL('**/?kind=file*')
+    expect(await page.isVisible('#files')).toBe(true)
+  })
+
+  test('leaving asks only while there is something to lose', async () => {
+    const page = await open()
+    let asked = 0
+    page.on('dialog', (dialog) => {
+      asked += 1
+      return dialog.accept()
+    })
+    await page.click('#passphrase')
+    await page.goto(`${server.url}/sign-in`)
+    expect(asked).toBe(0)
+    await page.goto(server.url)
+    await page.click('#payload')
+    await page.keyboard.type('a secret')
+    await page.goto(`${server.url}/sign-in`)
+    expect(asked).toBe(1)
+    await page.goto(server.url)
+    await page.click('#payload')
+    await page.keyboard.type('sent')
+    await page.click(SUBMIT)
+    await page.waitForURL('**/preview')
+    expect(asked).toBe(1)
+  })
+
+  test('an upload tells the time left, can be cancelled at any height, and keeps what was typed', async () => {
+    const path = join(stage.folder(), 'slow.bin')
+    writeFileSync(path, '')
+    truncateSync(path, 1_000_000)
+    const page = await open({ viewport: { width: 360, height: 500 } }, { as: MEMBER })
+    const client = await page.context().newCDPSession(page)
+    const speed = { latency: 0, downloadThroughput: -1, uploadThroughput: 60_000 }
+    await page.check('#kind-file')
+    await page.setInputFiles('#files', path)
+    await page.fill('#payload', 'the message')
+    await page.fill('#passphrase', 'sesame')
+    await client.send('Network.emulateNetworkConditions', { offline: false, ...speed })
+    await page.click(SUBMIT)
+    await page.locator('[data-progress] output', { hasText: /\d % · .+\/s · \d+ seconds? left/ }).waitFor()
+    await page.evaluate(() => window.scrollTo(0, 0))
+    const box = await page.locator('[data-cancel]').boundingBox()
+    expect(box !== null && box.y >= 0 && box.y + box.height <= 500).toBe(true)
+    await page.click('[data-cancel]')
+    await page.locator('[data-progress] [role=alert]', { hasText: 'Cancelled' }).waitFor()
+    await client.send('Network.emulateNetworkConditions', { ...speed, offline: true, uploadThroughput: -1 })
+    await page.click(SUBMIT)
+    await page.locator('[data-progress] [role=alert]', { hasText: 'connection was lost' }).waitFor()
+    expect(await page.inputValue('#payload')).toBe('the message')
+    expect(await page.inputValue('#passphrase')).toBe('sesame')
+    expect(await page.locator('.chosen bdi').allTextContents()).toEqual(['slow.bin'])
+    await client.send('Network.emulateNetworkConditions', { ...speed, offline: false, uploadThroughput: -1 })
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.waitForURL('**/preview')
+  })
+
+  test('a refused upload says why beside the field, in a part that is unfolded', async () => {
+    const page = await open(LAPTOP, { as: MEMBER })
+    await fillCreateForm(page, { kind: 'file', payload: 'kept', time: [400, 'days'] })
+    await page.setInputFiles('#files', { name: 'a', mimeType: 'x/y', buffer: Buffer.alloc(10) })
+    await page.click('.expiry > summary')
+    await page.click(SUBMIT)
+    await page.locator('.notice.bad:focus').waitFor()
+    expect(await page.isVisible('#expire_after-problem')).toBe(true)
+    expect(await page.textContent('#expire_after-problem')).toBe('At most 90 days.')
+    expect(await page.locator('.chosen bdi').allTextContents()).toEqual(['a'])
+    await page.locator('.notice.bad a').click()
+    expect(await page.inputValue('#payload')).toBe('kept')
+  })
+})

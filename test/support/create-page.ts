@@ -1,0 +1,42 @@
+// The form that creates a push, as a person fills it in: whatever is folded away is opened first.
+
+import type { Page } from 'playwright-core'
+
+export const SUBMIT = 'form.create > .actions button[type=submit]'
+
+/** Opens a folded part, unless it is open. */
+export async function unfold(page: Page, part: 'expiry' | 'options' | 'generator'): Promise<void> {
+  if (part === 'generator') await unfold(page, 'options')
+  const details = page.locator(`details.${part}`)
+  if ((await details.getAttribute('open')) === null) await details.locator('> summary').click()
+}
+
+/** Where a kind has its content. */
+const FIELDS: Record<string, string> = { text: '#payload', file: '#payload', url: '#link', qr: '#qr' }
+
+export type Typed = {
+  kind?: string
+  payload?: string
+  views?: number
+  /** A number and its unit. */
+  time?: [number, string]
+  passphrase?: string
+}
+
+export async function fillCreateForm(page: Page, typed: Typed): Promise<void> {
+  const { kind = 'text', payload, views, time, passphrase } = typed
+  if (kind !== 'text') await page.check(`#kind-${kind}`)
+  if (payload !== undefined) await page.fill(FIELDS[kind] ?? '', payload)
+  if (views !== undefined) {
+    await unfold(page, 'expiry')
+    await page.check('#views-exact')
+    await page.fill('#expire_after_views', String(views))
+  }
+  if (time !== undefined) {
+    await unfold(page, 'expiry')
+    await page.check('#expire-exact')
+    await page.fill('#expire_after', String(time[0]))
+    await page.selectOption('#expire_unit', time[1])
+  }
+  if (passphrase !== undefined) await page.fill('#passphrase', passphrase)
+}
