@@ -5,7 +5,9 @@ import { type Branding, readBranding } from './app/branding.ts'
 import { createDoor } from './app/door.ts'
 import { openListening, type Tls, type Trust } from './app/listening.ts'
 import { openLogging } from './app/logging.ts'
+import { addServerGauges, openMetrics, serveMetrics } from './app/metering.ts'
 import { openServedStore } from './app/open-store.ts'
+import { createServedHealth } from './app/readiness.ts'
 import { createServices } from './app/services.ts'
 import { openCertificate } from './app/tls.ts'
 import { type Client, createClient, type ServerToAsk } from './client/client.ts'
@@ -16,6 +18,7 @@ import type { RateLimit } from './http/door/rate-limit.ts'
 import type { SettingInEffect } from './http/pages/admin/admin-parts.tsx'
 import { PAGES } from './http/urls.ts'
 import type { Log } from './operating/log.ts'
+import type { Metrics } from './operating/metrics.ts'
 import { createReload } from './operating/reload.ts'
 import { createCertificateCheck } from './operating/tls/certificate-check.ts'
 import { createCertificateWatch } from './operating/tls/certificate-watch.ts'
@@ -86,10 +89,13 @@ async function openLogged(served: ServedConfig, { log, ...ports }: InstancePorts
   const branding = await readBranding(config)
   log.info({ version, dataDir, keyFile: keyFile ?? undefined }, 'opening the data folder')
   const { now: systemNow, onStep } = ports
-  const { store, failed } = await openServedStore({ config, log, systemNow, onStep })
+  const metrics = await openMetrics(config)
+  const onCommitted = metrics?.committed
+  const { store, failed } = await openServedStore({ config, log, systemNow, onStep, onCommitted })
   try {
     const tls = await openTls(config, { log, ports })
-    return { ...(await serveStore({ ...served, branding, store, log, ports, tls })), failed, tls }
+    const services = await serveStore({ ...served, branding, store, log, metrics, ports, tls })
+    return { ...services, metrics, failed, tls }
   } catch (cause) {
     // Frees the lock of the folder, so that the next start need not wait for this process to end.
     await store.close().catch((err) => log.error({ err }, 'the data folder was not closed in order'))
@@ -111,14 +117,19 @@ type StoreToServe = ServedConfig & {
   branding: Branding
   store: Store
   log: Log
+  metrics: Metrics | null
   ports: InstancePorts
   tls: Tls | null
 }
 
 /** Starts the jobs last: if this throws, only the store has to be closed. */
-async function serveStore({ config, settings, branding, store, log, ports, tls }: StoreToServe) {
+async function serveStore({ config, settings, branding, store, log, metrics, ports, tls }: StoreToServe) {
+  const systemNow = ports.now
   const otherJobs = tls === null ? [] : [tls.watch.job]
-  const services = createServices({ config, store, systemNow: ports.now, log, otherJobs })
+  const services = createServices({ config, store, systemNow, log, otherJobs, meter: metrics })
+  const moreChecks =
+    tls === null ? [] : [createCertificateCheck({ certificate: tls.certificate, now: systemNow })]
+  const lookAtHealth = createServedHealth({ config, store, systemNow, moreChecks })
   const door = createDoor({
     config,
     settings,
@@ -127,15 +138,15 @@ async function serveStore({ config, settings, branding, store, log, ports, tls }
     services,
     store,
     log,
-    systemNow: ports.now,
-    moreChecks:
-      tls === null ? [] : [createCertificateCheck({ certificate: tls.certificate, now: ports.now })],
+    lookAtHealth,
+    meter: metrics,
     addresses: ports.addresses ?? [config.host],
     listAddresses: () => ports.network?.listAddresses() ?? [],
     httpsPort: ports.httpsPort ?? (() => config.port),
     authority: tls?.certificate.authority ?? null,
     rateLimit: ports.rateLimit,
   })
+  if (metrics !== null) addServerGauges({ metrics, store, services, lookAtHealth, version })
   const { accounts, apiTokens, sweeper, jobs } = services
   const setupToken = await services.accountLinks.createSetupLink()
   const setupPath = setupToken === null ? null : PAGES.welcome.href({ link: setupToken })
@@ -162,11 +173,18 @@ export async function startServer(served: ServedConfig, ports: ServerPorts): Pro
   const instance = await openInstance(served, { ...ports, addresses, httpsPort: () => port })
   const { setupPath, failed, noteCrash, reloadables, log, tls } = instance
   try {
-    const listening = await openListening({ config, door: instance, tls, bindings, listAddresses, log })
+    // First, because nobody loses a request when another listener cannot be opened.
+    const metricsListener = serveMetrics(config, instance)
+    const options = { config, door: instance, tls, bindings, listAddresses, log }
+    const listening = await openListening(options).catch((cause) => {
+      void metricsListener?.stop()
+      throw cause
+    })
     port = listening.port
     const stop = async () => {
       log.info('stopping: running requests may finish')
       await listening.stop()
+      await metricsListener?.stop()
       await instance.close()
     }
     instance.confirmStart()

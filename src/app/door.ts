@@ -19,20 +19,21 @@ import { createAnswerRefusal } from '../http/pages/frame/error-page.tsx'
 import { createGetGuest } from '../http/pages/frame/guest.ts'
 import { createAnswerGuest } from '../http/pages/frame/page.tsx'
 import { createFindElsewhere } from '../http/pages/frame/reach.ts'
-import type { HealthCheck } from '../operating/health.ts'
-import type { Log } from '../operating/log.ts'
+import { routeClassOf } from '../http/route-class.ts'
+import type { LookAtHealth } from '../operating/health.ts'
+import type { Meter } from '../operating/metrics.ts'
 import type { Config } from '../settings/table.ts'
 import type { Branding } from './branding.ts'
-import { createReadiness, type ReadinessOptions } from './readiness.ts'
+import { createReadiness } from './readiness.ts'
 import { createRoutes, createServedPages, type Served } from './routes.ts'
 
 export type DoorOptions = Served & {
   config: Config
   branding: Branding
-  store: ReadinessOptions['store'] & { isOverloaded(): boolean; commitOverdue(): void }
-  systemNow: Now
-  /** Parts that /readyz looks at besides those of the store. */
-  moreChecks: readonly HealthCheck[]
+  store: { now: Now; isAlive(): Promise<boolean>; isOverloaded(): boolean; commitOverdue(): void }
+  lookAtHealth: LookAtHealth
+  /** Null without metrics. */
+  meter: Meter | null
   /** The addresses that the server listens on. */
   addresses: readonly string[]
   listAddresses: Network['listAddresses']
@@ -44,7 +45,7 @@ export type DoorOptions = Served & {
 export type Door = ReturnType<typeof createDoor>
 
 export function createDoor(options: DoorOptions) {
-  const { config, store, log, rateLimit = DEFAULT_RATE_LIMIT } = options
+  const { config, store, log, meter, rateLimit = DEFAULT_RATE_LIMIT } = options
   const hostRules = createHostRules({ ...config, addresses: options.addresses })
   const cors = createCors(config.corsOrigins)
   const forwarding = createForwarding(config.trustedProxies, (warning) => log.warn(warning))
@@ -67,7 +68,7 @@ export function createDoor(options: DoorOptions) {
     presentError,
     secure,
     newRequestId: createRequestIds(),
-    logRequest: createLogRequest(log),
+    logRequest: createLogRequest(options),
   }
   const handle = createFrontDoor({ ...shared, answerRoute, isTls: config.tls !== 'off' })
   const answerPlain = createAnswerPlain({
@@ -77,7 +78,10 @@ export function createDoor(options: DoorOptions) {
   })
   const handlePlain = createFrontDoor({ ...shared, answerRoute: answerPlain, isTls: false })
   const { isOverloaded, commitOverdue } = store
-  const onShed = (requests: number) => log.warn({ requests }, 'too busy: requests were told to come back')
+  const onShed = (requests: number) => {
+    meter?.refused('shed', requests)
+    log.warn({ requests }, 'too busy: requests were told to come back')
+  }
   return {
     handle,
     handlePlain,
@@ -88,7 +92,7 @@ export function createDoor(options: DoorOptions) {
 
 /** Who visits a page, and how the server answers them with a page or an error. */
 function createGuests(options: DoorOptions, basePath: string) {
-  const { config, branding, services, addresses, listAddresses, log, version } = options
+  const { config, branding, services, addresses, listAddresses, log, meter, version } = options
   const assets = createAssets({ version, basePath, brand: branding })
   const answer = createAnswerGuest(assets)
   const getGuest = createGetGuest({
@@ -99,12 +103,20 @@ function createGuests(options: DoorOptions, basePath: string) {
     onError: (err) => log.error({ err }, 'the last use of a session was not noted'),
   })
   const presentError = createPresentError({
+    onRefused: (code) => meter?.refused(code),
     logFailure: ({ requestId, cause }) => log.error({ requestId, err: cause }, 'a request failed'),
     answerRefusal: createAnswerRefusal({ answer, getGuest }),
   })
   return { assets, answer, getGuest, presentError }
 }
 
-function createLogRequest(log: Log): LogRequest {
-  return ({ durationMs, ...line }) => log.info({ ...line, durationMs: Math.round(durationMs * 100) / 100 })
+/** Every request is a line of the log, and counted when there are metrics. */
+function createLogRequest({ log, meter }: Pick<DoorOptions, 'log' | 'meter'>): LogRequest {
+  const write: LogRequest = ({ durationMs, ...line }) =>
+    log.info({ ...line, durationMs: Math.round(durationMs * 100) / 100 })
+  if (meter === null) return write
+  return (line) => {
+    meter.request({ ...line, routeClass: routeClassOf(line) })
+    write(line)
+  }
 }

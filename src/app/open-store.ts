@@ -3,6 +3,7 @@
 import { DamageError } from '../domain/errors.ts'
 import type { Now } from '../domain/time.ts'
 import type { Log } from '../operating/log.ts'
+import type { Meter } from '../operating/metrics.ts'
 import type { Config } from '../settings/table.ts'
 import { openStore, type Store } from '../store/store.ts'
 
@@ -11,10 +12,12 @@ export type ServedStoreOptions = {
   log: Log
   systemNow: Now
   onStep?: ((step: string) => void) | undefined
+  onCommitted?: Meter['committed'] | undefined
 }
 
 /** `failed` resolves when the database may be corrupt and the process must end. */
-export async function openServedStore({ config, log, systemNow, onStep }: ServedStoreOptions) {
+export async function openServedStore(options: ServedStoreOptions) {
+  const { config, log, systemNow, onStep, onCommitted } = options
   const { promise: failed, resolve: fail } = Promise.withResolvers<Error>()
   const store: Store = await openStore({
     dataDir: config.dataDir,
@@ -24,6 +27,7 @@ export async function openServedStore({ config, log, systemNow, onStep }: Served
     removeDamaged: config.removeDamaged,
     minFreeSpace: config.minFreeSpace,
     onStep,
+    onCommitted,
     onWarning: (warning) => log.warn(warning),
     onError: (err) =>
       err instanceof DamageError

@@ -6,27 +6,35 @@ import type { Exchange } from '../http/door/exchange.ts'
 import type { Route } from '../http/door/router.ts'
 import { createGetViewer } from '../http/door/viewer.ts'
 import type { GetGuest } from '../http/pages/frame/guest.ts'
-import { createLookAtHealth, type HealthCheck } from '../operating/health.ts'
+import { createLookAtHealth, type HealthCheck, type LookAtHealth } from '../operating/health.ts'
 import { createHealthChecks, type ServedHealthOptions } from '../operating/health-checks.ts'
 import type { Config } from '../settings/table.ts'
 import type { Services } from './services.ts'
 
-export type ReadinessOptions = {
+export type HealthOptions = {
   config: Config
   store: ServedHealthOptions['store']
-  services: Pick<Services, 'apiTokens'>
   systemNow: Now
-  getGuest: GetGuest
-  listUndeclaredProxies: () => string[]
   /** Parts besides those of the store. */
   moreChecks: readonly HealthCheck[]
 }
 
+export function createServedHealth({ config, moreChecks, ...options }: HealthOptions): LookAtHealth {
+  return createLookAtHealth([...createHealthChecks({ ...options, ...config }), ...moreChecks])
+}
+
+export type ReadinessOptions = {
+  config: Config
+  services: Pick<Services, 'apiTokens'>
+  getGuest: GetGuest
+  listUndeclaredProxies: () => string[]
+  lookAtHealth: LookAtHealth
+}
+
 export function createReadiness(options: ReadinessOptions): Route['answer'] {
-  const { config, listUndeclaredProxies } = options
-  const checks = [...createHealthChecks({ ...options, ...config }), ...options.moreChecks]
+  const { config, listUndeclaredProxies, lookAtHealth } = options
   return createAnswerReady({
-    lookAtHealth: createLookAtHealth(checks),
+    lookAtHealth,
     isAdmin: createIsAdmin(options),
     hasUndeclaredProxy: () => listUndeclaredProxies().length > 0,
     baseUrl: config.baseUrl,

@@ -6,6 +6,7 @@ import type { Now } from '../domain/time.ts'
 import { limitKey, turnPlace } from '../http/door/client-address.ts'
 import { createJobs } from '../operating/jobs.ts'
 import type { Log } from '../operating/log.ts'
+import type { Meter } from '../operating/metrics.ts'
 import { createExpiryJob, createSweepJob } from '../operating/sweep-schedule.ts'
 import { createAccountLinks } from '../services/accounts/account-links.ts'
 import { createAccounts } from '../services/accounts/accounts.ts'
@@ -31,6 +32,7 @@ import { pushLimitsOf, shareLimitsOf } from '../settings/push-limits.ts'
 import type { Config } from '../settings/table.ts'
 import { removeSetupLink } from '../store/folder/setup-link.ts'
 import type { Store } from '../store/store.ts'
+import { countedUploads, meterPushes } from './metering.ts'
 
 export type ServicesOptions = {
   config: Config
@@ -39,18 +41,23 @@ export type ServicesOptions = {
   log: Log
   /** Jobs besides those of the store and the sweeper. */
   otherJobs: readonly Job[]
+  /** Null without metrics. */
+  meter: Meter | null
 }
 
 export type Services = ReturnType<typeof createServices>
 
-export function createServices({ config, store, systemNow, log, otherJobs }: ServicesOptions) {
+export function createServices({ config, store, systemNow, log, otherJobs, meter }: ServicesOptions) {
   // Sign-ins and passphrases queue separately and take turns, so neither starves the other.
-  const { first: signInLanes, second: passphraseLanes } = createSharedLanes({
-    lanes: Math.max(1, availableParallelism() - 1),
-    clientOf: turnPlace,
-  })
+  const lanes = createSharedLanes({ lanes: Math.max(1, availableParallelism() - 1), clientOf: turnPlace })
+  const { first: signInLanes, second: passphraseLanes } = lanes
+  const countLanes = () => {
+    const { first: signIns, second: passphrases, running } = lanes.count()
+    return { signIns, passphrases, running }
+  }
   return {
-    ...createPushServices({ config, store, lanes: passphraseLanes }),
+    countLanes,
+    ...createPushServices({ config, store, meter, lanes: passphraseLanes }),
     ...createAccountServices({ config, store, systemNow, lanes: signInLanes }),
     choices: createPushChoices({
       store,
@@ -61,7 +68,9 @@ export function createServices({ config, store, systemNow, log, otherJobs }: Ser
   }
 }
 
-function createPushServices({ config, store, lanes }: { config: Config; store: Store; lanes: Lanes }) {
+type PushOptions = Pick<ServicesOptions, 'config' | 'store' | 'meter'> & { lanes: Lanes }
+
+function createPushServices({ config, store, meter, lanes }: PushOptions) {
   const { keyring, now } = store
   const limits = pushLimitsOf(config)
   const relieve = createRelieve(() => Bun.gc(true))
@@ -77,9 +86,9 @@ function createPushServices({ config, store, lanes }: { config: Config; store: S
   })
   return {
     limits,
-    pushes,
+    pushes: meter === null ? pushes : meterPushes(pushes, meter),
     downloads,
-    uploads: createUploads({ store, limits, relieve }),
+    ...countedUploads(createUploads({ store, limits, relieve })),
     idempotency: createIdempotency({ store, keyring, now }),
     marks: createFormMarks(keyring),
     nonces: createPageNonces(now),
@@ -107,7 +116,7 @@ function createAccountServices({ config, store, systemNow, lanes }: AccountOptio
   }
 }
 
-type UpkeepOptions = Omit<ServicesOptions, 'systemNow'>
+type UpkeepOptions = Omit<ServicesOptions, 'systemNow' | 'meter'>
 
 function createUpkeepServices({ config, store, log, otherJobs }: UpkeepOptions) {
   const { expiry, files, idempotencyKeys, now } = store

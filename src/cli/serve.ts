@@ -2,7 +2,6 @@
 
 import type { Command } from 'commander'
 import type { RunningServer } from '../app.ts'
-import { codeOf } from '../domain/system-errors.ts'
 import type { Entry } from '../settings/fold.ts'
 import { type Config, settings } from '../settings/table.ts'
 import type { App } from './app.ts'
@@ -10,6 +9,7 @@ import { getConfig } from './config.ts'
 import { CommandFailure, presentFailure } from './failures.ts'
 import { addSettingFlags } from './flags.ts'
 import { inJson, sayFailure, wantsJson } from './json-lines.ts'
+import { explainStart } from './listen-failures.ts'
 import { drawQr } from './qr.ts'
 import { type Ready, readyJson, readyLines, type Setup, setupLinks } from './ready-lines.ts'
 import type { Shell } from './shell.ts'
@@ -66,7 +66,7 @@ async function serve({ command, shell, app, tell }: Parts): Promise<void> {
     server?.noteCrash(cause)
     shell.exitNow(1)
   })
-  server = await app.startServer(served, ports).catch((cause) => explainStart(cause, config))
+  server = await app.startServer(served, ports).catch((cause) => explainStart(cause, { config, shell }))
   signals.onReload(server.reload)
   const setup = setupOf(server, shell)
   tell({ ...server, setup })
@@ -115,38 +115,6 @@ function listenForSignals(shell: Shell) {
     if (isReloadAsked) listener()
   }
   return { stopAsked, onReload }
-}
-
-/** Bun asks "Is port 5100 in use?" for every failure. This names the cause and a remedy. */
-function explainStart(cause: unknown, { host, port: mainPort }: Config): never {
-  const isListening = cause instanceof Error && 'syscall' in cause && cause.syscall === 'listen'
-  const code = isListening ? codeOf(cause) : null
-  const address = isListening && 'address' in cause ? String(cause.address) : host
-  const port = isListening && 'port' in cause ? Number(cause.port) : mainPort
-  switch (code) {
-    case 'EADDRINUSE':
-      throw new CommandFailure(
-        `Port ${port} on ${address} is in use: stop what uses it, or choose another --port.`,
-      )
-    case 'EACCES':
-      throw new CommandFailure(
-        `Listening on port ${port} of ${address} is not permitted: choose a --port from 1024 on.`,
-      )
-    case 'EADDRNOTAVAIL':
-    case 'EINVAL':
-      throw new CommandFailure(
-        address === host || host.toLowerCase() === 'localhost'
-          ? `${address} is not an address of this machine: choose another --host.`
-          : `${host} is ${address}, which is not an address of this machine: choose another --host.`,
-      )
-    case 'EAFNOSUPPORT':
-      throw new CommandFailure(
-        `This process may not use ${address}, which others on this machine may: allow it (AF_INET6 in a systemd unit), ` +
-          'or listen on one address alone, such as --host 127.0.0.1.',
-      )
-    default:
-      throw cause
-  }
 }
 
 /** The form in which administrators see it on the pages. */

@@ -98,6 +98,9 @@ export const FILES = {
   authority: get('/trust/:name', 'open'),
 }
 
+/** On a listener of its own, --metrics-listen. */
+export const METRICS_PATH = '/metrics'
+
 export const PAGES = {
   // The secret link, with and without the confirmation step, and the page for its sender.
   receive: get('/p/:url_token', 'open'),

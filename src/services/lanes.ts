@@ -61,7 +61,12 @@ export function createSharedLanes({ lanes, clientOf }: LanesOptions) {
     }
   }
 
-  return { first: lanesOf(lines[0]), second: lanesOf(lines[1]) }
+  return {
+    first: lanesOf(lines[0]),
+    second: lanesOf(lines[1]),
+    /** Works that wait in each line, and those that run. */
+    count: () => ({ first: lines[0].length(), second: lines[1].length(), running }),
+  }
 }
 
 function overloaded(): DomainError {

@@ -82,5 +82,5 @@ export function createWaitingLine<T extends Place>(limits: { maxWaiting: number;
     }
   }
 
-  return { add, takeNext }
+  return { add, takeNext, length: () => waiting.length }
 }

@@ -130,6 +130,16 @@ export function orOff<T>(parse: Parser<T>): Parser<T | null> {
   }
 }
 
+/** An address with its port: `127.0.0.1:9100`, `[::1]:9100`; localhost is 127.0.0.1. */
+export function addressAndPort(text: string): Parsed<string> {
+  const value = text.trim().replace(/^localhost:/i, '127.0.0.1:')
+  const [, bracketed, plain, digits = ''] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(value) ?? []
+  const isAddress = isIP(bracketed ?? plain ?? '') === (bracketed === undefined ? 4 : 6)
+  return isAddress && Number(digits) <= 65_535
+    ? { value }
+    : { problem: 'must be an address and a port, such as 127.0.0.1:9100 or [::1]:9100' }
+}
+
 /** Removes a trailing slash; keeps a path, for instances that are served below one. */
 export function baseUrl(text: string): Parsed<string> {
   const problem =

@@ -181,7 +181,12 @@ export type PushListStore = {
   listPushes(of: { ownerId: number; expired: boolean; pageNumber: number }): Promise<PageOfPushes<ListedPush>>
   findLabels(id: number): Promise<SealedLabels | null>
   countPushes(): Promise<PushCounts>
+  /** Counts some live pushes from `after` on, in the order in which they end; `next` is null after the last. */
+  countSomeLive(after: LivePlace | null): Promise<{ counted: number; next: LivePlace | null }>
 }
+
+/** A place among the live pushes. */
+export type LivePlace = { expiresAt: number; id: number }
 
 export type AuditStore = {
   /** Oldest first; `pageNumber` counts from 1. */

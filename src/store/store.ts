@@ -52,6 +52,8 @@ export type StoreOptions = {
   onError: (cause: unknown) => void
   /** The database may be corrupt: the process must end. */
   onFatal: (cause: unknown) => void
+  /** Told of every group commit, and how many changes it made durable. */
+  onCommitted?: ((batch: { works: number; durationMs: number }) => void) | undefined
   /** Called before and after everything that is made durable: tests end the process there. */
   onStep?: OnStep | undefined
 }
@@ -115,6 +117,8 @@ function openParts(opening: Opening) {
     freeSpace: disk.freeSpace,
     isOverloaded: commits.isOverloaded,
     commitOverdue: commits.commitOverdue,
+    /** Changes that wait for a group commit. */
+    waitingWorks: commits.waiting,
     jobs: [disk.checkpointer, disk.reserve, scrub] as readonly Job[],
     /** Explains an error of SQLite during the start to the operator. */
     explainFailure: (cause: unknown) => explainFailure(database.filename, cause),
@@ -179,6 +183,7 @@ function openCommits({ connection, options }: Opening, { now, disk }: { now: Now
       return hasRoom
     },
     onFatal: options.onFatal,
+    onCommitted: options.onCommitted,
     ...(options.onStep === undefined ? {} : { onStep: options.onStep }),
   })
 }

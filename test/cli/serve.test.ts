@@ -185,6 +185,19 @@ test.each([
   expect(trial.err.map((line) => line.replace('oncebox: ', ''))).toEqual([message])
 })
 
+test('a port below 1024 without the right for it is refused with each remedy', async () => {
+  const trial = createTrial()
+  trial.app.startServer = async () => {
+    throw Object.assign(new Error('no'), { code: 'EACCES', syscall: 'listen', address: '0.0.0.0' })
+  }
+  expect(await trial.run('serve', '--port', '443')).toBe(1)
+  for (const word of [
+    ...['port 443', 'AmbientCapabilities=CAP_NET_BIND_SERVICE', 'setcap cap_net_bind_service=+ep oncebox'],
+    ...['sysctl net.ipv4.ip_unprivileged_port_start=443', '--port from 1024 on'],
+  ])
+    expect(trial.err.join('\n')).toContain(word)
+})
+
 test('an unexpected error is reported as a bug, with its stack', async () => {
   const trial = createTrial()
   trial.app.startServer = async () => {

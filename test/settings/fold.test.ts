@@ -71,6 +71,7 @@ test('without anything given, every setting has its default', () => {
     noOpen: false,
     logFormat: 'text',
     logFile: null,
+    metricsListen: null,
   })
 })
 

@@ -43,12 +43,19 @@ export type LogFailure = (failure: { requestId: string; cause: unknown }) => voi
 
 export type PresentError = (cause: unknown, exchange: Exchange, path: string) => Response | Promise<Response>
 
-export type PresentErrorOptions = { logFailure: LogFailure; answerRefusal: AnswerRefusal }
+export type PresentErrorOptions = {
+  logFailure: LogFailure
+  answerRefusal: AnswerRefusal
+  /** Told of every refusal by its code; `failure` for one that nobody foresaw. */
+  onRefused?: (code: ErrorCode | 'failure') => void
+}
 
-export function createPresentError({ logFailure, answerRefusal }: PresentErrorOptions): PresentError {
+export function createPresentError(options: PresentErrorOptions): PresentError {
+  const { logFailure, answerRefusal, onRefused } = options
   return (cause, exchange, path) => {
     const { requestId } = exchange
     const asJson = isJsonPath(path)
+    onRefused?.(cause instanceof DomainError ? cause.code : 'failure')
     if (cause instanceof DomainError) {
       if (asJson) return refuse(cause)
       const { code, details } = cause

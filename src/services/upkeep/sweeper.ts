@@ -28,6 +28,7 @@ export function createSweeper({ expiry, files, idempotencyKeys, now, purgeAfter 
   let stopped = false
   let last: LastSweep | null = null
   let between = { expired: 0, files: 0 }
+  const totals: Swept = { expired: 0, purged: 0, files: 0 }
 
   /** One run at a time; a second call joins the one under way. */
   function sweep(): Promise<Swept> {
@@ -50,6 +51,7 @@ export function createSweeper({ expiry, files, idempotencyKeys, now, purgeAfter 
     const owned = await purge('owned', purgeAfter)
     await attempt(() => repeat(idempotencyKeys.removeLapsed))
     const removed = await attempt(files.removeDue)
+    add({ expired, purged: anonymous + owned, files: removed })
     const swept = {
       expired: expired + between.expired,
       purged: anonymous + owned,
@@ -76,10 +78,20 @@ export function createSweeper({ expiry, files, idempotencyKeys, now, purgeAfter 
 
   async function expire(): Promise<void> {
     try {
-      between.expired += await repeat(expiry.expireLapsed)
+      const expired = await repeat(expiry.expireLapsed)
+      between.expired += expired
+      add({ expired })
     } finally {
-      between.files += await files.removeDue()
+      const removed = await files.removeDue()
+      between.files += removed
+      add({ files: removed })
     }
+  }
+
+  function add({ expired = 0, purged = 0, files: removed = 0 }: Partial<Swept>): void {
+    totals.expired += expired
+    totals.purged += purged
+    totals.files += removed
   }
 
   async function repeat(step: () => Promise<number>): Promise<number> {
@@ -98,5 +110,13 @@ export function createSweeper({ expiry, files, idempotencyKeys, now, purgeAfter 
     await Promise.allSettled([running, expiring])
   }
 
-  return { sweep, findNextDue, expireDue, stop, last: (): LastSweep | null => last }
+  return {
+    sweep,
+    findNextDue,
+    expireDue,
+    stop,
+    last: (): LastSweep | null => last,
+    /** All that was done since the start. */
+    totals: (): Swept => ({ ...totals }),
+  }
 }

@@ -1,6 +1,6 @@
 // How the server runs.
 
-import { corsOrigin, duration, network, oneOf, path } from '../parsers.ts'
+import { addressAndPort, corsOrigin, duration, network, oneOf, path } from '../parsers.ts'
 import { off, type Table } from '../setting.ts'
 
 const group = 'Running'
@@ -49,6 +49,15 @@ export const runningSettings = {
     group,
     ...off,
     help: 'Do not open the browser at the page that makes the administrator (only on a desktop, from a terminal)',
+  },
+  metricsListen: {
+    flag: 'metrics-listen',
+    group,
+    placeholder: 'address:port',
+    parse: addressAndPort,
+    default: null,
+    defaultWords: 'no metrics',
+    help: 'Address and port to serve /metrics on for Prometheus, such as 127.0.0.1:9100; anyone who reaches it may read it',
   },
   logFormat: {
     flag: 'log-format',

@@ -34,6 +34,7 @@ export function describeLists(open: OpenEngine): void {
     expect(await list(true)).toEqual({ ids: [ids[3] ?? 0], isFull: false })
     expect((await list(false)).ids).not.toContain(ids[3] ?? 0)
     expect(await opened.store.lists.countPushes()).toEqual({ live: 52, expired: 1 })
+    expect(await opened.store.lists.countSomeLive(null)).toEqual({ counted: 52, next: null })
   })
 
   test('all lapsed pushes of one owner can be written down, whatever else is due', async () => {

@@ -37,6 +37,8 @@ export type GroupCommit = {
   commitOverdue(): void
   /** Resolves when nothing waits any more. */
   idle(): Promise<void>
+  /** Works that wait. */
+  waiting(): number
 }
 
 export type GroupCommitOptions = {
@@ -52,6 +54,8 @@ export type GroupCommitOptions = {
   onFull?: () => boolean
   /** Told before and after every commit: tests end the process there. */
   onStep?: OnStep
+  /** Told of every batch that became durable. */
+  onCommitted?: ((batch: { works: number; durationMs: number }) => void) | undefined
   /** The store cannot be trusted any more, as after a failed fsync: the process must end. */
   onFatal: (cause: unknown) => void
 }
@@ -131,8 +135,10 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
 
   function commitBatch(batch: Work[]): void {
     try {
+      const startedAt = performance.now()
       const outcomes = runPlainly(batch) ?? runWorks(batch)
       commit()
+      options.onCommitted?.({ works: outcomes.length, durationMs: performance.now() - startedAt })
       waiting.unshift(...batch.splice(outcomes.length))
       for (const [index, outcome] of outcomes.entries()) batch[index]?.settle(outcome)
     } catch (cause) {
@@ -256,7 +262,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
     if (!isLocked && longestWait() > MAX_BATCH_MS) runBatch()
   }
 
-  return { transact, isOverloaded, commitOverdue, idle }
+  return { transact, isOverloaded, commitOverdue, idle, waiting: () => waiting.length }
 }
 
 /** Also a query of drizzle that nobody ran. */

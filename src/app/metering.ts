@@ -1,0 +1,100 @@
+// Metrics of a server, when --metrics-listen asks for them: what is counted where, and the listener that tells it.
+
+import { listenForMetrics, type MetricsListener } from '../http/metrics-listener.ts'
+import { createGauges, type ProcessNumbers } from '../operating/gauges.ts'
+import type { LookAtHealth } from '../operating/health.ts'
+import { createCountLive } from '../operating/live-count.ts'
+import type { Log } from '../operating/log.ts'
+import type { Meter, Metrics } from '../operating/metrics.ts'
+import type { Pushes } from '../services/pushes/pushes.ts'
+import type { Uploads } from '../services/pushes/uploads.ts'
+import type { Config } from '../settings/table.ts'
+import type { Store } from '../store/store.ts'
+import type { Services } from './services.ts'
+
+/** Null without --metrics-listen: then nothing is counted, and the library is not loaded. */
+export async function openMetrics({ metricsListen }: Pick<Config, 'metricsListen'>): Promise<Metrics | null> {
+  if (metricsListen === null) return null
+  const { createMetrics } = await import('../operating/metrics.ts')
+  return createMetrics()
+}
+
+export type MeteringOptions = {
+  metrics: Metrics
+  store: Store
+  services: Services
+  lookAtHealth: LookAtHealth
+  version: string
+}
+
+/** Lets the metrics read what the parts of the server know by themselves. */
+export function addServerGauges({ metrics, store, services, ...parts }: MeteringOptions): void {
+  const { jobs, sweeper, countLanes, countUploads } = services
+  const gauges = createGauges({
+    ...parts,
+    ...store,
+    countLive: createCountLive(store.lists),
+    sweptTotals: sweeper.totals,
+    listJobs: jobs.list,
+    countLanes,
+    countUploads,
+    readProcess,
+  })
+  metrics.addGauges(gauges)
+}
+
+/** Null without metrics. */
+export function serveMetrics(
+  { metricsListen }: Pick<Config, 'metricsListen'>,
+  { metrics, log }: { metrics: Metrics | null; log: Log },
+): MetricsListener | null {
+  if (metrics === null || metricsListen === null) return null
+  const listener = listenForMetrics({ place: metricsListen, ...metrics })
+  log.info({ url: listener.url }, 'serving metrics')
+  return listener
+}
+
+function readProcess(): ProcessNumbers {
+  const { rss, heapUsed } = process.memoryUsage()
+  const { user, system } = process.cpuUsage()
+  return {
+    resident: rss,
+    heap: heapUsed,
+    cpu: (user + system) / 1e6,
+    startedAt: performance.timeOrigin / 1000,
+  }
+}
+
+/** Counts creates and retrievals. */
+export function meterPushes(pushes: Pushes, meter: Meter): Pushes {
+  return {
+    ...pushes,
+    create: async (wanted, options) => {
+      const made = await pushes.create(wanted, options)
+      meter.created(made.push.kind)
+      meter.uploaded(made.files.reduce((total, { size }) => total + size, 0))
+      return made
+    },
+    retrieve: async (urlToken, options) => {
+      const retrieval = await pushes.retrieve(urlToken, options)
+      meter.retrieved(retrieval.outcome === 'view' && options.ownLook ? 'owner_view' : retrieval.outcome)
+      return retrieval
+    },
+  }
+}
+
+/** Counts the files that are being received. */
+export function countedUploads(uploads: Uploads): { uploads: Uploads; countUploads: () => number } {
+  let running = 0
+  const begin: Uploads['begin'] = (options) => {
+    const upload = uploads.begin(options)
+    const add: typeof upload.add = async (file) => {
+      running += 1
+      await upload.add(file).finally(() => {
+        running -= 1
+      })
+    }
+    return { ...upload, add }
+  }
+  return { uploads: { ...uploads, begin }, countUploads: () => running }
+}

@@ -1,0 +1,64 @@
+// Why a server cannot listen, and what to do about it.
+
+import { codeOf } from '../domain/system-errors.ts'
+import type { Config } from '../settings/table.ts'
+import { CommandFailure } from './failures.ts'
+import type { Shell } from './shell.ts'
+
+type Refused = {
+  address: string
+  port: number
+  /** The setting that names the address. */
+  host: string
+  /** The flag that names the port. */
+  flag: string
+  shell: Shell
+}
+
+/** Bun asks "Is port 5100 in use?" for every failure. This names the cause and a remedy; anything else is thrown on. */
+export function explainStart(cause: unknown, { config, shell }: { config: Config; shell: Shell }): never {
+  if (!(cause instanceof Error) || !('syscall' in cause) || cause.syscall !== 'listen') throw cause
+  const explain = EXPLANATIONS[codeOf(cause)]
+  if (explain === undefined) throw cause
+  const address = 'address' in cause ? String(cause.address) : config.host
+  const port = 'port' in cause ? Number(cause.port) : config.port
+  if ('flag' in cause)
+    throw new CommandFailure(explain({ host: address, address, port, flag: String(cause.flag), shell }))
+  const flag = port !== config.port && port === config.httpPort ? '--http-port' : '--port'
+  throw new CommandFailure(explain({ host: config.host, address, port, flag, shell }))
+}
+
+const EXPLANATIONS: Record<string, (refused: Refused) => string> = {
+  EADDRINUSE: ({ port, address, flag }) =>
+    `Port ${port} on ${address} is in use: stop what uses it, or choose another ${flag}.`,
+  EACCES: explainPrivilege,
+  EPERM: explainPrivilege,
+  EADDRNOTAVAIL: explainAddress,
+  EINVAL: explainAddress,
+  EAFNOSUPPORT: ({ address }) =>
+    `This process may not use ${address}, which others on this machine may: allow it (AF_INET6 in a systemd unit), ` +
+    'or listen on one address alone, such as --host 127.0.0.1.',
+}
+
+function explainAddress({ address, host, flag }: Refused): string {
+  const other = flag === '--metrics-listen' ? flag : '--host'
+  return address === host || host.toLowerCase() === 'localhost'
+    ? `${address} is not an address of this machine: choose another ${other}.`
+    : `${host} is ${address}, which is not an address of this machine: choose another ${other}.`
+}
+
+const FIRST_FREE_PORT = 1024
+
+/** Linux lets only root, or a program with the right, listen on a low port. */
+function explainPrivilege({ port, address, flag, shell }: Refused): string {
+  const refused = `Listening on port ${port} of ${address} is not permitted`
+  if (shell.place.platform !== 'linux' || port >= FIRST_FREE_PORT)
+    return `${refused}: choose a ${flag} from ${FIRST_FREE_PORT} on.`
+  return [
+    `${refused}: ports below ${FIRST_FREE_PORT} need a right. Do one of these:`,
+    '  in a systemd unit: AmbientCapabilities=CAP_NET_BIND_SERVICE, the same in CapabilityBoundingSet, no PrivateUsers',
+    `  for this program, again after each upgrade: sudo setcap cap_net_bind_service=+ep ${shell.self[0] ?? 'oncebox'}`,
+    `  for every program: sudo sysctl net.ipv4.ip_unprivileged_port_start=${port}`,
+    `  or choose a ${flag} from ${FIRST_FREE_PORT} on.`,
+  ].join('\n')
+}

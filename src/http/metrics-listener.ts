@@ -1,0 +1,57 @@
+// The listener of --metrics-listen: /metrics and nothing else, apart from the pages and the API.
+
+import { codeOf } from '../domain/system-errors.ts'
+import { METRICS_PATH } from './urls.ts'
+
+const MAX_BODY = 1024
+
+export type MetricsListenerOptions = {
+  /** `127.0.0.1:9100`, `[::1]:9100`. */
+  place: string
+  contentType: string
+  read: () => Promise<string>
+}
+
+export type MetricsListener = { url: string; stop(): Promise<void> }
+
+/** Throws the error of the system, with the `address` and `port` that failed. */
+export function listenForMetrics({ place, contentType, read }: MetricsListenerOptions): MetricsListener {
+  const answer = async (request: Request): Promise<Response> => {
+    const headers = {
+      'content-type': contentType,
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+    }
+    if (request.method !== 'GET' && request.method !== 'HEAD')
+      return new Response(null, { status: 405, headers: { allow: 'GET, HEAD' } })
+    const { pathname } = URL.parse(request.url, 'http://localhost') ?? {}
+    if (pathname !== METRICS_PATH)
+      return new Response(`There is only ${METRICS_PATH} here.\n`, { status: 404 })
+    return new Response(request.method === 'HEAD' ? null : await read(), { headers })
+  }
+  const [, address = '', port = ''] = /^\[?(.*?)\]?:(\d+)$/.exec(place) ?? []
+  const server = serve({ address, port: Number(port), answer })
+  return {
+    url: `${server.url.origin}${METRICS_PATH}`,
+    stop: () => server.stop(true),
+  }
+}
+
+function serve(options: { address: string; port: number; answer: (request: Request) => Promise<Response> }) {
+  const { address, port, answer } = options
+  try {
+    return Bun.serve({
+      hostname: address,
+      port,
+      reusePort: false,
+      development: false,
+      maxRequestBodySize: MAX_BODY,
+      fetch: answer,
+      // Elsewhere the cause would be in the answer.
+      error: () => new Response('The metrics could not be read.\n', { status: 500 }),
+    })
+  } catch (cause) {
+    const failed = { code: codeOf(cause), syscall: 'listen', address, port, flag: '--metrics-listen' }
+    throw Object.assign(new Error(`cannot listen on ${address}`, { cause }), failed)
+  }
+}

@@ -1,0 +1,112 @@
+// Numbers for Prometheus. No label names a push, a person, an address or a path: only kinds of things, a few words each.
+
+import { Counter, Gauge, Registry } from 'prom-client'
+import { createCounts, createHistogram } from './tallies.ts'
+
+/** Seconds. A retrieve takes a fraction of a millisecond, a passphrase a tenth of a second, a large file minutes. */
+const REQUEST_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60]
+const COMMIT_BUCKETS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 1]
+const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256]
+
+/** A number that is read whenever Prometheus asks; several by the value of one label. */
+export type Gauged = {
+  name: string
+  help: string
+  /** Grows only, as far as the process lives. */
+  isCounter?: boolean
+  label?: string
+  read: () => number | Record<string, number> | Promise<number | Record<string, number>>
+}
+
+/** Counts what happens. Called on hot paths. */
+export type Meter = {
+  request(line: { routeClass: string; status: number; durationMs: number }): void
+  /** `reason` is a code of our own, such as `too_many`. */
+  refused(reason: string, times?: number): void
+  created(kind: string): void
+  /** `outcome` is that of a retrieval, such as `view` or `wrong_passphrase`. */
+  retrieved(outcome: string): void
+  committed(batch: { works: number; durationMs: number }): void
+  uploaded(bytes: number): void
+}
+
+export type Metrics = Meter & {
+  /** The parts of the server exist only after the meter that they are given. */
+  addGauges(gauges: readonly Gauged[]): void
+  contentType: string
+  /** What a scrape answers. */
+  read(): Promise<string>
+}
+
+export function createMetrics(): Metrics {
+  const registry = new Registry()
+  const addRequest = createHistogram({
+    name: 'oncebox_request_duration_seconds',
+    help: 'Time from the first byte of a request to its answer, without the time that a streamed body takes.',
+    bounds: REQUEST_BUCKETS,
+    registry,
+  })
+  const addCommit = createHistogram({
+    name: 'oncebox_commit_duration_seconds',
+    help: 'Time of a group commit, its fsync included.',
+    bounds: COMMIT_BUCKETS,
+    registry,
+  })
+  const addBatch = createHistogram({
+    name: 'oncebox_commit_batch_size',
+    help: 'Changes that shared one group commit.',
+    bounds: BATCH_BUCKETS,
+    registry,
+  })
+  const countsOf = (name: string, help: string, label: string) =>
+    createCounts({ name, help, label, registry })
+  const uploaded = new Counter({
+    name: 'oncebox_uploaded_bytes_total',
+    help: 'Bytes of the files of created pushes.',
+    registers: [registry],
+  })
+
+  return {
+    request: ({ routeClass: route, status, durationMs }) => {
+      const hundreds = Math.floor(status / 100)
+      const labels = () => ({ route, status: `${hundreds}xx` })
+      addRequest(`${route} ${hundreds}`, durationMs / 1000, labels)
+    },
+    refused: countsOf('oncebox_refusals_total', 'Requests that were refused, by reason.', 'reason'),
+    created: countsOf('oncebox_pushes_created_total', 'Pushes created, by kind.', 'kind'),
+    retrieved: countsOf('oncebox_retrievals_total', 'Retrievals, by outcome: view, expired …', 'outcome'),
+    committed: ({ works, durationMs }) => {
+      addCommit('', durationMs / 1000, noLabels)
+      addBatch('', works, noLabels)
+    },
+    uploaded: (bytes) => uploaded.inc(bytes),
+    addGauges: (gauges) => {
+      for (const gauged of gauges) addGauge(gauged, registry)
+    },
+    contentType: registry.contentType,
+    read: () => registry.metrics(),
+  }
+}
+
+const noLabels = () => ({})
+
+/** Reads the number at every scrape. One that cannot be read is left out, and the others are told. */
+function addGauge({ name, help, isCounter = false, label, read }: Gauged, registry: Registry): void {
+  const labelNames = label === undefined ? [] : [label]
+  const Kind = isCounter ? Counter : Gauge
+  new Kind({
+    name,
+    help,
+    labelNames,
+    registers: [registry],
+    async collect() {
+      this.reset()
+      const found = await Promise.resolve()
+        .then(read)
+        .catch(() => null)
+      if (found === null) return this.remove({})
+      if (typeof found === 'number') this.inc(found)
+      else for (const [value, number] of Object.entries(found)) this.inc({ [label ?? '']: value }, number)
+    },
+  })
+}

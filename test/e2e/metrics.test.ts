@@ -1,0 +1,59 @@
+// Metrics of the compiled binary: on their own listener alone, and every name that the dashboard asks for.
+
+import { afterEach, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { createStage, type Started } from '../support/binary.ts'
+
+const stage = createStage()
+afterEach(stage.clear)
+
+const DASHBOARD = join(import.meta.dir, '../../docs/grafana-dashboard.json')
+
+const metricsUrl = (server: Started) => /serving metrics url="([^"]+)"/.exec(server.stderr())?.[1] ?? ''
+
+async function start(): Promise<Started> {
+  const server = await stage.start({ flags: ['--metrics-listen', '127.0.0.1:0'] })
+  while (metricsUrl(server) === '') await Bun.sleep(5)
+  return server
+}
+
+test('metrics are on their own listener alone, and without the flag nowhere', async () => {
+  const server = await start()
+  const response = await fetch(metricsUrl(server))
+  expect(response.headers.get('content-type')).toStartWith('text/plain; version=0.0.4')
+  expect((await server.ask('/metrics')).status).toBe(404)
+  expect((await fetch(metricsUrl(server).replace('/metrics', '/'))).status).toBe(404)
+  expect((await fetch(metricsUrl(server), { method: 'POST', body: 'x' })).status).toBe(405)
+  expect((await stage.start()).stderr()).not.toContain('metrics')
+})
+
+test('every line is well-formed, every name of the dashboard is there, and nothing names a push or a person', async () => {
+  const server = await start()
+  const { url_token } = await (await server.create({ payload: 'hidden', passphrase: 'secret words' })).json()
+  await server.retrieve(url_token)
+  await server.retrieve(`${url_token}?passphrase=wrong`)
+  const plain = await (await server.create({ payload: 'plain' })).json()
+  await server.retrieve(plain.url_token)
+  await server.ask('/api/v2/pushes/nope')
+  await server.ask(`/p/${url_token}`)
+  const text = await (await fetch(metricsUrl(server))).text()
+  for (const line of text.split('\n').filter((found) => found !== ''))
+    expect(line).toMatch(/^(# (HELP|TYPE) \w+ .+|\w+(\{\w+="[^"]*"(,\w+="[^"]*")*\})? [\d.e+-]+)$/)
+  const dashboard = await Bun.file(DASHBOARD).text()
+  const names = new Set(dashboard.match(/\b(oncebox|process)_[a-z_]+\b/g))
+  expect(names.size).toBeGreaterThan(15)
+  for (const name of names) expect(text).toContain(name)
+  expect(text).toContain('oncebox_retrievals_total{outcome="wrong_passphrase"} 1')
+  expect(text).toContain('oncebox_refusals_total{reason="not_found"} 1')
+  expect(text).toContain('oncebox_pushes_live 2')
+  for (const needle of [url_token, plain.url_token, 'hidden', 'secret', '127.0.0.1', '/p/'])
+    expect(text).not.toContain(needle)
+})
+
+test('a metrics port in use refuses the start and names its flag', async () => {
+  const server = await start()
+  const place = new URL(metricsUrl(server)).host
+  const { code, stderr } = await stage.serve(stage.folder(), '--metrics-listen', place)
+  expect(code).toBe(1)
+  expect(stderr).toContain('choose another --metrics-listen')
+})

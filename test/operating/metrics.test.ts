@@ -1,0 +1,100 @@
+// Metrics: what is counted, in Prometheus' format, and that nothing in it names a push or a person.
+
+import { expect, test } from 'bun:test'
+import { createGauges } from '../../src/operating/gauges.ts'
+import { createCountLive } from '../../src/operating/live-count.ts'
+import { createMetrics } from '../../src/operating/metrics.ts'
+
+test('requests are counted by class and status class, with their latencies', async () => {
+  const metrics = createMetrics()
+  metrics.request({ routeClass: 'create', status: 201, durationMs: 0.7 })
+  metrics.request({ routeClass: 'create', status: 201, durationMs: 70 })
+  metrics.request({ routeClass: 'retrieve', status: 404, durationMs: 0.2 })
+  const text = await metrics.read()
+  expect(text).toContain('oncebox_request_duration_seconds_bucket{le="0.001",route="create",status="2xx"} 1')
+  expect(text).toContain('oncebox_request_duration_seconds_bucket{le="+Inf",route="create",status="2xx"} 2')
+  expect(text).toContain('oncebox_request_duration_seconds_count{route="retrieve",status="4xx"} 1')
+})
+
+test('creates, retrievals, refusals and commits are counted', async () => {
+  const metrics = createMetrics()
+  metrics.created('text')
+  metrics.retrieved('view')
+  metrics.refused('too_many')
+  metrics.refused('shed', 7)
+  metrics.uploaded(1000)
+  metrics.committed({ works: 3, durationMs: 2 })
+  const text = await metrics.read()
+  for (const line of [
+    'oncebox_pushes_created_total{kind="text"} 1',
+    'oncebox_retrievals_total{outcome="view"} 1',
+    'oncebox_refusals_total{reason="too_many"} 1',
+    'oncebox_refusals_total{reason="shed"} 7',
+    'oncebox_uploaded_bytes_total 1000',
+    'oncebox_commit_batch_size_sum 3',
+    'oncebox_commit_duration_seconds_count 1',
+  ])
+    expect(text).toContain(line)
+})
+
+test('what a part knows is read at each scrape, and a part that fails hides no other', async () => {
+  const metrics = createMetrics()
+  let swept = 1
+  metrics.addGauges(
+    createGauges({
+      version: '3.0.0',
+      countLive: async () => 12,
+      sweptTotals: () => ({ expired: swept, purged: 2, files: 3 }),
+      listJobs: () => [{ name: 'sweep', state: 'running', lastDidAt: 5000, lastFailedAt: null }],
+      waitingWorks: () => 4,
+      countLanes: () => ({ signIns: 1, passphrases: 2, running: 3 }),
+      countUploads: () => 5,
+      freeSpace: {
+        require: async () => undefined,
+        isFull: () => false,
+        measure: async () => {
+          throw new Error('no disk')
+        },
+      },
+      damage: { tell: () => undefined, count: () => 6 },
+      lookAtHealth: async () => ({ isReady: false, checks: { database: 'ok', disk: 'full' } }),
+      readProcess: () => ({ resident: 1e6, heap: 1e5, cpu: 2, startedAt: 3 }),
+    }),
+  )
+  await metrics.read()
+  swept = 9
+  const text = await metrics.read()
+  for (const line of [
+    'oncebox_pushes_live 12',
+    '# TYPE oncebox_swept_total counter',
+    'oncebox_swept_total{what="expired"} 9',
+    'oncebox_job_last_run_timestamp_seconds{job="sweep"} 5',
+    'oncebox_commit_queue 4',
+    'oncebox_hash_queue{of="passphrases"} 2',
+    'oncebox_uploads_running 5',
+    'oncebox_damaged_places 6',
+    'oncebox_healthy{part="disk"} 0',
+    'oncebox_healthy{part="database"} 1',
+    'oncebox_ready 0',
+    'process_resident_memory_bytes 1000000',
+    'process_cpu_seconds_total 2',
+    'oncebox_build_info{version="3.0.0"} 1',
+  ])
+    expect(text).toContain(line)
+  expect(text).not.toMatch(/^oncebox_disk_free_bytes [1-9]/m)
+})
+
+test('live pushes are counted in steps, and not again for every scrape', async () => {
+  const asked: unknown[] = []
+  const countLive = createCountLive({
+    countSomeLive: async (after) => {
+      asked.push(after)
+      return asked.length < 3
+        ? { counted: 10, next: { expiresAt: asked.length, id: 1 } }
+        : { counted: 4, next: null }
+    },
+  })
+  expect(await countLive()).toBe(24)
+  expect(await countLive()).toBe(24)
+  expect(asked).toEqual([null, { expiresAt: 1, id: 1 }, { expiresAt: 2, id: 1 }])
+})
