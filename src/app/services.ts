@@ -11,6 +11,7 @@ import { createExpiryJob, createSweepJob } from '../operating/sweep-schedule.ts'
 import { createAccountLinks } from '../services/accounts/account-links.ts'
 import { createAccounts } from '../services/accounts/accounts.ts'
 import { createApiTokens } from '../services/accounts/api-tokens.ts'
+import { createPeople } from '../services/accounts/people.ts'
 import { createPushChoices } from '../services/accounts/push-choices.ts'
 import { createKnownAddresses, createSessions } from '../services/accounts/sessions.ts'
 import { createSignInLimit } from '../services/accounts/sign-in-limit.ts'
@@ -103,6 +104,7 @@ function createAccountServices({ config, store, systemNow, lanes }: AccountOptio
   const limit = createSignInLimit({ now, clientOf: limitKey, knownAddresses: createKnownAddresses(store) })
   return {
     accounts,
+    people: createPeople({ store, now }),
     signUp: createSignUp({ accounts, lanes, limit }),
     apiTokens: createApiTokens({ apiTokens: store.apiTokens, accounts }),
     accountLinks: createAccountLinks({

@@ -118,6 +118,6 @@ function listenForSignals(shell: Shell) {
 }
 
 /** The form in which administrators see it on the pages. */
-function presentSetting({ setting: { flag, help }, text, from }: Entry) {
-  return { flag, value: text, from, help }
+function presentSetting({ setting: { flag, help }, text, from, isChanged }: Entry) {
+  return { flag, value: text, from, help, isChanged }
 }

@@ -18,6 +18,12 @@ export type Account = {
   createdAt: number
 }
 
+/** Accounts a page of the administration. */
+export const PEOPLE_PAGE_SIZE = 25
+
+/** As administrators see it; `lastSignInAt` is null for an account that never signed in. */
+export type ListedAccount = Account & { lastSignInAt: number | null }
+
 /** setup creates the first administrator, invite another account; reset sets an account's password. */
 export type AccountLinkPurpose = 'setup' | 'invite' | 'reset'
 

@@ -22,7 +22,14 @@ export type Sources = {
 type Orders = readonly (readonly Setting[])[]
 
 /** A setting's value and source: `from` is `default`, a flag or a variable. `text` is safe to show. */
-export type Entry = { setting: Setting; from: string; text: string; value: unknown }
+export type Entry = {
+  setting: Setting
+  from: string
+  text: string
+  value: unknown
+  /** Whether the value differs from the default. */
+  isChanged: boolean
+}
 
 export type Reading<T extends Table> =
   | { problems: string[]; config?: undefined; entries?: undefined }
@@ -83,7 +90,16 @@ function readSetting(setting: Setting, sources: Sources): { entry?: Entry; probl
   const hidden = setting.secret && from !== 'default'
   const unset = setting.defaultWords === undefined ? 'none' : `(${setting.defaultWords})`
   const text = hidden ? '(hidden)' : value === null ? texts.join() || unset : presentValue(value, texts)
-  return { entry: { setting, from, value, text }, problems }
+  const isChanged = from !== 'default' && !Bun.deepEquals(value, defaultValue(setting, sources.place))
+  return { entry: { setting, from, value, text, isChanged }, problems }
+}
+
+/** Undefined for a default that no parser accepts, which differs from everything. */
+function defaultValue(setting: Setting, place: Place): unknown {
+  const text = typeof setting.default === 'function' ? setting.default(place) : setting.default
+  if (text === null) return setting.list ? [] : null
+  const parsed = setting.parse(text, place)
+  return 'value' in parsed ? parsed.value : undefined
 }
 
 function findTexts(setting: Setting, sources: Sources): Found | { problem: string } {

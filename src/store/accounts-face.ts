@@ -1,6 +1,6 @@
 // What a store promises about accounts and how people sign in. The promises at the head of face.ts hold here too.
 
-import type { Account, AccountLink, ApiToken, Session } from '../domain/account.ts'
+import type { Account, AccountLink, ApiToken, ListedAccount, Session } from '../domain/account.ts'
 import type { Visit } from '../domain/audit.ts'
 import type { PushChoices } from '../domain/push-choices.ts'
 
@@ -131,4 +131,16 @@ export type PushChoiceStore = {
   findChoices(accountId: number): Promise<PushChoices | null>
   /** Replaces earlier choices. Does nothing once the account is gone. */
   keepChoices(kept: { accountId: number; choices: PushChoices }): Promise<void>
+}
+
+/** `total` counts all pages. */
+export type PageOfPeople = { people: ListedAccount[]; total: number }
+
+/** What the live pushes of an account take. */
+export type Usage = { pushes: number; bytes: number }
+
+export type PeopleStore = {
+  /** Accounts whose address contains `search`, by address, 25 a page from page 1. Leaves damaged ones out. */
+  listPeople(asked: { search: string; pageNumber: number }): Promise<PageOfPeople>
+  measureUsage(accountId: number): Promise<Usage>
 }

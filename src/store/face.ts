@@ -14,6 +14,7 @@ import type {
   AccountLinkStore,
   AccountStore,
   ApiTokenStore,
+  PeopleStore,
   PushChoiceStore,
   SessionStore,
   TwoFactorStore,
@@ -33,6 +34,7 @@ export type Store = {
   accountLinks: AccountLinkStore
   twoFactor: TwoFactorStore
   pushChoices: PushChoiceStore
+  people: PeopleStore
   damage: DamageReports
   freeSpace: FreeSpace
 }

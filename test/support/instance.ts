@@ -115,11 +115,8 @@ export function configOf(flags: Record<string, string>): ServedConfig {
   const place = { env: {}, platform: process.platform, home: '/nowhere', cwd: '/nowhere' }
   const { config, entries, problems } = readConfig({ flags: given, place, readFile: () => '' })
   if (config === undefined) throw new Error(problems?.join('; '))
-  const inEffect = entries.map(({ setting: { flag, help }, text, from }) => ({
-    flag,
-    value: text,
-    from,
-    help,
+  const inEffect = entries.map(({ setting: { flag, help }, text, from, isChanged }) => ({
+    ...{ flag, value: text, from, help, isChanged },
   }))
   return { config, settings: inEffect }
 }

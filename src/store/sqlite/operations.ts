@@ -4,6 +4,7 @@ import type { Now } from '../../domain/time.ts'
 import { createAccountLinks } from './accounts/account-links.ts'
 import { createAccounts } from './accounts/accounts.ts'
 import { createApiTokens } from './accounts/api-tokens.ts'
+import { createPeople } from './accounts/people.ts'
 import { createPushChoices } from './accounts/push-choices.ts'
 import { createSessions } from './accounts/sessions.ts'
 import { createTwoFactor } from './accounts/two-factor.ts'
@@ -68,5 +69,6 @@ export function createAccountOperations(rows: Rows) {
     accountLinks: createAccountLinks({ ...rows, accounts }),
     twoFactor: createTwoFactor(rows),
     pushChoices: createPushChoices(rows),
+    people: createPeople(rows),
   }
 }

@@ -11,6 +11,7 @@ import type { OpenEngine } from '../conformance/engine.ts'
 import { describeFilesOfPushes, describeSealedFiles, type OpenFiles } from '../conformance/files.ts'
 import { describeLists } from '../conformance/lists.ts'
 import { describeOwners } from '../conformance/owners.ts'
+import { describePeople } from '../conformance/people.ts'
 import { describePushes } from '../conformance/pushes.ts'
 
 const openEngine: OpenEngine = async () => {
@@ -38,5 +39,6 @@ describe('pushes', () => describePushes(openEngine))
 describe('lists', () => describeLists(openEngine))
 describe('owners', () => describeOwners(openEngine))
 describe('accounts', () => describeAccounts(openEngine))
+describe('people', () => describePeople(openEngine))
 describe('the files of pushes', () => describeFilesOfPushes(openEngine))
 describe('sealed files', () => describeSealedFiles(openFiles))

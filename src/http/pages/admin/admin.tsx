@@ -6,6 +6,7 @@ import type { Problems } from '../../../domain/problems.ts'
 import type { JobStatus } from '../../../operating/jobs.ts'
 import type { AccountLinks } from '../../../services/accounts/account-links.ts'
 import type { Accounts } from '../../../services/accounts/accounts.ts'
+import type { People } from '../../../services/accounts/people.ts'
 import type { PageNonces } from '../../../services/pushes/page-nonces.ts'
 import type { Status } from '../../../services/upkeep/status.ts'
 import type { WordKey } from '../../../words/words.ts'
@@ -16,12 +17,14 @@ import type { Member } from '../frame/guest.ts'
 import { LocalhostNotice } from '../frame/localhost-notice.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { CopyButton, Notice } from '../frame/parts.tsx'
-import { AccountList, Invitations, type SettingInEffect, SettingsTable } from './admin-parts.tsx'
-import { JobTable, ProxyNotice, StatusList } from './instance-parts.tsx'
+import { Health, ProxyNotice } from './health.tsx'
+import { Invitations, People as PeopleSection, queryOf } from './people.tsx'
+import { type SettingInEffect, Settings } from './settings.tsx'
 
 export type AdminPageOptions = {
   answer: AnswerGuest
   accounts: Accounts
+  people: People
   accountLinks: AccountLinks
   nonces: PageNonces
   readStatus: () => Promise<Status>
@@ -42,13 +45,23 @@ type Shown = {
 type Params = Partial<Record<string, string>>
 
 export function createAdminPages(options: AdminPageOptions) {
-  const { answer, accounts, accountLinks, nonces, readStatus, listJobs, settings, listUndeclaredProxies } =
-    options
+  const {
+    answer,
+    accounts,
+    people,
+    accountLinks,
+    nonces,
+    readStatus,
+    listJobs,
+    settings,
+    listUndeclaredProxies,
+  } = options
 
   async function show(guest: Member, shown: Shown = {}) {
     const { link, linkFor = '', problems = {}, email = '', isForAdmin = false, notice } = shown
     const { say } = guest.words
     const hasProblems = Object.keys(problems).length > 0
+    const asked = askedOf(guest)
     const content = (
       <>
         <h1>{say('admin_title')}</h1>
@@ -64,11 +77,9 @@ export function createAdminPages(options: AdminPageOptions) {
           </Notice>
         )}
         <ProxyNotice addresses={listUndeclaredProxies()} words={guest.words} />
-        <StatusList guest={guest} status={await readStatus()} />
-        <JobTable guest={guest} jobs={listJobs()} />
-        <AccountList
+        <PeopleSection
           guest={guest}
-          accounts={await accounts.listAccounts()}
+          listed={{ ...asked, ...(await people.listPeople(asked)) }}
           resetNonce={({ id }) => nonces.issue(resetSubject(id))}
         />
         <Invitations
@@ -77,7 +88,8 @@ export function createAdminPages(options: AdminPageOptions) {
           nonce={nonces.issue(INVITE_SUBJECT)}
           {...{ problems, email, isForAdmin }}
         />
-        <SettingsTable guest={guest} settings={settings} />
+        <Health guest={guest} status={await readStatus()} jobs={listJobs()} />
+        <Settings guest={guest} settings={settings} />
       </>
     )
     return answer(content, {
@@ -165,8 +177,14 @@ function actorOf({ account, session }: Member) {
   return { by: account, session: session.session.id }
 }
 
+/** The page of people that the address asks for; anything that is no number is page 1. */
+function askedOf({ query }: Member) {
+  const page = query.get('page') ?? ''
+  return { search: query.get('q')?.trim() ?? '', pageNumber: /^[1-9]\d{0,5}$/.test(page) ? Number(page) : 1 }
+}
+
 function back(guest: Member): Response {
-  return answerSeeOther(guest.href(PAGES.admin.href()))
+  return answerSeeOther(guest.href(`${PAGES.admin.href()}${queryOf(askedOf(guest))}`))
 }
 
 function LinkToGive({ guest, link, linkFor }: { guest: Member; link: string; linkFor: string }) {

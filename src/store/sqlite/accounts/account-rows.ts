@@ -27,7 +27,9 @@ export function insertRow(
 
 export type AccountUpdate = {
   id: number
-  set: Partial<Pick<AccountRow, 'passwordHash' | 'isAdmin' | 'disabledAt' | 'totpSecret' | 'totpStep'>>
+  set: Partial<
+    Pick<AccountRow, 'passwordHash' | 'isAdmin' | 'disabledAt' | 'totpSecret' | 'totpStep' | 'lastSignInAt'>
+  >
   /** Changes nothing unless the row is like this. */
   when?: SQL | undefined
 }
@@ -55,6 +57,8 @@ export function isIntactAccount(row: AccountRow): boolean {
 }
 
 function checksumOfAccount(row: Omit<AccountRow, 'checksum'>): number {
-  const { id, email, passwordHash, isAdmin, disabledAt, createdAt, totpSecret, totpStep } = row
-  return checksumOf([id, email, passwordHash, isAdmin, disabledAt, createdAt, totpSecret, totpStep])
+  const { id, email, passwordHash, isAdmin, disabledAt, createdAt, totpSecret, totpStep, lastSignInAt } = row
+  const values = [id, email, passwordHash, isAdmin, disabledAt, createdAt, totpSecret, totpStep]
+  // Last, so that a 0 leaves the checksums of accounts from before this column as they are.
+  return checksumOf([...values, lastSignInAt])
 }

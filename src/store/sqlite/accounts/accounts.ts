@@ -47,7 +47,7 @@ export function createAccounts(options: {
     if (findId(account.email) !== null) {
       throw new DomainError('conflict', `There is an account for ${account.email} already.`)
     }
-    const row = { ...account, createdAt: now() }
+    const row = { ...account, createdAt: now(), lastSignInAt: 0 }
     return presentAccount(insertRow({ orm }, row))
   }
 

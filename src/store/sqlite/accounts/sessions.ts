@@ -11,7 +11,7 @@ import { given } from '../engine/placeholders.ts'
 import { accounts, sessions } from '../engine/schema.ts'
 import type { Damage } from '../integrity/damage.ts'
 import { checksumOf, requireIntactRow } from '../integrity/row-checksum.ts'
-import { type AccountRow, presentAccount } from './account-rows.ts'
+import { type AccountRow, presentAccount, updateRow } from './account-rows.ts'
 
 export function createSessions(options: {
   connection: Connection
@@ -41,6 +41,7 @@ export function createSessions(options: {
         throw new DomainError('unauthenticated', 'This account is not active.')
       }
       const time = now()
+      updateRow({ orm }, { id: accountId, set: { lastSignInAt: time } })
       const { ip, userAgent } = visit
       const row = { accountId, hash, createdAt: time, lastSeenAt: time, ip, userAgent, confirmedAt: time }
       orm

@@ -16,6 +16,7 @@ import addressShares from './migrations/0010-address-shares.sql' with { type: 't
 import auditBounds from './migrations/0011-audit-bounds.sql' with { type: 'text' }
 import pushChoices from './migrations/0012-push-choices.sql' with { type: 'text' }
 import looksAndViews from './migrations/0013-looks-and-views.sql' with { type: 'text' }
+import lastSignIn from './migrations/0014-last-sign-in.sql' with { type: 'text' }
 import * as schema from './schema.ts'
 
 export const MIGRATIONS: readonly string[] = [
@@ -32,6 +33,7 @@ export const MIGRATIONS: readonly string[] = [
   auditBounds,
   pushChoices,
   looksAndViews,
+  lastSignIn,
 ]
 
 export function schemaVersion(database: Database): number {

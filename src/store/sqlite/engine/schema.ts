@@ -36,6 +36,7 @@ export const accounts = sqliteTable('accounts', {
   totpSecret: bytes('totp_secret'),
   totpStep: integer('totp_step'),
   checksum: integer(),
+  lastSignInAt: integer('last_sign_in_at').notNull(),
 })
 
 export const apiTokens = sqliteTable('api_tokens', {

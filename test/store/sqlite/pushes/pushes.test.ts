@@ -56,6 +56,7 @@ test('no query of a request, a list or the sweeper scans a table', () => {
     'SELECT * FROM pushes WHERE owner_id = ? AND (expired_on IS NOT NULL) = 0 AND expires_at <= ? LIMIT 100',
     'SELECT id FROM files_due WHERE push_id = ? AND at > ? LIMIT 1',
     "SELECT id FROM audit_entries WHERE push_id = ? AND n >= ? AND n > 0 AND n % 100 = 0 AND kind NOT IN ('failed_view', 'failed_passphrase', 'owner_view') ORDER BY n LIMIT 1",
+    'SELECT id FROM pushes WHERE owner_id = ? AND (expired_on IS NOT NULL) = 0 AND id > ? ORDER BY id LIMIT 500',
     'SELECT * FROM idempotency_keys WHERE lookup = ?',
     'SELECT * FROM idempotency_keys WHERE push_id = ?',
     'SELECT * FROM idempotency_keys WHERE lapses_at <= ? ORDER BY lapses_at LIMIT 100',

@@ -1,0 +1,85 @@
+// The administration page: people first, then health, then the settings that somebody changed.
+
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { type Api, startApi } from '../support/api.ts'
+import { alterDatabase } from '../support/damage.ts'
+import { createPeople, type Person } from '../support/people.ts'
+
+const ANN = 'ann@example.org'
+const BOB = 'bob@example.org'
+
+let api: Api
+let ann: Person
+beforeEach(async () => {
+  api = await startApi({ flags: { 'max-files': '7', port: '5100' } })
+  await api.addAccount(ANN, { isAdmin: true })
+  ann = await createPeople(api).signIn(ANN)
+})
+afterEach(() => api.close())
+
+const withoutTags = (html: string) => html.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')
+/** The row of an account in the list. */
+const rowOf = (text: string, email: string) =>
+  withoutTags(
+    text
+      .split('<li>')
+      .find((row) => row.includes(`<bdi>${email}</bdi>`))
+      ?.split('<details')[0] ?? '',
+  )
+
+test('each account shows its last sign-in, its active pushes and what they take', async () => {
+  const token = await api.addAccount(BOB)
+  for (const payload of ['x'.repeat(3_000), 'gone']) await api.create({ payload }, { token })
+  const text = (await ann.get('/admin')).text
+  expect(rowOf(text, ANN)).toMatch(/Last sign-in .* · 0 active pushes/)
+  expect(rowOf(text, BOB)).toMatch(/Has not signed in yet · 2 active pushes · 3 KiB/)
+  expect(text).not.toContain('xxx')
+})
+
+test('people come before health, and health before settings', async () => {
+  const { text } = await ann.get('/admin')
+  const places = ['people-title', 'invite-title', 'health-title', 'settings-title'].map((id) =>
+    text.indexOf(`id="${id}"`),
+  )
+  expect(places.every((place) => place > 0)).toBe(true)
+  expect(places).toEqual(places.toSorted((one, other) => one - other))
+})
+
+test('settings that differ from their default stand alone, the others are folded', async () => {
+  const { text } = await ann.get('/admin')
+  const [changed = '', folded = ''] = text.slice(text.indexOf('settings-title')).split('<details>')
+  expect([...changed.matchAll(/<code>--([\w-]+)</g)].map(([, flag]) => flag)).toContain('max-files')
+  expect(changed).not.toContain('--port<')
+  expect(folded).toContain('--port<')
+  expect(folded).not.toContain('--max-files<')
+})
+
+test('a thousand accounts are paged and searched, and an action leads back to the same page', async () => {
+  alterDatabase(api.dataDir, SIXTY_ACCOUNTS)
+  const first = await ann.get('/admin')
+  expect(withoutTags(first.text)).toContain('61 accounts')
+  expect(first.text).toContain('href="/admin?page=2"')
+  expect(first.text.length).toBeLessThan(60_000)
+  const second = await ann.get('/admin?page=2')
+  expect(withoutTags(second.text)).toContain('Page 2 of 3')
+  expect(second.text).toContain('p40@example.org')
+  const found = await ann.get('/admin?q=P1')
+  expect(withoutTags(found.text)).toContain('10 accounts')
+  const [action = ''] = /\/admin\/accounts\/\d+\/disable\?q=P1/.exec(found.text) ?? []
+  expect((await ann.post(action, {})).headers.get('location')).toBe('/admin?q=P1')
+  for (const page of ['0', '-1', '1.5', 'x', '99999999'])
+    expect(withoutTags((await ann.get(`/admin?page=${page}`)).text)).toContain('Page 1 of 3')
+})
+
+test('a search is text, whatever it holds', async () => {
+  const { status, text } = await ann.get(`/admin?q=${encodeURIComponent('"><script>alert(1)</script>')}`)
+  expect(status).toBe(200)
+  expect(text).not.toContain('<script>alert')
+  expect(withoutTags(text)).toContain('0 accounts')
+})
+
+/** p00 to p59. */
+const SIXTY_ACCOUNTS = `
+  WITH RECURSIVE numbers (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < 59)
+  INSERT INTO accounts (email, password_hash, is_admin, created_at)
+  SELECT printf('p%02d@example.org', n), 'x', 0, 0 FROM numbers`
