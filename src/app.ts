@@ -11,6 +11,7 @@ import { createServedHealth } from './app/readiness.ts'
 import { createServices } from './app/services.ts'
 import { openCertificate } from './app/tls.ts'
 import { type Client, createClient, type ServerToAsk } from './client/client.ts'
+import { ARGON2_COST, type Argon2Cost } from './crypto/passphrase.ts'
 import { randomBase32 } from './crypto/random.ts'
 import type { Now } from './domain/time.ts'
 import { bindingsOf, type Network, type ServerUrls } from './http/door/listener.ts'
@@ -64,6 +65,8 @@ type InstancePorts = Ports & {
   network?: Pick<Network, 'listAddresses' | 'hostName'>
   /** The port of TLS, once the server listens. */
   httpsPort?: () => number
+  /** Tests hand in less work. */
+  argon2Cost?: Argon2Cost
   onStep?: (step: string) => void
 }
 
@@ -124,9 +127,9 @@ type StoreToServe = ServedConfig & {
 
 /** Starts the jobs last: if this throws, only the store has to be closed. */
 async function serveStore({ config, settings, branding, store, log, metrics, ports, tls }: StoreToServe) {
-  const systemNow = ports.now
+  const { now: systemNow, argon2Cost = ARGON2_COST } = ports
   const otherJobs = tls === null ? [] : [tls.watch.job]
-  const services = createServices({ config, store, systemNow, log, otherJobs, meter: metrics })
+  const services = createServices({ config, store, systemNow, argon2Cost, log, otherJobs, meter: metrics })
   const moreChecks =
     tls === null ? [] : [createCertificateCheck({ certificate: tls.certificate, now: systemNow })]
   const lookAtHealth = createServedHealth({ config, store, systemNow, moreChecks })

@@ -1,6 +1,7 @@
 // Makes the services of a server from its store.
 
 import { availableParallelism } from 'node:os'
+import type { Argon2Cost } from '../crypto/passphrase.ts'
 import type { Job } from '../domain/job.ts'
 import type { Now } from '../domain/time.ts'
 import { limitKey, turnPlace } from '../http/door/client-address.ts'
@@ -11,6 +12,7 @@ import { createExpiryJob, createSweepJob } from '../operating/sweep-schedule.ts'
 import { createAccountLinks } from '../services/accounts/account-links.ts'
 import { createAccounts } from '../services/accounts/accounts.ts'
 import { createApiTokens } from '../services/accounts/api-tokens.ts'
+import { createPasswords } from '../services/accounts/passwords.ts'
 import { createPeople } from '../services/accounts/people.ts'
 import { createPushChoices } from '../services/accounts/push-choices.ts'
 import { createKnownAddresses, createSessions } from '../services/accounts/sessions.ts'
@@ -39,6 +41,7 @@ export type ServicesOptions = {
   config: Config
   store: Store
   systemNow: Now
+  argon2Cost: Argon2Cost
   log: Log
   /** Jobs besides those of the store and the sweeper. */
   otherJobs: readonly Job[]
@@ -48,7 +51,8 @@ export type ServicesOptions = {
 
 export type Services = ReturnType<typeof createServices>
 
-export function createServices({ config, store, systemNow, log, otherJobs, meter }: ServicesOptions) {
+export function createServices(options: ServicesOptions) {
+  const { config, store, systemNow, argon2Cost, log, otherJobs, meter } = options
   // Sign-ins and passphrases queue separately and take turns, so neither starves the other.
   const lanes = createSharedLanes({ lanes: Math.max(1, availableParallelism() - 1), clientOf: turnPlace })
   const { first: signInLanes, second: passphraseLanes } = lanes
@@ -58,8 +62,8 @@ export function createServices({ config, store, systemNow, log, otherJobs, meter
   }
   return {
     countLanes,
-    ...createPushServices({ config, store, meter, lanes: passphraseLanes }),
-    ...createAccountServices({ config, store, systemNow, lanes: signInLanes }),
+    ...createPushServices({ config, store, meter, argon2Cost, lanes: passphraseLanes }),
+    ...createAccountServices({ config, store, systemNow, argon2Cost, lanes: signInLanes }),
     choices: createPushChoices({
       store,
       limits: pushLimitsOf(config),
@@ -69,9 +73,9 @@ export function createServices({ config, store, systemNow, log, otherJobs, meter
   }
 }
 
-type PushOptions = Pick<ServicesOptions, 'config' | 'store' | 'meter'> & { lanes: Lanes }
+type PushOptions = Pick<ServicesOptions, 'config' | 'store' | 'meter' | 'argon2Cost'> & { lanes: Lanes }
 
-function createPushServices({ config, store, meter, lanes }: PushOptions) {
+function createPushServices({ config, store, meter, argon2Cost, lanes }: PushOptions) {
   const { keyring, now } = store
   const limits = pushLimitsOf(config)
   const relieve = createRelieve(() => Bun.gc(true))
@@ -79,7 +83,7 @@ function createPushServices({ config, store, meter, lanes }: PushOptions) {
   const pushes = createPushes({
     store,
     keyring,
-    passphrases: createPassphrases({ lanes, clientOf: turnPlace }),
+    passphrases: createPassphrases({ lanes, argon2Cost, clientOf: turnPlace }),
     maxWrongTries: config.maxPassphraseAttempts,
     shareOf: createShareOf({ keyring, limits: shareLimitsOf(config), clientOf: limitKey }),
     grantAll: downloads.grantAll,
@@ -96,11 +100,14 @@ function createPushServices({ config, store, meter, lanes }: PushOptions) {
   }
 }
 
-type AccountOptions = { config: Config; store: Store; systemNow: Now; lanes: Lanes }
+type AccountOptions = Pick<ServicesOptions, 'config' | 'store' | 'systemNow' | 'argon2Cost'> & {
+  lanes: Lanes
+}
 
-function createAccountServices({ config, store, systemNow, lanes }: AccountOptions) {
+function createAccountServices({ config, store, systemNow, argon2Cost, lanes }: AccountOptions) {
   const { keyring, now } = store
-  const accounts = createAccounts(store)
+  const passwords = createPasswords(argon2Cost)
+  const accounts = createAccounts({ store, passwords })
   const limit = createSignInLimit({ now, clientOf: limitKey, knownAddresses: createKnownAddresses(store) })
   return {
     accounts,
@@ -109,16 +116,17 @@ function createAccountServices({ config, store, systemNow, lanes }: AccountOptio
     apiTokens: createApiTokens({ apiTokens: store.apiTokens, accounts }),
     accountLinks: createAccountLinks({
       store,
+      passwords,
       lanes,
       limit,
       onSetUp: () => removeSetupLink(config.dataDir),
     }),
-    sessions: createSessions({ store, keyring, lanes, limit, now, systemNow }),
+    sessions: createSessions({ store, passwords, keyring, lanes, limit, now, systemNow }),
     twoFactor: createTwoFactor({ store, keyring, limit, systemNow }),
   }
 }
 
-type UpkeepOptions = Omit<ServicesOptions, 'systemNow' | 'meter'>
+type UpkeepOptions = Omit<ServicesOptions, 'systemNow' | 'argon2Cost' | 'meter'>
 
 function createUpkeepServices({ config, store, log, otherJobs }: UpkeepOptions) {
   const { expiry, files, idempotencyKeys, now } = store

@@ -6,21 +6,25 @@ import { randomKey } from './random.ts'
 const FORMAT = 1
 const SALT_BYTES = 16
 const KEY_BYTES = 32
-const MEMORY_KIB = 19 * 1024
-const PASSES = 2
 const LANES = 1
 
-/** A new salt with the current parameters: format, memory in KiB (4 bytes), passes, lanes, 16 random bytes. */
-export function newPassphraseSalt(): Buffer {
+/** How much work argon2id does: memory, and passes over it. */
+export type Argon2Cost = { memoryKib: number; passes: number }
+
+/** For passphrases and passwords: about 100 ms. */
+export const ARGON2_COST: Argon2Cost = { memoryKib: 19 * 1024, passes: 2 }
+
+/** A new salt with its parameters: format, memory in KiB (4 bytes), passes, lanes, 16 random bytes. */
+export function newPassphraseSalt({ memoryKib, passes }: Argon2Cost): Buffer {
   const head = Buffer.alloc(7)
   head.writeUInt8(FORMAT, 0)
-  head.writeUInt32BE(MEMORY_KIB, 1)
-  head.writeUInt8(PASSES, 5)
+  head.writeUInt32BE(memoryKib, 1)
+  head.writeUInt8(passes, 5)
   head.writeUInt8(LANES, 6)
   return Buffer.concat([head, randomKey(SALT_BYTES)])
 }
 
-/** 32 bytes from a passphrase; takes about 100 ms on another thread. */
+/** 32 bytes from a passphrase, computed on another thread. */
 export function derivePassphraseKey(passphrase: string, salt: Uint8Array): Promise<Uint8Array> {
   const head = Buffer.from(salt.buffer, salt.byteOffset, salt.length)
   const parameters = {

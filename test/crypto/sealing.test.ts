@@ -4,7 +4,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { apiTokenPrefix, hashApiToken, newApiToken } from '../../src/crypto/api-token.ts'
 import { fingerprint, newKeyFile, parseKeyFile } from '../../src/crypto/keyring.ts'
-import { derivePassphraseKey, newPassphraseSalt } from '../../src/crypto/passphrase.ts'
+import { ARGON2_COST, derivePassphraseKey, newPassphraseSalt } from '../../src/crypto/passphrase.ts'
 import { newDataKey, openSecrets, sealSecrets } from '../../src/crypto/push-secrets.ts'
 import { openField, sealField } from '../../src/crypto/sealed-field.ts'
 import { isUrlToken, lookupOf, newUrlToken } from '../../src/crypto/url-token.ts'
@@ -44,7 +44,7 @@ test('a sealed field opens only in its place and under its key', () => {
 test('a push opens only with the instance key, the link and the passphrase together', async () => {
   const [instanceKey, otherKey] = [parseKeyFile(newKeyFile()).sealing, parseKeyFile(newKeyFile()).sealing]
   const urlToken = newUrlToken()
-  const salt = newPassphraseSalt()
+  const salt = newPassphraseSalt(ARGON2_COST)
   const dataKey = newDataKey()
   const passphraseKey = await derivePassphraseKey('horse', salt)
   const opener = { instanceKey, pushId: lookupOf(urlToken, instanceKey.lookup), urlToken, passphraseKey }
@@ -70,7 +70,7 @@ test('a passphrase key is argon2id with 19 MiB, two passes and one lane', async 
     Buffer.from('0201', 'hex'),
     Buffer.from('somesaltsomesalt'),
   ])
-  expect(newPassphraseSalt().subarray(0, 7).equals(full.subarray(0, 7))).toBe(true)
+  expect(newPassphraseSalt(ARGON2_COST).subarray(0, 7).equals(full.subarray(0, 7))).toBe(true)
   expect(salt.length).toBe(7)
   const derived = await derivePassphraseKey('password', full)
   const encode = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64').replace(/=+$/, '')

@@ -3,8 +3,8 @@
 import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
 import type { AuditKind } from '../../src/domain/audit.ts'
-import { type Init, startInstance } from './instance.ts'
-import { createCheckAnswer, type Reference } from './reference-check.ts'
+import { type Init, startInstance, type TestInstance } from './instance.ts'
+import { type CheckAnswer, createCheckAnswer, type Reference } from './reference-check.ts'
 
 export type Wire = Record<string, unknown>
 
@@ -51,13 +51,25 @@ export type Api = Awaited<ReturnType<typeof startApi>>
 
 export const PUSHES = '/api/v2/pushes'
 
+/** By their settings: instances with the same ones have the same reference. */
+const checks = new Map<string, CheckAnswer>()
+
+async function getCheckAnswer({ fetch }: TestInstance, flags: Record<string, string> = {}) {
+  const name = JSON.stringify(flags)
+  const base = flags['base-url']
+  const basePath = base === undefined ? '' : new URL(base).pathname.replace(/\/$/, '')
+  const known = checks.get(name)
+  if (known !== undefined) return known
+  // From an address that no limit counts.
+  const reference = await fetch('/api/v2/openapi.json', { from: '127.0.0.1' })
+  const check = createCheckAnswer((await reference.json()) as Reference, { basePath })
+  checks.set(name, check)
+  return check
+}
+
 export async function startApi(options: Parameters<typeof startInstance>[0] = {}) {
   const instance = await startInstance(options)
-  const base = options.flags?.['base-url']
-  const basePath = base === undefined ? '' : new URL(base).pathname.replace(/\/$/, '')
-  // From an address that no limit counts.
-  const reference = await instance.fetch('/api/v2/openapi.json', { from: '127.0.0.1' })
-  const checkAnswer = createCheckAnswer((await reference.json()) as Reference, { basePath })
+  const checkAnswer = await getCheckAnswer(instance, options.flags)
 
   /** The type of the body is what the reference promises for it. */
   async function call<Body = Wire>(path: string, init: Init = {}): Promise<Answer<Body>> {

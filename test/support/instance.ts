@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Instance, openInstance, type ServedConfig } from '../../src/app.ts'
+import type { Argon2Cost } from '../../src/crypto/passphrase.ts'
 import type { RateLimit } from '../../src/http/door/rate-limit.ts'
 import { readConfig } from '../../src/settings/fold.ts'
 
@@ -44,6 +45,8 @@ export async function startInstance(
     dataDir?: string
     clock?: TestClock
     rateLimit?: RateLimit
+    /** The least there is when absent. */
+    argon2Cost?: Argon2Cost
     /** Of the machine that it runs on. */
     machineAddresses?: string[]
   } = {},
@@ -58,6 +61,7 @@ export async function startInstance(
       { config, settings },
       {
         now: clock.now,
+        argon2Cost: options.argon2Cost ?? { memoryKib: 8, passes: 1 },
         writeLog: (line) => log.push(line),
         network: { listAddresses: () => options.machineAddresses ?? [], hostName: () => 'box' },
         ...(options.rateLimit ? { rateLimit: options.rateLimit } : {}),

@@ -8,7 +8,7 @@ import type { NewAccountLink } from '../../store/accounts-face.ts'
 import type { Store } from '../../store/face.ts'
 import { keepIntact } from '../damage.ts'
 import type { Lanes } from '../lanes.ts'
-import { hashPassword, requireGoodPassword } from './passwords.ts'
+import { type Passwords, requireGoodPassword } from './passwords.ts'
 import type { SignInLimit } from './sign-in-limit.ts'
 
 const NOBODY = {
@@ -27,13 +27,14 @@ export type AccountLinks = ReturnType<typeof createAccountLinks>
 
 export type AccountLinksOptions = {
   store: Pick<Store, 'accountLinks' | 'accounts' | 'damage'>
+  passwords: Pick<Passwords, 'hashPassword'>
   lanes: Lanes
   limit: Pick<SignInLimit, 'tryLink'>
   /** Called once the setup link has made the first administrator. */
   onSetUp: () => void
 }
 
-export function createAccountLinks({ store, lanes, limit, onSetUp }: AccountLinksOptions) {
+export function createAccountLinks({ store, passwords, lanes, limit, onSetUp }: AccountLinksOptions) {
   const { accountLinks, accounts } = store
 
   async function add(link: Omit<NewAccountLink, 'hash'>): Promise<string> {
@@ -90,7 +91,7 @@ export function createAccountLinks({ store, lanes, limit, onSetUp }: AccountLink
     if (email === null) throw invalidFields({ email: [{ code: 'not_email' }] })
     requireGoodPassword(input.password)
     const passwordHash = await lanes({ address: input.visit.ip, about: `account ${email}` }, () =>
-      hashPassword(input.password),
+      passwords.hashPassword(input.password),
     )
     const account = await accountLinks.useLink({ hash: hashRandomToken(input.token), email, passwordHash })
     if (link.purpose === 'setup') onSetUp()

@@ -3,16 +3,20 @@
 import { type Account, parseEmail } from '../../domain/account.ts'
 import { DomainError } from '../../domain/errors.ts'
 import type { Store } from '../../store/face.ts'
-import { hashPassword, requireGoodPassword } from './passwords.ts'
+import { type Passwords, requireGoodPassword } from './passwords.ts'
 
 export type Accounts = ReturnType<typeof createAccounts>
 
-export function createAccounts({ accounts, twoFactor }: Pick<Store, 'accounts' | 'twoFactor'>) {
+export type AccountsOptions = { store: Pick<Store, 'accounts' | 'twoFactor'>; passwords: Passwords }
+
+export function createAccounts({ store, passwords }: AccountsOptions) {
+  const { accounts, twoFactor } = store
+
   /** Throws `invalid` for a bad address or password, `conflict` when the account exists. */
   async function addAccount(input: { email: string; password: string; isAdmin: boolean }): Promise<Account> {
     const email = requireEmail(input.email)
     requireGoodPassword(input.password)
-    const passwordHash = await hashPassword(input.password)
+    const passwordHash = await passwords.hashPassword(input.password)
     return accounts.addAccount({ email, passwordHash, isAdmin: input.isAdmin })
   }
 
@@ -35,7 +39,7 @@ export function createAccounts({ accounts, twoFactor }: Pick<Store, 'accounts' |
     const { password, revoke = false } = input
     const { id } = await requireAccount(input.email)
     requireGoodPassword(password)
-    return accounts.setPasswordHash({ id, passwordHash: await hashPassword(password), revoke })
+    return accounts.setPasswordHash({ id, passwordHash: await passwords.hashPassword(password), revoke })
   }
 
   /**

@@ -16,7 +16,7 @@ import { MINUTE, type Now } from '../../domain/time.ts'
 import type { Credentials } from '../../store/accounts-face.ts'
 import type { Store } from '../../store/face.ts'
 import type { Lanes } from '../lanes.ts'
-import { hashPassword, requireGoodPassword, verifyPassword } from './passwords.ts'
+import { type Passwords, requireGoodPassword } from './passwords.ts'
 import type { SignInLimit } from './sign-in-limit.ts'
 import { openTotpSecret } from './two-factor.ts'
 
@@ -42,6 +42,7 @@ export type Sessions = ReturnType<typeof createSessions>
 export type SessionsOptions = {
   store: Pick<Store, 'accounts' | 'sessions' | 'twoFactor'>
   keyring: Keyring
+  passwords: Passwords
   /** Limits how many slow hashes run at once. */
   lanes: Lanes
   limit: SignInLimit
@@ -61,7 +62,10 @@ export function createKnownAddresses({ accounts, sessions }: Pick<Store, 'accoun
   }
 }
 
-export function createSessions({ store, keyring, lanes, limit, now, systemNow }: SessionsOptions) {
+export function createSessions(options: SessionsOptions) {
+  const { store, keyring, lanes, limit, now, systemNow } = options
+  const { hashPassword, verifyPassword } = options.passwords
+
   /** Throws `too_many` after too many wrong passwords. */
   function signIn(input: { email: string; password: string; visit: Visit }): Promise<SignIn> {
     return limit.tryPassword(

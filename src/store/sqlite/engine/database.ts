@@ -1,6 +1,6 @@
 // One SQLite connection with the settings that the promises of Oncebox rest on.
 
-import { Database, type Statement } from 'bun:sqlite'
+import { Database } from 'bun:sqlite'
 import { existsSync, statSync } from 'node:fs'
 import { type BunSQLiteDatabase, drizzle } from 'drizzle-orm/bun-sqlite'
 import { DomainError } from '../../../domain/errors.ts'
@@ -65,7 +65,6 @@ const REMEDIES: [RegExp, string][] = [
 
 function open(path: string, { create, busyTimeout }: ConnectionOptions): Connection {
   const database = new Database(path, { readwrite: true, create, strict: true })
-  const finalizeAll = trackStatements(database)
   try {
     database.run(`PRAGMA busy_timeout = ${busyTimeout}`)
     for (const pragma of pragmas()) database.run(`PRAGMA ${pragma}`)
@@ -73,13 +72,7 @@ function open(path: string, { create, busyTimeout }: ConnectionOptions): Connect
     database.close()
     throw cause
   }
-  const close = () => {
-    finalizeAll()
-    // What nobody holds any more is finalized by being collected.
-    Bun.gc(true)
-    database.close(true)
-  }
-  return { database, orm: drizzle({ client: database }), close }
+  return { database, orm: drizzle({ client: database }), close: () => database.close(true) }
 }
 
 function pragmas(): string[] {
@@ -94,24 +87,4 @@ function pragmas(): string[] {
     `cache_size = -${CACHE_KIB}`,
     `wal_autocheckpoint = ${WAL_PAGES}`,
   ]
-}
-
-/**
- * drizzle keeps its prepared statements to itself; a live one would keep the log file from being removed. Held weakly,
- * because a query that is built for one call prepares a statement that nobody needs after it.
- */
-function trackStatements(database: Database): () => void {
-  const statements = new Set<WeakRef<Statement>>()
-  const collected = new FinalizationRegistry<WeakRef<Statement>>((reference) => statements.delete(reference))
-  const prepare = database.prepare.bind(database)
-  database.prepare = ((...parameters: Parameters<typeof prepare>) => {
-    const statement = prepare(...parameters)
-    const reference = new WeakRef(statement as Statement)
-    statements.add(reference)
-    collected.register(statement, reference)
-    return statement
-  }) as typeof prepare
-  return () => {
-    for (const reference of statements) reference.deref()?.finalize()
-  }
 }
