@@ -4,8 +4,15 @@ import { join } from 'node:path'
 import { Glob } from 'bun'
 
 const PROJECT = join(import.meta.dir, '..')
-/** These start processes or browsers, or try thousands of cases. */
-const SLOW = ['test/e2e', 'test/fuzz', 'test/selftest', 'test/cli']
+/** Folders and files that start processes or browsers, try thousands of cases, or wait. */
+const SLOW = [
+  'test/e2e/',
+  'test/fuzz/',
+  'test/selftest/',
+  'test/cli/',
+  'test/client/',
+  'test/store/sqlite/integrity/damage.test.ts',
+]
 /** These measure time or memory, or fill a disk: others beside them would falsify what they find. */
 const ALONE = ['memory', 'overload', 'starting', 'page-looks', 'full-disk'].map(
   (name) => `test/e2e/${name}.test.ts`,
@@ -14,12 +21,12 @@ const ALONE = ['memory', 'overload', 'starting', 'page-looks', 'full-disk'].map(
 export type Phase = { name: string; files: readonly string[]; workers: number }
 
 const ALL: readonly string[] = [...new Glob('test/**/*.test.ts').scanSync(PROJECT)].sort()
-const isSlow = (path: string) => SLOW.some((room) => path.startsWith(`${room}/`))
+const isSlow = (path: string) => SLOW.some((place) => path.startsWith(place))
 
 /** Everything that needs neither the compiled binary nor a browser: the rules, the store and the contract. */
 export const QUICK_TESTS: readonly string[] = ALL.filter((path) => !isSlow(path))
 
-export const QUICK: Phase = { name: 'quick', files: QUICK_TESTS, workers: 2 }
+export const QUICK: Phase = { name: 'quick', files: QUICK_TESTS, workers: 3 }
 /** They wait more than they work, so there are more of them than cores. */
 export const SIDE_BY_SIDE: Phase = {
   name: 'side by side',

@@ -1,8 +1,9 @@
 import { Database } from 'bun:sqlite'
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, jest, test } from 'bun:test'
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Api, PUSHES, type PushBody, startApi } from '../support/api.ts'
+import { pass, passUntil } from '../support/timers.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -16,7 +17,10 @@ beforeEach(async () => {
   owner = await api.addAccount('owner@example.org')
 })
 
-afterEach(() => api.close())
+afterEach(() => {
+  jest.useRealTimers()
+  return api.close()
+})
 
 const kinds = () => api.entries().map(({ kind }) => kind)
 const lapsed = {
@@ -145,12 +149,12 @@ describe('a limit in time expires a push at expires_at, whoever notices it and w
   })
 
   test('nobody: at its time its secrets are gone from the database, its log and its files', async () => {
-    const rare = await startApi({ flags: { 'sweep-every': '1h' } })
-    const token = await rare.addAccount('rare@example.org')
+    jest.useFakeTimers()
+    const rare = await passUntil(startApi({ flags: { 'sweep-every': '1h' } }))
+    const token = await passUntil(rare.addAccount('rare@example.org'))
     const files = [{ filename: 'a.txt', data: 'aGVsbG8=' }]
-    const { expires_at } = await rare.create({ files, expire_after_duration: 0 }, { token })
-    const { url_token: kept } = await rare.create({ expire_after_duration: 1 })
-    await Bun.sleep(50)
+    const { expires_at } = await passUntil(rare.create({ files, expire_after_duration: 0 }, { token }))
+    const { url_token: kept } = await passUntil(rare.create({ expire_after_duration: 1 }))
     const secrets = () => {
       const database = new Database(join(rare.dataDir, 'oncebox.db'), { readonly: true })
       const row = database.query<{ n: number }, []>('SELECT count(*) AS n FROM push_secrets').get()
@@ -158,17 +162,18 @@ describe('a limit in time expires a push at expires_at, whoever notices it and w
       return row?.n
     }
     rare.clock.set(Date.parse(expires_at) - 1)
-    await Bun.sleep(1_500)
+    await pass(1_500)
     expect(secrets()).toBe(2)
     rare.clock.set(Date.parse(expires_at))
-    await Bun.sleep(9_000)
+    await pass(9_000)
+    jest.useRealTimers()
     expect(secrets()).toBe(1)
     expect(statSync(join(rare.dataDir, 'oncebox.db-wal')).size).toBe(0)
     const left = readdirSync(join(rare.dataDir, 'files'), { recursive: true, withFileTypes: true })
     expect(left.filter((entry) => entry.isFile())).toEqual([])
     expect((await rare.retrieve(kept)).body.payload).toBe('correct horse')
     await rare.close()
-  }, 20_000)
+  })
 
   test('nobody, of whom a preview is all they ask', async () => {
     const preview = await api.call(`${PUSHES}/${push.url_token}/preview`)

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { ARGON2_COST } from '../../src/crypto/passphrase.ts'
 import { type Api, type PushBody, startApi, type Wire } from '../support/api.ts'
 
 let api: Api
@@ -185,6 +186,11 @@ describe('after the fifth wrong passphrase within a minute', () => {
 })
 
 describe('a flood of passphrases from one address', () => {
+  beforeEach(async () => {
+    await api.close()
+    api = await startApi({ argon2Cost: ARGON2_COST })
+  })
+
   const flood = (from: string, count = 40) =>
     Array.from({ length: count }, () => api.post({ payload: 'flood', passphrase: 'flood' }, { from }))
   const statusesOf = async (answers: ReturnType<typeof flood>) =>

@@ -1,15 +1,17 @@
 // When the write-ahead log is emptied: after a request, whether it comes before or after the start, and never after the stop.
 
 import { Database } from 'bun:sqlite'
-import { afterEach, expect, test } from 'bun:test'
+import { afterEach, beforeEach, expect, jest, test } from 'bun:test'
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createCheckpointer } from '../../../../src/store/sqlite/engine/checkpoint.ts'
+import { pass } from '../../../support/timers.ts'
 
 const opened: { database: Database; folder: string }[] = []
 
 afterEach(() => {
+  jest.useRealTimers()
   for (const { database, folder } of opened.splice(0)) {
     database.close()
     rmSync(folder, { recursive: true, force: true })
@@ -35,28 +37,24 @@ function openDatabase() {
   return { database, failures, state, report, logBytes: () => statSync(`${path}-wal`).size }
 }
 
-async function until(check: () => boolean, patience = 6_000): Promise<void> {
-  const deadline = performance.now() + patience
-  while (!check() && performance.now() < deadline) await Bun.sleep(20)
-}
-
+beforeEach(() => jest.useFakeTimers())
 test('a request that comes before the start is served after it', async () => {
   const { database, state, report, logBytes } = openDatabase()
   const checkpointer = createCheckpointer(database)
   checkpointer.request()
   expect(logBytes()).toBeGreaterThan(0)
   checkpointer.start(report)
-  await until(() => state.done > 0)
+  await pass(6_000)
   checkpointer.stop()
   expect([state.done, logBytes()]).toEqual([1, 0])
-}, 10_000)
+})
 
 test('a full disk has the log emptied at once', async () => {
   const { database, state, report, logBytes } = openDatabase()
   const checkpointer = createCheckpointer(database)
   checkpointer.start(report)
   checkpointer.makeRoom()
-  await until(() => state.done > 0, 2_000)
+  await pass(500)
   checkpointer.stop()
   expect([state.done, logBytes()]).toEqual([1, 0])
 })
@@ -68,6 +66,6 @@ test('no timer is left after the stop, also when a request comes later', async (
   checkpointer.makeRoom()
   checkpointer.stop()
   checkpointer.makeRoom()
-  await Bun.sleep(600)
+  await pass(10_000)
   expect([state.done, failures]).toEqual([0, []])
 })

@@ -1,0 +1,27 @@
+// Timers that a test moves, so that seconds of waiting take milliseconds: call jest.useFakeTimers() before, and
+// jest.useRealTimers() after the test. They move performance.now() too.
+
+import { jest } from 'bun:test'
+import { stat } from 'node:fs/promises'
+
+const STEP_MS = 50
+
+/** Runs the timers that are due within `ms`, a step at a time, and leaves a moment for the work that they start. */
+export async function pass(ms: number): Promise<void> {
+  for (let passed = 0; passed < ms; passed += STEP_MS) {
+    jest.advanceTimersByTime(Math.min(STEP_MS, ms - passed))
+    // Comes back from the thread pool, after whatever was sent there before.
+    for (let turn = 0; turn < 3; turn += 1) await stat('.')
+  }
+}
+
+/** Moves the timers until the work that waits for some of them is done. */
+export async function passUntil<T>(work: Promise<T>): Promise<T> {
+  const state = { isDone: false }
+  const settled = () => {
+    state.isDone = true
+  }
+  work.then(settled, settled)
+  while (!state.isDone) await pass(STEP_MS)
+  return work
+}
