@@ -11,6 +11,7 @@ const SLOW = [
   'test/selftest/',
   'test/cli/',
   'test/client/',
+  'test/services/pushes/large-archive.test.ts',
   'test/store/sqlite/integrity/damage.test.ts',
 ]
 /** These measure time or memory, or fill a disk: others beside them would falsify what they find. */

@@ -1,8 +1,8 @@
 // Tries one mutation on a copy of the project: which test file notices it, if any.
 
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { makeFastFolder } from '../fast-folder.ts'
 import { applyMutation, type Mutation } from './mutations.ts'
 
 const COPIED = [
@@ -16,8 +16,6 @@ const COPIED = [
   'tsconfig.json',
   'bunfig.toml',
 ]
-/** The tests wait for the disk most of the time: a file system in memory does not make them wait. */
-const MEMORY = '/dev/shm'
 /** A mutation that makes the tests hang is noticed, too. */
 const LIMIT_MS = 5 * 60_000
 
@@ -36,7 +34,7 @@ export function createBench(options: {
   onWarning: (warning: string) => void
 }) {
   const { project, tests, onWarning } = options
-  const folder = mkdtempSync(join(existsSync(MEMORY) ? MEMORY : tmpdir(), 'oncebox-mutants-'))
+  const folder = makeFastFolder('oncebox-mutants-')
   const copy = join(folder, 'project')
   for (const name of COPIED) cpSync(join(project, name), join(copy, name), { recursive: true })
   symlinkSync(join(project, 'node_modules'), join(copy, 'node_modules'))

@@ -186,24 +186,30 @@ describe('after the fifth wrong passphrase within a minute', () => {
 })
 
 describe('a flood of passphrases from one address', () => {
-  beforeEach(async () => {
-    await api.close()
-    api = await startApi({ argon2Cost: ARGON2_COST })
+  let slow: Api
+  beforeAll(async () => {
+    slow = await startApi({ argon2Cost: ARGON2_COST })
   })
+  afterAll(() => slow.close())
 
+  const protect = async () => {
+    const { url_token } = await slow.create({ passphrase: 'sesame' })
+    return () => slow.retrieve(url_token, { headers: { 'x-push-passphrase': 'sesame' } })
+  }
   const flood = (from: string, count = 40) =>
-    Array.from({ length: count }, () => api.post({ payload: 'flood', passphrase: 'flood' }, { from }))
+    Array.from({ length: count }, () => slow.post({ payload: 'flood', passphrase: 'flood' }, { from }))
   const statusesOf = async (answers: ReturnType<typeof flood>) =>
     (await Promise.all(answers)).map(({ status }) => status)
 
   test('gets 503 with Retry-After beyond its part, and a receiver elsewhere is served in turn', async () => {
     const done: (string | null)[] = []
+    const receive = await protect()
     const creations = flood('198.51.100.1').map(async (creation) => {
       const { status, headers } = await creation
       if (status === 201) done.push('flood')
       return [status, headers.get('retry-after')]
     })
-    expect((await tryWith('sesame')).status).toBe(200)
+    expect((await receive()).status).toBe(200)
     done.push('receiver')
     const answers = await Promise.all(creations)
     expect(answers).toContainEqual([503, '2'])
@@ -212,11 +218,12 @@ describe('a flood of passphrases from one address', () => {
   })
 
   test('from one /64 of IPv6 is one from one address, and loopback has its part as well', async () => {
+    const receive = await protect()
     const hosts = Array.from({ length: 20 }, (_, host) => `2001:db8::${host + 1}`)
     const network = await statusesOf(hosts.flatMap((from) => flood(from, 1)))
     expect(network).toContain(503)
     const local = statusesOf(flood('127.0.0.1'))
-    expect((await tryWith('sesame')).status).toBe(200)
+    expect((await receive()).status).toBe(200)
     expect(await local).toContain(503)
   })
 })
