@@ -68,6 +68,8 @@ export async function startInstance(
       },
     )
   let instance = await open()
+  // A later sweep would join the one of the start, which knows nothing of what came after it.
+  await instance.sweeper.sweep()
 
   /** `path` may be a whole URL; the host is localhost otherwise. */
   function fetch(path: string, { from = '192.0.2.1', json, token, ...init }: Init = {}): Promise<Response> {
