@@ -31,7 +31,8 @@ export const ar: Catalogue = {
   page_older: 'الأقدم',
   page_before: 'السابق',
   page_after: 'التالي',
-  form_problems: 'يُرجى مراجعة الحقول أدناه.',
+  title_refused: 'يُرجى المراجعة: {title}',
+  form_problems: 'يُرجى مراجعة هذه الحقول.',
 
   // Creating
   create_title: 'مشاركة سر',

@@ -31,7 +31,8 @@ export const de: Catalogue = {
   page_older: 'Ältere',
   page_before: 'Zurück',
   page_after: 'Weiter',
-  form_problems: 'Bitte prüfen Sie die Felder unten.',
+  title_refused: 'Bitte prüfen: {title}',
+  form_problems: 'Bitte prüfen Sie diese Felder.',
 
   // Creating
   create_title: 'Ein Geheimnis teilen',

@@ -29,7 +29,8 @@ export const en = {
   page_older: 'Older',
   page_before: 'Previous',
   page_after: 'Next',
-  form_problems: 'Please check the fields below.',
+  title_refused: 'Please check: {title}',
+  form_problems: 'Please check these fields.',
 
   // Creating
   create_title: 'Share a secret',

@@ -31,7 +31,8 @@ export const es: Catalogue = {
   page_older: 'Más antiguos',
   page_before: 'Anterior',
   page_after: 'Siguiente',
-  form_problems: 'Revise los campos siguientes.',
+  title_refused: 'Revise: {title}',
+  form_problems: 'Revise estos campos.',
 
   // Creating
   create_title: 'Compartir un secreto',

@@ -31,7 +31,8 @@ export const fr: Catalogue = {
   page_older: 'Plus anciens',
   page_before: 'Précédent',
   page_after: 'Suivant',
-  form_problems: 'Veuillez vérifier les champs ci-dessous.',
+  title_refused: 'À vérifier : {title}',
+  form_problems: 'Veuillez vérifier ces champs.',
 
   // Creating
   create_title: 'Partager un secret',

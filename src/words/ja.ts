@@ -31,7 +31,8 @@ export const ja: Catalogue = {
   page_older: '古い項目',
   page_before: '前へ',
   page_after: '次へ',
-  form_problems: '下の入力欄を確認してください。',
+  title_refused: 'ご確認ください: {title}',
+  form_problems: '次の項目を確認してください。',
 
   // Creating
   create_title: '秘密の情報を共有する',

@@ -84,6 +84,12 @@ describe('a server with a brand', () => {
     )
   })
 
+  test('has its logo as its favourite icon as well', async () => {
+    const answer = await server.fetch('/favicon.ico')
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'image/svg+xml'])
+    expect(answer.headers.get('content-security-policy')).toContain('sandbox')
+  })
+
   test('puts its colour into the one style sheet', async () => {
     const href = /\/assets\/pages-\w+\.css/.exec(await read('/'))?.[0] ?? ''
     const sheet = await (await server.fetch(href)).text()

@@ -76,6 +76,8 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
         expect({ stop, faults: await findFaults(page) }).toEqual({ stop, faults: [] })
         const { overflow, isDark } = await page.evaluate(measureLooks)
         expect({ stop, overflow, isDark }).toEqual({ stop, overflow: 0, isDark: name === 'dark' })
+        const focused = page.locator('main [role=alert][autofocus]:not(:focus)')
+        expect({ stop, withoutFocus: await focused.count() }).toEqual({ stop, withoutFocus: 0 })
         await page.close()
       }
       await tour.close()

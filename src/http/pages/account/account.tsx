@@ -21,6 +21,7 @@ import {
   problemTexts,
   Tick,
 } from '../frame/parts.tsx'
+import { RefusedFields } from '../frame/refused-fields.tsx'
 
 export type AccountPageOptions = {
   answer: AnswerGuest
@@ -105,18 +106,20 @@ export function createAccountPages({ answer, sessions, twoFactor }: AccountPageO
 function PasswordForm({ guest, shown }: { guest: Member; shown: Shown }) {
   const { say } = guest.words
   const texts = problemTexts(shown.passwordProblems ?? {}, guest.words)
+  const current = shown.wrongPassword === 'current' ? say('password_wrong') : undefined
   return (
     <section aria-labelledby="password-title">
       <h2 id="password-title">{say('password_title')}</h2>
       <form method="post" action={guest.href(PAGES.changePassword.href())} class="narrow">
         <FormToken guest={guest} />
         <input type="hidden" name="username" value={guest.account.email} autocomplete="username" />
+        <RefusedFields problems={{ current, password: texts.password }} words={guest.words} />
         <Input
           id="current"
           name="current"
           type="password"
           label={say('password_current')}
-          problem={shown.wrongPassword === 'current' ? say('password_wrong') : undefined}
+          problem={current}
           attributes={{ autocomplete: 'current-password', required: true }}
         />
         <NewPasswordInput words={guest.words} problem={texts.password} />
@@ -139,6 +142,7 @@ type TwoFactorProps = { guest: Member; shown: Shown; left: number; asksCode: boo
 function TwoFactorSection({ guest, shown, left, asksCode }: TwoFactorProps) {
   const { say } = guest.words
   const { hasTwoFactor } = guest.account
+  const problem = shown.wrongPassword === 'twofactor' ? say('password_wrong') : undefined
   return (
     <section aria-labelledby="two-factor-title" id="two-factor">
       <h2 id="two-factor-title">{say('two_factor_title')}</h2>
@@ -146,12 +150,13 @@ function TwoFactorSection({ guest, shown, left, asksCode }: TwoFactorProps) {
         <form method="post" action={guest.href(PAGES.turnOffTwoFactor.href())} class="narrow">
           <FormToken guest={guest} />
           <p>{say('two_factor_on', { n: left })}</p>
+          <RefusedFields problems={{ 'two-factor-password': problem }} words={guest.words} />
           <Input
             id="two-factor-password"
             name="password"
             type="password"
             label={say('password_current')}
-            problem={shown.wrongPassword === 'twofactor' ? say('password_wrong') : undefined}
+            problem={problem}
             attributes={{ autocomplete: 'current-password', required: true }}
           />
           {asksCode ? (

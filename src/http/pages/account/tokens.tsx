@@ -9,6 +9,7 @@ import type { Form } from '../frame/form.ts'
 import type { Member } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { CopyButton, FormToken, Input, Moment, maxLengthOf, Notice, problemText } from '../frame/parts.tsx'
+import { RefusedFields } from '../frame/refused-fields.tsx'
 
 export type TokenPageOptions = { answer: AnswerGuest; apiTokens: ApiTokens }
 
@@ -27,6 +28,7 @@ export function createTokenPages({ answer, apiTokens }: TokenPageOptions) {
           <h2 id="new-title">{say('token_new')}</h2>
           <form method="post" action={guest.href(PAGES.createToken.href())} class="narrow">
             <FormToken guest={guest} />
+            <RefusedFields problems={{ name: problem }} words={guest.words} />
             <Input
               id="name"
               name="name"

@@ -9,6 +9,7 @@ import type { Member } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { CopyButton, FormToken, Input, Notice } from '../frame/parts.tsx'
 import { QrCode } from '../frame/qr.tsx'
+import { RefusedFields } from '../frame/refused-fields.tsx'
 import type { createAccountPages } from './account.tsx'
 
 export type TwoFactorPageOptions = {
@@ -47,6 +48,10 @@ export function createTwoFactorPages(options: TwoFactorPageOptions) {
             <form method="post" action={guest.href(PAGES.turnOnTwoFactor.href())} class="narrow">
               <FormToken guest={guest} />
               <input type="hidden" name="secret" value={secret} />
+              <RefusedFields
+                problems={{ code: again?.problem, password: again?.passwordProblem }}
+                words={guest.words}
+              />
               <Input
                 id="code"
                 name="code"

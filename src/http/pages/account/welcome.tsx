@@ -11,7 +11,8 @@ import { PAGES } from '../../urls.ts'
 import type { Form } from '../frame/form.ts'
 import type { Guest } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
-import { Input, NewPasswordInput, Notice, problemTexts } from '../frame/parts.tsx'
+import { Input, NewPasswordInput, problemTexts, RefusedNotice } from '../frame/parts.tsx'
+import { RefusedFields } from '../frame/refused-fields.tsx'
 import { type createSignInPages, tooMany } from './sign-in.tsx'
 
 export type WelcomePageOptions = {
@@ -47,17 +48,18 @@ export function createWelcomePages(options: WelcomePageOptions) {
     const { email, problems = {} } = shown
     const texts = problemTexts(problems, guest.words)
     const hasProblems = Object.keys(problems).length > 0
-    const { notice = hasProblems ? say('form_problems') : undefined } = shown
+    const { notice } = shown
     const content = (
       <>
         <h1>{say(shown.title)}</h1>
         <p class="lead">{say(shown.lead)}</p>
         {shown.explained === undefined ? null : <p>{say(shown.explained)}</p>}
         {notice === undefined ? null : (
-          <Notice kind="bad">
+          <RefusedNotice>
             <p>{notice}</p>
-          </Notice>
+          </RefusedNotice>
         )}
+        <RefusedFields problems={texts} words={guest.words} />
         <form method="post" action={guest.href(shown.action)} class="narrow">
           <Input
             id="email"

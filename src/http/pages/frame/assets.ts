@@ -59,11 +59,14 @@ export function createAssets({ version, basePath, brand }: AssetsOptions) {
   const byName = new Map(served.map((asset) => [asset.name, asset]))
   const compressed = new Map<string, Promise<Bytes>>()
 
-  /** For clients that ask for /favicon.ico. Pages link to the SVG instead. */
+  /** For clients that ask for /favicon.ico, which may be an image of any type. Pages link to the SVG or the logo instead. */
   async function answerFavicon(): Promise<Response> {
-    return new Response(await Bun.file(favicon).bytes(), {
+    const own = { type: 'image/x-icon', policy: undefined, read: () => Bun.file(favicon).bytes() }
+    const { type, policy, read } = logo ?? own
+    return new Response(await read(), {
       headers: {
-        'content-type': 'image/x-icon',
+        'content-type': type,
+        ...policyOf(policy),
         'cache-control': 'public, max-age=86400',
         'x-content-type-options': 'nosniff',
       },
@@ -80,7 +83,7 @@ export function createAssets({ version, basePath, brand }: AssetsOptions) {
         'cache-control': 'public, max-age=31536000, immutable',
         'x-content-type-options': 'nosniff',
         vary: 'accept-encoding',
-        ...(asset.policy === undefined ? {} : { 'content-security-policy': asset.policy }),
+        ...policyOf(asset.policy),
         ...(isCompressed ? { 'content-encoding': 'gzip' } : {}),
       },
     })
@@ -104,6 +107,10 @@ export function createAssets({ version, basePath, brand }: AssetsOptions) {
     /** Null without --brand-logo. */
     logoHref: logo === null ? null : hrefTo(logo),
   }
+}
+
+function policyOf(policy: string | undefined): Record<string, string> {
+  return policy === undefined ? {} : { 'content-security-policy': policy }
 }
 
 function ofText(name: string, type: string, text: string): Asset {

@@ -65,6 +65,7 @@ function Page(props: FrameProps) {
     scripts = [],
     frame,
     width = 'medium',
+    status,
     languageSwitch = true,
     assets,
     children,
@@ -77,7 +78,7 @@ function Page(props: FrameProps) {
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <meta name="robots" content="noindex, nofollow" />
-        <title>{`${title} · ${brand.name}`}</title>
+        <title>{`${status === 422 ? words.say('title_refused', { title }) : title} · ${brand.name}`}</title>
         <link rel="icon" href={brand.logo ?? assets.hrefOf('icon')} />
         <link rel="stylesheet" href={assets.hrefOf('style')} />
         {scripts.map((script) => (

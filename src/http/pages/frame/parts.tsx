@@ -42,18 +42,17 @@ type FieldProps = {
   children: (describes: Described) => JSX.Element
 }
 
-/** Attributes that tie a control to its hint and problem; the first control with a problem gets the focus. */
+/** Attributes that tie a control to its hint and problem. */
 export type Described = {
   id: string
   'aria-describedby': string
   'aria-invalid'?: 'true'
-  autofocus?: true
 }
 
 /** The element for the problem is always there, so that a script can fill it. */
 export function Field({ id, label, hint, problem, trailing, children }: FieldProps) {
   const describes: Described = { id, 'aria-describedby': `${id}-hint ${id}-problem` }
-  if (problem !== undefined) Object.assign(describes, { 'aria-invalid': 'true', autofocus: true })
+  if (problem !== undefined) Object.assign(describes, { 'aria-invalid': 'true' })
   return (
     <div class="field">
       <label for={id}>{label}</label>

@@ -32,7 +32,7 @@ export function ReceiveForm(props: ReceiveFormProps) {
           id={`${idPrefix}passphrase`}
           name="passphrase"
           label={say('passphrase')}
-          hint={say('receive_passphrase_hint')}
+          hint={isOwner ? undefined : say('receive_passphrase_hint')}
           problem={problem}
           attributes={{ autocomplete: 'off', required: true }}
         />

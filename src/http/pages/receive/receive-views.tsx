@@ -7,7 +7,8 @@ import { Contact } from '../frame/brand.tsx'
 import type { Guest } from '../frame/guest.ts'
 import type { IconName } from '../frame/icon-files.ts'
 import { Icon } from '../frame/icons.tsx'
-import { Moment, Notice, RefusedNotice } from '../frame/parts.tsx'
+import { Moment, Notice } from '../frame/parts.tsx'
+import { RefusedFields } from '../frame/refused-fields.tsx'
 import { ReceiveForm, type ReceiveFormProps } from './receive-form.tsx'
 
 type ReceiveProps = ReceiveFormProps & {
@@ -22,13 +23,7 @@ export function Receive({ notice, ...form }: ReceiveProps) {
   return (
     <Card icon="lock">
       <h1>{say(isOwner ? 'receive_owner_title' : 'receive_title')}</h1>
-      {problem === undefined ? null : (
-        <RefusedNotice>
-          <p>
-            <a href="#passphrase">{problem}</a>
-          </p>
-        </RefusedNotice>
-      )}
+      <RefusedFields problems={{ passphrase: problem }} words={guest.words} />
       {isOwner ? <Own {...form} /> : <p class="lead">{lead(guest)}</p>}
       {notice === undefined ? null : (
         <Notice kind="plain">
@@ -43,7 +38,7 @@ export function Receive({ notice, ...form }: ReceiveProps) {
         </Notice>
       )}
       <ReceiveForm {...form} />
-      <Assurances guest={guest} push={push} />
+      {isOwner ? null : <Assurances guest={guest} push={push} />}
     </Card>
   )
 }

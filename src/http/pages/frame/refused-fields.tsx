@@ -1,0 +1,28 @@
+// The summary at the top of a refused form: which fields to check, each as a link to its field.
+
+import type { Words } from '../../../words/words.ts'
+import { RefusedNotice } from './parts.tsx'
+
+type RefusedFieldsProps = {
+  /** What is wrong, by the id of the field. */
+  problems: Readonly<Record<string, string | undefined>>
+  words: Words
+}
+
+/** Nothing without problems. */
+export function RefusedFields({ problems, words }: RefusedFieldsProps) {
+  const found = Object.entries(problems).filter(([, text]) => text !== undefined)
+  if (found.length === 0) return null
+  return (
+    <RefusedNotice>
+      <p>{words.say('form_problems')}</p>
+      <ul>
+        {found.map(([id, text]) => (
+          <li key={id}>
+            <a href={`#${id}`}>{text}</a>
+          </li>
+        ))}
+      </ul>
+    </RefusedNotice>
+  )
+}

@@ -1,0 +1,124 @@
+// What a recipient is told before they open a link, and in place of it; titles of pages; the summary of a refused form.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { startInstance, type TestInstance } from '../support/instance.ts'
+import { createPeople, type People } from '../support/people.ts'
+
+let server: TestInstance
+let people: People
+let token: string
+
+beforeAll(async () => {
+  server = await startInstance()
+  people = createPeople(server)
+  token = await server.addAccount('ann@example.org', { isAdmin: true })
+})
+
+afterAll(() => server.close())
+
+type Made = { url_token: string; path: string }
+
+async function make(fields: Record<string, unknown> = {}): Promise<Made> {
+  const json = { push: { payload: 'x', ...fields } }
+  const { url_token, html_url } = await (await server.fetch('/api/v2/pushes', { json, token })).json()
+  return { url_token, path: new URL(html_url).pathname }
+}
+
+const nonceIn = (text: string) => /name="nonce" value="([^"]+)"/.exec(text)?.[1] ?? ''
+const titleOf = (text: string) => /<title>([^<]*)<\/title>/.exec(text)?.[1] ?? ''
+
+/** Presses the button of a secret link. */
+async function open({ path }: Made, fields: Record<string, string> = {}) {
+  const { text } = await people.get(path)
+  return people.post(path, { nonce: nonceIn(text), ...fields })
+}
+
+describe('before a link is opened, its page', () => {
+  test('says what it is, where it is kept, and that it asks for no password, and sets no cookie', async () => {
+    const { text, headers } = await people.get((await make()).path)
+    expect(text).toContain('<h1>Somebody sent you a secret</h1>')
+    expect(text).toMatch(/It is kept at <strong><bdi>localhost<\/bdi><\/strong>/)
+    expect(text).toContain('never asks for a password of yours')
+    expect(text).not.toContain('type="password"')
+    expect(headers.get('set-cookie')).toBeNull()
+  })
+
+  test('says that it opens only once, when that is so', async () => {
+    const once = 'You can open this only once.'
+    const last = 'It can be opened only one more time.'
+    expect((await people.get((await make({ expire_after_views: 1 })).path)).text).toContain(once)
+    const twice = await make({ expire_after_views: 2 })
+    const before = (await people.get(twice.path)).text
+    expect([before.includes(once), before.includes(last)]).toEqual([false, false])
+    expect((await open(twice)).status).toBe(200)
+    const after = (await people.get(twice.path)).text
+    expect([after.includes(once), after.includes(last)]).toEqual([false, true])
+  })
+
+  test('tells its owner that it is theirs, and leads them to their list', async () => {
+    const { url_token, path } = await make({ passphrase: 'sesame' })
+    const { text } = await (await people.signIn('ann@example.org')).get(path)
+    expect(text).toContain('<h1>This push is yours</h1>')
+    expect(text).toContain(`href="/pushes/${url_token}"`)
+    expect(text).not.toContain('Somebody sent you')
+  })
+})
+
+test('a link that is gone tells to tell the sender, the same for all that nobody can open', async () => {
+  const spent = await make({ expire_after_views: 1 })
+  await open(spent)
+  const pages = await Promise.all([people.get(spent.path), people.get('/p/0123456789abcdefghjkmnpqrs')])
+  for (const { status, text } of pages) {
+    expect(status).toBe(404)
+    expect(text).toContain('If you did not open it, tell the sender: somebody else may have.')
+  }
+  const [one, other] = pages.map(({ text }) => /<main.*<\/main>/s.exec(text)?.[0])
+  expect(one).toBe(other)
+})
+
+describe('a refused form', () => {
+  test('puts the focus on a summary that leads to the field, and says so in its title', async () => {
+    const { status, text } = await open(await make({ passphrase: 'sesame' }), { passphrase: 'open' })
+    expect(status).toBe(422)
+    expect(text).toMatch(
+      /<div class="notice bad" role="alert" tabIndex="-1" autofocus>.*<a href="#passphrase">That is not the passphrase/is,
+    )
+    expect(titleOf(text)).toBe('Please check: A secret for you · Oncebox')
+  })
+
+  test.each([
+    ['of a new token', '/users/token', { name: 'x'.repeat(300) }],
+    ['of a new password', '/account/password', { current: 'wrong', password: 'short' }],
+  ])('%s has one thing that takes the focus, the summary', async (_, path, fields) => {
+    const ann = await people.signIn('ann@example.org')
+    const { status, text } = await ann.post(path, fields)
+    expect(status).toBe(422)
+    expect(text.match(/ autofocus/g)).toHaveLength(1)
+    expect(text).toMatch(/<div class="notice bad"[^>]* autofocus>.*<li><a href="#\w+">/s)
+  })
+})
+
+test('pages have titles of their own', async () => {
+  const ann = await people.signIn('ann@example.org')
+  const gone = await make({ expire_after_views: 1 })
+  const revealed = await open(gone)
+  const named = await make({ name: 'VPN' })
+  const strangers = ['/', '/sign-in', '/nowhere', '/api', gone.path, (await make()).path]
+  const members = [
+    '/pushes',
+    `/pushes/${named.url_token}`,
+    '/account',
+    '/users/token',
+    '/account/two-factor',
+    '/admin',
+  ]
+  const texts = [
+    revealed.text,
+    (await people.get(`/p/${named.url_token}/preview`)).text,
+    ...(await Promise.all(strangers.map(async (path) => (await people.get(path)).text))),
+    ...(await Promise.all(members.map(async (path) => (await ann.get(path)).text))),
+  ]
+  const titles = texts.map(titleOf)
+  expect(new Set(titles).size).toBe(titles.length)
+  for (const title of titles) expect(title).toMatch(/^.+ · Oncebox$/)
+})
