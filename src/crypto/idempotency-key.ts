@@ -23,10 +23,6 @@ export function newIdempotencyKey(): string {
   return randomKey(16).toString('base64url')
 }
 
-export function isIdempotencyKey(text: string): boolean {
-  return /^[\x20-\x7e]{22,128}$/.test(text)
-}
-
 /** HMAC-SHA256(idempotency subkey, scope and key). */
 export function lookupOfKey({ key, scope }: PresentedKey, { idempotency }: InstanceKey): Buffer {
   return createHmac('sha256', idempotency).update(`${scope}\n${key}`).digest()

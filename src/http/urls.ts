@@ -221,6 +221,9 @@ export const PLAIN_PATHS: readonly string[] = [
   FILES.ready.path,
 ]
 
+/** Endpoints below these answer with `.json` at their end, too. */
+export const ENDPOINT_PREFIXES: readonly string[] = ['/api/v2/', '/api/v1/']
+
 /** Below these every answer is JSON, refusals too. */
 export const JSON_PREFIXES: readonly string[] = ['/api/', FILES.download.href({ grant: '' })]
 

@@ -3,6 +3,7 @@
 import { Type } from 'typebox'
 import { MAX_PAGE } from '../../domain/audit.ts'
 import { DomainError } from '../../domain/errors.ts'
+import { KEY_LENGTH } from '../../services/pushes/idempotency.ts'
 import { type Exchange, queryOf } from '../door/exchange.ts'
 import type { Asked } from '../door/router.ts'
 
@@ -29,9 +30,8 @@ export const PARAMETERS = {
   idempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',
-    description:
-      'Makes it safe to repeat a create whose answer was lost: for 24 hours the same key with the same fields answers as the first time and creates nothing. With other fields it is 422. 22 to 128 printable characters, random, a new one for each push. A key belongs to the account, or without one to the address.',
-    schema: Type.String({ minLength: 22, maxLength: 128 }),
+    description: `Makes it safe to repeat a create whose answer was lost: for 24 hours the same key with the same fields answers as the first time and creates nothing. With other fields it is 422. ${KEY_LENGTH.min} to ${KEY_LENGTH.max} printable characters, random, a new one for each push. A key belongs to the account, or without one to the address.`,
+    schema: Type.String({ minLength: KEY_LENGTH.min, maxLength: KEY_LENGTH.max }),
     example: '9f1c6f0e-3d0b-4c58-9a53-0c1c7b8a2f7e',
   },
 }

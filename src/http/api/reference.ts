@@ -32,6 +32,9 @@ export function createReference(options: ReferenceOptions): () => Promise<string
   }
 }
 
+/** Where the plugin answers, in an app that serves nobody. */
+const GENERATED = '/reference'
+
 /** Runs the plugin in an app without a socket, because the plugin's own page would load scripts from outside. */
 async function generate({ routes, limits, version }: ReferenceOptions): Promise<string> {
   const documentation = {
@@ -56,8 +59,8 @@ async function generate({ routes, limits, version }: ReferenceOptions): Promise<
   }
   const app = new Elysia()
     .use(routes())
-    .use(swagger({ path: '/reference', documentation, excludeStaticFile: false }))
-  const answer = await app.handle(new Request('http://localhost/reference/json'))
+    .use(swagger({ path: GENERATED, documentation, excludeStaticFile: false }))
+  const answer = await app.handle(new Request(`http://localhost${GENERATED}/json`))
   if (!answer.ok) throw new Error(`the reference could not be generated: ${answer.status}`)
   const document = await answer.json()
   const paths = Object.entries(document.paths).map(([path, item]) => [publicPath(path), item])

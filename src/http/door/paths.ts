@@ -1,6 +1,6 @@
 // Canonical paths: what the router compares, whatever spelling a client or proxy uses.
 
-import { API, JSON_PREFIXES } from '../urls.ts'
+import { API, ENDPOINT_PREFIXES, FILES, JSON_PREFIXES, PREVIOUS_FAMILIES } from '../urls.ts'
 
 /** The part between host and query. Bun leaves out the host if the `Host` header is missing or malformed. */
 export function pathOf(url: string): string {
@@ -13,14 +13,15 @@ export function pathOf(url: string): string {
 /** A language that older servers and clients put in front of a path, supported here or not. */
 const LOCALE = '[a-z]{2}(?:-[A-Za-z]{2,4})?'
 /** Paths behind a language, in requests and in the route table. `/up` is not a language. */
-const TRANSLATED = new RegExp(`^/(?::locale|(?!up(?:/|$))${LOCALE})(?:/.*)?$`)
+const TRANSLATED = new RegExp(`^(?!${FILES.up.path}(?:/|$))/(?::locale|${LOCALE})(?:/.*)?$`)
 /** Marks them for the router, so that `/:locale/…` matches no other path with as many parts. */
 const TRANSLATED_PREFIX = '/.locale'
 
+const FAMILIES = Object.keys(PREVIOUS_FAMILIES).join('|')
 /** Paths of the previous API, with or without a language. Without `.json` the same paths are pages. */
-const PREVIOUS_API = new RegExp(`^(?:/${LOCALE})?(/[pfr](?:/.*)?)\\.json$`)
+const PREVIOUS_API = new RegExp(`^(?:/${LOCALE})?(/(?:${FAMILIES})(?:/.*)?)\\.json$`)
 /** Lists of the previous API, always behind a language: `/d/…` alone is a download. */
-const PREVIOUS_LISTS = new RegExp(`^/(?:${LOCALE}|:locale)(/d/.*)\\.json$`)
+const PREVIOUS_LISTS = new RegExp(`^/(?:${LOCALE}|:locale)(${FILES.download.href({ grant: '' })}.*)\\.json$`)
 /** Marks them for the router, which cannot tell `/p/:url_token.json` from `/p/:url_token`. */
 const PREVIOUS_API_PREFIX = '/.json'
 
@@ -56,9 +57,13 @@ export function canonicalPath(path: string, basePath: string): string {
   // A client that asks for the router's own prefixes finds nothing there.
   if (canonical.startsWith(PREVIOUS_API_PREFIX)) return PREVIOUS_API_PREFIX
   if (canonical.startsWith(TRANSLATED_PREFIX)) return TRANSLATED_PREFIX
-  const isEndpoint = /^\/api\/v[12]\//.test(canonical) && canonical !== API.reference.path
-  if (isEndpoint && canonical.endsWith('.json')) return canonical.slice(0, -'.json'.length)
-  return routedPath(canonical)
+  return isEndpointWithSuffix(canonical) ? canonical.slice(0, -'.json'.length) : routedPath(canonical)
+}
+
+/** The reference has `.json` in its own name. */
+function isEndpointWithSuffix(path: string): boolean {
+  const isEndpoint = ENDPOINT_PREFIXES.some((start) => path.startsWith(start))
+  return isEndpoint && path.endsWith('.json') && path !== API.reference.path
 }
 
 /** Whether the percent-escapes of a path are UTF-8 (RFC 3986, 2.5). The router reads any other escape as null. */

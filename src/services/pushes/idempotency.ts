@@ -2,7 +2,6 @@
 
 import {
   fingerprintOf,
-  isIdempotencyKey,
   type KeptAnswer,
   lookupOfKey,
   openAnswer,
@@ -22,6 +21,10 @@ export { newIdempotencyKey } from '../../crypto/idempotency-key.ts'
 export type { PresentedKey }
 
 const LIFETIME = DAY
+
+/** Characters of a key, each one printable ASCII. */
+export const KEY_LENGTH = { min: 22, max: 128 } as const
+const KEY = new RegExp(`^[\\x20-\\x7e]{${KEY_LENGTH.min},${KEY_LENGTH.max}}$`)
 
 /** What a key has made before; the push is as it was created. */
 export type Made = KeptAnswer & { push: StoredPush }
@@ -66,7 +69,6 @@ export function createIdempotency({ store, keyring, now }: IdempotencyOptions) {
 
   /** Null while another request runs with the key. */
   async function beginIfFree(presented: PresentedKey): Promise<Attempt | null> {
-    requireKey(presented)
     const name = nameOf(presented)
     if (running.has(name)) return null
     const made = await find(presented)
@@ -132,8 +134,9 @@ function nameOf({ key, scope }: PresentedKey): string {
 }
 
 function requireKey({ key }: PresentedKey): void {
-  if (isIdempotencyKey(key)) return
-  throw new DomainError('malformed', 'Idempotency-Key must have 22 to 128 printable ASCII characters.')
+  const { min, max } = KEY_LENGTH
+  if (KEY.test(key)) return
+  throw new DomainError('malformed', `Idempotency-Key must have ${min} to ${max} printable ASCII characters.`)
 }
 
 function stillRuns(): DomainError {

@@ -1,6 +1,6 @@
 // An owner's lists: a page of their pushes with names and notes, and those that hold some words.
 
-import type { InstanceKey, Keyring } from '../../crypto/keyring.ts'
+import { findKey, type InstanceKey, type Keyring } from '../../crypto/keyring.ts'
 import type { Account } from '../../domain/account.ts'
 import { PAGE_SIZE } from '../../domain/audit.ts'
 import { foldedWords, foldForSearch } from '../../domain/fold.ts'
@@ -65,8 +65,8 @@ export function createOwnerLists({ store, keyring }: Options) {
   }
 
   function getKey(number: number): InstanceKey {
-    const key = keyring.keys.find((candidate) => candidate.number === number)
-    if (key === undefined) throw new Error(`a push names key ${number}, which the key file does not hold`)
+    const key = findKey(keyring, number)
+    if (key === null) throw new Error(`a push names key ${number}, which the key file does not hold`)
     return key
   }
 

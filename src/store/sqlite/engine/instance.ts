@@ -3,7 +3,7 @@
 import type { Database } from 'bun:sqlite'
 import { statSync } from 'node:fs'
 import { eq, sql } from 'drizzle-orm'
-import { fingerprint, type Keyring } from '../../../crypto/keyring.ts'
+import { findKey, fingerprint, type Keyring } from '../../../crypto/keyring.ts'
 import { DomainError } from '../../../domain/errors.ts'
 import { DAY, formatTime, MINUTE, type Now } from '../../../domain/time.ts'
 import { checksumOf, isIntact } from '../integrity/row-checksum.ts'
@@ -40,8 +40,8 @@ function damaged({ filename }: Database, damage: string): DomainError {
 export function verifyKeys({ orm }: Connection, keyring: Keyring): void {
   const known = orm.select().from(instanceKeys).all()
   for (const { number, verifier } of known) {
-    const key = keyring.keys.find((candidate) => candidate.number === number)
-    if (key === undefined) forgetKey({ orm }, number)
+    const key = findKey(keyring, number)
+    if (key === null) forgetKey({ orm }, number)
     else if (!Buffer.from(verifier).equals(key.verifier)) throw wrongKey(number, verifier, key.verifier)
   }
   const fresh = keyring.keys.filter((key) => !known.some(({ number }) => number === key.number))
