@@ -40,7 +40,7 @@ test('what is due soon is ended at its moment', async () => {
   await pass(250)
   expect(state.ended).toEqual([])
   await pass(100)
-  stop()
+  await stop()
   expect(state.ended).toEqual([300])
 })
 
@@ -50,14 +50,14 @@ test('what comes to be due earlier, or by a clock that was set, is ended within 
   state.due = 100 * 86_400_000
   clock.advance(100 * 86_400_000)
   await pass(2_000)
-  stop()
+  await stop()
   expect(state.ended).toHaveLength(1)
 })
 
 test('what is due in years costs a look a second, not a loop', async () => {
   const { state, stop } = startWith({ due: 2 ** 31 * 1_000 })
   await pass(10_000)
-  stop()
+  await stop()
   expect(state.ended).toEqual([])
   expect(state.looks).toBeLessThan(12)
 })
@@ -67,6 +67,6 @@ test('a failure is told and tried again, some seconds later', async () => {
   await pass(1_000)
   expect([state.told.length, state.ended.length]).toEqual([1, 0])
   await pass(7_000)
-  stop()
+  await stop()
   expect([state.told.length, state.ended.length]).toEqual([1, 1])
 })

@@ -45,7 +45,7 @@ test('a request that comes before the start is served after it', async () => {
   expect(logBytes()).toBeGreaterThan(0)
   checkpointer.start(report)
   await pass(6_000)
-  checkpointer.stop()
+  await checkpointer.stop()
   expect([state.done, logBytes()]).toEqual([1, 0])
 })
 
@@ -55,7 +55,7 @@ test('a full disk has the log emptied at once', async () => {
   checkpointer.start(report)
   checkpointer.makeRoom()
   await pass(500)
-  checkpointer.stop()
+  await checkpointer.stop()
   expect([state.done, logBytes()]).toEqual([1, 0])
 })
 
@@ -64,7 +64,7 @@ test('no timer is left after the stop, also when a request comes later', async (
   const checkpointer = createCheckpointer(database)
   checkpointer.start(report)
   checkpointer.makeRoom()
-  checkpointer.stop()
+  await checkpointer.stop()
   checkpointer.makeRoom()
   await pass(10_000)
   expect([state.done, failures]).toEqual([0, []])

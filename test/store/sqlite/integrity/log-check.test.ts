@@ -148,7 +148,7 @@ test('server and commands both refuse a folder whose log is damaged, and leave i
   expect(await new Response(command.stderr).text()).toContain('is damaged at byte')
   expect(readFileSync(log)).toEqual(altered)
   // Beside a server it is not looked at: that has done so.
-  openAccountStore({ dataDir, now: clock.now, onError }).close()
+  await openAccountStore({ dataDir, now: clock.now, onError }).close()
   await opened.close()
   rmSync(killed, { recursive: true, force: true })
 })

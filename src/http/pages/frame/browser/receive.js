@@ -29,7 +29,7 @@ for (const link of document.querySelectorAll('a[data-downloads]')) {
   link.addEventListener('click', (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return
     event.preventDefault()
-    if (link.dataset.running === undefined) download(link, size)
+    if (link.dataset.running === undefined) void download(link, size)
   })
 }
 

@@ -70,5 +70,5 @@ loadPreview()
 
 /** The code that draws is loaded only where it is needed. */
 function loadPreview() {
-  if (preview !== null && kindOf() === 'qr') import(preview.dataset.preview)
+  if (preview !== null && kindOf() === 'qr') void import(preview.dataset.preview)
 }

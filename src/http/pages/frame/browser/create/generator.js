@@ -31,7 +31,7 @@ box.addEventListener('toggle', () => box.open && generate())
 box.addEventListener('change', ({ target }) => {
   if (target instanceof HTMLInputElement || target instanceof HTMLSelectElement) {
     remember()
-    generate()
+    void generate()
   }
 })
 box.querySelector('[data-again]').addEventListener('click', generate)
@@ -46,7 +46,7 @@ box.addEventListener('keydown', (event) => {
   if (event.key !== 'Enter' || event.target.tagName !== 'INPUT') return
   event.preventDefault()
   remember()
-  generate()
+  void generate()
 })
 
 async function generate() {
