@@ -29,13 +29,19 @@ export type LabelsToEdit = { name: string | null; note: string | null }
 export type PushEdit = LabelsToEdit & LimitsToEdit & FixedMembers
 
 /** `edited` is the same push when nothing changes. */
-export type EditDecision = { outcome: 'edited'; push: Push } | { outcome: 'refused'; problems: Problems }
+export type EditDecision<P extends Push = Push> =
+  | { outcome: 'edited'; push: P }
+  | { outcome: 'refused'; problems: Problems }
 
 /**
  * The push with the new limits, of which the soonest counts. A limit that would let it live longer, or that has been reached
  * already, is refused: ending a push is another operation. So is any other limit of an expired push.
  */
-export function decideEdit(push: Push, edit: LimitsToEdit & FixedMembers, now: number): EditDecision {
+export function decideEdit<P extends Push>(
+  push: P,
+  edit: LimitsToEdit & FixedMembers,
+  now: number,
+): EditDecision<P> {
   const problems = problemsOf(push, edit, now)
   if (Object.keys(problems).length > 0) return { outcome: 'refused', problems }
   const limits = { ...soonest(push, edit), expireAfterViews: edit.expireAfterViews ?? push.expireAfterViews }

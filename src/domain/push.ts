@@ -53,16 +53,16 @@ export function isExpired(push: Push, now: number): boolean {
 }
 
 /** Records an expiry by time, whenever it is noticed: `expiredOn` is `expiresAt`, not `now`. */
-export function lapse(push: Push, now: number): Push {
+export function lapse<P extends Push>(push: P, now: number): P {
   return push.expiredOn === null && push.expiresAt <= now
     ? { ...push, expiredOn: push.expiresAt, updatedAt: now }
     : push
 }
 
-export type ViewDecision = { outcome: 'view' | 'expired'; push: Push }
+export type ViewDecision<P extends Push> = { outcome: 'view' | 'expired'; push: P }
 
 /** Decides a retrieval whose link and passphrase are right, and counts it. The last allowed view is still a view. */
-export function decideView(push: Push, now: number): ViewDecision {
+export function decideView<P extends Push>(push: P, now: number): ViewDecision<P> {
   if (isExpired(push, now) || push.views >= push.expireAfterViews) {
     return { outcome: 'expired', push: lapse(push, now) }
   }
@@ -78,7 +78,7 @@ export function passphraseLockedFor(push: Push, now: number): number {
 }
 
 /** The push after one more wrong passphrase. A window starts with its first wrong try. */
-export function countWrongTry(push: Push, now: number): Push {
+export function countWrongTry<P extends Push>(push: P, now: number): P {
   const inWindow = push.wrongTries > 0 && now < push.wrongTriesSince + WRONG_TRIES_WINDOW
   const counted = { ...push, wrongTriesInAll: push.wrongTriesInAll + 1, updatedAt: now }
   return inWindow
@@ -95,7 +95,7 @@ export function isLastTry({ wrongTriesInAll }: Push, maxTries: number): boolean 
  * The push after its last wrong passphrase. It expires if viewers may delete it. Otherwise it is locked, so that
  * strangers cannot destroy it by guessing.
  */
-export function spendTries(push: Push, now: number): Push {
+export function spendTries<P extends Push>(push: P, now: number): P {
   const spent = { ...push, triesSpent: true, updatedAt: now }
   return push.deletableByViewer === true ? { ...spent, expiredOn: now } : spent
 }
@@ -111,7 +111,7 @@ export function isEndedByTries(push: Push): boolean {
 }
 
 /** The push after its owner unlocked it: all counts of wrong tries are zero. */
-export function unlock(push: Push, now: number): Push {
+export function unlock<P extends Push>(push: P, now: number): P {
   return { ...push, triesSpent: false, wrongTriesInAll: 0, wrongTries: 0, updatedAt: now }
 }
 
@@ -149,7 +149,7 @@ export function mayAudit(push: Push, account: Account | null): boolean {
  * Deletes the push. An expired push stays unchanged, unless `hasGrants` says that its files can still be downloaded
  * after the last view: then it becomes deleted, which ends the downloads.
  */
-export function expireByHand(push: Push, now: number, { hasGrants }: { hasGrants: boolean }): Push {
+export function expireByHand<P extends Push>(push: P, now: number, { hasGrants }: { hasGrants: boolean }): P {
   if (hasGrants && push.expiredOn !== null && !push.deleted) return { ...push, deleted: true, updatedAt: now }
   if (isExpired(push, now)) return lapse(push, now)
   return { ...push, expiredOn: now, deleted: true, updatedAt: now }

@@ -43,7 +43,8 @@ export function createAuditChains({ orm, database }: Connection) {
   /** Returns the id of the new last entry. Only the serving process appends, so it can count for itself. */
   function append({ pushId, last, length }: Chain, { kind, at, visit }: NewEntry): number {
     lastId += 1
-    const entry = { id: lastId, pushId, n: length, previous: last, kind, at, ...visit }
+    const { ip, userAgent, referrer } = visit
+    const entry = { id: lastId, pushId, n: length, previous: last, kind, at, ip, userAgent, referrer }
     insert({ ...entry, checksum: checksumOfEntry(entry) })
     return lastId
   }

@@ -50,22 +50,20 @@ export type AuditRows = ReturnType<typeof createAuditRows>
 export function createAuditRows(connection: Connection) {
   const chains = createAuditChains(connection)
 
-  /** Adds an entry; returns the log as it is then. */
-  function append(log: LogOfPush, entry: NewEntry): Log {
+  /** Adds an entry; returns the push with its log as it is then. */
+  function append<P extends LogOfPush>(push: P, entry: NewEntry): P {
     const bound = boundOf(entry.kind)
     if (bound === 'owner_views') {
-      const lastOwnerView = appendLatest(ownLooksOf(log), entry, LATEST_OWNER_VIEWS)
-      return { ...logOf(log), ownerViews: log.ownerViews + 1, lastOwnerView }
+      const lastOwnerView = appendLatest(ownLooksOf(push), entry, LATEST_OWNER_VIEWS)
+      return { ...push, ownerViews: push.ownerViews + 1, lastOwnerView }
     }
-    const failures = bound === 'failures' ? log.failures + 1 : log.failures
-    if (failures > log.failures && failures > FIRST_FAILURES)
-      return {
-        ...logOf(log),
-        failures,
-        lastFailure: appendLatest(lateFailuresOf(log), entry, LATEST_FAILURES),
-      }
-    const lastEntry = chains.append(mainOf(log), entry)
-    return { ...logOf(log), failures, lastEntry, auditEntries: log.auditEntries + 1 }
+    const failures = bound === 'failures' ? push.failures + 1 : push.failures
+    if (failures > push.failures && failures > FIRST_FAILURES) {
+      const lastFailure = appendLatest(lateFailuresOf(push), entry, LATEST_FAILURES)
+      return { ...push, failures, lastFailure }
+    }
+    const lastEntry = chains.append(mainOf(push), entry)
+    return { ...push, failures, lastEntry, auditEntries: push.auditEntries + 1 }
   }
 
   function appendLatest(chain: Chain, entry: NewEntry, keep: number): number {
@@ -155,10 +153,6 @@ function lateFailuresOf({ id: pushId, lastFailure, failures }: LogOfPush): Chain
 
 function ownLooksOf({ id: pushId, lastOwnerView, ownerViews: length }: LogOfPush): Chain {
   return { pushId, last: lastOwnerView || null, length, hasMarks: false }
-}
-
-function logOf({ lastEntry, auditEntries, failures, lastFailure, ownerViews, lastOwnerView }: Log): Log {
-  return { lastEntry, auditEntries, failures, lastFailure, ownerViews, lastOwnerView }
 }
 
 /** Ids are given in the order of time. */

@@ -3,7 +3,6 @@
 import { and, eq, isNull, max, or, type SQL, sql } from 'drizzle-orm'
 import type { AuditKind, Visit } from '../../../domain/audit.ts'
 import { DamageError } from '../../../domain/errors.ts'
-import type { Push } from '../../../domain/push.ts'
 import type { SealedSecrets } from '../../face.ts'
 import type { Connection } from '../engine/database.ts'
 import { placeholdersOf } from '../engine/placeholders.ts'
@@ -25,7 +24,7 @@ export type NewPushRow = Omit<PushRow, 'id' | 'auditDropped' | 'checksum' | keyo
 /** A push before and after something happened to it, and the entry that this leaves in its audit log. */
 export type Change = {
   before: PushRow
-  after: Push
+  after: PushRow
   now: number
   entry: { kind: AuditKind; visit: Visit } | null
 }
@@ -90,9 +89,8 @@ export function createPushRows(options: PushRowsOptions) {
   /** Only the serving process inserts, so it can count for itself. */
   function insert(push: NewPushRow, { wrappedKey, ...secrets }: SealedSecrets, visit: Visit): PushRow {
     lastId += 1
-    const entry = { kind: 'creation' as const, at: push.createdAt, visit }
-    const log = audit.append({ ...EMPTY_LOG, id: lastId }, entry)
-    const content = { ...push, id: lastId, ...log, auditDropped: 0 }
+    const unread = { ...push, ...EMPTY_LOG, id: lastId, auditDropped: 0 }
+    const content = audit.append(unread, { kind: 'creation', at: push.createdAt, visit })
     const row = { ...content, checksum: checksumOfPush(content) }
     insertPush(row)
     const stored = { ...secrets, keySlot: keys.store(wrappedKey) }
@@ -103,8 +101,8 @@ export function createPushRows(options: PushRowsOptions) {
 
   /** Writes the change down, and destroys the secrets when the push has expired with it. */
   function write({ before, after, now, entry }: Change): PushRow {
-    const log = entry === null ? {} : audit.append(before, { at: now, ...entry })
-    const content = { ...before, ...after, ...log }
+    const content =
+      entry === null ? after : audit.append(after, { kind: entry.kind, at: now, visit: entry.visit })
     const row = { ...content, checksum: checksumOfPush(content) }
     if (before.expiredOn !== row.expiredOn || before.deleted !== row.deleted) {
       updateEnd(row)
