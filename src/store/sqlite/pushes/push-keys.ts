@@ -33,10 +33,11 @@ export function createSlots({ database }: Connection, { table, column, bytes }: 
   // Slots that were free when they were seen: what was rolled back since, `fill` finds out.
   const free: number[] = []
   let searchedTo = 0
+  let isSearched = false
 
   /** Into a free slot, or one more; returns its number. */
   function store(value: Uint8Array): number {
-    if (free.length === 0) searchOn()
+    if (free.length === 0 && !isSearched) searchOn()
     for (let slot = free.pop(); slot !== undefined; slot = free.pop()) {
       if (fill.run({ slot, value }).changes === 1) return slot
     }
@@ -47,6 +48,7 @@ export function createSlots({ database }: Connection, { table, column, bytes }: 
   function searchOn(): void {
     const seen = wiped.all({ after: searchedTo })
     searchedTo = seen.at(-1)?.slot ?? searchedTo
+    isSearched = seen.length < STEP
     for (const { slot, isFree } of seen) if (isFree === 1) free.push(slot)
   }
 
