@@ -4,10 +4,14 @@ const COMMON = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff
 
 export type AnswerHeaders = Record<string, string>
 
-export function answerJson(status: number, body: unknown, headers: AnswerHeaders = {}): Response {
+const JSON_HEADERS: AnswerHeaders = { 'content-type': 'application/json; charset=utf-8', ...COMMON }
+/** Bun copies these twice as fast as it reads an object. */
+const PARSED_JSON_HEADERS = new Headers(JSON_HEADERS)
+
+export function answerJson(status: number, body: unknown, headers?: AnswerHeaders): Response {
   return new Response(JSON.stringify(body), {
     status,
-    headers: { 'content-type': 'application/json; charset=utf-8', ...COMMON, ...headers },
+    headers: headers === undefined ? PARSED_JSON_HEADERS : { ...JSON_HEADERS, ...headers },
   })
 }
 
