@@ -50,7 +50,7 @@ export type AuditRows = ReturnType<typeof createAuditRows>
 export function createAuditRows(connection: Connection) {
   const chains = createAuditChains(connection)
 
-  /** Adds an entry; returns the push with its log as it is then. */
+  /** Adds an entry; returns a copy of the push, with its log as it is then. */
   function append<P extends LogOfPush>(push: P, entry: NewEntry): P {
     const bound = boundOf(entry.kind)
     if (bound === 'owner_views') {

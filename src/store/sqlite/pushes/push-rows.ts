@@ -87,23 +87,24 @@ export function createPushRows(options: PushRowsOptions) {
       .get()?.id ?? 0
 
   /** Only the serving process inserts, so it can count for itself. */
-  function insert(push: NewPushRow, { wrappedKey, ...secrets }: SealedSecrets, visit: Visit): PushRow {
+  function insert(push: NewPushRow, secrets: SealedSecrets, visit: Visit): PushRow {
     lastId += 1
-    const unread = { ...push, ...EMPTY_LOG, id: lastId, auditDropped: 0 }
-    const content = audit.append(unread, { kind: 'creation', at: push.createdAt, visit })
-    const row = { ...content, checksum: checksumOfPush(content) }
+    const unread = { ...push, ...EMPTY_LOG, id: lastId, auditDropped: 0, checksum: 0 }
+    const row = audit.append(unread, { kind: 'creation', at: push.createdAt, visit })
+    row.checksum = checksumOfPush(row)
     insertPush(row)
-    const stored = { ...secrets, keySlot: keys.store(wrappedKey) }
+    const { salt, wrappedKey, payload, passphraseSalt } = secrets
+    const stored = { pushId: row.id, keySlot: keys.store(wrappedKey), salt, passphraseSalt, payload }
     const checksum = checksumOfSecrets(row.id, { ...stored, wrappedKey })
-    insertSecrets({ pushId: row.id, ...stored, checksum })
+    insertSecrets({ ...stored, checksum })
     return row
   }
 
   /** Writes the change down, and destroys the secrets when the push has expired with it. */
   function write({ before, after, now, entry }: Change): PushRow {
-    const content =
-      entry === null ? after : audit.append(after, { kind: entry.kind, at: now, visit: entry.visit })
-    const row = { ...content, checksum: checksumOfPush(content) }
+    const row =
+      entry === null ? { ...after } : audit.append(after, { kind: entry.kind, at: now, visit: entry.visit })
+    row.checksum = checksumOfPush(row)
     if (before.expiredOn !== row.expiredOn || before.deleted !== row.deleted) {
       updateEnd(row)
       if (before.expiredOn === null) destroy(row, now, entry?.kind === 'view')
