@@ -10,6 +10,7 @@ import { openServedStore } from './app/open-store.ts'
 import { createServedHealth } from './app/readiness.ts'
 import { createServices } from './app/services.ts'
 import { openCertificate } from './app/tls.ts'
+import { fetchAuthority } from './client/authority.ts'
 import { type Client, createClient, type ServerToAsk } from './client/client.ts'
 import { ARGON2_COST, type Argon2Cost } from './crypto/passphrase.ts'
 import { randomBase32 } from './crypto/random.ts'
@@ -27,7 +28,7 @@ import type { Config } from './settings/table.ts'
 import { removeSetupLink, writeSetupLink } from './store/folder/setup-link.ts'
 import type { Store } from './store/store.ts'
 
-export { type Network, version }
+export { fetchAuthority, type Network, version }
 
 /** How the client commands introduce themselves, and how long a server may stay silent. */
 const CLIENT = { userAgent: `oncebox/${version}`, patienceMs: 60_000 }

@@ -1,11 +1,14 @@
 // The parts of the app that commands use. Tests pass in a substitute.
 
 import type { openAccounts } from '../app/account-commands.ts'
-import type { openClient, startServer, version } from '../app.ts'
+import type { readOwnAuthority } from '../app/own-authority.ts'
+import type { fetchAuthority, openClient, startServer, version } from '../app.ts'
 
 export type App = {
   version: typeof version
   startServer: typeof startServer
   openAccounts: typeof openAccounts
   openClient: typeof openClient
+  fetchAuthority: typeof fetchAuthority
+  readOwnAuthority: typeof readOwnAuthority
 }

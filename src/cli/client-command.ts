@@ -72,6 +72,8 @@ export function addClientCommand(program: Command, spec: ClientCommand & ClientP
       ...chosen,
       onWait,
       caCerts: caCerts ?? chosen.caCerts,
+      // Who names certificates decides anew.
+      authority: caCerts === null ? chosen.authority : null,
       hasProxy: hasProxy(shell.place.env),
     })
     const urlToken = address?.urlToken ?? ''

@@ -7,6 +7,7 @@ import { readSettings } from '../settings/fold.ts'
 import { apiToken, profileName, serverUrl } from '../settings/parsers.ts'
 import type { App } from './app.ts'
 import { confirm } from './ask.ts'
+import { agreeOnAuthority, fingerprintProblems } from './authority.ts'
 import { hasProxy, namedCaCerts, warnInTheClear } from './client-command.ts'
 import { CommandFailure, UsageError } from './failures.ts'
 import { addSettingFlags, addTextFlag, givenFlags, readOperands, textFlag } from './flags.ts'
@@ -43,6 +44,7 @@ Examples:
   oncebox login https://once.example
   oncebox login nas:5100 --profile home
   oncebox login https://nas --cacert our-authority.pem
+  oncebox login https://oncebox.local:5100 --ca-fingerprint AB:CD:…
   pass show once/token | oncebox login https://once.example --token-stdin
 
 To get a token, run "oncebox token create EMAIL" on the server's machine.`,
@@ -50,15 +52,26 @@ To get a token, run "oncebox token create EMAIL" on the server's machine.`,
   addTextFlag(command, '--profile <name>', 'Name for this login (default: "default")')
   command.option('--token-stdin', 'Read the token from standard input')
   command.option('--anonymous', 'Save the server without a token')
+  addTextFlag(
+    command,
+    '--ca-fingerprint <sha256>',
+    "Fingerprint of the server's own authority, instead of asking",
+  )
   addSettingFlags(command, caSettings)
   command.action(async () => {
     const { server, name, caCerts } = readLogin(command, shell)
     warnInTheClear(server, shell)
     const path = profilesPath(shell.place)
     const known = readProfiles(path).find((profile) => profile.name === name) ?? null
+    // Before anything secret is asked for or sent.
+    const agreed = { server, caCerts, known, fingerprint: textFlag(command, 'ca-fingerprint') ?? null }
+    const authority = await agreeOnAuthority(agreed, { shell, app })
     const token = await readToken(command, { shell, known })
-    await tryLogin({ server, token, caCerts }, { shell, app })
-    writeProfiles(path, withProfile(readProfiles(path), { name, server, apiToken: token, caCerts }))
+    await tryLogin({ server, token, caCerts, authority }, { shell, app })
+    writeProfiles(
+      path,
+      withProfile(readProfiles(path), { name, server, apiToken: token, caCerts, authority }),
+    )
     shell.say(`Saved as ${name} in ${path}.`)
   })
 }
@@ -78,6 +91,7 @@ function readLogin(command: Command, { place, readFile }: Shell): Login {
     ...('problem' in caCerts ? [caCerts.problem] : []),
     ...(server !== null && 'problem' in server ? [`URL ${JSON.stringify(url)}: ${server.problem}`] : []),
     ...('problem' in name ? [`--profile: ${name.problem}`] : []),
+    ...fingerprintProblems(command, 'ca-fingerprint'),
     ...(isContradiction(command) ? ['--anonymous and --token-stdin: give only one of them'] : []),
   ]
   if (all.length > 0 || server === null || 'problem' in server || 'problem' in name || 'problem' in caCerts) {
@@ -122,7 +136,7 @@ function parseToken(text: string): string {
 
 /** Throws if the server or the token does not work, so that only working logins are saved. */
 async function tryLogin(
-  { server, token, caCerts }: { server: string; token: string | null; caCerts: string | null },
+  { server, token, caCerts, authority }: Omit<Profile, 'name' | 'apiToken'> & { token: string | null },
   { shell, app }: Parts,
 ): Promise<void> {
   const onWait = (seconds: number) => shell.say(`${server} asks to wait ${seconds} s.`)
@@ -130,7 +144,8 @@ async function tryLogin(
     server,
     apiToken: token,
     onWait,
-    caCerts,
+    caCerts: caCerts ?? null,
+    authority: authority ?? null,
     hasProxy: hasProxy(shell.place.env),
   })
   const { applicationVersion, isOncebox } = await client.version()

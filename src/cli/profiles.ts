@@ -13,6 +13,8 @@ export type Profile = {
   apiToken: string | null
   /** Additional trusted certificates for this server, in PEM. */
   caCerts?: string | null
+  /** The only authority that may vouch for this server, in PEM: it was compared at login. */
+  authority?: string | null
 }
 
 /** The first one is the default. */
@@ -76,7 +78,12 @@ export type Wanted = {
 /** An address instead of `localhost`, because another program may listen on ::1. */
 const DEFAULT_SERVER = 'http://127.0.0.1:5100'
 
-export type Chosen = { server: string; apiToken: string | null; caCerts: string | null }
+export type Chosen = {
+  server: string
+  apiToken: string | null
+  caCerts: string | null
+  authority: string | null
+}
 
 /**
  * Chooses the server, and the token and certificates that belong to it. Never uses those of another server. Throws
@@ -91,7 +98,7 @@ export function chooseServer(profiles: Profiles, wanted: Wanted): Chosen {
   const known = candidates.find((profile) => isSameServer(profile.server, server))
   const isForServer = wanted.apiToken !== null && isSameServer(server, usual)
   const apiToken = isForServer ? wanted.apiToken : (known?.apiToken ?? null)
-  return { server, apiToken, caCerts: known?.caCerts ?? null }
+  return { server, apiToken, caCerts: known?.caCerts ?? null, authority: known?.authority ?? null }
 }
 
 /** A link without a scheme means the known server with the same host and port, if there is one. */
@@ -118,8 +125,9 @@ function parseProfiles(text: string): Profiles | null {
 
 function isProfile(value: unknown): value is Profile {
   if (typeof value !== 'object' || value === null) return false
-  const { name, server, apiToken, caCerts } = value as Record<string, unknown>
+  const { name, server, apiToken, caCerts, authority } = value as Record<string, unknown>
   const isToken = apiToken === null || typeof apiToken === 'string'
-  if (caCerts !== undefined && caCerts !== null && typeof caCerts !== 'string') return false
+  const isPem = (pem: unknown) => pem === undefined || pem === null || typeof pem === 'string'
+  if (!isPem(caCerts) || !isPem(authority)) return false
   return typeof name === 'string' && typeof server === 'string' && URL.canParse(server) && isToken
 }

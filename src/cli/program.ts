@@ -17,6 +17,7 @@ import { addServeCommand } from './serve.ts'
 import type { Shell } from './shell.ts'
 import { didYouMean } from './suggestions.ts'
 import { addTokenCommands } from './token.ts'
+import { addTrustCommand } from './trust.ts'
 import { addUserCommands } from './user.ts'
 
 const EXAMPLES = `
@@ -79,6 +80,7 @@ export function createProgram(parts: { shell: Shell; app: App }): Command {
   addAuditCommand(program, parts)
   addListCommand(program, parts)
   addLoginCommands(program, parts)
+  addTrustCommand(program, parts)
   addCompletionCommand(program, shell)
   addSelftestCommand(program, shell)
   addLicensesCommand(program, shell)

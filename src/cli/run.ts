@@ -1,7 +1,8 @@
 // Connects the command line to the app and the process.
 
 import { openAccounts } from '../app/account-commands.ts'
-import { openClient, startServer, version } from '../app.ts'
+import { readOwnAuthority } from '../app/own-authority.ts'
+import { fetchAuthority, openClient, startServer, version } from '../app.ts'
 import type { Environment } from '../settings/parsers.ts'
 import { runProgram } from './program.ts'
 import { createShell } from './shell.ts'
@@ -13,6 +14,6 @@ export function runCommandLine(
 ): Promise<number> {
   return runProgram(argv, {
     shell: createShell(outside),
-    app: { version, startServer, openAccounts, openClient },
+    app: { version, startServer, openAccounts, openClient, fetchAuthority, readOwnAuthority },
   })
 }

@@ -18,7 +18,7 @@ const EXAMPLES = `
 Examples:
   oncebox                        for this machine only: http://localhost:5100
   oncebox serve --host 0.0.0.0   for everyone on the network
-  oncebox serve --lan            the same over TLS, found as https://oncebox.local:5100
+  oncebox serve --lan            the same as https://oncebox.local:5100
   oncebox serve --base-url https://once.example --trusted-proxy 127.0.0.1
                                  behind a reverse proxy with TLS
 

@@ -47,13 +47,18 @@ export type ClientOptions = Omit<RequestsOptions, 'dial'> & {
   userAgent: string
   /** Additional trusted certificates in PEM. */
   caCerts: string | null
+  /** The only authority that may vouch for the server, in PEM; null for those that this computer trusts. */
+  authority: string | null
   /** Whether the environment names a proxy for requests. */
   hasProxy: boolean
   newBoundary: () => string
 }
 
 /** The options that differ between commands. */
-export type ServerToAsk = Pick<ClientOptions, 'server' | 'apiToken' | 'onWait' | 'caCerts' | 'hasProxy'>
+export type ServerToAsk = Pick<
+  ClientOptions,
+  'server' | 'apiToken' | 'onWait' | 'caCerts' | 'authority' | 'hasProxy'
+>
 
 export function createClient(options: ClientOptions) {
   const { server, patienceMs, hasProxy } = options

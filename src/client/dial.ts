@@ -2,12 +2,14 @@
 
 import { rootCertificates } from 'node:tls'
 import { ClientFailure } from './failure.ts'
-import { unreachable } from './unreachable.ts'
+import { UnknownAuthority, unreachable } from './unreachable.ts'
 
 export type DialOptions = {
   userAgent: string
   /** Additional trusted certificates in PEM. */
   caCerts: string | null
+  /** The only authority that may vouch for the server, in PEM: the one that was compared at login. */
+  authority: string | null
 }
 
 export type DialRequest = {
@@ -22,8 +24,8 @@ export type DialRequest = {
 export type Dial = (url: string, request: DialRequest) => Promise<Response>
 
 /** Throws ClientFailure when there is no response, or a compressed one. */
-export function createDial({ userAgent, caCerts }: DialOptions): Dial {
-  const trusted = caCerts === null ? {} : { ca: [...rootCertificates, caCerts] }
+export function createDial({ userAgent, caCerts, authority }: DialOptions): Dial {
+  const trusted = trustedBy({ caCerts, authority })
   return async (url, { headers = {}, address, ...request }) => {
     const { origin, host, hostname } = new URL(url)
     const init = {
@@ -46,7 +48,8 @@ export function createDial({ userAgent, caCerts }: DialOptions): Dial {
       decompress: false,
     }
     const response = await fetch(addressed(url, address), init).catch((cause) => {
-      throw unreachable(origin, cause)
+      const failure = unreachable(origin, cause)
+      throw authority !== null && failure instanceof UnknownAuthority ? changedAuthority(origin) : failure
     })
     const encoding = response.headers.get('content-encoding') ?? 'identity'
     if (encoding.toLowerCase() === 'identity') return response
@@ -60,4 +63,18 @@ function addressed(url: string, address: string | undefined): string {
   const target = new URL(url)
   target.hostname = address.includes(':') ? `[${address}]` : address
   return target.href
+}
+
+function trustedBy({ caCerts, authority }: Pick<DialOptions, 'caCerts' | 'authority'>): { ca?: string[] } {
+  if (authority !== null) return { ca: [authority] }
+  return caCerts === null ? {} : { ca: [...rootCertificates, caCerts] }
+}
+
+function changedAuthority(origin: string): ClientFailure {
+  return new ClientFailure(
+    'failed',
+    `The certificate of ${origin} is not from the authority that you compared at login, and nothing was sent. Perhaps ` +
+      'somebody is in between; perhaps the server was renamed or set up anew. Ask its administrator for the fingerprint, then ' +
+      `run "oncebox login ${origin}" again.`,
+  )
 }

@@ -31,6 +31,9 @@ const REASONS: Record<string, string> = {
   CERT_NOT_YET_VALID: 'its certificate is not valid yet; is the clock of this machine right?',
 }
 
+/** No authority that this computer trusts has signed the server's certificate. Nothing was sent. */
+export class UnknownAuthority extends ClientFailure {}
+
 /** The server may have received the request, and its result is unknown. */
 export class LostAnswer extends ClientFailure {}
 
@@ -42,6 +45,7 @@ export function unreachable(server: string, cause: unknown): ClientFailure {
   if (cause instanceof ClientFailure) return cause
   const why = whyOf(cause)
   const message = `Cannot reach ${server}: ${why}${why.endsWith('?') ? '' : '.'}`
+  if (REASONS[codeOf(cause)] === UNKNOWN_CERTIFICATE) return new UnknownAuthority('unavailable', message)
   return NEVER_HEARD.test(codeOf(cause))
     ? new ClientFailure('unavailable', message)
     : new LostAnswer('unavailable', message)

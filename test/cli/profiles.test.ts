@@ -16,12 +16,14 @@ test('a link without a scheme means the known server with that host', () => {
     server: 'http://once.example',
     apiToken: 'obx_1',
     caCerts: 'PEM',
+    authority: null,
   })
   expect(chooseServer([home], { ...wanted, isSchemeGuessed: false })).toEqual({
     server: 'https://once.example',
     apiToken: null,
     caCerts: null,
+    authority: null,
   })
   const elsewhere = { ...wanted, link: 'https://evil.example', isSchemeGuessed: true }
-  expect(chooseServer([home], elsewhere)).toMatchObject({ apiToken: null, caCerts: null })
+  expect(chooseServer([home], elsewhere)).toMatchObject({ apiToken: null, caCerts: null, authority: null })
 })

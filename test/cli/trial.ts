@@ -1,6 +1,7 @@
 // Runs a command line without a process: a shell that records its output, and an app with accounts in memory.
 
-import { openClient } from '../../src/app.ts'
+import { readOwnAuthority } from '../../src/app/own-authority.ts'
+import { fetchAuthority, openClient } from '../../src/app.ts'
 import type { App } from '../../src/cli/app.ts'
 import { runProgram } from '../../src/cli/program.ts'
 import type { Shell } from '../../src/cli/shell.ts'
@@ -97,6 +98,8 @@ function createMemoryApp() {
   const app: App = {
     version: '3.0.0',
     openClient,
+    fetchAuthority,
+    readOwnAuthority,
     startServer: async ({ config }, { writeLog }) => {
       state.config = config
       writeLog('a line of the log')

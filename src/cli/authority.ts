@@ -1,0 +1,96 @@
+// Asks a person whether a server's own authority is the right one, by its fingerprint.
+
+import type { Command } from 'commander'
+import { type ClaimedAuthority, normalFingerprint } from '../client/authority.ts'
+import { UnknownAuthority } from '../client/unreachable.ts'
+import type { App } from './app.ts'
+import { hasProxy } from './client-command.ts'
+import { CommandFailure } from './failures.ts'
+import { textFlag } from './flags.ts'
+import type { Profile } from './profiles.ts'
+import type { Shell } from './shell.ts'
+
+type Parts = { shell: Shell; app: App }
+
+export type Agreed = {
+  server: string
+  caCerts: string | null
+  /** The login that would be replaced. */
+  known: Profile | null
+  /** From a flag, instead of asking. */
+  fingerprint: string | null
+}
+
+export function fingerprintProblems(command: Command, flag: string): string[] {
+  const given = textFlag(command, flag)
+  if (given === undefined || normalFingerprint(given) !== null) return []
+  return [`--${flag}: must be a SHA-256 fingerprint of 64 hexadecimal digits, such as AB:CD:…`]
+}
+
+/** The authority to pin, in PEM; null when this computer trusts the server already, or it speaks plain http. */
+export async function agreeOnAuthority(agreed: Agreed, { shell, app }: Parts): Promise<string | null> {
+  const { server, known, fingerprint } = agreed
+  if (!server.startsWith('https:')) return null
+  if (fingerprint === null && (await isTrusted(agreed, { shell, app }))) return null
+  const claimed = await app.fetchAuthority(server)
+  if (claimed === null) {
+    throw new CommandFailure(
+      `${server} has a certificate that this computer does not trust, and no authority of its own: name its certificate or ` +
+        'authority with --cacert FILE.',
+    )
+  }
+  const isOther = known?.server === server && known.authority && known.authority !== claimed.certificate
+  const warning = isOther ? ' It is ANOTHER ONE than at your last login.' : ''
+  await compare(claimed, { server, fingerprint, flag: '--ca-fingerprint', warning, shell })
+  return claimed.certificate
+}
+
+/** Asks for the version alone, without a token. */
+async function isTrusted({ server, caCerts }: Agreed, { shell, app }: Parts): Promise<boolean> {
+  try {
+    await app
+      .openClient({
+        ...{ server, apiToken: null, caCerts, authority: null, hasProxy: hasProxy(shell.place.env) },
+        onWait: () => undefined,
+      })
+      .version()
+    return true
+  } catch (cause) {
+    // With certificates of the person's own choice there is nothing to offer.
+    if (cause instanceof UnknownAuthority && caCerts === null) return false
+    throw cause
+  }
+}
+
+export type Comparing = {
+  server: string
+  fingerprint: string | null
+  /** The flag that gives the fingerprint. */
+  flag: string
+  warning?: string
+  shell: Shell
+}
+
+/** Throws CommandFailure unless the fingerprint is the given one, or a person says that it is the right one. */
+export async function compare(claimed: ClaimedAuthority, comparing: Comparing): Promise<void> {
+  const { server, fingerprint, flag, warning = '', shell } = comparing
+  if (fingerprint !== null) {
+    if (normalFingerprint(fingerprint) === normalFingerprint(claimed.fingerprint)) return
+    throw new CommandFailure(
+      `The authority of ${server} has another fingerprint (${claimed.fingerprint}) than the one given: somebody may be in ` +
+        'between. Nothing was sent or trusted.',
+    )
+  }
+  if (!shell.isTerminal) {
+    throw new CommandFailure(
+      `This computer does not know the authority of ${server}, and there is no terminal to ask: give its fingerprint, as the ` +
+        `administrator sees it, with ${flag}.`,
+    )
+  }
+  shell.say(
+    `${server} has an authority of its own, which this computer does not know.${warning} Its fingerprint:`,
+  )
+  shell.say(`  ${claimed.fingerprint}`)
+  const answer = await shell.ask('Does the administrator see the same one? [y/N] ')
+  if (!/^y(es)?$/i.test(answer.trim())) throw new CommandFailure('Nothing was sent or trusted.')
+}

@@ -1,0 +1,91 @@
+// `oncebox trust`: makes this machine trust the authority of a server.
+
+import type { Command } from 'commander'
+import { type ClaimedAuthority, isLimited } from '../client/authority.ts'
+import { readSettings } from '../settings/fold.ts'
+import { serverUrl } from '../settings/parsers.ts'
+import { settings } from '../settings/table.ts'
+import type { App } from './app.ts'
+import { compare, fingerprintProblems } from './authority.ts'
+import { CommandFailure, UsageError } from './failures.ts'
+import { addSettingFlags, addTextFlag, givenFlags, readOperands, textFlag } from './flags.ts'
+import type { Shell } from './shell.ts'
+import { installAuthority } from './trust-store.ts'
+
+type Parts = { shell: Shell; app: App }
+
+const TABLE = { dataDir: settings.dataDir, tlsAuthorityKey: settings.tlsAuthorityKey }
+
+const EXAMPLES = `
+Examples:
+  sudo oncebox trust                       the server of this machine, for everybody on it
+  oncebox trust --print > oncebox.pem      its authority alone, to carry elsewhere
+  oncebox trust https://oncebox.local:5100 --fingerprint AB:CD:…
+                                           the server of another machine
+
+The server prints its fingerprint at the start. Compare it before you trust anything from a network.`
+
+export function addTrustCommand(program: Command, parts: Parts): void {
+  const { shell, app } = parts
+  const command = program
+    .command('trust')
+    .usage('[URL] [flags]')
+    .summary("trust a server's own authority, so that browsers open it without a warning")
+    .description(
+      "Makes this machine trust the authority of a server with --tls auto: that of this machine's server, or of the one at URL.",
+    )
+    .addHelpText('after', EXAMPLES)
+  addTextFlag(command, '--fingerprint <sha256>', 'Fingerprint of the authority, instead of asking')
+  command.option('--print', 'Print the authority in PEM and change nothing')
+  addSettingFlags(command, TABLE)
+  command.action(async () => {
+    const { server, place } = readCommandLine(command, shell)
+    const fingerprint = textFlag(command, 'fingerprint') ?? null
+    const authority =
+      server === null
+        ? await app.readOwnAuthority(place)
+        : await fetchCompared(server, { fingerprint, ...parts })
+    if (command.getOptionValue('print') === true) {
+      shell.printExactly(authority.certificate)
+      return
+    }
+    for (const line of await installAuthority(authority, shell)) shell.print(line)
+  })
+}
+
+async function fetchCompared(
+  server: string,
+  { fingerprint, shell, app }: Parts & { fingerprint: string | null },
+): Promise<ClaimedAuthority> {
+  const claimed = await app.fetchAuthority(server)
+  if (claimed === null) {
+    throw new CommandFailure(
+      `${server} offers no authority of its own: it has to run with --tls auto or --lan.`,
+    )
+  }
+  if (!isLimited(claimed)) {
+    throw new CommandFailure(
+      `The authority of ${server} could vouch for every name on the internet, which no authority of Oncebox can. Nothing was ` +
+        'trusted.',
+    )
+  }
+  await compare(claimed, { server, fingerprint, flag: '--fingerprint', shell })
+  return claimed
+}
+
+function readCommandLine(command: Command, { place, readFile }: Shell) {
+  const { operands, problems } = readOperands(command, { names: ['URL'], optional: 1 })
+  const [url] = operands
+  const server = url === undefined ? null : serverUrl(url)
+  const reading = readSettings(TABLE, { flags: givenFlags(command, TABLE), place, readFile })
+  const all = [
+    ...problems,
+    ...(reading.problems ?? []),
+    ...(server !== null && 'problem' in server ? [`URL ${JSON.stringify(url)}: ${server.problem}`] : []),
+    ...fingerprintProblems(command, 'fingerprint'),
+  ]
+  if (all.length > 0 || reading.config === undefined || (server !== null && 'problem' in server)) {
+    throw new UsageError(all, 'oncebox trust')
+  }
+  return { server: server?.value ?? null, place: reading.config }
+}
