@@ -22,6 +22,7 @@ export async function openTestStore(
     minFreeSpace?: number
     onError?: (cause: unknown) => void
     onWarning?: (warning: string) => void
+    onStep?: (step: string) => void
   } = {},
 ): Promise<TestStore> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'oncebox-store-'))
@@ -39,6 +40,7 @@ export async function openTestStore(
     onError: options.onError ?? fail,
     onWarning: options.onWarning ?? (() => undefined),
     onFatal: fail,
+    onStep: options.onStep,
   })
   const onError = options.onError ?? fail
   const log = {

@@ -13,7 +13,6 @@ export const JSON_FILE = Type.Object(
     data: Type.String({ format: 'byte', description: 'base64' }),
   },
   {
-    additionalProperties: false,
     description: 'A file, within the size of a JSON body. Larger ones go as multipart/form-data.',
   },
 )

@@ -1,21 +1,25 @@
 // SQLite and files on a disk, measured by what every engine promises.
 
 import { describe } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createFiles } from '../../../src/store/files/files.ts'
+import { createTestClock } from '../../support/instance.ts'
 import { openTestStore } from '../../support/store.ts'
 import { describeAccounts } from '../conformance/accounts.ts'
-import type { OpenEngine } from '../conformance/engine.ts'
+import { type Crash, type CrashingEngine, describeCrashes } from '../conformance/crashes.ts'
+import type { OpenedEngine } from '../conformance/engine.ts'
 import { describeFilesOfPushes, describeSealedFiles, type OpenFiles } from '../conformance/files.ts'
 import { describeLists } from '../conformance/lists.ts'
 import { describeOwners } from '../conformance/owners.ts'
 import { describePeople } from '../conformance/people.ts'
 import { describePushes } from '../conformance/pushes.ts'
 
-const openEngine: OpenEngine = async () => {
-  let opened = await openTestStore()
+type StoreOptions = Parameters<typeof openTestStore>[0]
+
+async function openEngine(options: StoreOptions = {}): Promise<OpenedEngine> {
+  let opened = await openTestStore(options)
   const { clock, dataDir } = opened
   return {
     get store() {
@@ -30,12 +34,34 @@ const openEngine: OpenEngine = async () => {
   }
 }
 
+/** Copies the folder at each step: kill -9 leaves the same, because the system keeps what was written. */
+async function openCrashing(): Promise<CrashingEngine> {
+  const crashes: Crash[] = []
+  const folder = mkdtempSync(join(tmpdir(), 'oncebox-crashes-'))
+  const dataDir = join(folder, 'data')
+  const clock = createTestClock()
+  const isCopied = (source: string) => !source.endsWith('.lock')
+  const onStep = (step: string) => {
+    const copy = join(folder, String(crashes.length))
+    cpSync(dataDir, copy, { recursive: true, filter: isCopied })
+    const time = clock.now()
+    crashes.push({ step, open: () => openEngine({ dataDir: copy, clock: createTestClock(time) }) })
+  }
+  const engine = await openEngine({ dataDir, clock, onStep })
+  const close = async () => {
+    await engine.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+  return { ...engine, listCrashes: () => [...crashes], close }
+}
+
 const openFiles: OpenFiles = () => {
   const folder = mkdtempSync(join(tmpdir(), 'oncebox-files-'))
   return { files: createFiles(folder), close: () => rmSync(folder, { recursive: true, force: true }) }
 }
 
 describe('pushes', () => describePushes(openEngine))
+describe('a crash', () => describeCrashes(openCrashing))
 describe('lists', () => describeLists(openEngine))
 describe('owners', () => describeOwners(openEngine))
 describe('accounts', () => describeAccounts(openEngine))
