@@ -104,7 +104,14 @@ test('pages answer whatever forms are sent to them, and never with a failure', a
   )
   const drawn = fc.record({
     path: fc.constantFrom(...paths),
-    query: fc.dictionary(fc.constantFrom('lang', 'next', 'page', 'q', 'show', 'done'), text, { maxKeys: 3 }),
+    query: fc.dictionary(
+      fc.constantFrom(
+        ...['lang', 'next', 'page', 'q', 'show', 'done'],
+        ...['kind', 'name', 'expire_after_days', 'expire_after_views', 'expire_after_duration'],
+      ),
+      text,
+      { maxKeys: 3 },
+    ),
     method: fc.constantFrom('GET', 'HEAD', 'POST', 'DELETE'),
     fields: fc.dictionary(
       fc.constantFrom(
@@ -120,6 +127,8 @@ test('pages answer whatever forms are sent to them, and never with a failure', a
         'push[kind]',
         'push[expire_after]',
         'push[expire_unit]',
+        ...['push[link]', 'push[qr]', 'push[qr_content]', 'push[wifi_network]', 'push[wifi_type]'],
+        ...['push[views]', 'push[expire_after_views]', 'push[expire_after_duration]', 'push[retrieval_step]'],
       ),
       text,
       { maxKeys: 6 },

@@ -69,7 +69,7 @@ export function CreateForm(props: CreateFormProps) {
         <button type="submit" class="primary" aria-keyshortcuts="Control+Enter Meta+Enter">
           {words.say('create_submit')}
         </button>
-        <span class="hint" hidden data-shortcut>
+        <span class="hint" dir="ltr" hidden data-shortcut>
           <kbd>Ctrl</kbd> <kbd>Enter</kbd>
         </span>
       </div>

@@ -107,7 +107,6 @@ function Wifi({ guest, kind, typed, texts, starts }: PartProps) {
         value={typed('wifi_network')}
         attributes={{ ...UNTOUCHED, autofocus: starts('qr') && isWifi }}
       />
-      <WifiTypes guest={guest} chosen={typed('wifi_type')} />
       <div data-wifi-password>
         <Input
           id="wifi_password"
@@ -118,6 +117,7 @@ function Wifi({ guest, kind, typed, texts, starts }: PartProps) {
           attributes={UNTOUCHED}
         />
       </div>
+      <WifiTypes guest={guest} chosen={typed('wifi_type')} />
       <Tick
         id="wifi_hidden"
         name="push[wifi_hidden]"

@@ -23,9 +23,12 @@ document.addEventListener('drop', (event) => {
   add(event.dataTransfer.files)
 })
 document.addEventListener('paste', (event) => {
-  if (event.clipboardData.files.length === 0) return
+  const { clipboardData, target } = event
+  // Office programs add a picture to the text that they copy.
+  const isText = clipboardData.getData('text/plain') !== '' && target.matches?.('input, textarea')
+  if (clipboardData.files.length === 0 || isText) return
   event.preventDefault()
-  add(event.clipboardData.files)
+  add(clipboardData.files)
 })
 
 /** Without an account the page says there why files need one. */
@@ -85,7 +88,7 @@ function prepare() {
     size.textContent = sayBytes(file.size)
     const remove = document.createElement('button')
     remove.type = 'button'
-    remove.className = 'quiet'
+    remove.className = 'bare square'
     remove.textContent = '×'
     remove.setAttribute('aria-label', `${list.dataset.remove}: ${file.name}`)
     remove.addEventListener('click', () => {
