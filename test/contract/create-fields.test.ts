@@ -124,6 +124,7 @@ describe('when it expires', () => {
     [{ expire_after: '90', expire_unit: 'minutes', expire_after_views: '7' }, 90, 7],
     [{ views: 'exact', expire_after_views: '42' }, 7 * 24 * 60, 42],
     [{ views: '10', expire_after_views: '42' }, 7 * 24 * 60, 10],
+    [{ expire_after: '2', expire_unit: 'constructor' }, 2 * 24 * 60, 5],
   ])('with %p', async (fields, minutes, views) => {
     const push = await made({ payload: 'x', ...fields })
     expect([lifetimeOf(push), push.expire_after_views]).toEqual([minutes, views])
@@ -219,6 +220,15 @@ describe('the choices of an account', () => {
     expect(isChecked(text, 'retrieval_step')).toBe(true)
     expect(text).toContain('value="Router"')
   })
+
+  test.each(['kind=__proto__', 'expire_after_days=0', 'expire_after_views=x', 'retrieval_step=maybe'])(
+    'are not disturbed by an address with %s',
+    async (query) => {
+      const text = await (await api.fetch(`/?${query}`)).text()
+      for (const id of ['kind-text', 'expire-4', 'views-2', 'retrieval_step'])
+        expect({ id, isChecked: isChecked(text, id) }).toEqual({ id, isChecked: true })
+    },
+  )
 })
 
 test.each([...LANGUAGES])('the line of expiry is complete in %s', async (language) => {

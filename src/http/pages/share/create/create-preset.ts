@@ -53,7 +53,7 @@ function lifetimeIn(query: URLSearchParams): number | null {
   const days = numberIn(query, 'expire_after_days')
   const index = numberIn(query, 'expire_after_duration')
   const duration = index === null ? null : (DURATIONS[index] ?? null)
-  if (days === null) return duration
+  if (days === null || days === 0) return duration
   return Math.min(days * DAY, duration ?? Number.POSITIVE_INFINITY)
 }
 

@@ -12,7 +12,10 @@ import { completeWebAddress } from './web-address.ts'
 import { WIFI_TYPES, wifiText } from './wifi-text.ts'
 
 const LENGTH = { expire_after: member(Type.Integer({ minimum: 1, maximum: 1_000_000 }), asInteger) }
-const UNIT: Record<string, number> = { minutes: MINUTE, hours: HOUR }
+const UNITS = new Map<unknown, number>([
+  ['minutes', MINUTE],
+  ['hours', HOUR],
+])
 const BLANK = [{ code: 'blank' }] as const
 
 export function readCreateForm(sent: Wire): Revised {
@@ -58,7 +61,7 @@ function readLifetime(form: Wire): Revised {
   if (index !== undefined && index !== EXACT) return { wire: { expire_after_duration: index } }
   if (index === EXACT && textOf(given).trim() === '')
     return { wire: {}, problems: { expire_after: [...BLANK] } }
-  const milliseconds = typeof unit === 'string' ? UNIT[unit] : undefined
+  const milliseconds = UNITS.get(unit)
   if (milliseconds === undefined) return { wire: { expire_after_days: given } }
   const fields = createFields(LENGTH, { expire_after: given })
   const number = fields.read('expire_after')
