@@ -617,6 +617,9 @@ export const ar: Catalogue = {
   error_internal: 'هذا ليس خطأك. إن تكرر الأمر، فأعطِ المسؤول هذا الرقم: {id}',
 
   // Trusting the authority of this server.
+  authority_title: 'مرجع شهادات هذا الخادم',
+  authority_text: 'على كل جهاز أن يثق به مرة واحدة. قارن هذه البصمة بالبصمة التي يعرضها الجهاز.',
+  authority_until: 'صالح حتى',
   trust_page: 'الوثوق بهذا الخادم',
   trust_lead: 'جهازك لا يعرف هذا الخادم بعد. ثق بمرجع شهاداته مرة واحدة، فتُفتح كل صفحاته دون تحذير.',
   trust_forged: 'ربما زوّر شخص على الشبكة هذه الصفحة.',

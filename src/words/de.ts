@@ -577,6 +577,10 @@ export const de: Catalogue = {
     'Es liegt nicht an Ihnen. Wenn es wieder vorkommt, nennen Sie dem Administrator diese Nummer: {id}',
 
   // Trusting the authority of this server.
+  authority_title: 'Zertifizierungsstelle dieses Servers',
+  authority_text:
+    'Jedes Gerät muss ihr einmal vertrauen. Vergleichen Sie diesen Fingerabdruck mit dem, den das Gerät zeigt.',
+  authority_until: 'gültig bis',
   trust_page: 'Diesem Server vertrauen',
   trust_lead:
     'Ihr Gerät kennt diesen Server noch nicht. Vertrauen Sie einmal seiner Zertifizierungsstelle, dann öffnen sich alle seine Seiten ohne Warnung.',

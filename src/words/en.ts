@@ -545,6 +545,10 @@ export const en = {
   error_internal: 'It is not your fault. If it happens again, tell the administrator this number: {id}',
 
   // Trusting the authority of this server.
+  authority_title: 'Authority of this server',
+  authority_text:
+    'Each device has to trust it once. Compare this fingerprint with the one that the device shows.',
+  authority_until: 'valid until',
   trust_page: 'Trust this server',
   trust_lead:
     'Your device does not know this server yet. Trust its authority once, and all of its pages open without a warning.',

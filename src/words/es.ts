@@ -573,6 +573,10 @@ export const es: Catalogue = {
   error_internal: 'No es culpa suya. Si vuelve a ocurrir, dé este número al administrador: {id}',
 
   // Trusting the authority of this server.
+  authority_title: 'Autoridad de este servidor',
+  authority_text:
+    'Cada dispositivo debe confiar en ella una vez. Compare esta huella con la que muestra el dispositivo.',
+  authority_until: 'válida hasta',
   trust_page: 'Confiar en este servidor',
   trust_lead:
     'Su dispositivo aún no conoce este servidor. Confíe una vez en su autoridad y todas sus páginas se abrirán sin advertencia.',

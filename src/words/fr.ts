@@ -576,6 +576,10 @@ export const fr: Catalogue = {
     'Ce n’est pas votre faute. Si cela se reproduit, indiquez ce numéro à l’administrateur : {id}',
 
   // Trusting the authority of this server.
+  authority_title: 'Autorité de ce serveur',
+  authority_text:
+    'Chaque appareil doit lui faire confiance une fois. Comparez cette empreinte avec celle que l’appareil affiche.',
+  authority_until: 'valable jusqu’au',
   trust_page: 'Faire confiance à ce serveur',
   trust_lead:
     'Votre appareil ne connaît pas encore ce serveur. Faites confiance une fois à son autorité, et toutes ses pages s’ouvriront sans avertissement.',

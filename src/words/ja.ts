@@ -518,6 +518,10 @@ export const ja: Catalogue = {
     'あなたの操作が原因ではありません。また起きる場合は、この番号を管理者に伝えてください: {id}',
 
   // Trusting the authority of this server.
+  authority_title: 'このサーバーの認証局',
+  authority_text:
+    '端末ごとに一度信頼する必要があります。端末が表示するフィンガープリントとこれを比べてください。',
+  authority_until: '有効期限',
   trust_page: 'このサーバーを信頼する',
   trust_lead:
     'お使いの端末はまだこのサーバーを知りません。認証局を一度信頼すると、すべてのページが警告なしで開きます。',

@@ -24,7 +24,7 @@ test('--lan serves https by an authority that is closed to others, and the next 
   const ca = readFileSync(path, 'utf8')
   expect(server.url).toStartWith('https://127.0.0.1:')
   expect((await server.ask('/up', { tls: { ca } })).status).toBe(200)
-  expect(server.ask('/up')).rejects.toThrow()
+  await expect(server.ask('/up')).rejects.toThrow()
   expect(statSync(path).mode & 0o777).toBe(0o600)
   expect(server.stdout()).toContain(readCertificate(ca).fingerprint)
   await server.end()

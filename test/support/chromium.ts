@@ -32,13 +32,21 @@ const ARGS = [
   '--proxy-server=http://127.0.0.1:9',
 ]
 
-/** `names` are hosts that lead to this machine, as if a network knew them. */
-export function launchBrowser(names: readonly string[] = []): Promise<Browser> {
+/** `names` are hosts that lead to this machine, as if a network knew them. `home` holds the authorities that it trusts. */
+export function launchBrowser(
+  names: readonly string[] = [],
+  { home }: { home?: string } = {},
+): Promise<Browser> {
   if (!executablePath) throw new Error('Chromium is missing: apt-get install chromium')
   const rules = names.map((name) => `MAP ${name} 127.0.0.1`).join(',')
   const args = names.length === 0 ? [] : [`--host-resolver-rules=${rules}`]
   const bypass = ['127.0.0.1', 'localhost', ...names].join(';')
-  return chromium.launch({ executablePath, args: [...ARGS, `--proxy-bypass-list=${bypass}`, ...args] })
+  const env = home === undefined ? {} : { env: { ...process.env, HOME: home } }
+  return chromium.launch({
+    executablePath,
+    args: [...ARGS, `--proxy-bypass-list=${bypass}`, ...args],
+    ...env,
+  })
 }
 
 /** What a page asked for beyond its origin, and what the browser complained of: both stay empty. */

@@ -54,12 +54,12 @@ test.each([
 ])('while %s, the old pair is served and the reason is told', async (_, changed, reason) => {
   const served = await open()
   files = { ...files, ...changed }
-  expect(served.refresh()).rejects.toThrow(reason)
+  await expect(served.refresh()).rejects.toThrow(reason)
   expect(served.current()).toEqual(first)
-  expect(open()).rejects.toThrow(reason)
+  await expect(open()).rejects.toThrow(reason)
 })
 
-test('a missing file is named', () => {
+test('a missing file is named', async () => {
   files = { 'c.pem': first.certificate }
-  expect(open()).rejects.toThrow('--tls-key k.pem cannot be read')
+  await expect(open()).rejects.toThrow('--tls-key k.pem cannot be read')
 })

@@ -101,5 +101,5 @@ test('a certificate that is cut off is made anew, and an authority that is cut o
   files.leaf = files.leaf?.slice(0, 200) ?? ''
   expect((await open()).authority?.fingerprint).toBe(first.authority?.fingerprint ?? '')
   files.authority = files.authority?.slice(0, 200) ?? ''
-  expect(open()).rejects.toThrow('The file authority does not hold an authority and its key')
+  await expect(open()).rejects.toThrow('The file authority does not hold an authority and its key')
 })

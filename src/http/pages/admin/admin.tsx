@@ -4,6 +4,7 @@ import type { Account } from '../../../domain/account.ts'
 import { DomainError, isDomainError } from '../../../domain/errors.ts'
 import type { Problems } from '../../../domain/problems.ts'
 import type { JobStatus } from '../../../operating/jobs.ts'
+import type { Authority } from '../../../operating/tls/certificate.ts'
 import type { AccountLinks } from '../../../services/accounts/account-links.ts'
 import type { Accounts } from '../../../services/accounts/accounts.ts'
 import type { People } from '../../../services/accounts/people.ts'
@@ -17,6 +18,7 @@ import type { Member } from '../frame/guest.ts'
 import { LocalhostNotice } from '../frame/localhost-notice.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { CopyButton, Notice } from '../frame/parts.tsx'
+import { AuthorityPart } from './authority.tsx'
 import { Health, ProxyNotice } from './health.tsx'
 import { Invitations, People as PeopleSection, queryOf } from './people.tsx'
 import { type SettingInEffect, Settings } from './settings.tsx'
@@ -30,6 +32,8 @@ export type AdminPageOptions = {
   readStatus: () => Promise<Status>
   listJobs: () => readonly JobStatus[]
   settings: readonly SettingInEffect[]
+  /** What devices have to trust; null without --tls auto. */
+  authority: Authority | null
   /** Addresses of a reverse proxy on this machine that the operator should declare with --trusted-proxy. */
   listUndeclaredProxies: () => string[]
 }
@@ -54,6 +58,7 @@ export function createAdminPages(options: AdminPageOptions) {
     readStatus,
     listJobs,
     settings,
+    authority,
     listUndeclaredProxies,
   } = options
 
@@ -88,6 +93,7 @@ export function createAdminPages(options: AdminPageOptions) {
           nonce={nonces.issue(INVITE_SUBJECT)}
           {...{ problems, email, isForAdmin }}
         />
+        {authority === null ? null : <AuthorityPart guest={guest} authority={authority} />}
         <Health guest={guest} status={await readStatus()} jobs={listJobs()} />
         <Settings guest={guest} settings={settings} />
       </>
