@@ -111,16 +111,16 @@ export const de: Catalogue = {
   passphrase_hint:
     'Wer den Link öffnet, braucht sie. Teilen Sie sie auf anderem Weg mit; niemand kann sie nachsehen.',
   retrieval_step: 'Bestätigungsschritt',
-  retrieval_step_hint: 'Der Link weist zuerst darauf hin, dass das Öffnen als Aufruf zählt.',
+  retrieval_step_hint: 'Die Seite des Links sagt zuerst, dass das Öffnen einen Aufruf verbraucht.',
   deletable_by_viewer: 'Empfänger dürfen löschen',
-  deletable_by_viewer_hint: 'Wer den Link hat, kann ihn sofort ungültig machen.',
+  deletable_by_viewer_hint: 'Wer den Link hat, kann den Inhalt sofort löschen.',
   more_options: 'Weitere Optionen',
   options_remembered:
     'Ihr Konto merkt sich Ablauf, Bestätigungsschritt und Löschen für die nächste Übergabe, auf allen Ihren Geräten.',
   name: 'Name',
-  name_hint: 'Steht in Ihrer Liste; Empfänger sehen ihn nie.',
+  name_hint: 'Steht in Ihrer Liste. Empfänger sehen ihn nie.',
   note: 'Notiz',
-  note_hint: 'An wen, wofür. Empfänger sehen sie nie.',
+  note_hint: 'Zum Beispiel für wen und wofür. Empfänger sehen sie nie.',
   upload_progress: 'Dateien werden gesendet',
   upload_rate: '{percent} % · {rate}/s',
   upload_left: 'noch {left}',
@@ -264,8 +264,7 @@ export const de: Catalogue = {
   sign_in_help: 'Kein Konto oder Passwort vergessen? Einen Link erhalten Sie von der Administration.',
   sign_up_link: 'Konto erstellen',
   sign_up_title: 'Konto erstellen',
-  sign_up_lead:
-    'Mit einem Konto können Sie Dateien senden sowie Ihre Übergaben einsehen und ungültig machen.',
+  sign_up_lead: 'Mit einem Konto können Sie Dateien teilen und Ihre Übergaben ansehen und ablaufen lassen.',
   sign_out: 'Abmelden',
   code_title: 'Noch ein Schritt',
   code: 'Code',
@@ -273,7 +272,7 @@ export const de: Catalogue = {
   code_wrong: 'Dieser Code ist falsch oder wurde schon benutzt. Codes wechseln alle 30 Sekunden.',
   code_too_late: 'Das hat zu lange gedauert. Bitte melden Sie sich erneut an.',
   setup_title: 'Willkommen bei Oncebox',
-  setup_lead: 'Erstellen Sie ein Konto, das diese Instanz verwaltet.',
+  setup_lead: 'Erstellen Sie das Konto, das diesen Server verwaltet.',
   invite_title: 'Sie sind eingeladen',
   invite_lead: 'Wählen Sie ein Passwort, und Ihr Konto ist bereit.',
   reset_title: 'Neues Passwort wählen',
@@ -549,13 +548,14 @@ export const de: Catalogue = {
   error_internal_title: 'Etwas ist schiefgegangen',
   error_home: 'Zur Startseite',
   error_not_found: 'Bitte prüfen Sie die Adresse: Vielleicht fehlt ein Teil davon.',
-  error_malformed: 'Die Anfrage ließ sich nicht lesen.',
+  error_malformed:
+    'Was Ihr Browser geschickt hat, war nicht lesbar. Gehen Sie zurück, laden Sie die Seite neu und versuchen Sie es noch einmal.',
   error_unauthenticated: 'Bitte melden Sie sich zuerst an.',
   error_forbidden:
     'Es ist nicht für Ihr Konto bestimmt, oder die Seite davor ist veraltet. Gehen Sie zurück, laden Sie sie neu und versuchen Sie es noch einmal.',
   error_other_site:
     'Diese Anfrage kam von einer anderen Website und wurde abgelehnt. Falls es Ihre eigene Seite war, muss der Server seine Adresse kennen: Starten Sie ihn mit --base-url.',
-  error_wrong_method: 'Diese Adresse lässt sich so nicht aufrufen.',
+  error_wrong_method: 'Diese Adresse lässt sich so nicht verwenden.',
   error_too_slow: 'Die Anfrage kam zu langsam an. Bitte versuchen Sie es noch einmal.',
   error_conflict:
     'Inzwischen hat sich etwas geändert. Gehen Sie zurück, laden Sie die Seite neu und versuchen Sie es noch einmal.',
@@ -563,7 +563,7 @@ export const de: Catalogue = {
   too_large_text: 'Der Text ist zu groß: höchstens {size}. {flag} am Server erhöht das.',
   too_large_file: 'Eine Datei ist zu groß: jeweils höchstens {size}. {flag} am Server erhöht das.',
   too_large_files: 'Die Dateien sind zusammen zu groß: höchstens {size}. {flag} am Server erhöht das.',
-  error_unsupported_type: 'Die Anfrage hat ein Format, das hier nicht bekannt ist.',
+  error_unsupported_type: 'Dieser Server kennt das Format nicht, in dem das geschickt wurde.',
   error_unknown_host:
     'Dieser Server antwortet nicht auf diesen Namen. Geben Sie beim Start mit --base-url seine Adresse an.',
   error_unknown_host_named:

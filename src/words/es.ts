@@ -113,16 +113,16 @@ export const es: Catalogue = {
   passphrase_hint:
     'Quien abra el enlace debe conocerla. Comuníquela por una vía distinta; nadie puede consultarla.',
   retrieval_step: 'Paso de confirmación',
-  retrieval_step_hint: 'El enlace avisa primero de que abrirlo cuenta como una visualización.',
+  retrieval_step_hint: 'La página del enlace avisa primero de que abrirlo gasta una visualización.',
   deletable_by_viewer: 'Los destinatarios pueden eliminarlo',
-  deletable_by_viewer_hint: 'Quien tenga el enlace puede hacerlo caducar de inmediato.',
+  deletable_by_viewer_hint: 'Quien tenga el enlace puede eliminarlo de inmediato.',
   more_options: 'Más opciones',
   options_remembered:
     'Su cuenta recuerda la caducidad, el paso de confirmación y la eliminación para el próximo envío, en todos sus dispositivos.',
   name: 'Nombre',
-  name_hint: 'Aparece en su lista; los destinatarios nunca lo ven.',
+  name_hint: 'Aparece en su lista. Los destinatarios nunca lo ven.',
   note: 'Nota',
-  note_hint: 'Para quién y para qué. Los destinatarios nunca la ven.',
+  note_hint: 'Por ejemplo, para quién y para qué. Los destinatarios nunca la ven.',
   upload_progress: 'Enviando los archivos',
   upload_rate: '{percent} % · {rate}/s',
   upload_left: 'tiempo restante: {left}',
@@ -261,7 +261,7 @@ export const es: Catalogue = {
   sign_in_help: '¿No tiene cuenta o ha perdido la contraseña? Un administrador le dará un enlace.',
   sign_up_link: 'Crear una cuenta',
   sign_up_title: 'Crear una cuenta',
-  sign_up_lead: 'Con una cuenta puede enviar archivos, y ver y hacer caducar lo que ha entregado.',
+  sign_up_lead: 'Con una cuenta puede compartir archivos, ver sus envíos y hacerlos caducar.',
   sign_out: 'Cerrar sesión',
   code_title: 'Un paso más',
   code: 'Código',
@@ -269,7 +269,7 @@ export const es: Catalogue = {
   code_wrong: 'El código es incorrecto o ya se usó. Los códigos cambian cada 30 segundos.',
   code_too_late: 'Ha pasado demasiado tiempo. Inicie sesión de nuevo.',
   setup_title: 'Le damos la bienvenida a Oncebox',
-  setup_lead: 'Cree una cuenta que administre esta instancia.',
+  setup_lead: 'Cree la cuenta que administra este servidor.',
   invite_title: 'Tiene una invitación',
   invite_lead: 'Elija una contraseña y su cuenta estará lista.',
   reset_title: 'Elija una nueva contraseña',
@@ -544,13 +544,14 @@ export const es: Catalogue = {
   error_internal_title: 'Algo ha fallado',
   error_home: 'Ir a la página de inicio',
   error_not_found: 'Revise la dirección: quizá falte una parte.',
-  error_malformed: 'No se pudo leer la solicitud.',
+  error_malformed:
+    'No se pudo leer lo que envió su navegador. Vuelva atrás, recargue la página e inténtelo de nuevo.',
   error_unauthenticated: 'Inicie sesión primero.',
   error_forbidden:
     'No es para su cuenta, o la página anterior está desactualizada. Vuelva a ella, recárguela e inténtelo de nuevo.',
   error_other_site:
     'Esta solicitud procede de otro sitio web y se rechazó. Si era su propia página, el servidor debe conocer su dirección: inícielo con --base-url.',
-  error_wrong_method: 'Esta dirección no admite ese tipo de solicitud.',
+  error_wrong_method: 'Esta dirección no se puede usar así.',
   error_too_slow: 'La solicitud tardó demasiado en llegar. Inténtelo de nuevo.',
   error_conflict: 'Algo ha cambiado mientras tanto. Vuelva atrás, recargue la página e inténtelo de nuevo.',
   error_too_large: 'Es demasiado grande.',
@@ -560,7 +561,7 @@ export const es: Catalogue = {
     'Un archivo es demasiado grande: {size} como máximo cada uno. La opción {flag} del servidor aumenta este límite.',
   too_large_files:
     'Los archivos juntos son demasiado grandes: {size} como máximo. La opción {flag} del servidor aumenta este límite.',
-  error_unsupported_type: 'La solicitud tiene un formato desconocido.',
+  error_unsupported_type: 'Este servidor no conoce el formato en que se envió.',
   error_unknown_host:
     'Este servidor no responde a ese nombre. Inícielo con --base-url para indicar su dirección.',
   error_unknown_host_named:

@@ -113,16 +113,16 @@ export const fr: Catalogue = {
   passphrase_hint:
     'Il la faut pour ouvrir le lien. Communiquez-la par une autre voie ; personne ne peut la retrouver.',
   retrieval_step: 'Étape de confirmation',
-  retrieval_step_hint: 'Le lien prévient d’abord que l’ouverture compte comme une consultation.',
+  retrieval_step_hint: 'La page du lien prévient d’abord que l’ouverture utilise une consultation.',
   deletable_by_viewer: 'Les destinataires peuvent le supprimer',
-  deletable_by_viewer_hint: 'Toute personne ayant le lien peut le faire expirer immédiatement.',
+  deletable_by_viewer_hint: 'Toute personne ayant le lien peut le supprimer immédiatement.',
   more_options: 'Plus d’options',
   options_remembered:
     'Votre compte retient l’expiration, l’étape de confirmation et la suppression pour le prochain partage, sur tous vos appareils.',
   name: 'Nom',
-  name_hint: 'Affiché dans votre liste ; les destinataires ne le voient jamais.',
+  name_hint: 'Affiché dans votre liste. Les destinataires ne le voient jamais.',
   note: 'Note',
-  note_hint: 'Pour qui, pour quoi. Les destinataires ne la voient jamais.',
+  note_hint: 'Par exemple pour qui et pourquoi. Les destinataires ne la voient jamais.',
   upload_progress: 'Envoi des fichiers',
   upload_rate: '{percent} % · {rate}/s',
   upload_left: 'reste {left}',
@@ -264,8 +264,7 @@ export const fr: Catalogue = {
   sign_in_help: 'Pas de compte, ou mot de passe perdu ? Un administrateur peut vous donner un lien.',
   sign_up_link: 'Créer un compte',
   sign_up_title: 'Créer un compte',
-  sign_up_lead:
-    'Avec un compte, vous pouvez envoyer des fichiers, voir ce que vous avez transmis et le faire expirer.',
+  sign_up_lead: 'Avec un compte, vous pouvez partager des fichiers, voir vos partages et les faire expirer.',
   sign_out: 'Se déconnecter',
   code_title: 'Encore une étape',
   code: 'Code',
@@ -273,7 +272,7 @@ export const fr: Catalogue = {
   code_wrong: 'Ce code est incorrect ou a déjà été utilisé. Les codes changent toutes les 30 secondes.',
   code_too_late: 'Le délai est dépassé. Veuillez vous reconnecter.',
   setup_title: 'Bienvenue dans Oncebox',
-  setup_lead: 'Créez un compte qui administre cette instance.',
+  setup_lead: 'Créez le compte qui administre ce serveur.',
   invite_title: 'Vous êtes invité',
   invite_lead: 'Choisissez un mot de passe, et votre compte est prêt.',
   reset_title: 'Choisissez un nouveau mot de passe',
@@ -545,13 +544,14 @@ export const fr: Catalogue = {
   error_internal_title: 'Un problème est survenu',
   error_home: 'Aller à la page d’accueil',
   error_not_found: 'Veuillez vérifier l’adresse : il en manque peut-être une partie.',
-  error_malformed: 'La requête n’a pas pu être lue.',
+  error_malformed:
+    'Ce que votre navigateur a envoyé est illisible. Revenez en arrière, rechargez la page et réessayez.',
   error_unauthenticated: 'Veuillez d’abord vous connecter.',
   error_forbidden:
     'Ce n’est pas pour votre compte, ou la page précédente n’est plus à jour. Revenez-y, rechargez-la et réessayez.',
   error_other_site:
     'Cette requête provient d’un autre site web et a été refusée. S’il s’agit de votre propre page, le serveur doit connaître son adresse : démarrez-le avec --base-url.',
-  error_wrong_method: 'Cette adresse n’accepte pas ce type de requête.',
+  error_wrong_method: 'Cette adresse ne peut pas être utilisée ainsi.',
   error_too_slow: 'La requête a mis trop de temps à arriver. Veuillez réessayer.',
   error_conflict: 'Quelque chose a changé entre-temps. Revenez en arrière, rechargez la page et réessayez.',
   error_too_large: 'C’est trop volumineux.',
@@ -561,7 +561,7 @@ export const fr: Catalogue = {
     'Un fichier est trop volumineux : {size} au maximum chacun. Le réglage {flag} du serveur relève cette limite.',
   too_large_files:
     'Les fichiers sont trop volumineux ensemble : {size} au maximum. Le réglage {flag} du serveur relève cette limite.',
-  error_unsupported_type: 'Le format de la requête n’est pas connu ici.',
+  error_unsupported_type: 'Ce serveur ne connaît pas le format de cet envoi.',
   error_unknown_host:
     'Ce serveur ne répond pas à ce nom. Démarrez-le avec --base-url pour indiquer son adresse.',
   error_unknown_host_named:
