@@ -68,7 +68,7 @@ describe.skipIf(isSkipped)('a browser', async () => {
     expect(cookies.find(({ name }) => name.startsWith('__Host-oncebox_session'))?.secure).toBe(true)
   })
 
-  test('refuses it under a name that its certificate does not have', () => {
+  test('refuses it under a name that its certificate does not have', async () => {
     await expect(visit('foreign.local')).rejects.toThrow('ERR_CERT_COMMON_NAME_INVALID')
   })
 
@@ -90,7 +90,9 @@ describe.skipIf(isSkipped)('a browser', async () => {
   test('that does not trust the authority gets a warning, and none on the trust page', async () => {
     const other = await launchBrowser([], { home: stranger })
     const context = await other.newPage()
-    await expect(context.goto(`https://127.0.0.1:${server.port}/`)).rejects.toThrow('ERR_CERT_AUTHORITY_INVALID')
+    await expect(context.goto(`https://127.0.0.1:${server.port}/`)).rejects.toThrow(
+      'ERR_CERT_AUTHORITY_INVALID',
+    )
     const trustPage = /http:\/\/\S+:(\d+)\/trust/.exec(server.stdout())?.[1]
     const answer = await context.goto(`http://127.0.0.1:${trustPage}/trust`)
     expect(answer?.status()).toBe(200)
