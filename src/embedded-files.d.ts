@@ -35,6 +35,11 @@ declare module '*/docs-start.js' {
   export default text
 }
 
+declare module '*/lists.js' {
+  const text: string
+  export default text
+}
+
 declare module '*/receive.js' {
   const text: string
   export default text

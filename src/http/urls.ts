@@ -127,7 +127,9 @@ export const PAGES = {
 
   // An account's own pushes.
   pushes: get('/pushes', 'member'),
+  changePushes: post('/pushes', 'member'),
   push: get('/pushes/:url_token', 'member'),
+  editPush: post('/pushes/:url_token/edit', 'member'),
   expireOwn: post('/pushes/:url_token/expire', 'member'),
   unlock: post('/pushes/:url_token/unlock', 'member'),
   auditCsv: get('/pushes/:url_token/audit.csv', 'member'),
@@ -191,7 +193,7 @@ function moved(path: string, to: Moved['to']): Moved {
  */
 export const FORM_ADDRESSES: readonly Moved[] = [
   ...[PAGES.expire].map(({ path }) => moved(path, (urlToken) => PAGES.receive.href({ url_token: urlToken }))),
-  ...[PAGES.expireOwn, PAGES.unlock].map(({ path }) =>
+  ...[PAGES.editPush, PAGES.expireOwn, PAGES.unlock].map(({ path }) =>
     moved(path, (urlToken) => PAGES.push.href({ url_token: urlToken })),
   ),
   moved(PAGES.submitCode.path, () => PAGES.signIn.href()),

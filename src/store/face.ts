@@ -7,6 +7,7 @@
 import type { Account } from '../domain/account.ts'
 import type { AuditEntry, LogCounts, Visit } from '../domain/audit.ts'
 import type { FixedMembers, LimitsToEdit } from '../domain/editing.ts'
+import type { PushFacts } from '../domain/listing.ts'
 import type { Problems } from '../domain/problems.ts'
 import type { Push } from '../domain/push.ts'
 import type { ShareLimits } from '../domain/shares.ts'
@@ -171,7 +172,14 @@ export type IdempotencyStore = {
   removeLapsed(): Promise<number>
 }
 
-export type ListedPush = { push: StoredPush; labels: SealedLabels }
+/** `seenViews` is how many views there were when its owner looked at it last. */
+export type ListedPush = { push: StoredPush; labels: SealedLabels; seenViews: number }
+
+/** Enough to open the name and note of a push. */
+export type SealedTexts = Pick<StoredPush, 'id' | 'lookup' | 'keyNumber'> &
+  Pick<SealedLabels, 'name' | 'note'>
+
+type ListOf = { ownerId: number; expired: boolean }
 
 /** A page of a list. `damaged` counts pushes that cannot be shown; after a full page there may be another. */
 export type PageOfPushes<T> = { pushes: T[]; damaged: number; isFull: boolean }
@@ -179,9 +187,20 @@ export type PageOfPushes<T> = { pushes: T[]; damaged: number; isFull: boolean }
 export type PushCounts = { live: number; expired: number }
 
 export type PushListStore = {
-  /** Newest first; `pageNumber` counts from 1. */
-  listPushes(of: { ownerId: number; expired: boolean; pageNumber: number }): Promise<PageOfPushes<ListedPush>>
-  findLabels(id: number): Promise<SealedLabels | null>
+  /** Newest first; `pageNumber` counts from 1. `pageSize` is 50 unless told. With `until` only those created at that time or before. */
+  listPushes(
+    of: ListOf & { pageNumber: number; pageSize?: number; until?: number | null },
+  ): Promise<PageOfPushes<ListedPush>>
+  /** The facts of all pushes of a list, newest first, a piece at a time. */
+  readFacts(of: ListOf): AsyncIterable<PushFacts[]>
+  /** Name and note of those of these pushes that exist, in any order; at most a few hundred at once. */
+  readTexts(ids: readonly number[]): Promise<SealedTexts[]>
+  /** These pushes in this order, without those that are not this owner's. */
+  listByIds(of: { ownerId: number; ids: readonly number[] }): Promise<PageOfPushes<ListedPush>>
+  countOwned(ownerId: number): Promise<PushCounts>
+  /** Notes that the owner has seen all views so far of these pushes; passes over those of others. */
+  markSeen(which: { ownerId: number; ids: readonly number[] }): Promise<void>
+  findLabels(id: number): Promise<(SealedLabels & { seenViews: number }) | null>
   countPushes(): Promise<PushCounts>
   /** Counts some live pushes from `after` on, in the order in which they end; `next` is null after the last. */
   countSomeLive(after: LivePlace | null): Promise<{ counted: number; next: LivePlace | null }>

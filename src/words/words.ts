@@ -1,5 +1,6 @@
 // The words of the interface: one catalogue a language, chosen by the person or the browser; dates and numbers by Intl.
 
+import { DAY, HOUR, MINUTE } from '../domain/time.ts'
 import { ar } from './ar.ts'
 import { createSayBytes } from './bytes.ts'
 import { de } from './de.ts'
@@ -47,6 +48,7 @@ function createWords(language: Language) {
   const numbers = new Intl.NumberFormat(language)
   const locale = FORMATS[language] ?? language
   const moments = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeStyle: 'short' })
+  const relatives = new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'short' })
   const zoned = new Intl.DateTimeFormat(locale, { timeZoneName: 'short' })
   const bytes = createSayBytes(language)
 
@@ -69,6 +71,16 @@ function createWords(language: Language) {
   /** A text with all its plurals, for a script. */
   const forms = (key: WordKey): Text => catalogue[key]
 
+  /** "3 min. ago", "in 6 days": in the largest unit of which there is one. */
+  function relative(time: number, now: number): string {
+    const distance = time - now
+    const [unit, size] = RELATIVE_UNITS.find(([, length]) => Math.abs(distance) >= length) ?? [
+      'second',
+      Infinity,
+    ]
+    return relatives.format(Math.round(distance / size), unit)
+  }
+
   const direction = language === 'ar' ? 'rtl' : 'ltr'
   return {
     language,
@@ -76,6 +88,7 @@ function createWords(language: Language) {
     say,
     forms,
     moment,
+    relative,
     bytes,
     number: (value: number) => numbers.format(value),
   } as const
@@ -83,6 +96,12 @@ function createWords(language: Language) {
 
 /** Where a language alone would mean one country's habits: day before month, and twenty-four hours. */
 const FORMATS: Partial<Record<Language, string>> = { en: 'en-GB' }
+
+const RELATIVE_UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
+  ['day', DAY],
+  ['hour', HOUR],
+  ['minute', MINUTE],
+]
 
 /** More of a header than any browser sends is not looked at. */
 const MAX_ACCEPTED = 200

@@ -177,7 +177,7 @@ describe('lists show what is intact, and tell once what is not', () => {
     expect(status).toBe(200)
     expect(text).toContain('Not shown, because they are damaged on the server’s disk: 1.')
     expect(text).not.toContain('two')
-    expect((await page('/pushes?q=three', session)).text).toContain('disk: 1.')
+    expect((await page('/pushes?q=two', session)).text).toContain('disk: 1.')
     expect((await page('/admin', session)).text).toContain('disk: 1.')
   })
 

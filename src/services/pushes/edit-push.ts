@@ -12,12 +12,18 @@ import { type Labels, openLabels, type Place, sealLabel } from './labels.ts'
 import { type Labelled, nameOf } from './owner-lists.ts'
 import { notFound, type PushFinder } from './push-finder.ts'
 
-type Options = { store: Pick<Store, 'pushes' | 'lists'>; finder: PushFinder; now: Now }
+type Options = {
+  store: Pick<Store, 'pushes' | 'lists'>
+  finder: PushFinder
+  now: Now
+  /** Told when a name or note of the account has changed. */
+  onLabelled: (account: Account) => void
+}
 
 /** What was read of a request, and what is wrong with it before anybody has looked at the push. */
 export type WantedEdit = { edit: PushEdit; problems: Problems }
 
-export function createEditPush({ store, finder, now }: Options) {
+export function createEditPush({ store, finder, now, onLabelled }: Options) {
   /** Throws `not_found`, and `forbidden` for everybody but the owner. */
   async function requireEditable(urlToken: string, { account }: Viewer): Promise<void> {
     await getEditable(urlToken, account)
@@ -26,18 +32,25 @@ export function createEditPush({ store, finder, now }: Options) {
   async function getEditable(urlToken: string, account: Account | null) {
     const { push, instanceKey } = await finder.getPush(urlToken)
     if (account === null || !isOwner(push, account)) throw mayNotEdit()
-    return { push, ownerId: account.id, place: { instanceKey, pushId: push.lookup } }
+    return { push, account, place: { instanceKey, pushId: push.lookup } }
   }
 
   /** Throws as `requireEditable` does, and `invalid` with every field that cannot become what is wanted. */
   async function edit(urlToken: string, wanted: WantedEdit, { account, visit }: Viewer): Promise<Labelled> {
-    const { push, ownerId, place } = await getEditable(urlToken, account)
+    const { push, account: owner, place } = await getEditable(urlToken, account)
     if (Object.keys(wanted.problems).length > 0) throw refuse(wanted, decideEdit(push, wanted.edit, now()))
     const sealed = await store.lists.findLabels(push.id)
     if (sealed === null) throw notFound()
     const present = openLabels(sealed, { ...place, pushName: nameOf(push) })
     const labels = sealChanged(wanted.edit, present, place)
-    const edited = await store.pushes.editPush({ id: push.id, ownerId, edit: wanted.edit, labels, visit })
+    const edited = await store.pushes.editPush({
+      id: push.id,
+      ownerId: owner.id,
+      edit: wanted.edit,
+      labels,
+      visit,
+    })
+    if (Object.keys(labels).length > 0) onLabelled(owner)
     if (edited === null) throw notFound()
     if (edited.outcome === 'refused') throw refuse(wanted, edited)
     const { name, note } = wanted.edit

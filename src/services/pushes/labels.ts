@@ -25,9 +25,13 @@ export function sealLabel(field: 'name' | 'note', text: string, place: Place): B
 }
 
 /** Throws when one does not open: the database was altered. */
-export function openLabels({ urlToken, name, note }: SealedLabels, place: NamedPlace): Labels {
+export function openLabels({ urlToken, ...texts }: SealedLabels, place: NamedPlace): Labels {
+  return { urlToken: open('url_token', urlToken, place), ...openTexts(texts, place) }
+}
+
+/** The same without the link's token. */
+export function openTexts({ name, note }: Omit<SealedLabels, 'urlToken'>, place: NamedPlace) {
   return {
-    urlToken: open('url_token', urlToken, place),
     name: name === null ? '' : open('name', name, place),
     note: note === null ? '' : open('note', note, place),
   }

@@ -1,13 +1,24 @@
-// An owner's lists: a page of their pushes with names and notes, and those that hold some words.
+// An owner's lists: a page of their pushes with names and notes, filtered, sorted and searched.
 
 import { findKey, type InstanceKey, type Keyring } from '../../crypto/keyring.ts'
 import type { Account } from '../../domain/account.ts'
-import { PAGE_SIZE } from '../../domain/audit.ts'
-import { foldedWords, foldForSearch } from '../../domain/fold.ts'
+import { foldedWords } from '../../domain/fold.ts'
+import {
+  comparePushes,
+  fitsFilter,
+  isUnseen,
+  LIST_PAGE_SIZE,
+  type PushFacts,
+  type PushFilter,
+  type PushList,
+  type PushSort,
+} from '../../domain/listing.ts'
 import type { Push } from '../../domain/push.ts'
-import type { ListedPush, PageOfPushes, Store } from '../../store/face.ts'
+import type { Now } from '../../domain/time.ts'
+import type { ListedPush, PageOfPushes, PushCounts, Store } from '../../store/face.ts'
 import { keepIntact } from '../damage.ts'
-import { openLabels } from './labels.ts'
+import { openLabels, openTexts } from './labels.ts'
+import { createOwnerTexts, type FoldedTexts } from './owner-texts.ts'
 
 /** A push with the token of its link, which only the caller and the owner ever hold. */
 export type Addressed = { push: Push; urlToken: string }
@@ -16,52 +27,117 @@ export type Labelled = Addressed & { name: string; note: string }
 
 export type ListOptions = { expired: boolean; pageNumber: number }
 
-/** As many as a search opens at most: 10,000 pushes. */
-const MAX_SEARCHED_PAGES = 200
+/** `isUnseen`: opened since its owner looked at it last. */
+export type Overlooked = Labelled & { isUnseen: boolean }
 
-type Options = { store: Pick<Store, 'lists' | 'expiry' | 'damage'>; keyring: Keyring }
+export type OverviewOptions = PushFilter & {
+  list: PushList
+  sort: PushSort
+  /** Words that name or note have to hold, whatever their case and accents. */
+  query: string
+  pageNumber: number
+}
 
-export function createOwnerLists({ store, keyring }: Options) {
+export type Overview = {
+  pushes: Overlooked[]
+  /** Pushes that cannot be shown. */
+  damaged: number
+  /** How many there are with this filter. */
+  matching: number
+  counts: PushCounts
+  /** Whether older pushes were not looked at, because there are too many. */
+  isCut: boolean
+}
+
+/** As many as are looked through at most, of the active and of the expired ones each. */
+const MAX_LOOKED_THROUGH = 20_000
+
+type Options = { store: Pick<Store, 'lists' | 'expiry' | 'damage'>; keyring: Keyring; now: Now }
+
+export function createOwnerLists({ store, keyring, now }: Options) {
+  const texts = createOwnerTexts({
+    store,
+    open: (sealed) => openTexts(sealed, placeOf({ ...sealed, number: sealed.keyNumber })),
+  })
+
   /** Newest first. What ran out of time is moved to the expired ones before anybody looks. */
   async function list(
     account: Account,
     { expired, pageNumber }: ListOptions,
   ): Promise<PageOfPushes<Labelled>> {
     await store.expiry.expireLapsedOf(account.id)
-    const page = await store.lists.listPushes({ ownerId: account.id, expired, pageNumber })
+    return present(await store.lists.listPushes({ ownerId: account.id, expired, pageNumber }))
+  }
+
+  async function present(page: PageOfPushes<ListedPush>): Promise<PageOfPushes<Overlooked>> {
     const pushes = await keepIntact(page.pushes, { open: label, tell: store.damage.tell })
     return { ...page, pushes, damaged: page.damaged + page.pushes.length - pushes.length }
   }
 
-  function label({ push, labels }: ListedPush): Labelled {
-    const place = { instanceKey: getKey(push.keyNumber), pushId: push.lookup, pushName: nameOf(push) }
-    return { push, ...openLabels(labels, place) }
+  function label({ push, labels, seenViews }: ListedPush): Overlooked {
+    const opened = openLabels(labels, placeOf({ ...push, number: push.keyNumber }))
+    return { push, ...opened, isUnseen: isUnseen({ ...push, seenViews }) }
   }
 
-  /**
-   * One page of those whose name or note holds the words, whatever their case and accents, newest first. Names are
-   * sealed, so each is opened to be looked at, a page at a time, with room for other requests between.
-   */
-  async function search(
-    account: Account,
-    { expired, pageNumber, query }: ListOptions & { query: string },
-  ): Promise<PageOfPushes<Labelled>> {
+  function placeOf({ id, lookup, number }: { id: number; lookup: Uint8Array; number: number }) {
+    return { instanceKey: getKey(number), pushId: lookup, pushName: nameOf({ id }) }
+  }
+
+  /** One page of what the options describe, and how much of it there is. */
+  async function overview(account: Account, options: OverviewOptions): Promise<Overview> {
+    await store.expiry.expireLapsedOf(account.id)
+    const counts = await store.lists.countOwned(account.id)
+    return isPlain(options) ? pageOf(account, options, counts) : lookThrough(account, options, counts)
+  }
+
+  /** Straight from the index, however many there are. */
+  async function pageOf({ id }: Account, options: OverviewOptions, counts: PushCounts): Promise<Overview> {
+    const { list, pageNumber, until } = options
+    const expired = list === 'expired'
+    const page = await present(
+      await store.lists.listPushes({
+        ...{ ownerId: id, expired, pageNumber, until },
+        pageSize: LIST_PAGE_SIZE,
+      }),
+    )
+    return { ...page, matching: expired ? counts.expired : counts.live, counts, isCut: false }
+  }
+
+  async function lookThrough(account: Account, options: OverviewOptions, counts: PushCounts) {
+    const { list, sort, query, pageNumber } = options
+    const live = list === 'expired' ? NOTHING : await collect(account.id, false, options)
+    const expired = list === 'active' ? NOTHING : await collect(account.id, true, options)
+    const filtered = [...live.facts, ...expired.facts]
     const words = foldedWords(query)
-    const fits = ({ name, note }: Labelled) => {
-      const text = foldForSearch(`${name} ${note}`)
-      return words.length > 0 && words.every((word) => text.includes(word))
+    const needsTexts = words.length > 0 || sort === 'name'
+    const ids = needsTexts ? filtered.map(({ id }) => id) : []
+    const found = await texts.read(account.id, ids)
+    const matching = words.length === 0 ? filtered : filtered.filter(({ id }) => holds(found.get(id), words))
+    matching.sort(comparePushes(sort, ({ id }) => found.get(id)?.name ?? ''))
+    const shown = matching
+      .slice((pageNumber - 1) * LIST_PAGE_SIZE, pageNumber * LIST_PAGE_SIZE)
+      .map(({ id }) => id)
+    const page = await present(await store.lists.listByIds({ ownerId: account.id, ids: shown }))
+    const unread = ids.length - found.size
+    const isCut = live.isCut || expired.isCut
+    return {
+      ...page,
+      damaged: Math.max(page.damaged, needsTexts ? unread : 0),
+      matching: matching.length,
+      counts,
+      isCut,
     }
-    const found: Labelled[] = []
-    let damaged = 0
-    for (let page = 1; page <= MAX_SEARCHED_PAGES && found.length <= pageNumber * PAGE_SIZE; page += 1) {
-      const listed = await list(account, { expired, pageNumber: page })
-      found.push(...listed.pushes.filter(fits))
-      damaged += listed.damaged
-      if (!listed.isFull) break
-      await new Promise((resolve) => setImmediate(resolve))
+  }
+
+  async function collect(ownerId: number, expired: boolean, filter: PushFilter) {
+    const facts: PushFacts[] = []
+    let seen = 0
+    for await (const piece of store.lists.readFacts({ ownerId, expired })) {
+      facts.push(...piece.filter((one) => fitsFilter(one, filter, now())))
+      seen += piece.length
+      if (seen >= MAX_LOOKED_THROUGH) return { facts, isCut: true }
     }
-    const pushes = found.slice((pageNumber - 1) * PAGE_SIZE, pageNumber * PAGE_SIZE)
-    return { pushes, damaged, isFull: pushes.length === PAGE_SIZE }
+    return { facts, isCut: false }
   }
 
   function getKey(number: number): InstanceKey {
@@ -70,7 +146,19 @@ export function createOwnerLists({ store, keyring }: Options) {
     return key
   }
 
-  return { list, search }
+  return { list, overview, forgetTexts: (account: Account) => texts.forget(account.id) }
+}
+
+const NOTHING: { facts: PushFacts[]; isCut: boolean } = { facts: [], isCut: false }
+
+function isPlain({ list, sort, query, kind, state }: OverviewOptions): boolean {
+  return (
+    list !== 'all' && sort === 'newest' && kind === null && state === null && foldedWords(query).length === 0
+  )
+}
+
+function holds(texts: FoldedTexts | undefined, words: readonly string[]): boolean {
+  return texts !== undefined && words.every((word) => texts.name.includes(word) || texts.note.includes(word))
 }
 
 /** As the operator is told of a push that is damaged. */

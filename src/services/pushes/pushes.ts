@@ -4,12 +4,14 @@ import type { Keyring } from '../../crypto/keyring.ts'
 import type { Account } from '../../domain/account.ts'
 import { type AuditEntry, countListed, countMissing, type Viewer } from '../../domain/audit.ts'
 import { DomainError } from '../../domain/errors.ts'
+import { isUnseen } from '../../domain/listing.ts'
 import { isOwner, mayAudit, mayExpire } from '../../domain/push.ts'
 import type { Store, StoredPush } from '../../store/face.ts'
 import { createCreatePush } from './create-push.ts'
 import { createEditPush } from './edit-push.ts'
 import { openLabels } from './labels.ts'
 import { type Addressed, createOwnerLists, type Labelled, nameOf } from './owner-lists.ts'
+import { createOwnerSelection } from './owner-selection.ts'
 import { createPushFinder, notFound } from './push-finder.ts'
 import { createRetrieve, type RetrieveDependencies } from './retrieval.ts'
 import type { ShareOf } from './shares.ts'
@@ -26,7 +28,7 @@ export type OpenLog = {
   readAll(): AsyncIterable<AuditEntry[]>
 }
 
-export type Owned = Labelled & { log: LogFacts & OpenLog; hasGrants: boolean }
+export type Owned = Labelled & { isUnseen: boolean; log: LogFacts & OpenLog; hasGrants: boolean }
 
 export type Pushes = ReturnType<typeof createPushes>
 
@@ -38,7 +40,7 @@ export type PushesOptions = Omit<RetrieveDependencies, 'store' | 'finder'> & {
 
 export function createPushes(options: PushesOptions) {
   const { store, keyring } = options
-  const lists = createOwnerLists({ store, keyring })
+  const { forgetTexts, ...lists } = createOwnerLists({ store, keyring, now: options.now })
   const create = createCreatePush(options)
   const finder = createPushFinder({ store, keyring })
   const { getPush } = finder
@@ -73,7 +75,8 @@ export function createPushes(options: PushesOptions) {
     const facts = { entries: countListed(push), dropped: push.auditDropped, missing: countMissing(push) }
     const opened = openLabels(labels, { instanceKey, pushId: push.lookup, pushName: nameOf(push) })
     const hasGrants = await store.pushes.hasGrants(push)
-    return { push, ...opened, log: { ...facts, ...logOf(push) }, hasGrants }
+    const seen = isUnseen({ views: push.views, seenViews: labels.seenViews })
+    return { push, ...opened, isUnseen: seen, log: { ...facts, ...logOf(push) }, hasGrants }
   }
 
   async function expire(urlToken: string, { account, visit }: Viewer): Promise<Addressed> {
@@ -91,8 +94,9 @@ export function createPushes(options: PushesOptions) {
     if ((await store.pushes.unlockPush({ id: push.id, visit })) === null) throw notFound()
   }
 
-  const editing = createEditPush({ store, finder, now: options.now })
-  return { ...editing, create, preview, retrieve, openLog, getOwned, expire, unlock, ...lists }
+  const several = createOwnerSelection({ store, finder })
+  const editing = createEditPush({ store, finder, now: options.now, onLabelled: forgetTexts })
+  return { ...editing, ...several, create, preview, retrieve, openLog, getOwned, expire, unlock, ...lists }
 }
 
 function mayNotExpire(account: Account | null): DomainError {

@@ -10,6 +10,7 @@ import type { Asked } from '../../door/router.ts'
 import { FILES } from '../../urls.ts'
 import common from './browser/common.js' with { type: 'text' }
 import docsStart from './browser/docs-start.js' with { type: 'text' }
+import lists from './browser/lists.js' with { type: 'text' }
 import receive from './browser/receive.js' with { type: 'text' }
 import { bundleForBrowser } from './browser-bundles.ts' with { type: 'macro' }
 import { colorStyle } from './color-style.ts'
@@ -19,7 +20,7 @@ import { LOGO_POLICY, type Logo } from './logo.ts'
 import { style } from './style.ts'
 
 /** The scripts of the pages. */
-export type ScriptName = 'common' | 'create' | 'receive'
+export type ScriptName = 'common' | 'create' | 'lists' | 'receive'
 
 type Asset = { name: string; type: string; policy?: string; read: () => Promise<Bytes> }
 type Bytes = Uint8Array<ArrayBuffer>
@@ -48,6 +49,7 @@ export function createAssets({ version, basePath, brand }: AssetsOptions) {
     common: ofText('common.js', SCRIPT, common),
     create: ofText('create.js', SCRIPT, bundleForBrowser('create.js')),
     qrPreview: ofText('qr-preview.js', SCRIPT, bundleForBrowser('qr-preview.js')),
+    lists: ofText('lists.js', SCRIPT, lists),
     receive: ofText('receive.js', SCRIPT, receive),
     docsStart: ofText('docs.js', SCRIPT, docsStart),
     wordlist: ofText('words.js', SCRIPT, `export const wordlist = ${JSON.stringify(wordlist)}\n`),

@@ -3,16 +3,19 @@
 import type { Route } from '../../door/router.ts'
 import { PAGES } from '../../urls.ts'
 import type { PageGuards } from '../page-guards.ts'
-import { createDashboard, type DashboardOptions } from './dashboard.tsx'
-import { createPushPages, type PushPageOptions } from './push-page.tsx'
+import { createDashboard, type DashboardOptions } from './dashboard.ts'
+import { createPushPages, type PushPageOptions } from './push-page.ts'
 
 export type OwnerRoutesOptions = DashboardOptions & PushPageOptions
 
 export function createOwnerRoutes({ member, form }: PageGuards, options: OwnerRoutesOptions): Route[] {
-  const { show, expire, unlock, exportCsv, exportJson } = createPushPages(options)
+  const list = createDashboard(options)
+  const { show, expire, unlock, edit, exportCsv, exportJson } = createPushPages(options)
   return [
-    member(PAGES.pushes, createDashboard(options)),
+    member(PAGES.pushes, list.show),
+    form(PAGES.changePushes, list.change),
     member(PAGES.push, show),
+    form(PAGES.editPush, edit),
     form(PAGES.expireOwn, expire),
     form(PAGES.unlock, unlock),
     member(PAGES.auditCsv, exportCsv),

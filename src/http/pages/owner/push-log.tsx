@@ -12,7 +12,10 @@ import type { LogFacts } from '../../../services/pushes/pushes.ts'
 import type { WordKey, Words } from '../../../words/words.ts'
 import { PAGES } from '../../urls.ts'
 import type { Member } from '../frame/guest.ts'
+import type { IconName } from '../frame/icon-files.ts'
+import { Icon } from '../frame/icons.tsx'
 import { Moment } from '../frame/parts.tsx'
+import { programOf } from './programs.ts'
 
 const ENTRY_WORDS: Record<AuditEntry['kind'], WordKey> = {
   creation: 'audit_creation',
@@ -24,6 +27,18 @@ const ENTRY_WORDS: Record<AuditEntry['kind'], WordKey> = {
   lock: 'audit_lock',
   unlock: 'audit_unlock',
   edit: 'audit_edit',
+}
+
+const ENTRY_ICONS: Record<AuditEntry['kind'], IconName> = {
+  creation: 'plus',
+  view: 'eye',
+  failed_view: 'circle-x',
+  failed_passphrase: 'triangle-alert',
+  owner_view: 'user',
+  expire: 'trash-2',
+  lock: 'lock',
+  unlock: 'lock-open',
+  edit: 'pencil',
 }
 
 /** The log has one kind of entry for expiry by its owner and by wrong passphrases; the push tells which it was. */
@@ -48,34 +63,11 @@ export function Log({ guest, push, entries, log, pageNumber, urlToken }: LogProp
   return (
     <section aria-labelledby="log-title">
       <h2 id="log-title">{say('audit_title')}</h2>
-      <div class="scrolls" tabIndex={0}>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">{say('audit_time')}</th>
-              <th scope="col">{say('audit_what')}</th>
-              <th scope="col">{say('audit_address')}</th>
-              <th scope="col">{say('audit_agent')}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {entries.map((entry, n) => (
-              <tr key={n}>
-                <td>
-                  <Moment at={entry.at} words={words} />
-                </td>
-                <td>{say(wordOf(entry, push))}</td>
-                <td>
-                  <bdi>{entry.ip}</bdi>
-                </td>
-                <td class="agent">
-                  <bdi>{entry.userAgent}</bdi>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <ol class="log">
+        {entries.map((entry, n) => (
+          <Entry key={n} entry={entry} push={push} words={words} />
+        ))}
+      </ol>
       <Missing log={log} words={words} />
       <nav class="pages" aria-label={say('pages')}>
         {pageNumber > 1 ? <a href={linkTo(pageNumber - 1)}>{say('page_before')}</a> : null}
@@ -86,6 +78,23 @@ export function Log({ guest, push, entries, log, pageNumber, urlToken }: LogProp
         <a href={`${guest.basePath}${PAGES.auditJson.href(token)}`}>{say('audit_json')}</a>
       </nav>
     </section>
+  )
+}
+
+function Entry({ entry, push, words }: { entry: AuditEntry; push: Push; words: Words }) {
+  const { kind, at, ip, userAgent } = entry
+  return (
+    <li class={kind.startsWith('failed_') ? 'failed' : kind}>
+      <span class="with-icon">
+        <Icon name={ENTRY_ICONS[kind]} />
+        {words.say(wordOf(entry, push))}
+      </span>
+      <Moment at={at} words={words} />
+      <bdi class="agent" title={userAgent === '' ? undefined : userAgent}>
+        {programOf(userAgent, words)}
+      </bdi>
+      <bdi class="ip">{ip}</bdi>
+    </li>
   )
 }
 

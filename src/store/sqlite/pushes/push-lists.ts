@@ -1,58 +1,73 @@
 // Pages of an owner's pushes, read through an index.
 
-import { and, count, desc, eq, inArray, isNotNull, isNull, sql } from 'drizzle-orm'
+import { and, count, desc, eq, inArray, isNotNull, isNull, lte, type SQL, sql } from 'drizzle-orm'
 import { PAGE_SIZE } from '../../../domain/audit.ts'
 import { DamageError } from '../../../domain/errors.ts'
 import type { ListedPush, LivePlace, PageOfPushes, PushCounts, PushListStore } from '../../face.ts'
 import type { Connection } from '../engine/database.ts'
+import type { Transact } from '../engine/group-commit.ts'
 import { pushes, pushLabels } from '../engine/schema.ts'
 import type { Damage } from '../integrity/damage.ts'
-import { requireIntactPush } from './push-rows.ts'
+import { createPushFacts } from './push-facts.ts'
+import { type PushRow, requireIntactPush } from './push-rows.ts'
 
 /** Index entries that one step of counting walks, in about a millisecond: requests wait meanwhile. */
 const COUNT_STEP = 10_000
 
-export function createPushLists(options: {
+export type PushListsOptions = {
   connection: Connection
+  transact: Transact
   damage: Pick<Damage, 'presentIntact'>
-}): PushListStore {
-  const { orm } = options.connection
-  // The inner query walks the index alone, so that a late page costs no more rows than an early one.
-  const pageOfIds = orm
-    .select({ id: pushes.id })
-    .from(pushes)
-    .where(
-      and(
-        eq(pushes.ownerId, sql.placeholder('ownerId')),
-        sql`(${pushes.expiredOn} IS NOT NULL) = ${sql.placeholder('expired')}`,
-      ),
-    )
-    .orderBy(desc(pushes.id))
-    .limit(PAGE_SIZE)
-    .offset(sql.placeholder('offset'))
-  const page = orm
-    .select({ push: pushes, labels: pushLabels })
-    .from(pushes)
-    .innerJoin(pushLabels, eq(pushLabels.pushId, pushes.id))
-    .where(inArray(pushes.id, pageOfIds))
-    .orderBy(desc(pushes.id))
-    .prepare()
+}
+
+type ListedRow = { push: PushRow; labels: typeof pushLabels.$inferSelect }
+
+export function createPushLists({ connection, transact, damage }: PushListsOptions): PushListStore {
+  const { orm } = connection
+  const owner = eq(pushes.ownerId, sql.placeholder('ownerId'))
+  const isInList = and(owner, sql`(${pushes.expiredOn} IS NOT NULL) = ${sql.placeholder('expired')}`)
+  const listed = () =>
+    orm
+      .select({ push: pushes, labels: pushLabels })
+      .from(pushes)
+      .innerJoin(pushLabels, eq(pushLabels.pushId, pushes.id))
+
+  /** The inner query walks the index alone, so that a late page costs no more rows than an early one. */
+  function preparePage(where: SQL | undefined) {
+    const ids = orm
+      .select({ id: pushes.id })
+      .from(pushes)
+      .where(where)
+      .orderBy(desc(pushes.id))
+      .limit(sql.placeholder('pageSize'))
+      .offset(sql.placeholder('offset'))
+    return listed().where(inArray(pushes.id, ids)).orderBy(desc(pushes.id)).prepare()
+  }
+
+  const page = preparePage(isInList)
+  const pageUntil = preparePage(and(isInList, lte(pushes.createdAt, sql.placeholder('until'))))
 
   async function listPushes({
     ownerId,
     expired,
     pageNumber,
+    pageSize = PAGE_SIZE,
+    until = null,
   }: Parameters<PushListStore['listPushes']>[0]): Promise<PageOfPushes<ListedPush>> {
-    const rows = page.all({ ownerId, expired: Number(expired), offset: (pageNumber - 1) * PAGE_SIZE })
-    const pushes = options.damage.presentIntact(rows, (listed) => {
-      const { push } = listed
+    const of = { ownerId, expired: Number(expired), pageSize, offset: (pageNumber - 1) * pageSize }
+    const rows = until === null ? page.all(of) : pageUntil.all({ ...of, until })
+    const isInIt = (push: PushRow) => push.ownerId === ownerId && (push.expiredOn !== null) === expired
+    return { ...present(rows, isInIt), isFull: rows.length === pageSize }
+  }
+
+  /** An index that was altered on disk may lead to another's push. */
+  function present(rows: ListedRow[], isInIt: (push: PushRow) => boolean): PageOfPushes<ListedPush> {
+    const pushes = damage.presentIntact(rows, ({ push, labels: { seenViews, ...labels } }) => {
       requireIntactPush(push)
-      // An index that was altered on disk may lead to another's push.
-      if (push.ownerId !== ownerId || (push.expiredOn !== null) !== expired)
-        throw new DamageError('the index of owners')
-      return listed
+      if (!isInIt(push)) throw new DamageError('the index of owners')
+      return { push, labels, seenViews }
     })
-    return { pushes, damaged: rows.length - pushes.length, isFull: rows.length === PAGE_SIZE }
+    return { pushes, damaged: rows.length - pushes.length, isFull: false }
   }
 
   const labelsOf = orm
@@ -61,13 +76,42 @@ export function createPushLists(options: {
     .where(eq(pushLabels.pushId, sql.placeholder('id')))
     .prepare()
 
+  async function listByIds({ ownerId, ids }: Parameters<PushListStore['listByIds']>[0]) {
+    const rows = listed()
+      .where(inArray(pushes.id, [...ids]))
+      .all()
+    const found = new Map(rows.map((row) => [row.push.id, row]))
+    const ordered = ids.map((id) => found.get(id)).filter((row) => row !== undefined)
+    return present(ordered, (push) => push.ownerId === ownerId)
+  }
+
+  const isLive = isNull(pushes.expiredOn)
+  const countOf = (which: SQL | undefined) =>
+    orm.select({ n: count() }).from(pushes).where(which).get()?.n ?? 0
+
   async function countPushes(): Promise<PushCounts> {
-    const isLive = isNull(pushes.expiredOn)
-    const countOf = (which: typeof isLive) =>
-      orm.select({ n: count() }).from(pushes).where(which).get()?.n ?? 0
     const owned = and(isNotNull(pushes.expiredOn), isNotNull(pushes.ownerId))
     const anonymous = and(isNotNull(pushes.expiredOn), isNull(pushes.ownerId))
-    return { live: countOf(isLive), expired: countOf(owned ?? isLive) + countOf(anonymous ?? isLive) }
+    return { live: countOf(isLive), expired: countOf(owned) + countOf(anonymous) }
+  }
+
+  const countList = orm.select({ n: count() }).from(pushes).where(isInList).prepare()
+
+  async function countOwned(ownerId: number): Promise<PushCounts> {
+    const of = (expired: number) => countList.get({ ownerId, expired })?.n ?? 0
+    return { live: of(0), expired: of(1) }
+  }
+
+  function markSeen({ ownerId, ids }: Parameters<PushListStore['markSeen']>[0]): Promise<void> {
+    const isOwn = sql`(SELECT ${pushes.ownerId} FROM ${pushes} WHERE ${pushes.id} = ${pushLabels.pushId}) = ${ownerId}`
+    const views = sql`(SELECT ${pushes.views} FROM ${pushes} WHERE ${pushes.id} = ${pushLabels.pushId})`
+    return transact(() => {
+      orm
+        .update(pushLabels)
+        .set({ seenViews: views })
+        .where(and(inArray(pushLabels.pushId, [...ids]), isOwn))
+        .run()
+    })
   }
 
   // Both walk the index of live pushes alone; a row's id is part of each of its entries.
@@ -95,7 +139,11 @@ export function createPushLists(options: {
   return {
     countSomeLive,
     listPushes,
+    listByIds,
+    ...createPushFacts(connection),
     findLabels: async (id) => labelsOf.get({ id }) ?? null,
     countPushes,
+    countOwned,
+    markSeen,
   }
 }

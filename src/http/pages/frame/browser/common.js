@@ -9,7 +9,9 @@ const { lang } = document.documentElement
 const locale = navigator.languages.find((tag) => tag.startsWith(`${lang}-`)) ?? lang
 const moments = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeStyle: 'short' })
 for (const element of document.querySelectorAll('time')) {
-  element.textContent = moments.format(new Date(element.dateTime))
+  const exact = moments.format(new Date(element.dateTime))
+  if (element.dataset.relative === undefined) element.textContent = exact
+  else element.title = exact
 }
 
 for (const select of document.querySelectorAll('select[data-submits]')) {
@@ -26,7 +28,7 @@ for (const button of document.querySelectorAll('[data-copies]')) {
   button.after(told)
   button.hidden = false
   button.addEventListener('click', async () => {
-    const done = await copy(textOf(document.getElementById(button.dataset.copies)))
+    const done = await copy(button.dataset.text ?? textOf(document.getElementById(button.dataset.copies)))
     const word = done ? button.dataset.done : button.dataset.failed
     if (shown !== null) shown.textContent = word
     told.textContent = word

@@ -1,0 +1,91 @@
+// How an owner's pushes are filtered and sorted.
+
+import type { Push, PushKind } from './push.ts'
+import { DAY } from './time.ts'
+
+/** What a list is filtered and sorted by; `seenViews` is how many views there were when the owner looked last. */
+export type PushFacts = Pick<
+  Push,
+  'kind' | 'createdAt' | 'expiresAt' | 'expireAfterViews' | 'views' | 'lastViewedAt' | 'expiredOn'
+> & { id: number; seenViews: number }
+
+export const PUSH_LISTS = ['active', 'expired', 'all'] as const
+/** waiting: not opened yet. ending: about to expire. unseen: opened since the owner looked last. */
+export const PUSH_STATES = ['waiting', 'opened', 'ending', 'unseen'] as const
+export const PUSH_SORTS = ['newest', 'oldest', 'ending', 'opened', 'name'] as const
+
+export type PushList = (typeof PUSH_LISTS)[number]
+export type PushState = (typeof PUSH_STATES)[number]
+export type PushSort = (typeof PUSH_SORTS)[number]
+
+export type PushFilter = { kind: PushKind | null; state: PushState | null; until: number | null }
+
+/** Fewer than the API has: a row of the pages holds more. */
+export const LIST_PAGE_SIZE = 25
+
+/** Null for a filter takes every push; `until` those created at that time or before. */
+export function fitsFilter(facts: PushFacts, { kind, state, until }: PushFilter, now: number): boolean {
+  if (kind !== null && facts.kind !== kind) return false
+  if (until !== null && facts.createdAt > until) return false
+  return state === null || fitsState(facts, state, now)
+}
+
+function fitsState(facts: PushFacts, state: PushState, now: number): boolean {
+  switch (state) {
+    case 'waiting':
+      return facts.views === 0 && facts.expiredOn === null
+    case 'opened':
+      return facts.views > 0
+    case 'ending':
+      return facts.expiredOn === null && isEnding(facts, now)
+    case 'unseen':
+      return isUnseen(facts)
+  }
+}
+
+/** Whether it was opened since its owner looked at it last. */
+export function isUnseen({ views, seenViews }: Pick<PushFacts, 'views' | 'seenViews'>): boolean {
+  return views > seenViews
+}
+
+/** Whether a live push has one of several views left, or less than a day of more than one. */
+export function isEnding(push: Pick<Push, keyof PushFacts & keyof Push>, now: number): boolean {
+  const { views, expireAfterViews, expiresAt, createdAt } = push
+  const isLastView = views > 0 && expireAfterViews - views === 1
+  return isLastView || (expiresAt - now < DAY && expiresAt - createdAt > DAY)
+}
+
+/** Orders for `Array.sort`. `nameOf` is asked only where names decide; pushes without a name come last. */
+export function comparePushes(
+  sort: PushSort,
+  nameOf: (facts: PushFacts) => string,
+): (one: PushFacts, other: PushFacts) => number {
+  const newest = (one: PushFacts, other: PushFacts) => other.createdAt - one.createdAt || other.id - one.id
+  switch (sort) {
+    case 'newest':
+      return newest
+    case 'oldest':
+      return (one, other) => -newest(one, other)
+    case 'ending':
+      return (one, other) => compareEnds(one, other) || newest(one, other)
+    case 'opened':
+      return (one, other) => other.lastViewedAt - one.lastViewedAt || newest(one, other)
+    case 'name':
+      return (one, other) => compareNames(nameOf(one), nameOf(other)) || newest(one, other)
+  }
+}
+
+/** What ends next comes first, then what ended last. */
+function compareEnds(one: PushFacts, other: PushFacts): number {
+  if (one.expiredOn === null || other.expiredOn === null) {
+    const both = one.expiredOn === other.expiredOn
+    return both ? one.expiresAt - other.expiresAt : one.expiredOn === null ? -1 : 1
+  }
+  return other.expiredOn - one.expiredOn
+}
+
+function compareNames(one: string, other: string): number {
+  if (one === other) return 0
+  if (one === '' || other === '') return one === '' ? 1 : -1
+  return one < other ? -1 : 1
+}

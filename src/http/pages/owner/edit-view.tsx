@@ -1,0 +1,116 @@
+// The form that edits a push: name and note always, limits while it is live.
+
+import { MAX_NAME_CHARACTERS, MAX_NOTE_CHARACTERS } from '../../../domain/new-push.ts'
+import { viewsRemaining } from '../../../domain/push.ts'
+import { DAY, HOUR, MINUTE } from '../../../domain/time.ts'
+import type { Labelled } from '../../../services/pushes/owner-lists.ts'
+import type { Words } from '../../../words/words.ts'
+import { PAGES } from '../../urls.ts'
+import type { Member } from '../frame/guest.ts'
+import { Field, FormToken, Input, maxLengthOf, problemTexts, RefusedNotice } from '../frame/parts.tsx'
+import { ENDS_IN } from './edit-form.ts'
+import type { RefusedEdit } from './push-page.ts'
+
+type Props = { guest: Member; owned: Labelled; isLive: boolean; refused: RefusedEdit | null; now: number }
+
+type PartProps = Props & { texts: Record<string, string>; typed: (field: string, present: string) => string }
+
+export function EditForm(props: Props) {
+  const { guest, owned, isLive, refused } = props
+  const { say } = guest.words
+  const texts = problemTexts(refused?.problems ?? {}, guest.words)
+  const typed = (field: string, present: string) => refused?.form.text(field) ?? present
+  const parts = { ...props, texts, typed }
+  return (
+    <details id="edit" class="unprinted" open={refused !== null || guest.query.has('edit')}>
+      <summary>{say('push_edit')}</summary>
+      <form method="post" action={guest.href(PAGES.editPush.href({ url_token: owned.urlToken }))}>
+        <FormToken guest={guest} />
+        {refused === null ? null : (
+          <RefusedNotice>
+            <p>{say('edit_refused')}</p>
+          </RefusedNotice>
+        )}
+        <Labels {...parts} />
+        {isLive ? <Limits {...parts} /> : null}
+        <button type="submit" class="primary">
+          {say('edit_submit')}
+        </button>
+      </form>
+    </details>
+  )
+}
+
+function Labels({ guest, owned, texts, typed }: PartProps) {
+  const { say } = guest.words
+  return (
+    <>
+      <Input
+        id="name"
+        name="name"
+        label={say('name')}
+        hint={say('name_hint')}
+        problem={texts.name}
+        value={typed('name', owned.name)}
+        attributes={{ maxlength: maxLengthOf(MAX_NAME_CHARACTERS), autocomplete: 'off' }}
+      />
+      <Field id="note" label={say('note')} hint={say('note_hint')} problem={texts.note}>
+        {(describes) => (
+          <textarea name="note" rows={3} maxlength={maxLengthOf(MAX_NOTE_CHARACTERS)} {...describes}>
+            {typed('note', owned.note)}
+          </textarea>
+        )}
+      </Field>
+    </>
+  )
+}
+
+function Limits({ guest, owned: { push }, texts, typed, now }: PartProps) {
+  const { words } = guest
+  const { say } = words
+  const choices = ENDS_IN.filter((milliseconds) => now + milliseconds < push.expiresAt)
+  const isFixed = viewsRemaining(push) === 1
+  return (
+    <div class="pair">
+      <Field id="ends_in" label={say('edit_expires')} hint={say('edit_sooner')} problem={texts.expires_at}>
+        {(describes) => (
+          <select name="ends_in" {...describes}>
+            <option value="">{say('edit_keep', { when: words.relative(push.expiresAt, now) })}</option>
+            {choices.map((milliseconds) => (
+              <option
+                key={milliseconds}
+                value={milliseconds}
+                selected={typed('ends_in', '') === String(milliseconds)}
+              >
+                {say('edit_in', { time: lengthOf(milliseconds, words) })}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      <Input
+        id="views"
+        name="views"
+        type="number"
+        label={say('edit_views')}
+        hint={say('expire_after_views_hint', { min: push.views + 1, n: push.expireAfterViews })}
+        problem={texts.expire_after_views}
+        value={typed('views', String(push.expireAfterViews))}
+        attributes={{
+          inputmode: 'numeric',
+          min: push.views + 1,
+          max: push.expireAfterViews,
+          step: 1,
+          readonly: isFixed,
+        }}
+      />
+    </div>
+  )
+}
+
+function lengthOf(milliseconds: number, { say }: Words): string {
+  if (milliseconds >= DAY) return say('days', { n: milliseconds / DAY })
+  return milliseconds >= HOUR
+    ? say('hours', { n: milliseconds / HOUR })
+    : say('minutes', { n: milliseconds / MINUTE })
+}

@@ -1,0 +1,172 @@
+// The page of a push for its owner: its state first, its link, its log, then what can be changed about it.
+
+import type { ComponentChildren } from 'preact'
+import type { AuditEntry } from '../../../domain/audit.ts'
+import type { Push } from '../../../domain/push.ts'
+import type { Owned } from '../../../services/pushes/pushes.ts'
+import type { WordKey, Words } from '../../../words/words.ts'
+import { PAGES, secretHref, secretLink } from '../../urls.ts'
+import type { Guest, Member } from '../frame/guest.ts'
+import { Icon } from '../frame/icons.tsx'
+import { LocalhostNotice } from '../frame/localhost-notice.tsx'
+import type { AnswerGuest } from '../frame/page.tsx'
+import { CopyButton, KIND_WORDS, Moment, Notice } from '../frame/parts.tsx'
+import { ExpireForm } from '../receive/expire-form.tsx'
+import { EditForm } from './edit-view.tsx'
+import { titleOf } from './list-row.tsx'
+import { Log } from './push-log.tsx'
+import type { RefusedEdit } from './push-page.ts'
+import { describeState } from './push-state.ts'
+import { Relative } from './relative.tsx'
+import { Tries } from './tries.tsx'
+
+export type ShownPush = {
+  owned: Owned
+  isLive: boolean
+  entries: AuditEntry[]
+  pageNumber: number
+  /** Of the form that expires the push. */
+  nonce: string
+  refused: RefusedEdit | null
+  now: number
+}
+
+type Props = ShownPush & { guest: Member }
+
+export function createPushView(answer: AnswerGuest) {
+  return (guest: Member, shown: ShownPush): Response => {
+    const { owned, isLive, entries, pageNumber, nonce, refused } = shown
+    const { push, note, log, urlToken } = owned
+    const title = titleOf(owned, guest.words)
+    const props = { ...shown, guest }
+    const content = (
+      <>
+        <p>
+          <a href={guest.href(PAGES.pushes.href())}>{guest.words.say('pushes_back')}</a>
+        </p>
+        <h1>
+          <bdi>{title}</bdi>
+        </h1>
+        {note === '' ? null : (
+          <p class="note">
+            <bdi>{note}</bdi>
+          </p>
+        )}
+        <Told guest={guest} isLive={isLive} />
+        <State {...props} />
+        <Tries guest={guest} listed={owned} isLive={isLive} />
+        {isLive ? <Link {...props} /> : null}
+        <Log
+          guest={guest}
+          push={push}
+          entries={entries}
+          log={log}
+          pageNumber={pageNumber}
+          urlToken={urlToken}
+        />
+        <EditForm guest={guest} owned={owned} isLive={isLive} refused={refused} now={shown.now} />
+        {isLive || owned.hasGrants ? (
+          <ExpireForm
+            guest={guest}
+            urlToken={urlToken}
+            nonce={nonce}
+            isOwner
+            ends={isLive ? 'push' : 'grants'}
+          />
+        ) : null}
+      </>
+    )
+    const status = refused === null ? 200 : 422
+    return answer(content, { guest, title, status, scripts: ['common'], width: 'wide' })
+  }
+}
+
+/** What the last press of a button did. */
+function Told({ guest, isLive }: { guest: Guest; isLive: boolean }) {
+  const done = guest.query.get('done')
+  const key = done === 'expired' && !isLive ? 'expired_text' : done === 'edited' ? 'edit_done' : null
+  return key === null ? null : (
+    <Notice kind="good">
+      <p>{guest.words.say(key)}</p>
+    </Notice>
+  )
+}
+
+function State({ guest: { words }, owned: { push }, isLive, now }: Props) {
+  const { tone, icon, text } = describeState(push, { words, now })
+  const { createdAt, expiresAt, expiredOn, lastViewedAt, expireAfterViews, views } = push
+  const end = isLive ? expiresAt : (expiredOn ?? expiresAt)
+  return (
+    <section class={`standing ${tone}`} aria-label={words.say('pushes_state')}>
+      <p class="headline">
+        <Icon name={icon} />
+        <strong>{text}</strong>
+      </p>
+      {isLive ? (
+        <progress
+          max={expireAfterViews}
+          value={views}
+          aria-label={words.say('row_views', { n: views, of: expireAfterViews })}
+        />
+      ) : null}
+      <dl class="facts">
+        <Fact name="pushes_kind" words={words}>
+          {words.say(KIND_WORDS[push.kind])}, {words.say('row_views', { n: views, of: expireAfterViews })}
+        </Fact>
+        <Fact name={isLive ? 'fact_expires' : 'fact_ended'} words={words}>
+          <Relative at={end} words={words} now={now} /> (<Moment at={end} words={words} />)
+        </Fact>
+        {lastViewedAt === 0 ? null : (
+          <Fact name="fact_opened" words={words}>
+            <Relative at={lastViewedAt} words={words} now={now} /> (<Moment at={lastViewedAt} words={words} />
+            )
+          </Fact>
+        )}
+        <Fact name="fact_created" words={words}>
+          <Moment at={createdAt} words={words} />
+        </Fact>
+        <Asked push={push} words={words} />
+      </dl>
+    </section>
+  )
+}
+
+function Asked({ push, words }: { push: Push; words: Words }) {
+  return push.passphraseRequired ? (
+    <Fact name="fact_asks" words={words}>
+      {words.say('fact_passphrase')}
+    </Fact>
+  ) : null
+}
+
+type FactProps = { name: WordKey; words: Words; children: ComponentChildren }
+
+function Fact({ name, words, children }: FactProps) {
+  return (
+    <>
+      <dt>{words.say(name)}</dt>
+      <dd>{children}</dd>
+    </>
+  )
+}
+
+function Link({ guest, owned }: Props) {
+  const { words, href, exchange } = guest
+  const token = { url_token: owned.urlToken }
+  return (
+    <>
+      <LocalhostNotice guest={guest} path={PAGES.created.href(token)} />
+      <section aria-label={words.say('created_link')} class="link">
+        <pre id="link">
+          <code>{secretLink(owned, exchange.baseUrl)}</code>
+        </pre>
+        <CopyButton target="link" guest={guest} look="primary" />
+      </section>
+      <nav class="links" aria-label={words.say('created_link')}>
+        <a href={href(PAGES.created.href(token))}>{words.say('push_share')}</a>
+        <a href={href(secretHref(owned))}>{words.say('push_look')}</a>
+        <a href={href(`${PAGES.create.href()}?like=${owned.urlToken}`)}>{words.say('push_again')}</a>
+      </nav>
+    </>
+  )
+}
