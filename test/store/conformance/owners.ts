@@ -98,4 +98,64 @@ export function describeOwners(open: OpenEngine): void {
     expect((await opened.store.pushes.findPush(other.lookup))?.expiredOn).toBeNull()
     expect(await readKinds(opened, own[2]?.id ?? 0)).toEqual(['creation', 'expire'])
   })
+
+  test('facts and texts of all pushes of a list come in pieces, newest first', async () => {
+    const ids: number[] = []
+    for (let n = 0; n < 3; n += 1) ids.unshift((await push()).id)
+    await storePush(opened)
+    await view(opened, { id: ids[1] ?? 0 })
+    await opened.store.pushes.expirePush({ id: ids[2] ?? 0, visit: VISIT })
+    const { lists } = opened.store
+    const factsOf = async (expired: boolean) =>
+      (await Array.fromAsync(lists.readFacts({ ownerId, expired }))).flat()
+    const live = await factsOf(false)
+    expect(live.map(({ id, views, seenViews }) => ({ id, views, seenViews }))).toEqual([
+      { id: ids[0] ?? 0, views: 0, seenViews: 0 },
+      { id: ids[1] ?? 0, views: 1, seenViews: 0 },
+    ])
+    expect(live[1]?.lastViewedAt).toBe(opened.clock.now())
+    expect((await factsOf(true)).map(({ id, expiredOn }) => [id, expiredOn])).toEqual([
+      [ids[2] ?? 0, opened.clock.now()],
+    ])
+    const texts = await lists.readTexts([...ids, 999])
+    expect(texts.map(({ id }) => id).sort()).toEqual([...ids].sort())
+    expect(textOf(texts[0]?.name)).toBe('before')
+    expect(await lists.countOwned(ownerId)).toEqual({ live: 2, expired: 1 })
+  })
+
+  test('a list by ids has their order, and nothing of others', async () => {
+    const [one, two] = [await push(), await push()]
+    const other = await storePush(opened, {}, { labels })
+    const ids = [one.id, other.id, 999, two.id]
+    const page = await opened.store.lists.listByIds({ ownerId, ids })
+    expect(page.pushes.map(({ push: { id } }) => id)).toEqual([one.id, two.id])
+  })
+
+  test('what its owner has seen of a push is kept, and only its owner says so', async () => {
+    const { id } = await push()
+    const seen = async () => (await opened.store.lists.findLabels(id))?.seenViews
+    await view(opened, { id })
+    await view(opened, { id })
+    await opened.store.lists.markSeen({ ownerId: ownerId + 1, ids: [id] })
+    expect(await seen()).toBe(0)
+    await opened.store.lists.markSeen({ ownerId, ids: [id, 999] })
+    await view(opened, { id })
+    await opened.reopen()
+    expect(await seen()).toBe(2)
+  })
+
+  test('a page until a moment leaves out what is newer', async () => {
+    const old = [await push(), await push()]
+    const until = opened.clock.now()
+    opened.clock.advance(1)
+    await push()
+    const page = await opened.store.lists.listPushes({
+      ownerId,
+      expired: false,
+      pageNumber: 2,
+      pageSize: 1,
+      until,
+    })
+    expect(page).toMatchObject({ isFull: true, damaged: 0, pushes: [{ push: { id: old[0]?.id ?? 0 } }] })
+  })
 }

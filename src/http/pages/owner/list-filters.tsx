@@ -34,7 +34,7 @@ export function Filters({ guest, asked }: { guest: Guest; asked: ListQuery }) {
           <input type="hidden" name="show" value={asked.list} />
         )}
         {isAsked ? <input type="hidden" name="locale" value={language} /> : null}
-        <div class="search">
+        <div class="words">
           <label for="q">{say('pushes_search')}</label>
           <input id="q" name="q" type="search" value={asked.query} maxlength={200} />
         </div>

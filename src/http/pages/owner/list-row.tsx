@@ -9,6 +9,7 @@ import type { Member } from '../frame/guest.ts'
 import type { IconName } from '../frame/icon-files.ts'
 import { Icon } from '../frame/icons.tsx'
 import { KIND_WORDS } from '../frame/parts.tsx'
+import { nameForOwner } from '../frame/push-name.ts'
 import { describeState } from './push-state.ts'
 import { Relative, sayWhen } from './relative.tsx'
 
@@ -28,7 +29,7 @@ export function Row({ guest, listed, now }: Props) {
   const { words } = guest
   const { say } = words
   const { push, urlToken, note, isUnseen } = listed
-  const title = titleOf(listed, words)
+  const title = nameForOwner(listed, words)
   const isLive = !isExpired(push, now)
   return (
     <li class={isUnseen ? 'unseen-views' : undefined}>
@@ -59,14 +60,6 @@ export function Row({ guest, listed, now }: Props) {
       {isLive ? <CopyLink guest={guest} listed={listed} /> : null}
       <Menu guest={guest} listed={listed} title={title} isLive={isLive} />
     </li>
-  )
-}
-
-/** The name; without one the kind, and the end of the link to tell one from another. */
-export function titleOf({ push, urlToken, name }: Labelled, words: Words): string {
-  return (
-    name ||
-    `${words.say('push_unnamed', { kind: words.say(KIND_WORDS[push.kind]) })} (…${urlToken.slice(-4)})`
   )
 }
 

@@ -11,9 +11,9 @@ import { Icon } from '../frame/icons.tsx'
 import { LocalhostNotice } from '../frame/localhost-notice.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { CopyButton, KIND_WORDS, Moment, Notice } from '../frame/parts.tsx'
+import { nameForOwner } from '../frame/push-name.ts'
 import { ExpireForm } from '../receive/expire-form.tsx'
 import { EditForm } from './edit-view.tsx'
-import { titleOf } from './list-row.tsx'
 import { Log } from './push-log.tsx'
 import type { RefusedEdit } from './push-page.ts'
 import { describeState } from './push-state.ts'
@@ -37,7 +37,7 @@ export function createPushView(answer: AnswerGuest) {
   return (guest: Member, shown: ShownPush): Response => {
     const { owned, isLive, entries, pageNumber, nonce, refused } = shown
     const { push, note, log, urlToken } = owned
-    const title = titleOf(owned, guest.words)
+    const title = nameForOwner(owned, guest.words)
     const props = { ...shown, guest }
     const content = (
       <>

@@ -78,11 +78,11 @@ export function createPushLists({ connection, transact, damage }: PushListsOptio
 
   async function listByIds({ ownerId, ids }: Parameters<PushListStore['listByIds']>[0]) {
     const rows = listed()
-      .where(inArray(pushes.id, [...ids]))
+      .where(and(inArray(pushes.id, [...ids]), eq(pushes.ownerId, ownerId)))
       .all()
     const found = new Map(rows.map((row) => [row.push.id, row]))
     const ordered = ids.map((id) => found.get(id)).filter((row) => row !== undefined)
-    return present(ordered, (push) => push.ownerId === ownerId)
+    return present(ordered, () => true)
   }
 
   const isLive = isNull(pushes.expiredOn)

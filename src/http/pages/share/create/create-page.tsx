@@ -4,6 +4,7 @@ import type { PushLimits } from '../../../../domain/new-push.ts'
 import type { Problems } from '../../../../domain/problems.ts'
 import type { Choices } from '../../../../services/accounts/push-choices.ts'
 import type { FormMarks } from '../../../../services/pushes/form-marks.ts'
+import type { Pushes } from '../../../../services/pushes/pushes.ts'
 import type { AnswerHeaders } from '../../../door/answers.ts'
 import { PAGES } from '../../../urls.ts'
 import type { Guest } from '../../frame/guest.ts'
@@ -12,6 +13,8 @@ import type { AnswerGuest } from '../../frame/page.tsx'
 import { CreateForm, type CreateScripts } from './create-form.tsx'
 import { presetOf } from './create-preset.ts'
 import { newUnseen, openerOf, type Typed, type Unseen } from './create-sender.ts'
+import { LikeAnother } from './like-another.tsx'
+import { type Again, createFindAgain } from './share-again.ts'
 import { WhyRefused } from './why-refused.tsx'
 
 /** Why a form is shown again. */
@@ -36,25 +39,30 @@ export type CreatePageParts = {
   answer: AnswerGuest
   marks: FormMarks
   choices: Choices
+  pushes: Pick<Pushes, 'getOwned'>
   createScripts: CreateScripts
   /** Whether everybody may create an account. */
   signups: boolean
 }
 
-export function createShowForm({ answer, marks, choices, ...parts }: CreatePageParts) {
+type Shown = { typed: Typed; refused: Refused | null; again: Again | null }
+
+export function createShowForm({ answer, marks, choices, pushes, ...parts }: CreatePageParts) {
   const { limits } = parts
+  const findAgain = createFindAgain(pushes)
 
   async function show(guest: Guest): Promise<Response> {
     const chosen = await choices.find(guest.viewer.account)
-    const typed = presetOf({ query: guest.query, choices: chosen, limits })
-    return answerWith(guest, { typed, refused: null })
+    const again = await findAgain(guest)
+    const typed = presetOf({ query: again?.query ?? guest.query, choices: chosen, limits })
+    return answerWith(guest, { typed, refused: null, again })
   }
 
   function showAgain(guest: Guest, refused: Refused): Response {
-    return answerWith(guest, { typed: refused.typed, refused })
+    return answerWith(guest, { typed: refused.typed, refused, again: null })
   }
 
-  function answerWith(guest: Guest, { typed, refused }: { typed: Typed; refused: Refused | null }): Response {
+  function answerWith(guest: Guest, { typed, refused, again }: Shown): Response {
     const title = guest.words.say('create_title')
     const form = {
       ...{ guest, typed, unseen: unseenOf(guest, refused) },
@@ -66,6 +74,7 @@ export function createShowForm({ answer, marks, choices, ...parts }: CreatePageP
       <>
         <h1>{title}</h1>
         <p class="lead">{guest.words.say('create_lead')}</p>
+        {again === null ? null : <LikeAnother guest={guest} pushed={again.pushed} />}
         {refused === null ? null : <WhyRefused guest={guest} refused={refused} />}
         <CreateForm {...parts} {...form} />
         <LocalhostNotice guest={guest} path={PAGES.create.href()} />

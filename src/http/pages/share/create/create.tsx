@@ -17,7 +17,7 @@ import { explainRefusal } from './create-refusals.ts'
 import { keyOfForm, requireOpener, type Typed } from './create-sender.ts'
 
 export type CreatePageOptions = CreatePageParts & {
-  pushes: Pick<Pushes, 'create'>
+  pushes: Pick<Pushes, 'create' | 'getOwned'>
   uploads: Uploads
   idempotency: Idempotency
   body: BodyLimits

@@ -1,0 +1,263 @@
+// An owner's list on the pages: filters, order, search, what is new, and what is done to several pushes at once.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type Api, type PushBody, startApi, type Wire } from '../support/api.ts'
+import { createPeople, type People, type Person } from '../support/people.ts'
+
+const DAY = 86_400_000
+
+let api: Api
+let people: People
+let serial = 0
+beforeAll(async () => {
+  api = await startApi()
+  people = createPeople(api)
+})
+afterAll(() => api.close())
+
+type Owner = Person & { token: string; create: (push?: Wire) => Promise<PushBody> }
+
+async function newOwner(): Promise<Owner> {
+  serial += 1
+  const email = `owner${serial}@example.org`
+  const token = await api.addAccount(email)
+  const person = await people.signIn(email)
+  return { ...person, token, create: (push = {}) => api.create(push, { token }) }
+}
+
+/** The names in the rows, in their order. */
+function namesIn(text: string): string[] {
+  return [...text.matchAll(/class="title"><bdi>([^<]*)</g)].map(([, name]) => name ?? '')
+}
+
+const list = async (owner: Owner, query = '') => {
+  const { status, text } = await owner.get(`/pushes${query}`)
+  expect(status).toBe(200)
+  return { text, names: namesIn(text) }
+}
+
+const tokensIn = (text: string) =>
+  [...text.matchAll(/name="push" value="(\w+)"/g)].map(([, token]) => token ?? '')
+
+describe('what is shown', () => {
+  test('a row has the kind, the name, the views, the end and the last view', async () => {
+    const owner = await newOwner()
+    const { url_token } = await owner.create({ name: 'VPN', note: 'for Cleo', expire_after_days: 7 })
+    await owner.create({ kind: 'qr' })
+    await api.retrieve(url_token)
+    api.clock.advance(3 * 60_000)
+    const { text, names } = await list(owner)
+    expect(names).toEqual([expect.stringMatching(/^QR code without a name \(…\w{4}\)$/), 'VPN'])
+    for (const shown of ['for Cleo', '1/5 views', 'in 7 days', '3 min. ago', 'not opened yet'])
+      expect(text).toContain(shown)
+    expect(text).toContain(`data-text="http://localhost/p/${url_token}/r"`)
+  })
+
+  test('the mark of what was opened goes with the look at the push, or when it is taken', async () => {
+    const owner = await newOwner()
+    const pushes = [await owner.create({ name: 'one' }), await owner.create({ name: 'two' })]
+    for (const { url_token } of pushes) await api.retrieve(url_token)
+    const isNew = async () => (await list(owner, '?state=unseen')).names
+    expect(await isNew()).toEqual(['two', 'one'])
+    expect(await isNew()).toEqual(['two', 'one'])
+    await owner.get(`/pushes/${pushes[0]?.url_token}`)
+    expect(await isNew()).toEqual(['two'])
+    const marked = await owner.post('/pushes', { push: pushes[1]?.url_token ?? '', do: 'seen' })
+    expect(marked.status).toBe(303)
+    expect(await isNew()).toEqual([])
+    await api.retrieve(pushes[0]?.url_token ?? '')
+    expect(await isNew()).toEqual(['one'])
+  })
+
+  test('an empty list says what comes there', async () => {
+    expect((await list(await newOwner())).text).toContain('Nothing here yet')
+  })
+})
+
+describe('filters, order and search', () => {
+  let owner: Owner
+  beforeAll(async () => {
+    owner = await newOwner()
+    const made = [
+      await owner.create({ name: 'Zoë', note: 'a note', expire_after_days: 2 }),
+      await owner.create({
+        kind: 'url',
+        payload: 'https://example.org/',
+        name: 'anchor',
+        expire_after_days: 90,
+      }),
+      await owner.create({ name: 'Çelik', note: 'RÉSUMÉ of Bo', expire_after_views: 2 }),
+      await owner.create({ name: 'gone celik', expire_after_views: 1 }),
+    ]
+    api.clock.advance(60_000)
+    await api.retrieve(made[0]?.url_token ?? '')
+    api.clock.advance(60_000)
+    for (const push of [made[2], made[3]]) await api.retrieve(push?.url_token ?? '')
+    api.clock.advance(DAY + 1)
+  })
+
+  test.each([
+    ['', ['Çelik', 'anchor', 'Zoë']],
+    ['?show=expired', ['gone celik']],
+    ['?show=all', ['gone celik', 'Çelik', 'anchor', 'Zoë']],
+    ['?sort=oldest', ['Zoë', 'anchor', 'Çelik']],
+    ['?sort=name', ['anchor', 'Çelik', 'Zoë']],
+    ['?sort=ending', ['Zoë', 'Çelik', 'anchor']],
+    ['?sort=opened', ['Çelik', 'Zoë', 'anchor']],
+    ['?sort=ending&show=all', ['Zoë', 'Çelik', 'anchor', 'gone celik']],
+    ['?kind=url', ['anchor']],
+    ['?kind=file', []],
+    ['?state=waiting', ['anchor']],
+    ['?state=opened', ['Çelik', 'Zoë']],
+    ['?state=opened&show=all', ['gone celik', 'Çelik', 'Zoë']],
+    ['?state=ending', ['Çelik', 'Zoë']],
+    ['?q=celik', ['gone celik', 'Çelik']],
+    ['?q=celik&show=active', ['Çelik']],
+    ['?q=RESUME+bo', ['Çelik']],
+    ['?q=celik+bo&kind=text&state=opened', ['Çelik']],
+    ['?q=nowhere', []],
+    ['?kind=nonsense&sort=up&state=odd&show=some', ['Çelik', 'anchor', 'Zoë']],
+  ])('%s', async (query, names) => {
+    expect((await list(owner, query)).names).toEqual(names)
+  })
+
+  test('a list tells how much there is of it, and keeps the filters in its links', async () => {
+    const { text } = await list(owner, '?q=celik&kind=text')
+    expect(text).toContain('2 pushes')
+    expect(text).toContain('href="/pushes?show=expired&amp;q=celik&amp;kind=text"')
+    expect(text).toContain('All <span class="count">4</span>')
+  })
+
+  test('a new name is found at once, and the old one no more', async () => {
+    const { url_token } = await owner.create({ name: 'before the edit' })
+    expect((await list(owner, '?q=edit')).names).toEqual(['before the edit'])
+    const edited = await owner.post(`/pushes/${url_token}/edit`, { name: 'afterwards', note: '' })
+    expect(edited.status).toBe(303)
+    expect((await list(owner, '?q=edit')).names).toEqual([])
+    expect((await list(owner, '?q=afterwards')).names).toEqual(['afterwards'])
+  })
+})
+
+test('pages stay as they are while pushes are made', async () => {
+  const owner = await newOwner()
+  for (let n = 0; n < 60; n += 1) await owner.create({ name: `n${n}` })
+  for (const query of ['', '?kind=text']) {
+    const first = await list(owner, query)
+    expect(first.names).toHaveLength(25)
+    expect(first.text).toContain('1 to 25 of')
+    const [, next = ''] = /href="([^"]+)" rel="next"/.exec(first.text) ?? []
+    const before = await owner.get(next.replaceAll('&amp;', '&'))
+    api.clock.advance(1000)
+    await owner.create({ name: 'newer' })
+    const after = await owner.get(next.replaceAll('&amp;', '&'))
+    expect(namesIn(after.text)).toEqual(namesIn(before.text))
+    expect(namesIn(after.text)[0]).not.toBe(first.names.at(-1))
+  }
+  expect((await list(owner, '?page=99')).text).toContain('There is nothing on this page.')
+})
+
+describe('several at once', () => {
+  /** As a browser sends the boxes that are ticked. */
+  const send = (owner: Owner, urlTokens: string[], fields: Record<string, string>) => {
+    const body = new URLSearchParams({ form: owner.form, ...fields })
+    for (const token of urlTokens) body.append('push', token)
+    return owner.get('/pushes', {
+      method: 'POST',
+      body: body.toString(),
+      headers: { 'content-type': 'application/x-www-form-urlencoded', origin: 'http://localhost' },
+    })
+  }
+
+  test('expire in one press, and lead back to the same list', async () => {
+    const owner = await newOwner()
+    const made = [
+      await owner.create({ name: 'a' }),
+      await owner.create({ name: 'b' }),
+      await owner.create({ name: 'c' }),
+    ]
+    const [a = '', b = ''] = made.map(({ url_token }) => url_token)
+    const answer = await send(owner, [a, b, a], { do: 'expire', list: 'kind=text&sort=name' })
+    expect(answer.status).toBe(303)
+    const back = answer.headers.get('location') ?? ''
+    expect(back).toStartWith('/pushes?kind=text&sort=name&')
+    const shown = await owner.get(back)
+    expect(shown.text).toContain('2 pushes have expired.')
+    expect(namesIn(shown.text)).toEqual(['c'])
+    expect((await api.retrieve(a)).body).toMatchObject({ expired: true, deleted: true, payload: null })
+    expect((await api.audit(b, owner.token)).map(({ kind }) => kind)).toEqual(['creation', 'expire'])
+  })
+
+  test('a menu expires its own push, whatever is ticked', async () => {
+    const owner = await newOwner()
+    const [a, b] = [await owner.create(), await owner.create()]
+    await send(owner, [a.url_token], { only: b.url_token })
+    expect((await api.list('active', owner.token)).map(({ url_token }) => url_token)).toEqual([a.url_token])
+  })
+
+  test('nothing ticked is told, and changes nothing', async () => {
+    const owner = await newOwner()
+    await owner.create()
+    const answer = await send(owner, [], { do: 'expire' })
+    expect((await owner.get(answer.headers.get('location') ?? '')).text).toContain(
+      'Select some pushes first.',
+    )
+    expect(await api.list('active', owner.token)).toHaveLength(1)
+  })
+
+  test('pushes of others are passed over, and a form needs its token', async () => {
+    const [owner, other] = [await newOwner(), await newOwner()]
+    const { url_token } = await other.create({ deletable_by_viewer: true })
+    const open = (await api.create({ deletable_by_viewer: true })).url_token
+    const answer = await send(owner, [url_token, open, '0123456789abcdefghjkmnpqrs', "'"], { do: 'expire' })
+    expect(answer.headers.get('location')).toContain('n=0')
+    await send(owner, [url_token], { do: 'seen' })
+    expect((await send(other, [url_token], { do: 'expire', form: 'forged' })).status).toBe(403)
+    expect(
+      (await people.post('/pushes', { push: url_token, do: 'expire' })).headers.get('location'),
+    ).toStartWith('/sign-in')
+    for (const token of [url_token, open]) expect((await api.retrieve(token)).body.expired).toBe(false)
+  })
+
+  test('the list never shows a push of another', async () => {
+    const [owner, other] = [await newOwner(), await newOwner()]
+    await other.create({ name: 'theirs' })
+    const { url_token } = await owner.create({ name: 'mine' })
+    for (const query of ['', '?show=all', '?q=theirs', '?q=mine', '?sort=name'])
+      expect(tokensIn((await list(owner, query)).text).filter((token) => token !== url_token)).toEqual([])
+  })
+})
+
+describe('share again', () => {
+  test('fills in the settings of one’s own push, and never its content', async () => {
+    const owner = await newOwner()
+    const { url_token } = await owner.create({
+      ...{ payload: 'the old secret', passphrase: 'sesame', name: 'VPN', note: 'for Cleo' },
+      ...{ kind: 'qr', expire_after_days: 3, expire_after_views: 17, retrieval_step: false },
+    })
+    expect((await list(owner)).text).toContain(`href="/?like=${url_token}"`)
+    const { text } = await owner.get(`/?like=${url_token}`)
+    expect(text).toContain('Filled in with the settings of “VPN”')
+    expect(text).toContain('That push had a passphrase')
+    expect(text).toMatch(/name="push\[kind\]" value="qr" checked/)
+    expect(text).toContain('value="17"')
+    expect(text).toContain('value="VPN"')
+    expect(text).toContain('for Cleo')
+    expect(text).not.toContain('the old secret')
+    expect(text).not.toContain('sesame')
+    await api.expire(url_token, { token: owner.token })
+    expect((await owner.get(`/?like=${url_token}`)).text).toContain('settings of “VPN”')
+  })
+
+  test('of a push of another is a plain form', async () => {
+    const [owner, other] = [await newOwner(), await newOwner()]
+    const { url_token } = await other.create({ name: 'theirs' })
+    for (const token of [url_token, 'nonsense', '']) {
+      const { status, text } = await owner.get(`/?like=${token}`)
+      expect({ status, isPlain: !text.includes('settings of') && !text.includes('theirs') }).toEqual({
+        status: 200,
+        isPlain: true,
+      })
+    }
+    expect((await people.get(`/?like=${url_token}`)).text).not.toContain('theirs')
+  })
+})
