@@ -527,7 +527,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     await signIn(page, server.url, MEMBER)
     const link = await createOn(page, { payload: 'mine', views: 1 })
     await page.goto(link)
-    expect(await page.textContent('main')).toContain('does not count as a view')
+    expect(await page.textContent('main')).toContain('does not use up a view')
     await press(page)
     expect(await readText(page)).toBe('mine')
     await page.goto(`${server.url}/pushes`)
