@@ -1,5 +1,5 @@
-// Downloads by grant: who holds one may read its files until it ends, or the push was deleted or ran out of time. Time is
-// looked at when a download begins; a deletion also breaks off those that are running.
+// Downloads by grant. A grant works until it ends, or until its push is deleted or runs out of time. Times are checked when
+// a download begins; a deletion also breaks off running downloads.
 
 import {
   type ArchiveGrant,
@@ -19,19 +19,19 @@ import { createGrantedFiles, type GrantedFilesOptions, type ReadableFile } from 
 
 export type Download = FileFacts &
   ReadableFile & {
-    /** Names the exact bytes. Null for an archive, which is made anew each time and can only be read as a whole. */
+    /** Identifies the exact bytes. Null for an archive, which is made for each download and can only be read whole. */
     id: string | null
   }
 
-/** A sealed grant; `until` is when the download can begin no more. */
+/** A sealed grant; downloads may begin until `until`. */
 type Granted = { grant: string; until: number }
 
 export type GrantedFile = StoredFile & Granted
 
-/** All files of a push in one archive, or some of them where all would not fit into one URL. `size` is the archive's. */
+/** All files of a push in one archive, or as many as fit into one URL. `size` is that of the archive. */
 export type GrantedArchive = Granted & { files: number; size: number }
 
-/** What a view that has just been counted opened. */
+/** What a counted view has opened. */
 export type ViewedFiles = {
   push: StoredPush
   dataKey: Uint8Array
@@ -44,7 +44,7 @@ export type Downloads = ReturnType<typeof createDownloads>
 export type DownloadsOptions = GrantedFilesOptions & { keyring: Keyring }
 
 const ARCHIVE_NAME = 'oncebox-files.zip'
-/** Of the files in a grant: proxies refuse URLs above 8 KiB, and sealed text is a third longer. */
+/** Bytes that name the files in a grant: proxies refuse URLs above 8 KiB, and encoding adds a third. */
 const MAX_GRANT_BYTES = 4500
 
 export function createDownloads({ keyring, ...options }: DownloadsOptions) {
@@ -82,7 +82,7 @@ export function createDownloads({ keyring, ...options }: DownloadsOptions) {
     return { id, filename, contentType, size, ...(await openFile(grant)) }
   }
 
-  /** Opens every file first: they may be removed while the archive is read, and one that is missing refuses it. */
+  /** Opens all files first, so that a missing one refuses the archive, and one removed while it is read stays readable. */
   async function openArchive({ push, files }: ArchiveGrant): Promise<Download> {
     const { createdAt } = await findPush(push)
     const entries: Entry[] = []
@@ -109,7 +109,7 @@ function grantFor(file: StoredFile, { push, dataKey, viewedAt }: ViewedFiles): F
   return { push: Buffer.from(push.lookup).toString('hex'), file: id, key, filename, contentType, size, until }
 }
 
-/** None for a single file. An archive is granted as long as every file of it is. */
+/** None for a single file. An archive's grant ends with the first grant of its files. */
 function archivesOf(grants: readonly FileGrant[]): ArchiveGrant[] {
   if (grants.length < 2) return []
   const names = safeFilenames(

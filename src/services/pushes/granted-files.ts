@@ -16,10 +16,10 @@ import type { Store, StoredPush } from '../../store/face.ts'
 import type { OpenedFile } from '../../store/files-face.ts'
 import type { Relieve } from './relief.ts'
 
-/** Bytes from `start` up to, not including, `end`. */
+/** Byte positions; excludes `end`. */
 export type Span = { start: number; end: number }
 
-/** A file that is open for reading, until `close`. It stays readable when it is removed meanwhile. */
+/** An open file. It stays readable after its removal, until `close`. */
 export type ReadableFile = {
   /** Authenticated plain bytes, a segment at a time. Throws when the file was altered or its push was deleted. */
   read(span: Span): AsyncGenerator<Uint8Array>
@@ -74,14 +74,14 @@ export function createGrantedFiles({ store, now, relieve }: GrantedFilesOptions)
     return push
   }
 
-  /** A last view leaves the files to its grants; a deletion ends those at once. */
+  /** After a last view the files stay for its grants; a deletion ends the grants at once. */
   async function requireNotDeleted(lookup: string): Promise<StoredPush> {
     const push = await store.pushes.findPush(Buffer.from(lookup, 'hex'))
     if (push === null || push.deleted) throw notFound()
     return push
   }
 
-  /** The answer is on its way: it can only be broken off. Told here, since nobody else could. */
+  /** The answer has begun, so an error can only break it off: logs the damage here, because no caller can. */
   function altered(name: string): DamageError {
     const cause = new DamageError(name)
     store.damage.tell(cause)

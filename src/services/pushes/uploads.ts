@@ -29,7 +29,7 @@ export type Upload = ReturnType<Uploads['begin']>
 export type Uploads = ReturnType<typeof createUploads>
 
 const ID_CHARACTERS = 26
-/** Bytes after which the disk is looked at again. */
+/** After so many bytes the free space is checked again. */
 const SPACE_CHECK_BYTES = 16 * 1024 * 1024
 
 export type UploadsOptions = {
@@ -39,14 +39,14 @@ export type UploadsOptions = {
 }
 
 export function createUploads({ store, limits, relieve }: UploadsOptions) {
-  /** `isFingerprinted`: what the files hold is digested as they arrive, for `listPrints`. */
+  /** `isFingerprinted` computes the SHA-256 of each file as it arrives, for `listPrints`. */
   function begin({ isFingerprinted = false } = {}) {
     const dataKey = newDataKey()
     let isKept = true
-    // In the order of their beginning; small ones may end earlier than a large one before them.
+    // In the order in which they began. A small file may end before a larger one that began earlier.
     const begun: Begun[] = []
 
-    /** Seals the content to disk as it comes. Throws `too_large`, `invalid` or `disk_full`. */
+    /** Seals the content to disk as it arrives. Throws `too_large`, `invalid` or `disk_full`. */
     async function add({ filename, contentType, content }: IncomingFile): Promise<void> {
       const name = checkName(filename)
       if (begun.length >= limits.files)
@@ -89,13 +89,13 @@ export function createUploads({ store, limits, relieve }: UploadsOptions) {
       }
     }
 
-    /** Leaves nothing behind of an upload that came to nothing. */
+    /** Removes the files of an upload that makes no push. */
     async function discard(): Promise<void> {
       const kept = begun.filter(({ isKept }) => isKept)
       await Promise.all(kept.map(({ id }) => store.files.giveUpFile(id)))
     }
 
-    /** What comes from now on is a repeat: it is digested to be compared, and written nowhere. */
+    /** The request is a repeat: files from now on are only digested, to compare them, and not stored. */
     function compareOnly(): void {
       isKept = false
     }

@@ -1,4 +1,4 @@
-// What each address holds in live pushes without an account: rows that go with their push, and their sums.
+// How much each address holds in live anonymous pushes: a row for each push, deleted with it, and the sums of these rows.
 
 import { DomainError, type ErrorDetails, retrySeconds } from '../../../domain/errors.ts'
 import { exceededLimit, findRoom, type Share, type TakenShare } from '../../../domain/shares.ts'
@@ -8,7 +8,7 @@ import type { Connection } from '../engine/database.ts'
 import { prepareInsert } from '../engine/prepared.ts'
 import { liveShares } from '../engine/schema.ts'
 
-/** Looked at to tell when there is room again. */
+/** How many rows are read to find out when there is room again. */
 const MAX_SOONEST = 1_000
 
 export type AddressShares = ReturnType<typeof createAddressShares>
@@ -36,7 +36,7 @@ export function createAddressShares({ database }: Connection) {
     if (exceededLimit(taken, bytes, limits) !== null) requireLapsed(share, { taken, now })
   }
 
-  /** What has run out of time is counted until somebody writes it down as expired: here it gives its room already. */
+  /** Pushes that ran out of time stay in the sums until they are written as expired: subtracts them. */
   function requireLapsed(
     { addresses, bytes, limits }: ShareToTake,
     { taken, now }: { taken: Share; now: number },
@@ -63,7 +63,7 @@ export function createAddressShares({ database }: Connection) {
   return { requireRoom, take }
 }
 
-/** The sums follow their rows by triggers. At start they are made right, should the disk have altered one. */
+/** Triggers keep the sums. Recomputes them at start, in case the disk altered one. */
 export function mendAddressShares({ database }: Connection): void {
   const wrong = database.query<{ n: number }, []>(COUNT_WRONG).get()?.n ?? 0
   if (wrong === 0) return

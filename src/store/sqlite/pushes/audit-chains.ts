@@ -1,8 +1,8 @@
-// Chains of audit entries: each entry names the one before it, and whoever holds the chain its last.
+// Chains of audit entries: each entry names the one before it; the owner of a chain stores the id of its last entry.
 //
 // Entries are appended to one table in the order of time, so that the visits of a batch share a page or two. A table
-// ordered by push, or an index on it, would have every visit rewrite a page of its own. Only every hundredth entry of a
-// push is in an index: a way into long chains.
+// ordered by push, or an index by push, would make each visit rewrite a page of its own. Only every hundredth entry of
+// a push is indexed, to enter long chains in the middle.
 
 import { max } from 'drizzle-orm'
 import type { AuditKind, Visit } from '../../../domain/audit.ts'
@@ -14,10 +14,10 @@ import { checksumOf, requireIntactRow } from '../integrity/row-checksum.ts'
 
 export type EntryRow = typeof auditEntries.$inferSelect
 
-/** `length` counts all entries that were ever appended: of a chain that was cut the first are gone. */
+/** `length` counts all entries ever appended, including the oldest ones that were deleted since. */
 export type Chain = { pushId: number; last: number | null; length: number; hasMarks: boolean }
 
-/** Entries by their number within the chain: from the first one up to, not including, the second. */
+/** A range of entry numbers within the chain; excludes `to`. */
 export type Span = { from: number; to: number }
 
 export type NewEntry = { kind: AuditKind; at: number; visit: Visit }
@@ -49,7 +49,7 @@ export function createAuditChains({ orm, database }: Connection) {
     return lastId
   }
 
-  /** In their order. Throws when one of them is missing or was altered on disk. */
+  /** Oldest first. Throws when an entry is missing or was altered on disk. */
   function read(chain: Chain, { from, to }: Span): EntryRow[] {
     const { pushId, last } = chain
     if (last === null || from >= to) return []
@@ -59,7 +59,7 @@ export function createAuditChains({ orm, database }: Connection) {
     return rows
   }
 
-  /** An entry from which the way back to `to` is shorter than from the last one. */
+  /** An indexed entry that is nearer to `to` than the last entry is. */
   function findStart({ pushId, length, hasMarks }: Chain, to: number): number | undefined {
     return hasMarks && length - to > MARK_EVERY ? mark.get({ pushId, n: to - 1 })?.id : undefined
   }
@@ -89,7 +89,7 @@ function checksumOfEntry(entry: Omit<EntryRow, 'checksum'>): number {
   return checksumOf([id, pushId, n, previous, kind, at, ip, userAgent, referrer])
 }
 
-// None of these leaves the push, whatever a damaged entry names as the one before it.
+// Every query names the push, so that a damaged entry cannot lead into another push's log.
 const WALK = `
   WITH RECURSIVE chain(id, previous, n) AS (
     SELECT id, previous, n FROM audit_entries WHERE id = $last AND push_id = $pushId
@@ -112,7 +112,7 @@ const PREVIOUS = `${WALK} SELECT previous FROM chain WHERE n = $from`
 const REMOVE_BACK = `${WALK} DELETE FROM audit_entries WHERE id IN (SELECT id FROM chain WHERE n >= $from)`
 const REMOVE_BEFORE = `${WALK} DELETE FROM audit_entries WHERE id IN (SELECT id FROM chain WHERE n < $before)`
 
-// The conditions of the index, word for word: otherwise SQLite would not use it.
+// Repeats the condition of the partial index word for word: otherwise SQLite does not use it.
 const MARK = `
   SELECT id FROM audit_entries
   WHERE push_id = $pushId AND n >= $n

@@ -1,4 +1,4 @@
-// The audit log as the services read it: by its push, whose row leads to its entries.
+// The audit log as services read it: by the id of a push.
 
 import type { AuditStore } from '../../face.ts'
 import type { AuditRows } from './audit-rows.ts'

@@ -1,5 +1,5 @@
-// The audit log of each push. What always fits is one chain of entries, the first failures included; of later failures
-// and of owners' own looks the latest are kept, in a chain each.
+// The audit log of each push, in three chains: the main one keeps everything, including the first failures; one keeps the
+// latest of the later failures, and one the latest looks of the owner.
 
 import {
   type AuditEntry,
@@ -19,7 +19,7 @@ import {
   type NewEntry,
 } from './audit-chains.ts'
 
-/** Where a push's chains end and how long they have become. 0 is no entry, as rows from before these chains have it. */
+/** The last entry and the length of each chain of a push. 0 means no entry, also in rows of older versions. */
 export type Log = {
   lastEntry: number | null
   auditEntries: number
@@ -40,9 +40,9 @@ export const EMPTY_LOG: Log = {
   lastOwnerView: 0,
 }
 
-/** Entries beyond those that are kept, until they are deleted together: one walk along the chain for so many entries. */
+/** Superfluous entries that may pile up, so that one walk along the chain deletes many of them. */
 const SLACK = 250
-/** Entries that are read for one piece of a whole log. */
+/** Entries in one piece of `readAll`. */
 const PIECE = 1_000
 
 export type AuditRows = ReturnType<typeof createAuditRows>
@@ -79,7 +79,7 @@ export function createAuditRows(connection: Connection) {
     const to = Math.min(from + PAGE_SIZE, countListed(log))
     if (from >= to) return []
     const latest = readLatest(log)
-    // So many of the main chain stand before the page whatever the latest ones are; none of these is read.
+    // Skips entries of the main chain that come before this page in any case.
     const skipped = Math.max(0, from - latest.length)
     const main = chains.read(mainOf(log), { from: skipped, to: Math.min(to, log.auditEntries) })
     return merge(main, latest)
@@ -87,7 +87,7 @@ export function createAuditRows(connection: Connection) {
       .map(presentEntry)
   }
 
-  /** The whole log, oldest first, a piece at a time: it may be long. */
+  /** The whole log, oldest first, in pieces, because it may be long. */
   function* readAll(log: LogOfPush): Generator<AuditEntry[]> {
     let latest = readLatest(log)
     for (let from = 0; from < log.auditEntries; from += PIECE) {
@@ -129,7 +129,7 @@ export function createAuditRows(connection: Connection) {
   return { append, listPage, readAll, shorten }
 }
 
-/** Rows of a chain that became so long, of which only the latest are kept. */
+/** How many rows a chain of this length has, when only the latest are kept. */
 function keptOf(length: number, keep: number): number {
   return length < keep + SLACK ? length : keep + ((length - keep) % SLACK)
 }
@@ -155,7 +155,7 @@ function ownLooksOf({ id: pushId, lastOwnerView, ownerViews: length }: LogOfPush
   return { pushId, last: lastOwnerView || null, length, hasMarks: false }
 }
 
-/** Ids are given in the order of time. */
+/** Ids ascend with time. */
 function merge(some: EntryRow[], others: EntryRow[]): EntryRow[] {
   return others.length === 0 ? some : [...some, ...others].sort((a, b) => a.id - b.id)
 }

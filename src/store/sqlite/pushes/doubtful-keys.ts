@@ -1,5 +1,5 @@
-// Keys of pushes whose own row was damaged: the slot it names may be another push's. Each is overwritten once every other
-// push was asked, a few at a time.
+// Key slots named by damaged push rows: such a slot may belong to another push. A slot is overwritten once no other push
+// names it, which is checked a few pushes at a time.
 
 import type { Connection } from '../engine/database.ts'
 import type { Transact } from '../engine/group-commit.ts'
@@ -13,7 +13,7 @@ export type DoubtfulKeysOptions = {
   connection: Connection
   keys: Pick<PushKeys, 'destroy'>
   transact: Transact
-  /** Told when a key was overwritten. */
+  /** Called when a key was overwritten. */
   onDestroyed: () => void
   onError: (cause: unknown) => void
 }
@@ -44,7 +44,7 @@ export function createDoubtfulKeys(options: DoubtfulKeysOptions) {
     }
   }
 
-  /** Those that a push names are kept. */
+  /** Keeps slots that a push names. */
   async function settle(slots: Set<number>): Promise<void> {
     let after = 0
     for (let seen = drop(slots, after); seen.isFull; seen = drop(slots, after)) {
@@ -52,14 +52,14 @@ export function createDoubtfulKeys(options: DoubtfulKeysOptions) {
       await nextTurn()
     }
     await transact(() => {
-      // Those that were made meanwhile may have taken a slot that has become free.
+      // A push created meanwhile may have taken a slot that became free.
       for (let seen = drop(slots, after); seen.isFull; ) seen = drop(slots, seen.last)
       for (const slot of slots) keys.destroy(slot)
     })
     onDestroyed()
   }
 
-  /** Takes out what some pushes name: those behind `after`. */
+  /** Drops the slots that the next pushes after `after` name. */
   function drop(slots: Set<number>, after: number): { last: number; isFull: boolean } {
     const some = named.all({ after })
     for (const { keySlot } of some) slots.delete(keySlot)
@@ -68,7 +68,7 @@ export function createDoubtfulKeys(options: DoubtfulKeysOptions) {
 
   return {
     note,
-    /** Resolves when all are settled. */
+    /** Resolves when no slot is in doubt. */
     idle: async (): Promise<void> => void (await running),
   }
 }

@@ -1,4 +1,4 @@
-// What the sweeper does, in small steps: write down expiry by time, and purge what has been expired for long.
+// The sweeper's work in small steps: writes pushes that ran out of time as expired, and purges those expired long ago.
 
 import { and, asc, eq, isNotNull, isNull, lte, sql } from 'drizzle-orm'
 import { DamageError } from '../../../domain/errors.ts'
@@ -14,7 +14,7 @@ import type { PushRemoval, RemovalStep } from './push-removal.ts'
 import { isIntactPush, type PushRow, type PushRows } from './push-rows.ts'
 
 const STEP = 100
-/** Milliseconds of the event loop that one step takes, unless one push alone takes more: requests wait meanwhile. */
+/** The longest that one step blocks the event loop, in milliseconds, unless a single push takes longer. */
 const STEP_MS = 10
 
 export function createExpiry(options: {
@@ -36,7 +36,7 @@ export function createExpiry(options: {
     .orderBy(asc(pushes.expiresAt))
     .limit(limit)
     .prepare()
-  // The same words as in the index of owners.
+  // Repeats the expression of the index of owners, so that SQLite uses it.
   const lapsedOf = orm
     .select()
     .from(pushes)
@@ -65,7 +65,7 @@ export function createExpiry(options: {
       .limit(limit)
       .prepare()
   const purgeableOf = { anonymous: purgeable(isNull), owned: purgeable(isNotNull) }
-  /** Passed over: nobody knows when they were to end, and they must not keep all others from expiring. */
+  /** Damaged pushes, whose time of expiry is unknown: skipped, so that they do not stop the others from expiring. */
   const stuck = new Set<number>()
 
   function readLapsed(): PushRow[] {
@@ -92,7 +92,7 @@ export function createExpiry(options: {
     })
   }
 
-  /** Looks through the owner's live pushes only while some push of the instance is due, which is seldom. */
+  /** Reads the owner's live pushes only if some push of the instance is due, which is rare. */
   async function expireLapsedOf(ownerId: number): Promise<void> {
     const read = () => withoutStuck(lapsedOf.all({ ownerId, until: now(), limit: STEP + stuck.size }))
     for (let done = 1; done > 0; ) {
@@ -113,12 +113,12 @@ export function createExpiry(options: {
 
   type Task = {
     read: () => PushRow[]
-    /** The rows come by an index, which may have been altered on disk. */
+    /** Checked again, because the index that found the row may be damaged. */
     isDue: (row: PushRow) => boolean
     apply: (row: PushRow) => 'done' | RemovalStep
   }
 
-  /** Passes over what is damaged, and goes on until something is done or nothing is left to do. */
+  /** Skips damaged rows, and continues until something was done or nothing is left. */
   async function applyToSome(task: Task): Promise<number> {
     for (;;) {
       const { applied, begun, broken, damaged } = await transact(() => applyTo(task.read(), task)).catch(
@@ -137,12 +137,12 @@ export function createExpiry(options: {
     }
   }
 
-  /** `begun`: with something left for the next step. `broken`: to be removed thoroughly. */
+  /** `begun`: partly removed, to be continued in the next step. `broken`: needs `removeThoroughly`. */
   type Applied = { applied: number; begun: number; broken: number[]; damaged: [number, unknown][] }
 
   const nothing = (): Applied => ({ applied: 0, begun: 0, broken: [], damaged: [] })
 
-  /** Within a transaction: to as many as the time of a step allows. */
+  /** Within a transaction. Applies to as many rows as a step has time for. */
   function applyTo(some: PushRow[], { isDue, apply }: Task): Applied {
     const deadline = performance.now() + STEP_MS
     const all = nothing()
@@ -160,7 +160,7 @@ export function createExpiry(options: {
     else all.applied += 1
   }
 
-  /** What SQLite itself refuses to write takes all with it that is written in the same step. */
+  /** A row that SQLite refuses to write would undo the whole step: applies to each row in a step of its own. */
   async function applyOneByOne(task: Task): Promise<Applied> {
     const all = nothing()
     for (const { id } of task.read()) {

@@ -1,4 +1,4 @@
-// Which files a push has, and which are due to be removed. `files_due` is in place of every scan of the folder.
+// Which files a push has, and which are due for removal: `files_due` makes scans of the folder unnecessary.
 
 import { and, asc, eq, gt, isNotNull, isNull, lte, sql } from 'drizzle-orm'
 import { grantLifetime } from '../../../domain/files.ts'
@@ -8,7 +8,7 @@ import { filesDue, pushFiles } from '../engine/schema.ts'
 
 export type FileRow = typeof pushFiles.$inferSelect
 
-/** at-once: nobody may read them any more. after-grants: the last view has just handed out grants, until this time at most. */
+/** When files become due: at once, or, after a last view, when its grants end, which is no later than this time. */
 export type Release = { pushId: number; now: number; when: 'at-once' | { afterGrantsUntil: number } }
 
 export type FileRows = ReturnType<typeof createFileRows>
@@ -59,12 +59,12 @@ export function createFileRows({ orm }: Connection, onDue: () => void) {
     .limit(1)
     .prepare()
 
-  /** An upload enters its file before the first byte; without a time it is unfinished. */
+  /** Enters the file of an upload before its first byte is written. No time of removal means unfinished. */
   function begin(id: string): void {
     insertDue.run({ id, at: null, pushId: null })
   }
 
-  /** The files belong to a push now. */
+  /** Gives the files to a push, so that they are not due any more. */
   function attach(files: FileRow[]): void {
     for (const file of files) {
       insertFile.run(file)
@@ -72,7 +72,7 @@ export function createFileRows({ orm }: Connection, onDue: () => void) {
     }
   }
 
-  /** Takes a push's files from it, with their names, and enters them as due. */
+  /** Deletes the rows of a push's files, names included, and enters the files as due. */
   function release({ pushId, now, when }: Release): void {
     for (const { fileId: id, size } of ofPush.all({ pushId })) {
       if (when === 'at-once') insertDue.run({ id, at: now, pushId: null })
@@ -82,19 +82,19 @@ export function createFileRows({ orm }: Connection, onDue: () => void) {
     onDue()
   }
 
-  /** The files that a last view left to its grants are due at once. */
+  /** Makes files that a last view kept for its grants due at once. */
   function endGrants({ pushId, now }: { pushId: number; now: number }): void {
     endGranted.run({ pushId, now })
     onDue()
   }
 
-  /** An upload that came to nothing. */
+  /** Makes the file of an abandoned upload due. */
   function giveUp({ id, now }: { id: string; now: number }): void {
     orm.update(filesDue).set({ at: now }).where(eq(filesDue.id, id)).run()
     onDue()
   }
 
-  /** At start nobody is uploading: what is unfinished stays so. */
+  /** Call this at start, when nobody uploads: every unfinished file becomes due. */
   function giveUpUnfinished(now: number): void {
     orm.update(filesDue).set({ at: now }).where(isNull(filesDue.at)).run()
   }
@@ -104,15 +104,15 @@ export function createFileRows({ orm }: Connection, onDue: () => void) {
     attach,
     release,
     endGrants,
-    /** Whether the grants of a last view can still read a file. */
+    /** Whether grants of a last view are still valid. */
     hasGranted: (pushId: number, now: number): boolean => granted.get({ pushId, now }) !== undefined,
-    /** Whether files wait for the end of their grants without naming their push, as those of older versions do. */
+    /** Whether files wait for the end of grants without naming their push, which older versions did not store. */
     hasUnnamedGrants: (now: number): boolean => unnamed.get({ now }) !== undefined,
     giveUp,
     giveUpUnfinished,
     listOfPush: (id: number): FileRow[] => ofPush.all({ pushId: id }),
     listDue: (until: number): string[] => due.all({ until }).map(({ id }) => id),
-    /** When the next file is due, or was; null when none is. */
+    /** When the next file is due, perhaps in the past; null when none is. */
     findNextDue: (): number | null => next.get()?.at ?? null,
     forget: (id: string): void => void deleteDue.run({ id }),
   }

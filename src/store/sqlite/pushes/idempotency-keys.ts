@@ -1,5 +1,5 @@
-// Which idempotency keys were used for a create, and their sealed answers. An answer goes when its push ends; that the key
-// was used is known until it lapses.
+// Which idempotency keys were used for a create, and their sealed answers. An answer is destroyed when its push ends; the key
+// itself stays known as used until it lapses.
 
 import { asc, eq, lte, sql } from 'drizzle-orm'
 import { DomainError } from '../../../domain/errors.ts'
@@ -19,20 +19,20 @@ export type IdempotencyRows = ReturnType<typeof createIdempotencyRows>
 const STEP = 100
 const ANSWERS = { table: 'idempotency_answers', column: 'answer', bytes: 88 }
 
-/** Statements within a transaction. `onDestroyed` is told when the write-ahead log has something to lose. */
+/** Statements within a transaction. Calls `onDestroyed` when something was destroyed: the write-ahead log holds it still. */
 export function createIdempotencyRows(connection: Connection, onDestroyed: () => void) {
   const { orm, database } = connection
   const slots = createSlots(connection, ANSWERS)
   const lookup = sql.placeholder('lookup')
   const byLookup = orm.select().from(idempotencyKeys).where(eq(idempotencyKeys.lookup, lookup)).prepare()
-  // Asked for whenever a push ends, which drizzle's own statements would make slower.
+  // Runs whenever a push ends; plain SQL is faster than drizzle's statements.
   const ofPush = database.prepare<KeyRow, { pushId: number }>(
     'SELECT lookup, lapses_at AS lapsesAt, push_id AS pushId, slot, checksum FROM idempotency_keys WHERE push_id = $pushId',
   )
   const answerIn = database.prepare<{ answer: Uint8Array }, { slot: number }>(
     'SELECT answer FROM idempotency_answers WHERE slot = $slot',
   )
-  // Without an index, for the rare row that is damaged.
+  // Scans the table, only for the rare damaged row.
   const countSlot = database.prepare<{ n: number }, { slot: number }>(
     'SELECT count(*) AS n FROM idempotency_keys WHERE slot = $slot',
   )
@@ -46,7 +46,7 @@ export function createIdempotencyRows(connection: Connection, onDestroyed: () =>
     .limit(STEP)
     .prepare()
 
-  /** Null for a key that was not used, or whose time has passed. */
+  /** Null for a key that was not used or has lapsed. */
   function find(wanted: Uint8Array, now: number): { answer: Uint8Array | null } | null {
     const row = byLookup.get({ lookup: wanted })
     if (row === undefined || row.lapsesAt <= now) return null
@@ -69,7 +69,7 @@ export function createIdempotencyRows(connection: Connection, onDestroyed: () =>
     insertKey.run({ ...row, checksum: checksumOfKey(row) })
   }
 
-  /** The push has ended: its answer is overwritten. */
+  /** Overwrites the answer of a push that has ended. */
   function forgetAnswerOf(pushId: number): void {
     const row = ofPush.get({ pushId })
     if (row === null) return
@@ -82,7 +82,7 @@ export function createIdempotencyRows(connection: Connection, onDestroyed: () =>
     deleteKey.run({ lookup: row.lookup })
   }
 
-  /** A slot that was altered on disk may be another key's: then that is left alone. */
+  /** Leaves the slot alone if its number was altered on disk, because it may be another key's. */
   function destroyAnswer(row: KeyRow): void {
     const { slot } = row
     if (slot === null) return
@@ -90,7 +90,7 @@ export function createIdempotencyRows(connection: Connection, onDestroyed: () =>
     onDestroyed()
   }
 
-  /** Removes some keys whose time has passed; returns how many. */
+  /** Removes some lapsed keys; returns how many. */
   function removeLapsed(now: number): number {
     const some = lapsed.all({ until: now })
     for (const row of some) remove(row)

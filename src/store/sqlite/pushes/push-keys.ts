@@ -1,7 +1,7 @@
-// Slots of a fixed size for what must vanish: the wrapped key of each live push, and the answers of idempotency keys.
+// Slots of a fixed size for values that must vanish: wrapped keys of live pushes, and answers of idempotency keys.
 //
-// A slot is overwritten in place and never deleted. SQLite copies rows when it merges the pages of a table that shrinks,
-// and leaves the copies behind between the rows: a value that had ever been moved could not be destroyed.
+// A slot is overwritten in place and never deleted. When rows are deleted, SQLite merges pages, and copies of the moved
+// rows stay in the unused space: a value that was moved once could not be destroyed.
 
 import type { Connection } from '../engine/database.ts'
 
@@ -30,12 +30,12 @@ export function createSlots({ database }: Connection, { table, column, bytes }: 
   const wiped = database.prepare<{ slot: number; isFree: number }, { after: number }>(
     `SELECT slot, ${column} = zeroblob(${bytes}) AS isFree FROM ${table} WHERE slot > $after ORDER BY slot LIMIT ${STEP}`,
   )
-  // Slots that were free when they were seen: what was rolled back since, `fill` finds out.
+  // Slots that were free when seen. `fill` notices those that a rollback has filled again.
   const free: number[] = []
   let searchedTo = 0
   let isSearched = false
 
-  /** Into a free slot, or one more; returns its number. */
+  /** Writes into a free slot, or a new one; returns its number. */
   function store(value: Uint8Array): number {
     if (free.length === 0 && !isSearched) searchOn()
     for (let slot = free.pop(); slot !== undefined; slot = free.pop()) {
@@ -44,7 +44,7 @@ export function createSlots({ database }: Connection, { table, column, bytes }: 
     return Number(append.run({ value }).lastInsertRowid)
   }
 
-  /** Some slots further at a time, once through the table since the start: what is wiped later is noted then. */
+  /** Looks for free slots in the next part of the table, once through it since the start; `destroy` notes later ones. */
   function searchOn(): void {
     const seen = wiped.all({ after: searchedTo })
     searchedTo = seen.at(-1)?.slot ?? searchedTo

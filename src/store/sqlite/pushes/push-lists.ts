@@ -11,7 +11,7 @@ import type { Damage } from '../integrity/damage.ts'
 import { createPushFacts } from './push-facts.ts'
 import { type PushRow, requireIntactPush } from './push-rows.ts'
 
-/** Index entries that one step of counting walks, in about a millisecond: requests wait meanwhile. */
+/** Index entries that one step of counting reads: it blocks the event loop for about a millisecond. */
 const COUNT_STEP = 10_000
 
 export type PushListsOptions = {
@@ -32,7 +32,7 @@ export function createPushLists({ connection, transact, damage }: PushListsOptio
       .from(pushes)
       .innerJoin(pushLabels, eq(pushLabels.pushId, pushes.id))
 
-  /** The inner query walks the index alone, so that a late page costs no more rows than an early one. */
+  /** The inner query reads only the index, so that a late page reads no more rows than an early one. */
   function preparePage(where: SQL | undefined) {
     const ids = orm
       .select({ id: pushes.id })
@@ -114,7 +114,7 @@ export function createPushLists({ connection, transact, damage }: PushListsOptio
     })
   }
 
-  // Both walk the index of live pushes alone; a row's id is part of each of its entries.
+  // Both read only the index of live pushes, whose entries contain the id of the row.
   const isAfter = sql`(${pushes.expiresAt}, ${pushes.id}) > (${sql.placeholder('expiresAt')}, ${sql.placeholder('id')})`
   const lastOfStep = orm
     .select({ expiresAt: pushes.expiresAt, id: pushes.id })

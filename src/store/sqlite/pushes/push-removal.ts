@@ -1,4 +1,4 @@
-// Removing pushes with all that belongs to them, in steps that leave room for requests. A long log goes a piece at a time.
+// Removes pushes and everything that belongs to them, in steps between which requests run. A long log takes several steps.
 
 import { inArray } from 'drizzle-orm'
 import { DamageError } from '../../../domain/errors.ts'
@@ -12,15 +12,12 @@ import { isIntactPush, type PushRow, type PushRows } from './push-rows.ts'
 
 /** Entries of one log that are deleted in one step. */
 const LOG_STEP = 1_000
-/** Entries that are looked at in one step, where no chain leads to those that are wanted. */
+/** Entries read in one step of a search through all logs. */
 const SCAN_STEP = 2_000
-/** Pushes that are removed in one step after that. */
+/** Pushes removed in one step after such a search. */
 const PUSH_STEP = 100
 
-/**
- * shortened: there was more of its log than fits one step. broken: its log is damaged, and has to be searched for with
- * `removeThoroughly`.
- */
+/** shortened: part of its log is left for another step. broken: its log is damaged and needs `removeThoroughly`. */
 export type RemovalStep = 'removed' | 'shortened' | 'broken'
 
 export type PushRemoval = ReturnType<typeof createPushRemoval>
@@ -54,8 +51,8 @@ export function createPushRemoval(options: PushRemovalOptions) {
   }
 
   /**
-   * For pushes whose own rows do not lead to all of their log: looks at every entry of every log. The pushes go last, so
-   * that a process that ends meanwhile begins anew.
+   * For pushes whose rows do not lead to all of their log: reads every entry of every log. Removes the pushes last, so that
+   * an interrupted removal starts again.
    */
   async function removeThoroughly(pushIds: readonly number[]): Promise<void> {
     if (pushIds.length === 0) return
@@ -65,7 +62,7 @@ export function createPushRemoval(options: PushRemovalOptions) {
     await doubtfulKeys.idle()
   }
 
-  /** Within a transaction. With the entries of visits that came while its log was searched for. */
+  /** Within a transaction. Includes entries of visits that came during the search. */
   function removeWithRest(pushId: number): void {
     const push = rows.findRaw(pushId)
     if (push === undefined) return
@@ -85,7 +82,7 @@ export function createPushRemoval(options: PushRemovalOptions) {
     }
   }
 
-  /** Removes those that are found damaged, also where their rows lead nowhere; returns those. */
+  /** Removes those that are still found damaged, with whatever is left of their logs; returns their ids. */
   async function removeDamaged(pushIds: readonly number[]): Promise<number[]> {
     const damaged = pushIds.filter((id) => rows.findRaw(id) !== undefined && isDamaged(id))
     await removeThoroughly(damaged)

@@ -32,7 +32,7 @@ export type Change = {
 const CRC_BITS = 2 ** 32 - 1
 const OWNER_BITS = 2 ** 20
 
-/** What most visits change. Naming expired_on would rewrite three indexes, and most visits do not expire a push. */
+/** What most visits change. Leaves out expired_on, because an update that names it rewrites three indexes. */
 const PROGRESS = [
   ...([
     'views',
@@ -56,7 +56,7 @@ export type PushRowsOptions = {
   doubtfulKeys: Pick<DoubtfulKeys, 'note'>
   files: FileRows
   idempotency: Pick<IdempotencyRows, 'forgetAnswerOf'>
-  /** Told when something is destroyed, so that the write-ahead log gets emptied after the commit. */
+  /** Called when something is destroyed, so that the write-ahead log gets emptied after the commit. */
   onDestroyed: () => void
 }
 
@@ -73,7 +73,7 @@ export function createPushRows(options: PushRowsOptions) {
   const findKey = database.prepare<Omit<StoredSecrets, 'payload'>, { id: number }>(FIND_KEY)
   const deleteSecrets = orm.delete(pushSecrets).where(eq(pushSecrets.pushId, id)).prepare()
   const deletePush = orm.delete(pushes).where(eq(pushes.id, id)).prepare()
-  // An update that names expired_on rewrites three indexes, and most visits do not expire a push: hence several.
+  // Several, because an update that names expired_on rewrites three indexes and most visits do not expire a push.
   const updateProgress = prepareUpdate(database, pushes, PROGRESS)
   const updateLimits = prepareUpdate(database, pushes, [
     ...PROGRESS,
@@ -100,7 +100,7 @@ export function createPushRows(options: PushRowsOptions) {
     return row
   }
 
-  /** Writes the change down, and destroys the secrets when the push has expired with it. */
+  /** Writes the change, and destroys the secrets if it expires the push. */
   function write({ before, after, now, entry }: Change): PushRow {
     const row =
       entry === null ? { ...after } : audit.append(after, { kind: entry.kind, at: now, visit: entry.visit })
@@ -114,7 +114,7 @@ export function createPushRows(options: PushRowsOptions) {
     return row
   }
 
-  /** After a last view its grants may still be used, until the push would have ended anyway. Else the files go at once. */
+  /** Keeps the files of a last view for its grants, at most until `expiresAt`; otherwise they are due at once. */
   function destroy(row: PushRow, now: number, isLastView: boolean): void {
     destroyKey(row.id)
     deleteSecrets.run({ id: row.id })
@@ -124,7 +124,7 @@ export function createPushRows(options: PushRowsOptions) {
     onDestroyed()
   }
 
-  /** Of an expired push whose log is being deleted. */
+  /** For an expired push whose log is deleted in steps. */
   function writeLog(push: PushRow, log: Log): void {
     const content = { ...push, ...log }
     updateProgress({ ...content, checksum: checksumOfPush(content) })
@@ -140,13 +140,13 @@ export function createPushRows(options: PushRowsOptions) {
     onDestroyed()
   }
 
-  /** Makes what an account owns nobody's. */
+  /** Makes the pushes of an account anonymous. */
   function disown(ownerId: number): void {
     const checksum = sql`CASE WHEN ${isSummedFor(ownerId)} THEN ${pushes.checksum} & ${CRC_BITS} ELSE ${pushes.checksum} END`
     orm.update(pushes).set({ ownerId: null, checksum }).where(eq(pushes.ownerId, ownerId)).run()
   }
 
-  /** A slot that was altered on disk may be another push's. */
+  /** Leaves a slot whose number was altered on disk to `doubtfulKeys`, because it may be another push's. */
   function destroyKey(pushId: number): void {
     const row = findKey.get({ id: pushId })
     if (row === null) return
@@ -162,8 +162,8 @@ export function createPushRows(options: PushRowsOptions) {
   }
 
   /**
-   * Throws when a push or what opens it was altered on disk, as far as that can be told without its link. Both are read
-   * anew: the push may have expired since its row was.
+   * Throws when a push or its secrets were altered on disk, as far as this shows without the link. Reads both again,
+   * because the push may have expired since.
    */
   function requireIntactSecrets({ id }: Pick<PushRow, 'id'>): void {
     const push = findById(id)
@@ -183,16 +183,16 @@ export function createPushRows(options: PushRowsOptions) {
     insert,
     insertLabels: (labels: LabelsRow) => insertLabels.run(labels),
     findById: (pushId: number): PushRow | undefined => intact(findById(pushId)),
-    /** SQLite takes the lookup from its index: one that leads to another push does not fit that push's checksum. */
+    /** A damaged index that leads to another push is noticed: the lookup does not fit that push's checksum. */
     findByLookup: (lookup: Uint8Array): PushRow | undefined => intact(findByLookup(lookup)),
     disown,
-    /** What opens a push; gone once it has expired. */
+    /** Null once the push has expired. */
     findSecrets: getSecrets,
     requireIntactSecrets,
     write,
     writeLog,
     remove,
-    /** As it is, damaged or not. */
+    /** Without checking its checksum. */
     findRaw: findById,
   }
 }
@@ -207,7 +207,7 @@ function hasOtherLimits(before: PushRow, { expiresAt, expireAfterViews }: PushRo
   return before.expiresAt !== expiresAt || before.expireAfterViews !== expireAfterViews
 }
 
-/** The pushes of an account; not those that an altered byte has made its own. */
+/** Excludes pushes whose owner was altered on disk. */
 export function isOwnedBy(ownerId: number): SQL | undefined {
   return and(eq(pushes.ownerId, ownerId), or(isNull(pushes.checksum), isSummedFor(ownerId)))
 }
@@ -226,7 +226,7 @@ export function requireIntactPush(row: PushRow): void {
   requireIntactRow(row, checksumOfPush(row), `push ${row.id}`)
 }
 
-/** The owner stands above the other bits, so that one statement can take all of an account's pushes from it. */
+/** The bits above the CRC hold the owner, so that one statement can disown all pushes of an account. */
 export function checksumOfPush(row: Omit<PushRow, 'checksum'>): number {
   const { id, lookup, keyNumber, kind, ownerId, createdAt, updatedAt, expiresAt } = row
   const { expireAfterDays, expireAfterViews, views, deletableByViewer, retrievalStep, passphraseRequired } =
@@ -245,13 +245,13 @@ export function checksumOfPush(row: Omit<PushRow, 'checksum'>): number {
   return ((ownerId ?? 0) % OWNER_BITS) * (CRC_BITS + 1) + crc
 }
 
-/** The payload vouches for itself. So would the key, were its failure not taken for that of a wrong passphrase. */
+/** Omits the payload, which is authenticated. Includes the wrapped key: if damaged, it would pass for a wrong passphrase. */
 function checksumOfSecrets(pushId: number, secrets: Omit<StoredSecrets, 'checksum' | 'payload'>): number {
   const { keySlot, salt, wrappedKey, passphraseSalt } = secrets
   return checksumOf([pushId, keySlot, salt, wrappedKey, passphraseSalt])
 }
 
-// A join of two rows takes SQLite ten times as long as a subquery.
+// A subquery, because a join takes SQLite ten times as long here.
 const KEY_COLUMNS = `
   key_slot AS keySlot, salt, passphrase_salt AS passphraseSalt, checksum,
   (SELECT wrapped_key FROM push_keys WHERE slot = key_slot) AS wrappedKey`

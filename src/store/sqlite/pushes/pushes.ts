@@ -1,4 +1,4 @@
-// Pushes as they are kept. Each exported operation is one atomic step, durable when its promise resolves.
+// Stored pushes. Each exported operation is one atomic step, durable when its promise resolves.
 
 import { eq, sql } from 'drizzle-orm'
 import type { Visit } from '../../../domain/audit.ts'
@@ -193,7 +193,7 @@ export function createPushes(options: {
     return files.hasGranted(id, time) || (views >= expireAfterViews && files.hasUnnamedGrants(time))
   }
 
-  /** An account may have been disabled since its token was looked at. */
+  /** Checked here, because the account may have been disabled since its token was checked. */
   function requireActive(ownerId: number): void {
     const owner = ownerById.get({ id: ownerId })
     if (owner === undefined || presentAccount(owner).disabledAt !== null) {
