@@ -94,7 +94,7 @@ describe('a refused form', () => {
     const { status, text } = await ann.post(path, fields)
     expect(status).toBe(422)
     expect(text.match(/ autofocus/g)).toHaveLength(1)
-    expect(text).toMatch(/<div class="notice bad"[^>]* autofocus>.*<li><a href="#\w+">/s)
+    expect(text).toMatch(/<div class="notice bad"[^>]* autofocus>.*<(?:p|li)><a href="#\w+">/s)
   })
 })
 

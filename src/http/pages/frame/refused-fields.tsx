@@ -13,16 +13,25 @@ type RefusedFieldsProps = {
 export function RefusedFields({ problems, words }: RefusedFieldsProps) {
   const found = Object.entries(problems).filter(([, text]) => text !== undefined)
   if (found.length === 0) return null
+  const links = found.map(([id, text]) => (
+    <a key={id} href={`#${id}`}>
+      {text}
+    </a>
+  ))
   return (
     <RefusedNotice>
-      <p>{words.say('form_problems')}</p>
-      <ul>
-        {found.map(([id, text]) => (
-          <li key={id}>
-            <a href={`#${id}`}>{text}</a>
-          </li>
-        ))}
-      </ul>
+      {links.length === 1 ? (
+        <p>{links}</p>
+      ) : (
+        <>
+          <p>{words.say('form_problems')}</p>
+          <ul>
+            {links.map((link) => (
+              <li key={link.key}>{link}</li>
+            ))}
+          </ul>
+        </>
+      )}
     </RefusedNotice>
   )
 }
