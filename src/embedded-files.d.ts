@@ -40,6 +40,11 @@ declare module '*/lists.js' {
   export default text
 }
 
+declare module '*/handover.js' {
+  const text: string
+  export default text
+}
+
 declare module '*/receive.js' {
   const text: string
   export default text

@@ -12,6 +12,7 @@ import { createExpiryJob, createSweepJob } from '../operating/sweep-schedule.ts'
 import { createAccountLinks } from '../services/accounts/account-links.ts'
 import { createAccounts } from '../services/accounts/accounts.ts'
 import { createApiTokens } from '../services/accounts/api-tokens.ts'
+import { createMessageTemplates } from '../services/accounts/message-templates.ts'
 import { createPasswords } from '../services/accounts/passwords.ts'
 import { createPeople } from '../services/accounts/people.ts'
 import { createPushChoices } from '../services/accounts/push-choices.ts'
@@ -28,6 +29,7 @@ import { createPassphrases } from '../services/pushes/passphrases.ts'
 import { createPushes } from '../services/pushes/pushes.ts'
 import { createRelieve } from '../services/pushes/relief.ts'
 import { createShareOf } from '../services/pushes/shares.ts'
+import { createShownTexts } from '../services/pushes/shown-texts.ts'
 import { createUploads } from '../services/pushes/uploads.ts'
 import { createReadStatus } from '../services/upkeep/status.ts'
 import { createSweeper } from '../services/upkeep/sweeper.ts'
@@ -64,6 +66,7 @@ export function createServices(options: ServicesOptions) {
     countLanes,
     ...createPushServices({ config, store, meter, argon2Cost, lanes: passphraseLanes }),
     ...createAccountServices({ config, store, systemNow, argon2Cost, lanes: signInLanes }),
+    messages: createMessageTemplates(store),
     choices: createPushChoices({
       store,
       limits: pushLimitsOf(config),
@@ -96,6 +99,7 @@ function createPushServices({ config, store, meter, argon2Cost, lanes }: PushOpt
     ...countedUploads(createUploads({ store, limits, relieve })),
     idempotency: createIdempotency({ store, keyring, now }),
     marks: createFormMarks(keyring),
+    shownTexts: createShownTexts(keyring),
     nonces: createPageNonces(now),
   }
 }

@@ -2,6 +2,7 @@
 
 export type Problem =
   | { code: 'blank' | 'not_text' | 'not_unicode' | 'not_integer' | 'not_boolean' | 'not_web_address' }
+  | { code: 'without_link' }
   | { code: 'control_characters' | 'not_email' | 'email_taken' }
   | { code: 'cannot_change' | 'ended' | 'lives_longer' | 'has_passed' }
   | { code: 'not_files' | 'files_disabled' | 'unavailable' | 'unavailable_list' | 'key_reused' }
@@ -25,6 +26,8 @@ export function explainProblem(problem: Problem): string {
       return "can't be blank"
     case 'control_characters':
       return 'must not contain control characters'
+    case 'without_link':
+      return 'must contain {link}'
     case 'not_email':
       return 'must be an address such as ann@example.org'
     case 'email_taken':

@@ -108,6 +108,7 @@ export const PAGES = {
   receiveStep: get('/p/:url_token/r', 'open'),
   revealStep: post('/p/:url_token/r', 'open'),
   expire: post('/p/:url_token/expire', 'open'),
+  saveText: post('/p/:url_token/save', 'open'),
   created: get('/p/:url_token/preview', 'open'),
 
   // Accounts before they are signed in.
@@ -142,6 +143,8 @@ export const PAGES = {
   account: get('/account', 'member'),
   changePassword: post('/account/password', 'member'),
   endSession: post('/account/sessions', 'member'),
+  message: get('/account/message', 'member'),
+  keepMessage: post('/account/message', 'member'),
   twoFactor: get('/account/two-factor', 'member'),
   turnOnTwoFactor: post('/account/two-factor', 'member'),
   turnOffTwoFactor: post('/account/two-factor/off', 'member'),
@@ -192,7 +195,9 @@ function moved(path: string, to: Moved['to']): Moved {
  * lead to the page of the form.
  */
 export const FORM_ADDRESSES: readonly Moved[] = [
-  ...[PAGES.expire].map(({ path }) => moved(path, (urlToken) => PAGES.receive.href({ url_token: urlToken }))),
+  ...[PAGES.expire, PAGES.saveText].map(({ path }) =>
+    moved(path, (urlToken) => PAGES.receive.href({ url_token: urlToken })),
+  ),
   ...[PAGES.editPush, PAGES.expireOwn, PAGES.unlock].map(({ path }) =>
     moved(path, (urlToken) => PAGES.push.href({ url_token: urlToken })),
   ),

@@ -126,6 +126,13 @@ export type TwoFactorStore = {
   countRecoveryCodes(accountId: number): Promise<number>
 }
 
+export type MessageTemplateStore = {
+  /** Null for the standard message, and when the row is damaged. */
+  findTemplate(accountId: number): Promise<string | null>
+  /** Replaces an earlier one; null brings the standard message back. Does nothing once the account is gone. */
+  keepTemplate(kept: { accountId: number; template: string | null }): Promise<void>
+}
+
 export type PushChoiceStore = {
   /** Null for an account without choices, and when they are damaged. */
   findChoices(accountId: number): Promise<PushChoices | null>

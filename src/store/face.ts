@@ -15,6 +15,7 @@ import type {
   AccountLinkStore,
   AccountStore,
   ApiTokenStore,
+  MessageTemplateStore,
   PeopleStore,
   PushChoiceStore,
   SessionStore,
@@ -36,6 +37,7 @@ export type Store = {
   twoFactor: TwoFactorStore
   pushChoices: PushChoiceStore
   people: PeopleStore
+  messageTemplates: MessageTemplateStore
   damage: DamageReports
   freeSpace: FreeSpace
 }

@@ -49,6 +49,7 @@ function createWords(language: Language) {
   const locale = FORMATS[language] ?? language
   const moments = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeStyle: 'short' })
   const relatives = new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'short' })
+  const clocks = new Intl.DateTimeFormat(locale, { timeStyle: 'short' })
   const zoned = new Intl.DateTimeFormat(locale, { timeZoneName: 'short' })
   const bytes = createSayBytes(language)
 
@@ -64,8 +65,16 @@ function createWords(language: Language) {
 
   /** A moment with the zone of this server; a script puts it into the reader's own. */
   function moment(time: number): string {
-    const zone = zoned.formatToParts(time).find(({ type }) => type === 'timeZoneName')?.value ?? ''
-    return `${moments.format(time)} ${zone}`
+    return `${moments.format(time)} ${zoneAt(time)}`
+  }
+
+  /** The time of the day alone. */
+  function clock(time: number): string {
+    return `${clocks.format(time)} ${zoneAt(time)}`
+  }
+
+  function zoneAt(time: number): string {
+    return zoned.formatToParts(time).find(({ type }) => type === 'timeZoneName')?.value ?? ''
   }
 
   /** A text with all its plurals, for a script. */
@@ -89,6 +98,7 @@ function createWords(language: Language) {
     forms,
     moment,
     relative,
+    clock,
     bytes,
     number: (value: number) => numbers.format(value),
   } as const

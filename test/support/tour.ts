@@ -218,11 +218,13 @@ export const STOPS: Stop[] = [
   {
     name: 'revealed-text',
     as: 'stranger',
-    visit: async (page, tour) => {
-      await reveal(page, tour, { payload: LINES })
-      await page.click('.secret > details > summary')
-      await page.click('.lines > summary')
-    },
+    visit: (page, tour) => reveal(page, tour, { payload: LINES }),
+  },
+  {
+    name: 'revealed-message',
+    as: 'stranger',
+    visit: (page, tour) =>
+      reveal(page, tour, { payload: 'The code is 4711. Please close the door behind you.' }),
   },
   {
     name: 'revealed-hidden',
@@ -283,7 +285,7 @@ export const STOPS: Stop[] = [
     as: 'stranger',
     visit: async (page, tour) => {
       await reveal(page, tour, {})
-      await page.locator('details', { hasText: 'Expire it now' }).locator('summary').click()
+      await page.locator('details', { hasText: 'Delete it now' }).locator('summary').click()
       await page.click('button.danger')
       await page.locator('button.danger').waitFor({ state: 'detached' })
     },
@@ -307,6 +309,7 @@ export const STOPS: Stop[] = [
   },
   { name: 'account', as: 'member', visit: (page, { url }) => page.goto(`${url}/account`) },
   { name: 'two-factor', as: 'member', visit: (page, { url }) => page.goto(`${url}/account/two-factor`) },
+  { name: 'message', as: 'member', visit: (page, { url }) => page.goto(`${url}/account/message`) },
   { name: 'tokens', as: 'member', visit: (page, { url }) => page.goto(`${url}/users/token`) },
   {
     name: 'token-made',

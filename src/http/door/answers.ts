@@ -19,6 +19,19 @@ export function answerText(text: string): Response {
   return new Response(text, { headers: { 'content-type': 'text/plain; charset=utf-8', ...COMMON } })
 }
 
+/** A text to save, exactly as it is. `filename` is plain ASCII. */
+export function answerTextFile(filename: string, text: string): Response {
+  return new Response(text, {
+    headers: {
+      'content-type': 'text/plain; charset=utf-8',
+      'content-disposition': `attachment; filename="${filename}"`,
+      'content-security-policy': "sandbox; default-src 'none'",
+      'referrer-policy': 'no-referrer',
+      ...COMMON,
+    },
+  })
+}
+
 /** Redirects to a page of this server; the browser asks for it with GET, whatever the method of the request. */
 export function answerSeeOther(location: string, headers: AnswerHeaders = {}): Response {
   return new Response(null, {

@@ -11,7 +11,13 @@ import {
 import type { Keyring } from '../../crypto/keyring.ts'
 import { deriveFileKey } from '../../crypto/sealed-stream.ts'
 import { DomainError } from '../../domain/errors.ts'
-import { ARCHIVE_TYPE, type FileFacts, grantLifetime, type StoredFile } from '../../domain/files.ts'
+import {
+  ARCHIVE_NAME,
+  ARCHIVE_TYPE,
+  type FileFacts,
+  grantLifetime,
+  type StoredFile,
+} from '../../domain/files.ts'
 import { safeFilenames } from '../../domain/received-names.ts'
 import type { StoredPush } from '../../store/face.ts'
 import { archiveSize, type Entry, readArchive } from './archive.ts'
@@ -43,7 +49,6 @@ export type Downloads = ReturnType<typeof createDownloads>
 
 export type DownloadsOptions = GrantedFilesOptions & { keyring: Keyring }
 
-const ARCHIVE_NAME = 'oncebox-files.zip'
 /** Bytes that name the files in a grant: proxies refuse URLs above 8 KiB, and encoding adds a third. */
 const MAX_GRANT_BYTES = 4500
 

@@ -4,6 +4,7 @@ import type { Now } from '../../domain/time.ts'
 import { createAccountLinks } from './accounts/account-links.ts'
 import { createAccounts } from './accounts/accounts.ts'
 import { createApiTokens } from './accounts/api-tokens.ts'
+import { createMessageTemplates } from './accounts/message-templates.ts'
 import { createPeople } from './accounts/people.ts'
 import { createPushChoices } from './accounts/push-choices.ts'
 import { createSessions } from './accounts/sessions.ts'
@@ -70,5 +71,6 @@ export function createAccountOperations(rows: Rows) {
     twoFactor: createTwoFactor(rows),
     pushChoices: createPushChoices(rows),
     people: createPeople(rows),
+    messageTemplates: createMessageTemplates(rows),
   }
 }

@@ -111,6 +111,24 @@ export function describeAccounts(open: OpenEngine): void {
     expect(await twoFactor.set(factor)).toBe(true)
   })
 
+  test('the message of an account is the last one, or none, and goes with the account', async () => {
+    const keep = (template: string | null) =>
+      opened.store.messageTemplates.keepTemplate({ accountId: id, template })
+    const find = () => opened.store.messageTemplates.findTemplate(id)
+    expect(await find()).toBeNull()
+    await keep('first {link}')
+    await keep('second {link}\nends {expires}')
+    await opened.reopen()
+    expect(await find()).toBe('second {link}\nends {expires}')
+    await keep(null)
+    expect(await find()).toBeNull()
+    await keep('{link}')
+    await opened.store.accounts.removeAccount(id)
+    expect(await find()).toBeNull()
+    await keep('{link}')
+    expect(await find()).toBeNull()
+  })
+
   test('the choices for the next push are those of the last one, and go with the account', async () => {
     const { pushChoices } = opened.store
     const first = { lifetime: 60_000, views: 3, retrievalStep: false, deletableByViewer: null }

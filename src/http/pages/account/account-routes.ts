@@ -4,12 +4,14 @@ import type { Route } from '../../door/router.ts'
 import { PAGES } from '../../urls.ts'
 import type { PageGuards } from '../page-guards.ts'
 import { type AccountPageOptions, createAccountPages } from './account.tsx'
+import { createMessagePages, type MessagePageOptions } from './message.tsx'
 import { createSignInPages, type SignInPageOptions } from './sign-in.tsx'
 import { createTokenPages, type TokenPageOptions } from './tokens.tsx'
 import { createTwoFactorPages } from './two-factor.tsx'
 import { createWelcomePages, type WelcomePageOptions } from './welcome.tsx'
 
 export type AccountRoutesOptions = AccountPageOptions &
+  MessagePageOptions &
   SignInPageOptions &
   TokenPageOptions &
   Omit<WelcomePageOptions, 'enterAfter'>
@@ -52,6 +54,7 @@ function createMemberRoutes(
   options: AccountRoutesOptions,
 ): Route[] {
   const tokens = createTokenPages(options)
+  const message = createMessagePages(options)
   const twoFactor = createTwoFactorPages({ ...options, showAccount: account.showAgain })
   return [
     member(PAGES.tokens, tokens.show),
@@ -60,6 +63,8 @@ function createMemberRoutes(
     member(PAGES.account, account.show),
     form(PAGES.changePassword, account.changePassword),
     form(PAGES.endSession, account.endSession),
+    member(PAGES.message, message.show),
+    form(PAGES.keepMessage, message.keep),
     member(PAGES.twoFactor, twoFactor.show),
     confirmedForm(PAGES.turnOnTwoFactor, twoFactor.turnOn),
     confirmedForm(PAGES.turnOffTwoFactor, twoFactor.turnOff),

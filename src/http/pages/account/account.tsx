@@ -61,6 +61,7 @@ export function createAccountPages({ answer, sessions, twoFactor }: AccountPageO
         )}
         <nav aria-label={say('account_title')} class="links">
           <a href={guest.href(PAGES.tokens.href())}>{say('tokens_title')}</a>
+          <a href={guest.href(PAGES.message.href())}>{say('message_title')}</a>
           <ButtonForm guest={guest} action={PAGES.signOut.href()} label={say('sign_out')} />
         </nav>
         <PasswordForm guest={guest} shown={shown} />

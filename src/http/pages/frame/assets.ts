@@ -10,6 +10,7 @@ import type { Asked } from '../../door/router.ts'
 import { FILES } from '../../urls.ts'
 import common from './browser/common.js' with { type: 'text' }
 import docsStart from './browser/docs-start.js' with { type: 'text' }
+import handover from './browser/handover.js' with { type: 'text' }
 import lists from './browser/lists.js' with { type: 'text' }
 import receive from './browser/receive.js' with { type: 'text' }
 import { bundleForBrowser } from './browser-bundles.ts' with { type: 'macro' }
@@ -20,7 +21,7 @@ import { LOGO_POLICY, type Logo } from './logo.ts'
 import { style } from './style.ts'
 
 /** The scripts of the pages. */
-export type ScriptName = 'common' | 'create' | 'lists' | 'receive'
+export type ScriptName = 'common' | 'create' | 'handover' | 'lists' | 'receive'
 
 type Asset = { name: string; type: string; policy?: string; read: () => Promise<Bytes> }
 type Bytes = Uint8Array<ArrayBuffer>
@@ -50,6 +51,7 @@ export function createAssets({ version, basePath, brand }: AssetsOptions) {
     create: ofText('create.js', SCRIPT, bundleForBrowser('create.js')),
     qrPreview: ofText('qr-preview.js', SCRIPT, bundleForBrowser('qr-preview.js')),
     lists: ofText('lists.js', SCRIPT, lists),
+    handover: ofText('handover.js', SCRIPT, handover),
     receive: ofText('receive.js', SCRIPT, receive),
     docsStart: ofText('docs.js', SCRIPT, docsStart),
     wordlist: ofText('words.js', SCRIPT, `export const wordlist = ${JSON.stringify(wordlist)}\n`),

@@ -231,3 +231,12 @@ export function CopyButton({ target, guest: { words }, look = 'quiet', label }: 
 export function Moment({ at, words }: { at: number; words: Words }) {
   return <time datetime={formatTime(at)}>{words.moment(at)}</time>
 }
+
+/** The time of the day alone, for a moment that is near. */
+export function Clock({ at, words }: { at: number; words: Words }) {
+  return (
+    <time datetime={formatTime(at)} data-clock>
+      {words.clock(at)}
+    </time>
+  )
+}

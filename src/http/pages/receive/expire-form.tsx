@@ -1,5 +1,5 @@
-// The button that expires a push, or the downloads that its last view left. It is hidden behind a first press, because
-// this cannot be undone.
+// The button with which an owner expires a push and a recipient deletes it, or with which both end the downloads that its
+// last view left. It is hidden behind a first press, because this cannot be undone.
 
 import type { WordKey } from '../../../words/words.ts'
 import { PAGES } from '../../urls.ts'
@@ -8,6 +8,7 @@ import { FormToken } from '../frame/parts.tsx'
 
 const WORDS = {
   push: { title: 'expire_now', text: 'expire_explained', submit: 'expire_submit' },
+  received: { title: 'delete_now', text: 'delete_explained', submit: 'delete_submit' },
   grants: { title: 'end_grants', text: 'end_grants_explained', submit: 'end_grants_submit' },
 } as const satisfies Record<string, Record<string, WordKey>>
 
@@ -17,8 +18,8 @@ type ExpireFormProps = {
   nonce: string
   /** Leads an owner to the push in their lists, and anybody else to a page that says that the push is gone. */
   isOwner: boolean
-  /** `grants` for an expired push whose last view left downloads. */
-  ends: 'push' | 'grants'
+  /** `received` is a push in the words for its recipient; `grants` an expired one whose last view left downloads. */
+  ends: keyof typeof WORDS
 }
 
 export function ExpireForm({ guest, urlToken, nonce, isOwner, ends }: ExpireFormProps) {

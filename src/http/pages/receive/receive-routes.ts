@@ -6,12 +6,13 @@ import type { PageGuards } from '../page-guards.ts'
 import { createReceivePages, type ReceivePageOptions } from './receive.tsx'
 
 export function createReceiveRoutes({ guest, guestForm }: PageGuards, options: ReceivePageOptions): Route[] {
-  const { show, reveal, expire } = createReceivePages(options)
+  const { show, reveal, expire, saveText } = createReceivePages(options)
   return [
     guest(PAGES.receive, show),
     guest(PAGES.receiveStep, show),
     guestForm(PAGES.reveal, reveal),
     guestForm(PAGES.revealStep, reveal),
     guestForm(PAGES.expire, expire),
+    guestForm(PAGES.saveText, (_, form) => saveText(form)),
   ]
 }

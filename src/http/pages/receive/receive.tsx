@@ -1,28 +1,35 @@
 // The page of a secret link, which shows and counts nothing, and the answer to its button.
 
-import { isDomainError, retrySeconds } from '../../../domain/errors.ts'
+import { DomainError, isDomainError, retrySeconds } from '../../../domain/errors.ts'
 import { isExpired, isLocked, isOwner, mayExpire, type Push } from '../../../domain/push.ts'
 import type { Now } from '../../../domain/time.ts'
 import type { PageNonces } from '../../../services/pushes/page-nonces.ts'
 import type { Pushes } from '../../../services/pushes/pushes.ts'
 import type { Retrieval } from '../../../services/pushes/retrieval.ts'
+import type { ShownTexts } from '../../../services/pushes/shown-texts.ts'
+import { answerTextFile } from '../../door/answers.ts'
 import type { Form } from '../frame/form.ts'
 import { type Guest, requireFormToken } from '../frame/guest.ts'
 import type { AnswerGuest, PageOptions } from '../frame/page.tsx'
 import { Deleted, Gone, Locked, Receive } from './receive-views.tsx'
-import { Revealed } from './revealed.tsx'
+import { Revealed, type View } from './revealed.tsx'
+import { SAVED_NAME } from './revealed-text.tsx'
 
 export type ReceivePageOptions = {
   answer: AnswerGuest
   pushes: Pick<Pushes, 'preview' | 'retrieve' | 'expire'>
   nonces: PageNonces
+  shownTexts: ShownTexts
   now: Now
 }
+
+/** Sealed and spelled in base64 it fits into a small form. A script saves larger texts. */
+const MAX_SAVED_BYTES = 44 * 1024
 
 type Params = Partial<Record<string, string>>
 type Shown = { problem?: string; notice?: string; status?: number; headers?: Record<string, string> }
 
-export function createReceivePages({ answer, pushes, nonces, now }: ReceivePageOptions) {
+export function createReceivePages({ answer, pushes, nonces, shownTexts, now }: ReceivePageOptions) {
   const plain = (guest: Guest, options: Partial<PageOptions> = {}): PageOptions => ({
     guest,
     title: guest.words.say('receive_page'),
@@ -118,7 +125,7 @@ export function createReceivePages({ answer, pushes, nonces, now }: ReceivePageO
     }
   }
 
-  function answerRevealed(guest: Guest, retrieval: Extract<Retrieval, { outcome: 'view' }>): Response {
+  function answerRevealed(guest: Guest, retrieval: View): Response {
     const { push, urlToken } = retrieval
     const isLeft = !isExpired(push, now()) || retrieval.files.length > 0
     const canDelete = isLeft && mayExpire(push, guest.viewer.account)
@@ -126,6 +133,7 @@ export function createReceivePages({ answer, pushes, nonces, now }: ReceivePageO
       <Revealed
         guest={guest}
         retrieval={retrieval}
+        sealedText={sealText(retrieval)}
         expireNonce={canDelete ? nonces.issue(`expire/${urlToken}`) : null}
       />
     )
@@ -145,5 +153,17 @@ export function createReceivePages({ answer, pushes, nonces, now }: ReceivePageO
     return answer(<Deleted guest={guest} />, plain(guest, { title, languageSwitch: false }))
   }
 
-  return { show, reveal, expire }
+  /** What a form without a script saves. Null for a text that is no text, or larger than a form may be. */
+  function sealText({ push, payload }: View): string | null {
+    if (payload === '' || (push.kind !== 'text' && push.kind !== 'file')) return null
+    return Buffer.byteLength(payload) > MAX_SAVED_BYTES ? null : shownTexts.seal(payload)
+  }
+
+  function saveText(form: Form): Response {
+    const text = shownTexts.open(form.text('text'))
+    if (text === null) throw new DomainError('forbidden', 'This server has not shown this text.')
+    return answerTextFile(SAVED_NAME, text)
+  }
+
+  return { show, reveal, expire, saveText }
 }

@@ -2,6 +2,7 @@
 
 import { isExpired, isOwner, mayExpire, type Push, viewsRemaining } from '../../../domain/push.ts'
 import type { Now } from '../../../domain/time.ts'
+import type { MessageTemplates } from '../../../services/accounts/message-templates.ts'
 import type { Addressed } from '../../../services/pushes/owner-lists.ts'
 import type { PageNonces } from '../../../services/pushes/page-nonces.ts'
 import type { Pushes } from '../../../services/pushes/pushes.ts'
@@ -10,19 +11,22 @@ import { PAGES, secretHref, secretLink } from '../../urls.ts'
 import type { Guest } from '../frame/guest.ts'
 import { LocalhostNotice } from '../frame/localhost-notice.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
-import { CopyButton, Moment } from '../frame/parts.tsx'
+import { Moment } from '../frame/parts.tsx'
 import { fitsQr, QrCode } from '../frame/qr.tsx'
 import { ExpireForm } from '../receive/expire-form.tsx'
 import { ReceiveForm } from '../receive/receive-form.tsx'
+import { Message, Ways } from './handover.tsx'
+import { messageFor } from './message.ts'
 
 export type CreatedPageOptions = {
   answer: AnswerGuest
   pushes: Pick<Pushes, 'preview'>
+  messages: Pick<MessageTemplates, 'find'>
   nonces: PageNonces
   now: Now
 }
 
-export function createCreatedPage({ answer, pushes, nonces, now }: CreatedPageOptions) {
+export function createCreatedPage({ answer, pushes, messages, nonces, now }: CreatedPageOptions) {
   return async (guest: Guest, { url_token = '' }: Partial<Record<string, string>>): Promise<Response> => {
     const addressed = await pushes.preview(url_token)
     const { say } = guest.words
@@ -39,7 +43,7 @@ export function createCreatedPage({ answer, pushes, nonces, now }: CreatedPageOp
       <>
         <h1>{title}</h1>
         <LocalhostNotice guest={guest} path={guest.path} />
-        <Live guest={guest} {...addressed} link={link} />
+        <Live guest={guest} {...addressed} link={link} template={await messages.find(guest.viewer.account)} />
         {mayExpire(addressed.push, guest.viewer.account) ? (
           <ExpireForm
             guest={guest}
@@ -52,7 +56,7 @@ export function createCreatedPage({ answer, pushes, nonces, now }: CreatedPageOp
         <Another guest={guest} />
       </>
     )
-    return answer(content, { guest, title, scripts: ['common'] })
+    return answer(content, { guest, title, scripts: ['common', 'handover'] })
   }
 }
 
@@ -64,29 +68,30 @@ function Another({ guest }: { guest: Guest }) {
   )
 }
 
-function Live({ guest, push, urlToken, link }: Addressed & { guest: Guest; link: string }) {
+type LiveProps = Addressed & { guest: Guest; link: string; template: string | null }
+
+function Live({ guest, push, urlToken, link, template }: LiveProps) {
   const { words } = guest
   const { say } = words
+  const message = messageFor({ template, push, link, words })
   return (
     <>
-      <section aria-label={say('created_link')} class="link">
-        <pre id="link">
-          <code>{link}</code>
-        </pre>
-        <CopyButton target="link" guest={guest} />
-      </section>
-      <p class="lead">
-        <Until push={push} words={words} />
-      </p>
-      {push.passphraseRequired ? <p>{say('created_passphrase')}</p> : null}
-      {fitsQr(link) ? <QrCode text={link} label={say('created_qr')} /> : null}
-      <details class="unprinted">
-        <summary>{say('created_message')}</summary>
-        <section aria-label={say('created_message')} class="link">
-          <pre id="message">{readyMessage({ push, link, words })}</pre>
-          <CopyButton target="message" guest={guest} />
-        </section>
-      </details>
+      <div class="handover">
+        <div>
+          <section aria-label={say('created_link')} class="link">
+            <pre id="link" dir="ltr">
+              <code>{link}</code>
+            </pre>
+            <Ways guest={guest} message={message} />
+          </section>
+          <p class="lead">
+            <Until push={push} words={words} />
+          </p>
+          {push.passphraseRequired ? <p>{say('created_passphrase')}</p> : null}
+        </div>
+        {fitsQr(link) ? <QrCode text={link} label={say('created_qr')} /> : null}
+      </div>
+      <Message guest={guest} message={message} />
       <details class="unprinted">
         <summary>{say('created_preview')}</summary>
         <div class="replica" inert>
@@ -122,11 +127,4 @@ function lifetimeText({ createdAt, expiresAt }: Push, words: Words): string {
   if (minutes % MINUTES_IN.day === 0) return words.say('days', { n: minutes / MINUTES_IN.day })
   if (minutes % MINUTES_IN.hour === 0) return words.say('hours', { n: minutes / MINUTES_IN.hour })
   return words.say('minutes', { n: minutes })
-}
-
-function readyMessage({ push, link, words }: { push: Push; link: string; words: Words }): string {
-  const views = words.say('views', { n: viewsRemaining(push) })
-  const until = words.moment(push.expiresAt)
-  const passphrase = push.passphraseRequired ? ` ${words.say('message_passphrase')}` : ''
-  return `${words.say('message', { views, until })}${passphrase}\n${link}`
 }

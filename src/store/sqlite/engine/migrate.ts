@@ -17,6 +17,7 @@ import auditBounds from './migrations/0011-audit-bounds.sql' with { type: 'text'
 import pushChoices from './migrations/0012-push-choices.sql' with { type: 'text' }
 import looksAndViews from './migrations/0013-looks-and-views.sql' with { type: 'text' }
 import lastSignIn from './migrations/0014-last-sign-in.sql' with { type: 'text' }
+import messageTemplates from './migrations/0015-message-templates.sql' with { type: 'text' }
 import * as schema from './schema.ts'
 
 export const MIGRATIONS: readonly string[] = [
@@ -34,6 +35,7 @@ export const MIGRATIONS: readonly string[] = [
   pushChoices,
   looksAndViews,
   lastSignIn,
+  messageTemplates,
 ]
 
 export function schemaVersion(database: Database): number {

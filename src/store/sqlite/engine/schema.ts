@@ -82,6 +82,12 @@ export const accountLinks = sqliteTable('account_links', {
   checksum: integer(),
 })
 
+export const messageTemplates = sqliteTable('message_templates', {
+  accountId: integer('account_id').primaryKey(),
+  template: text().notNull(),
+  checksum: integer(),
+})
+
 export const pushChoices = sqliteTable('push_choices', {
   accountId: integer('account_id').primaryKey(),
   lifetime: integer(),

@@ -169,6 +169,18 @@ test.each(['lifetime = 1', 'views = 9', 'retrieval_step = 1', 'deletable_by_view
   },
 )
 
+test.each(["template = '{link}!'", 'account_id = 1'])('message_templates.%s', async (change) => {
+  await addTwoAccounts()
+  await opened.store.messageTemplates.keepTemplate({ accountId: 2, template: '{link}' })
+  const told = await reopen()
+  alter(`UPDATE message_templates SET ${change}`)
+  const owner = change === 'account_id = 1' ? 1 : 2
+  expect(await opened.store.messageTemplates.findTemplate(owner)).toBeNull()
+  expect(told).toEqual([
+    expect.stringContaining(`the row of the message of account ${owner} is not as it was written`),
+  ])
+})
+
 test('an administrator whose row was altered makes nobody else the first one', async () => {
   await addTwoAccounts()
   alter('UPDATE accounts SET is_admin = 0')

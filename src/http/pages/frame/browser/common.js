@@ -8,8 +8,11 @@ for (const element of document.querySelectorAll('[data-without-script]')) elemen
 const { lang } = document.documentElement
 const locale = navigator.languages.find((tag) => tag.startsWith(`${lang}-`)) ?? lang
 const moments = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeStyle: 'short' })
+const clocks = new Intl.DateTimeFormat(locale, { timeStyle: 'short' })
 for (const element of document.querySelectorAll('time')) {
-  const exact = moments.format(new Date(element.dateTime))
+  const moment = new Date(element.dateTime)
+  const isToday = moment.toDateString() === new Date().toDateString()
+  const exact = ('clock' in element.dataset && isToday ? clocks : moments).format(moment)
   if (element.dataset.relative === undefined) element.textContent = exact
   else element.title = exact
 }
@@ -18,24 +21,31 @@ for (const select of document.querySelectorAll('select[data-submits]')) {
   select.addEventListener('change', () => select.form.requestSubmit())
 }
 
+// One for all buttons: some stand within the text that they copy.
+const told = document.createElement('p')
+told.className = 'told visually-hidden'
+told.setAttribute('role', 'status')
+document.querySelector('main').append(told)
+
 for (const button of document.querySelectorAll('[data-copies]')) {
   // An icon alone has no text to change.
   const shown = button.querySelector('span')
   const label = shown?.textContent
-  const told = document.createElement('span')
-  told.className = 'visually-hidden'
-  told.setAttribute('role', 'status')
-  button.after(told)
+  let timer
   button.hidden = false
   button.addEventListener('click', async () => {
     const done = await copy(button.dataset.text ?? textOf(document.getElementById(button.dataset.copies)))
     const word = done ? button.dataset.done : button.dataset.failed
     if (shown !== null) shown.textContent = word
     told.textContent = word
+    // Nor can it show what went wrong.
+    told.classList.toggle('visually-hidden', done || shown !== null)
     button.classList.toggle('done', done)
-    setTimeout(() => {
+    clearTimeout(timer)
+    timer = setTimeout(() => {
       if (shown !== null) shown.textContent = label
       told.textContent = ''
+      told.classList.add('visually-hidden')
       button.classList.remove('done')
     }, COPIED_MS)
   })
@@ -55,10 +65,10 @@ for (const menu of document.querySelectorAll('details.menu')) {
   })
 }
 
-/** HTML cannot hold every text: such a one is there a second time, escaped. */
+/** HTML cannot hold every text: such a one is there a second time, escaped. A field has what was typed into it. */
 function textOf(element) {
   const { exact } = element.dataset
-  return exact === undefined ? element.textContent : decodeURIComponent(exact)
+  return exact === undefined ? (element.value ?? element.textContent) : decodeURIComponent(exact)
 }
 
 /** Over plain HTTP browsers have no clipboard API; the old command still works there. */

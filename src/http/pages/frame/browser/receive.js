@@ -1,4 +1,4 @@
-// Runs in the browser, where a secret is shown: hides it again after a while, and shows how far a download is.
+// Runs in the browser, where a secret is shown: hides it again after a while, saves it, and shows how far a download is.
 
 const SHOWN_MS = 60_000
 /** Larger files are left to the browser alone, which writes them to disk as they come. */
@@ -20,6 +20,18 @@ for (const details of document.querySelectorAll('details[data-hides]')) {
   // Nothing stays on the screen for whoever comes back to this page.
   window.addEventListener('pagehide', () => {
     details.open = false
+  })
+}
+
+// The file is made here, exactly as the text was sent, and nothing goes to the server again.
+for (const form of document.querySelectorAll('form[data-saves]')) {
+  const shown = document.getElementById(form.dataset.saves)
+  form.hidden = false
+  form.addEventListener('submit', (event) => {
+    event.preventDefault()
+    const { exact } = shown.dataset
+    const text = exact === undefined ? shown.textContent : decodeURIComponent(exact)
+    save(new Blob([text], { type: 'text/plain;charset=utf-8' }), form.dataset.name)
   })
 }
 

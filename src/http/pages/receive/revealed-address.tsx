@@ -1,0 +1,48 @@
+// The opened address of a link: where it leads, before anybody follows it.
+
+import type { Guest } from '../frame/guest.ts'
+import { Icon } from '../frame/icons.tsx'
+import { CopyButton } from '../frame/parts.tsx'
+
+export function RevealedAddress({ guest, address }: { guest: Guest; address: string }) {
+  const { say } = guest.words
+  const { host, protocol } = new URL(address)
+  return (
+    <section class="secret" aria-label={say('revealed_link')}>
+      <p>
+        {say('revealed_leads_to')} <strong dir="ltr">{host}</strong>
+      </p>
+      <pre id="payload" class="address" dir="ltr" tabIndex={0}>
+        <WithHost address={address} host={host} />
+      </pre>
+      {protocol === 'http:' ? <p class="hint">{say('revealed_in_the_clear')}</p> : null}
+      <div class="actions unprinted">
+        <a
+          class="button primary"
+          href={address}
+          target="_blank"
+          rel="noreferrer noopener nofollow"
+          referrerpolicy="no-referrer"
+        >
+          <span>{say('revealed_go', { host })}</span>
+          <Icon name="external-link" />
+          <span class="visually-hidden">{say('new_tab')}</span>
+        </a>
+        <CopyButton target="payload" guest={guest} />
+      </div>
+    </section>
+  )
+}
+
+/** The address with its host emphasized. A host in letters of other scripts is spelled otherwise there. */
+function WithHost({ address, host }: { address: string; host: string }) {
+  const at = address.toLowerCase().indexOf(host, address.indexOf('@') + 1)
+  if (at < 0) return <>{address}</>
+  return (
+    <>
+      {address.slice(0, at)}
+      <strong>{address.slice(at, at + host.length)}</strong>
+      {address.slice(at + host.length)}
+    </>
+  )
+}

@@ -1,0 +1,45 @@
+// The shape of an opened text: what is hidden until asked for, and what each copy button copies.
+
+/** `hidden` is like a password. `lines` are worth copying one by one. `prose` is read as a whole. */
+export type SecretShape = 'hidden' | 'lines' | 'prose'
+
+/** The label is '' where a line does not name what it holds. */
+export type SecretLine = { label: string; value: string }
+
+const MAX_HIDDEN_CHARACTERS = 200
+/** A key or a token has no blanks, and may be long. */
+const TOKEN = /^[\x21-\x7e]{1,4000}$/
+/** A passphrase may have seven words; a message seldom has fewer. */
+const MAX_HIDDEN_WORDS = 7
+/** The end of a sentence behind several words, or punctuation of languages that write without blanks. */
+const SENTENCE = /\s.*[.!?…؟](\s|$)|[。、\uff01\uff1f]/u
+const MAX_LINES = 50
+const MAX_LINE_CHARACTERS = 500
+
+/** When in doubt a single line is hidden: one press shows it. */
+export function shapeOf(payload: string): SecretShape {
+  const lines = linesOf(payload).filter((line) => line.trim() !== '')
+  if (lines.length <= 1) return isLikePassword(payload.trim()) ? 'hidden' : 'prose'
+  const areShort = lines.every((line) => line.length <= MAX_LINE_CHARACTERS)
+  return lines.length <= MAX_LINES && areShort ? 'lines' : 'prose'
+}
+
+export function linesOf(payload: string): string[] {
+  return payload.split(/\r\n|\r|\n/)
+}
+
+function isLikePassword(line: string): boolean {
+  if (TOKEN.test(line)) return true
+  const words = line.split(/\s+/).length
+  return line.length <= MAX_HIDDEN_CHARACTERS && words <= MAX_HIDDEN_WORDS && !SENTENCE.test(line)
+}
+
+/** `User name: ann` and `TOKEN=x`; not `https://…`, `at 14:30` or the last line of a key, `x9Q==`. */
+const LABEL =
+  /^\s*(?:\p{L}[\p{L}\p{M}\p{N} ._/()-]{0,39}?\s*[:\uff1a]\s+|[\p{L}_][\w.-]{0,39}\s*=\s*(?!=))(?=\S)/u
+
+/** Splits what a line holds from its name, so that the value alone is copied. */
+export function splitLine(line: string): SecretLine {
+  const label = LABEL.exec(line)?.[0] ?? ''
+  return { label, value: line.slice(label.length) }
+}

@@ -1,0 +1,78 @@
+// The message of an account for its secret links: kept, checked, and put into the page of each new link.
+
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { type Api, startApi } from '../support/api.ts'
+
+const FORM = { 'content-type': 'application/x-www-form-urlencoded', origin: 'http://localhost' }
+
+let api: Api
+beforeAll(async () => {
+  api = await startApi()
+  for (const email of ['ann@example.org', 'bob@example.org']) await api.addAccount(email)
+})
+afterAll(() => api.close())
+
+const post = (path: string, fields: Record<string, string>, headers: Record<string, string> = {}) =>
+  api.fetch(path, {
+    method: 'POST',
+    headers: { ...FORM, ...headers },
+    body: new URLSearchParams(fields).toString(),
+  })
+
+async function signIn(email: string) {
+  const answer = await post('/sign-in', { email, password: 'correct horse battery' })
+  const cookie = answer.headers.get('set-cookie')?.split(';', 1)[0] ?? ''
+  const page = await (await api.fetch('/account/message', { headers: { cookie } })).text()
+  return { cookie, form: /name="form" value="([\w-]+)"/.exec(page)?.[1] ?? '' }
+}
+
+/** What a text is between tags. */
+const escaped = (text: string) =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
+
+async function messageOn(urlToken: string, headers: Record<string, string> = {}): Promise<string> {
+  const page = await (await api.fetch(`/p/${urlToken}/preview`, { headers })).text()
+  return /<textarea[^>]*id="message"[^>]*>\n?([^<]*)</.exec(page)?.[1] ?? ''
+}
+
+test('is that of the account that looks, and nobody else’s', async () => {
+  const { cookie, form } = await signIn('ann@example.org')
+  const kept = await post('/account/message', { message: ' Hi\r\n{link} {views} {x} <b> ', form }, { cookie })
+  expect(kept.status).toBe(303)
+  const { url_token, html_url } = await api.create({ expire_after_views: 1 })
+  expect(await messageOn(url_token, { cookie })).toBe(escaped(`Hi\n${html_url} 1 view {x} <b>`))
+  const bob = await signIn('bob@example.org')
+  for (const headers of [{}, { cookie: bob.cookie }])
+    expect(await messageOn(url_token, headers)).toContain('I am sharing something with you')
+  await post('/account/message', { message: ' ', form }, { cookie })
+  expect(await messageOn(url_token, { cookie })).toContain('I am sharing something with you')
+})
+
+test('says that there is a passphrase, and nothing of what it is', async () => {
+  const { url_token } = await api.create({ passphrase: 'sesame' })
+  expect(await messageOn(url_token)).toEndWith('You need a passphrase, which I will send separately.')
+})
+
+test.each([
+  ['without its link', 'Hello', 'needs {link}'],
+  ['that is too long', `{link}${'日'.repeat(1995)}`, 'Too long: at most 2,000'],
+  ['with invisible characters', '{link}\u0007', 'invisible characters'],
+])('one %s is refused, and what was typed stays', async (_, message, problem) => {
+  const { cookie, form } = await signIn('ann@example.org')
+  const answer = await post('/account/message', { message, form }, { cookie })
+  expect(answer.status).toBe(422)
+  const page = await answer.text()
+  expect(page.includes(problem)).toBe(true)
+  expect(page.includes(message)).toBe(true)
+  expect((await post('/account/message', { message: '{link}', form: 'x' }, { cookie })).status).toBe(403)
+})
+
+test.each(['en', 'de', 'fr', 'es', 'ja', 'ar'])('the e-mail is encoded in full, in %s', async (language) => {
+  const { url_token, html_url } = await api.create({ passphrase: 'sesame' })
+  const page = await (await api.fetch(`/p/${url_token}/preview?locale=${language}`)).text()
+  const href = (/href="(mailto:[^"]*)"/.exec(page)?.[1] ?? '').replaceAll('&amp;', '&')
+  expect(href).toMatch(/^mailto:\?subject=[\w%.!~*'()-]+&body=[\w%.!~*'()-]+$/)
+  const { searchParams } = new URL(href)
+  expect(searchParams.get('body')?.split('\r\n')).toContain(html_url)
+  expect(searchParams.get('subject')).not.toBe('')
+})
