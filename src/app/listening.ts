@@ -109,10 +109,9 @@ async function openPlain(options: ListeningOptions, stopMain: () => Promise<void
 }
 
 async function openAnnouncement(options: ListeningOptions, port: number): Promise<Announcement | null> {
-  const { config, tls, bindings, log } = options
+  const { config, tls, listAddresses, log } = options
   if (config.mdns === null) return null
   // Loaded only when needed: few servers announce themselves.
   const { announce } = await import('../operating/mdns.ts')
-  const isIpv6 = bindings.some(({ address }) => address.includes(':') && address !== '::1')
-  return announce({ name: config.mdns, port, isTls: tls !== null, isIpv6, log })
+  return announce({ name: config.mdns, port, isTls: tls !== null, listAddresses, log })
 }
