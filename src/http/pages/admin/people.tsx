@@ -9,6 +9,7 @@ import { Chip } from '../frame/chip.tsx'
 import type { Member } from '../frame/guest.ts'
 import { Icon } from '../frame/icons.tsx'
 import { ButtonForm, FormToken, Input, Moment, problemTexts, Tick } from '../frame/parts.tsx'
+import { RefusedFields } from '../frame/refused-fields.tsx'
 
 /** A page of a search through the accounts. */
 export type Listed = { people: Person[]; total: number; pages: number; pageNumber: number; search: string }
@@ -184,19 +185,21 @@ export function Invitations(props: InvitationsProps) {
   const { guest, invitations, nonce, problems, email, isForAdmin } = props
   const { words } = guest
   const { say } = words
+  const problem = problemTexts(problems, words).email
   return (
     <section aria-labelledby="invite-title" id="invite">
       <h2 id="invite-title">{say('admin_invite')}</h2>
       <form method="post" action={guest.href(PAGES.invite.href())} class="narrow">
         <FormToken guest={guest} />
         <input type="hidden" name="nonce" value={nonce} />
+        <RefusedFields problems={{ email: problem }} words={words} />
         <Input
           id="email"
           name="email"
           type="email"
           label={say('email')}
           hint={say('admin_invite_hint')}
-          problem={problemTexts(problems, words).email}
+          problem={problem}
           value={email}
           attributes={{ required: true, autocomplete: 'off' }}
         />
