@@ -456,9 +456,9 @@ export const de: Catalogue = {
   push_ended_by_tries:
     'Es wurden zu viele falsche Passphrasen eingegeben. Diese Übergabe ist deshalb abgelaufen und ihr Inhalt vernichtet.',
   unlock_submit: 'Entsperren',
-  audit_title: 'Zugriffsprotokoll',
+  audit_title: 'Protokoll',
   audit_creation: 'Erstellt',
-  audit_view: 'Aufgerufen',
+  audit_view: 'Geöffnet',
   audit_failed_view: 'Nach dem Ablauf versucht',
   audit_failed_passphrase: 'Passphrase fehlte oder war falsch',
   audit_owner_view: 'Von Ihnen angesehen, nicht gezählt',

@@ -427,7 +427,7 @@ export const en = {
   agent_unknown: 'Unknown program',
   push_unnamed: '{kind} without a name',
   push_share: 'Link, QR code and message',
-  push_look: 'Look at it (does not count as a view)',
+  push_look: 'Look at it (does not use up a view)',
   state_locked: 'Locked',
   push_locked:
     'Too many wrong passphrases were tried, so nobody can open this push until you unlock it. If the recipient did not mistype them, somebody was guessing. In that case, expire it and share the content again with a longer passphrase.',
@@ -435,9 +435,9 @@ export const en = {
   push_ended_by_tries:
     'Too many wrong passphrases were tried, so this push expired and its content was destroyed.',
   unlock_submit: 'Unlock',
-  audit_title: 'Audit log',
+  audit_title: 'Log',
   audit_creation: 'Created',
-  audit_view: 'Viewed',
+  audit_view: 'Opened',
   audit_failed_view: 'Tried after expiry',
   audit_failed_passphrase: 'Passphrase missing or wrong',
   audit_owner_view: 'Your own look, not counted',

@@ -454,9 +454,9 @@ export const es: Catalogue = {
   push_ended_by_tries:
     'Se probaron demasiadas frases de acceso incorrectas; por eso este envío caducó y su contenido se destruyó.',
   unlock_submit: 'Desbloquear',
-  audit_title: 'Registro de auditoría',
+  audit_title: 'Registro',
   audit_creation: 'Creado',
-  audit_view: 'Visualizado',
+  audit_view: 'Abierto',
   audit_failed_view: 'Intento después de caducar',
   audit_failed_passphrase: 'Frase de acceso ausente o incorrecta',
   audit_owner_view: 'Su propia consulta, no cuenta',

@@ -456,9 +456,9 @@ export const fr: Catalogue = {
   push_ended_by_tries:
     'Trop de phrases secrètes erronées ont été saisies : ce partage a donc expiré et son contenu a été détruit.',
   unlock_submit: 'Déverrouiller',
-  audit_title: 'Journal d’audit',
+  audit_title: 'Journal',
   audit_creation: 'Création',
-  audit_view: 'Consultation',
+  audit_view: 'Ouvert',
   audit_failed_view: 'Tentative après expiration',
   audit_failed_passphrase: 'Phrase secrète absente ou erronée',
   audit_owner_view: 'Votre propre accès, non compté',

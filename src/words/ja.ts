@@ -428,9 +428,9 @@ export const ja: Catalogue = {
   push_ended_by_tries:
     '間違ったパスフレーズが何度も入力されたため、この共有は無効になり、内容は破棄されました。',
   unlock_submit: 'ロックを解除',
-  audit_title: '監査ログ',
+  audit_title: '履歴',
   audit_creation: '作成',
-  audit_view: '閲覧',
+  audit_view: '開かれた',
   audit_failed_view: '期限切れ後のアクセス',
   audit_failed_passphrase: 'パスフレーズの未入力または間違い',
   audit_owner_view: '自分での確認（閲覧に数えません）',

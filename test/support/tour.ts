@@ -354,6 +354,39 @@ export const STOPS: Stop[] = [
     },
   },
   {
+    name: 'pushes-expired-together',
+    as: 'member',
+    visit: async (page, { url, push, server }) => {
+      const { url_token } = await push({ name: 'Router in Oslo', expire_after_views: 2 })
+      await server.retrieve(url_token)
+      await push({ name: 'Old key of the archive' })
+      await page.goto(`${url}/pushes?kind=text&sort=name`)
+      await page.check('input[name=push]')
+      await page.click('button[value=expire]')
+      await page.waitForSelector('.notice.good')
+    },
+  },
+  {
+    name: 'push-edit-refused',
+    as: 'member',
+    visit: async (page, { url, push }) => {
+      const { url_token } = await push({ name: 'Router in Oslo' })
+      await page.goto(`${url}/pushes/${url_token}?edit=1`)
+      await page.evaluate("document.querySelector('#edit form').noValidate = true")
+      await page.fill('#views', '9')
+      await page.click('#edit button.primary')
+      await page.waitForSelector('#edit .notice.bad')
+    },
+  },
+  {
+    name: 'create-again',
+    as: 'member',
+    visit: async (page, { url, push }) => {
+      const { url_token } = await push({ name: 'Router in Oslo', passphrase: 'x' })
+      await page.goto(`${url}/?like=${url_token}`)
+    },
+  },
+  {
     name: 'push-locked',
     as: 'member',
     visit: async (page, { url, guessedPush }) => {
