@@ -49,8 +49,3 @@ declare module '*/receive.js' {
   const text: string
   export default text
 }
-
-declare module 'swagger-ui-dist/*' {
-  const path: string
-  export default path
-}

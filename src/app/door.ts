@@ -53,12 +53,15 @@ export function createDoor(options: DoorOptions) {
   const secure = createSecure(config)
   const { basePath } = hostRules
   const guests = createGuests(options, basePath)
-  const { assets, presentError } = guests
+  const { presentError } = guests
   const body = bodyLimitsOf(config, bodyRoom.take)
   const { listUndeclaredProxies } = forwarding
   const pages = createServedPages(options, { guests, body, listUndeclaredProxies })
   const answerReady = createReadiness({ ...options, ...guests, listUndeclaredProxies })
-  const { answerRoute } = createRoutes(options, { assets, basePath, body, pages, presentError, answerReady })
+  const { answerRoute } = createRoutes(options, {
+    ...guests,
+    ...{ basePath, body, pages, presentError, answerReady },
+  })
   const shared = {
     readForwarded: forwarding.read,
     hostRules,
@@ -92,8 +95,8 @@ export function createDoor(options: DoorOptions) {
 
 /** Who visits a page, and how the server answers them with a page or an error. */
 function createGuests(options: DoorOptions, basePath: string) {
-  const { config, branding, services, addresses, listAddresses, log, meter, version } = options
-  const assets = createAssets({ version, basePath, brand: branding })
+  const { config, branding, services, addresses, listAddresses, log, meter } = options
+  const assets = createAssets({ basePath, brand: branding })
   const answer = createAnswerGuest(assets)
   const getGuest = createGetGuest({
     findSession: services.sessions.findSession,

@@ -58,6 +58,8 @@ export function createServedPages(served: Served, { guests, ...parts }: PagePart
 
 export type RoutesOptions = {
   assets: Assets
+  answer: AnswerGuest
+  getGuest: GetGuest
   basePath: string
   body: BodyLimits
   pages: readonly Route[]

@@ -9,8 +9,10 @@ import { presentPreviousVersion, presentVersion, type VersionFacts } from './api
 import { answerJson, answerText } from './door/answers.ts'
 import type { Asked, Route } from './door/router.ts'
 import type { GetViewer } from './door/viewer.ts'
-import { createAnswerDocs } from './pages/docs.tsx'
+import { createAnswerDocs } from './pages/docs/docs.tsx'
 import type { Assets } from './pages/frame/assets.ts'
+import type { GetGuest } from './pages/frame/guest.ts'
+import type { AnswerGuest } from './pages/frame/page.tsx'
 import { createFormAddressRoutes, createMovedRoutes } from './pages/moved.ts'
 import { API, FILES, PREVIOUS_API } from './urls.ts'
 
@@ -32,6 +34,9 @@ export type RouteTableOptions = {
   answerReady: Route['answer']
   /** The OpenAPI document as JSON text. */
   reference: () => Promise<string>
+  /** Draw the page of the reference. */
+  answer: AnswerGuest
+  getGuest: GetGuest
 }
 
 export function createRouteTable(options: RouteTableOptions): Route[] {
@@ -59,7 +64,7 @@ export function createRouteTable(options: RouteTableOptions): Route[] {
       detail: PREVIOUS_VERSION_OPERATION,
     },
     { url: API.reference, answer: async () => answerJson(200, JSON.parse(await reference())) },
-    { url: API.docs, answer: createAnswerDocs(assets, basePath) },
+    { url: API.docs, answer: createAnswerDocs(options) },
     { url: FILES.download, answer: answerDownload },
     { url: FILES.asset, answer: assets.answer },
     { url: FILES.favicon, answer: assets.answerFavicon },

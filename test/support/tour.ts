@@ -412,6 +412,7 @@ export const STOPS: Stop[] = [
       await page.goto(`${url}/pushes/${url_token}`)
     },
   },
+  { name: 'docs', as: 'stranger', visit: (page, { url }) => page.goto(`${url}/api/v2/docs`) },
   { name: 'admin-first', as: 'admin', visit: (page, { url }) => page.goto(`${url}/admin/welcome`) },
   { name: 'admin', as: 'admin', visit: (page, { url }) => page.goto(`${url}/admin`) },
   {

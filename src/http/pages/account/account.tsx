@@ -109,7 +109,7 @@ function PasswordForm({ guest, shown }: { guest: Member; shown: Shown }) {
   const texts = problemTexts(shown.passwordProblems ?? {}, guest.words)
   const current = shown.wrongPassword === 'current' ? say('password_wrong') : undefined
   return (
-    <section aria-labelledby="password-title">
+    <section class="card" aria-labelledby="password-title">
       <h2 id="password-title">{say('password_title')}</h2>
       <form method="post" action={guest.href(PAGES.changePassword.href())} class="narrow">
         <FormToken guest={guest} />
@@ -145,7 +145,7 @@ function TwoFactorSection({ guest, shown, left, asksCode }: TwoFactorProps) {
   const { hasTwoFactor } = guest.account
   const problem = shown.wrongPassword === 'twofactor' ? say('password_wrong') : undefined
   return (
-    <section aria-labelledby="two-factor-title" id="two-factor">
+    <section class="card" aria-labelledby="two-factor-title" id="two-factor">
       <h2 id="two-factor-title">{say('two_factor_title')}</h2>
       {hasTwoFactor ? (
         <form method="post" action={guest.href(PAGES.turnOffTwoFactor.href())} class="narrow">
@@ -187,7 +187,7 @@ function SessionList({ guest, listed }: { guest: Member; listed: Session[] }) {
   const { words } = guest
   const { say } = words
   return (
-    <section aria-labelledby="sessions-title" id="sessions">
+    <section class="card" aria-labelledby="sessions-title" id="sessions">
       <h2 id="sessions-title">{say('sessions_title')}</h2>
       <ul class="rows">
         {listed.map(({ id, ip, userAgent, lastSeenAt }) => (

@@ -24,7 +24,7 @@ export function Health({ guest, status, jobs }: HealthProps) {
   const { words } = guest
   const { say } = words
   return (
-    <section aria-labelledby="health-title">
+    <section class="card" aria-labelledby="health-title">
       <h2 id="health-title">{say('admin_health')}</h2>
       <DamageNotice damaged={status.damaged} words={words} />
       <dl class="facts">

@@ -20,7 +20,7 @@ export function People({ guest, listed, resetNonce }: PeopleProps) {
   const { say } = guest.words
   const { people, total, search, pages } = listed
   return (
-    <section aria-labelledby="people-title" id="people">
+    <section class="card" aria-labelledby="people-title" id="people">
       <h2 id="people-title">{say('admin_people')}</h2>
       {pages > 1 || search !== '' ? <Search guest={guest} search={search} /> : null}
       <p class="hint">{say('admin_people_count', { n: total })}</p>
@@ -187,7 +187,7 @@ export function Invitations(props: InvitationsProps) {
   const { say } = words
   const problem = problemTexts(problems, words).email
   return (
-    <section aria-labelledby="invite-title" id="invite">
+    <section class="card" aria-labelledby="invite-title" id="invite">
       <h2 id="invite-title">{say('admin_invite')}</h2>
       <form method="post" action={guest.href(PAGES.invite.href())} class="narrow">
         <FormToken guest={guest} />

@@ -12,7 +12,7 @@ export function Settings({ guest, settings }: SettingsProps) {
   const changed = settings.filter(({ isChanged }) => isChanged)
   const others = settings.filter(({ isChanged }) => !isChanged)
   return (
-    <section aria-labelledby="settings-title">
+    <section class="card" aria-labelledby="settings-title">
       <h2 id="settings-title">{say('admin_settings')}</h2>
       <p class="hint">{say('admin_settings_hint')}</p>
       {changed.length === 0 ? (

@@ -3,13 +3,10 @@
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { wordlist } from '@scure/bip39/wordlists/english.js'
-import swaggerStyle from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
-import swaggerScript from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' }
 import { DomainError } from '../../../domain/errors.ts'
 import type { Asked } from '../../door/router.ts'
 import { FILES } from '../../urls.ts'
 import common from './browser/common.js' with { type: 'text' }
-import docsStart from './browser/docs-start.js' with { type: 'text' }
 import handover from './browser/handover.js' with { type: 'text' }
 import lists from './browser/lists.js' with { type: 'text' }
 import receive from './browser/receive.js' with { type: 'text' }
@@ -35,15 +32,13 @@ const compress = promisify(gzip)
 export type Assets = ReturnType<typeof createAssets>
 
 export type AssetsOptions = {
-  /** The application's. It is part of the names of assets from packages. */
-  version: string
   /** The one in --base-url. */
   basePath: string
   /** The operator's own colour, as `#rrggbb`, and logo. */
   brand?: { color: string | null; logo: Logo | null }
 }
 
-export function createAssets({ version, basePath, brand }: AssetsOptions) {
+export function createAssets({ basePath, brand }: AssetsOptions) {
   const assets = {
     style: ofText('pages.css', CSS, brand?.color ? `${style}\n${colorStyle(brand.color)}` : style),
     icon: ofText('icon.svg', SVG, icon),
@@ -53,10 +48,7 @@ export function createAssets({ version, basePath, brand }: AssetsOptions) {
     lists: ofText('lists.js', SCRIPT, lists),
     handover: ofText('handover.js', SCRIPT, handover),
     receive: ofText('receive.js', SCRIPT, receive),
-    docsStart: ofText('docs.js', SCRIPT, docsStart),
     wordlist: ofText('words.js', SCRIPT, `export const wordlist = ${JSON.stringify(wordlist)}\n`),
-    swaggerScript: ofFile(`swagger-ui-${version}.js`, SCRIPT, swaggerScript),
-    swaggerStyle: ofFile(`swagger-ui-${version}.css`, CSS, swaggerStyle),
   }
   const logo = brand?.logo ? ofLogo(brand.logo) : null
   const served: Asset[] = [...Object.values(assets), ...(logo === null ? [] : [logo])]
@@ -128,8 +120,4 @@ function ofLogo({ bytes, type, extension }: Logo): Asset {
 function ofBytes(name: string, type: string, bytes: Bytes): Asset {
   const [stem, extension] = name.split('.')
   return { name: `${stem}-${Bun.hash(bytes).toString(36)}.${extension}`, type, read: async () => bytes }
-}
-
-function ofFile(name: string, type: string, path: string): Asset {
-  return { name, type, read: () => Bun.file(path).bytes() }
 }

@@ -6,6 +6,7 @@ import base from './styles/base.css' with { type: 'text' }
 import buttons from './styles/buttons.css' with { type: 'text' }
 import create from './styles/create.css' with { type: 'text' }
 import created from './styles/created.css' with { type: 'text' }
+import docs from './styles/docs.css' with { type: 'text' }
 import forms from './styles/forms.css' with { type: 'text' }
 import header from './styles/header.css' with { type: 'text' }
 import lists from './styles/lists.css' with { type: 'text' }
@@ -18,6 +19,6 @@ import tables from './styles/tables.css' with { type: 'text' }
 import tokens from './styles/tokens.css' with { type: 'text' }
 
 const FOUNDATION = [tokens, base, header, forms, buttons, parts, tables]
-const PAGES = [create, created, receive, revealed, lists, push, account, admin]
+const PAGES = [create, created, receive, revealed, lists, push, account, admin, docs]
 
 export const style = [...FOUNDATION, ...PAGES, print].join('\n')

@@ -1,0 +1,81 @@
+// What the reference page reads of an OpenAPI document, and the example requests that it makes of it.
+
+export type Schema = {
+  $ref?: string
+  type?: string
+  format?: string
+  description?: string
+  enum?: readonly unknown[]
+  default?: unknown
+  minimum?: number
+  maximum?: number
+  minLength?: number
+  maxLength?: number
+  maxItems?: number
+  nullable?: boolean
+  properties?: Record<string, Schema>
+  required?: readonly string[]
+  items?: Schema
+}
+
+export type Parameter = {
+  name: string
+  in: string
+  required?: boolean
+  description?: string
+  schema: Schema
+}
+
+type Content = Record<string, { schema: Schema; example?: unknown }>
+
+export type Operation = {
+  operationId: string
+  summary: string
+  description?: string
+  tags: readonly string[]
+  parameters?: readonly Parameter[]
+  requestBody?: { content: Content }
+  responses: Record<string, { description: string; content: Content }>
+  security: readonly Record<string, unknown>[]
+}
+
+export type ApiDocument = {
+  info: { version: string; description: string }
+  tags: readonly { name: string; description: string }[]
+  paths: Record<string, Record<string, Operation>>
+  components: { schemas: Record<string, Schema> }
+}
+
+/** An operation with its place. */
+export type Endpoint = { method: string; path: string; operation: Operation }
+
+export function listEndpoints({ paths }: ApiDocument): Endpoint[] {
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+  )
+}
+
+/** The name of a schema among the components; null for one that stands for itself. */
+export function nameOf({ $ref }: Schema): string | null {
+  return $ref?.split('/').at(-1) ?? null
+}
+
+export function needsToken({ security }: Operation): boolean {
+  return security.length > 0 && security.every((way) => Object.keys(way).length > 0)
+}
+
+const PLACEHOLDER = /[{](\w+)[}]/g
+const JSON_TYPE = 'application/json'
+
+/** The same request for a terminal. The token stands in a variable, because others can see the arguments of a process. */
+export function curlLine({ method, path, operation }: Endpoint, baseUrl: string): string {
+  const shown = path.replace(PLACEHOLDER, (_, name: string) => name.toUpperCase())
+  const example = operation.requestBody?.content[JSON_TYPE]?.example
+  const parts = [
+    `curl${method === 'GET' || (method === 'POST' && example !== undefined) ? '' : ` -X ${method}`}`,
+    `'${baseUrl}${shown}'`,
+    ...(needsToken(operation) ? ['-H "Authorization: Bearer $ONCEBOX_TOKEN"'] : []),
+    ...(example === undefined ? [] : [`-H 'Content-Type: ${JSON_TYPE}'`, `-d '${JSON.stringify(example)}'`]),
+  ]
+  return parts.join(' \\\n  ').replace(/^(curl[^\n]*) \\\n {2}/, '$1 ')
+}

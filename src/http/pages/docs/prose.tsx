@@ -1,0 +1,14 @@
+// Texts of the reference, in which blank lines part paragraphs and backquotes mark code.
+
+/** One paragraph for each part between blank lines. */
+export function Prose({ text }: { text: string }) {
+  return (
+    <>
+      {text.split(/\n{2,}/).map((paragraph) => (
+        <p key={paragraph}>
+          {paragraph.split('`').map((part, at) => (at % 2 === 0 ? part : <code key={at}>{part}</code>))}
+        </p>
+      ))}
+    </>
+  )
+}
