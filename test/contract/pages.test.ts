@@ -674,13 +674,14 @@ describe('what an attacker would try', () => {
 
   test('a long Accept-Language and a long Host cost nothing', async () => {
     const { url_token } = await api.create()
-    const started = performance.now()
+    const before = process.cpuUsage()
     for (let n = 0; n < 20; n += 1) {
       await fetchPage('/', { headers: { 'accept-language': `a${' '.repeat(15_000)}b` } })
       const { status } = await fetchPage(`/p/${url_token}/preview`, { headers: { host: 'x'.repeat(2000) } })
       expect(status).toBe(421)
     }
-    expect(performance.now() - started).toBeLessThan(500)
+    const { user, system } = process.cpuUsage(before)
+    expect((user + system) / 1000).toBeLessThan(500)
   })
 
   test('another site cannot have a browser open a link', async () => {

@@ -10,7 +10,7 @@ import { openTestStore, storePush, type TestStore } from '../../support/store.ts
 
 const PUSHES = 10_000
 const DAY = 86_400_000
-/** On a quiet machine a page takes under 50 ms and a search under 300; this one runs other tests beside it. */
+/** On a quiet machine a page takes under 50 ms and a search under 300. Counts the time of the processor alone. */
 const PATIENCE = 8
 
 let opened: TestStore
@@ -70,7 +70,7 @@ test('ten thousand pushes are listed, filtered, sorted and searched quickly, bes
     told.push(
       `${name}: ${took.toFixed(0)} ms (${worked.toFixed(0)} of the processor), at most ${blocked.toFixed(0)} ms at a time`,
     )
-    expect({ name, isQuick: took < most * PATIENCE }).toEqual({ name, isQuick: true })
+    expect({ name, isQuick: worked < most * PATIENCE }).toEqual({ name, isQuick: true })
     return result
   }
   const first = await measure('first page', {}, 50)
