@@ -33,8 +33,13 @@ export { fetchAuthority, type Network, version }
 /** How the client commands introduce themselves, and how long a server may stay silent. */
 const CLIENT = { userAgent: `oncebox/${version}`, patienceMs: 60_000 }
 
-/** The world outside: the system's clock in milliseconds, and where a finished log line goes. */
-export type Ports = { now: Now; writeLog: (line: string) => void }
+/** The world outside: the system's clocks in milliseconds, and where a finished log line goes. */
+export type Ports = {
+  now: Now
+  /** Milliseconds since the machine was started, also while it slept. */
+  uptime: Now
+  writeLog: (line: string) => void
+}
 
 export type ServerPorts = Ports & { network: Network }
 
@@ -92,10 +97,10 @@ async function openLogged(served: ServedConfig, { log, ...ports }: InstancePorts
   const { dataDir, keyFile } = config
   const branding = await readBranding(config)
   log.info({ version, dataDir, keyFile: keyFile ?? undefined }, 'opening the data folder')
-  const { now: systemNow, onStep } = ports
+  const { now: systemNow, uptime, onStep } = ports
   const metrics = await openMetrics(config)
   const onCommitted = metrics?.committed
-  const { store, failed } = await openServedStore({ config, log, systemNow, onStep, onCommitted })
+  const { store, failed } = await openServedStore({ config, log, systemNow, uptime, onStep, onCommitted })
   try {
     const tls = await openTls(config, { log, ports })
     const services = await serveStore({ ...served, branding, store, log, metrics, ports, tls })
@@ -151,7 +156,7 @@ async function serveStore({ config, settings, branding, store, log, metrics, por
     rateLimit: ports.rateLimit,
   })
   if (metrics !== null) addServerGauges({ metrics, store, services, lookAtHealth, version })
-  const { accounts, apiTokens, sweeper, jobs } = services
+  const { accounts, apiTokens, sweeper, acceptClock, jobs } = services
   const setupToken = await services.accountLinks.createSetupLink()
   const setupPath = setupToken === null ? null : PAGES.welcome.href({ link: setupToken })
   // What an earlier start left there is void.
@@ -163,7 +168,8 @@ async function serveStore({ config, settings, branding, store, log, metrics, por
     await store.close()
   }
 
-  return { ...door, accounts, apiTokens, sweeper, setupPath, confirmStart: store.confirmStart, close }
+  const { confirmStart } = store
+  return { ...door, accounts, apiTokens, sweeper, acceptClock, setupPath, confirmStart, close }
 }
 
 /** Opens the data folder and listens. Throws DomainError when the folder, key, clock or address cannot be used. */

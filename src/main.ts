@@ -1,11 +1,12 @@
 // The entry of the process. No other file reads its arguments and environment.
 
 import './env.ts'
+import { uptime } from 'node:os'
 import { runCommandLine } from './cli/run.ts'
 
 /** Runs one command line and resolves to its exit code. */
 export function run(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
-  return runCommandLine(argv, { env, now: Date.now })
+  return runCommandLine(argv, { env, now: Date.now, uptime: () => uptime() * 1000 })
 }
 
 /** Ends a stream and waits for it, because `process.exit` discards output that a slow pipe has not accepted yet. */

@@ -142,7 +142,7 @@ function openBenchInstance(dataDir: string) {
   if (config === undefined)
     throw new Error(`the settings of the benchmark do not fit: ${problems?.join('; ')}`)
   const rateLimit = { requests: 1e9, seconds: 10 }
-  const ports = { now: Date.now, writeLog: () => undefined, rateLimit }
+  const ports = { now: Date.now, uptime: () => performance.now(), writeLog: () => undefined, rateLimit }
   return openInstance({ config, settings: [] }, ports)
 }
 

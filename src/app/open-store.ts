@@ -11,18 +11,21 @@ export type ServedStoreOptions = {
   config: Config
   log: Log
   systemNow: Now
+  uptime: Now
   onStep?: ((step: string) => void) | undefined
   onCommitted?: Meter['committed'] | undefined
 }
 
 /** `failed` resolves when the database may be corrupt and the process must end. */
 export async function openServedStore(options: ServedStoreOptions) {
-  const { config, log, systemNow, onStep, onCommitted } = options
+  const { config, log, systemNow, uptime, onStep, onCommitted } = options
   const { promise: failed, resolve: fail } = Promise.withResolvers<Error>()
   const store: Store = await openStore({
     dataDir: config.dataDir,
     keyFile: config.keyFile,
     systemNow,
+    uptime,
+    maxClockGap: config.maxClockGap,
     acceptClock: config.acceptClock,
     removeDamaged: config.removeDamaged,
     minFreeSpace: config.minFreeSpace,

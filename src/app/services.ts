@@ -133,18 +133,31 @@ function createAccountServices({ config, store, systemNow, argon2Cost, lanes }: 
 type UpkeepOptions = Omit<ServicesOptions, 'systemNow' | 'argon2Cost' | 'meter'>
 
 function createUpkeepServices({ config, store, log, otherJobs }: UpkeepOptions) {
-  const { expiry, files, idempotencyKeys, now } = store
+  const { expiry, files, idempotencyKeys, now, certain } = store
   const { purgeAfter, sweepEvery: every } = config
-  const sweeper = createSweeper({ expiry, files, idempotencyKeys, now, purgeAfter })
+  const sweeper = createSweeper({ expiry, files, idempotencyKeys, now: certain, purgeAfter })
   const jobs = createJobs({
     jobs: [
       ...store.jobs,
       createSweepJob({ sweeper, every, log }),
-      createExpiryJob({ sweeper, now }),
+      createExpiryJob({ sweeper, now: certain }),
       ...otherJobs,
     ],
     now,
     log,
   })
-  return { sweeper, jobs, readStatus: createReadStatus({ store, sweeper, now }) }
+  return {
+    sweeper,
+    jobs,
+    readStatus: createReadStatus({ store, sweeper, now, doubt: store.clock.doubt }),
+    acceptClock: createAcceptClock({ accept: store.clock.accept, log }),
+  }
+}
+
+/** The log tells who it was, because what has ended by this clock is destroyed from then on. */
+function createAcceptClock({ accept, log }: { accept: () => Promise<void>; log: Log }) {
+  return async ({ accountId }: { accountId: number }): Promise<void> => {
+    await accept()
+    log.warn({ accountId }, 'an administrator confirmed the clock of this machine')
+  }
 }

@@ -10,7 +10,7 @@ import { createShell } from './shell.ts'
 /** Resolves to the exit code. */
 export function runCommandLine(
   argv: readonly string[],
-  outside: { env: Environment; now: () => number },
+  outside: { env: Environment; now: () => number; uptime: () => number },
 ): Promise<number> {
   return runProgram(argv, {
     shell: createShell(outside),

@@ -14,6 +14,8 @@ import { createStartProgress, type StartProgress } from './progress.ts'
 export type Shell = {
   place: Place
   now: () => number
+  /** Milliseconds since the machine was started, also while it slept. */
+  uptime: () => number
   readFile: (path: string) => string
   /** Writes one line of the command's result to standard output. Makes it printable on a terminal. */
   print: (line: string) => void
@@ -64,7 +66,7 @@ function isExecutable(): boolean {
   return /^(\/\$bunfs\/|[A-Z]:[/\\]~BUN[/\\])/.test(Bun.main)
 }
 
-export function createShell(outside: { env: Environment; now: () => number }): Shell {
+export function createShell(outside: { env: Environment; now: () => number; uptime: () => number }): Shell {
   const { stdout, stderr } = process
   // Ignore a closed pipe (`oncebox user list | head -1`, a log collector).
   for (const stream of [stdout, stderr]) stream.on('error', () => undefined)
@@ -81,6 +83,7 @@ export function createShell(outside: { env: Environment; now: () => number }): S
   return {
     place,
     now: outside.now,
+    uptime: outside.uptime,
     readFile: (path) => readFileSync(path, 'utf8'),
     print: (line) => stdout.write(`${isatty(1) ? printable(line) : line}\n`),
     printExactly: (text) => stdout.write(text),

@@ -1,6 +1,6 @@
 // A job: work that a server does by itself, on a timer. The types that rooms share; operating/jobs.ts starts and stops them.
 
-export type JobName = 'expiry' | 'sweep' | 'checkpoint' | 'reserve' | 'scrub' | 'certificate'
+export type JobName = 'expiry' | 'sweep' | 'checkpoint' | 'reserve' | 'scrub' | 'clock' | 'certificate'
 
 /** How a job tells about its runs. */
 export type JobReport = {

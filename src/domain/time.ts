@@ -1,4 +1,4 @@
-// Lengths of time in milliseconds, and a clock that never runs backwards.
+// Lengths of time in milliseconds, and how a time is written.
 
 export const SECOND = 1000
 export const MINUTE = 60 * SECOND
@@ -7,16 +7,6 @@ export const DAY = 24 * HOUR
 
 /** A reading of the clock, in milliseconds since 1970. */
 export type Now = () => number
-
-/** Never returns less than an earlier reading, so that setting the clock back does not revive expired pushes. */
-export function createMonotonicClock(systemNow: Now, lastReading: number): Now {
-  let latest = lastReading
-  return () => {
-    const now = systemNow()
-    if (now > latest) latest = now
-    return latest
-  }
-}
 
 /** A time in the API's format: `2026-11-20T22:47:00.000Z`. */
 export function formatTime(time: number): string {

@@ -160,6 +160,7 @@ export const PAGES = {
   enableAccount: post('/admin/accounts/:id/enable', 'admin'),
   resetAccount: post('/admin/accounts/:id/reset', 'admin'),
   removeAccount: post('/admin/accounts/:id/remove', 'admin'),
+  acceptClock: post('/admin/clock', 'admin'),
 }
 
 /** A path of an older server, and the path of the same thing here. */
@@ -205,7 +206,9 @@ export const FORM_ADDRESSES: readonly Moved[] = [
   moved(PAGES.revokeToken.path, () => PAGES.tokens.href()),
   ...[PAGES.changePassword, PAGES.endSession].map(({ path }) => moved(path, () => PAGES.account.href())),
   moved(PAGES.turnOffTwoFactor.path, () => PAGES.twoFactor.href()),
-  ...[PAGES.invite, PAGES.withdrawInvitation].map(({ path }) => moved(path, () => PAGES.admin.href())),
+  ...[PAGES.acceptClock, PAGES.invite, PAGES.withdrawInvitation].map(({ path }) =>
+    moved(path, () => PAGES.admin.href()),
+  ),
   ...[PAGES.disableAccount, PAGES.enableAccount, PAGES.resetAccount, PAGES.removeAccount].map(({ path }) =>
     moved(path, () => PAGES.admin.href()),
   ),

@@ -1,5 +1,6 @@
 // What is looked at for /readyz, part by part, with the remedy for each.
 
+import { type Doubt, explainDoubt } from '../domain/clock.ts'
 import type { Now } from '../domain/time.ts'
 import { formatTime, MINUTE } from '../domain/time.ts'
 import type { DamageReports, FreeSpace } from '../store/face.ts'
@@ -19,6 +20,7 @@ export type ServedHealthOptions = {
     findKeyProblem: () => Promise<string | null>
     freeSpace: FreeSpace
     damage: DamageReports
+    clock: { doubt(): Doubt | null }
   }
   dataDir: string
   minFreeSpace: number
@@ -76,6 +78,8 @@ function explainDamage(places: number): string | null {
 }
 
 function explainClock({ store, systemNow }: ServedHealthOptions): string | null {
+  const doubt = store.clock.doubt()
+  if (doubt !== null) return explainDoubt(doubt)
   const behind = store.now() - systemNow()
   if (behind <= MINUTE) return null
   return (

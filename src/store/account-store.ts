@@ -44,8 +44,16 @@ export function openAccountStore({ dataDir, now, onError, create }: AccountStore
   }
   const { transact } = createGroupCommit({ database: connection.database, onFatal })
   // A server empties the log and removes files; a command only closes with an empty log.
-  const files = createFileRows(connection, () => undefined)
-  const rows = createRows({ connection, transact, now, files, onDestroyed: () => undefined, onError })
+  const files = createFileRows(connection, { certain: now, onDue: () => undefined })
+  const rows = createRows({
+    connection,
+    transact,
+    now,
+    certain: now,
+    files,
+    onDestroyed: () => undefined,
+    onError,
+  })
   const { accounts, apiTokens, twoFactor } = createAccountOperations(rows)
   const close = async () => {
     await rows.doubtfulKeys.idle()

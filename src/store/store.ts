@@ -2,10 +2,9 @@
 
 import type { Database } from 'bun:sqlite'
 import type { Keyring } from '../crypto/keyring.ts'
+import { type Clock, createClock, type Doubt } from '../domain/clock.ts'
 import type { Job } from '../domain/job.ts'
-import { createMonotonicClock, type Now } from '../domain/time.ts'
-import { createFileStore } from './files/file-store.ts'
-import { createFiles } from './files/files.ts'
+import type { Now } from '../domain/time.ts'
 import {
   type DataFolder,
   dataFolder,
@@ -18,14 +17,11 @@ import { createFolderChecks } from './folder/folder-checks.ts'
 import { type FolderLock, lockFolder } from './folder/folder-lock.ts'
 import { createFreeSpace } from './folder/free-space.ts'
 import { createReserve } from './folder/reserve.ts'
+import { openFiles } from './open-files.ts'
 import { createCheckpointer, truncateLog } from './sqlite/engine/checkpoint.ts'
+import { createClockKeeping } from './sqlite/engine/clock-keeping.ts'
 import { type Connection, explainFailure, openConnection } from './sqlite/engine/database.ts'
-import {
-  createGroupCommit,
-  type GroupCommit,
-  type OnStep,
-  type Transact,
-} from './sqlite/engine/group-commit.ts'
+import { createGroupCommit, type GroupCommit, type OnStep } from './sqlite/engine/group-commit.ts'
 import { createClockMarker, readClockMark, requireIntact, verifyKeys } from './sqlite/engine/instance.ts'
 import { MIGRATIONS, migrate, requireOwnTables, schemaVersion } from './sqlite/engine/migrate.ts'
 import { copyBeforeMigration, removeOldCopies } from './sqlite/engine/migration-copy.ts'
@@ -33,7 +29,6 @@ import { requireIntactLog } from './sqlite/integrity/log-check.ts'
 import { createScrub } from './sqlite/integrity/scrub.ts'
 import { createAccountOperations, createPushOperations, createRows } from './sqlite/operations.ts'
 import { mendAddressShares } from './sqlite/pushes/address-shares.ts'
-import { createFileRows } from './sqlite/pushes/file-rows.ts'
 
 const START_BUSY_MS = 5_000
 
@@ -41,7 +36,11 @@ export type StoreOptions = {
   dataDir: string
   keyFile: string | null
   systemNow: Now
+  /** Milliseconds since the machine was started, also while it slept. */
+  uptime: Now
   acceptClock: boolean
+  /** Milliseconds since the last use beyond which a start doubts the clock. */
+  maxClockGap: number
   /** Removes damaged pushes. */
   removeDamaged: boolean
   /** Is given a sentence for the operator. */
@@ -96,14 +95,19 @@ function openParts(opening: Opening) {
   const { database } = connection
   const copy = verify(opening)
   lock.opened()
-  const now = readClock(opening)
+  const clock = readClock(opening, (doubt) => keeping.changed(doubt))
+  const { now, certain } = clock
   const disk = watchDisk(opening)
-  const commits = openCommits(opening, { now, disk })
-  const { scrub, idle, ...operations } = openOperations(opening, { now, disk, commits })
+  const { forgetMark, ...commits } = openCommits(opening, { clock, disk })
+  const keeping = createClockKeeping({ ...options, clock, forgetMark, transact: commits.transact })
+  const { scrub, idle, ...operations } = openOperations(opening, { clock, disk, commits })
   warnOf(options)
+  const doubt = clock.doubt()
+  if (doubt !== null) keeping.changed(doubt)
 
   async function close(): Promise<void> {
     await idle()
+    await keeping.close()
     truncateLog(database)
     connection.close()
     lock.release()
@@ -112,14 +116,15 @@ function openParts(opening: Opening) {
   return {
     ...operations,
     keyring,
-    /** The clock of the app: the later of the system's clock and the last reading. */
     now,
+    certain,
+    clock: { doubt: clock.doubt, accept: keeping.accept },
     freeSpace: disk.freeSpace,
     isOverloaded: commits.isOverloaded,
     commitOverdue: commits.commitOverdue,
     /** Changes that wait for a group commit. */
     waitingWorks: commits.waiting,
-    jobs: [disk.checkpointer, disk.reserve, scrub] as readonly Job[],
+    jobs: [disk.checkpointer, disk.reserve, scrub, keeping.job] as readonly Job[],
     /** Explains an error of SQLite during the start to the operator. */
     explainFailure: (cause: unknown) => explainFailure(database.filename, cause),
     /** Call this once the start went well: removes copies made before earlier migrations. */
@@ -146,10 +151,12 @@ function verify({ connection, keyring, folder, options }: Opening) {
   return copy
 }
 
-/** Throws when the system's clock is more than a day behind the last reading. */
-function readClock({ connection, options: { systemNow, acceptClock } }: Opening): Now {
-  const mark = readClockMark(connection, { now: systemNow(), accept: acceptClock })
-  return createMonotonicClock(systemNow, mark)
+/** Throws when the system's clock is more than a day behind the last reading. Doubts are told to `onChange`. */
+function readClock({ connection, options }: Opening, onChange: (doubt: Doubt | null) => void): Clock {
+  const { systemNow, uptime, acceptClock } = options
+  const stored = readClockMark(connection, { now: systemNow(), accept: acceptClock })
+  const maxGap = acceptClock ? Number.POSITIVE_INFINITY : options.maxClockGap
+  return createClock({ systemNow, uptime, stored, maxGap, onChange })
 }
 
 type Disk = ReturnType<typeof watchDisk>
@@ -168,15 +175,15 @@ function watchDisk({ connection: { database }, folder, options }: Opening) {
   return { checkpointer, freeSpace, reserve }
 }
 
-function openCommits({ connection, options }: Opening, { now, disk }: { now: Now; disk: Disk }) {
+function openCommits({ connection, options }: Opening, { clock, disk }: { clock: Clock; disk: Disk }) {
   const { database } = connection
   // Waiting for a lock would freeze the event loop: group commit tries again by timer instead.
   database.run('PRAGMA busy_timeout = 0')
-  const clock = createClockMarker(connection, now)
-  return createGroupCommit({
+  const marker = createClockMarker(connection, clock)
+  const commits = createGroupCommit({
     database,
-    beforeWorks: clock.mark,
-    onUndone: clock.undo,
+    beforeWorks: marker.mark,
+    onUndone: marker.undo,
     onFull: () => {
       const hasRoom = disk.reserve.spend()
       disk.checkpointer.makeRoom()
@@ -186,18 +193,27 @@ function openCommits({ connection, options }: Opening, { now, disk }: { now: Now
     onCommitted: options.onCommitted,
     ...(options.onStep === undefined ? {} : { onStep: options.onStep }),
   })
+  return { ...commits, forgetMark: marker.undo }
 }
 
-type OperationsOptions = { now: Now; disk: Disk; commits: GroupCommit }
+type OperationsOptions = { clock: Clock; disk: Disk; commits: GroupCommit }
 
 /** `idle` resolves when no operation is under way any more. */
-function openOperations(opening: Opening, { now, disk, commits }: OperationsOptions) {
+function openOperations(opening: Opening, { clock, disk, commits }: OperationsOptions) {
+  const { now, certain } = clock
   const { connection, options } = opening
   const { transact } = commits
   const { onError } = options
-  const files = openFiles(opening, { now, transact })
+  const files = openFiles({
+    connection,
+    path: opening.folder.files,
+    certain,
+    transact,
+    onStep: options.onStep,
+    onError,
+  })
   const onDestroyed = disk.checkpointer.request
-  const rows = createRows({ connection, transact, now, files: files.rows, onDestroyed, onError })
+  const rows = createRows({ connection, transact, now, certain, files: files.rows, onDestroyed, onError })
 
   async function idle(): Promise<void> {
     await files.close()
@@ -212,29 +228,6 @@ function openOperations(opening: Opening, { now, disk, commits }: OperationsOpti
     scrub: createScrub({ ...options, ...rows, sealedFiles: files.folder }),
     idle,
   }
-}
-
-/** Sealed files. A transaction that makes some due has them removed as soon as it is over. */
-function openFiles(
-  { connection, folder: { files: path }, options }: Opening,
-  { now, transact }: { now: Now; transact: Transact },
-) {
-  let isClosing = false
-  const rows = createFileRows(connection, () => setImmediate(removeDue))
-  const folder = createFiles(path, options.onStep)
-  const store = createFileStore({ files: folder, rows, transact, now })
-  rows.giveUpUnfinished(now())
-
-  function removeDue(): void {
-    if (!isClosing) store.removeDue().catch(options.onError)
-  }
-
-  async function close(): Promise<void> {
-    isClosing = true
-    await store.idle()
-  }
-
-  return { rows, folder, store, close }
 }
 
 /** False also when the database throws. */

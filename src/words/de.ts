@@ -537,6 +537,13 @@ export const de: Catalogue = {
   job_reserve: 'Speicherplatz als Reserve freihalten',
   job_scrub: 'Gespeicherte Daten auf Schäden prüfen',
   job_certificate: 'Zertifikat rechtzeitig erneuern',
+  job_clock: 'Zeit der letzten Nutzung festhalten',
+  clock_doubt: 'Die Uhr dieses Rechners geht vielleicht falsch.',
+  clock_said: 'Sie zeigt',
+  clock_expected: 'Sie müsste ungefähr zeigen',
+  clock_meaning:
+    'Übergaben, die nach dieser Uhr abgelaufen sind, lassen sich nicht öffnen. Ihr Inhalt ist noch nicht vernichtet. Wenn die Uhr stimmt, bestätigen Sie das: Dann wird er vernichtet. Wenn sie falsch geht, stellen Sie sie auf diesem Rechner richtig: Dann lassen sie sich wieder öffnen.',
+  clock_accept: 'Die Uhr stimmt',
   role_admin: 'Administrator',
   role_user: 'Benutzer',
   account_disabled: 'deaktiviert',

@@ -510,6 +510,13 @@ export const en = {
   job_reserve: 'Keep disk space in reserve',
   job_scrub: 'Check the stored data for damage',
   job_certificate: 'Renew the certificate in time',
+  job_clock: 'Keep the time of the last use',
+  clock_doubt: 'The clock of this machine may be wrong.',
+  clock_said: 'It says',
+  clock_expected: 'It should say about',
+  clock_meaning:
+    'Pushes that have expired by this clock cannot be opened. Their content has not been destroyed. If the clock is right, confirm it, and it is destroyed. If it is wrong, set it right on this machine, and they can be opened again.',
+  clock_accept: 'The clock is right',
   role_admin: 'Administrator',
   role_user: 'User',
   account_disabled: 'disabled',

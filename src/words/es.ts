@@ -533,6 +533,13 @@ export const es: Catalogue = {
   job_reserve: 'Mantener espacio de disco en reserva',
   job_scrub: 'Comprobar si hay daños en los datos guardados',
   job_certificate: 'Renovar el certificado a tiempo',
+  job_clock: 'Anotar la hora del último uso',
+  clock_doubt: 'Puede que el reloj de este equipo esté mal.',
+  clock_said: 'Indica',
+  clock_expected: 'Debería indicar aproximadamente',
+  clock_meaning:
+    'Los envíos caducados según este reloj no se pueden abrir. Su contenido aún no se ha destruido. Si el reloj está bien, confírmelo: entonces se destruye. Si está mal, póngalo en hora en este equipo: se podrán abrir de nuevo.',
+  clock_accept: 'El reloj está bien',
   role_admin: 'Administrador',
   role_user: 'Usuario',
   account_disabled: 'cuenta desactivada',

@@ -535,6 +535,13 @@ export const fr: Catalogue = {
   job_reserve: 'Garder de l’espace disque en réserve',
   job_scrub: 'Vérifier que les données stockées sont intactes',
   job_certificate: 'Renouveler le certificat à temps',
+  job_clock: 'Noter l’heure de la dernière utilisation',
+  clock_doubt: 'L’horloge de cette machine est peut-être fausse.',
+  clock_said: 'Elle indique',
+  clock_expected: 'Elle devrait indiquer environ',
+  clock_meaning:
+    'Les partages expirés selon cette horloge ne peuvent pas être ouverts. Leur contenu n’est pas encore détruit. Si l’horloge est juste, confirmez-le : il sera détruit. Si elle est fausse, réglez-la sur cette machine : ils pourront de nouveau être ouverts.',
+  clock_accept: 'L’horloge est juste',
   role_admin: 'Administrateur',
   role_user: 'Utilisateur',
   account_disabled: 'désactivé',

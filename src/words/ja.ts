@@ -496,6 +496,13 @@ export const ja: Catalogue = {
   job_reserve: '予備のディスク容量を確保する',
   job_scrub: '保存データの破損を検査する',
   job_certificate: '証明書を期限前に更新',
+  job_clock: '最後に使われた時刻を記録する',
+  clock_doubt: 'このコンピューターの時計が正しくない可能性があります。',
+  clock_said: '現在の表示',
+  clock_expected: '予想される時刻（およそ）',
+  clock_meaning:
+    'この時計で失効した共有は開けません。内容はまだ破棄されていません。時計が正しければ、確認してください。内容が破棄されます。正しくなければ、このコンピューターの時計を合わせてください。再び開けるようになります。',
+  clock_accept: '時計は正しい',
   role_admin: '管理者',
   role_user: 'ユーザー',
   account_disabled: '無効',

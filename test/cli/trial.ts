@@ -34,6 +34,7 @@ export function createTrial(
   const shell: Shell = {
     place: { env: given.env ?? {}, platform: 'linux', home: given.home ?? '/home/ann', cwd: '/srv' },
     now: () => 0,
+    uptime: () => 0,
     readFile: () => {
       throw Object.assign(new Error('no such file'), { code: 'ENOENT' })
     },

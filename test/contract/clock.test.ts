@@ -1,30 +1,144 @@
-// A clock that jumps: forward by years everything ends at its time; back, nothing comes back.
+// A clock that jumps: ahead, nothing is destroyed until somebody confirms it; back, nothing comes back.
 
-import { expect, test } from 'bun:test'
+import { afterEach, expect, test } from 'bun:test'
 import { startApi } from '../support/api.ts'
+import { startInstance } from '../support/instance.ts'
 
-const DAY = 24 * 60 * 60 * 1000
+const MINUTE = 60 * 1000
+const DAY = 24 * 60 * MINUTE
 
-test('forward by years, everything has expired and is purged; it goes on with new pushes', async () => {
-  const api = await startApi()
+type Api = Awaited<ReturnType<typeof startApi>>
+const running: Api[] = []
+afterEach(async () => {
+  for (const api of running.splice(0)) await api.close()
+})
+
+async function start(options: Parameters<typeof startApi>[0] = {}): Promise<Api> {
+  const api = await startApi(options)
+  running.push(api)
+  return api
+}
+
+const jump = (api: Api, ms: number) => api.clock.set(api.clock.now() + ms)
+
+test('100 days ahead, pushes answer as expired and open for nobody, and all of them are there once it is set right', async () => {
+  const api = await start()
   const token = await api.addAccount('ann@example.org')
   const anonymous = await api.create()
   const owned = await api.create({ name: 'mine' }, { token })
-  api.clock.advance(20 * 365 * DAY)
-  expect((await api.retrieve(owned.url_token)).body.expired).toBe(true)
+  const guarded = await api.create({ passphrase: 'open sesame' })
+  jump(api, 100 * DAY)
+  for (const push of [anonymous, owned]) {
+    const { status, body } = await api.retrieve(push.url_token)
+    expect([status, body.expired, body.payload, body.deleted]).toEqual([200, true, null, false])
+  }
+  const wrong = await api.retrieve(`${guarded.url_token}?passphrase=wrong`)
+  expect([wrong.status, wrong.body.expired]).toEqual([200, true])
+  await api.sweep()
+  expect(await api.list('active', token)).toEqual([])
+  expect(await api.list('expired', token)).toMatchObject([{ url_token: owned.url_token, expired: true }])
+  await api.sweep()
+  jump(api, -100 * DAY)
+  for (const push of [anonymous, owned])
+    expect((await api.retrieve(push.url_token)).body.payload).toBe('correct horse')
+  const open = await api.retrieve(`${guarded.url_token}?passphrase=open%20sesame`)
+  expect(open.body.payload).toBe('correct horse')
+  expect(await api.list('active', token)).toMatchObject([{ url_token: owned.url_token }])
+})
+
+test('an administrator confirms the clock, and what has ended by it is destroyed', async () => {
+  const api = await start()
+  const anonymous = await api.create()
+  jump(api, 100 * DAY)
+  expect((await api.retrieve(anonymous.url_token)).body.expired).toBe(true)
+  await api.acceptClock()
+  // The first may be the one of the start, which began before.
+  await api.sweep()
   await api.sweep()
   expect((await api.retrieve(anonymous.url_token)).status).toBe(404)
-  const fresh = await api.create({}, { token })
-  expect(fresh.created_at).toStartWith('2046-')
+  jump(api, -100 * DAY)
+  expect((await api.retrieve(anonymous.url_token)).status).toBe(404)
+  const fresh = await api.create()
   expect((await api.retrieve(fresh.url_token)).body.payload).toBe('correct horse')
-  await api.close()
+})
+
+test('in doubt, pushes are still made, opened and ended by views and by wish', async () => {
+  const api = await start()
+  const before = await api.create({ deletable_by_viewer: true })
+  jump(api, 100 * DAY)
+  const fresh = await api.create({ expire_after_views: 1 })
+  expect((await api.retrieve(fresh.url_token)).body.payload).toBe('correct horse')
+  expect((await api.retrieve(fresh.url_token)).body.expired).toBe(true)
+  const deleted = await api.call(`/api/v2/pushes/${before.url_token}`, { method: 'DELETE' })
+  expect(deleted.body).toMatchObject({ expired: true, deleted: true })
+  jump(api, -100 * DAY)
+  expect((await api.retrieve(before.url_token)).body).toMatchObject({ payload: null, deleted: true })
+})
+
+test('a jump of less than a day and a machine that slept end what is due as ever', async () => {
+  const api = await start()
+  const short = await api.create({ expire_after_duration: 0 })
+  const long = await api.create({ expire_after_days: 7 })
+  jump(api, 16 * MINUTE)
+  await api.sweep()
+  jump(api, -16 * MINUTE)
+  expect((await api.retrieve(short.url_token)).body.expired).toBe(true)
+  api.clock.advance(20 * DAY)
+  await api.sweep()
+  expect((await api.retrieve(long.url_token)).status).toBe(404)
+})
+
+test('a start long after the last use is in doubt, says so, and stays so; --accept-clock confirms', async () => {
+  const first = await startInstance()
+  const { dataDir, clock } = first
+  const created = await first.fetch('/api/v2/pushes', { json: { push: { payload: 'kept' } } })
+  const { url_token } = (await created.json()) as { url_token: string }
+  await first.stop()
+  const bodyOf = async (api: typeof first) => (await api.fetch(`/api/v2/pushes/${url_token}`)).json()
+  clock.advance(8 * DAY)
+  const second = await startInstance({ dataDir, clock })
+  expect(second.log.join()).toContain('--accept-clock')
+  expect(await bodyOf(second)).toMatchObject({ expired: true, payload: null })
+  const ready = await second.fetch('/readyz', { from: '127.0.0.1' })
+  expect([ready.status, await ready.text()]).toEqual([200, expect.stringContaining('confirm it in /admin')])
+  await second.sweep()
+  await second.stop()
+  clock.advance(MINUTE)
+  const third = await startInstance({ dataDir, clock })
+  expect(await bodyOf(third)).toMatchObject({ expired: true })
+  await third.sweep()
+  await third.stop()
+  const accepted = await startInstance({ dataDir, clock, flags: { 'accept-clock': 'true' } })
+  await accepted.sweep()
+  expect((await accepted.fetch(`/api/v2/pushes/${url_token}`)).status).toBe(404)
+  await accepted.close()
+})
+
+test('--max-clock-gap allows a longer pause', async () => {
+  const first = await startInstance()
+  const { dataDir, clock } = first
+  await first.stop()
+  clock.advance(20 * DAY)
+  const second = await startInstance({ dataDir, clock, flags: { 'max-clock-gap': '30d' } })
+  expect(second.log.join()).not.toContain('--accept-clock')
+  await second.close()
+})
+
+test('a server that was idle for weeks is no pause', async () => {
+  const first = await startInstance()
+  const { dataDir, clock } = first
+  clock.advance(20 * DAY)
+  await first.stop()
+  const second = await startInstance({ dataDir, clock })
+  expect(second.log.join()).not.toContain('--accept-clock')
+  await second.close()
 })
 
 test('back by years while it runs, time stands still, and limits in views hold', async () => {
-  const api = await startApi()
+  const api = await start()
   const before = api.clock.now()
   const short = await api.create({ expire_after_duration: 0 })
-  api.clock.advance(16 * 60 * 1000)
+  api.clock.advance(16 * MINUTE)
   expect((await api.retrieve(short.url_token)).body.expired).toBe(true)
   api.clock.set(before - 10 * 365 * DAY)
   expect((await api.retrieve(short.url_token)).body.payload).toBeNull()
@@ -32,5 +146,4 @@ test('back by years while it runs, time stands still, and limits in views hold',
   expect(Date.parse(once.created_at)).toBeGreaterThanOrEqual(before)
   expect((await api.retrieve(once.url_token)).body.payload).toBe('correct horse')
   expect((await api.retrieve(once.url_token)).body.payload).toBeNull()
-  await api.close()
 })

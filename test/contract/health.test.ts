@@ -29,7 +29,7 @@ test('a database that throws is 503, not a failed request', async () => {
 test('a fault while the server is built closes the store, and the next start finds it free', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'oncebox-fault-'))
   const { config, settings } = configOf({ 'data-dir': dataDir, 'min-free-space': '0' })
-  const ports = { now: Date.now, writeLog: () => undefined }
+  const ports = { now: Date.now, uptime: () => performance.now(), writeLog: () => undefined }
   const faulty = { ...config, trustedProxies: ['not a network'] }
   await expect(openInstance({ config: faulty, settings }, ports)).rejects.toThrow()
   const startedAt = performance.now()

@@ -37,12 +37,12 @@ test.each([...LANGUAGES])('each job has its row in %s, with a name and a state',
   const ann = await startWithAdministrator()
   const { say } = wordsOf(language)
   const rows = rowsOf((await ann.get(`/admin?locale=${language}`)).text)
-  const names = (['checkpoint', 'reserve', 'scrub', 'sweep', 'expiry'] as const).map((name) =>
+  const names = (['checkpoint', 'reserve', 'scrub', 'clock', 'sweep', 'expiry'] as const).map((name) =>
     say(`job_${name}`),
   )
   expect(rows.map(([name]) => name)).toEqual(names)
-  const [checkpoint, reserve, scrub, sweep, expiry] = rows.map(([, state]) => state ?? '')
-  expect([checkpoint, reserve, sweep, expiry]).toEqual(Array(4).fill(say('job_running')))
+  const [checkpoint, reserve, scrub, clock, sweep, expiry] = rows.map(([, state]) => state ?? '')
+  expect([checkpoint, reserve, clock, sweep, expiry]).toEqual(Array(5).fill(say('job_running')))
   // On a slow machine the scrub of the empty folder has ended by now.
   expect([say('job_running'), say('job_finished')]).toContain(scrub ?? '')
 })
@@ -50,7 +50,7 @@ test.each([...LANGUAGES])('each job has its row in %s, with a name and a state',
 test('the row of the sweep tells when it last ran, and that it never failed', async () => {
   const ann = await startWithAdministrator()
   await instance.sweep()
-  const rowOfSweep = async () => rowsOf((await ann.get('/admin')).text)[3] ?? []
+  const rowOfSweep = async () => rowsOf((await ann.get('/admin')).text)[4] ?? []
   await until(async () => (await rowOfSweep())[2] !== 'Never')
   expect(await rowOfSweep()).toEqual([
     'Purge pushes that expired long ago',

@@ -5,7 +5,7 @@ import { parseEmail, passwordProblem, tokenNameProblem } from '../../src/domain/
 import { AUDIT_KINDS, boundOf, countListed, countMissing, shortenReferrer } from '../../src/domain/audit.ts'
 import { DURATIONS, decideLifetime, durationProblem, isWebAddress } from '../../src/domain/new-push.ts'
 import type { Problem } from '../../src/domain/problems.ts'
-import { createMonotonicClock, DAY, HOUR, MINUTE } from '../../src/domain/time.ts'
+import { DAY, HOUR, MINUTE } from '../../src/domain/time.ts'
 
 const days = { min: 2, max: 60, default: 7 }
 
@@ -92,16 +92,6 @@ test('the log keeps the first and latest failures, the latest owner views, and a
   expect(countMissing({ failures: 1_000, ownerViews: 500 })).toEqual({ failures: 0, ownerViews: 0 })
   expect(countMissing({ failures: 1_001, ownerViews: 502 })).toEqual({ failures: 1, ownerViews: 2 })
   expect(countListed({ auditEntries: 503, failures: 5_000, ownerViews: 7 })).toBe(1_010)
-})
-
-test('the clock never runs backwards', () => {
-  let system = 1_000
-  const now = createMonotonicClock(() => system, 1_500)
-  expect(now()).toBe(1_500)
-  system = 2_000
-  expect(now()).toBe(2_000)
-  system = 10
-  expect(now()).toBe(2_000)
 })
 
 test('e-mail addresses, passwords and token names are checked', () => {

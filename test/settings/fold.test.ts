@@ -72,6 +72,7 @@ test('without anything given, every setting has its default', () => {
     logFormat: 'text',
     logFile: null,
     metricsListen: null,
+    maxClockGap: 7 * 24 * 60 * 60 * 1000,
   })
 })
 

@@ -22,6 +22,7 @@ function tell(line: Told): void {
 const config = configOf({ 'data-dir': dataDir, 'min-free-space': '0' })
 const instance = await openInstance(config, {
   now: clock.now,
+  uptime: clock.uptime,
   writeLog: () => undefined,
   onStep: () => {
     steps += 1

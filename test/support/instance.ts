@@ -10,17 +10,28 @@ import { readConfig } from '../../src/settings/fold.ts'
 
 export const START = Date.parse('2026-11-20T12:00:00.000Z')
 
-export type TestClock = { now: () => number; set: (time: number) => void; advance: (ms: number) => void }
+export type TestClock = {
+  now: () => number
+  /** Milliseconds that the machine has been up: goes on with `advance`, and knows nothing of `set`. */
+  uptime: () => number
+  /** Sets the clock, as a person or a time server does. */
+  set: (time: number) => void
+  /** Lets time pass. */
+  advance: (ms: number) => void
+}
 
 export function createTestClock(start = START): TestClock {
   let time = start
+  let up = 0
   return {
     now: () => time,
+    uptime: () => up,
     set: (next) => {
       time = next
     },
     advance: (ms) => {
       time += ms
+      up += ms
     },
   }
 }
@@ -62,6 +73,7 @@ export async function startInstance(
       {
         now: clock.now,
         argon2Cost: options.argon2Cost ?? { memoryKib: 8, passes: 1 },
+        uptime: clock.uptime,
         writeLog: (line) => log.push(line),
         network: { listAddresses: () => options.machineAddresses ?? [], hostName: () => 'box' },
         ...(options.rateLimit ? { rateLimit: options.rateLimit } : {}),
@@ -100,6 +112,9 @@ export async function startInstance(
   }
 
   return {
+    /** Ends it and leaves its folder. */
+    stop: () => instance.close(),
+    acceptClock: () => instance.acceptClock({ accountId: 1 }),
     dataDir,
     clock,
     log,

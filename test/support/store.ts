@@ -34,6 +34,8 @@ export async function openTestStore(
     dataDir,
     keyFile: null,
     systemNow: clock.now,
+    uptime: clock.uptime,
+    maxClockGap: 7 * 24 * 60 * 60 * 1000,
     acceptClock: options.acceptClock ?? false,
     removeDamaged: options.removeDamaged ?? false,
     minFreeSpace: options.minFreeSpace ?? 0,

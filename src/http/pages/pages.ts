@@ -5,7 +5,7 @@ import type { Route } from '../door/router.ts'
 import { PAGES } from '../urls.ts'
 import { type AccountRoutesOptions, createAccountRoutes } from './account/account-routes.ts'
 import { createConfirm } from './account/confirm.tsx'
-import type { AdminPageOptions } from './admin/admin.tsx'
+import type { AdminRoutesOptions } from './admin/admin-routes.ts'
 import { createAdminRoutes } from './admin/admin-routes.ts'
 import type { GetGuest } from './frame/guest.ts'
 import type { AnswerGuest } from './frame/page.tsx'
@@ -22,7 +22,7 @@ export type PagesOptions = ReceivePageOptions &
   ShareRoutesOptions &
   OwnerRoutesOptions &
   AccountRoutesOptions &
-  AdminPageOptions &
+  AdminRoutesOptions &
   TrustRoutesOptions & {
     answer: AnswerGuest
     getGuest: GetGuest

@@ -1,5 +1,6 @@
 // Numbers about the instance for its administrators, without anything that was pushed.
 
+import type { Doubt } from '../../domain/clock.ts'
 import { MINUTE, type Now } from '../../domain/time.ts'
 import type { PushCounts, Store } from '../../store/face.ts'
 import type { LastSweep, Sweeper } from './sweeper.ts'
@@ -11,16 +12,19 @@ export type Status = PushCounts & {
   /** Places of the database that were found damaged since the start. */
   damaged: number
   lastSweep: LastSweep | null
+  /** Null when the clock is trusted. */
+  doubt: Doubt | null
 }
 
 export type StatusOptions = {
   store: Pick<Store, 'lists' | 'freeSpace' | 'damage'>
   sweeper: Sweeper
   now: Now
+  doubt: () => Doubt | null
 }
 
 /** Counting walks an index, so it is done at most once a minute. */
-export function createReadStatus({ store, sweeper, now }: StatusOptions): () => Promise<Status> {
+export function createReadStatus({ store, sweeper, now, doubt }: StatusOptions): () => Promise<Status> {
   let counted: { at: number; counts: PushCounts } | null = null
 
   async function counts(): Promise<PushCounts> {
@@ -34,5 +38,6 @@ export function createReadStatus({ store, sweeper, now }: StatusOptions): () => 
     ...(await store.freeSpace.measure()),
     damaged: store.damage.count(),
     lastSweep: sweeper.last(),
+    doubt: doubt(),
   })
 }

@@ -36,7 +36,15 @@ export const runningSettings = {
     flag: 'accept-clock',
     group,
     ...off,
-    help: "Start even if the system's clock is more than a day behind the last recorded time",
+    help: "Trust the system's clock at this start, however far it is from the time of the last use",
+  },
+  maxClockGap: {
+    flag: 'max-clock-gap',
+    group,
+    placeholder: 'duration',
+    parse: duration('1d', '36500d'),
+    default: '7d',
+    help: 'After a longer pause without a running server, ask an administrator whether the clock is right before expired pushes are destroyed',
   },
   removeDamaged: {
     flag: 'remove-damaged',

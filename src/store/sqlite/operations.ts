@@ -29,6 +29,8 @@ export type RowsOptions = {
   connection: Connection
   transact: Transact
   now: Now
+  /** The time by which something may be destroyed. */
+  certain: Now
   files: FileRows
   /** Called within a transaction that destroys something. */
   onDestroyed: () => void
@@ -39,7 +41,7 @@ export type Rows = ReturnType<typeof createRows>
 
 /** The tables that several operations write. */
 export function createRows({ onError, ...options }: RowsOptions) {
-  const { connection, transact, now, files, onDestroyed } = options
+  const { connection, transact, now, certain, files, onDestroyed } = options
   const audit = createAuditRows(connection)
   const keys = createPushKeys(connection)
   const doubtfulKeys = createDoubtfulKeys({ connection, keys, transact, onDestroyed, onError })
@@ -47,7 +49,19 @@ export function createRows({ onError, ...options }: RowsOptions) {
   const rows = createPushRows({ connection, audit, keys, doubtfulKeys, files, idempotency, onDestroyed })
   const removal = createPushRemoval({ connection, rows, audit, doubtfulKeys, transact, now })
   const damage = createDamage(onError)
-  return { connection, transact, now, files, audit, doubtfulKeys, idempotency, rows, removal, damage }
+  return {
+    connection,
+    transact,
+    now,
+    certain,
+    files,
+    audit,
+    doubtfulKeys,
+    idempotency,
+    rows,
+    removal,
+    damage,
+  }
 }
 
 export function createPushOperations(rows: Rows) {

@@ -4,11 +4,14 @@ import type { Route } from '../../door/router.ts'
 import { PAGES } from '../../urls.ts'
 import type { PageGuards } from '../page-guards.ts'
 import { type AdminPageOptions, createAdminPages } from './admin.tsx'
+import { type AcceptClock, createAcceptClock } from './clock.tsx'
 import { createShowFirstSteps } from './first-steps.tsx'
+
+export type AdminRoutesOptions = AdminPageOptions & { acceptClock: AcceptClock }
 
 export function createAdminRoutes(
   { member, form, confirmedForm }: PageGuards,
-  options: AdminPageOptions,
+  options: AdminRoutesOptions,
 ): Route[] {
   const { show, invite, withdraw, disable, enable, reset, remove } = createAdminPages(options)
   return [
@@ -21,5 +24,7 @@ export function createAdminRoutes(
     confirmedForm(PAGES.enableAccount, enable),
     confirmedForm(PAGES.resetAccount, reset),
     confirmedForm(PAGES.removeAccount, remove),
+    // Destroys what has ended by a clock that may be wrong.
+    confirmedForm(PAGES.acceptClock, createAcceptClock(options.acceptClock)),
   ]
 }

@@ -6,6 +6,7 @@ import type { WordKey, Words } from '../../../words/words.ts'
 import { Chip } from '../frame/chip.tsx'
 import type { Member } from '../frame/guest.ts'
 import { DamageNotice, Moment, Notice } from '../frame/parts.tsx'
+import { ClockNotice } from './clock.tsx'
 
 export function ProxyNotice({ addresses, words }: { addresses: string[]; words: Words }) {
   return addresses.length === 0 ? null : (
@@ -26,6 +27,7 @@ export function Health({ guest, status, jobs }: HealthProps) {
   return (
     <section class="card" aria-labelledby="health-title">
       <h2 id="health-title">{say('admin_health')}</h2>
+      <ClockNotice guest={guest} doubt={status.doubt} />
       <DamageNotice damaged={status.damaged} words={words} />
       <dl class="facts">
         <dt>{say('admin_live')}</dt>
@@ -83,6 +85,7 @@ const JOB_WORDS: Record<JobStatus['name'], WordKey> = {
   checkpoint: 'job_checkpoint',
   reserve: 'job_reserve',
   scrub: 'job_scrub',
+  clock: 'job_clock',
   certificate: 'job_certificate',
 }
 

@@ -4,8 +4,9 @@ import type { Database } from 'bun:sqlite'
 import { statSync } from 'node:fs'
 import { eq, sql } from 'drizzle-orm'
 import { findKey, fingerprint, type Keyring } from '../../../crypto/keyring.ts'
+import type { Clock, ClockMark } from '../../../domain/clock.ts'
 import { DomainError } from '../../../domain/errors.ts'
-import { DAY, formatTime, MINUTE, type Now } from '../../../domain/time.ts'
+import { DAY, formatTime, MINUTE } from '../../../domain/time.ts'
 import { checksumOf, isIntact } from '../integrity/row-checksum.ts'
 import type { Connection } from './database.ts'
 import { given } from './placeholders.ts'
@@ -83,34 +84,41 @@ function wrongKey(number: number, expected: Uint8Array, found: Uint8Array): Doma
 export function readClockMark(
   { orm }: Connection,
   { now, accept }: { now: number; accept: boolean },
-): number {
-  const { clockMark: mark, checksum } = orm.select().from(instance).get() ?? { clockMark: 0, checksum: null }
-  if (accept) return Math.min(mark, now)
-  if (!isIntact({ checksum }, checksumOf([mark]))) {
+): ClockMark {
+  const nothing = { clockMark: 0, clockDoubted: null, checksum: null }
+  const { clockMark: mark, clockDoubted: doubted, checksum } = orm.select().from(instance).get() ?? nothing
+  if (accept) return { mark: Math.min(mark, now), doubted: null }
+  if (!isIntact({ checksum }, checksumOfMark({ mark, doubted }))) {
     throw new DomainError(
       'conflict',
       'The database is damaged: the time at which it was last in use is not as it was written. ' +
         'Restore it from a backup, or see that the clock of this machine is right and accept its time with --accept-clock.',
     )
   }
-  if (mark - now <= DAY) return mark
+  if (mark - now <= DAY) return { mark, doubted }
   const message =
     `The clock of this machine says ${formatTime(now)}, but this data folder was in use at ${formatTime(mark)}. ` +
     'Set the clock right, or accept its time with --accept-clock.'
   throw new DomainError('conflict', message)
 }
 
+/** Databases of older versions have no doubt, and its absence changes nothing. */
+function checksumOfMark({ mark, doubted }: ClockMark) {
+  return checksumOf(doubted === null ? [mark] : [mark, doubted])
+}
+
 /** `mark` is run within every transaction and writes the time down at most once a minute; `undo` once that is rolled back. */
-export function createClockMarker({ orm }: Connection, now: Now): { mark(): void; undo(): void } {
+export function createClockMarker({ orm }: Connection, clock: Clock): { mark(): void; undo(): void } {
   const write = orm
     .update(instance)
-    .set({ clockMark: given('now'), checksum: given('checksum') })
+    .set({ clockMark: given('mark'), clockDoubted: given('doubted'), checksum: given('checksum') })
     .prepare()
   let written = Number.NEGATIVE_INFINITY
   function mark(): void {
-    const time = now()
+    const time = clock.now()
     if (time - written < MINUTE) return
-    write.run({ now: time, checksum: checksumOf([time]) })
+    const stored = { mark: clock.certain(), doubted: clock.doubt()?.said ?? null }
+    write.run({ ...stored, checksum: checksumOfMark(stored) })
     written = time
   }
   const undo = () => {

@@ -18,6 +18,7 @@ import pushChoices from './migrations/0012-push-choices.sql' with { type: 'text'
 import looksAndViews from './migrations/0013-looks-and-views.sql' with { type: 'text' }
 import lastSignIn from './migrations/0014-last-sign-in.sql' with { type: 'text' }
 import messageTemplates from './migrations/0015-message-templates.sql' with { type: 'text' }
+import clockDoubt from './migrations/0016-clock-doubt.sql' with { type: 'text' }
 import * as schema from './schema.ts'
 
 export const MIGRATIONS: readonly string[] = [
@@ -36,6 +37,7 @@ export const MIGRATIONS: readonly string[] = [
   looksAndViews,
   lastSignIn,
   messageTemplates,
+  clockDoubt,
 ]
 
 export function schemaVersion(database: Database): number {

@@ -19,6 +19,7 @@ export const instance = sqliteTable('instance', {
   id: integer().primaryKey(),
   clockMark: integer('clock_mark').notNull(),
   checksum: integer(),
+  clockDoubted: integer('clock_doubted'),
 })
 
 export const instanceKeys = sqliteTable('instance_keys', {

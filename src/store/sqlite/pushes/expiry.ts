@@ -22,10 +22,11 @@ export function createExpiry(options: {
   rows: PushRows
   removal: PushRemoval
   transact: Transact
-  now: Now
+  /** The time by which something may be destroyed. */
+  certain: Now
   damage: Pick<Damage, 'tell'>
 }): ExpiryStore {
-  const { rows, removal, transact, now, damage } = options
+  const { rows, removal, transact, certain, damage } = options
   const { orm } = options.connection
   const until = sql.placeholder('until')
   const limit = sql.placeholder('limit')
@@ -69,7 +70,7 @@ export function createExpiry(options: {
   const stuck = new Set<number>()
 
   function readLapsed(): PushRow[] {
-    return withoutStuck(lapsed.all({ until: now(), limit: STEP + stuck.size }))
+    return withoutStuck(lapsed.all({ until: certain(), limit: STEP + stuck.size }))
   }
 
   function withoutStuck<T extends { id: number }>(found: T[]): T[] {
@@ -83,9 +84,9 @@ export function createExpiry(options: {
   function expireSome(read: () => PushRow[]): Promise<number> {
     return applyToSome({
       read,
-      isDue: ({ expiredOn, expiresAt }) => expiredOn === null && expiresAt <= now(),
+      isDue: ({ expiredOn, expiresAt }) => expiredOn === null && expiresAt <= certain(),
       apply: (before) => {
-        const time = now()
+        const time = certain()
         rows.write({ before, after: lapse(before, time), now: time, entry: null })
         return 'done'
       },
@@ -94,10 +95,10 @@ export function createExpiry(options: {
 
   /** Reads the owner's live pushes only if some push of the instance is due, which is rare. */
   async function expireLapsedOf(ownerId: number): Promise<void> {
-    const read = () => withoutStuck(lapsedOf.all({ ownerId, until: now(), limit: STEP + stuck.size }))
+    const read = () => withoutStuck(lapsedOf.all({ ownerId, until: certain(), limit: STEP + stuck.size }))
     for (let done = 1; done > 0; ) {
       const next = findNextLapse()
-      if (next === null || next > now()) return
+      if (next === null || next > certain()) return
       done = await expireSome(read)
     }
   }

@@ -2,6 +2,7 @@
 
 import { and, asc, eq, gt, isNotNull, isNull, lte, sql } from 'drizzle-orm'
 import { grantLifetime } from '../../../domain/files.ts'
+import type { Now } from '../../../domain/time.ts'
 import type { Connection } from '../engine/database.ts'
 import { given, placeholdersOf } from '../engine/placeholders.ts'
 import { filesDue, pushFiles } from '../engine/schema.ts'
@@ -15,7 +16,13 @@ export type FileRows = ReturnType<typeof createFileRows>
 
 const STEP = 100
 
-export function createFileRows({ orm }: Connection, onDue: () => void) {
+type Options = {
+  /** The time by which files are removed. */
+  certain: Now
+  onDue: () => void
+}
+
+export function createFileRows({ orm }: Connection, { certain, onDue }: Options) {
   const pushId = sql.placeholder('pushId')
   const isGranted = and(eq(filesDue.pushId, pushId), gt(filesDue.at, sql.placeholder('now')))
   const insertFile = orm.insert(pushFiles).values(placeholdersOf(pushFiles)).prepare()
@@ -40,7 +47,7 @@ export function createFileRows({ orm }: Connection, onDue: () => void) {
     .prepare()
   const endGranted = orm
     .update(filesDue)
-    .set({ at: given('now'), pushId: null })
+    .set({ at: given('at'), pushId: null })
     .where(isGranted)
     .prepare()
   const due = orm
@@ -75,7 +82,7 @@ export function createFileRows({ orm }: Connection, onDue: () => void) {
   /** Deletes the rows of a push's files, names included, and enters the files as due. */
   function release({ pushId, now, when }: Release): void {
     for (const { fileId: id, size } of ofPush.all({ pushId })) {
-      if (when === 'at-once') insertDue.run({ id, at: now, pushId: null })
+      if (when === 'at-once') insertDue.run({ id, at: certain(), pushId: null })
       else insertDue.run({ id, at: Math.min(now + grantLifetime(size), when.afterGrantsUntil), pushId })
     }
     deleteOfPush.run({ pushId })
@@ -84,7 +91,7 @@ export function createFileRows({ orm }: Connection, onDue: () => void) {
 
   /** Makes files that a last view kept for its grants due at once. */
   function endGrants({ pushId, now }: { pushId: number; now: number }): void {
-    endGranted.run({ pushId, now })
+    endGranted.run({ pushId, now, at: certain() })
     onDue()
   }
 

@@ -104,11 +104,13 @@ export function createIdempotencyKeys(options: {
   idempotency: IdempotencyRows
   transact: Transact
   now: Now
+  /** The time by which something may be destroyed. */
+  certain: Now
 }): IdempotencyStore {
-  const { idempotency, transact, now } = options
+  const { idempotency, transact, now, certain } = options
   return {
     findKey: async (lookup) => idempotency.find(lookup, now()),
-    removeLapsed: () => transact(() => idempotency.removeLapsed(now())),
+    removeLapsed: () => transact(() => idempotency.removeLapsed(certain())),
   }
 }
 

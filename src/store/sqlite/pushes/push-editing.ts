@@ -15,15 +15,20 @@ export type PushEditingOptions = {
   rows: Pick<PushRows, 'findById' | 'write'>
   transact: Transact
   now: Now
+  /** The time by which something may be destroyed. */
+  certain: Now
 }
 
-export function createPushEditing({ connection: { orm }, rows, transact, now }: PushEditingOptions) {
+export function createPushEditing(options: PushEditingOptions) {
+  const { rows, transact, now, certain } = options
+  const { orm } = options.connection
+
   function editPush({ id, ownerId, edit, labels, visit }: EditToPush): Promise<Edited | null> {
     return transact((): Edited | null => {
       const before = rows.findById(id)
       if (before === undefined || before.ownerId !== ownerId) return null
       const time = now()
-      const lapsed = lapse(before, time)
+      const lapsed = lapse(before, certain())
       const decision = decideEdit(lapsed, edit, time)
       if (decision.outcome === 'refused') return decision
       const isLabelled = Object.keys(labels).length > 0

@@ -4,30 +4,40 @@
 import type { PushFacts } from '../../../domain/listing.ts'
 import type { PushListStore, SealedTexts } from '../../face.ts'
 import type { Connection } from '../engine/database.ts'
+import type { FindDoubted } from './doubted-time.ts'
 
 const PIECE = 500
 
 // The same words as in the index of owners.
-const FACTS = `
+const factsOf = (hasEnded: string) => `
   SELECT id, kind, created_at AS createdAt, expires_at AS expiresAt, expire_after_views AS expireAfterViews, views,
     last_viewed_at AS lastViewedAt, expired_on AS expiredOn,
     (SELECT seen_views FROM push_labels WHERE push_id = id) AS seenViews
-  FROM pushes WHERE owner_id = $ownerId AND (expired_on IS NOT NULL) = $expired AND id < $before
+  FROM pushes WHERE owner_id = $ownerId AND (${hasEnded}) = $expired AND id < $before
   ORDER BY id DESC LIMIT ${PIECE}`
+
+const FACTS = factsOf('expired_on IS NOT NULL')
+const DOUBTED_FACTS = factsOf('expired_on IS NOT NULL OR expires_at <= $doubted')
 
 const TEXTS = `
   SELECT push_id AS id, name, note, lookup, key_number AS keyNumber
   FROM json_each($ids) JOIN push_labels ON push_id = value JOIN pushes ON pushes.id = push_id`
 
-export function createPushFacts({ database }: Connection): Pick<PushListStore, 'readFacts' | 'readTexts'> {
+export function createPushFacts(
+  { database }: Connection,
+  findDoubted: FindDoubted,
+): Pick<PushListStore, 'readFacts' | 'readTexts'> {
   type Step = { ownerId: number; expired: number; before: number }
   const facts = database.prepare<PushFacts, Step>(FACTS)
+  const doubtedFacts = database.prepare<PushFacts, Step & { doubted: number }>(DOUBTED_FACTS)
   const texts = database.prepare<SealedTexts, { ids: string }>(TEXTS)
 
   async function* readFacts({ ownerId, expired }: Parameters<PushListStore['readFacts']>[0]) {
     let before = Number.MAX_SAFE_INTEGER
     for (;;) {
-      const piece = facts.all({ ownerId, expired: Number(expired), before })
+      const doubted = findDoubted()
+      const step = { ownerId, expired: Number(expired), before }
+      const piece = doubted === null ? facts.all(step) : doubtedFacts.all({ ...step, doubted })
       const last = piece.at(-1)
       if (last !== undefined) yield piece
       if (last === undefined || piece.length < PIECE) return

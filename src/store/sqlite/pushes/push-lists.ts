@@ -3,11 +3,13 @@
 import { and, count, desc, eq, inArray, isNotNull, isNull, lte, type SQL, sql } from 'drizzle-orm'
 import { PAGE_SIZE } from '../../../domain/audit.ts'
 import { DamageError } from '../../../domain/errors.ts'
+import type { Now } from '../../../domain/time.ts'
 import type { ListedPush, LivePlace, PageOfPushes, PushCounts, PushListStore } from '../../face.ts'
 import type { Connection } from '../engine/database.ts'
 import type { Transact } from '../engine/group-commit.ts'
 import { pushes, pushLabels } from '../engine/schema.ts'
 import type { Damage } from '../integrity/damage.ts'
+import { createFindDoubted } from './doubted-time.ts'
 import { createPushFacts } from './push-facts.ts'
 import { type PushRow, requireIntactPush } from './push-rows.ts'
 
@@ -18,14 +20,22 @@ export type PushListsOptions = {
   connection: Connection
   transact: Transact
   damage: Pick<Damage, 'presentIntact'>
+  now: Now
+  /** The time by which expiry is written down; behind `now` while the clock is in doubt. */
+  certain: Now
 }
 
 type ListedRow = { push: PushRow; labels: typeof pushLabels.$inferSelect }
 
-export function createPushLists({ connection, transact, damage }: PushListsOptions): PushListStore {
+export function createPushLists(options: PushListsOptions): PushListStore {
+  const { connection, transact, damage } = options
   const { orm } = connection
+  const findDoubted = createFindDoubted(options)
   const owner = eq(pushes.ownerId, sql.placeholder('ownerId'))
   const isInList = and(owner, sql`(${pushes.expiredOn} IS NOT NULL) = ${sql.placeholder('expired')}`)
+  /** What a doubted clock has ended is not written down: then every push of the owner is looked at. */
+  const hasEnded = sql`${pushes.expiredOn} IS NOT NULL OR ${pushes.expiresAt} <= ${sql.placeholder('doubted')}`
+  const isInDoubtedList = and(owner, sql`(${hasEnded}) = ${sql.placeholder('expired')}`)
   const listed = () =>
     orm
       .select({ push: pushes, labels: pushLabels })
@@ -44,8 +54,17 @@ export function createPushLists({ connection, transact, damage }: PushListsOptio
     return listed().where(inArray(pushes.id, ids)).orderBy(desc(pushes.id)).prepare()
   }
 
+  const isMadeUntil = lte(pushes.createdAt, sql.placeholder('until'))
   const page = preparePage(isInList)
-  const pageUntil = preparePage(and(isInList, lte(pushes.createdAt, sql.placeholder('until'))))
+  const pageUntil = preparePage(and(isInList, isMadeUntil))
+  const doubtedPage = preparePage(and(isInDoubtedList, isMadeUntil))
+
+  type Which = { ownerId: number; expired: number; pageSize: number; offset: number }
+
+  function readPage(of: Which, { until, doubted }: { until: number | null; doubted: number | null }) {
+    if (doubted !== null) return doubtedPage.all({ ...of, doubted, until: until ?? Number.MAX_SAFE_INTEGER })
+    return until === null ? page.all(of) : pageUntil.all({ ...of, until })
+  }
 
   async function listPushes({
     ownerId,
@@ -55,8 +74,10 @@ export function createPushLists({ connection, transact, damage }: PushListsOptio
     until = null,
   }: Parameters<PushListStore['listPushes']>[0]): Promise<PageOfPushes<ListedPush>> {
     const of = { ownerId, expired: Number(expired), pageSize, offset: (pageNumber - 1) * pageSize }
-    const rows = until === null ? page.all(of) : pageUntil.all({ ...of, until })
-    const isInIt = (push: PushRow) => push.ownerId === ownerId && (push.expiredOn !== null) === expired
+    const doubted = findDoubted()
+    const rows = readPage(of, { until, doubted })
+    const hasEnded = (push: PushRow) => push.expiredOn !== null || push.expiresAt <= (doubted ?? 0)
+    const isInIt = (push: PushRow) => push.ownerId === ownerId && hasEnded(push) === expired
     return { ...present(rows, isInIt), isFull: rows.length === pageSize }
   }
 
@@ -95,10 +116,13 @@ export function createPushLists({ connection, transact, damage }: PushListsOptio
     return { live: countOf(isLive), expired: countOf(owned) + countOf(anonymous) }
   }
 
-  const countList = orm.select({ n: count() }).from(pushes).where(isInList).prepare()
+  const countIn = (where: SQL | undefined) => orm.select({ n: count() }).from(pushes).where(where).prepare()
+  const [countList, countDoubted] = [countIn(isInList), countIn(isInDoubtedList)]
 
   async function countOwned(ownerId: number): Promise<PushCounts> {
-    const of = (expired: number) => countList.get({ ownerId, expired })?.n ?? 0
+    const doubted = findDoubted()
+    const counted = doubted === null ? countList : countDoubted
+    const of = (expired: number) => counted.get({ ownerId, expired, doubted })?.n ?? 0
     return { live: of(0), expired: of(1) }
   }
 
@@ -140,7 +164,7 @@ export function createPushLists({ connection, transact, damage }: PushListsOptio
     countSomeLive,
     listPushes,
     listByIds,
-    ...createPushFacts(connection),
+    ...createPushFacts(connection, findDoubted),
     findLabels: async (id) => labelsOf.get({ id }) ?? null,
     countPushes,
     countOwned,

@@ -48,8 +48,10 @@ export function createPushes(options: {
   idempotency: Pick<IdempotencyRows, 'insert'>
   transact: Transact
   now: Now
+  /** The time by which something may be destroyed. */
+  certain: Now
 }): PushStore {
-  const { rows, shares, files, idempotency, transact, now } = options
+  const { rows, shares, files, idempotency, transact, now, certain } = options
   const { orm } = options.connection
   const ownerById = orm
     .select()
@@ -116,7 +118,8 @@ export function createPushes(options: {
   /** Within a transaction that has read the row. */
   function count(before: PushRow, { visit, lookBy }: Omit<Claim, 'id'>): Claimed {
     const time = now()
-    const { outcome, push: after } = decideView(before, time)
+    const { outcome, push: viewed } = decideView(before, time)
+    const after = outcome === 'expired' ? lapse(before, certain()) : viewed
     const isOwnLook = outcome === 'view' && isOwner(before, lookBy)
     const kind = outcome === 'expired' ? 'failed_view' : isOwnLook ? 'owner_view' : 'view'
     const entry = { kind, visit } as const
@@ -134,7 +137,7 @@ export function createPushes(options: {
       if (isExpired(before, time)) {
         const push = rows.write({
           before,
-          after: lapse(before, time),
+          after: lapse(before, certain()),
           now: time,
           entry: { kind: 'failed_view', visit },
         })
@@ -180,7 +183,8 @@ export function createPushes(options: {
 
   /** Within a transaction. Returns the same row when there was nothing to end. */
   function expire(before: PushRow, visit: Visit): PushRow {
-    const time = now()
+    // What only a doubted clock has ended is ended for good by this wish.
+    const time = certain()
     const after = expireByHand(before, time, { hasGrants: hasGrants(before) })
     if (after === before) return before
     const entry = after.deleted ? { kind: 'expire' as const, visit } : null

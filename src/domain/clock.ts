@@ -1,0 +1,109 @@
+// The clock of the app: it never goes back, and it doubts the system's clock when that jumps ahead.
+//
+// A clock set 100 days ahead by mistake would otherwise destroy every push at once. In doubt there are two times: `now` is
+// the doubted one, by which pushes answer as expired; `certain` goes on from the last good reading by the time that the
+// machine has been up, and by it alone things are destroyed.
+
+import { DAY, formatTime, HOUR, type Now, SECOND } from './time.ts'
+
+/** A longer step between two readings is compared with the time that the machine has been up. */
+const STEP = 10 * SECOND
+
+/** What the system's clock says, and what it should say at most. */
+export type Doubt = { said: number; expected: number }
+
+export type Clock = {
+  /** Never less than an earlier reading, so that setting the clock back does not revive expired pushes. */
+  now: Now
+  /** The time by which something may be destroyed: the same as `now` unless the clock is in doubt. */
+  certain: Now
+  /** Null when the clock is trusted. */
+  doubt(): Doubt | null
+  /** An administrator says that the clock is right. */
+  accept(): void
+}
+
+/** The last reading that was stored, and the doubted one at that time; `mark` is 0 in a new data folder. */
+export type ClockMark = { mark: number; doubted: number | null }
+
+export type ClockOptions = {
+  systemNow: Now
+  /** Milliseconds since the machine was started, also while it slept. */
+  uptime: Now
+  stored: ClockMark
+  /** Milliseconds since the last use beyond which a start doubts the clock. */
+  maxGap: number
+  /** Called when doubt begins or ends. */
+  onChange: (doubt: Doubt | null) => void
+}
+
+export function createClock({ systemNow, uptime, stored, maxGap, onChange }: ClockOptions): Clock {
+  const first = systemNow()
+  /** The last reading that nothing spoke against. */
+  let latest = stored.mark
+  /** The latest doubted reading. */
+  let doubted: number | null = isDoubtedAtStart(first, { stored, maxGap }) ? first : null
+  /** A good reading, how long the machine had been up then, and how far ahead of both the clock may be. */
+  let base =
+    doubted === null
+      ? { time: first, up: uptime(), slack: DAY }
+      : { time: stored.mark, up: uptime(), slack: first - stored.mark > maxGap ? maxGap : DAY }
+
+  const expected = () => base.time + uptime() - base.up
+
+  function now(): number {
+    const time = systemNow()
+    if (doubted !== null || time - latest > STEP) return judge(time)
+    if (time > latest) latest = time
+    return latest
+  }
+
+  function judge(time: number): number {
+    if (time - expected() <= base.slack) {
+      if (doubted !== null) trust(time)
+      latest = Math.max(latest, time)
+      return latest
+    }
+    const isNew = doubted === null
+    doubted = Math.max(doubted ?? 0, time)
+    if (isNew) onChange({ said: doubted, expected: expected() })
+    return doubted
+  }
+
+  function trust(time: number): void {
+    doubted = null
+    base = { time, up: uptime(), slack: DAY }
+    latest = Math.max(latest, time)
+    onChange(null)
+  }
+
+  function certain(): number {
+    const time = now()
+    return doubted === null ? time : Math.max(latest, expected())
+  }
+
+  function doubt(): Doubt | null {
+    now()
+    return doubted === null ? null : { said: doubted, expected: expected() }
+  }
+
+  return { now, certain, doubt, accept: () => trust(systemNow()) }
+}
+
+/** A doubt from before the start stays, unless the clock was set back meanwhile. */
+function isDoubtedAtStart(
+  first: number,
+  { stored: { mark, doubted }, maxGap }: Pick<ClockOptions, 'stored' | 'maxGap'>,
+): boolean {
+  if (doubted !== null && first >= doubted - HOUR) return true
+  return mark > 0 && first - mark > maxGap
+}
+
+/** What an operator is told of a doubt. */
+export function explainDoubt({ said, expected }: Doubt): string {
+  return (
+    `The clock of this machine says ${formatTime(said)}, and by its last use it should be about ${formatTime(expected)}. ` +
+    'Pushes that have ended by this clock answer as expired, but nothing of them is destroyed. If the clock is right, confirm it ' +
+    'in /admin or start with --accept-clock. If it is wrong, set it right: they can be opened again.'
+  )
+}

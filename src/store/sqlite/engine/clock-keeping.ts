@@ -1,0 +1,67 @@
+// Keeps the clock's mark while the server is idle, and its doubts at once, so that the next start knows when it was in use.
+
+import { type Clock, type Doubt, explainDoubt } from '../../../domain/clock.ts'
+import type { Job } from '../../../domain/job.ts'
+import { HOUR, SECOND } from '../../../domain/time.ts'
+import type { Transact } from './group-commit.ts'
+
+/** How often the clock is looked at when nothing else does. */
+const LOOK_MS = 10 * SECOND
+
+export type ClockKeeping = {
+  job: Job
+  /** An administrator says that the clock is right. Resolves once that is durable. */
+  accept(): Promise<void>
+  /** A doubt began or ended. */
+  changed(doubt: Doubt | null): void
+  /** Writes the mark down for the next start, if the database takes it. */
+  close(): Promise<void>
+}
+
+export type ClockKeepingOptions = {
+  clock: Clock
+  transact: Transact
+  /** Makes the next transaction write the mark. */
+  forgetMark: () => void
+  onWarning: (warning: string) => void
+  onError: (cause: unknown) => void
+}
+
+export function createClockKeeping(options: ClockKeepingOptions): ClockKeeping {
+  const { clock, transact, forgetMark, onWarning, onError } = options
+  let timer: Timer | undefined
+  let keptAt = clock.now()
+
+  /** Every transaction writes the mark, also one that does nothing else. */
+  async function keep(): Promise<void> {
+    forgetMark()
+    keptAt = clock.now()
+    await transact(() => undefined)
+  }
+
+  function changed(doubt: Doubt | null): void {
+    onWarning(doubt === null ? 'The clock of this machine is trusted again.' : explainDoubt(doubt))
+    // Not within the reading of the clock, which may be that of a transaction.
+    setImmediate(() => keep().catch(onError))
+  }
+
+  const job: Job = {
+    name: 'clock',
+    start: (report) => {
+      timer = setInterval(() => {
+        if (clock.now() - keptAt >= HOUR) keep().then(report.did, report.failed)
+      }, LOOK_MS)
+    },
+    stop: () => clearInterval(timer),
+  }
+
+  return {
+    job,
+    accept: async () => {
+      clock.accept()
+      await keep()
+    },
+    changed,
+    close: () => keep().catch(() => undefined),
+  }
+}

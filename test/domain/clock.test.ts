@@ -1,0 +1,101 @@
+// The clock of the app: it never goes back, and a jump ahead is doubted until somebody confirms it.
+
+import { expect, test } from 'bun:test'
+import { type ClockMark, createClock, type Doubt } from '../../src/domain/clock.ts'
+import { DAY, HOUR, MINUTE, SECOND } from '../../src/domain/time.ts'
+
+const START = Date.parse('2026-11-20T12:00:00.000Z')
+
+function start(options: { at?: number; stored?: ClockMark; maxGap?: number } = {}) {
+  const { at = START, stored = { mark: 0, doubted: null }, maxGap = 7 * DAY } = options
+  const machine = { time: at, up: 0 }
+  const told: (Doubt | null)[] = []
+  const clock = createClock({
+    systemNow: () => machine.time,
+    uptime: () => machine.up,
+    stored,
+    maxGap,
+    onChange: (doubt) => told.push(doubt),
+  })
+  const pass = (ms: number) => {
+    machine.time += ms
+    machine.up += ms
+  }
+  const jump = (ms: number) => {
+    machine.time += ms
+  }
+  return { clock, pass, jump, told }
+}
+
+test('it never runs backwards', () => {
+  const { clock, pass, jump } = start({ stored: { mark: START + MINUTE, doubted: null } })
+  expect(clock.now()).toBe(START + MINUTE)
+  pass(2 * MINUTE)
+  expect(clock.now()).toBe(START + 2 * MINUTE)
+  jump(-300 * DAY)
+  expect(clock.now()).toBe(START + 2 * MINUTE)
+  expect(clock.doubt()).toBeNull()
+})
+
+test('a jump ahead of more than a day is doubted; a day, or a machine that slept for a month, is not', () => {
+  const { clock, pass, jump, told } = start()
+  jump(DAY)
+  expect([clock.doubt(), clock.certain()]).toEqual([null, START + DAY])
+  pass(30 * DAY)
+  expect(clock.doubt()).toBeNull()
+  jump(MINUTE)
+  expect(clock.now()).toBe(START + 31 * DAY + MINUTE)
+  expect(clock.doubt()).toEqual({ said: START + 31 * DAY + MINUTE, expected: START + 30 * DAY })
+  expect(told).toHaveLength(1)
+})
+
+test('many small jumps are one large one', () => {
+  const { clock, pass, jump } = start()
+  for (let n = 0; n < 24; n += 1) {
+    jump(HOUR)
+    pass(SECOND)
+    expect(clock.doubt()).toBeNull()
+  }
+  jump(HOUR)
+  expect(clock.doubt()).not.toBeNull()
+})
+
+test('in doubt, what is certain goes on with the machine, and ends when somebody confirms', () => {
+  const { clock, pass, jump, told } = start()
+  jump(100 * DAY)
+  pass(HOUR)
+  expect([clock.now(), clock.certain()]).toEqual([START + 100 * DAY + HOUR, START + HOUR])
+  clock.accept()
+  pass(HOUR)
+  expect([clock.now(), clock.certain()]).toEqual([START + 100 * DAY + 2 * HOUR, START + 100 * DAY + 2 * HOUR])
+  expect([clock.doubt(), told.length, told[1]]).toEqual([null, 2, null])
+})
+
+test('a clock that is set right again is trusted again, and time goes on where it was', () => {
+  const { clock, pass, jump, told } = start()
+  jump(100 * DAY)
+  expect(clock.doubt()).not.toBeNull()
+  pass(HOUR)
+  jump(-100 * DAY)
+  expect([clock.doubt(), clock.now(), clock.certain()]).toEqual([null, START + HOUR, START + HOUR])
+  expect(told.at(-1)).toBeNull()
+})
+
+test('a start long after the last use is doubted, one within the gap and a new folder are not', () => {
+  const stored = { mark: START, doubted: null }
+  expect(start({ at: START + 7 * DAY, stored }).clock.doubt()).toBeNull()
+  expect(start({ at: START + 7 * DAY + 1, stored }).clock.doubt()).toEqual({
+    said: START + 7 * DAY + 1,
+    expected: START,
+  })
+  expect(start({ at: START + 8 * DAY, stored, maxGap: 30 * DAY }).clock.doubt()).toBeNull()
+  expect(start({ at: START }).clock.doubt()).toBeNull()
+})
+
+test('a doubt outlives a restart, however short the jump was, until the clock is set right', () => {
+  const stored = { mark: START, doubted: START + 2 * DAY }
+  const { clock } = start({ at: START + 2 * DAY + MINUTE, stored })
+  expect(clock.certain()).toBe(START)
+  expect(clock.doubt()).not.toBeNull()
+  expect(start({ at: START + MINUTE, stored }).clock.doubt()).toBeNull()
+})
