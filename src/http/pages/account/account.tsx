@@ -8,6 +8,7 @@ import type { TwoFactor } from '../../../services/accounts/two-factor.ts'
 import type { WordKey } from '../../../words/words.ts'
 import { answerSeeOther } from '../../door/answers.ts'
 import { PAGES } from '../../urls.ts'
+import { Chip } from '../frame/chip.tsx'
 import type { Form } from '../frame/form.ts'
 import type { Member } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
@@ -21,6 +22,7 @@ import {
   problemTexts,
   Tick,
 } from '../frame/parts.tsx'
+import { programOf } from '../frame/programs.ts'
 import { RefusedFields } from '../frame/refused-fields.tsx'
 
 export type AccountPageOptions = {
@@ -193,12 +195,12 @@ function SessionList({ guest, listed }: { guest: Member; listed: Session[] }) {
         {listed.map(({ id, ip, userAgent, lastSeenAt }) => (
           <li key={id}>
             <div>
-              <strong>{id === guest.session.session.id ? say('session_this') : ip}</strong>
+              <strong title={userAgent}>
+                <bdi>{programOf(userAgent, words)}</bdi>
+              </strong>{' '}
+              {id === guest.session.session.id ? <Chip tone="good">{say('session_this')}</Chip> : null}
               <p class="hint">
-                {say('session_last_seen')} <Moment at={lastSeenAt} words={words} />
-              </p>
-              <p class="hint agent">
-                <bdi>{userAgent}</bdi>
+                <bdi>{ip}</bdi> · {say('session_last_seen')} <Moment at={lastSeenAt} words={words} />
               </p>
             </div>
             {id === guest.session.session.id ? null : (

@@ -15,7 +15,7 @@ import type { Member } from '../frame/guest.ts'
 import type { IconName } from '../frame/icon-files.ts'
 import { Icon } from '../frame/icons.tsx'
 import { Moment } from '../frame/parts.tsx'
-import { programOf } from './programs.ts'
+import { programOf } from '../frame/programs.ts'
 
 const ENTRY_WORDS: Record<AuditEntry['kind'], WordKey> = {
   creation: 'audit_creation',
