@@ -16,6 +16,7 @@ import { createSandbox, type Sandbox } from './bench/sandbox.ts'
 import { measureScaling } from './bench/scaling.ts'
 import { startBare } from './bench/servers.ts'
 import { measureSteps } from './bench/steps.ts'
+import { measureTls } from './bench/tls.ts'
 
 const USAGE = `npm run bench -- [options]
   --seconds N    how long each load lasts (8)
@@ -84,6 +85,7 @@ async function measure(sandbox: Sandbox, options: Options): Promise<void> {
   const stage = { binary, seconds, sandbox, cores, report, bare }
   try {
     const served = await measureEmptyFolder(stage)
+    await measureTls(stage, served)
     await measurePages(stage, served)
     await measureScaling(stage, pushes)
     report.addSteps(await measureSteps(sandbox))

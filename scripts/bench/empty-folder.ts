@@ -44,6 +44,7 @@ export async function measureEmptyFolder(stage: Stage): Promise<Served> {
     requests: creates.requests + missing + retrieves.requests,
     createRate: creates.result.rate,
     retrieveRate: retrieves.result.rate,
+    retrieveShare: retrieves.result.rate / retrieves.bareRate,
   }
   judgeLoadedMemory(stage, served)
   return served
@@ -91,11 +92,11 @@ function inWords(limit: { atLeast: number; aim: number }): string {
 }
 
 /** Enough pushes that none loses its last view while they are retrieved in turn. */
-function pushesNeeded(seconds: number): number {
+export function pushesNeeded(seconds: number): number {
   return Math.max(RETRIEVED_AT_LEAST, Math.ceil((seconds * HIGHEST_RATE) / VIEWS_USED))
 }
 
-function inTurn(count: number): () => number {
+export function inTurn(count: number): () => number {
   let turn = 0
   return () => turn++ % count
 }

@@ -9,6 +9,8 @@ const RECONNECTS_ALLOWED = 200
 
 export interface Load {
   readonly port: number
+  /** Whether to speak TLS, without checking whom to. */
+  readonly isTls?: boolean
   readonly connections: number
   /** The load ends after this number of seconds or requests. */
   readonly until: { readonly seconds: number } | { readonly requests: number }
@@ -137,7 +139,14 @@ async function connect(connection: Connection): Promise<void> {
   run.connectsLeft -= 1
   if (run.connectsLeft < 0) return run.settle(new Error(`the server closes connections: ${run.firstError}`))
   try {
-    await Bun.connect({ hostname: '127.0.0.1', port: run.load.port, data: connection, socket: handlers })
+    const { port, isTls = false } = run.load
+    await Bun.connect({
+      hostname: '127.0.0.1',
+      port,
+      data: connection,
+      socket: isTls ? tlsHandlers : handlers,
+      ...(isTls ? { tls: { rejectUnauthorized: false } } : {}),
+    })
   } catch (cause) {
     run.settle(new Error(`cannot connect to 127.0.0.1:${run.load.port}`, { cause }))
   }
@@ -163,6 +172,9 @@ const handlers = {
     if (socket.data.socket === socket) lose(socket.data, cause.message)
   },
 }
+
+/** With TLS, nothing is sent before the handshake. */
+const tlsHandlers = { ...handlers, open: () => undefined, handshake: handlers.open }
 
 function sendNext(connection: Connection): void {
   const { run } = connection

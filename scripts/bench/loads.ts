@@ -11,7 +11,7 @@ const BARE_SECONDS = 2
 const LIST_REQUESTS = 300
 const PAGE_LENGTH = 50
 
-export type Requests = Pick<Load, 'port' | 'next'> & { accept?: (body: Buffer) => boolean }
+export type Requests = Pick<Load, 'port' | 'isTls' | 'next'> & { accept?: (body: Buffer) => boolean }
 
 export interface Beside {
   readonly result: LoadResult
@@ -45,13 +45,13 @@ function runSeconds(load: Requests, seconds: number): Promise<LoadResult> {
 /** Anonymous creates. Adds each link's token to `tokens`. */
 export function createsLoad(server: Running, tokens: TokenList): Requests {
   const request = createRequest(server.port)
-  return { port: server.port, next: () => request, accept: tokens.addFrom }
+  return { port: server.port, isTls: server.isTls, next: () => request, accept: tokens.addFrom }
 }
 
 /** Retrieves pushes by their index in `tokens`, and checks every response. */
 export function retrievesLoad(server: Running, from: { tokens: TokenList; pick: () => number }): Requests {
   const next = retrieveRequests({ port: server.port, connections: CONNECTIONS, ...from })
-  return { port: server.port, next, accept: isPayload }
+  return { port: server.port, isTls: server.isTls, next, accept: isPayload }
 }
 
 /** First pages of the lists of several owners in turn, one request at a time. */

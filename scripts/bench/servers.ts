@@ -6,11 +6,12 @@ import type { Sandbox } from './sandbox.ts'
 
 const READY_MILLISECONDS = 60_000
 /** The address, in a complete line. */
-const READY = /http:\/\/(?:127\.0\.0\.1|localhost):(\d+)/
+const READY = /https?:\/\/(?:127\.0\.0\.1|localhost):(\d+)/
 
 export interface Running {
   readonly port: number
   readonly pid: number
+  readonly isTls: boolean
   /** When its process was started, in the milliseconds of performance.now(). */
   readonly startedAt: number
   /** Sends SIGTERM and waits for the exit. Throws if it failed. */
@@ -32,13 +33,21 @@ export function startBare({ sandbox, prefix }: Serving): Promise<Running> {
 }
 
 /** Starts `oncebox serve` on a data folder, with its request log on, in a file, as it would be in production. */
-export function startOncebox(from: Serving & { binary: string; dataDir: string }): Promise<Running> {
-  const { sandbox, prefix, binary, dataDir } = from
-  const flags = ['--data-dir', dataDir, '--port', '0', '--min-free-space', '0']
-  return start({ sandbox, command: [...prefix, binary, 'serve', ...flags], log: `${dataDir}.log` })
+export function startOncebox(
+  from: Serving & { binary: string; dataDir: string; isTls?: boolean },
+): Promise<Running> {
+  const { sandbox, prefix, binary, dataDir, isTls = false } = from
+  const tls = isTls ? ['--tls', 'auto'] : []
+  const flags = ['--data-dir', dataDir, '--port', '0', '--min-free-space', '0', ...tls]
+  return start({ sandbox, command: [...prefix, binary, 'serve', ...flags], log: `${dataDir}.log`, isTls })
 }
 
-async function start(from: { sandbox: Sandbox; command: string[]; log: string }): Promise<Running> {
+async function start(from: {
+  sandbox: Sandbox
+  command: string[]
+  log: string
+  isTls?: boolean
+}): Promise<Running> {
   const log = openSync(from.log, 'a')
   const startedAt = performance.now()
   const child = from.sandbox.adopt(
@@ -55,7 +64,8 @@ async function start(from: { sandbox: Sandbox; command: string[]; log: string })
     )
   }
   const stopping = tellOfUnexpectedEnd(child, from.log)
-  return { port, pid: child.pid, startedAt, stop: () => stop({ child, log: from.log, stopping }) }
+  const { isTls = false } = from
+  return { port, pid: child.pid, isTls, startedAt, stop: () => stop({ child, log: from.log, stopping }) }
 }
 
 /** Prints the log of a server that ended unexpectedly, since a load only sees refused connections. The sandbox uses SIGKILL. */

@@ -28,6 +28,8 @@ export interface Served {
   readonly requests: number
   readonly createRate: number
   readonly retrieveRate: number
+  /** Of the bare rate beside it. */
+  readonly retrieveShare: number
 }
 
 export async function measureRow(
