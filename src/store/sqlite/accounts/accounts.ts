@@ -17,8 +17,9 @@ import {
   sessions,
 } from '../engine/schema.ts'
 import type { Damage } from '../integrity/damage.ts'
+import { isOwnedBy } from '../pushes/push-checksum.ts'
 import type { PushRemoval, RemovalStep } from '../pushes/push-removal.ts'
-import { isOwnedBy, type PushRows } from '../pushes/push-rows.ts'
+import type { PushRows } from '../pushes/push-rows.ts'
 import { insertRow, isIntactAccount, presentAccount, updateRow } from './account-rows.ts'
 
 const STEP = 100

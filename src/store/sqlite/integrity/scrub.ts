@@ -11,8 +11,9 @@ import { prepareWalk } from '../engine/prepared.ts'
 import { accounts, auditEntries, pushes } from '../engine/schema.ts'
 import { requireIntactEntry } from '../pushes/audit-chains.ts'
 import type { FileRows } from '../pushes/file-rows.ts'
+import type { PushRow } from '../pushes/push-checksum.ts'
 import type { PushRemoval } from '../pushes/push-removal.ts'
-import type { PushRow, PushRows } from '../pushes/push-rows.ts'
+import type { PushRows } from '../pushes/push-rows.ts'
 import type { Damage } from './damage.ts'
 
 const DELAY_MS = 1_000

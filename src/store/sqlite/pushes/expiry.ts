@@ -10,8 +10,9 @@ import type { Transact } from '../engine/group-commit.ts'
 import { pushes } from '../engine/schema.ts'
 import type { Damage } from '../integrity/damage.ts'
 import { isDamage } from '../integrity/row-checksum.ts'
+import { isIntactPush, type PushRow } from './push-checksum.ts'
 import type { PushRemoval, RemovalStep } from './push-removal.ts'
-import { isIntactPush, type PushRow, type PushRows } from './push-rows.ts'
+import type { PushRows } from './push-rows.ts'
 
 const STEP = 100
 /** The longest that one step blocks the event loop, in milliseconds, unless a single push takes longer. */

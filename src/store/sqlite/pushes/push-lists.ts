@@ -10,8 +10,8 @@ import type { Transact } from '../engine/group-commit.ts'
 import { pushes, pushLabels } from '../engine/schema.ts'
 import type { Damage } from '../integrity/damage.ts'
 import { createFindDoubted } from './doubted-time.ts'
+import { type PushRow, requireIntactPush } from './push-checksum.ts'
 import { createPushFacts } from './push-facts.ts'
-import { type PushRow, requireIntactPush } from './push-rows.ts'
 
 /** Index entries that one step of counting reads: it blocks the event loop for about a millisecond. */
 const COUNT_STEP = 10_000

@@ -8,7 +8,8 @@ import type { Transact } from '../engine/group-commit.ts'
 import { auditEntries } from '../engine/schema.ts'
 import type { AuditRows } from './audit-rows.ts'
 import type { DoubtfulKeys } from './doubtful-keys.ts'
-import { isIntactPush, type PushRow, type PushRows } from './push-rows.ts'
+import { isIntactPush, type PushRow } from './push-checksum.ts'
+import type { PushRows } from './push-rows.ts'
 
 /** Entries of one log that are deleted in one step. */
 const LOG_STEP = 1_000

@@ -1,6 +1,6 @@
 // The statements on one push that the operations share: find it, write its progress, destroy its secrets.
 
-import { and, eq, isNull, max, or, type SQL, sql } from 'drizzle-orm'
+import { eq, max, sql } from 'drizzle-orm'
 import type { AuditKind, Visit } from '../../../domain/audit.ts'
 import { DamageError } from '../../../domain/errors.ts'
 import type { SealedSecrets } from '../../face.ts'
@@ -13,9 +13,9 @@ import { type AuditRows, EMPTY_LOG, type Log } from './audit-rows.ts'
 import type { DoubtfulKeys } from './doubtful-keys.ts'
 import type { FileRows } from './file-rows.ts'
 import type { IdempotencyRows } from './idempotency-keys.ts'
+import { checksumOfPush, checksumWithoutOwner, type PushRow, requireIntactPush } from './push-checksum.ts'
 import type { PushKeys } from './push-keys.ts'
 
-export type PushRow = typeof pushes.$inferSelect
 type StoredSecrets = Omit<typeof pushSecrets.$inferSelect, 'pushId'> & { wrappedKey: Uint8Array }
 export type LabelsRow = typeof pushLabels.$inferSelect
 
@@ -28,9 +28,6 @@ export type Change = {
   now: number
   entry: { kind: AuditKind; visit: Visit } | null
 }
-
-const CRC_BITS = 2 ** 32 - 1
-const OWNER_BITS = 2 ** 20
 
 /** What most visits change. Leaves out expired_on, because an update that names it rewrites three indexes. */
 const PROGRESS = [
@@ -142,7 +139,7 @@ export function createPushRows(options: PushRowsOptions) {
 
   /** Makes the pushes of an account anonymous. */
   function disown(ownerId: number): void {
-    const checksum = sql`CASE WHEN ${isSummedFor(ownerId)} THEN ${pushes.checksum} & ${CRC_BITS} ELSE ${pushes.checksum} END`
+    const checksum = checksumWithoutOwner(ownerId)
     orm.update(pushes).set({ ownerId: null, checksum }).where(eq(pushes.ownerId, ownerId)).run()
   }
 
@@ -205,44 +202,6 @@ function intact(row: PushRow | undefined): PushRow | undefined {
 /** Limits change only while a push is live. */
 function hasOtherLimits(before: PushRow, { expiresAt, expireAfterViews }: PushRow): boolean {
   return before.expiresAt !== expiresAt || before.expireAfterViews !== expireAfterViews
-}
-
-/** Excludes pushes whose owner was altered on disk. */
-export function isOwnedBy(ownerId: number): SQL | undefined {
-  return and(eq(pushes.ownerId, ownerId), or(isNull(pushes.checksum), isSummedFor(ownerId)))
-}
-
-function isSummedFor(ownerId: number): SQL {
-  return sql`${pushes.checksum} >> 32 = ${ownerId % OWNER_BITS}`
-}
-
-/** Whether a push is as it was written. */
-export function isIntactPush(row: PushRow): boolean {
-  return isIntact(row, checksumOfPush(row))
-}
-
-/** Throws when a push was altered on disk. */
-export function requireIntactPush(row: PushRow): void {
-  requireIntactRow(row, checksumOfPush(row), `push ${row.id}`)
-}
-
-/** The bits above the CRC hold the owner, so that one statement can disown all pushes of an account. */
-export function checksumOfPush(row: Omit<PushRow, 'checksum'>): number {
-  const { id, lookup, keyNumber, kind, ownerId, createdAt, updatedAt, expiresAt } = row
-  const { expireAfterDays, expireAfterViews, views, deletableByViewer, retrievalStep, passphraseRequired } =
-    row
-  const { wrongTries, wrongTriesSince, expiredOn, deleted, files, lastEntry, auditEntries, auditDropped } =
-    row
-  const { wrongTriesInAll, triesSpent, failures, lastFailure, ownerViews, lastOwnerView, lastViewedAt } = row
-  // biome-ignore format: as they stand above
-  const crc = checksumOf([
-    id, lookup, keyNumber, kind, createdAt, updatedAt, expiresAt,
-    expireAfterDays, expireAfterViews, views, deletableByViewer, retrievalStep, passphraseRequired,
-    wrongTries, wrongTriesSince, expiredOn, deleted, files, lastEntry, auditEntries, auditDropped,
-    wrongTriesInAll, triesSpent, failures, lastFailure, ownerViews, lastOwnerView,
-    lastViewedAt,
-  ])
-  return ((ownerId ?? 0) % OWNER_BITS) * (CRC_BITS + 1) + crc
 }
 
 /** Omits the payload, which is authenticated. Includes the wrapped key: if damaged, it would pass for a wrong passphrase. */

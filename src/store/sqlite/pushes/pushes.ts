@@ -35,8 +35,9 @@ import { accounts } from '../engine/schema.ts'
 import type { AddressShares } from './address-shares.ts'
 import type { FileRows } from './file-rows.ts'
 import type { IdempotencyRows } from './idempotency-keys.ts'
+import type { PushRow } from './push-checksum.ts'
 import { createPushEditing } from './push-editing.ts'
-import type { PushRow, PushRows } from './push-rows.ts'
+import type { PushRows } from './push-rows.ts'
 
 const GROWS = { grows: true }
 
