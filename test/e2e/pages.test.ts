@@ -10,6 +10,7 @@ const ENDPOINTS = [
   ['POST', '/api/v2/pushes'],
   ['GET', '/api/v2/pushes/{url_token}'],
   ['DELETE', '/api/v2/pushes/{url_token}'],
+  ['PATCH', '/api/v2/pushes/{url_token}'],
   ['GET', '/api/v2/pushes/{url_token}/preview'],
   ['GET', '/api/v2/pushes/{url_token}/audit'],
   ['GET', '/api/v2/pushes/active'],
