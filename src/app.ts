@@ -8,7 +8,9 @@ import { openLogging } from './app/logging.ts'
 import { addServerGauges, openMetrics, serveMetrics } from './app/metering.ts'
 import { openServedStore } from './app/open-store.ts'
 import { createServedHealth } from './app/readiness.ts'
+import { announceReady } from './app/service-manager.ts'
 import { createServices } from './app/services.ts'
+import { createKeepSetupLink } from './app/setup-link.ts'
 import { openCertificate } from './app/tls.ts'
 import { fetchAuthority } from './client/authority.ts'
 import { type Client, createClient, type ServerToAsk } from './client/client.ts'
@@ -25,7 +27,7 @@ import { createReload } from './operating/reload.ts'
 import { createCertificateCheck } from './operating/tls/certificate-check.ts'
 import { createCertificateWatch } from './operating/tls/certificate-watch.ts'
 import type { Config } from './settings/table.ts'
-import { removeSetupLink, writeSetupLink } from './store/folder/setup-link.ts'
+import { removeSetupLink } from './store/folder/setup-link.ts'
 import type { Store } from './store/store.ts'
 
 export { fetchAuthority, type Network, version }
@@ -41,7 +43,7 @@ export type Ports = {
   writeLog: (line: string) => void
 }
 
-export type ServerPorts = Ports & { network: Network }
+export type ServerPorts = Ports & { network: Network; env: Readonly<Record<string, string | undefined>> }
 
 /** A configuration and, for the administrators, where each of its settings comes from. */
 export type ServedConfig = { config: Config; settings: readonly SettingInEffect[] }
@@ -168,8 +170,8 @@ async function serveStore({ config, settings, branding, store, log, metrics, por
     await store.close()
   }
 
-  const { confirmStart } = store
-  return { ...door, accounts, apiTokens, sweeper, acceptClock, setupPath, confirmStart, close }
+  const { confirmStart, isAlive } = store
+  return { ...door, accounts, apiTokens, sweeper, acceptClock, setupPath, confirmStart, isAlive, close }
 }
 
 /** Opens the data folder and listens. Throws DomainError when the folder, key, clock or address cannot be used. */
@@ -204,34 +206,21 @@ export async function startServer(served: ServedConfig, ports: ServerPorts): Pro
       log,
     })
     const { urls, trust } = listening
+    const managed = await announceReady({ ...ports, isAlive: instance.isAlive, reload, stop })
     return {
       ...urls,
       baseUrl,
       dataDir,
       setupPath,
       keepSetupLink,
-      reload,
+      ...managed,
       noteCrash,
-      stop,
       failed,
       trust,
     }
   } catch (cause) {
     await instance.close()
     throw cause
-  }
-}
-
-function createKeepSetupLink(dataDir: string, log: Log): RunningServer['keepSetupLink'] {
-  return (link) => {
-    try {
-      const path = writeSetupLink(dataDir, link)
-      log.info({ path }, 'there is no administrator yet; a file holds the link that makes one')
-      return path
-    } catch (err) {
-      log.error({ err }, 'the file of the link for the first administrator was not written')
-      return null
-    }
   }
 }
 

@@ -8,6 +8,7 @@ import {
   type ServerUrls,
   urlsOf,
 } from '../http/door/listener.ts'
+import { isUnixHost, removeStaleSocket } from '../http/door/unix-socket.ts'
 import { PAGES } from '../http/urls.ts'
 import type { Log } from '../operating/log.ts'
 import type { Announcement } from '../operating/mdns.ts'
@@ -42,6 +43,7 @@ export type Listening = {
 /** Opens all or none. Throws the error of the system, with the `address` that failed. */
 export async function openListening(options: ListeningOptions): Promise<Listening> {
   const { config, tls } = options
+  if (isUnixHost(config.host)) await removeStaleSocket(config.host)
   const main = listenFor(options, { port: config.port, isPlain: false })
   tls?.watch.follow(main.renew)
   const plain = await openPlain(options, main.stop)

@@ -58,7 +58,8 @@ type Parts = { command: Command; shell: Shell; app: App; tell: (ready: Ready) =>
 async function serve({ command, shell, app, tell }: Parts): Promise<void> {
   const { config, entries } = getConfig(command, shell)
   const signals = listenForSignals(shell)
-  const ports = { now: shell.now, uptime: shell.uptime, writeLog: shell.sayLater, network: shell.network }
+  const { now, uptime, network, place } = shell
+  const ports = { now, uptime, network, env: place.env, writeLog: shell.sayLater }
   const served = { config, settings: entries.map(presentSetting) }
   let server: RunningServer | null = null
   shell.onCrash((cause) => {

@@ -38,4 +38,8 @@ const RULES: readonly [(config: Config) => boolean, string][] = [
     ({ mdns, host }) => mdns !== null && LOOPBACK.test(host),
     '--mdns announces this server to other machines, which cannot reach it: add --host 0.0.0.0, or use --lan',
   ],
+  [
+    ({ host, tls, mdns }) => host.startsWith('unix:') && (tls !== 'off' || mdns !== null),
+    '--host unix: is plain http for a proxy on this machine: leave out --tls, --mdns and --lan',
+  ],
 ]

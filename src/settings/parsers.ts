@@ -104,6 +104,8 @@ export function path(text: string, place: Place): Parsed<string> {
 const HOST_NAME = /^(?=.{1,253}$)([a-z\d]([a-z\d-]{0,61}[a-z\d])?\.)*[a-z]([a-z\d-]{0,61}[a-z\d])?$/i
 
 export function host(text: string): Parsed<string> {
+  const unix = text.trim()
+  if (unix.startsWith('unix:')) return unixHost(unix)
   const value = text.trim().replace(/^\[(.*)\]$/, '$1')
   return isIP(value) || HOST_NAME.test(value)
     ? { value }
@@ -128,6 +130,18 @@ export function orOff<T>(parse: Parser<T>): Parser<T | null> {
     const parsed = parse(text, place)
     return 'value' in parsed ? parsed : { problem: `${parsed.problem}, or off` }
   }
+}
+
+/** A path for a Unix socket. Its address has room for 107 bytes of it. */
+function unixHost(value: string): Parsed<string> {
+  const socket = value.slice('unix:'.length)
+  const isPath = posix.isAbsolute(socket) && !socket.endsWith('/') && !socket.includes('\0')
+  return isPath && Buffer.byteLength(socket) <= 107
+    ? { value }
+    : {
+        problem:
+          'must be unix: and an absolute path of at most 107 bytes, such as unix:/run/oncebox/http.sock',
+      }
 }
 
 /** An address with its port: `127.0.0.1:9100`, `[::1]:9100`; localhost is 127.0.0.1. */
@@ -171,12 +185,16 @@ export function corsOrigin(text: string): Parsed<string> {
 /** A single address, or a network in CIDR notation. */
 export function network(text: string): Parsed<string> {
   const value = text.trim()
+  if (value === 'unix') return { value }
   const [address = '', ...prefix] = value.split('/')
   // ipaddr.js also accepts "10" and "0x7f.1", which are typing errors here.
   const isAddress = ipaddr.IPv4.isValidFourPartDecimal(address) || ipaddr.IPv6.isValid(address)
   return isAddress && (prefix.length === 0 || ipaddr.isValidCIDR(value))
     ? { value }
-    : { problem: 'must be an address such as 10.0.0.1 or a network such as 10.0.0.0/8' }
+    : {
+        problem:
+          'must be an address such as 10.0.0.1, a network such as 10.0.0.0/8, or unix for the socket of --host',
+      }
 }
 
 export function profileName(text: string): Parsed<string> {

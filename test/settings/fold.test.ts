@@ -137,8 +137,8 @@ test('every problem is told at once, with its name, its value and what is allowe
     'ONCEBOX_KEY_FILE_FILE "/run/none": must name a readable file (there is no such file or folder)',
     'ONCEBOX_FILES "perhaps": must be true or false (or 1, 0, yes, no, on, off)',
     'ONCEBOX_SWEEP_EVERY "60": must be a duration (such as 60s, 15m, 1h or 365d) from 1s to 1h',
-    '--trusted-proxy "proxy": must be an address such as 10.0.0.1 or a network such as 10.0.0.0/8',
-    '--trusted-proxy "10.0.0.0/99": must be an address such as 10.0.0.1 or a network such as 10.0.0.0/8',
+    '--trusted-proxy "proxy": must be an address such as 10.0.0.1, a network such as 10.0.0.0/8, or unix for the socket of --host',
+    '--trusted-proxy "10.0.0.0/99": must be an address such as 10.0.0.1, a network such as 10.0.0.0/8, or unix for the socket of --host',
     'ONCEBOX_LOG_FORMAT "xml\\u001b[2J": must be text or json',
   ])
 })

@@ -14,7 +14,10 @@ export type Forwarded = {
   host: string | null
 }
 
-/** The other end of a connection; `loopbackKind` is ipv4 or ipv6 on loopback, null elsewhere. */
+/** What stands for the address of everybody who connects to a Unix socket. */
+export const UNIX_PEER = 'unix'
+
+/** The other end of a connection; `loopbackKind` is ipv4 or ipv6 on loopback, unix on a Unix socket, null elsewhere. */
 type Peer = { text: string; loopbackKind: string | null }
 
 export type ReadForwarded = (peer: string, headers: Headers) => Forwarded
@@ -27,18 +30,19 @@ export function createForwarding(
   trustedProxies: readonly string[],
   onUndeclaredProxy: (warning: string) => void,
 ) {
-  const networks = trustedProxies.map(parseNetwork)
+  const networks = trustedProxies.filter((proxy) => proxy !== UNIX_PEER).map(parseNetwork)
   const isTrusted = (address: Address) => networks.some((network) => contains(network, address))
   /** At most one address of each kind: a proxy that forwards to `localhost` may use either. */
   const undeclared = new Map<string, string>()
   const readSocket = remember((peer: string) => {
     const address = parseAddress(peer)
-    const loopbackKind = address?.range() === 'loopback' ? address.kind() : null
+    const isUnix = peer === UNIX_PEER
+    const loopbackKind = isUnix ? UNIX_PEER : address?.range() === 'loopback' ? address.kind() : null
     return {
       address,
       loopbackKind,
       text: address?.toString() ?? peer,
-      isTrusted: address !== null && isTrusted(address),
+      isTrusted: isUnix ? trustedProxies.includes(UNIX_PEER) : address !== null && isTrusted(address),
     }
   })
 
@@ -55,13 +59,13 @@ export function createForwarding(
 
   const read: ReadForwarded = (peer, headers) => {
     const socket = readSocket(peer)
-    if (socket.address === null || !socket.isTrusted) {
+    if (!socket.isTrusted) {
       lookForProxy(socket, headers)
       return { address: socket.text, isTrusted: false, scheme: null, host: null }
     }
     const scheme = lastOf(headers.get('x-forwarded-proto'))?.toLowerCase()
     return {
-      address: walkBack(socket.address, headers.get('x-forwarded-for'), isTrusted),
+      address: walkBack(socket.text, headers.get('x-forwarded-for'), isTrusted),
       isTrusted: true,
       scheme: scheme === 'https' || scheme === 'http' ? scheme : null,
       host: lastOf(headers.get('x-forwarded-host')),
@@ -76,7 +80,7 @@ export function createForwarding(
 
 /** Walks from the nearest hop outwards. The first address that is not a trusted proxy is the client. */
 function walkBack(
-  socket: Address,
+  socket: string,
   forwardedFor: string | null,
   isTrusted: (address: Address) => boolean,
 ): string {
@@ -84,10 +88,10 @@ function walkBack(
   for (const hop of (forwardedFor ?? '').split(',').reverse()) {
     const address = parseAddress(withoutPort(hop.trim()))
     if (address === null) break
-    client = address
+    client = address.toString()
     if (!isTrusted(address)) break
   }
-  return client.toString()
+  return client
 }
 
 /** Some proxies add the port: 192.0.2.7:50112, [2001:db8::7]:50112. */

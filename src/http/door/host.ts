@@ -4,6 +4,7 @@ import { isIP } from 'node:net'
 import { parseOrigin } from '../../domain/origin.ts'
 import { isLoopbackAddress } from './client-address.ts'
 import { type Asker, refuseHost } from './host-refusal.ts'
+import { isUnixHost } from './unix-socket.ts'
 
 /** How a request was addressed: by its Host header, or as a trusted proxy forwarded it. */
 export type Addressed = { scheme: 'http' | 'https' | null; host: string | null }
@@ -29,7 +30,7 @@ export type HostRulesOptions = {
 
 export function createHostRules({ baseUrl, host: chosen, addresses }: HostRulesOptions): HostRules {
   const base = baseUrl === null ? null : new URL(baseUrl)
-  const listensOnLoopback = addresses.every(isLoopbackName)
+  const listensOnLoopback = addresses.every((address) => isLoopbackName(address) || isUnixHost(address))
   const basePath = base === null ? '' : base.pathname.replace(/\/+$/, '')
   const ownNames = new Set([base?.hostname, chosen.toLowerCase()])
 

@@ -3,15 +3,16 @@
 import { isIP } from 'node:net'
 import { DomainError } from '../../domain/errors.ts'
 import { codeOf } from '../../domain/system-errors.ts'
+import { createFetch, IDLE_SECONDS } from './fetch.ts'
 import { listReachable } from './reachable.ts'
 import type { Secure } from './security-headers.ts'
 import type { Handle } from './server.ts'
 import type { Shed } from './shed.ts'
 import { createRenewable, type Renewable, type Retiring, type Socket } from './tls-socket.ts'
+import { isUnixHost, openToGroup, removeSocket, socketPath } from './unix-socket.ts'
 
 /** The socket sets no limit: every route limits the body that it reads. */
 const ANY_BODY_SIZE = Number.MAX_SAFE_INTEGER
-const IDLE_SECONDS = 30
 const GRACE_MS = 10_000
 /** How often to look for a port that is free on every address. */
 const FREE_PORT_TRIES = 20
@@ -42,6 +43,7 @@ const LOOPBACK_6 = '::1'
  */
 export async function bindingsOf(host: string, lookUp: Network['lookUp']): Promise<Binding[]> {
   const loopback6: Binding = { address: LOOPBACK_6, mayBeMissing: true }
+  if (isUnixHost(host)) return [{ address: host }]
   if (host.toLowerCase() === 'localhost') return [{ address: LOOPBACK_4 }, loopback6]
   if (host === '0.0.0.0') return [{ address: host }, loopback6]
   if (isIP(host) !== 0) return [{ address: host }]
@@ -89,7 +91,9 @@ type Place = Pick<Renewable<TlsKeyPair>, 'socket' | 'renew' | 'stop'>
 /** Listens on all bindings or on none. Throws the error of the system, with the `address` that failed. */
 export function listen(options: ListenOptions): Listener {
   const places = bindAll(options)
-  const addresses = places.map(({ socket }) => socket.hostname ?? '')
+  const addresses = places.map(
+    ({ socket }, index) => socket.hostname ?? options.bindings[index]?.address ?? '',
+  )
   const renew = (tls: TlsKeyPair) => {
     for (const place of places) place.renew(tls)
   }
@@ -149,7 +153,10 @@ function openPlace(options: ListenOptions, hostname: string, port: number): Plac
   const { tls } = options
   if (tls === null) {
     const socket = serve(options, { hostname, port })
-    return { socket, renew: () => undefined, stop: () => stopGently(socket) }
+    const stop = () => stopGently(socket)
+    if (!isUnixHost(hostname)) return { socket, renew: () => undefined, stop }
+    openToGroup(hostname)
+    return { socket, renew: () => undefined, stop: () => stop().finally(() => removeSocket(hostname)) }
   }
   // A socket that others may join does not notice that another program has the port. This one does, and ends at once.
   const probe = serve(options, { hostname, port })
@@ -164,30 +171,22 @@ function openPlace(options: ListenOptions, hostname: string, port: number): Plac
 
 type ServeAt = { hostname: string; port: number; tls?: TlsKeyPair; retiring?: Retiring }
 
-function serve({ handle, shed, secure }: ListenOptions, { hostname, port, tls, retiring }: ServeAt): Socket {
-  const ending = (response: Response) => {
-    response.headers.set('connection', 'close')
-    return response
+function serve(options: ListenOptions, { hostname, port, tls, retiring }: ServeAt): Socket {
+  const isUnix = isUnixHost(hostname)
+  const common = {
+    maxRequestBodySize: ANY_BODY_SIZE,
+    development: false as const,
+    fetch: createFetch(options, { isUnix, retiring }),
   }
+  // A socket has no idle timeout of its own: its only client is a proxy, which has one.
+  if (isUnix) return Bun.serve({ ...common, unix: socketPath(hostname) })
   return Bun.serve({
+    ...common,
     hostname,
     port,
     reusePort: tls !== undefined,
     ...(tls && { tls: { cert: tls.certificate, key: tls.key } }),
     idleTimeout: IDLE_SECONDS,
-    maxRequestBodySize: ANY_BODY_SIZE,
-    development: false,
-    fetch: (request, socket) => {
-      // Bun's own idle timeout would end a connection that sends less than 16 KiB/s.
-      const stayOpen = () => socket.timeout(request, IDLE_SECONDS)
-      const refusal = shed(request)
-      if (refusal === null) {
-        const answer = handle(request, socket.requestIP(request)?.address ?? '', stayOpen)
-        return retiring?.isRetiring ? answer.then(ending) : answer
-      }
-      secure(refusal.headers)
-      return refusal
-    },
   })
 }
 
@@ -214,6 +213,8 @@ export function urlsOf(
   { addresses, port, scheme }: Held,
   { host, listAddresses }: { host: string; listAddresses: Network['listAddresses'] },
 ): ServerUrls {
+  // A proxy decides under which name it forwards to a socket.
+  if (isUnixHost(host)) return { url: host, hereUrl: `${scheme}://localhost`, elsewhere: [] }
   const has = (...wanted: string[]) => addresses.some((address) => wanted.includes(address))
   const isLocalhost = has('::') || (has(LOOPBACK_4, '0.0.0.0') && has(LOOPBACK_6))
   const isEverywhere = has('0.0.0.0', '::')

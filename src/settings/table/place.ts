@@ -23,7 +23,7 @@ export const placeSettings = {
     parse: host,
     default: 'localhost',
     lan: '0.0.0.0',
-    help: 'Address to listen on; localhost means 127.0.0.1 and ::1, 0.0.0.0 or :: means every network of the machine',
+    help: 'Address to listen on; localhost means 127.0.0.1 and ::1, 0.0.0.0 or :: means every network of the machine, unix:/path a Unix socket',
   },
   port: {
     flag: 'port',

@@ -1,0 +1,29 @@
+// How systemd wants to be told of a service: read from the environment that it gives (sd_notify(3), sd_watchdog_enabled(3)).
+
+/** Longer paths do not fit an address of a socket. */
+const MAX_PATH = 107
+
+export type ServiceEnvironment = {
+  /** A path, or `@name` for an abstract socket. */
+  notifySocket: string
+  /** Microseconds within which systemd wants a sign of life; null without a watchdog. */
+  watchdogUsec: number | null
+}
+
+export type ServiceNotifier = {
+  ready(): void
+  /** Around a reload; `ready` ends it. */
+  reloading(): void
+  stopping(): void
+}
+
+/** Null when this process was started by no systemd that waits for it. */
+export function readServiceEnvironment(
+  env: Readonly<Record<string, string | undefined>>,
+  pid: number,
+): ServiceEnvironment | null {
+  const { NOTIFY_SOCKET: notifySocket = '', WATCHDOG_USEC: usec = '', WATCHDOG_PID: watched } = env
+  if (!/^[/@]/.test(notifySocket) || Buffer.byteLength(notifySocket) > MAX_PATH) return null
+  const isForUs = watched === undefined || watched === '' || Number(watched) === pid
+  return { notifySocket, watchdogUsec: /^[1-9]\d*$/.test(usec) && isForUs ? Number(usec) : null }
+}
