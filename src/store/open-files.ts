@@ -3,8 +3,9 @@
 import type { Now } from '../domain/time.ts'
 import { createFileStore } from './files/file-store.ts'
 import { createFiles } from './files/files.ts'
+import type { OnStep } from './sqlite/engine/batch.ts'
 import type { Connection } from './sqlite/engine/database.ts'
-import type { OnStep, Transact } from './sqlite/engine/group-commit.ts'
+import type { Transact } from './sqlite/engine/group-commit.ts'
 import { createFileRows } from './sqlite/pushes/file-rows.ts'
 
 export type FilesOptions = {

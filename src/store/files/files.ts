@@ -6,7 +6,8 @@ import { dirname, join } from 'node:path'
 import { sealedSize } from '../../crypto/sealed-stream.ts'
 import { codeOf } from '../../domain/system-errors.ts'
 import type { OpenedFile, SealedFiles } from '../files-face.ts'
-import { diskFull, type OnStep } from '../sqlite/engine/group-commit.ts'
+import type { OnStep } from '../sqlite/engine/batch.ts'
+import { diskFull } from '../sqlite/engine/refusals.ts'
 
 /** `onStep` is called before and after each durable step: tests end the process there. */
 export function createFiles(folder: string, onStep: OnStep = () => undefined): SealedFiles {

@@ -6,7 +6,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { DomainError } from '../../domain/errors.ts'
 import { explainFailure } from '../sqlite/engine/database.ts'
-import { isBusy } from '../sqlite/engine/group-commit.ts'
+import { isBusy } from '../sqlite/engine/refusals.ts'
 import type { DataFolder } from './data-folder.ts'
 
 const PATIENCE_MS = 5_000

@@ -2,7 +2,8 @@
 
 import type { Database } from 'bun:sqlite'
 import type { Job, JobReport } from '../../../domain/job.ts'
-import { isBusy, type OnStep } from './group-commit.ts'
+import type { OnStep } from './batch.ts'
+import { isBusy } from './refusals.ts'
 
 const DELAY_MS = 3_000
 const RETRY_MS = 250

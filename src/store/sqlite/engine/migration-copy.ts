@@ -15,7 +15,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { type DataFolder, isCopy, syncFolder } from '../../folder/data-folder.ts'
-import { isFull } from './group-commit.ts'
+import { isFull } from './refusals.ts'
 
 const MIB = 1024 * 1024
 

@@ -1,0 +1,165 @@
+// One batch of a group commit: runs its works in one transaction and commits them together.
+//
+// A work that throws undoes only itself: the batch is rolled back and run once more, each work in a savepoint of its own.
+// Savepoints for all would cost every batch what hardly any needs, since SQLite keeps a copy of each page for each of them.
+// So a work may run twice, and leaves nothing behind but rows.
+
+import type { Database } from 'bun:sqlite'
+import { isBusy, isFull, translate } from './refusals.ts'
+
+/** Works that are left after this time go to the next batch. */
+export const MAX_BATCH_MS = 20
+
+/** Named by what is about to be made durable, or has just been: tests end the process there. */
+export type OnStep = (step: string) => void
+
+export type Outcome = { value: unknown } | { cause: unknown }
+
+export type BatchOptions = {
+  database: Database
+  /** Runs within every batch, before its works. */
+  beforeWorks?: () => void
+  /** A batch was rolled back, with what `beforeWorks` did for it. */
+  onUndone?: () => void
+  /**
+   * The disk had no room for a work or a batch, which was undone; may be told more than once. True when there is room
+   * now, kept for this.
+   */
+  onFull?: () => boolean
+  onStep?: OnStep
+}
+
+type Work = { run: () => unknown }
+
+export function createBatches(options: BatchOptions) {
+  const { database } = options
+  const savepoint = database.prepare('SAVEPOINT work')
+  const release = database.prepare('RELEASE work')
+  const rollbackTo = database.prepare('ROLLBACK TO work')
+  let broken: { cause: unknown } | null = null
+
+  /** Begins the transaction of a batch. Returns null, or why there is none. */
+  function begin(): unknown {
+    if (broken !== null) return broken.cause
+    try {
+      database.run('BEGIN IMMEDIATE')
+      return null
+    } catch (cause) {
+      return cause
+    }
+  }
+
+  /**
+   * Returns the outcomes of as many works as fit the time, the first ones, once they are durable. Throws when the
+   * transaction as a whole was lost: then nothing of the batch is stored.
+   */
+  function commit(works: readonly Work[]): Outcome[] {
+    try {
+      const outcomes = runPlainly(works) ?? runEach(works)
+      makeDurable()
+      return outcomes
+    } catch (cause) {
+      rollback()
+      throw cause
+    }
+  }
+
+  /** The outcomes, when every work went well; null when one threw, after which the transaction is begun anew. */
+  function runPlainly(works: readonly Work[]): Outcome[] | null {
+    options.beforeWorks?.()
+    const deadline = performance.now() + MAX_BATCH_MS
+    const outcomes: Outcome[] = []
+    try {
+      for (const { run } of works) {
+        const value = run()
+        if (isPromiseLike(value) || !database.inTransaction) return beginAnew()
+        outcomes.push({ value })
+        if (performance.now() > deadline) break
+      }
+      return outcomes
+    } catch (cause) {
+      // A full disk ends the transaction under its work; what that means is decided by the caller.
+      if (isFull(cause)) throw cause
+      return beginAnew()
+    }
+  }
+
+  function beginAnew(): null {
+    if (database.inTransaction) database.run('ROLLBACK')
+    options.onUndone?.()
+    database.run('BEGIN IMMEDIATE')
+    return null
+  }
+
+  /** Runs each work in a savepoint. Throws when the transaction ended under one of them. */
+  function runEach(works: readonly Work[]): Outcome[] {
+    options.beforeWorks?.()
+    const deadline = performance.now() + MAX_BATCH_MS
+    const outcomes: Outcome[] = []
+    for (const work of works) {
+      const outcome = runInSavepoint(work)
+      if (!database.inTransaction)
+        throw 'cause' in outcome ? outcome.cause : new Error('a work ended the transaction')
+      outcomes.push(outcome)
+      if (performance.now() > deadline) break
+    }
+    return outcomes
+  }
+
+  function runInSavepoint({ run }: Work): Outcome {
+    try {
+      savepoint.run()
+      const value = run()
+      if (isPromiseLike(value)) throw new TypeError('work on a transaction must be synchronous')
+      release.run()
+      return { value }
+    } catch (cause) {
+      undoSavepoint()
+      if (isFull(cause)) options.onFull?.()
+      return { cause: translate(cause) }
+    }
+  }
+
+  /** After a full disk the savepoint is gone with its transaction: then the whole batch is given up. */
+  function undoSavepoint(): void {
+    if (!database.inTransaction) return
+    try {
+      rollbackTo.run()
+      release.run()
+    } catch {
+      rollback()
+    }
+  }
+
+  function makeDurable(): void {
+    try {
+      options.onStep?.('before a commit')
+      database.run('COMMIT')
+      options.onStep?.('after a commit')
+    } catch (cause) {
+      if (!isFull(cause) && !isBusy(cause)) broken = { cause }
+      throw cause
+    }
+  }
+
+  function rollback(): void {
+    try {
+      if (database.inTransaction) database.run('ROLLBACK')
+      options.onUndone?.()
+    } catch (cause) {
+      broken = { cause }
+    }
+  }
+
+  return {
+    begin,
+    commit,
+    /** What made the database untrustworthy, such as a failed fsync; null while it can be trusted. */
+    brokenBy: () => broken,
+  }
+}
+
+/** Also true for a query of drizzle that was built and not run. */
+function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
+}
