@@ -33,12 +33,17 @@ async function findFaults(page: Page): Promise<string[]> {
 function countShifts(page: Page) {
   return page.addInitScript(() => {
     Object.assign(window, { shifts: 0 })
+    let isUsed = false
+    const use = () => {
+      isUsed = true
+    }
+    for (const name of ['pointerdown', 'keydown', 'input']) addEventListener(name, use, true)
     new PerformanceObserver((list) => {
       for (const entry of list.getEntries() as (PerformanceEntry & {
         value: number
         hadRecentInput: boolean
       })[]) {
-        if (!entry.hadRecentInput)
+        if (!isUsed && !entry.hadRecentInput)
           Object.assign(window, { shifts: Reflect.get(window, 'shifts') + entry.value })
       }
     }).observe({ type: 'layout-shift', buffered: true })
