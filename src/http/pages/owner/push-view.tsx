@@ -114,7 +114,10 @@ function State({ guest: { words }, owned: { push }, isLive, now }: Props) {
           {words.say(KIND_WORDS[push.kind])}, {words.say('row_views', { n: views, of: expireAfterViews })}
         </Fact>
         <Fact name={isLive ? 'fact_expires' : 'fact_ended'} words={words}>
-          <Relative at={end} words={words} now={now} /> (<Moment at={end} words={words} />)
+          <Relative at={end} words={words} now={now} />{' '}
+          <span class="exact-time">
+            (<Moment at={end} words={words} />)
+          </span>
         </Fact>
         {lastViewedAt === 0 ? null : (
           <Fact name="fact_opened" words={words}>
