@@ -8,6 +8,7 @@ import { settings } from '../settings/table.ts'
 import type { App } from './app.ts'
 import { UsageError } from './failures.ts'
 import { addSettingFlags, givenFlags, readOperands } from './flags.ts'
+import { placeWithService } from './service/service-settings.ts'
 import type { Shell } from './shell.ts'
 import { didYouMean } from './suggestions.ts'
 
@@ -76,11 +77,13 @@ export function addAccountCommand(
 }
 
 function readCommandLine(command: Command, spec: AccountCommand & { shell: Shell }) {
-  const { place, readFile } = spec.shell
+  const { readFile } = spec.shell
   const { operands, problems } = readOperands(command, { names: spec.operands })
   const [address, second = ''] = operands
   const email = address === undefined ? '' : parseEmail(address)
-  const reading = readSettings(TABLE, { flags: givenFlags(command, TABLE), place, readFile })
+  const flags = givenFlags(command, TABLE)
+  const place = placeWithService(spec.shell, flags)
+  const reading = readSettings(TABLE, { flags, place, readFile })
   const key = spec.creates
     ? readSettings(KEY_TABLE, { flags: givenFlags(command, KEY_TABLE), place, readFile })
     : null

@@ -2,10 +2,19 @@
 
 import type { Command } from 'commander'
 import { parsePushAddress } from '../client/link.ts'
+import { explainSystemError } from '../domain/system-errors.ts'
 import { type Entry, readConfig } from '../settings/fold.ts'
 import { type Config, settings } from '../settings/table.ts'
 import { UsageError } from './failures.ts'
-import { addSettingFlags, givenFlags, readOperands, unexpectedArgument } from './flags.ts'
+import {
+  addSettingFlags,
+  addTextFlag,
+  givenFlags,
+  readOperands,
+  textFlag,
+  unexpectedArgument,
+} from './flags.ts'
+import { parseEnvFile } from './service/env-file.ts'
 import type { Shell } from './shell.ts'
 import { didYouMean } from './suggestions.ts'
 import { alignColumns } from './table.ts'
@@ -19,11 +28,35 @@ export function addConfigCommand(program: Command, shell: Shell): void {
       'Shows the settings that "oncebox serve" would use with the same flags, and where each comes from.',
     )
     .addHelpText('after', '\nExample:\n  ONCEBOX_PORT=8080 oncebox config --base-url https://once.example')
+  addEnvFileFlag(command)
   addSettingFlags(command, settings)
   command.action(() => {
-    const { entries } = getConfig(command, shell)
+    const { entries } = getConfig(command, withEnvFile(command, shell))
     for (const line of presentEntries(entries)) shell.print(line)
   })
+}
+
+/** For service managers that know no files of variables, and for a look at the settings of a service. */
+export function addEnvFileFlag(command: Command): void {
+  addTextFlag(
+    command,
+    '--env-file <file>',
+    'File of settings as variables, a line each, such as ONCEBOX_PORT=8080; variables that are set win',
+  )
+}
+
+/** The shell with the settings of --env-file in its environment. Throws UsageError when the file cannot be read. */
+export function withEnvFile(command: Command, shell: Shell): Shell {
+  const path = textFlag(command, 'env-file')
+  if (path === undefined) return shell
+  try {
+    const { place } = shell
+    return { ...shell, place: { ...place, env: { ...parseEnvFile(shell.readFile(path)), ...place.env } } }
+  } catch (cause) {
+    const reason = explainSystemError(cause)
+    const problem = `--env-file ${JSON.stringify(path)}: must name a readable file${reason === null ? '' : ` (${reason})`}`
+    throw new UsageError([problem], `oncebox ${command.name()}`)
+  }
 }
 
 /** Warns of unknown variables. Throws a UsageError that lists all problems. */

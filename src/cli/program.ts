@@ -14,6 +14,7 @@ import { addAuditCommand, addExpireCommand, addListCommand } from './manage.ts'
 import { addPushCommand } from './push.ts'
 import { addSelftestCommand } from './selftest.ts'
 import { addServeCommand } from './serve.ts'
+import { addServiceCommands } from './service/command.ts'
 import type { Shell } from './shell.ts'
 import { didYouMean } from './suggestions.ts'
 import { addTokenCommands } from './token.ts'
@@ -81,6 +82,7 @@ export function createProgram(parts: { shell: Shell; app: App }): Command {
   addListCommand(program, parts)
   addLoginCommands(program, parts)
   addTrustCommand(program, parts)
+  addServiceCommands(program, shell)
   addCompletionCommand(program, shell)
   addSelftestCommand(program, shell)
   addLicensesCommand(program, shell)

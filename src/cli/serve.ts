@@ -5,7 +5,7 @@ import type { RunningServer } from '../app.ts'
 import type { Entry } from '../settings/fold.ts'
 import { type Config, settings } from '../settings/table.ts'
 import type { App } from './app.ts'
-import { getConfig } from './config.ts'
+import { addEnvFileFlag, getConfig, withEnvFile } from './config.ts'
 import { CommandFailure, presentFailure } from './failures.ts'
 import { addSettingFlags } from './flags.ts'
 import { inJson, sayFailure, wantsJson } from './json-lines.ts'
@@ -31,15 +31,17 @@ terminal, it prints the path of a file with the link instead. Later, "oncebox
 user add EMAIL" adds accounts, even while the server runs.`
 
 export function addServeCommand(program: Command, parts: { shell: Shell; app: App }): void {
-  const { shell, app } = parts
+  const { app } = parts
   const command = program
     .command('serve', { isDefault: true })
     .usage('[flags]')
     .summary('start the server (what "oncebox" alone does)')
     .description('Starts the server. It stores everything in one data folder, which it creates if missing.')
     .addHelpText('after', EXAMPLES)
+  addEnvFileFlag(command)
   addSettingFlags(command, settings)
   command.action(async () => {
+    const shell = withEnvFile(command, parts.shell)
     // One write, so that a program that waits for the address has all of it.
     const tell = (ready: Ready) => {
       shell.print(readyLines(ready).join('\n'))

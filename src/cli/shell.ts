@@ -10,6 +10,7 @@ import type { Environment, Place } from '../settings/parsers.ts'
 import { createOpenLink, type OpenLink } from './browser.ts'
 import { printable } from './format.ts'
 import { createStartProgress, type StartProgress } from './progress.ts'
+import { findService, type InstalledService } from './service/installed.ts'
 
 export type Shell = {
   place: Place
@@ -59,6 +60,8 @@ export type Shell = {
   openLink: OpenLink
   /** The command that starts this program again: the executable, or the runtime and its entry. */
   self: readonly string[]
+  /** The installed service whose data this user may open. */
+  findService: () => InstalledService | null
 }
 
 /** Whether this runs from files embedded in an executable, which have their own root. */
@@ -108,6 +111,7 @@ export function createShell(outside: { env: Environment; now: () => number; upti
     exitNow: (code) => process.exit(code),
     network: { lookUp, listAddresses, hostName: hostname },
     openLink: createOpenLink(place),
+    findService: () => findService(place),
     self: isExecutable() ? [process.execPath] : [process.execPath, Bun.main],
   }
 }

@@ -9,6 +9,7 @@ import type { App } from './app.ts'
 import { compare, fingerprintProblems } from './authority.ts'
 import { CommandFailure, UsageError } from './failures.ts'
 import { addSettingFlags, addTextFlag, givenFlags, readOperands, textFlag } from './flags.ts'
+import { placeWithService } from './service/service-settings.ts'
 import type { Shell } from './shell.ts'
 import { installAuthority } from './trust-store.ts'
 
@@ -73,11 +74,15 @@ async function fetchCompared(
   return claimed
 }
 
-function readCommandLine(command: Command, { place, readFile }: Shell) {
+function readCommandLine(command: Command, shell: Shell) {
+  const { readFile } = shell
   const { operands, problems } = readOperands(command, { names: ['URL'], optional: 1 })
   const [url] = operands
   const server = url === undefined ? null : serverUrl(url)
-  const reading = readSettings(TABLE, { flags: givenFlags(command, TABLE), place, readFile })
+  const flags = givenFlags(command, TABLE)
+  // What is asked of another machine has nothing to do with the service of this one.
+  const place = server === null ? placeWithService(shell, flags) : shell.place
+  const reading = readSettings(TABLE, { flags, place, readFile })
   const all = [
     ...problems,
     ...(reading.problems ?? []),

@@ -4,6 +4,7 @@ import { readOwnAuthority } from '../../src/app/own-authority.ts'
 import { fetchAuthority, openClient } from '../../src/app.ts'
 import type { App } from '../../src/cli/app.ts'
 import { runProgram } from '../../src/cli/program.ts'
+import type { InstalledService } from '../../src/cli/service/installed.ts'
 import type { Shell } from '../../src/cli/shell.ts'
 import type { Account, ApiToken } from '../../src/domain/account.ts'
 import { DomainError } from '../../src/domain/errors.ts'
@@ -19,6 +20,7 @@ export function createTrial(
     isOutputTerminal?: boolean
     home?: string
     width?: number
+    service?: InstalledService
   } = {},
 ) {
   const out: string[] = []
@@ -64,6 +66,7 @@ export function createTrial(
       return () => opened.pop()
     },
     self: ['oncebox'],
+    findService: () => given.service ?? null,
   }
   const { app, state } = createMemoryApp()
   return {

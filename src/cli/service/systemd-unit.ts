@@ -1,0 +1,137 @@
+// The unit that systemd runs Oncebox by: for the machine, or for one user.
+
+export type UnitOptions = {
+  executable: string
+  envFile: string
+  dataDir: string
+  /** Folders outside /var/lib/oncebox that the server writes to. */
+  writable: readonly string[]
+  /** Whether the server listens on a port below 1024. */
+  usesLowPort: boolean
+}
+
+/** The folder that systemd makes for the data, and closes to other users. */
+export const STATE_FOLDER = '/var/lib/oncebox'
+export const LOG_FOLDER = '/var/log/oncebox'
+
+const HEADER =
+  '# Written by "oncebox service install", which replaces it. Put your own lines into "systemctl edit oncebox".'
+
+const RUNNING = [
+  // The server tells when it is ready, and once in a while that it is not stuck.
+  'Type=notify',
+  'NotifyAccess=main',
+  'WatchdogSec=60',
+  // An update of a large database takes its time.
+  'TimeoutStartSec=15min',
+  'TimeoutStopSec=20',
+  'ExecReload=/bin/kill -HUP $MAINPID',
+  'Restart=on-failure',
+  'RestartSec=2',
+  'RestartPreventExitStatus=2',
+]
+
+/** What a unit of one user may ask for, too: nothing here needs the rights of root. */
+const CLOSED_FOR_ALL = [
+  'UMask=0077',
+  '# No core dump: it would write the memory, secrets and keys included, to the disk.',
+  'LimitCORE=0',
+  'LimitNOFILE=65536',
+  'NoNewPrivileges=yes',
+  'LockPersonality=yes',
+  'RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX AF_NETLINK',
+  'RestrictNamespaces=yes',
+  'RestrictRealtime=yes',
+  'RestrictSUIDSGID=yes',
+  'SystemCallArchitectures=native',
+  'SystemCallFilter=@system-service',
+  'SystemCallFilter=~@privileged @resources',
+  'SystemCallErrorNumber=EPERM',
+]
+
+/** MemoryDenyWriteExecute is missing, because it would make the server seventeen times slower. */
+const CLOSED = [
+  'ProtectSystem=strict',
+  'ProtectHome=yes',
+  'ProtectProc=invisible',
+  'PrivateTmp=yes',
+  'PrivateDevices=yes',
+  'PrivateIPC=yes',
+  'PrivateMounts=yes',
+  'RemoveIPC=yes',
+  'ProtectClock=yes',
+  'ProtectControlGroups=yes',
+  'ProtectHostname=yes',
+  'ProtectKernelLogs=yes',
+  'ProtectKernelModules=yes',
+  'ProtectKernelTunables=yes',
+]
+
+/** For the machine, started with it, under the user `oncebox`. */
+export function systemUnit(options: UnitOptions): string {
+  const { dataDir, writable, usesLowPort } = options
+  const low = 'CAP_NET_BIND_SERVICE'
+  return unit({
+    before: ['Wants=network-online.target', 'After=network-online.target'],
+    service: [
+      ...start(options, [`Environment=${quote(`ONCEBOX_DATA_DIR=${dataDir}`)}`]),
+      'User=oncebox',
+      'Group=oncebox',
+      ...(dataDir === STATE_FOLDER ? ['StateDirectory=oncebox', 'StateDirectoryMode=0700'] : []),
+      // For a socket of a reverse proxy, whose user is a member of the group.
+      'RuntimeDirectory=oncebox',
+      'RuntimeDirectoryMode=0750',
+      ...(writable.includes(LOG_FOLDER) ? ['LogsDirectory=oncebox', 'LogsDirectoryMode=0750'] : []),
+      ...writable.filter((path) => path !== LOG_FOLDER).map((path) => `ReadWritePaths=${quote(`-${path}`)}`),
+      ...CLOSED_FOR_ALL,
+      ...CLOSED,
+      // A port below 1024 needs a right on the network of the machine, which no private users have.
+      ...(usesLowPort
+        ? [`AmbientCapabilities=${low}`, `CapabilityBoundingSet=${low}`]
+        : ['CapabilityBoundingSet=', 'PrivateUsers=yes']),
+    ],
+    target: 'multi-user.target',
+  })
+}
+
+/** For one user. It starts when the user signs in, or with the machine where the user may linger. */
+export function userUnit(options: UnitOptions): string {
+  const service = [...start(options, []), 'RuntimeDirectory=oncebox', ...CLOSED_FOR_ALL]
+  return unit({ before: [], service, target: 'default.target' })
+}
+
+function start({ executable, envFile }: UnitOptions, variables: string[]): string[] {
+  const words = [
+    `ExecStart=${quote(executable)} serve`,
+    ...variables,
+    `EnvironmentFile=${escapePercent(envFile)}`,
+  ]
+  return [...words, ...RUNNING, '']
+}
+
+function unit(parts: { before: string[]; service: string[]; target: string }): string {
+  const { before, service, target } = parts
+  return [
+    HEADER,
+    '[Unit]',
+    'Description=Oncebox: secrets that are shared once',
+    ...before,
+    '',
+    '[Service]',
+    ...service,
+    '',
+    '[Install]',
+    `WantedBy=${target}`,
+    '',
+  ].join('\n')
+}
+
+/** systemd reads % as the beginning of a specifier. */
+function escapePercent(text: string): string {
+  return text.replaceAll('%', '%%')
+}
+
+function quote(text: string): string {
+  const escaped = escapePercent(text)
+  return /^[\w./%@:+=-]+$/.test(escaped) ? escaped : `"${escaped.replace(/["\\]/g, '\\$&')}"`
+}
