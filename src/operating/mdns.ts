@@ -1,6 +1,6 @@
 // Announces this server on the local network by multicast DNS (RFC 6762), as NAME.local.
 
-import { getResponder, type Responder } from '@homebridge/ciao'
+import { type CiaoService, getResponder, type Responder } from '@homebridge/ciao'
 import ipaddr from 'ipaddr.js'
 import type { Log } from './log.ts'
 
@@ -55,10 +55,12 @@ export function announce(options: AnnouncementOptions): Announcement {
       hostname: name,
       type,
       port: options.port,
+      // Without a text, the library takes its own announcement for another machine's.
+      txt: { path: '/' },
       disabledIpv6: true,
     })
-    service.on('name-change', giveUp)
-    service.on('hostname-change', giveUp)
+    service.on('name-change', () => giveUp(service))
+    service.on('hostname-change', () => giveUp(service))
     await service.advertise()
     // A conflict is told while the name is being announced.
     if (state !== 'waiting') return
@@ -67,14 +69,15 @@ export function announce(options: AnnouncementOptions): Announcement {
   }
 
   /** Certificate and links depend on the name, so another name than the chosen one is never announced. */
-  function giveUp(): void {
+  function giveUp(service: CiaoService): void {
     if (state === 'conflict') return
     state = 'conflict'
     log.error(
       { name: `${name}.local` },
       'another machine on this network has this name: nothing is announced. Choose another one with --mdns',
     )
-    void announced?.responder.shutdown()
+    // Before the library announces the other name that it has chosen.
+    void service.destroy().then(() => announced?.responder.shutdown())
   }
 
   look()
