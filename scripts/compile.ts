@@ -1,0 +1,54 @@
+// Compiles the executable with Bun, for this system or another. The flags are those of every build and release.
+
+import { chmodSync, mkdirSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import manifest from '../package.json' with { type: 'json' }
+
+export const PROJECT = join(import.meta.dir, '..')
+export const VERSION = manifest.version
+
+// Each flag has a measured effect or prevents a known failure:
+const FLAGS = [
+  '--production',
+  '--minify',
+  '--sourcemap',
+  // Halves the time to the first response; without `esm`, top-level await fails and the binary contains this folder's path.
+  '--bytecode',
+  '--format=esm',
+  // The executable must not load a bunfig.toml or a .env from the folder where it is started.
+  '--no-compile-autoload-dotenv',
+  '--no-compile-autoload-bunfig',
+]
+
+export type Compilation = {
+  /** The path of the executable. Its name is part of its bytes. */
+  output: string
+  /** Bun's name of the system, such as `bun-linux-arm64`; this system without it. */
+  target?: string | undefined
+  /** The path of Bun for that system; without it, Bun downloads its own. */
+  runtime?: string
+}
+
+/** Throws what Bun says when it fails. After that, no older executable remains. */
+export async function compile({ output, target, runtime }: Compilation): Promise<void> {
+  mkdirSync(dirname(output), { recursive: true })
+  rmSync(output, { force: true })
+  const forTarget = [
+    ...(target === undefined ? [] : [`--target=${target}`]),
+    ...(runtime === undefined ? [] : [`--compile-executable-path=${runtime}`]),
+  ]
+  const version = `BUILD_VERSION=${JSON.stringify(VERSION)}`
+  const flags = [...FLAGS, ...forTarget, '--define', version, '--outfile', output]
+  const command = [process.execPath, 'build', '--compile', ...flags, join('src', 'main.ts')]
+  const child = Bun.spawn(command, { cwd: PROJECT, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' })
+  const [said, complained, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ])
+  if (code !== 0) throw new Error(`${said}${complained}`.trim() || `it ended with ${code}`)
+
+  // The executable carries its source map; the copy beside it is not needed for readable stack traces.
+  rmSync(`${output}.map`, { force: true })
+  chmodSync(output, 0o755)
+}

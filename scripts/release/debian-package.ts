@@ -1,0 +1,115 @@
+// The package for Debian and its relatives: the executable, and an entry for the menu of the desktop.
+
+import { createHash } from 'node:crypto'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { PROJECT } from '../compile.ts'
+import type { Architecture } from './parts.ts'
+
+export type DebianPackage = {
+  architecture: Architecture
+  version: string
+  /** The path of the executable. */
+  binary: string
+  output: string
+  /** Of everything in it, in seconds. */
+  time: number
+}
+
+type Installed = { path: string; bytes: Uint8Array; mode?: number }
+
+export function isDpkgHere(): boolean {
+  return Bun.which('dpkg-deb') !== null
+}
+
+/** Throws what dpkg-deb says when it fails. */
+export async function writeDebianPackage({ output, time, ...described }: DebianPackage): Promise<void> {
+  const root = mkdtempSync(join(tmpdir(), 'oncebox-deb-'))
+  try {
+    const files = filesOf(described.binary)
+    const scripts = [
+      { path: 'DEBIAN/control', bytes: Buffer.from(controlText({ ...described, files })) },
+      { path: 'DEBIAN/md5sums', bytes: Buffer.from(checksumsOf(files)) },
+      { path: 'DEBIAN/postinst', bytes: readFileSync(join(PROJECT, 'packaging', 'postinst')), mode: 0o755 },
+    ]
+    for (const file of [...files, ...scripts]) place(root, file, time)
+    rmSync(output, { force: true })
+    // Level 19 saves 8 % and takes a minute more.
+    const flags = ['--root-owner-group', '-Zzstd', '-z9', '--build', root, output]
+    const env = { ...process.env, SOURCE_DATE_EPOCH: String(time) }
+    const child = Bun.spawn(['dpkg-deb', ...flags], {
+      env,
+      stdin: 'ignore',
+      stdout: 'ignore',
+      stderr: 'pipe',
+    })
+    const complaint = await new Response(child.stderr).text()
+    if ((await child.exited) !== 0) throw new Error(`dpkg-deb: ${complaint.trim()}`)
+  } finally {
+    rmSync(root, { recursive: true, force: true })
+  }
+}
+
+function filesOf(binary: string): Installed[] {
+  const project = (path: string) => readFileSync(join(PROJECT, path))
+  const packed = (path: string) => gzipSync(project(path), { level: 9 })
+  return [
+    { path: 'usr/bin/oncebox', bytes: readFileSync(binary), mode: 0o755 },
+    { path: 'usr/share/applications/oncebox.desktop', bytes: project('packaging/oncebox.desktop') },
+    { path: 'usr/share/doc/oncebox/changelog.gz', bytes: packed('CHANGELOG.md') },
+    { path: 'usr/share/doc/oncebox/copyright', bytes: project('packaging/copyright') },
+    { path: 'usr/share/doc/oncebox/licenses.gz', bytes: packed('src/cli/licenses.txt') },
+    {
+      path: 'usr/share/icons/hicolor/scalable/apps/oncebox.svg',
+      bytes: project('src/http/pages/frame/icon.svg'),
+    },
+  ]
+}
+
+function place(root: string, { path, bytes, mode = 0o644 }: Installed, time: number): void {
+  const target = join(root, path)
+  mkdirSync(dirname(target), { recursive: true, mode: 0o755 })
+  for (let folder = dirname(target); folder.startsWith(root); folder = dirname(folder))
+    chmodSync(folder, 0o755)
+  writeFileSync(target, bytes)
+  chmodSync(target, mode)
+  utimesSync(target, time, time)
+}
+
+type Described = Pick<DebianPackage, 'architecture' | 'version'> & {
+  files: readonly Pick<Installed, 'bytes'>[]
+}
+
+/** The control file, as the Debian Policy Manual describes it (5.3). */
+export function controlText({ architecture, version, files }: Described): string {
+  const bytes = files.reduce((sum, file) => sum + file.bytes.length, 0)
+  return `Package: oncebox
+Version: ${debianVersion(version)}
+Architecture: ${architecture}
+Maintainer: The Oncebox project <oncebox@oncebox.invalid>
+Installed-Size: ${Math.ceil(bytes / 1024)}
+Depends: libc6 (>= 2.17)
+Recommends: xdg-utils
+Section: net
+Priority: optional
+Description: share secrets by links that open a limited number of times
+ Oncebox is a web server in one executable: it shares passwords, notes, files,
+ links and QR codes. Each gets its own link and is destroyed after a number of
+ views or days. It needs no database, no mail and no internet.
+ .
+ The menu entry starts it for the user of the desktop and opens the browser.
+ "oncebox service install" makes it a service of the machine.
+`
+}
+
+/** A pre-release sorts before its release with a tilde. */
+function debianVersion(version: string): string {
+  return version.replace('-', '~')
+}
+
+function checksumsOf(files: readonly Installed[]): string {
+  const lines = files.map(({ path, bytes }) => `${createHash('md5').update(bytes).digest('hex')}  ${path}\n`)
+  return lines.join('')
+}

@@ -1,0 +1,81 @@
+// What a release consists of: the names of its parts, of their files, and which part needs which.
+
+/** A system that the executable is compiled for. */
+export type System = {
+  name: string
+  /** The package of npm that holds Bun for it. */
+  runtime: string
+  /** Bun's own name of the system. */
+  target: string
+  extension: string
+}
+
+export const SYSTEMS: readonly System[] = [
+  system('linux-x64', '@oven/bun-linux-x64', 'bun-linux-x64'),
+  system('linux-arm64', '@oven/bun-linux-aarch64', 'bun-linux-arm64'),
+  system('linux-x64-musl', '@oven/bun-linux-x64-musl', 'bun-linux-x64-musl'),
+  system('linux-arm64-musl', '@oven/bun-linux-aarch64-musl', 'bun-linux-arm64-musl'),
+  system('windows-x64', '@oven/bun-windows-x64', 'bun-windows-x64', '.exe'),
+  system('macos-arm64', '@oven/bun-darwin-aarch64', 'bun-darwin-arm64'),
+  system('macos-x64', '@oven/bun-darwin-x64', 'bun-darwin-x64'),
+]
+
+function system(name: string, runtime: string, target: string, extension = ''): System {
+  return { name, runtime, target, extension }
+}
+
+/** Debian's name of a processor, and the system whose executable its packages and images hold. */
+export const ARCHITECTURES = { amd64: 'linux-x64', arm64: 'linux-arm64' } as const
+
+export type Architecture = keyof typeof ARCHITECTURES
+
+const BINARIES = SYSTEMS.map(({ name }) => name)
+const DEBS = ['deb-amd64', 'deb-arm64']
+const IMAGES = ['image-amd64', 'image-arm64']
+
+/** In the order in which they are made. Signatures and checksums come after them, for every file. */
+export const PARTS: readonly string[] = [...BINARIES, ...DEBS, ...IMAGES, 'sbom']
+
+/** Words for several parts. */
+const GROUPS: Readonly<Record<string, readonly string[]>> = { binaries: BINARIES, deb: DEBS, image: IMAGES }
+
+/** The parts that `--only` names, all of them without it. Throws for an unknown name. */
+export function chooseParts(only: string | undefined): string[] {
+  if (only === undefined) return [...PARTS]
+  const words = only.split(',').map((word) => word.trim())
+  const unknown = words.find((word) => !PARTS.includes(word) && !Object.hasOwn(GROUPS, word))
+  if (unknown !== undefined) {
+    const known = [...PARTS, ...Object.keys(GROUPS)].join(', ')
+    throw new Error(`--only: there is no part ${JSON.stringify(unknown)}; the parts are ${known}`)
+  }
+  const chosen = new Set(words.flatMap((word) => GROUPS[word] ?? [word]))
+  return PARTS.filter((part) => chosen.has(part))
+}
+
+/** The processor of a package or an image; null for any other part. */
+export function architectureOf(part: string): Architecture | null {
+  const [kind, name] = part.split('-')
+  if (kind !== 'deb' && kind !== 'image') return null
+  return name === 'amd64' || name === 'arm64' ? name : null
+}
+
+/** The system whose executable a part is or holds; null for a part without one. */
+export function systemOf(part: string): System | null {
+  const architecture = architectureOf(part)
+  const name = architecture === null ? part : ARCHITECTURES[architecture]
+  return SYSTEMS.find((known) => known.name === name) ?? null
+}
+
+export function fileNameOf(part: string, version: string): string {
+  if (part === 'sbom') return `oncebox-${version}.cdx.json`
+  const architecture = architectureOf(part)
+  // The names of packages follow Debian's rule for them.
+  if (part.startsWith('deb-')) return `oncebox_${version}_${architecture}.deb`
+  if (architecture !== null) return `oncebox-${version}-image-${architecture}.tar`
+  return `oncebox-${version}-${part}${systemOf(part)?.extension ?? ''}`
+}
+
+/** The part whose file has this name; null for any other file. */
+export function partOf(fileName: string, version: string): string | null {
+  return PARTS.find((part) => fileNameOf(part, version) === fileName) ?? null
+}
