@@ -1,0 +1,163 @@
+// Starts what `npm run release` has made, as far as this machine can: `npm run release:check`.
+
+import { afterAll, expect, test } from 'bun:test'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import manifest from '../../package.json' with { type: 'json' }
+import { readSigningKey, signFile } from '../../scripts/release/minisign.ts'
+import { ARCHITECTURES, type Architecture, fileNameOf } from '../../scripts/release/parts.ts'
+import { makeRoot, unmountAll, unpackImage } from './roots.ts'
+import { start, use } from './started.ts'
+
+const VERSION = manifest.version
+const PROJECT = join(import.meta.dir, '..', '..')
+const RELEASE = join(PROJECT, 'dist', 'release')
+const WORK = mkdtempSync(join(tmpdir(), 'oncebox-release-check-'))
+const HERE: Architecture = process.arch === 'arm64' ? 'arm64' : 'amd64'
+const isRoot = process.platform === 'linux' && process.getuid?.() === 0
+
+afterAll(() => {
+  unmountAll()
+  rmSync(WORK, { recursive: true, force: true })
+})
+
+const fileOf = (part: string) => join(RELEASE, fileNameOf(part, VERSION))
+
+/** A folder that only this process uses. */
+function folder(name: string): string {
+  const path = join(WORK, name)
+  mkdirSync(path, { recursive: true })
+  return path
+}
+
+/** `lacking` tells why this machine cannot; null when it can. A part that was not made is skipped as loudly. */
+function check(
+  name: string,
+  { part, lacking }: { part: string; lacking: string | null },
+  work: () => Promise<void>,
+) {
+  const reason = existsSync(fileOf(part)) ? lacking : `${part} is not in dist/release (npm run release)`
+  if (reason !== null) console.warn(`SKIPPED: ${name}: ${reason}`)
+  test.skipIf(reason !== null)(name, work)
+}
+
+async function startAndUse(command: readonly string[], env: Record<string, string> = {}): Promise<void> {
+  const started = await start(command, env)
+  try {
+    await use(started)
+  } finally {
+    expect(await started.stop()).toBe(0)
+  }
+}
+
+/** The command that runs a program for Linux on the processor, or what this machine lacks for it. */
+function runnerFor(architecture: Architecture): { command: string[] } | { lacking: string } {
+  if (process.platform !== 'linux') return { lacking: 'this is not Linux' }
+  if (architecture === HERE) return { command: [] }
+  const processor = architecture === 'arm64' ? 'aarch64' : 'x86_64'
+  const program = Bun.which(`qemu-${processor}-static`)
+  const root = `/usr/${processor}-linux-gnu`
+  if (program !== null && existsSync(`${root}/lib/libc.so.6`)) return { command: [program, '-L', root] }
+  return { lacking: `install qemu-user-static and libc6-${architecture}-cross` }
+}
+
+for (const architecture of ['amd64', 'arm64'] as const) {
+  const part = ARCHITECTURES[architecture]
+  const runner = runnerFor(architecture)
+  const lacking = 'lacking' in runner ? runner.lacking : null
+  const command = 'command' in runner ? runner.command : []
+  check(`the executable for ${part} serves`, { part, lacking }, () =>
+    startAndUse([...command, fileOf(part), 'serve', '--port', '0', '--data-dir', join(folder(part), 'data')]),
+  )
+}
+
+const hasMusl = existsSync('/lib/ld-musl-x86_64.so.1') && existsSync('/usr/lib/libstdc++.so.6')
+check(
+  'the executable for musl serves',
+  { part: 'linux-x64-musl', lacking: hasMusl ? null : 'this is no Alpine with libstdc++' },
+  () => startAndUse([fileOf('linux-x64-musl'), 'serve', '--port', '0', '--data-dir', folder('musl')]),
+)
+
+const wine = Bun.which('wine64') ?? Bun.which('wine')
+check(
+  'the executable for Windows serves under Wine',
+  { part: 'windows-x64', lacking: wine === null ? 'install wine64' : null },
+  () =>
+    startAndUse([wine ?? '', fileOf('windows-x64'), 'serve', '--port', '0', '--data-dir', 'data'], {
+      HOME: folder('wine'),
+      WINEPREFIX: join(folder('wine'), 'prefix'),
+      WINEDEBUG: '-all',
+    }),
+)
+
+const mac = `macos-${process.arch}`
+check(
+  'the executable for macOS serves',
+  { part: mac, lacking: process.platform === 'darwin' ? null : 'this is not macOS' },
+  () => startAndUse([fileOf(mac), 'serve', '--port', '0', '--data-dir', folder('mac')]),
+)
+
+const rootNeeded = isRoot ? null : 'run this as root'
+
+check(
+  'dpkg installs the package, which serves for a user',
+  { part: `deb-${HERE}`, lacking: rootNeeded },
+  async () => {
+    const root = folder('deb')
+    makeRoot(root)
+    const install = ['dpkg', `--root=${root}`, '--force-depends', '--install', fileOf(`deb-${HERE}`)]
+    const installed = Bun.spawnSync(install)
+    expect(installed.stderr.toString()).not.toContain('error')
+    expect(installed.exitCode).toBe(0)
+    expect(Bun.spawnSync(['dpkg', `--root=${root}`, '--verify', 'oncebox']).stdout.toString()).toBe('')
+    const entry = readFileSync(join(root, 'usr/share/applications/oncebox.desktop'), 'utf8')
+    expect(entry).toContain('\nExec=/usr/bin/oncebox open\n')
+    const asUser = ['chroot', '--userspec=1000:1000', root, '/usr/bin/oncebox']
+    await startAndUse([...asUser, 'serve', '--port', '0', '--data-dir', '/home/ann/data'], {
+      HOME: '/home/ann',
+    })
+    const removed = Bun.spawnSync(['dpkg', `--root=${root}`, '--force-depends', '--purge', 'oncebox'])
+    expect(removed.exitCode).toBe(0)
+    expect(existsSync(join(root, 'usr/bin/oncebox'))).toBe(false)
+  },
+)
+
+check('the image serves as its user', { part: `image-${HERE}`, lacking: rootNeeded }, async () => {
+  const root = folder('image')
+  const { Entrypoint, Cmd, Env, User } = unpackImage(fileOf(`image-${HERE}`), root)
+  const env = Object.fromEntries(Env.map((pair) => pair.split('=', 2)))
+  const inside = ['/usr/sbin/chroot', `--userspec=${User}`, root]
+  await startAndUse([...inside, ...Entrypoint, ...Cmd, '--port', '0'], env)
+})
+
+check('the image is under 70 MB', { part: `image-${HERE}`, lacking: null }, async () => {
+  expect(Bun.file(fileOf(`image-${HERE}`)).size).toBeLessThan(70e6)
+})
+
+check('a release has the same bytes a second time', { part: `image-${HERE}`, lacking: null }, async () => {
+  const parts = [ARCHITECTURES[HERE], `deb-${HERE}`, `image-${HERE}`]
+  const digests = async () =>
+    Promise.all(parts.map(async (part) => Bun.SHA256.hash(await Bun.file(fileOf(part)).bytes(), 'hex')))
+  const before = await digests()
+  const command = [process.execPath, 'scripts/release.ts', '--only', parts.join(',')]
+  expect(Bun.spawnSync(command, { cwd: PROJECT }).exitCode).toBe(0)
+  expect(await digests()).toEqual(before)
+})
+
+const minisign = Bun.which('minisign')
+check(
+  'minisign accepts the signatures',
+  { part: 'sbom', lacking: minisign === null ? 'install minisign' : null },
+  async () => {
+    const at = (name: string) => join(folder('keys'), name)
+    const make = ['minisign', '-G', '-f', '-p', at('key.pub'), '-s', at('key')]
+    expect(Bun.spawnSync(make, { stdin: Buffer.from('a password\na password\n') }).exitCode).toBe(0)
+    const bytes = readFileSync(fileOf('sbom'))
+    writeFileSync(at('file'), bytes)
+    const key = readSigningKey(readFileSync(at('key'), 'utf8'), 'a password')
+    writeFileSync(at('file.minisig'), signFile(bytes, key, `oncebox ${VERSION} sbom`))
+    const verified = Bun.spawnSync(['minisign', '-V', '-p', at('key.pub'), '-m', at('file')])
+    expect(verified.stdout.toString()).toContain(`Trusted comment: oncebox ${VERSION} sbom`)
+  },
+)

@@ -1,0 +1,55 @@
+// Roots of file systems to start a release in: an empty one for dpkg, and that of an image.
+
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+/** With a shell for the scripts of a package, the libraries of this machine, and the home folder of a user. */
+export function makeRoot(root: string): void {
+  for (const folder of ['var/lib/dpkg/info', 'var/lib/dpkg/updates', 'etc', 'tmp', 'usr/bin', 'dev'])
+    mkdirSync(join(root, folder), { recursive: true })
+  writeFileSync(join(root, 'var/lib/dpkg/status'), '')
+  writeFileSync(join(root, 'etc/passwd'), 'root:x:0:0::/:/bin/sh\nann:x:1000:1000::/home/ann:/bin/sh\n')
+  run(['install', '-d', '-m', '700', '-o', '1000', '-g', '1000', join(root, 'home/ann')])
+  const libraries = run(['ldd', process.execPath, '/bin/sh']).match(/\/\S+\.so\S*/g) ?? []
+  for (const path of ['/bin/sh', ...libraries]) {
+    mkdirSync(join(root, dirname(path)), { recursive: true })
+    cpSync(path, join(root, path), { dereference: true })
+  }
+  mountProc(root)
+}
+
+type Configured = { Entrypoint: string[]; Cmd: string[]; Env: string[]; User: string }
+
+/** Unpacks the layers with their owners. Returns how the image wants to be started. */
+export function unpackImage(archive: string, root: string): Configured {
+  const parts = `${root}.parts`
+  mkdirSync(parts, { recursive: true })
+  run(['tar', '-xf', archive, '-C', parts])
+  const blob = ({ digest }: { digest: string }) => join(parts, 'blobs', digest.replace(':', '/'))
+  const read = (path: string) => JSON.parse(readFileSync(path, 'utf8'))
+  const manifest = read(blob(read(join(parts, 'index.json')).manifests[0]))
+  for (const layer of manifest.layers) run(['tar', '-xzf', blob(layer), '-C', root])
+  mountProc(root)
+  return read(blob(manifest.config)).config
+}
+
+const mounted: string[] = []
+
+/** The executable finds itself by /proc, as in a container. */
+function mountProc(root: string): void {
+  const path = join(root, 'proc')
+  mkdirSync(path, { recursive: true })
+  run(['mount', '-t', 'proc', 'proc', path])
+  mounted.push(path)
+}
+
+/** Before the folders are removed. */
+export function unmountAll(): void {
+  for (const path of mounted.splice(0)) run(['umount', path])
+}
+
+function run(command: readonly string[]): string {
+  const { exitCode, stdout, stderr } = Bun.spawnSync([...command])
+  if (exitCode !== 0) throw new Error(`${command.join(' ')}: ${stderr}`)
+  return stdout.toString()
+}
