@@ -73,15 +73,19 @@ export function decideView<P extends Push>(push: P, now: number): ViewDecision<P
 
 /** Milliseconds until the next passphrase may be tried; 0 when one may be tried now. */
 export function passphraseLockedFor(push: Push, now: number): number {
-  if (push.wrongTries < MAX_WRONG_TRIES) return 0
-  return Math.max(0, push.wrongTriesSince + WRONG_TRIES_WINDOW - now)
+  if (push.wrongTries < MAX_WRONG_TRIES || !isInWindow(push, now)) return 0
+  return push.wrongTriesSince + WRONG_TRIES_WINDOW - now
+}
+
+/** A window that begins later than now is one of a clock that was ahead: nobody waits for its end. */
+function isInWindow({ wrongTries, wrongTriesSince }: Push, now: number): boolean {
+  return wrongTries > 0 && wrongTriesSince <= now && now < wrongTriesSince + WRONG_TRIES_WINDOW
 }
 
 /** The push after one more wrong passphrase. A window starts with its first wrong try. */
 export function countWrongTry<P extends Push>(push: P, now: number): P {
-  const inWindow = push.wrongTries > 0 && now < push.wrongTriesSince + WRONG_TRIES_WINDOW
   const counted = { ...push, wrongTriesInAll: push.wrongTriesInAll + 1, updatedAt: now }
-  return inWindow
+  return isInWindow(push, now)
     ? { ...counted, wrongTries: push.wrongTries + 1 }
     : { ...counted, wrongTries: 1, wrongTriesSince: now }
 }

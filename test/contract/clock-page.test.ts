@@ -43,3 +43,15 @@ test('without the token of the form, or as somebody else, nothing is confirmed',
   expect((await bob.post('/admin/clock', {})).status).toBe(403)
   expect((await ann.get('/admin')).text).toContain(wordsOf('en').say('clock_doubt'))
 })
+
+test('who signed in while the clock was ahead has to sign in again, also with a link of that time', async () => {
+  const { ann } = await startInDoubt()
+  const invited = await ann.post('/admin/invitations', { email: 'eve@example.org' })
+  const [link = ''] = /\/welcome\/[\w-]+/.exec(invited.text) ?? []
+  expect((await instance.fetch(link)).status).toBe(200)
+  expect((await ann.get('/pushes')).status).toBe(200)
+  instance.clock.set(instance.clock.now() - 100 * DAY)
+  expect((await ann.get('/pushes')).status).not.toBe(200)
+  expect((await instance.fetch(link)).status).toBe(404)
+  expect((await (await createPeople(instance).signIn('ann@example.org')).get('/pushes')).status).toBe(200)
+})

@@ -147,3 +147,15 @@ test('back by years while it runs, time stands still, and limits in views hold',
   expect((await api.retrieve(once.url_token)).body.payload).toBe('correct horse')
   expect((await api.retrieve(once.url_token)).body.payload).toBeNull()
 })
+
+test('five wrong passphrases in doubt lock a push for a minute, not until the clock has caught up', async () => {
+  const api = await start()
+  jump(api, 100 * DAY)
+  const { url_token } = await api.create({ passphrase: 'open sesame' })
+  const open = (passphrase: string) =>
+    api.retrieve(`${url_token}?passphrase=${encodeURIComponent(passphrase)}`)
+  for (let n = 0; n < 5; n += 1) await open('wrong')
+  expect((await open('open sesame')).status).toBe(429)
+  jump(api, -100 * DAY)
+  expect((await open('open sesame')).body.payload).toBe('correct horse')
+})

@@ -154,8 +154,8 @@ export const turnPlace = remember((address: string): TurnPlace => {
 
 const REMEMBERED = 10_000
 
-/** Caches parsed addresses: parsing is the most expensive step of the door, and most addresses repeat. */
-function remember<T>(read: (address: string) => T): (address: string) => T {
+/** Caches what is parsed of addresses and hosts: parsing is the most expensive step of the door, and most of them repeat. */
+export function remember<T>(read: (address: string) => T): (address: string) => T {
   const known = new Map<string, T>()
   return (address) => {
     const before = known.get(address)

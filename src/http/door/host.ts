@@ -2,7 +2,7 @@
 
 import { isIP } from 'node:net'
 import { parseOrigin } from '../../domain/origin.ts'
-import { isLoopbackAddress } from './client-address.ts'
+import { isLoopbackAddress, remember } from './client-address.ts'
 import { type Asker, refuseHost } from './host-refusal.ts'
 import { isUnixHost } from './unix-socket.ts'
 
@@ -70,13 +70,14 @@ function hasHost(base: URL, host: string): boolean {
 
 const MAX_NAME = 253
 
-/** The name without its port, in lower case; null when it is not a valid name. */
-function nameOf(host: string): string | null {
+/** The name without its port, in lower case; null when no URL can hold it, such as `a:99999`, `[::1::]` and `09`. */
+const nameOf = remember((host: string): string | null => {
   // RFC 1035, 2.3.4 allows no longer name.
   if (host.length > MAX_NAME + ':65535'.length) return null
   const match = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?$/i.exec(host)
-  return match?.[1]?.toLowerCase() ?? null
-}
+  if (match === null || !URL.canParse(`http://${host}`)) return null
+  return match[1]?.toLowerCase() ?? null
+})
 
 /** localhost and the names below it, which never leave the machine (RFC 6761, 6.3), 127.0.0.0/8 and ::1. */
 export function isLoopbackName(name: string): boolean {

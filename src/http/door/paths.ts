@@ -77,13 +77,10 @@ export function isDecodable(path: string): boolean {
   }
 }
 
-/** The same URL with another path, with a host if it has none, and with http: the router counts its characters. */
+/** A URL for the router, which looks at path and query alone. The host that was sent may be one that no URL can hold. */
 export function withPath(url: string, path: string): string {
-  const start = startOfPath(url)
-  const given = start === 0 ? 'http://localhost' : start === -1 ? url : url.slice(0, start)
-  const origin = given.replace(/^https:/, 'http:')
   const query = url.indexOf('?')
-  return `${origin}${path}${query === -1 ? '' : url.slice(query)}`
+  return `http://localhost${path}${query === -1 ? '' : url.slice(query)}`
 }
 
 function startOfPath(url: string): number {

@@ -9,8 +9,10 @@ export function createTryBudget({ tries, window, now }: { tries: number; window:
   const spentBy = new Map<string, { spent: number; until: number }>()
 
   function forgetLapsed(): void {
+    const time = now()
     for (const [key, { until }] of spentBy) {
-      if (until > now()) return
+      // A longer wait than a window is one of a clock that was ahead.
+      if (until > time && until <= time + window) return
       spentBy.delete(key)
     }
   }

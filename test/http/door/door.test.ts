@@ -235,10 +235,18 @@ test.each([
   expect(canonicalPath(path, base)).toBe(expected)
 })
 
+test.each(['localhost:99999', '[::1]:70000', '[1::2::3]', '09', '999999999999'])(
+  'a Host that no URL can hold, %p, is refused',
+  (host) => {
+    const rules = createHostRules({ baseUrl: null, host: '0.0.0.0', addresses: ['0.0.0.0'] })
+    expect(() => rules.check(host, { isTrustedProxy: false })).toThrow('does not answer')
+  },
+)
+
 test('paths are found in whole URLs and in those without a host', () => {
   expect(pathOf('http://nas/api?x=/y')).toBe('/api')
   expect(pathOf('http://nas?x=1')).toBe('/')
   expect(pathOf('/api/v2/version?x')).toBe('/api/v2/version')
-  expect(withPath('http://nas:1/a//b?q=1', '/a/b')).toBe('http://nas:1/a/b?q=1')
+  expect(withPath('http://nas:1/a//b?q=1', '/a/b')).toBe('http://localhost/a/b?q=1')
   expect(withPath('/a?q=1', '/b')).toBe('http://localhost/b?q=1')
 })

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { DomainError } from '../../../src/domain/errors.ts'
-import { MINUTE } from '../../../src/domain/time.ts'
+import { DAY, MINUTE } from '../../../src/domain/time.ts'
 import { limitKey } from '../../../src/http/door/client-address.ts'
 import { createSignInLimit, type SignInLimit } from '../../../src/services/accounts/sign-in-limit.ts'
 
@@ -39,6 +39,17 @@ const times = async (n: number, work: (index: number) => Promise<Told>) => {
     (['right', 'wrong', 'too_many'] as const).map((kind) => [kind, all.filter((one) => one === kind).length]),
   )
 }
+
+test('wrong tries by a clock that was ahead neither lock anybody nor keep those of others once it is set back', async () => {
+  time = 100 * DAY
+  expect(await times(11, () => sign('a@x', false))).toMatchObject({ wrong: 10, too_many: 1 })
+  time = 0
+  expect(await sign('a@x', true)).toBe('right')
+  for (let n = 0; n < 3; n += 1) {
+    expect(await times(11, () => sign('b@x', false, '192.0.2.2'))).toMatchObject({ wrong: 10 })
+    time += 15 * MINUTE
+  }
+})
 
 describe('passwords', () => {
   test('allow ten wrong tries at one account from one address, even concurrent ones; right ones are not counted', async () => {

@@ -3,7 +3,7 @@
 import { and, asc, eq, gt, lte, ne } from 'drizzle-orm'
 import { ACCOUNT_LINK_LIFETIME, type Account, type AccountLink } from '../../../domain/account.ts'
 import { DomainError } from '../../../domain/errors.ts'
-import type { Now } from '../../../domain/time.ts'
+import { DAY, type Now } from '../../../domain/time.ts'
 import type { AccountLinkStore, AccountLinkUse, NewAccountLink } from '../../accounts-face.ts'
 import type { Connection } from '../engine/database.ts'
 import type { Transact } from '../engine/group-commit.ts'
@@ -52,7 +52,10 @@ export function createAccountLinks(options: {
   }
 
   function findLink(hash: Buffer): AccountLink | null {
-    const live = and(eq(accountLinks.hash, hash), gt(accountLinks.expiresAt, now()))
+    const time = now()
+    // A link from more than a day later than now was made by a clock that was ahead: it would last too long.
+    const inTime = and(gt(accountLinks.expiresAt, time), lte(accountLinks.createdAt, time + DAY))
+    const live = and(eq(accountLinks.hash, hash), inTime)
     const row = orm.select().from(accountLinks).where(live).get()
     const link = row && presentLink(row)
     return link === undefined || (link.purpose === 'setup' && hasAdmin()) ? null : link

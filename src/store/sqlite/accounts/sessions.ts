@@ -3,7 +3,7 @@
 import { and, desc, eq, gt, isNull, lte, ne, or, sql } from 'drizzle-orm'
 import { MAX_SESSIONS, SESSION_IDLE, SESSION_LIFETIME, type Session } from '../../../domain/account.ts'
 import { DomainError } from '../../../domain/errors.ts'
-import { MINUTE, type Now } from '../../../domain/time.ts'
+import { DAY, MINUTE, type Now } from '../../../domain/time.ts'
 import type { SessionStore, SessionToStore, SignedIn } from '../../accounts-face.ts'
 import type { Connection } from '../engine/database.ts'
 import type { Transact } from '../engine/group-commit.ts'
@@ -54,9 +54,11 @@ export function createSessions(options: {
   }
 
   function removeEnded(): void {
+    const time = now()
     const ended = or(
-      lte(sessions.lastSeenAt, now() - SESSION_IDLE),
-      lte(sessions.createdAt, now() - SESSION_LIFETIME),
+      lte(sessions.lastSeenAt, time - SESSION_IDLE),
+      lte(sessions.createdAt, time - SESSION_LIFETIME),
+      gt(sessions.createdAt, time + DAY),
     )
     orm.delete(sessions).where(ended).run()
   }
@@ -64,13 +66,12 @@ export function createSessions(options: {
   async function findByHash(hash: Uint8Array): Promise<SignedIn | null> {
     const [found] = damage.presentIntact(byHash.all({ hash }), presentSignedIn)
     if (found === undefined) return null
-    const { createdAt, lastSeenAt } = found.session
-    return now() >= Math.min(lastSeenAt + SESSION_IDLE, createdAt + SESSION_LIFETIME) ? null : found
+    return isEnded(found.session, now()) ? null : found
   }
 
   async function noteUse({ id, lastSeenAt }: Session): Promise<void> {
     const time = now()
-    if (time - lastSeenAt < MINUTE) return
+    if (Math.abs(time - lastSeenAt) < MINUTE) return
     await transact(() => void setLastSeen.run({ now: time, id }))
   }
 
@@ -102,6 +103,7 @@ export function createSessions(options: {
           eq(sessions.accountId, accountId),
           gt(lastSeenAt, now() - SESSION_IDLE),
           gt(createdAt, now() - SESSION_LIFETIME),
+          lte(createdAt, now() + DAY),
         ),
       )
       .orderBy(desc(lastSeenAt), desc(id))
@@ -127,6 +129,11 @@ export function createSessions(options: {
     removeSession,
     removeOtherSessions,
   }
+}
+
+/** A session that begins more than a day later than now was made by a clock that was ahead: it would last too long. */
+function isEnded({ createdAt, lastSeenAt }: Session, time: number): boolean {
+  return createdAt > time + DAY || time >= Math.min(lastSeenAt + SESSION_IDLE, createdAt + SESSION_LIFETIME)
 }
 
 /**
