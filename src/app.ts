@@ -21,6 +21,7 @@ import { bindingsOf, type Network, type ServerUrls } from './http/door/listener.
 import type { RateLimit } from './http/door/rate-limit.ts'
 import type { SettingInEffect } from './http/pages/admin/settings.tsx'
 import { PAGES } from './http/urls.ts'
+import type { LookAtHealth } from './operating/health.ts'
 import type { Log } from './operating/log.ts'
 import type { Metrics } from './operating/metrics.ts'
 import { createReload } from './operating/reload.ts'
@@ -159,6 +160,7 @@ async function serveStore({ config, settings, branding, store, log, metrics, por
   })
   if (metrics !== null) addServerGauges({ metrics, store, services, lookAtHealth, version })
   const { accounts, apiTokens, sweeper, acceptClock, jobs } = services
+  await tellHealth(lookAtHealth, log)
   const setupToken = await services.accountLinks.createSetupLink()
   const setupPath = setupToken === null ? null : PAGES.welcome.href({ link: setupToken })
   // What an earlier start left there is void.
@@ -172,6 +174,12 @@ async function serveStore({ config, settings, branding, store, log, metrics, por
 
   const { confirmStart, isAlive } = store
   return { ...door, accounts, apiTokens, sweeper, acceptClock, setupPath, confirmStart, isAlive, close }
+}
+
+/** Says at the start what needs attention, such as a disk with little space. */
+async function tellHealth(lookAtHealth: LookAtHealth, log: Log): Promise<void> {
+  const { checks } = await lookAtHealth()
+  for (const [part, word] of Object.entries(checks)) if (word !== 'ok') log.warn({ part }, word)
 }
 
 /** Opens the data folder and listens. Throws DomainError when the folder, key, clock or address cannot be used. */

@@ -1,6 +1,7 @@
 // The parts of the app that commands use. Tests pass in a substitute.
 
 import type { openAccounts } from '../app/account-commands.ts'
+import type { examine } from '../app/doctor/doctor.ts'
 import type { readOwnAuthority } from '../app/own-authority.ts'
 import type { fetchAuthority, openClient, startServer, version } from '../app.ts'
 
@@ -8,6 +9,7 @@ export type App = {
   version: typeof version
   startServer: typeof startServer
   openAccounts: typeof openAccounts
+  examine: typeof examine
   openClient: typeof openClient
   fetchAuthority: typeof fetchAuthority
   readOwnAuthority: typeof readOwnAuthority

@@ -4,6 +4,7 @@ import { Command, Help, type Option } from 'commander'
 import type { App } from './app.ts'
 import { addCompletionCommand } from './completion.ts'
 import { addConfigCommand } from './config.ts'
+import { addDoctorCommand } from './doctor.ts'
 import { addEditCommand } from './edit.ts'
 import { presentFailure, UsageError } from './failures.ts'
 import { readOperands } from './flags.ts'
@@ -85,6 +86,7 @@ export function createProgram(parts: { shell: Shell; app: App }): Command {
   addServiceCommands(program, shell)
   addCompletionCommand(program, shell)
   addSelftestCommand(program, shell)
+  addDoctorCommand(program, parts)
   addLicensesCommand(program, shell)
   addVersionCommand(program, parts)
   for (const command of everyCommand(program)) command.allowUnknownOption().allowExcessArguments()

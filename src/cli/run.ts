@@ -1,6 +1,7 @@
 // Connects the command line to the app and the process.
 
 import { openAccounts } from '../app/account-commands.ts'
+import { examine } from '../app/doctor/doctor.ts'
 import { readOwnAuthority } from '../app/own-authority.ts'
 import { fetchAuthority, openClient, startServer, version } from '../app.ts'
 import type { Environment } from '../settings/parsers.ts'
@@ -14,6 +15,6 @@ export function runCommandLine(
 ): Promise<number> {
   return runProgram(argv, {
     shell: createShell(outside),
-    app: { version, startServer, openAccounts, openClient, fetchAuthority, readOwnAuthority },
+    app: { version, startServer, openAccounts, examine, openClient, fetchAuthority, readOwnAuthority },
   })
 }

@@ -7,6 +7,8 @@ import type { DamageReports, FreeSpace } from '../store/face.ts'
 import { FINE, type HealthCheck } from './health.ts'
 
 const MIB = 1024 * 1024
+/** Below so many times the floor, space is low. */
+const LOW = 2
 /** A push of files needs one for each file; the database needs a few. */
 const MIN_INODES = 100
 
@@ -52,11 +54,12 @@ async function lookAtDatabase({ store, dataDir }: ServedHealthOptions) {
 
 async function lookAtDisk({ store, dataDir, minFreeSpace }: ServedHealthOptions) {
   const { free } = await store.freeSpace.measure()
-  if (free >= minFreeSpace && !store.freeSpace.isFull()) return FINE
+  const isEnough = free >= minFreeSpace && !store.freeSpace.isFull()
+  if (isEnough && free >= LOW * minFreeSpace) return FINE
   const floor = minFreeSpace === 0 ? '' : ` and new pushes need ${mib(minFreeSpace)} (--min-free-space)`
   return {
     todo: `${mib(free)} are free on the disk of ${dataDir}${floor}: remove other files, or give it a larger disk.`,
-    isBlocking: true,
+    isBlocking: !isEnough,
   }
 }
 

@@ -1,5 +1,6 @@
 // Runs a command line without a process: a shell that records its output, and an app with accounts in memory.
 
+import type { Finding } from '../../src/app/doctor/doctor.ts'
 import { readOwnAuthority } from '../../src/app/own-authority.ts'
 import { fetchAuthority, openClient } from '../../src/app.ts'
 import type { App } from '../../src/cli/app.ts'
@@ -91,6 +92,7 @@ function createMemoryApp() {
     closed: 0,
     stopped: 0,
     reloaded: 0,
+    findings: [] as Finding[],
     keptLink: null as string | null,
     fail: (_: Error) => {},
   }
@@ -102,6 +104,7 @@ function createMemoryApp() {
   const app: App = {
     version: '3.0.0',
     openClient,
+    examine: async () => state.findings,
     fetchAuthority,
     readOwnAuthority,
     startServer: async ({ config }, { writeLog }) => {

@@ -2,7 +2,7 @@
 // held by whoever looks at the folder before opening it, so that a command knows whether a server has done so.
 
 import { Database } from 'bun:sqlite'
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { DomainError } from '../../domain/errors.ts'
 import { explainFailure } from '../sqlite/engine/database.ts'
@@ -133,4 +133,12 @@ function readHolder(folder: DataFolder): string {
   } catch {
     return 'another process'
   }
+}
+
+/** Whether a server holds the folder. Writes nothing; a folder that was never served has no lock. */
+export function isServed(folder: DataFolder): boolean {
+  if (!existsSync(folder.lock)) return false
+  const free = tryLock(folder.lock)
+  free?.close()
+  return free === null
 }

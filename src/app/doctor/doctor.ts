@@ -1,0 +1,105 @@
+// The doctor: looks at everything about an installation that a support person would ask for, and changes nothing.
+
+import { existsSync } from 'node:fs'
+import { arch, platform, release } from 'node:os'
+import { dirname } from 'node:path'
+import type { Now } from '../../domain/time.ts'
+import type { Network } from '../../http/door/listener.ts'
+import type { Config } from '../../settings/table.ts'
+import { type DataFolder, dataFolder, refuseBereft } from '../../store/folder/data-folder.ts'
+import { isServed } from '../../store/folder/folder-lock.ts'
+import { becomeOwner } from '../../store/folder/ownership.ts'
+import { examineCertificate } from './certificate.ts'
+import { examineClock, examineDatabase, examineLeftLog, type Read } from './database.ts'
+import { type Finding, fine, problem, reasonOf } from './finding.ts'
+import { examineFolder, examineKey, examineLogFile, warnOfNoData } from './folder.ts'
+import { examineDisk, examineLimits, examineUnit } from './machine.ts'
+import { examineReach } from './reach.ts'
+
+export type { Finding }
+
+export type DoctorOptions = {
+  config: Config
+  version: string
+  now: Now
+  network: Network
+  /** Where a unit of systemd may be. */
+  unitPlaces?: readonly string[]
+}
+
+const UNIT_PLACES = [
+  '/etc/systemd/system',
+  '/usr/local/lib/systemd/system',
+  '/usr/lib/systemd/system',
+  '/lib/systemd/system',
+].map((folder) => `${folder}/oncebox.service`)
+
+/** Findings part by part, in the order in which one would look. */
+export async function examine(options: DoctorOptions): Promise<Finding[]> {
+  const { config, version, unitPlaces = UNIT_PLACES } = options
+  const { dataDir } = config
+  const folder = dataFolder(dataDir)
+  return [
+    fine('version', `Oncebox ${version} on ${platform()} ${release()}, ${arch()}.`),
+    ...(await examineAsOwner(folder, options)),
+    ...examineDisk(nearest(dataDir), config.minFreeSpace),
+    ...examineLogFile(config.logFile),
+    ...examineLimits(),
+    ...examineUnit({ places: unitPlaces, dataDir }),
+  ]
+}
+
+/** Root looks as the owner of the folder, whose rights are those that count. */
+async function examineAsOwner(folder: DataFolder, options: DoctorOptions): Promise<Finding[]> {
+  try {
+    if (existsSync(folder.path)) becomeOwner(folder.path)
+  } catch (cause) {
+    return [problem('folder', reasonOf(cause), 'Run this as the user of the service.')]
+  }
+  const { findings, holdsData } = examineFolder(folder)
+  const served = holdsData && isServedOrUnknown(folder)
+  const read = holdsData ? examineDatabase(folder, { isServed: served }) : null
+  return [
+    ...findings,
+    ...examineData(folder, { read, options, isServed: served, isFolder: findings[0]?.state === 'ok' }),
+    ...(await examineReach({ ...options, isServed: served })),
+    ...(await examineCertificate(options.config, { folder, now: options.now() })),
+  ]
+}
+
+function isServedOrUnknown(folder: DataFolder): boolean {
+  try {
+    return isServed(folder)
+  } catch {
+    return existsSync(folder.holder)
+  }
+}
+
+type Data = { read: Read | null; options: DoctorOptions; isServed: boolean; isFolder: boolean }
+
+function examineData(folder: DataFolder, { read, options, isServed: served, isFolder }: Data): Finding[] {
+  const { config, now } = options
+  const clock = { now: now(), maxGap: config.maxClockGap, isServed: served }
+  if (read === null) return [...(isFolder ? [examineBereft(folder)] : []), examineClock(null, clock)]
+  return [
+    ...read.findings,
+    ...examineLeftLog(folder, { isServed: served }),
+    ...examineKey(config.keyFile ?? folder.key, read.verifiers),
+    examineClock(read.clock, clock),
+  ]
+}
+
+/** A folder without data is new, or has lost its database. */
+function examineBereft(folder: DataFolder): Finding {
+  try {
+    refuseBereft(folder)
+    return warnOfNoData(folder.path)
+  } catch (cause) {
+    return problem('database', reasonOf(cause), 'Restore the folder from a backup.')
+  }
+}
+
+/** The folder, or the one that it will be made in. */
+function nearest(path: string): string {
+  return existsSync(path) || path === dirname(path) ? path : nearest(dirname(path))
+}

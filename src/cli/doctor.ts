@@ -1,0 +1,58 @@
+// `oncebox doctor`: says what is wrong with an installation, and what to do about it.
+
+import type { Command } from 'commander'
+import type { Finding } from '../app/doctor/doctor.ts'
+import { settings } from '../settings/table.ts'
+import type { App } from './app.ts'
+import { getConfig } from './config.ts'
+import { ToldFailure } from './failures.ts'
+import { addSettingFlags } from './flags.ts'
+import type { Shell } from './shell.ts'
+
+const HELP =
+  'Looks at everything that a support person would ask for, whether or not the server runs: the data folder, permissions, key, ' +
+  'database, disk, clock, ports, names, certificate, proxies, the service unit and the version. Changes nothing, and prints no ' +
+  'secret. Give it the flags and variables of the server. The exit code is 1 when something is wrong.'
+
+const EXAMPLES = `
+Examples:
+  oncebox doctor
+  sudo oncebox doctor --data-dir /var/lib/oncebox
+  oncebox doctor --json`
+
+const FAILED = 1
+const MARKS: Record<Finding['state'], string> = { ok: 'ok     ', warning: 'WARNING', problem: 'PROBLEM' }
+
+export function addDoctorCommand(program: Command, { shell, app }: { shell: Shell; app: App }): void {
+  const command = program
+    .command('doctor')
+    .usage('[flags]')
+    .summary('say what is wrong with this installation, and what to do')
+    .description(HELP)
+    .addHelpText('after', EXAMPLES)
+  command.option('--json', 'print JSON')
+  addSettingFlags(command, settings)
+  command.action(async () => {
+    const { config } = getConfig(command, shell)
+    const { now, network } = shell
+    const findings = await app.examine({ config, now, network, version: app.version })
+    const isWell = !findings.some(({ state }) => state === 'problem')
+    if (command.opts().json === true)
+      shell.print(JSON.stringify({ version: app.version, ok: isWell, findings }, null, 2))
+    else for (const line of presentFindings(findings)) shell.print(line)
+    if (!isWell) throw new ToldFailure(FAILED)
+  })
+}
+
+function presentFindings(findings: readonly Finding[]): string[] {
+  const count = (state: Finding['state']) => findings.filter((finding) => finding.state === state).length
+  const [problems, warnings] = [count('problem'), count('warning')]
+  const sum =
+    problems + warnings === 0 ? 'Nothing is wrong.' : `Problems: ${problems}. Warnings: ${warnings}.`
+  const width = Math.max(...findings.map(({ part }) => part.length))
+  const lines = findings.flatMap(({ part, state, said, remedy }) => {
+    const line = `${MARKS[state]}  ${part.padEnd(width)}  ${said}`
+    return remedy === null ? [line] : [line, `${' '.repeat(width + 11)}→ ${remedy}`]
+  })
+  return [...lines, sum]
+}

@@ -1,0 +1,73 @@
+// `oncebox doctor` as a process: beside a running server, after a killed one, as root for another user, and in JSON.
+
+import { afterEach, expect, test } from 'bun:test'
+import { chmodSync, chownSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { createStage, runBinary, type Started } from '../support/binary.ts'
+
+const stage = createStage()
+afterEach(stage.clear)
+
+const doctor = (dataDir: string, ...flags: string[]) =>
+  runBinary(['doctor', '--data-dir', dataDir, '--min-free-space', '0', ...flags])
+
+const portOf = (server: Started) => ['--port', String(server.port)]
+
+test('beside a running server it looks without disturbing, and asks it', async () => {
+  const server = await stage.start()
+  const { url_token } = await (await server.create({ payload: 'kept' })).json()
+  const { code, stdout, stderr } = await doctor(server.dataDir, ...portOf(server))
+  expect([code, stderr]).toEqual([0, ''])
+  expect(stdout).toContain('The server answers on 127.0.0.1')
+  expect(stdout).toEndWith('Nothing is wrong.\n')
+  expect((await (await server.retrieve(url_token)).json()).payload).toBe('kept')
+  const elsewhere = await doctor(server.dataDir, '--port', '1')
+  expect([elsewhere.code, elsewhere.stdout]).toEqual([1, expect.stringContaining('does not answer on')])
+})
+
+test('what the running server finds wrong is told', async () => {
+  const floor = await stage.start({ flags: ['--min-free-space', '1024TiB'] })
+  const { code, stdout } = await doctor(floor.dataDir, ...portOf(floor))
+  expect(code).toBe(1)
+  expect(stdout).toContain('The running server is not content with it.')
+  expect(floor.stderr()).toContain('MiB are free')
+})
+
+test('after kill -9 it reads what the server left, and leaves it for the next start', async () => {
+  const server = await stage.start()
+  await server.create({ payload: 'kept' })
+  await server.end('SIGKILL')
+  const before = readdirSync(server.dataDir).sort()
+  const { code, stdout } = await doctor(server.dataDir, '--port', '0')
+  expect([code, stdout]).toEqual([0, expect.stringContaining('the next start finishes its log')])
+  expect(readdirSync(server.dataDir).sort()).toEqual(before)
+})
+
+test('JSON is one document with the sum, and wrong flags are told as anywhere', async () => {
+  const missing = await doctor('/no/such/folder', '--json', '--port', '0')
+  expect(missing.code).toBe(1)
+  const told = JSON.parse(missing.stdout)
+  expect(told).toMatchObject({ ok: false })
+  expect(told.findings).toContainEqual({
+    part: 'folder',
+    state: 'problem',
+    said: 'There is no data folder at /no/such/folder.',
+    remedy: expect.stringContaining('oncebox serve'),
+  })
+  expect((await doctor('/tmp', '--port', '99999')).code).toBe(2)
+})
+
+test('root looks with the rights of the owner, and finds files that root has left there', async () => {
+  if (process.geteuid?.() !== 0) return
+  const server = await stage.start()
+  await server.end()
+  const uid = 4321
+  for (const name of readdirSync(server.dataDir)) chownSync(join(server.dataDir, name), uid, uid)
+  chownSync(server.dataDir, uid, uid)
+  const well = await doctor(server.dataDir, '--port', '0')
+  expect([well.code, well.stdout]).toEqual([0, expect.stringContaining('Nothing is wrong')])
+  chownSync(join(server.dataDir, 'oncebox.db'), 0, 0)
+  chmodSync(join(server.dataDir, 'oncebox.db'), 0o644)
+  const { code, stdout } = await doctor(server.dataDir, '--port', '0')
+  expect([code, stdout]).toEqual([1, expect.stringContaining(`chown -R ${uid} ${server.dataDir}`)])
+})
