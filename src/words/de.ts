@@ -37,19 +37,19 @@ export const de: Catalogue = {
   // Creating
   create_title: 'Ein Geheimnis teilen',
   create_lead:
-    'Sie erhalten einen geheimen Link. Nach den gewählten Aufrufen oder der gewählten Zeit läuft er ab.',
+    'Sie erhalten einen geheimen Link. Er läuft nach den Aufrufen oder der Zeit ab, die Sie wählen.',
   create_submit: 'Geheimen Link erstellen',
   create_problems: 'Es wurde noch nichts erstellt. Bitte prüfen Sie die Felder unten.',
-  create_made: 'Den erstellten Link anzeigen',
+  create_made: 'Die erstellte Übergabe anzeigen',
   create_ended:
-    'Mit diesem Formular wurde bereits ein Link erstellt, der inzwischen nicht mehr gilt. Senden Sie das Formular erneut, um einen weiteren zu erstellen.',
+    'Mit diesem Formular wurde bereits eine Übergabe erstellt, die inzwischen beendet ist. Senden Sie das Formular erneut, um eine weitere zu erstellen.',
   form_signed_out:
-    'Als Sie dieses Formular öffneten, waren Sie angemeldet; jetzt sind Sie abgemeldet. Es wurde nicht angenommen, Ihre Eingaben sind noch da. Melden Sie sich in einem anderen Tab wieder an und senden Sie dieses Formular dann erneut.',
+    'Sie sind jetzt abgemeldet; deshalb wurde das Formular nicht angenommen. Ihre Eingaben sind noch da. Melden Sie sich in einem anderen Tab wieder an und senden Sie das Formular dann erneut.',
   form_other_session:
-    'Dieses Formular wurde mit einem anderen Konto geöffnet; jetzt sind Sie als {email} angemeldet. Es wurde nicht angenommen, Ihre Eingaben sind noch da. Melden Sie sich in einem anderen Tab mit dem ersten Konto an und senden Sie dieses Formular dann erneut.',
+    'Sie haben dieses Formular mit einem anderen Konto geöffnet und sind jetzt als {email} angemeldet. Es wurde nicht angenommen. Ihre Eingaben sind noch da. Melden Sie sich in einem anderen Tab mit dem ersten Konto an und senden Sie das Formular dann erneut.',
   form_sign_in: 'In einem anderen Tab anmelden',
   files_again: 'Der Browser merkt sich ausgewählte Dateien nicht: Bitte wählen Sie sie erneut aus.',
-  kind: 'Was möchten Sie übergeben?',
+  kind: 'Was möchten Sie teilen?',
   kind_text: 'Text',
   kind_file: 'Dateien',
   kind_url: 'Link',
@@ -73,14 +73,14 @@ export const de: Catalogue = {
   count_lines: 'Zeilen: {n}',
   files: 'Dateien',
   room_pushes: {
-    one: 'Ohne Konto ist höchstens {n} gültige Übergabe von einer Netzwerkadresse möglich. So viele gibt es von Ihrer schon; spätestens am {when} ist wieder Platz.',
+    one: 'Ohne Konto ist von einer Netzwerkadresse höchstens {n} aktive Übergabe möglich. So viele gibt es von Ihrer schon; spätestens am {when} ist wieder Platz.',
     other:
-      'Ohne Konto sind höchstens {n} gültige Übergaben von einer Netzwerkadresse möglich. So viele gibt es von Ihrer schon; spätestens am {when} ist wieder Platz.',
+      'Ohne Konto sind von einer Netzwerkadresse höchstens {n} aktive Übergaben möglich. So viele gibt es von Ihrer schon; spätestens am {when} ist wieder Platz.',
   },
   room_bytes:
-    'Ohne Konto dürfen die gültigen Übergaben von einer Netzwerkadresse zusammen {size} enthalten. Von Ihrer wäre es mehr; spätestens am {when} ist wieder Platz.',
+    'Ohne Konto dürfen die aktiven Übergaben von einer Netzwerkadresse zusammen {size} enthalten. Mit dieser wäre es mehr; spätestens am {when} ist wieder Platz.',
   room_never:
-    'Ohne Konto dürfen die gültigen Übergaben von einer Netzwerkadresse zusammen {size} enthalten. Diese allein ist größer.',
+    'Ohne Konto dürfen die aktiven Übergaben von einer Netzwerkadresse zusammen {size} enthalten. Diese allein ist größer.',
   files_need_account: 'Zum Teilen von Dateien brauchen Sie ein Konto.',
   files_why_account: 'So können Fremde diesen Server nicht füllen.',
   files_limit: {
@@ -109,11 +109,11 @@ export const de: Catalogue = {
   passphrase: 'Passphrase',
   passphrase_optional: 'Passphrase (optional)',
   passphrase_hint:
-    'Wer den Link öffnet, braucht sie. Teilen Sie sie auf anderem Weg mit; niemand kann sie nachsehen.',
+    'Der Empfänger muss diese Passphrase eingeben. Teilen Sie sie auf einem anderen Weg mit; wir können sie nicht wiederherstellen.',
   retrieval_step: 'Bestätigungsschritt',
-  retrieval_step_hint: 'Die Seite des Links sagt zuerst, dass das Öffnen einen Aufruf verbraucht.',
-  deletable_by_viewer: 'Empfänger dürfen löschen',
-  deletable_by_viewer_hint: 'Wer den Link hat, kann den Inhalt sofort löschen.',
+  retrieval_step_hint: 'Empfänger erfahren zuerst, dass das Öffnen einen Aufruf verbraucht.',
+  deletable_by_viewer: 'Empfänger dürfen die Übergabe löschen',
+  deletable_by_viewer_hint: 'Wer den Link hat, kann sie sofort löschen.',
   more_options: 'Weitere Optionen',
   options_remembered:
     'Ihr Konto merkt sich Ablauf, Bestätigungsschritt und Löschen für die nächste Übergabe, auf allen Ihren Geräten.',
@@ -124,13 +124,13 @@ export const de: Catalogue = {
   upload_progress: 'Dateien werden gesendet',
   upload_rate: '{percent} % · {rate}/s',
   upload_left: 'noch {left}',
-  upload_finishing: 'Alles gesendet; einen Moment …',
+  upload_finishing: 'Alles ist gesendet. Einen Moment …',
   upload_cancelled: 'Abgebrochen. Es wurde nichts erstellt.',
   upload_cancelled_late:
-    'Abgebrochen, nachdem bereits alles gesendet war: Der Link wurde vielleicht erstellt. „{again}“ zeigt ihn und erstellt nie einen zweiten.',
+    'Abgebrochen, nachdem alles gesendet war: Die Übergabe wurde vielleicht erstellt. „{again}“ zeigt sie und erstellt nie eine zweite.',
   upload_broken:
-    'Die Verbindung ist abgebrochen; ob der Link erstellt wurde, ist nicht bekannt. „{again}“ findet es heraus und erstellt nie einen zweiten.',
-  upload_refused: 'Der Server hat das mit Status {status} abgelehnt. Es wurde nichts erstellt.',
+    'Die Verbindung ist abgebrochen; die Übergabe wurde vielleicht erstellt. „{again}“ prüft das und erstellt nie eine zweite.',
+  upload_refused: 'Der Server hat das abgelehnt (Status {status}). Es wurde nichts erstellt.',
   upload_again: 'Erneut versuchen',
 
   // Generator
@@ -154,8 +154,8 @@ export const de: Catalogue = {
   created_link: 'Link',
   created_until: '{views} oder {lifetime}, je nachdem, was zuerst eintritt, längstens bis zum {until}.',
   created_passphrase:
-    'Zum Öffnen ist die Passphrase nötig. Teilen Sie sie auf einem anderen Weg mit als den Link.',
-  created_expired: 'Diese Übergabe ist abgelaufen. Ihr Link öffnet nichts mehr.',
+    'Der Empfänger braucht die Passphrase. Teilen Sie sie auf einem anderen Weg mit als den Link.',
+  created_expired: 'Diese Übergabe ist abgelaufen. Ihr Link funktioniert nicht mehr.',
   created_qr: 'Der Link als QR-Code',
   created_copy: 'Link kopieren',
   created_mail: 'E-Mail',
@@ -164,14 +164,15 @@ export const de: Catalogue = {
   created_message_hint: 'Sie können sie vor dem Kopieren oder Senden ändern.',
   created_message_copy: 'Nachricht kopieren',
   created_message_template: 'Vorlage ändern',
-  created_preview: 'Was der Empfänger sehen wird',
+  created_preview: 'Was der Empfänger sieht',
   created_open: 'Diese Seite öffnen',
-  created_another: 'Weiteren Link erstellen',
+  created_another: 'Weitere Übergabe erstellen',
   localhost_warning:
-    'Diese Seite wurde als {host} geöffnet. Links mit diesem Namen öffnen sich nur auf diesem Rechner.',
-  localhost_instead: 'Unter der Adresse dieses Rechners geöffnet, funktionieren sie auch für andere:',
+    'Sie haben diese Seite als {host} geöffnet. Links mit diesem Namen funktionieren nur auf diesem Rechner.',
+  localhost_instead:
+    'Für Links, die auch bei anderen funktionieren, öffnen Sie diese Seite unter der Adresse dieses Rechners:',
   localhost_unknown:
-    'Für Links, die auch andere öffnen können, rufen Sie die Seite über den Namen oder die Adresse dieses Rechners auf.',
+    'Für Links, die auch bei anderen funktionieren, öffnen Sie diese Seite unter dem Namen oder der Adresse dieses Rechners.',
   views: { one: '{n} Aufruf', other: '{n} Aufrufe' },
   minutes: { one: '{n} Minute', other: '{n} Minuten' },
   hours: { one: '{n} Stunde', other: '{n} Stunden' },
@@ -189,24 +190,24 @@ export const de: Catalogue = {
   message_saved: 'Ihre Nachricht ist gespeichert.',
   message_preview: 'Vorschau',
   message_standard: 'Standardnachricht verwenden',
-  expire_now: 'Jetzt ungültig machen',
+  expire_now: 'Jetzt ablaufen lassen',
   expire_explained:
-    'Der Link funktioniert sofort nicht mehr, für niemanden. Das lässt sich nicht rückgängig machen.',
-  expire_submit: 'Jetzt endgültig ungültig machen',
+    'Der Link funktioniert ab sofort für niemanden mehr. Das lässt sich nicht rückgängig machen.',
+  expire_submit: 'Jetzt endgültig ablaufen lassen',
   end_grants: 'Dateien jetzt löschen',
   end_grants_explained:
-    'Wer die Freigabe zuletzt geöffnet hat, kann ihre Dateien noch herunterladen. Das Löschen beendet das sofort und lässt sich nicht rückgängig machen.',
+    'Der letzte Empfänger kann die Dateien noch herunterladen. Das Löschen beendet das sofort und lässt sich nicht rückgängig machen.',
   end_grants_submit: 'Dateien jetzt endgültig löschen',
   delete_now: 'Jetzt löschen',
   delete_explained:
-    'Der Link öffnet sofort nichts mehr, für niemanden, und der Inhalt ist weg. Das lässt sich nicht rückgängig machen.',
+    'Der Link funktioniert ab sofort für niemanden mehr, und der Inhalt ist weg. Das lässt sich nicht rückgängig machen.',
   delete_submit: 'Endgültig löschen',
 
   // Receiving
   receive_page: 'Ein Geheimnis für Sie',
   receive_title: 'Jemand hat Ihnen ein Geheimnis geschickt',
   receive_lead:
-    'Es liegt auf {host} für Sie bereit und steht in keiner E-Mail und in keinem Chat. Öffnen Sie es, wenn Sie es sichern können.',
+    'Es liegt auf {host} bereit statt in einer E-Mail oder einem Chat. Öffnen Sie es, wenn Sie es gleich sichern können.',
   receive_once: 'Sie können es nur einmal öffnen.',
   receive_last: 'Es lässt sich nur noch einmal öffnen.',
   receive_step: 'Jedes Öffnen verbraucht einen Aufruf.',
@@ -215,13 +216,13 @@ export const de: Catalogue = {
   receive_safe_passphrase:
     'Geben Sie nur die Passphrase des Absenders ein. Diese Seite fragt nie nach einem Ihrer Passwörter.',
   receive_owner_title: 'Das ist Ihre eigene Übergabe',
-  receive_owner: 'Sie sind als ihr Eigentümer angemeldet: Nachsehen verbraucht keinen Aufruf.',
+  receive_owner: 'Sie sind als ihr Eigentümer angemeldet. Ansehen verbraucht deshalb keinen Aufruf.',
   receive_owner_go: 'Zu dieser Übergabe',
   receive_passphrase_hint: 'Der Absender kennt sie.',
   receive_submit: 'Öffnen',
-  receive_used: 'Sie haben diese Seite schon geöffnet. Erneutes Öffnen verbraucht einen weiteren Aufruf.',
+  receive_used: 'Sie haben das schon geöffnet. Erneutes Öffnen verbraucht einen weiteren Aufruf.',
   receive_stale: 'Diese Seite war lange offen. Bitte drücken Sie noch einmal auf die Schaltfläche.',
-  receive_signed_out: 'Sie sind jetzt abgemeldet: Das Öffnen verbraucht einen Aufruf.',
+  receive_signed_out: 'Sie sind jetzt abgemeldet. Das Öffnen verbraucht deshalb einen Aufruf.',
   passphrase_missing: 'Bitte geben Sie die Passphrase ein.',
   passphrase_wrong: 'Das ist nicht die Passphrase. Bitte prüfen Sie sie und versuchen Sie es noch einmal.',
   passphrase_locked: {
@@ -248,18 +249,18 @@ export const de: Catalogue = {
   expired_title: 'Es ist gelöscht',
   expired_text: 'Der Link funktioniert für niemanden mehr, und sein Inhalt ist vernichtet.',
   revealed_title: 'Hier ist es',
-  revealed_owner: 'Dass Sie nachgesehen haben, steht im Zugriffsprotokoll, zählt aber nicht als Aufruf.',
+  revealed_owner: 'Das hat keinen Aufruf verbraucht. Im Protokoll steht, dass Sie nachgesehen haben.',
   revealed_text: 'Der Text',
   revealed_show: 'Text anzeigen',
   revealed_hide: 'Text verbergen',
-  hidden_again: 'Wieder verborgen. Drücken Sie, um es erneut anzuzeigen: Das zählt nicht.',
+  hidden_again: 'Wieder verborgen. Erneutes Anzeigen verbraucht keinen Aufruf.',
   revealed_link: 'Der Link',
-  revealed_leads_to: 'Er führt zu',
+  revealed_leads_to: 'Dieser Link führt zu',
   revealed_in_the_clear: 'Diese Adresse ist nicht verschlüsselt (http).',
   revealed_go: 'Weiter zu {host}',
   revealed_qr: 'Der QR-Code',
   revealed_qr_large: 'Der Inhalt ist zu lang für einen QR-Code.',
-  revealed_qr_content: 'Was der Code enthält',
+  revealed_qr_content: 'Inhalt des Codes',
   save_file: 'Als Datei speichern',
   save_all: 'Alle speichern ({size}, ZIP)',
   save_part: 'Alle speichern, Teil {part} von {parts} ({size}, ZIP)',
@@ -278,15 +279,15 @@ export const de: Catalogue = {
 
   // Signing in
   email: 'E-Mail-Adresse',
-  email_hint: 'Damit melden Sie sich an; es wird nie eine E-Mail dorthin gesendet.',
+  email_hint: 'Damit melden Sie sich an. Wir senden nie eine E-Mail dorthin.',
   password: 'Passwort',
   password_new: 'Neues Passwort',
   password_hint: { one: 'Mindestens {n} Zeichen.', other: 'Mindestens {n} Zeichen.' },
   sign_in_title: 'Anmelden',
   sign_in_needed: 'Bitte melden Sie sich an, um fortzufahren.',
-  sign_in_wrong: 'Adresse oder Passwort ist falsch.',
+  sign_in_wrong: 'E-Mail-Adresse oder Passwort ist falsch.',
   sign_in_too_many: 'Zu viele Versuche. Bitte warten Sie einige Minuten und versuchen Sie es dann erneut.',
-  sign_in_help: 'Kein Konto oder Passwort vergessen? Einen Link erhalten Sie von der Administration.',
+  sign_in_help: 'Kein Konto oder Passwort vergessen? Bitten Sie einen Administrator um einen Link.',
   sign_up_link: 'Konto erstellen',
   sign_up_title: 'Konto erstellen',
   sign_up_lead: 'Mit einem Konto können Sie Dateien teilen und Ihre Übergaben ansehen und ablaufen lassen.',
@@ -301,13 +302,13 @@ export const de: Catalogue = {
   invite_title: 'Sie sind eingeladen',
   invite_lead: 'Wählen Sie ein Passwort, und Ihr Konto ist bereit.',
   reset_title: 'Neues Passwort wählen',
-  reset_lead: 'Das alte gilt dann nicht mehr, und alle Browser werden abgemeldet.',
+  reset_lead: 'Das alte Passwort gilt dann nicht mehr, und alle Browser werden abgemeldet.',
   reset_explained:
-    'Frühere Übergaben funktionieren für ihre Empfänger weiter, stehen aber nicht mehr in Ihrer Liste: So kann sie niemand ansehen, der einen solchen Link erstellt. API-Token werden widerrufen.',
+    'Ihre früheren Übergaben funktionieren für ihre Empfänger weiter, stehen aber nicht mehr in Ihrer Liste. So kann der Administrator, der diesen Link erstellt hat, sie nicht ansehen. API-Token werden widerrufen.',
   welcome_submit: 'Speichern und anmelden',
   link_lapsed_title: 'Dieser Link funktioniert nicht mehr',
   link_lapsed_text:
-    'Schon benutzt oder zu alt. Neue gibt die Administration. Solange niemand den Server verwaltet, zeigt jeder Start einen Einrichtungslink.',
+    'Er wurde schon benutzt oder ist zu alt. Bitten Sie einen Administrator um einen neuen. Solange es keinen Administrator gibt, zeigt jeder Start des Servers einen Einrichtungslink.',
 
   // Account
   account_title: 'Ihr Konto',
@@ -323,13 +324,13 @@ export const de: Catalogue = {
     'Programme, die sie verwenden, brauchen neue. Auch Ihre Einladungen und Links für neue Passwörter gelten dann nicht mehr.',
   password_changed: 'Ihr Passwort ist geändert, und alle anderen Browser sind abgemeldet.',
   password_changed_revoked:
-    'Ihr Passwort ist geändert, alle anderen Browser sind abgemeldet, und was mit dem alten erstellt wurde, ist widerrufen.',
+    'Ihr Passwort ist geändert, alle anderen Browser sind abgemeldet, und Ihre API-Token und Links sind widerrufen.',
   confirm_title: 'Bitte bestätigen Sie, dass Sie es sind',
   confirm_lead:
-    'Um mit „{page}“ fortzufahren, geben Sie Ihr Passwort noch einmal ein: In diesem Browser ist das mehr als zehn Minuten her. Es ist noch nichts geschehen.',
+    'Um mit „{page}“ fortzufahren, geben Sie Ihr Passwort noch einmal ein. In diesem Browser haben Sie es zuletzt vor mehr als zehn Minuten eingegeben.',
   confirm_submit: 'Bestätigen und fortfahren',
   two_factor_title: 'Zweiter Faktor',
-  two_factor_off: 'Aus. Mit einer Authenticator-App öffnet ein gestohlenes Passwort allein nichts.',
+  two_factor_off: 'Aus. Mit einer Authenticator-App genügt ein gestohlenes Passwort nicht zum Anmelden.',
   two_factor_on: {
     one: 'Ein. Noch {n} Wiederherstellungscode übrig.',
     other: 'Ein. Noch {n} Wiederherstellungscodes übrig.',
@@ -340,11 +341,11 @@ export const de: Catalogue = {
   two_factor_scan: 'Scannen Sie dies mit Ihrer Authenticator-App.',
   two_factor_qr: 'QR-Code für Ihre Authenticator-App',
   two_factor_type: 'Oder geben Sie dort diesen Schlüssel ein:',
-  two_factor_code_hint: 'Sechs Ziffern, die die App jetzt anzeigt.',
+  two_factor_code_hint: 'Die sechs Ziffern, die die App jetzt anzeigt.',
   two_factor_is_on: 'Ab jetzt wird beim Anmelden ein Code verlangt.',
   recovery_title: 'Ihre Wiederherstellungscodes',
   recovery_lead:
-    'Jeder meldet Sie einmal an, falls das Telefon weg ist. Bitte gut aufbewahren: Sie erscheinen nur jetzt.',
+    'Jeder Code meldet Sie einmal an, zum Beispiel wenn Sie Ihr Telefon verlieren. Bewahren Sie sie sicher auf: Sie werden nicht noch einmal angezeigt.',
   recovery_done: 'Ich habe sie gesichert',
   sessions_title: 'Angemeldete Browser',
   session_this: 'Dieser Browser',
@@ -353,12 +354,12 @@ export const de: Catalogue = {
   session_end_others: 'Alle anderen abmelden',
   tokens_title: 'API-Token',
   tokens_lead:
-    'Für Programme, die in Ihrem Namen Übergaben erstellen: Befehlszeile, Skripte, Browser-Erweiterungen.',
-  tokens_none: 'Es gibt noch keine.',
+    'Für Programme, die für Sie Übergaben erstellen: Befehlszeile, Skripte, Browser-Erweiterungen.',
+  tokens_none: 'Es gibt noch keine Token.',
   token: 'Token',
   token_new: 'Neues Token',
   token_name: 'Name',
-  token_name_hint: 'Wofür ist es? Damit Sie später wissen, welches Sie widerrufen wollen.',
+  token_name_hint: 'Schreiben Sie, wofür es ist. Dann wissen Sie später, welches Sie widerrufen wollen.',
   token_name_taken: 'Sie haben schon ein Token mit diesem Namen.',
   token_create: 'Token erstellen',
   token_made: 'Das ist das Token „{name}“. Kopieren Sie es jetzt: Es wird nicht noch einmal angezeigt.',
@@ -372,12 +373,12 @@ export const de: Catalogue = {
   pushes_active: 'Aktiv',
   pushes_expired: 'Abgelaufen',
   pushes_search: 'Name oder Notiz',
-  pushes_none: 'Hier ist noch nichts. Was Sie angemeldet erstellen, erscheint hier.',
+  pushes_none: 'Hier ist noch nichts. Übergaben, die Sie angemeldet erstellen, erscheinen hier.',
   pushes_none_expired: 'Noch ist nichts abgelaufen.',
   pushes_not_found: 'Keine Übergabe enthält diese Wörter in Name oder Notiz.',
   pushes_no_more: 'Auf dieser Seite ist nichts.',
   damaged:
-    'Auf der Platte dieses Servers beschädigt und deshalb nicht gezeigt: {n}. Sein Protokoll nennt sie.',
+    'Auf der Platte dieses Servers beschädigt und nicht gezeigt: {n}. Das Protokoll des Servers nennt sie.',
   pushes_back: 'Zurück zu meinen Übergaben',
   pushes_all: 'Alle',
   pushes_matching: { one: '{n} Übergabe', other: '{n} Übergaben' },
@@ -448,10 +449,10 @@ export const de: Catalogue = {
   agent_unknown: 'Unbekanntes Programm',
   push_unnamed: '{kind} ohne Namen',
   push_share: 'Link, QR-Code und Nachricht',
-  push_look: 'Ansehen (zählt nicht)',
+  push_look: 'Ansehen (verbraucht keinen Aufruf)',
   state_locked: 'Gesperrt',
   push_locked:
-    'Es wurden zu viele falsche Passphrasen eingegeben: Niemand kann diese Übergabe öffnen, bis Sie sie entsperren. Hat sich nicht der Empfänger vertippt, dann hat jemand geraten. Machen Sie sie in diesem Fall ungültig und teilen Sie den Inhalt mit einer längeren Passphrase neu.',
+    'Es wurden zu viele falsche Passphrasen eingegeben. Niemand kann diese Übergabe öffnen, bis Sie sie entsperren. Wenn sich nicht der Empfänger vertippt hat, hat jemand geraten. Lassen Sie sie in diesem Fall ablaufen und teilen Sie den Inhalt mit einer längeren Passphrase neu.',
   push_unlocked: 'Entsperrt: Die richtige Passphrase öffnet sie wieder, und falsche werden von vorn gezählt.',
   push_ended_by_tries:
     'Es wurden zu viele falsche Passphrasen eingegeben. Diese Übergabe ist deshalb abgelaufen und ihr Inhalt vernichtet.',
@@ -459,39 +460,39 @@ export const de: Catalogue = {
   audit_title: 'Protokoll',
   audit_creation: 'Erstellt',
   audit_view: 'Geöffnet',
-  audit_failed_view: 'Nach dem Ablauf versucht',
+  audit_failed_view: 'Versuch nach dem Ablauf',
   audit_failed_passphrase: 'Passphrase fehlte oder war falsch',
-  audit_owner_view: 'Von Ihnen angesehen, nicht gezählt',
-  audit_expire: 'Von Hand ungültig gemacht',
+  audit_owner_view: 'Von Ihnen angesehen (kein Aufruf verbraucht)',
+  audit_expire: 'Von Hand beendet',
   audit_expire_tries: 'Abgelaufen nach zu vielen falschen Passphrasen',
   audit_lock: 'Gesperrt nach zu vielen falschen Passphrasen',
   audit_unlock: 'Von Ihnen entsperrt',
   audit_edit: 'Von Ihnen bearbeitet',
   audit_dropped: {
-    one: '{n} späterer Zugriff wurde gezählt, aber nicht aufgezeichnet.',
-    other: '{n} spätere Zugriffe wurden gezählt, aber nicht aufgezeichnet.',
+    one: '{n} späterer Zugriff ist nicht aufgeführt.',
+    other: '{n} spätere Zugriffe sind nicht aufgeführt.',
   },
   audit_missing_failures: {
-    one: 'Zwischen den ersten {first} und den letzten {latest} fehlgeschlagenen Zugriffen wurde {n} weiterer gezählt, der hier nicht steht.',
+    one: '{n} fehlgeschlagener Zugriff zwischen den ersten {first} und den letzten {latest} ist nicht aufgeführt.',
     other:
-      'Zwischen den ersten {first} und den letzten {latest} fehlgeschlagenen Zugriffen wurden {n} weitere gezählt, die hier nicht stehen.',
+      '{n} fehlgeschlagene Zugriffe zwischen den ersten {first} und den letzten {latest} sind nicht aufgeführt.',
   },
   audit_missing_looks: {
-    one: 'Vor den letzten {latest} Malen, die Sie selbst nachgesehen haben, wurde {n} weiteres gezählt, das hier nicht steht.',
+    one: 'Vor den letzten {latest} Malen haben Sie {n} weiteres Mal nachgesehen, das nicht aufgeführt ist.',
     other:
-      'Vor den letzten {latest} Malen, die Sie selbst nachgesehen haben, wurden {n} weitere gezählt, die hier nicht stehen.',
+      'Vor den letzten {latest} Malen haben Sie {n} weitere Male nachgesehen, die nicht aufgeführt sind.',
   },
   audit_csv: 'Als CSV speichern',
   audit_json: 'Als JSON speichern',
 
   // Administration
-  first_title: 'Sie verwalten jetzt dieses Oncebox',
+  first_title: 'Sie verwalten jetzt diesen Oncebox-Server',
   first_lead: 'Alles ist bereit. Drei gute nächste Schritte:',
   first_create: 'Erste Übergabe erstellen',
   first_create_text: 'Ein Passwort, eine Notiz, eine Datei: was nicht in einem Chat bleiben soll.',
   first_invite: 'Jemanden einladen',
   first_invite_text:
-    'Mit einem Konto kann man Dateien senden und sehen, wer die eigenen Übergaben geöffnet hat.',
+    'Mit einem Konto kann man Dateien teilen und sehen, wer die eigenen Übergaben geöffnet hat.',
   first_two_factor: 'Zweiten Faktor einschalten',
   first_two_factor_text: 'Dann genügt ein gestohlenes Passwort nicht, um sich als Sie anzumelden.',
   admin_title: 'Administration',
@@ -517,8 +518,8 @@ export const de: Catalogue = {
   admin_sweep: 'Letzter Aufräumlauf',
   admin_sweep_none: 'Noch keiner',
   admin_sweep_did: {
-    one: '({n} abgelaufen, {purged} endgültig entfernt)',
-    other: '({n} abgelaufen, {purged} endgültig entfernt)',
+    one: '({n} abgelaufen, {purged} entfernt)',
+    other: '({n} abgelaufen, {purged} entfernt)',
   },
   admin_jobs: 'Hintergrundaufgaben',
   admin_jobs_hint:
@@ -532,8 +533,8 @@ export const de: Catalogue = {
   job_finished: 'Abgeschlossen',
   job_stopped: 'Angehalten',
   job_expiry: 'Übergaben zu ihrem Zeitpunkt ablaufen lassen',
-  job_sweep: 'Vor Langem abgelaufene Übergaben endgültig entfernen',
-  job_checkpoint: 'Vernichtete Daten aus dem Datenbanklog tilgen',
+  job_sweep: 'Vor Langem abgelaufene Übergaben entfernen',
+  job_checkpoint: 'Vernichtete Daten aus dem Protokoll der Datenbank entfernen',
   job_reserve: 'Speicherplatz als Reserve freihalten',
   job_scrub: 'Gespeicherte Daten auf Schäden prüfen',
   job_certificate: 'Zertifikat rechtzeitig erneuern',
@@ -542,7 +543,7 @@ export const de: Catalogue = {
   clock_said: 'Sie zeigt',
   clock_expected: 'Sie müsste ungefähr zeigen',
   clock_meaning:
-    'Übergaben, die nach dieser Uhr abgelaufen sind, lassen sich nicht öffnen. Ihr Inhalt ist noch nicht vernichtet. Wenn die Uhr stimmt, bestätigen Sie das: Dann wird er vernichtet. Wenn sie falsch geht, stellen Sie sie auf diesem Rechner richtig: Dann lassen sie sich wieder öffnen.',
+    'Übergaben, die nach dieser Uhr abgelaufen sind, lassen sich nicht öffnen. Ihr Inhalt ist noch nicht vernichtet. Wenn die Uhr stimmt, bestätigen Sie das: Dann wird er vernichtet. Wenn sie falsch geht, stellen Sie sie auf diesem Rechner richtig: Dann lassen sich die Übergaben wieder öffnen.',
   clock_accept: 'Die Uhr stimmt',
   role_admin: 'Administrator',
   role_user: 'Benutzer',
@@ -557,31 +558,33 @@ export const de: Catalogue = {
   account_remove: 'Konto entfernen',
   account_remove_sure: 'Seine Übergaben und Token werden mit entfernt, endgültig.',
   admin_invite: 'Jemanden einladen',
-  admin_invite_hint: 'Sie erhalten einen Link zum Weitergeben; er funktioniert einmal, sieben Tage lang.',
+  admin_invite_hint:
+    'Sie erhalten einen Link zum Weitergeben. Er funktioniert einmal, innerhalb von sieben Tagen.',
   admin_invite_admin: 'Als Administrator',
   admin_invite_submit: 'Link erstellen',
   admin_invited_until: 'Eingeladen, bis',
   admin_link_reset: 'Neues Passwort',
   admin_withdraw: 'Zurückziehen',
   admin_link:
-    'Geben Sie diesen Link an {email}. Er funktioniert einmal und wird nicht noch einmal angezeigt.',
+    'Senden Sie diesen Link an {email}. Er funktioniert einmal und wird nicht noch einmal angezeigt.',
   admin_link_again:
     'Dieser Link wurde schon erstellt und gilt weiter, solange ihn niemand benutzt hat. Er wird nicht noch einmal angezeigt.',
-  admin_stale: 'Diese Seite war zu lange offen. Es ist nichts geschehen; bitte drücken Sie erneut.',
+  admin_stale:
+    'Diese Seite war zu lange offen. Es ist nichts geschehen. Bitte drücken Sie noch einmal auf die Schaltfläche.',
   admin_proxy:
-    'Ein Reverse-Proxy auf diesem Rechner leitet Anfragen an diesen Server weiter, der ihm nicht vertraut. Alle dahinter gelten als ein einziger Client: Falsche Passwörter einer Person sperren alle anderen aus, und die Zugriffsprotokolle zeigen die falsche Adresse. Starten Sie den Server zusätzlich mit dieser Option:',
+    'Ein Reverse-Proxy auf diesem Rechner leitet Anfragen an diesen Server weiter, der ihm nicht vertraut. Alle dahinter gelten als ein einziger Client: Falsche Passwörter einer Person sperren alle anderen aus, und die Protokolle zeigen die falsche Adresse. Starten Sie den Server zusätzlich mit dieser Option:',
   admin_settings: 'Geltende Einstellungen',
   admin_settings_hint:
-    'Sie werden beim Start des Servers festgelegt: per Option, per Umgebungsvariable oder als Vorgabe.',
+    'Sie werden beim Start des Servers festgelegt: per Option, per Umgebungsvariable oder als Standardwert.',
   setting: 'Einstellung',
   setting_value: 'Wert',
   setting_from: 'Herkunft',
-  setting_default: 'Vorgabe',
+  setting_default: 'Standardwert',
 
   // Problems beside fields
   problem_blank: 'Bitte füllen Sie dieses Feld aus.',
   problem_not_text: 'Das muss Text sein.',
-  problem_not_unicode: 'Das enthält Zeichen, die kein Text sind.',
+  problem_not_unicode: 'Das enthält ungültige Zeichen.',
   problem_not_integer: 'Bitte geben Sie eine ganze Zahl an.',
   problem_not_boolean: 'Bitte wählen Sie Ja oder Nein.',
   problem_not_web_address:
@@ -600,7 +603,7 @@ export const de: Catalogue = {
   problem_has_passed:
     'Dieser Zeitpunkt ist schon vorbei. Um die Übergabe jetzt zu beenden, lassen Sie sie ablaufen.',
   problem_key_reused:
-    'Mit diesem Formular wurde bereits ein Link erstellt, aber mit anderem Inhalt. Senden Sie das Formular erneut, um mit den jetzigen Angaben einen weiteren zu erstellen.',
+    'Mit diesem Formular wurde bereits eine Übergabe mit anderem Inhalt erstellt. Senden Sie das Formular erneut, um mit den jetzigen Angaben eine weitere zu erstellen.',
   problem_too_long_bytes: {
     one: 'Zu lang: höchstens {limit} Byte.',
     other: 'Zu lang: höchstens {limit} Byte.',
@@ -610,8 +613,8 @@ export const de: Catalogue = {
     other: 'Zu lang: höchstens {limit} Zeichen.',
   },
   problem_too_short: {
-    one: 'Bitte mindestens {limit} Zeichen.',
-    other: 'Bitte mindestens {limit} Zeichen.',
+    one: 'Bitte geben Sie mindestens {limit} Zeichen ein.',
+    other: 'Bitte geben Sie mindestens {limit} Zeichen ein.',
   },
   problem_too_many_files: {
     one: 'Zu viele: höchstens {limit} Datei.',
@@ -627,7 +630,7 @@ export const de: Catalogue = {
   },
   problem_too_many_days: { one: 'Höchstens {limit} Tag.', other: 'Höchstens {limit} Tage.' },
   problem_too_few_days: { one: 'Mindestens {limit} Tag.', other: 'Mindestens {limit} Tage.' },
-  problem_out_of_range: 'Bitte von {min} bis {max}.',
+  problem_out_of_range: 'Bitte geben Sie eine Zahl von {min} bis {max} ein.',
   problem_unknown_kind: 'Diese Art gibt es nicht.',
   problem_kind_disabled: 'Diese Art ist auf diesem Server ausgeschaltet.',
 
@@ -655,14 +658,14 @@ export const de: Catalogue = {
   too_large_text: 'Der Text ist zu groß: höchstens {size}. {flag} am Server erhöht das.',
   too_large_file: 'Eine Datei ist zu groß: jeweils höchstens {size}. {flag} am Server erhöht das.',
   too_large_files: 'Die Dateien sind zusammen zu groß: höchstens {size}. {flag} am Server erhöht das.',
-  error_unsupported_type: 'Dieser Server kennt das Format nicht, in dem das geschickt wurde.',
+  error_unsupported_type: 'Dieser Server kennt das Format nicht, das gesendet wurde.',
   error_unknown_host:
     'Dieser Server antwortet nicht auf diesen Namen. Geben Sie beim Start mit --base-url seine Adresse an.',
   error_unknown_host_named:
     'Dieser Server antwortet nicht auf den Namen {host}. Wenn er stimmt, starten Sie den Server mit:',
   error_invalid: 'Etwas im Formular passt nicht. Gehen Sie zurück und prüfen Sie die Felder.',
   error_too_many: 'Aus Ihrem Netz kamen zu viele Anfragen. Versuchen Sie es in einer Minute noch einmal.',
-  error_overloaded: 'Gerade nutzen ihn viele. Versuchen Sie es gleich noch einmal.',
+  error_overloaded: 'Gerade nutzen viele diesen Server. Versuchen Sie es gleich noch einmal.',
   error_disk_full:
     'Der Speicher dieses Servers ist voll. Sie können Übergaben öffnen und löschen, aber keine erstellen. Bitte sagen Sie es dem Administrator.',
   error_internal:

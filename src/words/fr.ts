@@ -36,19 +36,19 @@ export const fr: Catalogue = {
 
   // Creating
   create_title: 'Partager un secret',
-  create_lead: 'Vous obtenez un lien secret. Il expire après les consultations ou la durée de votre choix.',
+  create_lead: 'Vous obtenez un lien secret, qui expire après les consultations ou la durée de votre choix.',
   create_submit: 'Créer le lien secret',
   create_problems: 'Rien n’a encore été créé. Veuillez vérifier les champs ci-dessous.',
-  create_made: 'Afficher le lien créé',
+  create_made: 'Afficher le partage créé',
   create_ended:
-    'Ce formulaire a déjà créé un lien, qui n’est plus valable. Envoyez de nouveau le formulaire pour en créer un autre.',
+    'Ce formulaire a déjà créé un partage, qui est terminé depuis. Envoyez de nouveau le formulaire pour en créer un autre.',
   form_signed_out:
-    'Vous étiez connecté en ouvrant ce formulaire, et vous êtes maintenant déconnecté. Il n’a pas été accepté ; votre saisie est toujours là. Reconnectez-vous dans un autre onglet, puis envoyez de nouveau ce formulaire.',
+    'Vous êtes maintenant déconnecté : le formulaire n’a donc pas été accepté. Votre saisie est toujours là. Reconnectez-vous dans un autre onglet, puis envoyez de nouveau le formulaire.',
   form_other_session:
-    'Ce formulaire a été ouvert avec un autre compte ; vous êtes maintenant connecté en tant que {email}. Il n’a pas été accepté ; votre saisie est toujours là. Connectez-vous avec le premier compte dans un autre onglet, puis envoyez de nouveau ce formulaire.',
+    'Vous avez ouvert ce formulaire avec un autre compte, et êtes maintenant connecté en tant que {email}. Il n’a pas été accepté. Votre saisie est toujours là. Connectez-vous avec le premier compte dans un autre onglet, puis envoyez de nouveau le formulaire.',
   form_sign_in: 'Se connecter dans un autre onglet',
   files_again: 'Le navigateur oublie les fichiers choisis : veuillez les choisir à nouveau.',
-  kind: 'Que transmettez-vous ?',
+  kind: 'Que voulez-vous partager ?',
   kind_text: 'Texte',
   kind_file: 'Fichiers',
   kind_url: 'Lien',
@@ -72,14 +72,14 @@ export const fr: Catalogue = {
   count_lines: 'Lignes : {n}',
   files: 'Fichiers',
   room_pushes: {
-    one: 'Sans compte, une adresse réseau peut avoir au plus {n} partage en cours. La vôtre en a déjà autant ; il y aura de nouveau de la place au plus tard le {when}.',
+    one: 'Sans compte, une adresse réseau peut avoir au plus {n} partage actif. La vôtre en a déjà autant ; il y aura de nouveau de la place au plus tard le {when}.',
     other:
-      'Sans compte, une adresse réseau peut avoir au plus {n} partages en cours. La vôtre en a déjà autant ; il y aura de nouveau de la place au plus tard le {when}.',
+      'Sans compte, une adresse réseau peut avoir au plus {n} partages actifs. La vôtre en a déjà autant ; il y aura de nouveau de la place au plus tard le {when}.',
   },
   room_bytes:
-    'Sans compte, les partages en cours d’une adresse réseau peuvent contenir {size} au total. La vôtre dépasserait cette limite ; il y aura de nouveau de la place au plus tard le {when}.',
+    'Sans compte, les partages actifs d’une adresse réseau peuvent contenir {size} au total. Celui-ci dépasserait cette limite ; il y aura de nouveau de la place au plus tard le {when}.',
   room_never:
-    'Sans compte, les partages en cours d’une adresse réseau peuvent contenir {size} au total. Celui-ci est à lui seul plus volumineux.',
+    'Sans compte, les partages actifs d’une adresse réseau peuvent contenir {size} au total. Celui-ci est à lui seul plus volumineux.',
   files_need_account: 'Le partage de fichiers nécessite un compte.',
   files_why_account: 'Ainsi, aucun inconnu ne peut remplir ce serveur.',
   files_limit: {
@@ -111,9 +111,9 @@ export const fr: Catalogue = {
   passphrase: 'Phrase secrète',
   passphrase_optional: 'Phrase secrète (facultative)',
   passphrase_hint:
-    'Il la faut pour ouvrir le lien. Communiquez-la par une autre voie ; personne ne peut la retrouver.',
+    'Le destinataire doit saisir cette phrase secrète. Communiquez-la par une autre voie ; nous ne pouvons pas la retrouver.',
   retrieval_step: 'Étape de confirmation',
-  retrieval_step_hint: 'La page du lien prévient d’abord que l’ouverture utilise une consultation.',
+  retrieval_step_hint: 'Les destinataires sont d’abord prévenus que l’ouverture utilise une consultation.',
   deletable_by_viewer: 'Les destinataires peuvent le supprimer',
   deletable_by_viewer_hint: 'Toute personne ayant le lien peut le supprimer immédiatement.',
   more_options: 'Plus d’options',
@@ -126,12 +126,12 @@ export const fr: Catalogue = {
   upload_progress: 'Envoi des fichiers',
   upload_rate: '{percent} % · {rate}/s',
   upload_left: 'reste {left}',
-  upload_finishing: 'Envoi terminé ; un instant…',
+  upload_finishing: 'Tout est envoyé. Un instant…',
   upload_cancelled: 'Annulé. Rien n’a été créé.',
   upload_cancelled_late:
-    'Annulé alors que tout était déjà envoyé : le lien a peut-être été créé. « {again} » l’affiche et n’en crée jamais un second.',
+    'Annulé alors que tout était déjà envoyé : le partage a peut-être été créé. « {again} » l’affiche et n’en crée jamais un second.',
   upload_broken:
-    'La connexion a été interrompue ; on ne sait pas si le lien a été créé. « {again} » permet de le savoir et n’en crée jamais un second.',
+    'La connexion a été interrompue : le partage a peut-être été créé. « {again} » permet de le vérifier et n’en crée jamais un second.',
   upload_refused: 'Le serveur a refusé cet envoi (statut {status}). Rien n’a été créé.',
   upload_again: 'Réessayer',
 
@@ -156,8 +156,8 @@ export const fr: Catalogue = {
   created_link: 'Lien',
   created_until: '{views} ou {lifetime}, à la première limite atteinte, au plus tard le {until}.',
   created_passphrase:
-    'Il faut la phrase secrète pour l’ouvrir. Communiquez-la par une autre voie que le lien.',
-  created_expired: 'Ce partage a expiré. Son lien n’ouvre plus rien.',
+    'Le destinataire a besoin de la phrase secrète. Communiquez-la par une autre voie que le lien.',
+  created_expired: 'Ce partage a expiré. Son lien ne fonctionne plus.',
   created_qr: 'Le lien sous forme de code QR',
   created_copy: 'Copier le lien',
   created_mail: 'E-mail',
@@ -166,14 +166,15 @@ export const fr: Catalogue = {
   created_message_hint: 'Vous pouvez le modifier avant de le copier ou de l’envoyer.',
   created_message_copy: 'Copier le message',
   created_message_template: 'Modifier votre modèle',
-  created_preview: 'Ce que verra le destinataire',
+  created_preview: 'Ce que voit le destinataire',
   created_open: 'Ouvrir cette page',
-  created_another: 'En créer un autre',
+  created_another: 'Créer un autre partage',
   localhost_warning:
-    'Cette page a été ouverte avec {host}. Les liens portant ce nom ne s’ouvrent que sur cette machine.',
-  localhost_instead: 'Ouvrez-la avec l’adresse de cette machine pour que les autres puissent les ouvrir :',
+    'Vous avez ouvert cette page avec {host}. Les liens portant ce nom ne fonctionnent que sur cette machine.',
+  localhost_instead:
+    'Pour des liens qui fonctionnent chez les autres, ouvrez cette page avec l’adresse de cette machine :',
   localhost_unknown:
-    'Pour créer des liens utilisables par d’autres, ouvrez-la avec le nom ou l’adresse de cette machine.',
+    'Pour des liens qui fonctionnent chez les autres, ouvrez cette page avec le nom ou l’adresse de cette machine.',
   views: { one: '{n} consultation', other: '{n} consultations' },
   minutes: { one: '{n} minute', other: '{n} minutes' },
   hours: { one: '{n} heure', other: '{n} heures' },
@@ -192,10 +193,10 @@ export const fr: Catalogue = {
   message_standard: 'Utiliser le message standard',
   expire_now: 'Faire expirer maintenant',
   expire_explained: 'Le lien cesse aussitôt de fonctionner, pour tout le monde. C’est irréversible.',
-  expire_submit: 'Faire expirer définitivement',
+  expire_submit: 'Faire expirer maintenant, définitivement',
   end_grants: 'Supprimer les fichiers maintenant',
   end_grants_explained:
-    'La dernière personne qui l’a ouvert peut encore télécharger les fichiers. La suppression y met fin aussitôt. C’est irréversible.',
+    'Le dernier destinataire peut encore télécharger les fichiers. La suppression y met fin aussitôt. C’est irréversible.',
   end_grants_submit: 'Supprimer les fichiers définitivement',
   delete_now: 'Supprimer maintenant',
   delete_explained:
@@ -206,7 +207,7 @@ export const fr: Catalogue = {
   receive_page: 'Un secret pour vous',
   receive_title: 'Quelqu’un vous a envoyé un secret',
   receive_lead:
-    'Il vous attend sur {host}, et ne figure dans aucun e-mail ni aucune discussion. Ouvrez-le quand vous serez prêt à l’enregistrer.',
+    'Il est conservé sur {host} plutôt que dans un e-mail ou une discussion. Ouvrez-le quand vous serez prêt à l’enregistrer.',
   receive_once: 'Vous ne pouvez l’ouvrir qu’une seule fois.',
   receive_last: 'Il ne peut plus être ouvert qu’une seule fois.',
   receive_step: 'Chaque ouverture utilise une consultation.',
@@ -219,7 +220,7 @@ export const fr: Catalogue = {
   receive_owner_go: 'Aller à ce partage',
   receive_passphrase_hint: 'L’expéditeur la connaît.',
   receive_submit: 'Ouvrir',
-  receive_used: 'Vous avez déjà ouvert cette page. L’ouvrir à nouveau utilise une consultation de plus.',
+  receive_used: 'Vous l’avez déjà ouvert. L’ouvrir à nouveau utilise une consultation de plus.',
   receive_stale: 'Cette page est restée longtemps ouverte. Veuillez appuyer de nouveau sur le bouton.',
   receive_signed_out: 'Vous êtes maintenant déconnecté : l’ouvrir utilise une consultation.',
   passphrase_missing: 'Veuillez saisir la phrase secrète.',
@@ -247,18 +248,18 @@ export const fr: Catalogue = {
   expired_title: 'C’est supprimé',
   expired_text: 'Le lien ne fonctionne plus pour personne, et son contenu est détruit.',
   revealed_title: 'Voici le contenu',
-  revealed_owner: 'Votre accès figure dans le journal d’audit et n’a pas compté comme une consultation.',
+  revealed_owner: 'Aucune consultation n’a été utilisée. Le journal indique que vous avez regardé.',
   revealed_text: 'Le texte',
   revealed_show: 'Afficher le texte',
   revealed_hide: 'Masquer le texte',
-  hidden_again: 'Masqué à nouveau. Appuyez pour le réafficher : cela ne compte pas.',
+  hidden_again: 'Masqué à nouveau. Le réafficher n’utilise aucune consultation.',
   revealed_link: 'Le lien',
   revealed_leads_to: 'Ce lien mène à',
   revealed_in_the_clear: 'Cette adresse n’est pas chiffrée (http).',
   revealed_go: 'Aller sur {host}',
   revealed_qr: 'Le code QR',
   revealed_qr_large: 'Ce contenu est trop long pour un code QR.',
-  revealed_qr_content: 'Ce que dit le code',
+  revealed_qr_content: 'Contenu du code',
   save_file: 'Enregistrer dans un fichier',
   save_all: 'Tout enregistrer ({size}, ZIP)',
   save_part: 'Tout enregistrer, partie {part} sur {parts} ({size}, ZIP)',
@@ -277,15 +278,15 @@ export const fr: Catalogue = {
 
   // Signing in
   email: 'Adresse e-mail',
-  email_hint: 'Elle sert à vous connecter ; aucun message n’y est jamais envoyé.',
+  email_hint: 'Elle sert à vous connecter. Nous n’y envoyons jamais d’e-mail.',
   password: 'Mot de passe',
   password_new: 'Nouveau mot de passe',
   password_hint: { one: 'Au moins {n} caractère.', other: 'Au moins {n} caractères.' },
   sign_in_title: 'Connexion',
   sign_in_needed: 'Veuillez vous connecter pour continuer.',
-  sign_in_wrong: 'L’adresse ou le mot de passe est incorrect.',
+  sign_in_wrong: 'L’adresse e-mail ou le mot de passe est incorrect.',
   sign_in_too_many: 'Trop d’essais. Veuillez patienter quelques minutes, puis réessayer.',
-  sign_in_help: 'Pas de compte, ou mot de passe perdu ? Un administrateur peut vous donner un lien.',
+  sign_in_help: 'Pas de compte, ou mot de passe oublié ? Demandez un lien à un administrateur.',
   sign_up_link: 'Créer un compte',
   sign_up_title: 'Créer un compte',
   sign_up_lead: 'Avec un compte, vous pouvez partager des fichiers, voir vos partages et les faire expirer.',
@@ -302,11 +303,11 @@ export const fr: Catalogue = {
   reset_title: 'Choisissez un nouveau mot de passe',
   reset_lead: 'L’ancien cesse de fonctionner, et tous les navigateurs sont déconnectés.',
   reset_explained:
-    'Les partages précédents restent valables pour leurs destinataires, mais quittent votre liste : ainsi, personne ne peut les consulter en créant un tel lien. Les jetons d’API sont révoqués.',
+    'Vos partages précédents fonctionnent toujours pour leurs destinataires, mais quittent votre liste : l’administrateur qui a créé ce lien ne peut donc pas les regarder. Les jetons d’API sont révoqués.',
   welcome_submit: 'Enregistrer et se connecter',
   link_lapsed_title: 'Ce lien ne fonctionne plus',
   link_lapsed_text:
-    'Il a déjà été utilisé ou est trop ancien. Demandez-en un nouveau à un administrateur. Tant que personne n’administre le serveur, chaque démarrage affiche un lien d’installation.',
+    'Il a déjà été utilisé ou est trop ancien. Demandez-en un nouveau à un administrateur. Tant qu’il n’y a pas d’administrateur, chaque démarrage du serveur affiche un lien d’installation.',
 
   // Account
   account_title: 'Votre compte',
@@ -322,10 +323,10 @@ export const fr: Catalogue = {
     'Les programmes qui les utilisent auront besoin de nouveaux jetons. Vos invitations et vos liens de nouveau mot de passe cessent aussi de fonctionner.',
   password_changed: 'Votre mot de passe a été changé, et tous les autres navigateurs sont déconnectés.',
   password_changed_revoked:
-    'Votre mot de passe a été changé, tous les autres navigateurs sont déconnectés, et ce qui avait été créé avec l’ancien est révoqué.',
+    'Votre mot de passe a été changé, tous les autres navigateurs sont déconnectés, et vos jetons d’API et vos liens sont révoqués.',
   confirm_title: 'Confirmez que c’est bien vous',
   confirm_lead:
-    'Pour continuer avec « {page} », saisissez de nouveau votre mot de passe : dans ce navigateur, cela fait plus de dix minutes. Rien n’a encore été fait.',
+    'Pour continuer avec « {page} », saisissez de nouveau votre mot de passe. Dans ce navigateur, vous l’avez saisi il y a plus de dix minutes.',
   confirm_submit: 'Confirmer et continuer',
   two_factor_title: 'Second facteur',
   two_factor_off:
@@ -344,7 +345,7 @@ export const fr: Catalogue = {
   two_factor_is_on: 'Désormais, un code est demandé à la connexion.',
   recovery_title: 'Vos codes de secours',
   recovery_lead:
-    'Chacun vous connecte une fois, sans téléphone. Gardez-les en lieu sûr : ils ne seront plus affichés.',
+    'Chaque code vous connecte une fois, par exemple si vous perdez votre téléphone. Gardez-les en lieu sûr : ils ne seront plus affichés.',
   recovery_done: 'Je les ai conservés',
   sessions_title: 'Navigateurs connectés',
   session_this: 'Ce navigateur',
@@ -353,12 +354,12 @@ export const fr: Catalogue = {
   session_end_others: 'Déconnecter tous les autres',
   tokens_title: 'Jetons d’API',
   tokens_lead:
-    'Pour les programmes qui partagent en votre nom : ligne de commande, scripts, extensions de navigateur.',
-  tokens_none: 'Il n’y en a pas encore.',
+    'Pour les programmes qui créent des partages pour vous : ligne de commande, scripts, extensions de navigateur.',
+  tokens_none: 'Il n’y a pas encore de jetons.',
   token: 'Jeton',
   token_new: 'Nouveau jeton',
   token_name: 'Nom',
-  token_name_hint: 'À quoi sert-il ? Vous saurez ainsi plus tard lequel révoquer.',
+  token_name_hint: 'Décrivez son usage, pour savoir plus tard lequel révoquer.',
   token_name_taken: 'Vous avez déjà un jeton de ce nom.',
   token_create: 'Créer un jeton',
   token_made: 'Voici le jeton « {name} ». Copiez-le maintenant : il ne sera plus affiché.',
@@ -372,11 +373,11 @@ export const fr: Catalogue = {
   pushes_active: 'Actifs',
   pushes_expired: 'Expirés',
   pushes_search: 'Nom ou note',
-  pushes_none: 'Rien pour l’instant. Ce que vous créez en étant connecté apparaît ici.',
+  pushes_none: 'Rien pour l’instant. Les partages que vous créez en étant connecté apparaissent ici.',
   pushes_none_expired: 'Rien n’a encore expiré.',
   pushes_not_found: 'Aucun partage ne contient ces mots dans son nom ou sa note.',
   pushes_no_more: 'Il n’y a rien sur cette page.',
-  damaged: 'Endommagés sur le disque de ce serveur et donc non affichés : {n}. Son journal les nomme.',
+  damaged: 'Endommagés sur le disque du serveur et non affichés : {n}. Le journal du serveur les nomme.',
   pushes_back: 'Retour à mes partages',
   pushes_all: 'Tous',
   pushes_matching: { one: '{n} partage', other: '{n} partages' },
@@ -418,7 +419,7 @@ export const fr: Catalogue = {
   push_edit: 'Modifier',
   push_expire: 'Faire expirer maintenant',
   push_again_lead:
-    'Rempli avec les réglages de « {name} ». Son contenu et sa phrase secrète ne sont pas repris.',
+    'Rempli avec les paramètres de « {name} ». Son contenu et sa phrase secrète ne sont pas repris.',
   push_again_passphrase:
     'Ce partage avait une phrase secrète. Choisissez-en une nouvelle si celui-ci en a besoin aussi.',
   state_waiting: 'En attente d’ouverture',
@@ -447,7 +448,7 @@ export const fr: Catalogue = {
   agent_unknown: 'Programme inconnu',
   push_unnamed: '{kind} sans nom',
   push_share: 'Lien, code QR et message',
-  push_look: 'Voir le contenu (non compté)',
+  push_look: 'Regarder le contenu (n’utilise aucune consultation)',
   state_locked: 'Verrouillé',
   push_locked:
     'Trop de phrases secrètes erronées ont été saisies : personne ne peut ouvrir ce partage tant que vous ne l’avez pas déverrouillé. Si ce n’est pas le destinataire qui s’est trompé, quelqu’un a cherché à deviner. Dans ce cas, faites-le expirer et partagez de nouveau le contenu avec une phrase secrète plus longue.',
@@ -457,28 +458,28 @@ export const fr: Catalogue = {
     'Trop de phrases secrètes erronées ont été saisies : ce partage a donc expiré et son contenu a été détruit.',
   unlock_submit: 'Déverrouiller',
   audit_title: 'Journal',
-  audit_creation: 'Création',
+  audit_creation: 'Créé',
   audit_view: 'Ouvert',
   audit_failed_view: 'Tentative après expiration',
   audit_failed_passphrase: 'Phrase secrète absente ou erronée',
-  audit_owner_view: 'Votre propre accès, non compté',
-  audit_expire: 'Expiration manuelle',
-  audit_expire_tries: 'Expiration après trop de phrases secrètes erronées',
-  audit_lock: 'Verrouillage après trop de phrases secrètes erronées',
+  audit_owner_view: 'Regardé par vous (aucune consultation utilisée)',
+  audit_expire: 'Expiré à la main',
+  audit_expire_tries: 'Expiré après trop de phrases secrètes erronées',
+  audit_lock: 'Verrouillé après trop de phrases secrètes erronées',
   audit_unlock: 'Déverrouillé par vous',
   audit_edit: 'Modifié par vous',
   audit_dropped: {
-    one: '{n} visite ultérieure a été comptée sans être consignée.',
-    other: '{n} visites ultérieures ont été comptées sans être consignées.',
+    one: '{n} visite ultérieure n’est pas affichée.',
+    other: '{n} visites ultérieures ne sont pas affichées.',
   },
   audit_missing_failures: {
-    one: 'Entre les {first} premières et les {latest} dernières tentatives infructueuses, {n} autre a été comptée et n’est pas affichée.',
+    one: '{n} tentative infructueuse entre les {first} premières et les {latest} dernières n’est pas affichée.',
     other:
-      'Entre les {first} premières et les {latest} dernières tentatives infructueuses, {n} autres ont été comptées et ne sont pas affichées.',
+      '{n} tentatives infructueuses entre les {first} premières et les {latest} dernières ne sont pas affichées.',
   },
   audit_missing_looks: {
-    one: 'Avant vos {latest} derniers accès, {n} autre a été compté et n’est pas affiché.',
-    other: 'Avant vos {latest} derniers accès, {n} autres ont été comptés et ne sont pas affichés.',
+    one: '{n} de vos accès, avant les {latest} derniers, n’est pas affiché.',
+    other: '{n} de vos accès, avant les {latest} derniers, ne sont pas affichés.',
   },
   audit_csv: 'Enregistrer en CSV',
   audit_json: 'Enregistrer en JSON',
@@ -487,9 +488,9 @@ export const fr: Catalogue = {
   first_title: 'Vous administrez désormais ce serveur Oncebox',
   first_lead: 'Tout est prêt. Trois étapes utiles :',
   first_create: 'Créer votre premier partage',
-  first_create_text: 'Un mot de passe, une note, un fichier : ce qui ne doit pas rester dans une messagerie.',
+  first_create_text: 'Un mot de passe, une note, un fichier : ce qui ne doit pas rester dans une discussion.',
   first_invite: 'Inviter quelqu’un',
-  first_invite_text: 'Un compte permet d’envoyer des fichiers et de voir qui a ouvert ses partages.',
+  first_invite_text: 'Un compte permet de partager des fichiers et de voir qui a ouvert ses partages.',
   first_two_factor: 'Activer un second facteur',
   first_two_factor_text: 'Un mot de passe volé ne suffit plus pour se connecter à votre place.',
   admin_title: 'Administration',
@@ -503,11 +504,11 @@ export const fr: Catalogue = {
   admin_damage_none: 'Aucune',
   jobs_fine: 'tout va bien',
   jobs_failing: { one: '{n} en échec', many: '{n} en échec', other: '{n} en échec' },
-  settings_unchanged: 'Tous les réglages ont leur valeur par défaut.',
+  settings_unchanged: 'Tous les paramètres ont leur valeur par défaut.',
   settings_default: {
-    one: '{n} réglage à sa valeur par défaut',
-    many: '{n} réglages à leur valeur par défaut',
-    other: '{n} réglages à leur valeur par défaut',
+    one: '{n} paramètre à sa valeur par défaut',
+    many: '{n} paramètres à leur valeur par défaut',
+    other: '{n} paramètres à leur valeur par défaut',
   },
   admin_live: 'Partages actifs',
   admin_expired: 'Partages expirés',
@@ -516,8 +517,8 @@ export const fr: Catalogue = {
   admin_sweep: 'Dernier nettoyage',
   admin_sweep_none: 'Aucun pour l’instant',
   admin_sweep_did: {
-    one: '(expiré : {n}, purgés : {purged})',
-    other: '(expirés : {n}, purgés : {purged})',
+    one: '(expiré : {n}, supprimés : {purged})',
+    other: '(expirés : {n}, supprimés : {purged})',
   },
   admin_jobs: 'Tâches de fond',
   admin_jobs_hint: 'Le serveur les exécute de lui-même. Si l’une échoue, son journal dit pourquoi.',
@@ -530,7 +531,7 @@ export const fr: Catalogue = {
   job_finished: 'Terminée',
   job_stopped: 'Arrêtée',
   job_expiry: 'Faire expirer les partages à l’heure prévue',
-  job_sweep: 'Purger les partages expirés depuis longtemps',
+  job_sweep: 'Supprimer les partages expirés depuis longtemps',
   job_checkpoint: 'Effacer les données détruites du journal de la base de données',
   job_reserve: 'Garder de l’espace disque en réserve',
   job_scrub: 'Vérifier que les données stockées sont intactes',
@@ -540,7 +541,7 @@ export const fr: Catalogue = {
   clock_said: 'Elle indique',
   clock_expected: 'Elle devrait indiquer environ',
   clock_meaning:
-    'Les partages expirés selon cette horloge ne peuvent pas être ouverts. Leur contenu n’est pas encore détruit. Si l’horloge est juste, confirmez-le : il sera détruit. Si elle est fausse, réglez-la sur cette machine : ils pourront de nouveau être ouverts.',
+    'Les partages expirés selon cette horloge ne peuvent pas être ouverts. Leur contenu n’est pas encore détruit. Si l’horloge est juste, confirmez-le : il sera détruit. Si elle est fausse, réglez-la sur cette machine : les partages pourront de nouveau être ouverts.',
   clock_accept: 'L’horloge est juste',
   role_admin: 'Administrateur',
   role_user: 'Utilisateur',
@@ -555,18 +556,19 @@ export const fr: Catalogue = {
   account_remove: 'Supprimer le compte',
   account_remove_sure: 'Ses partages et ses jetons disparaissent avec lui, définitivement.',
   admin_invite: 'Inviter quelqu’un',
-  admin_invite_hint: 'Vous obtenez un lien à lui transmettre ; il fonctionne une fois, pendant sept jours.',
+  admin_invite_hint: 'Vous obtenez un lien à lui transmettre. Il fonctionne une fois, pendant sept jours.',
   admin_invite_admin: 'En tant qu’administrateur',
   admin_invite_submit: 'Créer le lien',
   admin_invited_until: 'Invitation valable jusqu’au',
   admin_link_reset: 'Nouveau mot de passe',
-  admin_withdraw: 'Annuler l’invitation',
+  admin_withdraw: 'Retirer',
   admin_link: 'Transmettez ce lien à {email}. Il fonctionne une seule fois et ne sera plus affiché.',
   admin_link_again:
     'Ce lien a déjà été créé et fonctionne toujours, sauf si quelqu’un l’a utilisé. Il ne sera plus affiché.',
-  admin_stale: 'Cette page est restée ouverte trop longtemps. Rien n’a été fait ; veuillez réessayer.',
+  admin_stale:
+    'Cette page est restée ouverte trop longtemps. Rien n’a été fait. Veuillez appuyer de nouveau sur le bouton.',
   admin_proxy:
-    'Un proxy inverse de cette machine transmet des requêtes à ce serveur, qui ne lui fait pas confiance. Tous ceux qui passent par lui comptent comme un seul client : les mots de passe erronés d’une personne bloquent toutes les autres, et les journaux d’audit indiquent une adresse fausse. Démarrez le serveur en ajoutant cette option :',
+    'Un proxy inverse de cette machine transmet des requêtes à ce serveur, qui ne lui fait pas confiance. Tous ceux qui passent par lui comptent comme un seul client : les mots de passe erronés d’une personne bloquent toutes les autres, et les journaux indiquent une adresse fausse. Démarrez le serveur en ajoutant cette option :',
   admin_settings: 'Paramètres en vigueur',
   admin_settings_hint:
     'Ils sont fixés au démarrage du serveur : par une option, par l’environnement ou par défaut.',
@@ -578,7 +580,7 @@ export const fr: Catalogue = {
   // Problems beside fields
   problem_blank: 'Veuillez remplir ce champ.',
   problem_not_text: 'Ce doit être du texte.',
-  problem_not_unicode: 'Contient des caractères qui ne sont pas du texte.',
+  problem_not_unicode: 'Contient des caractères non valides.',
   problem_not_integer: 'Veuillez indiquer un nombre entier.',
   problem_not_boolean: 'Veuillez choisir oui ou non.',
   problem_not_web_address: 'Veuillez indiquer une adresse complète commençant par https:// ou http://',
@@ -595,7 +597,7 @@ export const fr: Catalogue = {
   problem_lives_longer: 'Le partage durerait plus longtemps. Vous pouvez seulement le raccourcir.',
   problem_has_passed: 'Ce moment est déjà passé. Pour mettre fin au partage maintenant, faites-le expirer.',
   problem_key_reused:
-    'Ce formulaire a déjà créé un lien, avec un autre contenu. Envoyez-le de nouveau pour en créer un autre avec ce qui est affiché ici.',
+    'Ce formulaire a déjà créé un partage, avec un autre contenu. Envoyez-le de nouveau pour en créer un autre avec ce qui est affiché ici.',
   problem_too_long_bytes: {
     one: 'Trop long : {limit} octet au maximum.',
     other: 'Trop long : {limit} octets au maximum.',
@@ -622,7 +624,7 @@ export const fr: Catalogue = {
   },
   problem_too_many_days: { one: '{limit} jour au maximum.', other: '{limit} jours au maximum.' },
   problem_too_few_days: { one: '{limit} jour au minimum.', other: '{limit} jours au minimum.' },
-  problem_out_of_range: 'Veuillez choisir entre {min} et {max}.',
+  problem_out_of_range: 'Veuillez saisir un nombre entre {min} et {max}.',
   problem_unknown_kind: 'Ce type n’existe pas.',
   problem_kind_disabled: 'Ce type est désactivé sur ce serveur.',
 
@@ -647,11 +649,11 @@ export const fr: Catalogue = {
   error_conflict: 'Quelque chose a changé entre-temps. Revenez en arrière, rechargez la page et réessayez.',
   error_too_large: 'C’est trop volumineux.',
   too_large_text:
-    'Le texte est trop volumineux : {size} au maximum. Le réglage {flag} du serveur relève cette limite.',
+    'Le texte est trop volumineux : {size} au maximum. L’option {flag} du serveur relève cette limite.',
   too_large_file:
-    'Un fichier est trop volumineux : {size} au maximum chacun. Le réglage {flag} du serveur relève cette limite.',
+    'Un fichier est trop volumineux : {size} au maximum chacun. L’option {flag} du serveur relève cette limite.',
   too_large_files:
-    'Les fichiers sont trop volumineux ensemble : {size} au maximum. Le réglage {flag} du serveur relève cette limite.',
+    'Les fichiers sont trop volumineux ensemble : {size} au maximum. L’option {flag} du serveur relève cette limite.',
   error_unsupported_type: 'Ce serveur ne connaît pas le format de cet envoi.',
   error_unknown_host:
     'Ce serveur ne répond pas à ce nom. Démarrez-le avec --base-url pour indiquer son adresse.',
@@ -660,7 +662,7 @@ export const fr: Catalogue = {
   error_invalid:
     'Quelque chose ne convient pas dans le formulaire. Revenez en arrière et vérifiez les champs.',
   error_too_many: 'Trop de requêtes sont venues de votre réseau. Réessayez dans une minute.',
-  error_overloaded: 'Beaucoup de personnes l’utilisent en ce moment. Réessayez dans un instant.',
+  error_overloaded: 'Beaucoup de personnes utilisent ce serveur en ce moment. Réessayez dans un instant.',
   error_disk_full:
     'Le disque de ce serveur est plein. Vous pouvez ouvrir et supprimer des partages, mais pas en créer. Veuillez prévenir l’administrateur.',
   error_internal:

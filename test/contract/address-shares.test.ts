@@ -113,7 +113,7 @@ describe('live pushes of one address', () => {
     body.set('push[kind]', 'text')
     body.set('push[expire_after]', '1')
     for (const [language, words] of Object.entries({
-      en: '1 live push',
+      en: '1 active push',
       de: 'Ohne Konto',
       ja: 'アカウントなし',
     })) {

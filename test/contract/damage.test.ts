@@ -175,10 +175,10 @@ describe('lists show what is intact, and tell once what is not', () => {
     expect(answer.headers.get('x-oncebox-left-out')).toBe('1')
     const { status, text } = await page('/pushes', session)
     expect(status).toBe(200)
-    expect(text).toContain('Not shown, because they are damaged on the server’s disk: 1.')
+    expect(text).toContain('Damaged on the server’s disk and not shown: 1.')
     expect(text).not.toContain('two')
-    expect((await page('/pushes?q=two', session)).text).toContain('disk: 1.')
-    expect((await page('/admin', session)).text).toContain('disk: 1.')
+    expect((await page('/pushes?q=two', session)).text).toContain('not shown: 1.')
+    expect((await page('/admin', session)).text).toContain('not shown: 1.')
   })
 
   test('of pushes, whose next page is found all the same', async () => {

@@ -53,7 +53,7 @@ test('the row of the sweep tells when it last ran, and that it never failed', as
   const rowOfSweep = async () => rowsOf((await ann.get('/admin')).text)[4] ?? []
   await until(async () => (await rowOfSweep())[2] !== 'Never')
   expect(await rowOfSweep()).toEqual([
-    'Purge pushes that expired long ago',
+    'Remove pushes that expired long ago',
     'Running',
     wordsOf('en').moment(instance.clock.now()),
     'Never',

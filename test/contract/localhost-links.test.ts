@@ -21,7 +21,7 @@ test('the pages that make and show a link offer themselves by the address of the
   expect(await page('/')).toContain('href="http://192.168.1.20:5100/"')
   const preview = `/p/${url_token}/preview`
   const created = await page(preview)
-  expect(created).toContain('open on this machine alone')
+  expect(created).toContain('work only on this machine')
   expect(created).toContain(`href="http://192.168.1.20:5100${preview}"`)
   const better = await page(preview, { host: '192.168.1.20:5100' })
   expect(better).toContain(`http://192.168.1.20:5100/p/${url_token}/r`)
@@ -58,5 +58,5 @@ test.each<Record<string, string>>([
   await start(flags)
   const { url_token } = await api.create({}, { from: '127.0.0.1' })
   for (const path of ['/', `/p/${url_token}/preview`])
-    expect(await page(path)).not.toContain('open on this machine alone')
+    expect(await page(path)).not.toContain('work only on this machine')
 })

@@ -93,7 +93,7 @@ describe.skipIf(skipBrowserTests).each(MODES)('in a browser %s', (_name, options
     await page.fill('#email', ` ${MEMBER.toUpperCase()}`)
     await page.fill('#password', 'wrong password')
     await submit(page)
-    expect(await page.textContent('.notice.bad')).toContain('Address or password is wrong')
+    expect(await page.textContent('.notice.bad')).toContain('e-mail address or the password is wrong')
     await page.fill('#password', PASSWORD)
     await submit(page)
     // Where the person was going.
