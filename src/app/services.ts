@@ -29,6 +29,7 @@ import { createPassphrases } from '../services/pushes/passphrases.ts'
 import { createPushes } from '../services/pushes/pushes.ts'
 import { createRelieve } from '../services/pushes/relief.ts'
 import { createShareOf } from '../services/pushes/shares.ts'
+import { createShortTokens } from '../services/pushes/short-tokens.ts'
 import { createShownTexts } from '../services/pushes/shown-texts.ts'
 import { createUploads } from '../services/pushes/uploads.ts'
 import { createReadStatus } from '../services/upkeep/status.ts'
@@ -89,6 +90,7 @@ function createPushServices({ config, store, meter, argon2Cost, lanes }: PushOpt
     passphrases: createPassphrases({ lanes, argon2Cost, clientOf: turnPlace }),
     maxWrongTries: config.maxPassphraseAttempts,
     shareOf: createShareOf({ keyring, limits: shareLimitsOf(config), clientOf: limitKey }),
+    shortTokens: createShortTokens({ now, clientOf: limitKey }),
     grantAll: downloads.grantAll,
     now,
   })

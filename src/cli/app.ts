@@ -2,6 +2,7 @@
 
 import type { openAccounts } from '../app/account-commands.ts'
 import type { examine } from '../app/doctor/doctor.ts'
+import type { importCommand } from '../app/import-command.ts'
 import type { readOwnAuthority } from '../app/own-authority.ts'
 import type { fetchAuthority, openClient, startServer, version } from '../app.ts'
 
@@ -13,4 +14,5 @@ export type App = {
   openClient: typeof openClient
   fetchAuthority: typeof fetchAuthority
   readOwnAuthority: typeof readOwnAuthority
+  importCommand: typeof importCommand
 }

@@ -9,6 +9,7 @@ import { addEditCommand } from './edit.ts'
 import { presentFailure, UsageError } from './failures.ts'
 import { readOperands } from './flags.ts'
 import { addGetCommand } from './get.ts'
+import { addImportCommands } from './import.ts'
 import { addLicensesCommand } from './licenses.ts'
 import { addLoginCommands } from './login.ts'
 import { addAuditCommand, addExpireCommand, addListCommand } from './manage.ts'
@@ -75,6 +76,7 @@ export function createProgram(parts: { shell: Shell; app: App }): Command {
   addConfigCommand(program, shell)
   addUserCommands(program, parts)
   addTokenCommands(program, parts)
+  addImportCommands(program, parts)
   addPushCommand(program, parts)
   addGetCommand(program, parts)
   addExpireCommand(program, parts)

@@ -2,6 +2,7 @@
 
 import { openAccounts } from '../app/account-commands.ts'
 import { examine } from '../app/doctor/doctor.ts'
+import { importCommand } from '../app/import-command.ts'
 import { readOwnAuthority } from '../app/own-authority.ts'
 import { fetchAuthority, openClient, startServer, version } from '../app.ts'
 import type { Environment } from '../settings/parsers.ts'
@@ -15,6 +16,15 @@ export function runCommandLine(
 ): Promise<number> {
   return runProgram(argv, {
     shell: createShell(outside),
-    app: { version, startServer, openAccounts, examine, openClient, fetchAuthority, readOwnAuthority },
+    app: {
+      version,
+      startServer,
+      openAccounts,
+      examine,
+      openClient,
+      fetchAuthority,
+      readOwnAuthority,
+      importCommand,
+    },
   })
 }

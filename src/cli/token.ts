@@ -61,7 +61,9 @@ export function addTokenCommands(program: Command, parts: { shell: Shell; app: A
     help: 'Revokes a token at once. NAME-OR-PREFIX is its name, or its first characters as listed.',
     work: async ({ apiTokens, email, second }) => {
       const revoked = await apiTokens.revokeApiToken({ email, nameOrPrefix: second })
-      shell.print(`The token ${revoked.name} (${revoked.prefix}…) of ${email} is revoked`)
+      const { name, prefix } = revoked
+      const shown = prefix === '' ? name : `${name} (${prefix}…)`
+      shell.print(`The token ${shown} of ${email} is revoked`)
     },
   })
 }
@@ -73,7 +75,7 @@ function listTokens(apiTokens: ApiToken[], { email, shell }: { email: string; sh
   }
   const rows = apiTokens.map(({ name, prefix, createdAt, lastUsedAt }) => [
     name,
-    prefix,
+    prefix === '' ? '(imported)' : prefix,
     formatTime(createdAt),
     lastUsedAt === null ? 'never' : formatTime(lastUsedAt),
   ])

@@ -10,7 +10,12 @@ export function newUrlToken(): string {
 }
 
 export function isUrlToken(text: string): boolean {
-  return text.length === LENGTH && /^[0-9a-hjkmnp-tv-z]+$/.test(text)
+  return text.length === LENGTH ? /^[0-9a-hjkmnp-tv-z]+$/.test(text) : isShortUrlToken(text)
+}
+
+/** Whether the text has the form of the tokens that imported pushes keep: about 55 random bits at least. */
+export function isShortUrlToken(text: string): boolean {
+  return /^[a-z0-9_-]{11,19}$/.test(text)
 }
 
 /** The first 16 bytes of HMAC-SHA256(lookup subkey, url_token). */

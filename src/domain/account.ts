@@ -77,7 +77,7 @@ export const ACCOUNT_LINK_LIFETIME: Record<AccountLinkPurpose, number> = {
 export type ApiToken = {
   id: number
   name: string
-  /** The first characters of the token, to tell it from others. */
+  /** The first characters of the token, to tell it from others; '' for an imported one. */
   prefix: string
   createdAt: number
   lastUsedAt: number | null

@@ -8,6 +8,8 @@ export const AUDIT_KINDS = [
   ...(['lock', 'unlock'] as const),
   /** Its owner changed the name, the note or the limits. */
   'edit' as const,
+  /** Only in logs that were imported: an administrator looked, or the link was sent by e-mail. */
+  ...(['admin_view', 'creation_email_send'] as const),
 ]
 
 export type AuditKind = (typeof AUDIT_KINDS)[number]

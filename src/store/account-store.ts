@@ -16,6 +16,7 @@ import { type Connection, explainFailure, openConnection } from './sqlite/engine
 import { createGroupCommit } from './sqlite/engine/group-commit.ts'
 import { requireIntact, verifyKeys } from './sqlite/engine/instance.ts'
 import { migrate, requireCurrentSchema } from './sqlite/engine/migrate.ts'
+import { createImports } from './sqlite/imports/imports.ts'
 import { requireIntactLog } from './sqlite/integrity/log-check.ts'
 import { createAccountOperations, createRows } from './sqlite/operations.ts'
 import { createFileRows } from './sqlite/pushes/file-rows.ts'
@@ -55,13 +56,14 @@ export function openAccountStore({ dataDir, now, onError, create }: AccountStore
     onError,
   })
   const { accounts, apiTokens, twoFactor } = createAccountOperations(rows)
+  const { look } = createImports(rows)
   const close = async () => {
     await rows.doubtfulKeys.idle()
     truncateLog(connection.database)
     connection.close()
   }
   /** `owner`: the user that root has become; null when nothing had to change. */
-  return { accounts, apiTokens, twoFactor, owner, close }
+  return { accounts, apiTokens, twoFactor, look, owner, close }
 }
 
 /** Checks the database as a server does at its start, unless a server runs and has done so. */

@@ -33,6 +33,11 @@ export type AccountStore = {
   findCredentials(email: string): Promise<Credentials | null>
   listAccounts(): Promise<Account[]>
   setPasswordHash(password: NewPassword): Promise<void>
+  /**
+   * Replaces the hash of the same password: sessions, links and tokens stay. False when the password has changed since
+   * `tested`.
+   */
+  rehashPassword(rehash: { id: number; tested: string; passwordHash: string }): Promise<boolean>
   /** Disabling ends sessions and invitations. With `keepAdmin`, throws `conflict` for the last administrator. */
   setDisabled(change: { id: number; disabled: boolean; keepAdmin?: boolean }): Promise<void>
   /** Ends the links that the account made as an administrator. Throws `conflict` for the last administrator. */

@@ -22,8 +22,10 @@ import type {
   TwoFactorStore,
 } from './accounts-face.ts'
 import type { FileStore } from './files-face.ts'
+import type { ImportStore } from './import-face.ts'
 
 export type Store = {
+  imports: ImportStore
   pushes: PushStore
   lists: PushListStore
   audit: AuditStore

@@ -514,6 +514,8 @@ export const ar: Catalogue = {
   audit_lock: 'أُقفلت بعد عبارات مرور خاطئة كثيرة',
   audit_unlock: 'ألغيت قفلها',
   audit_edit: 'عدّلتها',
+  audit_admin_view: 'اطلع عليها مسؤول في الخادم السابق',
+  audit_creation_email_send: 'أُرسل الرابط بالبريد الإلكتروني',
   audit_dropped: {
     zero: '{n} زيارة لاحقة غير مدرجة هنا.',
     one: 'زيارة لاحقة واحدة غير مدرجة هنا.',

@@ -468,6 +468,8 @@ export const de: Catalogue = {
   audit_lock: 'Gesperrt nach zu vielen falschen Passphrasen',
   audit_unlock: 'Von Ihnen entsperrt',
   audit_edit: 'Von Ihnen bearbeitet',
+  audit_admin_view: 'Von der Administration des früheren Servers angesehen',
+  audit_creation_email_send: 'Link per E-Mail gesendet',
   audit_dropped: {
     one: '{n} späterer Zugriff ist nicht aufgeführt.',
     other: '{n} spätere Zugriffe sind nicht aufgeführt.',

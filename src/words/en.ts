@@ -447,6 +447,8 @@ export const en = {
   audit_lock: 'Locked after too many wrong passphrases',
   audit_unlock: 'Unlocked by you',
   audit_edit: 'Edited by you',
+  audit_admin_view: 'Viewed by an administrator of the previous server',
+  audit_creation_email_send: 'Link sent by e-mail',
   audit_dropped: { one: '{n} later visit is not listed.', other: '{n} later visits are not listed.' },
   audit_missing_failures: {
     one: '{n} failed visit between the first {first} and the latest {latest} is not listed.',

@@ -467,6 +467,8 @@ export const es: Catalogue = {
   audit_lock: 'Bloqueado tras demasiadas frases de acceso incorrectas',
   audit_unlock: 'Desbloqueado por usted',
   audit_edit: 'Editado por usted',
+  audit_admin_view: 'Visto por un administrador del servidor anterior',
+  audit_creation_email_send: 'Enlace enviado por correo electrónico',
   audit_dropped: {
     one: '{n} visita posterior no aparece aquí.',
     other: '{n} visitas posteriores no aparecen aquí.',

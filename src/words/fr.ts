@@ -468,6 +468,8 @@ export const fr: Catalogue = {
   audit_lock: 'Verrouillé après trop de phrases secrètes erronées',
   audit_unlock: 'Déverrouillé par vous',
   audit_edit: 'Modifié par vous',
+  audit_admin_view: 'Consulté par un administrateur du serveur précédent',
+  audit_creation_email_send: 'Lien envoyé par e-mail',
   audit_dropped: {
     one: '{n} visite ultérieure n’est pas affichée.',
     other: '{n} visites ultérieures ne sont pas affichées.',

@@ -438,6 +438,8 @@ export const ja: Catalogue = {
   audit_lock: 'パスフレーズの間違いが多すぎたためロック',
   audit_unlock: '自分でロックを解除',
   audit_edit: '自分で編集',
+  audit_admin_view: '以前のサーバーの管理者が閲覧',
+  audit_creation_email_send: 'リンクをメールで送信',
   audit_dropped: { other: 'その後のアクセス {n} 件は表示していません。' },
   audit_missing_failures: {
     other: '失敗したアクセスのうち、最初の {first} 件と最新の {latest} 件の間の {n} 件は表示していません。',

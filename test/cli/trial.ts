@@ -1,6 +1,7 @@
 // Runs a command line without a process: a shell that records its output, and an app with accounts in memory.
 
 import type { Finding } from '../../src/app/doctor/doctor.ts'
+import { importCommand } from '../../src/app/import-command.ts'
 import { readOwnAuthority } from '../../src/app/own-authority.ts'
 import { fetchAuthority, openClient } from '../../src/app.ts'
 import type { App } from '../../src/cli/app.ts'
@@ -107,6 +108,7 @@ function createMemoryApp() {
     examine: async () => state.findings,
     fetchAuthority,
     readOwnAuthority,
+    importCommand,
     startServer: async ({ config }, { writeLog }) => {
       state.config = config
       writeLog('a line of the log')

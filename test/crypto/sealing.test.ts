@@ -105,6 +105,13 @@ test('url tokens are 26 characters of Crockford’s base32 and use its whole alp
   }
 })
 
+test('imported pushes keep their shorter tokens', () => {
+  for (const good of ['k8ft9i41akc', 'muyc6tt0xvmu9kvmowe', '_q-x_aenmanfcg'])
+    expect(isUrlToken(good)).toBe(true)
+  for (const bad of ['k8ft9i41ak', 'muyc6tt0xvmu9kvmowe1', 'K8ft9i41akc', 'k8ft9i41akc.', 'k8ft9i41akc\n'])
+    expect(isUrlToken(bad)).toBe(false)
+})
+
 test('the prefix of an API token is its first twelve characters, and its hash has 32 bytes', () => {
   const apiToken = newApiToken()
   expect(apiToken).toMatch(/^obx_[0-9a-hjkmnp-tv-z]{32}$/)

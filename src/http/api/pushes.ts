@@ -100,7 +100,7 @@ export function createPushEndpoints(options: {
       passphrase = readPassphrase(exchange)
     } catch (cause) {
       // Answer 404 for a missing push before 400 for an unreadable passphrase.
-      await pushes.preview(urlToken)
+      await pushes.preview(urlToken, viewer)
       throw cause
     }
     const retrieval = await pushes.retrieve(urlToken, { passphrase, viewer, ownLook: false })
@@ -126,8 +126,8 @@ export function createPushEndpoints(options: {
     }
   }
 
-  async function preview({ exchange, params }: Asked): Promise<Response> {
-    const addressed = await pushes.preview(readUrlToken({ params }))
+  async function preview({ exchange, viewer, params }: Asked): Promise<Response> {
+    const addressed = await pushes.preview(readUrlToken({ params }), viewer)
     return answerJson(200, { url: secretLink(addressed, exchange.baseUrl) })
   }
 

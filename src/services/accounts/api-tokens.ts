@@ -84,8 +84,12 @@ function pick(tokens: NamedToken[], nameOrPrefix: string): NamedToken {
   return token
 }
 
-/** Accepts a pasted token, which is longer than the stored prefix, or a typed part of the prefix beyond `obx_`. */
+/**
+ * Accepts a pasted token, which is longer than the stored prefix, or a typed part of the prefix beyond `obx_`. Imported
+ * tokens have no prefix.
+ */
 function isPrefix(prefix: string, typed: string): boolean {
+  if (prefix === '') return false
   return typed.startsWith(prefix) || (typed.length > 4 && prefix.startsWith(typed))
 }
 

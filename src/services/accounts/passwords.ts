@@ -15,6 +15,14 @@ export function requireGoodPassword(password: string): void {
 
 export type Passwords = ReturnType<typeof createPasswords>
 
+/** Of imported accounts, whose passwords are hashed anew when they sign in. */
+export function isBcrypt(hash: string): boolean {
+  return /^\$2[abxy]?\$/.test(hash)
+}
+
+/** bcrypt as Ruby and most others do it: over the first 72 bytes. Bun would digest longer passwords first. */
+const BCRYPT_BYTES = 72
+
 /** Both work on another thread. */
 export function createPasswords({ memoryKib, passes }: Argon2Cost) {
   let nobody: Promise<string> | null = null
@@ -26,7 +34,9 @@ export function createPasswords({ memoryKib, passes }: Argon2Cost) {
   /** Takes equally long without a hash, so that the time does not reveal which accounts exist. */
   async function verifyPassword(password: string, hash: string | null): Promise<boolean> {
     nobody = nobody ?? hashPassword('nobody has this password')
-    const isRight = await Bun.password.verify(password, hash ?? (await nobody)).catch(() => false)
+    const tested = hash ?? (await nobody)
+    const given = isBcrypt(tested) ? Buffer.from(password).subarray(0, BCRYPT_BYTES) : password
+    const isRight = await Bun.password.verify(given, tested).catch(() => false)
     return isRight && hash !== null
   }
 

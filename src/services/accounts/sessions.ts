@@ -16,7 +16,7 @@ import { MINUTE, type Now } from '../../domain/time.ts'
 import type { Credentials } from '../../store/accounts-face.ts'
 import type { Store } from '../../store/face.ts'
 import type { Lanes } from '../lanes.ts'
-import { type Passwords, requireGoodPassword } from './passwords.ts'
+import { isBcrypt, type Passwords, requireGoodPassword } from './passwords.ts'
 import type { SignInLimit } from './sign-in-limit.ts'
 import { openTotpSecret } from './two-factor.ts'
 
@@ -28,6 +28,8 @@ export type SignIn =
   /** The password is right; the form sends `pending` back together with the code. */
   | { outcome: 'code_needed'; pending: string }
   | { outcome: 'refused' }
+
+type Given = { password: string; visit: Visit }
 
 export type CurrentSession = {
   account: Account
@@ -82,11 +84,23 @@ export function createSessions(options: SessionsOptions) {
       verifyPassword(input.password, found?.passwordHash ?? null),
     )
     if (found === null || !isRight || found.account.disabledAt !== null) return { outcome: 'refused' }
+    if (isBcrypt(found.passwordHash)) {
+      await rehash(found, input)
+      // Reads the account again: another sign-in may have been first.
+      return trySignIn(input)
+    }
     if (found.totpSecret === null) return begin(found, input.visit)
     const { id: accountId, email: address } = found.account
     const until = now() + PENDING_LIFETIME
     const pending = { accountId, email: address, until, proof: proofOf(found) }
     return { outcome: 'code_needed', pending: sealPending(pending, keyring) }
+  }
+
+  /** The hash of an imported account becomes argon2id as soon as its password is known. */
+  async function rehash({ account: { id }, passwordHash: tested }: Credentials, given: Given): Promise<void> {
+    const asker = { address: given.visit.ip, about: `account ${id}` }
+    const passwordHash = await lanes(asker, () => hashPassword(given.password))
+    await store.accounts.rehashPassword({ id, tested, passwordHash })
   }
 
   /** The sign-in whose password was right within the last 10 minutes, else null. */

@@ -71,7 +71,7 @@ export function createTwoFactor({ store, keyring, limit, systemNow }: TwoFactorO
 
 type Place = { accountId: number; keyring: Keyring }
 
-function sealTotpSecret(secret: string, { accountId, keyring }: Place): Buffer {
+export function sealTotpSecret(secret: string, { accountId, keyring }: Place): Buffer {
   return sealWithKeyring(Buffer.from(secret), keyring, placeOf(accountId))
 }
 

@@ -25,19 +25,20 @@ export type WantedEdit = { edit: PushEdit; problems: Problems }
 
 export function createEditPush({ store, finder, now, onLabelled }: Options) {
   /** Throws `not_found`, and `forbidden` for everybody but the owner. */
-  async function requireEditable(urlToken: string, { account }: Viewer): Promise<void> {
-    await getEditable(urlToken, account)
+  async function requireEditable(urlToken: string, viewer: Viewer): Promise<void> {
+    await getEditable(urlToken, viewer)
   }
 
-  async function getEditable(urlToken: string, account: Account | null) {
-    const { push, instanceKey } = await finder.getPush(urlToken)
+  async function getEditable(urlToken: string, { account, visit }: Viewer) {
+    const { push, instanceKey } = await finder.getPush(urlToken, visit)
     if (account === null || !isOwner(push, account)) throw mayNotEdit()
     return { push, account, place: { instanceKey, pushId: push.lookup } }
   }
 
   /** Throws as `requireEditable` does, and `invalid` with every field that cannot become what is wanted. */
-  async function edit(urlToken: string, wanted: WantedEdit, { account, visit }: Viewer): Promise<Labelled> {
-    const { push, account: owner, place } = await getEditable(urlToken, account)
+  async function edit(urlToken: string, wanted: WantedEdit, viewer: Viewer): Promise<Labelled> {
+    const { visit } = viewer
+    const { push, account: owner, place } = await getEditable(urlToken, viewer)
     if (Object.keys(wanted.problems).length > 0) throw refuse(wanted, decideEdit(push, wanted.edit, now()))
     const sealed = await store.lists.findLabels(push.id)
     if (sealed === null) throw notFound()

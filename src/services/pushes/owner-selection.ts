@@ -33,7 +33,7 @@ export function createOwnerSelection({ store, finder }: Options) {
     const ids: number[] = []
     for (const urlToken of new Set(urlTokens.slice(0, MAX_SELECTED))) {
       try {
-        const { push } = await finder.getPush(urlToken)
+        const { push } = await finder.getPush(urlToken, null)
         if (isOwner(push, account)) ids.push(push.id)
       } catch (cause) {
         if (!isDomainError(cause, 'not_found')) throw cause

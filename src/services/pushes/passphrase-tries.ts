@@ -44,7 +44,7 @@ export function createPassphraseTries(options: PassphraseTriesOptions) {
     const asker = askerOf(viewer, `push ${found.push.id}`)
     return passphrases.inTurn(found.push.id, asker, async (hasWaited) => {
       // Other tries may have changed the push during the wait.
-      const current = hasWaited ? await finder.getSealedPush(found.urlToken) : found
+      const current = hasWaited ? await finder.getSealedPush(found.urlToken, viewer.visit) : found
       return tryPassphrase(current, passphrase, viewer)
     })
   }

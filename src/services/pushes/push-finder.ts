@@ -1,9 +1,11 @@
 // Finds a push by the token of its link, under whichever instance key it was made.
 
 import type { InstanceKey, Keyring } from '../../crypto/keyring.ts'
-import { isUrlToken, lookupOf } from '../../crypto/url-token.ts'
+import { isShortUrlToken, isUrlToken, lookupOf } from '../../crypto/url-token.ts'
+import type { Visit } from '../../domain/audit.ts'
 import { DomainError } from '../../domain/errors.ts'
 import type { SealedPush, Store, StoredPush } from '../../store/face.ts'
+import type { ShortTokens } from './short-tokens.ts'
 
 export type PushFinder = ReturnType<typeof createPushFinder>
 
@@ -13,8 +15,13 @@ type ByLink = { urlToken: string; instanceKey: InstanceKey }
 /** A push found by its link, with all that it holds. */
 export type FoundPush = ByLink & SealedPush
 
-/** Every function throws `not_found` when there is no such push, or no such token could be. */
-export function createPushFinder({ store, keyring }: { store: Pick<Store, 'pushes'>; keyring: Keyring }) {
+type Options = { store: Pick<Store, 'pushes'>; keyring: Keyring; shortTokens: ShortTokens }
+
+/**
+ * Every function throws `not_found` when there is no such push, or no such token could be; given a visit, also `too_many`
+ * after too many misses. Without one the caller must not tell anybody but the owner whether the push exists.
+ */
+export function createPushFinder({ store, keyring, shortTokens }: Options) {
   const { findPush, findSealedPush } = store.pushes
 
   /** Every place where the push of this link may be stored: one for each instance key. */
@@ -26,23 +33,35 @@ export function createPushFinder({ store, keyring }: { store: Pick<Store, 'pushe
     }))
   }
 
-  async function getPush(urlToken: string): Promise<ByLink & { push: StoredPush }> {
+  async function getPush(urlToken: string, visit: Visit | null): Promise<ByLink & { push: StoredPush }> {
+    if (visit !== null) shortTokens.requireTries(urlToken, visit)
     for (const { instanceKey, lookup } of lookupsOf(urlToken)) {
       const push = await findPush(lookup)
       if (push !== null) return { push, urlToken, instanceKey }
     }
-    throw notFound()
+    throw miss(urlToken, visit)
   }
 
-  async function getSealedPush(urlToken: string): Promise<FoundPush> {
+  async function getSealedPush(urlToken: string, visit: Visit): Promise<FoundPush> {
+    shortTokens.requireTries(urlToken, visit)
     for (const { instanceKey, lookup } of lookupsOf(urlToken)) {
       const found = await findSealedPush(lookup)
       if (found !== null) return { push: found.push, sealed: found.sealed, urlToken, instanceKey }
     }
-    throw notFound()
+    throw miss(urlToken, visit)
   }
 
-  return { lookupsOf, getPush, getSealedPush }
+  function miss(urlToken: string, visit: Visit | null): DomainError {
+    if (visit !== null) shortTokens.countMiss(urlToken, visit)
+    return notFound()
+  }
+
+  /** Before a search that counts no misses: rejects for a short token that does not exist. Null for any other token. */
+  function requireShort(urlToken: string, visit: Visit): Promise<unknown> | null {
+    return isShortUrlToken(urlToken) ? getPush(urlToken, visit) : null
+  }
+
+  return { lookupsOf, getPush, getSealedPush, requireShort }
 }
 
 export function notFound(): DomainError {

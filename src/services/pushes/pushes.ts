@@ -15,6 +15,7 @@ import { createOwnerSelection } from './owner-selection.ts'
 import { createPushFinder, notFound } from './push-finder.ts'
 import { createRetrieve, type RetrieveDependencies } from './retrieval.ts'
 import type { ShareOf } from './shares.ts'
+import type { ShortTokens } from './short-tokens.ts'
 
 /**
  * How much there is of a log. `dropped` is from before failures had bounds of their own, when a long log was full.
@@ -36,24 +37,25 @@ export type PushesOptions = Omit<RetrieveDependencies, 'store' | 'finder'> & {
   store: Pick<Store, 'pushes' | 'lists' | 'audit' | 'expiry' | 'files' | 'freeSpace' | 'damage'>
   keyring: Keyring
   shareOf: ShareOf
+  shortTokens: ShortTokens
 }
 
 export function createPushes(options: PushesOptions) {
-  const { store, keyring } = options
+  const { store, keyring, shortTokens } = options
   const { forgetTexts, ...lists } = createOwnerLists({ store, keyring, now: options.now })
   const create = createCreatePush(options)
-  const finder = createPushFinder({ store, keyring })
+  const finder = createPushFinder({ store, keyring, shortTokens })
   const { getPush } = finder
   const retrieve = createRetrieve({ ...options, finder })
 
   /** For the link alone: never a view. */
-  async function preview(urlToken: string): Promise<Addressed> {
-    return { push: (await getPush(urlToken)).push, urlToken }
+  async function preview(urlToken: string, { visit }: Viewer): Promise<Addressed> {
+    return { push: (await getPush(urlToken, visit)).push, urlToken }
   }
 
   /** The audit log, for the owner. Throws `not_found`, and `forbidden` for everybody else. */
-  async function openLog(urlToken: string, { account }: Viewer): Promise<OpenLog> {
-    const { push } = await getPush(urlToken)
+  async function openLog(urlToken: string, { account, visit }: Viewer): Promise<OpenLog> {
+    const { push } = await getPush(urlToken, visit)
     if (!mayAudit(push, account)) {
       throw new DomainError('forbidden', 'Only the owner of this push may read its audit log.')
     }
@@ -69,7 +71,7 @@ export function createPushes(options: PushesOptions) {
 
   /** With name and note, for its owner alone. Throws `not_found` for everybody else. */
   async function getOwned(urlToken: string, account: Account): Promise<Owned> {
-    const { push, instanceKey } = await getPush(urlToken)
+    const { push, instanceKey } = await getPush(urlToken, null)
     const labels = isOwner(push, account) ? await store.lists.findLabels(push.id) : null
     if (labels === null) throw notFound()
     const facts = { entries: countListed(push), dropped: push.auditDropped, missing: countMissing(push) }
@@ -80,7 +82,7 @@ export function createPushes(options: PushesOptions) {
   }
 
   async function expire(urlToken: string, { account, visit }: Viewer): Promise<Addressed> {
-    const { push } = await getPush(urlToken)
+    const { push } = await getPush(urlToken, visit)
     if (!mayExpire(push, account)) throw mayNotExpire(account)
     const expired = await store.pushes.expirePush({ id: push.id, visit })
     if (expired === null) throw notFound()
@@ -89,7 +91,7 @@ export function createPushes(options: PushesOptions) {
 
   /** For its owner alone, after too many wrong passphrases. Throws `not_found` for everybody else. */
   async function unlock(urlToken: string, { account, visit }: Viewer): Promise<void> {
-    const { push } = await getPush(urlToken)
+    const { push } = await getPush(urlToken, visit)
     if (!isOwner(push, account)) throw notFound()
     if ((await store.pushes.unlockPush({ id: push.id, visit })) === null) throw notFound()
   }

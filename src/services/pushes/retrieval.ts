@@ -40,6 +40,8 @@ export function createRetrieve(options: RetrieveDependencies) {
   async function retrieve(urlToken: string, options: RetrieveOptions): Promise<Retrieval> {
     const { viewer, ownLook } = options
     const asking = { viewer, lookBy: ownLook ? viewer.account : null }
+    const isThere = finder.requireShort(urlToken, viewer.visit)
+    if (isThere !== null) await isThere
     return (await retrievePlain(urlToken, asking)) ?? retrieveGuarded(urlToken, { ...options, asking })
   }
 
@@ -62,7 +64,7 @@ export function createRetrieve(options: RetrieveDependencies) {
     urlToken: string,
     { asking, ...options }: RetrieveOptions & { asking: Asking },
   ): Promise<Retrieval> {
-    const found = await finder.getSealedPush(urlToken)
+    const found = await finder.getSealedPush(urlToken, asking.viewer.visit)
     if (!found.push.passphraseRequired || found.sealed === null)
       return claim(found, openPush(found, null), asking)
     const opening = await openWithPassphrase(found, options)

@@ -34,7 +34,7 @@ const SPACE_CHECK_BYTES = 16 * 1024 * 1024
 
 export type UploadsOptions = {
   store: Pick<Store, 'files' | 'freeSpace'>
-  limits: PushLimits
+  limits: Pick<PushLimits, 'files' | 'fileBytes'>
   relieve: Relieve
 }
 

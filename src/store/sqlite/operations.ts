@@ -11,6 +11,7 @@ import { createSessions } from './accounts/sessions.ts'
 import { createTwoFactor } from './accounts/two-factor.ts'
 import type { Connection } from './engine/database.ts'
 import type { Transact } from './engine/group-commit.ts'
+import { createImports } from './imports/imports.ts'
 import { createDamage } from './integrity/damage.ts'
 import { createAddressShares } from './pushes/address-shares.ts'
 import { createAuditLog } from './pushes/audit-log.ts'
@@ -72,6 +73,7 @@ export function createPushOperations(rows: Rows) {
     audit: createAuditLog(rows),
     expiry: createExpiry(rows),
     damage: rows.damage,
+    imports: createImports(rows),
   }
 }
 

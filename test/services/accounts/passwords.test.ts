@@ -26,3 +26,13 @@ test('without a hash no password is right, not even the one that is hashed inste
 test('what is no hash verifies nothing', async () => {
   expect(await createPasswords(LEAST).verifyPassword('correct horse', 'x')).toBe(false)
 })
+
+test('a bcrypt hash of Ruby is verified over the first 72 bytes of the password', async () => {
+  const { verifyPassword } = createPasswords(LEAST)
+  const first = `${'ü'.repeat(35)}ab`
+  const hash = (await Bun.password.hash(first, { algorithm: 'bcrypt', cost: 4 })).replace('$2b$', '$2a$')
+  expect(Buffer.byteLength(first)).toBe(72)
+  expect(await verifyPassword(first, hash)).toBe(true)
+  expect(await verifyPassword(`${first} and what bcrypt leaves out`, hash)).toBe(true)
+  expect(await verifyPassword(first.slice(0, -1), hash)).toBe(false)
+})

@@ -107,7 +107,7 @@ function TokenList({ guest, tokens }: { guest: Member; tokens: ApiToken[] }) {
             <strong>
               <bdi>{name}</bdi>
             </strong>{' '}
-            <code>{prefix}…</code>
+            {prefix !== '' && <code>{prefix}…</code>}
             <p class="hint">
               {say('created_on')} <Moment at={createdAt} words={words} />
             </p>

@@ -27,6 +27,8 @@ const ENTRY_WORDS: Record<AuditEntry['kind'], WordKey> = {
   lock: 'audit_lock',
   unlock: 'audit_unlock',
   edit: 'audit_edit',
+  admin_view: 'audit_admin_view',
+  creation_email_send: 'audit_creation_email_send',
 }
 
 const ENTRY_ICONS: Record<AuditEntry['kind'], IconName> = {
@@ -39,6 +41,8 @@ const ENTRY_ICONS: Record<AuditEntry['kind'], IconName> = {
   lock: 'lock',
   unlock: 'lock-open',
   edit: 'pencil',
+  admin_view: 'user',
+  creation_email_send: 'mail',
 }
 
 /** The log has one kind of entry for expiry by its owner and by wrong passphrases; the push tells which it was. */

@@ -39,9 +39,9 @@ export function createReceivePages({ answer, pushes, nonces, shownTexts, now }: 
     ...options,
   })
 
-  async function findPush(urlToken: string): Promise<Push | null> {
+  async function findPush(urlToken: string, { viewer }: Guest): Promise<Push | null> {
     try {
-      return (await pushes.preview(urlToken)).push
+      return (await pushes.preview(urlToken, viewer)).push
     } catch (cause) {
       if (isDomainError(cause, 'not_found')) return null
       throw cause
@@ -54,7 +54,7 @@ export function createReceivePages({ answer, pushes, nonces, shownTexts, now }: 
   }
 
   async function show(guest: Guest, { url_token = '' }: Params, shown: Shown = {}): Promise<Response> {
-    const push = await findPush(url_token)
+    const push = await findPush(url_token, guest)
     if (push === null || isExpired(push, now())) return gone(guest, push)
     const { problem, notice, status = 200, headers = {} } = shown
     const own = isOwner(push, guest.viewer.account)

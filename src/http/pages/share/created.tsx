@@ -28,7 +28,7 @@ export type CreatedPageOptions = {
 
 export function createCreatedPage({ answer, pushes, messages, nonces, now }: CreatedPageOptions) {
   return async (guest: Guest, { url_token = '' }: Partial<Record<string, string>>): Promise<Response> => {
-    const addressed = await pushes.preview(url_token)
+    const addressed = await pushes.preview(url_token, guest.viewer)
     const { say } = guest.words
     const link = secretLink(addressed, guest.exchange.baseUrl)
     const isOver = isExpired(addressed.push, now())

@@ -115,6 +115,12 @@ export function createAccounts(options: {
     return transact(() => replacePassword(password))
   }
 
+  function rehashPassword({ id, tested, passwordHash }: Parameters<AccountStore['rehashPassword']>[0]) {
+    return transact(() =>
+      updateRow({ orm }, { id, set: { passwordHash }, when: eq(accounts.passwordHash, tested) }),
+    )
+  }
+
   function setDisabled({
     id,
     disabled,
@@ -183,6 +189,7 @@ export function createAccounts(options: {
     findById,
     listAccounts,
     setPasswordHash,
+    rehashPassword,
     setDisabled,
     setAdmin,
     removePushesOf,

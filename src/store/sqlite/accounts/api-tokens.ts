@@ -46,8 +46,7 @@ export function createApiTokens(options: {
         throw new DomainError('conflict', `This account has an API token named "${name}" already.`)
       }
       const token = { accountId, name, prefix, hash, createdAt: now(), lastUsedAt: null }
-      const row = { ...token, checksum: checksumOfToken(token) }
-      const { id } = orm.insert(apiTokens).values(row).returning({ id: apiTokens.id }).get()
+      const id = insertToken({ orm }, token)
       return { id, name, prefix, createdAt: token.createdAt, lastUsedAt: null }
     })
   }
@@ -100,6 +99,15 @@ export function createApiTokens(options: {
 }
 
 type TokenRow = typeof apiTokens.$inferSelect
+
+/** Within a transaction. Returns its id. */
+export function insertToken(
+  { orm }: Pick<Connection, 'orm'>,
+  token: Omit<TokenRow, 'id' | 'checksum'>,
+): number {
+  const row = { ...token, checksum: checksumOfToken(token) }
+  return orm.insert(apiTokens).values(row).returning({ id: apiTokens.id }).get().id
+}
 
 /** Throws when the row was altered on disk. */
 function intact(row: TokenRow): TokenRow {

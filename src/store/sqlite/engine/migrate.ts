@@ -19,6 +19,7 @@ import looksAndViews from './migrations/0013-looks-and-views.sql' with { type: '
 import lastSignIn from './migrations/0014-last-sign-in.sql' with { type: 'text' }
 import messageTemplates from './migrations/0015-message-templates.sql' with { type: 'text' }
 import clockDoubt from './migrations/0016-clock-doubt.sql' with { type: 'text' }
+import imported from './migrations/0017-imported.sql' with { type: 'text' }
 import * as schema from './schema.ts'
 
 export const MIGRATIONS: readonly string[] = [
@@ -38,6 +39,7 @@ export const MIGRATIONS: readonly string[] = [
   lastSignIn,
   messageTemplates,
   clockDoubt,
+  imported,
 ]
 
 export function schemaVersion(database: Database): number {

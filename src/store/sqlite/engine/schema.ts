@@ -198,6 +198,11 @@ export const idempotencyAnswers = sqliteTable('idempotency_answers', {
   answer: bytes().notNull(),
 })
 
+export const imported = sqliteTable('imported', {
+  mark: bytes().primaryKey().notNull(),
+  keyNumber: integer('key_number').notNull(),
+})
+
 export const liveShares = sqliteTable('live_shares', {
   pushId: integer('push_id').primaryKey(),
   address: bytes().notNull(),

@@ -9,6 +9,7 @@ import { placeholdersOf } from '../engine/placeholders.ts'
 import { prepareFind, prepareInsert, prepareUpdate } from '../engine/prepared.ts'
 import { pushes, pushLabels, pushSecrets } from '../engine/schema.ts'
 import { checksumOf, isIntact, requireIntactRow } from '../integrity/row-checksum.ts'
+import type { NewEntry } from './audit-chains.ts'
 import { type AuditRows, EMPTY_LOG, type Log } from './audit-rows.ts'
 import type { DoubtfulKeys } from './doubtful-keys.ts'
 import type { FileRows } from './file-rows.ts'
@@ -83,18 +84,30 @@ export function createPushRows(options: PushRowsOptions) {
       .from(pushes)
       .get()?.id ?? 0
 
-  /** Only the serving process inserts, so it can count for itself. */
   function insert(push: NewPushRow, secrets: SealedSecrets, visit: Visit): PushRow {
+    return insertWithLog(push, secrets, [{ kind: 'creation', at: push.createdAt, visit }])
+  }
+
+  /** Only the serving process inserts, so it can count for itself. An expired push has no secrets. */
+  function insertWithLog(
+    push: NewPushRow,
+    secrets: SealedSecrets | null,
+    entries: readonly NewEntry[],
+  ): PushRow {
     lastId += 1
-    const unread = { ...push, ...EMPTY_LOG, id: lastId, auditDropped: 0, checksum: 0 }
-    const row = audit.append(unread, { kind: 'creation', at: push.createdAt, visit })
+    let row: PushRow = { ...push, ...EMPTY_LOG, id: lastId, auditDropped: 0, checksum: 0 }
+    for (const entry of entries) row = audit.append(row, entry)
     row.checksum = checksumOfPush(row)
     insertPush(row)
+    if (secrets !== null) storeSecrets(row, secrets)
+    return row
+  }
+
+  function storeSecrets(row: PushRow, secrets: SealedSecrets): void {
     const { salt, wrappedKey, payload, passphraseSalt } = secrets
     const stored = { pushId: row.id, keySlot: keys.store(wrappedKey), salt, passphraseSalt, payload }
     const checksum = checksumOfSecrets(row.id, { ...stored, wrappedKey })
     insertSecrets({ ...stored, checksum })
-    return row
   }
 
   /** Writes the change, and destroys the secrets if it expires the push. */
@@ -178,6 +191,7 @@ export function createPushRows(options: PushRowsOptions) {
 
   return {
     insert,
+    insertWithLog,
     insertLabels: (labels: LabelsRow) => insertLabels.run(labels),
     findById: (pushId: number): PushRow | undefined => intact(findById(pushId)),
     /** A damaged index that leads to another push is noticed: the lookup does not fit that push's checksum. */

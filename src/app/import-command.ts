@@ -1,0 +1,146 @@
+// Imports, surveys or verifies the data of another server, for the command line: no server runs meanwhile.
+
+import { availableParallelism } from 'node:os'
+import { ARGON2_COST } from '../crypto/passphrase.ts'
+import { DomainError } from '../domain/errors.ts'
+import type { IncomingSource } from '../domain/incoming.ts'
+import type { Now } from '../domain/time.ts'
+import { openPasswordPusher } from '../importing/password-pusher.ts'
+import { PUBLISHED_KEY, parseMasterKeys } from '../importing/sealed-columns.ts'
+import type { ImportReport } from '../services/importing/import-report.ts'
+import { importSource } from '../services/importing/import-source.ts'
+import { surveySource } from '../services/importing/survey.ts'
+import { type VerifyReport, verifySource } from '../services/importing/verify.ts'
+import { createRelieve } from '../services/pushes/relief.ts'
+import { createUploads } from '../services/pushes/uploads.ts'
+import { openAccountStore } from '../store/account-store.ts'
+import { dataFolder, holdsData, readKeyring } from '../store/folder/data-folder.ts'
+import { becomeOwner } from '../store/folder/ownership.ts'
+import { openStore, type Store } from '../store/store.ts'
+
+export type ImportWish = {
+  database: string
+  storage: string | null
+  /** The file of the master key; null for the key that Password Pusher publishes. */
+  masterKeyFile: string | null
+  previousKeysFile: string | null
+  mode: 'import' | 'dry-run' | 'verify'
+  dataDir: string
+  keyFile: string | null
+  minFreeSpace: number
+  maxClockGap: number
+}
+
+export type ImportPorts = {
+  now: Now
+  uptime: Now
+  readFile: (path: string) => string
+  say: (line: string) => void
+  /** Told often. */
+  onProgress: (step: string, done: number, total: number) => void
+}
+
+export type Imported = { source: Pick<IncomingSource, 'version' | 'isDefaultKey' | 'warnings'> } & (
+  | { mode: 'import' | 'dry-run'; report: ImportReport }
+  | { mode: 'verify'; report: VerifyReport }
+)
+
+/** Throws `conflict` when nothing can be imported at all: then nothing is. */
+export async function importCommand(wish: ImportWish, ports: ImportPorts): Promise<Imported> {
+  const masterKeys = readKeys(wish, ports.readFile)
+  const source = openPasswordPusher({ ...wish, masterKeys })
+  try {
+    requireFittingKey(source, wish, masterKeys.length)
+    const { version, isDefaultKey, warnings } = source
+    return { source: { version, isDefaultKey, warnings }, ...(await run(source, wish, ports)) }
+  } finally {
+    source.close()
+  }
+}
+
+function readKeys(
+  { masterKeyFile, previousKeysFile }: ImportWish,
+  readFile: ImportPorts['readFile'],
+): string[] {
+  const read = (path: string | null) => (path === null ? [] : parseMasterKeys(readFile(path), path))
+  const present = masterKeyFile === null ? [PUBLISHED_KEY] : read(masterKeyFile)
+  return [...present, ...read(previousKeysFile)]
+}
+
+function requireFittingKey(source: IncomingSource, wish: ImportWish, keys: number): void {
+  if (source.opens !== false) return
+  const key =
+    wish.masterKeyFile === null
+      ? 'the key that Password Pusher publishes (no --master-key-file was named)'
+      : `the master key in ${wish.masterKeyFile}`
+  const others = keys > 1 ? `, nor any of ${keys - 1} previous ones,` : ''
+  throw new DomainError(
+    'conflict',
+    `Nothing was imported: ${key}${others} opens no value of ${wish.database}. ` +
+      'Name the file with the PWPUSH_MASTER_KEY of the old server with --master-key-file.',
+  )
+}
+
+async function run(source: IncomingSource, wish: ImportWish, ports: ImportPorts) {
+  const { mode } = wish
+  if (mode === 'dry-run') return { mode, report: survey(source, wish, ports) }
+  if (mode === 'verify' && !holdsData(dataFolder(wish.dataDir)))
+    throw new DomainError('conflict', `There is no Oncebox data in ${wish.dataDir} to compare with.`)
+  const store = await openFor(wish, ports)
+  try {
+    return mode === 'verify'
+      ? { mode, report: await verify(source, store, ports) }
+      : { mode, report: await bring(source, store, ports) }
+  } finally {
+    await store.close()
+  }
+}
+
+function openFor(wish: ImportWish, { now, uptime, say }: ImportPorts): Promise<Store> {
+  // The source is open already: its owner may be another user.
+  becomeOwner(wish.dataDir)
+  return openStore({
+    ...wish,
+    systemNow: now,
+    uptime,
+    acceptClock: false,
+    removeDamaged: false,
+    onWarning: say,
+    onError: (cause) => say(`oncebox: ${cause instanceof Error ? cause.message : cause}`),
+    onFatal: (cause) => {
+      throw cause
+    },
+  })
+}
+
+function bring(source: IncomingSource, store: Store, { onProgress }: ImportPorts): Promise<ImportReport> {
+  const { keyring, now } = store
+  const limits = { files: Number.POSITIVE_INFINITY, fileBytes: Number.POSITIVE_INFINITY }
+  const uploads = createUploads({ store, limits, relieve: createRelieve(() => Bun.gc(true)) })
+  return importSource(source, {
+    ...{ store, keyring, now, uploads, onProgress },
+    argon2Cost: ARGON2_COST,
+    lanes: availableParallelism(),
+  })
+}
+
+function verify(source: IncomingSource, store: Store, ports: ImportPorts): Promise<VerifyReport> {
+  const { keyring, now } = store
+  const onProgress = (done: number, total: number) => ports.onProgress('comparing', done, total)
+  return verifySource(source, { store, keyring, now, onProgress })
+}
+
+/** Makes no folder, and changes nothing in one that is there. */
+function survey(source: IncomingSource, wish: ImportWish, ports: ImportPorts): ImportReport {
+  const { now } = ports
+  const onProgress = (done: number, total: number) => ports.onProgress('reading', done, total)
+  const folder = dataFolder(wish.dataDir)
+  if (!holdsData(folder)) return surveySource(source, { now: now(), here: null, onProgress })
+  const store = openAccountStore({ dataDir: wish.dataDir, now, onError: (cause) => ports.say(String(cause)) })
+  try {
+    const here = { ...store.look, keyring: readKeyring(folder, wish.keyFile) }
+    return surveySource(source, { now: now(), here, onProgress })
+  } finally {
+    void store.close()
+  }
+}

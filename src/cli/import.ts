@@ -1,0 +1,123 @@
+// `oncebox import …`: brings everything of another server into a new or stopped data folder.
+
+import type { Command } from 'commander'
+import type { ImportWish } from '../app/import-command.ts'
+import { readSettings } from '../settings/fold.ts'
+import { settings } from '../settings/table.ts'
+import { addGroup } from './account-command.ts'
+import type { App } from './app.ts'
+import { CommandFailure, ToldFailure, UsageError } from './failures.ts'
+import { addSettingFlags, addTextFlag, givenFlags, readOperands, textFlag } from './flags.ts'
+import { presentImport, presentVerification } from './import-report.ts'
+import type { Shell } from './shell.ts'
+
+const TABLE = {
+  dataDir: settings.dataDir,
+  keyFile: settings.keyFile,
+  minFreeSpace: settings.minFreeSpace,
+  maxClockGap: settings.maxClockGap,
+}
+const NAME = 'oncebox import password-pusher'
+const PROGRESS_MS = 2_000
+
+const HELP =
+  'Brings pushes with their links, files and logs, accounts with their passwords and second factors, and API tokens from ' +
+  'a Password Pusher 2.x into a new or stopped data folder. Stop the old server first. Its data is only read. Either ' +
+  'everything comes that can, or nothing; what cannot come is listed, with the reason. A repeated import adds nothing ' +
+  'twice, and brings nothing back that was opened, has expired or was removed here.'
+
+const EXAMPLES = `
+Examples:
+  ${NAME} --database storage/db/production.sqlite3 --storage storage --master-key-file master.key --dry-run
+  ${NAME} --database storage/db/production.sqlite3 --storage storage --master-key-file master.key
+  ${NAME} --database storage/db/production.sqlite3 --storage storage --master-key-file master.key --verify`
+
+export function addImportCommands(program: Command, { shell, app }: { shell: Shell; app: App }): void {
+  const group = addGroup(program, {
+    name: 'import',
+    summary: 'bring everything of a Password Pusher here',
+    help: 'Brings everything of another server into a new or stopped data folder.',
+    examples: EXAMPLES,
+  })
+  const command = group.command('password-pusher').usage('--database FILE [flags]')
+  command.summary('bring pushes, accounts and tokens of a Password Pusher 2.x').description(HELP)
+  command.addHelpText('after', EXAMPLES)
+  addTextFlag(command, '--database <file>', "the old server's SQLite database")
+  addTextFlag(command, '--storage <folder>', "the old server's folder of files")
+  addTextFlag(
+    command,
+    '--master-key-file <file>',
+    'file with its PWPUSH_MASTER_KEY, 64 hex digits; without it the key that Password Pusher publishes',
+  )
+  addTextFlag(command, '--previous-master-keys-file <file>', 'file with its PWPUSH_MASTER_KEY_PREVIOUS')
+  command.option('--dry-run', 'only tell what would come, and what would not and why')
+  command.option('--verify', 'import nothing, but compare what is here with the source; opens no view')
+  addSettingFlags(command, TABLE)
+  command.action(async () => {
+    const wish = readCommandLine(command, shell)
+    const imported = await app.importCommand(wish, {
+      now: shell.now,
+      uptime: shell.uptime,
+      readFile: shell.readFile,
+      say: shell.say,
+      onProgress: createProgress(shell),
+    })
+    for (const warning of imported.source.warnings) shell.say(warning)
+    if (imported.mode !== 'verify') {
+      for (const line of presentImport(imported)) shell.print(line)
+      return
+    }
+    for (const line of presentVerification(imported.report)) shell.print(line)
+    if (imported.report.differences.length > 0) throw new ToldFailure(1)
+  })
+}
+
+/** A line every few seconds, also where nobody watches a terminal. */
+function createProgress({ say }: Shell) {
+  let toldAt = performance.now()
+  return (step: string, done: number, total: number) => {
+    const now = performance.now()
+    if (now - toldAt < PROGRESS_MS) return
+    toldAt = now
+    say(`… ${step}: ${done} of ${total} pushes`)
+  }
+}
+
+function readCommandLine(command: Command, { place, readFile }: Shell): ImportWish {
+  const { problems } = readOperands(command, { names: [] })
+  const reading = readSettings(TABLE, { flags: givenFlags(command, TABLE), place, readFile })
+  const [isDry, isVerify] = [isGiven(command, 'dryRun'), isGiven(command, 'verify')]
+  const database = textFlag(command, 'database') ?? ''
+  const all = [
+    ...problems,
+    ...(database === '' ? ['--database is missing'] : []),
+    ...['storage', 'master-key-file', 'previous-master-keys-file']
+      .filter((name) => textFlag(command, name) === '')
+      .map((name) => `--${name}: the value is missing`),
+    ...(isDry && isVerify ? ['--dry-run and --verify: give only one of them'] : []),
+    ...(reading.problems ?? []),
+  ]
+  if (all.length > 0 || reading.config === undefined) throw new UsageError(all, NAME)
+  refuseServers(database)
+  return {
+    database,
+    storage: textFlag(command, 'storage') ?? null,
+    masterKeyFile: textFlag(command, 'master-key-file') ?? null,
+    previousKeysFile: textFlag(command, 'previous-master-keys-file') ?? null,
+    mode: isDry ? 'dry-run' : isVerify ? 'verify' : 'import',
+    ...reading.config,
+  }
+}
+
+/** The address may hold a password, so that it is not repeated. */
+function refuseServers(database: string): void {
+  const scheme = /^(postgres|postgresql|mysql2?|mariadb|trilogy):\/\//i.exec(database)?.[1]
+  if (scheme === undefined) return
+  throw new CommandFailure(
+    `--database ${scheme}://…: only the SQLite database of a Password Pusher can be imported. Nothing was imported.`,
+  )
+}
+
+function isGiven(command: Command, option: string): boolean {
+  return command.getOptionValue(option) === true
+}

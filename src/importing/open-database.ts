@@ -1,0 +1,71 @@
+// Opens the SQLite file of another server without writing a byte to it or beside it, its write-ahead log included.
+
+import { Database } from 'bun:sqlite'
+import { lstatSync, statSync } from 'node:fs'
+import { DomainError } from '../domain/errors.ts'
+import { codeOf } from '../domain/system-errors.ts'
+
+/** SQLITE_OPEN_READONLY and SQLITE_OPEN_URI. */
+const READ_ONLY_URI = 0x01 | 0x40
+
+/** Throws `conflict` naming the file and what helps. */
+export function openForeignDatabase(path: string): Database {
+  if (sizeOf(path) === null) throw refusal(`There is no file ${path}.`)
+  if (!statSync(path).isFile()) throw refusal(`${path} is no file: name the database itself.`)
+  if ((sizeOf(`${path}-journal`) ?? 0) > 0) {
+    const remedy = 'Start the old server once and stop it in order, or restore the database from a backup.'
+    throw refusal(`The database ${path} was left in the middle of a change (${path}-journal). ${remedy}`)
+  }
+  try {
+    return (sizeOf(`${path}-wal`) ?? 0) > 0 ? openWithLog(path) : openAlone(path)
+  } catch (cause) {
+    throw explainForeign(path, cause)
+  }
+}
+
+/** What SQLite says of another server's file, as a matter for the operator. */
+export function explainForeign(path: string, cause: unknown): unknown {
+  if (!(cause instanceof Error) || !codeOf(cause).startsWith('SQLITE_')) return cause
+  return refusal(`Cannot read the database ${path}: ${cause.message}. Nothing was imported.`)
+}
+
+/** Takes the file as it is, without locks: there is no log that belongs to it. */
+function openAlone(path: string): Database {
+  return checked(new Database(uriOf(path, 'immutable=1'), READ_ONLY_URI))
+}
+
+/**
+ * With a log. Exclusive mode keeps the index of the log in memory, where SQLite would otherwise write it beside the
+ * database; it needs a lock for that, which a file that is open for reading cannot have, so no locks are taken at all.
+ */
+function openWithLog(path: string): Database {
+  const vfs = process.platform === 'win32' ? 'win32-none' : 'unix-none'
+  const database = new Database(uriOf(path, `mode=ro&vfs=${vfs}`), READ_ONLY_URI)
+  database.run('PRAGMA locking_mode = EXCLUSIVE')
+  return checked(database)
+}
+
+/** Reads the first page, so that what is no database is refused here. Sorting stays in memory: nothing goes to the disk. */
+function checked(database: Database): Database {
+  try {
+    database.run('PRAGMA temp_store = MEMORY')
+    database.run('PRAGMA trusted_schema = OFF')
+    database.query('SELECT count(*) FROM sqlite_schema').get()
+    return database
+  } catch (cause) {
+    database.close()
+    throw cause
+  }
+}
+
+function uriOf(path: string, options: string): string {
+  return `${Bun.pathToFileURL(path).href}?${options}`
+}
+
+function sizeOf(path: string): number | null {
+  return lstatSync(path, { throwIfNoEntry: false }) === undefined ? null : statSync(path).size
+}
+
+function refusal(message: string): DomainError {
+  return new DomainError('conflict', message)
+}

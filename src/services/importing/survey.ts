@@ -1,0 +1,38 @@
+// A dry run: what an import would bring, without storing anything.
+
+import type { Keyring } from '../../crypto/keyring.ts'
+import type { IncomingSource } from '../../domain/incoming.ts'
+import type { Import } from '../../store/import-face.ts'
+import type { ImportReport } from './import-report.ts'
+import { createMarks } from './marks.ts'
+import { type Destination, type OnProgress, walkSource } from './walk.ts'
+
+/** `here` is the folder that the import would go to; null when there is none yet. */
+export type SurveyOptions = {
+  now: number
+  here: (Pick<Import, 'isKnown' | 'findAccountId'> & { keyring: Keyring }) | null
+  onProgress: OnProgress
+}
+
+export function surveySource(source: IncomingSource, { here, ...options }: SurveyOptions): ImportReport {
+  return walkSource(source, { ...options, to: createNowhere(here) })
+}
+
+function createNowhere(here: SurveyOptions['here']): Destination {
+  const marks = here === null ? null : createMarks(here.keyring)
+  const isKnown = (all: Uint8Array[] | undefined) => all !== undefined && here?.isKnown(all) === true
+  let accounts = 0
+  return {
+    isKnownPush: (urlToken) => isKnown(marks?.push.all(urlToken)),
+    isKnownAccount: (email) => isKnown(marks?.account.all(email)),
+    isKnownToken: (apiToken) => isKnown(marks?.apiToken.all(apiToken)),
+    findAccountId: (email) => here?.findAccountId(email) ?? null,
+    addAccount: () => {
+      accounts -= 1
+      return accounts
+    },
+    joinAccount: () => undefined,
+    addApiToken: () => undefined,
+    addPush: () => null,
+  }
+}

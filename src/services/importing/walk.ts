@@ -1,0 +1,119 @@
+// Walks through another server's accounts and pushes, decides about each, and hands on what comes.
+
+import { type IncomingPush, type IncomingSource, isUnreadable } from '../../domain/incoming.ts'
+import { emptyReport, type ImportReport, placeOfAccount, placeOfPush } from './import-report.ts'
+import { type PlannedAccount, planAccount } from './plan-account.ts'
+import { type PlannedPush, planPush } from './plan-push.ts'
+
+/** What is here already, and where things go. A dry run has places that keep nothing. */
+export type Destination = {
+  isKnownPush(urlToken: string): boolean
+  isKnownAccount(email: string): boolean
+  isKnownToken(apiToken: string): boolean
+  findAccountId(email: string): number | null
+  addAccount(account: PlannedAccount): number
+  /** There is one already, to which the incoming one belongs from now on. */
+  joinAccount(email: string): void
+  addApiToken(accountId: number, apiToken: string): void
+  /** Returns why the push cannot come, or null. */
+  addPush(planned: PlannedPush, incoming: IncomingPush): string | null
+}
+
+export type OnProgress = (done: number, total: number) => void
+
+export type WalkOptions = { now: number; to: Destination; onProgress: OnProgress }
+
+/** The owner's account here, 'gone' when it was removed here, null when nobody owns the push. */
+type Owners = Map<number, number | 'gone'>
+
+export function walkSource(source: IncomingSource, options: WalkOptions): ImportReport {
+  const report = emptyReport()
+  const owners = walkAccounts(source, options, report)
+  walkPushes(source, { ...options, owners }, report)
+  return report
+}
+
+function walkAccounts(source: IncomingSource, { to }: WalkOptions, report: ImportReport): Owners {
+  const owners: Owners = new Map()
+  for (const incoming of source.readAccounts()) {
+    const planned = planAccount(incoming)
+    if ('problem' in planned) {
+      report.failures.push({ place: placeOfAccount(incoming), what: planned.problem })
+      continue
+    }
+    const id = enterAccount(planned, to, report)
+    owners.set(incoming.id, id ?? 'gone')
+    if (id !== null) enterToken(planned, { id, to, report })
+  }
+  return owners
+}
+
+/** Null for an account that came before and was removed here. One that exists keeps its password. */
+function enterAccount(planned: PlannedAccount, to: Destination, report: ImportReport): number | null {
+  const { email, notes, isDisabled, totp } = planned
+  const here = to.findAccountId(email)
+  const place = placeOfAccount({ id: 0 }, email)
+  if (here === null && !to.isKnownAccount(email)) {
+    report.accounts.came += 1
+    if (isDisabled) report.accounts.disabled += 1
+    if (totp !== null) report.secondFactors += 1
+    for (const what of notes) report.notes.push({ place, what })
+    return to.addAccount(planned)
+  }
+  report.accounts.known += 1
+  if (here === null) report.notes.push({ place, what: 'it was removed here, and does not come back' })
+  else if (!to.isKnownAccount(email)) {
+    report.notes.push({ place, what: 'there is one here already, which keeps its password' })
+    to.joinAccount(email)
+  }
+  return here
+}
+
+function enterToken(
+  { apiToken }: PlannedAccount,
+  { id, to, report }: { id: number; to: Destination; report: ImportReport },
+): void {
+  if (apiToken === null || to.isKnownToken(apiToken)) return
+  to.addApiToken(id, apiToken)
+  report.apiTokens += 1
+}
+
+function walkPushes(
+  source: IncomingSource,
+  { now, to, onProgress, owners }: WalkOptions & { owners: Owners },
+  report: ImportReport,
+): void {
+  let done = 0
+  for (const incoming of source.readPushes()) {
+    done += 1
+    onProgress(done, source.counts.pushes)
+    const fail = (what: string) => report.failures.push({ place: placeOfPush(incoming), what })
+    if (isUnreadable(incoming)) fail(incoming.problem)
+    else if (to.isKnownPush(incoming.urlToken)) report.pushes.known += 1
+    else {
+      // An owner that the other server has removed leaves an anonymous push.
+      const owner = incoming.ownerId === null ? null : (owners.get(incoming.ownerId) ?? null)
+      const planned = owner === 'gone' ? OWNER_GONE : planPush(incoming, now)
+      const problem = 'problem' in planned ? planned.problem : to.addPush(ownedBy(planned, owner), incoming)
+      if (problem !== null || 'problem' in planned) fail(problem ?? '')
+      else countPush(planned, incoming, report)
+    }
+  }
+}
+
+const OWNER_GONE = { problem: "its owner's account was removed here" }
+
+function ownedBy(planned: PlannedPush, owner: number | 'gone' | null): PlannedPush {
+  return typeof owner === 'number' ? { ...planned, push: { ...planned.push, ownerId: owner } } : planned
+}
+
+function countPush({ live, notes }: PlannedPush, incoming: IncomingPush, report: ImportReport): void {
+  for (const what of notes) report.notes.push({ place: placeOfPush(incoming), what })
+  if (live === null) {
+    report.pushes.expired += 1
+    return
+  }
+  report.pushes.live += 1
+  report.files.count += incoming.files.length
+  report.files.bytes += incoming.files.reduce((sum, { size }) => sum + size, 0)
+}

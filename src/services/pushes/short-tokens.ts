@@ -1,0 +1,37 @@
+// Misses of short tokens, which only imported pushes have: about 55 bits can be guessed where nobody counts.
+
+import { isShortUrlToken } from '../../crypto/url-token.ts'
+import type { Visit } from '../../domain/audit.ts'
+import { DomainError, retrySeconds } from '../../domain/errors.ts'
+import { MINUTE, type Now } from '../../domain/time.ts'
+import { createTryBudget } from '../accounts/try-budget.ts'
+
+/** For one address, loopback included: behind a proxy that is not declared everybody comes from there. */
+const MISSES_A_MINUTE = 60
+
+export type ShortTokens = ReturnType<typeof createShortTokens>
+
+/** `clientOf` names the client that an address belongs to; null for loopback. */
+export function createShortTokens(options: { now: Now; clientOf: (address: string) => string | null }) {
+  const { now, clientOf } = options
+  const misses = createTryBudget({ tries: MISSES_A_MINUTE, window: MINUTE, now })
+  const keyOf = ({ ip }: Visit) => clientOf(ip) ?? 'loopback'
+
+  /** Throws `too_many`, for tokens that exist too: otherwise an answer would still tell them apart. */
+  function requireTries(urlToken: string, visit: Visit): void {
+    if (!isShortUrlToken(urlToken)) return
+    const key = keyOf(visit)
+    if (!misses.isSpent(key)) return
+    const retryAfter = retrySeconds(misses.wait(key))
+    const message = `Too many links from this address that do not exist: try again in ${retryAfter} s.`
+    throw new DomainError('too_many', message, { retryAfter })
+  }
+
+  /** Throws like `requireTries` when this one is too many. */
+  function countMiss(urlToken: string, visit: Visit): void {
+    requireTries(urlToken, visit)
+    if (isShortUrlToken(urlToken)) misses.spend(keyOf(visit))
+  }
+
+  return { requireTries, countMiss }
+}

@@ -1,0 +1,49 @@
+// What a store promises to an import: everything comes in one step, and is known for good.
+
+import type { Account } from '../domain/account.ts'
+import type { AuditEntry } from '../domain/audit.ts'
+import type { Push } from '../domain/push.ts'
+import type { Credentials } from './accounts-face.ts'
+import type { SealedFile, SealedLabels, SealedSecrets } from './face.ts'
+
+/** A keyed hash of something that came, and the number of its instance key. */
+export type Mark = { mark: Uint8Array; keyNumber: number }
+
+export type AccountToImport = Pick<Credentials, 'passwordHash' | 'totpStep'> &
+  Pick<Account, 'email' | 'isAdmin' | 'disabledAt' | 'createdAt'>
+
+export type PushToImport = {
+  push: Push
+  lookup: Buffer
+  keyNumber: number
+  /** Null for an expired push. */
+  secrets: SealedSecrets | null
+  labels: SealedLabels | null
+  /** Uploads of this import. */
+  files: SealedFile[]
+  entries: AuditEntry[]
+}
+
+/** Within the one step. Nothing is visible elsewhere before it ends. */
+export type Import = {
+  isKnown(marks: readonly Uint8Array[]): boolean
+  remember(mark: Mark): void
+  findAccountId(email: string): number | null
+  /** Returns its id, which the sealed secret of a second factor is bound to. */
+  addAccount(account: AccountToImport): number
+  setTotpSecret(secret: { accountId: number; sealedSecret: Uint8Array; step: number | null }): void
+  /** The token has no prefix that may be shown. Another name is found where this is taken. Passes over a known hash. */
+  addApiToken(token: { accountId: number; name: string; hash: Buffer }): void
+  addPush(push: PushToImport): void
+}
+
+export type ImportStore = {
+  /**
+   * Runs `work` as one step: all of it happens, or nothing. It may be run twice. Everything else waits meanwhile, so
+   * no server may serve from this store.
+   */
+  importAll(work: (step: Import) => void): Promise<void>
+  isKnown(marks: readonly Uint8Array[]): Promise<boolean>
+  /** What is here, for a dry run. */
+  look: Pick<Import, 'isKnown' | 'findAccountId'>
+}

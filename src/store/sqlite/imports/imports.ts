@@ -1,0 +1,76 @@
+// An import into this store: rows as they come from another server, in one transaction.
+
+import { eq } from 'drizzle-orm'
+import type { Now } from '../../../domain/time.ts'
+import type { Import, ImportStore, PushToImport } from '../../import-face.ts'
+import { insertRow, updateRow } from '../accounts/account-rows.ts'
+import { insertToken } from '../accounts/api-tokens.ts'
+import type { Connection } from '../engine/database.ts'
+import type { Transact } from '../engine/group-commit.ts'
+import { prepareFind, prepareInsert } from '../engine/prepared.ts'
+import { accounts, apiTokens, imported } from '../engine/schema.ts'
+import type { FileRows } from '../pushes/file-rows.ts'
+import type { PushRows } from '../pushes/push-rows.ts'
+
+export function createImports(options: {
+  connection: Connection
+  rows: Pick<PushRows, 'insertWithLog' | 'insertLabels'>
+  files: Pick<FileRows, 'attach'>
+  transact: Transact
+  now: Now
+}): ImportStore {
+  const { rows, files, transact, now } = options
+  const { orm, database } = options.connection
+  const findMark = prepareFind(database, imported, 'mark')
+  const insertMark = prepareInsert(database, imported)
+
+  function isKnown(marks: readonly Uint8Array[]): boolean {
+    return marks.some((mark) => findMark(Buffer.from(mark)) !== undefined)
+  }
+
+  function findAccountId(email: string): number | null {
+    return orm.select({ id: accounts.id }).from(accounts).where(eq(accounts.email, email)).get()?.id ?? null
+  }
+
+  function addPush({ push, lookup, keyNumber, secrets, labels, ...parts }: PushToImport): void {
+    const entries = parts.entries.map(({ kind, at, ...visit }) => ({ kind, at, visit }))
+    const row = rows.insertWithLog(
+      { ...push, lookup, keyNumber, files: parts.files.length },
+      secrets,
+      entries,
+    )
+    // The owner has seen the views that the other server counted.
+    if (labels !== null) rows.insertLabels({ pushId: row.id, ...labels, seenViews: push.views })
+    files.attach(parts.files.map((file, n) => ({ pushId: row.id, n, ...file })))
+  }
+
+  function freeName(accountId: number, name: string): string {
+    const tokens = orm.select().from(apiTokens).where(eq(apiTokens.accountId, accountId)).all()
+    const taken = new Set(tokens.map((token) => token.name))
+    let free = name
+    for (let number = 2; taken.has(free); number += 1) free = `${name} ${number}`
+    return free
+  }
+
+  const step: Import = {
+    isKnown,
+    remember: ({ mark, keyNumber }) => insertMark({ mark, keyNumber }),
+    findAccountId,
+    addAccount: (account) => insertRow({ orm }, { ...account, lastSignInAt: 0 }).id,
+    setTotpSecret: ({ accountId: id, sealedSecret, step: totpStep }) =>
+      void updateRow({ orm }, { id, set: { totpSecret: sealedSecret, totpStep } }),
+    addApiToken: ({ accountId, name, hash }) => {
+      const same = orm.select({ id: apiTokens.id }).from(apiTokens).where(eq(apiTokens.hash, hash)).get()
+      if (same !== undefined) return
+      const free = freeName(accountId, name)
+      insertToken({ orm }, { accountId, name: free, prefix: '', hash, createdAt: now(), lastUsedAt: null })
+    },
+    addPush,
+  }
+
+  return {
+    importAll: (work) => transact(() => work(step), { grows: true }),
+    isKnown: async (marks) => isKnown(marks),
+    look: { isKnown, findAccountId },
+  }
+}
