@@ -15,6 +15,8 @@ const FLAGS = [
   // Halves the time to the first response; without `esm`, top-level await fails and the binary contains this folder's path.
   '--bytecode',
   '--format=esm',
+  // What is imported when it is needed takes no memory until then.
+  '--splitting',
   // The executable must not load a bunfig.toml or a .env from the folder where it is started.
   '--no-compile-autoload-dotenv',
   '--no-compile-autoload-bunfig',

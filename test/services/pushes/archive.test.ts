@@ -61,3 +61,17 @@ test('no more is read than is asked for', async () => {
   expect(read).toBeLessThan(10)
   await archive.return(undefined)
 })
+
+test.each([
+  ['small files', [1, 0, 70_000]],
+  ['a file of more than 4 GiB', [5 * 2 ** 30, 1]],
+  ['files behind more than 4 GiB', [3 * 2 ** 30, 3 * 2 ** 30, 7]],
+  ['files on both sides of the limit', [0xffff_fffe, 0xffff_ffff, 0x1_0000_0000, 1]],
+  ['no files', []],
+])('the size of %s is the one that the library predicts', async (_, sizes) => {
+  const { predictLength } = await import('client-zip')
+  const files = sizes.map((size, at) => ({ filename: `ä-${at}.bin`, size }))
+  expect(BigInt(archiveSize(files))).toBe(
+    predictLength(files.map(({ filename, size }) => ({ name: filename, size }))),
+  )
+})
