@@ -11,7 +11,6 @@ import { CommandFailure, UsageError } from './failures.ts'
 import { addSettingFlags, addTextFlag, givenFlags, readOperands, textFlag } from './flags.ts'
 import { placeWithService } from './service/service-settings.ts'
 import type { Shell } from './shell.ts'
-import { installAuthority } from './trust-store.ts'
 
 type Parts = { shell: Shell; app: App }
 
@@ -50,6 +49,7 @@ export function addTrustCommand(program: Command, parts: Parts): void {
       shell.printExactly(authority.certificate)
       return
     }
+    const { installAuthority } = await import('./trust-store.ts')
     for (const line of await installAuthority(authority, shell)) shell.print(line)
   })
 }

@@ -1,6 +1,5 @@
 // One HTTP request to a server that may be hostile: verifies TLS, follows no redirect, decompresses nothing, times out.
 
-import { rootCertificates } from 'node:tls'
 import { ClientFailure } from './failure.ts'
 import { UnknownAuthority, unreachable } from './unreachable.ts'
 
@@ -25,8 +24,8 @@ export type Dial = (url: string, request: DialRequest) => Promise<Response>
 
 /** Throws ClientFailure when there is no response, or a compressed one. */
 export function createDial({ userAgent, caCerts, authority }: DialOptions): Dial {
-  const trusted = trustedBy({ caCerts, authority })
   return async (url, { headers = {}, address, ...request }) => {
+    const trusted = await trustedBy({ caCerts, authority })
     const { origin, host, hostname } = new URL(url)
     const init = {
       ...request,
@@ -65,9 +64,17 @@ function addressed(url: string, address: string | undefined): string {
   return target.href
 }
 
-function trustedBy({ caCerts, authority }: Pick<DialOptions, 'caCerts' | 'authority'>): { ca?: string[] } {
+type Trusted = { ca?: string[] }
+
+async function trustedBy({
+  caCerts,
+  authority,
+}: Pick<DialOptions, 'caCerts' | 'authority'>): Promise<Trusted> {
   if (authority !== null) return { ca: [authority] }
-  return caCerts === null ? {} : { ca: [...rootCertificates, caCerts] }
+  if (caCerts === null) return {}
+  // Loaded only when needed: it takes megabytes, in servers too.
+  const { rootCertificates } = await import('node:tls')
+  return { ca: [...rootCertificates, caCerts] }
 }
 
 function changedAuthority(origin: string): ClientFailure {
