@@ -19,6 +19,7 @@ import { LocalhostNotice } from '../frame/localhost-notice.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { CopyButton, Notice } from '../frame/parts.tsx'
 import { AuthorityPart } from './authority.tsx'
+import { ClockNotice } from './clock.tsx'
 import { Health, ProxyNotice } from './health.tsx'
 import { Invitations, People as PeopleSection, queryOf } from './people.tsx'
 import { type SettingInEffect, Settings } from './settings.tsx'
@@ -67,6 +68,7 @@ export function createAdminPages(options: AdminPageOptions) {
     const { say } = guest.words
     const hasProblems = Object.keys(problems).length > 0
     const asked = askedOf(guest)
+    const status = await readStatus()
     const content = (
       <>
         <h1>{say('admin_title')}</h1>
@@ -81,6 +83,7 @@ export function createAdminPages(options: AdminPageOptions) {
             <p>{say(notice)}</p>
           </Notice>
         )}
+        <ClockNotice guest={guest} doubt={status.doubt} />
         <ProxyNotice addresses={listUndeclaredProxies()} words={guest.words} />
         <PeopleSection
           guest={guest}
@@ -94,7 +97,7 @@ export function createAdminPages(options: AdminPageOptions) {
           {...{ problems, email, isForAdmin }}
         />
         {authority === null ? null : <AuthorityPart guest={guest} authority={authority} />}
-        <Health guest={guest} status={await readStatus()} jobs={listJobs()} />
+        <Health guest={guest} status={status} jobs={listJobs()} />
         <Settings guest={guest} settings={settings} />
       </>
     )

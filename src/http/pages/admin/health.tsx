@@ -6,7 +6,6 @@ import type { WordKey, Words } from '../../../words/words.ts'
 import { Chip } from '../frame/chip.tsx'
 import type { Member } from '../frame/guest.ts'
 import { DamageNotice, Moment, Notice } from '../frame/parts.tsx'
-import { ClockNotice } from './clock.tsx'
 
 export function ProxyNotice({ addresses, words }: { addresses: string[]; words: Words }) {
   return addresses.length === 0 ? null : (
@@ -27,7 +26,6 @@ export function Health({ guest, status, jobs }: HealthProps) {
   return (
     <section class="card" aria-labelledby="health-title">
       <h2 id="health-title">{say('admin_health')}</h2>
-      <ClockNotice guest={guest} doubt={status.doubt} />
       <DamageNotice damaged={status.damaged} words={words} />
       <dl class="facts">
         <dt>{say('admin_live')}</dt>
