@@ -21,6 +21,8 @@ export type Clock = {
   doubt(): Doubt | null
   /** An administrator says that the clock is right. */
   accept(): void
+  /** How far ahead the clock was when its last doubt ended; 0 without one, or when it was right. */
+  wasAhead(): number
 }
 
 /** The last reading that was stored, and the doubted one at that time; `mark` is 0 in a new data folder. */
@@ -48,6 +50,7 @@ export function createClock({ systemNow, uptime, stored, maxGap, onChange }: Clo
     doubted === null
       ? { time: first, up: uptime(), slack: DAY }
       : { time: stored.mark, up: uptime(), slack: first - stored.mark > maxGap ? maxGap : DAY }
+  let ahead = doubted === null && stored.doubted !== null ? stored.doubted - stored.mark : 0
 
   const expected = () => base.time + uptime() - base.up
 
@@ -71,6 +74,7 @@ export function createClock({ systemNow, uptime, stored, maxGap, onChange }: Clo
   }
 
   function trust(time: number): void {
+    ahead = Math.max(0, (doubted ?? time) - time)
     doubted = null
     base = { time, up: uptime(), slack: DAY }
     latest = Math.max(latest, time)
@@ -87,7 +91,7 @@ export function createClock({ systemNow, uptime, stored, maxGap, onChange }: Clo
     return doubted === null ? null : { said: doubted, expected: expected() }
   }
 
-  return { now, certain, doubt, accept: () => trust(systemNow()) }
+  return { now, certain, doubt, accept: () => trust(systemNow()), wasAhead: () => ahead }
 }
 
 /** A doubt from before the start stays, unless the clock was set back meanwhile. */

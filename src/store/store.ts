@@ -30,6 +30,7 @@ import { requireIntactLog } from './sqlite/integrity/log-check.ts'
 import { createScrub } from './sqlite/integrity/scrub.ts'
 import { createAccountOperations, createPushOperations, createRows } from './sqlite/operations.ts'
 import { mendAddressShares } from './sqlite/pushes/address-shares.ts'
+import { createDoubtedDates } from './sqlite/pushes/doubted-dates.ts'
 
 const START_BUSY_MS = 5_000
 
@@ -97,10 +98,10 @@ function openParts(opening: Opening) {
   const copy = verify(opening)
   lock.opened()
   const clock = readClock(opening, (doubt) => keeping.changed(doubt))
-  const { now, certain } = clock
   const disk = watchDisk(opening)
   const { forgetMark, ...commits } = openCommits(opening, { clock, disk })
-  const keeping = createClockKeeping({ ...options, clock, forgetMark, transact: commits.transact })
+  const dates = createDoubtedDates(connection, clock)
+  const keeping = createClockKeeping({ ...options, ...commits, ...dates, clock, forgetMark })
   const { scrub, idle, ...operations } = openOperations(opening, { clock, disk, commits })
   warnOf(options)
   const doubt = clock.doubt()
@@ -117,8 +118,8 @@ function openParts(opening: Opening) {
   return {
     ...operations,
     keyring,
-    now,
-    certain,
+    now: clock.now,
+    certain: clock.certain,
     clock: { doubt: clock.doubt, accept: keeping.accept },
     freeSpace: disk.freeSpace,
     isOverloaded: commits.isOverloaded,

@@ -159,3 +159,63 @@ test('five wrong passphrases in doubt lock a push for a minute, not until the cl
   jump(api, -100 * DAY)
   expect((await open('open sesame')).body.payload).toBe('correct horse')
 })
+
+test('a push that was made in doubt lives no longer once the clock is set right, and one confirmed keeps its dates', async () => {
+  const api = await start()
+  const token = await api.addAccount('ann@example.org')
+  jump(api, 100 * DAY)
+  const early = await api.create({ expire_after_days: 7 }, { token })
+  const short = await api.create({ expire_after_duration: 0 })
+  api.clock.advance(20 * MINUTE)
+  expect((await api.retrieve(short.url_token)).body.expired).toBe(true)
+  const late = await api.create({ expire_after_days: 1 })
+  jump(api, -100 * DAY)
+  const now = api.clock.now()
+  await api.list('active', token)
+  await api.sweep()
+  const { body } = await api.retrieve(early.url_token)
+  expect(body).toMatchObject({ expired: false, payload: 'correct horse', days_remaining: 7 })
+  expect(Date.parse(body.expires_at)).toBeLessThanOrEqual(now + 7 * DAY)
+  expect((await api.retrieve(short.url_token)).body).toMatchObject({ expired: true, payload: null })
+  expect(Date.parse((await api.retrieve(late.url_token)).body.expires_at)).toBeLessThanOrEqual(now + DAY)
+  jump(api, 100 * DAY)
+  const kept = await api.create({ expire_after_days: 7 })
+  await api.acceptClock()
+  await api.sweep()
+  expect((await api.retrieve(kept.url_token)).body).toMatchObject({
+    expired: false,
+    expires_at: kept.expires_at,
+  })
+})
+
+test('a push that was made in doubt lives no longer when the clock is set right before the next start', async () => {
+  const first = await startInstance()
+  const { dataDir, clock } = first
+  clock.set(clock.now() + 100 * DAY)
+  const created = await first.fetch('/api/v2/pushes', { json: { push: { payload: 'kept' } } })
+  const { url_token } = (await created.json()) as { url_token: string }
+  await first.stop()
+  clock.set(clock.now() - 100 * DAY)
+  const second = await startInstance({ dataDir, clock })
+  await second.sweep()
+  const found = await (await second.fetch(`/api/v2/pushes/${url_token}`)).json()
+  expect(found).toMatchObject({ expired: false, payload: 'kept' })
+  expect(Date.parse((found as { expires_at: string }).expires_at)).toBeLessThanOrEqual(clock.now() + 7 * DAY)
+  await second.close()
+})
+
+test('a download that was granted in doubt has run out once the clock is set right', async () => {
+  const api = await start()
+  const token = await api.addAccount('ann@example.org')
+  jump(api, 100 * DAY)
+  const files = [
+    { filename: 'a.txt', data: 'eA==' },
+    { filename: 'b.txt', data: 'eQ==' },
+  ]
+  const { url_token } = await api.create({ files }, { token })
+  const [file] = (await api.retrieve(url_token)).body.files as { url: string }[]
+  const path = new URL(file?.url ?? '').pathname
+  expect((await api.call(path)).status).toBe(200)
+  jump(api, -100 * DAY)
+  expect((await api.call(path)).status).toBe(403)
+})

@@ -77,7 +77,7 @@ export function createDownloads({ keyring, ...options }: DownloadsOptions) {
   async function open(text: string): Promise<Download> {
     const grant = openGrant(text, keyring)
     if (grant === null) throw new DomainError('forbidden', 'This download link is not valid.')
-    if (now() >= grant.until)
+    if (now() >= grant.until || grant.until > now() + longestLifeOf(grant))
       throw new DomainError('forbidden', 'This download link has run out; retrieve the push again.')
     return 'files' in grant ? openArchive(grant) : openOne(grant)
   }
@@ -105,6 +105,12 @@ export function createDownloads({ keyring, ...options }: DownloadsOptions) {
   }
 
   return { grantAll, open }
+}
+
+/** A grant that ends later than one of now was made by a clock that was ahead: it would last too long. */
+function longestLifeOf(grant: FileGrant | ArchiveGrant): number {
+  const sizes = 'files' in grant ? grant.files.map(({ size }) => size) : [grant.size]
+  return Math.max(...sizes.map(grantLifetime))
 }
 
 function grantFor(file: StoredFile, { push, dataKey, viewedAt }: ViewedFiles): FileGrant {

@@ -23,21 +23,26 @@ export type ClockKeepingOptions = {
   transact: Transact
   /** Makes the next transaction write the mark. */
   forgetMark: () => void
+  /** Within a transaction: corrects some dates of a doubted clock. Returns where to go on; null when that was all. */
+  setBackSome: (before: number) => number | null
   onWarning: (warning: string) => void
   onError: (cause: unknown) => void
 }
 
 export function createClockKeeping(options: ClockKeepingOptions): ClockKeeping {
-  const { clock, transact, forgetMark, onWarning, onError } = options
+  const { clock, transact, forgetMark, setBackSome, onWarning, onError } = options
   let timer: Timer | undefined
   let keptAt = clock.now()
 
-  /** Every transaction writes the mark, also one that does nothing else. */
+  /** Every transaction writes the mark. */
   async function keep(): Promise<void> {
     forgetMark()
     keptAt = clock.now()
-    await transact(() => undefined)
+    let before: number | null = Number.MAX_SAFE_INTEGER
+    while (before !== null) before = await transact(setBackFrom(before))
   }
+
+  const setBackFrom = (before: number) => () => setBackSome(before)
 
   function changed(doubt: Doubt | null): void {
     onWarning(doubt === null ? 'The clock of this machine is trusted again.' : explainDoubt(doubt))
@@ -48,6 +53,7 @@ export function createClockKeeping(options: ClockKeepingOptions): ClockKeeping {
   const job: Job = {
     name: 'clock',
     start: (report) => {
+      keep().then(report.did, report.failed)
       timer = setInterval(() => {
         if (clock.now() - keptAt >= HOUR) keep().then(report.did, report.failed)
       }, LOOK_MS)
