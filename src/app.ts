@@ -10,6 +10,7 @@ import { openServedStore } from './app/open-store.ts'
 import { createServedHealth } from './app/readiness.ts'
 import { announceReady } from './app/service-manager.ts'
 import { createServices } from './app/services.ts'
+import { createServingNote } from './app/serving.ts'
 import { createKeepSetupLink } from './app/setup-link.ts'
 import { openCertificate } from './app/tls.ts'
 import { fetchAuthority } from './client/authority.ts'
@@ -193,6 +194,7 @@ export async function startServer(served: ServedConfig, ports: ServerPorts): Pro
   const instance = await openInstance(served, { ...ports, addresses, httpsPort: () => port })
   const { setupPath, failed, noteCrash, reloadables, log, tls } = instance
   try {
+    const note = createServingNote(dataDir, log)
     // First, because nobody loses a request when another listener cannot be opened.
     const metricsListener = serveMetrics(config, instance)
     const options = { config, door: instance, tls, bindings, listAddresses, log }
@@ -203,6 +205,7 @@ export async function startServer(served: ServedConfig, ports: ServerPorts): Pro
     port = listening.port
     const stop = async () => {
       log.info('stopping: running requests may finish')
+      note.remove()
       await listening.stop()
       await metricsListener?.stop()
       await instance.close()
@@ -214,6 +217,7 @@ export async function startServer(served: ServedConfig, ports: ServerPorts): Pro
       log,
     })
     const { urls, trust } = listening
+    note.write({ url: urls.hereUrl, host })
     const managed = await announceReady({ ...ports, isAlive: instance.isAlive, reload, stop })
     return {
       ...urls,

@@ -4,6 +4,7 @@ import type { openAccounts } from '../app/account-commands.ts'
 import type { examine } from '../app/doctor/doctor.ts'
 import type { importCommand } from '../app/import-command.ts'
 import type { readOwnAuthority } from '../app/own-authority.ts'
+import type { findServerOn, findServing } from '../app/serving.ts'
 import type { fetchAuthority, openClient, startServer, version } from '../app.ts'
 
 export type App = {
@@ -15,4 +16,6 @@ export type App = {
   fetchAuthority: typeof fetchAuthority
   readOwnAuthority: typeof readOwnAuthority
   importCommand: typeof importCommand
+  findServing: typeof findServing
+  findServerOn: typeof findServerOn
 }

@@ -6,7 +6,7 @@ import { posix } from 'node:path'
 import type { Place } from '../settings/parsers.ts'
 
 /** How long the file with the link stays: a browser that has to start first may need half a minute. */
-const FILE_MS = 60_000
+export const FILE_MS = 60_000
 
 /** Opens a file with the person's own browser; null without a desktop session. */
 export function openerOf({ env, platform }: Pick<Place, 'env' | 'platform'>): string[] | null {
@@ -56,6 +56,19 @@ export function createOpenLink(place: Place): OpenLink {
       clearTimeout(later)
       remove()
     }
+  }
+}
+
+/** Opens the browser at a page whose address is no secret. Returns false without a desktop session. */
+export type OpenPage = (url: string) => boolean
+
+export function createOpenPage(place: Place): OpenPage {
+  return (url) => {
+    const [command, ...args] = openerOf(place) ?? []
+    if (command === undefined) return false
+    // A machine without the opener prints the address as well.
+    start(command, [...args, url]).once('error', () => undefined)
+    return true
   }
 }
 

@@ -9,10 +9,12 @@ import { addEditCommand } from './edit.ts'
 import { presentFailure, UsageError } from './failures.ts'
 import { readOperands } from './flags.ts'
 import { addGetCommand } from './get.ts'
+import { addHealthCommand } from './health.ts'
 import { addImportCommands } from './import.ts'
 import { addLicensesCommand } from './licenses.ts'
 import { addLoginCommands } from './login.ts'
 import { addAuditCommand, addExpireCommand, addListCommand } from './manage.ts'
+import { addOpenCommand, isStartedByClick, keepWindow } from './open.ts'
 import { addPushCommand } from './push.ts'
 import { addSelftestCommand } from './selftest.ts'
 import { addServeCommand } from './serve.ts'
@@ -37,14 +39,17 @@ export async function runProgram(
   argv: readonly string[],
   parts: { shell: Shell; app: App },
 ): Promise<number> {
+  const { shell } = parts
+  const isClicked = argv.length === 0 && isStartedByClick(shell)
   try {
     const program = createProgram(parts)
     requireKnownTopic(program, argv)
-    await program.parseAsync([...argv], { from: 'user' })
+    await program.parseAsync(isClicked ? ['open'] : [...argv], { from: 'user' })
     return 0
   } catch (cause) {
     const { lines, exitCode } = presentFailure(cause)
-    for (const line of lines) parts.shell.say(line)
+    for (const line of lines) shell.say(line)
+    if (isClicked) await keepWindow(shell)
     return exitCode
   }
 }
@@ -73,6 +78,8 @@ export function createProgram(parts: { shell: Shell; app: App }): Command {
     })
     .exitOverride()
   addServeCommand(program, parts)
+  addOpenCommand(program, parts)
+  addHealthCommand(program, parts)
   addConfigCommand(program, shell)
   addUserCommands(program, parts)
   addTokenCommands(program, parts)

@@ -4,6 +4,7 @@ import { openAccounts } from '../app/account-commands.ts'
 import { examine } from '../app/doctor/doctor.ts'
 import { importCommand } from '../app/import-command.ts'
 import { readOwnAuthority } from '../app/own-authority.ts'
+import { findServerOn, findServing } from '../app/serving.ts'
 import { fetchAuthority, openClient, startServer, version } from '../app.ts'
 import type { Environment } from '../settings/parsers.ts'
 import { runProgram } from './program.ts'
@@ -25,6 +26,8 @@ export function runCommandLine(
       fetchAuthority,
       readOwnAuthority,
       importCommand,
+      findServing,
+      findServerOn,
     },
   })
 }

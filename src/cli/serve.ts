@@ -40,24 +40,33 @@ export function addServeCommand(program: Command, parts: { shell: Shell; app: Ap
     .addHelpText('after', EXAMPLES)
   addEnvFileFlag(command)
   addSettingFlags(command, settings)
-  command.action(async () => {
-    const shell = withEnvFile(command, parts.shell)
-    // One write, so that a program that waits for the address has all of it.
-    const tell = (ready: Ready) => {
-      shell.print(readyLines(ready).join('\n'))
-      if (ready.trust !== null && shell.isOutputTerminal) shell.draw(drawQr(ready.trust.pages[0] ?? ''))
-    }
-    if (!wantsJson(command, shell)) return serve({ command, shell, app, tell })
-    const tellJson = (ready: Ready) => shell.print(readyJson(ready, { version: app.version, now: shell.now }))
-    await serve({ command, shell: inJson(shell), app, tell: tellJson }).catch((cause) => {
-      throw sayFailure(shell, cause)
-    })
+  command.action(() => serveFor(command, { shell: withEnvFile(command, parts.shell), app, isOpened: false }))
+}
+
+type ServeParts = {
+  shell: Shell
+  app: App
+  /** Whether the browser shows the server in any case, not only the link that makes the administrator. */
+  isOpened: boolean
+}
+
+/** Serves with the settings of the command until it is asked to stop. */
+export async function serveFor(command: Command, { shell, app, isOpened }: ServeParts): Promise<void> {
+  // One write, so that a program that waits for the address has all of it.
+  const tell = (ready: Ready) => {
+    shell.print(readyLines(ready).join('\n'))
+    if (ready.trust !== null && shell.isOutputTerminal) shell.draw(drawQr(ready.trust.pages[0] ?? ''))
+  }
+  if (!wantsJson(command, shell)) return serve({ command, shell, app, isOpened, tell })
+  const tellJson = (ready: Ready) => shell.print(readyJson(ready, { version: app.version, now: shell.now }))
+  await serve({ command, shell: inJson(shell), app, isOpened, tell: tellJson }).catch((cause) => {
+    throw sayFailure(shell, cause)
   })
 }
 
-type Parts = { command: Command; shell: Shell; app: App; tell: (ready: Ready) => void }
+type Parts = ServeParts & { command: Command; tell: (ready: Ready) => void }
 
-async function serve({ command, shell, app, tell }: Parts): Promise<void> {
+async function serve({ command, shell, app, isOpened, tell }: Parts): Promise<void> {
   const { config, entries } = getConfig(command, shell)
   const signals = listenForSignals(shell)
   const { now, uptime, network, place } = shell
@@ -73,7 +82,7 @@ async function serve({ command, shell, app, tell }: Parts): Promise<void> {
   signals.onReload(server.reload)
   const setup = setupOf(server, shell)
   tell({ ...server, setup })
-  const closeBrowser = openBrowser({ setup, server, config, shell })
+  const closeBrowser = openBrowser({ setup, server, config, shell, isOpened })
   const stopped = signals.stopAsked.then(() => server.stop())
   const failure = await Promise.race([stopped, server.failed]).finally(closeBrowser)
   if (failure) throw new CommandFailure(failure.message)
@@ -89,12 +98,23 @@ function setupOf(server: RunningServer, shell: Shell): Setup | null {
   return file === null ? { command: 'oncebox user add EMAIL --admin' } : { file }
 }
 
-type Opened = { setup: Setup | null; server: RunningServer; config: Pick<Config, 'noOpen'>; shell: Shell }
+type Opened = {
+  setup: Setup | null
+  server: RunningServer
+  config: Pick<Config, 'noOpen'>
+  shell: Shell
+  isOpened: boolean
+}
 
 /** Shows the person at this desktop the page that makes the administrator. Returns what removes the file for it. */
-function openBrowser({ setup, server: { dataDir }, config, shell }: Opened): () => void {
-  const isWanted = setup !== null && 'link' in setup && !config.noOpen
-  return isWanted ? shell.openLink({ link: setup.link, dataDir }) : () => undefined
+function openBrowser({ setup, server, config, shell, isOpened }: Opened): () => void {
+  const { dataDir, hereUrl } = server
+  const nothing = () => undefined
+  if (config.noOpen) return nothing
+  const [link] = isOpened || (setup !== null && 'link' in setup) ? setupLinks(server) : []
+  if (link !== undefined) return shell.openLink({ link, dataDir })
+  if (isOpened) shell.openPage(hereUrl)
+  return nothing
 }
 
 /** `stopAsked` resolves at the first wish to stop; the second ends the process at once. */

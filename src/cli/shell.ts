@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import { isatty, ReadStream } from 'node:tty'
 import type { Network } from '../app.ts'
 import type { Environment, Place } from '../settings/parsers.ts'
-import { createOpenLink, type OpenLink } from './browser.ts'
+import { createOpenLink, createOpenPage, type OpenLink, type OpenPage } from './browser.ts'
 import { printable } from './format.ts'
 import { createStartProgress, type StartProgress } from './progress.ts'
 import { findService, type InstalledService } from './service/installed.ts'
@@ -58,6 +58,10 @@ export type Shell = {
   network: Network
   /** Opens the browser of a desktop session. */
   openLink: OpenLink
+  /** The same for a page that is no secret. */
+  openPage: OpenPage
+  /** Asks a process of this user to end. Returns false when there is none. */
+  stopProcess: (pid: number) => boolean
   /** The command that starts this program again: the executable, or the runtime and its entry. */
   self: readonly string[]
   /** The installed service whose data this user may open. */
@@ -111,6 +115,8 @@ export function createShell(outside: { env: Environment; now: () => number; upti
     exitNow: (code) => process.exit(code),
     network: { lookUp, listAddresses, hostName: hostname },
     openLink: createOpenLink(place),
+    openPage: createOpenPage(place),
+    stopProcess,
     findService: () => findService(place),
     self: isExecutable() ? [process.execPath] : [process.execPath, Bun.main],
   }
@@ -124,6 +130,14 @@ function onSignal(listener: (wish: 'stop' | 'reload') => void): void {
   process.on('SIGHUP', () => listener(isClosing() ? 'stop' : 'reload'))
   if (process.platform === 'win32') return
   for (const signal of ['SIGUSR1', 'SIGUSR2'] as const) process.on(signal, () => undefined)
+}
+
+function stopProcess(pid: number): boolean {
+  try {
+    return process.kill(pid, 'SIGTERM')
+  } catch {
+    return false
+  }
 }
 
 /** Scripts and `watch` set the variable. */

@@ -3,6 +3,7 @@
 import type { Finding } from '../../src/app/doctor/doctor.ts'
 import { importCommand } from '../../src/app/import-command.ts'
 import { readOwnAuthority } from '../../src/app/own-authority.ts'
+import type { Serving } from '../../src/app/serving.ts'
 import { fetchAuthority, openClient } from '../../src/app.ts'
 import type { App } from '../../src/cli/app.ts'
 import { runProgram } from '../../src/cli/program.ts'
@@ -23,12 +24,15 @@ export function createTrial(
     home?: string
     width?: number
     service?: InstalledService
+    platform?: NodeJS.Platform
   } = {},
 ) {
   const out: string[] = []
   const err: string[] = []
   const exits: number[] = []
   const opened: { link: string; dataDir: string }[] = []
+  const pages: string[] = []
+  const stoppedProcesses: number[] = []
   const answers = [...(given.answers ?? [])]
   const signals: ((wish: 'stop' | 'reload') => void)[] = []
   const answer = async (question: string) => {
@@ -36,7 +40,12 @@ export function createTrial(
     return answers.shift() ?? ''
   }
   const shell: Shell = {
-    place: { env: given.env ?? {}, platform: 'linux', home: given.home ?? '/home/ann', cwd: '/srv' },
+    place: {
+      env: given.env ?? {},
+      platform: given.platform ?? 'linux',
+      home: given.home ?? '/home/ann',
+      cwd: '/srv',
+    },
     now: () => 0,
     uptime: () => 0,
     readFile: () => {
@@ -67,12 +76,20 @@ export function createTrial(
       opened.push(page)
       return () => opened.pop()
     },
+    openPage: (url) => {
+      pages.push(url)
+      return true
+    },
+    stopProcess: (pid) => {
+      stoppedProcesses.push(pid)
+      return true
+    },
     self: ['oncebox'],
     findService: () => given.service ?? null,
   }
   const { app, state } = createMemoryApp()
   return {
-    ...{ out, err, exits, opened, shell, app, state },
+    ...{ out, err, exits, opened, pages, stoppedProcesses, shell, app, state },
     /** The whole standard output and standard error, for loose expectations. */
     text: () => [...out, ...err].join('\n'),
     signal: (wish: 'stop' | 'reload' = 'stop') => {
@@ -95,6 +112,8 @@ function createMemoryApp() {
     reloaded: 0,
     findings: [] as Finding[],
     keptLink: null as string | null,
+    serving: null as Serving | null,
+    serverOnPort: null as string | null,
     fail: (_: Error) => {},
   }
   const find = (email: string) => {
@@ -109,6 +128,8 @@ function createMemoryApp() {
     fetchAuthority,
     readOwnAuthority,
     importCommand,
+    findServing: () => state.serving,
+    findServerOn: async () => state.serverOnPort,
     startServer: async ({ config }, { writeLog }) => {
       state.config = config
       writeLog('a line of the log')

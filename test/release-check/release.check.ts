@@ -42,10 +42,15 @@ function check(
   test.skipIf(reason !== null)(name, work)
 }
 
-async function startAndUse(command: readonly string[], env: Record<string, string> = {}): Promise<void> {
+async function startAndUse(
+  command: readonly string[],
+  env: Record<string, string> = {},
+  whileRunning = () => {},
+): Promise<void> {
   const started = await start(command, env)
   try {
     await use(started)
+    whileRunning()
   } finally {
     expect(await started.stop()).toBe(0)
   }
@@ -125,10 +130,13 @@ check(
 
 check('the image serves as its user', { part: `image-${HERE}`, lacking: rootNeeded }, async () => {
   const root = folder('image')
-  const { Entrypoint, Cmd, Env, User } = unpackImage(fileOf(`image-${HERE}`), root)
+  const { Entrypoint, Cmd, Env, User, Healthcheck } = unpackImage(fileOf(`image-${HERE}`), root)
   const env = Object.fromEntries(Env.map((pair) => pair.split('=', 2)))
   const inside = ['/usr/sbin/chroot', `--userspec=${User}`, root]
-  await startAndUse([...inside, ...Entrypoint, ...Cmd, '--port', '0'], env)
+  await startAndUse([...inside, ...Entrypoint, ...Cmd, '--port', '0'], env, () => {
+    const [, ...healthCheck] = Healthcheck.Test
+    expect(Bun.spawnSync([...inside, ...healthCheck], { env }).stdout.toString()).toBe('ok\n')
+  })
 })
 
 check('the image is under 70 MB', { part: `image-${HERE}`, lacking: null }, async () => {

@@ -18,7 +18,13 @@ export function makeRoot(root: string): void {
   mountProc(root)
 }
 
-type Configured = { Entrypoint: string[]; Cmd: string[]; Env: string[]; User: string }
+type Configured = {
+  Entrypoint: string[]
+  Cmd: string[]
+  Env: string[]
+  User: string
+  Healthcheck: { Test: string[] }
+}
 
 /** Unpacks the layers with their owners. Returns how the image wants to be started. */
 export function unpackImage(archive: string, root: string): Configured {

@@ -1,6 +1,6 @@
 // The file that holds the link for creating the first administrator, where no terminal can show it.
 
-import { rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 function pathIn(dataDir: string): string {
@@ -18,4 +18,10 @@ export function writeSetupLink(dataDir: string, link: string): string {
 
 export function removeSetupLink(dataDir: string): void {
   rmSync(pathIn(dataDir), { force: true })
+}
+
+/** The link for this computer; null when there is none. */
+export function readSetupLink(dataDir: string): string | null {
+  const text = existsSync(pathIn(dataDir)) ? readFileSync(pathIn(dataDir), 'utf8') : ''
+  return text.split('\n')[0] || null
 }

@@ -1,0 +1,53 @@
+// The server of a data folder, for commands on the same machine: where it listens, and whether it is well.
+
+import { isUp } from '../client/up.ts'
+import { isUnixHost, socketPath } from '../http/door/unix-socket.ts'
+import type { Log } from '../operating/log.ts'
+import {
+  readServingNote,
+  removeServingNote,
+  type ServingNote,
+  writeServingNote,
+} from '../store/folder/serving-note.ts'
+import { readSetupLink } from '../store/folder/setup-link.ts'
+
+export type Serving = ServingNote & {
+  /** The link that makes the first administrator; null when there is one, or when a terminal shows it. */
+  setupLink: string | null
+  /** Whether it answers that process and database are alive. */
+  isUp: () => Promise<boolean>
+}
+
+/** Null when no server holds the folder, or when it does not listen yet. Throws DomainError for a folder of somebody else. */
+export function findServing(dataDir: string): Serving | null {
+  const note = readServingNote(dataDir)
+  return note && { ...note, setupLink: readSetupLink(dataDir), isUp: () => isUp(note) }
+}
+
+/** The address of a server of another user or a service on this port, as far as it answers; null without one. */
+export async function findServerOn(port: number): Promise<string | null> {
+  const urls = ['https', 'http'].map((scheme) => `${scheme}://localhost:${port}`)
+  const answers = await Promise.all(urls.map((url) => isUp({ url, socket: null })))
+  return urls.find((_, index) => answers[index]) ?? null
+}
+
+/** Removes what a killed server left behind. A note that the disk refuses is missed by commands alone. */
+export function createServingNote(dataDir: string, log: Log) {
+  const attempt = (what: string, work: () => void) => {
+    try {
+      work()
+    } catch (err) {
+      log.warn({ err }, `the note of where this server listens was not ${what}`)
+    }
+  }
+  const remove = () => attempt('removed', () => removeServingNote(dataDir))
+  remove()
+
+  /** `host` is the setting. */
+  function write({ url, host }: { url: string; host: string }): void {
+    const socket = isUnixHost(host) ? socketPath(host) : null
+    attempt('written', () => writeServingNote(dataDir, { pid: process.pid, url, socket }))
+  }
+
+  return { write, remove }
+}
