@@ -418,7 +418,7 @@ describe('an owner', () => {
     expect(JSON.parse(again.out.join(''))).toMatchObject({ name: 'after', note: '', expire_after_days: 2 })
     const audit = signedIn()
     await audit.run('audit', link)
-    expect(audit.out.filter((line) => / edit /.test(line))).toHaveLength(1)
+    expect(audit.out.filter((line) => /\sedit\s/.test(line))).toHaveLength(1)
     expect(await tryOut().run('edit', link, '--name', 'x')).toBe(4)
   })
 
