@@ -120,7 +120,8 @@ function configOf({ architecture, version, time, layerDigest }: Configured): obj
       },
       Labels: {
         'org.opencontainers.image.title': 'Oncebox',
-        'org.opencontainers.image.description': 'One executable that holds a secret until it has been read.',
+        'org.opencontainers.image.description':
+          'Shares passwords, files and links through secret links that expire.',
         'org.opencontainers.image.version': version,
         'org.opencontainers.image.licenses': 'Apache-2.0',
       },

@@ -40,7 +40,7 @@ export async function readNewPassphrase(shell: Shell): Promise<string> {
       'There is no terminal to ask for the passphrase: name a file with --passphrase-file.',
     )
   }
-  const passphrase = await shell.askHidden('Passphrase for the receiver')
+  const passphrase = await shell.askHidden('Passphrase for the recipient')
   if (passphrase === '') throw new CommandFailure("The passphrase can't be blank.")
   if (Buffer.byteLength(passphrase) > MAX_PASSPHRASE_BYTES) {
     throw new CommandFailure(`The passphrase may have at most ${MAX_PASSPHRASE_BYTES} bytes.`)

@@ -45,7 +45,7 @@ export type ClientCommand = {
   work: (visit: ClientVisit, command: Command) => Promise<void>
 }
 
-const GROUP = 'Hand over and receive:'
+const GROUP = 'Share and open:'
 const LINK = 'LINK-OR-TOKEN'
 
 export function addClientCommand(program: Command, spec: ClientCommand & ClientParts): Command {

@@ -14,9 +14,9 @@ import { createReceivedFiles } from './received-files.ts'
 import type { Shell } from './shell.ts'
 
 const HELP =
-  'Receives a push, which counts as a view. Prints a text on standard output, or writes it to the file or folder that ' +
-  '--output names. Writes files to the current folder or to --output. Overwrites nothing, creates missing folders, and ' +
-  'replaces unsafe names. Resumes an interrupted download, even when the same command runs later, without another view.'
+  'Opens a push, which uses up a view. Prints a text on standard output, or saves it to the file or folder that ' +
+  '--output names. Saves files in the current folder or in --output. Overwrites nothing, creates missing folders, and ' +
+  'replaces unsafe names. Resumes an interrupted download without another view, even when the same command runs later.'
 
 const EXAMPLES = `  oncebox get https://once.example/p/7k3m9qx2vn4t8bw5hj6r0yzacd/r
   oncebox get 7k3m9qx2vn4t8bw5hj6r0yzacd > note.txt
@@ -26,7 +26,7 @@ export function addGetCommand(program: Command, parts: ClientParts): void {
   const command = addClientCommand(program, {
     ...parts,
     name: 'get',
-    summary: 'receive a push: its text or its files',
+    summary: 'open a push: print its text or save its files',
     help: HELP,
     examples: EXAMPLES,
     operands: ['LINK-OR-TOKEN'],
@@ -74,7 +74,7 @@ async function get(visit: ClientVisit, options: Options, { shell }: ClientParts)
     shell.say(isLast ? 'This was the last view.' : `Views left: ${push.viewsRemaining}.`)
   }
   if (push.payload && push.kind === 'url' && !isWebAddress(push.payload))
-    shell.say('This push should be a link, and is none that leads to a web site: do not open it.')
+    shell.say('This push should be a link, but it does not lead to a web site. Do not open it.')
   if (push.payload) deliverText(push.payload, { ...options, output: hasFiles ? null : output, shell })
   if (hasFiles) await files.receive(push.files)
 }

@@ -17,8 +17,8 @@ export function addExpireCommand(program: Command, parts: ClientParts): void {
   addClientCommand(program, {
     ...parts,
     name: 'expire',
-    summary: 'destroy a push now',
-    help: 'Destroys a push now: your own, or one that its viewers may delete.',
+    summary: 'expire a push now',
+    help: 'Expires a push now and destroys its content: your own push, or one that its recipients may delete.',
     examples: `  oncebox expire https://once.example/p/${TOKEN}/r`,
     operands: ['LINK-OR-TOKEN'],
     work: async ({ client, urlToken }, command) => {
@@ -38,7 +38,7 @@ export function addAuditCommand(program: Command, parts: ClientParts): void {
     name: 'audit',
     needsLogin: true,
     summary: 'show who opened one of your pushes, and when',
-    help: `Shows the audit log of one of your pushes, oldest first, ${PAGE_SIZE} entries a page. Needs a login.`,
+    help: `Shows the log of one of your pushes, oldest entries first, ${PAGE_SIZE} a page. Needs a login.`,
     examples: `  oncebox audit ${TOKEN}
   oncebox audit ${TOKEN} --page 2`,
     operands: ['LINK-OR-TOKEN'],
@@ -83,7 +83,7 @@ export function addListCommand(program: Command, parts: ClientParts): void {
       const none = isExpired ? 'None of your pushes has expired.' : 'You have no active pushes.'
       const header = ['CREATED', 'KIND', 'NAME', isExpired ? 'EXPIRED' : 'LEFT', 'LINK']
       if (leftOut > 0)
-        shell.say(`${leftOut} not shown, because they are damaged on the server's disk. Its log names them.`)
+        shell.say(`Damaged on the server's disk and not shown: ${leftOut}. The server's log names them.`)
       const shortLast = pushes.map(({ urlToken }) => urlToken)
       printTable(header, { rows: pushes.map(rowOf), shortLast, stretch: 2, leftOut, page, none, shell })
     },

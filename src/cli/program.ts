@@ -57,7 +57,7 @@ export async function runProgram(
 export function createProgram(parts: { shell: Shell; app: App }): Command {
   const { shell, app } = parts
   const program = new Command('oncebox')
-    .description('Oncebox holds a secret until it has been read: passwords, files and links to share once.')
+    .description('Oncebox shares passwords, files and links through secret links that expire.')
     .usage('[COMMAND] [flags]')
     .version(app.version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'show help; works for each command too')

@@ -1,4 +1,4 @@
-// `oncebox push`: creates a push of a text, a link, a QR code or files, and prints the link to share.
+// `oncebox push`: creates a push of a text, a link, a QR code or files, and prints its secret link.
 
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
@@ -23,7 +23,7 @@ import { drawQr } from './qr.ts'
 import type { Shell } from './shell.ts'
 
 const HELP =
-  'Creates a push of a text, a link, a QR code or files, and prints the link to share. ' +
+  'Creates a push of a text, a link, a QR code or files, and prints its secret link. ' +
   'Without TEXT it reads standard input; with files only when TEXT is "-". ' +
   'It removes the line break at the end of a single line. ' +
   'Other users of this machine can see arguments, so pipe secrets in.'
@@ -39,7 +39,7 @@ export function addPushCommand(program: Command, parts: ClientParts): void {
   const command = addClientCommand(program, {
     ...parts,
     name: 'push',
-    summary: 'create a push of a text, a link or files, and print its link',
+    summary: 'create a push of a text, a link or files, and print its secret link',
     help: HELP,
     examples: EXAMPLES,
     optional: 'TEXT',
@@ -66,7 +66,11 @@ export function addPushCommand(program: Command, parts: ClientParts): void {
   )
   command.option('--passphrase', 'Ask for a passphrase that the recipient must enter')
   addTextFlag(command, '--passphrase-file <path>', 'Read the passphrase from a file')
-  addTextFlag(command, '--retrieval-step <true|false>', 'Whether the link asks for a click first')
+  addTextFlag(
+    command,
+    '--retrieval-step <true|false>',
+    'Whether the recipient is told first that opening uses up a view',
+  )
   addTextFlag(command, '--deletable-by-viewer <true|false>', 'Whether the recipient may delete the push')
   addTextFlag(command, '--name <text>', 'A label that only you see; with --file - also the name of the file')
   addTextFlag(command, '--note <text>', 'A note that only you see')

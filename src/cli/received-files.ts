@@ -56,13 +56,13 @@ export function createReceivedFiles({ output, link, shell, downloadPart }: Recei
     const notes = createUnfinishedNotes({ folder, link })
     const unfinished = await notes.find()
     if (unfinished === null) return false
-    shell.say('Resuming the interrupted download; this does not count as a view.')
+    shell.say('Resuming the interrupted download. This uses up no view.')
     try {
       await download(unfinished, folder)
       return true
     } catch (cause) {
       if (!(cause instanceof ClientFailure && cause.kind === 'gone')) throw cause
-      shell.say(`${printableLine(cause.message)} Retrieving the push again.`)
+      shell.say(`${printableLine(cause.message)} Opening the push again.`)
       await notes.remove(unfinished)
       return false
     }

@@ -18,7 +18,7 @@ const MAX_MINUTES = 10_080
 const HELP =
   'Tests the promises of Oncebox on this machine and its disk: races readers for the last view, repeatedly kills its ' +
   'own server under load, and searches the remaining files for secrets. Works in its own folder beside the data folder, ' +
-  'on the same disk, and touches nothing else. Takes about a minute; the exit code is 1 when a promise did not hold.'
+  'on the same disk, and touches nothing else. Takes about a minute; the exit code is 1 when a promise is broken.'
 
 const EXAMPLES = `
 Examples:

@@ -17,7 +17,7 @@ type Accounts = AccountCommands['accounts']
 
 const HELP =
   'Adds, lists, changes and removes accounts, even while the server runs. ' +
-  'An account owns its pushes: it can list, audit and delete them.'
+  'An account owns its pushes: it can list and expire them, and see their logs.'
 
 const EXAMPLES = `
 Examples:
@@ -48,7 +48,7 @@ export function addUserCommands(program: Command, parts: { shell: Shell; app: Ap
     creates: true,
     work: (visit, command) => addUser(visit, { command, shell }),
   })
-    .option('--admin', 'make the account an administrator of this instance')
+    .option('--admin', 'make the account an administrator of this server')
     .option('--password-stdin', 'read the password from standard input')
 
   add({
@@ -94,7 +94,7 @@ export function addUserCommands(program: Command, parts: { shell: Shell; app: Ap
     summary: 'make an account an administrator',
     help:
       'Makes an account an administrator at once. Administrators may invite, reset, disable and remove accounts, ' +
-      'and see the settings and the state of the instance. They see only their own pushes.',
+      'and see the settings and the state of the server. They see only their own pushes.',
     work: ({ accounts, email }) => makeAdmin(accounts, email, shell),
   })
 
@@ -220,7 +220,7 @@ async function unmakeAdmin(accounts: Accounts, email: string, shell: Shell): Pro
 function warnWithoutAdmin(accounts: Account[], shell: Shell): void {
   if (accounts.some(({ isAdmin, disabledAt }) => isAdmin && disabledAt === null)) return
   shell.say(
-    'This instance has no administrator now: make an account one with "oncebox user admin EMAIL", ' +
+    'This server has no administrator now. Make an account one with "oncebox user admin EMAIL", ' +
       'or add one with "oncebox user add EMAIL --admin".',
   )
 }

@@ -249,7 +249,7 @@ describe('files', () => {
     isUp = true
     const second = await get(`${url}/p/abcdefgh`, '--output', folder)
     expect(second).toMatchObject({ code: 0 })
-    expect(second.err[0]).toContain('does not count as a view')
+    expect(second.err[0]).toContain('uses up no view')
     expect(asked).toBe(1)
     expect(readdirSync(folder)).toEqual(['a.bin'])
   }, 30_000)

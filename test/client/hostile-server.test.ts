@@ -111,7 +111,7 @@ describe('a push without content', () => {
     const url = serve(() => pushOf({ kind: 'url', payload: 'javascript:alert(1)' }))
     const { code, out, err } = await run(['get', `${url}/p/${TOKEN}`])
     expect({ code, out: out.trim() }).toEqual({ code: 0, out: 'javascript:alert(1)' })
-    expect(err).toContain('do not open it')
+    expect(err).toContain('Do not open it')
   })
 })
 

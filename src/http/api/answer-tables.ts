@@ -37,7 +37,9 @@ const push = {
   expired_on: nullable(time('When it expired.')),
   deleted: Type.Boolean({ description: 'Whether somebody expired it, rather than a limit.' }),
   deletable_by_viewer: nullable(Type.Boolean()),
-  retrieval_step: Type.Boolean({ description: 'Whether the link asks for a confirmation first.' }),
+  retrieval_step: Type.Boolean({
+    description: 'Whether recipients are told first that opening uses up a view.',
+  }),
   passphrase: nullable(Type.String({ description: 'Always null: a passphrase is never given back.' })),
   passphrase_required: Type.Boolean(),
 }

@@ -31,7 +31,7 @@ const REFUSALS: Partial<Record<Status, Answer>> = {
   421: { description: 'The Host is not a name of this server; names the flag to set.', schema: 'Error' },
   422: { description: 'Validation failed; names every field at fault.', schema: 'ValidationError' },
   429: {
-    description: 'Too many requests, wrong passphrases, or live pushes of one address.',
+    description: 'Too many requests, wrong passphrases, or active pushes of one address.',
     schema: 'Error',
     headers: retryAfter,
   },
@@ -83,7 +83,7 @@ export const OPERATIONS = {
     tags: ['Instance'],
     summary: 'Version, capabilities and limits',
     operationId: 'getVersion',
-    responses: responses({ 200: { description: 'About this instance.', schema: 'Version' } }),
+    responses: responses({ 200: { description: 'About this server.', schema: 'Version' } }),
   },
   create: {
     tags: ['Pushes'],

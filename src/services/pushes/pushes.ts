@@ -107,5 +107,5 @@ function mayNotExpire(account: Account | null): DomainError {
         'unauthenticated',
         'This push may only be deleted by its owner: an API token is needed.',
       )
-    : new DomainError('forbidden', 'This push is not yours, and its viewers may not delete it.')
+    : new DomainError('forbidden', 'This push is not yours, and its recipients may not delete it.')
 }

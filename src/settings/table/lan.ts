@@ -11,7 +11,7 @@ export const lanSettings = {
     flag: 'lan',
     group,
     ...off,
-    help: 'Serve the local network: --host 0.0.0.0, --tls auto, --mdns oncebox and --http-port 5180, unless you give others',
+    help: 'Serve the local network: sets --host 0.0.0.0, --tls auto, --mdns oncebox and --http-port 5180, unless you set them',
   },
   tls: {
     flag: 'tls',
@@ -20,7 +20,7 @@ export const lanSettings = {
     parse: oneOf('off', 'auto', 'files'),
     default: 'off',
     lan: 'auto',
-    help: 'https: auto makes certificates by an authority of its own, files takes them from --tls-cert and --tls-key',
+    help: 'Serve https: auto makes an authority and certificates of its own, files takes --tls-cert and --tls-key',
   },
   tlsCert: {
     flag: 'tls-cert',
@@ -36,7 +36,7 @@ export const lanSettings = {
     flag: 'tls-authority-key',
     ...file,
     defaultWords: 'tls-authority.pem in the data folder',
-    help: 'File of the own authority and its key, for --tls auto, to store it apart from the data',
+    help: "File of the server's own authority and its key, for --tls auto, to store it apart from the data",
   },
   httpPort: {
     flag: 'http-port',
@@ -45,7 +45,7 @@ export const lanSettings = {
     parse: orOff(port),
     default: 'off',
     lan: '5180',
-    help: 'With TLS, a port for plain http that leads to https and offers the authority to trust',
+    help: 'With TLS, a port for plain http that redirects to https and helps devices trust the authority',
   },
   mdns: {
     flag: 'mdns',

@@ -12,7 +12,7 @@ export const limitsSettings = {
     placeholder: 'size',
     parse: size('1', '16MiB'),
     default: '1MiB',
-    help: 'Largest text; K and KiB, M and MiB … are powers of 1024, KB, MB … of 1000',
+    help: 'Largest text; KiB and MiB are powers of 1024 (as are K and M), KB and MB powers of 1000',
   },
   maxFileBytes: {
     flag: 'max-file-bytes',
@@ -44,7 +44,7 @@ export const limitsSettings = {
     placeholder: 'number',
     parse: wholeNumber('0', '1000000000'),
     default: '1000',
-    help: 'Most live pushes of one address (IPv6: /64) without an account, except loopback; 0 means no limit',
+    help: 'Most active pushes of one address (IPv6: /64) without an account, except loopback; 0 means no limit',
   },
   maxLiveBytesPerAddress: {
     flag: 'max-live-bytes-per-address',
@@ -52,7 +52,7 @@ export const limitsSettings = {
     placeholder: 'size',
     parse: size('0', '1024TiB'),
     default: '100MiB',
-    help: 'Most bytes of sealed text in the live pushes of one address; 0 means no limit',
+    help: 'Most bytes of sealed text in the active pushes of one address; 0 means no limit',
   },
   maxPassphraseAttempts: {
     flag: 'max-passphrase-attempts',
@@ -60,6 +60,6 @@ export const limitsSettings = {
     placeholder: 'number',
     parse: wholeNumber('0', '1000000'),
     default: '100',
-    help: 'Wrong passphrases that expire a push, or lock it if viewers may not delete it; 0 means no limit',
+    help: 'Wrong passphrases that expire a push, or lock it if recipients may not delete it; 0 means no limit',
   },
 } satisfies Table

@@ -23,7 +23,7 @@ export const placeSettings = {
     parse: host,
     default: 'localhost',
     lan: '0.0.0.0',
-    help: 'Address to listen on; localhost means 127.0.0.1 and ::1, 0.0.0.0 or :: means every network of the machine, unix:/path a Unix socket',
+    help: 'Address to listen on: localhost means 127.0.0.1 and ::1, 0.0.0.0 or :: every network of the machine, unix:/path a Unix socket',
   },
   port: {
     flag: 'port',
@@ -40,7 +40,7 @@ export const placeSettings = {
     parse: baseUrl,
     default: null,
     defaultWords: 'the address of the request',
-    help: 'Start of all links, such as https://once.example; may contain a path',
+    help: 'Address that all links start with, such as https://once.example; may contain a path',
   },
   keyFile: {
     flag: 'key-file',

@@ -9,7 +9,7 @@ export const pushesSettings = {
     flag: 'anonymous-access',
     group,
     ...on,
-    help: 'Whether people without an account may use the API and create pushes; anyone may open links',
+    help: 'Whether people without an account may create pushes and use the API; anyone may open secret links',
   },
   signups: {
     flag: 'signups',
@@ -21,18 +21,18 @@ export const pushesSettings = {
     flag: 'files',
     group,
     ...on,
-    help: 'Whether files may be pushed, which always requires an account',
+    help: 'Whether files may be shared, which always needs an account',
   },
   urlPushes: {
     flag: 'url-pushes',
     group,
     ...on,
-    help: 'Whether links may be pushed',
+    help: 'Whether links may be shared',
   },
   qrPushes: {
     flag: 'qr-pushes',
     group,
     ...on,
-    help: 'Whether QR codes may be pushed',
+    help: 'Whether QR codes may be shared',
   },
 } satisfies Table

@@ -36,7 +36,7 @@ export const runningSettings = {
     flag: 'accept-clock',
     group,
     ...off,
-    help: "Trust the system's clock at this start, however far it is from the time of the last use",
+    help: "Trust the system's clock at this start, even if it is far from the time of the last use",
   },
   maxClockGap: {
     flag: 'max-clock-gap',
@@ -44,19 +44,19 @@ export const runningSettings = {
     placeholder: 'duration',
     parse: duration('1d', '36500d'),
     default: '7d',
-    help: 'After a longer pause without a running server, ask an administrator whether the clock is right before expired pushes are destroyed',
+    help: 'When the server was off for longer, keep expired pushes until an administrator confirms the clock',
   },
   removeDamaged: {
     flag: 'remove-damaged',
     group,
     ...off,
-    help: 'Remove pushes that a faulty disk has damaged; give it for one start, if there is no backup to restore',
+    help: 'Remove pushes that a faulty disk has damaged; for one start, when there is no backup to restore',
   },
   noOpen: {
     flag: 'no-open',
     group,
     ...off,
-    help: 'Do not open the browser at the page that makes the administrator (only on a desktop, from a terminal)',
+    help: 'Do not open the browser at the setup page (it opens only on a desktop, from a terminal)',
   },
   metricsListen: {
     flag: 'metrics-listen',
