@@ -1,0 +1,178 @@
+// Writes databases and storage folders as a Password Pusher 2.x does, after the description of its data.
+
+import { Database } from 'bun:sqlite'
+import { createCipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+export type SourceUser = {
+  id: number
+  email: string
+  encryptedPassword?: string
+  token?: string | null
+  admin?: boolean
+  otpSecret?: string | null
+  lastStep?: number | null
+  lockedAt?: number | null
+  confirmedAt?: number | null
+}
+
+export type SourceFile = {
+  key: string
+  filename: string
+  contentType?: string
+  content: Uint8Array
+  service?: string
+  isMissing?: boolean
+}
+
+export type SourcePush = {
+  id: number
+  urlToken: string
+  kind?: number
+  payload?: string | null
+  passphrase?: string | null
+  note?: string | null
+  name?: string | null
+  userId?: number | null
+  days?: number
+  views?: number
+  expired?: boolean
+  expiredOn?: number | null
+  deletable?: boolean | null
+  step?: boolean
+  createdAt: number
+  entries?: { kind: number; at: number; ip?: string; userAgent?: string; referrer?: string | null }[]
+  files?: SourceFile[]
+  /** The key that seals its values, where it is not the present one. */
+  masterKey?: string
+}
+
+export const MASTER_KEY = '00112233445566778899aabbccddeeff'.repeat(2)
+
+/** Bare columns, as the description has them: neither indexes nor tables that nothing reads. */
+const TABLES = `
+  CREATE TABLE schema_migrations (version varchar PRIMARY KEY);
+  INSERT INTO schema_migrations VALUES ('20260509010000');
+  CREATE TABLE users (id integer PRIMARY KEY, email varchar, encrypted_password varchar, authentication_token varchar,
+    admin boolean, otp_required_for_login boolean, otp_secret_ciphertext text, last_otp_timestep integer,
+    locked_at datetime, confirmed_at datetime, preferred_language varchar, created_at datetime);
+  CREATE TABLE pushes (id integer PRIMARY KEY, kind integer, url_token varchar, payload_ciphertext text,
+    passphrase_ciphertext text, note_ciphertext text, name varchar, expire_after_days integer,
+    expire_after_views integer, expired boolean, expired_on datetime, deletable_by_viewer boolean,
+    retrieval_step boolean, user_id integer, created_at datetime, updated_at datetime);
+  CREATE TABLE audit_logs (id integer PRIMARY KEY, push_id integer, user_id integer, ip varchar, user_agent varchar,
+    referrer varchar, kind integer, created_at datetime, updated_at datetime);
+  CREATE TABLE active_storage_blobs (id integer PRIMARY KEY, key varchar, filename varchar, content_type varchar,
+    byte_size bigint, checksum varchar, service_name varchar, created_at datetime);
+  CREATE TABLE active_storage_attachments (id integer PRIMARY KEY, name varchar, record_type varchar,
+    record_id integer, blob_id integer, created_at datetime);`
+
+export function lockbox(text: string | null, place: { table: string; column: string; masterKey: string }) {
+  if (text === null || text === '') return text
+  const info = Buffer.concat([Buffer.alloc(32, 0xb4), Buffer.from(place.column)])
+  const key = hkdfSync('sha384', Buffer.from(place.masterKey, 'hex'), place.table, info, 32)
+  const nonce = randomBytes(12)
+  const cipher = createCipheriv('aes-256-gcm', Buffer.from(key), nonce)
+  const sealed = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()])
+  return sealed.toString('base64')
+}
+
+const time = (at: number | null | undefined) =>
+  at == null ? null : new Date(at).toISOString().replace('T', ' ').replace('Z', '123')
+
+export type Written = ReturnType<typeof writeSource>
+
+/** Into a folder; rows can be added until `close`. With `log` they stay in the write-ahead log. */
+export function writeSource(folder: string, { masterKey = MASTER_KEY, log = false } = {}) {
+  const path = join(folder, 'storage/db/production.sqlite3')
+  mkdirSync(dirname(path), { recursive: true })
+  const database = new Database(path)
+  if (log) database.run('PRAGMA journal_mode = WAL')
+  database.run(TABLES)
+  writeFileSync(join(folder, 'master.key'), `${masterKey}\n`)
+  const insert = (table: string, row: Record<string, unknown>) => {
+    const names = Object.keys(row)
+    const values = names.map(() => '?').join(', ')
+    return database
+      .query(`INSERT INTO ${table} (${names.join(', ')}) VALUES (${values})`)
+      .run(...(Object.values(row) as string[])).lastInsertRowid
+  }
+
+  function addUser(user: SourceUser): void {
+    const { otpSecret = null, lastStep = null, confirmedAt = 0, lockedAt = null } = user
+    const place = { table: 'users', column: 'otp_secret_ciphertext', masterKey }
+    insert('users', {
+      id: user.id,
+      email: user.email,
+      encrypted_password:
+        user.encryptedPassword ?? '$2a$04$wMH4ImhjpmrgPpfuQgVnPe0OELL46FKSKztWR1dYUA/yNBQVdTbSC',
+      authentication_token: user.token === undefined ? `token-of-user-${user.id}-xyz` : user.token,
+      admin: Number(user.admin ?? false),
+      otp_required_for_login: otpSecret === null ? null : 1,
+      otp_secret_ciphertext: lockbox(otpSecret, place),
+      last_otp_timestep: lastStep,
+      locked_at: time(lockedAt),
+      confirmed_at: time(confirmedAt),
+      created_at: time(0),
+    })
+  }
+
+  function addPush(push: SourcePush): void {
+    const seal = (column: string, text: string | null) =>
+      lockbox(text, { table: 'pushes', column, masterKey: push.masterKey ?? masterKey })
+    const { deletable = true } = push
+    insert('pushes', {
+      id: push.id,
+      kind: push.kind ?? 0,
+      url_token: push.urlToken,
+      payload_ciphertext: seal('payload_ciphertext', push.payload ?? null),
+      passphrase_ciphertext: seal('passphrase_ciphertext', push.passphrase ?? null),
+      note_ciphertext: seal('note_ciphertext', push.note ?? null),
+      name: push.name ?? null,
+      expire_after_days: push.days ?? 7,
+      expire_after_views: push.views ?? 5,
+      expired: Number(push.expired ?? false),
+      expired_on: time(push.expiredOn),
+      deletable_by_viewer: deletable === null ? null : Number(deletable),
+      retrieval_step: Number(push.step ?? false),
+      user_id: push.userId ?? null,
+      created_at: time(push.createdAt),
+      updated_at: time(push.createdAt),
+    })
+    for (const entry of push.entries ?? []) addEntry(push.id, entry)
+    for (const file of push.files ?? []) addFile(push.id, file)
+  }
+
+  function addEntry(id: number, entry: NonNullable<SourcePush['entries']>[number]): void {
+    const { kind, at, ip = '192.0.2.10', userAgent = 'test', referrer = '' } = entry
+    const times = { created_at: time(at), updated_at: time(at) }
+    insert('audit_logs', { push_id: id, ip, user_agent: userAgent, referrer, kind, ...times })
+  }
+
+  function addFile(id: number, file: SourceFile): void {
+    const { key, filename, contentType = 'text/plain', content, service = 'local' } = file
+    const blob = insert('active_storage_blobs', {
+      key,
+      filename,
+      content_type: contentType,
+      byte_size: content.length,
+      checksum: createHash('md5').update(content).digest('base64'),
+      service_name: service,
+    })
+    insert('active_storage_attachments', { name: 'files', record_type: 'Push', record_id: id, blob_id: blob })
+    if (file.isMissing) return
+    const place = join(folder, 'storage', key.slice(0, 2), key.slice(2, 4), key)
+    mkdirSync(dirname(place), { recursive: true })
+    writeFileSync(place, content)
+  }
+
+  return {
+    database,
+    addUser,
+    addPush,
+    /** What the import command is given. */
+    wish: { database: path, storage: join(folder, 'storage'), masterKeyFile: join(folder, 'master.key') },
+    close: () => database.close(),
+  }
+}
