@@ -38,6 +38,8 @@ export type ImportPorts = {
   say: (line: string) => void
   /** Told often. */
   onProgress: (step: string, done: number, total: number) => void
+  /** Called before and after everything that is made durable: tests end the process there. */
+  onStep?: (step: string) => void
 }
 
 export type Imported = { source: Pick<IncomingSource, 'version' | 'isDefaultKey' | 'warnings'> } & (
@@ -96,13 +98,14 @@ async function run(source: IncomingSource, wish: ImportWish, ports: ImportPorts)
   }
 }
 
-function openFor(wish: ImportWish, { now, uptime, say }: ImportPorts): Promise<Store> {
+function openFor(wish: ImportWish, { now, uptime, say, onStep }: ImportPorts): Promise<Store> {
   // The source is open already: its owner may be another user.
   becomeOwner(wish.dataDir)
   return openStore({
     ...wish,
     systemNow: now,
     uptime,
+    onStep,
     acceptClock: false,
     removeDamaged: false,
     onWarning: say,

@@ -1,0 +1,35 @@
+// An import that ends itself at the given durable step: `import-child.ts FOLDER STEP`. Prints the number of steps at the end.
+
+import { join } from 'node:path'
+import { importCommand } from '../../src/app/import-command.ts'
+import { START } from './instance.ts'
+import { MASTER_KEY } from './password-pusher.ts'
+
+const [folder = '', killAt = '0'] = process.argv.slice(2)
+let steps = 0
+
+await importCommand(
+  {
+    database: join(folder, 'storage/db/production.sqlite3'),
+    storage: join(folder, 'storage'),
+    masterKeyFile: 'key',
+    previousKeysFile: null,
+    mode: 'import',
+    dataDir: join(folder, 'box'),
+    keyFile: null,
+    minFreeSpace: 0,
+    maxClockGap: Number.MAX_SAFE_INTEGER,
+  },
+  {
+    now: () => START,
+    uptime: () => 0,
+    readFile: () => MASTER_KEY,
+    say: () => undefined,
+    onProgress: () => undefined,
+    onStep: () => {
+      steps += 1
+      if (steps === Number(killAt)) process.kill(process.pid, 'SIGKILL')
+    },
+  },
+)
+process.stdout.write(`${steps}\n`)
