@@ -14,7 +14,7 @@ export function presentImport({ mode, report, source }: Brought): string[] {
   return [
     `${isDry ? 'Would import' : 'Imported'} from Password Pusher (tables of version ${source.version}):`,
     `  ${formatCount(accounts.came, 'account')}${disabled}, ${formatCount(apiTokens, 'API token')}, ${formatCount(secondFactors, 'second factor')}`,
-    `  ${formatCount(pushes.live, 'live push').replace(/pushs$/, 'pushes')} with ${formatCount(files.count, 'file')} (${formatSize(files.bytes)}), ${pushes.expired} expired`,
+    `  ${pushes.live} active ${pushes.live === 1 ? 'push' : 'pushes'} with ${formatCount(files.count, 'file')} (${formatSize(files.bytes)}), ${pushes.expired} expired`,
     ...(accounts.known + pushes.known > 0
       ? [`  already known here: ${formatCount(accounts.known, 'account')}, ${pushes.known} pushes`]
       : []),
@@ -42,7 +42,7 @@ export function presentVerification(report: Verified['report']): string[] {
   const { accounts, live, expired, gone, failures, differences } = report
   const removed = gone > 0 ? `, ${gone} gone since` : ''
   return [
-    `Compared ${formatCount(accounts, 'account')}, ${live} live and ${expired} expired pushes${removed}.`,
+    `Compared ${formatCount(accounts, 'account')}, ${live} active and ${expired} expired pushes${removed}.`,
     ...listed('Cannot be read in the source', failures),
     ...listed('Different', differences),
     ...(differences.length === 0 ? ['Everything that could be compared is the same.'] : []),

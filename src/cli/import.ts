@@ -9,6 +9,7 @@ import type { App } from './app.ts'
 import { CommandFailure, ToldFailure, UsageError } from './failures.ts'
 import { addSettingFlags, addTextFlag, givenFlags, readOperands, textFlag } from './flags.ts'
 import { presentImport, presentVerification } from './import-report.ts'
+import { placeWithService } from './service/service-settings.ts'
 import type { Shell } from './shell.ts'
 
 const TABLE = {
@@ -83,9 +84,11 @@ function createProgress({ say }: Shell) {
   }
 }
 
-function readCommandLine(command: Command, { place, readFile }: Shell): ImportWish {
+function readCommandLine(command: Command, shell: Shell): ImportWish {
   const { problems } = readOperands(command, { names: [] })
-  const reading = readSettings(TABLE, { flags: givenFlags(command, TABLE), place, readFile })
+  const flags = givenFlags(command, TABLE)
+  const place = placeWithService(shell, flags)
+  const reading = readSettings(TABLE, { flags, place, readFile: shell.readFile })
   const [isDry, isVerify] = [isGiven(command, 'dryRun'), isGiven(command, 'verify')]
   const database = textFlag(command, 'database') ?? ''
   const all = [
