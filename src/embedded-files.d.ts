@@ -20,6 +20,11 @@ declare module '*.ico' {
   export default path
 }
 
+declare module '*/release-keys.txt' {
+  const text: string
+  export default text
+}
+
 declare module '*.txt' {
   const path: string
   export default path

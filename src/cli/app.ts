@@ -5,6 +5,7 @@ import type { examine } from '../app/doctor/doctor.ts'
 import type { importCommand } from '../app/import-command.ts'
 import type { readOwnAuthority } from '../app/own-authority.ts'
 import type { findServerOn, findServing } from '../app/serving.ts'
+import type { describeProgram, goBack, schemaForUpgrade, tryUpgrade, upgradeProgram } from '../app/upgrade.ts'
 import type { fetchAuthority, openClient, startServer, version } from '../app.ts'
 
 export type App = {
@@ -18,4 +19,9 @@ export type App = {
   importCommand: typeof importCommand
   findServing: typeof findServing
   findServerOn: typeof findServerOn
+  describeProgram: typeof describeProgram
+  upgradeProgram: typeof upgradeProgram
+  goBack: typeof goBack
+  tryUpgrade: typeof tryUpgrade
+  schemaForUpgrade: typeof schemaForUpgrade
 }

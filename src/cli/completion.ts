@@ -68,7 +68,9 @@ function describe(command: Command, words: string): CompletedCommand[] {
   const own = {
     words,
     children: [...children, ...operands],
-    flags: [...command.options.map(describeFlag), help].filter(({ name }) => name !== ''),
+    flags: [...command.options.filter(({ hidden }) => !hidden).map(describeFlag), help].filter(
+      ({ name }) => name !== '',
+    ),
   }
   return [own, ...command.commands.flatMap((child) => describe(child, `${words} ${child.name()}`.trim()))]
 }

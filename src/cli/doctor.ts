@@ -6,18 +6,20 @@ import { settings } from '../settings/table.ts'
 import type { App } from './app.ts'
 import { getConfig } from './config.ts'
 import { ToldFailure } from './failures.ts'
-import { addSettingFlags } from './flags.ts'
+import { addSettingFlags, givenFlags } from './flags.ts'
+import { placeWithService } from './service/service-settings.ts'
 import type { Shell } from './shell.ts'
 
 const HELP =
   'Looks at everything that a support person would ask for, whether or not the server runs: the data folder, permissions, key, ' +
   'database, disk, clock, ports, names, certificate, proxies, the service unit and the version. Changes nothing, and prints no ' +
-  'secret. Give it the flags and variables of the server. The exit code is 1 when something is wrong.'
+  'secret. Root needs no flags for an installed service; otherwise give it the flags and variables of the server. The exit code is 1 when something is wrong.'
 
 const EXAMPLES = `
 Examples:
   oncebox doctor
-  sudo oncebox doctor --data-dir /var/lib/oncebox
+  sudo oncebox doctor                   the installed service
+  sudo oncebox doctor --data-dir /srv/oncebox
   oncebox doctor --json`
 
 const FAILED = 1
@@ -33,7 +35,8 @@ export function addDoctorCommand(program: Command, { shell, app }: { shell: Shel
   command.option('--json', 'print JSON')
   addSettingFlags(command, settings)
   command.action(async () => {
-    const { config } = getConfig(command, shell)
+    const place = placeWithService(shell, givenFlags(command, settings))
+    const { config } = getConfig(command, { ...shell, place })
     const { now, network } = shell
     const findings = await app.examine({ config, now, network, version: app.version })
     const isWell = !findings.some(({ state }) => state === 'problem')

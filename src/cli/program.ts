@@ -23,6 +23,7 @@ import type { Shell } from './shell.ts'
 import { didYouMean } from './suggestions.ts'
 import { addTokenCommands } from './token.ts'
 import { addTrustCommand } from './trust.ts'
+import { addUpgradeCommand } from './upgrade.ts'
 import { addUserCommands } from './user.ts'
 
 const EXAMPLES = `
@@ -93,6 +94,7 @@ export function createProgram(parts: { shell: Shell; app: App }): Command {
   addLoginCommands(program, parts)
   addTrustCommand(program, parts)
   addServiceCommands(program, shell)
+  addUpgradeCommand(program, parts)
   addCompletionCommand(program, shell)
   addSelftestCommand(program, shell)
   addDoctorCommand(program, parts)
@@ -136,10 +138,13 @@ function addVersionCommand(program: Command, { shell, app }: { shell: Shell; app
     .usage(' ')
     .summary('print the version')
     .description('Prints the version of this program, as --version does.')
+    .option('--json', 'Print version, schema of the database and system as JSON')
   command.action(() => {
     const { problems } = readOperands(command, { names: [] })
     if (problems.length > 0) throw new UsageError(problems, 'oncebox version')
-    shell.print(app.version)
+    const isJson = command.getOptionValue('json') === true
+    const [executable = ''] = shell.self
+    shell.print(isJson ? JSON.stringify(app.describeProgram(executable)) : app.version)
   })
 }
 

@@ -5,6 +5,7 @@ import { examine } from '../app/doctor/doctor.ts'
 import { importCommand } from '../app/import-command.ts'
 import { readOwnAuthority } from '../app/own-authority.ts'
 import { findServerOn, findServing } from '../app/serving.ts'
+import { describeProgram, goBack, schemaForUpgrade, tryUpgrade, upgradeProgram } from '../app/upgrade.ts'
 import { fetchAuthority, openClient, startServer, version } from '../app.ts'
 import type { Environment } from '../settings/parsers.ts'
 import { runProgram } from './program.ts'
@@ -28,6 +29,11 @@ export function runCommandLine(
       importCommand,
       findServing,
       findServerOn,
+      describeProgram,
+      upgradeProgram,
+      goBack,
+      tryUpgrade,
+      schemaForUpgrade,
     },
   })
 }

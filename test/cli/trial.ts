@@ -4,6 +4,13 @@ import type { Finding } from '../../src/app/doctor/doctor.ts'
 import { importCommand } from '../../src/app/import-command.ts'
 import { readOwnAuthority } from '../../src/app/own-authority.ts'
 import type { Serving } from '../../src/app/serving.ts'
+import {
+  describeProgram,
+  goBack,
+  schemaForUpgrade,
+  tryUpgrade,
+  upgradeProgram,
+} from '../../src/app/upgrade.ts'
 import { fetchAuthority, openClient } from '../../src/app.ts'
 import type { App } from '../../src/cli/app.ts'
 import { runProgram } from '../../src/cli/program.ts'
@@ -130,6 +137,7 @@ function createMemoryApp() {
     importCommand,
     findServing: () => state.serving,
     findServerOn: async () => state.serverOnPort,
+    ...{ describeProgram, upgradeProgram, goBack, tryUpgrade, schemaForUpgrade },
     startServer: async ({ config }, { writeLog }) => {
       state.config = config
       writeLog('a line of the log')

@@ -1,7 +1,7 @@
 // What installing a service takes on each system, as steps that are decided before any of them is taken.
 
 import { posix } from 'node:path'
-import { launchdJob } from './launchd-job.ts'
+import { LAUNCHD_LABEL, launchdJob } from './launchd-job.ts'
 import type { Scope, ServicePlaces } from './places.ts'
 import type { Step } from './steps.ts'
 import { LOG_FOLDER, STATE_FOLDER, systemUnit, type UnitOptions, userUnit } from './systemd-unit.ts'
@@ -216,4 +216,21 @@ export function uninstallSteps({
     { do: 'remove', path: places.definition },
     ...(isManaged ? [{ do: 'run', command: [...systemctl, 'daemon-reload'] } as const] : []),
   ]
+}
+
+/** Restarts a service that runs, and starts none that was stopped. */
+export function restartSteps(
+  scope: Scope,
+  { platform, userName }: Pick<InstallFacts, 'platform' | 'userName'>,
+): Step[] {
+  if (platform === 'win32')
+    return [
+      { do: 'run', command: ['schtasks', '/End', '/TN', 'Oncebox'], mayFail: true },
+      { do: 'run', command: ['schtasks', '/Run', '/TN', 'Oncebox'] },
+    ]
+  const domain = scope === 'machine' ? 'system' : `gui/${userName}`
+  if (platform === 'darwin')
+    return [{ do: 'run', command: ['launchctl', 'kickstart', '-k', `${domain}/${LAUNCHD_LABEL}`] }]
+  const systemctl = ['systemctl', ...(scope === 'machine' ? [] : ['--user'])]
+  return [{ do: 'run', command: [...systemctl, 'try-restart', 'oncebox.service'] }]
 }

@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { CommandFailure } from '../failures.ts'
 import type { Shell } from '../shell.ts'
 import { readServiceConfig, requireScope } from './install.ts'
-import { uninstallSteps } from './install-plan.ts'
+import { restartSteps, uninstallSteps } from './install-plan.ts'
 import { findIn, type InstalledService } from './installed.ts'
 import { LAUNCHD_LABEL } from './launchd-job.ts'
 import { placesFor, type Scope, type ServicePlaces } from './places.ts'
@@ -102,4 +102,22 @@ export async function uninstallService({ scope, isDry, shell }: Options & { isDr
   shell.print(`Kept: the data in ${service?.variables.ONCEBOX_DATA_DIR ?? places.dataDir}`)
   shell.print(`Kept: the settings in ${places.envFile}`)
   shell.print(`Kept: the program ${service?.executable ?? places.executable}`)
+}
+
+/** Restarts the service when it runs; false when there is no manager to ask. Throws CommandFailure when it does not start again. */
+export async function restartService(scope: Scope, shell: Shell): Promise<boolean> {
+  const { platform } = shell.place
+  if (platform === 'linux' && !existsSync('/run/systemd/system')) return false
+  const [first, ...rest] = restartSteps(scope, { platform, userName: String(process.getuid?.() ?? '') })
+  if (first === undefined) return false
+  try {
+    await takeSteps([first, ...rest], { isChanged: true, tell: (line) => shell.say(`… ${line}`) })
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new CommandFailure(
+      `The service did not start again: ${reason} "oncebox upgrade --back" returns to the former program.`,
+    )
+  }
+  shell.print('The service was restarted.')
+  return true
 }

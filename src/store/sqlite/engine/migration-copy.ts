@@ -40,27 +40,37 @@ export type MigrationCopyOptions = {
 
 /** Returns the name of the copy; null when the disk has no room for it, which is told. Takes its time: for a start only. */
 export function copyBeforeMigration(options: MigrationCopyOptions): string | null {
-  const { folder, version, now, onWarning } = options
+  const { folder, version, onWarning } = options
   const name = `before-update-from-${version}.db`
+  const path = join(folder.path, name)
+  if (!copyWithoutKeys({ ...options, name })) return tellOfNoRoom(onWarning)
+  onWarning(
+    `The database as it was before this update is kept until the next start: ${path} (it opens no push)`,
+  )
+  return name
+}
+
+export type CopyOptions = Omit<MigrationCopyOptions, 'onWarning'> & { name: string }
+
+/** Whole or not at all, under `name` in the folder; false when the disk has no room for it. */
+export function copyWithoutKeys(options: CopyOptions): boolean {
+  const { folder, version, now, name } = options
   const path = join(folder.path, name)
   const unfinished = `${path}.part`
   rmSync(unfinished, { force: true })
-  if (!hasRoom(options)) return tellOfNoRoom(onWarning)
+  if (!hasRoom(options)) return false
   try {
     closeSync(openSync(unfinished, 'wx', 0o600))
     writeCopy(unfinished, { source: folder.database, version, now })
     synchronize(unfinished)
     renameSync(unfinished, path)
     syncFolder(folder.path)
+    return true
   } catch (cause) {
     rmSync(unfinished, { force: true })
-    if (isFull(cause)) return tellOfNoRoom(onWarning)
+    if (isFull(cause)) return false
     throw cause
   }
-  onWarning(
-    `The database as it was before this update is kept until the next start: ${path} (it opens no push)`,
-  )
-  return name
 }
 
 /** Deletes the copies of earlier starts, and what a start that was killed has left of one. */
@@ -70,7 +80,7 @@ export function removeOldCopies(folder: DataFolder, made: string | null): void {
 }
 
 /** The migration may need as much again as the copy. */
-function hasRoom({ folder, minFreeSpace }: MigrationCopyOptions): boolean {
+function hasRoom({ folder, minFreeSpace }: CopyOptions): boolean {
   const log = `${folder.database}-wal`
   const bytes = statSync(folder.database).size + (existsSync(log) ? statSync(log).size : 0)
   const { bavail, bsize } = statfsSync(folder.path)

@@ -1,0 +1,65 @@
+// What an upgrade of the program needs of a data folder: its schema, and a copy of the database that opens nothing.
+
+import { readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { DomainError } from '../domain/errors.ts'
+import { dataFolder, requireDataFolder } from './folder/data-folder.ts'
+import { whileOpening } from './folder/folder-lock.ts'
+import { becomeOwner } from './folder/ownership.ts'
+import { type Connection, explainFailure, openConnection } from './sqlite/engine/database.ts'
+import { MIGRATIONS, schemaVersion } from './sqlite/engine/migrate.ts'
+import { copyWithoutKeys } from './sqlite/engine/migration-copy.ts'
+import { requireIntactLog } from './sqlite/integrity/log-check.ts'
+
+/** The version of the schema that this program makes, and the newest that it opens. */
+export const CURRENT_SCHEMA = MIGRATIONS.length
+
+const BUSY_MS = 5_000
+const COPY = /^before-upgrade-from-[\w.+-]+\.db(\.part)?$/
+
+/**
+ * Returns its path. Beside a server or without one; when root runs it, the process becomes the owner of the folder. Only the latest copy is
+ * kept. Throws `disk_full` when the disk has no room for it.
+ */
+export function copyBeforeUpgrade(
+  dataDir: string,
+  { version, now }: { version: string; now: number },
+): string {
+  const folder = dataFolder(dataDir)
+  const name = `before-upgrade-from-${version}.db`
+  withDatabase(dataDir, ({ database }) => {
+    const found = schemaVersion(database)
+    if (copyWithoutKeys({ folder, name, version: found, now, minFreeSpace: 0 })) return
+    throw new DomainError(
+      'disk_full',
+      `The disk of ${dataDir} has no room for a copy of the database: nothing was changed.`,
+    )
+  })
+  for (const other of readdirSync(folder.path))
+    if (COPY.test(other) && other !== name) rmSync(join(folder.path, other), { force: true })
+  return join(folder.path, name)
+}
+
+/** The schema of the database, which a program has to know to open it. */
+export function readSchema(dataDir: string): number {
+  return withDatabase(dataDir, ({ database }) => schemaVersion(database))
+}
+
+function withDatabase<T>(dataDir: string, work: (connection: Connection) => T): T {
+  const folder = dataFolder(dataDir)
+  becomeOwner(folder.path)
+  requireDataFolder(folder)
+  try {
+    return whileOpening(folder, ({ isServed }) => {
+      if (!isServed) requireIntactLog(folder.database)
+      const connection = openConnection(folder.database, { create: false, busyTimeout: BUSY_MS })
+      try {
+        return work(connection)
+      } finally {
+        connection.close()
+      }
+    })
+  } catch (cause) {
+    throw explainFailure(folder.database, cause)
+  }
+}

@@ -1,0 +1,226 @@
+// The program replaces itself by a signed file: tried on a copy, kept whole whatever happens, and taken back.
+
+import { Database } from 'bun:sqlite'
+import { afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import {
+  chmodSync,
+  copyFileSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { BINARY, createStage } from '../support/binary.ts'
+import { createSigner } from '../support/release-signing.ts'
+
+const PASSWORD = 'correct horse battery'
+const stage = createStage()
+afterEach(stage.clear)
+
+const { publicKey, signBytes } = createSigner()
+const own = `${process.platform === 'darwin' ? 'macos' : process.platform}-${process.arch}`
+let bytes: Buffer
+
+beforeAll(() => {
+  bytes = readFileSync(BINARY)
+})
+
+/** A program in a folder of its own, with data, and a release of version 99 beside it. */
+async function install() {
+  const folder = stage.folder()
+  chmodSync(folder, 0o755)
+  const program = join(folder, 'oncebox')
+  const dataDir = join(folder, 'data')
+  link(BINARY, program)
+  const release = join(folder, 'release')
+  link(BINARY, release)
+  const sign = (comment: string) => writeFileSync(`${release}.minisig`, signBytes(bytes, comment))
+  sign(`oncebox 99.0.0 ${own}`)
+  const run = (args: string[], input = '') => runProgram(program, [...args, '--data-dir', dataDir], input)
+  await run(['user', 'add', 'ann@example.org', '--password-stdin'], PASSWORD)
+  const upgrade = (...args: string[]) =>
+    run(['upgrade', ...(args.length > 0 ? args : [release]), '--public-key', publicKey])
+  return { folder, program, dataDir, release, sign, run, upgrade }
+}
+
+function link(from: string, to: string): void {
+  try {
+    linkSync(from, to)
+  } catch {
+    copyFileSync(from, to)
+  }
+}
+
+async function runProgram(program: string, args: string[], input = '') {
+  const child = Bun.spawn([program, ...args], {
+    ...{ stdin: new Blob([input]), stdout: 'pipe', stderr: 'pipe' },
+    env: { PATH: process.env.PATH ?? '', HOME: '/nonexistent' },
+  })
+  const [stdout, stderr, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ])
+  return { stdout, stderr, code }
+}
+
+const programsIn = (folder: string) =>
+  readdirSync(folder)
+    .filter((name) => name.startsWith('oncebox'))
+    .sort()
+
+test('a release is tried on a copy of the data while the server runs, takes the place, and is taken back', async () => {
+  const { folder, program, dataDir, run, upgrade } = await install()
+  const server = await stage.start({ dataDir })
+  const { stdout, stderr, code } = await upgrade()
+  expect([code, stderr]).toEqual([0, expect.stringContaining('testing its promises')])
+  expect(stdout).toContain(`${program} is Oncebox 99.0.0 now`)
+  expect(stdout).toContain('restart it')
+  expect(programsIn(folder)).toEqual(['oncebox', 'oncebox.old'])
+  expect((await server.ask('/up')).status).toBe(200)
+  const copy = readdirSync(dataDir).filter((name) => name.startsWith('before-upgrade-from-'))
+  expect(copy).toHaveLength(1)
+  const kept = new Database(join(dataDir, copy[0] ?? ''), { readonly: true })
+  expect(kept.query('SELECT count(*) AS n FROM accounts').get()).toEqual({ n: 1 })
+  kept.close()
+  expect(readdirSync(dataDir).filter((name) => name.startsWith('upgrade-trial'))).toEqual([])
+
+  const back = await run(['upgrade', '--back'])
+  expect(back.stdout).toContain('again')
+  expect(programsIn(folder)).toEqual(['oncebox'])
+  expect((await run(['upgrade', '--back'])).stderr).toContain('There is no former program')
+}, 180_000)
+
+test('kill -9 in the middle leaves the program, and the next upgrade clears what is left', async () => {
+  const { folder, program, dataDir, release, upgrade } = await install()
+  const child = Bun.spawn([program, 'upgrade', release, '--public-key', publicKey, '--data-dir', dataDir], {
+    ...{ stdin: 'ignore', stdout: 'ignore', stderr: 'pipe' },
+  })
+  const decoder = new TextDecoder()
+  let said = ''
+  for await (const piece of child.stderr) {
+    said += decoder.decode(piece)
+    if (said.includes('starting the new program')) break
+  }
+  child.kill('SIGKILL')
+  await child.exited
+  expect(programsIn(folder).length).toBe(2)
+  expect((await runProgram(program, ['--version'])).code).toBe(0)
+  writeFileSync(`${release}.minisig`, 'no signature')
+  expect((await upgrade()).code).toBe(1)
+  expect(programsIn(folder)).toEqual(['oncebox'])
+}, 60_000)
+
+test('without keys of its own the program refuses every release', async () => {
+  const { folder, release, run } = await install()
+  const { code, stderr } = await run(['upgrade', release])
+  expect([code, stderr]).toEqual([1, expect.stringContaining('--public-key')])
+  expect(programsIn(folder)).toEqual(['oncebox'])
+})
+
+describe('nothing changes for a release', () => {
+  type Installed = Awaited<ReturnType<typeof install>>
+  test.each<[string, (installed: Installed) => void, string]>([
+    [
+      'whose signed comment was changed',
+      ({ release }) => {
+        const text = readFileSync(`${release}.minisig`, 'utf8')
+        writeFileSync(`${release}.minisig`, text.replace('99.0.0', '99.0.1'))
+      },
+      'was changed after it was signed',
+    ],
+    [
+      'that was changed',
+      ({ release }) => {
+        rmSync(release)
+        writeFileSync(release, bytes.subarray(0, 4096))
+      },
+      'is not the file that was signed',
+    ],
+    [
+      'that is empty',
+      ({ release }) => {
+        rmSync(release)
+        writeFileSync(release, '')
+      },
+      'is not the file that was signed',
+    ],
+    [
+      'of another key',
+      ({ release }) =>
+        writeFileSync(`${release}.minisig`, createSigner().signBytes(bytes, `oncebox 99.0.0 ${own}`)),
+      'signed by another key',
+    ],
+    ['without a signature', ({ release }) => rmSync(`${release}.minisig`), 'There is no'],
+    [
+      'whose signature is cut off',
+      ({ release }) => truncateSync(`${release}.minisig`, 100),
+      'is not a signature',
+    ],
+    ['for another system', ({ sign }) => sign('oncebox 99.0.0 windows-x64'), 'is built for windows-x64'],
+    ['that is older', ({ sign }) => sign(`oncebox 2.9.9 ${own}`), 'is older than'],
+    [
+      'that does not tell what it is',
+      ({ sign }) => sign('a good program'),
+      'does not tell version and system',
+    ],
+    [
+      'that is a link',
+      ({ release }) => {
+        rmSync(release)
+        symlinkSync(BINARY, release)
+      },
+      'but a link',
+    ],
+    [
+      'that is a folder',
+      ({ release }) => {
+        rmSync(release)
+        mkdirSync(release)
+      },
+      'is not a plain file',
+    ],
+    [
+      'that cannot run here',
+      ({ release }) => {
+        const broken = Buffer.from('#!/bin/sh\necho it is broken; exit 3\n')
+        rmSync(release)
+        writeFileSync(release, broken)
+        writeFileSync(`${release}.minisig`, signBytes(broken, `oncebox 99.0.0 ${own}`))
+      },
+      'it is broken',
+    ],
+    [
+      'in a place where everybody may write',
+      ({ folder }) => chmodSync(folder, 0o777),
+      'Every user of this machine may write to',
+    ],
+  ])(
+    '%s',
+    async (_, spoil, reason) => {
+      const installed = await install()
+      spoil(installed)
+      const { code, stderr } = await installed.upgrade()
+      expect([code, stderr]).toEqual([1, expect.stringContaining(reason)])
+      expect(programsIn(installed.folder)).toEqual(['oncebox'])
+      expect((await installed.run(['user', 'list'])).stdout).toContain('ann@example.org')
+    },
+    60_000,
+  )
+})
+
+test('the former program is not taken back when it cannot open the data any more', async () => {
+  const { program, dataDir, run } = await install()
+  link(BINARY, `${program}.old`)
+  const database = new Database(join(dataDir, 'oncebox.db'))
+  database.run('PRAGMA user_version = 999')
+  database.close()
+  const { code, stderr } = await run(['upgrade', '--back'])
+  expect([code, stderr]).toEqual([1, expect.stringContaining('its schema is version 999')])
+  expect(stderr).toContain('Nothing was changed')
+})
