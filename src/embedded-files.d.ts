@@ -15,6 +15,11 @@ declare module '*.svg' {
   export default text
 }
 
+declare module '*.png' {
+  const path: string
+  export default path
+}
+
 declare module '*.ico' {
   const path: string
   export default path

@@ -17,6 +17,7 @@ import { bodyLimitsOf, maxBodyBytes } from '../http/intake/body.ts'
 import { createAssets } from '../http/pages/frame/assets.ts'
 import { createAnswerRefusal } from '../http/pages/frame/error-page.tsx'
 import { createGetGuest } from '../http/pages/frame/guest.ts'
+import { createAnswerManifest } from '../http/pages/frame/manifest.ts'
 import { createAnswerGuest } from '../http/pages/frame/page.tsx'
 import { createFindElsewhere } from '../http/pages/frame/reach.ts'
 import { routeClassOf } from '../http/route-class.ts'
@@ -61,6 +62,7 @@ export function createDoor(options: DoorOptions) {
   const { answerRoute } = createRoutes(options, {
     ...guests,
     ...{ basePath, body, pages, presentError, answerReady },
+    answerManifest: createAnswerManifest({ assets: guests.assets, basePath, brand: options.branding }),
   })
   const shared = {
     readForwarded: forwarding.read,

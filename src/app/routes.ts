@@ -65,6 +65,7 @@ export type RoutesOptions = {
   pages: readonly Route[]
   presentError: PresentError
   answerReady: Route['answer']
+  answerManifest: Route['answer']
 }
 
 export function createRoutes(served: Served, { body, presentError, ...parts }: RoutesOptions) {

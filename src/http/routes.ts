@@ -32,6 +32,7 @@ export type RouteTableOptions = {
   /** Whether the database answers. */
   isAlive: () => Promise<boolean>
   answerReady: Route['answer']
+  answerManifest: Route['answer']
   /** The OpenAPI document as JSON text. */
   reference: () => Promise<string>
   /** Draw the page of the reference. */
@@ -41,7 +42,7 @@ export type RouteTableOptions = {
 
 export function createRouteTable(options: RouteTableOptions): Route[] {
   const { assets, basePath, endpoints, getViewer, answerDownload, pages } = options
-  const { version, isAlive, answerReady, reference } = options
+  const { version, isAlive, answerReady, answerManifest, reference } = options
   const facts = presentVersion(version)
   const previousFacts = presentPreviousVersion(version)
   const { create, retrieve, preview, expire, edit, audit, active, expired } = endpoints
@@ -68,6 +69,7 @@ export function createRouteTable(options: RouteTableOptions): Route[] {
     { url: FILES.download, answer: answerDownload },
     { url: FILES.asset, answer: assets.answer },
     { url: FILES.favicon, answer: assets.answerFavicon },
+    { url: FILES.manifest, answer: answerManifest },
     { url: FILES.robots, answer: () => answerText(NOTHING_TO_INDEX) },
     { url: FILES.up, answer: async () => answerUp(await isAlive()) },
     { url: FILES.ready, answer: answerReady },

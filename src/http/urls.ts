@@ -91,6 +91,7 @@ export const FILES = {
   download: get('/d/:grant', 'open'),
   asset: get('/assets/:name', 'open'),
   favicon: get('/favicon.ico', 'open'),
+  manifest: get('/manifest.webmanifest', 'open'),
   robots: get('/robots.txt', 'open'),
   up: get('/up', 'open'),
   ready: get('/readyz', 'open'),
@@ -123,6 +124,8 @@ export const PAGES = {
   create: get('/', 'visitor'),
   /** Asks for an account itself, so that a form whose session has ended keeps what was typed. */
   submitCreate: post('/', 'open'),
+  /** What the system shares with the installed app: fills in the form to create a push. */
+  share: post('/share', 'visitor'),
   previousApi: get('/api', 'open'),
   trust: get('/trust', 'open'),
 
@@ -202,6 +205,7 @@ export const FORM_ADDRESSES: readonly Moved[] = [
   ...[PAGES.editPush, PAGES.expireOwn, PAGES.unlock].map(({ path }) =>
     moved(path, (urlToken) => PAGES.push.href({ url_token: urlToken })),
   ),
+  moved(PAGES.share.path, () => PAGES.create.href()),
   moved(PAGES.submitCode.path, () => PAGES.signIn.href()),
   moved(PAGES.revokeToken.path, () => PAGES.tokens.href()),
   ...[PAGES.changePassword, PAGES.endSession].map(({ path }) => moved(path, () => PAGES.account.href())),

@@ -1,6 +1,7 @@
 // Refuses requests that another web site made a browser send, by the headers in which browsers tell where they come from.
 
 import { DomainError } from '../../domain/errors.ts'
+import { PAGES } from '../urls.ts'
 import type { Cors } from './cors.ts'
 import type { Exchange } from './exchange.ts'
 import type { HostRules } from './host.ts'
@@ -19,6 +20,7 @@ export function createRefuseOtherSites({ isOwnOrigin, isListed }: OtherSitesOpti
     // Browsers send Origin with every request that may change something. On plain HTTP they send no Sec-Fetch-*.
     const origin = exchange.arrived.headers.get('origin')
     const isApi = isJsonPath(path)
+    if (path === PAGES.share.path && isOfBrowserItself(exchange)) return
     if (origin !== null && !isOfWeb(origin)) return
     if (origin !== null && !isOwnOrigin(origin, exchange)) {
       if (!isApi || !isListed(origin)) throw refusal()
@@ -29,6 +31,14 @@ export function createRefuseOtherSites({ isOwnOrigin, isListed }: OtherSitesOpti
 /** Whether a web page sent it, or a document without an origin. Extensions have other schemes and are allowed. */
 function isOfWeb(origin: string): boolean {
   return origin === 'null' || /^https?:/i.test(origin)
+}
+
+/**
+ * Whether the browser sends it for its user, not for a page, as when the system shares something with the installed app. Such
+ * a POST has `Origin: null`. No page can make a browser say `Sec-Fetch-Site: none`.
+ */
+function isOfBrowserItself({ arrived: { headers } }: Exchange): boolean {
+  return headers.get('sec-fetch-site') === 'none' && headers.get('origin') === 'null'
 }
 
 /** Whether Sec-Fetch-Site names another site. Links that people follow from there are allowed. */

@@ -14,6 +14,8 @@ import { bundleForBrowser } from './browser-bundles.ts' with { type: 'macro' }
 import { colorStyle } from './color-style.ts'
 import favicon from './favicon.ico' with { type: 'file' }
 import icon from './icon.svg' with { type: 'text' }
+import icon192 from './icon-192.png' with { type: 'file' }
+import icon512 from './icon-512.png' with { type: 'file' }
 import { LOGO_POLICY, type Logo } from './logo.ts'
 import { style } from './style.ts'
 
@@ -26,6 +28,7 @@ type Bytes = Uint8Array<ArrayBuffer>
 const CSS = 'text/css; charset=utf-8'
 const SCRIPT = 'text/javascript; charset=utf-8'
 const SVG = 'image/svg+xml'
+const PNG = 'image/png'
 
 const compress = promisify(gzip)
 
@@ -42,6 +45,8 @@ export function createAssets({ basePath, brand }: AssetsOptions) {
   const assets = {
     style: ofText('pages.css', CSS, brand?.color ? `${style}\n${colorStyle(brand.color)}` : style),
     icon: ofText('icon.svg', SVG, icon),
+    icon192: ofFile('icon-192.png', PNG, icon192),
+    icon512: ofFile('icon-512.png', PNG, icon512),
     common: ofText('common.js', SCRIPT, common),
     create: ofText('create.js', SCRIPT, bundleForBrowser('create.js')),
     qrPreview: ofText('qr-preview.js', SCRIPT, bundleForBrowser('qr-preview.js')),
@@ -111,6 +116,11 @@ function policyOf(policy: string | undefined): Record<string, string> {
 
 function ofText(name: string, type: string, text: string): Asset {
   return ofBytes(name, type, Buffer.from(text))
+}
+
+/** Browsers keep it for a year, so another picture needs another name. */
+function ofFile(name: string, type: string, path: string): Asset {
+  return { name, type, read: () => Bun.file(path).bytes() }
 }
 
 function ofLogo({ bytes, type, extension }: Logo): Asset {

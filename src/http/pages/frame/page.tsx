@@ -4,7 +4,7 @@ import type { ComponentChildren, JSX } from 'preact'
 import { renderToString } from 'preact-render-to-string'
 import { LANGUAGE_NAMES, LANGUAGES } from '../../../words/words.ts'
 import { type AnswerHeaders, answerPage } from '../../door/answers.ts'
-import { API } from '../../urls.ts'
+import { API, FILES } from '../../urls.ts'
 import type { Assets, ScriptName } from './assets.ts'
 import { type Guest, LANGUAGE_PARAMETER, otherFields } from './guest.ts'
 import { Header, RecipientHeader } from './header.tsx'
@@ -24,7 +24,8 @@ export type PageOptions = {
   headers?: AnswerHeaders
 }
 
-const POLICY = "style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'"
+const POLICY =
+  "style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; manifest-src 'self'"
 
 export type AnswerGuest = (content: JSX.Element, options: PageOptions) => Response
 
@@ -80,6 +81,9 @@ function Page(props: FrameProps) {
         <meta name="robots" content="noindex, nofollow" />
         <title>{`${status === 422 ? words.say('title_refused', { title }) : title} · ${brand.name}`}</title>
         <link rel="icon" href={brand.logo ?? assets.hrefOf('icon')} />
+        {frame === 'branded' && isSecureContext(guest) ? (
+          <link rel="manifest" href={`${guest.basePath}${FILES.manifest.href()}`} />
+        ) : null}
         <link rel="stylesheet" href={assets.hrefOf('style')} />
         {scripts.map((script) => (
           <script key={script} type="module" src={assets.hrefOf(script)} />
@@ -92,6 +96,12 @@ function Page(props: FrameProps) {
       </body>
     </html>
   )
+}
+
+/** Browsers install apps over https and on their own machine alone. */
+function isSecureContext({ exchange: { baseUrl } }: Guest): boolean {
+  const { protocol, hostname } = new URL(baseUrl)
+  return protocol === 'https:' || hostname === 'localhost' || hostname === '127.0.0.1' || hostname === '[::1]'
 }
 
 type FooterProps = { guest: Guest; languageSwitch: boolean; isBranded: boolean }

@@ -9,10 +9,11 @@ import { type CreatedPageOptions, createCreatedPage } from './created.tsx'
 export type ShareRoutesOptions = CreatePageOptions & CreatedPageOptions
 
 export function createShareRoutes({ guest }: PageGuards, options: ShareRoutesOptions): Route[] {
-  const { show, create } = createCreatePage(options)
+  const { show, create, share } = createCreatePage(options)
   return [
     guest(PAGES.create, (visitor) => show(visitor)),
     guest(PAGES.submitCreate, create),
+    guest(PAGES.share, share),
     guest(PAGES.created, createCreatedPage(options)),
   ]
 }

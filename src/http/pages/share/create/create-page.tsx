@@ -15,6 +15,7 @@ import { presetOf } from './create-preset.ts'
 import { newUnseen, openerOf, type Typed, type Unseen } from './create-sender.ts'
 import { LikeAnother } from './like-another.tsx'
 import { type Again, createFindAgain } from './share-again.ts'
+import { type Shared, SharedFiles } from './shared.tsx'
 import { WhyRefused } from './why-refused.tsx'
 
 /** Why a form is shown again. */
@@ -45,7 +46,7 @@ export type CreatePageParts = {
   signups: boolean
 }
 
-type Shown = { typed: Typed; refused: Refused | null; again: Again | null }
+type Shown = { typed: Typed; refused: Refused | null; again: Again | null; shared?: Shared }
 
 export function createShowForm({ answer, marks, choices, pushes, ...parts }: CreatePageParts) {
   const { limits } = parts
@@ -58,11 +59,27 @@ export function createShowForm({ answer, marks, choices, pushes, ...parts }: Cre
     return answerWith(guest, { typed, refused: null, again })
   }
 
+  /** The form with what the system shared. It is sent like any other, by the person who sees it. */
+  async function showShared(guest: Guest, shared: Shared): Promise<Response> {
+    const chosen = await choices.find(guest.viewer.account)
+    const preset = presetOf({ query: new URLSearchParams(), choices: chosen, limits })
+    const fields: Record<string, string> = {
+      ...shared.fields,
+      ...(shared.files.length > 0 ? { kind: 'file' } : {}),
+    }
+    return answerWith(guest, {
+      typed: (field) => fields[field] ?? preset(field),
+      refused: null,
+      again: null,
+      shared,
+    })
+  }
+
   function showAgain(guest: Guest, refused: Refused): Response {
     return answerWith(guest, { typed: refused.typed, refused, again: null })
   }
 
-  function answerWith(guest: Guest, { typed, refused, again }: Shown): Response {
+  function answerWith(guest: Guest, { typed, refused, again, shared }: Shown): Response {
     const title = guest.words.say('create_title')
     const form = {
       ...{ guest, typed, unseen: unseenOf(guest, refused) },
@@ -77,11 +94,13 @@ export function createShowForm({ answer, marks, choices, pushes, ...parts }: Cre
         {again === null ? null : <LikeAnother guest={guest} pushed={again.pushed} />}
         {refused === null ? null : <WhyRefused guest={guest} refused={refused} />}
         <CreateForm {...parts} {...form} />
+        {shared === undefined ? null : <SharedFiles files={shared.files} />}
         <LocalhostNotice guest={guest} path={PAGES.create.href()} />
       </>
     )
     const { status = 200, headers = {} } = refused ?? {}
-    return answer(content, { guest, title, status, headers, scripts: ['common', 'create'] })
+    const languageSwitch = shared === undefined
+    return answer(content, { guest, title, status, headers, languageSwitch, scripts: ['common', 'create'] })
   }
 
   /** Keeps the idempotency key until it has created a push, so that a form that is sent again creates one push. */
@@ -97,5 +116,5 @@ export function createShowForm({ answer, marks, choices, pushes, ...parts }: Cre
     return { ...fresh, ...opener, idempotencyKey }
   }
 
-  return { show, showAgain }
+  return { show, showShared, showAgain }
 }

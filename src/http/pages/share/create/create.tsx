@@ -15,6 +15,7 @@ import { type CreatePageParts, createShowForm } from './create-page.tsx'
 import { readCreateForm } from './create-reader.ts'
 import { explainRefusal } from './create-refusals.ts'
 import { keyOfForm, requireOpener, type Typed } from './create-sender.ts'
+import { readShared } from './shared.tsx'
 
 export type CreatePageOptions = CreatePageParts & {
   pushes: Pick<Pushes, 'create' | 'getOwned'>
@@ -37,7 +38,7 @@ type Sending = {
 export function createCreatePage(options: CreatePageOptions) {
   const { pushes, idempotency, marks, choices, anonymousAccess } = options
   const receivePush = createReceivePush(options)
-  const { show, showAgain } = createShowForm(options)
+  const { show, showShared, showAgain } = createShowForm(options)
 
   async function create(guest: Guest): Promise<Response> {
     const fields: Record<string, string> = {}
@@ -133,7 +134,9 @@ export function createCreatePage(options: CreatePageOptions) {
     }
   }
 
-  return { show, create }
+  const share = async (guest: Guest) => showShared(guest, await readShared(guest, options.body))
+
+  return { show, create, share }
 }
 
 function requireAccount({ viewer }: Guest): void {

@@ -46,6 +46,17 @@ function setFiles(files) {
 
 if (chooser !== null) prepare()
 
+// Files that the system shared with the installed app.
+const shared = [...document.querySelectorAll('[data-shared-file]')]
+if (shared.length > 0) add(shared.map(fileIn))
+
+function fileIn(element) {
+  const { sharedFile: name, type } = element.dataset
+  const bytes = Uint8Array.from(atob(element.value), (character) => character.charCodeAt(0))
+  element.remove()
+  return new File([bytes], name, { type })
+}
+
 function prepare() {
   const list = document.querySelector('[data-chosen]')
   document.querySelector('[data-drop]').hidden = false
