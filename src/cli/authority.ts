@@ -31,12 +31,13 @@ export function fingerprintProblems(command: Command, flag: string): string[] {
 export async function agreeOnAuthority(agreed: Agreed, { shell, app }: Parts): Promise<string | null> {
   const { server, known, fingerprint } = agreed
   if (!server.startsWith('https:')) return null
-  if (fingerprint === null && (await isTrusted(agreed, { shell, app }))) return null
+  const distrust = fingerprint === null ? await findDistrust(agreed, { shell, app }) : null
+  if (fingerprint === null && distrust === null) return null
   const claimed = await app.fetchAuthority(server)
   if (claimed === null) {
-    throw new CommandFailure(
-      `${server} has a certificate that this computer does not trust, and no authority of its own: name its certificate or ` +
-        'authority with --cacert FILE.',
+    throw (
+      distrust ??
+      new CommandFailure(`${server} has no authority of its own to compare with --ca-fingerprint.`)
     )
   }
   const isOther = known?.server === server && known.authority && known.authority !== claimed.certificate
@@ -45,8 +46,11 @@ export async function agreeOnAuthority(agreed: Agreed, { shell, app }: Parts): P
   return claimed.certificate
 }
 
-/** Asks for the version alone, without a token. */
-async function isTrusted({ server, caCerts }: Agreed, { shell, app }: Parts): Promise<boolean> {
+/** Why this computer does not trust the server; null when it does. Asks for the version alone, without a token. */
+async function findDistrust(
+  { server, caCerts }: Agreed,
+  { shell, app }: Parts,
+): Promise<UnknownAuthority | null> {
   try {
     await app
       .openClient({
@@ -54,10 +58,10 @@ async function isTrusted({ server, caCerts }: Agreed, { shell, app }: Parts): Pr
         onWait: () => undefined,
       })
       .version()
-    return true
+    return null
   } catch (cause) {
     // With certificates of the person's own choice there is nothing to offer.
-    if (cause instanceof UnknownAuthority && caCerts === null) return false
+    if (cause instanceof UnknownAuthority && caCerts === null) return cause
     throw cause
   }
 }

@@ -21,6 +21,7 @@ beforeEach(() => {
   fake = serveFake(async (request) => {
     const { pathname } = new URL(request.url)
     if (request.method === 'POST') {
+      asked += 1
       await Bun.sleep(30_000)
       return new Response()
     }
@@ -86,7 +87,8 @@ test.each([
 
 test('a push that was sent and not answered may have been made', async () => {
   const child = start(['push', 'x', '--server', fake.url])
-  await Bun.sleep(1500)
+  for (let waited = 0; asked === 0 && waited < 15_000; waited += 20) await Bun.sleep(20)
+  await Bun.sleep(200)
   child.kill('SIGTERM')
   expect(await child.exited).toBe(143)
   expect(await new Response(child.stderr).text()).toContain('may have been created anyway')
