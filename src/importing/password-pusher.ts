@@ -2,17 +2,10 @@
 
 import type { Database } from 'bun:sqlite'
 import { existsSync } from 'node:fs'
-import type {
-  IncomingAccount,
-  IncomingFile,
-  IncomingPush,
-  IncomingSource,
-  Unreadable,
-} from '../domain/incoming.ts'
-import { type Blob, incomingFile } from './blobs.ts'
-import { createGrouped } from './grouped.ts'
+import type { IncomingAccount, IncomingPush, IncomingSource, Unreadable } from '../domain/incoming.ts'
+import { readBelongings } from './belongings.ts'
 import { explainForeign, openForeignDatabase } from './open-database.ts'
-import { type Row, readAccount, readEntry, readPush } from './rows.ts'
+import { type Row, readAccount, readPush } from './rows.ts'
 import { createUnseal, PUBLISHED_KEY, type Unseal } from './sealed-columns.ts'
 import { requireTables, type Select } from './tables.ts'
 
@@ -48,13 +41,14 @@ function openSource(database: Database, options: PasswordPusherOptions): Incomin
     for (const row of rows.iterate()) yield readAccount({ row, unseal, hasConfirmations })
   }
 
+  /** Sorts nothing but ids and times, so that memory stays flat; lists here are in the order of creation. */
   function* readPushes(): Generator<IncomingPush | Unreadable> {
-    const entriesOf = createGrouped(entriesByPush(database, select))
-    const filesOf = createGrouped(filesByPush(database, options.storage))
-    const rows = database.prepare<Row, []>(`SELECT ${select('pushes')} FROM pushes ORDER BY id`)
-    for (const row of rows.iterate()) {
-      const id = Number(row.id)
-      yield readPush({ row, entries: entriesOf(id), files: filesOf(id), unseal })
+    const { entriesOf, filesOf } = readBelongings(database, { select, storage: options.storage })
+    const ids = database.prepare<{ id: number }, []>('SELECT id FROM pushes ORDER BY created_at, id')
+    const byId = database.prepare<Row, [number]>(`SELECT ${select('pushes')} FROM pushes WHERE id = ?`)
+    for (const { id } of ids.iterate()) {
+      const row = byId.get(id)
+      if (row !== null) yield readPush({ row, entries: entriesOf(id), files: filesOf(id), unseal })
     }
   }
 
@@ -78,36 +72,6 @@ function* explaining<T>(path: string, rows: () => Generator<T>): Generator<T> {
     throw explainForeign(path, cause)
   }
 }
-
-/** Sorts nothing but numbers, so that memory stays flat where the old server has no index; reads each entry by its id. */
-function* entriesByPush(database: Database, select: Select) {
-  const ids = database.prepare<{ id: number; group: number }, []>(
-    'SELECT id, push_id AS "group" FROM audit_logs ORDER BY push_id, id',
-  )
-  const byId = database.prepare<Row, [number]>(`SELECT ${select('audit_logs')} FROM audit_logs WHERE id = ?`)
-  for (const { id, group } of ids.iterate()) {
-    const row = byId.get(id)
-    const entry = row === null ? null : readEntry(row)
-    if (entry !== null) yield { group, value: entry }
-  }
-}
-
-function* filesByPush(
-  database: Database,
-  storage: string | null,
-): Generator<{ group: number; value: IncomingFile }> {
-  const rows = database.prepare<Blob & { group: number }, []>(FILES)
-  for (const { group, ...blob } of rows.iterate()) yield { group, value: incomingFile(blob, storage) }
-}
-
-/** An attachment without its blob has no key, and so its push does not come. */
-const FILES = `
-  SELECT attachment.record_id AS "group", blob.key, blob.filename, blob.content_type AS contentType,
-    blob.byte_size AS size, blob.checksum, blob.service_name AS service
-  FROM active_storage_attachments AS attachment
-  LEFT JOIN active_storage_blobs AS blob ON blob.id = attachment.blob_id
-  WHERE attachment.record_type = 'Push' AND attachment.name = 'files'
-  ORDER BY attachment.record_id, attachment.id`
 
 /** Ends with the first value that opens. */
 function opensAny(

@@ -102,6 +102,8 @@ test.each(['active', 'expired'])(
         (push) => push.owner === email && isExpired(push) === (list === 'expired'),
       )
       expect(body).toHaveLength(own.length)
+      const times = body.map(({ created_at }: ExpectedPush) => created_at)
+      expect(times).toEqual([...times].sort().reverse())
       for (const push of own) {
         const found = body.find(({ url_token }: ExpectedPush) => url_token === push.url_token)
         const { kind, name, note, expire_after_days, expire_after_views, views_remaining } = push
