@@ -1,44 +1,53 @@
 // Fetches the authority of a server that this computer does not know yet. Nothing is believed until a person has compared it.
 
 import { X509Certificate } from 'node:crypto'
-import { readBody } from './answer-body.ts'
+import { isIP } from 'node:net'
+import type { DetailedPeerCertificate } from 'node:tls'
 import { unreachable } from './unreachable.ts'
 
 /** What a server says its authority is, in PEM, with the SHA-256 fingerprint: `AB:CD:…`. */
 export type ClaimedAuthority = { certificate: string; fingerprint: string }
 
-const PATH = '/trust/oncebox.pem'
-const MAX_BYTES = 64 * 1024
 const PATIENCE_MS = 15_000
+/** More certificates than any server sends. */
+const MAX_CHAIN = 10
 
-/** Sends neither token nor cookie. Null when the server has no authority of its own. Throws ClientFailure. */
+/**
+ * Shakes hands and hangs up: no request is sent. Null when the server shows no authority of its own. Throws ClientFailure.
+ */
 export async function fetchAuthority(server: string): Promise<ClaimedAuthority | null> {
-  const response = await fetch(`${server}${PATH}`, {
-    redirect: 'manual',
-    headers: { 'accept-encoding': 'identity' },
-    decompress: false,
-    signal: AbortSignal.timeout(PATIENCE_MS),
-    // Only to learn whom to ask about: every other request verifies.
-    tls: { rejectUnauthorized: false },
-  }).catch((cause) => {
-    throw unreachable(new URL(server).origin, cause)
+  // Loaded only when needed: it takes megabytes.
+  const { connect } = await import('node:tls')
+  const { hostname, port, origin } = new URL(server)
+  const host = hostname.replace(/^\[|\]$/g, '')
+  const name = isIP(host) === 0 ? { servername: host } : {}
+  return new Promise((resolve, reject) => {
+    const fail = (cause: unknown) => {
+      socket.destroy()
+      reject(unreachable(origin, cause))
+    }
+    // Only to learn whom to ask about: everything else verifies.
+    const socket = connect({ host, port: Number(port || 443), ...name, rejectUnauthorized: false }, () => {
+      const authority = lastOf(socket.getPeerCertificate(true))
+      socket.destroy()
+      resolve(authority)
+    })
+    socket.once('error', fail)
+    socket.setTimeout(PATIENCE_MS, () => fail(new DOMException('no answer', 'TimeoutError')))
   })
-  if (response.status !== 200) {
-    await response.body?.cancel()
-    return null
-  }
-  const watch = { count: () => undefined }
-  const bytes = await readBody(response, { server, maxBytes: MAX_BYTES, watch })
-  return parseAuthority(Buffer.from(bytes).toString('latin1'))
 }
 
-function parseAuthority(text: string): ClaimedAuthority | null {
-  try {
-    const parsed = new X509Certificate(text)
-    return parsed.ca ? { certificate: parsed.toString(), fingerprint: parsed.fingerprint256 } : null
-  } catch {
-    return null
+/** The certificate that signed itself, at the end of the chain, if it is an authority. */
+function lastOf(leaf: DetailedPeerCertificate): ClaimedAuthority | null {
+  let last = leaf
+  for (let depth = 0; depth < MAX_CHAIN; depth += 1) {
+    const issuer = last.issuerCertificate
+    if (issuer === undefined || issuer === null || issuer.fingerprint256 === last.fingerprint256) break
+    last = issuer
   }
+  if (last === leaf || last.raw === undefined) return null
+  const parsed = new X509Certificate(last.raw)
+  return parsed.ca ? { certificate: parsed.toString(), fingerprint: parsed.fingerprint256 } : null
 }
 
 /** The object identifier of name constraints (RFC 5280, 4.2.1.10), in DER. */
