@@ -224,17 +224,6 @@ export const EXEMPT_PATHS: ReadonlySet<string> = new Set([API.version.path, PREV
 /** Answered whatever the Host: these hold no secret, and monitoring asks for them by any address. */
 export const ANY_HOST_PATHS: ReadonlySet<string> = new Set([...EXEMPT_PATHS, FILES.up.path, FILES.ready.path])
 
-/** What plain http answers beside TLS: how to trust this server, and whether it is alive. One that ends in / is a start. */
-export const PLAIN_PATHS: readonly string[] = [
-  PAGES.trust.path,
-  FILES.authority.href({ name: '' }),
-  FILES.asset.href({ name: '' }),
-  FILES.favicon.path,
-  FILES.robots.path,
-  FILES.up.path,
-  FILES.ready.path,
-]
-
 /** Endpoints below these answer with `.json` at their end, too. */
 export const ENDPOINT_PREFIXES: readonly string[] = ['/api/v2/', '/api/v1/']
 

@@ -1,11 +1,22 @@
 // The plain http beside TLS: it leads to https, and answers itself only what somebody needs who does not trust us yet.
 
 import { DomainError } from '../../domain/errors.ts'
-import { PLAIN_PATHS } from '../urls.ts'
+import { FILES, PAGES } from '../urls.ts'
 import { answerSeeOther } from './answers.ts'
 import type { Exchange } from './exchange.ts'
 import { isJsonPath, pathOf } from './paths.ts'
 import type { AnswerRoute } from './router.ts'
+
+/** How to trust this server, and whether it is alive. A path that ends in / stands for all below it. */
+const OPEN_PATHS: readonly string[] = [
+  PAGES.trust.path,
+  FILES.authority.href({ name: '' }),
+  FILES.asset.href({ name: '' }),
+  FILES.favicon.path,
+  FILES.robots.path,
+  FILES.up.path,
+  FILES.ready.path,
+]
 
 export type PlainHttpOptions = {
   answerRoute: AnswerRoute
@@ -27,7 +38,7 @@ export function createAnswerPlain({ answerRoute, baseUrl, httpsPort }: PlainHttp
   return (exchange) => {
     const { request, arrived } = exchange
     const path = pathOf(request.url)
-    if (PLAIN_PATHS.some((open) => path === open || (open.endsWith('/') && path.startsWith(open)))) {
+    if (OPEN_PATHS.some((open) => path === open || (open.endsWith('/') && path.startsWith(open)))) {
       return answerRoute(exchange)
     }
     exchange.route = 'http'
