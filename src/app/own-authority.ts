@@ -1,4 +1,4 @@
-// Reads the authority of the server on this machine, without its key.
+// Reads authorities: that of the server on this machine, without its key, and what any of them may vouch for.
 
 import { readCertificate } from '../crypto/certificate-facts.ts'
 import { DomainError } from '../domain/errors.ts'
@@ -20,4 +20,10 @@ export async function readOwnAuthority({ dataDir, tlsAuthorityKey }: AuthorityPl
     )
   }
   return { certificate: `${certificate}\n`, fingerprint: readCertificate(certificate).fingerprint }
+}
+
+/** The names that an authority may vouch for, with all below them; none when it has no limit. */
+export async function namesOfAuthority(certificate: string): Promise<string[]> {
+  const { namesOfAuthority: read } = await import('../crypto/certificates.ts')
+  return read(certificate).map((name) => name.toLowerCase().replace(/^\.+|\.+$/g, ''))
 }

@@ -3,7 +3,7 @@
 import type { openAccounts } from '../app/account-commands.ts'
 import type { examine } from '../app/doctor/doctor.ts'
 import type { importCommand } from '../app/import-command.ts'
-import type { readOwnAuthority } from '../app/own-authority.ts'
+import type { namesOfAuthority, readOwnAuthority } from '../app/own-authority.ts'
 import type { findServerOn, findServing } from '../app/serving.ts'
 import type { describeProgram, goBack, schemaForUpgrade, tryUpgrade, upgradeProgram } from '../app/upgrade.ts'
 import type { fetchAuthority, openClient, startServer, version } from '../app.ts'
@@ -16,6 +16,7 @@ export type App = {
   openClient: typeof openClient
   fetchAuthority: typeof fetchAuthority
   readOwnAuthority: typeof readOwnAuthority
+  namesOfAuthority: typeof namesOfAuthority
   importCommand: typeof importCommand
   findServing: typeof findServing
   findServerOn: typeof findServerOn

@@ -3,7 +3,7 @@
 import { openAccounts } from '../app/account-commands.ts'
 import { examine } from '../app/doctor/doctor.ts'
 import { importCommand } from '../app/import-command.ts'
-import { readOwnAuthority } from '../app/own-authority.ts'
+import { namesOfAuthority, readOwnAuthority } from '../app/own-authority.ts'
 import { findServerOn, findServing } from '../app/serving.ts'
 import { describeProgram, goBack, schemaForUpgrade, tryUpgrade, upgradeProgram } from '../app/upgrade.ts'
 import { fetchAuthority, openClient, startServer, version } from '../app.ts'
@@ -26,6 +26,7 @@ export function runCommandLine(
       openClient,
       fetchAuthority,
       readOwnAuthority,
+      namesOfAuthority,
       importCommand,
       findServing,
       findServerOn,

@@ -1,7 +1,8 @@
 // `oncebox trust`: makes this machine trust the authority of a server.
 
 import type { Command } from 'commander'
-import { type ClaimedAuthority, isLimited } from '../client/authority.ts'
+import type { ClaimedAuthority } from '../client/authority.ts'
+import { isOfLocalNetwork } from '../domain/local-names.ts'
 import { readSettings } from '../settings/fold.ts'
 import { serverUrl } from '../settings/parsers.ts'
 import { settings } from '../settings/table.ts'
@@ -9,6 +10,7 @@ import type { App } from './app.ts'
 import { compare, fingerprintProblems } from './authority.ts'
 import { CommandFailure, UsageError } from './failures.ts'
 import { addSettingFlags, addTextFlag, givenFlags, readOperands, textFlag } from './flags.ts'
+import { printableLine } from './format.ts'
 import { placeWithService } from './service/service-settings.ts'
 import type { Shell } from './shell.ts'
 
@@ -64,14 +66,26 @@ async function fetchCompared(
       `${server} offers no authority of its own: it has to run with --tls auto or --lan.`,
     )
   }
-  if (!isLimited(claimed)) {
+  refuseFarReaching(await app.namesOfAuthority(claimed.certificate), server)
+  await compare(claimed, { server, fingerprint, flag: '--fingerprint', shell })
+  return claimed
+}
+
+/** Throws unless the authority can vouch for names of the local network and for the server's own alone. */
+function refuseFarReaching(names: readonly string[], server: string): void {
+  if (names.length === 0 || names.includes('')) {
     throw new CommandFailure(
       `The authority of ${server} could vouch for every name on the internet, which no authority of Oncebox can. Nothing was ` +
         'trusted.',
     )
   }
-  await compare(claimed, { server, fingerprint, flag: '--fingerprint', shell })
-  return claimed
+  const { hostname } = new URL(server)
+  const foreign = names.find((name) => name !== hostname && !isOfLocalNetwork(name))
+  if (foreign === undefined) return
+  throw new CommandFailure(
+    `The authority of ${server} could vouch for ${printableLine(foreign)} and every name below it. Nothing was trusted. If that ` +
+      `is a name of this server, give it: "oncebox trust https://${printableLine(foreign)}:PORT".`,
+  )
 }
 
 function readCommandLine(command: Command, shell: Shell) {

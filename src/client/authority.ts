@@ -50,14 +50,6 @@ function lastOf(leaf: DetailedPeerCertificate): ClaimedAuthority | null {
   return parsed.ca ? { certificate: parsed.toString(), fingerprint: parsed.fingerprint256 } : null
 }
 
-/** The object identifier of name constraints (RFC 5280, 4.2.1.10), in DER. */
-const NAME_CONSTRAINTS = Buffer.from('0603551d1e', 'hex')
-
-/** Whether it can vouch for certain names alone, as those of Oncebox do. */
-export function isLimited({ certificate }: ClaimedAuthority): boolean {
-  return new X509Certificate(certificate).raw.includes(NAME_CONSTRAINTS)
-}
-
 /** Without colons, blanks and capitals, as people and programs write it; null for what is no SHA-256 fingerprint. */
 export function normalFingerprint(text: string): string | null {
   const hex = text

@@ -1,7 +1,7 @@
 // The log in a file: written behind the requests, and opened again when logrotate has moved it away.
 
 import { closeSync, openSync, writeSync } from 'node:fs'
-import { type FileHandle, open } from 'node:fs/promises'
+import { type FileHandle, open, stat } from 'node:fs/promises'
 import { DomainError } from '../domain/errors.ts'
 import { explainSystemError } from '../domain/system-errors.ts'
 
@@ -91,6 +91,14 @@ export async function openLogFile({ path, onError }: LogFileOptions): Promise<Lo
 }
 
 async function openHandle(path: string): Promise<FileHandle> {
+  // Opening a pipe waits until somebody reads it, and nothing could end that wait.
+  const found = await stat(path).catch(() => null)
+  if (found?.isFIFO()) {
+    throw new DomainError(
+      'conflict',
+      `The log file ${path} is a pipe: remove it, or name another --log-file.`,
+    )
+  }
   try {
     return await open(path, 'a', MODE)
   } catch (cause) {

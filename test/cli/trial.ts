@@ -2,7 +2,7 @@
 
 import type { Finding } from '../../src/app/doctor/doctor.ts'
 import { importCommand } from '../../src/app/import-command.ts'
-import { readOwnAuthority } from '../../src/app/own-authority.ts'
+import { namesOfAuthority, readOwnAuthority } from '../../src/app/own-authority.ts'
 import type { Serving } from '../../src/app/serving.ts'
 import {
   describeProgram,
@@ -134,6 +134,7 @@ function createMemoryApp() {
     examine: async () => state.findings,
     fetchAuthority,
     readOwnAuthority,
+    namesOfAuthority,
     importCommand,
     findServing: () => state.serving,
     findServerOn: async () => state.serverOnPort,

@@ -4,6 +4,7 @@ import { afterEach, expect, test } from 'bun:test'
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { readCertificate } from '../../src/crypto/certificate-facts.ts'
+import { makeAuthority, makeLeaf } from '../../src/crypto/certificates.ts'
 import { createStage, runBinary } from '../support/binary.ts'
 import { testCertificate, testKey } from '../support/certificate.ts'
 
@@ -76,19 +77,41 @@ test('"trust --print" gives the authority of this machine and of another, withou
   expect(statSync(join(server.dataDir, 'tls-authority.pem')).mode & 0o777).toBe(0o600)
 })
 
-test('a certificate that signed itself is no authority to trust', async () => {
-  const hostile = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    tls: { cert: testCertificate, key: testKey },
-    fetch: () => new Response(testCertificate),
-  })
-  const { fingerprint } = readCertificate(testCertificate)
+/** What `oncebox trust` says to a server that shows this certificate, when the fingerprint of its authority is given. */
+async function trustOf(shown: { certificate: string; key: string }, fingerprint: string) {
+  const tls = { cert: shown.certificate, key: shown.key }
+  const hostile = Bun.serve({ port: 0, hostname: '127.0.0.1', tls, fetch: () => new Response() })
   const url = `https://127.0.0.1:${hostile.port}`
-  const { code, stderr } = await createHome()(['trust', url, '--fingerprint', fingerprint, '--print'])
+  const answer = await createHome()(['trust', url, '--fingerprint', fingerprint, '--print'])
+  await hostile.stop(true)
+  return answer
+}
+
+test('a certificate that signed itself is no authority to trust', async () => {
+  const shown = { certificate: testCertificate, key: testKey }
+  const { code, stderr } = await trustOf(shown, readCertificate(testCertificate).fingerprint)
   expect(code).toBe(1)
   expect(stderr).toContain('no authority of its own')
-  await hostile.stop(true)
+})
+
+async function trustNames(names: string[]) {
+  const validity = { from: Date.now() - 1000, until: Date.now() + 60_000 }
+  const authority = await makeAuthority({ commonName: 'x', names, validity })
+  const { certificate, key } = await makeLeaf(authority, { names: ['localhost'], addresses: [], validity })
+  const chain = `${certificate.trim()}\n${authority.certificate.trim()}\n`
+  return trustOf({ certificate: chain, key }, readCertificate(authority.certificate).fingerprint)
+}
+
+test('an authority for names of others, or for all, is never trusted', async () => {
+  for (const name of ['com', 'bank.example', 'local']) {
+    const { code, stdout, stderr } = await trustNames(['localhost', name])
+    expect([code, stdout]).toEqual([1, ''])
+    expect(stderr).toContain(`could vouch for ${name} and`)
+  }
+  const unlimited = await trustNames([''])
+  expect(unlimited.code).toBe(1)
+  expect(unlimited.stderr).toContain('every name on the internet')
+  expect((await trustNames(['localhost', 'nas.lan'])).code).toBe(0)
 })
 
 test('a machine without an authority says how to make one', async () => {

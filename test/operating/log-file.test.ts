@@ -31,6 +31,16 @@ test('only its owner may read the file, and earlier lines stay', async () => {
   expect(statSync(path).mode & 0o777).toBe(0o600)
 })
 
+test('a pipe is refused, at the start and at a reload, instead of waiting for its reader', async () => {
+  const log = await openLogFile({ path, onError })
+  rmSync(path)
+  expect(Bun.spawnSync(['mkfifo', path]).exitCode).toBe(0)
+  await expect(log.reopen()).rejects.toThrow('is a pipe')
+  await expect(openLogFile({ path, onError })).rejects.toThrow('is a pipe')
+  log.write('to the old file')
+  await log.close()
+})
+
 test('after a rotation, lines go to the old file until the log is reopened, and none is lost', async () => {
   const log = await openLogFile({ path, onError })
   log.write('before')

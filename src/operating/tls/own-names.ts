@@ -1,6 +1,7 @@
 // The names and addresses of this machine that its own certificate vouches for. Never from a request.
 
 import ipaddr from 'ipaddr.js'
+import { isTopLevelDomain, LOCAL_DOMAINS } from '../../domain/local-names.ts'
 
 export type NamesOptions = {
   /** The machine's name, as the system tells it; may have a domain. */
@@ -13,10 +14,10 @@ export type NamesOptions = {
 }
 
 const DNS_NAME = /^(?=.{1,253}$)([a-z\d]([a-z\d-]{0,61}[a-z\d])?\.)*[a-z\d]([a-z\d-]{0,61}[a-z\d])?$/
-/** What routers and mDNS put behind a machine's name. Nobody can register a name below these in the public DNS. */
-const LOCAL_DOMAINS = ['local', 'lan', 'internal', 'home.arpa']
-
-/** In lower case, the likeliest for links first. */
+/**
+ * In lower case, the likeliest for links first. Without names that are top-level domains: a machine called `box` is known as
+ * box.local and box.lan, because an authority for `box` could vouch for every site that ends in .box.
+ */
 export function ownNames({ hostName, mdns, host, baseUrl }: NamesOptions): string[] {
   const machine = hostName.toLowerCase().replace(/\.$/, '')
   const [label = ''] = machine.split('.')
@@ -24,7 +25,9 @@ export function ownNames({ hostName, mdns, host, baseUrl }: NamesOptions): strin
   const local = LOCAL_DOMAINS.map((domain) => `${label}.${domain}`)
   const linked = baseUrl === null ? [] : [new URL(baseUrl).hostname]
   const all = [...linked, ...announced, host.toLowerCase(), machine, label, ...local, 'localhost']
-  return [...new Set(all)].filter((name) => DNS_NAME.test(name) && !ipaddr.isValid(name))
+  return [...new Set(all)].filter(
+    (name) => DNS_NAME.test(name) && !ipaddr.isValid(name) && !isTopLevelDomain(name),
+  )
 }
 
 /** Addresses that a certificate may name: without those that need the name of an interface. */

@@ -3,15 +3,15 @@
 import { expect, test } from 'bun:test'
 import { normalAddress, ownAddresses, ownNames } from '../../../src/operating/tls/own-names.ts'
 
-const GIVEN = { hostName: 'Box', mdns: null, host: '0.0.0.0', baseUrl: null }
+const GIVEN = { hostName: 'Attic', mdns: null, host: '0.0.0.0', baseUrl: null }
 
 test('a machine is known by its own name, below what routers and mDNS add, and as localhost', () => {
   expect(ownNames(GIVEN)).toEqual([
-    'box',
-    'box.local',
-    'box.lan',
-    'box.internal',
-    'box.home.arpa',
+    'attic',
+    'attic.local',
+    'attic.lan',
+    'attic.internal',
+    'attic.home.arpa',
     'localhost',
   ])
 })
@@ -25,6 +25,12 @@ test('the announced name, the name of the base URL and the name to listen on are
   })
   expect(names.slice(0, 4)).toEqual(['once.lan', 'oncebox.local', 'nas2', 'nas.office.example'])
   expect(names).toContain('nas.local')
+})
+
+test('a name that is a top-level domain is none: an authority for it could vouch for every site below', () => {
+  for (const hostName of ['box', 'Dev', 'cloud', 'de', 'xn--p1ai'])
+    expect(ownNames({ ...GIVEN, hostName })[0]).toBe(`${hostName.toLowerCase()}.local`)
+  expect(ownNames({ ...GIVEN, host: 'dev', baseUrl: 'http://app:5100' })[0]).toBe('attic')
 })
 
 test('addresses, and what is no name in a certificate, are left out', () => {

@@ -1,0 +1,21 @@
+import { expect, test } from 'bun:test'
+import { isOfLocalNetwork } from '../../src/domain/local-names.ts'
+
+test.each(['nas', 'localhost', 'oncebox.local', 'nas.lan', 'nas.internal', 'nas.home.arpa', 'a.b.lan'])(
+  '%p and all below it belong to a local network',
+  (name) => expect(isOfLocalNetwork(name)).toBe(true),
+)
+
+test.each([
+  '',
+  'com',
+  'DEV',
+  'box',
+  'xn--p1ai',
+  'local',
+  'lan',
+  'home.arpa',
+  'arpa',
+  'bank.example',
+  'local.com',
+])('%p does not, or holds the machines of others too', (name) => expect(isOfLocalNetwork(name)).toBe(false))
