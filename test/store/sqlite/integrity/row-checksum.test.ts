@@ -304,8 +304,11 @@ test('what cannot be written is told once, and keeps no other from expiring and 
   expect(await store.expiry.expireLapsed()).toBe(0)
   expect(told).toHaveLength(1)
   clock.advance(86_400_000)
-  expect(await store.expiry.purgeExpired({ of: 'anonymous', until: clock.now() })).toBe(2)
-  expect(await store.expiry.purgeExpired({ of: 'anonymous', until: clock.now() })).toBe(0)
+  const purge = () => store.expiry.purgeExpired({ of: 'anonymous', until: clock.now() })
+  let purged = 0
+  // A slow machine needs more than one step.
+  for (let step = await purge(); step > 0; step = await purge()) purged += step
+  expect(purged).toBe(2)
   expect(told).toHaveLength(1)
 })
 
