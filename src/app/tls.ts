@@ -1,5 +1,6 @@
 // Opens the certificate that the settings ask for.
 
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import type { Now } from '../domain/time.ts'
 import type { Network } from '../http/door/listener.ts'
@@ -10,7 +11,7 @@ import { openOwnCertificate } from '../operating/tls/own-certificate.ts'
 import { ownNames } from '../operating/tls/own-names.ts'
 import type { Config } from '../settings/table.ts'
 import { createClosedFile } from '../store/folder/closed-file.ts'
-import { dataFolder } from '../store/folder/data-folder.ts'
+import { dataFolder, isReadableByOthers } from '../store/folder/data-folder.ts'
 
 export type TlsOptions = {
   config: Config
@@ -34,10 +35,14 @@ export async function openCertificate({
     return openCertificateFiles({ certPath: tlsCert ?? '', keyPath: tlsKey ?? '', readFile: read, now })
   }
   const folder = dataFolder(config.dataDir)
+  const authorityPath = config.tlsAuthorityKey ?? folder.tlsAuthority
+  if (existsSync(authorityPath) && isReadableByOthers(authorityPath)) {
+    log.warn(`others on this machine can read the authority ${authorityPath}: close it with chmod 600`)
+  }
   // Loaded only when needed: it takes longer to load than a server to start.
   const { makeAuthority, makeLeaf, namesOfAuthority } = await import('../crypto/certificates.ts')
   return openOwnCertificate({
-    authorityFile: createClosedFile(config.tlsAuthorityKey ?? folder.tlsAuthority),
+    authorityFile: createClosedFile(authorityPath),
     leafFile: createClosedFile(folder.tlsCertificate),
     names: ownNames({ ...config, hostName: network.hostName() }),
     listAddresses: network.listAddresses,

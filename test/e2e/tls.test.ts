@@ -1,7 +1,7 @@
 // TLS of the compiled binary: its own authority, files that change under load, and a start that is killed at any moment.
 
 import { afterEach, expect, test } from 'bun:test'
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { connect, type TLSSocket } from 'node:tls'
 import { readCertificate } from '../../src/crypto/certificate-facts.ts'
@@ -38,6 +38,10 @@ test('an authority may lie elsewhere, and a cut one is refused without touching 
   const server = await stage.start({ flags })
   expect(existsSync(join(server.dataDir, 'tls-authority.pem'))).toBe(false)
   await server.end()
+  chmodSync(path, 0o644)
+  const open = await stage.start({ dataDir: server.dataDir, flags })
+  expect(open.stderr()).toContain(`others on this machine can read the authority ${path}`)
+  await open.end()
   writeFileSync(path, readFileSync(path, 'utf8').slice(0, 100))
   const refused = await runBinary(['serve', '--data-dir', server.dataDir, '--port', '0', ...flags])
   expect(refused.code).toBe(1)
