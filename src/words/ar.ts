@@ -463,6 +463,7 @@ export const ar: Catalogue = {
   row_opened: 'فُتحت {when}',
   row_opened_once: 'فُتحت',
   row_created: 'أُنشئت {when}',
+  row_expired: 'انتهت {when}',
   row_menu: 'إجراءات {name}',
   copy_link: 'نسخ الرابط',
   push_again: 'المشاركة مجددًا بالطريقة نفسها',

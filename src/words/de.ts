@@ -414,6 +414,7 @@ export const de: Catalogue = {
   row_opened: '{when} geöffnet',
   row_opened_once: 'geöffnet',
   row_created: '{when} erstellt',
+  row_expired: '{when} abgelaufen',
   row_menu: 'Aktionen für {name}',
   copy_link: 'Link kopieren',
   push_again: 'Noch einmal so teilen',

@@ -395,6 +395,7 @@ export const en = {
   row_opened: 'opened {when}',
   row_opened_once: 'opened',
   row_created: 'created {when}',
+  row_expired: 'expired {when}',
   row_menu: 'Actions for {name}',
   copy_link: 'Copy link',
   push_again: 'Share again like this',

@@ -413,6 +413,7 @@ export const es: Catalogue = {
   row_opened: 'abierto {when}',
   row_opened_once: 'abierto',
   row_created: 'creado {when}',
+  row_expired: 'caducado {when}',
   row_menu: 'Acciones para {name}',
   copy_link: 'Copiar enlace',
   push_again: 'Compartir otra vez así',

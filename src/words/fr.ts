@@ -413,6 +413,7 @@ export const fr: Catalogue = {
   row_opened: 'ouvert {when}',
   row_opened_once: 'ouvert',
   row_created: 'créé {when}',
+  row_expired: 'expiré {when}',
   row_menu: 'Actions pour {name}',
   copy_link: 'Copier le lien',
   push_again: 'Partager à nouveau ainsi',

@@ -386,6 +386,7 @@ export const ja: Catalogue = {
   row_opened: '{when}に開かれました',
   row_opened_once: '開かれました',
   row_created: '{when}に作成',
+  row_expired: '{when}に失効',
   row_menu: '{name} の操作',
   copy_link: 'リンクをコピー',
   push_again: '同じ設定でもう一度共有',

@@ -192,7 +192,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     await keyboard.type(PASSWORD)
     await keyboard.press('Enter')
     await page.waitForURL('**/account')
-    await tabTo(page, 'nav.links button')
+    await tabTo(page, '.heading form button')
     await keyboard.press('Enter')
     await page.waitForURL(`${server.url}/`)
     await context.close()

@@ -24,6 +24,7 @@ import {
 } from '../frame/parts.tsx'
 import { programOf } from '../frame/programs.ts'
 import { RefusedFields } from '../frame/refused-fields.tsx'
+import { AccountTabs } from './account-tabs.tsx'
 
 export type AccountPageOptions = {
   answer: AnswerGuest
@@ -52,20 +53,19 @@ export function createAccountPages({ answer, sessions, twoFactor }: AccountPageO
     const done = DONE[guest.query.get('done') ?? '']
     const content = (
       <>
-        <h1>{say('account_title')}</h1>
+        <div class="heading">
+          <h1>{say('account_title')}</h1>
+          <ButtonForm guest={guest} action={PAGES.signOut.href()} label={say('sign_out')} />
+        </div>
         <p class="lead">
           <bdi>{guest.account.email}</bdi>
         </p>
+        <AccountTabs guest={guest} shown="account" />
         {done === undefined ? null : (
           <Notice kind="good">
             <p>{say(done)}</p>
           </Notice>
         )}
-        <nav aria-label={say('account_title')} class="links">
-          <a href={guest.href(PAGES.tokens.href())}>{say('tokens_title')}</a>
-          <a href={guest.href(PAGES.message.href())}>{say('message_title')}</a>
-          <ButtonForm guest={guest} action={PAGES.signOut.href()} label={say('sign_out')} />
-        </nav>
         <PasswordForm guest={guest} shown={shown} />
         <TwoFactorSection
           guest={guest}

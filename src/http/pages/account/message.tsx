@@ -12,6 +12,7 @@ import type { Member } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { Field, FormToken, maxLengthOf, Notice, problemTexts } from '../frame/parts.tsx'
 import { standardTemplate } from '../share/message.ts'
+import { AccountTabs } from './account-tabs.tsx'
 
 export type MessagePageOptions = { answer: AnswerGuest; messages: MessageTemplates; now: Now }
 
@@ -32,6 +33,7 @@ export function createMessagePages({ answer, messages, now }: MessagePageOptions
       <>
         <h1>{title}</h1>
         <p class="lead">{words.say('message_lead')}</p>
+        <AccountTabs guest={guest} shown="message" />
         {query.get('done') === 'saved' ? (
           <Notice kind="good">
             <p>{words.say('message_saved')}</p>

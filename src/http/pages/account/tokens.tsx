@@ -10,6 +10,7 @@ import type { Member } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { CopyButton, FormToken, Input, Moment, maxLengthOf, Notice, problemText } from '../frame/parts.tsx'
 import { RefusedFields } from '../frame/refused-fields.tsx'
+import { AccountTabs } from './account-tabs.tsx'
 
 export type TokenPageOptions = { answer: AnswerGuest; apiTokens: ApiTokens }
 
@@ -22,6 +23,7 @@ export function createTokenPages({ answer, apiTokens }: TokenPageOptions) {
       <>
         <h1>{say('tokens_title')}</h1>
         <p class="lead">{say('tokens_lead')}</p>
+        <AccountTabs guest={guest} shown="tokens" />
         {made === undefined ? null : <Made guest={guest} made={made} />}
         <TokenList guest={guest} tokens={await apiTokens.listApiTokens(guest.account.email)} />
         <section aria-labelledby="new-title">

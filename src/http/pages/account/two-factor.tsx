@@ -11,6 +11,7 @@ import { CopyButton, FormToken, Input, Notice } from '../frame/parts.tsx'
 import { QrCode } from '../frame/qr.tsx'
 import { RefusedFields } from '../frame/refused-fields.tsx'
 import type { createAccountPages } from './account.tsx'
+import { AccountTabs } from './account-tabs.tsx'
 
 export type TwoFactorPageOptions = {
   answer: AnswerGuest
@@ -35,6 +36,7 @@ export function createTwoFactorPages(options: TwoFactorPageOptions) {
     const content = (
       <>
         <h1>{say('two_factor_setup')}</h1>
+        <AccountTabs guest={guest} shown={null} />
         <ol class="steps">
           <li>
             <p>{say('two_factor_scan')}</p>

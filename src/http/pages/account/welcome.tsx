@@ -8,6 +8,8 @@ import type { Sessions } from '../../../services/accounts/sessions.ts'
 import type { SignUp } from '../../../services/accounts/sign-up.ts'
 import type { WordKey } from '../../../words/words.ts'
 import { PAGES } from '../../urls.ts'
+import { Contact } from '../frame/brand.tsx'
+import { EmblemCard } from '../frame/emblem-card.tsx'
 import type { Form } from '../frame/form.ts'
 import type { Guest } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
@@ -100,12 +102,14 @@ export function createWelcomePages(options: WelcomePageOptions) {
   function lapsed(guest: Guest): Response {
     const { say } = guest.words
     const content = (
-      <>
+      <EmblemCard icon="hourglass" tone="gone">
         <h1>{say('link_lapsed_title')}</h1>
         <p>{say('link_lapsed_text')}</p>
-      </>
+        <Contact guest={guest} />
+      </EmblemCard>
     )
-    return answer(content, { guest, title: say('link_lapsed_title'), status: 404, scripts: ['common'] })
+    const title = say('link_lapsed_title')
+    return answer(content, { guest, title, status: 404, width: 'narrow', scripts: ['common'] })
   }
 
   async function useLink(guest: Guest, form: Form, { link = '' }: Params): Promise<Response> {

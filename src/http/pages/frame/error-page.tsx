@@ -6,9 +6,9 @@ import type { AnswerRefusal, Refusal } from '../../door/errors.ts'
 import type { Exchange } from '../../door/exchange.ts'
 import { isSecretPath, PAGES } from '../../urls.ts'
 import { Contact } from './brand.tsx'
+import { EmblemCard } from './emblem-card.tsx'
 import type { GetGuest, Guest } from './guest.ts'
 import type { IconName } from './icon-files.ts'
-import { Icon } from './icons.tsx'
 import type { AnswerGuest } from './page.tsx'
 
 /** Refusals of the door, which does not look up a session. */
@@ -51,10 +51,7 @@ export function createAnswerRefusal(options: { answer: AnswerGuest; getGuest: Ge
     const title = say((code === null ? 'error_internal_title' : TITLES[code]) ?? 'error_title')
     const text: WordKey = code === null ? 'error_internal' : `error_${code}`
     const content = (
-      <div class="card">
-        <p class="emblem gone">
-          <Icon name={code === null ? 'triangle-alert' : (ICONS[code] ?? 'circle-alert')} />
-        </p>
+      <EmblemCard icon={code === null ? 'triangle-alert' : (ICONS[code] ?? 'circle-alert')} tone="gone">
         <h1>{title}</h1>
         {host === undefined ? (
           <p>{say(text, { id: exchange.requestId })}</p>
@@ -72,7 +69,7 @@ export function createAnswerRefusal(options: { answer: AnswerGuest; getGuest: Ge
           </p>
         ) : null}
         <Contact guest={guest} />
-      </div>
+      </EmblemCard>
     )
     // Recipients see a plain page.
     const frame = isSecretPath(path) ? 'plain' : 'branded'

@@ -74,7 +74,13 @@ function State({ listed: { push }, words, now }: { listed: Labelled; words: Word
         </Chip>
       ) : null}
       <span>{words.say('row_views', { n: views, of: expireAfterViews })}</span>
-      <Relative at={expiredOn ?? expiresAt} words={words} now={now} />
+      <span>
+        {isExpired(push, now) ? (
+          sayWhen('row_expired', expiredOn ?? expiresAt, { words, now })
+        ) : (
+          <Relative at={expiresAt} words={words} now={now} />
+        )}
+      </span>
       <span class="hint">
         {views === 0
           ? words.say('row_waiting')

@@ -114,10 +114,12 @@ function Rows({ guest, asked, overview, now }: Props) {
           <Icon name="eye" />
           {say('pushes_seen')}
         </button>
-        <button type="submit" name="do" value="expire" class="danger">
-          <Icon name="trash-2" />
-          {say('pushes_expire')}
-        </button>
+        {asked.list === 'expired' ? null : (
+          <button type="submit" name="do" value="expire" class="danger">
+            <Icon name="trash-2" />
+            {say('pushes_expire')}
+          </button>
+        )}
       </div>
       <ul class="rows">
         {overview.pushes.map((push) => (

@@ -73,14 +73,18 @@ export function Log({ guest, push, entries, log, pageNumber, urlToken }: LogProp
         ))}
       </ol>
       <Missing log={log} words={words} />
-      <nav class="pages" aria-label={say('pages')}>
-        {pageNumber > 1 ? <a href={linkTo(pageNumber - 1)}>{say('page_before')}</a> : null}
-        {pageNumber * PAGE_SIZE < log.entries ? (
-          <a href={linkTo(pageNumber + 1)}>{say('page_after')}</a>
-        ) : null}
+      {log.entries > PAGE_SIZE ? (
+        <nav class="pages" aria-label={say('pages')}>
+          {pageNumber > 1 ? <a href={linkTo(pageNumber - 1)}>{say('page_before')}</a> : null}
+          {pageNumber * PAGE_SIZE < log.entries ? (
+            <a href={linkTo(pageNumber + 1)}>{say('page_after')}</a>
+          ) : null}
+        </nav>
+      ) : null}
+      <p class="links">
         <a href={`${guest.basePath}${PAGES.auditCsv.href(token)}`}>{say('audit_csv')}</a>
         <a href={`${guest.basePath}${PAGES.auditJson.href(token)}`}>{say('audit_json')}</a>
-      </nav>
+      </p>
     </section>
   )
 }

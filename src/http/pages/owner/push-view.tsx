@@ -7,6 +7,7 @@ import type { Owned } from '../../../services/pushes/pushes.ts'
 import type { WordKey, Words } from '../../../words/words.ts'
 import { PAGES, secretHref, secretLink } from '../../urls.ts'
 import type { Guest, Member } from '../frame/guest.ts'
+import type { IconName } from '../frame/icon-files.ts'
 import { Icon } from '../frame/icons.tsx'
 import { LocalhostNotice } from '../frame/localhost-notice.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
@@ -102,16 +103,13 @@ function State({ guest: { words }, owned: { push }, isLive, now }: Props) {
         <Icon name={icon} />
         <strong>{text}</strong>
       </p>
-      {isLive ? (
-        <progress
-          max={expireAfterViews}
-          value={views}
-          aria-label={words.say('row_views', { n: views, of: expireAfterViews })}
-        />
-      ) : null}
+      <p class="used">
+        {isLive ? <progress max={expireAfterViews} value={views} aria-labelledby="used" /> : null}
+        <span id="used">{words.say('row_views', { n: views, of: expireAfterViews })}</span>
+      </p>
       <dl class="facts">
         <Fact name="pushes_kind" words={words}>
-          {words.say(KIND_WORDS[push.kind])}, {words.say('row_views', { n: views, of: expireAfterViews })}
+          {words.say(KIND_WORDS[push.kind])}
         </Fact>
         <Fact name={isLive ? 'fact_expires' : 'fact_ended'} words={words}>
           <Relative at={end} words={words} now={now} />{' '}
@@ -160,16 +158,29 @@ function Link({ guest, owned }: Props) {
     <>
       <LocalhostNotice guest={guest} path={PAGES.created.href(token)} />
       <section aria-label={words.say('created_link')} class="link">
-        <pre id="link">
+        <pre id="link" dir="ltr">
           <code>{secretLink(owned, exchange.baseUrl)}</code>
         </pre>
         <CopyButton target="link" guest={guest} look="primary" />
       </section>
-      <nav class="links" aria-label={words.say('created_link')}>
-        <a href={href(PAGES.created.href(token))}>{words.say('push_share')}</a>
-        <a href={href(secretHref(owned))}>{words.say('push_look')}</a>
-        <a href={href(`${PAGES.create.href()}?like=${owned.urlToken}`)}>{words.say('push_again')}</a>
+      <nav class="actions ways-on" aria-label={words.say('created_link')}>
+        <Way icon="qr-code" to={href(PAGES.created.href(token))} text={words.say('push_share')} />
+        <Way icon="eye" to={href(secretHref(owned))} text={words.say('push_look')} />
+        <Way
+          icon="copy-plus"
+          to={href(`${PAGES.create.href()}?like=${owned.urlToken}`)}
+          text={words.say('push_again')}
+        />
       </nav>
     </>
+  )
+}
+
+function Way({ icon, to, text }: { icon: IconName; to: string; text: string }) {
+  return (
+    <a class="button quiet" href={to}>
+      <Icon name={icon} />
+      <span>{text}</span>
+    </a>
   )
 }

@@ -14,18 +14,22 @@ export type ReceiveFormProps = {
   /** The problem with the passphrase. */
   problem?: string | undefined
   isOwner?: boolean
+  /** The page says elsewhere what another opening costs. */
+  saysCost?: boolean
   /** Keeps ids unique where a page has two of these forms. */
   idPrefix?: string
 }
 
 export function ReceiveForm(props: ReceiveFormProps) {
-  const { guest, push, urlToken, nonce, problem, isOwner = false, idPrefix = '' } = props
+  const { guest, push, urlToken, nonce, problem, isOwner = false, saysCost = false, idPrefix = '' } = props
   const { say } = guest.words
   return (
     <form method="post" action={guest.href(secretHref({ push, urlToken }))} data-once>
       <FormToken guest={guest} />
       <input type="hidden" name="nonce" value={nonce} />
-      {push.retrievalStep && !isOwner && viewsRemaining(push) > 1 ? <p>{say('receive_step')}</p> : null}
+      {push.retrievalStep && !isOwner && !saysCost && viewsRemaining(push) > 1 ? (
+        <p>{say('receive_step')}</p>
+      ) : null}
       {push.passphraseRequired ? (
         <PassphraseInput
           words={guest.words}

@@ -4,8 +4,8 @@ import type { ComponentChildren } from 'preact'
 import { isEndedByTries, type Push, viewsRemaining } from '../../../domain/push.ts'
 import { PAGES } from '../../urls.ts'
 import { Contact } from '../frame/brand.tsx'
+import { EmblemCard } from '../frame/emblem-card.tsx'
 import type { Guest } from '../frame/guest.ts'
-import type { IconName } from '../frame/icon-files.ts'
 import { Icon } from '../frame/icons.tsx'
 import { Moment, Notice } from '../frame/parts.tsx'
 import { RefusedFields } from '../frame/refused-fields.tsx'
@@ -21,7 +21,7 @@ export function Receive({ notice, ...form }: ReceiveProps) {
   const { guest, push, isOwner = false, problem } = form
   const { say } = guest.words
   return (
-    <Card icon="lock">
+    <EmblemCard icon="lock">
       <h1>{say(isOwner ? 'receive_owner_title' : 'receive_title')}</h1>
       <RefusedFields problems={{ passphrase: problem }} words={guest.words} />
       {isOwner ? <Own {...form} /> : <p class="lead">{lead(guest)}</p>}
@@ -39,7 +39,7 @@ export function Receive({ notice, ...form }: ReceiveProps) {
       )}
       <ReceiveForm {...form} />
       {isOwner ? null : <Assurances guest={guest} push={push} />}
-    </Card>
+    </EmblemCard>
   )
 }
 
@@ -96,7 +96,7 @@ export function Gone({ guest, push }: { guest: Guest; push: Push | null }) {
   const { say } = guest.words
   const isGuessed = push !== null && isEndedByTries(push)
   return (
-    <Card icon={isGuessed ? 'triangle-alert' : 'hourglass'} tone="gone">
+    <EmblemCard icon={isGuessed ? 'triangle-alert' : 'hourglass'} tone="gone">
       <h1>{say('gone_title')}</h1>
       <p>{say(isGuessed ? 'gone_tries' : 'gone_text')}</p>
       <p>
@@ -104,7 +104,7 @@ export function Gone({ guest, push }: { guest: Guest; push: Push | null }) {
       </p>
       <p>{say('gone_again')}</p>
       <Contact guest={guest} />
-    </Card>
+    </EmblemCard>
   )
 }
 
@@ -114,7 +114,7 @@ type LockedProps = { guest: Guest; push: Push; urlToken: string; isOwner: boolea
 export function Locked({ guest, push, urlToken, isOwner }: LockedProps) {
   const { say } = guest.words
   return (
-    <Card icon="lock" tone="bad">
+    <EmblemCard icon="lock" tone="bad">
       <h1>{say('locked_title')}</h1>
       <p>{say(push.ownerId === null ? 'locked_for_good' : isOwner ? 'locked_owner' : 'locked_text')}</p>
       {isOwner ? (
@@ -126,7 +126,7 @@ export function Locked({ guest, push, urlToken, isOwner }: LockedProps) {
       ) : (
         <Contact guest={guest} />
       )}
-    </Card>
+    </EmblemCard>
   )
 }
 
@@ -134,22 +134,9 @@ export function Locked({ guest, push, urlToken, isOwner }: LockedProps) {
 export function Deleted({ guest }: { guest: Guest }) {
   const { say } = guest.words
   return (
-    <Card icon="trash-2" tone="gone">
+    <EmblemCard icon="trash-2" tone="gone">
       <h1>{say('expired_title')}</h1>
       <p>{say('expired_text')}</p>
-    </Card>
-  )
-}
-
-type CardProps = { icon: IconName; tone?: 'gone' | 'bad'; children: ComponentChildren }
-
-function Card({ icon, tone, children }: CardProps) {
-  return (
-    <div class="card">
-      <p class={tone === undefined ? 'emblem' : `emblem ${tone}`}>
-        <Icon name={icon} />
-      </p>
-      {children}
-    </div>
+    </EmblemCard>
   )
 }

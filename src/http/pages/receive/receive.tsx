@@ -27,7 +27,13 @@ export type ReceivePageOptions = {
 const MAX_SAVED_BYTES = 44 * 1024
 
 type Params = Partial<Record<string, string>>
-type Shown = { problem?: string; notice?: string; status?: number; headers?: Record<string, string> }
+type Shown = {
+  problem?: string
+  notice?: string
+  saysCost?: boolean
+  status?: number
+  headers?: Record<string, string>
+}
 
 export function createReceivePages({ answer, pushes, nonces, shownTexts, now }: ReceivePageOptions) {
   const plain = (guest: Guest, options: Partial<PageOptions> = {}): PageOptions => ({
@@ -56,7 +62,7 @@ export function createReceivePages({ answer, pushes, nonces, shownTexts, now }: 
   async function show(guest: Guest, { url_token = '' }: Params, shown: Shown = {}): Promise<Response> {
     const push = await findPush(url_token, guest)
     if (push === null || isExpired(push, now())) return gone(guest, push)
-    const { problem, notice, status = 200, headers = {} } = shown
+    const { problem, notice, saysCost = false, status = 200, headers = {} } = shown
     const own = isOwner(push, guest.viewer.account)
     if (isLocked(push)) {
       const locked = <Locked guest={guest} push={push} urlToken={url_token} isOwner={own} />
@@ -70,6 +76,7 @@ export function createReceivePages({ answer, pushes, nonces, shownTexts, now }: 
         nonce={nonces.issue(url_token)}
         problem={problem}
         notice={notice}
+        saysCost={saysCost}
         isOwner={own}
       />
     )
@@ -87,8 +94,8 @@ export function createReceivePages({ answer, pushes, nonces, shownTexts, now }: 
     const state = isOwnForm ? nonces.use(form.text('nonce'), url_token) : 'stale'
     if (state !== 'good') {
       const stale = isSignedOut ? 'receive_signed_out' : 'receive_stale'
-      const notice = say(state === 'used' ? 'receive_used' : stale)
-      return show(guest, params, { notice, status: 409 })
+      const saysCost = state === 'used'
+      return show(guest, params, { notice: say(saysCost ? 'receive_used' : stale), saysCost, status: 409 })
     }
     const passphrase = form.text('passphrase') || null
     const retrieval = await pushes

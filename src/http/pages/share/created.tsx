@@ -8,7 +8,9 @@ import type { PageNonces } from '../../../services/pushes/page-nonces.ts'
 import type { Pushes } from '../../../services/pushes/pushes.ts'
 import type { Words } from '../../../words/words.ts'
 import { PAGES, secretHref, secretLink } from '../../urls.ts'
+import { EmblemCard } from '../frame/emblem-card.tsx'
 import type { Guest } from '../frame/guest.ts'
+import { Icon } from '../frame/icons.tsx'
 import { LocalhostNotice } from '../frame/localhost-notice.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { Moment } from '../frame/parts.tsx'
@@ -34,11 +36,11 @@ export function createCreatedPage({ answer, pushes, messages, nonces, now }: Cre
     const isOver = isExpired(addressed.push, now())
     const title = say(isOver ? 'expired_title' : 'created_title')
     const content = isOver ? (
-      <>
+      <EmblemCard icon="hourglass" tone="gone">
         <h1>{title}</h1>
         <p>{say('created_expired')}</p>
         <Another guest={guest} />
-      </>
+      </EmblemCard>
     ) : (
       <>
         <h1>{title}</h1>
@@ -56,14 +58,18 @@ export function createCreatedPage({ answer, pushes, messages, nonces, now }: Cre
         <Another guest={guest} />
       </>
     )
-    return answer(content, { guest, title, scripts: ['common', 'handover'] })
+    const width = isOver ? 'narrow' : 'medium'
+    return answer(content, { guest, title, width, scripts: ['common', 'handover'] })
   }
 }
 
 function Another({ guest }: { guest: Guest }) {
   return (
     <p class="unprinted">
-      <a href={guest.href(PAGES.create.href())}>{guest.words.say('created_another')}</a>
+      <a class="button quiet" href={guest.href(PAGES.create.href())}>
+        <Icon name="plus" />
+        <span>{guest.words.say('created_another')}</span>
+      </a>
     </p>
   )
 }

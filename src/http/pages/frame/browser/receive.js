@@ -67,7 +67,8 @@ async function download(link, size) {
     const blob = await fetchWhole(link.href, { signal: stop.signal, size, tell })
     save(blob, link.download)
     told.textContent = link.dataset.done
-    bar.value = size
+    told.className = 'done'
+    bar.remove()
   } catch {
     if (stop.signal.aborted) box.remove()
     else told.textContent = link.dataset.broken

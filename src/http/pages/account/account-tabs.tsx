@@ -1,0 +1,35 @@
+// What belongs to an account: its own page, its tokens, its message. The same on each of them.
+
+import type { WordKey } from '../../../words/words.ts'
+import { PAGES } from '../../urls.ts'
+import type { Member } from '../frame/guest.ts'
+
+const TABS: readonly { page: 'account' | 'tokens' | 'message'; text: WordKey }[] = [
+  { page: 'account', text: 'nav_account' },
+  { page: 'tokens', text: 'tokens_title' },
+  { page: 'message', text: 'message_title' },
+]
+
+/** `shown` is the page itself, or null on a page below one of them. */
+export function AccountTabs({
+  guest,
+  shown,
+}: {
+  guest: Member
+  shown: 'account' | 'tokens' | 'message' | null
+}) {
+  const { say } = guest.words
+  return (
+    <nav class="tabs" aria-label={say('account_title')}>
+      {TABS.map(({ page, text }) => (
+        <a
+          key={page}
+          href={guest.href(PAGES[page].href())}
+          aria-current={page === shown ? 'page' : undefined}
+        >
+          {say(text)}
+        </a>
+      ))}
+    </nav>
+  )
+}

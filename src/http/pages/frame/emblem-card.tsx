@@ -1,0 +1,18 @@
+// A page that says one thing in a card: what recipients see, links that lapsed, errors.
+
+import type { ComponentChildren } from 'preact'
+import type { IconName } from './icon-files.ts'
+import { Icon } from './icons.tsx'
+
+type CardProps = { icon: IconName; tone?: 'gone' | 'bad'; children: ComponentChildren }
+
+export function EmblemCard({ icon, tone, children }: CardProps) {
+  return (
+    <div class="card">
+      <p class={tone === undefined ? 'emblem' : `emblem ${tone}`}>
+        <Icon name={icon} />
+      </p>
+      {children}
+    </div>
+  )
+}
