@@ -34,6 +34,17 @@ test('a host that is not ours is misdirected, told which flag helps, and may sti
   expect((await api.call('/api/v2/version', { headers })).status).toBe(200)
 })
 
+test('the page that refuses a name has its style sheet and icons, and no links that are refused again', async () => {
+  api = await startApi()
+  const headers = { host: 'nas.example', accept: 'text/html' }
+  const { status, text } = await api.call('/', { headers })
+  expect(status).toBe(421)
+  const assets = [...text.matchAll(/(?:href|src)="(\/assets\/[^"#]+)/g)].map(([, path]) => path ?? '')
+  expect(assets.some((path) => path.endsWith('.css'))).toBe(true)
+  for (const path of assets) expect((await api.call(path, { headers })).status).toBe(200)
+  expect(text).not.toContain('<nav')
+})
+
 test('forwarded headers count from a trusted proxy alone', async () => {
   api = await startApi({ flags: { 'trusted-proxy': '10.0.0.0/8' } })
   const token = await api.addAccount('ann@example.org')

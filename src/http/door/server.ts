@@ -1,7 +1,7 @@
 // The front door: checks the address, limits, Host and path of every request, hands it to its route, and logs it.
 
 import { DomainError } from '../../domain/errors.ts'
-import { ANY_HOST_PATHS, EXEMPT_PATHS } from '../urls.ts'
+import { answersAnyHost, EXEMPT_PATHS } from '../urls.ts'
 import type { BodyRoom } from './body-room.ts'
 import type { ReadForwarded } from './client-address.ts'
 import type { Cors } from './cors.ts'
@@ -78,7 +78,7 @@ export function createFrontDoor(options: FrontDoorOptions): Handle {
       const limited = limitRate(exchange.clientAddress)
       if (limited !== null) await limited
     }
-    if (!ANY_HOST_PATHS.has(path)) hostRules.check(exchange.host, askerOf(exchange))
+    if (!answersAnyHost(path)) hostRules.check(exchange.host, askerOf(exchange))
   }
 
   async function answer(exchange: Exchange, asked: string, path: string): Promise<Response> {

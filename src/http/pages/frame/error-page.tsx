@@ -71,8 +71,8 @@ export function createAnswerRefusal(options: { answer: AnswerGuest; getGuest: Ge
         <Contact guest={guest} />
       </EmblemCard>
     )
-    // Recipients see a plain page.
-    const frame = isSecretPath(path) ? 'plain' : 'branded'
+    // Recipients see a plain page. Under a name that is refused, every link would be refused again.
+    const frame = isSecretPath(path) || code === 'unknown_host' ? 'plain' : 'branded'
     return options.answer(content, {
       guest,
       title,
