@@ -221,17 +221,6 @@ export const FORM_ADDRESSES: readonly Moved[] = [
 /** Answered whatever the rate and the load: clients ask for the version first. */
 export const EXEMPT_PATHS: ReadonlySet<string> = new Set([API.version.path, PREVIOUS_API.version.path])
 
-const ANY_HOST_PATHS: ReadonlySet<string> = new Set([...EXEMPT_PATHS, FILES.up.path, FILES.ready.path])
-const ASSETS = FILES.asset.href({ name: '' })
-
-/**
- * Whether a path is answered whatever the Host: monitoring asks by any address, and the page that refuses a name needs its
- * style sheet and icons. None of them holds a secret.
- */
-export function answersAnyHost(path: string): boolean {
-  return ANY_HOST_PATHS.has(path) || path.startsWith(ASSETS) || path === FILES.favicon.path
-}
-
 /** Endpoints below these answer with `.json` at their end, too. */
 export const ENDPOINT_PREFIXES: readonly string[] = ['/api/v2/', '/api/v1/']
 

@@ -1,7 +1,8 @@
 // The front door: checks the address, limits, Host and path of every request, hands it to its route, and logs it.
 
 import { DomainError } from '../../domain/errors.ts'
-import { answersAnyHost, EXEMPT_PATHS } from '../urls.ts'
+import { EXEMPT_PATHS } from '../urls.ts'
+import { answersAnyHost } from './any-host.ts'
 import type { BodyRoom } from './body-room.ts'
 import type { ReadForwarded } from './client-address.ts'
 import type { Cors } from './cors.ts'
