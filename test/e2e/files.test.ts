@@ -36,7 +36,7 @@ function stored(): string[] {
 }
 
 async function eventually(check: () => boolean): Promise<void> {
-  for (let i = 0; i < 300 && !check(); i += 1) await Bun.sleep(20)
+  for (let i = 0; i < 1000 && !check(); i += 1) await Bun.sleep(20)
   expect(check()).toBe(true)
 }
 
