@@ -83,6 +83,7 @@ export function withPath(url: string, path: string): string {
   return `http://localhost${path}${query === -1 ? '' : url.slice(query)}`
 }
 
-function startOfPath(url: string): number {
+/** Where the path begins in a URL, with or without a host; -1 when it has none. */
+export function startOfPath(url: string): number {
   return url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('://') + 3)
 }

@@ -4,7 +4,7 @@ import { DomainError } from '../../domain/errors.ts'
 import { FILES, PAGES } from '../urls.ts'
 import { answerSeeOther } from './answers.ts'
 import type { Exchange } from './exchange.ts'
-import { isJsonPath, pathOf } from './paths.ts'
+import { isJsonPath, pathOf, startOfPath } from './paths.ts'
 import type { AnswerRoute } from './router.ts'
 
 /** How to trust this server, and whether it is alive. A path that ends in / stands for all below it. */
@@ -52,6 +52,6 @@ export function createAnswerPlain({ answerRoute, baseUrl, httpsPort }: PlainHttp
 
 /** Path and query as they were sent. */
 function afterHost(url: string): string {
-  const start = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('://') + 3)
+  const start = startOfPath(url)
   return start === -1 ? '/' : url.slice(start)
 }
