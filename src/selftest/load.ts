@@ -51,7 +51,8 @@ export async function runLoad(options: LoadOptions, stop: () => boolean): Promis
 async function act(options: LoadOptions): Promise<void> {
   const { ledger, draw } = options
   const choice = draw(10)
-  const urlToken = [...ledger.known.keys()].slice(-RECENT)[draw(RECENT)]
+  const recent = [...ledger.known.keys()].slice(-RECENT)
+  const urlToken = recent[draw(recent.length)]
   if (choice < 4 || urlToken === undefined) await write(options)
   else if (choice < 9) await read(options, urlToken)
   else await remove(options, urlToken)
