@@ -1,0 +1,110 @@
+// Backups wrapped in age (https://age-encryption.org/v1), for recipients or a passphrase. The program `age` opens them too.
+
+import { Decrypter, Encrypter } from 'age-encryption'
+import { codeOf } from '../../domain/system-errors.ts'
+import { peek } from './pieces.ts'
+import { damagedBackup, unfitBackup } from './refusals.ts'
+
+export type Seal = { recipients: readonly string[] } | { passphrase: string }
+export type Opener = { identities: readonly string[] } | { passphrase: string }
+
+/** What it takes to open a backup. */
+export type SealKind = 'none' | 'passphrase' | 'recipients'
+
+const MAGIC = 'age-encryption.org/v1\n'
+const ARMOR = '-----BEGIN AGE ENCRYPTED FILE-----'
+/** Enough for dozens of recipients. */
+const MAX_HEADER_BYTES = 64 * 1024
+
+/** Whether it is a public key of age: `age1…`, the kinds for hardware keys and against quantum computers included. */
+export function isRecipient(text: string): boolean {
+  try {
+    new Encrypter().addRecipient(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/**
+ * The secret keys in the text of an identity file, as age-keygen writes it: one a line, comments with `#`. Null when
+ * another line is in it or none is a key. Never quotes a line.
+ */
+export function parseIdentities(text: string): readonly string[] | null {
+  const lines = text.split('\n').map((line) => line.trim())
+  const keys = lines.filter((line) => line !== '' && !line.startsWith('#'))
+  return keys.length > 0 && keys.every(isIdentity) ? keys : null
+}
+
+function isIdentity(text: string): boolean {
+  try {
+    new Decrypter().addIdentity(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** A passphrase takes a second or two, and 256 MiB of memory meanwhile (scrypt, with the cost that age has chosen). */
+export function sealStream(
+  plain: ReadableStream<Uint8Array>,
+  seal: Seal,
+): Promise<ReadableStream<Uint8Array>> {
+  const encrypter = new Encrypter()
+  if ('passphrase' in seal) encrypter.setPassphrase(seal.passphrase)
+  else for (const recipient of seal.recipients) encrypter.addRecipient(recipient)
+  return encrypter.encrypt(plain)
+}
+
+/** What the beginning of a backup says. `file` names it in refusals. Go on with the returned stream. */
+export async function readSeal(
+  source: ReadableStream<Uint8Array>,
+  file: string,
+): Promise<{ seal: SealKind; stream: ReadableStream<Uint8Array> }> {
+  const { first, stream } = await peek(source, MAX_HEADER_BYTES, endsHeader)
+  const text = Buffer.from(first).toString('latin1')
+  try {
+    return { seal: kindOf(text, file), stream }
+  } catch (cause) {
+    await stream.cancel(cause)
+    throw cause
+  }
+}
+
+function endsHeader(first: Uint8Array): boolean {
+  if (first.length < MAGIC.length) return false
+  const bytes = Buffer.from(first.buffer, first.byteOffset, first.length)
+  return !bytes.toString('latin1', 0, MAGIC.length).startsWith(MAGIC) || bytes.includes('\n--- ')
+}
+
+function kindOf(text: string, file: string): SealKind {
+  if (text === '') throw unfitBackup(file, 'it is empty')
+  if (text.startsWith(ARMOR))
+    throw unfitBackup(file, 'it is an age file in letters (armored). Decode it first with: age --decrypt')
+  if (!text.startsWith(MAGIC)) return 'none'
+  // The library would take any amount of memory to find the end of the header.
+  if (!text.includes('\n--- ')) throw damagedBackup(file, 'the header of its encryption has no end')
+  return text.startsWith('-> scrypt ', MAGIC.length) ? 'passphrase' : 'recipients'
+}
+
+/** Throws `conflict` when it does not open; what was altered is noticed piece by piece while the result is read. */
+export async function openSealed(
+  sealed: ReadableStream<Uint8Array>,
+  { opener, file }: { opener: Opener; file: string },
+): Promise<ReadableStream<Uint8Array>> {
+  const decrypter = new Decrypter()
+  if ('passphrase' in opener) decrypter.addPassphrase(opener.passphrase)
+  else for (const identity of opener.identities) decrypter.addIdentity(identity)
+  try {
+    return await decrypter.decrypt(sealed)
+  } catch (cause) {
+    if (codeOf(cause) !== '') throw cause
+    const message = cause instanceof Error ? cause.message : String(cause)
+    if (!message.startsWith('no identity matched'))
+      throw damagedBackup(file, `its encryption does not open (${message})`)
+    throw unfitBackup(
+      file,
+      'passphrase' in opener ? 'the passphrase is wrong' : 'none of the keys that were given opens it',
+    )
+  }
+}
