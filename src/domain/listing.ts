@@ -6,12 +6,12 @@ import { DAY } from './time.ts'
 /** What a list is filtered and sorted by; `seenViews` is how many views there were when the owner looked last. */
 export type PushFacts = Pick<
   Push,
-  'kind' | 'createdAt' | 'expiresAt' | 'expireAfterViews' | 'views' | 'lastViewedAt' | 'expiredOn'
+  'kind' | 'createdAt' | 'expiresAt' | 'expireAfterViews' | 'views' | 'lastViewedAt' | 'expiredOn' | 'lost'
 > & { id: number; seenViews: number }
 
 export const PUSH_LISTS = ['active', 'expired', 'all'] as const
-/** waiting: not opened yet. ending: about to expire. unseen: opened since the owner looked last. */
-export const PUSH_STATES = ['waiting', 'opened', 'ending', 'unseen'] as const
+/** waiting: not opened yet. ending: about to expire. unseen: opened since the owner looked last. lost: in a restore. */
+export const PUSH_STATES = ['waiting', 'opened', 'ending', 'unseen', 'lost'] as const
 export const PUSH_SORTS = ['newest', 'oldest', 'ending', 'opened', 'name'] as const
 
 export type PushList = (typeof PUSH_LISTS)[number]
@@ -40,6 +40,8 @@ function fitsState(facts: PushFacts, state: PushState, now: number): boolean {
       return facts.expiredOn === null && isEnding(facts, now)
     case 'unseen':
       return isUnseen(facts)
+    case 'lost':
+      return facts.lost
   }
 }
 

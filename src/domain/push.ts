@@ -32,6 +32,8 @@ export type Push = {
   triesSpent: boolean
   expiredOn: number | null
   deleted: boolean
+  /** Whether a restore of the server expired it: what opens a push is in no backup. */
+  lost: boolean
 }
 
 export const MAX_WRONG_TRIES = 5
@@ -57,6 +59,11 @@ export function lapse<P extends Push>(push: P, now: number): P {
   return push.expiredOn === null && push.expiresAt <= now
     ? { ...push, expiredOn: push.expiresAt, updatedAt: now }
     : push
+}
+
+/** The push after the server was restored from a backup that was made while it was live. */
+export function lose<P extends Push>(push: P, now: number): P {
+  return isExpired(push, now) ? lapse(push, now) : { ...push, expiredOn: now, lost: true, updatedAt: now }
 }
 
 export type ViewDecision<P extends Push> = { outcome: 'view' | 'expired'; push: P }
@@ -131,6 +138,7 @@ export function asCreated<P extends Push>(push: P): P {
     lastViewedAt: 0,
     expiredOn: null,
     deleted: false,
+    lost: false,
   }
 }
 

@@ -238,6 +238,8 @@ export const de: Catalogue = {
     'Es wurden zu viele falsche Passphrasen eingegeben. Der Link ist deshalb abgelaufen und sein Inhalt vernichtet.',
   gone_tries_not_you: 'Wenn Sie das nicht waren, sagen Sie es dem Absender: Jemand hat geraten.',
   gone_again: 'Wenn Sie den Inhalt noch brauchen, bitten Sie den Absender um einen neuen Link.',
+  gone_lost: 'Dieser Server wurde aus einer Sicherung wiederhergestellt. Dabei ging dieser Link verloren, denn eine Sicherung enthält nie, was in einem Link steckt.',
+  gone_lost_again: 'Bitten Sie den Absender, den Inhalt noch einmal zu teilen.',
   locked_title: 'Dieser Link ist gesperrt',
   locked_text:
     'Es wurden zu viele falsche Passphrasen eingegeben. Bitte sagen Sie es dem Absender: Er kann den Link entsperren.',
@@ -391,6 +393,7 @@ export const de: Catalogue = {
   pushes_opened: 'Geöffnet',
   pushes_ending: 'Läuft bald ab',
   pushes_unseen: 'Seit Ihrem letzten Blick geöffnet',
+  pushes_lost: 'Bei einer Wiederherstellung verloren',
   pushes_sort: 'Sortieren nach',
   sort_newest: 'Neueste zuerst',
   sort_oldest: 'Älteste zuerst',
@@ -432,6 +435,7 @@ export const de: Catalogue = {
   state_time: 'Abgelaufen: die Zeit ist um',
   state_ended: 'Von Hand beendet oder gelöscht',
   state_guessed: 'Abgelaufen: zu viele falsche Passphrasen',
+  state_lost: 'Abgelaufen: bei einer Wiederherstellung verloren',
   fact_expires: 'Läuft ab',
   fact_ended: 'Beendet',
   fact_created: 'Erstellt',
@@ -457,6 +461,7 @@ export const de: Catalogue = {
   push_unlocked: 'Entsperrt: Die richtige Passphrase öffnet sie wieder, und falsche werden von vorn gezählt.',
   push_ended_by_tries:
     'Es wurden zu viele falsche Passphrasen eingegeben. Diese Übergabe ist deshalb abgelaufen und ihr Inhalt vernichtet.',
+  push_lost: 'Dieser Server wurde aus einer Sicherung wiederhergestellt. Dabei ging diese Übergabe verloren, denn eine Sicherung enthält nie den Inhalt. Wird er noch gebraucht, teilen Sie ihn noch einmal.',
   unlock_submit: 'Entsperren',
   audit_title: 'Protokoll',
   audit_creation: 'Erstellt',

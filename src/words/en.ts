@@ -223,6 +223,8 @@ export const en = {
   gone_tries: 'Too many wrong passphrases were tried, so the link has expired and its content is destroyed.',
   gone_tries_not_you: 'If that was not you, tell the sender: somebody was guessing.',
   gone_again: 'If you still need it, ask the sender for a new link.',
+  gone_lost: 'This server was restored from a backup, and this link was lost in the restore. A backup never holds what is inside a link.',
+  gone_lost_again: 'Please ask the sender to share it again.',
   locked_title: 'This link is locked',
   locked_text: 'Too many wrong passphrases were tried. Please tell the sender, who can unlock it.',
   locked_for_good:
@@ -372,6 +374,7 @@ export const en = {
   pushes_opened: 'Opened',
   pushes_ending: 'About to expire',
   pushes_unseen: 'Opened since you last looked',
+  pushes_lost: 'Lost in a restore',
   pushes_sort: 'Sort by',
   sort_newest: 'Newest first',
   sort_oldest: 'Oldest first',
@@ -411,6 +414,7 @@ export const en = {
   state_time: 'Expired: its time is over',
   state_ended: 'Expired or deleted by hand',
   state_guessed: 'Expired: too many wrong passphrases',
+  state_lost: 'Expired: lost in a restore',
   fact_expires: 'Expires',
   fact_ended: 'Ended',
   fact_created: 'Created',
@@ -436,6 +440,7 @@ export const en = {
   push_unlocked: 'Unlocked: the right passphrase opens it again, and the count of wrong ones starts again.',
   push_ended_by_tries:
     'Too many wrong passphrases were tried, so this push expired and its content was destroyed.',
+  push_lost: 'This server was restored from a backup, and this push was lost in the restore. A backup never holds the content. If it is still needed, share it again.',
   unlock_submit: 'Unlock',
   audit_title: 'Log',
   audit_creation: 'Created',

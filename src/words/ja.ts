@@ -219,6 +219,8 @@ export const ja: Catalogue = {
   gone_tries_not_you:
     '入力したのがあなたでなければ、送信者に知らせてください。誰かが推測していた可能性があります。',
   gone_again: 'まだ必要な場合は、送信者に新しいリンクを頼んでください。',
+  gone_lost: 'このサーバーはバックアップから復元され、このリンクは復元時に失われました。リンクの内容がバックアップに含まれることはありません。',
+  gone_lost_again: '送信者に、もう一度共有するよう頼んでください。',
   locked_title: 'このリンクはロックされています',
   locked_text:
     '間違ったパスフレーズが何度も入力されました。送信者に知らせてください。送信者がロックを解除できます。',
@@ -366,6 +368,7 @@ export const ja: Catalogue = {
   pushes_opened: '開かれた',
   pushes_ending: 'まもなく失効',
   pushes_unseen: '前回の確認後に開かれた',
+  pushes_lost: '復元時に失われた',
   pushes_sort: '並べ替え',
   sort_newest: '新しい順',
   sort_oldest: '古い順',
@@ -402,6 +405,7 @@ export const ja: Catalogue = {
   state_time: '失効済み: 期限が過ぎました',
   state_ended: '手動で失効または削除されました',
   state_guessed: '失効済み: パスフレーズの間違いが多すぎました',
+  state_lost: '失効済み: 復元時に失われました',
   fact_expires: '失効',
   fact_ended: '終了',
   fact_created: '作成',
@@ -427,6 +431,7 @@ export const ja: Catalogue = {
   push_unlocked:
     'ロックを解除しました。正しいパスフレーズでまた開けます。間違いの回数は最初から数え直します。',
   push_ended_by_tries: '間違ったパスフレーズが何度も入力されたため、この共有は失効し、内容は破棄されました。',
+  push_lost: 'このサーバーはバックアップから復元され、この共有は復元時に失われました。内容がバックアップに含まれることはありません。まだ必要な場合は、もう一度共有してください。',
   unlock_submit: 'ロックを解除',
   audit_title: '履歴',
   audit_creation: '作成',

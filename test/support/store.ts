@@ -85,6 +85,7 @@ export function examplePush(now: number, changes: Partial<Push> = {}): Push {
     triesSpent: false,
     expiredOn: null,
     deleted: false,
+    lost: false,
     ...changes,
   }
 }

@@ -54,6 +54,7 @@ export function planPush(incoming: IncomingPush, now: number): Plan {
     triesSpent: false,
     expiredOn,
     deleted: incoming.expired && incoming.entries.some(({ kind }) => kind === 'expire'),
+    lost: false,
   }
   return { push, live, name: incoming.name, note: incoming.note ?? '', notes }
 }

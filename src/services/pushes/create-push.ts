@@ -115,5 +115,6 @@ function begin(wanted: NewPush, account: Account | null, now: number): Push {
     triesSpent: false,
     expiredOn: null,
     deleted: false,
+    lost: false,
   }
 }

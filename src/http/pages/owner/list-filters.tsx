@@ -14,6 +14,7 @@ const STATE_WORDS: Record<PushState, WordKey> = {
   opened: 'pushes_opened',
   ending: 'pushes_ending',
   unseen: 'pushes_unseen',
+  lost: 'pushes_lost',
 }
 
 const SORT_WORDS: Record<PushSort, WordKey> = {

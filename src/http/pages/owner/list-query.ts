@@ -1,6 +1,6 @@
 // What an owner asks of their list, in the query of its address: filters, order, search and page.
 
-import { PUSH_LISTS, PUSH_SORTS, PUSH_STATES } from '../../../domain/listing.ts'
+import { PUSH_LISTS, PUSH_SORTS, PUSH_STATES, type PushList } from '../../../domain/listing.ts'
 import { PUSH_KINDS } from '../../../domain/push.ts'
 import type { OverviewOptions } from '../../../services/pushes/owner-lists.ts'
 import { PAGES } from '../../urls.ts'
@@ -9,19 +9,25 @@ export type ListQuery = OverviewOptions
 
 const MAX_QUERY_CHARACTERS = 200
 
-/** Anything invalid means the default. A search without a list is of all pushes. */
+/** Anything invalid means the default. A search without a list is of all pushes; what was lost has expired. */
 export function readListQuery(parameters: URLSearchParams): ListQuery {
   const given = (name: string) => parameters.get(name) ?? ''
   const query = given('q').trim().slice(0, MAX_QUERY_CHARACTERS)
+  const state = oneOf(PUSH_STATES, given('state'))
   return {
-    list: oneOf(PUSH_LISTS, given('show')) ?? (query === '' ? 'active' : 'all'),
+    list: oneOf(PUSH_LISTS, given('show')) ?? defaultList({ query, state }),
     kind: oneOf(PUSH_KINDS, given('kind')),
-    state: oneOf(PUSH_STATES, given('state')),
+    state,
     sort: oneOf(PUSH_SORTS, given('sort')) ?? 'newest',
     query,
     pageNumber: numberIn(given('page'), /^[1-9]\d{0,5}$/) ?? 1,
     until: numberIn(given('until'), /^\d{1,15}$/),
   }
+}
+
+function defaultList({ query, state }: Pick<ListQuery, 'query' | 'state'>): PushList {
+  if (query !== '') return 'all'
+  return state === 'lost' ? 'expired' : 'active'
 }
 
 function oneOf<T extends string>(known: readonly T[], given: string): T | null {
@@ -34,7 +40,7 @@ function numberIn(text: string, pattern: RegExp): number | null {
 
 /** The path of the list, with what differs from the default. */
 export function listHref({ list, kind, state, sort, query, pageNumber, until }: ListQuery): string {
-  const isDefaultList = list === (query === '' ? 'active' : 'all')
+  const isDefaultList = list === defaultList({ query, state })
   const fields: [string, string | number | null][] = [
     ['show', isDefaultList ? null : list],
     ['q', query || null],

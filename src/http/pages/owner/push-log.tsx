@@ -45,9 +45,15 @@ const ENTRY_ICONS: Record<AuditEntry['kind'], IconName> = {
   creation_email_send: 'mail',
 }
 
-/** The log has one kind of entry for expiry by its owner and by wrong passphrases; the push tells which it was. */
+/** The log has one kind of entry for expiry by its owner, by wrong passphrases and by a restore; the push tells which it was. */
 function wordOf({ kind }: AuditEntry, push: Push): WordKey {
-  return kind === 'expire' && isEndedByTries(push) ? 'audit_expire_tries' : ENTRY_WORDS[kind]
+  if (kind !== 'expire') return ENTRY_WORDS[kind]
+  if (push.lost) return 'state_lost'
+  return isEndedByTries(push) ? 'audit_expire_tries' : ENTRY_WORDS[kind]
+}
+
+function iconOf({ kind }: AuditEntry, push: Push): IconName {
+  return kind === 'expire' && push.lost ? 'history' : ENTRY_ICONS[kind]
 }
 
 type LogProps = {
@@ -94,7 +100,7 @@ function Entry({ entry, push, words }: { entry: AuditEntry; push: Push; words: W
   return (
     <li class={kind.startsWith('failed_') ? 'failed' : kind}>
       <span class="with-icon">
-        <Icon name={ENTRY_ICONS[kind]} />
+        <Icon name={iconOf(entry, push)} />
         {words.say(wordOf(entry, push))}
       </span>
       <Moment at={at} words={words} />

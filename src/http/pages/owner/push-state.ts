@@ -10,7 +10,10 @@ import type { IconName } from '../frame/icon-files.ts'
 export type StateText = { tone: Tone; icon: IconName; text: string; isNotable: boolean }
 
 export function describeState(push: Push, { words: { say }, now }: { words: Words; now: number }): StateText {
-  if (isExpired(push, now)) return { tone: 'gone', icon: 'circle-x', text: say(endOf(push)), isNotable: true }
+  if (isExpired(push, now)) {
+    const icon = push.lost ? 'history' : 'circle-x'
+    return { tone: 'gone', icon, text: say(endOf(push)), isNotable: true }
+  }
   if (isLocked(push)) return { tone: 'bad', icon: 'lock', text: say('state_locked'), isNotable: true }
   if (isEnding(push, now)) {
     const key = viewsRemaining(push) === 1 ? 'state_last' : 'state_ending'
@@ -23,6 +26,7 @@ export function describeState(push: Push, { words: { say }, now }: { words: Word
 }
 
 function endOf(push: Push) {
+  if (push.lost) return 'state_lost'
   if (push.deleted) return 'state_ended'
   if (isEndedByTries(push)) return 'state_guessed'
   return push.views >= push.expireAfterViews ? 'state_used' : 'state_time'

@@ -15,6 +15,7 @@ import { CopyButton, KIND_WORDS, Moment, Notice } from '../frame/parts.tsx'
 import { nameForOwner } from '../frame/push-name.ts'
 import { ExpireForm } from '../receive/expire-form.tsx'
 import { EditForm } from './edit-view.tsx'
+import { Lost } from './lost.tsx'
 import { Log } from './push-log.tsx'
 import type { RefusedEdit } from './push-page.ts'
 import { describeState } from './push-state.ts'
@@ -55,6 +56,7 @@ export function createPushView(answer: AnswerGuest) {
         )}
         <Told guest={guest} isLive={isLive} />
         <State {...props} />
+        <Lost guest={guest} listed={owned} />
         <Tries guest={guest} listed={owned} isLive={isLive} />
         {isLive ? <Link {...props} /> : null}
         <Log

@@ -91,9 +91,10 @@ function Assurances({ guest, push }: { guest: Guest; push: Push }) {
   )
 }
 
-/** A push that never existed, was purged or has expired looks the same, unless wrong passphrases ended it. */
+/** A push that never existed, was purged or has expired looks the same, unless wrong passphrases or a restore ended it. */
 export function Gone({ guest, push }: { guest: Guest; push: Push | null }) {
   const { say } = guest.words
+  if (push?.lost) return <Lost guest={guest} />
   const isGuessed = push !== null && isEndedByTries(push)
   return (
     <EmblemCard icon={isGuessed ? 'triangle-alert' : 'hourglass'} tone="gone">
@@ -103,6 +104,21 @@ export function Gone({ guest, push }: { guest: Guest; push: Push | null }) {
         <strong>{say(isGuessed ? 'gone_tries_not_you' : 'gone_not_you')}</strong>
       </p>
       <p>{say('gone_again')}</p>
+      <Contact guest={guest} />
+    </EmblemCard>
+  )
+}
+
+/** A restore is no sign that somebody else opened the link, so that there is nothing to warn of. */
+function Lost({ guest }: { guest: Guest }) {
+  const { say } = guest.words
+  return (
+    <EmblemCard icon="history" tone="gone">
+      <h1>{say('gone_title')}</h1>
+      <p>{say('gone_lost')}</p>
+      <p>
+        <strong>{say('gone_lost_again')}</strong>
+      </p>
       <Contact guest={guest} />
     </EmblemCard>
   )

@@ -20,6 +20,7 @@ import lastSignIn from './migrations/0014-last-sign-in.sql' with { type: 'text' 
 import messageTemplates from './migrations/0015-message-templates.sql' with { type: 'text' }
 import clockDoubt from './migrations/0016-clock-doubt.sql' with { type: 'text' }
 import imported from './migrations/0017-imported.sql' with { type: 'text' }
+import lostPushes from './migrations/0018-lost-pushes.sql' with { type: 'text' }
 import * as schema from './schema.ts'
 
 export const MIGRATIONS: readonly string[] = [
@@ -40,6 +41,7 @@ export const MIGRATIONS: readonly string[] = [
   messageTemplates,
   clockDoubt,
   imported,
+  lostPushes,
 ]
 
 export function schemaVersion(database: Database): number {

@@ -129,6 +129,7 @@ export const pushes = sqliteTable('pushes', {
   lastOwnerView: integer('last_owner_view').notNull(),
   auditEntries: integer('audit_entries').notNull(),
   lastViewedAt: integer('last_viewed_at').notNull(),
+  lost: flag('lost').notNull(),
 })
 
 export const pushSecrets = sqliteTable('push_secrets', {

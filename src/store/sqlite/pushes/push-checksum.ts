@@ -40,14 +40,14 @@ export function checksumOfPush(row: Omit<PushRow, 'checksum'>): number {
     row
   const { wrongTries, wrongTriesSince, expiredOn, deleted, files, lastEntry, auditEntries, auditDropped } =
     row
-  const { wrongTriesInAll, triesSpent, failures, lastFailure, ownerViews, lastOwnerView, lastViewedAt } = row
+  const { wrongTriesInAll, triesSpent, failures, lastFailure, ownerViews, lastOwnerView, lastViewedAt, lost } = row
   // biome-ignore format: as they stand above
   const crc = checksumOf([
     id, lookup, keyNumber, kind, createdAt, updatedAt, expiresAt,
     expireAfterDays, expireAfterViews, views, deletableByViewer, retrievalStep, passphraseRequired,
     wrongTries, wrongTriesSince, expiredOn, deleted, files, lastEntry, auditEntries, auditDropped,
     wrongTriesInAll, triesSpent, failures, lastFailure, ownerViews, lastOwnerView,
-    lastViewedAt,
+    lastViewedAt, lost,
   ])
   return ((ownerId ?? 0) % OWNER_BITS) * (CRC_BITS + 1) + crc
 }

@@ -11,7 +11,7 @@ const PIECE = 500
 // The same words as in the index of owners.
 const factsOf = (hasEnded: string) => `
   SELECT id, kind, created_at AS createdAt, expires_at AS expiresAt, expire_after_views AS expireAfterViews, views,
-    last_viewed_at AS lastViewedAt, expired_on AS expiredOn,
+    last_viewed_at AS lastViewedAt, expired_on AS expiredOn, lost,
     (SELECT seen_views FROM push_labels WHERE push_id = id) AS seenViews
   FROM pushes WHERE owner_id = $ownerId AND (${hasEnded}) = $expired AND id < $before
   ORDER BY id DESC LIMIT ${PIECE}`
@@ -23,13 +23,15 @@ const TEXTS = `
   SELECT push_id AS id, name, note, lookup, key_number AS keyNumber
   FROM json_each($ids) JOIN push_labels ON push_id = value JOIN pushes ON pushes.id = push_id`
 
+type FactsRow = Omit<PushFacts, 'lost'> & { lost: number }
+
 export function createPushFacts(
   { database }: Connection,
   findDoubted: FindDoubted,
 ): Pick<PushListStore, 'readFacts' | 'readTexts'> {
   type Step = { ownerId: number; expired: number; before: number }
-  const facts = database.prepare<PushFacts, Step>(FACTS)
-  const doubtedFacts = database.prepare<PushFacts, Step & { doubted: number }>(DOUBTED_FACTS)
+  const facts = database.prepare<FactsRow, Step>(FACTS)
+  const doubtedFacts = database.prepare<FactsRow, Step & { doubted: number }>(DOUBTED_FACTS)
   const texts = database.prepare<SealedTexts, { ids: string }>(TEXTS)
 
   async function* readFacts({ ownerId, expired }: Parameters<PushListStore['readFacts']>[0]) {
@@ -39,7 +41,7 @@ export function createPushFacts(
       const step = { ownerId, expired: Number(expired), before }
       const piece = doubted === null ? facts.all(step) : doubtedFacts.all({ ...step, doubted })
       const last = piece.at(-1)
-      if (last !== undefined) yield piece
+      if (last !== undefined) yield piece.map((row) => ({ ...row, lost: row.lost === 1 }))
       if (last === undefined || piece.length < PIECE) return
       before = last.id
       await new Promise((resolve) => setImmediate(resolve))

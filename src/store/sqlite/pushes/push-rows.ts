@@ -77,7 +77,7 @@ export function createPushRows(options: PushRowsOptions) {
     ...PROGRESS,
     ...(['expiresAt', 'expireAfterDays', 'expireAfterViews'] as const),
   ])
-  const updateEnd = prepareUpdate(database, pushes, [...PROGRESS, 'expiredOn', 'deleted'])
+  const updateEnd = prepareUpdate(database, pushes, [...PROGRESS, 'expiredOn', 'deleted', 'lost'])
   let lastId =
     orm
       .select({ id: max(pushes.id) })
