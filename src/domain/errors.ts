@@ -59,10 +59,12 @@ export class DomainError extends Error {
 /** Stored data was altered. The message is for the operator; clients get an internal error. */
 export class DamageError extends Error {
   override name = 'DamageError'
+  readonly place: string
 
   /** `place` names the damaged record, such as `push 17`. */
   constructor(place: string) {
     super(`damaged on disk: ${place} is not as it was written. Restore it from a backup`)
+    this.place = place
     // A stack trace would not help: the fault is on the disk.
     this.stack = this.message
   }

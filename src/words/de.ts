@@ -238,7 +238,8 @@ export const de: Catalogue = {
     'Es wurden zu viele falsche Passphrasen eingegeben. Der Link ist deshalb abgelaufen und sein Inhalt vernichtet.',
   gone_tries_not_you: 'Wenn Sie das nicht waren, sagen Sie es dem Absender: Jemand hat geraten.',
   gone_again: 'Wenn Sie den Inhalt noch brauchen, bitten Sie den Absender um einen neuen Link.',
-  gone_lost: 'Dieser Server wurde aus einer Sicherung wiederhergestellt. Dabei ging dieser Link verloren, denn eine Sicherung enthält nie, was in einem Link steckt.',
+  gone_lost:
+    'Dieser Server wurde aus einer Sicherung wiederhergestellt. Dabei ging dieser Link verloren, denn eine Sicherung enthält nie, was in einem Link steckt.',
   gone_lost_again: 'Bitten Sie den Absender, den Inhalt noch einmal zu teilen.',
   locked_title: 'Dieser Link ist gesperrt',
   locked_text:
@@ -461,7 +462,8 @@ export const de: Catalogue = {
   push_unlocked: 'Entsperrt: Die richtige Passphrase öffnet sie wieder, und falsche werden von vorn gezählt.',
   push_ended_by_tries:
     'Es wurden zu viele falsche Passphrasen eingegeben. Diese Übergabe ist deshalb abgelaufen und ihr Inhalt vernichtet.',
-  push_lost: 'Dieser Server wurde aus einer Sicherung wiederhergestellt. Dabei ging diese Übergabe verloren, denn eine Sicherung enthält nie den Inhalt. Wird er noch gebraucht, teilen Sie ihn noch einmal.',
+  push_lost:
+    'Dieser Server wurde aus einer Sicherung wiederhergestellt. Dabei ging diese Übergabe verloren, denn eine Sicherung enthält nie den Inhalt. Wird er noch gebraucht, teilen Sie ihn noch einmal.',
   unlock_submit: 'Entsperren',
   audit_title: 'Protokoll',
   audit_creation: 'Erstellt',

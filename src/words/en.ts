@@ -223,7 +223,8 @@ export const en = {
   gone_tries: 'Too many wrong passphrases were tried, so the link has expired and its content is destroyed.',
   gone_tries_not_you: 'If that was not you, tell the sender: somebody was guessing.',
   gone_again: 'If you still need it, ask the sender for a new link.',
-  gone_lost: 'This server was restored from a backup, and this link was lost in the restore. A backup never holds what is inside a link.',
+  gone_lost:
+    'This server was restored from a backup, and this link was lost in the restore. A backup never holds what is inside a link.',
   gone_lost_again: 'Please ask the sender to share it again.',
   locked_title: 'This link is locked',
   locked_text: 'Too many wrong passphrases were tried. Please tell the sender, who can unlock it.',
@@ -440,7 +441,8 @@ export const en = {
   push_unlocked: 'Unlocked: the right passphrase opens it again, and the count of wrong ones starts again.',
   push_ended_by_tries:
     'Too many wrong passphrases were tried, so this push expired and its content was destroyed.',
-  push_lost: 'This server was restored from a backup, and this push was lost in the restore. A backup never holds the content. If it is still needed, share it again.',
+  push_lost:
+    'This server was restored from a backup, and this push was lost in the restore. A backup never holds the content. If it is still needed, share it again.',
   unlock_submit: 'Unlock',
   audit_title: 'Log',
   audit_creation: 'Created',

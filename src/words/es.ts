@@ -237,7 +237,8 @@ export const es: Catalogue = {
     'Se probaron demasiadas frases de acceso incorrectas: el enlace ha caducado y su contenido se ha destruido.',
   gone_tries_not_you: 'Si no fue usted, avise al remitente: alguien intentaba adivinarla.',
   gone_again: 'Si aún lo necesita, pida un enlace nuevo al remitente.',
-  gone_lost: 'Este servidor se restauró desde una copia de seguridad y este enlace se perdió en la restauración. Una copia nunca guarda el contenido de un enlace.',
+  gone_lost:
+    'Este servidor se restauró desde una copia de seguridad y este enlace se perdió en la restauración. Una copia nunca guarda el contenido de un enlace.',
   gone_lost_again: 'Pida al remitente que lo comparta de nuevo.',
   locked_title: 'Este enlace está bloqueado',
   locked_text:
@@ -460,7 +461,8 @@ export const es: Catalogue = {
     'Desbloqueado: la frase de acceso correcta vuelve a abrirlo y las incorrectas se cuentan desde cero.',
   push_ended_by_tries:
     'Se probaron demasiadas frases de acceso incorrectas; por eso este envío caducó y su contenido se destruyó.',
-  push_lost: 'Este servidor se restauró desde una copia de seguridad y este envío se perdió en la restauración. Una copia nunca guarda el contenido. Si aún hace falta, compártalo de nuevo.',
+  push_lost:
+    'Este servidor se restauró desde una copia de seguridad y este envío se perdió en la restauración. Una copia nunca guarda el contenido. Si aún hace falta, compártalo de nuevo.',
   unlock_submit: 'Desbloquear',
   audit_title: 'Registro',
   audit_creation: 'Creado',

@@ -237,7 +237,8 @@ export const fr: Catalogue = {
     'Trop de phrases secrètes erronées ont été saisies : le lien a expiré et son contenu est détruit.',
   gone_tries_not_you: 'Si ce n’était pas vous, prévenez l’expéditeur : quelqu’un essayait de deviner.',
   gone_again: 'Si vous en avez encore besoin, demandez un nouveau lien à l’expéditeur.',
-  gone_lost: 'Ce serveur a été restauré à partir d’une sauvegarde, et ce lien a été perdu lors de la restauration. Une sauvegarde ne contient jamais le contenu d’un lien.',
+  gone_lost:
+    'Ce serveur a été restauré à partir d’une sauvegarde, et ce lien a été perdu lors de la restauration. Une sauvegarde ne contient jamais le contenu d’un lien.',
   gone_lost_again: 'Demandez à l’expéditeur de le partager à nouveau.',
   locked_title: 'Ce lien est verrouillé',
   locked_text:
@@ -461,7 +462,8 @@ export const fr: Catalogue = {
     'Déverrouillé : la bonne phrase secrète l’ouvre de nouveau, et le compte des erreurs repart de zéro.',
   push_ended_by_tries:
     'Trop de phrases secrètes erronées ont été saisies : ce partage a donc expiré et son contenu a été détruit.',
-  push_lost: 'Ce serveur a été restauré à partir d’une sauvegarde, et ce partage a été perdu lors de la restauration. Une sauvegarde ne contient jamais le contenu. S’il est encore utile, partagez-le à nouveau.',
+  push_lost:
+    'Ce serveur a été restauré à partir d’une sauvegarde, et ce partage a été perdu lors de la restauration. Une sauvegarde ne contient jamais le contenu. S’il est encore utile, partagez-le à nouveau.',
   unlock_submit: 'Déverrouiller',
   audit_title: 'Journal',
   audit_creation: 'Créé',

@@ -20,7 +20,7 @@ import { basename, dirname, join } from 'node:path'
 import { type Keyring, newKeyFile, parseKeyFile } from '../../crypto/keyring.ts'
 import { DomainError } from '../../domain/errors.ts'
 import { codeOf, explainSystemError } from '../../domain/system-errors.ts'
-import { type Belonging, requireOwn } from './ownership.ts'
+import { type Belonging, KEY_FILE, requireOwn } from './ownership.ts'
 
 /** Ends the name of a file that is being written. */
 const NEW = '.oncebox-new'
@@ -94,12 +94,6 @@ const FOLDER: Belonging = {
   remedy:
     'Run this as {owner}, or name another folder with --data-dir. Take it over (chown -R {me}) only when you know where it ' +
     'comes from: who put it there may know its key.',
-}
-const KEY_FILE: Belonging = {
-  what: 'The key file',
-  remedy:
-    'Who put it there may know the key. Put your own key file in its place, or name it with --key-file; take this one over ' +
-    '(chown {me}) only when you know where it comes from.',
 }
 const CONTENT: Belonging = {
   what: 'In the data folder,',

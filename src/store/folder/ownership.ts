@@ -10,6 +10,13 @@ const ROOT = 0
 /** How a path is named in a refusal, and what helps; `{owner}` and `{me}` become the names of both users. */
 export type Belonging = { what: string; remedy: string }
 
+export const KEY_FILE: Belonging = {
+  what: 'The key file',
+  remedy:
+    'Who put it there may know the key. Put your own key file in its place, or name it with --key-file; take this one over ' +
+    '(chown {me}) only when you know where it comes from.',
+}
+
 /** Throws `conflict` naming owner and remedy when the path, or where its link leads, is another user's. */
 export function requireOwn(path: string, belonging: Belonging, others: { mayBeRoots?: boolean } = {}): void {
   const me = process.geteuid?.()
@@ -25,6 +32,12 @@ export function requireOwn(path: string, belonging: Belonging, others: { mayBeRo
     `${what} ${path} belongs to ${owner}, and this runs as ${userName(me)}. ` +
       remedy.replaceAll('{owner}', nameOrId(foreign.uid)).replaceAll('{me}', nameOrId(me)),
   )
+}
+
+/** Always true on Windows. */
+export function isMine(path: string): boolean {
+  const me = process.geteuid?.()
+  return me === undefined || lstatSync(path, { throwIfNoEntry: false })?.uid === me
 }
 
 /**

@@ -115,7 +115,8 @@ function intact(row: TokenRow): TokenRow {
   return row
 }
 
-function presentToken(row: TokenRow): ApiToken {
+/** Throws when the row was altered on disk. */
+export function presentToken(row: TokenRow): ApiToken {
   const { id, name, prefix, createdAt, lastUsedAt } = intact(row)
   return { id, name, prefix, createdAt, lastUsedAt }
 }

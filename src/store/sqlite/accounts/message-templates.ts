@@ -34,7 +34,7 @@ export function createMessageTemplates(options: {
 }
 
 /** Throws when the row was altered on disk. */
-function presentTemplate(row: typeof messageTemplates.$inferSelect): string {
+export function presentTemplate(row: typeof messageTemplates.$inferSelect): string {
   const { accountId, template } = row
   requireIntactRow(row, checksumOf([accountId, template]), `the row of the message of account ${accountId}`)
   return template

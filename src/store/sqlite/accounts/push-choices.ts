@@ -41,7 +41,7 @@ export function createPushChoices(options: {
 type ChoicesRow = typeof pushChoices.$inferSelect
 
 /** Throws when the row was altered on disk. */
-function presentChoices(row: ChoicesRow): PushChoices {
+export function presentChoices(row: ChoicesRow): PushChoices {
   requireIntactRow(row, checksumOfChoices(row), `the row of choices of account ${row.accountId}`)
   const { lifetime, views, retrievalStep, deletableByViewer } = row
   return { lifetime, views, retrievalStep, deletableByViewer }

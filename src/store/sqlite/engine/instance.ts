@@ -107,6 +107,12 @@ function checksumOfMark({ mark, doubted }: ClockMark) {
   return checksumOf(doubted === null ? [mark] : [mark, doubted])
 }
 
+/** Notes that the database was in use at this time, which nobody doubts. */
+export function writeClockMark({ orm }: Pick<Connection, 'orm'>, mark: number): void {
+  const checksum = checksumOfMark({ mark, doubted: null })
+  orm.update(instance).set({ clockMark: mark, clockDoubted: null, checksum }).run()
+}
+
 /** `mark` is run within every transaction and writes the time down at most once a minute; `undo` once that is rolled back. */
 export function createClockMarker({ orm }: Connection, clock: Clock): { mark(): void; undo(): void } {
   const write = orm

@@ -40,7 +40,16 @@ export function checksumOfPush(row: Omit<PushRow, 'checksum'>): number {
     row
   const { wrongTries, wrongTriesSince, expiredOn, deleted, files, lastEntry, auditEntries, auditDropped } =
     row
-  const { wrongTriesInAll, triesSpent, failures, lastFailure, ownerViews, lastOwnerView, lastViewedAt, lost } = row
+  const {
+    wrongTriesInAll,
+    triesSpent,
+    failures,
+    lastFailure,
+    ownerViews,
+    lastOwnerView,
+    lastViewedAt,
+    lost,
+  } = row
   // biome-ignore format: as they stand above
   const crc = checksumOf([
     id, lookup, keyNumber, kind, createdAt, updatedAt, expiresAt,

@@ -1,0 +1,132 @@
+// The database of a backup once it lies in a folder of its own: opened, and believed only after it was looked at.
+//
+// It comes from outside. Its schema must be one that this program once made, to the letter, before anything else of it is
+// read: a trigger or a view would run with every statement.
+
+import { Database } from 'bun:sqlite'
+import { drizzle } from 'drizzle-orm/bun-sqlite'
+import { DomainError } from '../../../domain/errors.ts'
+import { type Connection, explainFailure } from '../engine/database.ts'
+import { MIGRATIONS, migrate, schemaVersion } from '../engine/migrate.ts'
+
+/**
+ * The tables that a backup fills. All others must be empty, those of later versions too: a table that opens something
+ * must never come back because nobody thought of it.
+ */
+const FILLED: readonly string[] = [
+  ...['instance', 'instance_keys', 'accounts', 'api_tokens', 'recovery_codes', 'message_templates'],
+  ...['push_choices', 'pushes', 'push_labels', 'audit_entries', 'files_due', 'imported'],
+]
+
+const PRAGMAS = [
+  // There is nothing to roll back to, and nothing to make durable yet: a copy that fails is deleted.
+  'journal_mode = OFF',
+  'synchronous = OFF',
+  'trusted_schema = OFF',
+  'cell_size_check = ON',
+  'secure_delete = ON',
+  'temp_store = MEMORY',
+  'cache_size = -32768',
+]
+
+/** Rows that the disk of the server had altered before they were copied. Their checksums tell which. */
+const IN_ROWS = /^(CHECK constraint failed|NULL value|non-\w+ value|\w+ value) in /i
+const MAX_FINDINGS = 1_000
+
+/**
+ * Throws `conflict` for anything but an intact database of Oncebox that opens nothing, and for one that a newer version
+ * made. `name` is told in refusals. Nothing else may write to the file.
+ */
+export function openUnpacked(path: string, name: string): Connection {
+  try {
+    const database = new Database(path, { readwrite: true, create: false, strict: true })
+    try {
+      for (const pragma of PRAGMAS) database.run(`PRAGMA ${pragma}`)
+      requireKnownSchema(database, name)
+      requireNothingThatOpens(database, name)
+      requireStructure(database, name)
+      return { database, orm: drizzle({ client: database }), close: () => database.close(true) }
+    } catch (cause) {
+      database.close()
+      throw cause
+    }
+  } catch (cause) {
+    throw explained(cause, name)
+  }
+}
+
+/** Brings it to the schema of this program, whose rows it has from then on. */
+export function bringUpToDate({ database }: Connection, name: string): void {
+  try {
+    migrate(database)
+  } catch (cause) {
+    throw explained(cause, name)
+  }
+}
+
+/** What SQLite says of the file is about the backup, and its remedy is not that of a data folder. */
+function explained(cause: unknown, name: string): unknown {
+  if (cause instanceof DomainError || explainFailure('', cause) === cause) return cause
+  return refuse(name, `SQLite cannot read it (${cause instanceof Error ? cause.message : cause})`)
+}
+
+function refuse(name: string, why: string): DomainError {
+  return new DomainError('conflict', `The database in ${name} cannot be restored: ${why}.`)
+}
+
+function requireKnownSchema(database: Database, name: string): void {
+  const version = schemaVersion(database)
+  if (version > MIGRATIONS.length) {
+    const known = `its schema is version ${version}, this Oncebox knows ${MIGRATIONS.length}`
+    throw refuse(name, `it was written by a newer Oncebox (${known}). Restore it with that one`)
+  }
+  const made = new Database(':memory:', { strict: true })
+  try {
+    migrate(made, MIGRATIONS.slice(0, version))
+    const [expected, found] = [partsOf(made), partsOf(database)]
+    if (version === 0 || expected.join('\n') !== found.join('\n'))
+      throw refuse(name, 'its tables are not those of Oncebox')
+  } finally {
+    made.close()
+  }
+}
+
+/** SQLite spells some names with quotation marks after a change, depending on its version. */
+function partsOf(database: Database): string[] {
+  return database
+    .query<{ type: string; name: string; sql: string }, []>(
+      "SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'",
+    )
+    .all()
+    .map(({ type, name, sql }) => `${type} ${name} ${sql.replace(/[\s"]+/g, ' ').replaceAll(' ', '')}`)
+    .sort()
+}
+
+function requireNothingThatOpens(database: Database, name: string): void {
+  const tables = database
+    .query<{ name: string }, []>(
+      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'",
+    )
+    .all()
+  for (const { name: table } of tables) {
+    if (FILLED.includes(table)) continue
+    if (database.query(`SELECT 1 FROM ${table} LIMIT 1`).get() !== null)
+      throw refuse(name, `its table ${table} is not empty, and could open what a backup must not open`)
+  }
+}
+
+/** A backup of a damaged folder may have damaged indexes, which hold nothing that is not in the tables. */
+function requireStructure(database: Database, name: string): void {
+  if (findDamage(database) === undefined) return
+  database.run('REINDEX')
+  const damage = findDamage(database)
+  if (damage !== undefined) throw refuse(name, `it is damaged (${damage.replaceAll('\n', ' ')})`)
+}
+
+function findDamage(database: Database): string | undefined {
+  const found = database
+    .query<{ integrity_check: string }, []>(`PRAGMA integrity_check(${MAX_FINDINGS})`)
+    .all()
+    .map(({ integrity_check: finding }) => finding)
+  return found.find((finding) => finding !== 'ok' && !IN_ROWS.test(finding))
+}

@@ -1,0 +1,146 @@
+// What the database of a backup holds, and which of its rows are not as they were written.
+
+import { asc, count, eq, isNotNull, isNull, sql } from 'drizzle-orm'
+import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { DamageError } from '../../../domain/errors.ts'
+import { isExpired } from '../../../domain/push.ts'
+import { presentAccount } from '../accounts/account-rows.ts'
+import { presentToken } from '../accounts/api-tokens.ts'
+import { presentTemplate } from '../accounts/message-templates.ts'
+import { presentChoices } from '../accounts/push-choices.ts'
+import type { Connection } from '../engine/database.ts'
+import { prepareWalk } from '../engine/prepared.ts'
+import {
+  accounts,
+  apiTokens,
+  auditEntries,
+  messageTemplates,
+  pushChoices,
+  pushes,
+  pushLabels,
+} from '../engine/schema.ts'
+import type { AuditRows } from '../pushes/audit-rows.ts'
+import { type PushRow, requireIntactPush } from '../pushes/push-checksum.ts'
+
+const STEP = 500
+/** Of more places the number is told, not each. */
+const MAX_TOLD = 20
+
+/** Told now and then how many pushes are done, of how many. */
+export type OnProgress = (done: number, total: number) => void
+
+export type BackupToken = { email: string; name: string; prefix: string; lastUsedAt: number | null }
+
+export type BackupContent = {
+  accounts: number
+  pushes: number
+  /** Pushes that could still be opened when the backup was made, and whose time is not over. A restore expires them. */
+  active: number
+  /** Entries of audit logs. */
+  entries: number
+  /** Rows that had been altered on the disk of the server before the backup was made. */
+  damaged: number
+  /** The first of them, such as `push 17`. */
+  damage: readonly string[]
+  /** By account. */
+  apiTokens: readonly BackupToken[]
+}
+
+export type UnpackedRows = ReturnType<typeof createUnpackedRows>
+
+export function createUnpackedRows(connection: Connection, audit: Pick<AuditRows, 'readAll'>) {
+  const { orm, database } = connection
+
+  /** Reads everything once; `now` tells the active pushes from those whose time is over. */
+  async function read(now: number, onProgress: OnProgress): Promise<BackupContent> {
+    const damage = createFindings()
+    const numbers = { accounts: sizeOf(accounts), pushes: sizeOf(pushes), entries: sizeOf(auditEntries) }
+    let active = 0
+    await walk(accounts, (row) => damage.look(() => presentAccount(row)))
+    await walk(apiTokens, (row) => damage.look(() => presentToken(row)))
+    for (const row of orm.select().from(messageTemplates).all()) damage.look(() => presentTemplate(row))
+    for (const row of orm.select().from(pushChoices).all()) damage.look(() => presentChoices(row))
+    let done = 0
+    await walk(pushes, (row) => {
+      if (!isExpired(row, now)) active += 1
+      damage.look(() => requireIntactLog(row))
+      done += 1
+      if (done % STEP === 0) onProgress(done, numbers.pushes)
+    })
+    damage.add(countUnlabelled(), (n) => `the names of ${n} pushes`)
+    damage.add(database.query('PRAGMA foreign_key_check').all().length, (n) => `what ${n} rows refer to`)
+    return { ...numbers, active, damaged: damage.number(), damage: damage.told, apiTokens: listTokens() }
+  }
+
+  /** A million rows would keep a signal waiting. */
+  async function walk<T extends SQLiteTable & { id: SQLiteColumn }>(
+    table: T,
+    look: (row: T['$inferSelect']) => void,
+  ): Promise<void> {
+    const next = prepareWalk(database, table, STEP)
+    for (let last = 0; ; ) {
+      const some = next(last)
+      for (const row of some) look(row)
+      if (some.length < STEP) return
+      last = Number(some.at(-1)?.id)
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+
+  function requireIntactLog(row: PushRow): void {
+    requireIntactPush(row)
+    for (const _ of audit.readAll(row));
+  }
+
+  function sizeOf(table: SQLiteTable): number {
+    return orm.select({ n: count() }).from(table).get()?.n ?? 0
+  }
+
+  /** Without its labels an owner would not find a push in any list. */
+  function countUnlabelled(): number {
+    const unlabelled = orm
+      .select({ n: count() })
+      .from(pushes)
+      .leftJoin(pushLabels, eq(pushLabels.pushId, pushes.id))
+      .where(sql`${isNotNull(pushes.ownerId)} AND ${isNull(pushLabels.pushId)}`)
+    return unlabelled.get()?.n ?? 0
+  }
+
+  function listTokens(): BackupContent['apiTokens'] {
+    const { name, prefix, lastUsedAt } = apiTokens
+    return orm
+      .select({ email: accounts.email, name, prefix, lastUsedAt })
+      .from(apiTokens)
+      .innerJoin(accounts, eq(accounts.id, apiTokens.accountId))
+      .orderBy(asc(accounts.email), asc(apiTokens.id))
+      .all()
+  }
+
+  return { read }
+}
+
+function createFindings() {
+  const told: string[] = []
+  let number = 0
+
+  function note(place: string): void {
+    number += 1
+    if (told.length < MAX_TOLD) told.push(place)
+  }
+
+  return {
+    told,
+    number: () => number,
+    look(check: () => void): void {
+      try {
+        check()
+      } catch (cause) {
+        if (!(cause instanceof DamageError)) throw cause
+        note(cause.place)
+      }
+    },
+    add(found: number, place: (found: number) => string): void {
+      if (found > 0) note(place(found))
+    },
+  }
+}

@@ -1,0 +1,108 @@
+// The database of a backup in a folder of its own, which nobody serves: checked, and made ready for its first start.
+
+import type { Keyring } from '../crypto/keyring.ts'
+import type { Visit } from '../domain/audit.ts'
+import { type Connection, explainFailure } from './sqlite/engine/database.ts'
+import { verifyKeys, writeClockMark } from './sqlite/engine/instance.ts'
+import { schemaVersion } from './sqlite/engine/migrate.ts'
+import { apiTokens, filesDue, instance } from './sqlite/engine/schema.ts'
+import { createRows } from './sqlite/operations.ts'
+import { createFileRows } from './sqlite/pushes/file-rows.ts'
+import { endLivePushes } from './sqlite/restoring/lost-pushes.ts'
+import { bringUpToDate, openUnpacked } from './sqlite/restoring/unpacked-database.ts'
+import { type BackupContent, createUnpackedRows, type OnProgress } from './sqlite/restoring/unpacked-rows.ts'
+
+export type { BackupContent, BackupToken, OnProgress } from './sqlite/restoring/unpacked-rows.ts'
+
+export type UnpackedStore = ReturnType<typeof openUnpackedStore>
+
+export type EndLive = {
+  /** Also the time that the first start takes for the last use of the folder. */
+  now: number
+  /** Whose the entry in the log of each lost push is. */
+  visit: Visit
+  onProgress: OnProgress
+}
+
+/**
+ * Opens the database of a backup and brings it to the schema of this program. Throws `conflict` when it is damaged, of a
+ * newer version, or holds anything that opens a push. `name` is told in refusals. A process that is killed meanwhile
+ * leaves it unusable.
+ */
+export function openUnpackedStore(path: string, name: string) {
+  const connection = openUnpacked(path, name)
+  try {
+    const schema = schemaVersion(connection.database)
+    bringUpToDate(connection, name)
+    /** `schema`: the version that the backup was made with. */
+    return { schema, ...createOperations(connection) }
+  } catch (cause) {
+    connection.close()
+    throw cause
+  }
+}
+
+function createOperations(connection: Connection) {
+  const { orm, database } = connection
+  const rows = rowsOf(connection)
+  const unpacked = createUnpackedRows(connection, rows.audit)
+
+  /** Reads every row once. `now` tells the pushes that can still be opened from those whose time is over. */
+  function read(now: number, onProgress: OnProgress): Promise<BackupContent> {
+    return explained(() => unpacked.read(now, onProgress))
+  }
+
+  /** Throws `conflict` unless these are the keys that the database was written with. */
+  function requireKeys(keyring: Keyring): void {
+    verifyKeys(connection, keyring)
+  }
+
+  /** The latest time that the server had seen when the backup was made. */
+  function lastUsed(): number {
+    return orm.select({ mark: instance.clockMark }).from(instance).get()?.mark ?? 0
+  }
+
+  /** Expires as lost what was live, and forgets files. Resolves to the number of lost pushes. */
+  function endLive({ now, visit, onProgress }: EndLive): Promise<number> {
+    return explained(async () => {
+      const total = database.query<{ n: number }, []>('SELECT count(*) AS n FROM pushes').get()?.n ?? 0
+      const lost = await endLivePushes(connection, rows.rows, { now, visit, total, onProgress })
+      orm.delete(filesDue).run()
+      writeClockMark(connection, now)
+      return lost
+    })
+  }
+
+  async function explained<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (cause) {
+      throw explainFailure(database.filename, cause)
+    }
+  }
+
+  return {
+    lastUsed,
+    read,
+    requireKeys,
+    endLive,
+    revokeApiTokens: () => void orm.delete(apiTokens).run(),
+    close: connection.close,
+  }
+}
+
+/** One process alone works on the database, step after step: no operation has to wait for another. */
+function rowsOf(connection: Connection) {
+  const now = () => 0
+  return createRows({
+    connection,
+    transact: (work) => Promise.resolve(connection.database.transaction(() => work())()),
+    now,
+    certain: now,
+    files: createFileRows(connection, { certain: now, onDue: () => undefined }),
+    onDestroyed: () => undefined,
+    onError: (cause) => {
+      throw cause
+    },
+  })
+}

@@ -1,0 +1,27 @@
+// What a restore of the server makes of a push: nothing in a backup opens it.
+
+import { expect, test } from 'bun:test'
+import { asCreated, lose } from '../../src/domain/push.ts'
+import { examplePush } from '../support/store.ts'
+
+const NOW = Date.parse('2026-11-20T12:00:00.000Z')
+
+test('a live push is lost at the time of the restore, and nobody has deleted it', () => {
+  expect(lose(examplePush(NOW), NOW + 5)).toMatchObject({
+    ...{ lost: true, deleted: false, expiredOn: NOW + 5, updatedAt: NOW + 5 },
+  })
+})
+
+test('a push whose time is over expired then, whoever restores it later', () => {
+  const push = examplePush(NOW, { expiresAt: NOW + 1 })
+  expect(lose(push, NOW + 1)).toMatchObject({ lost: false, expiredOn: NOW + 1 })
+})
+
+test('a push that had ended stays as it is', () => {
+  const push = examplePush(NOW, { expiredOn: NOW, deleted: true })
+  expect(lose(push, NOW + 5)).toBe(push)
+})
+
+test('at its creation no push is lost', () => {
+  expect(asCreated(lose(examplePush(NOW), NOW + 5))).toMatchObject({ lost: false, expiredOn: null })
+})

@@ -1,0 +1,334 @@
+// The database of a backup: what is refused, what is found in it, and what a restore makes of it.
+
+import { Database } from 'bun:sqlite'
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import {
+  copyFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { newKeyFile, parseKeyFile } from '../../../../src/crypto/keyring.ts'
+import { DAY } from '../../../../src/domain/time.ts'
+import { MIGRATIONS } from '../../../../src/store/sqlite/engine/migrate.ts'
+import { openUnpackedStore } from '../../../../src/store/unpacked-store.ts'
+import { copyKeyless, edit, makeFormerDatabase, OPENING_TABLES } from '../../../support/backups.ts'
+import { createTestClock, START, type TestClock } from '../../../support/instance.ts'
+import { openTestStore, storePush, type TestStore, VISIT, view } from '../../../support/store.ts'
+
+let folder: string
+let dataDir: string
+let path: string
+let clock: TestClock
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'oncebox-unpacked-'))
+  dataDir = join(folder, 'data')
+  path = join(folder, 'copy.db')
+  clock = createTestClock()
+})
+
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+const LABELS = { urlToken: Buffer.from('token'), name: Buffer.from('name'), note: null }
+const RESTORE = { ip: '', userAgent: 'oncebox (restore)', referrer: '' }
+const onProgress = () => undefined
+
+type Filled = { owner: number; viewed: number; lapsing: number; ended: number; anonymous: number }
+
+/** A folder with an account, its pushes in all states, and an anonymous push; the server has ended. */
+async function fill(): Promise<Filled> {
+  const opened = await openTestStore({ dataDir, clock })
+  const account = await opened.store.accounts.addAccount({
+    email: 'ann@example.org',
+    passwordHash: 'x',
+    isAdmin: true,
+  })
+  const owned = (changes = {}) => storePush(opened, { ownerId: account.id, ...changes }, { labels: LABELS })
+  const [viewed, lapsing, ended] = [await owned(), await owned({ expiresAt: START + 1000 }), await owned()]
+  const anonymous = await storePush(opened)
+  await view(opened, viewed)
+  await opened.store.pushes.expirePush({ id: ended.id, visit: VISIT })
+  await opened.store.apiTokens.addApiToken({
+    ...{ accountId: account.id, name: 'laptop', prefix: 'obx_abc', hash: Buffer.alloc(32, 7), session: null },
+  })
+  await opened.store.close()
+  return {
+    owner: account.id,
+    viewed: viewed.id,
+    lapsing: lapsing.id,
+    ended: ended.id,
+    anonymous: anonymous.id,
+  }
+}
+
+async function fillAndCopy(): Promise<Filled> {
+  const filled = await fill()
+  copyKeyless(dataDir, path)
+  return filled
+}
+
+function open() {
+  return openUnpackedStore(path, 'the backup')
+}
+
+/** Serves the copy, with the key of the folder that it was made of. */
+function serveCopy(): Promise<TestStore> {
+  const restored = mkdtempSync(join(folder, 'restored-'))
+  copyFileSync(path, join(restored, 'oncebox.db'))
+  copyFileSync(join(dataDir, 'instance.key'), join(restored, 'instance.key'))
+  return openTestStore({ dataDir: restored, clock })
+}
+
+async function endAll({ now = clock.now() } = {}): Promise<number> {
+  const store = open()
+  try {
+    return await store.endLive({ now, visit: RESTORE, onProgress })
+  } finally {
+    store.close()
+  }
+}
+
+test('it tells what it holds, and which pushes can still be opened', async () => {
+  await fillAndCopy()
+  const store = open()
+  const content = await store.read(START + 2000, onProgress)
+  expect(content).toMatchObject({ accounts: 1, pushes: 4, active: 2, entries: 6, damaged: 0, damage: [] })
+  expect(content.apiTokens).toEqual([
+    { email: 'ann@example.org', name: 'laptop', prefix: 'obx_abc', lastUsedAt: null },
+  ])
+  store.close()
+})
+
+test('what was live comes back as lost, with an entry in its log; what had ended stays as it was', async () => {
+  const { owner, viewed, lapsing, ended, anonymous } = await fillAndCopy()
+  clock.advance(2000)
+  expect(await endAll()).toBe(2)
+  const { store, close } = await serveCopy()
+  const { pushes, damaged } = await store.lists.listPushes({ ownerId: owner, expired: true, pageNumber: 1 })
+  expect(damaged).toBe(0)
+  expect(
+    pushes.map(({ push: { id, lost, deleted, expiredOn } }) => ({ id, lost, deleted, expiredOn })),
+  ).toEqual([
+    { id: ended, lost: false, deleted: true, expiredOn: START },
+    { id: lapsing, lost: false, deleted: false, expiredOn: START + 1000 },
+    { id: viewed, lost: true, deleted: false, expiredOn: START + 2000 },
+  ])
+  const kinds = async (id: number) => (await store.audit.listPage({ id }, 1)).map(({ kind }) => kind)
+  expect(await kinds(viewed)).toEqual(['creation', 'view', 'expire'])
+  expect(await kinds(lapsing)).toEqual(['creation'])
+  expect(await kinds(ended)).toEqual(['creation', 'expire'])
+  expect((await store.audit.listPage({ id: anonymous }, 1)).at(-1)).toMatchObject({
+    kind: 'expire',
+    ...RESTORE,
+  })
+  expect(await store.lists.countOwned(owner)).toEqual({ live: 0, expired: 3 })
+  expect(await store.lists.countPushes()).toEqual({ live: 0, expired: 4 })
+  expect(await store.expiry.findNextLapse()).toBeNull()
+  await close()
+})
+
+test('logs go on after a restore: a later visit finds its place in them', async () => {
+  const { viewed } = await fillAndCopy()
+  await endAll()
+  const { store, close } = await serveCopy()
+  await view({ store }, { id: viewed })
+  const log = await store.audit.listPage({ id: viewed }, 1)
+  expect(log.map(({ kind }) => kind)).toEqual(['creation', 'view', 'expire', 'failed_view'])
+  await close()
+})
+
+test('thousands of pushes end in steps, and a second round finds nothing to do', async () => {
+  const opened = await openTestStore({ dataDir, clock })
+  await Promise.all(Array.from({ length: 1_234 }, () => storePush(opened)))
+  await opened.store.close()
+  copyKeyless(dataDir, path)
+  const told: number[] = []
+  const store = open()
+  const options = { now: START, visit: RESTORE, onProgress: (done: number) => void told.push(done) }
+  expect(await store.endLive(options)).toBe(1_234)
+  expect(told).toEqual([500, 1000, 1234])
+  expect(await store.endLive(options)).toBe(0)
+  expect(await store.read(START, onProgress)).toMatchObject({ active: 0, entries: 2 * 1_234, damaged: 0 })
+  store.close()
+})
+
+test('the first start after an old backup does not doubt the clock', async () => {
+  await fillAndCopy()
+  clock.set(START + 400 * DAY)
+  await endAll()
+  const { store, close } = await serveCopy()
+  expect(store.clock.doubt()).toBeNull()
+  await close()
+})
+
+test('API tokens are revoked when that is wished', async () => {
+  await fillAndCopy()
+  const store = open()
+  store.revokeApiTokens()
+  expect((await store.read(START, onProgress)).apiTokens).toEqual([])
+  store.close()
+})
+
+test('no file beside the database is left', async () => {
+  await fillAndCopy()
+  await endAll()
+  expect(readdirSync(folder).sort()).toEqual(['copy.db', 'data'])
+})
+
+test.each(OPENING_TABLES)('a row in %s is refused, since it could open something', async (table) => {
+  await fillAndCopy()
+  edit(path, (database) => {
+    const columns = database
+      .query<{ name: string; type: string; notnull: number }, []>(
+        `SELECT name, type, "notnull" FROM pragma_table_info('${table}')`,
+      )
+      .all()
+    const values = columns.map(({ type }) =>
+      type === 'INTEGER' ? '1' : type === 'TEXT' ? "'x'" : 'zeroblob(32)',
+    )
+    database.run(`INSERT INTO ${table} (${columns.map(({ name }) => name).join()}) VALUES (${values.join()})`)
+  })
+  expect(open).toThrow(`its table ${table} is not empty`)
+})
+
+test('the database of a server itself is refused', async () => {
+  await fill()
+  copyFileSync(join(dataDir, 'oncebox.db'), path)
+  expect(open).toThrow('could open what a backup must not open')
+})
+
+test.each([
+  ['a trigger', 'CREATE TRIGGER spy AFTER UPDATE ON pushes BEGIN DELETE FROM accounts; END'],
+  ['a view', 'CREATE VIEW spy AS SELECT * FROM accounts'],
+  ['another table', 'CREATE TABLE spy (id INTEGER)'],
+  ['another column', 'ALTER TABLE accounts ADD COLUMN spy TEXT'],
+  ['an index of its own', 'CREATE INDEX spy ON pushes (id)'],
+  ['a missing index', 'DROP INDEX pushes_live'],
+])('a database with %s is refused before anything of it is run', async (_, change) => {
+  await fillAndCopy()
+  edit(path, (database) => database.run(change))
+  expect(open).toThrow('its tables are not those of Oncebox')
+})
+
+test('a database of a later version is refused, naming both versions', async () => {
+  await fillAndCopy()
+  edit(path, (database) => database.run(`PRAGMA user_version = ${MIGRATIONS.length + 1}`))
+  expect(open).toThrow(
+    `its schema is version ${MIGRATIONS.length + 1}, this Oncebox knows ${MIGRATIONS.length}`,
+  )
+})
+
+test.each([
+  ['an empty file', () => writeFileSync(path, '')],
+  ['no database', () => writeFileSync(path, 'x'.repeat(8192))],
+  ['the database of another program', () => edit(path, (database) => database.run('CREATE TABLE t (id)'))],
+])('%s is refused', (_, make) => {
+  make()
+  expect(open).toThrow('cannot be restored')
+})
+
+test('a database that is cut off, or whose pages were altered, is refused', async () => {
+  await fillAndCopy()
+  const whole = readFileSync(path)
+  truncateSync(path, whole.length - 5000)
+  expect(open).toThrow('cannot be restored')
+  const altered = Buffer.from(whole)
+  altered.fill(0xff, 4096 * 3, 4096 * 3 + 64)
+  writeFileSync(path, altered)
+  expect(open).toThrow('cannot be restored')
+})
+
+test('rows that the disk had altered are told, left as they are, and keep nothing else from coming back', async () => {
+  const { owner, viewed, anonymous } = await fillAndCopy()
+  edit(path, (database) => {
+    database.run('UPDATE pushes SET views = 3 WHERE id = ?', [viewed])
+    database.run("UPDATE audit_entries SET ip = '203.0.113.9' WHERE push_id = ?", [anonymous])
+    database.run('UPDATE accounts SET is_admin = 0')
+    database.run("UPDATE api_tokens SET name = 'other'")
+  })
+  const store = open()
+  const content = await store.read(START, onProgress)
+  expect(content.damage).toEqual([
+    `account ${owner} (ann@example.org)`,
+    'API token 1',
+    `push ${viewed}`,
+    expect.stringMatching(/^entry \d+ of the audit log$/),
+  ])
+  expect(content.damaged).toBe(4)
+  expect(await store.endLive({ now: START, visit: RESTORE, onProgress })).toBe(2)
+  store.close()
+  const errors: string[] = []
+  const restored = await serveCopyWith(errors)
+  const { pushes, damaged } = await restored.store.lists.listPushes({
+    ownerId: owner,
+    expired: true,
+    pageNumber: 1,
+  })
+  expect({ found: pushes.length, damaged }).toEqual({ found: 2, damaged: 0 })
+  expect(await restored.store.lists.countPushes()).toEqual({ live: 1, expired: 3 })
+  await restored.close()
+})
+
+function serveCopyWith(errors: string[]): Promise<TestStore> {
+  const restored = mkdtempSync(join(folder, 'restored-'))
+  copyFileSync(path, join(restored, 'oncebox.db'))
+  copyFileSync(join(dataDir, 'instance.key'), join(restored, 'instance.key'))
+  return openTestStore({ dataDir: restored, clock, onError: (cause) => errors.push(String(cause)) })
+}
+
+test('an audit log that misses an entry, and a push without its name, are told', async () => {
+  const { viewed, ended } = await fillAndCopy()
+  edit(path, (database) => {
+    database.run('DELETE FROM audit_entries WHERE push_id = ? AND n = 0', [viewed])
+    database.run('DELETE FROM push_labels WHERE push_id = ?', [ended])
+  })
+  const store = open()
+  const { damage } = await store.read(START, onProgress)
+  expect(damage).toEqual([`the audit log of push ${viewed}`, 'the names of 1 pushes'])
+  store.close()
+})
+
+test('keys fit or are refused with both fingerprints', async () => {
+  await fillAndCopy()
+  const store = open()
+  store.requireKeys(parseKeyFile(readFileSync(join(dataDir, 'instance.key'), 'utf8')))
+  expect(() => store.requireKeys(parseKeyFile(newKeyFile()))).toThrow('does not belong to this database')
+  store.close()
+})
+
+test.each(Array.from({ length: MIGRATIONS.length }, (_, at) => at + 1))(
+  'a backup of schema %i is brought up to date, and its pushes end as lost',
+  async (version) => {
+    makeFormerDatabase(path, version)
+    const store = open()
+    expect(store.schema).toBe(version)
+    expect(await store.read(START, onProgress)).toMatchObject({
+      accounts: 1,
+      pushes: 3,
+      active: 2,
+      damaged: 0,
+    })
+    expect(await store.endLive({ now: START, visit: RESTORE, onProgress })).toBe(2)
+    expect(await store.read(START, onProgress)).toMatchObject({
+      pushes: 3,
+      active: 0,
+      entries: 5,
+      damaged: 0,
+    })
+    store.close()
+    const database = new Database(path, { readonly: true })
+    expect(database.query('PRAGMA user_version').get()).toEqual({ user_version: MIGRATIONS.length })
+    expect(database.query('SELECT id, lost FROM pushes ORDER BY id').all()).toEqual([
+      { id: 1, lost: 1 },
+      { id: 2, lost: 0 },
+      { id: 3, lost: 1 },
+    ])
+    database.close()
+  },
+)

@@ -1,0 +1,82 @@
+// Databases as backups hold them, made of folders whose server has ended.
+
+import { Database } from 'bun:sqlite'
+import { copyFileSync, renameSync } from 'node:fs'
+import { join } from 'node:path'
+import { MIGRATIONS, migrate } from '../../src/store/sqlite/engine/migrate.ts'
+import { openUnpackedStore } from '../../src/store/unpacked-store.ts'
+
+/** The tables of what opens something. */
+export const OPENING_TABLES = [
+  ...['push_secrets', 'push_keys', 'push_files', 'sessions', 'account_links'],
+  ...['idempotency_keys', 'idempotency_answers', 'live_shares', 'address_shares'],
+]
+
+/** Copies the database without what opens anything. */
+export function copyKeyless(dataDir: string, to: string): void {
+  copyFileSync(join(dataDir, 'oncebox.db'), to)
+  edit(to, (database) => {
+    database.run('PRAGMA secure_delete = ON')
+    for (const table of OPENING_TABLES) database.run(`DELETE FROM ${table}`)
+    database.run('VACUUM')
+  })
+}
+
+/** Changes a database that nobody has open, as somebody with the tools for it could. */
+export function edit(path: string, work: (database: Database) => void): void {
+  const database = new Database(path, { strict: true })
+  try {
+    database.run('PRAGMA foreign_keys = OFF')
+    database.run('PRAGMA ignore_check_constraints = ON')
+    work(database)
+  } finally {
+    database.close()
+  }
+}
+
+const NO_END = 9_000_000_000_000
+
+/** What the database of a version holds: an account with an active, an expired and an anonymous active push, and their logs. */
+export function makeFormerDatabase(path: string, version: number): void {
+  const database = new Database(path, { create: true, strict: true })
+  migrate(database, MIGRATIONS.slice(0, version))
+  database.run(
+    "INSERT INTO accounts (id, email, password_hash, is_admin, created_at) VALUES (7, 'ann@example.org', 'hash', 1, 100)",
+  )
+  database.run(
+    "INSERT INTO api_tokens (account_id, name, prefix, hash, created_at) VALUES (7, 'cli', 'obx', randomblob(32), 100)",
+  )
+  const pushes: [id: number, owner: number | null, expiredOn: number | null][] = [
+    [1, 7, null],
+    [2, 7, 150],
+    [3, null, null],
+  ]
+  for (const [id, owner, expiredOn] of pushes) {
+    database.run(
+      `INSERT INTO pushes (id, lookup, key_number, kind, owner_id, created_at, updated_at, expires_at, expire_after_days,
+         expire_after_views, views, retrieval_step, passphrase_required, wrong_tries, wrong_tries_since, expired_on,
+         deleted, files, last_entry, audit_entries, audit_dropped)
+       VALUES (?, randomblob(16), 1, 'text', ?, 100, 100, ${NO_END}, 1, 5, 0, 0, 0, 0, 100, ?, 0, 0, ?, 1, 0)`,
+      [id, owner, expiredOn, id],
+    )
+    database.run(
+      "INSERT INTO audit_entries (id, push_id, n, kind, at, ip, user_agent, referrer) VALUES (?, ?, 0, 'creation', 100, '192.0.2.1', '', '')",
+      [id, id],
+    )
+    if (owner !== null)
+      database.run("INSERT INTO push_labels (push_id, url_token, name) VALUES (?, x'00', x'01')", [id])
+  }
+  database.close()
+}
+
+/** Ends every live push in a folder whose server has ended as a restore does, without a backup. */
+export async function losePushes(dataDir: string, now: number): Promise<number> {
+  const path = join(dataDir, 'oncebox.db')
+  const copy = join(dataDir, 'copy.db')
+  copyKeyless(dataDir, copy)
+  const store = openUnpackedStore(copy, 'the backup')
+  const visit = { ip: '', userAgent: 'oncebox/3.0.0 (restore)', referrer: '' }
+  const lost = await store.endLive({ now, visit, onProgress: () => undefined }).finally(store.close)
+  renameSync(copy, path)
+  return lost
+}
