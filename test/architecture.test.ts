@@ -45,12 +45,10 @@ type Source = { path: string; room: string; text: string; imports: { from: strin
 
 const sources: Source[] = [...new Glob('**/*.{ts,tsx}').scanSync(SRC)].sort().map((path) => {
   const text = readFileSync(join(SRC, path), 'utf8')
-  const imports = [...text.matchAll(/^(?:import|export)\s+(type\s)?[^'"]*?from\s+'([^']+)'/gms)].map(
-    (match) => ({
-      from: match[2] ?? '',
-      isType: match[1] !== undefined,
-    }),
-  )
+  const imports = [
+    ...text.matchAll(/^(?:import|export)\s+(type\s)?[^'"]*?from\s+'([^']+)'/gms),
+    ...text.matchAll(/\b(?:import|require)\((\s*)'([^']+)'\)/g),
+  ].map((match) => ({ from: match[2] ?? '', isType: match[1]?.startsWith('type') === true }))
   return { path, room: roomOf(path), text, imports }
 })
 
@@ -105,7 +103,7 @@ test('the command line knows the services by their types alone', () => {
 test.each([
   ['elysia', 'http'],
   ['@elysiajs/swagger', 'http'],
-  ['typebox', 'http'],
+  ['@sinclair/typebox', 'http'],
   ['drizzle-orm', 'store'],
   ['bun:sqlite', 'store or importing'],
   ['commander', 'cli'],

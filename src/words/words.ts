@@ -1,13 +1,8 @@
 // The words of the interface: one catalogue a language, chosen by the person or the browser; dates and numbers by Intl.
 
 import { DAY, HOUR, MINUTE } from '../domain/time.ts'
-import { ar } from './ar.ts'
 import { createSayBytes } from './bytes.ts'
-import { de } from './de.ts'
 import { en } from './en.ts'
-import { es } from './es.ts'
-import { fr } from './fr.ts'
-import { ja } from './ja.ts'
 
 /** A text, or one for each plural of its parameter `n`. `{name}` stands for a parameter. */
 export type Text = string | ({ other: string } & Partial<Record<Intl.LDMLPluralRule, string>>)
@@ -19,7 +14,15 @@ export type Parameters = Record<string, string | number>
 export const LANGUAGES = ['en', 'de', 'fr', 'es', 'ja', 'ar'] as const
 export type Language = (typeof LANGUAGES)[number]
 
-export const CATALOGUES: Record<Language, Catalogue> = { en, de, fr, es, ja, ar }
+/** Read when somebody wants the language: most servers never speak all of them. */
+export const CATALOGUES: Record<Language, () => Catalogue> = {
+  en: () => en,
+  de: () => require('./de.ts').de,
+  fr: () => require('./fr.ts').fr,
+  es: () => require('./es.ts').es,
+  ja: () => require('./ja.ts').ja,
+  ar: () => require('./ar.ts').ar,
+}
 
 /** How each language calls itself. */
 export const LANGUAGE_NAMES: Record<Language, string> = {
@@ -43,7 +46,7 @@ export function wordsOf(language: Language): Words {
 }
 
 function createWords(language: Language) {
-  const catalogue = CATALOGUES[language]
+  const catalogue = CATALOGUES[language]()
   const plurals = new Intl.PluralRules(language)
   const numbers = new Intl.NumberFormat(language)
   const locale = FORMATS[language] ?? language

@@ -13,7 +13,7 @@ import {
 } from '../../src/words/words.ts'
 
 const WEB = resolve(import.meta.dir, '../../src/http')
-const KEYS = Object.keys(CATALOGUES.en) as WordKey[]
+const KEYS = Object.keys(CATALOGUES.en()) as WordKey[]
 
 const sources = [...new Glob('**/*.{ts,tsx}').scanSync(WEB)]
   .filter((path) => !path.includes('words/'))
@@ -36,9 +36,9 @@ test('every word is used, and every word that is used is there', () => {
 })
 
 test.each(LANGUAGES)('%s has every word and no other, none of them empty', (language) => {
-  expect(Object.keys(CATALOGUES[language])).toEqual(KEYS)
+  expect(Object.keys(CATALOGUES[language]())).toEqual(KEYS)
   for (const key of KEYS) {
-    for (const form of formsOf(CATALOGUES[language][key])) {
+    for (const form of formsOf(CATALOGUES[language]()[key])) {
       expect({ key, isThere: form.trim() !== '' }).toEqual({ key, isThere: true })
     }
   }
@@ -46,8 +46,8 @@ test.each(LANGUAGES)('%s has every word and no other, none of them empty', (lang
 
 test.each(LANGUAGES)('%s keeps the parameters of every word', (language) => {
   for (const key of KEYS) {
-    const wanted = new Set(formsOf(CATALOGUES.en[key]).flatMap(parametersOf))
-    const text = CATALOGUES[language][key]
+    const wanted = new Set(formsOf(CATALOGUES.en()[key]).flatMap(parametersOf))
+    const text = CATALOGUES[language]()[key]
     const other = typeof text === 'string' ? text : text.other
     // `min` may be missing where there is nothing to choose from, as in English.
     const given = new Set(formsOf(text).flatMap(parametersOf))
@@ -62,7 +62,7 @@ test.each(LANGUAGES)('%s keeps the parameters of every word', (language) => {
 test.each(LANGUAGES)('%s has the plural forms that its numbers need', (language) => {
   const needed = new Intl.PluralRules(language)
   for (const key of KEYS) {
-    const text = CATALOGUES[language][key]
+    const text = CATALOGUES[language]()[key]
     if (typeof text === 'string') continue
     const known: string[] = needed.resolvedOptions().pluralCategories
     expect({ key, unknown: Object.keys(text).filter((form) => !known.includes(form)) }).toEqual({

@@ -1,7 +1,7 @@
 // The answers of the API, one table for each. Their TypeScript types and the reference come from these tables, and tests
 // validate every answer against them.
 
-import { type Static, type TProperties, type TSchema, Type } from 'typebox'
+import { type Static, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import { AUDIT_KINDS } from '../../domain/audit.ts'
 import { PUSH_KINDS } from '../../domain/push.ts'
 

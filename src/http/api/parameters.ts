@@ -1,6 +1,6 @@
 // The parameters of the API in paths, queries and headers: as the reference shows them, and how they are read.
 
-import { Type } from 'typebox'
+import { Type } from '@sinclair/typebox'
 import { MAX_PAGE } from '../../domain/audit.ts'
 import { DomainError } from '../../domain/errors.ts'
 import { KEY_LENGTH } from '../../services/pushes/idempotency.ts'

@@ -1,6 +1,5 @@
 // The reference of the API as OpenAPI 3, with the limits of this instance. Generated from the routes on the first request.
 
-import { swagger } from '@elysiajs/swagger'
 import { type AnyElysia, Elysia } from 'elysia'
 import type { PushLimits } from '../../domain/new-push.ts'
 import { publicPath } from '../door/paths.ts'
@@ -57,6 +56,7 @@ async function generate({ routes, limits, version }: ReferenceOptions): Promise<
       securitySchemes: SECURITY_SCHEMES,
     },
   }
+  const { swagger } = await import('@elysiajs/swagger')
   const app = new Elysia()
     .use(routes())
     .use(swagger({ path: GENERATED, documentation, excludeStaticFile: false }))

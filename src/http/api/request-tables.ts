@@ -1,6 +1,6 @@
 // The bodies of requests as the reference shows them: the table of a new push as JSON and as forms.
 
-import { type TSchema, Type } from 'typebox'
+import { type TSchema, Type } from '@sinclair/typebox'
 import type { PushLimits } from '../../domain/new-push.ts'
 import { createEditTable } from '../intake/push-edit.ts'
 import { createPushTable } from '../intake/push-table.ts'

@@ -1,6 +1,7 @@
 // Limits the requests of each address, against runaway scripts and guessing. Loopback has no limit.
 
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
+import RateLimiterMemory from 'rate-limiter-flexible/lib/RateLimiterMemory.js'
+import RateLimiterRes from 'rate-limiter-flexible/lib/RateLimiterRes.js'
 import { DomainError, retrySeconds } from '../../domain/errors.ts'
 import { limitKey } from './client-address.ts'
 

@@ -1,6 +1,6 @@
 // Files in a JSON body: `{filename, content_type?, data}` with `data` in base64.
 
-import { type TArray, Type } from 'typebox'
+import { type TArray, Type } from '@sinclair/typebox'
 import { ANY_TYPE } from '../../domain/files.ts'
 import type { Coercion } from './members.ts'
 

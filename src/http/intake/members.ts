@@ -1,7 +1,7 @@
 // The members of a request. Each has a TypeBox schema, which the reference shows and which holds the limits, and a coercion,
 // which reads liberally what clients send.
 
-import type { Static, TBoolean, TInteger, TSchema, TString } from 'typebox'
+import type { Static, TBoolean, TInteger, TSchema, TString } from '@sinclair/typebox'
 import type { Problem } from '../../domain/problems.ts'
 
 /** Notes what is wrong with a value, and returns null in its place. */

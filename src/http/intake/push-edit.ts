@@ -1,6 +1,6 @@
 // Reads what the owner of a push wants to change about it.
 
-import { type TSchema, Type } from 'typebox'
+import { type TSchema, Type } from '@sinclair/typebox'
 import { invalidFields } from '../../domain/errors.ts'
 import { MAX_DAYS, MAX_VIEWS, type PushLimits } from '../../domain/new-push.ts'
 import type { WantedEdit } from '../../services/pushes/edit-push.ts'

@@ -1,7 +1,7 @@
 // The table of a new push: its members with the limits and defaults of this instance. Requests are read by it, and the
 // reference shows it.
 
-import { Type } from 'typebox'
+import { Type } from '@sinclair/typebox'
 import {
   DURATIONS,
   MAX_NAME_CHARACTERS,

@@ -1,7 +1,7 @@
 // Turns the fields of the create form into the members of the API. What only the form has is decided here: addresses
 // without a scheme, Wi-Fi networks, and times in minutes and hours.
 
-import { Type } from 'typebox'
+import { Type } from '@sinclair/typebox'
 import type { Problems } from '../../../../domain/problems.ts'
 import { HOUR, MINUTE } from '../../../../domain/time.ts'
 import { createFields, type Wire } from '../../../intake/fields.ts'
