@@ -15,6 +15,7 @@ import { createRelieve } from '../services/pushes/relief.ts'
 import { createUploads } from '../services/pushes/uploads.ts'
 import { openAccountStore } from '../store/account-store.ts'
 import { dataFolder, holdsData, readKeyring } from '../store/folder/data-folder.ts'
+import { readMachine } from '../store/folder/machine.ts'
 import { becomeOwner } from '../store/folder/ownership.ts'
 import { openStore, type Store } from '../store/store.ts'
 
@@ -107,6 +108,9 @@ function openFor(wish: ImportWish, { now, uptime, say, onStep }: ImportPorts): P
     uptime,
     onStep,
     acceptClock: false,
+    machine: readMachine(process.platform),
+    acceptMove: false,
+    isServer: false,
     removeDamaged: false,
     onWarning: say,
     onError: (cause) => say(`oncebox: ${cause instanceof Error ? cause.message : cause}`),

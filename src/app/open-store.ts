@@ -5,6 +5,7 @@ import type { Now } from '../domain/time.ts'
 import type { Log } from '../operating/log.ts'
 import type { Meter } from '../operating/metrics.ts'
 import type { Config } from '../settings/table.ts'
+import { readMachine } from '../store/folder/machine.ts'
 import { openStore, type Store } from '../store/store.ts'
 
 export type ServedStoreOptions = {
@@ -27,6 +28,9 @@ export async function openServedStore(options: ServedStoreOptions) {
     uptime,
     maxClockGap: config.maxClockGap,
     acceptClock: config.acceptClock,
+    machine: readMachine(process.platform),
+    acceptMove: config.acceptMove,
+    isServer: true,
     removeDamaged: config.removeDamaged,
     minFreeSpace: config.minFreeSpace,
     onStep,

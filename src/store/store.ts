@@ -11,7 +11,6 @@ import {
   isReadableByOthers,
   prepareDataFolder,
   readKeyring,
-  refuseBereft,
 } from './folder/data-folder.ts'
 import { createFolderChecks } from './folder/folder-checks.ts'
 import { type FolderLock, lockFolder } from './folder/folder-lock.ts'
@@ -23,18 +22,18 @@ import { createCheckpointer, truncateLog } from './sqlite/engine/checkpoint.ts'
 import { createClockKeeping } from './sqlite/engine/clock-keeping.ts'
 import { type Connection, explainFailure, openConnection } from './sqlite/engine/database.ts'
 import { createGroupCommit, type GroupCommit } from './sqlite/engine/group-commit.ts'
-import { createClockMarker, readClockMark, requireIntact, verifyKeys } from './sqlite/engine/instance.ts'
-import { MIGRATIONS, migrate, requireOwnTables, schemaVersion } from './sqlite/engine/migrate.ts'
-import { copyBeforeMigration, removeOldCopies } from './sqlite/engine/migration-copy.ts'
+import { createClockMarker, readClockMark } from './sqlite/engine/instance.ts'
+import { schemaVersion } from './sqlite/engine/migrate.ts'
+import { removeOldCopies } from './sqlite/engine/migration-copy.ts'
 import { requireIntactLog } from './sqlite/integrity/log-check.ts'
 import { createScrub } from './sqlite/integrity/scrub.ts'
 import { createAccountOperations, createPushOperations, createRows } from './sqlite/operations.ts'
-import { mendAddressShares } from './sqlite/pushes/address-shares.ts'
 import { createDoubtedDates } from './sqlite/pushes/doubted-dates.ts'
+import { type VerifyOptions, verifyDatabase } from './verify-database.ts'
 
 const START_BUSY_MS = 5_000
 
-export type StoreOptions = {
+export type StoreOptions = Omit<VerifyOptions, 'now'> & {
   dataDir: string
   keyFile: string | null
   systemNow: Now
@@ -45,10 +44,6 @@ export type StoreOptions = {
   maxClockGap: number
   /** Removes damaged pushes. */
   removeDamaged: boolean
-  /** Is given a sentence for the operator. */
-  onWarning: (warning: string) => void
-  /** Bytes of the disk that must stay free: creating is refused below. */
-  minFreeSpace: number
   /** Something failed in the background; the store goes on. */
   onError: (cause: unknown) => void
   /** The database may be corrupt: the process must end. */
@@ -95,7 +90,7 @@ type Opening = {
 function openParts(opening: Opening) {
   const { connection, keyring, folder, lock, options } = opening
   const { database } = connection
-  const copy = verify(opening)
+  const { copy, leave } = verifyDatabase({ ...opening, options: { ...options, now: options.systemNow() } })
   lock.opened()
   const clock = readClock(opening, (doubt) => keeping.changed(doubt))
   const disk = watchDisk(opening)
@@ -110,6 +105,7 @@ function openParts(opening: Opening) {
   async function close(): Promise<void> {
     await idle()
     await keeping.close()
+    leave(options.systemNow())
     truncateLog(database)
     connection.close()
     lock.release()
@@ -136,21 +132,6 @@ function openParts(opening: Opening) {
     ...createFolderChecks({ folder, keyFile: options.keyFile ?? folder.key, keyring }),
     close,
   }
-}
-
-/** Checks the database against its keys and migrates it. Returns the copy made before the migration, if any. */
-function verify({ connection, keyring, folder, options }: Opening) {
-  const { database } = connection
-  requireIntact(connection)
-  const version = schemaVersion(database)
-  if (version === 0) refuseBereft(folder)
-  const isOld = version > 0 && version < MIGRATIONS.length
-  const copy = isOld ? copyBeforeMigration({ ...options, folder, version, now: options.systemNow() }) : null
-  migrate(database)
-  requireOwnTables(database)
-  verifyKeys(connection, keyring)
-  mendAddressShares(connection)
-  return copy
 }
 
 /** Throws when the system's clock is more than a day behind the last reading. Doubts are told to `onChange`. */

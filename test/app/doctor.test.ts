@@ -4,6 +4,7 @@ import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import {
   chmodSync,
+  cpSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -224,6 +225,16 @@ test('a certificate that has lapsed, lapses soon, or is for another name', async
   expect(found.map(({ remedy }) => remedy).join()).toContain('Get one for that name')
 })
 
+test('a copy of the folder, which the next start refuses', async () => {
+  const copy = join(outside, 'copy')
+  cpSync(dataDir, copy, { recursive: true })
+  chmodSync(copy, 0o700)
+  const found = await theOnly({ flags: { 'data-dir': copy } })
+  expect(found).toContain(`problem home: ${copy} looks like a copy`)
+  for (const words of [`as ${dataDir}`, 'oncebox restore', '--accept-move']) expect(found).toContain(words)
+  expect((await look()).find(({ part }) => part === 'home')?.state).toBe('ok')
+})
+
 test('a log file that nobody can write', async () => {
   expect(await theOnly({ flags: { 'log-file': '/no/such/folder/x.log' } })).toContain('--log-file')
 })
@@ -232,6 +243,8 @@ test.each([
   ['MemoryDenyWriteExecute=yes', 'Remove MemoryDenyWriteExecute='],
   ['ExecStart=/bin/sh serve --accept-clock', 'Remove --accept-clock'],
   ['ExecStart=/bin/sh serve --remove-damaged', 'Remove --remove-damaged'],
+  ['ExecStart=/bin/sh serve --accept-move', 'Remove --accept-move'],
+  ['Environment=ONCEBOX_PORT=1 ONCEBOX_ACCEPT_MOVE=true', 'ONCEBOX_ACCEPT_MOVE'],
   ['ExecStart=/no/such/oncebox serve', 'Correct ExecStart='],
   ['ExecStart=/bin/sh serve --data-dir /elsewhere', 'Give --data-dir /elsewhere'],
 ])('a unit with %s', async (line, remedy) => {

@@ -202,7 +202,7 @@ describe('the choices of an account', () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'oncebox-choices-'))
     cpSync(first.dataDir, dataDir, { recursive: true })
     await first.close()
-    const later = await startApi({ dataDir, flags: NARROW })
+    const later = await startApi({ dataDir, flags: { ...NARROW, 'accept-move': 'true' } })
     const text = await (await later.fetch('/', { headers: { cookie } })).text()
     await later.close()
     expect(text).toMatch(/name="push\[expire_after_duration\]" value="8" checked/)

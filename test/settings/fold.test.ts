@@ -67,6 +67,7 @@ test('without anything given, every setting has its default', () => {
     trustedProxies: [],
     corsOrigins: [],
     acceptClock: false,
+    acceptMove: false,
     removeDamaged: false,
     noOpen: false,
     logFormat: 'text',

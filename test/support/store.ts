@@ -18,6 +18,9 @@ export async function openTestStore(
     dataDir?: string
     clock?: TestClock
     acceptClock?: boolean
+    machine?: string | null
+    acceptMove?: boolean
+    isServer?: boolean
     removeDamaged?: boolean
     minFreeSpace?: number
     onError?: (cause: unknown) => void
@@ -37,6 +40,9 @@ export async function openTestStore(
     uptime: clock.uptime,
     maxClockGap: 7 * 24 * 60 * 60 * 1000,
     acceptClock: options.acceptClock ?? false,
+    machine: options.machine ?? null,
+    acceptMove: options.acceptMove ?? false,
+    isServer: options.isServer ?? true,
     removeDamaged: options.removeDamaged ?? false,
     minFreeSpace: options.minFreeSpace ?? 0,
     onError: options.onError ?? fail,

@@ -1,20 +1,25 @@
 // What the doctor says of the database: its schema, its structure, and when it was last in use.
 
 import { statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { DomainError } from '../../domain/errors.ts'
 import { DAY, formatTime } from '../../domain/time.ts'
 import type { DataFolder } from '../../store/folder/data-folder.ts'
-import { type Inspection, inspectDatabase } from '../../store/sqlite/integrity/inspection.ts'
+import {
+  type Inspection,
+  type InspectionOptions,
+  inspectDatabase,
+} from '../../store/sqlite/integrity/inspection.ts'
 import { type Finding, fine, problem, reasonOf, warning } from './finding.ts'
 
 const MIB = 1024 * 1024
 
 export type Read = Pick<Inspection, 'verifiers' | 'clock'> & { findings: Finding[] }
 
-export function examineDatabase(folder: DataFolder, { isServed }: { isServed: boolean }): Read {
+export function examineDatabase(folder: DataFolder, options: InspectionOptions): Read {
   try {
-    const inspection = inspectDatabase(folder, { isServed })
-    return { ...inspection, findings: [describe(inspection)] }
+    const inspection = inspectDatabase(folder, options)
+    return { ...inspection, findings: [describe(inspection), ...examineHome(inspection, options)] }
   } catch (cause) {
     return { verifiers: [], clock: null, findings: [refused(folder, cause)] }
   }
@@ -40,6 +45,18 @@ function describe({ path, version, newest, bytes, damage }: Inspection): Finding
   const upgrade = version < newest ? `; the next start upgrades it from schema ${version} to ${newest}` : ''
   return fine('database', `${path}, ${Math.ceil(bytes / MIB)} MiB${upgrade}.`)
 }
+
+/** A server that runs has looked itself, and may know the folder by another path. */
+function examineHome({ path, home }: Inspection, { isServed }: InspectionOptions): Finding[] {
+  if (isServed || home.state === 'new') return []
+  if (home.state !== 'moved') return [fine('home', 'The folder is where it was last served.')]
+  const said = `${dirname(path)} looks like a copy, or was moved: the next start here is refused. ${home.said}`
+  return [problem('home', said, COPY_REMEDY)]
+}
+
+const COPY_REMEDY =
+  'Serve the original, or a folder that "oncebox restore" makes from a backup. If this one has truly moved and the original ' +
+  'is gone for good, start once with --accept-move: what was read there after the copy was made opens here again.'
 
 export type ClockOptions = { now: number; maxGap: number; isServed: boolean }
 

@@ -8,6 +8,7 @@ import type { Network } from '../../http/door/listener.ts'
 import type { Config } from '../../settings/table.ts'
 import { type DataFolder, dataFolder, refuseBereft } from '../../store/folder/data-folder.ts'
 import { isServed } from '../../store/folder/folder-lock.ts'
+import { readMachine } from '../../store/folder/machine.ts'
 import { becomeOwner } from '../../store/folder/ownership.ts'
 import { examineCertificate } from './certificate.ts'
 import { examineClock, examineDatabase, examineLeftLog, type Read } from './database.ts'
@@ -58,7 +59,9 @@ async function examineAsOwner(folder: DataFolder, options: DoctorOptions): Promi
   }
   const { findings, holdsData } = examineFolder(folder)
   const served = holdsData && isServedOrUnknown(folder)
-  const read = holdsData ? examineDatabase(folder, { isServed: served }) : null
+  const read = holdsData
+    ? examineDatabase(folder, { isServed: served, machine: readMachine(platform()) })
+    : null
   return [
     ...findings,
     ...examineData(folder, { read, options, isServed: served, isFolder: findings[0]?.state === 'ok' }),

@@ -89,6 +89,11 @@ const RULES: readonly [RegExp, string, string][] = [
     'Remove --accept-clock from ExecStart=.',
   ],
   [
+    /^ExecStart=.*--accept-move\b(?!=false)|^Environment=.*\bONCEBOX_ACCEPT_MOVE=(?!false|0|no|off)/,
+    'it serves any copy of the data folder.',
+    'Remove --accept-move and ONCEBOX_ACCEPT_MOVE.',
+  ],
+  [
     /^ExecStart=.*--remove-damaged\b(?!=false)/,
     'it removes damaged pushes at each start.',
     'Remove --remove-damaged from ExecStart=.',

@@ -38,6 +38,12 @@ export const runningSettings = {
     ...off,
     help: "Trust the system's clock at this start, even if it is far from the time of the last use",
   },
+  acceptMove: {
+    flag: 'accept-move',
+    group,
+    ...off,
+    help: 'Serve a data folder that was moved, for one start; of a copy it opens what was read at the original since',
+  },
   maxClockGap: {
     flag: 'max-clock-gap',
     group,

@@ -23,7 +23,7 @@ import { codeOf, explainSystemError } from '../../domain/system-errors.ts'
 import { type Belonging, KEY_FILE, requireOwn } from './ownership.ts'
 
 /** Ends the name of a file that is being written. */
-const NEW = '.oncebox-new'
+export const NEW = '.oncebox-new'
 
 /** A copy of the database from before a migration, whole or unfinished. */
 const COPY = /^before-update-from-\d+\.db(\.part)?$/
@@ -36,6 +36,8 @@ export type DataFolder = {
   lock: string
   openingLock: string
   holder: string
+  /** By which a copy of the folder is noticed. */
+  home: string
   reserve: string
   /** The own authority of --tls auto, and the certificate that it made. */
   tlsAuthority: string
@@ -51,6 +53,7 @@ export function dataFolder(path: string): DataFolder {
     lock: join(path, 'serve.lock'),
     openingLock: join(path, 'open.lock'),
     holder: join(path, 'serve.holder'),
+    home: join(path, 'serve.home'),
     reserve: join(path, 'reserve'),
     tlsAuthority: join(path, 'tls-authority.pem'),
     tlsCertificate: join(path, 'tls-certificate.pem'),
@@ -104,8 +107,8 @@ const CONTENT: Belonging = {
 /** Once the folder is closed, nobody else can put anything there. */
 function requireOwnContents(folder: DataFolder): void {
   requireOwn(folder.key, KEY_FILE)
-  const { files, reserve, tlsAuthority, tlsCertificate } = folder
-  for (const path of [...pathsOf(folder), files, reserve, tlsAuthority, tlsCertificate])
+  const { home, files, reserve, tlsAuthority, tlsCertificate } = folder
+  for (const path of [...pathsOf(folder), home, files, reserve, tlsAuthority, tlsCertificate])
     requireOwn(path, CONTENT)
 }
 
@@ -149,8 +152,8 @@ export function refuseBereft(folder: DataFolder): void {
 }
 
 function refuseForeign(folder: DataFolder, keyFile: string | null): void {
-  const keys = [folder.key, keyFile ?? folder.key]
-  const ours = new Set([...pathsOf(folder), ...keys].map((path) => basename(path))).add('lost+found')
+  const others = [folder.home, folder.key, keyFile ?? folder.key]
+  const ours = new Set([...pathsOf(folder), ...others].map((path) => basename(path))).add('lost+found')
   const isOurs = (name: string) => ours.has(name) || name.endsWith(NEW) || isCopy(name)
   const foreign = readdirSync(folder.path).find((name) => !isOurs(name))
   if (foreign === undefined) return

@@ -45,7 +45,10 @@ async function openCrashing(): Promise<CrashingEngine> {
     const copy = join(folder, String(crashes.length))
     cpSync(dataDir, copy, { recursive: true, filter: isCopied })
     const time = clock.now()
-    crashes.push({ step, open: () => openEngine({ dataDir: copy, clock: createTestClock(time) }) })
+    crashes.push({
+      step,
+      open: () => openEngine({ dataDir: copy, clock: createTestClock(time), acceptMove: true }),
+    })
   }
   const engine = await openEngine({ dataDir, clock, onStep })
   const close = async () => {

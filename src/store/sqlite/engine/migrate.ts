@@ -21,6 +21,7 @@ import messageTemplates from './migrations/0015-message-templates.sql' with { ty
 import clockDoubt from './migrations/0016-clock-doubt.sql' with { type: 'text' }
 import imported from './migrations/0017-imported.sql' with { type: 'text' }
 import lostPushes from './migrations/0018-lost-pushes.sql' with { type: 'text' }
+import home from './migrations/0019-home.sql' with { type: 'text' }
 import * as schema from './schema.ts'
 
 export const MIGRATIONS: readonly string[] = [
@@ -42,6 +43,7 @@ export const MIGRATIONS: readonly string[] = [
   clockDoubt,
   imported,
   lostPushes,
+  home,
 ]
 
 export function schemaVersion(database: Database): number {

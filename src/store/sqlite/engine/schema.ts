@@ -204,6 +204,19 @@ export const imported = sqliteTable('imported', {
   keyNumber: integer('key_number').notNull(),
 })
 
+export const home = sqliteTable('home', {
+  id: integer().primaryKey(),
+  machine: text(),
+  path: text().notNull(),
+  incarnation: text().notNull(),
+  markInode: text('mark_inode'),
+  markBirth: integer('mark_birth'),
+  databaseInode: text('database_inode'),
+  databaseBirth: integer('database_birth'),
+  servedAt: integer('served_at').notNull(),
+  checksum: integer().notNull(),
+})
+
 export const liveShares = sqliteTable('live_shares', {
   pushId: integer('push_id').primaryKey(),
   address: bytes().notNull(),

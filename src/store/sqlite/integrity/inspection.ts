@@ -2,8 +2,10 @@
 
 import { constants, Database } from 'bun:sqlite'
 import { existsSync } from 'node:fs'
+import { drizzle } from 'drizzle-orm/bun-sqlite'
 import type { DataFolder } from '../../folder/data-folder.ts'
 import { explainFailure } from '../engine/database.ts'
+import { type Found, type HomeOptions, lookHome } from '../engine/home.ts'
 import { MIGRATIONS, schemaVersion } from '../engine/migrate.ts'
 import { requireIntactLog } from './log-check.ts'
 
@@ -20,16 +22,20 @@ export type Inspection = {
   damage: string | null
   verifiers: { number: number; verifier: Uint8Array }[]
   clock: { mark: number; doubted: number | null } | null
+  /** Whether the folder is where it was last served. */
+  home: Found
 }
 
+export type InspectionOptions = { isServed: boolean; machine: string | null }
+
 /** Throws what explains to the operator why the database cannot be read. */
-export function inspectDatabase(folder: DataFolder, { isServed }: { isServed: boolean }): Inspection {
+export function inspectDatabase(folder: DataFolder, { isServed, machine }: InspectionOptions): Inspection {
   // A server writes to its log all the time.
   if (!isServed) requireIntactLog(folder.database)
   try {
     const database = openForReading(folder, { isServed })
     try {
-      return inspect(database, folder.database)
+      return inspect(database, { folder, machine })
     } finally {
       database.close()
     }
@@ -50,15 +56,16 @@ function openForReading({ database: path }: DataFolder, { isServed }: { isServed
   return database
 }
 
-function inspect(database: Database, path: string): Inspection {
+function inspect(database: Database, { folder, machine }: HomeOptions): Inspection {
   const [version, newest, bytes] = [schemaVersion(database), MIGRATIONS.length, sizeOf(database)]
-  const about = { path, version, newest, bytes }
-  if (version > newest) return { ...about, damage: null, verifiers: [], clock: null }
+  const about = { path: folder.database, version, newest, bytes }
+  if (version > newest) return { ...about, damage: null, verifiers: [], clock: null, home: { state: 'new' } }
   const verifiers = database
     .query<{ number: number; verifier: Uint8Array }, []>('SELECT number, verifier FROM instance_keys')
     .all()
   const clock = readClock(database, { isOld: version < newest })
-  return { ...about, damage: findDamage(database, bytes), verifiers, clock }
+  const home = lookHome({ database, orm: drizzle({ client: database }) }, { folder, machine })
+  return { ...about, damage: findDamage(database, bytes), verifiers, clock, home }
 }
 
 function sizeOf(database: Database): number {

@@ -41,6 +41,9 @@ afterAll(() => {
   for (const folder of [whole, copy]) rmSync(folder, { recursive: true, force: true })
 })
 
+/** It is a copy of the whole folder. */
+const AS_MOVED = { flags: { 'accept-move': 'true' } }
+
 type Outcome = { refused: string | null; right: number; failed: number; lost: number }
 
 /** Starts with a damaged database, if it starts, and asks for every push. */
@@ -50,11 +53,13 @@ async function tryDamaged(damage: (path: string) => void): Promise<Outcome> {
   for (const name of ['oncebox.db-wal', 'oncebox.db-shm']) rmSync(join(copy, name), { force: true })
   damage(path)
   const outcome: Outcome = { refused: null, right: 0, failed: 0, lost: 0 }
-  const started = await startInstance({ dataDir: copy, clock: createTestClock() }).catch((cause) => {
-    if (!(cause instanceof DomainError)) throw cause
-    outcome.refused = cause.message
-    return null
-  })
+  const started = await startInstance({ ...AS_MOVED, dataDir: copy, clock: createTestClock() }).catch(
+    (cause) => {
+      if (!(cause instanceof DomainError)) throw cause
+      outcome.refused = cause.message
+      return null
+    },
+  )
   if (started === null) return outcome
   for (const [urlToken, expected] of truth) {
     const response = await started.fetch(`/api/v2/pushes/${urlToken}`)
