@@ -8,7 +8,7 @@ import { openUnpackedStore } from '../../src/store/unpacked-store.ts'
 
 /** The tables of what opens something. */
 export const OPENING_TABLES = [
-  ...['push_secrets', 'push_keys', 'push_files', 'sessions', 'account_links'],
+  ...['push_secrets', 'push_keys', 'push_files', 'sessions', 'account_links', 'home'],
   ...['idempotency_keys', 'idempotency_answers', 'live_shares', 'address_shares'],
 ]
 
