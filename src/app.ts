@@ -10,7 +10,7 @@ import { openServedStore } from './app/open-store.ts'
 import { createServedHealth } from './app/readiness.ts'
 import { announceReady } from './app/service-manager.ts'
 import { createServices } from './app/services.ts'
-import { createServingNote } from './app/serving.ts'
+import { createServingNote, noteSettings } from './app/serving.ts'
 import { createKeepSetupLink } from './app/setup-link.ts'
 import { openCertificate } from './app/tls.ts'
 import { fetchAuthority } from './client/authority.ts'
@@ -218,6 +218,7 @@ export async function startServer(served: ServedConfig, ports: ServerPorts): Pro
     })
     const { urls, trust } = listening
     note.write({ url: urls.hereUrl, host })
+    noteSettings({ ...served, version }, log)
     const managed = await announceReady({ ...ports, isAlive: instance.isAlive, reload, stop })
     return {
       ...urls,

@@ -3,12 +3,14 @@
 import { isUp } from '../client/up.ts'
 import { isUnixHost, socketPath } from '../http/door/unix-socket.ts'
 import type { Log } from '../operating/log.ts'
+import type { Config } from '../settings/table.ts'
 import {
   readServingNote,
   removeServingNote,
   type ServingNote,
   writeServingNote,
 } from '../store/folder/serving-note.ts'
+import { type NotedSetting, writeSettingsNote } from '../store/folder/settings-note.ts'
 import { readSetupLink } from '../store/folder/setup-link.ts'
 
 export type Serving = ServingNote & {
@@ -50,4 +52,21 @@ export function createServingNote(dataDir: string, log: Log) {
   }
 
   return { write, remove }
+}
+
+export type SettingsToNote = {
+  version: string
+  config: Pick<Config, 'dataDir' | 'keyFile' | 'tlsAuthorityKey' | 'minFreeSpace'>
+  settings: readonly NotedSetting[]
+}
+
+/** For backups, which take the settings in effect along. A note that the disk refuses is missed by them alone. */
+export function noteSettings({ version, config, settings }: SettingsToNote, log: Log): void {
+  const { dataDir, keyFile, tlsAuthorityKey, minFreeSpace } = config
+  const noted = settings.map(({ flag, value, from, isChanged }) => ({ flag, value, from, isChanged }))
+  try {
+    writeSettingsNote(dataDir, { version, settings: noted, keyFile, tlsAuthorityKey, minFreeSpace })
+  } catch (err) {
+    log.warn({ err }, 'the note of the settings was not written: a backup holds those of an earlier start')
+  }
 }

@@ -1,6 +1,7 @@
 // The parts of the app that commands use. Tests pass in a substitute.
 
 import type { openAccounts } from '../app/account-commands.ts'
+import type { backUp } from '../app/backup.ts'
 import type { examine } from '../app/doctor/doctor.ts'
 import type { importCommand } from '../app/import-command.ts'
 import type { namesOfAuthority, readOwnAuthority } from '../app/own-authority.ts'
@@ -13,6 +14,7 @@ export type App = {
   startServer: typeof startServer
   openAccounts: typeof openAccounts
   examine: typeof examine
+  backUp: typeof backUp
   openClient: typeof openClient
   fetchAuthority: typeof fetchAuthority
   readOwnAuthority: typeof readOwnAuthority

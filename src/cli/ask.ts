@@ -34,13 +34,16 @@ async function askForPassword(shell: Shell): Promise<string> {
 }
 
 /** Asks twice without echoing it. */
-export async function readNewPassphrase(shell: Shell): Promise<string> {
+export async function readNewPassphrase(
+  shell: Shell,
+  question = 'Passphrase for the recipient',
+): Promise<string> {
   if (!shell.isTerminal) {
     throw new CommandFailure(
       'There is no terminal to ask for the passphrase: name a file with --passphrase-file.',
     )
   }
-  const passphrase = await shell.askHidden('Passphrase for the recipient')
+  const passphrase = await shell.askHidden(question)
   if (passphrase === '') throw new CommandFailure("The passphrase can't be blank.")
   if (Buffer.byteLength(passphrase) > MAX_PASSPHRASE_BYTES) {
     throw new CommandFailure(`The passphrase may have at most ${MAX_PASSPHRASE_BYTES} bytes.`)

@@ -2,6 +2,7 @@
 
 import { Command, Help, type Option } from 'commander'
 import type { App } from './app.ts'
+import { addBackupCommand } from './backup.ts'
 import { addCompletionCommand } from './completion.ts'
 import { addConfigCommand } from './config.ts'
 import { addDoctorCommand } from './doctor.ts'
@@ -85,6 +86,7 @@ export function createProgram(parts: { shell: Shell; app: App }): Command {
   addUserCommands(program, parts)
   addTokenCommands(program, parts)
   addImportCommands(program, parts)
+  addBackupCommand(program, parts)
   addPushCommand(program, parts)
   addGetCommand(program, parts)
   addExpireCommand(program, parts)

@@ -1,6 +1,7 @@
 // Connects the command line to the app and the process.
 
 import { openAccounts } from '../app/account-commands.ts'
+import { backUp } from '../app/backup.ts'
 import { examine } from '../app/doctor/doctor.ts'
 import { importCommand } from '../app/import-command.ts'
 import { namesOfAuthority, readOwnAuthority } from '../app/own-authority.ts'
@@ -23,6 +24,7 @@ export function runCommandLine(
       startServer,
       openAccounts,
       examine,
+      backUp,
       openClient,
       fetchAuthority,
       readOwnAuthority,

@@ -1,11 +1,13 @@
 // A command's access to the terminal, the environment, files and signals. No other file of this room touches them.
 
 import { lookup } from 'node:dns/promises'
-import { closeSync, openSync, readFileSync } from 'node:fs'
-import { homedir, hostname, networkInterfaces } from 'node:os'
+import { closeSync, openSync, readFileSync, write } from 'node:fs'
+import { homedir, hostname, networkInterfaces, setPriority } from 'node:os'
 import { createInterface } from 'node:readline'
 import { isatty, ReadStream } from 'node:tty'
+import { promisify } from 'node:util'
 import type { Network } from '../app.ts'
+import { codeOf } from '../domain/system-errors.ts'
 import type { Environment, Place } from '../settings/parsers.ts'
 import { createOpenLink, createOpenPage, type OpenLink, type OpenPage } from './browser.ts'
 import { printable } from './format.ts'
@@ -22,6 +24,8 @@ export type Shell = {
   print: (line: string) => void
   /** Writes to standard output unchanged. */
   printExactly: (text: string) => void
+  /** Writes to standard output, as fast as its reader takes it. Throws EPIPE once nobody reads it any more. */
+  writeBytes: (bytes: Uint8Array) => Promise<void>
   /** Writes one line of any other message to standard error, made printable. */
   say: (line: string) => void
   /** Writes to standard error, with colours. */
@@ -55,6 +59,8 @@ export type Shell = {
   /** Calls `listener` for an error that nothing caught; it ends the process. */
   onCrash: (listener: (cause: unknown) => void) => void
   exitNow: (code: number) => void
+  /** Runs behind everything else on this machine from now on. */
+  giveWay: () => void
   network: Network
   /** Opens the browser of a desktop session. */
   openLink: OpenLink
@@ -94,6 +100,7 @@ export function createShell(outside: { env: Environment; now: () => number; upti
     readFile: (path) => readFileSync(path, 'utf8'),
     print: (line) => stdout.write(`${isatty(1) ? printable(line) : line}\n`),
     printExactly: (text) => stdout.write(text),
+    writeBytes: writeOutput,
     say: (line) => stderr.write(`${printable(line)}\n`),
     draw: (picture) => stderr.write(`${picture}\n`),
     sayLater: gatherLines((lines) => stderr.write(lines)),
@@ -113,6 +120,7 @@ export function createShell(outside: { env: Environment; now: () => number; upti
       process.on('unhandledRejection', listener)
     },
     exitNow: (code) => process.exit(code),
+    giveWay,
     network: { lookUp, listAddresses, hostName: hostname },
     openLink: createOpenLink(place),
     openPage: createOpenPage(place),
@@ -130,6 +138,16 @@ function onSignal(listener: (wish: 'stop' | 'reload') => void): void {
   process.on('SIGHUP', () => listener(isClosing() ? 'stop' : 'reload'))
   if (process.platform === 'win32') return
   for (const signal of ['SIGUSR1', 'SIGUSR2'] as const) process.on(signal, () => undefined)
+}
+
+const LOWEST_PRIORITY = 19
+
+function giveWay(): void {
+  try {
+    setPriority(LOWEST_PRIORITY)
+  } catch {
+    // Not every system lets a process do so: it goes on as it is.
+  }
 }
 
 function stopProcess(pid: number): boolean {
@@ -196,6 +214,25 @@ function hasTerminal(): boolean {
     return true
   } catch {
     return false
+  }
+}
+
+const OUTPUT = 1
+const RETRY_MS = 5
+const writeTo = promisify(write)
+
+async function writeOutput(bytes: Uint8Array): Promise<void> {
+  for (let at = 0; at < bytes.length; ) at += await writeSome(bytes.subarray(at))
+}
+
+/** A full pipe that does not block takes nothing for now. */
+async function writeSome(bytes: Uint8Array): Promise<number> {
+  try {
+    return (await writeTo(OUTPUT, bytes, 0, bytes.length, null)).bytesWritten
+  } catch (cause) {
+    if (codeOf(cause) !== 'EAGAIN') throw cause
+    await Bun.sleep(RETRY_MS)
+    return 0
   }
 }
 

@@ -5,6 +5,7 @@ import type { Keyring } from '../crypto/keyring.ts'
 import { type Clock, createClock, type Doubt } from '../domain/clock.ts'
 import type { Job } from '../domain/job.ts'
 import type { Now } from '../domain/time.ts'
+import { removeCopyPlaces } from './folder/copy-place.ts'
 import {
   type DataFolder,
   dataFolder,
@@ -64,6 +65,7 @@ export async function openStore(options: StoreOptions) {
     options.onWarning(`${folder.path} is in use: waiting for ${holder} to end`)
   const lock = await lockFolder(folder, { onWait })
   try {
+    removeCopyPlaces(folder)
     const keyring = readKeyring(folder, options.keyFile)
     requireIntactLog(folder.database)
     const connection = openConnection(folder.database, { create: true, busyTimeout: START_BUSY_MS })

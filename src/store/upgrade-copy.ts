@@ -27,9 +27,8 @@ export function copyBeforeUpgrade(
 ): string {
   const folder = dataFolder(dataDir)
   const name = `before-upgrade-from-${version}.db`
-  withDatabase(dataDir, ({ database }) => {
-    const found = schemaVersion(database)
-    if (copyWithoutKeys({ folder, name, version: found, now, minFreeSpace: 0 })) return
+  withDatabase(dataDir, () => {
+    if (copyWithoutKeys({ folder, name, now, minFreeSpace: 0 })) return
     throw new DomainError(
       'disk_full',
       `The disk of ${dataDir} has no room for a copy of the database: nothing was changed.`,

@@ -1,5 +1,6 @@
 // Runs a command line without a process: a shell that records its output, and an app with accounts in memory.
 
+import { backUp } from '../../src/app/backup.ts'
 import type { Finding } from '../../src/app/doctor/doctor.ts'
 import { importCommand } from '../../src/app/import-command.ts'
 import { namesOfAuthority, readOwnAuthority } from '../../src/app/own-authority.ts'
@@ -60,6 +61,8 @@ export function createTrial(
     },
     print: (line) => out.push(line),
     printExactly: (text) => out.push(text),
+    giveWay: () => undefined,
+    writeBytes: async (bytes) => void out.push(Buffer.from(bytes).toString('latin1')),
     say: (line) => err.push(line),
     draw: (picture) => err.push(picture),
     sayLater: (line) => err.push(line),
@@ -132,6 +135,7 @@ function createMemoryApp() {
     version: '3.0.0',
     openClient,
     examine: async () => state.findings,
+    backUp,
     fetchAuthority,
     readOwnAuthority,
     namesOfAuthority,

@@ -18,6 +18,7 @@ import {
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { DomainError } from '../../domain/errors.ts'
+import { codeOf } from '../../domain/system-errors.ts'
 
 /** Told after each change on the disk: tests end the process there. */
 export type OnStep = (step: string) => void
@@ -76,8 +77,9 @@ export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return true
-  } catch {
-    return false
+  } catch (cause) {
+    // Of another user.
+    return codeOf(cause) === 'EPERM'
   }
 }
 

@@ -61,6 +61,28 @@ export function becomeOwner(path: string): string | null {
   return nameOrId(uid)
 }
 
+/**
+ * For a command that root runs and that needs its rights again afterwards: does the work as the owner of the folder, so that
+ * no file becomes root's there, and nothing that the owner planted is opened with the rights of root.
+ */
+export function asOwner<T>(path: string, work: () => T): T {
+  const { geteuid, getgroups, setgroups, setegid, seteuid } = process
+  if (geteuid?.() !== ROOT || !existsSync(path)) return work()
+  const { uid, gid } = statSync(path)
+  if (uid === ROOT) return work()
+  const groups = getgroups?.() ?? []
+  setgroups?.([gid, ...groupsOf(uid)])
+  setegid?.(gid)
+  seteuid?.(uid)
+  try {
+    return work()
+  } finally {
+    seteuid?.(ROOT)
+    setegid?.(ROOT)
+    setgroups?.(groups)
+  }
+}
+
 function unreachable(path: string, uid: number): DomainError {
   const remedy =
     'Under DynamicUser= of systemd only the service reaches its folder: give the service a user of its own (User=), or run ' +

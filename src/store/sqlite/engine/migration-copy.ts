@@ -1,7 +1,6 @@
 // A copy of the database as it was before a migration, for the case that the new version does not work out. It opens
 // nothing: what opens a push, and sessions and one-time links, are not in it, and in it all pushes have ended.
 
-import { Database } from 'bun:sqlite'
 import {
   closeSync,
   existsSync,
@@ -15,18 +14,10 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { type DataFolder, isCopy, syncFolder } from '../../folder/data-folder.ts'
+import { openKeylessCopy } from './keyless-copy.ts'
 import { isFull } from './refusals.ts'
 
 const MIB = 1024 * 1024
-
-/**
- * The tables whose rows are copied. All others stay empty, those of later versions too: a table that opens something must
- * never get into a copy because nobody thought of it.
- */
-const COPIED = [
-  ...['instance', 'instance_keys', 'accounts', 'api_tokens', 'recovery_codes'],
-  ...['pushes', 'push_labels', 'audit_entries', 'files_due'],
-]
 
 export type MigrationCopyOptions = {
   folder: DataFolder
@@ -50,18 +41,18 @@ export function copyBeforeMigration(options: MigrationCopyOptions): string | nul
   return name
 }
 
-export type CopyOptions = Omit<MigrationCopyOptions, 'onWarning'> & { name: string }
+export type CopyOptions = Omit<MigrationCopyOptions, 'onWarning' | 'version'> & { name: string }
 
 /** Whole or not at all, under `name` in the folder; false when the disk has no room for it. */
 export function copyWithoutKeys(options: CopyOptions): boolean {
-  const { folder, version, now, name } = options
+  const { folder, now, name } = options
   const path = join(folder.path, name)
   const unfinished = `${path}.part`
   rmSync(unfinished, { force: true })
   if (!hasRoom(options)) return false
   try {
     closeSync(openSync(unfinished, 'wx', 0o600))
-    writeCopy(unfinished, { source: folder.database, version, now })
+    writeCopy(unfinished, { source: folder.database, now })
     synchronize(unfinished)
     renameSync(unfinished, path)
     syncFolder(folder.path)
@@ -93,67 +84,13 @@ function tellOfNoRoom(onWarning: (warning: string) => void): null {
   return null
 }
 
-type Copying = { source: string; version: number; now: number }
-
-function writeCopy(path: string, { source, version, now }: Copying): void {
-  const copy = new Database(path, { readwrite: true, create: false, strict: true })
+function writeCopy(path: string, { source, now }: { source: string; now: number }): void {
+  const copy = openKeylessCopy({ source, path, maxBytes: Number.MAX_SAFE_INTEGER, endsAt: now })
   try {
-    for (const pragma of PRAGMAS) copy.run(`PRAGMA ${pragma}`)
-    copy.run('ATTACH ? AS source', [source])
-    copy.transaction(() => copyTables(copy, now))()
-    copy.run(`PRAGMA user_version = ${version}`)
+    copy.write()
   } finally {
-    copy.close(true)
+    copy.close()
   }
-}
-
-const PRAGMAS = [
-  // There is nothing to roll back to: what fails is deleted.
-  'journal_mode = OFF',
-  'foreign_keys = OFF',
-  'trusted_schema = OFF',
-  'temp_store = MEMORY',
-  'busy_timeout = 5000',
-  // What the disk has altered is copied as it is.
-  'ignore_check_constraints = ON',
-]
-
-function copyTables(copy: Database, now: number): void {
-  for (const { sql } of partsOf(copy, "type = 'table'")) copy.run(sql)
-  const tables = partsOf(copy, "type = 'table'").map(({ name }) => name)
-  for (const table of tables.filter((name) => COPIED.includes(name)))
-    copy.run(`INSERT INTO main.${table} SELECT * FROM source.${table}`)
-  keepIds(copy)
-  endPushes(copy, now)
-  if (tables.includes('files_due'))
-    copy.run('INSERT OR IGNORE INTO main.files_due (id, at) SELECT file_id, ? FROM source.push_files', [now])
-  for (const { sql } of partsOf(copy, "type <> 'table'")) copy.run(sql)
-}
-
-/** Tables, and what comes after their rows: indexes and triggers. */
-function partsOf(copy: Database, where: string): { name: string; sql: string }[] {
-  const parts = copy.query<{ name: string; sql: string }, []>(
-    `SELECT name, sql FROM source.sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' AND ${where}`,
-  )
-  return parts.all()
-}
-
-/** The ids that were used last. */
-function keepIds(copy: Database): void {
-  const isKept =
-    copy.query("SELECT 1 FROM source.sqlite_schema WHERE name = 'sqlite_sequence'").get() !== null
-  if (!isKept) return
-  copy.run('DELETE FROM main.sqlite_sequence')
-  copy.run('INSERT INTO main.sqlite_sequence SELECT * FROM source.sqlite_sequence')
-}
-
-/** Without what opens them they would be taken for damaged. A row without a checksum is taken as it is. */
-function endPushes(copy: Database, now: number): void {
-  const columns = copy.query<{ name: string }, []>("SELECT name FROM pragma_table_info('pushes')").all()
-  const unsummed = columns.some(({ name }) => name === 'checksum') ? ', checksum = NULL' : ''
-  copy.run(`UPDATE main.pushes SET expired_on = min(?, expires_at)${unsummed} WHERE expired_on IS NULL`, [
-    now,
-  ])
 }
 
 function synchronize(path: string): void {

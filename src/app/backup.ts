@@ -1,0 +1,159 @@
+// Makes a backup of a data folder, beside its server or without one, for the command line.
+
+import { existsSync } from 'node:fs'
+import { version } from '../../package.json'
+import type { Now } from '../domain/time.ts'
+import { type FileDestination, openFileDestination } from '../operating/backup/destination.ts'
+import { createManifest, type Manifest } from '../operating/backup/manifest.ts'
+import { memberOfBytes, memberOfFile } from '../operating/backup/member-sources.ts'
+import { isRecipient, type Seal, sealStream } from '../operating/backup/sealing.ts'
+import { estimateBytes, type MemberSource, writeBackup } from '../operating/backup/writing.ts'
+import {
+  type BackedUpKey,
+  openBackupSource,
+  readInstanceKey,
+  readTlsAuthority,
+  refuseInside,
+} from '../store/backup-source.ts'
+import { dataFolder } from '../store/folder/data-folder.ts'
+import { isServed } from '../store/folder/folder-lock.ts'
+import { asOwner } from '../store/folder/ownership.ts'
+import { type NotedSetting, readSettingsNote } from '../store/folder/settings-note.ts'
+
+export { isRecipient, type Seal }
+
+/** What a backup needs to know of the settings. */
+export type BackupSettings = {
+  keyFile: string | null
+  tlsAuthorityKey: string | null
+  minFreeSpace: number
+  settings: readonly NotedSetting[]
+}
+
+export type BackupWish = BackupSettings & {
+  dataDir: string
+  /** The path of a new file; null for the output that `BackupPorts` names. */
+  file: string | null
+  /** Null leaves the backup open to everybody who gets at it. */
+  seal: Seal | null
+}
+
+export type BackupPorts = {
+  now: Now
+  /** Takes the bytes of a backup that goes to no file. */
+  writeOutput: (piece: Uint8Array) => Promise<void>
+  /** Told often, once the bytes begin to flow. */
+  onProgress: (done: number, total: number) => void
+  /** Called before and after each step: tests end the process there. */
+  onStep?: (step: string) => void
+}
+
+/** Whose settings are in the backup. */
+export type SettingsFrom = 'server' | 'last server' | 'command line'
+
+export type BackupReport = {
+  file: string | null
+  /** Of the whole backup. */
+  bytes: number
+  isSealed: boolean
+  manifest: Manifest
+  settingsFrom: SettingsFrom
+  key: BackedUpKey['state']
+  tlsAuthority: BackedUpKey['state'] | 'unsealed'
+  /** What of the database is damaged, and lost in the backup; each a sentence without a full stop. */
+  damage: string[]
+}
+
+/**
+ * Throws `conflict` or `disk_full`, and then leaves nothing behind. The one thing that it writes in the data folder is a copy
+ * of the database without what opens a push, which has no name there and goes with the process.
+ */
+export async function backUp(wish: BackupWish, ports: BackupPorts): Promise<BackupReport> {
+  const { dataDir, file, seal } = wish
+  if (file !== null && existsSync(dataDir)) refuseInside(dataDir, file)
+  const target = file === null ? null : openFileDestination(file, ports.onStep)
+  try {
+    const taken = asOwner(dataDir, () => take(wish, ports))
+    try {
+      const { facts, report, minFreeSpace } = taken
+      const members = [...taken.members, await memberOfFile('oncebox.db', taken.source.descriptor)]
+      const manifest = createManifest(facts, members)
+      target?.requireRoom(estimateBytes(members), { dataDir, bytes: minFreeSpace })
+      const stream = writeBackup(manifest, members)
+      const sealed = seal === null ? stream : await sealStream(stream, seal)
+      const bytes = await pour(sealed, { target, total: estimateBytes(members), ports })
+      return { file, bytes, isSealed: seal !== null, manifest, ...report }
+    } finally {
+      taken.source.close()
+    }
+  } finally {
+    target?.abort()
+  }
+}
+
+/** All that is read of the folder, and the members that are small. */
+function take(wish: BackupWish, { now, onStep }: BackupPorts) {
+  const { dataDir, seal } = wish
+  const { settingsFrom, ...settings } = settingsInEffect(wish)
+  const { keyFile, tlsAuthorityKey, minFreeSpace } = settings
+  const madeAt = new Date(now()).toISOString()
+  const source = openBackupSource({ dataDir, minFreeSpace, onStep })
+  const { schema, pushes, accounts, damage, verifiers } = source
+  const key = readInstanceKey(dataDir, { keyFile, verifiers })
+  const authority = readTlsAuthority(dataDir, tlsAuthorityKey)
+  const isLeftOut = authority.state === 'included' && seal === null
+  const described = `${JSON.stringify({ from: settingsFrom, settings: settings.settings }, null, 2)}\n`
+  const members: MemberSource[] = [
+    memberOfBytes('settings.json', Buffer.from(described)),
+    ...(key.state === 'included' ? [memberOfBytes('instance.key', key.bytes)] : []),
+    ...(authority.state === 'included' && !isLeftOut
+      ? [memberOfBytes('tls-authority.pem', authority.bytes)]
+      : []),
+  ]
+  const tlsAuthority: BackupReport['tlsAuthority'] = isLeftOut ? 'unsealed' : authority.state
+  return {
+    source,
+    members,
+    minFreeSpace,
+    facts: { version, schema, madeAt, pushes, accounts },
+    report: { settingsFrom, key: key.state, tlsAuthority, damage },
+  }
+}
+
+/**
+ * A server knows its settings best, and has noted them. Without one, the command line may say where the keys are now; how much
+ * of the disk stays free, it may say in any case.
+ */
+function settingsInEffect({
+  dataDir,
+  ...given
+}: BackupWish): BackupSettings & { settingsFrom: SettingsFrom } {
+  const note = existsSync(dataDir) ? readSettingsNote(dataDir) : null
+  if (note === null) return { ...given, settingsFrom: 'command line' }
+  const isRunning = isServed(dataFolder(dataDir))
+  const isGiven = (flag: string) => given.settings.some((one) => one.flag === flag && one.from !== 'default')
+  return {
+    settings: note.settings,
+    keyFile: !isRunning && isGiven('key-file') ? given.keyFile : note.keyFile,
+    tlsAuthorityKey:
+      !isRunning && isGiven('tls-authority-key') ? given.tlsAuthorityKey : note.tlsAuthorityKey,
+    minFreeSpace: isGiven('min-free-space') ? given.minFreeSpace : note.minFreeSpace,
+    settingsFrom: isRunning ? 'server' : 'last server',
+  }
+}
+
+type Pouring = { target: FileDestination | null; total: number; ports: BackupPorts }
+
+/** Resolves to the number of bytes once they have reached their disk or reader. */
+async function pour(stream: ReadableStream<Uint8Array>, { target, total, ports }: Pouring): Promise<number> {
+  const { writeOutput, onProgress } = ports
+  const write = target?.write ?? writeOutput
+  let bytes = 0
+  for await (const piece of stream) {
+    await write(piece)
+    bytes += piece.length
+    onProgress(bytes, total)
+  }
+  await target?.finish()
+  return bytes
+}

@@ -1,0 +1,155 @@
+// `oncebox backup`: a copy of accounts, lists, logs and settings that opens no push, as a file or a stream.
+
+import { resolve } from 'node:path'
+import type { Command } from 'commander'
+import { type BackupReport, type BackupWish, isRecipient, type Seal } from '../app/backup.ts'
+import { codeOf } from '../domain/system-errors.ts'
+import { readSettings } from '../settings/fold.ts'
+import { settings } from '../settings/table.ts'
+import type { App } from './app.ts'
+import { passphraseFileProblems, readNewPassphrase, readPassphraseFile } from './ask.ts'
+import { backupWarnings, presentBackup } from './backup-report.ts'
+import { CommandFailure, ToldFailure, UsageError } from './failures.ts'
+import { addSettingFlags, addTextFlag, givenFlags, readOperands, textFlag, textFlags } from './flags.ts'
+import { placeWithService } from './service/service-settings.ts'
+import type { Shell } from './shell.ts'
+
+const TABLE = {
+  dataDir: settings.dataDir,
+  keyFile: settings.keyFile,
+  tlsAuthorityKey: settings.tlsAuthorityKey,
+  minFreeSpace: settings.minFreeSpace,
+}
+const NAME = 'oncebox backup'
+const PROGRESS_AFTER_MS = 1_000
+
+const HELP =
+  'Makes a backup, while a server runs or without one: accounts, API tokens, lists with names and notes, audit logs, the ' +
+  'settings in effect, and the instance key if it lies in the data folder. Nothing in it opens a push, now or after a ' +
+  'restore: what opens pushes and their files is left out. FILE must be new; without it, a dated name in the current folder ' +
+  'is taken. "-" writes to standard output. Encrypted backups are age files, which the program age opens too.'
+
+const EXAMPLES = `
+Examples:
+  oncebox backup                                  a dated file in the current folder
+  oncebox backup /mnt/disk/monday.tar.age --recipient age1…
+  oncebox backup - --recipient age1… | ssh backup@nas 'cat > oncebox.tar.age'
+  oncebox backup verify /mnt/disk/monday.tar.age`
+
+/** The group that commands on backups join. */
+export function addBackupCommand(program: Command, { shell, app }: { shell: Shell; app: App }): Command {
+  const command = program.command('backup').usage('[FILE|-] [flags]')
+  command.summary('make a backup that opens no push').description(HELP).addHelpText('after', EXAMPLES)
+  addTextFlag(command, '--recipient <age-key>', 'Encrypt for this public key of age (age1…); may be repeated')
+  command.option('--passphrase', 'Encrypt with a passphrase, which is asked for twice')
+  addTextFlag(command, '--passphrase-file <path>', 'Encrypt with the passphrase in a file')
+  command.option('--json', 'Print what was made as JSON')
+  addSettingFlags(command, TABLE)
+  return command.action(async () => {
+    const { wish, isJson } = await readCommandLine(command, shell)
+    shell.giveWay()
+    const report = await backUp(wish, { shell, app })
+    tell(report, { isJson, shell })
+    if (report.damage.length > 0) throw new ToldFailure(1)
+  })
+}
+
+async function backUp(wish: BackupWish, { shell, app }: { shell: Shell; app: App }): Promise<BackupReport> {
+  const begun = performance.now()
+  const progress = shell.startProgress('Backup', () => 'cancelled; no backup was made')
+  const onProgress = (done: number, total: number) => {
+    if (performance.now() - begun > PROGRESS_AFTER_MS) progress.update(Math.min(done, total), total)
+  }
+  try {
+    return await app.backUp(wish, { now: shell.now, writeOutput: shell.writeBytes, onProgress })
+  } catch (cause) {
+    if (codeOf(cause) !== 'EPIPE') throw cause
+    throw new CommandFailure('Nobody reads standard output any more: the backup there is not whole.')
+  } finally {
+    progress.stop()
+  }
+}
+
+function tell(report: BackupReport, { isJson, shell }: { isJson: boolean; shell: Shell }): void {
+  for (const warning of backupWarnings(report)) shell.say(`oncebox: warning: ${warning}`)
+  const print = report.file === null ? shell.say : shell.print
+  if (isJson) print(JSON.stringify(report))
+  else for (const line of presentBackup(report)) print(line)
+}
+
+async function readCommandLine(
+  command: Command,
+  shell: Shell,
+): Promise<{ wish: BackupWish; isJson: boolean }> {
+  const { operands, problems } = readOperands(command, { names: ['FILE'], optional: 1 })
+  const flags = givenFlags(command, TABLE)
+  const place = placeWithService(shell, flags)
+  const sources = { flags, place, readFile: shell.readFile }
+  const reading = readSettings(TABLE, sources)
+  const all = [...problems, ...sealProblems(command), ...(reading.problems ?? [])]
+  if (all.length > 0 || reading.config === undefined) throw new UsageError(all, NAME)
+  if (operands[0] === '-' && shell.isOutputTerminal)
+    throw new CommandFailure('A terminal shows no backup: name a FILE, or redirect standard output.')
+  // A wrong setting of the server must not keep anybody from a backup.
+  const entries = readSettings(settings, sources).entries ?? reading.entries
+  const noted = entries.map(({ setting: { flag }, text, from, isChanged }) => ({
+    flag,
+    value: text,
+    from,
+    isChanged,
+  }))
+  const seal = await readSeal(command, shell)
+  const file = fileFor(operands[0], { shell, isSealed: seal !== null })
+  return {
+    wish: { ...reading.config, settings: noted, seal, file },
+    isJson: command.getOptionValue('json') === true,
+  }
+}
+
+/** Null for standard output. */
+function fileFor(
+  operand: string | undefined,
+  { shell, isSealed }: { shell: Shell; isSealed: boolean },
+): string | null {
+  if (operand === '-') return null
+  const { cwd } = shell.place
+  return resolve(cwd, operand ?? backupName(shell.now(), isSealed))
+}
+
+/** Sorts by time, and is a name on every system. */
+export function backupName(now: number, isSealed: boolean): string {
+  const time = new Date(now).toISOString().slice(0, 19).replaceAll(':', '-')
+  return `oncebox-backup-${time}Z.tar${isSealed ? '.age' : ''}`
+}
+
+function sealProblems(command: Command): string[] {
+  const recipients = textFlags(command, 'recipient')
+  const ways = [recipients.length > 0, isAsked(command), textFlag(command, 'passphrase-file') !== undefined]
+  return [
+    ...recipients.flatMap((text) => recipientProblem(text) ?? []),
+    ...passphraseFileProblems(command),
+    ...(ways.filter(Boolean).length > 1
+      ? ['--recipient, --passphrase and --passphrase-file: give only one kind of them']
+      : []),
+  ]
+}
+
+/** Never repeats a secret key. */
+function recipientProblem(text: string): string | null {
+  if (isRecipient(text)) return null
+  if (/^AGE-SECRET-KEY-/i.test(text))
+    return '--recipient: that is a secret key; give its public key (age-keygen -y prints it)'
+  return `--recipient ${JSON.stringify(text)}: must be a public key of age (age1…)`
+}
+
+function isAsked(command: Command): boolean {
+  return command.getOptionValue('passphrase') === true
+}
+
+async function readSeal(command: Command, shell: Shell): Promise<Seal | null> {
+  const recipients = textFlags(command, 'recipient')
+  if (recipients.length > 0) return { recipients }
+  const path = textFlag(command, 'passphrase-file')
+  if (path !== undefined) return { passphrase: readPassphraseFile(path, { shell, command: 'backup' }) }
+  return isAsked(command) ? { passphrase: await readNewPassphrase(shell, 'Passphrase of the backup') } : null
+}

@@ -1,0 +1,220 @@
+// Where a backup is written: a new file, under another name until it is whole and on the disk, or any stream.
+
+import {
+  closeSync,
+  fdatasync,
+  fsyncSync,
+  linkSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statfsSync,
+  statSync,
+  write as writeTo,
+} from 'node:fs'
+import { hostname } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { DomainError } from '../../domain/errors.ts'
+import { codeOf, explainSystemError } from '../../domain/system-errors.ts'
+import { isAlive } from '../upgrade/program-files.ts'
+
+/** So much is written before the disk has to take it, so that others who wait for the disk never wait for more. */
+const FLUSH_BYTES = 8 * 1024 * 1024
+
+export type Destination = {
+  write(piece: Uint8Array): Promise<void>
+  /** The backup is whole. */
+  finish(): Promise<void>
+  /** Leaves nothing; harmless after `finish`. */
+  abort(): void
+}
+
+export type FileDestination = Destination & {
+  /** Throws `disk_full` when the disk cannot take so much and keep `spare` free. */
+  requireRoom(bytes: number, spare: { dataDir: string; bytes: number }): void
+}
+
+const flush = promisify(fdatasync)
+const writePiece = promisify(writeTo)
+
+/** Throws `conflict` for a path that exists, whatever it is, and for one that cannot be written. */
+export function openFileDestination(
+  path: string,
+  onStep: (step: string) => void = () => undefined,
+): FileDestination {
+  requireNothingAt(path)
+  const unfinished = partOf(path)
+  removeParts(path)
+  const file = explained(path, () => openSync(unfinished, 'wx', 0o600))
+  let isOpen = true
+  let unflushed = 0
+  process.once('exit', abort)
+
+  function abort(): void {
+    if (!isOpen) return
+    close()
+    rmSync(unfinished, { force: true })
+  }
+
+  function close(): void {
+    isOpen = false
+    process.off('exit', abort)
+    closeSync(file)
+  }
+
+  async function write(piece: Uint8Array): Promise<void> {
+    await attempt(path, async () => {
+      for (let at = 0; at < piece.length; ) at += await writeSome(piece.subarray(at))
+    })
+  }
+
+  async function writeSome(piece: Uint8Array): Promise<number> {
+    const { bytesWritten } = await writePiece(file, piece, 0, piece.length, null)
+    unflushed += bytesWritten
+    if (unflushed >= FLUSH_BYTES) {
+      unflushed = 0
+      await flush(file)
+    }
+    return bytesWritten
+  }
+
+  async function finish(): Promise<void> {
+    onStep('before the backup is on the disk')
+    await attempt(path, async () => fsyncSync(file))
+    onStep('before the backup has its name')
+    explained(path, () => giveName(unfinished, path))
+    onStep('after the backup has its name')
+    close()
+  }
+
+  return { write, finish, abort, requireRoom: (bytes, spare) => requireRoom(path, { bytes, spare }) }
+}
+
+/** Also refuses links, whether or not they lead anywhere. */
+function requireNothingAt(path: string): void {
+  const found = explained(path, () => lstatSync(path, { throwIfNoEntry: false }))
+  if (found === undefined) return
+  const remedy = found.isDirectory()
+    ? `Name a file in it, such as ${join(path, 'oncebox-backup.tar')}`
+    : 'Name a new file'
+  throw new DomainError(
+    'conflict',
+    `${path} exists (${kindOf(found)}), and a backup overwrites nothing. ${remedy}.`,
+  )
+}
+
+function kindOf(found: Stats): string {
+  if (found.isDirectory()) return 'a folder'
+  if (found.isSymbolicLink()) return 'a symbolic link'
+  if (found.isFIFO()) return 'a pipe; use - and "> PIPE"'
+  if (found.isFile()) return 'a file'
+  return found.isSocket() ? 'a socket' : 'a device'
+}
+
+/** The name of this process in it tells later ones whether somebody still writes. */
+function partOf(path: string): string {
+  return `${path}.${hostWord()}-${process.pid}.part`
+}
+
+function hostWord(): string {
+  return hostname().replace(/[^A-Za-z0-9]/g, '') || 'host'
+}
+
+/** Removes what backups by processes of this machine have left that were killed: of this name, and of the usual ones. */
+function removeParts(path: string): void {
+  const folder = dirname(path)
+  const part = /^(.+)\.([A-Za-z0-9]+)-(\d+)\.part$/
+  for (const name of explained(path, () => readdirSync(folder))) {
+    const [, of = '', host = '', pid = ''] = part.exec(name) ?? []
+    const isOurs = of === basename(path) || of.startsWith('oncebox-backup-')
+    if (isOurs && host === hostWord() && !isWriting(Number(pid))) rmSync(join(folder, name), { force: true })
+  }
+}
+
+/** This process writes one backup to one name at a time. */
+function isWriting(pid: number): boolean {
+  return pid !== process.pid && isAlive(pid)
+}
+
+/** Never over what somebody else has put there meanwhile. */
+function giveName(unfinished: string, path: string): void {
+  try {
+    linkSync(unfinished, path)
+    rmSync(unfinished, { force: true })
+  } catch (cause) {
+    // Not every disk knows links.
+    if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) throw cause
+    renameSync(unfinished, path)
+  }
+  syncFolder(dirname(path))
+}
+
+/** Makes the name survive a power cut. Windows and some network disks cannot, and need not. */
+function syncFolder(path: string): void {
+  if (process.platform === 'win32') return
+  const folder = openSync(path, 'r')
+  try {
+    fsyncSync(folder)
+  } catch (cause) {
+    if (codeOf(cause) !== 'EINVAL') throw cause
+  } finally {
+    closeSync(folder)
+  }
+}
+
+type Room = { bytes: number; spare: { dataDir: string; bytes: number } }
+
+function requireRoom(path: string, { bytes, spare }: Room): void {
+  const folder = dirname(path)
+  const { bavail, bsize } = statfsSync(folder)
+  const isSameDisk = statSync(folder).dev === statSync(spare.dataDir).dev
+  const kept = isSameDisk ? spare.bytes : 0
+  const free = bavail * bsize
+  if (free - kept >= bytes) return
+  const reason = kept > 0 ? ', and --min-free-space of the server is kept there' : ''
+  throw new DomainError(
+    'disk_full',
+    `The disk of ${path} has no room for this backup of ${mib(bytes)} MiB: ${mib(free)} MiB are free${reason}. Nothing was kept.`,
+  )
+}
+
+function mib(bytes: number): string {
+  return (bytes / 1024 / 1024).toFixed(1)
+}
+
+/** What the system refuses is told with the path; refusals of our own pass. */
+function explained<T>(path: string, work: () => T): T {
+  try {
+    return work()
+  } catch (cause) {
+    throw explain(path, cause)
+  }
+}
+
+async function attempt(path: string, work: () => Promise<void>): Promise<void> {
+  try {
+    await work()
+  } catch (cause) {
+    throw explain(path, cause)
+  }
+}
+
+const FULL = /^(ENOSPC|EDQUOT|EFBIG)$/
+const REASONS: Record<string, string> = {
+  ENOENT: 'its folder does not exist (any more)',
+  EEXIST: 'somebody else has made it meanwhile, and a backup overwrites nothing',
+}
+
+function explain(path: string, cause: unknown): unknown {
+  const code = codeOf(cause)
+  const reason = REASONS[code] ?? explainSystemError(cause)
+  if (cause instanceof DomainError || reason === null) return cause
+  return new DomainError(
+    FULL.test(code) ? 'disk_full' : 'conflict',
+    `The backup ${path} cannot be written: ${reason}. Nothing of it was kept.`,
+  )
+}

@@ -1,0 +1,192 @@
+// What a backup takes from a data folder, beside a server or without one: a copy of the database that opens nothing, and the
+// key files that lie in the folder.
+
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  statfsSync,
+} from 'node:fs'
+import { dirname, sep } from 'node:path'
+import { findKey, parseKeyFile } from '../crypto/keyring.ts'
+import { DomainError } from '../domain/errors.ts'
+import { codeOf } from '../domain/system-errors.ts'
+import { type CopyPlace, createCopyPlace } from './folder/copy-place.ts'
+import { type DataFolder, dataFolder, requireDataFolder } from './folder/data-folder.ts'
+import { whileOpening } from './folder/folder-lock.ts'
+import { explainFailure } from './sqlite/engine/database.ts'
+import { type KeylessCopy, openKeylessCopy, type UnfinishedCopy } from './sqlite/engine/keyless-copy.ts'
+import { MIGRATIONS } from './sqlite/engine/migrate.ts'
+import { isFull } from './sqlite/engine/refusals.ts'
+import { requireIntactLog } from './sqlite/integrity/log-check.ts'
+
+const MIB = 1024 * 1024
+const MAX_KEY_BYTES = 64 * 1024
+
+export type BackupSource = KeylessCopy & {
+  /** The copy, open for reading until `close`. */
+  descriptor: number
+  bytes: number
+  close(): void
+}
+
+export type BackupSourceOptions = {
+  dataDir: string
+  /** Bytes of the folder's disk that are left free. */
+  minFreeSpace: number
+  /** Called before and after each step: tests end the process there. */
+  onStep?: ((step: string) => void) | undefined
+}
+
+/**
+ * Takes seconds for a large database, and the event loop meanwhile; a server is held up by nothing. Throws `conflict` for a
+ * folder that is none, somebody else's, or of a later version, and `disk_full` when its disk has no room for the copy.
+ */
+export function openBackupSource({
+  dataDir,
+  minFreeSpace,
+  onStep = () => undefined,
+}: BackupSourceOptions): BackupSource {
+  const folder = dataFolder(dataDir)
+  requireDataFolder(folder)
+  try {
+    const { place, copy } = whileOpening(folder, ({ isServed }) => {
+      // Opening a damaged log would lose the commits after the damage.
+      if (!isServed) requireIntactLog(folder.database)
+      onStep('before the copy has a place')
+      return openCopy(folder, minFreeSpace)
+    })
+    return writeCopy({ place, copy, folder, onStep })
+  } catch (cause) {
+    if (isFull(cause)) throw noRoom(folder, minFreeSpace)
+    throw explainFailure(folder.database, cause)
+  }
+}
+
+function openCopy(folder: DataFolder, minFreeSpace: number): { place: CopyPlace; copy: UnfinishedCopy } {
+  const { bavail, bsize } = statfsSync(folder.path)
+  const maxBytes = bavail * bsize - minFreeSpace
+  if (maxBytes < MIB) throw noRoom(folder, minFreeSpace)
+  const place = createCopyPlace(folder)
+  try {
+    const copy = openKeylessCopy({ source: folder.database, path: place.path, maxBytes, endsAt: null })
+    place.hide()
+    return { place, copy }
+  } catch (cause) {
+    place.close()
+    throw cause
+  }
+}
+
+type Writing = { place: CopyPlace; copy: UnfinishedCopy; folder: DataFolder; onStep: (step: string) => void }
+
+function writeCopy({ place, copy, folder, onStep }: Writing): BackupSource {
+  try {
+    onStep('before the copy is written')
+    const written = closing(copy)
+    onStep('after the copy was written')
+    if (written.schema > MIGRATIONS.length) throw newer(folder, written.schema)
+    const { descriptor, close } = place
+    return { ...written, descriptor, bytes: fstatSync(descriptor).size, close }
+  } catch (cause) {
+    place.close()
+    throw cause
+  }
+}
+
+/** Closes it in any case, because the last pages reach the file only then. */
+function closing(copy: UnfinishedCopy): KeylessCopy {
+  try {
+    return copy.write()
+  } finally {
+    copy.close()
+  }
+}
+
+function noRoom({ path }: DataFolder, minFreeSpace: number): DomainError {
+  return new DomainError(
+    'disk_full',
+    `The disk of ${path} has no room for the copy of the database that a backup is made from: ` +
+      `--min-free-space (${Math.ceil(minFreeSpace / MIB)} MiB) is kept free. Make room, or lower it. No backup was made.`,
+  )
+}
+
+function newer({ database }: DataFolder, schema: number): DomainError {
+  return new DomainError(
+    'conflict',
+    `${database} was written by a newer Oncebox (its schema is version ${schema}, this Oncebox knows ${MIGRATIONS.length}): ` +
+      'make the backup with that one.',
+  )
+}
+
+/** A key file, and why it is not in the backup when it is not. */
+export type BackedUpKey =
+  | { state: 'included'; bytes: Uint8Array }
+  | { state: 'missing' | 'elsewhere' | 'unreadable' | 'foreign' }
+
+/** `verifiers`: the keys that the database was written with. A file that holds others is not the key of this folder. */
+export function readInstanceKey(
+  dataDir: string,
+  { keyFile, verifiers }: { keyFile: string | null; verifiers: KeylessCopy['verifiers'] },
+): BackedUpKey {
+  const found = readInFolder(dataDir, keyFile ?? dataFolder(dataDir).key)
+  if (found.state !== 'included') return found
+  try {
+    const keyring = parseKeyFile(Buffer.from(found.bytes).toString('utf8'))
+    const isForeign = verifiers.some(({ number, verifier }) => {
+      const key = findKey(keyring, number)
+      return key !== null && !Buffer.from(verifier).equals(key.verifier)
+    })
+    return isForeign ? { state: 'foreign' } : found
+  } catch {
+    return { state: 'unreadable' }
+  }
+}
+
+export function readTlsAuthority(dataDir: string, authorityFile: string | null): BackedUpKey {
+  return readInFolder(dataDir, authorityFile ?? dataFolder(dataDir).tlsAuthority)
+}
+
+/** A link out of the folder leads to a file that is kept elsewhere. */
+function readInFolder(dataDir: string, path: string): BackedUpKey {
+  try {
+    if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return { state: 'missing' }
+    const real = realpathSync(path)
+    if (!real.startsWith(`${realpathSync(dataDir)}${sep}`)) return { state: 'elsewhere' }
+    const bytes = readSmallFile(real)
+    return bytes === null ? { state: 'unreadable' } : { state: 'included', bytes }
+  } catch (cause) {
+    if (codeOf(cause) === '') throw cause
+    return { state: 'unreadable' }
+  }
+}
+
+/** Null for anything but a plain file of the size of a key. */
+function readSmallFile(path: string): Uint8Array | null {
+  const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
+  try {
+    const stats = fstatSync(file)
+    return stats.isFile() && stats.size <= MAX_KEY_BYTES ? readFileSync(file) : null
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** Throws `conflict` for a path in the data folder: a backup there is lost with what it is a backup of. */
+export function refuseInside(dataDir: string, path: string): void {
+  const parent = dirname(path)
+  // Refused when it is opened.
+  if (!existsSync(parent)) return
+  const inner = realpathSync(parent)
+  const outer = realpathSync(dataDir)
+  if (inner !== outer && !inner.startsWith(`${outer}${sep}`)) return
+  throw new DomainError(
+    'conflict',
+    `${path} lies in the data folder ${dataDir}: a backup there would be lost with it. Name another place, best on another disk.`,
+  )
+}

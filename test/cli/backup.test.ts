@@ -1,0 +1,134 @@
+// `oncebox backup` at the command line: what is refused before anything is written, and what is told at the end.
+
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { generateX25519Identity, identityToRecipient } from 'age-encryption'
+import { readMembers } from '../support/backup.ts'
+import { openTestStore } from '../support/store.ts'
+import { createTrial } from './trial.ts'
+
+let dataDir: string
+let room: string
+
+beforeEach(async () => {
+  const opened = await openTestStore()
+  dataDir = opened.dataDir
+  await opened.store.close()
+  room = mkdtempSync(join(tmpdir(), 'oncebox-backup-'))
+})
+
+afterEach(() => {
+  rmSync(dataDir, { recursive: true, force: true })
+  rmSync(room, { recursive: true, force: true })
+})
+
+function createBackupTrial(given: Parameters<typeof createTrial>[0] = {}) {
+  const trial = createTrial({ env: { ONCEBOX_DATA_DIR: dataDir, ONCEBOX_MIN_FREE_SPACE: '0' }, ...given })
+  trial.shell.place.cwd = room
+  return trial
+}
+
+test('without FILE a dated name in the current folder is taken, and the end tells what is in it and how to check it', async () => {
+  const trial = createBackupTrial()
+  expect(await trial.run('backup')).toBe(0)
+  expect(readdirSync(room)).toEqual(['oncebox-backup-1970-01-01T00-00-00Z.tar'])
+  const [file] = readdirSync(room).map((name) => join(room, name))
+  expect(trial.out).toHaveLength(4)
+  expect(trial.out[0]).toMatch(
+    /^\/.*oncebox-backup-1970-01-01T00-00-00Z.tar: a backup of \d+ KiB, not encrypted.$/,
+  )
+  expect(trial.out[1]).toStartWith('In it: 0 accounts, 0 pushes')
+  expect(trial.out[1]).toContain('the instance key')
+  expect(trial.out[2]).toStartWith('Not in it: whatever opens a push')
+  expect(trial.out[3]).toBe(`Check it: oncebox backup verify ${file}`)
+  expect(trial.err.join()).toContain(
+    'warning: the instance key is in this backup, and the backup is not encrypted',
+  )
+})
+
+test('a backup for a recipient is sealed, and has no warning', async () => {
+  const trial = createBackupTrial()
+  const identity = await generateX25519Identity()
+  const recipient = await identityToRecipient(identity)
+  expect(await trial.run('backup', 'b.age', '--recipient', recipient)).toBe(0)
+  const { manifest } = await readMembers(readFileSync(join(room, 'b.age')), { identities: [identity] })
+  expect(manifest.members.map(({ name }) => name)).toContain('instance.key')
+  expect(trial.err).toEqual([])
+})
+
+test('a passphrase is asked for twice, or read from a file', async () => {
+  const asked = createBackupTrial({ answers: ['correct horse', 'correct horse'] })
+  expect(await asked.run('backup', 'asked.age', '--passphrase')).toBe(0)
+  expect(asked.err.slice(0, 2)).toEqual(['Passphrase of the backup', 'Again'])
+  await readMembers(readFileSync(join(room, 'asked.age')), { passphrase: 'correct horse' })
+  const differs = createBackupTrial({ answers: ['correct horse', 'another'] })
+  expect(await differs.run('backup', 'no.age', '--passphrase')).toBe(1)
+  const path = join(room, 'passphrase')
+  writeFileSync(path, 'correct horse\n')
+  const read = createBackupTrial()
+  read.shell.readFile = (from) => readFileSync(from, 'utf8')
+  expect(await read.run('backup', 'read.age', '--passphrase-file', path)).toBe(0)
+  await readMembers(readFileSync(join(room, 'read.age')), { passphrase: 'correct horse' })
+  expect(readdirSync(room).sort()).toEqual(['asked.age', 'passphrase', 'read.age'])
+}, 120_000)
+
+test('"-" streams to standard output, and tells the rest on standard error', async () => {
+  const trial = createBackupTrial()
+  expect(await trial.run('backup', '-')).toBe(0)
+  const { manifest } = await readMembers(Buffer.from(trial.out.join(''), 'latin1'))
+  expect(manifest.program).toBe('oncebox')
+  expect(trial.err.join('\n')).toContain('Check it where it arrived: oncebox backup verify FILE')
+})
+
+test('a terminal is shown no backup', async () => {
+  const trial = createBackupTrial({ isOutputTerminal: true })
+  expect(await trial.run('backup', '-')).toBe(1)
+  expect(trial.out).toEqual([])
+  expect(trial.err.join()).toContain('name a FILE')
+})
+
+test('a reader that goes away is told of', async () => {
+  const trial = createBackupTrial()
+  trial.shell.writeBytes = async () => {
+    throw Object.assign(new Error('broken pipe'), { code: 'EPIPE' })
+  }
+  expect(await trial.run('backup', '-')).toBe(1)
+  expect(trial.err.join()).toContain('the backup there is not whole')
+})
+
+test('--json tells the same to programs', async () => {
+  const trial = createBackupTrial()
+  expect(await trial.run('backup', 'b.tar', '--json')).toBe(0)
+  expect(JSON.parse(trial.out.join())).toMatchObject({
+    ...{
+      file: join(room, 'b.tar'),
+      isSealed: false,
+      settingsFrom: 'command line',
+      key: 'included',
+      damage: [],
+    },
+    manifest: { format: 1, program: 'oncebox', pushes: 0, accounts: 0 },
+  })
+})
+
+test.each([
+  [['--recipient', 'age1wrong'], '--recipient "age1wrong": must be a public key of age'],
+  [['--recipient'], '--recipient "": must be a public key of age'],
+  [['--recipient', 'AGE-SECRET-KEY-1SECRET'], '--recipient: that is a secret key'],
+  [['--passphrase', '--passphrase-file', '/dev/null'], 'give only one kind of them'],
+  [['a.tar', 'b.tar'], 'unexpected argument "b.tar"'],
+  [['--unknown'], 'unknown flag --unknown'],
+])('%p is wrong usage', async (argv, problem) => {
+  const trial = createBackupTrial()
+  expect(await trial.run('backup', ...argv)).toBe(2)
+  expect(trial.err.join('\n')).toContain(problem)
+  expect(trial.err.join('\n')).not.toContain('SECRET')
+  expect(readdirSync(room)).toEqual([])
+})
+
+test('a setting of the server that is wrong keeps nobody from a backup', async () => {
+  const env = { ONCEBOX_DATA_DIR: dataDir, ONCEBOX_MIN_FREE_SPACE: '0', ONCEBOX_PORT: 'wrong' }
+  expect(await createBackupTrial({ env }).run('backup')).toBe(0)
+})

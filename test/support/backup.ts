@@ -1,0 +1,78 @@
+// Making backups in tests, and looking into them.
+
+import { Database } from 'bun:sqlite'
+import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type BackupReport, type BackupWish, backUp } from '../../src/app/backup.ts'
+import type { MemberName } from '../../src/operating/backup/manifest.ts'
+import { streamOf } from '../../src/operating/backup/pieces.ts'
+import { readBackup } from '../../src/operating/backup/reading.ts'
+import type { Opener } from '../../src/operating/backup/sealing.ts'
+import { START } from './instance.ts'
+import type { Place } from './needles.ts'
+
+export function wishOf(dataDir: string, changes: Partial<BackupWish> = {}): BackupWish {
+  return {
+    dataDir,
+    file: null,
+    seal: null,
+    keyFile: null,
+    tlsAuthorityKey: null,
+    minFreeSpace: 0,
+    settings: [],
+    ...changes,
+  }
+}
+
+/** To memory, unless a file is named. */
+export async function makeBackup(
+  dataDir: string,
+  changes: Partial<BackupWish> = {},
+  onStep: (step: string) => void = () => undefined,
+): Promise<{ report: BackupReport; bytes: Buffer }> {
+  const pieces: Uint8Array[] = []
+  const report = await backUp(wishOf(dataDir, changes), {
+    now: () => START,
+    writeOutput: async (piece) => void pieces.push(piece),
+    onProgress: () => undefined,
+    onStep,
+  })
+  return { report, bytes: report.file === null ? Buffer.concat(pieces) : readFileSync(report.file) }
+}
+
+export async function readMembers(bytes: Uint8Array, opener?: Opener) {
+  const members: Partial<Record<MemberName, Buffer>> = {}
+  const manifest = await readBackup(streamOf(bytes), {
+    file: 'the backup',
+    getOpener: () => {
+      if (opener === undefined) throw new Error('the backup is sealed')
+      return opener
+    },
+    onMember: ({ name }) => ({
+      write: (piece) => {
+        members[name] = Buffer.concat([members[name] ?? Buffer.alloc(0), piece])
+      },
+    }),
+  })
+  return { manifest, members }
+}
+
+/** The database in a backup, as a new file. */
+export async function openBackedUp(bytes: Uint8Array, path: string): Promise<Database> {
+  const { members } = await readMembers(bytes)
+  writeFileSync(path, members['oncebox.db'] ?? '')
+  return new Database(path, { readonly: true })
+}
+
+/** The copies that this process holds open without a name. */
+export function readHiddenCopies(): Place[] {
+  return readdirSync('/proc/self/fd').flatMap((name) => {
+    const path = join('/proc/self/fd', name)
+    try {
+      const where = readlinkSync(path)
+      return /backup-copy-.*\(deleted\)$/.test(where) ? [{ where, bytes: readFileSync(path) }] : []
+    } catch {
+      return []
+    }
+  })
+}
