@@ -1,4 +1,4 @@
-// Makes the certificates of an own authority (X.509, P-256), and reads certificates in PEM.
+// Makes the certificates of this server's own authority (X.509, P-256).
 
 // The library of @peculiar/x509 looks for decorators' metadata while it is imported.
 import './decorator-metadata.ts'
@@ -37,8 +37,8 @@ export type Validity = { from: number; until: number }
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
 
 /**
- * An authority that can vouch for these names and their subdomains alone. Addresses it can vouch for without limit: some
- * clients (BoringSSL) refuse every certificate below an authority whose addresses are limited.
+ * An authority that can vouch only for these names and their subdomains. Its IP addresses are not limited, because some
+ * clients (BoringSSL) refuse every certificate below an authority with limited addresses.
  */
 export async function makeAuthority(of: {
   commonName: string
@@ -64,7 +64,7 @@ export async function makeAuthority(of: {
   return { certificate: certificate.toString('pem'), key: await privatePem(keys.privateKey) }
 }
 
-/** A server's certificate. A name outside the authority's would make all of it invalid. */
+/** A server's certificate. A single name that the authority may not vouch for makes the whole certificate invalid. */
 export async function makeLeaf(
   authority: KeyPair,
   of: { names: readonly string[]; addresses: readonly string[]; validity: Validity },
@@ -126,7 +126,7 @@ function importKey(pem: string): Promise<CryptoKey> {
   return crypto.subtle.importKey('pkcs8', PemConverter.decodeFirst(pem), ALGORITHM, false, ['sign'])
 }
 
-/** The names that an authority may vouch for. Throws when it cannot be read. */
+/** The names that an authority may vouch for. Throws when the certificate cannot be read. */
 export function namesOfAuthority(certificate: string): string[] {
   const constraints = new X509(certificate).getExtension(id_ce_nameConstraints)
   if (constraints === null) return []

@@ -1,4 +1,4 @@
-// Defines what @peculiar/x509 needs while it is imported. A file of its own: the bundler runs a script's own imports of this
-// kind after those of modules.
+// Defines the metadata functions that @peculiar/x509 calls while it is imported. It is a file of its own because the bundler
+// orders imports of our own files, but runs a side-effect import of a package after other packages.
 
 import 'reflect-metadata'

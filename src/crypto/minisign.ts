@@ -21,7 +21,7 @@ export function parsePublicKey(text: string): PublicKey | null {
   return { id: bytes.subarray(ID.from, ID.to), bytes: bytes.subarray(ID.to), text: text.trim() }
 }
 
-/** The keys of a text with a key on each line, such as a `.pub` file of minisign. Null when another line is no comment. */
+/** Reads one key a line, as in minisign's `.pub` files. Null when a line is neither a key nor a comment. */
 export function parsePublicKeys(text: string): PublicKey[] | null {
   const lines = text.split(/\r?\n/).map((line) => line.trim())
   const keys = lines
@@ -45,7 +45,7 @@ export function parseSignature(text: string): Signature | null {
   return { id: bytes.subarray(ID.from, ID.to), bytes: bytes.subarray(ID.to), comment, overall }
 }
 
-/** Strict: other characters, or bytes too many, are refused. */
+/** Decodes base64 strictly: null for other characters and for another length. */
 function decode(text: string, length: number): Buffer | null {
   const bytes = Buffer.from(text, 'base64')
   return bytes.length === length && bytes.toString('base64') === text ? bytes : null

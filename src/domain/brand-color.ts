@@ -1,4 +1,4 @@
-// The colours of what can be pressed, from one colour of the operator: readable in light and in dark, or refused.
+// The colours of buttons and links, derived from the one colour that the operator chose. Refuses a colour that is unreadable.
 
 /** Red, green and blue, each from 0 to 255. */
 type Color = readonly [number, number, number]
@@ -11,7 +11,7 @@ export type BrandColors = { light: Shades; dark: Shades }
 /** WCAG 2.2, 1.4.3: between text and what is behind it. */
 const MIN_CONTRAST = 4.5
 
-/** The grounds on which the pages write in the accent: those of the style sheet. */
+/** The background colours, as in the style sheet, on which pages write in the accent colour. */
 export const GROUNDS = {
   light: { sunken: '#efece6', ground: '#f7f5f1', surface: '#ffffff' },
   dark: { sunken: '#0d1014', ground: '#13161b', surface: '#1b1f26' },
@@ -28,7 +28,7 @@ export function parseColor(text: string): string | null {
   return `#${long.toLowerCase()}`
 }
 
-/** Null when the colour can be read on every light ground; otherwise by how much it fails, and a darker one that does. */
+/** Null when the colour is readable on every light background; otherwise its contrast, and a darker one that is readable. */
 export function findColorProblem(hex: string): { contrast: number; needed: number; better: string } | null {
   const grounds = Object.values(GROUNDS.light).map(colorOf)
   const color = colorOf(hex)
@@ -37,7 +37,7 @@ export function findColorProblem(hex: string): { contrast: number; needed: numbe
   return { contrast, needed: MIN_CONTRAST, better: hexOf(makeReadable(color, grounds, BLACK)) }
 }
 
-/** For a colour without a problem. In dark it becomes lighter until it can be read there. */
+/** `hex` must be readable on light backgrounds. For dark ones the colour is made lighter until it is readable there too. */
 export function colorsOf(hex: string): BrandColors {
   const light = colorOf(hex)
   const dark = makeReadable(light, Object.values(GROUNDS.dark).map(colorOf), WHITE)

@@ -1,12 +1,12 @@
 // The clock of the app: it never goes back, and it doubts the system's clock when that jumps ahead.
 //
-// A clock set 100 days ahead by mistake would otherwise destroy every push at once. In doubt there are two times: `now` is
-// the doubted one, by which pushes answer as expired; `certain` goes on from the last good reading by the time that the
-// machine has been up, and by it alone things are destroyed.
+// Otherwise a clock set 100 days ahead by mistake would destroy every push at once. While the clock is in doubt there are
+// two times. By `now`, the doubted reading, pushes answer as expired. Only by `certain`, the last good reading plus the
+// machine's uptime since then, is anything destroyed.
 
 import { DAY, formatTime, HOUR, type Now, SECOND } from './time.ts'
 
-/** A longer step between two readings is compared with the time that the machine has been up. */
+/** A longer step between two readings is checked against the machine's uptime. */
 const STEP = 10 * SECOND
 
 /** What the system's clock says, and what it should say at most. */
@@ -41,11 +41,11 @@ export type ClockOptions = {
 
 export function createClock({ systemNow, uptime, stored, maxGap, onChange }: ClockOptions): Clock {
   const first = systemNow()
-  /** The last reading that nothing spoke against. */
+  /** The last trusted reading. */
   let latest = stored.mark
   /** The latest doubted reading. */
   let doubted: number | null = isDoubtedAtStart(first, { stored, maxGap }) ? first : null
-  /** A good reading, how long the machine had been up then, and how far ahead of both the clock may be. */
+  /** A trusted reading, the uptime at that moment, and how far ahead of `expected` the clock may be. */
   let base =
     doubted === null
       ? { time: first, up: uptime(), slack: DAY }

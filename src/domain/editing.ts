@@ -34,8 +34,8 @@ export type EditDecision<P extends Push = Push> =
   | { outcome: 'refused'; problems: Problems }
 
 /**
- * The push with the new limits, of which the soonest counts. A limit that would let it live longer, or that has been reached
- * already, is refused: ending a push is another operation. So is any other limit of an expired push.
+ * Applies the new limits; the soonest counts. Refuses a limit that would let the push live longer, one that has been reached
+ * already (ending a push is another operation), and any change to the limits of an expired push.
  */
 export function decideEdit<P extends Push>(
   push: P,

@@ -14,7 +14,7 @@ const MIB = 1024 * 1024
 
 export const ANY_TYPE = 'application/octet-stream'
 export const ARCHIVE_TYPE = 'application/zip'
-/** Says nothing of the push, whose name is its owner's alone. */
+/** Does not contain the name of the push, which only its owner may see. */
 export const ARCHIVE_NAME = 'oncebox-files.zip'
 
 /** Types that a browser shows or saves without running code. */

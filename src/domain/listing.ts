@@ -20,10 +20,10 @@ export type PushSort = (typeof PUSH_SORTS)[number]
 
 export type PushFilter = { kind: PushKind | null; state: PushState | null; until: number | null }
 
-/** Fewer than the API has: a row of the pages holds more. */
+/** Smaller than a page of the API, because a row on the pages shows more. */
 export const LIST_PAGE_SIZE = 25
 
-/** Null for a filter takes every push; `until` those created at that time or before. */
+/** A filter that is null accepts every push. `until` accepts pushes created at that time or earlier. */
 export function fitsFilter(facts: PushFacts, { kind, state, until }: PushFilter, now: number): boolean {
   if (kind !== null && facts.kind !== kind) return false
   if (until !== null && facts.createdAt > until) return false
@@ -50,14 +50,14 @@ export function isUnseen({ views, seenViews }: Pick<PushFacts, 'views' | 'seenVi
   return views > seenViews
 }
 
-/** Whether a live push has one of several views left, or less than a day of more than one. */
+/** Whether a live push has only its last view left after earlier ones, or less than a day of a lifetime of several days. */
 export function isEnding(push: Pick<Push, keyof PushFacts & keyof Push>, now: number): boolean {
   const { views, expireAfterViews, expiresAt, createdAt } = push
   const isLastView = views > 0 && expireAfterViews - views === 1
   return isLastView || (expiresAt - now < DAY && expiresAt - createdAt > DAY)
 }
 
-/** Orders for `Array.sort`. `nameOf` is asked only where names decide; pushes without a name come last. */
+/** The comparison for `Array.sort`. Calls `nameOf` only to sort by name; pushes without a name come last. */
 export function comparePushes(
   sort: PushSort,
   nameOf: (facts: PushFacts) => string,
@@ -77,7 +77,7 @@ export function comparePushes(
   }
 }
 
-/** What ends next comes first, then what ended last. */
+/** Live pushes first, the next to end before the others; then the ended ones, the latest before the others. */
 function compareEnds(one: PushFacts, other: PushFacts): number {
   if (one.expiredOn === null || other.expiredOn === null) {
     const both = one.expiredOn === other.expiredOn

@@ -1,10 +1,10 @@
-// Names of machines: which ones belong to a local network, so that an authority for them is one for nobody else.
+// Which names of machines belong to a local network. An authority for such names cannot vouch for a site on the internet.
 
 import tlds from 'tlds'
 
 const TOP_LEVEL: ReadonlySet<string> = new Set(tlds)
 
-/** What routers and mDNS put behind a machine's name. Nobody can register a name below these in the public DNS. */
+/** The domains that routers and mDNS append to a machine's name. Nobody can register a name below them in the public DNS. */
 export const LOCAL_DOMAINS: readonly string[] = ['local', 'lan', 'internal', 'home.arpa']
 
 /**
@@ -13,11 +13,11 @@ export const LOCAL_DOMAINS: readonly string[] = ['local', 'lan', 'internal', 'ho
  */
 export function isTopLevelDomain(name: string): boolean {
   const label = name.toLowerCase()
-  // The list spells those in other scripts as people do.
+  // The list has names in other scripts in Unicode, not as xn--….
   return TOP_LEVEL.has(label) || (label.startsWith('xn--') && !label.includes('.'))
 }
 
-/** Whether the name and all below it are of machines of a local network: `nas`, `nas.lan`, `localhost`. Not `lan` itself. */
+/** Whether only machines of a local network have this name or one below it: `nas`, `nas.lan`, `localhost`. Not `lan` itself. */
 export function isOfLocalNetwork(name: string): boolean {
   if (LOCAL_DOMAINS.includes(name) || name === '') return false
   if (!name.includes('.')) return !isTopLevelDomain(name)

@@ -1,9 +1,9 @@
-// What somebody chose for their last push: the form offers it again for the next one, within today's limits.
+// The choices of an account's last push. The create form offers them again for the next one, within the current limits.
 
 import type { NewPush, PushLimits, Range } from './new-push.ts'
 import { DAY } from './time.ts'
 
-/** Null where the choice was the server's default, so that a new default takes effect. Holds nothing of a push itself. */
+/** Null where the choice was the server's default, so that a new default takes effect. Holds no content of a push. */
 export type PushChoices = {
   /** Milliseconds until a push expires. */
   lifetime: number | null
@@ -31,7 +31,7 @@ export function choicesOf(push: Chosen, limits: PushLimits): PushChoices {
   }
 }
 
-/** Moves what the limits no longer allow to the nearest that they do. */
+/** Replaces each choice that the limits no longer allow by the nearest one that they do. */
 export function fitChoices(choices: PushChoices, { days, views }: PushLimits): PushChoices {
   const { lifetime } = choices
   return {

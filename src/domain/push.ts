@@ -61,7 +61,7 @@ export function lapse<P extends Push>(push: P, now: number): P {
     : push
 }
 
-/** The push after the server was restored from a backup that was made while it was live. */
+/** The push after the server was restored from a backup that was made while the push was live. */
 export function lose<P extends Push>(push: P, now: number): P {
   return isExpired(push, now) ? lapse(push, now) : { ...push, expiredOn: now, lost: true, updatedAt: now }
 }
@@ -84,7 +84,7 @@ export function passphraseLockedFor(push: Push, now: number): number {
   return push.wrongTriesSince + WRONG_TRIES_WINDOW - now
 }
 
-/** A window that begins later than now is one of a clock that was ahead: nobody waits for its end. */
+/** A window that begins later than now was written while the clock was ahead, and does not count. */
 function isInWindow({ wrongTries, wrongTriesSince }: Push, now: number): boolean {
   return wrongTries > 0 && wrongTriesSince <= now && now < wrongTriesSince + WRONG_TRIES_WINDOW
 }
@@ -116,7 +116,7 @@ export function isLocked(push: Push): boolean {
   return push.triesSpent && push.deletableByViewer !== true
 }
 
-/** Whether wrong passphrases expired it, not a time, a view or a deletion. */
+/** Whether wrong passphrases expired it, rather than its time, a view or a deletion. */
 export function isEndedByTries(push: Push): boolean {
   return push.triesSpent && push.deletableByViewer === true
 }
@@ -147,12 +147,12 @@ export function isOwner(push: Push, account: Account | null): boolean {
   return account !== null && push.ownerId !== null && push.ownerId === account.id
 }
 
-/** Its owner, and every viewer of a push that viewers may delete. */
+/** The owner may, and for a push that viewers may delete everybody who has the link. */
 export function mayExpire(push: Push, account: Account | null): boolean {
   return push.deletableByViewer === true || isOwner(push, account)
 }
 
-/** Only its owner reads the log of a push. */
+/** Only the owner may read the log of a push. */
 export function mayAudit(push: Push, account: Account | null): boolean {
   return isOwner(push, account)
 }

@@ -7,7 +7,7 @@ export type Release = { version: string; target: Target }
 
 const COMMENT = /^oncebox (\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?) ([a-z0-9-]+)$/
 
-/** Of a comment such as `oncebox 3.1.0 linux-x64`. Null when it says something else. */
+/** Parses a comment such as `oncebox 3.1.0 linux-x64`. Null for any other text. */
 export function parseReleaseComment(comment: string): Release | null {
   const [, version, words] = COMMENT.exec(comment.trim()) ?? []
   const target = parseTarget(words ?? '')

@@ -1,4 +1,4 @@
-// Lists go on without what the disk has damaged.
+// Leaves damaged items out of lists, so that the rest can be shown.
 
 import { DamageError } from '../domain/errors.ts'
 

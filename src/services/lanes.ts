@@ -1,4 +1,4 @@
-// A queue before slow work: so many at a time, so many waiting, the rest refused. Those who wait take turns.
+// A bounded queue for slow work: limits how many works run and how many wait, and refuses the rest. Clients take turns.
 
 import type { Viewer } from '../domain/audit.ts'
 import { DomainError } from '../domain/errors.ts'
@@ -10,10 +10,10 @@ export type Asker = { address: string; about: string }
 /** Throws `overloaded` when too many works wait, or too many of this address. */
 export type Lanes = <T>(asker: Asker, work: () => Promise<T>) => Promise<T>
 
-/** Few wait in all, fewer of one client, so that nobody waits for long. */
+/** Small numbers, in all and for one client, so that nobody waits for long. */
 const LIMITS = { maxWaiting: 32, maxOfClient: 12 }
 
-/** Names the client that an address belongs to, and the network that one neighbour may have in all. */
+/** The client that an address belongs to, and the network, all of which one person may control (an IPv6 prefix). */
 export type ClientOf = (address: string) => { client: string; network: string }
 
 export type LanesOptions = { lanes: number; clientOf: ClientOf }
@@ -24,7 +24,7 @@ export function createLanes(options: LanesOptions): Lanes {
   return createSharedLanes(options).first
 }
 
-/** Two kinds of works on the same lanes, each with a line of its own: when both wait, they take turns. */
+/** Two queues that share the same lanes. When works wait in both, the queues take turns. */
 export function createSharedLanes({ lanes, clientOf }: LanesOptions) {
   const lines = [createWaitingLine<Waiter>(LIMITS), createWaitingLine<Waiter>(LIMITS)] as const
   let running = 0
@@ -73,7 +73,7 @@ function overloaded(): DomainError {
   return new DomainError('overloaded', 'The server is busy; try again in a moment.', { retryAfter: 2 })
 }
 
-/** Lanes by name: works of one name follow each other, those of different names do not wait. */
+/** One lane for each name: works of one name run one after another, and do not wait for those of other names. */
 export function createNamedLanes(clientOf: ClientOf) {
   const byName = new Map<string, { run: Lanes; users: number }>()
 
@@ -95,7 +95,7 @@ export function createNamedLanes(clientOf: ClientOf) {
   }
 }
 
-/** An account takes turns with the others at its address. */
+/** The asker for a request. Accounts at the same address take turns. */
 export function askerOf({ account, visit }: Viewer, about: string): Asker {
   return { address: visit.ip, about: account === null ? about : `${about} for account ${account.id}` }
 }

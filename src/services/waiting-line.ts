@@ -1,8 +1,8 @@
-// The works that wait for a free lane. Clients take turns, and so do the subjects of one client.
+// The queue of works that wait for a free lane. Clients take turns, and so do the subjects of one client.
 
 /**
- * Who wants the work, and for what, such as one push. A network holds the clients of one neighbour, who may have many
- * addresses; subjects tell people apart who share an address.
+ * Who wants the work, and on which subject, such as one push. A network groups all clients that one person may control;
+ * subjects separate people who share an address.
  */
 export type Place = { network: string; client: string; subject: string }
 
@@ -12,7 +12,7 @@ const LEVELS = ['network', 'client', 'subject'] as const
 
 type Level = (typeof LEVELS)[number]
 
-/** So many names are remembered with their last turn; the oldest are forgotten first. */
+/** Names whose last turn is remembered. The oldest are forgotten first. */
 const MAX_REMEMBERED = 4096
 
 /** Holds `maxWaiting` works, `maxOfClient` of one client. Both are small: each step looks at every work. */
@@ -56,7 +56,7 @@ export function createWaitingLine<T extends Place>(limits: { maxWaiting: number;
     return served.get(`${level} ${name}`) ?? 0
   }
 
-  /** The next work, or null. Afterwards its client waits behind the other clients, its subject behind the others of it. */
+  /** The next work, or null. Its client then waits behind other clients, and its subject behind the client's other subjects. */
   function takeNext(): T | null {
     const next = waiting.shift()
     if (next === undefined) return null

@@ -15,7 +15,7 @@ export function createMessageTemplates(store: Pick<Store, 'messageTemplates'>) {
     return account === null ? null : findTemplate(account.id)
   }
 
-  /** An empty one brings the standard message back. Throws `invalid` for one without its link. */
+  /** An empty text restores the standard message. Throws `invalid` for a text without the place for the link. */
   async function keep({ id }: Account, text: string): Promise<void> {
     const template = tidyMessage(text)
     const problem = template === '' ? null : problemOfMessage(template)

@@ -15,7 +15,7 @@ export function requireGoodPassword(password: string): void {
 
 export type Passwords = ReturnType<typeof createPasswords>
 
-/** Of imported accounts, whose passwords are hashed anew when they sign in. */
+/** Imported accounts have such a hash until they sign in; then the password is hashed with argon2id. */
 export function isBcrypt(hash: string): boolean {
   return /^\$2[abxy]?\$/.test(hash)
 }

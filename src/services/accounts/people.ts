@@ -1,4 +1,4 @@
-// Accounts for administrators: who they are, when they last came, and how much they keep. Nothing of what they pushed.
+// Accounts as administrators see them: address, last sign-in and used space. No content of their pushes.
 
 import { type ListedAccount, PEOPLE_PAGE_SIZE } from '../../domain/account.ts'
 import { MINUTE, type Now } from '../../domain/time.ts'
@@ -9,7 +9,7 @@ export type Person = ListedAccount & Usage
 
 export type People = ReturnType<typeof createPeople>
 
-/** Measured accounts that are remembered. */
+/** The number of accounts whose last measurement is remembered. */
 const MAX_MEASURED = 1_000
 
 /** Measuring walks all live pushes of an account, so it is done at most once a minute for each. */

@@ -1,7 +1,7 @@
 // Remembers for each account what it chose in the create form.
 //
-// On the server, not in the browser: so the choices follow the account to every device, work without JavaScript, and leave
-// nothing on a shared computer. They hold no content, name or passphrase.
+// They are kept on the server, not in the browser, so that they follow the account to every device, work without JavaScript
+// and leave nothing on a shared computer. They hold no content, name or passphrase.
 
 import type { Account } from '../../domain/account.ts'
 import type { NewPush, PushLimits } from '../../domain/new-push.ts'
@@ -25,13 +25,13 @@ export type ChoicesOptions = {
 export function createPushChoices({ store, limits, onError }: ChoicesOptions) {
   const { findChoices, keepChoices } = store.pushChoices
 
-  /** Within the limits of today, which may have changed since. Without an account: no choices. */
+  /** Fitted to the current limits, which may have changed since. Without an account there are no choices. */
   async function find(account: Account | null): Promise<PushChoices> {
     const kept = account === null ? null : await findChoices(account.id)
     return kept === null ? NO_CHOICES : fitChoices(kept, limits)
   }
 
-  /** Writes only what has changed. Never throws: the push is there, remembered choices or not. */
+  /** Writes only when something has changed. Never throws, because the push has been created already. */
   async function remember({ id }: Account, push: NewPush): Promise<void> {
     const choices = choicesOf(push, limits)
     try {

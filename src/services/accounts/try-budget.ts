@@ -11,7 +11,7 @@ export function createTryBudget({ tries, window, now }: { tries: number; window:
   function forgetLapsed(): void {
     const time = now()
     for (const [key, { until }] of spentBy) {
-      // A longer wait than a window is one of a clock that was ahead.
+      // An end more than a window away was set while the clock was ahead.
       if (until > time && until <= time + window) return
       spentBy.delete(key)
     }

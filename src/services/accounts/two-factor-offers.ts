@@ -4,7 +4,7 @@ import { newTotpSecret } from '../../crypto/totp.ts'
 import { HOUR, type Now } from '../../domain/time.ts'
 
 const LIFETIME = HOUR
-/** More members than ever set up an app in one hour. The oldest offer goes first. */
+/** Far more than are made in one hour. When there are more, the oldest is dropped. */
 const MAX_OFFERS = 1_000
 
 export type TwoFactorOffers = ReturnType<typeof createTwoFactorOffers>

@@ -26,8 +26,8 @@ export function archiveSize(files: readonly { filename: string; size: number }[]
 }
 
 /**
- * The bytes of the archive, no faster than they are read. Throws where a file cannot be read, so that an archive that lacks
- * something never has an end. `changedAt` is the time of every entry, in milliseconds since 1970.
+ * Makes the archive only as fast as it is read. Throws when a file cannot be read: the archive then lacks its end, so that
+ * an incomplete one cannot pass for whole. `changedAt` is the time of every entry, in milliseconds since 1970.
  */
 export async function* readArchive(entries: readonly Entry[], changedAt: number): AsyncGenerator<Uint8Array> {
   const lastModified = new Date(changedAt)

@@ -1,4 +1,4 @@
-// Creating a push: its link, its keys, and what is stored of it; or the answer again, for a key that has made one before.
+// Creating a push: its link, its keys, and what is stored of it. A repeated idempotency key gets the first answer again.
 
 import type { Keyring } from '../../crypto/keyring.ts'
 import { sealSecrets } from '../../crypto/push-secrets.ts'
@@ -54,7 +54,7 @@ export function createCreatePush(options: {
     return createAnew(wanted, { ...options, keepKey: (made) => attempt.seal({ ...made, fingerprint }) })
   }
 
-  /** The answer of the first time: what is stored nowhere is the same in the repeated request. */
+  /** Builds the first answer again. What is not stored (name, note, files of an anonymous push) is the same in this request. */
   async function repeat(wanted: NewPush, again: Repeat): Promise<Created> {
     const { made, upload } = again
     requireSameFields(made, again.fingerprint)

@@ -107,7 +107,7 @@ export function createDownloads({ keyring, ...options }: DownloadsOptions) {
   return { grantAll, open }
 }
 
-/** A grant that ends later than one of now was made by a clock that was ahead: it would last too long. */
+/** The longest time that a valid grant can have left. One with more was made while the clock was ahead. */
 function longestLifeOf(grant: FileGrant | ArchiveGrant): number {
   const sizes = 'files' in grant ? grant.files.map(({ size }) => size) : [grant.size]
   return Math.max(...sizes.map(grantLifetime))

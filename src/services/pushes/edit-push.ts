@@ -20,7 +20,7 @@ type Options = {
   onLabelled: (account: Account) => void
 }
 
-/** What was read of a request, and what is wrong with it before anybody has looked at the push. */
+/** The edit as read from a request, and the problems that can be seen without the push. */
 export type WantedEdit = { edit: PushEdit; problems: Problems }
 
 export function createEditPush({ store, finder, now, onLabelled }: Options) {
@@ -35,7 +35,7 @@ export function createEditPush({ store, finder, now, onLabelled }: Options) {
     return { push, account, place: { instanceKey, pushId: push.lookup } }
   }
 
-  /** Throws as `requireEditable` does, and `invalid` with every field that cannot become what is wanted. */
+  /** Throws as `requireEditable` does, and `invalid` with every field whose new value is refused. */
   async function edit(urlToken: string, wanted: WantedEdit, viewer: Viewer): Promise<Labelled> {
     const { visit } = viewer
     const { push, account: owner, place } = await getEditable(urlToken, viewer)

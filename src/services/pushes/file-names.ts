@@ -19,7 +19,7 @@ export function sealFile({ id, size, filename, contentType }: StoredFile, place:
   }
 }
 
-/** Throws when one does not open: the database was altered. `pushName` tells the operator of which push. */
+/** Throws DamageError, which contains `pushName`, when decryption fails, because the database was altered. */
 export function openFile(
   { fileId: id, size, ...sealed }: SealedFile,
   { pushName, ...place }: FileNamePlace & { pushName: string },

@@ -26,7 +26,7 @@ const LIFETIME = DAY
 export const KEY_LENGTH = { min: 22, max: 128 } as const
 const KEY = new RegExp(`^[\\x20-\\x7e]{${KEY_LENGTH.min},${KEY_LENGTH.max}}$`)
 
-/** What a key has made before; the push is as it was created. */
+/** The result of an earlier request with the key; the push is in its state at creation. */
 export type Made = KeptAnswer & { push: StoredPush }
 
 /** One request with a key, which no other one may use until `end`. */
@@ -51,7 +51,7 @@ export function createIdempotency({ store, keyring, now }: IdempotencyOptions) {
   /** One process serves a data folder, so memory is enough to know what runs. */
   const running = new Map<string, Promise<void>>()
 
-  /** Throws `malformed` for what is no key, `conflict` while another request runs with it or when its push has ended. */
+  /** Throws `malformed` for an invalid key, `conflict` while another request runs with it or when its push has ended. */
   async function begin(presented: PresentedKey): Promise<Attempt> {
     const attempt = await beginIfFree(presented)
     if (attempt === null) throw stillRuns()
@@ -78,11 +78,11 @@ export function createIdempotency({ store, keyring, now }: IdempotencyOptions) {
       return { lookup, lapsesAt: createdAt + LIFETIME, answer: sealAnswer(answer, presented, sealing) }
     }
     if (made !== null) return { made, seal, end: () => undefined }
-    // Another request may have begun with the key during the look.
+    // Another request may have taken the key during the search.
     return running.has(name) ? null : { made, seal, end: occupy(name) }
   }
 
-  /** Returns what frees the key again. */
+  /** Marks the key as in use; returns a function that frees it. */
   function occupy(name: string): () => void {
     const { promise, resolve } = Promise.withResolvers<void>()
     running.set(name, promise)
@@ -92,7 +92,7 @@ export function createIdempotency({ store, keyring, now }: IdempotencyOptions) {
     }
   }
 
-  /** Null for a key that has made nothing. Throws `malformed`, and `conflict` when its push has ended. */
+  /** Null for a key that was not used yet. Throws `malformed`, and `conflict` when its push has ended. */
   async function find(presented: PresentedKey): Promise<Made | null> {
     requireKey(presented)
     for (const instanceKey of keyring.keys) {
@@ -116,13 +116,13 @@ export function createIdempotency({ store, keyring, now }: IdempotencyOptions) {
   return { begin, beginInTurn, find, hasEnded }
 }
 
-/** What a create asked for, defaults filled in: the fields, and the files with what they hold. */
+/** A fingerprint of all that a create asks for: the fields, with defaults filled in, and the files with their contents. */
 export function fingerprintOfPush(wanted: NewPush, files: readonly FilePrint[]): Buffer {
   const fields = Object.entries(wanted).sort(([one], [other]) => (one < other ? -1 : 1))
   return fingerprintOf({ fields, files })
 }
 
-/** Throws `invalid` when the key has made something of other fields. */
+/** Throws `invalid` when the key was used before with other fields. */
 export function requireSameFields(made: Made, fingerprint: Buffer): void {
   if (!made.fingerprint.equals(fingerprint))
     throw invalidFields({ idempotency_key: [{ code: 'key_reused' }] })

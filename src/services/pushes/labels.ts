@@ -8,7 +8,7 @@ import type { SealedLabels } from '../../store/face.ts'
 export type Labels = { urlToken: string; name: string; note: string }
 
 export type Place = { instanceKey: InstanceKey; pushId: Uint8Array }
-/** `pushName` tells the operator of which push it is. */
+/** `pushName` names the push in a DamageError. */
 type NamedPlace = Place & { pushName: string }
 
 export function sealLabels({ urlToken, name, note }: Labels, place: Place): SealedLabels {
@@ -24,7 +24,7 @@ export function sealLabel(field: 'name' | 'note', text: string, place: Place): B
   return text === '' ? null : seal(field, text, place)
 }
 
-/** Throws when one does not open: the database was altered. */
+/** Throws DamageError when decryption fails, because the database was altered. */
 export function openLabels({ urlToken, ...texts }: SealedLabels, place: NamedPlace): Labels {
   return { urlToken: open('url_token', urlToken, place), ...openTexts(texts, place) }
 }

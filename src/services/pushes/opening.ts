@@ -1,4 +1,4 @@
-// Opening what a push holds, with its link and perhaps a passphrase. Nothing is counted here.
+// Decrypts the content of a push with its link and, if it has one, its passphrase. Counts nothing.
 
 import { openSecrets } from '../../crypto/push-secrets.ts'
 import { DamageError } from '../../domain/errors.ts'

@@ -49,7 +49,7 @@ export type Overview = {
   isCut: boolean
 }
 
-/** As many as are looked through at most, of the active and of the expired ones each. */
+/** The most pushes that a search or sort reads, of the active and of the expired ones each. */
 const MAX_LOOKED_THROUGH = 20_000
 
 type Options = { store: Pick<Store, 'lists' | 'expiry' | 'damage'>; keyring: Keyring; now: Now }
@@ -60,7 +60,7 @@ export function createOwnerLists({ store, keyring, now }: Options) {
     open: (sealed) => openTexts(sealed, placeOf({ ...sealed, number: sealed.keyNumber })),
   })
 
-  /** Newest first. What ran out of time is moved to the expired ones before anybody looks. */
+  /** Newest first. Before it reads, moves pushes that ran out of time to the expired ones. */
   async function list(
     account: Account,
     { expired, pageNumber }: ListOptions,
@@ -161,7 +161,7 @@ function holds(texts: FoldedTexts | undefined, words: readonly string[]): boolea
   return texts !== undefined && words.every((word) => texts.name.includes(word) || texts.note.includes(word))
 }
 
-/** As the operator is told of a push that is damaged. */
+/** How a DamageError names a push. */
 export function nameOf({ id }: { id: number }): string {
   return `push ${id}`
 }

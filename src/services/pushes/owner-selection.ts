@@ -22,7 +22,7 @@ export function createOwnerSelection({ store, finder }: Options) {
     return ids.length === 0 ? 0 : store.pushes.expirePushes({ ids, ownerId: account.id, visit })
   }
 
-  /** Takes the mark from those that were opened since their owner looked last; resolves to the number of pushes. */
+  /** Marks them as seen by their owner. Resolves to the number of pushes that had unseen views. */
   async function markSeen(urlTokens: readonly string[], account: Account): Promise<number> {
     const ids = await findOwn(urlTokens, account)
     if (ids.length > 0) await store.lists.markSeen({ ownerId: account.id, ids })

@@ -33,7 +33,7 @@ export function createOwnerTexts(options: Options) {
   const accounts = new Map<number, Kept>()
   let characters = 0
 
-  /** The texts of these pushes of an account; damaged ones are told and left out. */
+  /** The texts of these pushes of an account. Reports damaged ones and leaves them out. */
   async function read(accountId: number, ids: readonly number[]): Promise<Map<number, FoldedTexts>> {
     const kept = use(accountId)
     const found = new Map<number, FoldedTexts>()
@@ -69,7 +69,7 @@ export function createOwnerTexts(options: Options) {
     }
   }
 
-  /** The last account that was used stands last. */
+  /** Moves the account to the end of the map, so that the least recently used one is first. */
   function use(accountId: number): Kept {
     const kept = accounts.get(accountId) ?? { texts: new Map(), characters: 0, timer: null }
     if (kept.timer !== null) clearTimeout(kept.timer)
@@ -82,7 +82,7 @@ export function createOwnerTexts(options: Options) {
 
   /** Makes room by forgetting the accounts that searched longest ago. */
   function keep(accountId: number, kept: Kept, { id, texts }: { id: number; texts: FoldedTexts }): void {
-    // Forgotten meanwhile: what is read may be older than an edit.
+    // The account was forgotten while its texts were read, so this text may be older than an edit.
     if (accounts.get(accountId) !== kept || kept.texts.has(id)) return
     const size = texts.name.length + texts.note.length
     for (const other of accounts.keys()) {

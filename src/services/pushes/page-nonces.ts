@@ -1,15 +1,15 @@
-// What a page carries so that its button works once: revealing again takes another look at the page.
+// A nonce in a page lets the page's button work once. Revealing again needs a new page.
 
 import { createNonceMint } from '../../crypto/page-nonce.ts'
 import { HOUR, type Now } from '../../domain/time.ts'
 
-/** good: used up by this. used: the page was sent before. stale: of another process, push or day. */
+/** good: valid, and used up now. used: the form was sent before. stale: too old, for another push, or from another process. */
 export type NonceState = 'good' | 'used' | 'stale'
 
 export type PageNonces = ReturnType<typeof createPageNonces>
 
 const LIFETIME = 12 * HOUR
-/** Those that were used, each some hundred bytes; the oldest are forgotten first. */
+/** Used nonces that are remembered, some hundred bytes each. The oldest are forgotten first. */
 const MAX_REMEMBERED = 100_000
 
 export function createPageNonces(now: Now) {

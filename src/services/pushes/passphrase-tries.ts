@@ -17,9 +17,9 @@ export type Refusal =
   | { outcome: 'passphrase_required' }
   /** The push is as the try left it: the last one that is allowed ends or locks it. */
   | (Addressed & { outcome: 'wrong_passphrase' })
-  /** Too many wrong tries: no passphrase is looked at for so many milliseconds. */
+  /** Too many wrong tries in a minute: no passphrase is checked for `lockedFor` milliseconds. */
   | { outcome: 'passphrase_locked'; lockedFor: number }
-  /** Too many wrong tries in all: the same until its owner unlocks it. */
+  /** Too many wrong tries in all: no passphrase is checked until the owner unlocks the push. */
   | (Addressed & { outcome: 'locked' })
 
 export type Opening = { outcome: 'opened'; found: FoundPush; content: Content } | Refusal
@@ -30,7 +30,7 @@ export type PassphraseTriesOptions = {
   store: Pick<Store, 'pushes'>
   finder: PushFinder
   passphrases: Passphrases
-  /** Wrong passphrases in all after which a push expires or is locked; 0 for no end. */
+  /** Wrong passphrases in all after which a push expires or is locked; 0 for no limit. */
   maxWrongTries: number
   now: Now
 }
@@ -38,7 +38,7 @@ export type PassphraseTriesOptions = {
 export function createPassphraseTries(options: PassphraseTriesOptions) {
   const { store, finder, passphrases, maxWrongTries, now } = options
 
-  /** A missing passphrase is audited and is no try. A wrong one is counted before the next try is looked at. */
+  /** A missing passphrase is audited but is not a try. A wrong one is counted before the next try is checked. */
   async function openWithPassphrase(found: FoundPush, { passphrase, viewer }: Asking): Promise<Opening> {
     if (passphrase === null) return refuse(found, viewer, { wrong: false })
     const asker = askerOf(viewer, `push ${found.push.id}`)

@@ -9,7 +9,7 @@ export type PassphrasesOptions = {
   /** Bounds all argon2 work of the process together. */
   lanes: Lanes
   argon2Cost: Argon2Cost
-  /** Takes turns at one push. */
+  /** The clients that take turns at one push. */
   clientOf: ClientOf
 }
 
@@ -23,7 +23,7 @@ export function createPassphrases({ lanes, argon2Cost, clientOf }: PassphrasesOp
 
   return {
     derive,
-    /** Works on one push follow each other. */
+    /** Works on one push run one after another. */
     inTurn: <T>(pushId: number, asker: Asker, work: (hasWaited: boolean) => Promise<T>): Promise<T> =>
       inTurnByName(String(pushId), asker, work),
   }

@@ -18,8 +18,8 @@ export type FoundPush = ByLink & SealedPush
 type Options = { store: Pick<Store, 'pushes'>; keyring: Keyring; shortTokens: ShortTokens }
 
 /**
- * Every function throws `not_found` when there is no such push, or no such token could be; given a visit, also `too_many`
- * after too many misses. Without one the caller must not tell anybody but the owner whether the push exists.
+ * Every function throws `not_found` for a malformed token and for one without a push. With a visit, also throws `too_many`
+ * after too many misses. A caller without a visit may tell only the owner whether the push exists.
  */
 export function createPushFinder({ store, keyring, shortTokens }: Options) {
   const { findPush, findSealedPush } = store.pushes
@@ -56,7 +56,7 @@ export function createPushFinder({ store, keyring, shortTokens }: Options) {
     return notFound()
   }
 
-  /** Before a search that counts no misses: rejects for a short token that does not exist. Null for any other token. */
+  /** For searches that do not count misses: rejects when a short token does not exist. Null for a token of full length. */
   function requireShort(urlToken: string, visit: Visit): Promise<unknown> | null {
     return isShortUrlToken(urlToken) ? getPush(urlToken, visit) : null
   }

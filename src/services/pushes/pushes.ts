@@ -17,15 +17,13 @@ import { createRetrieve, type RetrieveDependencies } from './retrieval.ts'
 import type { ShareOf } from './shares.ts'
 import type { ShortTokens } from './short-tokens.ts'
 
-/**
- * How much there is of a log. `dropped` is from before failures had bounds of their own, when a long log was full.
- */
+/** The length of a log. `dropped` counts entries that older versions did not keep, because they limited the whole log. */
 export type LogFacts = { entries: number; dropped: number; missing: ReturnType<typeof countMissing> }
 
-/** The audit log of a push whose reader was allowed to open it, oldest entry first. */
+/** The audit log of a push, oldest entry first. The reader's permission has been checked. */
 export type OpenLog = {
   listPage(pageNumber: number): Promise<AuditEntry[]>
-  /** All of it, a piece at a time. */
+  /** The whole log, in parts. */
   readAll(): AsyncIterable<AuditEntry[]>
 }
 
@@ -48,7 +46,7 @@ export function createPushes(options: PushesOptions) {
   const { getPush } = finder
   const retrieve = createRetrieve({ ...options, finder })
 
-  /** For the link alone: never a view. */
+  /** Shows nothing but the link, so it is never a view. */
   async function preview(urlToken: string, { visit }: Viewer): Promise<Addressed> {
     return { push: (await getPush(urlToken, visit)).push, urlToken }
   }

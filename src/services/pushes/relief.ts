@@ -1,11 +1,11 @@
-// Keeps memory flat while files pass through: what a gigabyte leaves behind in buffers is collected as it goes.
+// Keeps memory flat during large transfers, by collecting the used buffers every 16 MiB.
 
 const EVERY_BYTES = 16 * 1024 * 1024
 
-/** Told how many bytes have passed, of all files together. */
+/** To be called with the bytes of every file that pass through. */
 export type Relieve = (bytes: number) => void
 
-/** The runtime does not see how much its buffers hold and would let them grow; `collect` makes it look. */
+/** The garbage collector does not count the memory of buffers and would let it grow, so `collect` is called explicitly. */
 export function createRelieve(collect: () => void): Relieve {
   let passed = 0
   return (bytes) => {

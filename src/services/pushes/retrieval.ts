@@ -21,7 +21,7 @@ export type OpenedFile = GrantedFile & { isThere: boolean }
 export type RetrieveOptions = {
   passphrase: string | null
   viewer: Viewer
-  /** An owner's look at their own push on the pages is not a view. Anybody else's look is one all the same. */
+  /** The request comes from the owner's pages. It is not a view for the owner, and is a view for anybody else. */
   ownLook: boolean
 }
 

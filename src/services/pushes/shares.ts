@@ -1,4 +1,4 @@
-// Whose push counts against which address: of people without an account, and never of loopback.
+// Which address a new push counts against: the sender's if they have no account, and none for loopback.
 
 import { hashAddress } from '../../crypto/address-hash.ts'
 import type { Keyring } from '../../crypto/keyring.ts'
@@ -9,7 +9,7 @@ import type { ShareToTake } from '../../store/face.ts'
 export type SharesOptions = {
   keyring: Keyring
   limits: ShareLimits
-  /** What is counted together; null for an address that is not counted. */
+  /** The client that the address is counted with; null for an address that is not counted. */
   clientOf: (address: string) => string | null
 }
 

@@ -1,4 +1,4 @@
-// Misses of short tokens, which only imported pushes have: about 55 bits can be guessed where nobody counts.
+// Limits guesses of short tokens. Only imported pushes have them; their 55 bits could be found without a limit.
 
 import { isShortUrlToken } from '../../crypto/url-token.ts'
 import type { Visit } from '../../domain/audit.ts'
@@ -6,7 +6,7 @@ import { DomainError, retrySeconds } from '../../domain/errors.ts'
 import { MINUTE, type Now } from '../../domain/time.ts'
 import { createTryBudget } from '../accounts/try-budget.ts'
 
-/** For one address, loopback included: behind a proxy that is not declared everybody comes from there. */
+/** For one address. Loopback is limited too, because everybody comes from it behind an undeclared proxy. */
 const MISSES_A_MINUTE = 60
 
 export type ShortTokens = ReturnType<typeof createShortTokens>
@@ -17,7 +17,7 @@ export function createShortTokens(options: { now: Now; clientOf: (address: strin
   const misses = createTryBudget({ tries: MISSES_A_MINUTE, window: MINUTE, now })
   const keyOf = ({ ip }: Visit) => clientOf(ip) ?? 'loopback'
 
-  /** Throws `too_many`, for tokens that exist too: otherwise an answer would still tell them apart. */
+  /** Throws `too_many`, also for tokens that exist, because any other answer would show that they do. */
   function requireTries(urlToken: string, visit: Visit): void {
     if (!isShortUrlToken(urlToken)) return
     const key = keyOf(visit)
@@ -27,7 +27,7 @@ export function createShortTokens(options: { now: Now; clientOf: (address: strin
     throw new DomainError('too_many', message, { retryAfter })
   }
 
-  /** Throws like `requireTries` when this one is too many. */
+  /** Throws as `requireTries` does when this miss exceeds the limit. */
   function countMiss(urlToken: string, visit: Visit): void {
     requireTries(urlToken, visit)
     if (isShortUrlToken(urlToken)) misses.spend(keyOf(visit))

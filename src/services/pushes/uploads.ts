@@ -29,7 +29,7 @@ export type Upload = ReturnType<Uploads['begin']>
 export type Uploads = ReturnType<typeof createUploads>
 
 const ID_CHARACTERS = 26
-/** After so many bytes the free space is checked again. */
+/** The free space is checked again after this many bytes. */
 const SPACE_CHECK_BYTES = 16 * 1024 * 1024
 
 export type UploadsOptions = {
