@@ -40,12 +40,15 @@ export type ClientCommand = {
   problems?: (command: Command) => string[]
   /** Whether the command requires a token. */
   needsLogin?: boolean
+  /** Whether it asks so often that a server may tell it to wait many times. */
+  isPatient?: boolean
   /** Whether to warn if the connection is not encrypted. */
   sendsSecrets?: boolean
   work: (visit: ClientVisit, command: Command) => Promise<void>
 }
 
 const GROUP = 'Share and open:'
+const PATIENT_TRIES = 100
 const LINK = 'LINK-OR-TOKEN'
 
 export function addClientCommand(program: Command, spec: ClientCommand & ClientParts): Command {
@@ -67,10 +70,10 @@ export function addClientCommand(program: Command, spec: ClientCommand & ClientP
     const { server, apiToken } = chosen
     if (spec.needsLogin && apiToken === null) throw loginNeeded('This needs', server)
     if (spec.sendsSecrets) warnInTheClear(server, shell)
-    const onWait = (seconds: number) => shell.say(`${server} is busy and asks to wait ${seconds} s.`)
     const client = spec.app.openClient({
       ...chosen,
-      onWait,
+      onWait: createTellWait(server, shell),
+      ...(spec.isPatient ? { maxTries: PATIENT_TRIES } : {}),
       caCerts: caCerts ?? chosen.caCerts,
       // Who names certificates decides anew.
       authority: caCerts === null ? chosen.authority : null,
@@ -79,6 +82,17 @@ export function addClientCommand(program: Command, spec: ClientCommand & ClientP
     const urlToken = address?.urlToken ?? ''
     await spec.work({ client, server, isSignedIn: apiToken !== null, urlToken, operands: given }, command)
   })
+}
+
+/** Tells once of a wait that several requests are asked for. */
+function createTellWait(server: string, shell: Shell): (seconds: number) => void {
+  let until = 0
+  return (seconds) => {
+    const now = shell.now()
+    if (now < until) return
+    until = now + seconds * 1000
+    shell.say(`${server} is busy and asks to wait ${seconds} s.`)
+  }
 }
 
 /** `what` starts the sentence. */

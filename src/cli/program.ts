@@ -7,6 +7,7 @@ import { addCompletionCommand } from './completion.ts'
 import { addConfigCommand } from './config.ts'
 import { addDoctorCommand } from './doctor.ts'
 import { addEditCommand } from './edit.ts'
+import { addExportCommand } from './export.ts'
 import { presentFailure, UsageError } from './failures.ts'
 import { readOperands } from './flags.ts'
 import { addGetCommand } from './get.ts'
@@ -93,6 +94,7 @@ export function createProgram(parts: { shell: Shell; app: App }): Command {
   addEditCommand(program, parts)
   addAuditCommand(program, parts)
   addListCommand(program, parts)
+  addExportCommand(program, parts)
   addLoginCommands(program, parts)
   addTrustCommand(program, parts)
   addServiceCommands(program, shell)

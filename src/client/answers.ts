@@ -52,15 +52,17 @@ export function parsePush(body: unknown): RemotePush {
 }
 
 export function parsePushes(body: unknown): RemotePush[] {
+  return parseObjects(body).map(parsePush)
+}
+
+/** The objects of a list as they were received. */
+export function parseObjects(body: unknown): Members[] {
   if (!Array.isArray(body)) throw strange('something other than a list')
-  return body.map(parsePush)
+  return body.map(membersOf)
 }
 
 export function parseEntries(body: unknown): RemoteEntry[] {
-  const { logs } = membersOf(body)
-  if (!Array.isArray(logs)) throw strange('no audit log')
-  return logs.map((entry) => {
-    const { created_at, kind, ip, user_agent, referrer } = membersOf(entry)
+  return parseLogs(body).map(({ created_at, kind, ip, user_agent, referrer }) => {
     const text = (value: unknown) => wordOf(value) ?? ''
     return {
       at: text(created_at),
@@ -70,6 +72,13 @@ export function parseEntries(body: unknown): RemoteEntry[] {
       referrer: text(referrer),
     }
   })
+}
+
+/** The entries of a log as they were received. */
+export function parseLogs(body: unknown): Members[] {
+  const { logs } = membersOf(body)
+  if (!Array.isArray(logs)) throw strange('no audit log')
+  return logs.map(membersOf)
 }
 
 export function parseUrl(body: unknown): string {

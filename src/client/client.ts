@@ -2,6 +2,8 @@
 
 import {
   parseEntries,
+  parseLogs,
+  parseObjects,
   parsePush,
   parsePushes,
   parseUrl,
@@ -57,7 +59,7 @@ export type ClientOptions = Omit<RequestsOptions, 'dial'> & {
 /** The options that differ between commands. */
 export type ServerToAsk = Pick<
   ClientOptions,
-  'server' | 'apiToken' | 'onWait' | 'caCerts' | 'authority' | 'hasProxy'
+  'server' | 'apiToken' | 'maxTries' | 'onWait' | 'caCerts' | 'authority' | 'hasProxy'
 >
 
 export function createClient(options: ClientOptions) {
@@ -152,25 +154,26 @@ export function createClient(options: ClientOptions) {
     return expect(200, await ask(`${PUSHES}/${urlToken}`, { method: 'PATCH', headers, body: () => body }))
   }
 
-  async function audit(urlToken: string, page: number): Promise<{ entries: RemoteEntry[]; answer: unknown }> {
+  /** `members` are the entries as received. */
+  async function audit(urlToken: string, page: number) {
     const { body } = expect(200, await ask(`${PUSHES}/${urlToken}/audit?page=${page}`))
-    return { entries: parseEntries(body), answer: body }
+    const entries: RemoteEntry[] = parseEntries(body)
+    return { entries, members: parseLogs(body), answer: body }
   }
 
-  async function list(
-    group: 'active' | 'expired',
-    page: number,
-  ): Promise<{ pushes: RemotePush[]; leftOut: number; answer: unknown }> {
+  /** `before`: only pushes older than that one, which only Oncebox knows. `members` are the pushes as received. */
+  async function list(group: 'active' | 'expired', page: number, before: string | null = null) {
+    const query = before === null ? `page=${page}` : `page=${page}&before=${before}`
     const { body, headers } = expect(
       200,
-      await ask(`${PUSHES}/${group}?page=${page}`, { maxBytes: MAX_LIST_BYTES }),
+      await ask(`${PUSHES}/${group}?${query}`, { maxBytes: MAX_LIST_BYTES }),
     )
     const leftOut = countIn(headers.get('x-oncebox-left-out'))
-    const pushes = parsePushes(body).map((push) => ({
+    const pushes: RemotePush[] = parsePushes(body).map((push) => ({
       ...push,
       htmlUrl: push.htmlUrl && acceptLink(push.htmlUrl, server),
     }))
-    return { pushes, leftOut, answer: body }
+    return { pushes, leftOut, members: parseObjects(body), answer: body }
   }
 
   return { version, create, linkOf, retrieve, expire, edit, audit, list, downloadPart }

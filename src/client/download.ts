@@ -1,9 +1,9 @@
 // Downloads a file into a `.part` beside its final path, resumes after an interruption, and renames it when complete.
 
-import { link, open, rename, rm, statfs } from 'node:fs/promises'
+import { rm, statfs } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { numberedName } from '../domain/received-names.ts'
-import { codeOf } from '../domain/system-errors.ts'
+import { claimName } from './claim-name.ts'
 import type { Dial } from './dial.ts'
 import { fetchRest } from './download-part.ts'
 import { ClientFailure, UntrueAnswer } from './failure.ts'
@@ -83,33 +83,4 @@ export async function placePart(part: string, wanted: string): Promise<string> {
     const path = n === 1 ? wanted : join(dirname(wanted), numberedName(basename(wanted), n))
     if (await claimName(part, path)) return path
   }
-}
-
-/** Uses link(2), which fails if the name exists, even as a dangling link; rename(2) would overwrite it. */
-async function claimName(part: string, path: string): Promise<boolean> {
-  try {
-    await link(part, path)
-    await rm(part)
-    return true
-  } catch (cause) {
-    if (isThere(cause)) return false
-  }
-  return claimNameWithoutLinks(part, path)
-}
-
-/** For disks without hard links: reserves the name with an empty file, then renames over it. */
-async function claimNameWithoutLinks(part: string, path: string): Promise<boolean> {
-  try {
-    const placeholder = await open(path, 'wx', 0o600)
-    await placeholder.close()
-  } catch (cause) {
-    if (isThere(cause)) return false
-    throw cause
-  }
-  await rename(part, path)
-  return true
-}
-
-function isThere(cause: unknown): boolean {
-  return codeOf(cause) === 'EEXIST'
 }

@@ -26,6 +26,8 @@ export type RequestsOptions = {
   dial: Dial
   /** The longest time without progress. */
   patienceMs: number
+  /** How often a request is sent at most while the server is busy. */
+  maxTries?: number
   /** Called before waiting as the server asked. */
   onWait: (seconds: number) => void
 }
@@ -45,7 +47,7 @@ const MAX_REASON_CHARACTERS = 500
 export function createAsk(options: RequestsOptions): Ask {
   return async (path, call = {}) => {
     for (let attempt = 1; ; attempt += 1) {
-      const isLast = attempt === MAX_TRIES || call.isSentOnce === true
+      const isLast = attempt === (options.maxTries ?? MAX_TRIES) || call.isSentOnce === true
       const answer = await tryOnce(path, { call, isLast, options })
       if (!('wait' in answer)) return answer
       options.onWait(answer.wait)

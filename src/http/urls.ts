@@ -146,6 +146,8 @@ export const PAGES = {
   account: get('/account', 'member'),
   changePassword: post('/account/password', 'member'),
   endSession: post('/account/sessions', 'member'),
+  listCsv: get('/account/list.csv', 'member'),
+  listJson: get('/account/list.json', 'member'),
   message: get('/account/message', 'member'),
   keepMessage: post('/account/message', 'member'),
   twoFactor: get('/account/two-factor', 'member'),

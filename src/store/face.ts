@@ -191,9 +191,9 @@ export type PageOfPushes<T> = { pushes: T[]; damaged: number; isFull: boolean }
 export type PushCounts = { live: number; expired: number }
 
 export type PushListStore = {
-  /** Newest first; `pageNumber` counts from 1. `pageSize` is 50 unless told. With `until` only those created at that time or before. */
+  /** Newest first; `pageNumber` counts from 1. `pageSize` is 50 unless told. `until`: created then or before; `beforeId`: stored before that push. */
   listPushes(
-    of: ListOf & { pageNumber: number; pageSize?: number; until?: number | null },
+    of: ListOf & { pageNumber: number; pageSize?: number; until?: number | null; beforeId?: number | null },
   ): Promise<PageOfPushes<ListedPush>>
   /** The facts of all pushes of a list, newest first, a piece at a time. */
   readFacts(of: ListOf): AsyncIterable<PushFacts[]>

@@ -355,6 +355,9 @@ export const de: Catalogue = {
   session_last_seen: 'Zuletzt gesehen',
   session_end: 'Abmelden',
   session_end_others: 'Alle anderen abmelden',
+  export_title: 'Ihre Liste und Protokolle',
+  export_lead:
+    'Eine Datei mit allen Ihren Übergaben: Namen, Notizen, geheime Links und Protokolle, ohne die Inhalte. Behalten Sie sie für sich: Die Links darin öffnen Ihre aktiven Übergaben.',
   tokens_title: 'API-Token',
   tokens_lead:
     'Für Programme, die für Sie Übergaben erstellen: Befehlszeile, Skripte, Browser-Erweiterungen.',

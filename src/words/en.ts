@@ -338,6 +338,9 @@ export const en = {
   session_last_seen: 'Last seen',
   session_end: 'Sign out',
   session_end_others: 'Sign out all others',
+  export_title: 'Your list and logs',
+  export_lead:
+    'A file of all your pushes: names, notes, secret links and logs. It holds none of their content. Keep it to yourself: its links open your active pushes.',
   tokens_title: 'API tokens',
   tokens_lead: 'For programs that create pushes for you: the command line, scripts, browser extensions.',
   tokens_none: 'There are no tokens yet.',

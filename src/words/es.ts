@@ -355,6 +355,9 @@ export const es: Catalogue = {
   session_last_seen: 'Última actividad:',
   session_end: 'Cerrar sesión',
   session_end_others: 'Cerrar todas las demás sesiones',
+  export_title: 'Su lista y sus registros',
+  export_lead:
+    'Un archivo con todos sus envíos: nombres, notas, enlaces secretos y registros, sin su contenido. No lo comparta: sus enlaces abren sus envíos activos.',
   tokens_title: 'Tokens de API',
   tokens_lead:
     'Para programas que crean envíos por usted: la línea de comandos, scripts, extensiones del navegador.',

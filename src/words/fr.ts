@@ -355,6 +355,9 @@ export const fr: Catalogue = {
   session_last_seen: 'Dernière activité le',
   session_end: 'Déconnecter',
   session_end_others: 'Déconnecter tous les autres',
+  export_title: 'Votre liste et vos journaux',
+  export_lead:
+    'Un fichier de tous vos partages : noms, notes, liens secrets et journaux, sans leur contenu. Gardez-le pour vous : ses liens ouvrent vos partages actifs.',
   tokens_title: 'Jetons d’API',
   tokens_lead:
     'Pour les programmes qui créent des partages pour vous : ligne de commande, scripts, extensions de navigateur.',

@@ -330,6 +330,9 @@ export const ja: Catalogue = {
   session_last_seen: '最終アクセス',
   session_end: 'サインアウト',
   session_end_others: 'ほかをすべてサインアウト',
+  export_title: '一覧と履歴',
+  export_lead:
+    'すべての共有の名前、メモ、秘密のリンク、履歴を 1 つのファイルに保存します。内容は含まれません。リンクから有効な共有を開けるので、ほかの人に渡さないでください。',
   tokens_title: 'API トークン',
   tokens_lead:
     'コマンドライン、スクリプト、ブラウザー拡張機能など、あなたに代わって共有を作成するプログラム用です。',

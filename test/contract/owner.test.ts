@@ -180,3 +180,24 @@ describe('reading the audit log', () => {
     },
   ])
 })
+
+test('a list goes on from a push of its owner, beyond the last page too', async () => {
+  const made: string[] = []
+  for (let n = 0; n < 4; n += 1) made.unshift((await api.create({}, { token: ann })).url_token)
+  const tokensOf = async (query: string) => {
+    const response = await api.fetch(`${PUSHES}/active?${query}`, { token: ann })
+    return ((await response.json()) as { url_token: string }[]).map(({ url_token }) => url_token)
+  }
+  expect(await tokensOf(`before=${made[1]}`)).toEqual(made.slice(2))
+  expect(await tokensOf(`before=${made[3]}`)).toEqual([])
+  expect(await tokensOf(`before=${made[0]}&page=2`)).toEqual([])
+  expect(await tokensOf('before=')).toEqual(made)
+})
+
+test('a list goes on from no push of others, and from none that never was', async () => {
+  const other = await api.create({}, { token: bob })
+  for (const before of [other.url_token, '0'.repeat(26), 'x', '../etc']) {
+    const response = await api.fetch(`${PUSHES}/active?before=${encodeURIComponent(before)}`, { token: ann })
+    expect([response.status, await response.json()]).toEqual([404, { error: 'not-found' }])
+  }
+})

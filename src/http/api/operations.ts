@@ -65,7 +65,7 @@ export function describeAnswers(answers: Partial<Record<Status, Answer>>) {
   )
 }
 
-const { urlToken, page, passphraseHeader, passphrase, idempotencyKey } = PARAMETERS
+const { urlToken, page, before, passphraseHeader, passphrase, idempotencyKey } = PARAMETERS
 
 const TOKENS = [{ token: [] }, { userToken: [] }, { basic: [] }]
 
@@ -155,14 +155,14 @@ export const OPERATIONS = {
     tags: ['Owner'],
     summary: 'Your active pushes',
     operationId: 'listActivePushes',
-    parameters: [page],
-    responses: responses({ 200: { description: 'Newest first.', schema: 'PushList' } }, 400, 401),
+    parameters: [page, before],
+    responses: responses({ 200: { description: 'Newest first.', schema: 'PushList' } }, 400, 401, 404),
   },
   expired: {
     tags: ['Owner'],
     summary: 'Your expired pushes',
     operationId: 'listExpiredPushes',
-    parameters: [page],
-    responses: responses({ 200: { description: 'Newest first.', schema: 'PushList' } }, 400, 401),
+    parameters: [page, before],
+    responses: responses({ 200: { description: 'Newest first.', schema: 'PushList' } }, 400, 401, 404),
   },
 }

@@ -19,6 +19,14 @@ export const PARAMETERS = {
     example: '7k3m9qx2vn4t8bw5hj6r0yzacd',
   },
   page: { name: 'page', in: 'query', description: '50 entries a page.', schema: pages },
+  before: {
+    name: 'before',
+    in: 'query',
+    description:
+      'The token of one of your pushes: only older ones are listed. Pages that follow each other by the last token of the one before miss nothing that expires meanwhile, and go beyond page 200.',
+    schema: Type.String(),
+    example: '7k3m9qx2vn4t8bw5hj6r0yzacd',
+  },
   passphraseHeader: {
     name: 'X-Push-Passphrase',
     in: 'header',
@@ -54,6 +62,11 @@ function decodeHeader(value: string): string {
   } catch {
     throw new DomainError('malformed', 'X-Push-Passphrase must be percent-encoded UTF-8.')
   }
+}
+
+/** Null if none was given. */
+export function readBefore(exchange: Exchange): string | null {
+  return queryOf(exchange).get(PARAMETERS.before.name) || null
 }
 
 /** An empty page number means page 1. */

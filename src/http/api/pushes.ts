@@ -19,7 +19,7 @@ import { presentedKey } from '../intake/idempotency-key.ts'
 import { createReadEdit } from '../intake/push-edit.ts'
 import { createReceivePush } from '../intake/receive-push.ts'
 import { type Endpoint, type Method, secretLink } from '../urls.ts'
-import { readPage, readPassphrase, readUrlToken } from './parameters.ts'
+import { readBefore, readPage, readPassphrase, readUrlToken } from './parameters.ts'
 import {
   presentCreated,
   presentDeleted,
@@ -154,7 +154,9 @@ export function createPushEndpoints(options: {
 
   async function list({ exchange, viewer }: Asked, expired: boolean): Promise<Response> {
     const account = requireAccount(viewer.account)
-    const listed = await pushes.list(account, { expired, pageNumber: readPage(exchange) })
+    const listed = await pushes.list(account, {
+      ...{ expired, pageNumber: readPage(exchange), before: readBefore(exchange) },
+    })
     const options = presentation(exchange)
     return answerJson(
       200,

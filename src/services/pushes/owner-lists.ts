@@ -15,7 +15,7 @@ import {
 } from '../../domain/listing.ts'
 import type { Push } from '../../domain/push.ts'
 import type { Now } from '../../domain/time.ts'
-import type { ListedPush, PageOfPushes, PushCounts, Store } from '../../store/face.ts'
+import type { ListedPush, PageOfPushes, PushCounts, Store, StoredPush } from '../../store/face.ts'
 import { keepIntact } from '../damage.ts'
 import { openLabels, openTexts } from './labels.ts'
 import { createOwnerTexts, type FoldedTexts } from './owner-texts.ts'
@@ -25,10 +25,11 @@ export type Addressed = { push: Push; urlToken: string }
 
 export type Labelled = Addressed & { name: string; note: string }
 
-export type ListOptions = { expired: boolean; pageNumber: number }
+/** `beforeId`: only pushes that were stored before that one. */
+export type ListOptions = { expired: boolean; pageNumber: number; beforeId?: number | null }
 
 /** `isUnseen`: opened since its owner looked at it last. */
-export type Overlooked = Labelled & { isUnseen: boolean }
+export type Overlooked = Labelled & { push: StoredPush; isUnseen: boolean }
 
 export type OverviewOptions = PushFilter & {
   list: PushList
@@ -63,10 +64,10 @@ export function createOwnerLists({ store, keyring, now }: Options) {
   /** Newest first. Before it reads, moves pushes that ran out of time to the expired ones. */
   async function list(
     account: Account,
-    { expired, pageNumber }: ListOptions,
-  ): Promise<PageOfPushes<Labelled>> {
+    { expired, pageNumber, beforeId = null }: ListOptions,
+  ): Promise<PageOfPushes<Overlooked>> {
     await store.expiry.expireLapsedOf(account.id)
-    return present(await store.lists.listPushes({ ownerId: account.id, expired, pageNumber }))
+    return present(await store.lists.listPushes({ ownerId: account.id, expired, pageNumber, beforeId }))
   }
 
   async function present(page: PageOfPushes<ListedPush>): Promise<PageOfPushes<Overlooked>> {

@@ -10,7 +10,8 @@ import type { Store, StoredPush } from '../../store/face.ts'
 import { createCreatePush } from './create-push.ts'
 import { createEditPush } from './edit-push.ts'
 import { openLabels } from './labels.ts'
-import { type Addressed, createOwnerLists, type Labelled, nameOf } from './owner-lists.ts'
+import { createOwnerExport } from './owner-export.ts'
+import { type Addressed, createOwnerLists, type Labelled, type ListOptions, nameOf } from './owner-lists.ts'
 import { createOwnerSelection } from './owner-selection.ts'
 import { createPushFinder, notFound } from './push-finder.ts'
 import { createRetrieve, type RetrieveDependencies } from './retrieval.ts'
@@ -40,7 +41,7 @@ export type PushesOptions = Omit<RetrieveDependencies, 'store' | 'finder'> & {
 
 export function createPushes(options: PushesOptions) {
   const { store, keyring, shortTokens } = options
-  const { forgetTexts, ...lists } = createOwnerLists({ store, keyring, now: options.now })
+  const { forgetTexts, overview, list: listOwn } = createOwnerLists({ store, keyring, now: options.now })
   const create = createCreatePush(options)
   const finder = createPushFinder({ store, keyring, shortTokens })
   const { getPush } = finder
@@ -94,9 +95,37 @@ export function createPushes(options: PushesOptions) {
     if ((await store.pushes.unlockPush({ id: push.id, visit })) === null) throw notFound()
   }
 
+  type Asked = Pick<ListOptions, 'expired' | 'pageNumber'> & { before: string | null }
+
+  /** `before` is the token of one of their pushes: lists only older ones. Throws `not_found` when it is none of theirs. */
+  async function list(account: Account, { before, ...asked }: Asked) {
+    const beforeId = before === null ? null : await findOwnId(before, account)
+    return listOwn(account, { ...asked, beforeId })
+  }
+
+  async function findOwnId(urlToken: string, account: Account): Promise<number> {
+    const { push } = await getPush(urlToken, null)
+    if (!isOwner(push, account)) throw notFound()
+    return push.id
+  }
+
+  const exporting = createOwnerExport({ list: listOwn, logOf })
   const several = createOwnerSelection({ store, finder })
   const editing = createEditPush({ store, finder, now: options.now, onLabelled: forgetTexts })
-  return { ...editing, ...several, create, preview, retrieve, openLog, getOwned, expire, unlock, ...lists }
+  return {
+    ...editing,
+    ...several,
+    create,
+    preview,
+    retrieve,
+    openLog,
+    getOwned,
+    expire,
+    unlock,
+    list,
+    overview,
+    ...exporting,
+  }
 }
 
 function mayNotExpire(account: Account | null): DomainError {

@@ -37,6 +37,23 @@ export function describeLists(open: OpenEngine): void {
     expect(await opened.store.lists.countSomeLive(null)).toEqual({ counted: 52, next: null })
   })
 
+  test('pages that go on from a push are not moved by those that were added or have left', async () => {
+    const ids: number[] = []
+    for (let n = 0; n < 6; n += 1) ids.unshift((await push()).id)
+    const before = async (beforeId: number | undefined, expired = false) => {
+      const of = { ownerId, expired, pageNumber: 1, pageSize: 2, beforeId: beforeId ?? null }
+      const page = await opened.store.lists.listPushes(of)
+      return page.pushes.map((listed) => listed.push.id)
+    }
+    expect(await before(undefined)).toEqual(ids.slice(0, 2))
+    await push()
+    await opened.store.pushes.expirePush({ id: ids[0] ?? 0, visit: VISIT })
+    await opened.store.pushes.expirePush({ id: ids[1] ?? 0, visit: VISIT })
+    expect(await before(ids[1])).toEqual(ids.slice(2, 4))
+    expect(await before(ids[5])).toEqual([])
+    expect(await before(ids[0], true)).toEqual(ids.slice(1, 2))
+  })
+
   test('all lapsed pushes of one owner can be written down, whatever else is due', async () => {
     const own = await Promise.all(Array.from({ length: 130 }, () => push()))
     const other = await storePush(opened)

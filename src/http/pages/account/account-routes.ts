@@ -4,6 +4,7 @@ import type { Route } from '../../door/router.ts'
 import { PAGES } from '../../urls.ts'
 import type { PageGuards } from '../page-guards.ts'
 import { type AccountPageOptions, createAccountPages } from './account.tsx'
+import { createListExport, type ListExportOptions } from './list-export.ts'
 import { createMessagePages, type MessagePageOptions } from './message.tsx'
 import { createSignInPages, type SignInPageOptions } from './sign-in.tsx'
 import { createTokenPages, type TokenPageOptions } from './tokens.tsx'
@@ -11,6 +12,7 @@ import { createTwoFactorPages } from './two-factor.tsx'
 import { createWelcomePages, type WelcomePageOptions } from './welcome.tsx'
 
 export type AccountRoutesOptions = AccountPageOptions &
+  ListExportOptions &
   MessagePageOptions &
   SignInPageOptions &
   TokenPageOptions &
@@ -55,6 +57,7 @@ function createMemberRoutes(
 ): Route[] {
   const tokens = createTokenPages(options)
   const message = createMessagePages(options)
+  const { saveCsv, saveJson } = createListExport(options)
   const twoFactor = createTwoFactorPages({ ...options, showAccount: account.showAgain })
   return [
     member(PAGES.tokens, tokens.show),
@@ -63,6 +66,8 @@ function createMemberRoutes(
     member(PAGES.account, account.show),
     form(PAGES.changePassword, account.changePassword),
     form(PAGES.endSession, account.endSession),
+    member(PAGES.listCsv, saveCsv),
+    member(PAGES.listJson, saveJson),
     member(PAGES.message, message.show),
     form(PAGES.keepMessage, message.keep),
     member(PAGES.twoFactor, twoFactor.show),

@@ -25,6 +25,7 @@ import {
 import { programOf } from '../frame/programs.ts'
 import { RefusedFields } from '../frame/refused-fields.tsx'
 import { AccountTabs } from './account-tabs.tsx'
+import { ListExportSection } from './list-export-section.tsx'
 
 export type AccountPageOptions = {
   answer: AnswerGuest
@@ -74,6 +75,7 @@ export function createAccountPages({ answer, sessions, twoFactor }: AccountPageO
           asksCode={!sessions.isConfirmed(guest.session.session)}
         />
         <SessionList guest={guest} listed={await sessions.listSessions(guest.account)} />
+        <ListExportSection guest={guest} />
       </>
     )
     return answer(content, { guest, title: say('account_title'), status, scripts: ['common'] })

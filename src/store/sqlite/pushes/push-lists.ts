@@ -1,6 +1,6 @@
 // Pages of an owner's pushes, read through an index.
 
-import { and, count, desc, eq, inArray, isNotNull, isNull, lte, type SQL, sql } from 'drizzle-orm'
+import { and, count, desc, eq, inArray, isNotNull, isNull, lt, lte, type SQL, sql } from 'drizzle-orm'
 import { PAGE_SIZE } from '../../../domain/audit.ts'
 import { DamageError } from '../../../domain/errors.ts'
 import type { Now } from '../../../domain/time.ts'
@@ -57,12 +57,19 @@ export function createPushLists(options: PushListsOptions): PushListStore {
   const isMadeUntil = lte(pushes.createdAt, sql.placeholder('until'))
   const page = preparePage(isInList)
   const pageUntil = preparePage(and(isInList, isMadeUntil))
-  const doubtedPage = preparePage(and(isInDoubtedList, isMadeUntil))
+  const isBefore = lt(pushes.id, sql.placeholder('beforeId'))
+  const pageBefore = preparePage(and(isInList, isBefore))
+  const doubtedPage = preparePage(and(isInDoubtedList, isMadeUntil, isBefore))
 
   type Which = { ownerId: number; expired: number; pageSize: number; offset: number }
 
-  function readPage(of: Which, { until, doubted }: { until: number | null; doubted: number | null }) {
-    if (doubted !== null) return doubtedPage.all({ ...of, doubted, until: until ?? Number.MAX_SAFE_INTEGER })
+  type Bounds = { until: number | null; beforeId: number | null; doubted: number | null }
+
+  function readPage(of: Which, { until, beforeId, doubted }: Bounds) {
+    const end = Number.MAX_SAFE_INTEGER
+    if (doubted !== null)
+      return doubtedPage.all({ ...of, doubted, until: until ?? end, beforeId: beforeId ?? end })
+    if (beforeId !== null) return pageBefore.all({ ...of, beforeId })
     return until === null ? page.all(of) : pageUntil.all({ ...of, until })
   }
 
@@ -72,10 +79,11 @@ export function createPushLists(options: PushListsOptions): PushListStore {
     pageNumber,
     pageSize = PAGE_SIZE,
     until = null,
+    beforeId = null,
   }: Parameters<PushListStore['listPushes']>[0]): Promise<PageOfPushes<ListedPush>> {
     const of = { ownerId, expired: Number(expired), pageSize, offset: (pageNumber - 1) * pageSize }
     const doubted = findDoubted()
-    const rows = readPage(of, { until, doubted })
+    const rows = readPage(of, { until, beforeId, doubted })
     const hasEnded = (push: PushRow) => push.expiredOn !== null || push.expiresAt <= (doubted ?? 0)
     const isInIt = (push: PushRow) => push.ownerId === ownerId && hasEnded(push) === expired
     return { ...present(rows, isInIt), isFull: rows.length === pageSize }

@@ -1,0 +1,85 @@
+// A new file of a command: only this user can read it, it is whole or not there, and never takes the place of another.
+
+import { existsSync, lstatSync, rmSync } from 'node:fs'
+import { type FileHandle, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { claimName } from '../client/claim-name.ts'
+import { createOwnFile } from '../client/own-files.ts'
+import { codeOf, explainSystemError } from '../domain/system-errors.ts'
+import { CommandFailure } from './failures.ts'
+
+export type WholeFile = {
+  write(text: string): Promise<void>
+  /** Gives the file its name once all of it is on the disk. */
+  finish(): Promise<void>
+  /** Removes what was written. Does nothing after a failure, which has done so. */
+  drop(): Promise<void>
+  /** The same at once, for a process that ends. */
+  dropNow(): void
+}
+
+/** For the flags and arguments of a command, before anything is asked of a server. */
+export function newFileProblems(name: string, path: string): string[] {
+  if (path === '') return [`${name}: a value is missing, it must be a path`]
+  const problem = problemOf(path)
+  return problem === null ? [] : [`${name} ${JSON.stringify(path)}: ${problem}`]
+}
+
+function problemOf(path: string): string | null {
+  try {
+    return lstatSync(path).isDirectory() ? 'is a folder' : 'already exists'
+  } catch (cause) {
+    if (codeOf(cause) !== 'ENOENT') return `cannot be used: ${reasonOf(cause)}`
+    return existsSync(dirname(path)) ? null : `${dirname(path)} does not exist`
+  }
+}
+
+/** Throws CommandFailure, also later, for what the system refuses. */
+export async function createWholeFile(path: string): Promise<WholeFile> {
+  const part = `${path}.${process.pid}.part`
+  const file = await explained(path, () => createOwnFile(part))
+  const undoing = { path, part, file }
+  return {
+    write: (text) => orDrop(undoing, () => file.writeFile(text)),
+    finish: () =>
+      orDrop(undoing, async () => {
+        await file.sync()
+        await file.close()
+        if (await claimName(part, path)) return
+        throw new CommandFailure(
+          `${JSON.stringify(path)} was made by another program meanwhile: nothing was written.`,
+        )
+      }),
+    drop: () => drop(undoing),
+    dropNow: () => rmSync(part, { force: true }),
+  }
+}
+
+type Undoing = { path: string; part: string; file: FileHandle }
+
+async function orDrop<T>(undoing: Undoing, work: () => Promise<T>): Promise<T> {
+  try {
+    return await explained(undoing.path, work)
+  } catch (cause) {
+    await drop(undoing)
+    throw cause
+  }
+}
+
+async function drop({ part, file }: Undoing): Promise<void> {
+  await file.close().catch(() => undefined)
+  await rm(part, { force: true })
+}
+
+async function explained<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (cause) {
+    if (cause instanceof CommandFailure) throw cause
+    throw new CommandFailure(`${JSON.stringify(path)} cannot be written: ${reasonOf(cause)}.`)
+  }
+}
+
+function reasonOf(cause: unknown): string {
+  return explainSystemError(cause) ?? (cause instanceof Error ? cause.message : String(cause))
+}

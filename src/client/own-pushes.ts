@@ -1,0 +1,115 @@
+// Reads all of an account's pushes with their logs from a server, a page at a time and so in little memory.
+
+import { MAX_PAGE, PAGE_SIZE } from '../domain/audit.ts'
+import type { PushWithLogs } from '../domain/list-export.ts'
+import type { Client } from './client.ts'
+import { ClientFailure } from './failure.ts'
+
+/** Requests for logs under way at once: most of the time is spent on the way to the server. */
+const LANES = 4
+
+type Group = 'active' | 'expired'
+type Members = Record<string, unknown>
+type Page = { pushes: { urlToken: string; members: Members }[]; leftOut: number }
+
+/** What came so far, and what cannot come because the server's disk has damaged it. */
+export type OwnPushesReport = { pushes: number; damagedPushes: number; damagedLogs: number }
+
+export type OwnPushes = Pick<Client, 'list' | 'audit'>
+
+/** Active pushes first. One that expires meanwhile comes once. */
+export async function* readOwnPushes(
+  client: OwnPushes,
+  report: OwnPushesReport,
+): AsyncGenerator<PushWithLogs[]> {
+  const seen = new Set<string>()
+  for (const group of ['active', 'expired'] as const) {
+    for await (const { pushes, leftOut } of readPages(client, group)) {
+      const fresh = pushes.filter(({ urlToken }) => !seen.has(urlToken))
+      for (const { urlToken } of fresh) seen.add(urlToken)
+      const read = await inLanes(fresh, (push) => readWithLogs(client, push))
+      const found = read.filter((push) => push !== null)
+      report.pushes += found.length
+      report.damagedPushes += leftOut
+      report.damagedLogs += found.filter(({ logs }) => logs === null).length
+      yield found
+    }
+  }
+}
+
+/** Goes on from the last push of each page, so that none is missed when others expire; by page numbers where that is unknown. */
+async function* readPages(client: OwnPushes, group: Group): AsyncGenerator<Page> {
+  let before: string | null = null
+  let number = 1
+  let known = new Set<string>()
+  for (;;) {
+    const page = await readPage(client, group, { number, before })
+    if (before !== null && page.pushes.some(({ urlToken }) => known.has(urlToken)))
+      return yield* readNumberedPages(client, group)
+    yield page
+    if (page.pushes.length + page.leftOut < PAGE_SIZE) return
+    const last = page.pushes.at(-1)
+    // A page of damaged pushes alone has none to go on from.
+    number = last === undefined ? number + 1 : 1
+    before = last?.urlToken ?? before
+    known = new Set(page.pushes.map(({ urlToken }) => urlToken))
+  }
+}
+
+/** From the second page on. Throws when there are more pushes than the server lists. */
+async function* readNumberedPages(client: OwnPushes, group: Group): AsyncGenerator<Page> {
+  for (let number = 2; number <= MAX_PAGE; number += 1) {
+    const page = await readPage(client, group, { number, before: null })
+    yield page
+    if (page.pushes.length + page.leftOut < PAGE_SIZE) return
+  }
+  const most = MAX_PAGE * PAGE_SIZE
+  throw new ClientFailure('failed', `The server lists ${most} ${group} pushes only, and there are more.`)
+}
+
+type PageOf = { number: number; before: string | null }
+
+async function readPage(client: OwnPushes, group: Group, { number, before }: PageOf): Promise<Page> {
+  const { pushes, leftOut, members } = await client.list(group, number, before)
+  return {
+    pushes: pushes.map(({ urlToken }, index) => ({ urlToken, members: members[index] ?? {} })),
+    leftOut,
+  }
+}
+
+/** Null for a push that was purged meanwhile. */
+async function readWithLogs(
+  client: OwnPushes,
+  { urlToken, members }: Page['pushes'][number],
+): Promise<PushWithLogs | null> {
+  try {
+    return { push: members, logs: await readLogs(client, urlToken) }
+  } catch (cause) {
+    if (!(cause instanceof ClientFailure)) throw cause
+    if (cause.kind === 'gone') return null
+    // The server answers 500 for a log that its disk has damaged; whatever else is wrong is wrong with the next push too.
+    if (cause.kind === 'failed') return { push: members, logs: null }
+    throw cause
+  }
+}
+
+async function readLogs(client: OwnPushes, urlToken: string): Promise<Members[]> {
+  const logs: Members[] = []
+  for (let number = 1; number <= MAX_PAGE; number += 1) {
+    const { members } = await client.audit(urlToken, number)
+    logs.push(...members)
+    if (members.length < PAGE_SIZE) break
+  }
+  return logs
+}
+
+/** The results in the order of the items. */
+async function inLanes<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = []
+  const rest = items.entries()
+  const runLane = async () => {
+    for (const [index, item] of rest) results[index] = await work(item)
+  }
+  await Promise.all(Array.from({ length: LANES }, runLane))
+  return results
+}
