@@ -3,6 +3,7 @@
 import type { Command } from 'commander'
 import { type OwnPushesReport, readOwnPushes } from '../client/own-pushes.ts'
 import { createListWriter, type ExportFormat } from '../domain/list-export.ts'
+import { codeOf } from '../domain/system-errors.ts'
 import { formatTime } from '../domain/time.ts'
 import { addClientCommand, type ClientParts, type ClientVisit } from './client-command.ts'
 import { CommandFailure } from './failures.ts'
@@ -72,7 +73,10 @@ function formatOf(command: Command, file: string): ExportFormat {
 async function print(visit: ClientVisit, format: ExportFormat, shell: Shell): Promise<OwnPushesReport> {
   const shown = format === 'json' ? printableJson : printable
   const write = (text: string) => shell.writeBytes(Buffer.from(shell.isOutputTerminal ? shown(text) : text))
-  return writeAll(visit, format, { shell, write })
+  return writeAll(visit, format, { shell, write }).catch((cause) => {
+    if (codeOf(cause) !== 'EPIPE') throw cause
+    throw new CommandFailure('Nobody reads standard output any more: the list there is not whole.')
+  })
 }
 
 type Saving = { file: string; format: ExportFormat; shell: Shell }
