@@ -29,7 +29,7 @@ export type AccountStoreOptions = {
   dataDir: string
   now: Now
   onError: (cause: unknown) => void
-  /** Makes folder, key and database where there are none; without it, a missing folder is refused. */
+  /** Makes a missing folder, key and database. Without this option a missing folder is refused. */
   create?: { keyFile: string | null } | undefined
 }
 
@@ -44,7 +44,7 @@ export function openAccountStore({ dataDir, now, onError, create }: AccountStore
     throw cause
   }
   const { transact } = createGroupCommit({ database: connection.database, onFatal })
-  // A server empties the log and removes files; a command only closes with an empty log.
+  // A command removes no files: a running server does, or the next start. `close` empties the write-ahead log.
   const files = createFileRows(connection, { certain: now, onDue: () => undefined })
   const rows = createRows({
     connection,
@@ -62,11 +62,11 @@ export function openAccountStore({ dataDir, now, onError, create }: AccountStore
     truncateLog(connection.database)
     connection.close()
   }
-  /** `owner`: the user that root has become; null when nothing had to change. */
+  /** `owner` names the user as whom root goes on; null when the process has kept its user. */
   return { accounts, apiTokens, twoFactor, look, owner, close }
 }
 
-/** Checks the database as a server does at its start, unless a server runs and has done so. */
+/** Checks the database as a server does at its start. When a server runs, it has done so already. */
 function openBeside(folder: DataFolder, create: AccountStoreOptions['create']): Connection {
   try {
     return whileOpening(folder, ({ isServed }) => {

@@ -17,9 +17,9 @@ export type Credentials = {
 export type NewPassword = {
   id: number
   passwordHash: string
-  /** The session that goes on; every other one ends. */
+  /** The session to keep; every other one ends. */
   keepSession?: number | null
-  /** Removes API tokens and links for other accounts as well, which were made with the old password. */
+  /** Also removes what was made with the old password: API tokens, and links for other accounts. */
   revoke?: boolean
 }
 
@@ -48,7 +48,7 @@ export type AccountStore = {
   removeAccount(id: number): Promise<void>
 }
 
-/** `session` makes the token and must not have ended; null for a command. */
+/** `session` is the one that creates the token, which must not have ended; null for a command. */
 export type ApiTokenToStore = {
   accountId: number
   name: string
@@ -61,7 +61,7 @@ export type ApiTokenToStore = {
 export type Authenticated = { account: Account; tokenId: number; lastUsedAt: number | null }
 
 export type ApiTokenStore = {
-  /** Throws `invalid` for one token too many, `conflict` for a name in use, `unauthenticated` when the session has ended. */
+  /** Throws `invalid` above MAX_API_TOKENS, `conflict` for a name in use, `unauthenticated` when the session has ended. */
   addApiToken(token: ApiTokenToStore): Promise<ApiToken>
   /** Lists damaged tokens too: their names are taken, and they can be revoked. */
   listNames(accountId: number): Promise<Pick<ApiToken, 'id' | 'name' | 'prefix'>[]>
@@ -76,7 +76,7 @@ export type ApiTokenStore = {
 
 export type SignedIn = { account: Account; session: Session }
 
-/** `tested` is the hash that the password was tested against: a password changed meanwhile does not sign in. */
+/** `tested` is the hash that the password was checked against. If it has changed since, the sign-in is refused. */
 export type SessionToStore = { accountId: number; hash: Buffer; visit: Visit; tested: string }
 
 export type SessionStore = {
@@ -97,11 +97,11 @@ export type SessionStore = {
 
 export type NewAccountLink = Omit<AccountLink, 'id' | 'createdAt' | 'expiresAt'> & {
   hash: Buffer
-  /** The session that makes it, which must not have ended; null for the server itself. */
+  /** The session that creates the link, which must not have ended; null for the server itself. */
   session: number | null
 }
 
-/** The address that the link was made for wins over `email`. */
+/** `email` is used only when the link was made for no particular address. */
 export type AccountLinkUse = { hash: Buffer; email: string; passwordHash: string }
 
 export type AccountLinkStore = {
@@ -117,7 +117,7 @@ export type AccountLinkStore = {
   removeLink(id: number): Promise<void>
 }
 
-/** `step` is that of the code which proved that the secret works. */
+/** `step` is the time step of the code that proved the secret. */
 export type NewTwoFactor = { accountId: number; sealedSecret: Buffer; step: number; recoveryHashes: Buffer[] }
 
 export type TwoFactorStore = {
@@ -126,7 +126,7 @@ export type TwoFactorStore = {
   remove(accountId: number): Promise<void>
   /** False when the code of this step, or of a later one, was used before. */
   useStep(use: { accountId: number; step: number }): Promise<boolean>
-  /** False for a code that is unknown or was used: each works once. */
+  /** False for an unknown or used code. Each works once. */
   useRecoveryCode(use: { accountId: number; hash: Buffer }): Promise<boolean>
   countRecoveryCodes(accountId: number): Promise<number>
 }
@@ -134,21 +134,21 @@ export type TwoFactorStore = {
 export type MessageTemplateStore = {
   /** Null for the standard message, and when the row is damaged. */
   findTemplate(accountId: number): Promise<string | null>
-  /** Replaces an earlier one; null brings the standard message back. Does nothing once the account is gone. */
+  /** Replaces an earlier template; null restores the standard message. Does nothing when the account was removed. */
   keepTemplate(kept: { accountId: number; template: string | null }): Promise<void>
 }
 
 export type PushChoiceStore = {
   /** Null for an account without choices, and when they are damaged. */
   findChoices(accountId: number): Promise<PushChoices | null>
-  /** Replaces earlier choices. Does nothing once the account is gone. */
+  /** Replaces earlier choices. Does nothing when the account was removed. */
   keepChoices(kept: { accountId: number; choices: PushChoices }): Promise<void>
 }
 
 /** `total` counts all pages. */
 export type PageOfPeople = { people: ListedAccount[]; total: number }
 
-/** What the live pushes of an account take. */
+/** The number of live pushes of an account, and the space that they use. */
 export type Usage = { pushes: number; bytes: number }
 
 export type PeopleStore = {

@@ -50,13 +50,13 @@ export type StoredPush = Push &
     id: number
     lookup: Uint8Array
     keyNumber: number
-    /** How many it was made with. */
+    /** The number of files at creation. */
     files: number
-    /** Entries that its log lost when it was full, before failures had bounds of their own. */
+    /** Entries that older versions did not keep, because they limited the whole log. */
     auditDropped: number
   }
 
-/** What opens a push, and vanishes with it. */
+/** The secrets that open a push, destroyed when it expires. */
 export type SealedSecrets = {
   salt: Uint8Array
   wrappedKey: Uint8Array
@@ -68,10 +68,10 @@ export type SealedSecrets = {
 /** A file of a push; name and type are sealed under the push's data key. */
 export type SealedFile = { fileId: string; size: number; filename: Uint8Array; contentType: Uint8Array }
 
-/** What the owner of a push sees of it in lists. */
+/** The sealed texts with which the owner's lists show a push. */
 export type SealedLabels = { urlToken: Uint8Array; name: Uint8Array | null; note: Uint8Array | null }
 
-/** All that a live push holds. */
+/** The whole content of a live push, sealed. */
 export type SealedContent = { secrets: SealedSecrets; files: SealedFile[] }
 
 /** `sealed` is null once the push has expired. */
@@ -85,7 +85,7 @@ export type PushToStore = {
   /** Null for an anonymous push. */
   labels: SealedLabels | null
   files: SealedFile[]
-  /** The key that repeats the answer; null without one. */
+  /** Of a request with an idempotency key; null without one. */
   idempotency: KeyToStore | null
   /** Counted against the creator's address; null when the push is not counted. */
   share: ShareToTake | null
@@ -99,7 +99,7 @@ export type ShareToTake = {
   limits: ShareLimits
 }
 
-/** What a visit came to; null when the push was purged meanwhile. */
+/** The outcome of a visit; null when the push was purged meanwhile. */
 export type Visited<Outcome> = { outcome: Outcome; push: StoredPush } | null
 
 export type VisitToPush = { id: number; visit: Visit }
@@ -113,28 +113,28 @@ export type PushStore = {
   findPush(lookup: Uint8Array): Promise<StoredPush | null>
   findSealedPush(lookup: Uint8Array): Promise<SealedPush | null>
   /**
-   * Counts a view, and expires the push when this was the last. Never counts more views than the push allows, whatever
-   * the number of callers. A push that has expired meanwhile is audited as such. Null when there is no such push.
+   * Counts a view, and expires the push when it was the last one. Never counts more views than the push allows, whatever
+   * the number of callers. For a push that has expired, audits `failed_view`. Null when there is no such push.
    */
   claimView(claim: Claim): Promise<Claimed | null>
   /**
-   * Finds, opens and claims in one step, which is faster. `not_plain`, with no effect, for a push with a passphrase or
-   * files, since those are looked at before the claim. `content` is null when the push has expired.
+   * Finds, opens and claims in one step, which is faster. Returns `not_plain`, with no effect, for a push with a passphrase
+   * or files, because these must be checked before the claim. `content` is null when the push has expired.
    */
   claimPlain<T>(claim: PlainClaim<T>): Promise<(Claimed & { content: T | null }) | 'not_plain' | null>
   /**
-   * Audits a passphrase that is missing or wrong. A wrong one is counted against the push; the last of `maxTries` expires
-   * or locks the push in the same step, where 0 allows any number.
+   * Audits a missing or wrong passphrase, and counts a wrong one. The last of `maxTries` also expires or locks the push;
+   * 0 means no limit.
    */
   refusePassphrase(
     options: VisitToPush & { wrong: boolean; maxTries: number },
   ): Promise<Visited<'refused' | 'expired'>>
-  /** Expires a push by somebody's wish, and ends the grants of its last view. Anything else expired stays as it is. */
+  /** Deletes a push. If it has expired by its last view, ends the grants; any other expired push stays unchanged. */
   expirePush(visit: VisitToPush): Promise<StoredPush | null>
-  /** The same for several pushes of one owner in one step; resolves to the number that this ended. */
+  /** Deletes several pushes of one owner in one step. Resolves to the number that were not expired before. */
   expirePushes(which: { ids: readonly number[]; ownerId: number; visit: Visit }): Promise<number>
   /**
-   * Changes labels and limits of a push of this owner as `decideEdit` has it, and audits what changed. A refusal changes
+   * Changes labels and limits of a push of this owner as `decideEdit` decides, and audits a change. A refusal changes
    * nothing. Null when this owner has no such push.
    */
   editPush(edit: EditToPush): Promise<Edited | null>
@@ -144,7 +144,7 @@ export type PushStore = {
   hasGrants(push: StoredPush): Promise<boolean>
 }
 
-/** `labels` holds those that change. */
+/** `labels` contains only those that change. */
 export type EditToPush = VisitToPush & {
   ownerId: number
   edit: LimitsToEdit & FixedMembers
@@ -153,12 +153,12 @@ export type EditToPush = VisitToPush & {
 
 export type Edited = { outcome: 'edited'; push: StoredPush } | { outcome: 'refused'; problems: Problems }
 
-/** `lookBy` names the account whose look at its own push is audited and not counted; null counts every look. */
+/** When `lookBy` is the owner, the visit is audited as `owner_view` and not counted. Null counts every visit. */
 export type Claim = VisitToPush & { lookBy: Account | null }
 
 export type Claimed = { outcome: 'view' | 'expired'; push: StoredPush }
 
-/** `open` has no effects: it returns what the push holds, or throws, and then no view is counted. */
+/** `open` decrypts the content and has no effects. When it throws, no view is counted. */
 export type PlainClaim<T> = {
   lookup: Uint8Array
   visit: Visit
@@ -166,7 +166,7 @@ export type PlainClaim<T> = {
   open: (found: SealedPush) => T
 }
 
-/** A key that was used, with the answer it stands for; times in milliseconds since 1970. */
+/** A used key with its sealed answer; times in milliseconds since 1970. */
 export type KeyToStore = { lookup: Buffer; lapsesAt: number; answer: Buffer }
 
 export type IdempotencyStore = {
@@ -176,7 +176,7 @@ export type IdempotencyStore = {
   removeLapsed(): Promise<number>
 }
 
-/** `seenViews` is how many views there were when its owner looked at it last. */
+/** `seenViews` is the number of views at the owner's last look. */
 export type ListedPush = { push: StoredPush; labels: SealedLabels; seenViews: number }
 
 /** Enough to open the name and note of a push. */
@@ -202,7 +202,7 @@ export type PushListStore = {
   /** These pushes in this order, without those that are not this owner's. */
   listByIds(of: { ownerId: number; ids: readonly number[] }): Promise<PageOfPushes<ListedPush>>
   countOwned(ownerId: number): Promise<PushCounts>
-  /** Notes that the owner has seen all views so far of these pushes; passes over those of others. */
+  /** Records that the owner has seen all views of these pushes so far. Ignores other owners' pushes. */
   markSeen(which: { ownerId: number; ids: readonly number[] }): Promise<void>
   findLabels(id: number): Promise<(SealedLabels & { seenViews: number }) | null>
   countPushes(): Promise<PushCounts>
@@ -231,7 +231,7 @@ export type ExpiryStore = {
   purgeExpired(which: { of: 'anonymous' | 'owned'; until: number }): Promise<number>
 }
 
-/** What the operator is told of damage. */
+/** Reports of damage to the operator. */
 export type DamageReports = {
   /** Reports each damaged place once. */
   tell(cause: unknown): void
@@ -242,8 +242,8 @@ export type DamageReports = {
 export type FreeSpace = {
   /** Throws `disk_full` when less than the floor is free. */
   require(): Promise<void>
-  /** Whether a write was refused for want of room, and there has been none since. */
+  /** Whether a write failed on a full disk, and the disk has had no room since. */
   isFull(): boolean
-  /** Bytes free on the disk under the data folder, and in all; the same of files, null where the disk does not count them. */
+  /** Free and total bytes of the disk under the data folder. `inodes` is null where the file system does not count them. */
   measure(): Promise<{ free: number; total: number; inodes: { free: number; total: number } | null }>
 }

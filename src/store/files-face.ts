@@ -1,12 +1,9 @@
-// What a store of sealed files promises: sealed bytes go in and come out, under ids that the services draw.
+// What a store of sealed files promises: it keeps sealed bytes under ids that the services choose.
 
-/**
- * Files as they lie sealed. An id is never written twice. The content is opaque here: sealing, names and types are the
- * services' business.
- */
+/** Sealed files. An id is never written twice. The services seal the content and keep names and types. */
 export type SealedFiles = {
   /**
-   * Keeps a file while its bytes arrive. It exists once the promise resolves, and is durable then. A failure leaves
+   * Writes a file as its bytes arrive. The file exists, and is durable, once the promise resolves. A failure leaves
    * nothing behind. Throws `disk_full`, and whatever `bytes` throws.
    */
   put(id: string, bytes: AsyncIterable<Uint8Array>): Promise<void>
@@ -22,14 +19,14 @@ export type SealedFiles = {
 export type OpenedFile = {
   /** Sealed bytes. */
   size: number
-  /** The sealed bytes from `start`: fewer than `length` where the file ends before. */
+  /** The sealed bytes from `start`; fewer than `length` when the file ends earlier. */
   read(span: { start: number; length: number }): Promise<Uint8Array>
   close(): Promise<void>
 }
 
 /**
- * Files with a record of what each belongs to. A file is an unfinished upload until a push takes it in its create. Files
- * that belong to nothing any more are due for removal; at a start every unfinished upload is.
+ * Files with a record of the push that each belongs to. Until a create takes it, a file is an unfinished upload. Files that
+ * belong to nothing are due for removal; at a start this includes every unfinished upload.
  */
 export type FileStore = Pick<SealedFiles, 'open' | 'has'> & {
   /** Keeps the file of an upload; durable when the promise resolves. Throws `disk_full`. */

@@ -18,7 +18,7 @@ export type FilesOptions = {
   onError: (cause: unknown) => void
 }
 
-/** Sealed files. A transaction that makes some due has them removed as soon as it is over. */
+/** Opens the sealed files. When a transaction makes files due, they are removed right after it. */
 export function openFiles(options: FilesOptions) {
   const { connection, path, certain, transact, onStep, onError } = options
   let isClosing = false

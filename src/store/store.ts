@@ -49,9 +49,9 @@ export type StoreOptions = Omit<VerifyOptions, 'now'> & {
   onError: (cause: unknown) => void
   /** The database may be corrupt: the process must end. */
   onFatal: (cause: unknown) => void
-  /** Told of every group commit, and how many changes it made durable. */
+  /** Called after each group commit with the number of changes that it made durable. */
   onCommitted?: ((batch: { works: number; durationMs: number }) => void) | undefined
-  /** Called before and after everything that is made durable: tests end the process there. */
+  /** Called before and after each durable step, so that tests can end the process there. */
   onStep?: OnStep | undefined
 }
 
@@ -136,7 +136,7 @@ function openParts(opening: Opening) {
   }
 }
 
-/** Throws when the system's clock is more than a day behind the last reading. Doubts are told to `onChange`. */
+/** Throws when the system's clock is more than a day behind the last reading. Reports doubts to `onChange`. */
 function readClock({ connection, options }: Opening, onChange: (doubt: Doubt | null) => void): Clock {
   const { systemNow, uptime, acceptClock } = options
   const stored = readClockMark(connection, { now: systemNow(), accept: acceptClock })

@@ -39,7 +39,7 @@ export function copyBeforeUpgrade(
   return join(folder.path, name)
 }
 
-/** The schema of the database, which a program has to know to open it. */
+/** The schema version of the database. A program must know this version to open it. */
 export function readSchema(dataDir: string): number {
   return withDatabase(dataDir, ({ database }) => schemaVersion(database))
 }

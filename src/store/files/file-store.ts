@@ -1,4 +1,4 @@
-// Files with their rows: entered before the first byte is written, removed when they are due.
+// Files and their rows: an upload gets its row before its first byte is written, and files that are due are removed.
 
 import type { Now } from '../../domain/time.ts'
 import type { FileStore, SealedFiles } from '../files-face.ts'
@@ -7,7 +7,7 @@ import type { FileRows } from '../sqlite/pushes/file-rows.ts'
 
 export type FileStoreOptions = { files: SealedFiles; rows: FileRows; transact: Transact; now: Now }
 
-/** `idle` resolves when no removal runs any more. */
+/** `idle` resolves when no removal is running. */
 export function createFileStore(options: FileStoreOptions): FileStore & { idle(): Promise<void> } {
   const { files, rows, transact, now } = options
 

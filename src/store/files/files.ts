@@ -9,7 +9,7 @@ import type { OpenedFile, SealedFiles } from '../files-face.ts'
 import type { OnStep } from '../sqlite/engine/batch.ts'
 import { diskFull } from '../sqlite/engine/refusals.ts'
 
-/** `onStep` is called before and after each durable step: tests end the process there. */
+/** `onStep` is called before and after each durable step, so that tests can end the process there. */
 export function createFiles(folder: string, onStep: OnStep = () => undefined): SealedFiles {
   if (!existsSync(folder)) mkdirSync(folder, { mode: 0o700 })
 
@@ -17,7 +17,7 @@ export function createFiles(folder: string, onStep: OnStep = () => undefined): S
 
   function put(id: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
     return writeFile(id, bytes).catch(async (cause) => {
-      // Removed at once, because the next commit may need the room.
+      // Removes it at once, because the next commit may need the space.
       await remove(id)
       throw isFull(cause) ? diskFull() : cause
     })

@@ -1,4 +1,4 @@
-// A small file of secrets that only the user of this process may read, replaced whole or not at all.
+// A small file of secrets that only the user of this process may read. It is replaced atomically.
 
 import { open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'

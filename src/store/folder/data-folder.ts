@@ -1,4 +1,4 @@
-// The data folder: its paths, its closed doors, and the key file in it.
+// The data folder: its paths, its permissions, and the key file in it.
 
 import {
   chmodSync,
@@ -22,10 +22,10 @@ import { DomainError } from '../../domain/errors.ts'
 import { codeOf, explainSystemError } from '../../domain/system-errors.ts'
 import { type Belonging, KEY_FILE, requireOwn } from './ownership.ts'
 
-/** Ends the name of a file that is being written. */
+/** The suffix of a file that is being written. */
 export const NEW = '.oncebox-new'
 
-/** A copy of the database from before a migration, whole or unfinished. */
+/** The name of a copy of the database made before a migration, complete or unfinished. */
 const COPY = /^before-update-from-\d+\.db(\.part)?$/
 
 export type DataFolder = {
@@ -65,8 +65,8 @@ export function isCopy(name: string): boolean {
 }
 
 /**
- * Makes the folder when it is missing and closes it to other users. A folder with other files in it is left alone. Throws
- * `conflict` when it, or anything of ours in it, belongs to another user.
+ * Makes the folder when it is missing, and closes it to other users. Throws `conflict` when it contains other files, or when
+ * it or anything of ours in it belongs to another user.
  */
 export function prepareDataFolder(folder: DataFolder, keyFile: string | null): void {
   explained('use', folder.path, () => {
@@ -112,7 +112,7 @@ function requireOwnContents(folder: DataFolder): void {
     requireOwn(path, CONTENT)
 }
 
-/** With the files that SQLite keeps beside a database. */
+/** All files of ours, with those that SQLite keeps beside a database. */
 function pathsOf({ database, lock, openingLock, holder }: DataFolder): string[] {
   return [database, lock, openingLock, holder].flatMap((path) =>
     ['', '-journal', '-wal', '-shm'].map((ending) => `${path}${ending}`),
@@ -123,24 +123,24 @@ function pathsOf({ database, lock, openingLock, holder }: DataFolder): string[] 
 export function readKeyring(folder: DataFolder, keyFile: string | null): Keyring {
   const path = keyFile ?? folder.key
   return explained('use the key file', path, () => {
-    // Root hands out keys that others may only read, as container platforms do.
+    // Container platforms mount key files that belong to root.
     requireOwn(path, KEY_FILE, { mayBeRoots: keyFile !== null })
     if (lstatSync(path, { throwIfNoEntry: false }) === undefined) makeKeyFile(path, folder)
     return parseKeyFile(readFileSync(path, 'utf8'))
   })
 }
 
-/** True when others on this machine may read the file. Windows tells nothing by modes. */
+/** True when others on this machine may read the file. Always false on Windows, where modes do not show it. */
 export function isReadableByOthers(path: string): boolean {
   return process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0
 }
 
-/** A database is empty until its first start has come far enough to write to it. */
+/** Whether the database contains anything. It is an empty file until its first migration. */
 export function holdsData({ database }: DataFolder): boolean {
   return (statSync(database, { throwIfNoEntry: false })?.size ?? 0) > 0
 }
 
-/** For a database that holds nothing: what a server makes once there is one tells of another that was lost. */
+/** For a missing or empty database. Throws `conflict` when other files show that the folder had one, which was lost. */
 export function refuseBereft(folder: DataFolder): void {
   const wasServed = existsSync(folder.lock) && (existsSync(folder.reserve) || existsSync(folder.files))
   if (!wasServed) return
@@ -175,7 +175,7 @@ function makeKeyFile(path: string, folder: DataFolder): void {
   explained('write the key file', path, () => writeDurably(path, newKeyFile()))
 }
 
-/** Whole or not at all, also when the process ends within it, and never over what another process has made meanwhile. */
+/** Writes the file atomically and durably. Fails when another process has made the file meanwhile. */
 function writeDurably(path: string, text: string): void {
   const unfinished = `${path}.${process.pid}${NEW}`
   rmSync(unfinished, { force: true })
@@ -186,7 +186,7 @@ function writeDurably(path: string, text: string): void {
   try {
     linkSync(unfinished, path)
   } catch (cause) {
-    // Not every disk knows links.
+    // Some file systems have no hard links.
     if (existsSync(path)) throw cause
     renameSync(unfinished, path)
   }
@@ -202,7 +202,7 @@ export function syncFolder(path: string): void {
   closeSync(folder)
 }
 
-/** What the system refuses is told as a `conflict` with its path; refusals of our own pass. */
+/** Turns errors of the system into a `conflict` that names the path. Rethrows a DomainError as it is. */
 function explained<T>(what: string, path: string, work: () => T): T {
   try {
     return work()

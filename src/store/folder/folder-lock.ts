@@ -1,5 +1,5 @@
-// One serving process for a data folder: a lock that dies with its process, and a note of who holds it. A second lock is
-// held by whoever looks at the folder before opening it, so that a command knows whether a server has done so.
+// Lets one process serve a data folder: a lock that ends with its process, and a note of who holds it. A second lock is held
+// while a server or a command checks and opens the folder, so that a command knows whether a server has done that already.
 
 import { Database } from 'bun:sqlite'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -11,23 +11,23 @@ import type { DataFolder } from './data-folder.ts'
 
 const PATIENCE_MS = 5_000
 const RETRY_MS = 100
-/** A large log on a slow disk takes its time. */
+/** Long, because checking a large log on a slow disk can take this long. */
 const OPENING_PATIENCE_MS = 30_000
 
 export type FolderLock = {
-  /** The folder has been looked at, opened and brought up to date: commands may. */
+  /** To be called once the folder is checked, opened and migrated: commands may open it from then on. */
   opened(): void
   release(): void
 }
 
 export type LockOptions = {
-  /** Milliseconds for a server that is on its way out. */
+  /** Milliseconds to wait for a server that is stopping. */
   patience?: number
-  /** Told when there is somebody to wait for. */
+  /** Called when another process holds the folder and the wait begins. */
   onWait: (holder: string) => void
 }
 
-/** Throws `conflict`, naming the holder, when it stays. */
+/** Throws `conflict`, naming the holder, when the folder does not become free in time. */
 export async function lockFolder(
   folder: DataFolder,
   { patience = PATIENCE_MS, onWait }: LockOptions,
@@ -69,7 +69,7 @@ function holdBoth(opening: Database, serving: Database, folder: DataFolder): Fol
     try {
       rmSync(folder.holder, { force: true })
     } catch {
-      // It says who holds the lock, and nobody asks when nobody does.
+      // A leftover note is harmless: it is read only while somebody holds the lock.
     }
     serving.close()
     opening.close()
@@ -78,8 +78,8 @@ function holdBoth(opening: Database, serving: Database, folder: DataFolder): Fol
 }
 
 /**
- * For a command, which opens the folder beside a server or without one; waits while somebody else does. Throws `conflict`
- * when that takes too long.
+ * Opens the folder for a command, beside a server or without one. Waits while another process is opening it; throws
+ * `conflict` when that takes too long.
  */
 export function whileOpening<T>(folder: DataFolder, open: (state: { isServed: boolean }) => T): T {
   const opening = tryLock(folder.openingLock, OPENING_PATIENCE_MS)
@@ -94,12 +94,12 @@ export function whileOpening<T>(folder: DataFolder, open: (state: { isServed: bo
   }
 }
 
-/** The open transaction is the lock; closing frees it, and so does the kernel, whatever ends the process. */
+/** An open transaction is the lock. Closing the database frees it, and the kernel does when the process ends in any way. */
 function tryLock(path: string, patience = 0): Database | null {
   const database = openLock(path)
   try {
     database.run(`PRAGMA busy_timeout = ${patience}`)
-    // A journal on disk would be a file that a full one has no room for.
+    // A journal in a file would fail on a full disk.
     database.run('PRAGMA journal_mode = MEMORY')
     database.run('BEGIN EXCLUSIVE')
     return database

@@ -3,19 +3,11 @@
 import { statfs } from 'node:fs/promises'
 import { DomainError } from '../../domain/errors.ts'
 import { SECOND } from '../../domain/time.ts'
+import type { FreeSpace } from '../face.ts'
 
 const MIB = 1024 * 1024
 
-export type FreeSpace = {
-  /** Throws `disk_full` when less than the floor is free. */
-  require(): Promise<void>
-  /** Whether a write was refused for want of room, and there has been none since. */
-  isFull(): boolean
-  /** Bytes that are free on the disk under the data folder, and all it has; of files, null where it counts none. */
-  measure(): Promise<{ free: number; total: number; inodes: { free: number; total: number } | null }>
-}
-
-/** `isFull`: a write was refused, and there has been no room since. */
+/** `isFull` tells whether a write failed on a full disk, and the disk has had no room since. */
 export function createFreeSpace(options: { path: string; floor: number; isFull: () => boolean }): FreeSpace {
   const { path, floor, isFull } = options
   let readAt = Number.NEGATIVE_INFINITY

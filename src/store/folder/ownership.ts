@@ -1,5 +1,5 @@
-// Who owns a data folder and what lies in it: the user of this process alone. Somebody else may have planted the rest, to
-// know the key or to read along. Windows has no such owners, and nothing here does anything there.
+// The data folder and everything in it must belong to the user of this process. Another user may have planted a file to know
+// the key or to read what is written. On Windows these checks do nothing.
 
 import { accessSync, existsSync, lstatSync, readFileSync, type Stats, statSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -7,7 +7,7 @@ import { DomainError } from '../../domain/errors.ts'
 
 const ROOT = 0
 
-/** How a path is named in a refusal, and what helps; `{owner}` and `{me}` become the names of both users. */
+/** The words for a path in a refusal, and its remedy. `{owner}` and `{me}` are replaced by the names of the two users. */
 export type Belonging = { what: string; remedy: string }
 
 export const KEY_FILE: Belonging = {
@@ -17,7 +17,7 @@ export const KEY_FILE: Belonging = {
     '(chown {me}) only when you know where it comes from.',
 }
 
-/** Throws `conflict` naming owner and remedy when the path, or where its link leads, is another user's. */
+/** Throws `conflict`, naming owner and remedy, when the path or the target of its link belongs to another user. */
 export function requireOwn(path: string, belonging: Belonging, others: { mayBeRoots?: boolean } = {}): void {
   const me = process.geteuid?.()
   if (me === undefined) return
@@ -41,9 +41,9 @@ export function isMine(path: string): boolean {
 }
 
 /**
- * For a command that root runs: goes on as the owner of the folder, or of the folder that it will be made in, for good. So
- * no file becomes root's, and nothing that the owner planted there is opened with the rights of root. Returns the name of
- * the owner; null when nothing had to change. Throws `conflict` when the owner cannot reach the folder.
+ * For a command that root runs: changes the user of the process, permanently, to the owner of the folder or of the folder
+ * that will contain it. So no file becomes root's, and nothing planted there is opened with root's rights. Returns the name
+ * of the owner; null when the user stays the same. Throws `conflict` when the owner cannot reach the folder.
  */
 export function becomeOwner(path: string): string | null {
   if (process.geteuid?.() !== ROOT) return null
@@ -112,7 +112,7 @@ function findUser(uid: number): string | null {
   return readTable('/etc/passwd').find(([, , id]) => id === String(uid))?.[0] ?? null
 }
 
-/** The groups that name the user among their members: they may be what opens the way to the folder. */
+/** The groups that the user is a member of. Access to the folder may depend on them. */
 function groupsOf(uid: number): number[] {
   const name = findUser(uid)
   const groups = readTable('/etc/group').filter(([, , , members = '']) =>

@@ -6,7 +6,7 @@ import { fillRandomly } from '../../crypto/random.ts'
 import type { Job, JobReport } from '../../domain/job.ts'
 
 const MIB = 1024 * 1024
-/** Twice the usual size of the write-ahead log: emptying the log first writes as much to the database. */
+/** Twice the usual size of the write-ahead log, because emptying the log first writes the same amount to the database. */
 const RESERVE_BYTES = 16 * MIB
 const PIECE_BYTES = 64 * 1024
 /** With less free space than this, the reserve itself would fill the disk. */
@@ -14,9 +14,9 @@ const MIN_FREE_BYTES = 4 * RESERVE_BYTES
 const RETRY_MS = 1_000
 
 export type Reserve = Job & {
-  /** Gives the space up. Returns false when there is none to give up. */
+  /** Frees the reserved space. Returns false when none is reserved. */
   spend(): boolean
-  /** Whether the space was given up and the disk has had no room since. */
+  /** Whether the space was freed, and the disk has had no room since. */
   isSpent(): boolean
 }
 
@@ -44,7 +44,7 @@ export function createReserve({ path, measureFree }: ReserveOptions): Reserve {
 
   async function refill(report: JobReport): Promise<void> {
     const free = await measureFree()
-    // The space that was given up is free at first, which does not mean that anything else was freed.
+    // The freed reserve itself counts as free space, so look for more than that.
     if (free >= 2 * RESERVE_BYTES) isSpent = false
     if (free < MIN_FREE_BYTES) return
     try {

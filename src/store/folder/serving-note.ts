@@ -1,4 +1,4 @@
-// A note in the data folder of where its server listens, for commands that look for it.
+// A note in the data folder that tells commands where its server listens.
 
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ function pathIn(dataDir: string): string {
 /** Only the owner may read it. Replaces an earlier one. */
 export function writeServingNote(dataDir: string, note: ServingNote): void {
   removeServingNote(dataDir)
-  // `wx` opens nothing that somebody has put there meanwhile.
+  // `wx` fails when somebody has put a file or link there meanwhile.
   writeFileSync(pathIn(dataDir), `${JSON.stringify(note)}\n`, { mode: 0o600, flag: 'wx' })
 }
 
@@ -28,14 +28,14 @@ export function removeServingNote(dataDir: string): void {
   rmSync(pathIn(dataDir), { force: true })
 }
 
-/** Null without a server. The note of a server that was killed says nothing: nobody holds the lock of the folder. */
+/** Null unless a server holds the lock of the folder, because a killed server leaves its note behind. */
 export function readServingNote(dataDir: string): ServingNote | null {
   if (!existsSync(pathIn(dataDir))) return null
   const isServed = whileOpening(dataFolder(dataDir), (state) => state.isServed)
   return isServed ? readNote(pathIn(dataDir)) : null
 }
 
-/** Null when the server removes it meanwhile. */
+/** Null when the server has removed it meanwhile. */
 function readNote(path: string): ServingNote | null {
   try {
     return parseNote(readFileSync(path, 'utf8'))

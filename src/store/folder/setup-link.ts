@@ -1,4 +1,4 @@
-// The file that holds the link for creating the first administrator, where no terminal can show it.
+// A file with the link for creating the first administrator, for servers without a terminal to show it.
 
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ function pathIn(dataDir: string): string {
 export function writeSetupLink(dataDir: string, link: string): string {
   const path = pathIn(dataDir)
   removeSetupLink(dataDir)
-  // `wx` opens nothing that somebody has put there meanwhile.
+  // `wx` fails when somebody has put a file or link there meanwhile.
   writeFileSync(path, `${link}\n`, { mode: 0o600, flag: 'wx' })
   return path
 }

@@ -40,7 +40,7 @@ export type RowsOptions = {
 
 export type Rows = ReturnType<typeof createRows>
 
-/** The tables that several operations write. */
+/** Access to the tables that several operations write. */
 export function createRows({ onError, ...options }: RowsOptions) {
   const { connection, transact, now, certain, files, onDestroyed } = options
   const audit = createAuditRows(connection)

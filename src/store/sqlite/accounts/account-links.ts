@@ -53,7 +53,7 @@ export function createAccountLinks(options: {
 
   function findLink(hash: Buffer): AccountLink | null {
     const time = now()
-    // A link from more than a day later than now was made by a clock that was ahead: it would last too long.
+    // A link created more than a day in the future was made while the clock was ahead, and would be valid for too long.
     const inTime = and(gt(accountLinks.expiresAt, time), lte(accountLinks.createdAt, time + DAY))
     const live = and(eq(accountLinks.hash, hash), inTime)
     const row = orm.select().from(accountLinks).where(live).get()
@@ -62,7 +62,7 @@ export function createAccountLinks(options: {
   }
 
   function hasAdmin(): boolean {
-    // One whose row was altered may have been: a setup link is not for whoever comes first after that.
+    // A damaged account may have been an administrator. Otherwise damage would open the setup to anybody.
     return orm
       .select()
       .from(accounts)

@@ -1,4 +1,4 @@
-// The rows of accounts: read only as they were written, changed only with their checksum.
+// The rows of accounts. Reading checks their checksum, and every change updates it.
 
 import { and, eq, type SQL } from 'drizzle-orm'
 import type { Account } from '../../../domain/account.ts'
@@ -8,7 +8,7 @@ import { checksumOf, isIntact, requireIntactRow } from '../integrity/row-checksu
 
 export type AccountRow = typeof accounts.$inferSelect
 
-/** Without what signing in needs. Throws when the row was altered on disk. */
+/** The account without its credentials. Throws DamageError when the row was altered on disk. */
 export function presentAccount(row: AccountRow): Account {
   requireIntactRow(row, checksumOfAccount(row), `account ${row.id} (${row.email})`)
   const { id, email, isAdmin, disabledAt, createdAt, totpSecret } = row
@@ -30,11 +30,11 @@ export type AccountUpdate = {
   set: Partial<
     Pick<AccountRow, 'passwordHash' | 'isAdmin' | 'disabledAt' | 'totpSecret' | 'totpStep' | 'lastSignInAt'>
   >
-  /** Changes nothing unless the row is like this. */
+  /** Changes nothing unless the row meets this condition. */
   when?: SQL | undefined
 }
 
-/** Within a transaction. False when there is no such row. One that was altered on disk stays known as such. */
+/** Within a transaction. False when there is no such row. A damaged row keeps a wrong checksum, so that it stays detectable. */
 export function updateRow({ orm }: Pick<Connection, 'orm'>, { id, set, when }: AccountUpdate): boolean {
   const row = orm
     .select()

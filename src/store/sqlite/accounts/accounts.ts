@@ -1,4 +1,4 @@
-// Accounts as they are kept. Each exported operation is one atomic step.
+// Stored accounts. Each exported operation is one atomic step.
 
 import { and, asc, eq, inArray, isNull, ne } from 'drizzle-orm'
 import type { Account } from '../../../domain/account.ts'
@@ -97,8 +97,8 @@ export function createAccounts(options: {
   }
 
   /**
-   * Within a transaction: for a password that is set by a link, which an administrator has seen. What the account could
-   * look at before belongs to nobody any more, so that such a link opens nothing of it; its tokens go, too.
+   * Within a transaction: for a password that is set with a reset link. The administrator who made the link could use it
+   * themselves, so the account loses its pushes, which become anonymous, and its tokens.
    */
   function startAnew({ endsTwoFactor, ...password }: NewPassword & { endsTwoFactor: boolean }): void {
     const { id } = password
@@ -171,7 +171,7 @@ export function createAccounts(options: {
     return steps
   }
 
-  /** The account must own no pushes any more; its API tokens go with it. What is another's by right is nobody's then. */
+  /** The account must own no pushes any more, and loses its API tokens. Damaged rows that still name it become anonymous. */
   function removeAccount(id: number): Promise<void> {
     return transact(() => {
       rows.disown(id)

@@ -1,4 +1,4 @@
-// API tokens as they are kept: only their hashes. Each exported operation is one atomic step.
+// Stored API tokens, of which only hashes are kept. Each exported operation is one atomic step.
 
 import { and, asc, eq, isNull, sql } from 'drizzle-orm'
 import { type ApiToken, MAX_API_TOKENS } from '../../../domain/account.ts'
@@ -121,7 +121,7 @@ export function presentToken(row: TokenRow): ApiToken {
   return { id, name, prefix, createdAt, lastUsedAt }
 }
 
-/** When it was last used may be wrong; whose it is may not. */
+/** Does not cover the time of last use, which is written often and may be wrong without harm. */
 function checksumOfToken({
   accountId,
   name,

@@ -1,4 +1,4 @@
-// Accounts as administrators see them: pages of a search, and what each keeps on the server.
+// Accounts as administrators see them: pages of a search, and the space that each one uses.
 
 import { asc, inArray, type SQL, sql } from 'drizzle-orm'
 import { type ListedAccount, PEOPLE_PAGE_SIZE } from '../../../domain/account.ts'
@@ -8,7 +8,7 @@ import { accounts } from '../engine/schema.ts'
 import type { Damage } from '../integrity/damage.ts'
 import { type AccountRow, presentAccount } from './account-rows.ts'
 
-/** Pushes that are measured at a time, so that no request waits for an account with very many. */
+/** Pushes that are measured in one step, so that no request waits long for an account with very many. */
 const STEP = 500
 
 type Measured = { pushes: number; bytes: number; last: number | null }

@@ -1,4 +1,4 @@
-// Browsers that are signed in: only the hashes of their tokens. Each exported operation is one atomic step.
+// Sessions of signed-in browsers, with only the hashes of their tokens. Each exported operation is one atomic step.
 
 import { and, desc, eq, gt, isNull, lte, ne, or, sql } from 'drizzle-orm'
 import { MAX_SESSIONS, SESSION_IDLE, SESSION_LIFETIME, type Session } from '../../../domain/account.ts'
@@ -131,14 +131,14 @@ export function createSessions(options: {
   }
 }
 
-/** A session that begins more than a day later than now was made by a clock that was ahead: it would last too long. */
+/** A session created more than a day in the future was made while the clock was ahead, and would last too long. */
 function isEnded({ createdAt, lastSeenAt }: Session, time: number): boolean {
   return createdAt > time + DAY || time >= Math.min(lastSeenAt + SESSION_IDLE, createdAt + SESSION_LIFETIME)
 }
 
 /**
- * Within a transaction: what a session does must not be done after the password was changed, which ends it. Throws
- * `unauthenticated`; null is nobody's session.
+ * Within a transaction: throws `unauthenticated` when the session has ended, for example because the password was changed
+ * meanwhile. Null, for operations without a session, always passes.
  */
 export function requireSession({ orm }: Pick<Connection, 'orm'>, id: number | null): void {
   if (id === null) return
@@ -154,7 +154,7 @@ function presentSignedIn({ account, session }: { account: AccountRow; session: S
   return { account: presentAccount(account), session }
 }
 
-/** When it was last seen may be wrong; whose it is may not. */
+/** Does not cover the time it was last seen, which is written often and may be wrong without harm. */
 function checksumOfSession(row: Omit<SessionRow, 'id' | 'lastSeenAt' | 'checksum'>): number {
   const { accountId, hash, createdAt, ip, userAgent, confirmedAt } = row
   // Last, so that a 0 leaves the checksums of sessions from before this column as they are.

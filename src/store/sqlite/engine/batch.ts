@@ -1,8 +1,8 @@
 // One batch of a group commit: runs its works in one transaction and commits them together.
 //
-// A work that throws undoes only itself: the batch is rolled back and run once more, each work in a savepoint of its own.
-// Savepoints for all would cost every batch what hardly any needs, since SQLite keeps a copy of each page for each of them.
-// So a work may run twice, and leaves nothing behind but rows.
+// A work that throws undoes only itself: the batch is rolled back and runs again, with each work in a savepoint of its own.
+// Savepoints are not used from the start, because SQLite copies each changed page for each savepoint, and works rarely throw.
+// So a work may run twice, and must have no effects outside the database.
 
 import type { Database } from 'bun:sqlite'
 import { isBusy, isFull, translate } from './refusals.ts'
@@ -10,7 +10,7 @@ import { isBusy, isFull, translate } from './refusals.ts'
 /** Works that are left after this time go to the next batch. */
 export const MAX_BATCH_MS = 20
 
-/** Named by what is about to be made durable, or has just been: tests end the process there. */
+/** Called with the name of a durable step, before and after it, so that tests can end the process there. */
 export type OnStep = (step: string) => void
 
 export type Outcome = { value: unknown } | { cause: unknown }
@@ -19,11 +19,11 @@ export type BatchOptions = {
   database: Database
   /** Runs within every batch, before its works. */
   beforeWorks?: () => void
-  /** A batch was rolled back, with what `beforeWorks` did for it. */
+  /** Called after a batch, including the effects of `beforeWorks`, was rolled back. */
   onUndone?: () => void
   /**
-   * The disk had no room for a work or a batch, which was undone; may be told more than once. True when there is room
-   * now, kept for this.
+   * Called, perhaps more than once, after a full disk has undone a work or a batch. Returns true when it has freed reserved
+   * space.
    */
   onFull?: () => boolean
   onStep?: OnStep
@@ -38,7 +38,7 @@ export function createBatches(options: BatchOptions) {
   const rollbackTo = database.prepare('ROLLBACK TO work')
   let broken: { cause: unknown } | null = null
 
-  /** Begins the transaction of a batch. Returns null, or why there is none. */
+  /** Begins the transaction of a batch. Returns null, or the error that prevented it. */
   function begin(): unknown {
     if (broken !== null) return broken.cause
     try {
@@ -50,8 +50,8 @@ export function createBatches(options: BatchOptions) {
   }
 
   /**
-   * Returns the outcomes of as many works as fit the time, the first ones, once they are durable. Throws when the
-   * transaction as a whole was lost: then nothing of the batch is stored.
+   * Runs as many works as there is time for, from the first on, and returns their outcomes once they are durable. Throws
+   * when the whole transaction was lost; then nothing of the batch is stored.
    */
   function commit(works: readonly Work[]): Outcome[] {
     try {
@@ -64,7 +64,7 @@ export function createBatches(options: BatchOptions) {
     }
   }
 
-  /** The outcomes, when every work went well; null when one threw, after which the transaction is begun anew. */
+  /** Returns the outcomes when every work succeeded. When one threw, begins a new transaction and returns null. */
   function runPlainly(works: readonly Work[]): Outcome[] | null {
     options.beforeWorks?.()
     const deadline = performance.now() + MAX_BATCH_MS
@@ -78,7 +78,7 @@ export function createBatches(options: BatchOptions) {
       }
       return outcomes
     } catch (cause) {
-      // A full disk ends the transaction under its work; what that means is decided by the caller.
+      // A full disk ends the whole transaction, which the caller handles.
       if (isFull(cause)) throw cause
       return beginAnew()
     }
@@ -91,7 +91,7 @@ export function createBatches(options: BatchOptions) {
     return null
   }
 
-  /** Runs each work in a savepoint. Throws when the transaction ended under one of them. */
+  /** Runs each work in a savepoint. Throws when one of them ended the transaction. */
   function runEach(works: readonly Work[]): Outcome[] {
     options.beforeWorks?.()
     const deadline = performance.now() + MAX_BATCH_MS
@@ -120,7 +120,7 @@ export function createBatches(options: BatchOptions) {
     }
   }
 
-  /** After a full disk the savepoint is gone with its transaction: then the whole batch is given up. */
+  /** A full disk may have ended the transaction and its savepoint. The caller then gives up the whole batch. */
   function undoSavepoint(): void {
     if (!database.inTransaction) return
     try {

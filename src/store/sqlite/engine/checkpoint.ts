@@ -10,13 +10,13 @@ const RETRY_MS = 250
 const FOREIGN_COMMITS_MS = 2_000
 
 export type Checkpointer = Job & {
-  /** A commit destroyed something: empties the log within seconds, and tries again while it is busy. */
+  /** Call this when a commit destroyed something: empties the log within seconds, and tries again while it is busy. */
   request(): void
-  /** The disk is full: emptying the log gives its room back. */
+  /** Call this when the disk is full: emptying the log frees its space. */
   makeRoom(): void
 }
 
-/** A request that comes before the start is served after it; one that comes after the stop is left to `truncateLog`. */
+/** A request before the start is served after it. A request after the stop is not: the caller then uses `truncateLog`. */
 export function createCheckpointer(
   database: Database,
   { onStep = () => undefined }: { onStep?: OnStep | undefined } = {},
@@ -74,7 +74,7 @@ export function createCheckpointer(
   return { name: 'checkpoint', start, stop, request: () => request(), makeRoom }
 }
 
-/** Moves the whole log into the database and cuts it to nothing. Returns false when somebody was reading or writing. */
+/** Moves the whole log into the database and truncates it. Returns false when another connection was reading or writing. */
 export function truncateLog(database: Database): boolean {
   try {
     const row = database.query<{ busy: number }, []>('PRAGMA wal_checkpoint(TRUNCATE)').get()

@@ -1,11 +1,11 @@
-// Keeps the clock's mark while the server is idle, and its doubts at once, so that the next start knows when it was in use.
+// Stores the clock's mark while the server is idle, and its doubts at once, so that the next start knows the last time of use.
 
 import { type Clock, type Doubt, explainDoubt } from '../../../domain/clock.ts'
 import type { Job } from '../../../domain/job.ts'
 import { HOUR, SECOND } from '../../../domain/time.ts'
 import type { Transact } from './group-commit.ts'
 
-/** How often the clock is looked at when nothing else does. */
+/** How often the clock is read when nothing else reads it. */
 const LOOK_MS = 10 * SECOND
 
 export type ClockKeeping = {
@@ -14,7 +14,7 @@ export type ClockKeeping = {
   accept(): Promise<void>
   /** A doubt began or ended. */
   changed(doubt: Doubt | null): void
-  /** Writes the mark down for the next start, if the database takes it. */
+  /** Stores the mark for the next start, if the database can be written to. */
   close(): Promise<void>
 }
 
@@ -46,7 +46,7 @@ export function createClockKeeping(options: ClockKeepingOptions): ClockKeeping {
 
   function changed(doubt: Doubt | null): void {
     onWarning(doubt === null ? 'The clock of this machine is trusted again.' : explainDoubt(doubt))
-    // Not within the reading of the clock, which may be that of a transaction.
+    // Deferred, because the clock may be read within a transaction.
     setImmediate(() => keep().catch(onError))
   }
 

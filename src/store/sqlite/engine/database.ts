@@ -15,19 +15,19 @@ export type Connection = {
 
 export type ConnectionOptions = {
   create: boolean
-  /** Milliseconds to wait for another process's lock: 0 in the server, where a wait would freeze everybody. */
+  /** Milliseconds to wait for another process's lock; 0 in the server, because a wait would block all requests. */
   busyTimeout: number
 }
 
 const CACHE_KIB = 32 * 1024
 const WAL_PAGES = 2000
-/** Whatever SQLite says while a database is opened is about its file: damaged, forbidden, locked, on a full disk. */
+/** While a database is opened, any error of SQLite is about its file: damaged, forbidden, locked, or on a full disk. */
 const UNUSABLE = /^SQLITE_/
 const RESTORE = 'Restore the folder from a backup.'
 /** A database has at least one page, and no page is smaller. */
 const MIN_BYTES = 512
 
-/** Throws DomainError naming the file when it is no database or cannot be had. */
+/** Throws a DomainError that names the file when it is not a database or cannot be opened. */
 export function openConnection(path: string, options: ConnectionOptions): Connection {
   try {
     refuseRemnant(path)
@@ -37,7 +37,7 @@ export function openConnection(path: string, options: ConnectionOptions): Connec
   }
 }
 
-/** SQLite takes what is left of a file that was cut off at its beginning for a new one. An empty one may be new. */
+/** Refuses a file with less than a page, because SQLite would treat it as a new database. An empty file may be new. */
 function refuseRemnant(path: string): void {
   const size = existsSync(path) ? statSync(path).size : 0
   if (size > 0 && size < MIN_BYTES)
@@ -47,7 +47,7 @@ function refuseRemnant(path: string): void {
     )
 }
 
-/** What SQLite says of a file that is not as it should be, as a matter for the operator. */
+/** Turns an error of SQLite about the file into a DomainError with a remedy for the operator. */
 export function explainFailure(path: string, cause: unknown): unknown {
   const code = codeOf(cause)
   if (!(cause instanceof Error) || !UNUSABLE.test(code)) return cause

@@ -1,6 +1,6 @@
 // Group commit: the works that wait run in one transaction and share one fsync.
 //
-// Every work is synchronous. When the transaction as a whole is lost, every work of the batch is rejected: nothing of it
+// Every work is synchronous. When the whole transaction is lost, every work of the batch is rejected, because none of them
 // was acknowledged.
 
 import { type BatchOptions, createBatches, MAX_BATCH_MS, type Outcome } from './batch.ts'
@@ -16,22 +16,22 @@ const CROWD_MS = 250
 const BUSY_RETRY_MS = 10
 const BUSY_LIMIT_MS = 5_000
 
-/** Runs a work in a transaction; resolves with its result once that is durable. Promises are refused. */
+/** Runs a work in a transaction; resolves with its result once it is durable. Refuses a work that returns a promise. */
 export type Transact = <T>(
   work: () => T extends PromiseLike<unknown> ? never : T,
   options?: WorkOptions,
 ) => Promise<T>
 
-/** `grows`: it stores something new, which a full disk refuses; anything else is tried again once there is room. */
+/** `grows`: the work stores something new and is refused on a full disk. Other works are tried again once there is room. */
 export type WorkOptions = { grows?: boolean }
 
 export type GroupCommit = {
   transact: Transact
-  /** Whether so many works have waited for so long that new requests had better come back later. */
+  /** Whether so many works have waited for so long that new requests should be refused for now. */
   isOverloaded(): boolean
-  /** Commits works that have waited for too long. Called with every request: a busy event loop may not reach them soon. */
+  /** Commits works that have waited for too long. Called with every request, because timers of a busy event loop are late. */
   commitOverdue(): void
-  /** Resolves when nothing waits any more. */
+  /** Resolves when no work waits. */
   idle(): Promise<void>
   /** Works that wait. */
   waiting(): number
@@ -40,7 +40,7 @@ export type GroupCommit = {
 export type GroupCommitOptions = BatchOptions & {
   /** Told of every batch that became durable. */
   onCommitted?: ((batch: { works: number; durationMs: number }) => void) | undefined
-  /** The store cannot be trusted any more, as after a failed fsync: the process must end. */
+  /** Called when the store cannot be trusted any more, as after a failed fsync. The process must end. */
   onFatal: (cause: unknown) => void
 }
 
@@ -73,7 +73,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
     else setTimeout(runBatches, delay)
   }
 
-  /** Several in a row when many works wait: a turn of a busy event loop takes long, and brings only one call of this. */
+  /** Runs several batches in a row while works wait, because each turn of a busy event loop calls this only once. */
   function runBatches(): void {
     scheduled = false
     const ends = performance.now() + MAX_TURN_MS

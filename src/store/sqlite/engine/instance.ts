@@ -1,4 +1,4 @@
-// What the database knows of its instance: which keys it was written with, and how late it was.
+// Facts about the instance in its database: the keys that it was written with, and the time at which it was last in use.
 
 import type { Database } from 'bun:sqlite'
 import { statSync } from 'node:fs'
@@ -54,7 +54,7 @@ export function verifyKeys({ orm }: Connection, keyring: Keyring): void {
   }
 }
 
-/** A key may leave the file when no push names it any more. */
+/** A key may be removed from the file when no push and no second factor uses it any more. */
 function forgetKey({ orm }: Pick<Connection, 'orm'>, number: number): void {
   const named =
     orm.select({ id: pushes.id }).from(pushes).where(eq(pushes.keyNumber, number)).limit(1).get() ??
@@ -80,7 +80,7 @@ function wrongKey(number: number, expected: Uint8Array, found: Uint8Array): Doma
   return new DomainError('conflict', message)
 }
 
-/** The latest time that is known to have passed. Throws when the system's clock is more than a day behind it. */
+/** The time at which the folder was last in use. Throws when the system's clock is more than a day behind it. */
 export function readClockMark(
   { orm }: Connection,
   { now, accept }: { now: number; accept: boolean },
@@ -102,18 +102,18 @@ export function readClockMark(
   throw new DomainError('conflict', message)
 }
 
-/** Databases of older versions have no doubt, and its absence changes nothing. */
+/** Without a doubt the checksum is that of older versions, which did not store doubts. */
 function checksumOfMark({ mark, doubted }: ClockMark) {
   return checksumOf(doubted === null ? [mark] : [mark, doubted])
 }
 
-/** Notes that the database was in use at this time, which nobody doubts. */
+/** Stores this time, which is trusted, as the last time of use. */
 export function writeClockMark({ orm }: Pick<Connection, 'orm'>, mark: number): void {
   const checksum = checksumOfMark({ mark, doubted: null })
   orm.update(instance).set({ clockMark: mark, clockDoubted: null, checksum }).run()
 }
 
-/** `mark` is run within every transaction and writes the time down at most once a minute; `undo` once that is rolled back. */
+/** `mark` runs within every transaction and stores the time at most once a minute. `undo` runs when it was rolled back. */
 export function createClockMarker({ orm }: Connection, clock: Clock): { mark(): void; undo(): void } {
   const write = orm
     .update(instance)

@@ -82,7 +82,7 @@ export function requireCurrentSchema(database: Database): void {
   requireOwnTables(database)
 }
 
-/** Throws when tables or their columns have other names than those that were made: SQLite takes any. */
+/** Throws when tables or columns do not have the names of the schema. SQLite itself does not check them. */
 export function requireOwnTables(database: Database): void {
   const columns = database.prepare<{ name: string }, [string]>('SELECT name FROM pragma_table_info(?)')
   for (const table of Object.values(schema).map(getTableConfig)) {

@@ -12,7 +12,7 @@ export function placeholdersOf<T extends SQLiteTable>(
   return Object.fromEntries(names) as Record<keyof T['$inferInsert'], Placeholder>
 }
 
-/** For `set`, which takes no bare placeholder. */
+/** A placeholder for `set`, whose type does not accept a bare one. */
 export function given(name: string) {
   return sql`${sql.placeholder(name)}`
 }

@@ -1,5 +1,5 @@
-// Prepared statements of the hot path, built from drizzle's tables. drizzle's own take each value apart and each row
-// together in JavaScript, which takes longer than SQLite takes to find the row.
+// Prepared statements for the hot path, built from drizzle's tables. drizzle's own statements convert every value in
+// JavaScript, which takes longer than the query itself.
 
 import type { Database, SQLQueryBindings } from 'bun:sqlite'
 import { getTableColumns } from 'drizzle-orm'
@@ -10,7 +10,7 @@ type NameOf<T extends SQLiteTable> = keyof RowOf<T> & string
 type Value = number | string | boolean | null | Uint8Array<ArrayBuffer>
 type Bindings = Record<string, Value>
 
-/** The row in which a column has a value; of columns with values of their own. */
+/** Finds the row with a value in a column whose values are unique. */
 export function prepareFind<T extends SQLiteTable, Name extends NameOf<T>>(
   database: Database,
   table: T,
@@ -23,7 +23,7 @@ export function prepareFind<T extends SQLiteTable, Name extends NameOf<T>>(
   }
 }
 
-/** So many rows at most, by their ids: those behind the one that is named. */
+/** Reads the next rows after an id, in the order of ids, at most `step` of them. */
 export function prepareWalk<T extends SQLiteTable & { id: SQLiteColumn }>(
   database: Database,
   table: T,
@@ -51,7 +51,7 @@ function prepareSelect<T extends SQLiteTable>(database: Database, table: T, wher
   return { found, convert }
 }
 
-/** Of a whole row. */
+/** Inserts a whole row. */
 export function prepareInsert<T extends SQLiteTable>(database: Database, table: T): (row: RowOf<T>) => void {
   const columns = Object.entries(columnsOf(table))
   const names = columns.map(([, { name }]) => name)
@@ -62,7 +62,7 @@ export function prepareInsert<T extends SQLiteTable>(database: Database, table: 
   return (row) => void insert.run(row as Bindings)
 }
 
-/** Of the named columns, in the row with the same id. */
+/** Updates the named columns of the row with the same id. */
 export function prepareUpdate<T extends SQLiteTable>(
   database: Database,
   table: T,

@@ -1,4 +1,4 @@
-// What SQLite says of a full disk and of a lock held too long, as refusals of this server.
+// Turns SQLite's errors about a full disk and about a lock held too long into refusals of this server.
 
 import { DomainError } from '../../../domain/errors.ts'
 import { codeOf } from '../../../domain/system-errors.ts'
@@ -11,7 +11,7 @@ export function diskFull(): DomainError {
   return new DomainError('disk_full', 'The disk of this server is full; nothing was stored.')
 }
 
-/** Turns these two into refusals; returns any other cause as it is. */
+/** Returns any other cause as it is. */
 export function translate(cause: unknown): unknown {
   if (isFull(cause)) return diskFull()
   return isBusy(cause) ? overloaded() : cause

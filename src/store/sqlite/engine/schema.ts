@@ -1,14 +1,14 @@
-// The tables as drizzle sees them. The SQL in migrations/ is what builds them; a test keeps the two equal.
+// The tables as drizzle sees them. The SQL files in migrations/ create them; a test keeps the two equal.
 
 import { customType, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { AccountLinkPurpose } from '../../../domain/account.ts'
 import type { AuditKind } from '../../../domain/audit.ts'
 import type { PushKind } from '../../../domain/push.ts'
 
-/** drizzle's own would make a Buffer of each, which costs more than to read it. */
+/** drizzle's own type turns each value into a Buffer, which takes longer than reading it. */
 const bytes = customType<{ data: Uint8Array; driverData: Uint8Array }>({ dataType: () => 'blob' })
 
-/** drizzle's own boolean turns a null that comes through a placeholder into false; this one keeps it. */
+/** drizzle's own boolean turns a null from a placeholder into false; this one keeps it. */
 const flag = customType<{ data: boolean; driverData: number | null }>({
   dataType: () => 'integer',
   toDriver: (value: boolean | null) => (value === null ? null : Number(value)),

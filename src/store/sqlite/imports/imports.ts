@@ -1,4 +1,4 @@
-// An import into this store: rows as they come from another server, in one transaction.
+// Stores what is imported from another server, in one transaction.
 
 import { eq } from 'drizzle-orm'
 import type { Now } from '../../../domain/time.ts'

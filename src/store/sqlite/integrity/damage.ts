@@ -1,14 +1,14 @@
-// What the store tells of damage, and how lists go on without the rows that it has hit.
+// Reports damage to the operator, and leaves damaged rows out of lists.
 
 import { DamageError } from '../../../domain/errors.ts'
 
-/** Of more places the number is told, not each. */
+/** Places that are reported one by one. Beyond this only their number is. */
 const MAX_TOLD = 100
 const MAX_KNOWN = 10_000
 
 export type Damage = ReturnType<typeof createDamage>
 
-/** `onError` is told of each place once, however often it is met. */
+/** Reports each place to `onError` once, however often it is read. */
 export function createDamage(onError: (cause: unknown) => void) {
   const known = new Set<string>()
 
@@ -21,7 +21,7 @@ export function createDamage(onError: (cause: unknown) => void) {
     onError(cause)
   }
 
-  /** Each row as `present` makes it; those for which that throws a DamageError are told and left out. */
+  /** Maps rows with `present`. Reports those for which it throws a DamageError, and leaves them out. */
   function presentIntact<Row, Result>(rows: readonly Row[], present: (row: Row) => Result): Result[] {
     return rows.flatMap((row) => {
       try {
@@ -34,7 +34,7 @@ export function createDamage(onError: (cause: unknown) => void) {
     })
   }
 
-  /** To be called when no more is looked for. */
+  /** Reports the number of places if they were too many to report one by one. For the end of a search. */
   function tellNumber(): void {
     if (known.size > MAX_TOLD) onError(new Error(`damaged on disk: ${known.size} places altogether`))
   }
@@ -43,7 +43,7 @@ export function createDamage(onError: (cause: unknown) => void) {
     tell,
     tellNumber,
     presentIntact,
-    /** Places that were found damaged since the start; of very many not all are counted. */
+    /** Places that were found damaged since the start. Very large numbers are not exact. */
     count: (): number => known.size,
   }
 }

@@ -28,9 +28,9 @@ export type Inspection = {
 
 export type InspectionOptions = { isServed: boolean; machine: string | null }
 
-/** Throws what explains to the operator why the database cannot be read. */
+/** Throws a DomainError that tells the operator why the database cannot be read. */
 export function inspectDatabase(folder: DataFolder, { isServed, machine }: InspectionOptions): Inspection {
-  // A server writes to its log all the time.
+  // A running server writes to its log all the time, so its log cannot be checked.
   if (!isServed) requireIntactLog(folder.database)
   try {
     const database = openForReading(folder, { isServed })
@@ -44,10 +44,7 @@ export function inspectDatabase(folder: DataFolder, { isServed, machine }: Inspe
   }
 }
 
-/**
- * Without a log there is no index of it either, which reading would have to make: then the file alone is read, as it was
- * at the last checkpoint.
- */
+/** A database without a log is opened as immutable: it is complete then, and reading it otherwise would create a log file. */
 function openForReading({ database: path }: DataFolder, { isServed }: { isServed: boolean }): Database {
   const isImmutable = !isServed && !existsSync(`${path}-wal`)
   const address = `${Bun.pathToFileURL(path).href}${isImmutable ? '?immutable=1' : ''}`
@@ -80,7 +77,7 @@ function findDamage(database: Database, bytes: number): string | null {
   return found === undefined || found === 'ok' ? null : found.replaceAll('\n', ' ')
 }
 
-/** Older databases know no doubt. */
+/** Databases of older versions have no column for a doubt. */
 function readClock(database: Database, { isOld }: { isOld: boolean }): Inspection['clock'] {
   const doubted = isOld ? 'NULL' : 'clock_doubted'
   return database

@@ -1,8 +1,8 @@
-// Looks at the write-ahead log that a killed server left, before SQLite does.
+// Checks the write-ahead log that a killed server left, before SQLite reads it.
 //
-// SQLite reads the log up to the first frame whose checksum is wrong, and forgets the rest without a word: so it must be,
-// since a power cut leaves the last transaction half written. But a wrong frame with whole transactions after it was on
-// the disk once, was acknowledged, and was altered since. https://sqlite.org/fileformat2.html#walformat
+// SQLite reads the log up to the first frame with a wrong checksum and silently drops the rest. That is right after a power
+// cut, which leaves the last transaction half written. But a wrong frame with whole transactions after it had reached the
+// disk, was acknowledged, and was altered since. https://sqlite.org/fileformat2.html#walformat
 
 import { readFileSync, statSync } from 'node:fs'
 import { DomainError } from '../../../domain/errors.ts'
@@ -12,10 +12,10 @@ const HEADER_BYTES = 32
 const FRAME_HEADER_BYTES = 24
 const MAGIC_LITTLE = 0x377f0682
 const MAGIC_BIG = 0x377f0683
-/** It is emptied at 8 MB; a log that grew far beyond is not worth its reading time. */
+/** The log is usually emptied at 8 MB. One that has grown far beyond takes too long to read. */
 const MAX_BYTES = 256 * 1024 * 1024
 
-/** Two words of 32 bits, each frame's carried on from the frame before it. */
+/** Two words of 32 bits. The sum of each frame continues from that of the frame before it. */
 type Sum = readonly [number, number]
 
 /** Throws `conflict` when acknowledged commits in the log of the database at `path` cannot be read any more. */
@@ -30,7 +30,7 @@ export function requireIntactLog(path: string): void {
   )
 }
 
-/** Empty where there is none, or one that is too large. */
+/** Empty when there is no log, or one that is too large to check. */
 function readLog(log: string): Buffer {
   try {
     return statSync(log).size <= MAX_BYTES ? readFileSync(log) : Buffer.alloc(0)
@@ -47,7 +47,7 @@ export function findDamage(log: Buffer): number | null {
   const isBig = magic === MAGIC_BIG
   const header = sum(log.subarray(0, 24), [0, 0], isBig)
   if ((magic !== MAGIC_LITTLE && !isBig) || !equal(header, readSum(log, 24))) {
-    // A header that was never written is of zeros, and nothing of what follows was committed.
+    // A header of zeros was never written, so nothing after it was committed.
     return log.subarray(0, HEADER_BYTES).every((byte) => byte === 0) ? null : 0
   }
   const frameBytes = FRAME_HEADER_BYTES + log.readUInt32BE(8)
@@ -59,7 +59,7 @@ export function findDamage(log: Buffer): number | null {
     const frame = log.subarray(at, at + frameBytes)
     const isOfThisLog = salts.equals(frame.subarray(8, 16))
     const isWhole = isOfThisLog && equal(sumOfFrame(frame, before, isBig), readSum(frame, 16))
-    // A transaction is written once the one before it has reached the disk.
+    // A transaction is written only after the one before it has reached the disk.
     if (isWhole && isAfterCommit && damage !== null) return damage
     if (!isWhole) damage ??= at
     isAfterCommit = isOfThisLog && frame.readUInt32BE(4) !== 0

@@ -1,14 +1,14 @@
-// Checksums of rows: a byte that the disk altered is noticed when its row is read, and never taken for the truth.
+// Checksums of rows: when the disk has altered a byte, reading its row fails instead of returning a wrong value.
 //
-// SQLite notices damage to the structure of its file, not to the values in it. This is for accidents: whoever can write to
-// the database can write a checksum as well. What is sealed vouches for itself and has none.
+// SQLite detects damage to the structure of its file, not to the values in it. Checksums are against accidents, not attacks:
+// an attacker who can write to the database can write a fitting checksum. Sealed values are authenticated and have none.
 
 import { DamageError } from '../../../domain/errors.ts'
 import { codeOf } from '../../../domain/system-errors.ts'
 
 export type Value = number | string | boolean | null | Uint8Array
 
-/** A row as it is read: null in one that was written before there were checksums. */
+/** The checksum of a stored row; null when the row was written before there were checksums. */
 type Summed = { checksum: number | null }
 
 const MAX_VALUES = 32
@@ -33,12 +33,12 @@ export function isIntact({ checksum }: Summed, expected: number): boolean {
   return checksum === null || checksum === expected
 }
 
-/** Throws, for the log, when a row is not as it was written; `name` tells the operator which. */
+/** Throws DamageError when a row is not as it was written. `name` names the row to the operator. */
 export function requireIntactRow(row: Summed, expected: number, name: string): void {
   if (!isIntact(row, expected)) throw new DamageError(name)
 }
 
-/** Of what was read or written, not of the disk as a whole, which may be well again in a moment. */
+/** Whether the cause is damaged data, as opposed to a temporary failure of the disk. */
 export function isDamage(cause: unknown): boolean {
   return cause instanceof DamageError || /^SQLITE_(CORRUPT|CONSTRAINT)/.test(codeOf(cause))
 }

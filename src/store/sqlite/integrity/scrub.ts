@@ -1,5 +1,5 @@
-// Reads every row that carries a checksum and was there at the start, once and a few at a time, so that the operator
-// learns of damage before somebody asks for a damaged row. Requests check the rows they read in any case.
+// Reads, once after the start and a few at a time, every row with a checksum, so that the operator learns of damage before
+// somebody asks for a damaged row. Requests check the rows they read in any case.
 
 import { max } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
@@ -19,7 +19,7 @@ import type { Damage } from './damage.ts'
 
 const DELAY_MS = 1_000
 const STEP = 200
-/** The pause between steps, in which it takes a millisecond or two: it evicts hardly any cached page. */
+/** The pause between steps. A step takes a millisecond or two and evicts hardly any cached page. */
 const PAUSE_MS = 50
 
 export type ScrubOptions = {
@@ -65,7 +65,7 @@ export function createScrub(options: ScrubOptions): Job {
     for (const id of removed) onWarning(`push ${id} was damaged and is removed`)
   }
 
-  /** Looks whether the files exist. Their content is authenticated when it is downloaded. */
+  /** Checks that the files exist. Their content is authenticated when it is downloaded. */
   async function requireFiles({ id, files: number, expiredOn }: PushRow): Promise<void> {
     if (number === 0 || expiredOn !== null) return
     for (const { fileId, size } of files.listOfPush(id)) {
@@ -76,7 +76,7 @@ export function createScrub(options: ScrubOptions): Job {
     }
   }
 
-  /** Returns the rows that `check` finds damaged, and tells of each. */
+  /** Returns the rows that `check` finds damaged, and reports each. */
   function findDamaged<Row>(some: Row[], check: (row: Row) => void): Row[] {
     return some.filter((row) => {
       try {
@@ -107,7 +107,7 @@ export function createScrub(options: ScrubOptions): Job {
     }
   }
 
-  /** The id of the latest row; what comes later is checked by nobody but its readers. */
+  /** The id of the latest row. Rows that are inserted later are checked only when they are read. */
   function readNewest<T extends SQLiteTable & { id: SQLiteColumn }>(table: T): number {
     const row = connection.orm
       .select({ newest: max(table.id) })

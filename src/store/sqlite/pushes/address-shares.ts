@@ -1,4 +1,4 @@
-// How much each address holds in live anonymous pushes: a row for each push, deleted with it, and the sums of these rows.
+// How much each address holds in live anonymous pushes: a row for each push, deleted when it expires, and sums of these rows.
 
 import { DomainError, type ErrorDetails, retrySeconds } from '../../../domain/errors.ts'
 import { exceededLimit, findRoom, type Share, type TakenShare } from '../../../domain/shares.ts'
@@ -8,12 +8,12 @@ import type { Connection } from '../engine/database.ts'
 import { prepareInsert } from '../engine/prepared.ts'
 import { liveShares } from '../engine/schema.ts'
 
-/** How many rows are read to find out when there is room again. */
+/** The most rows that are read to find out when there will be room. */
 const MAX_SOONEST = 1_000
 
 export type AddressShares = ReturnType<typeof createAddressShares>
 
-/** Statements within a transaction. */
+/** Every function must run within a transaction. */
 export function createAddressShares({ database }: Connection) {
   const insert = prepareInsert(database, liveShares)
   const sums = database.prepare<Share, { address: Uint8Array }>(

@@ -1,8 +1,8 @@
 // Chains of audit entries: each entry names the one before it; the owner of a chain stores the id of its last entry.
 //
-// Entries are appended to one table in the order of time, so that the visits of a batch share a page or two. A table
-// ordered by push, or an index by push, would make each visit rewrite a page of its own. Only every hundredth entry of
-// a push is indexed, to enter long chains in the middle.
+// Entries are appended to one table in the order of time, so that the visits of a batch share a page or two. With a table
+// or an index ordered by push, each visit would rewrite a page of its own. Only every hundredth entry of a push is indexed,
+// so that reading a late page of a long chain does not start at its end.
 
 import { max } from 'drizzle-orm'
 import type { AuditKind, Visit } from '../../../domain/audit.ts'
@@ -40,7 +40,7 @@ export function createAuditChains({ orm, database }: Connection) {
       .from(auditEntries)
       .get()?.id ?? 0
 
-  /** Returns the id of the new last entry. Only the serving process appends, so it can count for itself. */
+  /** Returns the id of the new last entry. Only the serving process appends, so it can keep the next id in memory. */
   function append({ pushId, last, length }: Chain, { kind, at, visit }: NewEntry): number {
     lastId += 1
     const { ip, userAgent, referrer } = visit

@@ -1,5 +1,5 @@
-// The audit log of each push, in three chains: the main one keeps everything, including the first failures; one keeps the
-// latest of the later failures, and one the latest looks of the owner.
+// The audit log of each push, in three chains. The main chain keeps all other entries and the first failures; one keeps the
+// latest of the later failures, and one the latest `owner_view` entries.
 
 import {
   type AuditEntry,
@@ -40,7 +40,7 @@ export const EMPTY_LOG: Log = {
   lastOwnerView: 0,
 }
 
-/** Superfluous entries that may pile up, so that one walk along the chain deletes many of them. */
+/** Entries beyond a bound that may accumulate, so that one walk along the chain deletes many of them. */
 const SLACK = 250
 /** Entries in one piece of `readAll`. */
 const PIECE = 1_000
@@ -108,8 +108,8 @@ export function createAuditRows(connection: Connection) {
   }
 
   /**
-   * Deletes the log, at most so many entries of its main chain: returns what is left, or null. `broken`: the chains do
-   * not lead to all entries, because the disk altered one.
+   * Deletes the log from its end, at most `most` entries of its main chain. Returns what is left of it, or null. `broken`:
+   * the chains do not lead to all entries, because the disk altered one.
    */
   function shorten(log: LogOfPush, most: number): Log | null | 'broken' {
     const from = Math.max(0, log.auditEntries - most)

@@ -1,4 +1,4 @@
-// The dates of pushes that were made by a clock in doubt: once it is set back they would live for as much longer.
+// Corrects the dates of pushes that were made while the clock was ahead. After it was set back they would live too long.
 
 import type { Clock } from '../../../domain/clock.ts'
 import { DAY } from '../../../domain/time.ts'
@@ -11,8 +11,8 @@ const PIECE = 500
 
 export type DoubtedDates = {
   /**
-   * Within a transaction: moves the dates of pushes that were made more than a day later than now, as far as the clock was
-   * ahead. Looks at some of those below `before`, the latest first. Returns where to go on; null when that was all.
+   * Within a transaction: moves the dates of pushes that were made more than a day in the future back by as much as the clock
+   * was ahead. Handles some pushes with ids below `before`, the latest first. Returns the next `before`; null when done.
    */
   setBackSome(before: number): number | null
 }
@@ -36,7 +36,7 @@ export function createDoubtedDates(
       const push = findById(id)
       if (push !== undefined && isIntactPush(push)) setBack(push, now)
     }
-    // They were made one after another, so the first piece without one ends them.
+    // Such pushes follow one another, so a piece without one ends the search.
     return early.length === 0 || some.length < PIECE ? null : (some.at(-1)?.id ?? null)
   }
 

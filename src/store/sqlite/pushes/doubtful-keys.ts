@@ -1,5 +1,5 @@
-// Key slots named by damaged push rows: such a slot may belong to another push. A slot is overwritten once no other push
-// names it, which is checked a few pushes at a time.
+// Key slots whose numbers come from damaged rows, and which may belong to another push. A slot is overwritten only after a
+// search, a few pushes at a time, has shown that no other push names it.
 
 import type { Connection } from '../engine/database.ts'
 import type { Transact } from '../engine/group-commit.ts'
@@ -13,7 +13,7 @@ export type DoubtfulKeysOptions = {
   connection: Connection
   keys: Pick<PushKeys, 'destroy'>
   transact: Transact
-  /** Called when a key was overwritten. */
+  /** Called after a key was overwritten. */
   onDestroyed: () => void
   onError: (cause: unknown) => void
 }

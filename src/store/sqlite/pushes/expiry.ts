@@ -67,7 +67,7 @@ export function createExpiry(options: {
       .limit(limit)
       .prepare()
   const purgeableOf = { anonymous: purgeable(isNull), owned: purgeable(isNotNull) }
-  /** Damaged pushes, whose time of expiry is unknown: skipped, so that they do not stop the others from expiring. */
+  /** Damaged pushes, whose time of expiry is unknown. Skipped, so that they do not keep the others from expiring. */
   const stuck = new Set<number>()
 
   function readLapsed(): PushRow[] {

@@ -1,4 +1,4 @@
-// Which files a push has, and which are due for removal: `files_due` makes scans of the folder unnecessary.
+// Rows for the files of each push, and rows for files that are due for removal, which make scans of the folder unnecessary.
 
 import { and, asc, eq, gt, isNotNull, isNull, lte, sql } from 'drizzle-orm'
 import { grantLifetime } from '../../../domain/files.ts'
@@ -9,7 +9,7 @@ import { filesDue, pushFiles } from '../engine/schema.ts'
 
 export type FileRow = typeof pushFiles.$inferSelect
 
-/** When files become due: at once, or, after a last view, when its grants end, which is no later than this time. */
+/** When the files of a push become due: at once, or when the grants of its last view end, at most until the given time. */
 export type Release = { pushId: number; now: number; when: 'at-once' | { afterGrantsUntil: number } }
 
 export type FileRows = ReturnType<typeof createFileRows>
@@ -66,7 +66,7 @@ export function createFileRows({ orm }: Connection, { certain, onDue }: Options)
     .limit(1)
     .prepare()
 
-  /** Enters the file of an upload before its first byte is written. No time of removal means unfinished. */
+  /** Inserts the row of an upload, before its first byte is written. A row without a time of removal is unfinished. */
   function begin(id: string): void {
     insertDue.run({ id, at: null, pushId: null })
   }
@@ -79,7 +79,7 @@ export function createFileRows({ orm }: Connection, { certain, onDue }: Options)
     }
   }
 
-  /** Deletes the rows of a push's files, names included, and enters the files as due. */
+  /** Deletes the rows of a push's files, with their names, and makes the files due. */
   function release({ pushId, now, when }: Release): void {
     for (const { fileId: id, size } of ofPush.all({ pushId })) {
       if (when === 'at-once') insertDue.run({ id, at: certain(), pushId: null })
@@ -113,7 +113,7 @@ export function createFileRows({ orm }: Connection, { certain, onDue }: Options)
     endGrants,
     /** Whether grants of a last view are still valid. */
     hasGranted: (pushId: number, now: number): boolean => granted.get({ pushId, now }) !== undefined,
-    /** Whether files wait for the end of grants without naming their push, which older versions did not store. */
+    /** Whether files of an unnamed push wait for the end of their grants. Older versions did not store the push. */
     hasUnnamedGrants: (now: number): boolean => unnamed.get({ now }) !== undefined,
     giveUp,
     giveUpUnfinished,

@@ -1,5 +1,5 @@
-// Which idempotency keys were used for a create, and their sealed answers. An answer is destroyed when its push ends; the key
-// itself stays known as used until it lapses.
+// Used idempotency keys and their sealed answers. An answer is destroyed when its push ends; the key stays marked as used
+// until it lapses.
 
 import { asc, eq, lte, sql } from 'drizzle-orm'
 import { DomainError } from '../../../domain/errors.ts'
@@ -19,7 +19,7 @@ export type IdempotencyRows = ReturnType<typeof createIdempotencyRows>
 const STEP = 100
 const ANSWERS = { table: 'idempotency_answers', column: 'answer', bytes: 88 }
 
-/** Statements within a transaction. Calls `onDestroyed` when something was destroyed: the write-ahead log holds it still. */
+/** Every function must run within a transaction. Calls `onDestroyed` when an answer was destroyed. */
 export function createIdempotencyRows(connection: Connection, onDestroyed: () => void) {
   const { orm, database } = connection
   const slots = createSlots(connection, ANSWERS)

@@ -1,4 +1,4 @@
-// The checksum of a push's row, with the bits of its owner above it.
+// The checksum of a push's row: a CRC of its values, and bits of its owner above it.
 
 import { and, eq, isNull, or, type SQL, sql } from 'drizzle-orm'
 import { pushes } from '../engine/schema.ts'
@@ -9,12 +9,12 @@ export type PushRow = typeof pushes.$inferSelect
 const CRC_BITS = 2 ** 32 - 1
 const OWNER_BITS = 2 ** 20
 
-/** Within an update: the checksum without the bits of this owner, where it has them. */
+/** For an update: the checksum without the bits of this owner. Leaves checksums with other bits as they are. */
 export function checksumWithoutOwner(ownerId: number): SQL {
   return sql`CASE WHEN ${isSummedFor(ownerId)} THEN ${pushes.checksum} & ${CRC_BITS} ELSE ${pushes.checksum} END`
 }
 
-/** Excludes pushes whose owner was altered on disk. */
+/** The pushes of this owner, without those whose owner was altered on disk. */
 export function isOwnedBy(ownerId: number): SQL | undefined {
   return and(eq(pushes.ownerId, ownerId), or(isNull(pushes.checksum), isSummedFor(ownerId)))
 }
@@ -33,7 +33,7 @@ export function requireIntactPush(row: PushRow): void {
   requireIntactRow(row, checksumOfPush(row), `push ${row.id}`)
 }
 
-/** The bits above the CRC hold the owner, so that one statement can disown all pushes of an account. */
+/** The owner is in bits above the CRC, so that one statement can make all pushes of an account anonymous. */
 export function checksumOfPush(row: Omit<PushRow, 'checksum'>): number {
   const { id, lookup, keyNumber, kind, ownerId, createdAt, updatedAt, expiresAt } = row
   const { expireAfterDays, expireAfterViews, views, deletableByViewer, retrievalStep, passphraseRequired } =
@@ -50,7 +50,7 @@ export function checksumOfPush(row: Omit<PushRow, 'checksum'>): number {
     lastViewedAt,
     lost,
   } = row
-  // biome-ignore format: as they stand above
+  // biome-ignore format: in the same lines as above
   const crc = checksumOf([
     id, lookup, keyNumber, kind, createdAt, updatedAt, expiresAt,
     expireAfterDays, expireAfterViews, views, deletableByViewer, retrievalStep, passphraseRequired,

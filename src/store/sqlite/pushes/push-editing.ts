@@ -1,4 +1,4 @@
-// What an owner changes about pushes: labels and limits of one, and the end of several.
+// Changes the labels and limits of a push for its owner.
 
 import { eq } from 'drizzle-orm'
 import { decideEdit } from '../../../domain/editing.ts'

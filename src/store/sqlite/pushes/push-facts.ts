@@ -1,5 +1,5 @@
-// What lists are filtered, sorted and searched by, of many pushes at once: read without drizzle, which takes each row apart
-// in JavaScript, and a piece at a time, so that requests come in between.
+// Reads the values by which lists are filtered, sorted and searched, for many pushes at once. Without drizzle, which converts
+// every value in JavaScript, and in pieces, so that requests run in between.
 
 import type { PushFacts } from '../../../domain/listing.ts'
 import type { PushListStore, SealedTexts } from '../../face.ts'
@@ -8,7 +8,7 @@ import type { FindDoubted } from './doubted-time.ts'
 
 const PIECE = 500
 
-// The same words as in the index of owners.
+// Repeats the expression of the index of owners, so that SQLite uses it.
 const factsOf = (hasEnded: string) => `
   SELECT id, kind, created_at AS createdAt, expires_at AS expiresAt, expire_after_views AS expireAfterViews, views,
     last_viewed_at AS lastViewedAt, expired_on AS expiredOn, lost,

@@ -1,7 +1,7 @@
 // Slots of a fixed size for values that must vanish: wrapped keys of live pushes, and answers of idempotency keys.
 //
-// A slot is overwritten in place and never deleted. When rows are deleted, SQLite merges pages, and copies of the moved
-// rows stay in the unused space: a value that was moved once could not be destroyed.
+// A slot is overwritten in place and never deleted. Deleting rows makes SQLite merge pages, and copies of the moved rows
+// stay in unused space, where they could not be destroyed.
 
 import type { Connection } from '../engine/database.ts'
 
@@ -30,7 +30,7 @@ export function createSlots({ database }: Connection, { table, column, bytes }: 
   const wiped = database.prepare<{ slot: number; isFree: number }, { after: number }>(
     `SELECT slot, ${column} = zeroblob(${bytes}) AS isFree FROM ${table} WHERE slot > $after ORDER BY slot LIMIT ${STEP}`,
   )
-  // Slots that were free when seen. `fill` notices those that a rollback has filled again.
+  // Slots that were free when they were read. A rollback may have filled one again, which `fill` checks.
   const free: number[] = []
   let searchedTo = 0
   let isSearched = false
@@ -44,7 +44,7 @@ export function createSlots({ database }: Connection, { table, column, bytes }: 
     return Number(append.run({ value }).lastInsertRowid)
   }
 
-  /** Looks for free slots in the next part of the table, once through it since the start; `destroy` notes later ones. */
+  /** Searches the next part of the table for free slots, once after the start. `destroy` adds those that become free later. */
   function searchOn(): void {
     const seen = wiped.all({ after: searchedTo })
     searchedTo = seen.at(-1)?.slot ?? searchedTo

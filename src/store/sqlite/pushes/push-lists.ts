@@ -21,7 +21,7 @@ export type PushListsOptions = {
   transact: Transact
   damage: Pick<Damage, 'presentIntact'>
   now: Now
-  /** The time by which expiry is written down; behind `now` while the clock is in doubt. */
+  /** The time by which expiry is recorded; behind `now` while the clock is in doubt. */
   certain: Now
 }
 
@@ -33,7 +33,7 @@ export function createPushLists(options: PushListsOptions): PushListStore {
   const findDoubted = createFindDoubted(options)
   const owner = eq(pushes.ownerId, sql.placeholder('ownerId'))
   const isInList = and(owner, sql`(${pushes.expiredOn} IS NOT NULL) = ${sql.placeholder('expired')}`)
-  /** What a doubted clock has ended is not written down: then every push of the owner is looked at. */
+  /** For a clock in doubt, by which expiry is not recorded. No index helps: reads every push of the owner. */
   const hasEnded = sql`${pushes.expiredOn} IS NOT NULL OR ${pushes.expiresAt} <= ${sql.placeholder('doubted')}`
   const isInDoubtedList = and(owner, sql`(${hasEnded}) = ${sql.placeholder('expired')}`)
   const listed = () =>
@@ -89,7 +89,7 @@ export function createPushLists(options: PushListsOptions): PushListStore {
     return { ...present(rows, isInIt), isFull: rows.length === pageSize }
   }
 
-  /** An index that was altered on disk may lead to another's push. */
+  /** Checks the owner too, because an index that was altered on disk may lead to another owner's push. */
   function present(rows: ListedRow[], isInIt: (push: PushRow) => boolean): PageOfPushes<ListedPush> {
     const pushes = damage.presentIntact(rows, ({ push, labels: { seenViews, ...labels } }) => {
       requireIntactPush(push)

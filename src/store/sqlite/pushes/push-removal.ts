@@ -52,8 +52,8 @@ export function createPushRemoval(options: PushRemovalOptions) {
   }
 
   /**
-   * For pushes whose rows do not lead to all of their log: reads every entry of every log. Removes the pushes last, so that
-   * an interrupted removal starts again.
+   * Removes pushes whose chains do not lead to all their log entries, by reading every entry of every log. Removes the pushes
+   * last, so that an interrupted removal starts again.
    */
   async function removeThoroughly(pushIds: readonly number[]): Promise<void> {
     if (pushIds.length === 0) return
@@ -63,7 +63,7 @@ export function createPushRemoval(options: PushRemovalOptions) {
     await doubtfulKeys.idle()
   }
 
-  /** Within a transaction. Includes entries of visits that came during the search. */
+  /** Within a transaction. Also removes entries of visits that came during the search. */
   function removeWithRest(pushId: number): void {
     const push = rows.findRaw(pushId)
     if (push === undefined) return
@@ -83,7 +83,7 @@ export function createPushRemoval(options: PushRemovalOptions) {
     }
   }
 
-  /** Removes those that are still found damaged, with whatever is left of their logs; returns their ids. */
+  /** Removes those that are still damaged, with all that is left of their logs; returns their ids. */
   async function removeDamaged(pushIds: readonly number[]): Promise<number[]> {
     const damaged = pushIds.filter((id) => rows.findRaw(id) !== undefined && isDamaged(id))
     await removeThoroughly(damaged)

@@ -1,4 +1,4 @@
-// The statements on one push that the operations share: find it, write its progress, destroy its secrets.
+// The statements about one push that several operations use: find it, write a change, destroy its secrets.
 
 import { eq, max, sql } from 'drizzle-orm'
 import type { AuditKind, Visit } from '../../../domain/audit.ts'
@@ -30,7 +30,7 @@ export type Change = {
   entry: { kind: AuditKind; visit: Visit } | null
 }
 
-/** What most visits change. Leaves out expired_on, because an update that names it rewrites three indexes. */
+/** The columns that most visits change. Without expired_on, because an update that names it rewrites three indexes. */
 const PROGRESS = [
   ...([
     'views',
@@ -71,7 +71,7 @@ export function createPushRows(options: PushRowsOptions) {
   const findKey = database.prepare<Omit<StoredSecrets, 'payload'>, { id: number }>(FIND_KEY)
   const deleteSecrets = orm.delete(pushSecrets).where(eq(pushSecrets.pushId, id)).prepare()
   const deletePush = orm.delete(pushes).where(eq(pushes.id, id)).prepare()
-  // Several, because an update that names expired_on rewrites three indexes and most visits do not expire a push.
+  // Several statements, because an update that names expired_on rewrites three indexes, and most visits expire nothing.
   const updateProgress = prepareUpdate(database, pushes, PROGRESS)
   const updateLimits = prepareUpdate(database, pushes, [
     ...PROGRESS,
@@ -88,7 +88,7 @@ export function createPushRows(options: PushRowsOptions) {
     return insertWithLog(push, secrets, [{ kind: 'creation', at: push.createdAt, visit }])
   }
 
-  /** Only the serving process inserts, so it can count for itself. An expired push has no secrets. */
+  /** Only the serving process inserts, so it can keep the next id in memory. An expired push has no secrets. */
   function insertWithLog(
     push: NewPushRow,
     secrets: SealedSecrets | null,
@@ -140,7 +140,7 @@ export function createPushRows(options: PushRowsOptions) {
     updateProgress({ ...content, checksum: checksumOfPush(content) })
   }
 
-  /** Removes all trace of a push but its log. */
+  /** Removes every trace of a push except its log. */
   function remove(pushId: number, now: number): void {
     destroyKey(pushId)
     idempotency.forgetAnswerOf(pushId)
@@ -172,8 +172,8 @@ export function createPushRows(options: PushRowsOptions) {
   }
 
   /**
-   * Throws when a push or its secrets were altered on disk, as far as this shows without the link. Reads both again,
-   * because the push may have expired since.
+   * Throws DamageError when a push or its secrets were altered on disk, as far as that can be seen without the link. Reads
+   * both again, because the push may have expired since.
    */
   function requireIntactSecrets({ id }: Pick<PushRow, 'id'>): void {
     const push = findById(id)
@@ -194,7 +194,7 @@ export function createPushRows(options: PushRowsOptions) {
     insertWithLog,
     insertLabels: (labels: LabelsRow) => insertLabels.run(labels),
     findById: (pushId: number): PushRow | undefined => intact(findById(pushId)),
-    /** A damaged index that leads to another push is noticed: the lookup does not fit that push's checksum. */
+    /** Throws DamageError when a damaged index leads to another push, whose checksum does not match this lookup. */
     findByLookup: (lookup: Uint8Array): PushRow | undefined => intact(findByLookup(lookup)),
     disown,
     /** Null once the push has expired. */
@@ -218,13 +218,13 @@ function hasOtherLimits(before: PushRow, { expiresAt, expireAfterViews }: PushRo
   return before.expiresAt !== expiresAt || before.expireAfterViews !== expireAfterViews
 }
 
-/** Omits the payload, which is authenticated. Includes the wrapped key: if damaged, it would pass for a wrong passphrase. */
+/** Omits the payload, which is authenticated. Covers the wrapped key, because a damaged one looks like a wrong passphrase. */
 function checksumOfSecrets(pushId: number, secrets: Omit<StoredSecrets, 'checksum' | 'payload'>): number {
   const { keySlot, salt, wrappedKey, passphraseSalt } = secrets
   return checksumOf([pushId, keySlot, salt, wrappedKey, passphraseSalt])
 }
 
-// A subquery, because a join takes SQLite ten times as long here.
+// A subquery, because a join takes ten times as long here.
 const KEY_COLUMNS = `
   key_slot AS keySlot, salt, passphrase_salt AS passphraseSalt, checksum,
   (SELECT wrapped_key FROM push_keys WHERE slot = key_slot) AS wrappedKey`

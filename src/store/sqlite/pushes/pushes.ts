@@ -184,7 +184,7 @@ export function createPushes(options: {
 
   /** Within a transaction. Returns the same row when there was nothing to end. */
   function expire(before: PushRow, visit: Visit): PushRow {
-    // What only a doubted clock has ended is ended for good by this wish.
+    // By `certain`, a push that only the clock in doubt has ended is still live, and so becomes deleted.
     const time = certain()
     const after = expireByHand(before, time, { hasGrants: hasGrants(before) })
     if (after === before) return before
