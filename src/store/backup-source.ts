@@ -59,38 +59,45 @@ export function openBackupSource({
       // Opening a damaged log would lose the commits after the damage.
       if (!isServed) requireIntactLog(folder.database)
       onStep('before the copy has a place')
-      return openCopy(folder, minFreeSpace)
+      return openCopy(folder, { minFreeSpace, onStep })
     })
-    return writeCopy({ place, copy, folder, onStep })
+    return writeCopy({ place, copy, onStep })
   } catch (cause) {
     if (isFull(cause)) throw noRoom(folder, minFreeSpace)
     throw explainFailure(folder.database, cause)
   }
 }
 
-function openCopy(folder: DataFolder, minFreeSpace: number): { place: CopyPlace; copy: UnfinishedCopy } {
+type Opening = { minFreeSpace: number; onStep: (step: string) => void }
+
+function openCopy(
+  folder: DataFolder,
+  { minFreeSpace, onStep }: Opening,
+): { place: CopyPlace; copy: UnfinishedCopy } {
   const { bavail, bsize } = statfsSync(folder.path)
   const maxBytes = bavail * bsize - minFreeSpace
   if (maxBytes < MIB) throw noRoom(folder, minFreeSpace)
   const place = createCopyPlace(folder)
   try {
     const copy = openKeylessCopy({ source: folder.database, path: place.path, maxBytes, endsAt: null })
+    onStep('before the copy loses its name')
     place.hide()
-    return { place, copy }
+    if (copy.schema <= MIGRATIONS.length) return { place, copy }
+    copy.close()
+    throw newer(folder, copy.schema)
   } catch (cause) {
     place.close()
     throw cause
   }
 }
 
-type Writing = { place: CopyPlace; copy: UnfinishedCopy; folder: DataFolder; onStep: (step: string) => void }
+type Writing = { place: CopyPlace; copy: UnfinishedCopy; onStep: (step: string) => void }
 
-function writeCopy({ place, copy, folder, onStep }: Writing): BackupSource {
+function writeCopy({ place, copy, onStep }: Writing): BackupSource {
   try {
     onStep('before the copy is written')
     const written = closing(copy)
     onStep('after the copy was written')
-    if (written.schema > MIGRATIONS.length) throw newer(folder, written.schema)
     const { descriptor, close } = place
     return { ...written, descriptor, bytes: fstatSync(descriptor).size, close }
   } catch (cause) {

@@ -16,7 +16,7 @@ import {
   write as writeTo,
 } from 'node:fs'
 import { hostname } from 'node:os'
-import { basename, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { DomainError } from '../../domain/errors.ts'
 import { codeOf, explainSystemError } from '../../domain/system-errors.ts'
@@ -24,6 +24,9 @@ import { isAlive } from '../upgrade/program-files.ts'
 
 /** So much is written before the disk has to take it, so that others who wait for the disk never wait for more. */
 const FLUSH_BYTES = 8 * 1024 * 1024
+
+/** Called before and after each step: tests end the process there. */
+type OnStep = (step: string) => void
 
 export type Destination = {
   write(piece: Uint8Array): Promise<void>
@@ -42,10 +45,7 @@ const flush = promisify(fdatasync)
 const writePiece = promisify(writeTo)
 
 /** Throws `conflict` for a path that exists, whatever it is, and for one that cannot be written. */
-export function openFileDestination(
-  path: string,
-  onStep: (step: string) => void = () => undefined,
-): FileDestination {
+export function openFileDestination(path: string, onStep: OnStep = () => undefined): FileDestination {
   requireNothingAt(path)
   const unfinished = partOf(path)
   removeParts(path)
@@ -86,7 +86,7 @@ export function openFileDestination(
     onStep('before the backup is on the disk')
     await attempt(path, async () => fsyncSync(file))
     onStep('before the backup has its name')
-    explained(path, () => giveName(unfinished, path))
+    explained(path, () => giveName(unfinished, { path, onStep }))
     onStep('after the backup has its name')
     close()
   }
@@ -117,21 +117,19 @@ function kindOf(found: Stats): string {
 
 /** The name of this process in it tells later ones whether somebody still writes. */
 function partOf(path: string): string {
-  return `${path}.${hostWord()}-${process.pid}.part`
+  return `${path}.oncebox-${hostWord()}-${process.pid}.part`
 }
 
 function hostWord(): string {
   return hostname().replace(/[^A-Za-z0-9]/g, '') || 'host'
 }
 
-/** Removes what backups by processes of this machine have left that were killed: of this name, and of the usual ones. */
+/** Removes what backups by processes of this machine that were killed have left in the folder. */
 function removeParts(path: string): void {
   const folder = dirname(path)
-  const part = /^(.+)\.([A-Za-z0-9]+)-(\d+)\.part$/
   for (const name of explained(path, () => readdirSync(folder))) {
-    const [, of = '', host = '', pid = ''] = part.exec(name) ?? []
-    const isOurs = of === basename(path) || of.startsWith('oncebox-backup-')
-    if (isOurs && host === hostWord() && !isWriting(Number(pid))) rmSync(join(folder, name), { force: true })
+    const [, host, pid] = /\.oncebox-([A-Za-z0-9]+)-(\d+)\.part$/.exec(name) ?? []
+    if (host === hostWord() && !isWriting(Number(pid))) rmSync(join(folder, name), { force: true })
   }
 }
 
@@ -141,9 +139,10 @@ function isWriting(pid: number): boolean {
 }
 
 /** Never over what somebody else has put there meanwhile. */
-function giveName(unfinished: string, path: string): void {
+function giveName(unfinished: string, { path, onStep }: { path: string; onStep: OnStep }): void {
   try {
     linkSync(unfinished, path)
+    onStep('before the backup loses its other name')
     rmSync(unfinished, { force: true })
   } catch (cause) {
     // Not every disk knows links.

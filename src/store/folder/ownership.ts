@@ -1,7 +1,7 @@
 // The data folder and everything in it must belong to the user of this process. Another user may have planted a file to know
 // the key or to read what is written. On Windows these checks do nothing.
 
-import { accessSync, existsSync, lstatSync, readFileSync, type Stats, statSync } from 'node:fs'
+import { existsSync, lstatSync, readFileSync, type Stats, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DomainError } from '../../domain/errors.ts'
 
@@ -53,12 +53,17 @@ export function becomeOwner(path: string): string | null {
   process.setgroups?.([gid, ...groupsOf(uid)])
   process.setgid?.(gid)
   process.setuid?.(uid)
+  requireReach(place, uid)
+  return nameOrId(uid)
+}
+
+/** As the user. */
+function requireReach(path: string, uid: number): void {
   try {
-    accessSync(place)
+    statSync(path)
   } catch {
     throw unreachable(path, uid)
   }
-  return nameOrId(uid)
 }
 
 /**
@@ -75,6 +80,7 @@ export function asOwner<T>(path: string, work: () => T): T {
   setegid?.(gid)
   seteuid?.(uid)
   try {
+    requireReach(path, uid)
     return work()
   } finally {
     seteuid?.(ROOT)

@@ -2,8 +2,7 @@
 // push is never read, so that no file of a copy can hold it; sessions, one-time links and idempotency keys are not in it either.
 
 import { Database } from 'bun:sqlite'
-import { codeOf } from '../../../domain/system-errors.ts'
-import { salvageTable } from './salvage.ts'
+import { isUnreadable, openForSalvage, salvageTable } from './salvage.ts'
 
 /**
  * The tables whose rows are copied. All others stay empty, those of later versions too: a table that opens something must
@@ -42,6 +41,8 @@ export type KeylessCopy = {
 }
 
 export type UnfinishedCopy = {
+  /** The version of the schema, as it is before the copy is written. */
+  schema: number
   /**
    * Takes seconds for a large database, and the event loop meanwhile. All is read in one transaction, which holds up nobody
    * and has ended when this returns. Throws what SQLite throws; the file is then worth nothing.
@@ -51,31 +52,46 @@ export type UnfinishedCopy = {
 }
 
 /** Opens both databases and reads nothing but the head of the source. */
-export function openKeylessCopy({ source, path, maxBytes, endsAt }: KeylessCopyOptions): UnfinishedCopy {
+export function openKeylessCopy(options: KeylessCopyOptions): UnfinishedCopy {
+  const { source, path, maxBytes } = options
   const copy = new Database(path, { readwrite: true, create: false, strict: true })
   try {
     for (const pragma of PRAGMAS) copy.run(`PRAGMA ${pragma}`)
     const pageBytes = numberIn(copy, 'PRAGMA page_size')
     copy.run(`PRAGMA max_page_count = ${Math.max(1, Math.floor(maxBytes / pageBytes))}`)
     copy.run('ATTACH ? AS source', [source])
-    numberIn(copy, 'PRAGMA source.user_version')
+    const schema = numberIn(copy, 'PRAGMA source.user_version')
+    return { schema, write: () => writeCopy(copy, options), close: () => copy.close(true) }
   } catch (cause) {
     copy.close()
     throw cause
   }
-  return { write: () => writeCopy(copy, endsAt), close: () => copy.close(true) }
 }
 
-function writeCopy(copy: Database, endsAt: number | null): KeylessCopy {
-  const { schema, damage } = copy.transaction(() => copyAll(copy, endsAt))()
-  copy.run('DETACH source')
+function writeCopy(copy: Database, { source, endsAt }: KeylessCopyOptions): KeylessCopy {
+  const { schema, damage } = copyFrom(copy, { source, endsAt })
   copy.run(`PRAGMA user_version = ${schema}`)
   // A start must not wait for this; it has checked its database already.
   return { ...describe(copy), schema, damage: endsAt === null ? [...damage, ...findDamage(copy)] : damage }
 }
 
+type From = Pick<KeylessCopyOptions, 'source' | 'endsAt'>
+
+function copyFrom(copy: Database, { source, endsAt }: From): { schema: number; damage: string[] } {
+  try {
+    const schema = copy.transaction(() => copyAll(copy, endsAt))()
+    copy.run('DETACH source')
+    return { schema, damage: [] }
+  } catch (cause) {
+    // A copy for going back must be whole; what remains of a damaged database is for backups.
+    if (!isUnreadable(cause) || endsAt !== null) throw cause
+    copy.run('DETACH source')
+    return copyRemains(copy, source)
+  }
+}
+
 const PRAGMAS = [
-  // What fails is deleted as a whole; in memory, so that a table that cannot be read is given up alone.
+  // What fails is deleted or made anew; in memory, so that it can be rolled back.
   'journal_mode = MEMORY',
   // The bytes are streamed elsewhere, or synchronized by the caller once.
   'synchronous = OFF',
@@ -89,50 +105,59 @@ const PRAGMAS = [
 
 /**
  * Makes indexes before there are rows: SQLite then copies the pages of equal tables and indexes without looking into their
- * rows, which is several times as fast and sorts nothing in memory.
+ * rows, which is several times as fast and sorts nothing in memory. Returns the version of the schema.
  */
-function copyAll(copy: Database, endsAt: number | null): { schema: number; damage: string[] } {
+function copyAll(copy: Database, endsAt: number | null): number {
   const schema = numberIn(copy, 'PRAGMA source.user_version')
-  const parts = partsOf(copy)
-  const make = (types: readonly string[]) => {
-    for (const { sql } of parts.filter(({ type }) => types.includes(type))) copy.run(sql)
-  }
-  make(['table'])
-  make(['index'])
-  const tables = parts.filter(({ type }) => type === 'table').map(({ name }) => name)
-  const damage = tables.filter((name) => COPIED.includes(name)).flatMap((name) => copyTable(copy, name))
+  const parts = readParts(copy, 'source')
+  const tables = makeTables(copy, parts)
+  for (const table of tables.filter((name) => COPIED.includes(name)))
+    copy.run(`INSERT INTO main.${table} SELECT * FROM source.${table}`)
   keepIds(copy)
   if (endsAt !== null) endPushes(copy, endsAt, tables)
-  make(['trigger', 'view'])
-  return { schema, damage }
+  make(copy, parts, ['trigger', 'view'])
+  return schema
 }
+
+/** Row by row, and without what cannot be read. */
+function copyRemains(copy: Database, path: string): { schema: number; damage: string[] } {
+  const source = openForSalvage(path)
+  try {
+    source.run('BEGIN')
+    const schema = numberIn(source, 'PRAGMA user_version')
+    const parts = readParts(source, 'main')
+    const damage = copy.transaction(() => {
+      const tables = makeTables(copy, parts).filter((name) => COPIED.includes(name))
+      const lost = tables.flatMap((table) => salvageTable({ source, copy }, table))
+      make(copy, parts, ['trigger', 'view'])
+      return lost
+    })()
+    return { schema, damage: damage.length > 0 ? damage : [ONLY_INDEXES] }
+  } finally {
+    source.close()
+  }
+}
+
+const ONLY_INDEXES = 'an index cannot be read; all rows that are backed up could'
 
 type Part = { type: string; name: string; sql: string }
 
-function partsOf(copy: Database): Part[] {
-  const parts = copy.query<Part, []>(
-    "SELECT type, name, sql FROM source.sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'",
+function readParts(database: Database, name: string): Part[] {
+  const parts = database.query<Part, []>(
+    `SELECT type, name, sql FROM ${name}.sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'`,
   )
   return parts.all()
 }
 
-/** Returns what could not be read. */
-function copyTable(copy: Database, table: string): string[] {
-  copy.run('SAVEPOINT whole')
-  try {
-    copy.run(`INSERT INTO main.${table} SELECT * FROM source.${table}`)
-    return []
-  } catch (cause) {
-    if (!isDamage(cause)) throw cause
-    copy.run('ROLLBACK TO whole')
-    return salvageTable(copy, table)
-  } finally {
-    if (copy.inTransaction) copy.run('RELEASE whole')
-  }
+function make(copy: Database, parts: readonly Part[], types: readonly string[]): void {
+  for (const { sql } of parts.filter(({ type }) => types.includes(type))) copy.run(sql)
 }
 
-function isDamage(cause: unknown): boolean {
-  return /^SQLITE_(CORRUPT|CONSTRAINT|NOTADB)/.test(codeOf(cause))
+/** Returns their names. */
+function makeTables(copy: Database, parts: readonly Part[]): string[] {
+  make(copy, parts, ['table'])
+  make(copy, parts, ['index'])
+  return parts.filter(({ type }) => type === 'table').map(({ name }) => name)
 }
 
 /** The ids that were used last. */

@@ -1,46 +1,90 @@
-// Copies what can still be read of a damaged table, around what cannot.
+// Copies what can still be read of a damaged database, around what cannot.
 
-import type { Database } from 'bun:sqlite'
+import { Database } from 'bun:sqlite'
+import { codeOf } from '../../../domain/system-errors.ts'
 
-/** Beyond, the table is damaged in so many places that the rest is given up. */
+/** Rows that are read at once. */
+const MAX_ROWS = 512
+/** Beyond, a table is damaged in so many places that the rest of it is given up. */
 const MAX_FAILURES = 20_000
 const MAX_TOLD = 5
 
 /** Rows by the numbers that SQLite gives them, both ends included. */
-type Range = { first: number; last: number }
+type Range = { first: bigint; last: bigint }
 
-/**
- * From the attached database `source` to `main`, within a transaction. Returns what is lost, in sentences without a full
- * stop. Halves what cannot be read until the damaged rows alone are left.
- */
-export function salvageTable(copy: Database, table: string): string[] {
-  const whole = findRange(copy, table)
-  if (whole === null) return [`nothing of the table ${table} can be read`]
+/** What SQLite says when it cannot read a page or a row; the last two come from the disk itself. */
+export function isUnreadable(cause: unknown): boolean {
+  return /^SQLITE_(CORRUPT|NOTADB|CONSTRAINT|IOERR_READ|IOERR_SHORT_READ)/.test(codeOf(cause))
+}
+
+export type Salvage = {
+  /** One of its own, since SQLite writes nothing more on a connection that has met damage. */
+  source: Database
+  /** A database with the same tables, within a transaction. */
+  copy: Database
+}
+
+export function openForSalvage(path: string): Database {
+  const source = new Database(path, { readonly: true, safeIntegers: true })
+  source.run('PRAGMA busy_timeout = 5000')
+  return source
+}
+
+/** Returns what is lost, in sentences without a full stop; nothing for a table that was read as a whole. */
+export function salvageTable({ source, copy }: Salvage, table: string): string[] {
+  const columns = copy.query(`SELECT * FROM main.${table}`).columnNames
+  const insert = copy.prepare(
+    `INSERT OR IGNORE INTO main.${table} VALUES (${columns.map(() => '?').join(', ')})`,
+  )
+  const write = (rows: Row[]) => {
+    for (const row of rows) insert.run(...row)
+  }
+  const whole = findRange(source, table)
+  if (whole === 'empty') return []
+  return whole === null
+    ? copyInOrder(source, { table, write })
+    : present(table, copyRanges(source, { table, whole, write }))
+}
+
+type Row = (string | bigint | Uint8Array | number | boolean | null)[]
+type Target = { table: string; write: (rows: Row[]) => void }
+
+/** For tables without such numbers, which are small: up to the first row that cannot be read. */
+function copyInOrder(source: Database, { table, write }: Target): string[] {
+  try {
+    for (const row of source.query<Record<string, Row[number]>, []>(`SELECT * FROM ${table}`).iterate())
+      write([Object.values(row)])
+    return []
+  } catch (cause) {
+    if (!isUnreadable(cause)) throw cause
+    return [`a part or all of the table ${table} cannot be read`]
+  }
+}
+
+/** Halves what cannot be read until the damaged rows alone are left. Returns these. */
+function copyRanges(source: Database, { table, whole, write }: Target & { whole: Range }): Range[] {
   const lost: Range[] = []
   const open: Range[] = [whole]
   let failures = 0
   for (let range = open.pop(); range !== undefined; range = open.pop()) {
-    if (failures > MAX_FAILURES) lost.push(range)
-    else if (!copyRange(copy, table, range)) {
-      failures += 1
-      if (range.first === range.last) lost.push(range)
-      else open.push(...halve(range))
-    }
+    const rows = failures > MAX_FAILURES ? 'unreadable' : readRange(source, table, range)
+    if (rows === 'unreadable') failures += 1
+    if (rows === 'unreadable' && (range.first === range.last || failures > MAX_FAILURES)) lost.push(range)
+    else if (typeof rows === 'string') open.push(...halve(range))
+    else write(rows)
   }
-  return present(table, lost)
+  return lost
 }
 
 /** Null for a table without such numbers, or without a readable beginning or end. */
-function findRange(copy: Database, table: string): Range | null {
+function findRange(source: Database, table: string): Range | 'empty' | null {
+  const end = (order: string) =>
+    source
+      .query<{ n: bigint }, []>(`SELECT rowid AS n FROM ${table} NOT INDEXED ORDER BY rowid ${order} LIMIT 1`)
+      .get()?.n
   try {
-    const end = (order: string) =>
-      copy
-        .query<{ n: number }, []>(
-          `SELECT rowid AS n FROM source.${table} NOT INDEXED ORDER BY rowid ${order} LIMIT 1`,
-        )
-        .get()?.n
     const [first, last] = [end('ASC'), end('DESC')]
-    return first === undefined || last === undefined ? null : { first, last }
+    return first === undefined || last === undefined ? 'empty' : { first, last }
   } catch {
     return null
   }
@@ -48,47 +92,40 @@ function findRange(copy: Database, table: string): Range | null {
 
 /** The lower half on top, so that ranges are done in their order. */
 function halve({ first, last }: Range): [Range, Range] {
-  const middle = Math.floor((first + last) / 2)
+  const middle = (first + last) >> 1n
   return [
-    { first: middle + 1, last },
+    { first: middle + 1n, last },
     { first, last: middle },
   ]
 }
 
-/** All rows of the range or none; false when one of them cannot be read. */
-function copyRange(copy: Database, table: string, { first, last }: Range): boolean {
-  copy.run('SAVEPOINT part')
+function readRange(source: Database, table: string, { first, last }: Range): Row[] | 'unreadable' | 'many' {
   try {
-    copy.run(
-      `INSERT OR IGNORE INTO main.${table} SELECT * FROM source.${table} NOT INDEXED WHERE rowid BETWEEN ? AND ?`,
-      [first, last],
-    )
-    return true
+    // An error of the disk ends the transaction.
+    if (!source.inTransaction) source.run('BEGIN')
+    const rows = source
+      .query<unknown, [bigint, bigint]>(
+        `SELECT * FROM ${table} NOT INDEXED WHERE rowid BETWEEN ? AND ? ORDER BY rowid LIMIT ${MAX_ROWS + 1}`,
+      )
+      .values(first, last)
+    return rows.length > MAX_ROWS ? 'many' : rows
   } catch (cause) {
     if (!isUnreadable(cause)) throw cause
-    copy.run('ROLLBACK TO part')
-    return false
-  } finally {
-    if (copy.inTransaction) copy.run('RELEASE part')
+    return 'unreadable'
   }
-}
-
-function isUnreadable(cause: unknown): boolean {
-  return cause instanceof Error && 'code' in cause && /^SQLITE_(CORRUPT|CONSTRAINT)/.test(String(cause.code))
 }
 
 function present(table: string, lost: readonly Range[]): string[] {
   const joined: Range[] = []
   for (const range of lost) {
     const before = joined.at(-1)
-    if (before !== undefined && before.last + 1 === range.first) before.last = range.last
+    if (before !== undefined && before.last + 1n === range.first) before.last = range.last
     else joined.push({ ...range })
   }
+  if (joined.length === 0) return []
   const told = joined
     .slice(0, MAX_TOLD)
     .map(({ first, last }) => (first === last ? `${first}` : `${first} to ${last}`))
   const more = joined.length > MAX_TOLD ? ` and ${joined.length - MAX_TOLD} more parts` : ''
-  return joined.length === 0
-    ? [`an index of the table ${table} could not be read; all its rows could`]
-    : [`rows of the table ${table} cannot be read: ${told.join(', ')}${more}`]
+  return [`rows of the table ${table} cannot be read: ${told.join(', ')}${more}`]
 }

@@ -1,0 +1,56 @@
+// A backup that is killed at any step of it: it is there whole or not at all, and the next one removes what it has left.
+
+import { expect, test } from 'bun:test'
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { readMembers } from '../support/backup.ts'
+import { openTestStore, storePush } from '../support/store.ts'
+
+const CHILD = resolve(import.meta.dir, '../support/backup-child.ts')
+/** SQLite keeps these beside a database as long as it is open. */
+const OF_SQLITE = /-(wal|shm)$/
+
+async function runChild(
+  dataDir: string,
+  { file, killAt }: { file: string; killAt: number },
+): Promise<string> {
+  const child = Bun.spawn([process.execPath, CHILD, dataDir, file, String(killAt)], { stderr: 'inherit' })
+  const stdout = await new Response(child.stdout).text()
+  await child.exited
+  return stdout.trim()
+}
+
+test('a backup that is killed at any step is whole or not there, and the next one leaves nothing of it', async () => {
+  const opened = await openTestStore()
+  for (let n = 0; n < 50; n += 1) await storePush(opened)
+  await opened.store.close()
+  const { dataDir } = opened
+  const room = `${dataDir}-room`
+  mkdirSync(room)
+  try {
+    const steps = Number(await runChild(dataDir, { file: join(room, '0.tar'), killAt: 0 }))
+    expect(steps).toBeGreaterThan(8)
+    const list = () =>
+      readdirSync(dataDir)
+        .sort()
+        .filter((name) => !OF_SQLITE.test(name))
+    const before = list()
+    for (let killAt = 1; killAt <= steps; killAt += 1) {
+      const file = join(room, `${killAt}.tar`)
+      expect(await runChild(dataDir, { file, killAt })).toBe('')
+      const left = readdirSync(room).filter((name) => !/^\d+\.tar(\.oncebox-.*\.part)?$/.test(name))
+      expect(left).toEqual([])
+      if (readdirSync(room).includes(`${killAt}.tar`))
+        expect((await readMembers(readFileSync(file))).manifest.pushes).toBe(50)
+      const next = join(room, `${killAt}-next.tar`)
+      expect(await runChild(dataDir, { file: next, killAt: 0 })).toBe(String(steps))
+      expect((await readMembers(readFileSync(next))).manifest.pushes).toBe(50)
+      rmSync(next)
+      expect(readdirSync(room).filter((name) => name.endsWith('.part'))).toEqual([])
+      expect(list()).toEqual(before)
+    }
+  } finally {
+    rmSync(room, { recursive: true })
+    rmSync(dataDir, { recursive: true })
+  }
+}, 600_000)

@@ -1,0 +1,108 @@
+// The copy of a database that opens nothing: what it takes along of a damaged one, and that it is no larger than it may be.
+
+import { Database } from 'bun:sqlite'
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type KeylessCopy, openKeylessCopy } from '../../../../src/store/sqlite/engine/keyless-copy.ts'
+import { openTestStore, storePush } from '../../../support/store.ts'
+
+const PAGE_BYTES = 4096
+const PUSHES = 2_000
+
+let room: string
+let source: string
+let path: string
+
+beforeEach(async () => {
+  room = mkdtempSync(join(tmpdir(), 'oncebox-copy-'))
+  source = join(room, 'oncebox.db')
+  path = join(room, 'copy.db')
+  writeFileSync(path, '')
+  const opened = await openTestStore()
+  await Promise.all(Array.from({ length: PUSHES }, () => storePush(opened)))
+  await opened.store.close()
+  writeFileSync(source, readFileSync(join(opened.dataDir, 'oncebox.db')))
+  rmSync(opened.dataDir, { recursive: true })
+})
+
+afterEach(() => rmSync(room, { recursive: true, force: true }))
+
+function copy(maxBytes = Number.MAX_SAFE_INTEGER): KeylessCopy {
+  const unfinished = openKeylessCopy({ source, path, maxBytes, endsAt: null })
+  try {
+    return unfinished.write()
+  } finally {
+    unfinished.close()
+  }
+}
+
+function read<T>(file: string, sql: string): T[] {
+  const database = new Database(file, { readonly: true })
+  try {
+    return database.query<T, []>(sql).all()
+  } finally {
+    database.close()
+  }
+}
+
+/** The pages of a table or an index, the root first. */
+function pagesOf(name: string): number[] {
+  return read<{ pageno: number }>(
+    source,
+    `SELECT pageno FROM dbstat WHERE name = '${name}' ORDER BY path`,
+  ).map(({ pageno }) => pageno)
+}
+
+function spoil(...pages: number[]): void {
+  const bytes = readFileSync(source)
+  for (const page of pages) bytes.fill(0xff, (page - 1) * PAGE_BYTES, page * PAGE_BYTES)
+  writeFileSync(source, bytes)
+}
+
+const countIn = (table: string) => read<{ n: number }>(path, `SELECT count(*) AS n FROM ${table}`)[0]?.n
+
+test('an intact database is copied as it is', () => {
+  expect(copy()).toMatchObject({ pushes: PUSHES, accounts: 0, damage: [] })
+  expect(countIn('audit_entries')).toBe(PUSHES)
+  expect(countIn('push_secrets')).toBe(0)
+})
+
+test('of a table with spoiled pages all other rows are copied, and the lost ones told', () => {
+  const pages = pagesOf('pushes')
+  const [first, second] = [pages[5], pages.at(-3)]
+  spoil(first ?? 0, second ?? 0)
+  const { pushes, damage } = copy()
+  expect(damage).toHaveLength(1)
+  expect(damage[0]).toMatch(/^rows of the table pushes cannot be read: \d+ to \d+, \d+ to \d+$/)
+  expect(pushes).toBeGreaterThan(PUSHES * 0.9)
+  expect(pushes).toBeLessThan(PUSHES)
+  expect(countIn('audit_entries')).toBe(PUSHES)
+  expect(read(path, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }])
+})
+
+test('a spoiled index costs no row', () => {
+  spoil(pagesOf('pushes_live').at(-1) ?? 0)
+  const { pushes, damage } = copy()
+  expect(pushes).toBe(PUSHES)
+  expect(damage).toEqual(['an index cannot be read; all rows that are backed up could'])
+  expect(read(path, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }])
+})
+
+test('a table whose beginning is spoiled is lost alone', () => {
+  spoil(pagesOf('audit_entries')[0] ?? 0)
+  const { pushes, damage } = copy()
+  expect(damage).toEqual(['a part or all of the table audit_entries cannot be read'])
+  expect([pushes, countIn('audit_entries')]).toEqual([PUSHES, 0])
+})
+
+test('a database whose schema is spoiled cannot be copied', () => {
+  spoil(1)
+  expect(() => copy()).toThrow(/not a database|malformed/)
+})
+
+test('a copy grows no larger than it may', () => {
+  expect(() => copy(40 * PAGE_BYTES)).toThrow('full')
+  expect(readFileSync(path).length).toBeLessThanOrEqual(40 * PAGE_BYTES)
+})

@@ -1,0 +1,20 @@
+// Makes a backup and ends itself at the given step of it: `backup-child.ts FOLDER FILE STEP`. Prints the number of steps.
+
+import { backUp } from '../../src/app/backup.ts'
+import { wishOf } from './backup.ts'
+
+const [dataDir = '', file = '', killAt = '0'] = process.argv.slice(2)
+let steps = 0
+
+function step(): void {
+  steps += 1
+  if (steps === Number(killAt)) process.kill(process.pid, 'SIGKILL')
+}
+
+await backUp(wishOf(dataDir, { file }), {
+  now: () => 0,
+  writeOutput: async () => undefined,
+  onProgress: step,
+  onStep: step,
+})
+console.log(steps)
