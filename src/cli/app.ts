@@ -5,6 +5,9 @@ import type { backUp } from '../app/backup.ts'
 import type { examine } from '../app/doctor/doctor.ts'
 import type { importCommand } from '../app/import-command.ts'
 import type { namesOfAuthority, readOwnAuthority } from '../app/own-authority.ts'
+import type { openBackupFile, streamPieces } from '../app/restoring/opening.ts'
+import type { restoreBackup } from '../app/restoring/restore.ts'
+import type { verifyBackup } from '../app/restoring/verify-backup.ts'
 import type { findServerOn, findServing } from '../app/serving.ts'
 import type { describeProgram, goBack, schemaForUpgrade, tryUpgrade, upgradeProgram } from '../app/upgrade.ts'
 import type { fetchAuthority, openClient, startServer, version } from '../app.ts'
@@ -27,4 +30,8 @@ export type App = {
   goBack: typeof goBack
   tryUpgrade: typeof tryUpgrade
   schemaForUpgrade: typeof schemaForUpgrade
+  openBackupFile: typeof openBackupFile
+  streamPieces: typeof streamPieces
+  restoreBackup: typeof restoreBackup
+  verifyBackup: typeof verifyBackup
 }

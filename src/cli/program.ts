@@ -18,6 +18,7 @@ import { addLoginCommands } from './login.ts'
 import { addAuditCommand, addExpireCommand, addListCommand } from './manage.ts'
 import { addOpenCommand, isStartedByClick, keepWindow } from './open.ts'
 import { addPushCommand } from './push.ts'
+import { addRestoreCommand } from './restore.ts'
 import { addSelftestCommand } from './selftest.ts'
 import { addServeCommand } from './serve.ts'
 import { addServiceCommands } from './service/command.ts'
@@ -88,6 +89,7 @@ export function createProgram(parts: { shell: Shell; app: App }): Command {
   addTokenCommands(program, parts)
   addImportCommands(program, parts)
   addBackupCommand(program, parts)
+  addRestoreCommand(program, parts)
   addPushCommand(program, parts)
   addGetCommand(program, parts)
   addExpireCommand(program, parts)

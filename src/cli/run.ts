@@ -5,6 +5,9 @@ import { backUp } from '../app/backup.ts'
 import { examine } from '../app/doctor/doctor.ts'
 import { importCommand } from '../app/import-command.ts'
 import { namesOfAuthority, readOwnAuthority } from '../app/own-authority.ts'
+import { openBackupFile, streamPieces } from '../app/restoring/opening.ts'
+import { restoreBackup } from '../app/restoring/restore.ts'
+import { verifyBackup } from '../app/restoring/verify-backup.ts'
 import { findServerOn, findServing } from '../app/serving.ts'
 import { describeProgram, goBack, schemaForUpgrade, tryUpgrade, upgradeProgram } from '../app/upgrade.ts'
 import { fetchAuthority, openClient, startServer, version } from '../app.ts'
@@ -37,6 +40,10 @@ export function runCommandLine(
       goBack,
       tryUpgrade,
       schemaForUpgrade,
+      openBackupFile,
+      streamPieces,
+      restoreBackup,
+      verifyBackup,
     },
   })
 }

@@ -112,7 +112,7 @@ export function createShell(outside: { env: Environment; now: () => number; upti
     isOutputTerminal: isatty(1),
     startProgress: createStartProgress(stderr),
     width: columnsOf(outside.env.COLUMNS) ?? ((stdout.isTTY && stdout.columns) || 80),
-    ask,
+    ask: (question) => ask(question, input()),
     askHidden: (question) => askHidden(question, input()),
     onSignal,
     onCrash: (listener) => {
@@ -190,8 +190,8 @@ function gatherLines(write: (lines: string) => void): (line: string) => void {
 }
 
 /** Returns an empty answer at the end of input (Ctrl-D). */
-function ask(question: string): Promise<string> {
-  const lines = createInterface({ input: process.stdin, terminal: false })
+function ask(question: string, input: NodeJS.ReadableStream): Promise<string> {
+  const lines = createInterface({ input, terminal: false })
   return new Promise<string>((resolve) => {
     process.stderr.write(question)
     lines.once('line', resolve)

@@ -4,6 +4,9 @@ import { backUp } from '../../src/app/backup.ts'
 import type { Finding } from '../../src/app/doctor/doctor.ts'
 import { importCommand } from '../../src/app/import-command.ts'
 import { namesOfAuthority, readOwnAuthority } from '../../src/app/own-authority.ts'
+import { openBackupFile, streamPieces } from '../../src/app/restoring/opening.ts'
+import { restoreBackup } from '../../src/app/restoring/restore.ts'
+import { verifyBackup } from '../../src/app/restoring/verify-backup.ts'
 import type { Serving } from '../../src/app/serving.ts'
 import {
   describeProgram,
@@ -142,6 +145,7 @@ function createMemoryApp() {
     importCommand,
     findServing: () => state.serving,
     findServerOn: async () => state.serverOnPort,
+    ...{ openBackupFile, streamPieces, restoreBackup, verifyBackup },
     ...{ describeProgram, upgradeProgram, goBack, tryUpgrade, schemaForUpgrade },
     startServer: async ({ config }, { writeLog }) => {
       state.config = config

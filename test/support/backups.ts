@@ -1,8 +1,21 @@
-// Databases as backups hold them, made of folders whose server has ended.
+// Backups, and databases as they hold them, made of folders whose server has ended.
 
 import { Database } from 'bun:sqlite'
-import { copyFileSync, renameSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type BackupFacts, createManifest, type MemberName } from '../../src/operating/backup/manifest.ts'
+import { memberOfBytes } from '../../src/operating/backup/member-sources.ts'
+import { type Seal, sealStream } from '../../src/operating/backup/sealing.ts'
+import { writeBackup } from '../../src/operating/backup/writing.ts'
 import { MIGRATIONS, migrate } from '../../src/store/sqlite/engine/migrate.ts'
 import { openUnpackedStore } from '../../src/store/unpacked-store.ts'
 
@@ -16,6 +29,7 @@ export const OPENING_TABLES = [
 export function copyKeyless(dataDir: string, to: string): void {
   copyFileSync(join(dataDir, 'oncebox.db'), to)
   edit(to, (database) => {
+    database.run('PRAGMA journal_mode = DELETE')
     database.run('PRAGMA secure_delete = ON')
     for (const table of OPENING_TABLES) database.run(`DELETE FROM ${table}`)
     database.run('VACUUM')
@@ -79,4 +93,64 @@ export async function losePushes(dataDir: string, now: number): Promise<number> 
   const lost = await store.endLive({ now, visit, onProgress: () => undefined }).finally(store.close)
   renameSync(copy, path)
   return lost
+}
+
+export type BackupParts = {
+  /** Null leaves a member out; others replace what the folder gives. */
+  members?: Partial<Record<MemberName, Uint8Array | string | null>>
+  facts?: Partial<BackupFacts>
+  seal?: Seal
+}
+
+export const MADE_AT = '2026-11-20T12:00:00.000Z'
+
+/** The bytes of a backup of the folder, as `oncebox backup` makes it. */
+export async function backupOf(dataDir: string, parts: BackupParts = {}): Promise<Buffer> {
+  const folder = mkdtempSync(join(tmpdir(), 'oncebox-backup-'))
+  const path = join(folder, 'copy.db')
+  copyKeyless(dataDir, path)
+  const own = (name: string) => (existsSync(join(dataDir, name)) ? readFileSync(join(dataDir, name)) : null)
+  const all: Record<MemberName, Uint8Array | string | null> = {
+    'settings.json': '{"settings":[]}',
+    'instance.key': own('instance.key'),
+    'tls-authority.pem': own('tls-authority.pem'),
+    'oncebox.db': readFileSync(path),
+    ...parts.members,
+  }
+  rmSync(folder, { recursive: true })
+  return pack(all, parts)
+}
+
+async function pack(
+  all: Record<MemberName, Uint8Array | string | null>,
+  { facts, seal }: BackupParts,
+): Promise<Buffer> {
+  const names: MemberName[] = ['settings.json', 'instance.key', 'tls-authority.pem', 'oncebox.db']
+  const sources = names.flatMap((name) => {
+    const content = all[name]
+    return content === null ? [] : [memberOfBytes(name, Buffer.from(content as string))]
+  })
+  const database = Buffer.from(all['oncebox.db'] as Uint8Array)
+  const counted = { ...countsIn(database), version: '3.0.0', madeAt: MADE_AT, ...facts }
+  const plain = writeBackup(createManifest(counted, sources), sources)
+  const stream = seal === undefined ? plain : await sealStream(plain, seal)
+  return Buffer.from(await new Response(stream).arrayBuffer())
+}
+
+function countsIn(bytes: Buffer): Pick<BackupFacts, 'schema' | 'pushes' | 'accounts'> {
+  const folder = mkdtempSync(join(tmpdir(), 'oncebox-counts-'))
+  writeFileSync(join(folder, 'copy.db'), bytes)
+  const database = new Database(join(folder, 'copy.db'))
+  try {
+    const count = (sql: string) =>
+      Object.values(database.query<Record<string, number>, []>(sql).get() ?? {})[0] ?? 0
+    return {
+      schema: count('PRAGMA user_version'),
+      pushes: count('SELECT count(*) FROM pushes'),
+      accounts: count('SELECT count(*) FROM accounts'),
+    }
+  } finally {
+    database.close()
+    rmSync(folder, { recursive: true })
+  }
 }

@@ -1,0 +1,135 @@
+// What is said of a backup: what it holds, what a restore would do, and what to do after one.
+
+import type { Restored, RestorePlan } from '../app/restoring/restore.ts'
+import type { VerifiedBackup } from '../app/restoring/verify-backup.ts'
+import { formatTime } from '../domain/time.ts'
+import { formatCount, formatLocalTime, formatSize, printableLine } from './format.ts'
+import { alignColumns } from './table.ts'
+
+type Held = Pick<VerifiedBackup, 'manifest' | 'seal' | 'content' | 'hasAuthority'>
+type Content = VerifiedBackup['content']
+
+const SEALS = { none: 'no', passphrase: 'with a passphrase', recipients: 'for a key' } as const
+
+export function presentVerified(verified: VerifiedBackup, file: string): string[] {
+  const { content } = verified
+  const but = content.damaged === 0 ? '' : ', but not all of it is as it was written'
+  return [
+    `${file} can be restored${but}.`,
+    ...indented([
+      ...factsOf(verified),
+      ['instance key', keyOf(verified)],
+      ['opens', 'no push, with links and key neither'],
+      ['a restore loses', `${losses(content)}, sessions and one-time links`],
+    ]),
+    ...presentDamage(content),
+  ]
+}
+
+function factsOf({ manifest, seal, content, hasAuthority }: Held): [string, string][] {
+  const { madeAt, version, schema, members } = manifest
+  const bytes = members.reduce((sum, member) => sum + member.bytes, 0)
+  return [
+    ['made', `${formatLocalTime(madeAt)} (${madeAt}) by Oncebox ${version}, schema ${schema}`],
+    ['encrypted', SEALS[seal]],
+    ['accounts', `${content.accounts} with ${formatCount(content.apiTokens.length, 'API token')}`],
+    ['pushes', `${content.pushes} with ${content.entries} entries in their logs`],
+    ['size', formatSize(bytes)],
+    ...(hasAuthority ? [['authority', 'the key of its own TLS authority'] satisfies [string, string]] : []),
+  ]
+}
+
+function keyOf({ hasKey, key }: VerifiedBackup): string {
+  if (hasKey) return key === 'in the file' ? 'in it, and the key file fits too' : 'in it, and fits'
+  return key === 'in the file'
+    ? 'not in it; the key file fits'
+    : 'not in it: a restore needs the key file (--key-file)'
+}
+
+function losses({ active }: Content): string {
+  return active === 1 ? '1 push that can still be opened' : `${active} pushes that can still be opened`
+}
+
+/** Damage that the disk of the server had done before. */
+function presentDamage({ damaged, damage }: Content): string[] {
+  if (damaged === 0) return []
+  const more = damaged > damage.length ? ` and ${damaged - damage.length} more` : ''
+  return [
+    `Damaged when the backup was made: ${damage.join(', ')}${more}. They come back as they are, and nobody can use them.`,
+  ]
+}
+
+/** Told before anything is done. */
+export function presentPlan(
+  plan: RestorePlan,
+  wish: { file: string; dataDir: string; keyFile: string | null },
+): string[] {
+  const { content, now, lastUsed, isClockBehind } = plan
+  return [
+    `This restores ${wish.file} into ${wish.dataDir}:`,
+    ...indented([...factsOf(plan), ['instance key', wish.keyFile ?? 'in the backup']]),
+    ...presentDamage(content),
+    `It is ${formatTime(now)} on this machine. Everything is as it was when the backup was made:`,
+    '  - Accounts, passwords, second factors and administrators that were changed, disabled or removed since come back as they were.',
+    `  - ${losses(content)}: they come back as expired, "lost in a restore". Their content is in no backup; senders can share it again.`,
+    '  - Pushes, logs and changes made since the backup are not in it.',
+    '  - Sessions, one-time links, files and the keys of repeated requests do not come back: people sign in again.',
+    ...(isClockBehind
+      ? [
+          `The clock of this machine is behind: the server was in use at ${formatTime(lastUsed)}. Set it right before the ` +
+            'first start, or accept its time then with --accept-clock.',
+        ]
+      : []),
+  ]
+}
+
+/** The tokens that would work again, those included that were revoked since. */
+export function presentTokens({ apiTokens }: Content): string[] {
+  const rows = apiTokens.map(({ name, email, prefix, lastUsedAt }) => [
+    printableLine(name),
+    printableLine(email),
+    prefix === '' ? '(imported)' : printableLine(prefix),
+    lastUsedAt === null ? 'never' : formatTime(lastUsedAt),
+  ])
+  return [
+    `The backup holds ${formatCount(apiTokens.length, 'API token')}. Those that were revoked since it was made would work again:`,
+    ...alignColumns(['NAME', 'ACCOUNT', 'PREFIX', 'LAST USED'], rows).map((line) => `  ${line}`),
+  ]
+}
+
+export function presentRestored(
+  restored: Restored,
+  wish: { dataDir: string; keyFile: string | null },
+): string[] {
+  const { content, lost, apiTokens, settings } = restored
+  const { accounts, pushes, apiTokens: tokens } = content
+  const flags = [
+    `--data-dir ${quoted(wish.dataDir)}`,
+    ...(wish.keyFile === null ? [] : [`--key-file ${quoted(wish.keyFile)}`]),
+  ]
+  const fate = tokens.length === 0 ? '' : ` Its API tokens are ${apiTokens === 'keep' ? 'kept' : 'revoked'}.`
+  return [
+    `Restored ${wish.dataDir}: ${formatCount(accounts, 'account')}, ${pushes} pushes, ${lost} of them expired by this.${fate}`,
+    'Start it with:',
+    `  oncebox serve ${flags.join(' ')}`,
+    ...(settings.length === 0
+      ? ['All other settings were at their defaults when the backup was made.']
+      : [
+          'When the backup was made, these settings differed from the defaults:',
+          ...settings.map(
+            ({ flag, value }) =>
+              `  --${flag} ${value === null ? '(a secret, which is in no backup)' : quoted(printableLine(value))}`,
+          ),
+        ]),
+  ]
+}
+
+/** As a shell takes it. */
+function quoted(text: string): string {
+  return /^[\w./:@%+,=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
+}
+
+function indented(facts: readonly (readonly [string, string])[]): string[] {
+  const width = Math.max(...facts.map(([name]) => name.length))
+  return facts.map(([name, value]) => `  ${name.padEnd(width)}  ${value}`)
+}
