@@ -8,9 +8,9 @@ import { settings } from '../settings/table.ts'
 import type { App } from './app.ts'
 import { addOpeningFlags, openingProblems, readOpening } from './backup-opening.ts'
 import { createBackupProgress } from './backup-progress.ts'
-import { presentVerified } from './restore-report.ts'
 import { ToldFailure, UsageError } from './failures.ts'
 import { addSettingFlags, addTextFlag, givenFlags, readOperands, textFlag } from './flags.ts'
+import { presentVerified } from './restore-report.ts'
 import type { Shell } from './shell.ts'
 
 const TABLE = { keyFile: settings.keyFile }

@@ -55,6 +55,6 @@ export function quote(text: string): string {
 }
 
 /** `1 view`, `5 views`; `? views` when the number is unknown. */
-export function formatCount(number: number | null, noun: string): string {
-  return `${number ?? '?'} ${noun}${number === 1 ? '' : 's'}`
+export function formatCount(number: number | null, noun: string, plural = `${noun}s`): string {
+  return `${number ?? '?'} ${number === 1 ? noun : plural}`
 }

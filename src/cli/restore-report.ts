@@ -19,7 +19,7 @@ export function presentVerified(verified: VerifiedBackup, file: string): string[
     ...indented([
       ...factsOf(verified),
       ['instance key', keyOf(verified)],
-      ['opens', 'no push, with links and key neither'],
+      ['opens', 'no push, not even with its link and the instance key'],
       ['a restore loses', `${losses(content)}, sessions and one-time links`],
     ]),
     ...presentDamage(content),
@@ -33,7 +33,7 @@ function factsOf({ manifest, seal, content, hasAuthority }: Held): [string, stri
     ['made', `${formatLocalTime(madeAt)} (${madeAt}) by Oncebox ${version}, schema ${schema}`],
     ['encrypted', SEALS[seal]],
     ['accounts', `${content.accounts} with ${formatCount(content.apiTokens.length, 'API token')}`],
-    ['pushes', `${content.pushes} with ${content.entries} entries in their logs`],
+    ['pushes', `${content.pushes} with ${formatCount(content.entries, 'entry', 'entries')} in their logs`],
     ['size', formatSize(bytes)],
     ...(hasAuthority ? [['authority', 'the key of its own TLS authority'] satisfies [string, string]] : []),
   ]
@@ -47,7 +47,7 @@ function keyOf({ hasKey, key }: VerifiedBackup): string {
 }
 
 function losses({ active }: Content): string {
-  return active === 1 ? '1 push that can still be opened' : `${active} pushes that can still be opened`
+  return `${formatCount(active, 'push', 'pushes')} that can still be opened`
 }
 
 /** Damage that the disk of the server had done before. */
@@ -109,7 +109,7 @@ export function presentRestored(
   ]
   const fate = tokens.length === 0 ? '' : ` Its API tokens are ${apiTokens === 'keep' ? 'kept' : 'revoked'}.`
   return [
-    `Restored ${wish.dataDir}: ${formatCount(accounts, 'account')}, ${pushes} pushes, ${lost} of them expired by this.${fate}`,
+    `Restored ${wish.dataDir}: ${formatCount(accounts, 'account')}, ${formatCount(pushes, 'push', 'pushes')}, ${lost} of them expired by this.${fate}`,
     'Start it with:',
     `  oncebox serve ${flags.join(' ')}`,
     ...(settings.length === 0
