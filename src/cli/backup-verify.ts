@@ -31,6 +31,7 @@ Examples:
 export function addVerifyCommand(backup: Command, { shell, app }: { shell: Shell; app: App }): void {
   const command = backup
     .command('verify')
+    .configureHelp({ ...backup.configureHelp(), showGlobalOptions: false })
     .usage('FILE|- [flags]')
     .summary('prove that a backup can be restored, without restoring it')
     .description(HELP)

@@ -60,6 +60,7 @@ export function readOperands(
   const words = [...plain, ...literal]
   const missing = flags.length > 0 ? [] : names.slice(words.length, names.length - optional)
   const problems = [
+    ...strayFlags(command).map((flag) => unknownFlag(flag, command)),
     // Do not repeat the flag's value, which may be a secret.
     ...flags.map((text) => unknownFlag(text.split('=')[0] ?? '', command)),
     ...words.slice(names.length).map((word) => explainWord(word)),
@@ -71,6 +72,15 @@ export function readOperands(
 function unknownFlag(flag: string, command: Command): string {
   const known = [...command.options.flatMap(({ long }) => long ?? []), '--help']
   return `unknown flag ${flag}${didYouMean(flag, known)}`
+}
+
+/** Those of the group that this command belongs to: commander takes them wherever they stand. */
+function strayFlags({ parent, options }: Command): string[] {
+  const isOwn = (long: string) => options.some((option) => option.long === long)
+  const given = parent?.options.filter(
+    (option) => parent.getOptionValueSource(option.attributeName()) === 'cli',
+  )
+  return given?.flatMap(({ long }) => (long === undefined || isOwn(long) ? [] : [long])) ?? []
 }
 
 /** Words after `--` are never flags. Commander does not keep the position of `--`. */
@@ -112,5 +122,8 @@ function rawOption(flags: string, help: string): Option {
 
 function rawValues(command: Command, name: string): string[] | undefined {
   const option = command.options.find(({ long }) => long === `--${name}`)
-  return option && command.getOptionValue(option.attributeName())
+  if (option === undefined) return undefined
+  const attribute = option.attributeName()
+  // Commander gives the value to the group that the command belongs to, when that knows the flag as well.
+  return command.getOptionValue(attribute) ?? command.parent?.getOptionValue(attribute)
 }

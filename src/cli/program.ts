@@ -3,6 +3,7 @@
 import { Command, Help, type Option } from 'commander'
 import type { App } from './app.ts'
 import { addBackupCommand } from './backup.ts'
+import { addVerifyCommand } from './backup-verify.ts'
 import { addCompletionCommand } from './completion.ts'
 import { addConfigCommand } from './config.ts'
 import { addDoctorCommand } from './doctor.ts'
@@ -88,7 +89,7 @@ export function createProgram(parts: { shell: Shell; app: App }): Command {
   addUserCommands(program, parts)
   addTokenCommands(program, parts)
   addImportCommands(program, parts)
-  addBackupCommand(program, parts)
+  addVerifyCommand(addBackupCommand(program, parts), parts)
   addRestoreCommand(program, parts)
   addPushCommand(program, parts)
   addGetCommand(program, parts)
@@ -126,6 +127,8 @@ function requireKnown(group: Command, [word = '', ...rest]: readonly string[]): 
   const names = group.commands.map((known) => known.name())
   if (names.length === 0 || word === '' || word === 'help' || /^-|\//.test(word)) return
   const command = group.commands.find((known) => known.name() === word)
+  // A command with arguments of its own, such as `oncebox backup FILE`.
+  if (command === undefined && group.parent !== null && !group.usage().startsWith('COMMAND')) return
   if (command !== undefined) {
     requireKnown(command, rest)
     return
