@@ -164,7 +164,7 @@ async function serveStore({ config, settings, branding, store, log, metrics, por
   await tellHealth(lookAtHealth, log)
   const setupToken = await services.accountLinks.createSetupLink()
   const setupPath = setupToken === null ? null : PAGES.welcome.href({ link: setupToken })
-  // What an earlier start left there is void.
+  // A setup link from an earlier start is not valid any more.
   removeSetupLink(config.dataDir)
   await jobs.start()
 

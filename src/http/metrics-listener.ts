@@ -1,4 +1,4 @@
-// The listener of --metrics-listen: /metrics and nothing else, apart from the pages and the API.
+// The listener of --metrics-listen, separate from that of the pages and the API. It answers only /metrics.
 
 import { codeOf } from '../domain/system-errors.ts'
 import { METRICS_PATH } from './urls.ts'
@@ -47,7 +47,7 @@ function serve(options: { address: string; port: number; answer: (request: Reque
       development: false,
       maxRequestBodySize: MAX_BODY,
       fetch: answer,
-      // Elsewhere the cause would be in the answer.
+      // Bun's own answer would contain the cause.
       error: () => new Response('The metrics could not be read.\n', { status: 500 }),
     })
   } catch (cause) {

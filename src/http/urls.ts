@@ -79,7 +79,7 @@ function familyOf<F extends 'p' | 'f' | 'r'>(family: F) {
   }
 }
 
-/** What the previous version has besides. Its lists stand behind a language, since `/d/…` is a download. */
+/** The other paths of the previous version. Its lists have a language in front, because `/d/…` is a download. */
 export const PREVIOUS_API = {
   version: get('/api/v1/version', 'open'),
   active: get('/:locale/d/active.json', 'account'),
@@ -171,7 +171,7 @@ export const PAGES = {
 /** A path of an older server, and the path of the same thing here. */
 export type Moved = Endpoint<'GET'> & { to: (urlToken: string) => string }
 
-/** Where the link of a push leads, by what follows it. The page of a push asks for the passphrase itself. */
+/** The page for each suffix of an older secret link. `/passphrase` leads to the secret link, whose page asks for one. */
 const STEPS = [
   ['', PAGES.receive],
   ['/r', PAGES.receiveStep],
@@ -197,8 +197,8 @@ function moved(path: string, to: Moved['to']): Moved {
 }
 
 /**
- * The addresses that forms are sent to, asked for as pages: after a refused form, by a reload or a change of language. They
- * lead to the page of the form.
+ * The addresses of forms, for a browser that asks for them with GET: after a refused form, by a reload or by changing the
+ * language. They redirect to the page with the form.
  */
 export const FORM_ADDRESSES: readonly Moved[] = [
   ...[PAGES.expire, PAGES.saveText].map(({ path }) =>
@@ -220,7 +220,7 @@ export const FORM_ADDRESSES: readonly Moved[] = [
   ),
 ]
 
-/** Answered whatever the rate and the load: clients ask for the version first. */
+/** Exempt from rate limits, load shedding and the check of the Host, because clients ask for the version first. */
 export const EXEMPT_PATHS: ReadonlySet<string> = new Set([API.version.path, PREVIOUS_API.version.path])
 
 /** Endpoints below these answer with `.json` at their end, too. */

@@ -144,7 +144,7 @@ export function createPushEndpoints(options: {
     )
   }
 
-  /** Looks at the body last, as every refusal of the push itself comes first. */
+  /** Reads the body last, because refusals about the push itself come first. */
   async function edit({ exchange, viewer, params }: Asked): Promise<Response> {
     const urlToken = readUrlToken({ params })
     await pushes.requireEditable(urlToken, viewer)

@@ -1,4 +1,4 @@
-// What is answered under names that are not this server's.
+// The paths that are answered whatever name the Host header has. Nothing else is answered under a foreign name.
 
 import { EXEMPT_PATHS, FILES } from '../urls.ts'
 

@@ -14,7 +14,7 @@ export type Forwarded = {
   host: string | null
 }
 
-/** What stands for the address of everybody who connects to a Unix socket. */
+/** The peer address of every connection to a Unix socket. */
 export const UNIX_PEER = 'unix'
 
 /** The other end of a connection; `loopbackKind` is ipv4 or ipv6 on loopback, unix on a Unix socket, null elsewhere. */
@@ -133,10 +133,10 @@ export const limitKey = remember((address: string): string | null => {
     : ipaddr.IPv6.networkAddressFromCIDR(`${parsed}/64`).toString()
 })
 
-/** What takes turns: a client as above in the network (IPv4 /24, IPv6 /48) that one neighbour may have in all. */
+/** Who takes turns in a queue: a client as in `limitKey`, and its network (IPv4 /24, IPv6 /48), which one person may control. */
 export type TurnPlace = { client: string; network: string }
 
-/** No rate limits loopback, but it waits like all others. A program may have all of 127.0.0.0/8, so that is one client. */
+/** Loopback has no rate limit, but waits its turn. All of 127.0.0.0/8 is one client, because one program can use all of it. */
 export const turnPlace = remember((address: string): TurnPlace => {
   const parsed = parseAddress(address)
   if (parsed === null) return { client: address, network: address }
@@ -154,7 +154,7 @@ export const turnPlace = remember((address: string): TurnPlace => {
 
 const REMEMBERED = 10_000
 
-/** Caches what is parsed of addresses and hosts: parsing is the most expensive step of the door, and most of them repeat. */
+/** Caches results for addresses and hosts, because parsing is the most expensive step of the door and most of them repeat. */
 export function remember<T>(read: (address: string) => T): (address: string) => T {
   const known = new Map<string, T>()
   return (address) => {

@@ -46,7 +46,7 @@ export type PresentError = (cause: unknown, exchange: Exchange, path: string) =>
 export type PresentErrorOptions = {
   logFailure: LogFailure
   answerRefusal: AnswerRefusal
-  /** Told of every refusal by its code; `failure` for one that nobody foresaw. */
+  /** Called with the code of every refusal; `failure` for an unexpected error. */
   onRefused?: (code: ErrorCode | 'failure') => void
 }
 

@@ -26,13 +26,13 @@ export function refuseHost(host: string | null, asker: RefusedAsker): DomainErro
   return new DomainError('unknown_host', `${start}${hint}`, { host: { name, flags: flags.join(' ') } })
 }
 
-/** No character of it means anything in HTML, JSON or a shell. */
+/** Names and addresses whose characters have no special meaning in HTML, JSON or a shell. */
 const PLAIN = /^(\[[0-9a-f:.]{2,45}\]|[a-z0-9._-]{1,253})(:\d{1,5})?$/i
 
 const REFUSAL = 'This server does not answer to that host name. Start it with --base-url to name its address.'
 const PROXY_HINT = ' (and with --trusted-proxy ADDRESS if a reverse proxy forwards to it)'
 
-/** An unknown proxy is believed here, because the scheme only goes into the text. */
+/** Believes an undeclared proxy too, because the scheme only goes into the text. */
 function schemeOf({ scheme, headers }: Asker): 'http' | 'https' {
   const said = headers?.get('x-forwarded-proto')?.split(',')[0]?.trim()
   return scheme ?? (said === 'https' ? 'https' : 'http')

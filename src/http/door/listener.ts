@@ -158,7 +158,7 @@ function openPlace(options: ListenOptions, hostname: string, port: number): Plac
     openToGroup(hostname)
     return { socket, renew: () => undefined, stop: () => stop().finally(() => removeSocket(hostname)) }
   }
-  // A socket that others may join does not notice that another program has the port. This one does, and ends at once.
+  // With `reusePort`, listening succeeds even if another program has the port. This probe without it fails then.
   const probe = serve(options, { hostname, port })
   const held = probe.port ?? port
   void probe.stop(true)
@@ -178,7 +178,7 @@ function serve(options: ListenOptions, { hostname, port, tls, retiring }: ServeA
     development: false as const,
     fetch: createFetch(options, { isUnix, retiring }),
   }
-  // A socket has no idle timeout of its own: its only client is a proxy, which has one.
+  // A Unix socket gets no idle timeout, because its only client is a proxy, which has one.
   if (isUnix) return Bun.serve({ ...common, unix: socketPath(hostname) })
   return Bun.serve({
     ...common,

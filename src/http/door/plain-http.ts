@@ -1,4 +1,4 @@
-// The plain http beside TLS: it leads to https, and answers itself only what somebody needs who does not trust us yet.
+// Plain http beside TLS: redirects pages to https, and answers only what a device needs that does not trust this server yet.
 
 import { DomainError } from '../../domain/errors.ts'
 import { FILES, PAGES } from '../urls.ts'
@@ -20,13 +20,13 @@ const OPEN_PATHS: readonly string[] = [
 
 export type PlainHttpOptions = {
   answerRoute: AnswerRoute
-  /** The start of links by the setting; without it the name that the client asked for. */
+  /** Of --base-url; null without it: then https has the name that the client asked for. */
   baseUrl: string | null
   /** The port of https, once it is known. */
   httpsPort: () => number
 }
 
-/** The front door has checked the Host before: no redirect leads to a foreign name. */
+/** The front door has checked the Host, so no redirect leads to a foreign name. */
 export function createAnswerPlain({ answerRoute, baseUrl, httpsPort }: PlainHttpOptions): AnswerRoute {
   function secureBase({ host }: Exchange): string {
     if (baseUrl !== null) return new URL(baseUrl).origin
@@ -42,7 +42,7 @@ export function createAnswerPlain({ answerRoute, baseUrl, httpsPort }: PlainHttp
       return answerRoute(exchange)
     }
     exchange.route = 'http'
-    // The API never redirects: what a client sends has been read by others on the network already.
+    // The API never redirects, because others on the network can read what the client has already sent.
     if (isJsonPath(path)) {
       throw new DomainError('forbidden', `Nothing is handed over in the clear: use ${secureBase(exchange)}`)
     }

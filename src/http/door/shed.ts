@@ -11,9 +11,9 @@ export type Shed = (request: Request) => Response | null
 export type ShedOptions = {
   /** The path in --base-url, '' without one. */
   basePath: string
-  /** Whether what waits to be written down has waited for too long. */
+  /** Whether changes have waited too long for their commit. */
   isOverloaded: () => boolean
-  /** Writes down what has waited for long. */
+  /** Commits changes that have waited for long. */
   commitOverdue: () => void
   /** Called at most once a second with the number of refused requests: a log line for each would add to the load. */
   onShed: (requests: number) => void

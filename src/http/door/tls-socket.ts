@@ -30,8 +30,8 @@ const PATIENCE_MS = 30_000
 const LOOK_MS = 20
 
 /**
- * Bun cannot give a new certificate to a socket that listens. So a second one listens at the same port; the first one
- * asks each of its clients to connect anew, and stops when the last of them has had the time to hear that.
+ * Bun cannot change the certificate of a listening socket. So a second socket listens on the same port. The first one asks
+ * its clients to reconnect, and stops when idle connections have had time to end.
  */
 export function createRenewable<Pair>(first: Pair, options: RenewableOptions<Pair>): Renewable<Pair> {
   const { open, idleMs, stopGently } = options

@@ -6,7 +6,7 @@ import { DomainError } from '../../domain/errors.ts'
 import { codeOf } from '../../domain/system-errors.ts'
 
 const PREFIX = 'unix:'
-/** For the proxy, which shares a group with the server; the process makes files for its user alone. */
+/** Lets the server's group connect, which the proxy belongs to. The umask of the process would allow only its user. */
 const MODE = 0o660
 
 export function isUnixHost(host: string): boolean {
@@ -35,7 +35,7 @@ export async function removeStaleSocket(host: string): Promise<void> {
   removeSocket(host)
 }
 
-/** Only a refused connection tells that nobody listens. */
+/** Only a refused connection shows that nobody listens. */
 function isListenedOn(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path)

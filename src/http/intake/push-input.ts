@@ -22,7 +22,7 @@ export type NewPushOptions = {
   received: number
   /** Milliseconds; replaces `expire_after_duration`. */
   duration?: number
-  /** Found before; refused together with what is found here. */
+  /** Problems found earlier, which are refused together with those found here. */
   problems?: Problems
 }
 

@@ -12,7 +12,7 @@ export function createMovedRoutes(basePath: string): Route[] {
   return MOVED.map(({ to, ...url }) => ({
     url,
     answer: ({ exchange: { request }, params: { locale = null, url_token = 'none' } }) => {
-      // An older server may have called a push anything: such a push is not here, and its page says so.
+      // A path of an older server may contain anything. A text that cannot be a token has no push here.
       if (!/^[\w-]+$/.test(url_token)) throw new DomainError('not_found', 'not-found')
       return answerMoved(`${basePath}${to(url_token)}${queryWith(locale, request.url)}`)
     },

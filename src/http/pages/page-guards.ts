@@ -57,7 +57,7 @@ export function createPageGuards({ getGuest, anonymousAccess, confirm }: PageGua
     answer: ({ exchange, params }) => enter(url, exchange, (found) => show(found, params)),
   })
 
-  /** The guard asks twice: before the form is read, and after, because a session may end while a form arrives. */
+  /** Checks the guard twice, before and after the form is read, because a session may end while a form arrives. */
   const form = (url: MemberPage & { method: 'POST' }, use: Submit<Member>): Route => ({
     url,
     answer: ({ exchange, params }) =>
@@ -70,7 +70,7 @@ export function createPageGuards({ getGuest, anonymousAccess, confirm }: PageGua
       }),
   })
 
-  /** For forms that give power: needs the password, given in this session a moment ago. */
+  /** For forms with far-reaching effects: the password must have been confirmed in this session recently. */
   const confirmedForm = (url: MemberPage & { method: 'POST' }, use: Submit<Member>): Route =>
     form(url, async (found, sent, params) => (await confirm(found, sent)) ?? use(found, sent, params))
 

@@ -30,7 +30,7 @@ export function createAccountRoutes(guards: PageGuards, options: AccountRoutesOp
 
 type SignInPages = ReturnType<typeof createSignInPages>
 
-/** A form of these carries no form token: somebody who signs in again has a session that an older page does not know. */
+/** These forms carry no form token, because a page opened before a new sign-in has the token of the old session. */
 function createEntranceRoutes(
   { guest, guestForm }: PageGuards,
   signIn: SignInPages,

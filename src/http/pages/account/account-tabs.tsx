@@ -1,4 +1,4 @@
-// What belongs to an account: its own page, its tokens, its message. The same on each of them.
+// The tabs on the pages of an account: its own page, its tokens, its message.
 
 import type { WordKey } from '../../../words/words.ts'
 import { PAGES } from '../../urls.ts'
@@ -10,7 +10,7 @@ const TABS: readonly { page: 'account' | 'tokens' | 'message'; text: WordKey }[]
   { page: 'message', text: 'message_title' },
 ]
 
-/** `shown` is the page itself, or null on a page below one of them. */
+/** `shown` is the current page; null on a page below one of the tabs. */
 export function AccountTabs({
   guest,
   shown,

@@ -1,5 +1,5 @@
-// Asks for the password again, and for the code of a second factor, before a form that gives power is used: an unattended
-// browser or a stolen session is not enough.
+// Asks for the password again, and for the code of a second factor, before a form with far-reaching effects is used, so that
+// an unattended browser or a stolen session is not enough.
 
 import type { Sessions } from '../../../services/accounts/sessions.ts'
 import type { WordKey } from '../../../words/words.ts'
@@ -111,7 +111,7 @@ export function createConfirm({ answer, sessions }: ConfirmationOptions): Confir
   }
 }
 
-/** No form of these pages has as many fields. */
+/** More fields than any form of these pages has. */
 const MAX_KEPT = 50
 
 /** The fields of the form that needs the confirmation, hidden. Passwords and codes must be typed again. */

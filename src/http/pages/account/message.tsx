@@ -18,7 +18,7 @@ export type MessagePageOptions = { answer: AnswerGuest; messages: MessageTemplat
 
 type Shown = { typed?: string; problems?: Problems; status?: number }
 
-/** What the preview puts in. */
+/** The push with which the preview fills in the template. */
 const EXAMPLE = { push: { retrievalStep: false }, urlToken: 'k3m9qx2vwd7t0e5s8hnb4rjz6p' }
 const EXAMPLE_VIEWS = 5
 const EXAMPLE_LIFETIME = 7 * DAY
@@ -89,7 +89,7 @@ function TemplateForm({ guest, template, problem }: FormProps) {
   )
 }
 
-/** A script writes it anew with every letter that is typed above. */
+/** A script updates it while the template is typed. */
 function Preview({ guest, template, now }: { guest: Member; template: string; now: number }) {
   const { words, exchange } = guest
   const facts = {

@@ -18,13 +18,13 @@ export function createAdminRoutes(
     member(PAGES.admin, show),
     member(PAGES.firstSteps, createShowFirstSteps(options.answer)),
     confirmedForm(PAGES.invite, invite),
-    // Takes power away, and is urgent: no password is asked for.
+    // Does not ask for the password, because it only takes access away, and may be urgent.
     form(PAGES.withdrawInvitation, withdraw),
     confirmedForm(PAGES.disableAccount, disable),
     confirmedForm(PAGES.enableAccount, enable),
     confirmedForm(PAGES.resetAccount, reset),
     confirmedForm(PAGES.removeAccount, remove),
-    // Destroys what has ended by a clock that may be wrong.
+    // Asks for the password, because pushes that have ended by this clock are destroyed then.
     confirmedForm(PAGES.acceptClock, createAcceptClock(options.acceptClock)),
   ]
 }

@@ -33,7 +33,7 @@ export function ClockNotice({ guest, doubt }: { guest: Member; doubt: Doubt | nu
 /** Confirms the clock durably. */
 export type AcceptClock = (by: { accountId: number }) => Promise<void>
 
-/** The form of the button. From then on, what has ended by this clock is destroyed. */
+/** Handles the button. Pushes that have ended by this clock are destroyed from then on. */
 export function createAcceptClock(acceptClock: AcceptClock) {
   return async (guest: Member): Promise<Response> => {
     await acceptClock({ accountId: guest.account.id })

@@ -55,7 +55,7 @@ export function listEndpoints({ paths }: ApiDocument): Endpoint[] {
   )
 }
 
-/** The name of a schema among the components; null for one that stands for itself. */
+/** The name of a schema among the components; null for an inline schema. */
 export function nameOf({ $ref }: Schema): string | null {
   return $ref?.split('/').at(-1) ?? null
 }
@@ -67,7 +67,7 @@ export function needsToken({ security }: Operation): boolean {
 const PLACEHOLDER = /[{](\w+)[}]/g
 const JSON_TYPE = 'application/json'
 
-/** The same request for a terminal. The token stands in a variable, because others can see the arguments of a process. */
+/** An example request with curl. The token is in a variable, because other users can see the arguments of a process. */
 export function curlLine({ method, path, operation }: Endpoint, baseUrl: string): string {
   const shown = path.replace(PLACEHOLDER, (_, name: string) => name.toUpperCase())
   const example = operation.requestBody?.content[JSON_TYPE]?.example

@@ -1,4 +1,4 @@
-// Texts of the reference, in which blank lines part paragraphs and backquotes mark code.
+// Texts of the reference, in which blank lines separate paragraphs and backquotes mark code.
 
 /** One paragraph for each part between blank lines. */
 export function Prose({ text }: { text: string }) {

@@ -22,7 +22,7 @@ export function TypeName({ schema }: { schema: Schema }) {
   return <>{[...words, ...(schema.nullable ? ['or null'] : [])].join(' ')}</>
 }
 
-/** What its values must be like, besides their type. */
+/** The limits on its values, besides their type. */
 export function limitsOf(schema: Schema): string[] {
   const { minimum, maximum, minLength, maxLength, maxItems } = schema
   const range = [minimum === undefined ? '' : `from ${minimum}`, maximum === undefined ? '' : `to ${maximum}`]

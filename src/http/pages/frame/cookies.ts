@@ -41,8 +41,8 @@ function plainName(name: string, { basePath }: CookiePlace): string {
 }
 
 /**
- * A trusted proxy says so, or an https --base-url does: of its own host, whatever a proxy says of the last hop, and of a
- * request whose Origin is its own, where a proxy has put another host in place.
+ * Whether the browser used TLS. That is known from this process or a trusted proxy, or from an https --base-url: for a request
+ * to its host, whatever the proxy says of the last hop, and for one with its Origin, where a proxy has replaced the Host.
  */
 function isSecure({ request, scheme, baseUrl, host }: Exchange): boolean {
   if (scheme === 'https') return true

@@ -1,4 +1,4 @@
-// A page that says one thing in a card: what recipients see, links that lapsed, errors.
+// A card with an emblem, for pages with a single message: those of recipients, of lapsed links and of errors.
 
 import type { ComponentChildren } from 'preact'
 import type { IconName } from './icon-files.ts'

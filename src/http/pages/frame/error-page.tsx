@@ -32,7 +32,7 @@ const ICONS: Partial<Record<ErrorCode, IconName>> = {
 export function createAnswerRefusal(options: { answer: AnswerGuest; getGuest: GetGuest }): AnswerRefusal {
   const { getGuest } = options
 
-  /** With the session of the person, so that the page offers what they can go to. */
+  /** Looks up the session, so that the navigation of the page fits the person. */
   async function guestOf(exchange: Exchange, { code, path }: Refusal): Promise<Guest> {
     const showsNavigation = !isSecretPath(path)
     if (!showsNavigation || code === null || WITHOUT_SESSION.has(code)) return getGuest.stranger(exchange)
@@ -71,7 +71,7 @@ export function createAnswerRefusal(options: { answer: AnswerGuest; getGuest: Ge
         <Contact guest={guest} />
       </EmblemCard>
     )
-    // Recipients see a plain page. Under a name that is refused, every link would be refused again.
+    // Recipients see a plain page. So does a client of a refused host name, because every link there would be refused too.
     const frame = isSecretPath(path) || code === 'unknown_host' ? 'plain' : 'branded'
     return options.answer(content, {
       guest,

@@ -24,7 +24,7 @@ export function drawingsFor(html: string): string {
 
 const symbols = new Map<string, string>()
 
-/** Made once: the file's drawing under a name, without its size and colours, which the style sets. */
+/** The drawing of a file as a named symbol, without its size and colours, which the style sheet sets. */
 function symbolOf(name: string, file: string): string {
   const known = symbols.get(name)
   if (known !== undefined) return known

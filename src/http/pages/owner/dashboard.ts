@@ -24,7 +24,7 @@ export function createDashboard({ answer, pushes, now }: DashboardOptions) {
     return view(guest, { asked: { ...asked, until: asked.until ?? now() }, overview, now: now() })
   }
 
-  /** Leads back to the same page of the list, and tells what was done. */
+  /** Redirects back to the same page of the list, which tells what was done. */
   async function change(guest: Member, form: Form): Promise<Response> {
     const asked = readListQuery(new URLSearchParams(form.text('list')))
     const only = form.text('only')

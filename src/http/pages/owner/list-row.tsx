@@ -20,7 +20,7 @@ const KIND_ICONS: Record<Labelled['push']['kind'], IconName> = {
   qr: 'qr-code',
 }
 
-/** More of a note stands on the page of its push. */
+/** Characters of a note that a row shows. The page of the push shows all. */
 const SHORT_NOTE = 140
 
 type Props = { guest: Member; listed: Overlooked; now: number }

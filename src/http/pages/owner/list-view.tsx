@@ -54,7 +54,7 @@ const LIST_WORDS: Record<PushList, WordKey> = {
   all: 'pushes_all',
 }
 
-/** Each keeps the filters, so that one can look for the same in another list. */
+/** Each tab keeps the filters, to search for the same in another list. */
 function Tabs({ guest, asked, overview: { counts } }: Props) {
   const { say, number } = guest.words
   const sizes: Record<PushList, number> = {
@@ -77,7 +77,7 @@ function Tabs({ guest, asked, overview: { counts } }: Props) {
   )
 }
 
-/** What the last press of a button did. */
+/** The notice about what the last press of a button did. */
 function Told({ guest }: { guest: Guest }) {
   const { say } = guest.words
   const done = guest.query.get('done')
@@ -96,7 +96,7 @@ function Told({ guest }: { guest: Guest }) {
   ) : null
 }
 
-/** The first button is the one that Enter in a box presses: the one that does no harm. */
+/** Enter in a checkbox presses the first button of the form, so the harmless one comes first. */
 function Rows({ guest, asked, overview, now }: Props) {
   const { say } = guest.words
   const address = listHref(asked)
@@ -151,7 +151,7 @@ function emptyText(asked: ListQuery): WordKey {
   return asked.list === 'expired' ? 'pushes_none_expired' : 'pushes_none'
 }
 
-/** Later pages name the moment of the first one, so that new pushes do not move what stands on them. */
+/** Links to later pages carry the time of the first page, so that new pushes do not shift the rows. */
 function Pages({ guest, asked, overview: { matching, pushes } }: Props) {
   const { say } = guest.words
   const { pageNumber } = asked

@@ -39,7 +39,7 @@ export function createPushPages({ answer, pushes, limits, nonces, now }: PushPag
     return answerPush(guest, owned, null)
   }
 
-  /** A look that cannot be written down now leaves the mark in the list, and the page works all the same. */
+  /** Marks the push as seen. If that fails, the mark in the list stays, and the page is shown all the same. */
   async function noteLook({ account }: Member, urlToken: string): Promise<void> {
     try {
       await pushes.markSeen([urlToken], account)
@@ -57,7 +57,7 @@ export function createPushPages({ answer, pushes, limits, nonces, now }: PushPag
     return view(guest, { owned, isLive, entries, pageNumber, nonce, refused, now: time })
   }
 
-  /** Leads back to the page of the push. Expiring it again changes nothing. */
+  /** Redirects back to the page of the push. Expiring it again changes nothing. */
   async function expire(guest: Member, _form: Form, { url_token = '' }: Params): Promise<Response> {
     await pushes.getOwned(url_token, guest.account)
     await pushes.expire(url_token, guest.viewer)

@@ -84,7 +84,7 @@ export function createPushView(answer: AnswerGuest) {
   }
 }
 
-/** What the last press of a button did. */
+/** The notice about what the last press of a button did. */
 function Told({ guest, isLive }: { guest: Guest; isLive: boolean }) {
   const done = guest.query.get('done')
   const key = done === 'expired' && !isLive ? 'expired_text' : done === 'edited' ? 'edit_done' : null

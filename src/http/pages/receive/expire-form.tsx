@@ -1,5 +1,5 @@
-// The button with which an owner expires a push and a recipient deletes it, or with which both end the downloads that its
-// last view left. It is hidden behind a first press, because this cannot be undone.
+// The button with which an owner expires a push, and a recipient deletes it. After a last view it ends the remaining
+// downloads. It needs two presses, because this cannot be undone.
 
 import type { WordKey } from '../../../words/words.ts'
 import { PAGES } from '../../urls.ts'
@@ -16,7 +16,7 @@ type ExpireFormProps = {
   guest: Guest
   urlToken: string
   nonce: string
-  /** Leads an owner to the push in their lists, and anybody else to a page that says that the push is gone. */
+  /** Afterwards an owner gets the page of the push, and anybody else a page that says that the push is gone. */
   isOwner: boolean
   /** `received` is a push in the words for its recipient; `grants` an expired one whose last view left downloads. */
   ends: keyof typeof WORDS

@@ -14,7 +14,7 @@ export type ReceiveFormProps = {
   /** The problem with the passphrase. */
   problem?: string | undefined
   isOwner?: boolean
-  /** The page says elsewhere what another opening costs. */
+  /** The form itself need not say that opening uses up a view, because the page says it. */
   saysCost?: boolean
   /** Keeps ids unique where a page has two of these forms. */
   idPrefix?: string

@@ -16,7 +16,7 @@ type ReceiveProps = ReceiveFormProps & {
   notice: string | undefined
 }
 
-/** Says what this is, how often it can be opened, and that nobody here asks for a password. */
+/** Says what the link is, how often it can be opened, and that this page never asks for a password of the recipient. */
 export function Receive({ notice, ...form }: ReceiveProps) {
   const { guest, push, isOwner = false, problem } = form
   const { say } = guest.words
@@ -109,7 +109,7 @@ export function Gone({ guest, push }: { guest: Guest; push: Push | null }) {
   )
 }
 
-/** A restore is no sign that somebody else opened the link, so that there is nothing to warn of. */
+/** Without the warning that somebody else may have opened the link, because a restore ended the push. */
 function Lost({ guest }: { guest: Guest }) {
   const { say } = guest.words
   return (

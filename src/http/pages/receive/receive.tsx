@@ -23,7 +23,7 @@ export type ReceivePageOptions = {
   now: Now
 }
 
-/** Sealed and spelled in base64 it fits into a small form. A script saves larger texts. */
+/** Small enough that the sealed text, in base64, fits into a small form. A script saves larger texts. */
 const MAX_SAVED_BYTES = 44 * 1024
 
 type Params = Partial<Record<string, string>>
@@ -160,7 +160,7 @@ export function createReceivePages({ answer, pushes, nonces, shownTexts, now }: 
     return answer(<Deleted guest={guest} />, plain(guest, { title, languageSwitch: false }))
   }
 
-  /** What a form without a script saves. Null for a text that is no text, or larger than a form may be. */
+  /** The sealed text with which a browser without scripts saves it. Null for other kinds and for a text that is too large. */
   function sealText({ push, payload }: View): string | null {
     if (payload === '' || (push.kind !== 'text' && push.kind !== 'file')) return null
     return Buffer.byteLength(payload) > MAX_SAVED_BYTES ? null : shownTexts.seal(payload)

@@ -34,7 +34,7 @@ export function RevealedAddress({ guest, address }: { guest: Guest; address: str
   )
 }
 
-/** The address with its host emphasized. A host in letters of other scripts is spelled otherwise there. */
+/** The address with its host emphasized, in the text as sent. When the parsed host is spelled otherwise, nothing is. */
 function WithHost({ address, host }: { address: string; host: string }) {
   const at = address.toLowerCase().indexOf(host, address.indexOf('@') + 1)
   if (at < 0) return <>{address}</>

@@ -7,7 +7,7 @@ import { Icon } from '../frame/icons.tsx'
 import { CopyButton } from '../frame/parts.tsx'
 import { linesOf, shapeOf, splitLine } from './secret-shape.ts'
 
-/** The name of the file with a saved text. It says nothing of the push, whose name is its owner's alone. */
+/** The name of the file with a saved text. Not the name of the push, which only its owner may see. */
 export const SAVED_NAME = 'secret.txt'
 
 type TextProps = { guest: Guest; urlToken: string; payload: string; sealedText: string | null }
@@ -32,7 +32,7 @@ export function RevealedText({ guest, urlToken, payload, sealedText }: TextProps
   )
 }
 
-/** HTML turns CR into LF and cannot hold NUL, so such a text is there a second time, exactly, for copying. */
+/** A second, exact copy of a text with CR or NUL, for the copy button: HTML turns CR into LF and cannot contain NUL. */
 export function exact(payload: string) {
   return /[\r\0]/.test(payload) ? { 'data-exact': encodeURIComponent(payload) } : {}
 }
@@ -42,7 +42,7 @@ export function asPre(payload: string): string {
   return `\n${payload}`
 }
 
-/** As many dots for every text: its length is nobody's business. Opens without a script; a script closes it after a while. */
+/** Shows the same number of dots for every text, to hide its length. Opens without a script; a script closes it after a while. */
 function Hidden({ guest, payload }: { guest: Guest; payload: string }) {
   const { say } = guest.words
   return (
@@ -67,7 +67,7 @@ function Hidden({ guest, payload }: { guest: Guest; payload: string }) {
   )
 }
 
-/** The text of all lines together stays the payload: buttons have no text. */
+/** Its text content is exactly the payload, because the buttons contain no text. */
 function Lines({ guest, payload }: { guest: Guest; payload: string }) {
   const lines = linesOf(payload)
   return lines.map((line, at) => {

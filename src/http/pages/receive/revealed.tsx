@@ -66,7 +66,7 @@ function Payload({ guest, retrieval: { push, urlToken, payload }, sealedText }: 
 
 type StateProps = { guest: Guest; retrieval: View }
 
-/** Said loudly and first: whoever leaves this page cannot come back to what it shows. */
+/** Prominent and first, because the content cannot be shown again after the page was left. */
 function Last({ guest: { words }, retrieval: { files } }: StateProps) {
   return (
     <div class="notice low last" role="status">

@@ -11,12 +11,12 @@ const MAX_HIDDEN_CHARACTERS = 200
 const TOKEN = /^[\x21-\x7e]{1,4000}$/
 /** A passphrase may have seven words; a message seldom has fewer. */
 const MAX_HIDDEN_WORDS = 7
-/** The end of a sentence behind several words, or punctuation of languages that write without blanks. */
+/** The end of a sentence after several words, or punctuation of languages that are written without blanks. */
 const SENTENCE = /\s.*[.!?…؟](\s|$)|[。、\uff01\uff1f]/u
 const MAX_LINES = 50
 const MAX_LINE_CHARACTERS = 500
 
-/** When in doubt a single line is hidden: one press shows it. */
+/** In doubt, hides a single line, because one press shows it. */
 export function shapeOf(payload: string): SecretShape {
   const lines = linesOf(payload).filter((line) => line.trim() !== '')
   if (lines.length <= 1) return isLikePassword(payload.trim()) ? 'hidden' : 'prose'

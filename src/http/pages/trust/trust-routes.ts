@@ -12,7 +12,7 @@ import { AUTHORITY_FILES } from './trust-page.tsx'
 
 export type TrustRoutesOptions = {
   answer: AnswerGuest
-  /** Null when this server has no authority of its own: then there is nothing to trust here. */
+  /** Null when this server has no authority of its own, so that there is nothing to trust. */
   authority: Authority | null
 }
 

@@ -10,7 +10,7 @@ import { Field, Input } from '../../frame/parts.tsx'
 import type { PartProps } from './create-form.tsx'
 import { EXACT, lifetimeText, offeredDurations, offeredViews, type Unit } from './expiry-chips.ts'
 
-/** `phrase` stands in the line, `label` on the chip. */
+/** `phrase` is the text in the line, `label` the text on the chip. */
 type Chip = { id: string; value: string; label: string; phrase: string; isChosen: boolean }
 
 const UNITS: Record<Unit, { word: WordKey; milliseconds: number }> = {

@@ -1,4 +1,4 @@
-// What few pushes need: opening, deleting, name and note, and the generator.
+// The options that few pushes need: opening, deleting, name and note, and the generator.
 
 import { MAX_NAME_CHARACTERS, MAX_NOTE_CHARACTERS } from '../../../../domain/new-push.ts'
 import { Field, Input, maxLengthOf, Tick } from '../../frame/parts.tsx'

@@ -59,7 +59,7 @@ export function createShowForm({ answer, marks, choices, pushes, ...parts }: Cre
     return answerWith(guest, { typed, refused: null, again })
   }
 
-  /** The form with what the system shared. It is sent like any other, by the person who sees it. */
+  /** The form filled in with what the system shared. The person still has to send it. */
   async function showShared(guest: Guest, shared: Shared): Promise<Response> {
     const chosen = await choices.find(guest.viewer.account)
     const preset = presetOf({ query: new URLSearchParams(), choices: chosen, limits })
@@ -110,7 +110,7 @@ export function createShowForm({ answer, marks, choices, pushes, ...parts }: Cre
     const { typed } = refused
     const kept = refused.isKeyUsed === true ? '' : typed('idempotency_key')
     const idempotencyKey = kept || fresh.idempotencyKey
-    // Without a mark nobody knows who opened the form, so that a signed-in sender may send it as their own.
+    // An invalid mark names no opener. A signed-in person then gets new hidden fields, and may send the form as their own.
     const isSomebodys = guest.session === null || marks.read(typed('opened_by')) !== null
     const opener = refused.isOfSomebodyElse && isSomebodys ? openerOf(typed) : {}
     return { ...fresh, ...opener, idempotencyKey }

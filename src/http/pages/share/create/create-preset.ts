@@ -1,5 +1,5 @@
-// What a new form starts with: what its address says, for links such as "share again like this"; else what the account chose
-// for its last push; else the defaults of this server.
+// The values that a new form starts with: those in its address, for links such as "share again like this"; else those of the
+// account's last push; else the defaults of this server.
 
 import { DURATIONS, type PushLimits } from '../../../../domain/new-push.ts'
 import { fitChoices, type PushChoices } from '../../../../domain/push-choices.ts'
@@ -32,7 +32,7 @@ export function presetOf({ query, choices, limits }: PresetOptions): Typed {
   return (field) => fields[field] ?? ''
 }
 
-/** A chip where one is offered, else the exact fields, which else start with the same. */
+/** Chooses the chip with this lifetime, or the exact fields when no chip has it. Fills in the exact fields in any case. */
 function lifetimeFields(lifetime: number, limits: PushLimits): Record<string, string> {
   const { number, unit } = inUnit(lifetime)
   const chip = offeredDurations(limits).find((index) => DURATIONS[index] === lifetime)

@@ -1,4 +1,4 @@
-// The times and numbers of views that the create form offers at a press, within the limits of this server.
+// The lifetimes and numbers of views that the create form offers as chips, within the limits of this server.
 
 import { DURATIONS, durationProblem, type PushLimits } from '../../../../domain/new-push.ts'
 import { DAY, HOUR, MINUTE } from '../../../../domain/time.ts'

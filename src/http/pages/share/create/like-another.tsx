@@ -1,4 +1,4 @@
-// Tells that a new form has the settings of another push, and what it does not have of it.
+// The notice that a new form has the settings of another push, without its content and passphrase.
 
 import type { Labelled } from '../../../../services/pushes/owner-lists.ts'
 import type { Guest } from '../../frame/guest.ts'

@@ -1,5 +1,5 @@
-// "Share again like this": the settings of one's own push, as the address of a new form would have them. Never what is in
-// the push, nor its passphrase. The address of the form names the push alone, so that no name ends in a log of a proxy.
+// "Share again like this": fills a new form with the settings of an own push, never with its content or passphrase. The
+// address of the form contains only the token of the push, so that no name ends up in the log of a proxy.
 
 import { isDomainError } from '../../../../domain/errors.ts'
 import { DURATIONS } from '../../../../domain/new-push.ts'

@@ -7,7 +7,7 @@ import type { Guest } from '../../frame/guest.ts'
 import { SHARED } from '../../frame/manifest.ts'
 import { completeWebAddress } from './web-address.ts'
 
-/** The files of one sharing are in memory and in the page: larger ones are chosen in the form. */
+/** Shared files are held in memory and in the page. Larger ones have to be chosen in the form. */
 const MAX_FILE_BYTES = 16 * 1024 * 1024
 
 export type SharedFile = { name: string; type: string; content: string }
@@ -24,7 +24,7 @@ export async function readShared({ exchange }: Guest, body: BodyLimits): Promise
     for await (const piece of content) {
       left -= piece.length
       if (left < 0) throw tooLarge({ maxBytes: MAX_FILE_BYTES, limit: null })
-      // The text of the page takes as much again.
+      // The page with the files in base64 needs memory as well.
       take(exchange, 3 * piece.length)
       pieces.push(piece)
     }

@@ -1,6 +1,6 @@
 // Completes an address as people type it. The browser runs this too, so that they see what will be shared.
 
-/** Schemes that `name:digits` may be, which else would be a host and its port. */
+/** Schemes after which digits may follow. Any other `name:digits` is a host and its port. */
 const NO_HOSTS = /^(?:tel|sms|geo|data|mailto|javascript|about|blob|file):/i
 const PORT = /:\d{1,5}$/
 
@@ -18,7 +18,7 @@ function beginsWithHost(text: string): boolean {
   const host = authority.replace(PORT, '')
   if (/^\[[\da-f:.]+\]$/i.test(host) || /^(?:\d{1,3}\.){3}\d{1,3}$/.test(host)) return true
   if (/^(?:[\p{L}\p{M}\p{N}_-]+\.)+\p{L}[\p{L}\p{M}\p{N}-]*\.?$/u.test(host)) return true
-  // One word alone may be anything, a password too. With a port or a path it is a host of the network.
+  // A single word may be anything, even a password. With a port or a path it is a host of the network.
   const isWord = /^\p{L}[\p{L}\p{M}\p{N}_-]*$/u.test(host)
   return isWord && (host === 'localhost' || PORT.test(authority) || text[authority.length] === '/')
 }
