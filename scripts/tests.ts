@@ -11,6 +11,8 @@ const SLOW = [
   'test/selftest/',
   'test/cli/',
   'test/client/',
+  'test/importing/crashes.test.ts',
+  'test/importing/servers.test.ts',
   'test/services/pushes/large-archive.test.ts',
   'test/store/sqlite/integrity/damage.test.ts',
 ]

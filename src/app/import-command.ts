@@ -2,11 +2,15 @@
 
 import { availableParallelism } from 'node:os'
 import { ARGON2_COST } from '../crypto/passphrase.ts'
+import { parseDatabaseAddress, pathOfSqlite } from '../domain/database-address.ts'
 import { DomainError } from '../domain/errors.ts'
 import type { IncomingSource } from '../domain/incoming.ts'
 import type { Now } from '../domain/time.ts'
+import type { ForeignDatabase } from '../importing/foreign-database.ts'
 import { openPasswordPusher } from '../importing/password-pusher.ts'
 import { PUBLISHED_KEY, parseMasterKeys } from '../importing/sealed-columns.ts'
+import { openServerDatabase } from '../importing/server-database.ts'
+import { openSqliteDatabase } from '../importing/sqlite-database.ts'
 import type { ImportReport } from '../services/importing/import-report.ts'
 import { importSource } from '../services/importing/import-source.ts'
 import { surveySource } from '../services/importing/survey.ts'
@@ -20,7 +24,10 @@ import { becomeOwner } from '../store/folder/ownership.ts'
 import { openStore, type Store } from '../store/store.ts'
 
 export type ImportWish = {
+  /** The path of an SQLite file, or the address of a server. */
   database: string
+  /** The password of the server's user, in place of the one in the address. */
+  databasePassword: string | null
   storage: string | null
   /** The file of the master key; null for the key that Password Pusher publishes. */
   masterKeyFile: string | null
@@ -43,22 +50,42 @@ export type ImportPorts = {
   onStep?: (step: string) => void
 }
 
-export type Imported = { source: Pick<IncomingSource, 'version' | 'isDefaultKey' | 'warnings'> } & (
+export type Imported = { source: { version: string; isDefaultKey: boolean } } & (
   | { mode: 'import' | 'dry-run'; report: ImportReport }
   | { mode: 'verify'; report: VerifyReport }
 )
 
+const COLLECT = () => Bun.gc(true)
+
 /** Throws `conflict` when nothing can be imported at all: then nothing is. */
 export async function importCommand(wish: ImportWish, ports: ImportPorts): Promise<Imported> {
   const masterKeys = readKeys(wish, ports.readFile)
-  const source = openPasswordPusher({ ...wish, masterKeys })
+  const database = await openDatabase(wish, ports)
+  const source = await openPasswordPusher({ ...wish, database, masterKeys, relieve: createRelieve(COLLECT) })
   try {
-    requireFittingKey(source, wish, masterKeys.length)
-    const { version, isDefaultKey, warnings } = source
-    return { source: { version, isDefaultKey, warnings }, ...(await run(source, wish, ports)) }
+    for (const warning of source.warnings) ports.say(warning)
+    requireFittingKey(source, database, { wish, keys: masterKeys.length })
+    const done = await run(source, wish, ports)
+    if (done.mode === 'import') for (const warning of await lookAgain(source)) ports.say(warning)
+    return { source: { version: source.version, isDefaultKey: source.hasDefaultKey() }, ...done }
   } finally {
-    source.close()
+    await source.close()
   }
+}
+
+/** Everything has come already: what goes wrong here is no failure of the import. */
+function lookAgain(source: IncomingSource): Promise<string[]> {
+  return source.lookAgain().catch((cause) => {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    return [`Whether the old server has written meanwhile could not be seen: ${why}`]
+  })
+}
+
+async function openDatabase(wish: ImportWish, { readFile }: ImportPorts): Promise<ForeignDatabase> {
+  const address = parseDatabaseAddress(wish.database)
+  if (address === null) return openSqliteDatabase(pathOfSqlite(wish.database))
+  if ('problem' in address) throw new DomainError('conflict', `--database: ${address.problem}`)
+  return openServerDatabase({ address, password: wish.databasePassword, readFile })
 }
 
 function readKeys(
@@ -70,7 +97,11 @@ function readKeys(
   return [...present, ...read(previousKeysFile)]
 }
 
-function requireFittingKey(source: IncomingSource, wish: ImportWish, keys: number): void {
+function requireFittingKey(
+  source: IncomingSource,
+  database: ForeignDatabase,
+  { wish, keys }: { wish: ImportWish; keys: number },
+): void {
   if (source.opens !== false) return
   const key =
     wish.masterKeyFile === null
@@ -79,14 +110,14 @@ function requireFittingKey(source: IncomingSource, wish: ImportWish, keys: numbe
   const others = keys > 1 ? `, nor any of ${keys - 1} previous ones,` : ''
   throw new DomainError(
     'conflict',
-    `Nothing was imported: ${key}${others} opens no value of ${wish.database}. ` +
+    `Nothing was imported: ${key}${others} opens no value of ${database.name}. ` +
       'Name the file with the PWPUSH_MASTER_KEY of the old server with --master-key-file.',
   )
 }
 
 async function run(source: IncomingSource, wish: ImportWish, ports: ImportPorts) {
   const { mode } = wish
-  if (mode === 'dry-run') return { mode, report: survey(source, wish, ports) }
+  if (mode === 'dry-run') return { mode, report: await survey(source, wish, ports) }
   if (mode === 'verify' && !holdsData(dataFolder(wish.dataDir)))
     throw new DomainError('conflict', `There is no Oncebox data in ${wish.dataDir} to compare with.`)
   const store = await openFor(wish, ports)
@@ -123,7 +154,7 @@ function openFor(wish: ImportWish, { now, uptime, say, onStep }: ImportPorts): P
 function bring(source: IncomingSource, store: Store, { onProgress }: ImportPorts): Promise<ImportReport> {
   const { keyring, now } = store
   const limits = { files: Number.POSITIVE_INFINITY, fileBytes: Number.POSITIVE_INFINITY }
-  const uploads = createUploads({ store, limits, relieve: createRelieve(() => Bun.gc(true)) })
+  const uploads = createUploads({ store, limits, relieve: createRelieve(COLLECT) })
   return importSource(source, {
     ...{ store, keyring, now, uploads, onProgress },
     argon2Cost: ARGON2_COST,
@@ -138,7 +169,7 @@ function verify(source: IncomingSource, store: Store, ports: ImportPorts): Promi
 }
 
 /** Makes no folder, and changes nothing in one that is there. */
-function survey(source: IncomingSource, wish: ImportWish, ports: ImportPorts): ImportReport {
+async function survey(source: IncomingSource, wish: ImportWish, ports: ImportPorts): Promise<ImportReport> {
   const { now } = ports
   const onProgress = (done: number, total: number) => ports.onProgress('reading', done, total)
   const folder = dataFolder(wish.dataDir)
@@ -146,8 +177,8 @@ function survey(source: IncomingSource, wish: ImportWish, ports: ImportPorts): I
   const store = openAccountStore({ dataDir: wish.dataDir, now, onError: (cause) => ports.say(String(cause)) })
   try {
     const here = { ...store.look, keyring: readKeyring(folder, wish.keyFile) }
-    return surveySource(source, { now: now(), here, onProgress })
+    return await surveySource(source, { now: now(), here, onProgress })
   } finally {
-    void store.close()
+    await store.close()
   }
 }

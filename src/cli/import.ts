@@ -2,6 +2,8 @@
 
 import type { Command } from 'commander'
 import type { ImportWish } from '../app/import-command.ts'
+import { type DatabaseAddress, parseDatabaseAddress } from '../domain/database-address.ts'
+import { explainSystemError } from '../domain/system-errors.ts'
 import { readSettings } from '../settings/fold.ts'
 import { settings } from '../settings/table.ts'
 import { addGroup } from './account-command.ts'
@@ -31,7 +33,8 @@ const EXAMPLES = `
 Examples:
   ${NAME} --database storage/db/production.sqlite3 --storage storage --master-key-file master.key --dry-run
   ${NAME} --database storage/db/production.sqlite3 --storage storage --master-key-file master.key
-  ${NAME} --database storage/db/production.sqlite3 --storage storage --master-key-file master.key --verify`
+  ${NAME} --database storage/db/production.sqlite3 --storage storage --master-key-file master.key --verify
+  ${NAME} --database postgres://pwpush@db/pwpush --database-password-file password --storage storage --master-key-file master.key`
 
 export function addImportCommands(program: Command, { shell, app }: { shell: Shell; app: App }): void {
   const group = addGroup(program, {
@@ -40,10 +43,20 @@ export function addImportCommands(program: Command, { shell, app }: { shell: She
     help: 'Brings everything of another server into a new or stopped data folder.',
     examples: EXAMPLES,
   })
-  const command = group.command('password-pusher').usage('--database FILE [flags]')
+  const command = group.command('password-pusher').usage('--database FILE|ADDRESS [flags]')
   command.summary('bring pushes, accounts and tokens of a Password Pusher 2.x').description(HELP)
   command.addHelpText('after', EXAMPLES)
-  addTextFlag(command, '--database <file>', "the old server's SQLite database")
+  addTextFlag(
+    command,
+    '--database <file|address>',
+    "the old server's SQLite file, or its DATABASE_URL: postgres://… or mysql://…",
+  )
+  addTextFlag(
+    command,
+    '--database-password-file <file>',
+    'file with the password for that address, so that it need not stand on the command line. ' +
+      'Environment: PGPASSWORD, MYSQL_PWD',
+  )
   addTextFlag(command, '--storage <folder>', "the old server's folder of files")
   addTextFlag(
     command,
@@ -63,7 +76,6 @@ export function addImportCommands(program: Command, { shell, app }: { shell: She
       say: shell.say,
       onProgress: createProgress(shell),
     })
-    for (const warning of imported.source.warnings) shell.say(warning)
     if (imported.mode !== 'verify') {
       for (const line of presentImport(imported)) shell.print(line)
       return
@@ -91,19 +103,24 @@ function readCommandLine(command: Command, shell: Shell): ImportWish {
   const reading = readSettings(TABLE, { flags, place, readFile: shell.readFile })
   const [isDry, isVerify] = [isGiven(command, 'dryRun'), isGiven(command, 'verify')]
   const database = textFlag(command, 'database') ?? ''
+  const address = parseDatabaseAddress(database)
   const all = [
     ...problems,
     ...(database === '' ? ['--database is missing'] : []),
-    ...['storage', 'master-key-file', 'previous-master-keys-file']
+    ...(address !== null && 'problem' in address ? [`--database: ${address.problem}`] : []),
+    ...['database-password-file', 'storage', 'master-key-file', 'previous-master-keys-file']
       .filter((name) => textFlag(command, name) === '')
       .map((name) => `--${name}: the value is missing`),
+    ...(address === null && database !== '' && textFlag(command, 'database-password-file') !== undefined
+      ? ['--database-password-file: only with the address of a server']
+      : []),
     ...(isDry && isVerify ? ['--dry-run and --verify: give only one of them'] : []),
     ...(reading.problems ?? []),
   ]
   if (all.length > 0 || reading.config === undefined) throw new UsageError(all, NAME)
-  refuseServers(database)
   return {
     database,
+    databasePassword: address === null || 'problem' in address ? null : readPassword(address, command, shell),
     storage: textFlag(command, 'storage') ?? null,
     masterKeyFile: textFlag(command, 'master-key-file') ?? null,
     previousKeysFile: textFlag(command, 'previous-master-keys-file') ?? null,
@@ -112,13 +129,27 @@ function readCommandLine(command: Command, shell: Shell): ImportWish {
   }
 }
 
-/** The address may hold a password, so that it is not repeated. */
-function refuseServers(database: string): void {
-  const scheme = /^(postgres|postgresql|mysql2?|mariadb|trilogy):\/\//i.exec(database)?.[1]
-  if (scheme === undefined) return
-  throw new CommandFailure(
-    `--database ${scheme}://…: only the SQLite database of a Password Pusher can be imported. Nothing was imported.`,
+const PASSWORD_VARIABLES = { postgres: 'PGPASSWORD', mysql: 'MYSQL_PWD' } as const
+
+/** The file's, else the address's (null), else the variable's, as the servers' own clients do. */
+function readPassword(address: DatabaseAddress, command: Command, shell: Shell): string | null {
+  const path = textFlag(command, 'database-password-file')
+  if (path !== undefined) return readPasswordFile(path, shell)
+  if (address.password === null) return shell.place.env[PASSWORD_VARIABLES[address.engine]] ?? null
+  const flag = '--database-password-file'
+  shell.say(
+    `While the password stands in --database, other users of this machine may see it: ${flag} hides it.`,
   )
+  return null
+}
+
+function readPasswordFile(path: string, shell: Shell): string {
+  try {
+    return shell.readFile(path).replace(/\r?\n$/, '')
+  } catch (cause) {
+    const why = explainSystemError(cause) ?? 'the system refused'
+    throw new CommandFailure(`--database-password-file ${JSON.stringify(path)} cannot be read: ${why}.`)
+  }
 }
 
 function isGiven(command: Command, option: string): boolean {

@@ -64,14 +64,16 @@ export type IncomingSource = {
   counts: { accounts: number; pushes: number }
   /** Whether any sealed value opens; null when there is none. */
   opens: boolean | null
-  /** Whether the published key, which everybody knows, opens values of this server. */
-  isDefaultKey: boolean
+  /** Whether the published key, which everybody knows, has opened a value of what was read so far. */
+  hasDefaultKey(): boolean
   /** Sentences for the operator about the source as a whole. */
   warnings: string[]
-  readAccounts(): Iterable<IncomingAccount>
+  readAccounts(): AsyncIterable<IncomingAccount>
   /** In the order of their creation there. One after another: a push is not kept. */
-  readPushes(): Iterable<IncomingPush | Unreadable>
-  close(): void
+  readPushes(): AsyncIterable<IncomingPush | Unreadable>
+  /** Sentences about what the old server did since the source was opened. Nothing else can be read afterwards. */
+  lookAgain(): Promise<string[]>
+  close(): Promise<void>
 }
 
 /** Why one push or file cannot come; the rest can. */

@@ -1,109 +1,135 @@
-// Reads the data of a Password Pusher 2.x: its SQLite database and its storage folder. Nothing is written there.
+// Reads the data of a Password Pusher 2.x: its database and its storage folder. Nothing is written there.
 
-import type { Database } from 'bun:sqlite'
-import { existsSync } from 'node:fs'
 import type { IncomingAccount, IncomingPush, IncomingSource, Unreadable } from '../domain/incoming.ts'
-import { readBelongings } from './belongings.ts'
-import { explainForeign, openForeignDatabase } from './open-database.ts'
-import { type Row, readAccount, readPush } from './rows.ts'
+import { readBatch } from './belongings.ts'
+import { type ForeignDatabase, readByIds, readPages } from './foreign-database.ts'
+import { type Outline, readOutline } from './outline.ts'
+import { readAccount, readPush } from './rows.ts'
 import { createUnseal, PUBLISHED_KEY, type Unseal } from './sealed-columns.ts'
 import { requireTables, type Select } from './tables.ts'
 
 export type PasswordPusherOptions = {
-  /** The path of the SQLite file. */
-  database: string
+  /** Is closed with the source. */
+  database: ForeignDatabase
   /** The folder of the files; null when none was named. */
   storage: string | null
   /** In hex; the first is the present one. */
   masterKeys: readonly string[]
+  /** Told how many bytes were read and are done with. */
+  relieve: (bytes: number) => void
 }
 
 /** Throws `conflict` when the database cannot be read or is of another version. */
-export function openPasswordPusher(options: PasswordPusherOptions): IncomingSource {
-  const database = openForeignDatabase(options.database)
+export async function openPasswordPusher(options: PasswordPusherOptions): Promise<IncomingSource> {
   try {
-    return openSource(database, options)
+    return await openSource(options)
   } catch (cause) {
-    database.close()
-    throw explainForeign(options.database, cause)
+    await options.database.close()
+    throw cause
   }
 }
 
-function openSource(database: Database, options: PasswordPusherOptions): IncomingSource {
-  const { version, isNewer, select, hasConfirmations } = requireTables(database, options.database)
+async function openSource(options: PasswordPusherOptions): Promise<IncomingSource> {
+  const { database, storage, masterKeys, relieve } = options
+  const { version, isNewer, leftBehind, select, has } = await requireTables(database)
+  const hasConfirmations = has('users', 'confirmed_at')
   const fitting = new Set<string>()
-  const unseal = createUnseal(options.masterKeys, (key) => void fitting.add(key))
-  const opens = opensAny(database, { select, unseal })
-  const explained = <T>(rows: () => Generator<T>) => explaining(options.database, rows)
+  const unseal = createUnseal(masterKeys, (key) => void fitting.add(key))
+  const sealed = SEALED.pushes.filter((column) => has('pushes', column))
+  const outline = await readOutline(database, sealed)
+  const opens = await opensAny(database, { outline, select, unseal })
+  const pulse = await readPulse(database)
 
-  function* readAccounts(): Generator<IncomingAccount> {
-    const rows = database.prepare<Row, []>(`SELECT ${select('users')} FROM users ORDER BY id`)
-    for (const row of rows.iterate()) yield readAccount({ row, unseal, hasConfirmations })
+  async function* readAccounts(): AsyncGenerator<IncomingAccount> {
+    const pages = readPages(database, usersBy(select))
+    for await (const page of pages)
+      for (const row of page) yield readAccount({ row, unseal, hasConfirmations })
   }
 
-  /** Sorts nothing but ids and times, so that memory stays flat; lists here are in the order of creation. */
-  function* readPushes(): Generator<IncomingPush | Unreadable> {
-    const { entriesOf, filesOf } = readBelongings(database, { select, storage: options.storage })
-    const ids = database.prepare<{ id: number }, []>('SELECT id FROM pushes ORDER BY created_at, id')
-    const byId = database.prepare<Row, [number]>(`SELECT ${select('pushes')} FROM pushes WHERE id = ?`)
-    for (const { id } of ids.iterate()) {
-      const row = byId.get(id)
-      if (row !== null) yield readPush({ row, entries: entriesOf(id), files: filesOf(id), unseal })
+  async function* readPushes(): AsyncGenerator<IncomingPush | Unreadable> {
+    for (const batch of outline.batches()) {
+      for (const push of await readBatch(database, batch, { select, storage }))
+        yield readPush({ ...push, unseal })
+      relieve(batch.weight)
     }
+  }
+
+  async function lookAgain(): Promise<string[]> {
+    await database.leaveMoment()
+    return (await readPulse(database)) === pulse ? [] : [hasWritten(database)]
   }
 
   return {
     version,
-    counts: { accounts: countOf(database, 'users'), pushes: countOf(database, 'pushes') },
+    counts: { accounts: await countAccounts(database), pushes: outline.pushes },
     opens,
-    isDefaultKey: fitting.has(PUBLISHED_KEY),
-    warnings: warningsOf(options.database, { version, isNewer }),
-    readAccounts: () => explained(readAccounts),
-    readPushes: () => explained(readPushes),
+    hasDefaultKey: () => fitting.has(PUBLISHED_KEY),
+    warnings: [
+      ...(isNewer ? [`The database is of version ${version}, which is newer than any known here.`] : []),
+      ...(leftBehind === 0 ? [] : [isUnfinished(leftBehind)]),
+      ...(await database.findOthers()),
+    ],
+    readAccounts,
+    readPushes,
+    lookAgain,
     close: () => database.close(),
   }
 }
 
-/** Rows of a damaged database end the import with a sentence that names the file. */
-function* explaining<T>(path: string, rows: () => Generator<T>): Generator<T> {
-  try {
-    yield* rows()
-  } catch (cause) {
-    throw explainForeign(path, cause)
-  }
-}
+const usersBy = (select: Select) => ({ table: 'users', columns: select('users'), rows: 1_000 })
+
+type Sealed = { outline: Outline; select: Select; unseal: Unseal }
 
 /** Ends with the first value that opens. */
-function opensAny(
-  database: Database,
-  { select, unseal }: { select: Select; unseal: Unseal },
-): boolean | null {
-  const columns = {
-    pushes: ['payload_ciphertext', 'passphrase_ciphertext', 'note_ciphertext'],
-    users: ['otp_secret_ciphertext'],
-  } as const
+async function opensAny(
+  database: ForeignDatabase,
+  { outline, select, unseal }: Sealed,
+): Promise<boolean | null> {
   let found = 0
-  for (const table of ['pushes', 'users'] as const) {
-    for (const row of database.prepare<Row, []>(`SELECT ${select(table)} FROM ${table}`).iterate()) {
-      const sealed = columns[table].filter((column) => row[column] !== null && row[column] !== '')
-      found += sealed.length
-      if (sealed.some((column) => unseal({ table, column }, row[column]) !== null)) return true
-    }
+  const isOpened = (table: 'pushes' | 'users', row: Record<string, unknown>) => {
+    const sealed = SEALED[table].filter((column) => row[column] !== null && row[column] !== '')
+    found += sealed.length
+    return sealed.some((column) => unseal({ table, column }, row[column]) !== null)
   }
+  for (const batch of outline.sealedBatches()) {
+    const sql = `SELECT ${select('pushes')} FROM pushes WHERE pushes.id`
+    const rows = await readByIds(database, { sql, ids: batch.pushes.map(({ id }) => id) })
+    if (rows.values().some((row) => isOpened('pushes', row))) return true
+  }
+  const pages = readPages(database, usersBy(select))
+  for await (const page of pages) if (page.some((row) => isOpened('users', row))) return true
   return found === 0 ? null : false
 }
 
-function countOf(database: Database, table: 'users' | 'pushes'): number {
-  return database.query<{ rows: number }, []>(`SELECT count(*) AS rows FROM ${table}`).get()?.rows ?? 0
+const SEALED = {
+  pushes: ['payload_ciphertext', 'passphrase_ciphertext', 'note_ciphertext'],
+  users: ['otp_secret_ciphertext'],
+} as const
+
+async function countAccounts(database: ForeignDatabase): Promise<number> {
+  const [count] = await database.read('SELECT count(*) AS number FROM users')
+  return Number(count?.number ?? 0)
 }
 
-function warningsOf(path: string, { version, isNewer }: { version: string; isNewer: boolean }): string[] {
-  const warnings: string[] = []
-  if (isNewer) warnings.push(`The database is of version ${version}, which is newer than any known here.`)
-  if (existsSync(`${path}-shm`))
-    warnings.push(
-      `Beside the database lies ${path}-shm: the old server seems to run, or has crashed. Stop it before the import, ` +
-        'because views that it counts from now on are not known here.',
-    )
-  return warnings
+/** Changes with every push that is made, opened or ended. */
+async function readPulse(database: ForeignDatabase): Promise<string> {
+  const newest = (table: string) => `(SELECT max(id) FROM ${table})`
+  const [row] = await database.read(
+    `SELECT ${newest('pushes')} AS push, ${newest('audit_logs')} AS entry, ${newest('users')} AS account`,
+  )
+  return JSON.stringify([row?.push, row?.entry, row?.account].map(String))
+}
+
+function isUnfinished(pushes: number): string {
+  return (
+    `${pushes} pushes still lie in the tables of version 1, and do not come: the old server has not finished its upgrade. ` +
+    'Start it, wait until it has moved them, and stop it.'
+  )
+}
+
+function hasWritten({ name }: ForeignDatabase): string {
+  return (
+    `The old server has written to ${name} since the import began: it runs. What was opened or made there meanwhile is ` +
+    'not known here. Stop it, and import again into a new data folder.'
+  )
 }

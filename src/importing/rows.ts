@@ -3,10 +3,10 @@
 import { type AuditEntry, type AuditKind, shortenReferrer, shortenUserAgent } from '../domain/audit.ts'
 import type { IncomingAccount, IncomingFile, IncomingPush, Unreadable } from '../domain/incoming.ts'
 import type { PushKind } from '../domain/push.ts'
+import type { Blob } from './blobs.ts'
+import type { Row } from './foreign-database.ts'
 import type { Unseal } from './sealed-columns.ts'
 import { parseTime } from './times.ts'
-
-export type Row = Record<string, unknown>
 
 const KINDS: Record<number, PushKind> = { 0: 'text', 1: 'file', 2: 'url', 3: 'qr' }
 
@@ -66,6 +66,18 @@ export function readEntry(row: Row): AuditEntry | null {
   return { kind, at, ip: text(row.ip), userAgent, referrer: shortenReferrer(text(row.referrer)) }
 }
 
+export function readBlob(row: Row): Blob {
+  const { key, filename, content_type, checksum, service_name } = row
+  return {
+    key: textOrNull(key),
+    filename: textOrNull(filename),
+    contentType: textOrNull(content_type),
+    size: integer(row.byte_size),
+    checksum: textOrNull(checksum),
+    service: textOrNull(service_name),
+  }
+}
+
 export type AccountParts = { row: Row; unseal: Unseal; hasConfirmations: boolean }
 
 export function readAccount({ row, unseal, hasConfirmations }: AccountParts): IncomingAccount {
@@ -101,7 +113,11 @@ function flag(value: unknown): boolean {
 }
 
 function text(value: unknown): string {
-  return typeof value === 'string' ? value : ''
+  return textOrNull(value) ?? ''
+}
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === 'string' ? value : null
 }
 
 function integer(value: unknown): number | null {

@@ -16,7 +16,7 @@ import { type Connection, explainFailure, openConnection } from './sqlite/engine
 import { createGroupCommit } from './sqlite/engine/group-commit.ts'
 import { requireIntact, verifyKeys } from './sqlite/engine/instance.ts'
 import { migrate, requireCurrentSchema } from './sqlite/engine/migrate.ts'
-import { createImports } from './sqlite/imports/imports.ts'
+import { createImportLook } from './sqlite/imports/imports.ts'
 import { requireIntactLog } from './sqlite/integrity/log-check.ts'
 import { createAccountOperations, createRows } from './sqlite/operations.ts'
 import { createFileRows } from './sqlite/pushes/file-rows.ts'
@@ -56,7 +56,7 @@ export function openAccountStore({ dataDir, now, onError, create }: AccountStore
     onError,
   })
   const { accounts, apiTokens, twoFactor } = createAccountOperations(rows)
-  const { look } = createImports(rows)
+  const look = createImportLook(connection)
   const close = async () => {
     await rows.doubtfulKeys.idle()
     truncateLog(connection.database)

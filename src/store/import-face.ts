@@ -39,10 +39,10 @@ export type Import = {
 
 export type ImportStore = {
   /**
-   * Runs `work` as one step: all of it happens, or nothing. It may be run twice. Everything else waits meanwhile, so
-   * no server may serve from this store.
+   * Runs `work` as one step: all of it happens, or nothing. Everything else that would change something waits meanwhile,
+   * so no server may serve from this store.
    */
-  importAll(work: (step: Import) => void): Promise<void>
+  importAll(work: (step: Import) => Promise<void>): Promise<void>
   isKnown(marks: readonly Uint8Array[]): Promise<boolean>
   /** What is here, for a dry run. */
   look: Pick<Import, 'isKnown' | 'findAccountId'>

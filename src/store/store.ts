@@ -207,7 +207,7 @@ function openOperations(opening: Opening, { clock, disk, commits }: OperationsOp
   }
 
   return {
-    ...createPushOperations(rows),
+    ...createPushOperations(rows, commits),
     ...createAccountOperations(rows),
     files: files.store,
     scrub: createScrub({ ...options, ...rows, sealedFiles: files.folder }),

@@ -24,12 +24,12 @@ function filesIn(dataDir: string): number {
 
 test('killed at every step, it brings everything or nothing', async () => {
   const original = newFolder()
-  const written = writeSource(original)
+  const written = await writeSource(original)
   written.addUser({ id: 1, email: 'ann@example.org' })
   const files = [{ key: 'abcdkey1', filename: 'a.txt', content: Buffer.alloc(1000, 1) }]
   written.addPush({ id: 1, urlToken: 'k8ft9i41akc1', payload: 'one', createdAt: START, userId: 1, files })
   written.addPush({ id: 2, urlToken: 'k8ft9i41akc2', payload: 'two', createdAt: START })
-  written.close()
+  await written.close()
   const outcomes = new Set<number>()
   let steps = Number.POSITIVE_INFINITY
   for (let killAt = 0; killAt <= steps; killAt += 1) {

@@ -11,6 +11,7 @@ let steps = 0
 await importCommand(
   {
     database: join(folder, 'storage/db/production.sqlite3'),
+    databasePassword: null,
     storage: join(folder, 'storage'),
     masterKeyFile: 'key',
     previousKeysFile: null,

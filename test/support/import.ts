@@ -2,10 +2,8 @@
 
 import { mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { type Imported, type ImportWish, importCommand } from '../../src/app/import-command.ts'
-
-export const FIXTURE = resolve(import.meta.dir, '../fixtures/password-pusher')
 
 export function newFolder(): string {
   return mkdtempSync(join(tmpdir(), 'oncebox-import-'))
@@ -16,6 +14,7 @@ export type Wish = Partial<ImportWish> & Pick<ImportWish, 'database' | 'dataDir'
 export async function runImport(wish: Wish, now: number, say: (line: string) => void = () => undefined) {
   return importCommand(
     {
+      databasePassword: null,
       storage: null,
       masterKeyFile: null,
       previousKeysFile: null,

@@ -1,9 +1,10 @@
 // Writes databases and storage folders as a Password Pusher 2.x does, after the description of its data.
 
-import { Database } from 'bun:sqlite'
 import { createCipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import type { DatabaseServer } from './database-servers.ts'
+import { type SourceRow, serverSink, sqliteSink } from './password-pusher-sinks.ts'
 
 export type SourceUser = {
   id: number
@@ -50,24 +51,6 @@ export type SourcePush = {
 
 export const MASTER_KEY = '00112233445566778899aabbccddeeff'.repeat(2)
 
-/** Bare columns, as the description has them: neither indexes nor tables that nothing reads. */
-const TABLES = `
-  CREATE TABLE schema_migrations (version varchar PRIMARY KEY);
-  INSERT INTO schema_migrations VALUES ('20260509010000');
-  CREATE TABLE users (id integer PRIMARY KEY, email varchar, encrypted_password varchar, authentication_token varchar,
-    admin boolean, otp_required_for_login boolean, otp_secret_ciphertext text, last_otp_timestep integer,
-    locked_at datetime, confirmed_at datetime, preferred_language varchar, created_at datetime);
-  CREATE TABLE pushes (id integer PRIMARY KEY, kind integer, url_token varchar, payload_ciphertext text,
-    passphrase_ciphertext text, note_ciphertext text, name varchar, expire_after_days integer,
-    expire_after_views integer, expired boolean, expired_on datetime, deletable_by_viewer boolean,
-    retrieval_step boolean, user_id integer, created_at datetime, updated_at datetime);
-  CREATE TABLE audit_logs (id integer PRIMARY KEY, push_id integer, user_id integer, ip varchar, user_agent varchar,
-    referrer varchar, kind integer, created_at datetime, updated_at datetime);
-  CREATE TABLE active_storage_blobs (id integer PRIMARY KEY, key varchar, filename varchar, content_type varchar,
-    byte_size bigint, checksum varchar, service_name varchar, created_at datetime);
-  CREATE TABLE active_storage_attachments (id integer PRIMARY KEY, name varchar, record_type varchar,
-    record_id integer, blob_id integer, created_at datetime);`
-
 export function lockbox(text: string | null, place: { table: string; column: string; masterKey: string }) {
   if (text === null || text === '') return text
   const info = Buffer.concat([Buffer.alloc(32, 0xb4), Buffer.from(place.column)])
@@ -81,22 +64,30 @@ export function lockbox(text: string | null, place: { table: string; column: str
 const time = (at: number | null | undefined) =>
   at == null ? null : new Date(at).toISOString().replace('T', ' ').replace('Z', '123')
 
-export type Written = ReturnType<typeof writeSource>
+export type Written = Awaited<ReturnType<typeof writeSource>>
 
-/** Into a folder; rows can be added until `close`. With `log` they stay in the write-ahead log. */
-export function writeSource(folder: string, { masterKey = MASTER_KEY, log = false } = {}) {
-  const path = join(folder, 'storage/db/production.sqlite3')
-  mkdirSync(dirname(path), { recursive: true })
-  const database = new Database(path)
-  if (log) database.run('PRAGMA journal_mode = WAL')
-  database.run(TABLES)
+export type WriteOptions = {
+  masterKey?: string
+  /** SQLite: the rows stay in the write-ahead log. */
+  log?: boolean
+  /** Writes into a new database of this server in place of an SQLite file. */
+  server?: DatabaseServer | null
+}
+
+/** Into a folder; rows can be added until `close`, and are there after `flush`. */
+export async function writeSource(folder: string, options: WriteOptions = {}) {
+  const { masterKey = MASTER_KEY, log = false, server = null } = options
+  const file = join(folder, 'storage/db/production.sqlite3')
+  const sink = server === null ? sqliteSink(file, { log }) : await serverSink(server)
+  mkdirSync(join(folder, 'storage'), { recursive: true })
   writeFileSync(join(folder, 'master.key'), `${masterKey}\n`)
-  const insert = (table: string, row: Record<string, unknown>) => {
-    const names = Object.keys(row)
-    const values = names.map(() => '?').join(', ')
-    return database
-      .query(`INSERT INTO ${table} (${names.join(', ')}) VALUES (${values})`)
-      .run(...(Object.values(row) as string[])).lastInsertRowid
+  const ids = new Map<string, number>()
+  /** Returns the id. */
+  function insert(table: string, row: SourceRow): number {
+    const id = (ids.get(table) ?? 0) + 1
+    ids.set(table, id)
+    sink.insert(table, { id, ...row })
+    return id
   }
 
   function addUser(user: SourceUser): void {
@@ -108,8 +99,8 @@ export function writeSource(folder: string, { masterKey = MASTER_KEY, log = fals
       encrypted_password:
         user.encryptedPassword ?? '$2a$04$wMH4ImhjpmrgPpfuQgVnPe0OELL46FKSKztWR1dYUA/yNBQVdTbSC',
       authentication_token: user.token === undefined ? `token-of-user-${user.id}-xyz` : user.token,
-      admin: Number(user.admin ?? false),
-      otp_required_for_login: otpSecret === null ? null : 1,
+      admin: user.admin ?? false,
+      otp_required_for_login: otpSecret === null ? null : true,
       otp_secret_ciphertext: lockbox(otpSecret, place),
       last_otp_timestep: lastStep,
       locked_at: time(lockedAt),
@@ -132,10 +123,10 @@ export function writeSource(folder: string, { masterKey = MASTER_KEY, log = fals
       name: push.name ?? null,
       expire_after_days: push.days ?? 7,
       expire_after_views: push.views ?? 5,
-      expired: Number(push.expired ?? false),
+      expired: push.expired ?? false,
       expired_on: time(push.expiredOn),
-      deletable_by_viewer: deletable === null ? null : Number(deletable),
-      retrieval_step: Number(push.step ?? false),
+      deletable_by_viewer: deletable,
+      retrieval_step: push.step ?? false,
       user_id: push.userId ?? null,
       created_at: time(push.createdAt),
       updated_at: time(push.createdAt),
@@ -159,8 +150,16 @@ export function writeSource(folder: string, { masterKey = MASTER_KEY, log = fals
       byte_size: content.length,
       checksum: createHash('md5').update(content).digest('base64'),
       service_name: service,
+      created_at: time(0),
     })
-    insert('active_storage_attachments', { name: 'files', record_type: 'Push', record_id: id, blob_id: blob })
+    const attachment = {
+      name: 'files',
+      record_type: 'Push',
+      record_id: id,
+      blob_id: blob,
+      created_at: time(0),
+    }
+    insert('active_storage_attachments', attachment)
     if (file.isMissing) return
     const place = join(folder, 'storage', key.slice(0, 2), key.slice(2, 4), key)
     mkdirSync(dirname(place), { recursive: true })
@@ -168,11 +167,20 @@ export function writeSource(folder: string, { masterKey = MASTER_KEY, log = fals
   }
 
   return {
-    database,
     addUser,
     addPush,
+    flush: sink.flush,
+    /** Changes what was written. */
+    run: async (sql: string) => {
+      await sink.flush()
+      await sink.run(sql)
+    },
     /** What the import command is given. */
-    wish: { database: path, storage: join(folder, 'storage'), masterKeyFile: join(folder, 'master.key') },
-    close: () => database.close(),
+    wish: {
+      database: sink.database,
+      storage: join(folder, 'storage'),
+      masterKeyFile: join(folder, 'master.key'),
+    },
+    close: sink.close,
   }
 }

@@ -41,9 +41,9 @@ export async function importSource(source: IncomingSource, options: ImportOption
     onProgress: (done, total) => onProgress('preparing', done, total),
   })
   let report = emptyReport()
-  await store.imports.importAll((step) => {
+  await store.imports.importAll(async (step) => {
     const to = createDestination(step, { keyring, prepared, now })
-    report = walkSource(source, {
+    report = await walkSource(source, {
       now,
       to,
       onProgress: (done, total) => onProgress('storing', done, total),

@@ -36,7 +36,7 @@ export async function preparePushes(
   const running = new Set<Promise<void>>()
   let failure: { cause: unknown } | null = null
   let done = 0
-  for (const incoming of source.readPushes()) {
+  for await (const incoming of source.readPushes()) {
     done += 1
     options.onProgress(done, source.counts.pushes)
     if (failure !== null) break

@@ -14,7 +14,10 @@ export type SurveyOptions = {
   onProgress: OnProgress
 }
 
-export function surveySource(source: IncomingSource, { here, ...options }: SurveyOptions): ImportReport {
+export async function surveySource(
+  source: IncomingSource,
+  { here, ...options }: SurveyOptions,
+): Promise<ImportReport> {
   return walkSource(source, { ...options, to: createNowhere(here) })
 }
 

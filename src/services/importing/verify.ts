@@ -38,7 +38,7 @@ export async function verifySource(source: IncomingSource, options: VerifyOption
   const emails = await verifyAccounts(source, options, report)
   const compare = createComparePush({ ...options, emails })
   let done = 0
-  for (const incoming of source.readPushes()) {
+  for await (const incoming of source.readPushes()) {
     done += 1
     options.onProgress(done, source.counts.pushes)
     const place = placeOfPush(incoming)
@@ -57,7 +57,7 @@ export async function verifySource(source: IncomingSource, options: VerifyOption
 /** The addresses by the other server's ids. */
 async function verifyAccounts(source: IncomingSource, options: VerifyOptions, report: VerifyReport) {
   const emails = new Map<number, string>()
-  for (const incoming of source.readAccounts()) {
+  for await (const incoming of source.readAccounts()) {
     const planned = planAccount(incoming)
     if ('problem' in planned) {
       report.failures.push({ place: placeOfAccount(incoming), what: planned.problem })

@@ -26,16 +26,20 @@ export type WalkOptions = { now: number; to: Destination; onProgress: OnProgress
 /** The owner's account here, 'gone' when it was removed here, null when nobody owns the push. */
 type Owners = Map<number, number | 'gone'>
 
-export function walkSource(source: IncomingSource, options: WalkOptions): ImportReport {
+export async function walkSource(source: IncomingSource, options: WalkOptions): Promise<ImportReport> {
   const report = emptyReport()
-  const owners = walkAccounts(source, options, report)
-  walkPushes(source, { ...options, owners }, report)
+  const owners = await walkAccounts(source, options, report)
+  await walkPushes(source, { ...options, owners }, report)
   return report
 }
 
-function walkAccounts(source: IncomingSource, { to }: WalkOptions, report: ImportReport): Owners {
+async function walkAccounts(
+  source: IncomingSource,
+  { to }: WalkOptions,
+  report: ImportReport,
+): Promise<Owners> {
   const owners: Owners = new Map()
-  for (const incoming of source.readAccounts()) {
+  for await (const incoming of source.readAccounts()) {
     const planned = planAccount(incoming)
     if ('problem' in planned) {
       report.failures.push({ place: placeOfAccount(incoming), what: planned.problem })
@@ -78,13 +82,13 @@ function enterToken(
   report.apiTokens += 1
 }
 
-function walkPushes(
+async function walkPushes(
   source: IncomingSource,
   { now, to, onProgress, owners }: WalkOptions & { owners: Owners },
   report: ImportReport,
-): void {
+): Promise<void> {
   let done = 0
-  for (const incoming of source.readPushes()) {
+  for await (const incoming of source.readPushes()) {
     done += 1
     onProgress(done, source.counts.pushes)
     const fail = (what: string) => report.failures.push({ place: placeOfPush(incoming), what })

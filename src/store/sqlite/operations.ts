@@ -10,7 +10,7 @@ import { createPushChoices } from './accounts/push-choices.ts'
 import { createSessions } from './accounts/sessions.ts'
 import { createTwoFactor } from './accounts/two-factor.ts'
 import type { Connection } from './engine/database.ts'
-import type { Transact } from './engine/group-commit.ts'
+import type { Transact, TransactAlone } from './engine/group-commit.ts'
 import { createImports } from './imports/imports.ts'
 import { createDamage } from './integrity/damage.ts'
 import { createAddressShares } from './pushes/address-shares.ts'
@@ -65,7 +65,7 @@ export function createRows({ onError, ...options }: RowsOptions) {
   }
 }
 
-export function createPushOperations(rows: Rows) {
+export function createPushOperations(rows: Rows, { transactAlone }: { transactAlone: TransactAlone }) {
   return {
     pushes: createPushes({ ...rows, shares: createAddressShares(rows.connection) }),
     idempotencyKeys: createIdempotencyKeys(rows),
@@ -73,7 +73,7 @@ export function createPushOperations(rows: Rows) {
     audit: createAuditLog(rows),
     expiry: createExpiry(rows),
     damage: rows.damage,
-    imports: createImports(rows),
+    imports: createImports({ ...rows, transactAlone }),
   }
 }
 

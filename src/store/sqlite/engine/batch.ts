@@ -64,6 +64,23 @@ export function createBatches(options: BatchOptions) {
     }
   }
 
+  /**
+   * Runs one work across turns of the event loop; nothing else may be begun meanwhile. Throws when the transaction was
+   * lost, or the work threw: then nothing of it is stored.
+   */
+  async function commitAlone<T>(run: () => Promise<T>): Promise<T> {
+    try {
+      options.beforeWorks?.()
+      const value = await run()
+      if (!database.inTransaction) throw new Error('the work ended its transaction')
+      makeDurable()
+      return value
+    } catch (cause) {
+      rollback()
+      throw cause
+    }
+  }
+
   /** Returns the outcomes when every work succeeded. When one threw, begins a new transaction and returns null. */
   function runPlainly(works: readonly Work[]): Outcome[] | null {
     options.beforeWorks?.()
@@ -154,6 +171,7 @@ export function createBatches(options: BatchOptions) {
   return {
     begin,
     commit,
+    commitAlone,
     /** What made the database untrustworthy, such as a failed fsync; null while it can be trusted. */
     brokenBy: () => broken,
   }

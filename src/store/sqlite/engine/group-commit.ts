@@ -25,8 +25,12 @@ export type Transact = <T>(
 /** `grows`: the work stores something new and is refused on a full disk. Other works are tried again once there is room. */
 export type WorkOptions = { grows?: boolean }
 
+/** Runs one work that takes long and awaits things, in a transaction of its own. Every other work waits until it ends. */
+export type TransactAlone = <T>(work: () => Promise<T>) => Promise<T>
+
 export type GroupCommit = {
   transact: Transact
+  transactAlone: TransactAlone
   /** Whether so many works have waited for so long that new requests should be refused for now. */
   isOverloaded(): boolean
   /** Commits works that have waited for too long. Called with every request, because timers of a busy event loop are late. */
@@ -52,6 +56,8 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   let scheduled = false
   /** Another process held the lock at the last try. */
   let isLocked = false
+  /** A work runs alone. */
+  let isHeld = false
   let whenIdle: (() => void)[] = []
 
   function transact<T>(run: () => T, { grows = false }: WorkOptions = {}): Promise<T> {
@@ -76,6 +82,8 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   /** Runs several batches in a row while works wait, because each turn of a busy event loop calls this only once. */
   function runBatches(): void {
     scheduled = false
+    // The work that runs alone schedules the others when it ends.
+    if (isHeld) return
     const ends = performance.now() + MAX_TURN_MS
     while (waiting.length > 0) {
       runBatch()
@@ -91,6 +99,34 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
     if (isLocked) rejectLate()
     else if (refused === null) commitBatch(waiting.splice(0, MAX_BATCH_WORKS))
     else rejectAll(waiting.splice(0, MAX_BATCH_WORKS), refused)
+  }
+
+  async function transactAlone<T>(run: () => Promise<T>): Promise<T> {
+    await beginAlone()
+    try {
+      return await batches.commitAlone(run)
+    } catch (cause) {
+      const broken = batches.brokenBy()
+      if (broken !== null) options.onFatal(broken.cause)
+      throw translate(cause)
+    } finally {
+      isHeld = false
+      schedule()
+    }
+  }
+
+  /** Waits for the works before it, and for another process that holds the lock. */
+  async function beginAlone(): Promise<void> {
+    const until = performance.now() + BUSY_LIMIT_MS
+    for (;;) {
+      await idle()
+      const refused = batches.begin()
+      if (refused === null) break
+      if (!isBusy(refused)) throw translate(refused)
+      if (performance.now() >= until) throw overloaded()
+      await Bun.sleep(BUSY_RETRY_MS)
+    }
+    isHeld = true
   }
 
   function rejectLate(): void {
@@ -122,7 +158,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   }
 
   function idle(): Promise<void> {
-    if (waiting.length === 0 && !scheduled) return Promise.resolve()
+    if (waiting.length === 0 && !scheduled && !isHeld) return Promise.resolve()
     return new Promise((resolve) => whenIdle.push(resolve))
   }
 
@@ -138,10 +174,10 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
 
   function commitOverdue(): void {
     // Works that wait for another process's lock are tried again by a timer.
-    if (!isLocked && longestWait() > MAX_BATCH_MS) runBatch()
+    if (!isLocked && !isHeld && longestWait() > MAX_BATCH_MS) runBatch()
   }
 
-  return { transact, isOverloaded, commitOverdue, idle, waiting: () => waiting.length }
+  return { transact, transactAlone, isOverloaded, commitOverdue, idle, waiting: () => waiting.length }
 }
 
 function rejectAll(batch: Work[], cause: unknown): void {

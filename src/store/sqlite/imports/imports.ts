@@ -6,23 +6,15 @@ import type { Import, ImportStore, PushToImport } from '../../import-face.ts'
 import { insertRow, updateRow } from '../accounts/account-rows.ts'
 import { insertToken } from '../accounts/api-tokens.ts'
 import type { Connection } from '../engine/database.ts'
-import type { Transact } from '../engine/group-commit.ts'
+import type { TransactAlone } from '../engine/group-commit.ts'
 import { prepareFind, prepareInsert } from '../engine/prepared.ts'
 import { accounts, apiTokens, imported } from '../engine/schema.ts'
 import type { FileRows } from '../pushes/file-rows.ts'
 import type { PushRows } from '../pushes/push-rows.ts'
 
-export function createImports(options: {
-  connection: Connection
-  rows: Pick<PushRows, 'insertWithLog' | 'insertLabels'>
-  files: Pick<FileRows, 'attach'>
-  transact: Transact
-  now: Now
-}): ImportStore {
-  const { rows, files, transact, now } = options
-  const { orm, database } = options.connection
+/** What is here already. */
+export function createImportLook({ orm, database }: Connection): ImportStore['look'] {
   const findMark = prepareFind(database, imported, 'mark')
-  const insertMark = prepareInsert(database, imported)
 
   function isKnown(marks: readonly Uint8Array[]): boolean {
     return marks.some((mark) => findMark(Buffer.from(mark)) !== undefined)
@@ -31,6 +23,21 @@ export function createImports(options: {
   function findAccountId(email: string): number | null {
     return orm.select({ id: accounts.id }).from(accounts).where(eq(accounts.email, email)).get()?.id ?? null
   }
+
+  return { isKnown, findAccountId }
+}
+
+export function createImports(options: {
+  connection: Connection
+  rows: Pick<PushRows, 'insertWithLog' | 'insertLabels'>
+  files: Pick<FileRows, 'attach'>
+  transactAlone: TransactAlone
+  now: Now
+}): ImportStore {
+  const { rows, files, transactAlone, now } = options
+  const { orm, database } = options.connection
+  const look = createImportLook(options.connection)
+  const insertMark = prepareInsert(database, imported)
 
   function addPush({ push, lookup, keyNumber, secrets, labels, ...parts }: PushToImport): void {
     const entries = parts.entries.map(({ kind, at, ...visit }) => ({ kind, at, visit }))
@@ -53,9 +60,8 @@ export function createImports(options: {
   }
 
   const step: Import = {
-    isKnown,
+    ...look,
     remember: ({ mark, keyNumber }) => insertMark({ mark, keyNumber }),
-    findAccountId,
     addAccount: (account) => insertRow({ orm }, { ...account, lastSignInAt: 0 }).id,
     setTotpSecret: ({ accountId: id, sealedSecret, step: totpStep }) =>
       void updateRow({ orm }, { id, set: { totpSecret: sealedSecret, totpStep } }),
@@ -69,8 +75,8 @@ export function createImports(options: {
   }
 
   return {
-    importAll: (work) => transact(() => work(step), { grows: true }),
-    isKnown: async (marks) => isKnown(marks),
-    look: { isKnown, findAccountId },
+    importAll: (work) => transactAlone(() => work(step)),
+    isKnown: async (marks) => look.isKnown(marks),
+    look,
   }
 }

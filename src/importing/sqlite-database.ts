@@ -1,15 +1,55 @@
-// Opens the SQLite file of another server without writing a byte to it or beside it, its write-ahead log included.
+// Reads the SQLite file of another server without writing a byte to it or beside it, its write-ahead log included.
 
 import { Database } from 'bun:sqlite'
-import { lstatSync, statSync } from 'node:fs'
+import { existsSync, lstatSync, statSync } from 'node:fs'
 import { DomainError } from '../domain/errors.ts'
 import { codeOf } from '../domain/system-errors.ts'
+import type { Dialect, ForeignDatabase, Row } from './foreign-database.ts'
 
 /** SQLITE_OPEN_READONLY and SQLITE_OPEN_URI. */
 const READ_ONLY_URI = 0x01 | 0x40
 
+const DIALECT: Dialect = {
+  quote: (name) => `"${name}"`,
+  text: (column) => column,
+  columns: `SELECT tables.name AS "table", columns.name AS "column"
+    FROM sqlite_schema AS tables JOIN pragma_table_info(tables.name) AS columns WHERE tables.type = 'table'`,
+}
+
 /** Throws `conflict` naming the file and what helps. */
-export function openForeignDatabase(path: string): Database {
+export function openSqliteDatabase(path: string): ForeignDatabase {
+  let database = openForeignDatabase(path)
+
+  async function read(sql: string): Promise<Row[]> {
+    try {
+      using statement = database.prepare<Row, []>(sql)
+      return statement.all()
+    } catch (cause) {
+      throw explain(path, cause)
+    }
+  }
+
+  return {
+    name: path,
+    dialect: DIALECT,
+    read,
+    findOthers: async () => (existsSync(`${path}-shm`) ? [isOpen(path)] : []),
+    leaveMoment: async () => {
+      database.close()
+      database = openForeignDatabase(path)
+    },
+    close: async () => database.close(),
+  }
+}
+
+function isOpen(path: string): string {
+  return (
+    `Beside the database lies ${path}-shm: the old server seems to run, or has crashed. Stop it before the import, ` +
+    'because views that it counts from now on are not known here.'
+  )
+}
+
+function openForeignDatabase(path: string): Database {
   if (sizeOf(path) === null) throw refusal(`There is no file ${path}.`)
   if (!statSync(path).isFile()) throw refusal(`${path} is no file: name the database itself.`)
   if ((sizeOf(`${path}-journal`) ?? 0) > 0) {
@@ -19,12 +59,12 @@ export function openForeignDatabase(path: string): Database {
   try {
     return (sizeOf(`${path}-wal`) ?? 0) > 0 ? openWithLog(path) : openAlone(path)
   } catch (cause) {
-    throw explainForeign(path, cause)
+    throw explain(path, cause)
   }
 }
 
 /** What SQLite says of another server's file, as a matter for the operator. */
-export function explainForeign(path: string, cause: unknown): unknown {
+function explain(path: string, cause: unknown): unknown {
   if (!(cause instanceof Error) || !codeOf(cause).startsWith('SQLITE_')) return cause
   return refusal(`Cannot read the database ${path}: ${cause.message}. Nothing was imported.`)
 }
@@ -45,7 +85,7 @@ function openWithLog(path: string): Database {
   return checked(database)
 }
 
-/** Reads the first page, so that what is no database is refused here. Sorting stays in memory: nothing goes to the disk. */
+/** Reads the first page, so that what is no database is refused here. What SQLite sorts stays off the disk. */
 function checked(database: Database): Database {
   try {
     database.run('PRAGMA temp_store = MEMORY')

@@ -1,0 +1,157 @@
+// The address of a database server, as Rails writes it into DATABASE_URL. Pure: nothing is asked or read.
+
+export type DatabaseEngine = 'postgres' | 'mysql'
+
+export const TLS_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'] as const
+export type TlsMode = (typeof TLS_MODES)[number]
+
+/** `ca`, `cert` and `key` are paths of PEM files. */
+export type DatabaseTls = { mode: TlsMode; ca: string | null; cert: string | null; key: string | null }
+
+export type DatabaseAddress = {
+  engine: DatabaseEngine
+  /** A name or address; '' where a socket is meant. */
+  host: string
+  port: number
+  /** The path of a Unix socket or, for PostgreSQL, of its folder. */
+  socket: string | null
+  /** Null: the one of the system. */
+  user: string | null
+  password: string | null
+  database: string
+  tls: DatabaseTls
+  /** PostgreSQL: the schemas in which tables are looked up; null: the user's own. */
+  searchPath: string | null
+}
+
+const ENGINES: Record<string, DatabaseEngine> = {
+  postgres: 'postgres',
+  postgresql: 'postgres',
+  postgis: 'postgres',
+  mysql: 'mysql',
+  mysql2: 'mysql',
+  mariadb: 'mysql',
+  trilogy: 'mysql',
+}
+const PORTS = { postgres: 5432, mysql: 3306 } as const
+/** Where Debian's servers listen. */
+const SOCKETS = { postgres: '/var/run/postgresql', mysql: '/run/mysqld/mysqld.sock' } as const
+
+const FILES = new Set(['file', 'sqlite', 'sqlite3'])
+const SCHEME = /^([a-z][a-z0-9+]*):\/\//i
+/** A password may hold any character but `?`, escaped or not: its end is the last `@` before the query. */
+const ADDRESS =
+  /^[a-z][a-z0-9+]*:\/\/(?:([^?]*)@)?(\[[0-9a-f:.]+\]|[^:/?@[\]]*)(?::(\d{0,5}))?(?:\/([^?]*))?(?:\?(.*))?$/i
+
+/** Null when the text is a path. */
+export function parseDatabaseAddress(text: string): { problem: string } | DatabaseAddress | null {
+  const scheme = SCHEME.exec(text)?.[1]?.toLowerCase()
+  if (scheme === undefined || FILES.has(scheme)) return null
+  const engine = Object.hasOwn(ENGINES, scheme) ? ENGINES[scheme] : undefined
+  if (engine === undefined)
+    return { problem: `${scheme}:// is not known: give a file, postgres:// or mysql://` }
+  const parts = ADDRESS.exec(text)
+  if (parts === null)
+    return { problem: `${scheme}://… cannot be read: it must be ${scheme}://USER@HOST:PORT/DATABASE` }
+  const [, login = '', host = '', port = '', path = '', query = ''] = parts
+  const options = optionsOf(query)
+  const tls = tlsOf(options)
+  if (tls === null) return { problem: `the TLS mode in ${scheme}://… must be one of ${TLS_MODES.join(', ')}` }
+  const database = options.dbname ?? decode(path)
+  if (database === '')
+    return { problem: `${scheme}://… names no database: add its name behind the host, as in …/pwpush` }
+  return {
+    engine,
+    ...placeOf({ engine, host: options.host ?? decode(host), socket: options.socket ?? options.path }),
+    port: Number(options.port ?? (port || PORTS[engine])),
+    ...loginOf(login, options),
+    database,
+    tls,
+    searchPath: options.schemasearchpath ?? options.searchpath ?? null,
+  }
+}
+
+/** The path, also where it is written as Rails writes it: `sqlite3:db/x.sqlite3`, `sqlite3:///db/x.sqlite3`. */
+export function pathOfSqlite(text: string): string {
+  return /^sqlite3?:(?:\/\/)?([^?]+)/i.exec(text)?.[1] ?? text
+}
+
+/** What messages call it. */
+export function presentDatabaseAddress({ engine, host, port, socket, database }: DatabaseAddress): string {
+  return socket === null ? `${engine}://${host}:${port}/${database}` : `${engine}://${database} at ${socket}`
+}
+
+/** The names as PostgreSQL, MySQL and Ruby's mysql2 write them: with `-`, with `_` and without. */
+function optionsOf(query: string): Record<string, string> {
+  const pairs = [...new URLSearchParams(query)]
+  return Object.fromEntries(pairs.map(([name, value]) => [name.toLowerCase().replace(/[-_]/g, ''), value]))
+}
+
+function loginOf(login: string, options: Record<string, string>) {
+  const at = login.indexOf(':')
+  const user = options.user ?? decode(at === -1 ? login : login.slice(0, at))
+  const password = options.password ?? (at === -1 ? '' : decode(login.slice(at + 1)))
+  return { user: user === '' ? null : user, password: password === '' ? null : password }
+}
+
+type Place = { engine: DatabaseEngine; host: string; socket: string | undefined }
+
+/** As libpq and MySQL's client do: a host that begins with `/` is a folder of sockets, and none is the usual socket. */
+function placeOf({ engine, host, socket }: Place): { host: string; socket: string | null } {
+  if (socket !== undefined) return { host: '', socket }
+  if (host === '') return { host, socket: SOCKETS[engine] }
+  return host.startsWith('/')
+    ? { host: '', socket: host }
+    : { host: host.replace(/^\[|\]$/g, ''), socket: null }
+}
+
+/** Null for a mode that is not known. A certificate authority is always asked, also where no mode says so. */
+function tlsOf(options: Record<string, string>): DatabaseTls | null {
+  const authority = options.sslrootcert ?? options.sslca
+  const isVerified = authority !== undefined || isOn(options.sslverify)
+  const isWanted = isOn(options.ssl ?? options.tls)
+  const given = options.sslmode ?? (isVerified ? 'verify-full' : isWanted ? 'require' : 'prefer')
+  const mode = parseMode(given)
+  if (mode === undefined) return null
+  return {
+    mode:
+      mode === 'require' && isVerified ? 'verify-ca' : mode === 'prefer' && isVerified ? 'verify-full' : mode,
+    ca: authority === undefined || authority === 'system' ? null : authority,
+    cert: options.sslcert ?? null,
+    key: options.sslkey ?? null,
+  }
+}
+
+const OTHER_MODES: Record<string, TlsMode> = {
+  disabled: 'disable',
+  false: 'disable',
+  allow: 'prefer',
+  preferred: 'prefer',
+  required: 'require',
+  true: 'require',
+  'verify-identity': 'verify-full',
+}
+
+function parseMode(text: string): TlsMode | undefined {
+  const word = text
+    .toLowerCase()
+    .replaceAll('_', '-')
+    .replace(/^ssl-mode-/, '')
+  return (
+    TLS_MODES.find((mode) => mode === word) ??
+    (Object.hasOwn(OTHER_MODES, word) ? OTHER_MODES[word] : undefined)
+  )
+}
+
+function isOn(text: string | undefined): boolean {
+  return text !== undefined && /^(1|true|on|yes)$/i.test(text)
+}
+
+/** A text with a stray `%` stands for itself. */
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

@@ -1,0 +1,241 @@
+// Imports from PostgreSQL and from MariaDB, where they are installed: all that holds for SQLite, the real data, and what
+// only servers can do.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseDatabaseAddress } from '../../src/domain/database-address.ts'
+import { openPasswordPusher } from '../../src/importing/password-pusher.ts'
+import { openServerDatabase } from '../../src/importing/server-database.ts'
+import { type DatabaseServer, installedEngines, startDatabaseServer } from '../support/database-servers.ts'
+import { fixtureCases } from '../support/fixture-cases.ts'
+import { copyFixture } from '../support/fixture-copy.ts'
+import { importReport, newFolder, runImport } from '../support/import.ts'
+import { importCases, live } from '../support/import-cases.ts'
+import { START } from '../support/instance.ts'
+import { MASTER_KEY, writeSource } from '../support/password-pusher.ts'
+import { serverSink } from '../support/password-pusher-sinks.ts'
+
+const START_MS = 120_000
+
+for (const engine of installedEngines())
+  describe(`from ${engine}`, () => {
+    let server: DatabaseServer
+
+    beforeAll(async () => {
+      server = await startDatabaseServer(engine)
+    }, START_MS)
+    afterAll(() => server.stop())
+
+    importCases(() => server)
+
+    describe('the real data', () =>
+      fixtureCases(async () => {
+        const sink = await serverSink(server)
+        await copyFixture(sink)
+        return sink.database
+      }))
+
+    describe('as a server', () => serverCases(() => server))
+  })
+
+function serverCases(server: () => DatabaseServer): void {
+  const address = (database: string, change: (url: URL) => void = () => undefined) => {
+    const url = new URL(database)
+    change(url)
+    return url.href
+  }
+
+  async function written(pushes: number) {
+    const folder = newFolder()
+    const source = await writeSource(folder, { server: server() })
+    for (let id = 1; id <= pushes; id += 1) source.addPush(live(id, { createdAt: START - id * 1000 }))
+    await source.flush()
+    return { ...source, folder, dataDir: join(folder, 'box') }
+  }
+
+  async function refusal(database: string, parts: { databasePassword?: string } = {}): Promise<string> {
+    const folder = newFolder()
+    const wish = { database, dataDir: join(folder, 'box'), ...parts }
+    const message = await runImport(wish, START).then(
+      () => 'it came',
+      (cause: Error) => cause.message,
+    )
+    rmSync(folder, { recursive: true, force: true })
+    expect(message).not.toContain(server().password)
+    expect(message).not.toContain(encodeURIComponent(server().password))
+    return message
+  }
+
+  test('what cannot be reached or read is refused in words, without the password', async () => {
+    const { wish, run, close, folder } = await written(1)
+    const { database } = wish
+    const closed = address(database, (url) => {
+      url.port = '1'
+    })
+    expect(await refusal(closed)).toMatch(/127\.0\.0\.1:1\/pwpush_\d+: nothing answers there/)
+    const nowhere = address(database, (url) => {
+      url.hostname = 'no-such-host.invalid'
+    })
+    expect(await refusal(nowhere)).toMatch(/no-such-host\.invalid:\d+\/pwpush_\d+: nothing answers there/)
+    expect(await refusal(database, { databasePassword: 'another one' })).toMatch(
+      /refuses the user "pwpush" or the password/,
+    )
+    const missing = address(database, (url) => {
+      url.pathname = '/pwpush_missing'
+    })
+    expect(await refusal(missing)).toContain('there is no database "pwpush_missing"')
+    const empty = await server().newDatabase()
+    expect(await refusal(empty.address)).toContain('it has no tables')
+    await empty.sql.unsafe('CREATE TABLE passwords (id integer)').simple()
+    expect(await refusal(empty.address)).toContain('version 1; upgrade that server to 2.x')
+    await empty.close()
+    const stranger = address(database, (url) => {
+      url.username = 'stranger'
+      url.password = 'stranger'
+    })
+    expect(await refusal(stranger)).toMatch(/may not (be )?read/)
+    await run('ALTER TABLE pushes DROP COLUMN retrieval_step')
+    expect(await refusal(database)).toContain('its table pushes has no retrieval_step')
+    await close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  test('the password may come from elsewhere, and wins over the one in the address', async () => {
+    const { wish, close, folder, dataDir } = await written(2)
+    for (const password of ['', 'another']) {
+      const database = address(wish.database, (url) => {
+        url.password = password
+      })
+      const given = {
+        ...wish,
+        database,
+        databasePassword: server().password,
+        dataDir,
+        mode: 'dry-run' as const,
+      }
+      expect((await importReport(given, START)).pushes.live).toBe(2)
+    }
+    await close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  test('TLS is used as the address says, and a certificate that does not fit is refused', async () => {
+    const { wish, close, folder, dataDir } = await written(1)
+    const bring = (query: string) =>
+      importReport({ ...wish, database: `${wish.database}?${query}`, dataDir, mode: 'dry-run' }, START)
+    const authority = encodeURIComponent(server().authority)
+    for (const query of [
+      'sslmode=disable',
+      'sslmode=prefer',
+      'sslmode=require',
+      `sslmode=verify-full&sslrootcert=${authority}`,
+    ])
+      expect((await bring(query)).pushes.live).toBe(1)
+    expect(await refusal(`${wish.database}?sslmode=verify-full`)).toMatch(/certificate|self.signed/i)
+    expect(await refusal(`${wish.database}?sslmode=verify-full&sslrootcert=/no/such/file`)).toContain(
+      '/no/such/file',
+    )
+    await close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  test('it is read through its socket, too', async () => {
+    const { wish, close, folder, dataDir } = await written(1)
+    const { user, password, socket, port } = server()
+    const name = new URL(wish.database).pathname
+    const scheme = new URL(wish.database).protocol
+    const query = new URLSearchParams(
+      server().engine === 'postgres' ? { host: socket, port: String(port) } : { socket },
+    )
+    const database = `${scheme}//${user}:${encodeURIComponent(password)}@${name}?${query}`
+    expect((await importReport({ ...wish, database, dataDir, mode: 'dry-run' }, START)).pushes.live).toBe(1)
+    await close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  test('what the old server writes meanwhile does not come, and is told', async () => {
+    const { wish, run, close, folder, dataDir } = await written(3)
+    const said: string[] = []
+    const isLate = (line: string) => line.includes('has written to')
+    const late = await lateSource(wish.database, async () => {
+      await run(`INSERT INTO audit_logs (push_id, kind, created_at, updated_at)
+        VALUES (1, 1, '2026-01-01 00:00:00', '2026-01-01 00:00:00')`)
+      await run("UPDATE pushes SET payload_ciphertext = 'other'")
+    })
+    expect(late.entries).toBe(0)
+    expect(late.payloads).toEqual(['secret 3', 'secret 2', 'secret 1'])
+    expect(late.told.filter(isLate)).toHaveLength(1)
+    await runImport({ ...wish, dataDir }, START, (line) => said.push(line)).catch(() => undefined)
+    expect(said.filter(isLate)).toEqual([])
+    expect(said.join('\n')).toMatch(/other connection.* open: the old server seems to run/)
+    await close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  const openDatabase = (database: string) => {
+    const parsed = parseDatabaseAddress(database)
+    if (parsed === null || 'problem' in parsed) throw new Error('no address')
+    return openServerDatabase({ address: parsed, password: null, readFile: () => '' })
+  }
+
+  const openServer = async (database: string) =>
+    openPasswordPusher({
+      database: await openDatabase(database),
+      storage: null,
+      masterKeys: [MASTER_KEY],
+      relieve: () => undefined,
+    })
+
+  /** Opens the source, lets something happen, then reads it. */
+  async function lateSource(database: string, happen: () => Promise<void>) {
+    const source = await openServer(database)
+    await happen()
+    const payloads: unknown[] = []
+    let entries = 0
+    for await (const push of source.readPushes()) {
+      if ('problem' in push) continue
+      payloads.push(push.payload)
+      entries += push.entries.length
+    }
+    const told = await source.lookAgain()
+    await source.close()
+    return { payloads, entries, told }
+  }
+
+  test('nothing can be written through the connection', async () => {
+    const { wish, close, folder } = await written(1)
+    const opened = await openDatabase(wish.database)
+    await expect(opened.read("UPDATE pushes SET url_token = 'x'")).rejects.toThrow(/read.only/i)
+    await opened.close()
+    await close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  test('a connection that is lost in the middle is told, and never taken up again in another moment', async () => {
+    const { wish, run, close, folder } = await written(1_200)
+    const source = await openServer(wish.database)
+    let came = 0
+    const read = async () => {
+      for await (const _push of source.readPushes()) {
+        came += 1
+        if (came === 1) await killOthers(run)
+      }
+    }
+    await expect(read()).rejects.toThrow(/pwpush_\d+: the connection was lost .*Nothing was imported/)
+    expect(came).toBeLessThan(1_200)
+    await expect(source.lookAgain()).rejects.toThrow('the connection was lost')
+    await source.close()
+    await close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  /** Ends the connection of the import. */
+  async function killOthers(run: (sql: string) => Promise<void>): Promise<void> {
+    if (server().engine === 'postgres')
+      return run(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE datname = current_database() AND application_name = 'oncebox import'`)
+    await run(`SET @mine = (SELECT max(id) FROM information_schema.processlist WHERE db = DATABASE())`)
+    await run('KILL CONNECTION @mine')
+  }
+}

@@ -1,0 +1,282 @@
+// PostgreSQL and MariaDB as Debian packages them, each started for the tests of one file: on the loopback address, with a
+// private cluster in a temporary folder, as another user where root runs the tests.
+
+import { chmodSync, chownSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { SQL } from 'bun'
+import { makeFastFolder } from '../../scripts/fast-folder.ts'
+import { testCertificate, testKey } from './certificate.ts'
+
+export type Engine = 'postgres' | 'mariadb'
+
+export type DatabaseServer = {
+  engine: Engine
+  port: number
+  user: string
+  password: string
+  /** The certificate of the server, which is its own authority. */
+  authority: string
+  /** The socket's path or, for PostgreSQL, its folder. */
+  socket: string
+  /** Makes an empty database. */
+  newDatabase(): Promise<ServerDatabase>
+  stop(): Promise<void>
+}
+
+export type ServerDatabase = { name: string; address: string; sql: SQL; close(): Promise<void> }
+
+/** Those that can be started here. The others are named, because skipped tests are easily overlooked. */
+export function installedEngines(): Engine[] {
+  return (['postgres', 'mariadb'] as const).filter((engine) => {
+    if (programsOf(engine) !== null) return true
+    console.warn(
+      `\nSKIPPED: ${engine} is not installed, so its tests do not run: apt-get install ${PACKAGES[engine]}\n`,
+    )
+    return false
+  })
+}
+
+const PACKAGES = { postgres: 'postgresql', mariadb: 'mariadb-server' }
+const PASSWORD = "p@ss:w/o#rd ü'"
+const USER = 'pwpush'
+const START_MS = 90_000
+
+const running = new Set<() => void>()
+process.on('exit', () => {
+  for (const end of running) end()
+})
+
+/** Throws when it does not answer in time. */
+export async function startDatabaseServer(engine: Engine): Promise<DatabaseServer> {
+  const programs = programsOf(engine)
+  if (programs === null) throw new Error(`${engine} is not installed`)
+  const folder = makeFastFolder(`oncebox-${engine}-`)
+  const as = otherUser(engine)
+  prepareFolder(folder, as)
+  const port = freePort()
+  await run([...as.prefix, ...programs.make(folder)])
+  const child = Bun.spawn([...as.prefix, ...programs.serve(folder, port)], {
+    stdio: ['ignore', 'ignore', Bun.file(join(folder, 'log'))],
+    env: ENV,
+  })
+  const end = () => {
+    child.kill('SIGKILL')
+    rmSync(folder, { recursive: true, force: true })
+  }
+  running.add(end)
+  const admin = connect({
+    engine,
+    port,
+    user: programs.admin,
+    password: PASSWORD,
+    database: programs.adminDatabase,
+  })
+  try {
+    await untilItAnswers(admin, { child, log: join(folder, 'log') })
+    await programs.addUser(admin)
+  } catch (cause) {
+    end()
+    throw cause
+  }
+  let made = 0
+
+  return {
+    engine,
+    port,
+    user: USER,
+    password: PASSWORD,
+    authority: join(folder, 'cert.pem'),
+    socket: engine === 'postgres' ? folder : join(folder, 's'),
+    newDatabase: async () => {
+      made += 1
+      const name = `pwpush_${made}`
+      await admin.unsafe(programs.newDatabase(name))
+      const sql = connect({ engine, port, user: USER, password: PASSWORD, database: name })
+      const login = `${USER}:${encodeURIComponent(PASSWORD)}`
+      const scheme = engine === 'postgres' ? 'postgres' : 'mysql2'
+      return {
+        name,
+        sql,
+        address: `${scheme}://${login}@127.0.0.1:${port}/${name}`,
+        close: () => sql.close({ timeout: 0 }),
+      }
+    },
+    stop: async () => {
+      await admin.close({ timeout: 0 })
+      child.kill(engine === 'postgres' ? 'SIGQUIT' : 'SIGKILL')
+      await child.exited
+      running.delete(end)
+      end()
+    },
+  }
+}
+
+type Login = { engine: Engine; port: number; user: string; password: string; database: string }
+
+function connect({ engine, port, user, password, database }: Login): SQL {
+  const adapter = engine === 'postgres' ? 'postgres' : 'mariadb'
+  // The address keeps out what variables of the surroundings say.
+  return new SQL({
+    ...{
+      url: `${engine}://127.0.0.1`,
+      adapter,
+      hostname: '127.0.0.1',
+      port,
+      username: user,
+      password,
+      database,
+    },
+    ...{ max: 2, connectionTimeout: 5 },
+  })
+}
+
+async function untilItAnswers(
+  sql: SQL,
+  { child, log }: { child: Bun.Subprocess; log: string },
+): Promise<void> {
+  const until = performance.now() + START_MS
+  for (;;) {
+    try {
+      await sql.unsafe('SELECT 1').simple()
+      return
+    } catch (cause) {
+      if (child.exitCode !== null || performance.now() > until)
+        throw new Error(`the server did not start: ${cause}\n${await Bun.file(log).text()}`)
+      await Bun.sleep(100)
+    }
+  }
+}
+
+type Programs = {
+  admin: string
+  adminDatabase: string
+  make(folder: string): string[]
+  serve(folder: string, port: number): string[]
+  addUser(admin: SQL): Promise<void>
+  newDatabase(name: string): string
+}
+
+function programsOf(engine: Engine): Programs | null {
+  return engine === 'postgres' ? postgres() : mariadb()
+}
+
+function postgres(): Programs | null {
+  const [initdb] = [...new Bun.Glob('/usr/lib/postgresql/*/bin/initdb').scanSync('/')].sort().reverse()
+  if (initdb === undefined) return null
+  const data = (folder: string) => join(folder, 'data')
+  const quick = ['-c', 'fsync=off', '-c', 'synchronous_commit=off', '-c', 'full_page_writes=off']
+  const tls = (folder: string) => [
+    ...['-c', 'ssl=on', '-c', `ssl_cert_file=${join(folder, 'cert.pem')}`],
+    ...['-c', `ssl_key_file=${join(folder, 'key.pem')}`],
+  ]
+  return {
+    admin: 'postgres',
+    adminDatabase: 'postgres',
+    make: (folder) => [
+      ...[initdb, '-D', data(folder), '-U', 'postgres', '-E', 'UTF8', '--locale=C', '--no-sync'],
+      ...['-A', 'scram-sha-256', `--pwfile=${join(folder, 'password')}`],
+    ],
+    serve: (folder, port) => [
+      ...[initdb.replace(/initdb$/, 'postgres'), '-D', data(folder), '-p', String(port), '-k', folder],
+      ...['-h', '127.0.0.1', ...quick, ...tls(folder)],
+    ],
+    addUser: async (admin) => {
+      await admin.unsafe(`CREATE ROLE ${USER} LOGIN PASSWORD '${PASSWORD.replaceAll("'", "''")}'`).simple()
+      await admin.unsafe("CREATE ROLE stranger LOGIN PASSWORD 'stranger'").simple()
+    },
+    newDatabase: (name) => `CREATE DATABASE ${name} OWNER ${USER}`,
+  }
+}
+
+function mariadb(): Programs | null {
+  const [install, server] = [Bun.which('mariadb-install-db'), whichServer('mariadbd')]
+  if (install === null || server === null) return null
+  const small = ['--innodb-log-file-size=8M', '--innodb-buffer-pool-size=32M']
+  const quick = [...small, '--innodb-flush-log-at-trx-commit=0', '--innodb-doublewrite=0']
+  const data = (folder: string) => `--datadir=${join(folder, 'data')}`
+  return {
+    admin: 'root',
+    adminDatabase: 'mysql',
+    make: (folder) => [
+      ...[install, '--no-defaults', data(folder), '--auth-root-authentication-method=normal'],
+      ...['--skip-test-db', '--skip-name-resolve', ...small],
+    ],
+    serve: (folder, port) => [
+      ...[
+        server,
+        '--no-defaults',
+        data(folder),
+        `--port=${port}`,
+        '--bind-address=127.0.0.1',
+        '--skip-name-resolve',
+      ],
+      ...[`--socket=${join(folder, 's')}`, `--pid-file=${join(folder, 'pid')}`, ...quick],
+      ...[`--init-file=${join(folder, 'init.sql')}`],
+      ...[`--ssl-cert=${join(folder, 'cert.pem')}`, `--ssl-key=${join(folder, 'key.pem')}`],
+    ],
+    addUser: async (admin) => {
+      const create = (user: string, password: string) =>
+        admin
+          .unsafe(`CREATE USER ${user}@'127.0.0.1' IDENTIFIED BY '${password.replaceAll("'", "''")}'`)
+          .simple()
+      await create(USER, PASSWORD)
+      await admin.unsafe(`GRANT ALL ON \`pwpush%\`.* TO ${USER}@'127.0.0.1'`).simple()
+      await admin
+        .unsafe(`CREATE USER ${USER}@localhost IDENTIFIED BY '${PASSWORD.replaceAll("'", "''")}'`)
+        .simple()
+      await admin.unsafe(`GRANT ALL ON \`pwpush%\`.* TO ${USER}@localhost`).simple()
+      await create('stranger', 'stranger')
+    },
+    newDatabase: (name) => `CREATE DATABASE ${name} CHARACTER SET utf8mb4`,
+  }
+}
+
+/** Debian keeps servers where only root looks. */
+function whichServer(name: string): string | null {
+  return Bun.which(name, { PATH: `${process.env.PATH ?? ''}:/usr/sbin:/usr/local/sbin` })
+}
+
+type OtherUser = { prefix: string[]; uid: number; gid: number }
+
+/** Both servers refuse to run as root. */
+function otherUser(engine: Engine): OtherUser {
+  // It ends with the tests, however they end.
+  const prefix = ['setpriv', '--pdeathsig', 'KILL']
+  if (process.geteuid?.() !== 0) return { prefix, uid: -1, gid: -1 }
+  const name = engine === 'postgres' ? 'postgres' : 'mysql'
+  const id = (flag: string) => Number(Bun.spawnSync(['id', flag, name]).stdout.toString())
+  const [uid, gid] = [id('-u'), id('-g')]
+  return { prefix: [...prefix, `--reuid=${uid}`, `--regid=${gid}`, '--clear-groups'], uid, gid }
+}
+
+function prepareFolder(folder: string, { uid, gid }: OtherUser): void {
+  mkdirSync(join(folder, 'data'), { mode: 0o700 })
+  writeFileSync(join(folder, 'password'), PASSWORD)
+  writeFileSync(join(folder, 'cert.pem'), testCertificate)
+  writeFileSync(join(folder, 'key.pem'), testKey)
+  const login = `'root'@'127.0.0.1' IDENTIFIED BY '${PASSWORD.replaceAll("'", "''")}'`
+  writeFileSync(
+    join(folder, 'init.sql'),
+    `CREATE OR REPLACE USER ${login};\nGRANT ALL ON *.* TO 'root'@'127.0.0.1' WITH GRANT OPTION;\n`,
+  )
+  for (const name of ['', 'data', 'password', 'cert.pem', 'key.pem', 'init.sql']) {
+    if (name !== '' && name !== 'data') chmodSync(join(folder, name), 0o600)
+    if (uid !== -1) chownSync(join(folder, name), uid, gid)
+  }
+}
+
+/** Another process may take it before the server does; hardly any asks for a port at random. */
+function freePort(): number {
+  const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } })
+  const { port } = listener
+  listener.stop(true)
+  return port
+}
+
+const ENV = { PATH: process.env.PATH ?? '', LC_ALL: 'C.UTF-8', TZ: 'America/New_York' }
+
+async function run(command: string[]): Promise<void> {
+  const child = Bun.spawn(command, { stdio: ['ignore', 'pipe', 'pipe'], env: ENV })
+  const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+  if ((await child.exited) !== 0) throw new Error(`${command.join(' ')}: ${out}\n${err}`)
+}
