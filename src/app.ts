@@ -1,9 +1,11 @@
 // The composition root: opens the store, makes the services, makes the door.
 
 import { version } from '../package.json'
+import { type OwnProgram, openStartTask, type StartTask } from './app/backing-up.ts'
 import { type Branding, readBranding } from './app/branding.ts'
 import { createDoor } from './app/door.ts'
-import { openListening, type Tls, type Trust } from './app/listening.ts'
+import { type Extras, openExtras } from './app/extras.ts'
+import { openListening, type Trust } from './app/listening.ts'
 import { openLogging } from './app/logging.ts'
 import { addServerGauges, openMetrics, serveMetrics } from './app/metering.ts'
 import { openServedStore } from './app/open-store.ts'
@@ -12,7 +14,6 @@ import { announceReady } from './app/service-manager.ts'
 import { createServices } from './app/services.ts'
 import { createServingNote, noteSettings } from './app/serving.ts'
 import { createKeepSetupLink } from './app/setup-link.ts'
-import { openCertificate } from './app/tls.ts'
 import { fetchAuthority } from './client/authority.ts'
 import { type Client, createClient, type ServerToAsk } from './client/client.ts'
 import { ARGON2_COST, type Argon2Cost } from './crypto/passphrase.ts'
@@ -26,8 +27,6 @@ import type { LookAtHealth } from './operating/health.ts'
 import type { Log } from './operating/log.ts'
 import type { Metrics } from './operating/metrics.ts'
 import { createReload } from './operating/reload.ts'
-import { createCertificateCheck } from './operating/tls/certificate-check.ts'
-import { createCertificateWatch } from './operating/tls/certificate-watch.ts'
 import type { Config } from './settings/table.ts'
 import { removeSetupLink } from './store/folder/setup-link.ts'
 import type { Store } from './store/store.ts'
@@ -45,7 +44,7 @@ export type Ports = {
   writeLog: (line: string) => void
 }
 
-export type ServerPorts = Ports & { network: Network; env: Readonly<Record<string, string | undefined>> }
+export type ServerPorts = Ports & OwnProgram & { network: Network }
 
 /** A configuration and, for the administrators, where each of its settings comes from. */
 export type ServedConfig = { config: Config; settings: readonly SettingInEffect[] }
@@ -75,6 +74,8 @@ type InstancePorts = Ports & {
   network?: Pick<Network, 'listAddresses' | 'hostName'>
   /** The port of TLS, once the server listens. */
   httpsPort?: () => number
+  /** Works in the folder of --backup-dir; without it no backups are made. */
+  startTask?: StartTask
   /** Tests hand in less work. */
   argon2Cost?: Argon2Cost
   onStep?: (step: string) => void
@@ -106,24 +107,14 @@ async function openLogged(served: ServedConfig, { log, ...ports }: InstancePorts
   const onCommitted = metrics?.committed
   const { store, failed } = await openServedStore({ config, log, systemNow, uptime, onStep, onCommitted })
   try {
-    const tls = await openTls(config, { log, ports })
-    const services = await serveStore({ ...served, branding, store, log, metrics, ports, tls })
-    return { ...services, metrics, failed, tls }
+    const extras = await openExtras({ ...ports, config, store, log })
+    const services = await serveStore({ ...served, branding, store, log, metrics, ports, extras })
+    return { ...services, metrics, failed, tls: extras.tls }
   } catch (cause) {
     // Frees the lock of the folder, so that the next start need not wait for this process to end.
     await store.close().catch((err) => log.error({ err }, 'the data folder was not closed in order'))
     throw store.explainFailure(cause)
   }
-}
-
-/** Null when TLS is off. After the store, because the authority lies in its folder. */
-async function openTls(
-  config: Config,
-  { log, ports }: { log: Log; ports: InstancePorts },
-): Promise<Tls | null> {
-  const network = ports.network ?? { listAddresses: () => [], hostName: () => 'localhost' }
-  const certificate = await openCertificate({ config, log, now: ports.now, network })
-  return certificate && { certificate, watch: createCertificateWatch({ certificate, log }) }
 }
 
 type StoreToServe = ServedConfig & {
@@ -132,21 +123,18 @@ type StoreToServe = ServedConfig & {
   log: Log
   metrics: Metrics | null
   ports: InstancePorts
-  tls: Tls | null
+  extras: Extras
 }
 
 /** Starts the jobs last: if this throws, only the store has to be closed. */
-async function serveStore({ config, settings, branding, store, log, metrics, ports, tls }: StoreToServe) {
+async function serveStore({ store, log, metrics, ports, extras, ...served }: StoreToServe) {
   const { now: systemNow, argon2Cost = ARGON2_COST } = ports
-  const otherJobs = tls === null ? [] : [tls.watch.job]
+  const { config } = served
+  const { tls, backups, jobs: otherJobs, checks: moreChecks } = extras
   const services = createServices({ config, store, systemNow, argon2Cost, log, otherJobs, meter: metrics })
-  const moreChecks =
-    tls === null ? [] : [createCertificateCheck({ certificate: tls.certificate, now: systemNow })]
   const lookAtHealth = createServedHealth({ config, store, systemNow, moreChecks })
   const door = createDoor({
-    config,
-    settings,
-    branding,
+    ...served,
     version,
     services,
     store,
@@ -157,9 +145,10 @@ async function serveStore({ config, settings, branding, store, log, metrics, por
     listAddresses: () => ports.network?.listAddresses() ?? [],
     httpsPort: ports.httpsPort ?? (() => config.port),
     authority: tls?.certificate.authority ?? null,
+    backups,
     rateLimit: ports.rateLimit,
   })
-  if (metrics !== null) addServerGauges({ metrics, store, services, lookAtHealth, version })
+  if (metrics !== null) addServerGauges({ metrics, store, services, backups, lookAtHealth, version })
   const { accounts, apiTokens, sweeper, acceptClock, jobs } = services
   await tellHealth(lookAtHealth, log)
   const setupToken = await services.accountLinks.createSetupLink()
@@ -174,7 +163,19 @@ async function serveStore({ config, settings, branding, store, log, metrics, por
   }
 
   const { confirmStart, isAlive } = store
-  return { ...door, accounts, apiTokens, sweeper, acceptClock, setupPath, confirmStart, isAlive, close }
+  const stopBackups = async () => backups?.job.stop()
+  return {
+    stopBackups,
+    ...door,
+    accounts,
+    apiTokens,
+    sweeper,
+    acceptClock,
+    setupPath,
+    confirmStart,
+    isAlive,
+    close,
+  }
 }
 
 /** Says at the start what needs attention, such as a disk with little space. */
@@ -191,7 +192,8 @@ export async function startServer(served: ServedConfig, ports: ServerPorts): Pro
   const bindings = await bindingsOf(host, lookUp)
   const addresses = bindings.map(({ address }) => address)
   let port = config.port
-  const instance = await openInstance(served, { ...ports, addresses, httpsPort: () => port })
+  const startTask = openStartTask(ports)
+  const instance = await openInstance(served, { ...ports, addresses, startTask, httpsPort: () => port })
   const { setupPath, failed, noteCrash, reloadables, log, tls } = instance
   try {
     const note = createServingNote(dataDir, log)
@@ -206,6 +208,8 @@ export async function startServer(served: ServedConfig, ports: ServerPorts): Pro
     const stop = async () => {
       log.info('stopping: running requests may finish')
       note.remove()
+      // Needs seconds to clean up, while running requests finish.
+      void instance.stopBackups()
       await listening.stop()
       await metricsListener?.stop()
       await instance.close()

@@ -1,6 +1,7 @@
 // Metrics of a server, when --metrics-listen asks for them: what is counted where, and the listener that tells it.
 
 import { listenForMetrics, type MetricsListener } from '../http/metrics-listener.ts'
+import { createBackupGauges } from '../operating/backup-schedule/gauges.ts'
 import { createGauges, type ProcessNumbers } from '../operating/gauges.ts'
 import type { LookAtHealth } from '../operating/health.ts'
 import { createCountLive } from '../operating/live-count.ts'
@@ -10,6 +11,7 @@ import type { Pushes } from '../services/pushes/pushes.ts'
 import type { Uploads } from '../services/pushes/uploads.ts'
 import type { Config } from '../settings/table.ts'
 import type { Store } from '../store/store.ts'
+import type { Backups } from './backing-up.ts'
 import type { Services } from './services.ts'
 
 /** Null without --metrics-listen: then nothing is counted, and the library is not loaded. */
@@ -23,12 +25,14 @@ export type MeteringOptions = {
   metrics: Metrics
   store: Store
   services: Services
+  /** Null without --backup-dir. */
+  backups: Backups | null
   lookAtHealth: LookAtHealth
   version: string
 }
 
 /** Lets the metrics read what the parts of the server know by themselves. */
-export function addServerGauges({ metrics, store, services, ...parts }: MeteringOptions): void {
+export function addServerGauges({ metrics, store, services, backups, ...parts }: MeteringOptions): void {
   const { jobs, sweeper, countLanes, countUploads } = services
   const gauges = createGauges({
     ...parts,
@@ -41,6 +45,7 @@ export function addServerGauges({ metrics, store, services, ...parts }: Metering
     readProcess,
   })
   metrics.addGauges(gauges)
+  if (backups !== null) metrics.addGauges(createBackupGauges(backups.status))
 }
 
 /** Null without metrics. */

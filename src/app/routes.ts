@@ -17,6 +17,7 @@ import { createRouteTable } from '../http/routes.ts'
 import type { Log } from '../operating/log.ts'
 import type { Authority } from '../operating/tls/certificate.ts'
 import type { Config } from '../settings/table.ts'
+import { type Backups, createMakeBackup } from './backing-up.ts'
 import type { Services } from './services.ts'
 
 /** What the pages and the API of one server share. */
@@ -29,6 +30,8 @@ export type Served = {
   log: Log
   /** What devices have to trust; null without --tls auto. */
   authority: Authority | null
+  /** Null without --backup-dir. */
+  backups: Backups | null
 }
 
 export type PagePartsOptions = {
@@ -38,7 +41,7 @@ export type PagePartsOptions = {
 }
 
 export function createServedPages(served: Served, { guests, ...parts }: PagePartsOptions): Route[] {
-  const { config, services, settings, store, authority } = served
+  const { config, services, settings, store, authority, backups, log } = served
   const { assets, answer, getGuest } = guests
   const { anonymousAccess, signups } = config
   return createPageRoutes({
@@ -49,6 +52,8 @@ export function createServedPages(served: Served, { guests, ...parts }: PagePart
     createScripts: { wordlist: assets.hrefOf('wordlist'), qrPreview: assets.hrefOf('qrPreview') },
     now: store.now,
     listJobs: services.jobs.list,
+    readBackups: () => backups?.status() ?? null,
+    makeBackup: backups && createMakeBackup(backups, log),
     settings,
     authority,
     anonymousAccess,

@@ -2,6 +2,7 @@
 
 import type { openAccounts } from '../app/account-commands.ts'
 import type { backUp } from '../app/backup.ts'
+import type { runBackupTask, TASK_COMMAND } from '../app/backup-task.ts'
 import type { examine } from '../app/doctor/doctor.ts'
 import type { importCommand } from '../app/import-command.ts'
 import type { namesOfAuthority, readOwnAuthority } from '../app/own-authority.ts'
@@ -34,4 +35,6 @@ export type App = {
   streamPieces: typeof streamPieces
   restoreBackup: typeof restoreBackup
   verifyBackup: typeof verifyBackup
+  backupTaskCommand: typeof TASK_COMMAND
+  runBackupTask: typeof runBackupTask
 }

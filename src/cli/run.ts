@@ -2,6 +2,7 @@
 
 import { openAccounts } from '../app/account-commands.ts'
 import { backUp } from '../app/backup.ts'
+import { runBackupTask, TASK_COMMAND } from '../app/backup-task.ts'
 import { examine } from '../app/doctor/doctor.ts'
 import { importCommand } from '../app/import-command.ts'
 import { namesOfAuthority, readOwnAuthority } from '../app/own-authority.ts'
@@ -44,6 +45,8 @@ export function runCommandLine(
       streamPieces,
       restoreBackup,
       verifyBackup,
+      backupTaskCommand: TASK_COMMAND,
+      runBackupTask,
     },
   })
 }

@@ -69,8 +69,8 @@ type Parts = ServeParts & { command: Command; tell: (ready: Ready) => void }
 async function serve({ command, shell, app, isOpened, tell }: Parts): Promise<void> {
   const { config, entries } = getConfig(command, shell)
   const signals = listenForSignals(shell)
-  const { now, uptime, network, place } = shell
-  const ports = { now, uptime, network, env: place.env, writeLog: shell.sayLater }
+  const { now, uptime, network, place, self } = shell
+  const ports = { now, uptime, network, self, env: place.env, writeLog: shell.sayLater }
   const served = { config, settings: entries.map(presentSetting) }
   let server: RunningServer | null = null
   shell.onCrash((cause) => {

@@ -1,13 +1,24 @@
 // A job: work that a server does by itself, on a timer. The types that rooms share; operating/jobs.ts starts and stops them.
 
-export type JobName = 'expiry' | 'sweep' | 'checkpoint' | 'reserve' | 'scrub' | 'clock' | 'certificate'
+export type JobName =
+  | 'expiry'
+  | 'sweep'
+  | 'checkpoint'
+  | 'reserve'
+  | 'scrub'
+  | 'clock'
+  | 'certificate'
+  | 'backup'
 
 /** How a job tells about its runs. */
 export type JobReport = {
   /** Something was done. */
   did(): void
-  /** A run failed; the job tries again by itself unless it also calls `finished`. */
-  failed(cause: unknown): void
+  /**
+   * A run failed; the job tries again by itself unless it also calls `finished`. `isTold`: for the same reason as the run
+   * before, which is in the log.
+   */
+  failed(cause: unknown, options?: { isTold: boolean }): void
   /** Nothing is left to do until the next start of the server. */
   finished(): void
 }

@@ -166,6 +166,7 @@ export const PAGES = {
   resetAccount: post('/admin/accounts/:id/reset', 'admin'),
   removeAccount: post('/admin/accounts/:id/remove', 'admin'),
   acceptClock: post('/admin/clock', 'admin'),
+  backUp: post('/admin/backup', 'admin'),
 }
 
 /** A path of an older server, and the path of the same thing here. */

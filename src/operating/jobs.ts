@@ -36,9 +36,9 @@ export function createJobs({ jobs, now, log }: JobsOptions): Jobs {
       did: () => {
         status.lastDidAt = now()
       },
-      failed: (cause) => {
+      failed: (cause, { isTold } = { isTold: false }) => {
         status.lastFailedAt = now()
-        logFailure(status.name, cause)
+        if (!isTold) logFailure(status.name, cause)
       },
       finished: () => {
         if (status.state === 'running') status.state = 'finished'

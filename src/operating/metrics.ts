@@ -8,6 +8,8 @@ const REQUEST_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0
 const COMMIT_BUCKETS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 1]
 const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256]
 
+type Reading = number | Record<string, number> | null
+
 /** A number that is read whenever Prometheus asks; several by the value of one label. */
 export type Gauged = {
   name: string
@@ -15,7 +17,8 @@ export type Gauged = {
   /** Grows only, as far as the process lives. */
   isCounter?: boolean
   label?: string
-  read: () => number | Record<string, number> | Promise<number | Record<string, number>>
+  /** Null for nothing to tell. */
+  read: () => Reading | Promise<Reading>
 }
 
 /** Counts what happens. Called on hot paths. */

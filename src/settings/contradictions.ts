@@ -1,10 +1,22 @@
 // Settings that make no sense together.
 
+import { relative } from 'node:path'
+import { DAY } from '../domain/time.ts'
 import type { Config } from './table.ts'
 
 /** One sentence for each contradiction, naming the flags. */
 export function contradictionsIn(config: Config): string[] {
   return RULES.flatMap(([isWrong, sentence]) => (isWrong(config) ? [sentence] : []))
+}
+
+/** Nobody gives one of these, and believes that there are backups then. */
+function asksForBackups({ backupEvery, backupKeep, backupRecipients }: Config): boolean {
+  return backupEvery !== DAY || backupKeep !== 7 || backupRecipients.length > 0
+}
+
+function isInside(path: string, folder: string): boolean {
+  const way = relative(folder, path)
+  return way === '' || !/^\.\.($|[/\\])|^[A-Z]:/i.test(way)
 }
 
 const LOOPBACK = /^(localhost|127\..*|::1)$/i
@@ -41,5 +53,13 @@ const RULES: readonly [(config: Config) => boolean, string][] = [
   [
     ({ host, tls, mdns }) => host.startsWith('unix:') && (tls !== 'off' || mdns !== null),
     '--host unix: is plain http for a proxy on this machine: leave out --tls, --mdns and --lan',
+  ],
+  [
+    (config) => config.backupDir === null && asksForBackups(config),
+    '--backup-every, --backup-keep and --backup-recipient need --backup-dir: no backups are made without it',
+  ],
+  [
+    ({ backupDir, dataDir }) => backupDir !== null && isInside(backupDir, dataDir),
+    '--backup-dir must not be in the data folder, whose loss would take the backups with it: name another place, best on another disk',
   ],
 ]

@@ -82,7 +82,7 @@ function readSetting(setting: Setting, sources: Sources): { entry?: Entry; probl
   const { from, texts } = found
   const parsed = texts.map((text) => ({ text, result: setting.parse(text, sources.place) }))
   const problems = parsed.flatMap(({ text, result }) =>
-    'problem' in result ? [presentProblem(setting, { from, text, problem: result.problem })] : [],
+    'problem' in result ? [presentProblem(setting, { from, text, ...result })] : [],
   )
   if (problems.length > 0) return { problems }
   const values = parsed.flatMap(({ result }) => ('value' in result ? [result.value] : []))
@@ -137,10 +137,11 @@ function readValueFile(named: {
   }
 }
 
-function presentProblem(setting: Setting, found: { from: string; text: string; problem: string }): string {
-  const { from, text, problem } = found
+type Wrong = { from: string; text: string; problem: string; isSecret?: true }
+
+function presentProblem(setting: Setting, { from, text, problem, isSecret }: Wrong): string {
   if (text === '') return `${from}: a value is missing, it ${problem}`
-  return `${from} ${setting.secret ? '(hidden)' : JSON.stringify(text)}: ${problem}`
+  return `${from} ${setting.secret || isSecret ? '(hidden)' : JSON.stringify(text)}: ${problem}`
 }
 
 /** Shows numbers as they were typed: 1MiB is easier to read than 1048576. */

@@ -17,8 +17,11 @@ export type Place = {
   cwd: string
 }
 
-/** `problem` continues a sentence after the name and the value: "must be …". It never repeats the value. */
-export type Parsed<T> = { value: T } | { problem: string }
+/**
+ * `problem` continues a sentence after the name and the value: "must be …". It never repeats the value. `isSecret`: nor may
+ * anything else, because somebody gave a secret in the place of something that is none.
+ */
+export type Parsed<T> = { value: T } | { problem: string; isSecret?: true }
 
 export type Parser<T> = (text: string, place: Place) => Parsed<T>
 

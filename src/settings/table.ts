@@ -1,6 +1,7 @@
 // The table of settings: flag, parser, default and one line of help for each.
 
 import type { Setting, Table, Values } from './setting.ts'
+import { backupsSettings } from './table/backups.ts'
 import { brandSettings } from './table/brand.ts'
 import { expirySettings } from './table/expiry.ts'
 import { lanSettings } from './table/lan.ts'
@@ -16,6 +17,7 @@ export const settings = {
   ...expirySettings,
   ...limitsSettings,
   ...brandSettings,
+  ...backupsSettings,
   ...runningSettings,
 } satisfies Table
 

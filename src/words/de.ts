@@ -558,6 +558,43 @@ export const de: Catalogue = {
   clock_meaning:
     'Übergaben, die nach dieser Uhr abgelaufen sind, lassen sich nicht öffnen. Ihr Inhalt ist noch nicht vernichtet. Wenn die Uhr stimmt, bestätigen Sie das: Dann wird er vernichtet. Wenn sie falsch geht, stellen Sie sie auf diesem Rechner richtig: Dann lassen sich die Übergaben wieder öffnen.',
   clock_accept: 'Die Uhr stimmt',
+  job_backup: 'Diesen Server sichern',
+  backups_title: 'Sicherungen',
+  backups_none:
+    'Dieser Server macht von selbst keine Sicherungen. Starten Sie ihn mit {flag} und einem Ordner auf einem anderen Datenträger.',
+  backup_last: 'Letzte gute Sicherung',
+  backup_never: 'Noch keine',
+  backup_size: 'Ihre Größe',
+  backup_took: 'Dauer',
+  backup_folder: 'Ordner',
+  backup_kept: 'Dort aufbewahrt',
+  backup_kept_of: '{n} von höchstens {most}',
+  backup_next: 'Nächste Sicherung',
+  backup_making: 'Läuft seit',
+  backup_sealed: 'Verschlüsselung',
+  backup_sealed_for: { one: 'Für {n} age-Schlüssel', other: 'Für {n} age-Schlüssel' },
+  backup_unsealed: 'Keine',
+  backup_shows_key:
+    'Die Sicherungen sind nicht verschlüsselt und enthalten den Instanzschlüssel. Wer eine bekommt, kann die Namen und Notizen darin lesen. Fügen Sie {flag} hinzu.',
+  backup_same_disk:
+    'Die Sicherungen liegen auf demselben Datenträger wie die Daten. Fällt er aus, ist beides verloren.',
+  backup_overdue: 'Die nächste Sicherung ist überfällig. Warum, steht im Protokoll des Servers.',
+  backup_failed: 'Die Sicherung ist fehlgeschlagen:',
+  backup_missing:
+    'Der Ordner ist nicht da. Schließen Sie seinen Datenträger an, oder legen Sie den Ordner an.',
+  backup_full:
+    'Sein Datenträger ist voll. Schaffen Sie dort Platz, oder bewahren Sie weniger Sicherungen auf ({flag}).',
+  backup_read_only:
+    'Auf seinen Datenträger kann nicht geschrieben werden. Prüfen Sie ihn, und wie er eingehängt ist.',
+  backup_denied: 'Dieser Server darf dort nicht schreiben. Geben Sie seinem Benutzer das Recht dazu.',
+  backup_stalled: 'Sein Datenträger antwortet nicht. Prüfen Sie ihn, und das Netz, falls er dort liegt.',
+  backup_ended:
+    'Das System hat die Sicherung beendet, vielleicht weil der Speicher ausging. Mehr steht im Protokoll des Servers.',
+  backup_data:
+    'Die Daten konnten nicht kopiert werden. Warum, steht im Protokoll des Servers; was zu tun ist, sagt „oncebox doctor“.',
+  backup_other: 'Warum, steht im Protokoll des Servers.',
+  backup_again: 'Der Server versucht es von selbst wieder.',
+  backup_now: 'Jetzt sichern',
   role_admin: 'Administrator',
   role_user: 'Benutzer',
   account_disabled: 'deaktiviert',

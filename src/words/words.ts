@@ -1,6 +1,6 @@
 // The words of the interface: one catalogue a language, chosen by the person or the browser; dates and numbers by Intl.
 
-import { DAY, HOUR, MINUTE } from '../domain/time.ts'
+import { DAY, HOUR, MINUTE, SECOND } from '../domain/time.ts'
 import { createSayBytes } from './bytes.ts'
 import { en } from './en.ts'
 
@@ -93,6 +93,13 @@ function createWords(language: Language) {
     return relatives.format(Math.round(distance / size), unit)
   }
 
+  /** "2.5 minutes": in the largest unit of which there is one. */
+  function duration(ms: number): string {
+    const [unit, size] = DURATION_UNITS.find(([, length]) => ms >= length) ?? ['second', SECOND]
+    const style = { style: 'unit', unit, unitDisplay: 'long', maximumFractionDigits: 1 } as const
+    return new Intl.NumberFormat(language, style).format(ms / size)
+  }
+
   const direction = language === 'ar' ? 'rtl' : 'ltr'
   return {
     language,
@@ -101,6 +108,7 @@ function createWords(language: Language) {
     forms,
     moment,
     relative,
+    duration,
     clock,
     bytes,
     number: (value: number) => numbers.format(value),
@@ -109,6 +117,11 @@ function createWords(language: Language) {
 
 /** Where a language alone would mean one country's habits: day before month, and twenty-four hours. */
 const FORMATS: Partial<Record<Language, string>> = { en: 'en-GB' }
+
+const DURATION_UNITS: ['hour' | 'minute', number][] = [
+  ['hour', HOUR],
+  ['minute', MINUTE],
+]
 
 const RELATIVE_UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
   ['day', DAY],

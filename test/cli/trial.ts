@@ -1,6 +1,7 @@
 // Runs a command line without a process: a shell that records its output, and an app with accounts in memory.
 
 import { backUp } from '../../src/app/backup.ts'
+import { runBackupTask, TASK_COMMAND } from '../../src/app/backup-task.ts'
 import type { Finding } from '../../src/app/doctor/doctor.ts'
 import { importCommand } from '../../src/app/import-command.ts'
 import { namesOfAuthority, readOwnAuthority } from '../../src/app/own-authority.ts'
@@ -147,6 +148,7 @@ function createMemoryApp() {
     findServerOn: async () => state.serverOnPort,
     ...{ openBackupFile, streamPieces, restoreBackup, verifyBackup },
     ...{ describeProgram, upgradeProgram, goBack, tryUpgrade, schemaForUpgrade },
+    ...{ backupTaskCommand: TASK_COMMAND, runBackupTask },
     startServer: async ({ config }, { writeLog }) => {
       state.config = config
       writeLog('a line of the log')

@@ -10,6 +10,7 @@ import { type DataFolder, dataFolder, refuseBereft } from '../../store/folder/da
 import { isServed } from '../../store/folder/folder-lock.ts'
 import { readMachine } from '../../store/folder/machine.ts'
 import { becomeOwner } from '../../store/folder/ownership.ts'
+import { examineBackups } from './backups.ts'
 import { examineCertificate } from './certificate.ts'
 import { examineClock, examineDatabase, examineLeftLog, type Read } from './database.ts'
 import { type Finding, fine, problem, reasonOf } from './finding.ts'
@@ -67,6 +68,7 @@ async function examineAsOwner(folder: DataFolder, options: DoctorOptions): Promi
     ...examineData(folder, { read, options, isServed: served, isFolder: findings[0]?.state === 'ok' }),
     ...(await examineReach({ ...options, isServed: served })),
     ...(await examineCertificate(options.config, { folder, now: options.now() })),
+    ...(await examineBackups(options.config, { now: options.now(), isServed: served })),
   ]
 }
 

@@ -20,6 +20,7 @@ export type InstallFacts = {
   keyFile: string | null
   tlsAuthorityKey: string | null
   logFile: string | null
+  backupDir: string | null
   usesLowPort: boolean
   /** The group of the file of settings, when a user of the machine runs the service and exists already. */
   hasUser: boolean
@@ -60,7 +61,7 @@ function linuxSteps(facts: InstallFacts): Step[] {
     copyOf(facts),
     { do: 'folder', path: folder, mode: isMachine ? 0o750 : 0o700, ...group },
     { do: 'write', path: places.envFile, mode: isMachine ? 0o640 : 0o600, text: envText, ...group },
-    ...ownFolder(facts),
+    ...ownFolders(facts),
     { do: 'write', path: places.definition, mode: 0o644, text: unitOf(facts) },
     ...(isManaged ? [{ do: 'run', command: [...systemctl, 'daemon-reload'] } as const] : []),
     { do: 'run', command: [...systemctl, 'enable', 'oncebox.service'] },
@@ -87,10 +88,13 @@ const addUser: Step = {
   ],
 }
 
-/** systemd makes its own folder for state; another one has to be there before. */
-function ownFolder({ scope, dataDir }: InstallFacts): Step[] {
-  if (scope === 'user' || dataDir === STATE_FOLDER) return []
-  return [{ do: 'folder', path: dataDir, mode: 0o700, owner: SERVICE_USER, group: SERVICE_USER }]
+/** systemd makes its own folder for state; others have to be there before. */
+function ownFolders({ scope, dataDir, backupDir }: InstallFacts): Step[] {
+  if (scope === 'user') return []
+  const owned = { mode: 0o700, owner: SERVICE_USER, group: SERVICE_USER }
+  return [dataDir, backupDir].flatMap((path): Step[] =>
+    path === null || path === STATE_FOLDER ? [] : [{ do: 'folder', path, ...owned }],
+  )
 }
 
 function unitOf(facts: InstallFacts): string {
@@ -100,9 +104,13 @@ function unitOf(facts: InstallFacts): string {
 }
 
 /** Outside the folder of state, which is writable anyway. */
-function writableFolders({ dataDir, keyFile, tlsAuthorityKey, logFile }: InstallFacts): string[] {
+function writableFolders({ dataDir, keyFile, tlsAuthorityKey, logFile, backupDir }: InstallFacts): string[] {
   const files = [keyFile, tlsAuthorityKey, logFile].filter((path) => path !== null)
-  const folders = [dataDir, ...files.map((path) => posix.dirname(path))]
+  const folders = [
+    dataDir,
+    ...(backupDir === null ? [] : [backupDir]),
+    ...files.map((path) => posix.dirname(path)),
+  ]
   const isInside = (path: string, folder: string) => `${path}/`.startsWith(`${folder}/`)
   return [...new Set(folders.map((path) => (isInside(path, LOG_FOLDER) ? LOG_FOLDER : path)))].filter(
     (path) => !isInside(path, STATE_FOLDER),

@@ -59,6 +59,7 @@ function gatherFacts({ scope, flags, mayStart, shell }: InstallOptions): {
     keyFile: config.keyFile,
     tlsAuthorityKey: config.tlsAuthorityKey,
     logFile: config.logFile,
+    backupDir: config.backupDir,
     usesLowPort: ports.some((port) => port > 0 && port < 1024),
     hasUser: place.platform === 'darwin' ? hasMacUser() : hasLinuxUser(),
     isManaged: place.platform !== 'linux' || existsSync('/run/systemd/system'),

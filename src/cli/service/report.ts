@@ -9,7 +9,7 @@ import type { Scope, ServicePlaces } from './places.ts'
 export type Reported = {
   scope: Scope
   places: Pick<ServicePlaces, 'envFile' | 'logFile' | 'executable'>
-  config: Pick<Config, 'dataDir' | 'host' | 'port' | 'baseUrl' | 'tls' | 'mdns' | 'logFile'>
+  config: Pick<Config, 'dataDir' | 'host' | 'port' | 'baseUrl' | 'tls' | 'mdns' | 'logFile' | 'backupDir'>
   shell: Pick<Shell, 'place' | 'network'>
 }
 
@@ -20,6 +20,7 @@ export function serviceLines({ scope, places, config, shell }: Reported): string
     ['Open:', addressOf(config, shell)],
     [
       ['Data:', config.dataDir],
+      ...(config.backupDir === null ? [] : [['Backups:', config.backupDir]]),
       ['Settings:', `${places.envFile} (then: ${restartCommand(scope, platform)})`],
       [
         'Log:',

@@ -46,6 +46,8 @@ const CLOSED_FOR_ALL = [
   'SystemCallArchitectures=native',
   'SystemCallFilter=@system-service',
   'SystemCallFilter=~@privileged @resources',
+  '# Backups give way to requests.',
+  'SystemCallFilter=setpriority',
   'SystemCallErrorNumber=EPERM',
 ]
 

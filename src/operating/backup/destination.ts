@@ -212,8 +212,6 @@ function explain(path: string, cause: unknown): unknown {
   const code = codeOf(cause)
   const reason = REASONS[code] ?? explainSystemError(cause)
   if (cause instanceof DomainError || reason === null) return cause
-  return new DomainError(
-    FULL.test(code) ? 'disk_full' : 'conflict',
-    `The backup ${path} cannot be written: ${reason}. Nothing of it was kept.`,
-  )
+  const message = `The backup ${path} cannot be written: ${reason}. Nothing of it was kept.`
+  return Object.assign(new DomainError(FULL.test(code) ? 'disk_full' : 'conflict', message), { cause })
 }

@@ -25,6 +25,7 @@ function factsOf(platform: NodeJS.Platform, scope: Scope, more: Partial<InstallF
       keyFile: null,
       tlsAuthorityKey: null,
       logFile: null,
+      backupDir: null,
       usesLowPort: false,
       hasUser: false,
       isManaged: true,
@@ -75,12 +76,14 @@ describe('on Linux', () => {
       dataDir: '/srv/box',
       keyFile: '/etc/keys/box.key',
       logFile: '/var/log/oncebox/x.log',
+      backupDir: '/mnt/backup/box',
       hasUser: true,
     }
     const lines = installSteps(factsOf('linux', 'machine', facts)).flatMap(presentStep)
-    expect(lines).toContain('make the folder /srv/box (0700, oncebox:oncebox)')
-    for (const line of ['ReadWritePaths=-/srv/box', 'ReadWritePaths=-/etc/keys', 'LogsDirectory=oncebox'])
-      expect(lines).toContain(`  ${line}`)
+    for (const path of ['/srv/box', '/mnt/backup/box'])
+      expect(lines).toContain(`make the folder ${path} (0700, oncebox:oncebox)`)
+    const paths = ['/srv/box', '/mnt/backup/box', '/etc/keys'].map((path) => `ReadWritePaths=-${path}`)
+    for (const line of [...paths, 'LogsDirectory=oncebox']) expect(lines).toContain(`  ${line}`)
   })
 
   test('uninstalling touches neither data nor settings', () => {

@@ -4,10 +4,11 @@ import type { Route } from '../../door/router.ts'
 import { PAGES } from '../../urls.ts'
 import type { PageGuards } from '../page-guards.ts'
 import { type AdminPageOptions, createAdminPages } from './admin.tsx'
+import { createBackUp, type MakeBackup } from './back-up.ts'
 import { type AcceptClock, createAcceptClock } from './clock.tsx'
 import { createShowFirstSteps } from './first-steps.tsx'
 
-export type AdminRoutesOptions = AdminPageOptions & { acceptClock: AcceptClock }
+export type AdminRoutesOptions = AdminPageOptions & { acceptClock: AcceptClock; makeBackup: MakeBackup }
 
 export function createAdminRoutes(
   { member, form, confirmedForm }: PageGuards,
@@ -26,5 +27,7 @@ export function createAdminRoutes(
     confirmedForm(PAGES.removeAccount, remove),
     // Asks for the password, because pushes that have ended by this clock are destroyed then.
     confirmedForm(PAGES.acceptClock, createAcceptClock(options.acceptClock)),
+    // Makes room for the new one by removing the oldest.
+    confirmedForm(PAGES.backUp, createBackUp(options.makeBackup)),
   ]
 }

@@ -3,6 +3,7 @@
 import type { Account } from '../../../domain/account.ts'
 import { DomainError, isDomainError } from '../../../domain/errors.ts'
 import type { Problems } from '../../../domain/problems.ts'
+import type { BackupStatus } from '../../../operating/backup-schedule/status.ts'
 import type { JobStatus } from '../../../operating/jobs.ts'
 import type { Authority } from '../../../operating/tls/certificate.ts'
 import type { AccountLinks } from '../../../services/accounts/account-links.ts'
@@ -19,6 +20,7 @@ import { LocalhostNotice } from '../frame/localhost-notice.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { CopyButton, Notice } from '../frame/parts.tsx'
 import { AuthorityPart } from './authority.tsx'
+import { Backups } from './backups.tsx'
 import { ClockNotice } from './clock.tsx'
 import { Health, ProxyNotice } from './health.tsx'
 import { Invitations, People as PeopleSection, queryOf } from './people.tsx'
@@ -32,6 +34,8 @@ export type AdminPageOptions = {
   nonces: PageNonces
   readStatus: () => Promise<Status>
   listJobs: () => readonly JobStatus[]
+  /** Null for a server that makes no backups. */
+  readBackups: () => BackupStatus | null
   settings: readonly SettingInEffect[]
   /** What devices have to trust; null without --tls auto. */
   authority: Authority | null
@@ -58,6 +62,7 @@ export function createAdminPages(options: AdminPageOptions) {
     nonces,
     readStatus,
     listJobs,
+    readBackups,
     settings,
     authority,
     listUndeclaredProxies,
@@ -98,6 +103,7 @@ export function createAdminPages(options: AdminPageOptions) {
         />
         {authority === null ? null : <AuthorityPart guest={guest} authority={authority} />}
         <Health guest={guest} status={status} jobs={listJobs()} />
+        <Backups guest={guest} status={readBackups()} />
         <Settings guest={guest} settings={settings} />
       </>
     )

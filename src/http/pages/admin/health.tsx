@@ -85,6 +85,7 @@ const JOB_WORDS: Record<JobStatus['name'], WordKey> = {
   scrub: 'job_scrub',
   clock: 'job_clock',
   certificate: 'job_certificate',
+  backup: 'job_backup',
 }
 
 const STATE_WORDS: Record<JobStatus['state'], WordKey> = {

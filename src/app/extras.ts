@@ -1,0 +1,55 @@
+// The parts of a server that settings switch on, with their jobs and their part of its health: TLS and backups.
+
+import type { Job } from '../domain/job.ts'
+import type { Now } from '../domain/time.ts'
+import type { Network } from '../http/door/listener.ts'
+import { createBackupCheck } from '../operating/backup-schedule/status.ts'
+import type { HealthCheck } from '../operating/health.ts'
+import type { Log } from '../operating/log.ts'
+import { createCertificateCheck } from '../operating/tls/certificate-check.ts'
+import { createCertificateWatch } from '../operating/tls/certificate-watch.ts'
+import type { Config } from '../settings/table.ts'
+import { type Backups, openBackups, type StartTask } from './backing-up.ts'
+import type { Tls } from './listening.ts'
+import { openCertificate } from './tls.ts'
+
+export type ExtrasOptions = {
+  config: Config
+  store: { certain: Now }
+  log: Log
+  now: Now
+  uptime: Now
+  network?: Pick<Network, 'listAddresses' | 'hostName'>
+  startTask?: StartTask
+}
+
+export type Extras = {
+  /** Null when TLS is off. */
+  tls: Tls | null
+  /** Null without --backup-dir. */
+  backups: Backups | null
+  jobs: Job[]
+  checks: HealthCheck[]
+}
+
+/** After the store, because the authority and the record of backups lie in its folder. */
+export async function openExtras(options: ExtrasOptions): Promise<Extras> {
+  const tls = await openTls(options)
+  const backups = await openBackups(options)
+  const { now } = options
+  return {
+    ...{ tls, backups },
+    jobs: [tls?.watch.job, backups?.job].filter((job) => job !== undefined),
+    checks: [
+      ...(tls === null ? [] : [createCertificateCheck({ certificate: tls.certificate, now })]),
+      ...(backups === null ? [] : [createBackupCheck(backups.status)]),
+    ],
+  }
+}
+
+async function openTls({ config, log, now, network = HERE }: ExtrasOptions): Promise<Tls | null> {
+  const certificate = await openCertificate({ config, log, now, network })
+  return certificate && { certificate, watch: createCertificateWatch({ certificate, log }) }
+}
+
+const HERE = { listAddresses: () => [], hostName: () => 'localhost' }

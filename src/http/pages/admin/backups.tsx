@@ -1,0 +1,146 @@
+// The backups on the administration page: how the last one went, what is wrong and what to do, and a button for the next.
+
+import type { BackupStatus } from '../../../operating/backup-schedule/status.ts'
+import type { FailureCode } from '../../../operating/backup-schedule/task.ts'
+import type { WordKey, Words } from '../../../words/words.ts'
+import { PAGES } from '../../urls.ts'
+import { Chip } from '../frame/chip.tsx'
+import type { Member } from '../frame/guest.ts'
+import { ButtonForm, Moment, Notice } from '../frame/parts.tsx'
+
+export type BackupsProps = {
+  guest: Member
+  /** Null for a server that makes none. */
+  status: BackupStatus | null
+}
+
+export function Backups({ guest, status }: BackupsProps) {
+  const { words } = guest
+  const { say } = words
+  return (
+    <section class="card" aria-labelledby="backups">
+      <h2 id="backups">{say('backups_title')}</h2>
+      {status === null ? (
+        <p>{say('backups_none', { flag: '--backup-dir' })}</p>
+      ) : (
+        <>
+          <Trouble status={status} words={words} />
+          <Facts status={status} words={words} />
+          <ButtonForm guest={guest} action={PAGES.backUp.href()} label={say('backup_now')} />
+        </>
+      )}
+    </section>
+  )
+}
+
+type StatusProps = { status: BackupStatus; words: Words }
+
+const FAILURE_WORDS: Record<FailureCode, WordKey> = {
+  missing: 'backup_missing',
+  full: 'backup_full',
+  read_only: 'backup_read_only',
+  denied: 'backup_denied',
+  stalled: 'backup_stalled',
+  ended: 'backup_ended',
+  data: 'backup_data',
+  other: 'backup_other',
+}
+
+function Trouble({ status, words }: StatusProps) {
+  const { say } = words
+  const { failure, isOverdue, isSameDisk, showsKey } = status
+  return (
+    <>
+      {failure === null ? null : (
+        <Notice kind="bad">
+          <p>
+            <strong>{say('backup_failed')}</strong> <Moment at={failure.at} words={words} />
+          </p>
+          <p>
+            {say(FAILURE_WORDS[failure.code], { flag: '--backup-keep' })} {say('backup_again')}
+          </p>
+        </Notice>
+      )}
+      {failure === null && isOverdue ? <Warning kind="bad" text={say('backup_overdue')} /> : null}
+      {isSameDisk ? <Warning kind="low" text={say('backup_same_disk')} /> : null}
+      {showsKey ? (
+        <Warning kind="low" text={say('backup_shows_key', { flag: '--backup-recipient' })} />
+      ) : null}
+    </>
+  )
+}
+
+function Warning({ kind, text }: { kind: 'bad' | 'low'; text: string }) {
+  return (
+    <Notice kind={kind}>
+      <p>{text}</p>
+    </Notice>
+  )
+}
+
+function Facts({ status, words }: StatusProps) {
+  const { say } = words
+  const { folder, keep, count, recipients } = status
+  return (
+    <dl class="facts">
+      <Last status={status} words={words} />
+      <dt>{say('backup_next')}</dt>
+      <dd>
+        <Next status={status} words={words} />
+      </dd>
+      <dt>{say('backup_folder')}</dt>
+      <dd>
+        <code dir="ltr">{folder}</code>
+      </dd>
+      <dt>{say('backup_kept')}</dt>
+      <dd>{say('backup_kept_of', { n: count, most: keep })}</dd>
+      <dt>{say('backup_sealed')}</dt>
+      <dd>
+        {recipients.length === 0 ? (
+          <Chip tone="low">{say('backup_unsealed')}</Chip>
+        ) : (
+          say('backup_sealed_for', { n: recipients.length })
+        )}
+      </dd>
+    </dl>
+  )
+}
+
+function Last({ status: { last }, words }: StatusProps) {
+  const { say } = words
+  if (last === null) {
+    return (
+      <>
+        <dt>{say('backup_last')}</dt>
+        <dd>{say('backup_never')}</dd>
+      </>
+    )
+  }
+  return (
+    <>
+      <dt>{say('backup_last')}</dt>
+      <dd>
+        <Moment at={last.at} words={words} />
+      </dd>
+      <dt>{say('backup_size')}</dt>
+      <dd>{words.bytes(last.bytes)}</dd>
+      {last.durationMs === null ? null : (
+        <>
+          <dt>{say('backup_took')}</dt>
+          <dd>{words.duration(last.durationMs)}</dd>
+        </>
+      )}
+    </>
+  )
+}
+
+function Next({ status: { making, nextAt }, words }: StatusProps) {
+  if (making !== null) {
+    return (
+      <>
+        {words.say('backup_making')} <Moment at={making} words={words} />
+      </>
+    )
+  }
+  return nextAt === null ? null : <Moment at={nextAt} words={words} />
+}

@@ -1,0 +1,103 @@
+// The process that works in the folder of backups, in place of which small programs answer, hang, die and refuse to end.
+
+import { afterEach, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createStartTask, type RunningTask } from '../../../src/operating/backup-schedule/process.ts'
+import type { BackupTask } from '../../../src/operating/backup-schedule/task.ts'
+
+const TASK: BackupTask = {
+  ...{ folder: '/nowhere', dataDir: '/nowhere', mayMakeFolder: false },
+  ...{ known: [], begun: [], make: null },
+}
+const DONE = {
+  state: 'done',
+  present: [{ name: 'a', bytes: 1 }],
+  removed: [],
+  notRemoved: null,
+  isSameDisk: true,
+}
+
+const folders: string[] = []
+const tasks: RunningTask[] = []
+afterEach(async () => {
+  await Promise.all(tasks.splice(0).map((task) => task.stop()))
+  for (const path of folders.splice(0)) rmSync(path, { recursive: true, force: true })
+})
+
+/** Runs a program of a few lines, which `say` answers, in place of our own. */
+function start(program: string, stallMs = 60_000): RunningTask {
+  const folder = mkdtempSync(join(tmpdir(), 'oncebox-task-'))
+  folders.push(folder)
+  const path = join(folder, 'program.ts')
+  writeFileSync(path, `const say = (answer: object) => console.log(JSON.stringify(answer))\n${program}\n`)
+  const task = createStartTask({ self: [process.execPath, path], env: { SOME: 'thing' }, stallMs })(TASK)
+  tasks.push(task)
+  return task
+}
+
+test('its last answer counts, whatever else it prints', async () => {
+  const task = start(`say({ state: 'working' }); console.log('x{'); say(${JSON.stringify(DONE)})`)
+  expect(await task.result).toMatchObject(DONE)
+  expect(task.isGone()).toBe(true)
+})
+
+test('it gets the task on standard input, the environment that it was given, and nothing else', async () => {
+  const task = start(`
+    const { value } = await Bun.stdin.stream().getReader().read()
+    const { folder } = JSON.parse(new TextDecoder().decode(value))
+    say({ state: 'failed', code: 'full', words: folder + Object.keys(process.env).filter((name) => name !== '_') + process.cwd() })
+    process.exit()`)
+  expect(await task.result).toEqual({ state: 'failed', code: 'full', words: '/nowhereSOME/' })
+})
+
+test.each([
+  ['dies', 'process.exit(3)', 'it ended with 3'],
+  ['is killed', 'process.kill(process.pid, "SIGKILL")', 'it was ended by SIGKILL'],
+  ['throws', 'throw new Error("out of luck")', 'it ended with 1: '],
+])('one that %s without an answer has failed', async (_, program, words) => {
+  const { state, code, ...said } = { code: '', words: '', ...(await start(program).result) }
+  expect([state, code]).toEqual(['failed', 'ended'])
+  expect(said.words).toStartWith(words)
+})
+
+test.each(['process.exit(143)', 'process.kill(process.pid, "SIGTERM"); await Bun.sleep(60_000)'])(
+  'one that was asked to end has not failed: %s',
+  async (program) => {
+    expect(await start(program).result).toEqual({ state: 'stopped' })
+  },
+)
+
+test('one that hangs is ended, and told so', async () => {
+  const task = start('await Bun.sleep(600_000)', 2_000)
+  expect(await task.result).toMatchObject({ state: 'failed', code: 'stalled' })
+  while (!task.isGone()) await Bun.sleep(20)
+})
+
+test.if(process.platform === 'linux')('one that is stopped in its tracks is ended, too', async () => {
+  const task = start('process.kill(process.pid, "SIGSTOP"); await Bun.sleep(600_000)', 2_000)
+  expect(await task.result).toMatchObject({ code: 'stalled' })
+  while (!task.isGone()) await Bun.sleep(20)
+})
+
+test.if(process.platform === 'linux')(
+  'one that works in silence is left to it',
+  async () => {
+    const busy = 'for (const end = Date.now() + 9_000; Date.now() < end; );'
+    expect(await start(`${busy} say(${JSON.stringify(DONE)})`, 4_000).result).toMatchObject({ state: 'done' })
+  },
+  60_000,
+)
+
+test('one that gets on slowly is left to it', async () => {
+  const slow = `for (let n = 0; n < 12; n += 1) { say({ state: 'working' }); await Bun.sleep(500) }`
+  expect(await start(`${slow} say(${JSON.stringify(DONE)})`, 4_000).result).toMatchObject({ state: 'done' })
+}, 60_000)
+
+test('one that does not want to end is ended', async () => {
+  const task = start('process.on("SIGTERM", () => undefined); setInterval(() => undefined, 1000)')
+  await Bun.sleep(500)
+  await task.stop()
+  expect([await task.result, task.isGone()]).toEqual([{ state: 'stopped' }, true])
+})
