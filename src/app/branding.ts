@@ -1,4 +1,4 @@
-// Reads how this server introduces itself: what the settings say, and the file of the logo.
+// Reads the name, colour, logo and texts of this server from its settings and the logo's file.
 
 import { readFile, stat } from 'node:fs/promises'
 import { DomainError } from '../domain/errors.ts'
@@ -17,7 +17,7 @@ export type Branding = {
 
 type BrandConfig = Pick<Config, 'brandName' | 'brandLogo' | 'brandColor' | 'contact' | 'notice'>
 
-/** Throws `conflict` for a logo that cannot be used, before anything is opened. */
+/** Throws `conflict` for a logo that cannot be used. Called before the store is opened. */
 export async function readBranding(config: BrandConfig): Promise<Branding> {
   return {
     name: config.brandName,

@@ -95,7 +95,7 @@ export function createDoor(options: DoorOptions) {
   }
 }
 
-/** Who visits a page, and how the server answers them with a page or an error. */
+/** Identifies the guests of pages, and answers them with pages and errors. */
 function createGuests(options: DoorOptions, basePath: string) {
   const { config, branding, services, addresses, listAddresses, log, meter } = options
   const assets = createAssets({ basePath, brand: branding })
@@ -115,7 +115,7 @@ function createGuests(options: DoorOptions, basePath: string) {
   return { assets, answer, getGuest, presentError }
 }
 
-/** Every request is a line of the log, and counted when there are metrics. */
+/** Logs every request, and counts it when there are metrics. */
 function createLogRequest({ log, meter }: Pick<DoorOptions, 'log' | 'meter'>): LogRequest {
   const write: LogRequest = ({ durationMs, ...line }) =>
     log.info({ ...line, durationMs: Math.round(durationMs * 100) / 100 })

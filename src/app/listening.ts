@@ -1,4 +1,4 @@
-// Opens the sockets of a server: the one it is for, plain http beside TLS, and the name on the local network.
+// Opens the sockets of a server: the main one, and plain http beside TLS. Announces its name on the local network.
 
 import {
   type Binding,
@@ -28,13 +28,13 @@ export type ListeningOptions = {
   log: Log
 }
 
-/** The page for other computers comes first. */
+/** `pages` are the URLs of the trust page, the one for other computers first. */
 export type Trust = { fingerprint: string; pages: string[] }
 
 export type Listening = {
   urls: ServerUrls
   port: number
-  /** What devices have to trust, and the pages that show how; null without an authority of our own. */
+  /** The authority that devices have to trust, and the pages that show how; null without an own authority. */
   trust: Trust | null
   announcement: Announcement | null
   stop(): Promise<void>
@@ -61,7 +61,7 @@ export async function openListening(options: ListeningOptions): Promise<Listenin
   }
 }
 
-/** With the announced name, which other computers find first. */
+/** The URLs of the server. The announced name comes first among those for other computers. */
 function urlsFor({ config, tls, listAddresses }: ListeningOptions, main: Listener): ServerUrls {
   const scheme = tls === null ? 'http' : 'https'
   const urls = urlsOf({ ...main, scheme }, { host: config.host, listAddresses })
@@ -69,7 +69,7 @@ function urlsFor({ config, tls, listAddresses }: ListeningOptions, main: Listene
   return { ...urls, elsewhere: [...named, ...urls.elsewhere] }
 }
 
-/** By address, because not every phone knows names that end in .local. */
+/** Links to the trust page by address, because not every phone can resolve names that end in .local. */
 function trustOf(
   tls: Tls | null,
   { urls, httpPort }: { urls: ServerUrls; httpPort: number | null },

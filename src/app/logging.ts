@@ -9,7 +9,7 @@ import type { Config } from '../settings/table.ts'
 export type Logging = {
   log: Log
   reloadables: Reloadable[]
-  /** Logs an error that nothing caught, if the log is a file. The command says it on standard error. */
+  /** Logs an uncaught error, if the log is a file. The command writes it to standard error in any case. */
   noteCrash(cause: unknown): void
   close(): Promise<void>
 }

@@ -1,4 +1,4 @@
-// Metrics of a server, when --metrics-listen asks for them: what is counted where, and the listener that tells it.
+// Metrics of a server, for --metrics-listen: connects the meter with what it counts, and opens its listener.
 
 import { listenForMetrics, type MetricsListener } from '../http/metrics-listener.ts'
 import { createBackupGauges } from '../operating/backup-schedule/gauges.ts'
@@ -14,7 +14,7 @@ import type { Store } from '../store/store.ts'
 import type { Backups } from './backing-up.ts'
 import type { Services } from './services.ts'
 
-/** Null without --metrics-listen: then nothing is counted, and the library is not loaded. */
+/** Null without --metrics-listen. Then nothing is counted and the library is not loaded. */
 export async function openMetrics({ metricsListen }: Pick<Config, 'metricsListen'>): Promise<Metrics | null> {
   if (metricsListen === null) return null
   const { createMetrics } = await import('../operating/metrics.ts')
@@ -31,7 +31,7 @@ export type MeteringOptions = {
   version: string
 }
 
-/** Lets the metrics read what the parts of the server know by themselves. */
+/** Adds the values that are read from the parts of the server when the metrics are asked for. */
 export function addServerGauges({ metrics, store, services, backups, ...parts }: MeteringOptions): void {
   const { jobs, sweeper, countLanes, countUploads } = services
   const gauges = createGauges({

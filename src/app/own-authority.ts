@@ -1,4 +1,4 @@
-// Reads authorities: that of the server on this machine, without its key, and what any of them may vouch for.
+// Reads the authority of the server on this machine, without its key, and the names that an authority may vouch for.
 
 import { readCertificate } from '../crypto/certificate-facts.ts'
 import { DomainError } from '../domain/errors.ts'

@@ -1,4 +1,4 @@
-// Makes the answer of /readyz: which parts are looked at, and who may know the details.
+// Makes the answer of /readyz: the parts that are checked, and who may see the details.
 
 import type { Now } from '../domain/time.ts'
 import { createAnswerReady } from '../http/api/health.ts'
@@ -42,7 +42,7 @@ export function createReadiness(options: ReadinessOptions): Route['answer'] {
   })
 }
 
-/** By session or by API token; an invalid token is nobody's. A database that does not answer knows no administrators. */
+/** Checks the session or the API token. False for an invalid token, and when the database does not answer. */
 function createIsAdmin({ services, getGuest }: ReadinessOptions): (exchange: Exchange) => Promise<boolean> {
   const getViewer = createGetViewer({
     authenticate: services.apiTokens.authenticate,

@@ -156,7 +156,7 @@ function createUpkeepServices({ config, store, log, otherJobs }: UpkeepOptions) 
   }
 }
 
-/** The log tells who it was, because what has ended by this clock is destroyed from then on. */
+/** Logs who confirmed the clock, because pushes that have ended by it are destroyed from then on. */
 function createAcceptClock({ accept, log }: { accept: () => Promise<void>; log: Log }) {
   return async ({ accountId }: { accountId: number }): Promise<void> => {
     await accept()

@@ -1,4 +1,4 @@
-// The server of a data folder, for commands on the same machine: where it listens, and whether it is well.
+// Finds the server of a data folder, for commands on the same machine: where it listens, and whether it answers.
 
 import { isUp } from '../client/up.ts'
 import { isUnixHost, socketPath } from '../http/door/unix-socket.ts'
@@ -14,9 +14,9 @@ import { type NotedSetting, writeSettingsNote } from '../store/folder/settings-n
 import { readSetupLink } from '../store/folder/setup-link.ts'
 
 export type Serving = ServingNote & {
-  /** The link that makes the first administrator; null when there is one, or when a terminal shows it. */
+  /** The link that makes the first administrator; null when there is one already, or when a terminal shows the link. */
   setupLink: string | null
-  /** Whether it answers that process and database are alive. */
+  /** Whether it answers, and its database works. */
   isUp: () => Promise<boolean>
 }
 
@@ -26,14 +26,14 @@ export function findServing(dataDir: string): Serving | null {
   return note && { ...note, setupLink: readSetupLink(dataDir), isUp: () => isUp(note) }
 }
 
-/** The address of a server of another user or a service on this port, as far as it answers; null without one. */
+/** The address of any Oncebox on this port of this machine, such as one of another user; null when none answers. */
 export async function findServerOn(port: number): Promise<string | null> {
   const urls = ['https', 'http'].map((scheme) => `${scheme}://localhost:${port}`)
   const answers = await Promise.all(urls.map((url) => isUp({ url, socket: null })))
   return urls.find((_, index) => answers[index]) ?? null
 }
 
-/** Removes what a killed server left behind. A note that the disk refuses is missed by commands alone. */
+/** Removes the note of a killed server. A failure to write is only logged, because only commands need the note. */
 export function createServingNote(dataDir: string, log: Log) {
   const attempt = (what: string, work: () => void) => {
     try {

@@ -16,7 +16,7 @@ import { dataFolder, isReadableByOthers } from '../store/folder/data-folder.ts'
 export type TlsOptions = {
   config: Config
   log: Pick<Log, 'warn'>
-  /** The system's clock, as clients compare it with theirs. */
+  /** The system's clock, because clients compare the dates of certificates with theirs. */
   now: Now
   network: Pick<Network, 'listAddresses' | 'hostName'>
 }
@@ -39,7 +39,7 @@ export async function openCertificate({
   if (existsSync(authorityPath) && isReadableByOthers(authorityPath)) {
     log.warn(`others on this machine can read the authority ${authorityPath}: close it with chmod 600`)
   }
-  // Loaded only when needed: it takes longer to load than a server to start.
+  // Loaded only when needed, because loading it takes longer than the rest of a start.
   const { makeAuthority, makeLeaf, namesOfAuthority } = await import('../crypto/certificates.ts')
   return openOwnCertificate({
     authorityFile: createClosedFile(authorityPath),

@@ -35,12 +35,12 @@ export type UpgradePlace = {
 
 export type Upgraded = { from: string; to: string; former: string; copy: string | null }
 
-/** What `oncebox version --json` prints; an upgrade asks the former program for it. */
+/** The output of `oncebox version --json`, which an upgrade reads from the former program. */
 export function describeProgram(executable: string) {
   return { version, schema: CURRENT_SCHEMA, target: presentTarget(ownTarget(executable)) }
 }
 
-/** `keys`: those of the command line, which replace the built-in ones. Throws `conflict`, and then nothing was changed. */
+/** `keys` are those of the command line, which replace the built-in ones. When it throws `conflict`, nothing was changed. */
 export async function upgradeProgram(
   { file, keys }: { file: string; keys: readonly PublicKey[] | null },
   place: UpgradePlace,
@@ -71,7 +71,7 @@ function builtInKeys(): readonly PublicKey[] {
   )
 }
 
-/** The arguments of the command of this program that has given up the rights of root for those of the owner of the data. */
+/** The arguments for this program's trial command, which gives up the rights of root for those of the data's owner. */
 function trialCommand({ dataDir, keyFile }: UpgradePlace, program: string): string[] {
   const key = keyFile === null ? [] : ['--key-file', keyFile]
   return ['upgrade', '--trial', program, '--data-dir', dataDir, ...key]
@@ -141,12 +141,12 @@ function cannotGoBack(found: {
   )
 }
 
-/** Begins a line that tells a step. */
+/** The beginning of a line that reports a step. */
 export const STEP = '… '
 
 type Answer = { path: string | null; version: string; schema: number }
 
-/** Runs a command of a program that answers in JSON; what it does not say is empty. Passes the steps on that it tells. */
+/** Runs a command of a program that answers in JSON. Missing members are null. Forwards the steps that it reports. */
 async function askProgram(
   program: string,
   args: readonly string[],
@@ -164,7 +164,7 @@ async function askProgram(
   throw new DomainError('conflict', said.replace(/^oncebox: /, '') || `${program} ended with ${code}`)
 }
 
-/** Resolves to the lines that are no steps. */
+/** Forwards steps to `tell`. Resolves to the other lines. */
 async function passOn(stderr: ReadableStream<Uint8Array>, tell: (step: string) => void): Promise<string> {
   const decoder = new TextDecoder()
   let rest = ''

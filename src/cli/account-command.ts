@@ -13,7 +13,7 @@ import type { Shell } from './shell.ts'
 import { didYouMean } from './suggestions.ts'
 
 const TABLE = { dataDir: settings.dataDir }
-/** A command that may create the key must put it where the server looks for it. */
+/** Commands that may create the key take --key-file, so that they put it where the server looks for it. */
 const KEY_TABLE = { keyFile: settings.keyFile }
 
 export type Visit = AccountCommands & {

@@ -17,7 +17,7 @@ export type Agreed = {
   caCerts: string | null
   /** The login that would be replaced. */
   known: Profile | null
-  /** From a flag, instead of asking. */
+  /** The fingerprint from a flag; null to ask a person. */
   fingerprint: string | null
 }
 
@@ -46,7 +46,7 @@ export async function agreeOnAuthority(agreed: Agreed, { shell, app }: Parts): P
   return claimed.certificate
 }
 
-/** Why this computer does not trust the server; null when it does. Asks for the version alone, without a token. */
+/** Why this computer does not trust the server; null when it does. Only asks for the version, without a token. */
 async function findDistrust(
   { server, caCerts }: Agreed,
   { shell, app }: Parts,
@@ -60,7 +60,7 @@ async function findDistrust(
       .version()
     return null
   } catch (cause) {
-    // With certificates of the person's own choice there is nothing to offer.
+    // Offers the server's authority only if the person has not named certificates.
     if (cause instanceof UnknownAuthority && caCerts === null) return cause
     throw cause
   }

@@ -5,12 +5,12 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import type { Place } from '../settings/parsers.ts'
 
-/** How long the file with the link stays: a browser that has to start first may need half a minute. */
+/** How long the file with the link stays. Long, because a browser that has to start first may need half a minute. */
 export const FILE_MS = 60_000
 
 /** Opens a file with the person's own browser; null without a desktop session. */
 export function openerOf({ env, platform }: Pick<Place, 'env' | 'platform'>): string[] | null {
-  // The desktop of a remote machine is not the one in front of the person.
+  // Over SSH, a browser would open on a desktop that the person does not see.
   if (env.SSH_CONNECTION || env.SSH_TTY) return null
   if (platform === 'darwin') return ['/usr/bin/open']
   if (platform === 'win32') return ['rundll32.exe', 'url.dll,FileProtocolHandler']

@@ -75,7 +75,7 @@ export function addClientCommand(program: Command, spec: ClientCommand & ClientP
       onWait: createTellWait(server, shell),
       ...(spec.isPatient ? { maxTries: PATIENT_TRIES } : {}),
       caCerts: caCerts ?? chosen.caCerts,
-      // Who names certificates decides anew.
+      // Certificates that are named now replace the authority that was compared at login.
       authority: caCerts === null ? chosen.authority : null,
       hasProxy: hasProxy(shell.place.env),
     })
@@ -84,7 +84,7 @@ export function addClientCommand(program: Command, spec: ClientCommand & ClientP
   })
 }
 
-/** Tells once of a wait that several requests are asked for. */
+/** Reports a wait once, even if the server asks several requests to wait. */
 function createTellWait(server: string, shell: Shell): (seconds: number) => void {
   let until = 0
   return (seconds) => {

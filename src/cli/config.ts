@@ -36,7 +36,7 @@ export function addConfigCommand(program: Command, shell: Shell): void {
   })
 }
 
-/** For service managers that know no files of variables, and for a look at the settings of a service. */
+/** For service managers that cannot read files of variables, and to show the settings of a service. */
 export function addEnvFileFlag(command: Command): void {
   addTextFlag(
     command,

@@ -49,7 +49,7 @@ export function addEditCommand(program: Command, parts: ClientParts): void {
   command.option('--json', "Print the server's response")
 }
 
-/** Unlike for a new push, an empty name or note says something. */
+/** Keeps an empty name or note, which removes it; for a new push it means "not given". */
 function readEdit(command: Command) {
   return readFields(command, { mayBeEmpty: ['name', 'note'] })
 }

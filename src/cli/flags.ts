@@ -74,7 +74,7 @@ function unknownFlag(flag: string, command: Command): string {
   return `unknown flag ${flag}${didYouMean(flag, known)}`
 }
 
-/** Those of the group that this command belongs to: commander takes them wherever they stand. */
+/** Flags of the group that this command belongs to. Commander accepts them in any position. */
 function strayFlags({ parent, options }: Command): string[] {
   const isOwn = (long: string) => options.some((option) => option.long === long)
   const given = parent?.options.filter(

@@ -9,7 +9,7 @@ import type { Shell } from './shell.ts'
 
 const FORMAT = { logFormat: settings.logFormat }
 
-/** Whether --log-format asks for JSON, also beside flags that are wrong. */
+/** Whether --log-format asks for JSON, even if other flags are wrong. */
 export function wantsJson(command: Command, { place, readFile }: Shell): boolean {
   const { config } = readSettings(FORMAT, { flags: givenFlags(command, FORMAT), place, readFile })
   return config?.logFormat === 'json'

@@ -15,7 +15,7 @@ type Refused = {
   shell: Shell
 }
 
-/** Bun asks "Is port 5100 in use?" for every failure. This names the cause and a remedy; anything else is thrown on. */
+/** Names cause and remedy, because Bun asks "Is port 5100 in use?" for every failure. Rethrows other errors. */
 export function explainStart(cause: unknown, { config, shell }: { config: Config; shell: Shell }): never {
   if (!(cause instanceof Error) || !('syscall' in cause) || cause.syscall !== 'listen') throw cause
   const explain = EXPLANATIONS[codeOf(cause)]
@@ -49,7 +49,7 @@ function explainAddress({ address, host, flag }: Refused): string {
 
 const FIRST_FREE_PORT = 1024
 
-/** Linux lets only root, or a program with the right, listen on a low port. */
+/** On Linux, only root and programs with a capability may listen on a low port. */
 function explainPrivilege({ port, address, flag, shell }: Refused): string {
   const refused = `Listening on port ${port} of ${address} is not permitted`
   if (shell.place.platform !== 'linux' || port >= FIRST_FREE_PORT)

@@ -63,7 +63,7 @@ To get a token, run "oncebox token create EMAIL" on the server's machine.`,
     warnInTheClear(server, shell)
     const path = profilesPath(shell.place)
     const known = readProfiles(path).find((profile) => profile.name === name) ?? null
-    // Before anything secret is asked for or sent.
+    // Compares the authority before any secret is asked for or sent.
     const agreed = { server, caCerts, known, fingerprint: textFlag(command, 'ca-fingerprint') ?? null }
     const authority = await agreeOnAuthority(agreed, { shell, app })
     const token = await readToken(command, { shell, known })

@@ -1,4 +1,4 @@
-// `oncebox open`: what a double click and the entry of a desktop's menu do.
+// `oncebox open`: shows the server in the browser. A double click and the entry of a desktop's menu run it.
 
 import type { Command } from 'commander'
 import type { Serving } from '../app/serving.ts'
@@ -33,11 +33,11 @@ export function addOpenCommand(program: Command, { shell, app }: Parts): void {
     const serving = app.findServing(config.dataDir)
     if (options.stop) return stop(serving, { config, shell })
     if (serving !== null) return show(serving, { config, shell })
-    // A service of this machine has another data folder, which this user may not read.
+    // A service of this machine may run on another data folder, which this user may not read.
     const url = await app.findServerOn(config.port)
     if (url !== null) return show({ url, socket: null, setupLink: null }, { config, shell })
     await serveFor(command, { shell, app, isOpened: true }).catch((cause) => {
-      // Another one may have started at the same moment.
+      // Another server may have started at the same moment.
       const other = isDomainError(cause, 'conflict') ? app.findServing(config.dataDir) : null
       if (other === null) throw cause
       return show(other, { config, shell })
@@ -60,7 +60,7 @@ async function show({ url, socket, setupLink }: Found, { config, shell }: Shown)
     return
   }
   const close = shell.openLink({ link: setupLink, dataDir: config.dataDir })
-  // A browser that has to start first reads the file with the link late.
+  // Keeps the file with the link for a browser that has to start first.
   await Bun.sleep(FILE_MS / 2)
   close()
 }
@@ -70,12 +70,12 @@ function stop(serving: Serving | null, { config, shell }: Shown): void {
   if (!isStopped) throw new CommandFailure(`No server runs on ${config.dataDir}.`)
 }
 
-/** Where starting a program without arguments is a double click, except from a remote terminal. */
+/** Whether a start without arguments is most likely a double click: on Windows and macOS, except from a remote terminal. */
 export function isStartedByClick({ place }: Shell): boolean {
   return (place.platform === 'win32' || place.platform === 'darwin') && openerOf(place) !== null
 }
 
-/** Windows closes the window of a program that ends, and what it said with it. */
+/** Keeps the window open on Windows, which closes it with all output when the program ends. */
 export async function keepWindow({ place, isTerminal, ask }: Shell): Promise<void> {
   if (place.platform === 'win32' && isTerminal) await ask('Press Enter to close this window. ')
 }

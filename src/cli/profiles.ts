@@ -13,7 +13,7 @@ export type Profile = {
   apiToken: string | null
   /** Additional trusted certificates for this server, in PEM. */
   caCerts?: string | null
-  /** The only authority that may vouch for this server, in PEM: it was compared at login. */
+  /** The only authority that may vouch for this server, in PEM. A person compared it at login. */
   authority?: string | null
 }
 

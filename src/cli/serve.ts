@@ -52,7 +52,7 @@ type ServeParts = {
 
 /** Serves with the settings of the command until it is asked to stop. */
 export async function serveFor(command: Command, { shell, app, isOpened }: ServeParts): Promise<void> {
-  // One write, so that a program that waits for the address has all of it.
+  // One write, so that a program that waits for the address reads all lines at once.
   const tell = (ready: Ready) => {
     shell.print(readyLines(ready).join('\n'))
     if (ready.trust !== null && shell.isOutputTerminal) shell.draw(drawQr(ready.trust.pages[0] ?? ''))
@@ -88,7 +88,7 @@ async function serve({ command, shell, app, isOpened, tell }: Parts): Promise<vo
   if (failure) throw new CommandFailure(failure.message)
 }
 
-/** How the first administrator is made; only a terminal shows the link, because journals are read by others. */
+/** How the first administrator is made. Only a terminal shows the link, because others may read the journal. */
 function setupOf(server: RunningServer, shell: Shell): Setup | null {
   const links = setupLinks(server)
   const [link] = links
@@ -117,7 +117,7 @@ function openBrowser({ setup, server, config, shell, isOpened }: Opened): () => 
   return nothing
 }
 
-/** `stopAsked` resolves at the first wish to stop; the second ends the process at once. */
+/** `stopAsked` resolves at the first signal to stop. The second one ends the process at once. */
 function listenForSignals(shell: Shell) {
   const { promise: stopAsked, resolve: stop } = Promise.withResolvers<void>()
   let wishes = 0
@@ -132,7 +132,7 @@ function listenForSignals(shell: Shell) {
     if (wishes > 1) shell.exitNow(130)
     stop()
   })
-  /** A wish from during the start is granted at once. */
+  /** Calls `listener` at once if a reload was asked for during the start. */
   const onReload = (listener: () => void) => {
     reload = listener
     if (isReloadAsked) listener()
@@ -140,7 +140,7 @@ function listenForSignals(shell: Shell) {
   return { stopAsked, onReload }
 }
 
-/** The form in which administrators see it on the pages. */
+/** A setting as administrators see it on the pages. */
 function presentSetting({ setting: { flag, help }, text, from, isChanged }: Entry) {
   return { flag, value: text, from, help, isChanged }
 }

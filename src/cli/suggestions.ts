@@ -22,7 +22,7 @@ const SYNONYMS: Record<string, string> = {
   selftest: 'test check',
 }
 
-/** `: did you mean push?`, or `''` when no known word is near. */
+/** `: did you mean push?`, or `''` when no known word is similar. */
 export function didYouMean(word: string, known: readonly string[]): string {
   const near = nearest(word, known) ?? known.find((candidate) => isSynonym(word, candidate))
   return near === undefined ? '' : `: did you mean ${near}?`

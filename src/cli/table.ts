@@ -43,7 +43,7 @@ export function fitColumns(header: string[], rows: string[][], fitting: Fitting)
 }
 
 const GAP = '  '
-/** A column with fewer characters says nothing. */
+/** A column with fewer characters is useless. */
 const LEAST = 12
 
 function lastCell(cell: string, { width, shortLast, row }: Fitting & { row: number }): string {

@@ -1,4 +1,4 @@
-// Puts an authority where the programs of this machine look for the authorities that they trust.
+// Adds an authority to the stores of trusted authorities on this machine.
 
 import { execFile } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -12,14 +12,14 @@ import type { Shell } from './shell.ts'
 
 const run = promisify(execFile)
 
-/** Where each family of Linux systems keeps its own authorities, and the command that reads them. */
+/** The folder for additional authorities on each family of Linux systems, and the command that applies them. */
 const LINUX_STORES = [
   { folder: '/usr/local/share/ca-certificates', command: ['update-ca-certificates'] },
   { folder: '/etc/pki/ca-trust/source/anchors', command: ['update-ca-trust', 'extract'] },
   { folder: '/etc/ca-certificates/trust-source/anchors', command: ['update-ca-trust', 'extract'] },
 ]
 
-/** Returns what was done, a line each. Throws CommandFailure, with the way to do it by hand, when the system refuses. */
+/** Returns a line for each thing done. Throws CommandFailure, with the way to do it by hand, when the system refuses. */
 export async function installAuthority(authority: ClaimedAuthority, { place }: Shell): Promise<string[]> {
   const { platform, home } = place
   if (platform === 'linux') return installOnLinux(authority, home)

@@ -71,7 +71,7 @@ async function fetchCompared(
   return claimed
 }
 
-/** Throws unless the authority can vouch for names of the local network and for the server's own alone. */
+/** Throws when the authority can vouch for more than names of the local network and the server's own name. */
 function refuseFarReaching(names: readonly string[], server: string): void {
   if (names.length === 0 || names.includes('')) {
     throw new CommandFailure(
@@ -94,7 +94,7 @@ function readCommandLine(command: Command, shell: Shell) {
   const [url] = operands
   const server = url === undefined ? null : serverUrl(url)
   const flags = givenFlags(command, TABLE)
-  // What is asked of another machine has nothing to do with the service of this one.
+  // The settings of this machine's service do not apply to another machine's server.
   const place = server === null ? placeWithService(shell, flags) : shell.place
   const reading = readSettings(TABLE, { flags, place, readFile })
   const all = [

@@ -61,7 +61,7 @@ export function addUpgradeCommand(program: Command, parts: Parts): void {
   })
 }
 
-/** What an upgrade asks of this program with the rights of the owner of the data. False when a person runs it. */
+/** Answers the upgrade, which runs this program again as the owner of the data. False when a person runs it. */
 async function answerUpgrade(command: Command, { shell, app }: Parts): Promise<boolean> {
   const tried: unknown = command.getOptionValue('trial')
   const isSchema = command.getOptionValue('schema') === true
@@ -124,7 +124,7 @@ function ownExecutable({ self }: Shell): string {
   return existsSync(program) ? realpathSync(program) : program
 }
 
-/** A service that runs this program is restarted; any other server goes on with the program that it was started with. */
+/** Restarts a service that runs this program. Any other server keeps running the program that it was started with. */
 async function restart(executable: string, shell: Shell): Promise<void> {
   const service = shell.findService()
   const isOurs =

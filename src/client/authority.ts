@@ -1,11 +1,11 @@
-// Fetches the authority of a server that this computer does not know yet. Nothing is believed until a person has compared it.
+// Fetches the authority of a server that this computer does not know yet. A person has to compare it before it is trusted.
 
 import { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import type { DetailedPeerCertificate } from 'node:tls'
 import { unreachable } from './unreachable.ts'
 
-/** What a server says its authority is, in PEM, with the SHA-256 fingerprint: `AB:CD:…`. */
+/** The authority that a server claims to have, in PEM, with its SHA-256 fingerprint: `AB:CD:…`. */
 export type ClaimedAuthority = { certificate: string; fingerprint: string }
 
 const PATIENCE_MS = 15_000
@@ -13,7 +13,7 @@ const PATIENCE_MS = 15_000
 const MAX_CHAIN = 10
 
 /**
- * Shakes hands and hangs up: no request is sent. Null when the server shows no authority of its own. Throws ClientFailure.
+ * Makes a TLS handshake without a request. Null when the server shows no authority of its own. Throws ClientFailure.
  */
 export async function fetchAuthority(server: string): Promise<ClaimedAuthority | null> {
   // Loaded only when needed: it takes megabytes.
@@ -26,7 +26,7 @@ export async function fetchAuthority(server: string): Promise<ClaimedAuthority |
       socket.destroy()
       reject(unreachable(origin, cause))
     }
-    // Only to learn whom to ask about: everything else verifies.
+    // Only for this handshake, which learns the claimed authority. All requests verify the certificate.
     const socket = connect({ host, port: Number(port || 443), ...name, rejectUnauthorized: false }, () => {
       const authority = lastOf(socket.getPeerCertificate(true))
       socket.destroy()
@@ -37,7 +37,7 @@ export async function fetchAuthority(server: string): Promise<ClaimedAuthority |
   })
 }
 
-/** The certificate that signed itself, at the end of the chain, if it is an authority. */
+/** The self-signed certificate at the end of the chain, if it is an authority. */
 function lastOf(leaf: DetailedPeerCertificate): ClaimedAuthority | null {
   let last = leaf
   for (let depth = 0; depth < MAX_CHAIN; depth += 1) {
@@ -50,7 +50,7 @@ function lastOf(leaf: DetailedPeerCertificate): ClaimedAuthority | null {
   return parsed.ca ? { certificate: parsed.toString(), fingerprint: parsed.fingerprint256 } : null
 }
 
-/** Without colons, blanks and capitals, as people and programs write it; null for what is no SHA-256 fingerprint. */
+/** Removes colons and blanks, and lower-cases; null for a text that is not a SHA-256 fingerprint. */
 export function normalFingerprint(text: string): string | null {
   const hex = text
     .replace(/^\s*sha-?256[=:\s]*/i, '')

@@ -7,7 +7,7 @@ export type DialOptions = {
   userAgent: string
   /** Additional trusted certificates in PEM. */
   caCerts: string | null
-  /** The only authority that may vouch for the server, in PEM: the one that was compared at login. */
+  /** The only trusted authority, in PEM: the one that a person compared at login. Null trusts the usual ones. */
   authority: string | null
 }
 

@@ -3,7 +3,7 @@
 const PATH = '/up'
 const PATIENCE_MS = 5_000
 
-/** Sends nothing but the question, so that the certificate need not be verified: it may be for another name. */
+/** Does not verify the certificate, which may be for another name, because nothing secret is sent. */
 export async function isUp({ url, socket }: { url: string; socket: string | null }): Promise<boolean> {
   try {
     const response = await fetch(`${url}${PATH}`, {

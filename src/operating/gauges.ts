@@ -1,4 +1,4 @@
-// What the metrics read from a running server whenever Prometheus asks.
+// The values that the metrics read from a running server whenever Prometheus asks.
 
 import type { Swept } from '../services/upkeep/sweeper.ts'
 import type { DamageReports, FreeSpace } from '../store/face.ts'
@@ -172,7 +172,7 @@ function ofProcess({ readProcess, version }: GaugesOptions): Gauged[] {
   ]
 }
 
-/** The time until a timer of no delay fires, less the millisecond that every timer takes. */
+/** The time until a timer without delay fires, minus the millisecond that every timer takes. */
 async function measureLag(): Promise<number> {
   const startedAt = performance.now()
   await new Promise((resolve) => setTimeout(resolve, 1))

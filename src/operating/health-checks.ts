@@ -1,4 +1,4 @@
-// What is looked at for /readyz, part by part, with the remedy for each.
+// The checks of /readyz, one for each part, with a remedy for each problem.
 
 import { type Doubt, explainDoubt } from '../domain/clock.ts'
 import type { Now } from '../domain/time.ts'
@@ -7,18 +7,18 @@ import type { DamageReports, FreeSpace } from '../store/face.ts'
 import { FINE, type HealthCheck } from './health.ts'
 
 const MIB = 1024 * 1024
-/** Below so many times the floor, space is low. */
+/** Free space below this multiple of the floor counts as low. */
 const LOW = 2
-/** A push of files needs one for each file; the database needs a few. */
+/** A push needs one for each file, and the database a few. */
 const MIN_INODES = 100
 
 export type ServedHealthOptions = {
   store: {
     now: Now
     isAlive: () => Promise<boolean>
-    /** Null when the folder can be written to; otherwise why not. */
+    /** Null when the folder can be written to; otherwise the reason. */
     findWriteProblem: () => Promise<string | null>
-    /** Null when the key file holds the keys in use; otherwise what to do. */
+    /** Null when the key file holds the keys in use; otherwise the problem and its remedy. */
     findKeyProblem: () => Promise<string | null>
     freeSpace: FreeSpace
     damage: DamageReports

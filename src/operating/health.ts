@@ -1,6 +1,6 @@
-// Whether the server can do its work: each part by its name, with "ok" or what the operator has to do.
+// Whether the server can do its work: "ok" or a task for the operator, for each part by its name.
 
-/** What a part has to say. */
+/** The result of one check. */
 export type Finding = {
   /** What is wrong and its remedy, in a sentence or two; null when nothing is. */
   todo: string | null
@@ -34,7 +34,7 @@ export function createLookAtHealth(checks: readonly HealthCheck[]): LookAtHealth
   }
 }
 
-/** A part that cannot be looked at is taken for broken. */
+/** A check that throws counts as a blocking problem. */
 async function look(check: HealthCheck): Promise<Finding> {
   try {
     return await check.look()

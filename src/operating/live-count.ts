@@ -1,11 +1,11 @@
-// The number of live pushes for metrics: counted in small steps behind the requests, since a million take too long at once.
+// Counts live pushes for metrics, in small steps between requests, because counting a million at once takes too long.
 
 import type { PushListStore } from '../store/face.ts'
 
-/** A count that is older than this is made anew at the next question. */
+/** An older count is repeated when it is asked for. */
 const FRESH_MS = 30_000
 
-/** Answers with the last count, and begins another when that is old. Only the first question waits. */
+/** Returns the last count, and starts another one when it is old. Only the first call waits. */
 export function createCountLive({
   countSomeLive,
 }: Pick<PushListStore, 'countSomeLive'>): () => Promise<number> {
@@ -30,7 +30,7 @@ export function createCountLive({
     if (last !== null && performance.now() - last.at < FRESH_MS) return last.live
     counting = counting ?? count().finally(() => (counting = null))
     if (last === null) return counting
-    // The next question meets the failure again, if it lasts.
+    // A lasting failure shows at the next count.
     counting.catch(() => undefined)
     return last.live
   }

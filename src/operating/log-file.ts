@@ -1,27 +1,27 @@
-// The log in a file: written behind the requests, and opened again when logrotate has moved it away.
+// The log in a file: written in the background, and opened again after logrotate has moved it away.
 
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import { DomainError } from '../domain/errors.ts'
 import { explainSystemError } from '../domain/system-errors.ts'
 
-/** Lines that a slow or full disk does not take are dropped beyond this, so that they cannot fill the memory. */
+/** The most characters that wait for a slow or full disk. Further lines are dropped, so that they cannot fill the memory. */
 const MAX_WAITING = 4 * 1024 * 1024
 const MODE = 0o600
 
 export type LogFile = {
-  /** Takes one line without its newline. Never throws, never waits. */
+  /** Takes one line without its newline. Never throws, and returns at once. */
   write(line: string): void
   /** Opens the path again. Throws `conflict` when that fails; the log then goes on in the old file. */
   reopen(): Promise<void>
-  /** Writes what waits at once, for a process that is about to end without closing. */
+  /** Writes all waiting lines synchronously, for a process that ends without closing the log. */
   flushNow(): void
   close(): Promise<void>
 }
 
 export type LogFileOptions = {
   path: string
-  /** Told once, until a write succeeds again, that lines are being lost. */
+  /** Called when lines are lost; not again until a write has succeeded. */
   onError: (problem: string) => void
 }
 
@@ -78,7 +78,7 @@ export async function openLogFile({ path, onError }: LogFileOptions): Promise<Lo
       closeSync(fd)
       waiting = ''
     } catch {
-      // The process is ending, and standard error tells why.
+      // The process is ending, and its last error is on standard error too.
     }
   }
 

@@ -10,7 +10,7 @@ export type LogOptions = {
   format: LogFormat
   /** Milliseconds since 1970. */
   now: () => number
-  /** Is handed finished lines, without a newline. */
+  /** Receives each finished line, without a newline. */
   write: (line: string) => void
 }
 

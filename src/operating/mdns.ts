@@ -5,9 +5,9 @@ import ipaddr from 'ipaddr.js'
 import type { Log } from './log.ts'
 
 export type Announcement = {
-  /** conflict: another machine has the name, so nothing is announced. failed: the network did not let us. */
+  /** conflict: another machine has the name, so nothing is announced. failed: the announcement failed. */
   state(): 'waiting' | 'announced' | 'conflict' | 'failed'
-  /** Takes the name back from the network. */
+  /** Withdraws the name from the network. */
   stop(): Promise<void>
 }
 
@@ -62,7 +62,7 @@ export function announce(options: AnnouncementOptions): Announcement {
     service.on('name-change', () => giveUp(service))
     service.on('hostname-change', () => giveUp(service))
     await service.advertise()
-    // A conflict is told while the name is being announced.
+    // The library reports a conflict while it announces the name.
     if (state !== 'waiting') return
     state = 'announced'
     log.info({ name: `${name}.local` }, 'announced on the local network')
@@ -76,7 +76,7 @@ export function announce(options: AnnouncementOptions): Announcement {
       { name: `${name}.local` },
       'another machine on this network has this name: nothing is announced. Choose another one with --mdns',
     )
-    // Before the library announces the other name that it has chosen.
+    // The library would otherwise announce another name that it has chosen itself.
     void service.destroy().then(() => announced?.responder.shutdown())
   }
 

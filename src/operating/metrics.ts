@@ -1,4 +1,4 @@
-// Numbers for Prometheus. No label names a push, a person, an address or a path: only kinds of things, a few words each.
+// Metrics for Prometheus. A label never contains a push, a person, an address or a path, only one of a few fixed words.
 
 import { Counter, Gauge, Registry } from 'prom-client'
 import { createCounts, createHistogram } from './tallies.ts'
@@ -10,11 +10,11 @@ const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256]
 
 type Reading = number | Record<string, number> | null
 
-/** A number that is read whenever Prometheus asks; several by the value of one label. */
+/** A number that is read at each scrape, or several numbers, one for each value of a label. */
 export type Gauged = {
   name: string
   help: string
-  /** Grows only, as far as the process lives. */
+  /** Whether the number only grows while the process lives. */
   isCounter?: boolean
   label?: string
   /** Null for nothing to tell. */
@@ -34,10 +34,10 @@ export type Meter = {
 }
 
 export type Metrics = Meter & {
-  /** The parts of the server exist only after the meter that they are given. */
+  /** Added later, because the parts that are read are created after the meter, which they receive. */
   addGauges(gauges: readonly Gauged[]): void
   contentType: string
-  /** What a scrape answers. */
+  /** The text of a scrape. */
   read(): Promise<string>
 }
 
@@ -93,7 +93,7 @@ export function createMetrics(): Metrics {
 
 const noLabels = () => ({})
 
-/** Reads the number at every scrape. One that cannot be read is left out, and the others are told. */
+/** Reads the number at every scrape. A number that cannot be read is left out. */
 function addGauge({ name, help, isCounter = false, label, read }: Gauged, registry: Registry): void {
   const labelNames = label === undefined ? [] : [label]
   const Kind = isCounter ? Counter : Gauge

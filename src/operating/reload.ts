@@ -1,9 +1,9 @@
-// What a running server reads again on SIGHUP: the log file, and later its certificate.
+// Reads parts of a running server again on SIGHUP, such as the log file and the certificate.
 
 import { DomainError } from '../domain/errors.ts'
 import type { Log } from './log.ts'
 
-/** A part that can be read again. When `reload` throws, the part goes on with what it had. */
+/** A part that can be read again. When `reload` throws, the part stays as it was. */
 export type Reloadable = { name: string; reload(): Promise<void> | void }
 
 export type Reload = () => Promise<void>

@@ -9,11 +9,11 @@ const MSG_NOSIGNAL = 0x4000
 const CLOCK_MONOTONIC = 1
 
 export type ServiceNotifierOptions = ServiceEnvironment & {
-  /** Whether the server can still do its work. Without that, systemd restarts it. */
+  /** Whether the server can still do its work. If not, systemd restarts it. */
   isAlive: () => Promise<boolean>
 }
 
-/** Linux alone. Starts the signs of life with `ready` and ends them with `stopping`. */
+/** Only for Linux. Sends the watchdog's signs of life from `ready` until `stopping`. */
 export function createServiceNotifier(options: ServiceNotifierOptions): ServiceNotifier {
   const { notifySocket, watchdogUsec, isAlive } = options
   const library = openLibrary()
@@ -29,7 +29,7 @@ export function createServiceNotifier(options: ServiceNotifierOptions): ServiceN
     library.close(socket)
   }
 
-  /** Twice as often as systemd asks for, as sd_watchdog_enabled(3) recommends. */
+  /** Signals twice as often as systemd asks for, as sd_watchdog_enabled(3) recommends. */
   function watch(): void {
     if (watchdogUsec === null || timer !== undefined) return
     timer = setInterval(async () => {
@@ -59,7 +59,7 @@ function socketAddress(name: string): Buffer {
   return Buffer.concat([family, path])
 }
 
-/** By the names of glibc and musl; null where neither is. */
+/** The C library, by the names of glibc and musl. */
 const LIBRARIES = ['libc.so.6', `libc.musl-${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}.so.1`]
 
 function openLibrary() {
@@ -82,7 +82,7 @@ function openLibrary() {
   return null
 }
 
-/** Microseconds of the clock by which systemd compares reloads. */
+/** Microseconds of CLOCK_MONOTONIC, which systemd expects with a reload. */
 function readMonotonic(clockGettime: (clock: number, into: ReturnType<typeof ptr>) => number): bigint {
   const time = Buffer.alloc(16)
   clockGettime(CLOCK_MONOTONIC, ptr(time))

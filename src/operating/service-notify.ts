@@ -1,6 +1,6 @@
-// How systemd wants to be told of a service: read from the environment that it gives (sd_notify(3), sd_watchdog_enabled(3)).
+// Reads from the environment how systemd wants to be notified by a service (sd_notify(3), sd_watchdog_enabled(3)).
 
-/** Longer paths do not fit an address of a socket. */
+/** The most bytes of a path in the address of a socket. */
 const MAX_PATH = 107
 
 export type ServiceEnvironment = {
@@ -12,12 +12,12 @@ export type ServiceEnvironment = {
 
 export type ServiceNotifier = {
   ready(): void
-  /** Around a reload; `ready` ends it. */
+  /** Call this when a reload begins, and `ready` when it has ended. */
   reloading(): void
   stopping(): void
 }
 
-/** Null when this process was started by no systemd that waits for it. */
+/** Null when systemd did not start this process, or expects no notification. */
 export function readServiceEnvironment(
   env: Readonly<Record<string, string | undefined>>,
   pid: number,

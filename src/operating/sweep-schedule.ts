@@ -1,14 +1,14 @@
-// When the sweeper works: in a full sweep every so often, and between sweeps as soon as something ends by time.
+// Runs the sweeper: a full sweep at regular intervals, and between sweeps whenever something ends by time.
 
 import type { Job, JobReport } from '../domain/job.ts'
 import type { Now } from '../domain/time.ts'
 import type { Sweeper } from '../services/upkeep/sweeper.ts'
 import type { Log } from './log.ts'
 
-/** The longest wait. Within this time the job notices a changed clock, a machine that slept, and new pushes. */
+/** The longest wait, so that the job soon notices a changed clock, a machine that slept, and new pushes. */
 const LOOK_AGAIN_MS = 1_000
 const RETRY_MS = 5_000
-/** The pause between two runs, which leaves time for requests however much is due. */
+/** The pause between two runs, which leaves time for requests even if much is due. */
 const BREATH_MS = 10
 
 export type SweepJobOptions = {
@@ -56,7 +56,7 @@ export function createExpiryJob({ sweeper, now }: ExpiryJobOptions): Job {
     if (!isStopped) timer = setTimeout(run, wait, report)
   }
 
-  /** Returns the milliseconds until it has to look again. */
+  /** Returns the milliseconds until the next run. */
   async function expireAndLook(report: JobReport): Promise<number> {
     try {
       const due = await remaining()

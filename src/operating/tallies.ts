@@ -1,5 +1,5 @@
-// Counts and histograms of hot paths: plain numbers, which cost a tenth of a microsecond to add to. prom-client's own take
-// several, a tenth of a whole request; it reads these at each scrape.
+// Counts and histograms for hot paths: plain numbers, which take a tenth of a microsecond to increase. prom-client's own take
+// several microseconds, a tenth of a whole request. It reads these numbers at each scrape.
 
 import { Counter, Histogram, type Registry } from 'prom-client'
 
@@ -25,7 +25,7 @@ export function createCounts({ name, help, label, registry }: Named & { label: s
 
 type Tally = { labels: Record<string, string>; counts: Float64Array; sum: number }
 
-/** How often values fell below each bound, by labels. `add` wants a key that stands for its labels. */
+/** Counts values below each bound, by labels. `add` takes a key that identifies the labels. */
 export function createHistogram({ bounds, ...named }: Named & { bounds: readonly number[] }) {
   const tallies = new Map<string, Tally>()
   registerHistogram(named, { bounds, tallies })
@@ -47,7 +47,7 @@ function registerHistogram(
   { name, help, registry }: Named,
   { bounds, tallies }: { bounds: readonly number[]; tallies: ReadonlyMap<string, Tally> },
 ): void {
-  /** What prom-client reads at a scrape in place of its own observations. */
+  /** Gives prom-client these numbers in place of its own observations. */
   class TalliedHistogram extends Histogram {
     getForPromString() {
       return {

@@ -1,9 +1,9 @@
-// Parsers for how a server introduces itself: texts and a colour.
+// Parsers for the operator's own texts and colour.
 
 import { findColorProblem, parseColor } from '../domain/brand-color.ts'
 import type { Parsed, Parser } from './parsers.ts'
 
-/** Control characters, and those that turn the direction of what follows. */
+/** Control characters, and those that change the direction of text. */
 const INVISIBLE = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/u
 
 /** One line of plain text. The pages show it as it is. */
@@ -27,7 +27,7 @@ export function brandColor(text: string): Parsed<string> {
   const found = findColorProblem(value)
   if (found === null) return { value }
   const { contrast, needed, better } = found
-  // Rounded down, so that it never seems enough.
+  // Rounded down, so that an insufficient contrast is never shown as sufficient.
   const ratio = (Math.floor(contrast * 100) / 100).toFixed(2)
   return {
     problem: `must have a contrast of at least ${needed}:1 with the light pages; it has ${ratio}:1, and ${better} would do`,

@@ -1,4 +1,4 @@
-// Settings that make no sense together.
+// Finds settings that contradict each other.
 
 import { relative } from 'node:path'
 import { DAY } from '../domain/time.ts'

@@ -1,9 +1,9 @@
 // Sizes for people, in powers of 1024 like the settings. Browsers run this too, for the files that somebody chooses.
 
-/** French counts octets. */
+/** French has units of its own. */
 const BINARY_UNITS: Record<string, readonly string[]> = { fr: ['Kio', 'Mio', 'Gio', 'Tio'] }
 
-/** Returns a function that says a number of bytes. The space before the unit does not break. */
+/** Returns a function that formats a number of bytes, with a non-breaking space before the unit. */
 export function createSayBytes(language: string): (size: number) => string {
   // The short form of a byte is "7 byte" in English.
   const byteCount = new Intl.NumberFormat(language, { style: 'unit', unit: 'byte', unitDisplay: 'long' })

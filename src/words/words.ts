@@ -14,7 +14,7 @@ export type Parameters = Record<string, string | number>
 export const LANGUAGES = ['en', 'de', 'fr', 'es', 'ja', 'ar'] as const
 export type Language = (typeof LANGUAGES)[number]
 
-/** Read when somebody wants the language: most servers never speak all of them. */
+/** Loaded when a language is first used, because most servers never use all of them. */
 export const CATALOGUES: Record<Language, () => Catalogue> = {
   en: () => en,
   de: () => require('./de.ts').de,
@@ -38,7 +38,7 @@ export type Words = ReturnType<typeof createWords>
 
 const created = new Map<Language, Words>()
 
-/** Made once a language: the formatters are slow to make. */
+/** Made once for each language, because creating the formatters is slow. */
 export function wordsOf(language: Language): Words {
   const known = created.get(language) ?? createWords(language)
   created.set(language, known)
@@ -66,7 +66,7 @@ function createWords(language: Language) {
     })
   }
 
-  /** A moment with the zone of this server; a script puts it into the reader's own. */
+  /** A moment in the time zone of this server; a script converts it to the reader's. */
   function moment(time: number): string {
     return `${moments.format(time)} ${zoneAt(time)}`
   }
@@ -115,7 +115,7 @@ function createWords(language: Language) {
   } as const
 }
 
-/** Where a language alone would mean one country's habits: day before month, and twenty-four hours. */
+/** The formats for languages whose default is that of one country: English with the day first and 24 hours. */
 const FORMATS: Partial<Record<Language, string>> = { en: 'en-GB' }
 
 const DURATION_UNITS: ['hour' | 'minute', number][] = [
@@ -129,10 +129,10 @@ const RELATIVE_UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
   ['minute', MINUTE],
 ]
 
-/** More of a header than any browser sends is not looked at. */
+/** The characters of a header that are read, more than any browser sends. */
 const MAX_ACCEPTED = 200
 
-/** The first of the wanted languages that is spoken here. `accepted` is an Accept-Language header (RFC 9110, 12.5.4). */
+/** The first of the wanted languages that is supported. `accepted` is an Accept-Language header (RFC 9110, 12.5.4). */
 export function chooseLanguage(wanted: {
   asked: string | null
   kept: string | null
@@ -154,7 +154,7 @@ export function chooseLanguage(wanted: {
   return tags.map(languageOf).find((language) => language !== null) ?? 'en'
 }
 
-/** The language of a tag (BCP 47) if it is spoken here, whatever the country. */
+/** The supported language of a tag (BCP 47), ignoring its country; null for any other. */
 export function languageOf(tag: string | null): Language | null {
   const primary = tag?.toLowerCase().split('-', 1)[0]
   return LANGUAGES.find((language) => language === primary) ?? null

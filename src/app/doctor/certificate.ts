@@ -1,4 +1,4 @@
-// The certificate that TLS would use: there, valid for a while, and for the name of the base URL. Makes none.
+// Checks the certificate for TLS: whether it exists, stays valid for a while, and has the name of the base URL. Makes none.
 
 import { readFileSync, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -9,7 +9,7 @@ import type { Config } from '../../settings/table.ts'
 import type { DataFolder } from '../../store/folder/data-folder.ts'
 import { type Finding, fine, problem, reasonOf, warning } from './finding.ts'
 
-/** Our own are renewed long before; others need time to be ordered. */
+/** Short for our own certificates, which are renewed long before; longer for others, which somebody has to order. */
 const WARN = { auto: 7 * DAY, files: 14 * DAY }
 
 export async function examineCertificate(
@@ -51,7 +51,7 @@ function readOwn({ tlsCertificate }: DataFolder): Facts | null {
   return factsIn(readFileSync(tlsCertificate, 'utf8'))
 }
 
-/** Names and addresses alike: a base URL may have either. */
+/** Names and addresses together, because a base URL may have either. */
 function factsIn(pem: string): Facts {
   const { validUntil, names, addresses } = readCertificate(pem)
   return { validUntil, names: [...names, ...addresses] }

@@ -1,4 +1,4 @@
-// What the doctor says of the database: its schema, its structure, and when it was last in use.
+// Checks the database: its schema, its structure, and when it was last in use.
 
 import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -46,7 +46,7 @@ function describe({ path, version, newest, bytes, damage }: Inspection): Finding
   return fine('database', `${path}, ${Math.ceil(bytes / MIB)} MiB${upgrade}.`)
 }
 
-/** A server that runs has looked itself, and may know the folder by another path. */
+/** Not for a folder that is served: the server has checked it, and may know it by another path. */
 function examineHome({ path, home }: Inspection, { isServed }: InspectionOptions): Finding[] {
   if (isServed || home.state === 'new') return []
   if (home.state !== 'moved') return [fine('home', 'The folder is where it was last served.')]
@@ -82,7 +82,7 @@ export function examineClock(clock: Read['clock'], { now, maxGap, isServed }: Cl
   return fine('clock', `${said}.`)
 }
 
-/** A log that a killed server left; the next start reads it. */
+/** Reports a write-ahead log that a killed server left. The next start reads it. */
 export function examineLeftLog(folder: DataFolder, { isServed }: { isServed: boolean }): Finding[] {
   const log = `${folder.database}-wal`
   const size = isServed ? 0 : (statSync(log, { throwIfNoEntry: false })?.size ?? 0)

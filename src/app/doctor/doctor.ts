@@ -1,4 +1,4 @@
-// The doctor: looks at everything about an installation that a support person would ask for, and changes nothing.
+// The doctor: checks everything about an installation that a support person would ask for, and changes nothing.
 
 import { existsSync } from 'node:fs'
 import { arch, platform, release } from 'node:os'
@@ -25,7 +25,7 @@ export type DoctorOptions = {
   version: string
   now: Now
   network: Network
-  /** Where a unit of systemd may be. */
+  /** The paths at which a systemd unit may be. */
   unitPlaces?: readonly string[]
 }
 
@@ -36,7 +36,7 @@ const UNIT_PLACES = [
   '/lib/systemd/system',
 ].map((folder) => `${folder}/oncebox.service`)
 
-/** Findings part by part, in the order in which one would look. */
+/** The findings part by part, in the order in which a person would check them. */
 export async function examine(options: DoctorOptions): Promise<Finding[]> {
   const { config, version, unitPlaces = UNIT_PLACES } = options
   const { dataDir } = config
@@ -51,7 +51,7 @@ export async function examine(options: DoctorOptions): Promise<Finding[]> {
   ]
 }
 
-/** Root looks as the owner of the folder, whose rights are those that count. */
+/** Root checks as the owner of the folder, because the server runs with the owner's rights. */
 async function examineAsOwner(folder: DataFolder, options: DoctorOptions): Promise<Finding[]> {
   try {
     if (existsSync(folder.path)) becomeOwner(folder.path)
@@ -94,7 +94,7 @@ function examineData(folder: DataFolder, { read, options, isServed: served, isFo
   ]
 }
 
-/** A folder without data is new, or has lost its database. */
+/** For a folder without data, which is new or has lost its database. */
 function examineBereft(folder: DataFolder): Finding {
   try {
     refuseBereft(folder)
@@ -104,7 +104,7 @@ function examineBereft(folder: DataFolder): Finding {
   }
 }
 
-/** The folder, or the one that it will be made in. */
+/** The folder, or the nearest existing folder above it. */
 function nearest(path: string): string {
   return existsSync(path) || path === dirname(path) ? path : nearest(dirname(path))
 }

@@ -1,9 +1,9 @@
-// What the doctor found about one part.
+// A finding of the doctor about one part of the installation.
 
 import { explainSystemError } from '../../domain/system-errors.ts'
 
 export type Finding = {
-  /** The part that was looked at, in a word. */
+  /** The part that was checked, in a word. */
   part: string
   /** A warning needs attention; with a problem the server does not start, refuses work, or is not safe. */
   state: 'ok' | 'warning' | 'problem'

@@ -1,4 +1,4 @@
-// The data folder and the key file: there, ours, closed to others, and writable. Changes nothing.
+// Checks the data folder, the key file and the log file: existence, owner, permissions, writability. Changes nothing.
 
 import { accessSync, constants, readdirSync, readFileSync, type Stats, statSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -8,7 +8,7 @@ import { type Finding, fine, problem, reasonOf, warning } from './finding.ts'
 
 const OTHERS = 0o077
 
-/** Null when there is no folder of ours to look at further. */
+/** `holdsData` is false when there is no database to check further. */
 export function examineFolder(folder: DataFolder): { findings: Finding[]; holdsData: boolean } {
   const { path } = folder
   const found = statSync(path, { throwIfNoEntry: false })
@@ -71,7 +71,7 @@ function examineContents({ path }: DataFolder): Finding[] {
 
 function namesIn(path: string): string[] {
   try {
-    // What goes away meanwhile belongs to nobody.
+    // A file that was removed meanwhile is skipped.
     return readdirSync(path).filter(
       (name) => statSync(`${path}/${name}`, { throwIfNoEntry: false }) !== undefined,
     )
@@ -106,7 +106,7 @@ export function examineKey(
   return orFine(findings, 'key', `${path}, fingerprint ${fingerprint(keyring.sealing.verifier)}.`)
 }
 
-/** Windows tells nothing by modes. */
+/** Always false on Windows, where modes do not show it. */
 function isOpen({ mode }: Stats): boolean {
   return process.platform !== 'win32' && (mode & OTHERS) !== 0
 }

@@ -1,11 +1,11 @@
-// The machine under the server: disk, inodes, limits of the process, and the unit of systemd.
+// Checks the machine: disk, inodes, limits of the process, and the systemd unit.
 
 import { existsSync, readFileSync, statfsSync } from 'node:fs'
 import { type Finding, fine, problem, reasonOf, warning } from './finding.ts'
 
 const MIB = 1024 * 1024
 const MIN_INODES = 1_000
-/** Each connection and each file of an upload takes one. */
+/** Each connection and each uploaded file needs an open file. */
 const MIN_OPEN_FILES = 1_024
 
 export function examineDisk(path: string, floor: number): Finding[] {
@@ -37,7 +37,7 @@ function examineSpace({ free, total, floor }: { free: number; total: number; flo
   return fine('disk', `${said}.`)
 }
 
-/** Some file systems have no fixed number and say 0. */
+/** A file system without a fixed number of inodes reports a total of 0. */
 function examineInodes(total: number, free: number): Finding {
   if (total === 0) return fine('inodes', 'The disk does not limit the number of files.')
   if (free >= MIN_INODES) return fine('inodes', `There is room for ${free} more files.`)
@@ -48,7 +48,7 @@ function examineInodes(total: number, free: number): Finding {
   )
 }
 
-/** Linux tells them; other systems are passed over. */
+/** Reads the limits from /proc, so only on Linux. */
 export function examineLimits(limits = '/proc/self/limits'): Finding[] {
   if (!existsSync(limits)) return []
   const [, soft] = /^Max open files\s+(\d+|unlimited)/m.exec(readFileSync(limits, 'utf8')) ?? []

@@ -1,5 +1,5 @@
-// How the server is reached: its addresses and ports, its names and its proxies. Asks a running server, tries the ports of
-// a stopped one.
+// Checks how the server is reached: addresses, ports, names and proxies. Sends requests to a running server; for a stopped one
+// tries whether its ports are free.
 
 import { createServer } from 'node:net'
 import { codeOf } from '../../domain/system-errors.ts'
@@ -26,7 +26,7 @@ export async function examineReach(options: ReachOptions): Promise<Finding[]> {
   return [...ports, ...(await examineBaseUrl(config, network)), ...examineProxies(config)]
 }
 
-/** Everywhere means here as well. */
+/** The address at which this machine reaches a listening address: loopback for an unspecified one. */
 function hereOf(address: string): string {
   const here = address === '0.0.0.0' ? '127.0.0.1' : address === '::' ? '::1' : address
   return here.includes(':') ? `[${here}]` : here
@@ -46,7 +46,7 @@ async function askServer(
     fetch(`${start}${path}`, {
       headers: { host: 'localhost' },
       signal: AbortSignal.timeout(PATIENCE_MS),
-      // Whether it is the right server is not the question; nothing secret is sent.
+      // Nothing secret is sent, so the certificate need not be verified.
       tls: { rejectUnauthorized: false },
       ...(isUnix ? { unix: socketPath(address) } : {}),
     })
@@ -75,7 +75,7 @@ function describeVersion(runs: string, version: string): Finding[] {
   ]
 }
 
-/** What the server says of its own parts, if it tells this machine. */
+/** The server's own report about its parts (/readyz), if it tells details to this machine. */
 async function readChecks(ask: (path: string) => Promise<Response>): Promise<Finding[]> {
   const { checks = {} } = (await (await ask(FILES.ready.path)).json()) as { checks?: Record<string, string> }
   return Object.entries(checks).flatMap(([part, word]) =>
@@ -99,7 +99,7 @@ type Wanted = { address: string; port: number; flag: string }
 
 async function tryPort({ address, port, flag }: Wanted): Promise<Finding | null> {
   const code = await codeOfListening(address, port)
-  // A machine without IPv6 has no ::1, and the server then does without it.
+  // The server skips ::1 on a machine without IPv6.
   if (code === null || (address === '::1' && code !== 'EADDRINUSE')) return null
   const said = `Port ${port} on ${address} cannot be listened on (${code}).`
   return problem('ports', said, REMEDIES[code]?.replace('{flag}', flag) ?? `Choose another ${flag}.`)

@@ -9,7 +9,7 @@ const LINE =
   /^[ \t]*([A-Za-z_]\w*)=[ \t]*((?:"(?:\\[\s\S]|[^"\\])*"|'[^']*')*)((?:\\[\s\S]|[^\n\\])*)(?:\n|$)/gm
 const COMMENT = /^[ \t]*[#;].*$/gm
 
-/** The last of several lines with one name wins. */
+/** Of several lines with the same name, the last one wins. */
 export function parseEnvFile(text: string): Record<string, string> {
   const lines = text.replaceAll('\r\n', '\n').replace(COMMENT, '').matchAll(LINE)
   return Object.fromEntries(
@@ -46,7 +46,7 @@ export function setInEnvFile(text: string, values: Variables): string {
   }, text)
 }
 
-/** The first text of the file. `restart` is the command after which a change counts. */
+/** The initial text of the file. `restart` is the command that applies changes. */
 export function newEnvFile(restart: string): string {
   return [
     '# Settings of the Oncebox service, a line each; "oncebox serve --help" lists them.',
@@ -60,7 +60,7 @@ export function newEnvFile(restart: string): string {
   ].join('\n')
 }
 
-/** The given flags of `oncebox service install`, as the variables that stand for them. */
+/** The given flags of `oncebox service install`, as variables. */
 export function variablesOf(table: Table, flags: Readonly<Record<string, readonly string[] | undefined>>) {
   return Object.fromEntries(
     Object.values(table).flatMap((setting) => {

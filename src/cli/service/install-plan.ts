@@ -1,4 +1,4 @@
-// What installing a service takes on each system, as steps that are decided before any of them is taken.
+// The steps that install a service on each system. All are decided before the first one is taken.
 
 import { posix } from 'node:path'
 import { LAUNCHD_LABEL, launchdJob } from './launchd-job.ts'
@@ -15,22 +15,22 @@ export type InstallFacts = {
   self: string
   /** The text of the file of settings, as it will be. */
   envText: string
-  /** What the settings say. */
+  /** From the settings, as the following members. */
   dataDir: string
   keyFile: string | null
   tlsAuthorityKey: string | null
   logFile: string | null
   backupDir: string | null
   usesLowPort: boolean
-  /** The group of the file of settings, when a user of the machine runs the service and exists already. */
+  /** Whether the user of the service exists already, so that its group may read the file of settings. */
   hasUser: boolean
   /** Whether the service manager runs, so that it can be asked to start something. */
   isManaged: boolean
-  /** --no-start. */
+  /** False with --no-start. */
   mayStart: boolean
   /** The user who runs this, `DOMAIN\name` on Windows. */
   userName: string
-  /** A number for a new user of macOS. */
+  /** A free number for a new user on macOS. */
   freeId: number
 }
 
@@ -65,7 +65,7 @@ function linuxSteps(facts: InstallFacts): Step[] {
     { do: 'write', path: places.definition, mode: 0o644, text: unitOf(facts) },
     ...(isManaged ? [{ do: 'run', command: [...systemctl, 'daemon-reload'] } as const] : []),
     { do: 'run', command: [...systemctl, 'enable', 'oncebox.service'] },
-    // A user who may not linger is signed in when the service is needed.
+    // Not every user may linger. The service then starts when the user signs in.
     ...(isMachine || !isManaged
       ? []
       : [{ do: 'run', command: ['loginctl', 'enable-linger'], mayFail: true } as const]),
@@ -88,7 +88,7 @@ const addUser: Step = {
   ],
 }
 
-/** systemd makes its own folder for state; others have to be there before. */
+/** systemd makes its state folder itself. Other folders have to exist before the service starts. */
 function ownFolders({ scope, dataDir, backupDir }: InstallFacts): Step[] {
   if (scope === 'user') return []
   const owned = { mode: 0o700, owner: SERVICE_USER, group: SERVICE_USER }
@@ -103,7 +103,7 @@ function unitOf(facts: InstallFacts): string {
   return scope === 'machine' ? systemUnit(options) : userUnit(options)
 }
 
-/** Outside the folder of state, which is writable anyway. */
+/** The folders to make writable, without the state folder, which is writable anyway. */
 function writableFolders({ dataDir, keyFile, tlsAuthorityKey, logFile, backupDir }: InstallFacts): string[] {
   const files = [keyFile, tlsAuthorityKey, logFile].filter((path) => path !== null)
   const folders = [
@@ -145,7 +145,7 @@ function macSteps(facts: InstallFacts): Step[] {
   ]
 }
 
-/** Taken out first, since launchd reads a changed job only when it is put in again. */
+/** Removes the job first, because launchd reads a changed job only when it is loaded again. */
 function startMac(domain: string, definition: string): Step[] {
   return [
     { do: 'run', command: ['launchctl', 'bootout', domain, definition], onlyIf: 'changed', mayFail: true },
@@ -169,7 +169,7 @@ function addMacUser(id: number): Step[] {
   return words.map((rest) => ({ do: 'run', command: ['dscl', '.', ...rest] }))
 }
 
-/** The folder is closed to everybody but the service, the system (S-1-5-18) and administrators (S-1-5-32-544). */
+/** Only the service, the system (S-1-5-18) and administrators (S-1-5-32-544) may enter the folder. */
 function windowsSteps(facts: InstallFacts): Step[] {
   const { scope, places, envText, mayStart } = facts
   const isMachine = scope === 'machine'
@@ -197,7 +197,7 @@ function windowsSteps(facts: InstallFacts): Step[] {
   ]
 }
 
-/** Takes the service away and keeps data, settings and executable. */
+/** Removes the service, and keeps data, settings and executable. */
 export function uninstallSteps({
   scope,
   platform,
@@ -226,7 +226,7 @@ export function uninstallSteps({
   ]
 }
 
-/** Restarts a service that runs, and starts none that was stopped. */
+/** Restarts a running service. Does not start a stopped one. */
 export function restartSteps(
   scope: Scope,
   { platform, userName }: Pick<InstallFacts, 'platform' | 'userName'>,

@@ -23,7 +23,7 @@ export type InstallOptions = {
   shell: Shell
 }
 
-/** Throws UsageError for settings that the server would refuse, and CommandFailure when this machine cannot do it. */
+/** Throws UsageError for settings that the server would refuse, and CommandFailure when this machine cannot run the service. */
 export async function installService(options: InstallOptions): Promise<void> {
   const { scope, isDry, shell } = options
   const facts = gatherFacts(options)
@@ -86,7 +86,7 @@ function envTextFor(given: { scope: Scope; places: ServicePlaces; flags: GivenFl
     : newEnvFile(restartCommand(scope, place.platform))
   const changed = setInEnvFile(text, variablesOf(settings, flags))
   if (place.platform !== 'win32') return changed
-  // A task has neither variables of its own nor a place for its output.
+  // A Windows task has no variables of its own and no place for its output.
   const known = parseEnvFile(changed)
   const missing = { ONCEBOX_DATA_DIR: places.dataDir, ONCEBOX_LOG_FILE: places.logFile ?? '' }
   return setInEnvFile(changed, { ...missing, ...pick(known, Object.keys(missing)) })
@@ -106,7 +106,7 @@ function readExisting(path: string): string {
   }
 }
 
-/** As the service will read them: nothing of the environment of this command counts. */
+/** Reads the settings as the service will, ignoring the environment of this command. */
 export function readServiceConfig(
   variables: Variables,
   { places, shell }: { places: ServicePlaces; shell: Pick<Shell, 'place' | 'readFile' | 'say'> },
@@ -120,7 +120,7 @@ export function readServiceConfig(
   return config
 }
 
-/** The service of a machine sees no homes, and a folder for temporary files of its own. */
+/** The folders that a service of the machine cannot see: it has no homes, and a temporary folder of its own. */
 const HIDDEN = /^\/(home|root|run\/user|tmp|var\/tmp)(\/|$)/
 
 function hiddenPaths(
@@ -161,7 +161,7 @@ function requireRights({ scope, platform, isManaged, mayStart, dataDir }: Instal
   if (platform === 'linux' && scope === 'machine') requireOwner(dataDir)
 }
 
-/** systemd gives its own folder to the user of the service; another one has to belong to that user already. */
+/** systemd gives its state folder to the user of the service. Any other folder must belong to that user already. */
 function requireOwner(dataDir: string): void {
   const found = statSync(dataDir, { throwIfNoEntry: false })
   if (dataDir === STATE_FOLDER || found === undefined || found.uid === idOfLinuxUser()) return

@@ -14,11 +14,11 @@ export type InstalledService = {
   envFile: string | null
   /** The executable that it starts; null where the definition does not say. */
   executable: string | null
-  /** Its settings, those of flags in its command line included. */
+  /** Its settings, including those from flags in its command line. */
   variables: Variables
 }
 
-/** Where systemd looks for units of the machine, the first one counts. */
+/** The folders in which systemd looks for units of the machine. The first unit that is found counts. */
 const UNIT_FOLDERS = ['/etc', '/run', '/usr/local/lib', '/usr/lib', '/lib'].map(
   (path) => `${path}/systemd/system`,
 )
@@ -34,7 +34,7 @@ export function findService(place: Place): InstalledService | null {
   return findIn(isRoot ? 'machine' : 'user', place)
 }
 
-/** Also for a user who is not root, who may read less. */
+/** Works for any user; one who is not root may not be able to read the settings. */
 export function findIn(scope: Scope, place: Place): InstalledService | null {
   try {
     return place.platform === 'linux' ? findUnit(scope, place) : findDefinition(scope, place)
@@ -89,7 +89,7 @@ export type Unit = {
   flags: Record<string, string>
 }
 
-/** Of the lines of a unit with its drop-ins, in the order in which systemd reads them. An empty value resets a list. */
+/** Parses a unit with its drop-ins, in the order in which systemd reads them. An empty value resets a list. */
 export function parseUnit(text: string, home: string): Unit {
   const lines = text
     .replace(/^[ \t]*[#;].*$/gm, '')

@@ -22,7 +22,7 @@ export function launchdJob({ executable, envFile, dataDir, logFile, user }: JobO
     ...entry('EnvironmentVariables', `<dict><key>ONCEBOX_DATA_DIR</key>${string(dataDir)}</dict>`),
     ...(user === null ? [] : [...entry('UserName', string(user)), ...entry('GroupName', string(user))]),
     ...entry('RunAtLoad', '<true/>'),
-    // Wrong settings end with 2, and trying again at once would not help; so launchd waits between starts.
+    // launchd waits between starts, because restarting at once does not help against wrong settings (exit code 2).
     ...entry('KeepAlive', '<dict><key>SuccessfulExit</key><false/></dict>'),
     ...entry('ThrottleInterval', '<integer>10</integer>'),
     ...entry('ExitTimeOut', '<integer>20</integer>'),

@@ -1,4 +1,4 @@
-// Where a service has its executable, settings, data and log: on each system, for the machine or for one user.
+// The paths of a service's executable, settings, data and log, on each system, for the machine or for one user.
 
 import { posix, win32 } from 'node:path'
 import type { Place } from '../../settings/parsers.ts'
@@ -13,13 +13,13 @@ export type ServicePlaces = {
   envFile: string
   /** Unit, property list or task description. */
   definition: string
-  /** Where the data lies unless the settings name another folder. */
+  /** The data folder, unless the settings name another one. */
   dataDir: string
   /** Null when the system keeps the log. */
   logFile: string | null
 }
 
-/** A package of the system puts the executable here, and then keeps it up to date. */
+/** The path of an executable that a system package has installed, and keeps up to date. */
 const PACKAGED = '/usr/bin/oncebox'
 
 /** `self` is the running executable. */

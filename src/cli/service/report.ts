@@ -1,4 +1,4 @@
-// What people are told of a service: its address, its folders, its log and the commands that control it.
+// Describes a service to people: its address, its folders, its log and the commands that control it.
 
 import { join } from 'node:path'
 import type { Config } from '../../settings/table.ts'
@@ -35,7 +35,7 @@ export function serviceLines({ scope, places, config, shell }: Reported): string
   )
 }
 
-/** The address that people open; a server for the whole network is named by this machine's name. */
+/** The address to open in a browser. A server for the whole network gets this machine's name. */
 export function addressOf(
   { host, port, baseUrl, tls, mdns }: Reported['config'],
   { network }: Pick<Shell, 'network'>,

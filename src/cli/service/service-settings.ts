@@ -5,8 +5,8 @@ import type { Place } from '../../settings/parsers.ts'
 import type { Shell } from '../shell.ts'
 
 /**
- * The place in which a command reads where the data is. A data folder that is named by flag or variable wins; then nothing
- * of the service counts, because its key would belong to another folder.
+ * The place with the variables of the installed service, for commands on its data. When a flag or variable names a data
+ * folder, ignores the service entirely, because its key file would belong to another folder.
  */
 export function placeWithService(shell: Shell, flags: GivenFlags): Place {
   const { place } = shell

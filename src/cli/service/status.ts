@@ -1,4 +1,4 @@
-// `oncebox service status` and `uninstall`: both look at what is installed.
+// `oncebox service status` and `uninstall`, which both read the installed service.
 
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -17,7 +17,7 @@ const execute = promisify(execFile)
 
 type Options = { scope: Scope; shell: Shell }
 
-/** Throws CommandFailure when it is not installed, or does not run. */
+/** Throws CommandFailure when the service is not installed or does not run. */
 export async function showStatus({ scope, shell }: Options): Promise<void> {
   const places = placesOf(scope, shell)
   const service = findIn(scope, shell.place)
@@ -67,7 +67,7 @@ const STATE_COMMANDS: Partial<Record<NodeJS.Platform, (scope: Scope) => string[]
 async function readState(scope: Scope, platform: NodeJS.Platform): Promise<State> {
   const systemctl = ['systemctl', ...(scope === 'user' ? ['--user'] : []), 'is-active', 'oncebox.service']
   const [program = '', ...words] = STATE_COMMANDS[platform]?.(scope) ?? systemctl
-  // systemctl says the state on standard output, and ends with 3 when the service does not run.
+  // systemctl prints the state on standard output, and exits with 3 when the service does not run.
   const said = await execute(program, words).then(
     ({ stdout }) => stdout,
     (cause) =>
@@ -104,7 +104,7 @@ export async function uninstallService({ scope, isDry, shell }: Options & { isDr
   shell.print(`Kept: the program ${service?.executable ?? places.executable}`)
 }
 
-/** Restarts the service when it runs; false when there is no manager to ask. Throws CommandFailure when it does not start again. */
+/** Restarts a running service; false without a service manager. Throws CommandFailure when it does not start again. */
 export async function restartService(scope: Scope, shell: Shell): Promise<boolean> {
   const { platform } = shell.place
   if (platform === 'linux' && !existsSync('/run/systemd/system')) return false

@@ -51,7 +51,7 @@ function quoteWord(word: string): string {
   return /^[\w./:@%+=,\\-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 }
 
-/** Takes the steps in order. `isChanged`: something differs from before. Throws CommandFailure with the command that failed. */
+/** Takes the steps in order. `isChanged` tells whether any of them changed something. Throws CommandFailure for a failed command. */
 export async function takeSteps(
   steps: readonly Step[],
   { isChanged, tell }: { isChanged: boolean; tell: (line: string) => void },
@@ -81,7 +81,7 @@ async function runCommand({ command, mayFail }: Extract<Step, { do: 'run' }>): P
   }
 }
 
-/** What the program said at the end. */
+/** The last line of the program's output. */
 function reasonOf(cause: unknown): string {
   if (codeOf(cause) === 'ENOENT') return 'there is no such program.'
   const said = cause instanceof Error && 'stderr' in cause ? String(cause.stderr).trim() : ''
@@ -124,7 +124,7 @@ function makeFolder({ path, mode, owner, group }: Extract<Step, { do: 'folder' }
   mkdirSync(path, { mode })
   if (group !== undefined)
     chownSync(path, owner === undefined ? 0 : idOf('passwd', owner), idOf('group', group))
-  // What this process makes is closed to others, and not every folder shall be.
+  // The umask of this process closes new folders to others, and some of these must be open.
   chmodSync(path, mode)
 }
 
@@ -134,7 +134,7 @@ function makeParents(path: string): void {
   makeFolder({ do: 'folder', path: parent, mode: 0o755 })
 }
 
-/** Whole or not at all: a reader finds the old file or the new one. */
+/** Replaces a file atomically: a reader finds the old file or the new one. */
 function replace(
   path: string,
   { mode, group }: { mode: number; group?: string },

@@ -18,11 +18,11 @@ const HEADER =
   '# Written by "oncebox service install", which replaces it. Put your own lines into "systemctl edit oncebox".'
 
 const RUNNING = [
-  // The server tells when it is ready, and once in a while that it is not stuck.
+  // The server notifies systemd when it is ready, and regularly that it is alive.
   'Type=notify',
   'NotifyAccess=main',
   'WatchdogSec=60',
-  // An update of a large database takes its time.
+  // Long, because migrating a large database takes time.
   'TimeoutStartSec=15min',
   'TimeoutStopSec=20',
   'ExecReload=/bin/kill -HUP $MAINPID',
@@ -31,7 +31,7 @@ const RUNNING = [
   'RestartPreventExitStatus=2',
 ]
 
-/** What a unit of one user may ask for, too: nothing here needs the rights of root. */
+/** Restrictions for units of one user as well, because none of them needs the rights of root. */
 const CLOSED_FOR_ALL = [
   'UMask=0077',
   '# No core dump: it would write the memory, secrets and keys included, to the disk.',
@@ -69,7 +69,7 @@ const CLOSED = [
   'ProtectKernelTunables=yes',
 ]
 
-/** For the machine, started with it, under the user `oncebox`. */
+/** The unit for the machine: starts with it, and runs as the user `oncebox`. */
 export function systemUnit(options: UnitOptions): string {
   const { dataDir, writable, usesLowPort } = options
   const low = 'CAP_NET_BIND_SERVICE'
@@ -87,7 +87,7 @@ export function systemUnit(options: UnitOptions): string {
       ...writable.filter((path) => path !== LOG_FOLDER).map((path) => `ReadWritePaths=${quote(`-${path}`)}`),
       ...CLOSED_FOR_ALL,
       ...CLOSED,
-      // A port below 1024 needs a right on the network of the machine, which no private users have.
+      // A port below 1024 needs a capability on the machine's network, which PrivateUsers= takes away.
       ...(usesLowPort
         ? [`AmbientCapabilities=${low}`, `CapabilityBoundingSet=${low}`]
         : ['CapabilityBoundingSet=', 'PrivateUsers=yes']),
@@ -96,7 +96,7 @@ export function systemUnit(options: UnitOptions): string {
   })
 }
 
-/** For one user. It starts when the user signs in, or with the machine where the user may linger. */
+/** The unit for one user: starts when the user signs in, or with the machine if the user may linger. */
 export function userUnit(options: UnitOptions): string {
   const service = [...start(options, []), 'RuntimeDirectory=oncebox', ...CLOSED_FOR_ALL]
   return unit({ before: [], service, target: 'default.target' })

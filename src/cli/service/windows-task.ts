@@ -9,7 +9,7 @@ export type TaskOptions = {
   user: string | null
 }
 
-/** The account of Windows for services that need hardly any rights. */
+/** The Windows account for services that need few rights. */
 export const LOCAL_SERVICE = 'S-1-5-19'
 const FOREVER = 'PT0S'
 

@@ -1,10 +1,10 @@
-// What /readyz says of the certificate.
+// The check of the certificate for /readyz.
 
 import { DAY, type Now } from '../../domain/time.ts'
 import { FINE, type Finding, type HealthCheck } from '../health.ts'
 import type { Certificate } from './certificate.ts'
 
-/** How long before its end somebody has to act. */
+/** How long before the end of a certificate an operator is warned. */
 const WARN_LEAF = 7 * DAY
 const WARN_AUTHORITY = 90 * DAY
 

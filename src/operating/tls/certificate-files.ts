@@ -14,7 +14,7 @@ export type CertificateFilesOptions = {
   now: Now
 }
 
-/** Throws `conflict`, naming the file and what is wrong with it; `refresh` does too, and keeps the old pair. */
+/** Throws `conflict`, naming the file and its problem. So does `refresh`, which then keeps the old pair. */
 export async function openCertificateFiles(options: CertificateFilesOptions): Promise<Certificate> {
   let current = await readPair(options)
 

@@ -1,4 +1,4 @@
-// Looks whether the certificate has to be another one, by itself and on SIGHUP, and hands it to whoever serves it.
+// Checks, regularly and on SIGHUP, whether there is a new certificate, and passes it to the listener.
 
 import type { Job, JobReport } from '../../domain/job.ts'
 import type { Log } from '../log.ts'
@@ -10,7 +10,7 @@ const LOOK_EVERY_MS = 30_000
 export type CertificateWatch = {
   job: Job
   reloadable: Reloadable
-  /** Sets who serves the certificate from now on. */
+  /** Sets the function that receives each new certificate. */
   follow(serve: (pair: TlsKeyPair) => void): void
 }
 

@@ -1,9 +1,9 @@
-// What serving TLS needs of a certificate, wherever it comes from.
+// The interface of a certificate for serving TLS, from files or of our own.
 
 /** Both in PEM; the certificate with the chain that clients need. */
 export type TlsKeyPair = { certificate: string; key: string }
 
-/** The authority that people trust once, for --tls auto. */
+/** The authority of --tls auto, which each device has to trust once. */
 export type Authority = {
   /** In PEM, without the key. */
   certificate: string
@@ -19,7 +19,7 @@ export type Certificate = {
   /** Milliseconds since 1970. */
   validUntil(): number
   names(): string[]
-  /** Looks whether another certificate is due, and takes it. Resolves to whether `current` has changed. */
+  /** Replaces the certificate when another one is due. Resolves to whether `current` has changed. */
   refresh(): Promise<boolean>
   /** Null for certificates from files. */
   authority: Authority | null

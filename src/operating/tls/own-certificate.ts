@@ -22,7 +22,7 @@ export type PairFile = {
 export type OwnCertificateOptions = {
   authorityFile: PairFile
   leafFile: PairFile
-  /** What the certificate is for; the first one names the authority. */
+  /** The names of the certificate. The authority is named after the first one. */
   names: readonly string[]
   listAddresses: () => readonly string[]
   makers: {
@@ -36,9 +36,9 @@ export type OwnCertificateOptions = {
 
 const AUTHORITY_LIFETIME = 3 * 365 * DAY
 const LEAF_LIFETIME = 90 * DAY
-/** A certificate with less than this left is made anew. */
+/** A certificate that ends within this time is made anew. */
 const RENEW_BEFORE = 30 * DAY
-/** The clocks of clients may be behind. */
+/** Certificates begin this much earlier, because the clocks of clients may be behind. */
 const BACKDATED = DAY
 
 /** Throws `conflict` when the file of the authority cannot be used. */
@@ -104,7 +104,7 @@ async function openAuthority(options: OwnCertificateOptions): Promise<KeyPair> {
   return authority
 }
 
-/** Null when the authority can go on vouching for this machine. */
+/** The reason for a new authority; null when this one can still vouch for this machine. */
 function whyAnother({ certificate }: KeyPair, { names, makers, now }: OwnCertificateOptions): string | null {
   const permitted = makers.namesOfAuthority(certificate)
   const missing = names.find((name) => !permitted.includes(name))

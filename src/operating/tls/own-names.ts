@@ -15,7 +15,7 @@ export type NamesOptions = {
 
 const DNS_NAME = /^(?=.{1,253}$)([a-z\d]([a-z\d-]{0,61}[a-z\d])?\.)*[a-z\d]([a-z\d-]{0,61}[a-z\d])?$/
 /**
- * In lower case, the likeliest for links first. Without names that are top-level domains: a machine called `box` is known as
+ * In lower case, the likeliest for links first. Leaves out names that are top-level domains: a machine called `box` gets only
  * box.local and box.lan, because an authority for `box` could vouch for every site that ends in .box.
  */
 export function ownNames({ hostName, mdns, host, baseUrl }: NamesOptions): string[] {
@@ -30,7 +30,7 @@ export function ownNames({ hostName, mdns, host, baseUrl }: NamesOptions): strin
   )
 }
 
-/** Addresses that a certificate may name: without those that need the name of an interface. */
+/** The addresses for a certificate, without those that need the name of an interface. */
 export function ownAddresses(listAddresses: () => readonly string[]): string[] {
   const found = listAddresses().filter(ipaddr.isValid).map(normalAddress)
   const named = found.filter((address) => ipaddr.parse(address).range() !== 'linkLocal')

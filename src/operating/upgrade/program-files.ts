@@ -1,5 +1,5 @@
-// The program on the disk: the one that runs, the one before it, and the one that is to replace it. A `kill -9` at any step
-// leaves a program at its place.
+// The program's files: the program itself, the former one, and the new one. After a `kill -9` at any step there is still a
+// program at its path.
 
 import {
   chmodSync,
@@ -20,15 +20,15 @@ import { basename, dirname, join } from 'node:path'
 import { DomainError } from '../../domain/errors.ts'
 import { codeOf } from '../../domain/system-errors.ts'
 
-/** Told after each change on the disk: tests end the process there. */
+/** Called after each change on the disk, so that tests can end the process there. */
 export type OnStep = (step: string) => void
 
 export type ProgramFiles = {
   /** The program itself. */
   path: string
-  /** The one that it replaced. */
+  /** The program that it replaced. */
   former: string
-  /** Where a new one is prepared: in the same folder, because only there it can take the place in one step. */
+  /** The path at which a new program is prepared. In the same folder, so that one rename puts it in place. */
   staged: string
 }
 
@@ -38,8 +38,8 @@ export function programFiles(path: string): ProgramFiles {
 }
 
 /**
- * Throws `conflict` where somebody else could put a program of their own in place of the one that was checked, or where a
- * package keeps it. Removes what interrupted upgrades have left.
+ * Throws `conflict` when another user could replace the checked program, or when the program belongs to a package. Removes
+ * files that interrupted upgrades have left.
  */
 export function prepareProgramFolder({ path }: ProgramFiles): void {
   const folder = dirname(path)
@@ -65,7 +65,7 @@ function requireClosed(path: string): void {
     )
 }
 
-/** A prepared program of a process that is gone. */
+/** Whether this is a prepared program of a process that has ended. */
 function isLeftOver(name: string, program: string): boolean {
   const rest = name.startsWith(`${program}.`) ? name.slice(program.length + 1) : ''
   const [, pid] = /^(\d+)\.new(?:\.exe)?$/.exec(rest) ?? []
@@ -78,7 +78,7 @@ export function isAlive(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (cause) {
-    // Of another user.
+    // The process belongs to another user.
     return codeOf(cause) === 'EPERM'
   }
 }
@@ -111,7 +111,7 @@ export function replaceProgram(
   onStep('done')
 }
 
-/** A second name costs nothing; not every disk knows that. */
+/** Links the file, which costs nothing, or copies it where the file system has no hard links. */
 function keep(path: string, kept: string): void {
   try {
     linkSync(path, kept)
@@ -124,7 +124,7 @@ function keep(path: string, kept: string): void {
   }
 }
 
-/** Windows renames a program that runs, and replaces none: for a moment only the former one is there. */
+/** Windows can rename a running program but not replace it, so for a moment only the former one exists. */
 function replaceOnWindows({ path, former, staged }: ProgramFiles): void {
   rmSync(former, { force: true })
   renameSync(path, former)
@@ -136,7 +136,7 @@ function replaceOnWindows({ path, former, staged }: ProgramFiles): void {
   }
 }
 
-/** Throws `conflict` when there is none, or somebody else could have put it there. */
+/** Throws `conflict` when there is no former program, or another user could have put it there. */
 export function requireFormer({ path, former }: ProgramFiles): void {
   const found = lstatSync(former, { throwIfNoEntry: false })
   if (found === undefined)
@@ -145,7 +145,7 @@ export function requireFormer({ path, former }: ProgramFiles): void {
   if (process.platform !== 'win32') for (const place of [dirname(path), former]) requireClosed(place)
 }
 
-/** One step, in which the former program takes the place. */
+/** Puts the former program in place, in one step. */
 export function returnToFormer({ path, former, staged }: ProgramFiles): void {
   if (process.platform === 'win32') {
     renameSync(path, staged)

@@ -1,5 +1,5 @@
-// A release as it comes: a file that anybody may have made, and the signature beside it. Nothing of it is run, or even
-// readable by others, before the signature of the bytes that were copied is known to be good.
+// A release as it was received: a file that anybody may have made, and its signature. It is not run, and not readable by
+// others, until the signature of the copied bytes has been verified.
 
 import {
   closeSync,
@@ -26,12 +26,12 @@ import { codeOf } from '../../domain/system-errors.ts'
 const PIECE_BYTES = 1024 * 1024
 const MAX_BYTES = 1024 * 1024 * 1024
 const MAX_SIGNATURE_BYTES = 4096
-/** Follows no link: it may lead to what only root may read. */
+/** Follows no link, which may lead to a file that only root may read. */
 const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0)
 
 export type ReleaseFileOptions = {
   file: string
-  /** Where the bytes are copied to; nothing may be there. */
+  /** The path of the copy, which must not exist. */
   staged: string
   keys: readonly PublicKey[]
   /** This program. */
@@ -46,7 +46,7 @@ export async function stageRelease(options: ReleaseFileOptions): Promise<Release
   const { file, staged, keys, own } = options
   closeSync(openRegular(file).descriptor)
   const signature = readSignature(`${file}.minisig`)
-  // Before 100 MB are read for nothing. The comment counts only once its own signature is good, below.
+  // Refuses early, before 100 MB are read. The comment is trusted only after its signature was verified below.
   const claimed = parseReleaseComment(signature.comment)
   try {
     const hash = await hashForSigning(copyPieces(file, staged))

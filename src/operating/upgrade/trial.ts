@@ -1,4 +1,4 @@
-// Tries a new program before it takes the place: it has to migrate and serve a copy of the data, and to keep its promises.
+// Tests a new program before it is installed: it has to migrate and serve a copy of the data, and to pass the self-test.
 
 import { copyFileSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,13 +7,13 @@ import { isAlive } from './program-files.ts'
 
 const READY_MS = 60_000
 const END_MS = 20_000
-/** Minutes of killing its own server; the rest of the self-test takes half a minute. */
+/** The minutes in which the self-test kills its server. The rest of it takes half a minute. */
 const SELFTEST_MINUTES = '0.05'
 
 export type TrialOptions = {
   /** The new program. */
   program: string
-  /** A folder of this trial alone, on the disk of the data; made and removed here. */
+  /** A folder for this trial, on the disk of the data. The trial makes and removes it. */
   folder: string
   /** A copy of the database and the file of its keys; null when there is no data yet. */
   copy: { path: string; keyFile: string } | null
@@ -32,7 +32,7 @@ export function trialFolder(parent: string): string {
   return join(parent, `upgrade-trial-${process.pid}`)
 }
 
-/** As the user who owns the data. Throws `conflict` with the last words of the new program when it fails. */
+/** Runs as the user who owns the data. Throws `conflict`, with the last output of the new program, when it fails. */
 export async function tryProgram(options: TrialOptions): Promise<void> {
   const { folder, tell } = options
   const remove = () => rmSync(folder, { recursive: true, force: true })
@@ -112,7 +112,7 @@ async function serveCopy(
   }
 }
 
-/** The address that a server prints once it is ready; null when it ends before. */
+/** The address that a server prints when it is ready; null when the server ends before. */
 async function readUrl(stdout: ReadableStream<Uint8Array>): Promise<string | null> {
   const decoder = new TextDecoder()
   let text = ''

@@ -1,4 +1,4 @@
-// How the pages introduce this server to the people who open its links.
+// The name and look of the pages.
 
 import { brandColor, plainText } from '../brand-parsers.ts'
 import { path } from '../parsers.ts'
