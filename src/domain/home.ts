@@ -26,6 +26,8 @@ export type Place = Pick<Home, 'machine' | 'path' | 'database'> & {
   marks: readonly HomeMark[]
   /** Whether the remembered path leads to this very folder, as another mount of it does. */
   isReachedFromHome: boolean
+  /** Whether there is no database at the remembered path any more. */
+  isHomeEmpty: boolean
 }
 
 /** Another machine, another path, files that were put there anew, or a database from another time than its mark. */
@@ -61,8 +63,11 @@ function isSameFile(known: FileFacts, found: FileFacts): boolean {
 export function presentMoves(moves: readonly Move[], home: Home, place: Place): string {
   const said = moves.map((move) => WORDS[move](home, place))
   const list = said.length > 1 ? `${said.slice(0, -1).join(', ')}, and ${said.at(-1)}` : said.join('')
-  const isRenamed = moves.join() === 'path' && hasFacts(home.mark.facts) && place.marks.length > 0
-  const hint = isRenamed ? ' (Its files are the same ones as then: it was renamed, not copied.)' : ''
+  const hasSameFiles = moves.join() === 'path' && hasFacts(home.mark.facts) && place.marks.length > 0
+  const isRenamed = hasSameFiles && place.isHomeEmpty
+  const hint = isRenamed
+    ? ' Its files are the same ones as then: it was renamed, or is on a snapshot of its disk.'
+    : ''
   return `It was last served at ${formatTime(home.servedAt)} as ${home.path}; ${list}.${hint}`
 }
 

@@ -18,6 +18,7 @@ const AT_HOME: Place = {
   marks: [HOME.mark],
   database: DATABASE,
   isReachedFromHome: true,
+  isHomeEmpty: false,
 }
 
 const movesTo = (changes: Partial<Place>, home: Partial<Home> = {}) =>
@@ -74,8 +75,11 @@ test('what was remembered and what is now are told', () => {
 })
 
 test('a folder that was renamed is told from a copy', () => {
-  const place = { ...AT_HOME, path: '/srv/new', isReachedFromHome: false }
-  expect(presentMoves(findMoves(HOME, place), HOME, place)).toContain('it was renamed, not copied')
+  const place = { ...AT_HOME, path: '/srv/new', isReachedFromHome: false, isHomeEmpty: true }
+  expect(presentMoves(findMoves(HOME, place), HOME, place)).toContain('it was renamed')
+  // A snapshot of the disk, mounted beside it, has the same files.
+  const beside = { ...place, isHomeEmpty: false }
+  expect(presentMoves(findMoves(HOME, beside), HOME, beside)).not.toContain('renamed')
   const unknown = { ...HOME, mark: { incarnation: 'one', facts: { inode: null, birth: null } } }
   expect(presentMoves(findMoves(unknown, place), unknown, place)).not.toContain('renamed')
 })

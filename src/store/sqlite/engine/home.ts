@@ -58,6 +58,7 @@ function findPlace(home: Home, { folder, machine }: HomeOptions): Place {
     marks: readMarks(folder),
     database: factsOf(folder.database),
     isReachedFromHome: isSameFolder(home.path, folder.path),
+    isHomeEmpty: !existsSync(dataFolder(home.path).database),
   }
 }
 
@@ -143,13 +144,10 @@ export function createHomecoming(connection: Connection, { folder, machine }: Ho
     const known = orm.select().from(homes).get()
     if (known !== undefined) settleMark(folder, known.incarnation)
     const mark = makeMark(folder, randomKey(INCARNATION_BYTES).toString('hex'))
-    write({
-      machine,
-      path: realpathSync(folder.path),
-      mark,
-      database: factsOf(folder.database),
-      servedAt: now,
-    })
+    // A folder that two paths lead to may be served from either.
+    const isAlias = known !== undefined && isSameFolder(known.path, folder.path)
+    const path = isAlias ? known.path : realpathSync(folder.path)
+    write({ machine, path, mark, database: factsOf(folder.database), servedAt: now })
     settleMark(folder, mark.incarnation)
   }
 

@@ -111,7 +111,14 @@ test('a copy of the running folder that is poured back after a clean end is refu
 
 test('a folder that was renamed is asked about, and told from a copy', async () => {
   renameSync(data, at('new'))
-  await expect(serve({ dataDir: at('new') })).rejects.toThrow('renamed, not copied')
+  await expect(serve({ dataDir: at('new') })).rejects.toThrow('it was renamed')
+})
+
+test('a folder that two paths lead to may be served from either', async () => {
+  renameSync(data, at('larger-disk'))
+  symlinkSync(at('larger-disk'), data)
+  for (const dataDir of [at('larger-disk'), data, at('larger-disk')])
+    expect(await serve({ dataDir })).toBe('')
 })
 
 test('a copy on another machine is refused, and the same machine by a name that it lost is not', async () => {
