@@ -7,6 +7,9 @@ import type { PageOfPushes, StoredPush } from '../../store/face.ts'
 import type { Labelled, ListOptions } from './owner-lists.ts'
 import type { OpenLog } from './pushes.ts'
 
+/** Milliseconds of the event loop that are used before other requests get their turn. */
+const SLICE_MS = 8
+
 /** `log` is null when the disk has damaged it. */
 export type ExportedPush = Labelled & { log: AuditEntry[] | null }
 
@@ -24,11 +27,15 @@ export function createOwnerExport({ list, logOf }: Options) {
    */
   async function* readAllOf(account: Account): AsyncGenerator<ExportedPush> {
     const active = new Set<number>()
+    let started = performance.now()
     for (const expired of [false, true]) {
       for await (const push of readList(account, expired)) {
         if (expired && active.has(push.push.id)) continue
         if (!expired) active.add(push.push.id)
         yield { ...push, log: await readLog(push.push) }
+        if (performance.now() - started < SLICE_MS) continue
+        await new Promise((resolve) => setImmediate(resolve))
+        started = performance.now()
       }
     }
   }
