@@ -1,0 +1,267 @@
+// A server with --backup-dir as a process: its backups can be restored, and whatever happens to their disk or process, the
+// server goes on, stops in time, and leaves nothing behind.
+
+import { afterEach, describe, expect, test } from 'bun:test'
+import {
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { BINARY, createStage, runBinary, type Started } from '../support/binary.ts'
+import { mountSmallDisk, skipDiskTests } from '../support/tmpfs.ts'
+
+const isLinux = process.platform === 'linux'
+const stage = createStage()
+const mounts: { remove: () => void }[] = []
+afterEach(async () => {
+  await stage.clear()
+  for (const mount of mounts.splice(0)) mount.remove()
+})
+
+/** Waits for as long as a busy machine needs. */
+async function until<T>(find: () => T | Promise<T>): Promise<NonNullable<T>> {
+  for (const end = performance.now() + 60_000; performance.now() < end; await Bun.sleep(20)) {
+    const found = await find()
+    if (found) return found
+  }
+  throw new Error(`waited in vain: ${find}`)
+}
+
+const wholeIn = (folder: string) =>
+  readdirSync(folder)
+    .filter((name) => /\.tar(\.age)?$/.test(name))
+    .sort()
+const partsIn = (folder: string) => readdirSync(folder).filter((name) => name.endsWith('.part'))
+
+type Options = { folder: string; every?: string; keep?: string; dataDir?: string; more?: string[] }
+
+function start({ folder, every = '1s', keep = '3', dataDir, more = [] }: Options): Promise<Started> {
+  const flags = ['--backup-dir', folder, '--backup-every', every, '--backup-keep', keep, ...more]
+  return stage.start(dataDir === undefined ? { flags } : { flags, dataDir })
+}
+
+async function backupPart(server: Started): Promise<string> {
+  const { checks } = await (await server.ask('/readyz')).json()
+  return checks.backup
+}
+
+/** The processes that a process has started. */
+function childrenOf(pid: number): number[] {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+  return pids.map(Number).filter((child) => parentOf(child) === pid)
+}
+
+function parentOf(pid: number): number | null {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    return Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[1])
+  } catch {
+    return null
+  }
+}
+
+/** Stops a process in its tracks while it writes a backup, as a disk does that hangs. Returns its id. */
+async function freezeWriter(folder: string): Promise<number> {
+  for (const end = performance.now() + 60_000; performance.now() < end; await Bun.sleep(0)) {
+    const [, pid] = /-(\d+)\.part$/.exec(partsIn(folder)[0] ?? '') ?? []
+    if (pid === undefined || !sendStop(Number(pid))) continue
+    await Bun.sleep(50)
+    if (partsIn(folder).length > 0) return Number(pid)
+  }
+  throw new Error('no backup was caught while it was written')
+}
+
+function sendStop(pid: number): boolean {
+  try {
+    return process.kill(pid, 'SIGSTOP')
+  } catch {
+    return false
+  }
+}
+
+async function expectToWork(server: Started): Promise<void> {
+  const made = await server.create({ payload: 'x', expire_after_views: 1 })
+  expect(made.status).toBe(201)
+  const { url_token } = await made.json()
+  expect(await (await server.retrieve(url_token)).json()).toMatchObject({ payload: 'x' })
+}
+
+describe('backups', () => {
+  test('are made by themselves, can be restored, and the oldest go', async () => {
+    const folder = join(stage.folder(), 'made')
+    const server = await start({ folder, keep: '2' })
+    expect((await server.create({ payload: 'x' })).status).toBe(201)
+    const first = await until(() => (existsSync(folder) ? wholeIn(folder)[0] : null))
+    await until(() => !wholeIn(folder).includes(first))
+    expect(await backupPart(server)).toBe('ok')
+    expect(await server.end()).toBe(0)
+    expect([wholeIn(folder).length, partsIn(folder)]).toEqual([2, []])
+    const { code, stdout, stderr } = await runBinary([
+      'backup',
+      'verify',
+      join(folder, wholeIn(folder)[0] ?? ''),
+    ])
+    expect({ code, said: `${stdout}${stderr}` }).toMatchObject({ code: 0 })
+  }, 120_000)
+
+  test('hold the key in the clear only where nothing else is asked for, and the start warns of it', async () => {
+    const [folder, sealed] = [stage.folder(), stage.folder()]
+    const server = await start({ folder })
+    expect(server.stderr()).toContain('hold the instance key')
+    const recipient = 'age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p'
+    const careful = await start({ folder: sealed, more: ['--backup-recipient', recipient] })
+    expect(careful.stderr()).not.toContain('hold the instance key')
+    await until(() => wholeIn(folder)[0] && wholeIn(sealed)[0])
+    expect(readFileSync(join(folder, wholeIn(folder)[0] ?? '')).includes('instance.key')).toBe(true)
+    expect(wholeIn(sealed)[0]).toEndWith('.tar.age')
+    const text = readFileSync(join(sealed, wholeIn(sealed)[0] ?? '')).toString('latin1')
+    expect([text.startsWith('age-encryption.org/v1'), text.includes('instance.key')]).toEqual([true, false])
+  }, 120_000)
+
+  test('of two servers share a folder with each other and with files of people', async () => {
+    const folder = stage.folder()
+    const foreign = [
+      'photo.jpg',
+      'oncebox-backup-2020-01-01T00-00-00Z-aaaaaa.tar',
+      'oncebox-backup-2020-01-01T00-00-00Z.tar',
+    ]
+    for (const name of foreign) writeFileSync(join(folder, name), 'mine')
+    const servers = [await start({ folder, keep: '2' }), await start({ folder, keep: '2' })]
+    const made = () => servers.map((server) => (server.stderr().match(/made a backup/g) ?? []).length)
+    await until(() => made().every((times) => times >= 5))
+    await Promise.all(servers.map((server) => server.end()))
+    const names = readdirSync(folder)
+    for (const name of foreign) expect(names).toContain(name)
+    expect([names.length, partsIn(folder)]).toEqual([foreign.length + 4, []])
+  }, 120_000)
+
+  test('are not made again by a server that was started anew', async () => {
+    const folder = stage.folder()
+    const server = await start({ folder, every: '5s' })
+    await until(() => wholeIn(folder)[0])
+    await server.end('SIGKILL')
+    const before = wholeIn(folder)
+    const again = await start({ folder, every: '1d', dataDir: server.dataDir })
+    await until(async () => (await backupPart(again)) === 'ok')
+    await Bun.sleep(3_000)
+    expect(wholeIn(folder)).toEqual(before)
+  }, 120_000)
+})
+
+describe.if(isLinux)('the process that makes them', () => {
+  test('has the lowest priority and no secrets, and is ended with a server that is killed', async () => {
+    const folder = stage.folder()
+    const more = ['--metrics-listen', '127.0.0.1:0']
+    const server = await start({ folder, more })
+    const writer = await freezeWriter(folder)
+    expect(childrenOf(server.pid)).toEqual([writer])
+    const stat = readFileSync(`/proc/${writer}/stat`, 'utf8')
+    expect(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16]).toBe('19')
+    expect(readFileSync(`/proc/${writer}/environ`, 'utf8')).not.toMatch(/ONCEBOX|HOME/)
+    await server.end('SIGKILL')
+    process.kill(writer, 'SIGCONT')
+    await until(() => parentOf(writer) === null)
+    const again = await start({ folder, every: '1d', dataDir: server.dataDir })
+    await until(() => partsIn(folder).length === 0)
+    await expectToWork(again)
+  }, 120_000)
+
+  test('may hang: the server works and stops in time, and the next start cleans up', async () => {
+    const folder = stage.folder()
+    const server = await start({ folder })
+    const writer = await freezeWriter(folder)
+    await expectToWork(server)
+    expect(await server.end()).toBe(0)
+    expect(parentOf(writer)).toBeNull()
+    const again = await start({ folder, every: '1d', dataDir: server.dataDir })
+    await until(() => partsIn(folder).length === 0)
+    expect(await again.end()).toBe(0)
+  }, 120_000)
+
+  test('leaves nothing when the server is stopped in the middle of a backup', async () => {
+    const folder = stage.folder()
+    for (let round = 0; round < 5; round += 1) {
+      const server = await start({ folder })
+      for (const end = performance.now() + 60_000; performance.now() < end; await Bun.sleep(0))
+        if (partsIn(folder).length > 0) break
+      expect(await server.end()).toBe(0)
+      expect([partsIn(folder), childrenOf(server.pid)]).toEqual([[], []])
+    }
+  }, 180_000)
+
+  test('is the program that runs, also when its file is gone', async () => {
+    const folder = stage.folder()
+    const program = join(stage.folder(), 'oncebox')
+    copyFileSync(BINARY, program)
+    const dataDir = stage.folder()
+    const flags = ['--data-dir', dataDir, '--port', '0', '--min-free-space', '0', '--backup-dir', folder]
+    const child = Bun.spawn([program, 'serve', ...flags, '--backup-every', '1s'], {
+      stdout: 'pipe',
+      stderr: 'ignore',
+    })
+    try {
+      await until(() => wholeIn(folder)[0])
+      rmSync(program)
+      const before = wholeIn(folder)
+      await until(() => wholeIn(folder).some((name) => !before.includes(name)))
+    } finally {
+      child.kill('SIGKILL')
+    }
+  }, 120_000)
+})
+
+describe('a folder', () => {
+  test('that is gone is told, hurts nothing, and is used again once it is back', async () => {
+    const folder = stage.folder()
+    const server = await start({ folder })
+    await until(() => wholeIn(folder)[0])
+    renameSync(folder, `${folder}-gone`)
+    expect(await until(async () => /No backup was made/.exec(await backupPart(server))?.input)).toContain(
+      'there is no such file or folder',
+    )
+    expect((await server.ask('/readyz')).status).toBe(200)
+    await expectToWork(server)
+    renameSync(`${folder}-gone`, folder)
+    await until(async () => (await backupPart(server)) === 'ok')
+    expect(server.stderr().match(/no backup was made/g)).toHaveLength(1)
+  }, 120_000)
+
+  test.skipIf(skipDiskTests)(
+    'that is full is told, hurts nothing, and is used again once there is room',
+    async () => {
+      const disk = mountSmallDisk('128k')
+      mounts.push(disk)
+      const server = await start({ folder: disk.path })
+      expect(await until(async () => /No backup was made/.exec(await backupPart(server))?.input)).toContain(
+        'lower --backup-keep',
+      )
+      await expectToWork(server)
+      expect(readdirSync(disk.path)).toEqual([])
+      Bun.spawnSync(['mount', '-o', 'remount,size=8m', disk.path])
+      await until(async () => (await backupPart(server)) === 'ok')
+      expect(await server.end()).toBe(0)
+    },
+    120_000,
+  )
+
+  test.skipIf(skipDiskTests)(
+    'that is read-only is told with what to do',
+    async () => {
+      const disk = mountSmallDisk('8m')
+      mounts.push(disk)
+      const server = await start({ folder: disk.path })
+      await until(() => wholeIn(disk.path)[0])
+      Bun.spawnSync(['mount', '-o', 'remount,ro', disk.path])
+      expect(await until(async () => /No backup was made/.exec(await backupPart(server))?.input)).toContain(
+        'for writing',
+      )
+      await expectToWork(server)
+    },
+    120_000,
+  )
+})
