@@ -8,6 +8,7 @@ import { createManifest, type Manifest } from '../operating/backup/manifest.ts'
 import { memberOfBytes, memberOfFile } from '../operating/backup/member-sources.ts'
 import { isRecipient, type Seal, sealStream } from '../operating/backup/sealing.ts'
 import { estimateBytes, type MemberSource, writeBackup } from '../operating/backup/writing.ts'
+import { createRelieve } from '../services/pushes/relief.ts'
 import {
   type BackedUpKey,
   openBackupSource,
@@ -148,10 +149,12 @@ type Pouring = { target: FileDestination | null; total: number; ports: BackupPor
 async function pour(stream: ReadableStream<Uint8Array>, { target, total, ports }: Pouring): Promise<number> {
   const { writeOutput, onProgress } = ports
   const write = target?.write ?? writeOutput
+  const relieve = createRelieve(() => Bun.gc(true))
   let bytes = 0
   for await (const piece of stream) {
     await write(piece)
     bytes += piece.length
+    relieve(piece.length)
     onProgress(bytes, total)
   }
   await target?.finish()

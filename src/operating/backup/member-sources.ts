@@ -2,7 +2,7 @@
 
 import { createDigest } from '../../crypto/digest.ts'
 import type { MemberName } from './manifest.ts'
-import { streamFile, streamOf } from './pieces.ts'
+import { readFileOnce, streamFile, streamOf } from './pieces.ts'
 import type { MemberSource } from './writing.ts'
 
 export function memberOfBytes(name: MemberName, bytes: Uint8Array): MemberSource {
@@ -15,9 +15,9 @@ export function memberOfBytes(name: MemberName, bytes: Uint8Array): MemberSource
 export async function memberOfFile(name: MemberName, descriptor: number): Promise<MemberSource> {
   const digest = createDigest()
   let bytes = 0
-  for await (const piece of streamFile(descriptor)) {
+  await readFileOnce(descriptor, (piece) => {
     digest.update(piece)
     bytes += piece.length
-  }
+  })
   return { name, bytes, sha256: digest.hex(), read: () => streamFile(descriptor) }
 }

@@ -24,6 +24,17 @@ export function streamFile(descriptor: number): ReadableStream<Uint8Array> {
   )
 }
 
+/** The same bytes in one buffer that is used again: `take` keeps nothing of it. */
+export async function readFileOnce(descriptor: number, take: (piece: Uint8Array) => void): Promise<void> {
+  const piece = new Uint8Array(PIECE_BYTES)
+  for (let position = 0; ; ) {
+    const { bytesRead } = await readPiece(descriptor, piece, 0, PIECE_BYTES, position)
+    if (bytesRead === 0) return
+    take(piece.subarray(0, bytesRead))
+    position += bytesRead
+  }
+}
+
 export function streamOf(...pieces: readonly Uint8Array[]): ReadableStream<Uint8Array> {
   const left = [...pieces]
   return new ReadableStream<Uint8Array>(
