@@ -11,6 +11,7 @@ import { estimateBytes, type MemberSource, writeBackup } from '../operating/back
 import { createRelieve } from '../services/pushes/relief.ts'
 import {
   type BackedUpKey,
+  type BackupSource,
   openBackupSource,
   readInstanceKey,
   readTlsAuthority,
@@ -43,7 +44,9 @@ export type BackupPorts = {
   now: Now
   /** Takes the bytes of a backup that goes to no file. */
   writeOutput: (piece: Uint8Array) => Promise<void>
-  /** Told often, once the bytes begin to flow. */
+  /** Called before the database is copied, with its size. The copy blocks the event loop. */
+  onCopying: (bytes: number) => void
+  /** Called often, once the backup is being written. */
   onProgress: (done: number, total: number) => void
   /** Called before and after each step: tests end the process there. */
   onStep?: (step: string) => void
@@ -66,8 +69,8 @@ export type BackupReport = {
 }
 
 /**
- * Throws `conflict` or `disk_full`, and then leaves nothing behind. The one thing that it writes in the data folder is a copy
- * of the database without what opens a push, which has no name there and goes with the process.
+ * Throws `conflict` or `disk_full`, and then leaves nothing behind. All that it writes to the data folder is a copy of the
+ * database without what opens pushes. The copy has no name and disappears when the process ends.
  */
 export async function backUp(wish: BackupWish, ports: BackupPorts): Promise<BackupReport> {
   const { dataDir, file, seal } = wish
@@ -92,43 +95,50 @@ export async function backUp(wish: BackupWish, ports: BackupPorts): Promise<Back
   }
 }
 
-/** All that is read of the folder, and the members that are small. */
-function take(wish: BackupWish, { now, onStep }: BackupPorts) {
-  const { dataDir, seal } = wish
-  const { settingsFrom, ...settings } = settingsInEffect(wish)
-  const { keyFile, tlsAuthorityKey, minFreeSpace } = settings
+/** Reads everything that comes from the folder. Only the database is too large to keep in memory. */
+function take(wish: BackupWish, { now, onCopying, onStep }: BackupPorts) {
+  const { dataDir } = wish
+  const inEffect = settingsInEffect(wish)
+  const { settingsFrom, minFreeSpace } = inEffect
   const madeAt = new Date(now()).toISOString()
-  const source = openBackupSource({ dataDir, minFreeSpace, onStep })
-  const { schema, pushes, accounts, damage, verifiers } = source
-  const key = readInstanceKey(dataDir, { keyFile, verifiers })
-  const authority = readTlsAuthority(dataDir, tlsAuthorityKey)
-  const isLeftOut = authority.state === 'included' && seal === null
-  const described = `${JSON.stringify({ from: settingsFrom, settings: settings.settings }, null, 2)}\n`
-  const members: MemberSource[] = [
-    memberOfBytes('settings.json', Buffer.from(described)),
-    ...(key.state === 'included' ? [memberOfBytes('instance.key', key.bytes)] : []),
-    ...(authority.state === 'included' && !isLeftOut
-      ? [memberOfBytes('tls-authority.pem', authority.bytes)]
-      : []),
-  ]
-  const tlsAuthority: BackupReport['tlsAuthority'] = isLeftOut ? 'unsealed' : authority.state
-  return {
-    source,
-    members,
-    minFreeSpace,
-    facts: { version, schema, madeAt, pushes, accounts },
-    report: { settingsFrom, key: key.state, tlsAuthority, damage },
+  const source = openBackupSource({ dataDir, minFreeSpace, onCopying, onStep })
+  try {
+    const { schema, pushes, accounts, damage } = source
+    const { members, ...keys } = takeSmallMembers(wish, inEffect, source)
+    const facts = { version, schema, madeAt, pushes, accounts }
+    return { source, members, minFreeSpace, facts, report: { settingsFrom, ...keys, damage } }
+  } catch (cause) {
+    source.close()
+    throw cause
   }
 }
 
+/** The TLS authority goes only into encrypted backups: who has its key can pose as this server. */
+function takeSmallMembers(
+  { dataDir, seal }: BackupWish,
+  inEffect: SettingsInEffect,
+  { verifiers }: BackupSource,
+) {
+  const { settingsFrom, settings, keyFile, tlsAuthorityKey } = inEffect
+  const described = `${JSON.stringify({ from: settingsFrom, settings }, null, 2)}\n`
+  const key = readInstanceKey(dataDir, { keyFile, verifiers })
+  const found = readTlsAuthority(dataDir, tlsAuthorityKey)
+  const authority = found.state === 'included' && seal === null ? { state: 'unsealed' as const } : found
+  const members: MemberSource[] = [
+    memberOfBytes('settings.json', Buffer.from(described)),
+    ...(key.state === 'included' ? [memberOfBytes('instance.key', key.bytes)] : []),
+    ...(authority.state === 'included' ? [memberOfBytes('tls-authority.pem', authority.bytes)] : []),
+  ]
+  return { members, key: key.state, tlsAuthority: authority.state }
+}
+
+type SettingsInEffect = BackupSettings & { settingsFrom: SettingsFrom }
+
 /**
- * A server knows its settings best, and has noted them. Without one, the command line may say where the keys are now; how much
- * of the disk stays free, it may say in any case.
+ * Prefers what the server of the folder has noted. Without a running server, flags for the key files win. A flag for the free
+ * space always wins.
  */
-function settingsInEffect({
-  dataDir,
-  ...given
-}: BackupWish): BackupSettings & { settingsFrom: SettingsFrom } {
+function settingsInEffect({ dataDir, ...given }: BackupWish): SettingsInEffect {
   const note = existsSync(dataDir) ? readSettingsNote(dataDir) : null
   if (note === null) return { ...given, settingsFrom: 'command line' }
   const isRunning = isServed(dataFolder(dataDir))

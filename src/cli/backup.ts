@@ -11,6 +11,7 @@ import { passphraseFileProblems, readNewPassphrase, readPassphraseFile } from '.
 import { backupWarnings, presentBackup } from './backup-report.ts'
 import { CommandFailure, ToldFailure, UsageError } from './failures.ts'
 import { addSettingFlags, addTextFlag, givenFlags, readOperands, textFlag, textFlags } from './flags.ts'
+import { formatSize } from './format.ts'
 import { placeWithService } from './service/service-settings.ts'
 import type { Shell } from './shell.ts'
 
@@ -22,6 +23,10 @@ const TABLE = {
 }
 const NAME = 'oncebox backup'
 const PROGRESS_AFTER_MS = 1_000
+/** Copying more takes about a second. */
+const LARGE_BYTES = 128 * 1024 * 1024
+/** Who has the file can try short passphrases without end. */
+const SHORT_PASSPHRASE = 12
 
 const HELP =
   'Makes a backup, while a server runs or without one: accounts, API tokens, lists with names and notes, audit logs, the ' +
@@ -57,11 +62,15 @@ export function addBackupCommand(program: Command, { shell, app }: { shell: Shel
 async function backUp(wish: BackupWish, { shell, app }: { shell: Shell; app: App }): Promise<BackupReport> {
   const begun = performance.now()
   const progress = shell.startProgress('Backup', () => 'cancelled; no backup was made')
+  // The copy itself shows no progress.
+  const onCopying = (bytes: number) => {
+    if (bytes > LARGE_BYTES) shell.say(`Copying the database (${formatSize(bytes)}) …`)
+  }
   const onProgress = (done: number, total: number) => {
     if (performance.now() - begun > PROGRESS_AFTER_MS) progress.update(Math.min(done, total), total)
   }
   try {
-    return await app.backUp(wish, { now: shell.now, writeOutput: shell.writeBytes, onProgress })
+    return await app.backUp(wish, { now: shell.now, writeOutput: shell.writeBytes, onCopying, onProgress })
   } catch (cause) {
     if (codeOf(cause) !== 'EPIPE') throw cause
     throw new CommandFailure('Nobody reads standard output any more: the backup there is not whole.')
@@ -99,11 +108,17 @@ async function readCommandLine(
     isChanged,
   }))
   const seal = await readSeal(command, shell)
+  warnOfShortPassphrase(seal, shell)
   const file = fileFor(operands[0], { shell, isSealed: seal !== null })
   return {
     wish: { ...reading.config, settings: noted, seal, file },
     isJson: command.getOptionValue('json') === true,
   }
+}
+
+function warnOfShortPassphrase(seal: Seal | null, { say }: Shell): void {
+  if (seal === null || !('passphrase' in seal) || seal.passphrase.length >= SHORT_PASSPHRASE) return
+  say('oncebox: warning: who gets this file can guess so short a passphrase. Four random words are better.')
 }
 
 /** Null for standard output. */

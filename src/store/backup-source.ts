@@ -11,6 +11,7 @@ import {
   readFileSync,
   realpathSync,
   statfsSync,
+  statSync,
 } from 'node:fs'
 import { dirname, sep } from 'node:path'
 import { findKey, parseKeyFile } from '../crypto/keyring.ts'
@@ -39,21 +40,21 @@ export type BackupSourceOptions = {
   dataDir: string
   /** Bytes of the folder's disk that are left free. */
   minFreeSpace: number
+  /** Called before the database is copied, with its size. */
+  onCopying: (bytes: number) => void
   /** Called before and after each step: tests end the process there. */
   onStep?: ((step: string) => void) | undefined
 }
 
 /**
- * Takes seconds for a large database, and the event loop meanwhile; a server is held up by nothing. Throws `conflict` for a
- * folder that is none, somebody else's, or of a later version, and `disk_full` when its disk has no room for the copy.
+ * Takes seconds for a large database and blocks the event loop meanwhile, but no other process. Throws `conflict` for a folder
+ * without data, of another user or of a later version, and `disk_full` when its disk has no room for the copy.
  */
-export function openBackupSource({
-  dataDir,
-  minFreeSpace,
-  onStep = () => undefined,
-}: BackupSourceOptions): BackupSource {
+export function openBackupSource(options: BackupSourceOptions): BackupSource {
+  const { dataDir, minFreeSpace, onCopying, onStep = () => undefined } = options
   const folder = dataFolder(dataDir)
   requireDataFolder(folder)
+  onCopying(statSync(folder.database).size)
   try {
     const { place, copy } = whileOpening(folder, ({ isServed }) => {
       // Opening a damaged log would lose the commits after the damage.

@@ -14,6 +14,7 @@ function step(): void {
 await backUp(wishOf(dataDir, { file }), {
   now: () => 0,
   writeOutput: async () => undefined,
+  onCopying: step,
   onProgress: step,
   onStep: step,
 })

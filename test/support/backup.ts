@@ -34,6 +34,7 @@ export async function makeBackup(
   const report = await backUp(wishOf(dataDir, changes), {
     now: () => START,
     writeOutput: async (piece) => void pieces.push(piece),
+    onCopying: () => undefined,
     onProgress: () => undefined,
     onStep,
   })
