@@ -45,7 +45,7 @@ export type BackupPorts = {
   /** Takes the bytes of a backup that goes to no file. */
   writeOutput: (piece: Uint8Array) => Promise<void>
   /** Called before the database is copied, with its size. The copy blocks the event loop. */
-  onCopying: (bytes: number) => void
+  onCopying?: (bytes: number) => void
   /** Called often, once the backup is being written. */
   onProgress: (done: number, total: number) => void
   /** Called before and after each step: tests end the process there. */
@@ -96,7 +96,7 @@ export async function backUp(wish: BackupWish, ports: BackupPorts): Promise<Back
 }
 
 /** Reads everything that comes from the folder. Only the database is too large to keep in memory. */
-function take(wish: BackupWish, { now, onCopying, onStep }: BackupPorts) {
+function take(wish: BackupWish, { now, onCopying = () => undefined, onStep }: BackupPorts) {
   const { dataDir } = wish
   const inEffect = settingsInEffect(wish)
   const { settingsFrom, minFreeSpace } = inEffect
