@@ -5,7 +5,7 @@ import { type FileHandle, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { claimName } from '../client/claim-name.ts'
 import { createOwnFile } from '../client/own-files.ts'
-import { codeOf, explainSystemError } from '../domain/system-errors.ts'
+import { codeOf, reasonOf } from '../domain/system-errors.ts'
 import { CommandFailure } from './failures.ts'
 
 export type WholeFile = {
@@ -78,8 +78,4 @@ async function explained<T>(path: string, work: () => Promise<T>): Promise<T> {
     if (cause instanceof CommandFailure) throw cause
     throw new CommandFailure(`${JSON.stringify(path)} cannot be written: ${reasonOf(cause)}.`)
   }
-}
-
-function reasonOf(cause: unknown): string {
-  return explainSystemError(cause) ?? (cause instanceof Error ? cause.message : String(cause))
 }

@@ -34,6 +34,11 @@ export function explainSystemError(cause: unknown): string | null {
   return Object.hasOwn(WORDS, code) ? (WORDS[code] ?? null) : null
 }
 
+/** Why something failed, to follow a colon: in words for a system error, otherwise the message of the cause. */
+export function reasonOf(cause: unknown): string {
+  return explainSystemError(cause) ?? (cause instanceof Error ? cause.message : String(cause))
+}
+
 /** A sentence that names the path, if the system error has one. */
 export function presentSystemError(cause: Error): string {
   const words = explainSystemError(cause)

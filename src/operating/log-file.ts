@@ -3,7 +3,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import { DomainError } from '../domain/errors.ts'
-import { explainSystemError } from '../domain/system-errors.ts'
+import { reasonOf } from '../domain/system-errors.ts'
 
 /** The most characters that wait for a slow or full disk. Further lines are dropped, so that they cannot fill the memory. */
 const MAX_WAITING = 4 * 1024 * 1024
@@ -105,8 +105,4 @@ async function openHandle(path: string): Promise<FileHandle> {
     const remedy = 'Make its folder, or let the user of this process write there; or name another --log-file.'
     throw new DomainError('conflict', `Cannot open the log file ${path}: ${reasonOf(cause)}. ${remedy}`)
   }
-}
-
-function reasonOf(cause: unknown): string {
-  return explainSystemError(cause) ?? (cause instanceof Error ? cause.message : String(cause))
 }

@@ -1,7 +1,7 @@
 // Checks an opened database before it is served, brings it up to date, and writes down where it is served.
 
 import type { Keyring } from '../crypto/keyring.ts'
-import { codeOf, explainSystemError } from '../domain/system-errors.ts'
+import { codeOf, reasonOf } from '../domain/system-errors.ts'
 import { type DataFolder, refuseBereft } from './folder/data-folder.ts'
 import type { Connection } from './sqlite/engine/database.ts'
 import { createHomecoming, requireHome } from './sqlite/engine/home.ts'
@@ -63,7 +63,7 @@ function arrive(remember: () => void, onWarning: (warning: string) => void): voi
     remember()
   } catch (cause) {
     if (codeOf(cause).startsWith('SQLITE_') && !isFull(cause) && !isBusy(cause)) throw cause
-    const reason = explainSystemError(cause) ?? (cause instanceof Error ? cause.message : String(cause))
+    const reason = reasonOf(cause)
     onWarning(`Where this folder is served could not be written down: ${reason}. The next start tries again.`)
   }
 }

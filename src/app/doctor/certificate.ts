@@ -3,11 +3,12 @@
 import { readFileSync, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { readCertificate } from '../../crypto/certificate-facts.ts'
+import { reasonOf } from '../../domain/system-errors.ts'
 import { DAY } from '../../domain/time.ts'
 import { openCertificateFiles } from '../../operating/tls/certificate-files.ts'
 import type { Config } from '../../settings/table.ts'
 import type { DataFolder } from '../../store/folder/data-folder.ts'
-import { type Finding, fine, problem, reasonOf, warning } from './finding.ts'
+import { type Finding, fine, problem, warning } from './finding.ts'
 
 /** Short for our own certificates, which are renewed long before; longer for others, which somebody has to order. */
 const WARN = { auto: 7 * DAY, files: 14 * DAY }

@@ -3,6 +3,7 @@
 import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DomainError } from '../../domain/errors.ts'
+import { reasonOf } from '../../domain/system-errors.ts'
 import { DAY, formatTime } from '../../domain/time.ts'
 import type { DataFolder } from '../../store/folder/data-folder.ts'
 import {
@@ -10,7 +11,7 @@ import {
   type InspectionOptions,
   inspectDatabase,
 } from '../../store/sqlite/integrity/inspection.ts'
-import { type Finding, fine, problem, reasonOf, warning } from './finding.ts'
+import { type Finding, fine, problem, warning } from './finding.ts'
 
 const MIB = 1024 * 1024
 

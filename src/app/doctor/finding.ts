@@ -1,7 +1,5 @@
 // A finding of the doctor about one part of the installation.
 
-import { explainSystemError } from '../../domain/system-errors.ts'
-
 export type Finding = {
   /** The part that was checked, in a word. */
   part: string
@@ -22,9 +20,4 @@ export function warning(part: string, said: string, remedy: string): Finding {
 
 export function problem(part: string, said: string, remedy: string): Finding {
   return { part, state: 'problem', said, remedy }
-}
-
-/** Why something could not be done, for a sentence. */
-export function reasonOf(cause: unknown): string {
-  return explainSystemError(cause) ?? (cause instanceof Error ? cause.message : String(cause))
 }

@@ -3,8 +3,9 @@
 import { accessSync, constants, readdirSync, readFileSync, type Stats, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fingerprint, type Keyring, parseKeyFile } from '../../crypto/keyring.ts'
+import { reasonOf } from '../../domain/system-errors.ts'
 import { type DataFolder, holdsData } from '../../store/folder/data-folder.ts'
-import { type Finding, fine, problem, reasonOf, warning } from './finding.ts'
+import { type Finding, fine, problem, warning } from './finding.ts'
 
 const OTHERS = 0o077
 

@@ -1,7 +1,8 @@
 // Checks the machine: disk, inodes, limits of the process, and the systemd unit.
 
 import { existsSync, readFileSync, statfsSync } from 'node:fs'
-import { type Finding, fine, problem, reasonOf, warning } from './finding.ts'
+import { reasonOf } from '../../domain/system-errors.ts'
+import { type Finding, fine, problem, warning } from './finding.ts'
 
 const MIB = 1024 * 1024
 const MIN_INODES = 1_000

@@ -2,12 +2,12 @@
 // tries whether its ports are free.
 
 import { createServer } from 'node:net'
-import { codeOf } from '../../domain/system-errors.ts'
+import { codeOf, reasonOf } from '../../domain/system-errors.ts'
 import { type Binding, bindingsOf, type Network } from '../../http/door/listener.ts'
 import { isUnixHost, socketPath } from '../../http/door/unix-socket.ts'
 import { API, FILES } from '../../http/urls.ts'
 import type { Config } from '../../settings/table.ts'
-import { type Finding, fine, problem, reasonOf, warning } from './finding.ts'
+import { type Finding, fine, problem, warning } from './finding.ts'
 
 const PATIENCE_MS = 5_000
 const LOOPBACK = /^(localhost|127\..*|::1)$/i

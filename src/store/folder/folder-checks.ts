@@ -3,7 +3,7 @@
 import { constants } from 'node:fs'
 import { access, readFile } from 'node:fs/promises'
 import { type Keyring, parseKeyFile } from '../../crypto/keyring.ts'
-import { explainSystemError } from '../../domain/system-errors.ts'
+import { reasonOf } from '../../domain/system-errors.ts'
 import type { DataFolder } from './data-folder.ts'
 
 type Served = { folder: DataFolder; keyFile: string; keyring: Keyring }
@@ -41,8 +41,4 @@ async function findKeyProblem(path: string, keyring: Keyring): Promise<string | 
   } catch (cause) {
     return `The key file cannot be used: ${reasonOf(cause)}. ${remedy}`
   }
-}
-
-function reasonOf(cause: unknown): string {
-  return explainSystemError(cause) ?? (cause instanceof Error ? cause.message : String(cause))
 }

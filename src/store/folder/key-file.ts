@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { type Keyring, parseKeyFile } from '../../crypto/keyring.ts'
 import { DomainError } from '../../domain/errors.ts'
-import { explainSystemError } from '../../domain/system-errors.ts'
+import { reasonOf } from '../../domain/system-errors.ts'
 import { KEY_FILE, requireOwn } from './ownership.ts'
 
 /** Never makes one. Throws `conflict` when it cannot be read, or belongs to somebody else. */
@@ -12,7 +12,7 @@ export function readKeyFile(path: string): Keyring {
   try {
     return parseKeyFile(readFileSync(path, 'utf8'))
   } catch (cause) {
-    const why = explainSystemError(cause) ?? (cause instanceof Error ? cause.message : String(cause))
+    const why = reasonOf(cause)
     throw new DomainError('conflict', `Cannot use the key file ${path}: ${why}.`)
   }
 }
