@@ -1,6 +1,6 @@
 // Makes the door of a server: everything between a socket and the services.
 
-import { createRequestIds } from '../crypto/request-ids.ts'
+import { createRequestIds } from '../crypto/random.ts'
 import type { Now } from '../domain/time.ts'
 import { createBodyRoom } from '../http/door/body-room.ts'
 import { createForwarding, limitKey } from '../http/door/client-address.ts'

@@ -1,4 +1,4 @@
-// SHA-256, of a text at once or of data that arrives in pieces.
+// SHA-256 of a text or of data that arrives in pieces, and the keyed hash of an address.
 
 export function sha256(text: string): Buffer {
   return Bun.CryptoHasher.hash('sha256', text)
@@ -9,4 +9,12 @@ export type Digest = { update(bytes: Uint8Array): void; hex(): string }
 export function createDigest(): Digest {
   const hasher = new Bun.CryptoHasher('sha256')
   return { update: (bytes) => void hasher.update(bytes), hex: () => hasher.digest('hex') }
+}
+
+/**
+ * A network address as it is stored to count by: the first 16 bytes of HMAC-SHA256(addresses subkey, address), which reveals
+ * nothing without the instance key.
+ */
+export function hashAddress(address: string, addressesKey: Uint8Array): Buffer {
+  return new Bun.CryptoHasher('sha256', addressesKey).update(address).digest().subarray(0, 16)
 }

@@ -19,3 +19,13 @@ export function randomBase32(characters: number): string {
   for (const byte of randomKey(characters)) text += ALPHABET[byte & 31]
   return text
 }
+
+/** Makes request ids, for the log and for error reports. A random prefix keeps them unique across restarts. */
+export function createRequestIds(): () => string {
+  const start = randomBase32(6)
+  let requests = 0
+  return () => {
+    requests += 1
+    return `${start}-${requests.toString(36)}`
+  }
+}

@@ -1,6 +1,6 @@
 // Which address a new push counts against: the sender's if they have no account, and none for loopback.
 
-import { hashAddress } from '../../crypto/address-hash.ts'
+import { hashAddress } from '../../crypto/digest.ts'
 import type { Keyring } from '../../crypto/keyring.ts'
 import type { Viewer } from '../../domain/audit.ts'
 import type { ShareLimits } from '../../domain/shares.ts'
