@@ -1,7 +1,7 @@
 // A sign-in that has given its password but not yet its code: sealed into the form, so that the server stores nothing.
 
 import type { Keyring } from './keyring.ts'
-import { openWithKeyring, sealWithKeyring } from './sealed-field.ts'
+import { openFromText, sealToText } from './sealed-field.ts'
 
 /** `until` in milliseconds since 1970; `proof` binds to the password and second factor at that time. */
 export type Pending = { accountId: number; email: string; until: number; proof: string }
@@ -9,11 +9,11 @@ export type Pending = { accountId: number; email: string; until: number; proof: 
 const PLACE = { subkey: 'owner', subject: new Uint8Array(), field: 'pending sign-in' } as const
 
 export function sealPending(pending: Pending, keyring: Keyring): string {
-  return sealWithKeyring(Buffer.from(JSON.stringify(pending)), keyring, PLACE).toString('base64url')
+  return sealToText(JSON.stringify(pending), keyring, PLACE)
 }
 
 /** Null when this server did not make it or it was altered. Does not check `until`. */
 export function openPending(text: string, keyring: Keyring): Pending | null {
-  const opened = openWithKeyring(Buffer.from(text, 'base64url'), keyring, PLACE)
-  return opened === null ? null : JSON.parse(opened.toString('utf8'))
+  const opened = openFromText(text, keyring, PLACE)
+  return opened === null ? null : JSON.parse(opened)
 }

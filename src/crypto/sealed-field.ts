@@ -34,6 +34,19 @@ export function openWithKeyring(sealed: Uint8Array, keyring: Keyring, place: Key
   return key && openField(sealed, { key: key[place.subkey], number: key.number }, place)
 }
 
+/** Seals a text in base64url, for a URL or a form that the server gets back. */
+export function sealToText(plaintext: string, keyring: Keyring, place: KeyringPlace): string {
+  return sealWithKeyring(Buffer.from(plaintext), keyring, place).toString('base64url')
+}
+
+/** Null when this server did not seal the text or it was altered. */
+export function openFromText(text: string, keyring: Keyring, place: KeyringPlace): string | null {
+  const sealed = Buffer.from(text, 'base64url')
+  // Decoding base64url is lenient: accept only the exact spelling that was issued.
+  if (sealed.toString('base64url') !== text) return null
+  return openWithKeyring(sealed, keyring, place)?.toString('utf8') ?? null
+}
+
 export function sealField(plaintext: Uint8Array, { key, number }: SealingKey, place: Place): Buffer {
   const nonce = randomKey(NONCE)
   const cipher = createCipheriv('aes-256-gcm', key, nonce)

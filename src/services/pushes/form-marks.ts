@@ -1,4 +1,4 @@
-// Marks that tell of a form who opened it, also after its session has ended.
+// Marks in forms that name the account that opened them, even after its session has ended.
 
 import { newFormMark, type Opener, readFormMark } from '../../crypto/form-mark.ts'
 import type { Keyring } from '../../crypto/keyring.ts'
@@ -9,7 +9,7 @@ export type FormMarks = ReturnType<typeof createFormMarks>
 export function createFormMarks(keyring: Keyring) {
   return {
     issue: (account: Account | null): string => newFormMark({ accountId: account?.id ?? null }, keyring),
-    /** Null for what is no mark of ours. */
+    /** Null when this server did not make the mark. */
     read: (mark: string): Opener | null => readFormMark(mark, keyring),
   }
 }
