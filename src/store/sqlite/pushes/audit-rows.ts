@@ -10,6 +10,7 @@ import {
   LATEST_OWNER_VIEWS,
   PAGE_SIZE,
 } from '../../../domain/audit.ts'
+import type { AuditStore } from '../../face.ts'
 import type { Connection } from '../engine/database.ts'
 import {
   type AuditChains,
@@ -162,4 +163,22 @@ function merge(some: EntryRow[], others: EntryRow[]): EntryRow[] {
 
 function presentEntry({ kind, at, ip, userAgent, referrer }: EntryRow): AuditEntry {
   return { kind, at, ip, userAgent, referrer }
+}
+
+/** The audit log for the services, by the id of a push. The log of a push that was purged meanwhile is empty. */
+export function createAuditLog(options: {
+  rows: { findById(id: number): LogOfPush | undefined }
+  audit: Pick<AuditRows, 'listPage' | 'readAll'>
+}): AuditStore {
+  const { rows, audit } = options
+  return {
+    listPage: async ({ id }, pageNumber) => {
+      const push = rows.findById(id)
+      return push === undefined ? [] : audit.listPage(push, pageNumber)
+    },
+    readAll: async function* ({ id }) {
+      const push = rows.findById(id)
+      if (push !== undefined) yield* audit.readAll(push)
+    },
+  }
 }
