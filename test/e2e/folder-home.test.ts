@@ -1,0 +1,106 @@
+// Copies of a data folder, made with the tools that people use, and everything that is no copy.
+
+import { afterEach, expect, test } from 'bun:test'
+import { cpSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { BINARY, createStage, runBinary } from '../support/binary.ts'
+
+const TRACE = /^\s+at |bug in Oncebox/m
+
+const stage = createStage()
+afterEach(stage.clear)
+
+/** A folder that was served, with a push that can be opened once and has not been. */
+async function usedFolder() {
+  const dataDir = join(stage.folder(), 'data')
+  const server = await stage.start({ dataDir })
+  const { url_token } = await (await server.create({ payload: 'kept', expire_after_views: 1 })).json()
+  await server.end()
+  return { dataDir, urlToken: url_token as string }
+}
+
+const copyOf = (dataDir: string) => {
+  const copy = join(stage.folder(), 'copy')
+  run('cp', '-a', dataDir, copy)
+  return copy
+}
+
+function run(...command: string[]): void {
+  const { exitCode, stderr } = Bun.spawnSync(command)
+  if (exitCode !== 0) throw new Error(stderr.toString())
+}
+
+async function expectRefused(dataDir: string, ...words: string[]): Promise<void> {
+  const { code, stdout, stderr } = await stage.serve(dataDir)
+  expect([code, stdout]).toEqual([1, ''])
+  for (const part of ['looks like a copy', '--accept-move', 'oncebox restore', ...words])
+    expect(stderr).toContain(part)
+  expect(stderr).not.toMatch(TRACE)
+}
+
+test('a copy beside its running original is refused, and hands nothing out', async () => {
+  const { dataDir, urlToken } = await usedFolder()
+  const copy = copyOf(dataDir)
+  const original = await stage.start({ dataDir })
+  expect((await (await original.retrieve(urlToken)).json()).payload).toBe('kept')
+  await expectRefused(copy, dataDir, copy, 'The original is being served at this moment')
+  const doctor = await runBinary(['doctor', '--data-dir', copy, '--port', '0', '--min-free-space', '0'])
+  expect([doctor.code, doctor.stdout]).toEqual([1, expect.stringContaining(`${copy} looks like a copy`)])
+})
+
+test('a copy that is accepted is served from then on, and the log says what that means', async () => {
+  const { dataDir } = await usedFolder()
+  const copy = copyOf(dataDir)
+  const accepted = await stage.start({ dataDir: copy, env: { ONCEBOX_ACCEPT_MOVE: 'true' } })
+  expect(accepted.stderr()).toContain('can be opened here again')
+  expect(await accepted.end()).toBe(0)
+  expect(await (await stage.start({ dataDir: copy })).end()).toBe(0)
+})
+
+test('whatever takes the place of the original is refused', async () => {
+  const { dataDir } = await usedFolder()
+  const copy = copyOf(dataDir)
+  renameSync(dataDir, `${dataDir}.old`)
+  run('cp', '-a', copy, dataDir)
+  await expectRefused(dataDir, 'from a copy')
+  // The numbers of the removed files may be given to the new ones.
+  rmSync(dataDir, { recursive: true })
+  run('cp', '-a', copy, dataDir)
+  await expectRefused(dataDir, 'from a copy')
+  rmSync(dataDir, { recursive: true })
+  renameSync(`${dataDir}.old`, dataDir)
+  expect(await (await stage.start({ dataDir })).end()).toBe(0)
+  for (const name of ['oncebox.db', 'instance.key']) run('cp', join(copy, name), dataDir)
+  await expectRefused(dataDir, 'from another time')
+})
+
+test('database and key alone, at another path, are refused', async () => {
+  const { dataDir } = await usedFolder()
+  const other = join(stage.folder(), 'other')
+  mkdirSync(other, { mode: 0o700 })
+  for (const name of ['oncebox.db', 'instance.key']) cpSync(join(dataDir, name), join(other, name))
+  await expectRefused(other, dataDir)
+})
+
+test('kill -9 at any moment, again and again, is no move', async () => {
+  const { dataDir } = await usedFolder()
+  // From before the first line of the start to well after it.
+  for (let round = 0; round < 10; round += 1) {
+    const flags = ['--data-dir', dataDir, '--port', '0', '--min-free-space', '0', '--no-open']
+    const child = Bun.spawn([BINARY, 'serve', ...flags], { stdout: 'ignore', stderr: 'ignore' })
+    await Bun.sleep(25 * round)
+    child.kill('SIGKILL')
+    await child.exited
+  }
+  const server = await stage.start({ dataDir })
+  expect(await server.end('SIGKILL')).toBeGreaterThan(128)
+  expect(await (await stage.start({ dataDir })).end()).toBe(0)
+})
+
+test('account commands work on a copy, which is refused all the same', async () => {
+  const { dataDir } = await usedFolder()
+  const copy = copyOf(dataDir)
+  const add = ['user', 'add', 'ann@example.org', '--password-stdin', '--data-dir', copy]
+  expect((await runBinary(add, { input: 'correct horse battery' })).code).toBe(0)
+  await expectRefused(copy)
+})
