@@ -66,16 +66,30 @@ export function lose<P extends Push>(push: P, now: number): P {
   return isExpired(push, now) ? lapse(push, now) : { ...push, expiredOn: now, lost: true, updatedAt: now }
 }
 
-export type ViewDecision<P extends Push> = { outcome: 'view' | 'expired'; push: P }
+/** `kind` is the entry of the visit in the log. */
+export type ViewDecision<P extends Push> =
+  | { outcome: 'view'; kind: 'view' | 'owner_view'; push: P }
+  | { outcome: 'expired'; kind: 'failed_view'; push: P }
 
-/** Decides a retrieval whose link and passphrase are right, and counts it. The last allowed view is still a view. */
-export function decideView<P extends Push>(push: P, now: number): ViewDecision<P> {
+/**
+ * Decides a retrieval whose link and passphrase are right, and counts it. The last allowed view is still a view. When `lookBy`
+ * is the owner, the visit is an `owner_view` and does not count; null counts every visit.
+ */
+export function decideView<P extends Push>(
+  push: P,
+  { now, lookBy }: { now: number; lookBy: Account | null },
+): ViewDecision<P> {
   if (isExpired(push, now) || push.views >= push.expireAfterViews) {
-    return { outcome: 'expired', push: lapse(push, now) }
+    return { outcome: 'expired', kind: 'failed_view', push: lapse(push, now) }
   }
+  if (isOwner(push, lookBy)) return { outcome: 'view', kind: 'owner_view', push }
   const views = push.views + 1
   const expiredOn = views === push.expireAfterViews ? now : null
-  return { outcome: 'view', push: { ...push, views, lastViewedAt: now, expiredOn, updatedAt: now } }
+  return {
+    outcome: 'view',
+    kind: 'view',
+    push: { ...push, views, lastViewedAt: now, expiredOn, updatedAt: now },
+  }
 }
 
 /** Milliseconds until the next passphrase may be tried; 0 when one may be tried now. */

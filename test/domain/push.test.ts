@@ -34,7 +34,7 @@ test('a push allows exactly its number of views, and the last one expires it', (
     fc.property(fc.integer({ min: 1, max: 50 }), fc.integer({ min: 1, max: 80 }), (allowed, asked) => {
       let push = examplePush(NOW, { expireAfterViews: allowed })
       const outcomes = Array.from({ length: asked }, () => {
-        const decision = decideView(push, NOW)
+        const decision = decideView(push, { now: NOW, lookBy: null })
         push = decision.push
         return decision.outcome
       })
@@ -52,7 +52,17 @@ test.each([
 ])('%p ms after its expiry time, a push is expired: %p', (past, expired) => {
   const push = examplePush(NOW)
   expect(isExpired(push, push.expiresAt + past)).toBe(expired)
-  expect(decideView(push, push.expiresAt + past).outcome).toBe(expired ? 'expired' : 'view')
+  expect(decideView(push, { now: push.expiresAt + past, lookBy: null }).outcome).toBe(expired ? 'expired' : 'view')
+})
+
+test("an owner's look at their own push does not count; anybody else's does", () => {
+  const push = examplePush(NOW, { ownerId: 1, expireAfterViews: 1 })
+  const decisionFor = (account: Account | null) => decideView(push, { now: NOW, lookBy: account })
+  expect(decisionFor(ann)).toEqual({ outcome: 'view', kind: 'owner_view', push })
+  for (const other of [null, { ...ann, id: 2 }])
+    expect(decisionFor(other)).toMatchObject({ kind: 'view', push: { views: 1, expiredOn: NOW } })
+  const late = decideView(push, { now: push.expiresAt, lookBy: ann })
+  expect(late).toMatchObject({ outcome: 'expired', kind: 'failed_view' })
 })
 
 test('expiry by time is recorded once, with its exact time', () => {

@@ -10,7 +10,6 @@ import {
   isExpired,
   isLastTry,
   isLocked,
-  isOwner,
   lapse,
   spendTries,
   unlock,
@@ -119,12 +118,9 @@ export function createPushes(options: {
   /** Within a transaction that has read the row. */
   function count(before: PushRow, { visit, lookBy }: Omit<Claim, 'id'>): Claimed {
     const time = now()
-    const { outcome, push: viewed } = decideView(before, time)
+    const { outcome, kind, push: viewed } = decideView(before, { now: time, lookBy })
     const after = outcome === 'expired' ? lapse(before, certain()) : viewed
-    const isOwnLook = outcome === 'view' && isOwner(before, lookBy)
-    const kind = outcome === 'expired' ? 'failed_view' : isOwnLook ? 'owner_view' : 'view'
-    const entry = { kind, visit } as const
-    return { outcome, push: rows.write({ before, after: isOwnLook ? before : after, now: time, entry }) }
+    return { outcome, push: rows.write({ before, after, now: time, entry: { kind, visit } }) }
   }
 
   function refusePassphrase(
