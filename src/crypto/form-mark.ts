@@ -3,7 +3,7 @@
 
 import { createHmac } from 'node:crypto'
 import type { InstanceKey, Keyring } from './keyring.ts'
-import { isSameText } from './random-token.ts'
+import { isSameSecret } from './random-token.ts'
 
 const NOBODY = 'nobody'
 
@@ -20,7 +20,7 @@ export function readFormMark(mark: string, { keys }: Keyring): Opener | null {
   const id = /^(\d{1,15})\./.exec(mark)?.[1]
   if (id === undefined) return null
   const accountId = Number(id)
-  return keys.some((key) => isSameText(mark, markOf(accountId, key))) ? { accountId } : null
+  return keys.some((key) => isSameSecret(mark, markOf(accountId, key))) ? { accountId } : null
 }
 
 function markOf(accountId: number, { forms }: InstanceKey): string {

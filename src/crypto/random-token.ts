@@ -18,7 +18,8 @@ export function formTokenOf(sessionToken: string): string {
   return createHmac('sha256', sessionToken).update('oncebox/1/form').digest('base64url')
 }
 
-export function isSameText(one: string, other: string): boolean {
+/** Compares in constant time, so that the time does not show how much of a guess is right. */
+export function isSameSecret(one: string, other: string): boolean {
   const [first, second] = [hashRandomToken(one), hashRandomToken(other)]
   return timingSafeEqual(first, second)
 }

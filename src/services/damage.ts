@@ -4,13 +4,13 @@ import { DamageError } from '../domain/errors.ts'
 
 export type Opening<Item, Opened> = {
   open: (item: Item) => Opened | Promise<Opened>
-  tell: (cause: unknown) => void
+  report: (cause: unknown) => void
 }
 
 /** Opens each item. Reports those for which `open` throws a DamageError, and leaves them out. */
 export async function keepIntact<Item, Opened>(
   items: readonly Item[],
-  { open, tell }: Opening<Item, Opened>,
+  { open, report }: Opening<Item, Opened>,
 ): Promise<Opened[]> {
   const intact: Opened[] = []
   for (const item of items) {
@@ -18,7 +18,7 @@ export async function keepIntact<Item, Opened>(
       intact.push(await open(item))
     } catch (cause) {
       if (!(cause instanceof DamageError)) throw cause
-      tell(cause)
+      report(cause)
     }
   }
   return intact

@@ -234,7 +234,7 @@ export type ExpiryStore = {
 /** Reports of damage to the operator. */
 export type DamageReports = {
   /** Reports each damaged place once. */
-  tell(cause: unknown): void
+  report(cause: unknown): void
   /** Damaged places found since the start. */
   count(): number
 }

@@ -52,7 +52,9 @@ test.each([
 ])('%p ms after its expiry time, a push is expired: %p', (past, expired) => {
   const push = examplePush(NOW)
   expect(isExpired(push, push.expiresAt + past)).toBe(expired)
-  expect(decideView(push, { now: push.expiresAt + past, lookBy: null }).outcome).toBe(expired ? 'expired' : 'view')
+  expect(decideView(push, { now: push.expiresAt + past, lookBy: null }).outcome).toBe(
+    expired ? 'expired' : 'view',
+  )
 })
 
 test("an owner's look at their own push does not count; anybody else's does", () => {

@@ -75,7 +75,11 @@ test('a push in its state at creation has no views, no tries and no end', () => 
 
 test('a push whose views are used up is expired, even when its expiry was not recorded', () => {
   const push = examplePush(NOW, { views: 5, expireAfterViews: 5 })
-  expect(decideView(push, { now: NOW, lookBy: null })).toEqual({ outcome: 'expired', kind: 'failed_view', push })
+  expect(decideView(push, { now: NOW, lookBy: null })).toEqual({
+    outcome: 'expired',
+    kind: 'failed_view',
+    push,
+  })
 })
 
 test('a deletion ends the downloads of a push after its last view, once', () => {

@@ -56,7 +56,7 @@ test('what a part knows is read at each scrape, and a part that fails hides no o
           throw new Error('no disk')
         },
       },
-      damage: { tell: () => undefined, count: () => 6 },
+      damage: { report: () => undefined, count: () => 6 },
       lookAtHealth: async () => ({ isReady: false, checks: { database: 'ok', disk: 'full' } }),
       readProcess: () => ({ resident: 1e6, heap: 1e5, cpu: 2, startedAt: 3 }),
     }),

@@ -105,7 +105,7 @@ export function createAccountLinks({ store, passwords, lanes, limit, onSetUp }: 
     findLink,
     useLink,
     listLinks: async () =>
-      keepIntact(await accountLinks.listLinks(), { open: withAddress, tell: store.damage.tell }),
+      keepIntact(await accountLinks.listLinks(), { open: withAddress, report: store.damage.report }),
     removeLink: accountLinks.removeLink,
   }
 }

@@ -6,7 +6,7 @@ import {
   formTokenOf,
   hashRandomToken,
   hashRecoveryCode,
-  isSameText,
+  isSameSecret,
   newRandomToken,
 } from '../../crypto/random-token.ts'
 import { checkTotp } from '../../crypto/totp.ts'
@@ -123,7 +123,7 @@ export function createSessions(options: SessionsOptions) {
   async function tryConfirmSignIn(input: { pending: Pending; code: string; visit: Visit }): Promise<SignIn> {
     const found = await store.accounts.findCredentials(input.pending.email)
     // Refuse if the password or the second factor has changed since the password was checked.
-    const isSame = found !== null && isSameText(proofOf(found), input.pending.proof)
+    const isSame = found !== null && isSameSecret(proofOf(found), input.pending.proof)
     if (!isSame || found.account.disabledAt !== null) return { outcome: 'refused' }
     return (await isCodeRight(found, input.code)) ? begin(found, input.visit) : { outcome: 'refused' }
   }
@@ -160,7 +160,7 @@ export function createSessions(options: SessionsOptions) {
     if (found === null) return null
     store.sessions.noteUse(found.session).catch(onError)
     const formToken = formTokenOf(sessionToken)
-    return { ...found, formToken, isFormToken: (given) => isSameText(given, formToken) }
+    return { ...found, formToken, isFormToken: (given) => isSameSecret(given, formToken) }
   }
 
   /**

@@ -84,7 +84,7 @@ export function createGrantedFiles({ store, now, relieve }: GrantedFilesOptions)
   /** The answer has begun, so an error can only break it off: logs the damage here, because no caller can. */
   function altered(name: string): DamageError {
     const cause = new DamageError(name)
-    store.damage.tell(cause)
+    store.damage.report(cause)
     return cause
   }
 

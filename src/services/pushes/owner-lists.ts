@@ -28,8 +28,8 @@ export type Labelled = Addressed & { name: string; note: string }
 /** `beforeId`: only pushes that were stored before that one. */
 export type ListOptions = { expired: boolean; pageNumber: number; beforeId?: number | null }
 
-/** `isUnseen`: opened since its owner looked at it last. */
-export type Overlooked = Labelled & { push: StoredPush; isUnseen: boolean }
+/** A push in the overview. `isUnseen`: opened since its owner looked at it last. */
+export type OverviewPush = Labelled & { push: StoredPush; isUnseen: boolean }
 
 export type OverviewOptions = PushFilter & {
   list: PushList
@@ -40,7 +40,7 @@ export type OverviewOptions = PushFilter & {
 }
 
 export type Overview = {
-  pushes: Overlooked[]
+  pushes: OverviewPush[]
   /** Pushes that cannot be shown. */
   damaged: number
   /** How many there are with this filter. */
@@ -65,17 +65,17 @@ export function createOwnerLists({ store, keyring, now }: Options) {
   async function list(
     account: Account,
     { expired, pageNumber, beforeId = null }: ListOptions,
-  ): Promise<PageOfPushes<Overlooked>> {
+  ): Promise<PageOfPushes<OverviewPush>> {
     await store.expiry.expireLapsedOf(account.id)
     return present(await store.lists.listPushes({ ownerId: account.id, expired, pageNumber, beforeId }))
   }
 
-  async function present(page: PageOfPushes<ListedPush>): Promise<PageOfPushes<Overlooked>> {
-    const pushes = await keepIntact(page.pushes, { open: label, tell: store.damage.tell })
+  async function present(page: PageOfPushes<ListedPush>): Promise<PageOfPushes<OverviewPush>> {
+    const pushes = await keepIntact(page.pushes, { open: label, report: store.damage.report })
     return { ...page, pushes, damaged: page.damaged + page.pushes.length - pushes.length }
   }
 
-  function label({ push, labels, seenViews }: ListedPush): Overlooked {
+  function label({ push, labels, seenViews }: ListedPush): OverviewPush {
     const opened = openLabels(labels, placeOf({ ...push, number: push.keyNumber }))
     return { push, ...opened, isUnseen: isUnseen({ ...push, seenViews }) }
   }

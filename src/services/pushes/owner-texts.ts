@@ -64,7 +64,7 @@ export function createOwnerTexts(options: Options) {
       return { name: foldForSearch(name), note: foldForSearch(note) }
     } catch (cause) {
       if (!(cause instanceof DamageError)) throw cause
-      store.damage.tell(cause)
+      store.damage.report(cause)
       return null
     }
   }

@@ -83,7 +83,7 @@ export function createRetrieve(options: RetrieveDependencies) {
     const { outcome, push } = claimed
     if (outcome === 'expired' || content === null) return { outcome: 'expired', push, urlToken }
     const isWhole = there.every(Boolean)
-    if (!isWhole) store.damage.tell(damageOf(id))
+    if (!isWhole) store.damage.report(damageOf(id))
     const { payload } = content
     const granted = grantAll({ push, ...content, viewedAt: now() })
     const files = granted.files.map((file, at) => ({ ...file, isThere: there[at] === true }))

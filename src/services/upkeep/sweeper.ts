@@ -3,7 +3,8 @@
 import { DAY, type Now } from '../../domain/time.ts'
 import type { Store } from '../../store/face.ts'
 
-export const ANONYMOUS_PURGE_AFTER = DAY
+/** How long an anonymous push answers as expired before it is purged. */
+const ANONYMOUS_PURGE_AFTER = DAY
 
 export type Sweeper = ReturnType<typeof createSweeper>
 

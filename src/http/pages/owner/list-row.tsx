@@ -1,7 +1,7 @@
 // A row of an owner's list: what the push is, how far it is used up, and what can be done with it.
 
 import { isExpired } from '../../../domain/push.ts'
-import type { Labelled, Overlooked } from '../../../services/pushes/owner-lists.ts'
+import type { Labelled, OverviewPush } from '../../../services/pushes/owner-lists.ts'
 import type { Words } from '../../../words/words.ts'
 import { PAGES, secretLink } from '../../urls.ts'
 import { Chip } from '../frame/chip.tsx'
@@ -23,7 +23,7 @@ const KIND_ICONS: Record<Labelled['push']['kind'], IconName> = {
 /** Characters of a note that a row shows. The page of the push shows all. */
 const SHORT_NOTE = 140
 
-type Props = { guest: Member; listed: Overlooked; now: number }
+type Props = { guest: Member; listed: OverviewPush; now: number }
 
 export function Row({ guest, listed, now }: Props) {
   const { words } = guest

@@ -12,7 +12,7 @@ export type Damage = ReturnType<typeof createDamage>
 export function createDamage(onError: (cause: unknown) => void) {
   const known = new Set<string>()
 
-  function tell(cause: unknown): void {
+  function report(cause: unknown): void {
     if (cause instanceof DamageError) {
       if (known.has(cause.message) || known.size === MAX_KNOWN) return
       known.add(cause.message)
@@ -28,20 +28,20 @@ export function createDamage(onError: (cause: unknown) => void) {
         return [present(row)]
       } catch (cause) {
         if (!(cause instanceof DamageError)) throw cause
-        tell(cause)
+        report(cause)
         return []
       }
     })
   }
 
   /** Reports the number of places if they were too many to report one by one. For the end of a search. */
-  function tellNumber(): void {
+  function reportNumber(): void {
     if (known.size > MAX_TOLD) onError(new Error(`damaged on disk: ${known.size} places altogether`))
   }
 
   return {
-    tell,
-    tellNumber,
+    report,
+    reportNumber,
     presentIntact,
     /** Places that were found damaged since the start. Very large numbers are not exact. */
     count: (): number => known.size,

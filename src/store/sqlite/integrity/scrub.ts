@@ -28,7 +28,7 @@ export type ScrubOptions = {
   removal: Pick<PushRemoval, 'removeDamaged'>
   files: Pick<FileRows, 'listOfPush'>
   sealedFiles: Pick<SealedFiles, 'has'>
-  damage: Pick<Damage, 'tell' | 'tellNumber'>
+  damage: Pick<Damage, 'report' | 'reportNumber'>
   /** For operators without a backup: removes damaged pushes with everything that belongs to them. */
   removeDamaged: boolean
   onWarning: (warning: string) => void
@@ -40,21 +40,21 @@ export function createScrub(options: ScrubOptions): Job {
   let isStopped = false
   let timer: Timer | undefined
   let running: Promise<void> | null = null
-  let tell = damage.tell
+  let reportDamage = damage.report
 
   async function run(): Promise<void> {
     await readThrough(accounts, async (some) => void findDamaged(some, presentAccount))
     await readThrough(pushes, readPushes)
     await removeFound()
     await readThrough(auditEntries, async (some) => void findDamaged(some, requireIntactEntry))
-    damage.tellNumber()
+    damage.reportNumber()
     if (removeDamaged && !isStopped)
       onWarning('All pushes have been checked: start without --remove-damaged next time.')
   }
 
   async function readPushes(some: PushRow[]): Promise<void> {
     const damaged = findDamaged(some, rows.requireIntactSecrets)
-    for (const push of some) await requireFiles(push).catch(tell)
+    for (const push of some) await requireFiles(push).catch(reportDamage)
     if (removeDamaged) damagedPushes.push(...damaged.map(({ id }) => id))
   }
 
@@ -83,7 +83,7 @@ export function createScrub(options: ScrubOptions): Job {
         check(row)
         return false
       } catch (cause) {
-        tell(cause)
+        reportDamage(cause)
         return cause instanceof DamageError
       }
     })
@@ -99,11 +99,11 @@ export function createScrub(options: ScrubOptions): Job {
       const newest = readNewest(table)
       for (let last = 0; last < newest && !isStopped; await Bun.sleep(PAUSE_MS)) {
         const some = read(last)
-        await look(some).catch(tell)
+        await look(some).catch(reportDamage)
         last = Number(some.at(-1)?.id ?? newest)
       }
     } catch (cause) {
-      tell(cause)
+      reportDamage(cause)
     }
   }
 
@@ -117,14 +117,14 @@ export function createScrub(options: ScrubOptions): Job {
   }
 
   async function report(to: JobReport): Promise<void> {
-    await run().catch(tell)
+    await run().catch(reportDamage)
     if (isStopped) return
     to.did()
     to.finished()
   }
 
   function start(to: JobReport): void {
-    tell = (cause) => (cause instanceof DamageError ? damage.tell(cause) : to.failed(cause))
+    reportDamage = (cause) => (cause instanceof DamageError ? damage.report(cause) : to.failed(cause))
     timer = setTimeout(() => {
       running = report(to)
     }, DELAY_MS)

@@ -25,7 +25,7 @@ export function createExpiry(options: {
   transact: Transact
   /** The time by which something may be destroyed. */
   certain: Now
-  damage: Pick<Damage, 'tell'>
+  damage: Pick<Damage, 'report'>
 }): ExpiryStore {
   const { rows, removal, transact, certain, damage } = options
   const { orm } = options.connection
@@ -132,7 +132,7 @@ export function createExpiry(options: {
       await removal.removeThoroughly(broken)
       for (const [id, cause] of damaged) {
         stuck.add(id)
-        damage.tell(cause)
+        damage.report(cause)
       }
       const done = applied + broken.length
       if (done > 0 || (damaged.length === 0 && begun === 0)) return done
