@@ -14,6 +14,21 @@ import { createTestClock } from './instance.ts'
 
 const SECOND = 1_000
 
+const STOPPED: TaskResult = { state: 'stopped' }
+
+/** Works in this process, in place of one of its own. */
+export function createTaskHere(makeBackup: MakeBackup): StartTask {
+  return (task) => {
+    let said = STOPPED
+    const hear = (line: string) => {
+      const answer = parseAnswer(line)
+      if (answer !== null && answer.state !== 'working') said = answer
+    }
+    const result = workInBackupFolder(JSON.stringify(task), { makeBackup, tell: hear }).then(() => said)
+    return { result, stop: async () => undefined, isGone: () => true }
+  }
+}
+
 /** Call jest.useFakeTimers() before, and jest.useRealTimers() after the test. */
 export async function createScene(plan: { every?: number; keep?: number } = {}) {
   const root = mkdtempSync(join(tmpdir(), 'oncebox-backups-'))
@@ -43,14 +58,11 @@ export async function createScene(plan: { every?: number; keep?: number } = {}) 
   }
 
   const startTask: StartTask = (task) => {
-    let said: TaskResult = { state: 'stopped' }
-    const hear = (line: string) => {
-      const answer = parseAnswer(line)
-      if (answer !== null && answer.state !== 'working') said = answer
+    const { result, ...running } = createTaskHere(makeBackup)(task)
+    return {
+      ...running,
+      result: tracked(faults.result === null ? result : result.then(() => faults.result ?? STOPPED)),
     }
-    const work = workInBackupFolder(JSON.stringify(task), { makeBackup, tell: hear })
-    const result = faults.result === null ? work.then(() => said) : Promise.resolve(faults.result)
-    return { result: tracked(result), stop: async () => undefined, isGone: () => true }
   }
 
   async function open() {

@@ -3,6 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { StartTask } from '../../src/app/backing-up.ts'
 import { type Instance, openInstance, type ServedConfig } from '../../src/app.ts'
 import type { Argon2Cost } from '../../src/crypto/passphrase.ts'
 import type { RateLimit } from '../../src/http/door/rate-limit.ts'
@@ -60,6 +61,8 @@ export async function startInstance(
     argon2Cost?: Argon2Cost
     /** Of the machine that it runs on. */
     machineAddresses?: string[]
+    /** Works in the folder of --backup-dir. */
+    startTask?: StartTask
   } = {},
 ) {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'oncebox-test-'))
@@ -77,6 +80,7 @@ export async function startInstance(
         writeLog: (line) => log.push(line),
         network: { listAddresses: () => options.machineAddresses ?? [], hostName: () => 'box' },
         ...(options.rateLimit ? { rateLimit: options.rateLimit } : {}),
+        ...(options.startTask ? { startTask: options.startTask } : {}),
       },
     )
   let instance = await open()

@@ -1,0 +1,127 @@
+// The backups of a server, as administrators see them: how the last one went, what is wrong and what to do, and the button.
+
+import { afterEach, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { LANGUAGES, wordsOf } from '../../src/words/words.ts'
+import { createTaskHere } from '../support/backup-folder.ts'
+import { startInstance, type TestInstance } from '../support/instance.ts'
+import { createPeople } from '../support/people.ts'
+
+const { say } = wordsOf('en')
+let instance: TestInstance
+let outside = ''
+
+afterEach(async () => {
+  await instance.close()
+  rmSync(outside, { recursive: true, force: true })
+})
+
+/** Backups of nine bytes; none while `fault` is set. */
+async function startWith(flags: Record<string, string> = {}) {
+  outside = mkdtempSync(join(tmpdir(), 'oncebox-backups-'))
+  const state: { fault: string | null } = { fault: null }
+  const startTask = createTaskHere(async ({ destination }) => {
+    if (state.fault !== null) throw Object.assign(new Error('refused'), { code: state.fault })
+    writeFileSync(destination, 'a backup\n')
+    return { damage: [] }
+  })
+  instance = await startInstance({ flags: { 'backup-dir': join(outside, 'b'), ...flags }, startTask })
+  await instance.addAccount('ann@example.org', { isAdmin: true })
+  return { state, ann: await createPeople(instance).signIn('ann@example.org') }
+}
+
+async function until(check: () => Promise<boolean>): Promise<void> {
+  for (const end = performance.now() + 30_000; performance.now() < end; await Bun.sleep(50))
+    if (await check()) return
+  throw new Error('waited in vain')
+}
+
+/** The part of the page, without tags. */
+const partOf = (text: string) =>
+  (/<section class="card" aria-labelledby="backups">.*?<\/section>/s.exec(text)?.[0] ?? '').replace(
+    /<[^>]+>/g,
+    ' ',
+  )
+
+test('a server without --backup-dir says so, and has no button', async () => {
+  instance = await startInstance()
+  await instance.addAccount('ann@example.org', { isAdmin: true })
+  const ann = await createPeople(instance).signIn('ann@example.org')
+  for (const language of LANGUAGES) {
+    const part = partOf((await ann.get(`/admin?locale=${language}`)).text)
+    expect(part).toContain('--backup-dir')
+    expect(part).not.toContain(wordsOf(language).say('backup_now'))
+  }
+  expect((await ann.post('/admin/backup', {})).status).toBe(404)
+})
+
+test('the button makes a backup, the page tells of it, and the log tells who asked', async () => {
+  const { ann } = await startWith({ 'backup-keep': '4' })
+  expect(partOf((await ann.get('/admin')).text)).toContain(say('backup_never'))
+  const answer = await ann.post('/admin/backup', {})
+  expect([answer.status, answer.headers.get('location')]).toEqual([303, '/admin#backups'])
+  expect(partOf((await ann.get('/admin')).text)).toContain(say('backup_making'))
+  await until(async () => partOf((await ann.get('/admin')).text).includes(say('backup_size')))
+  const part = partOf((await ann.get('/admin')).text)
+  for (const words of [
+    wordsOf('en').moment(instance.clock.now()),
+    wordsOf('en').bytes(9),
+    say('backup_kept_of', { n: 1, most: 4 }),
+    join(outside, 'b'),
+    say('backup_shows_key', { flag: '--backup-recipient' }),
+  ])
+    expect(part).toContain(words)
+  expect(instance.log.join('\n')).toContain('an administrator asked for a backup accountId=1')
+})
+
+test('only administrators press it, with the token of the form', async () => {
+  await startWith()
+  await instance.addAccount('bob@example.org')
+  const bob = await createPeople(instance).signIn('bob@example.org')
+  expect((await bob.post('/admin/backup', {})).status).toBe(403)
+  expect((await instance.fetch('/admin/backup', { method: 'POST' })).status).not.toBe(200)
+  expect(instance.log.join('\n')).not.toContain('asked for a backup')
+})
+
+describe('a failure', () => {
+  test.each([
+    ['ENOSPC', 'backup_full'],
+    ['EROFS', 'backup_read_only'],
+    ['EACCES', 'backup_denied'],
+    ['ENOENT', 'backup_missing'],
+    ['EIO', 'backup_stalled'],
+    ['EWHATEVER', 'backup_other'],
+  ] as const)('by %s is told with what to do, in each language, and without details', async (fault, key) => {
+    const { state, ann } = await startWith()
+    state.fault = fault
+    await ann.post('/admin/backup', {})
+    await until(async () => partOf((await ann.get('/admin')).text).includes(say('backup_failed')))
+    for (const language of LANGUAGES) {
+      const part = partOf((await ann.get(`/admin?locale=${language}`)).text)
+      expect(part).toContain(wordsOf(language).say(key, { flag: '--backup-keep' }))
+      expect(part).not.toMatch(/\{|refused|EWHAT/)
+    }
+  })
+
+  test('is forgotten once a backup was made', async () => {
+    const { state, ann } = await startWith()
+    state.fault = 'ENOSPC'
+    await ann.post('/admin/backup', {})
+    await until(async () => partOf((await ann.get('/admin')).text).includes(say('backup_failed')))
+    state.fault = null
+    await ann.post('/admin/backup', {})
+    await until(async () => partOf((await ann.get('/admin')).text).includes(say('backup_size')))
+    expect(partOf((await ann.get('/admin')).text)).not.toContain(say('backup_failed'))
+  })
+})
+
+test('a recipient keeps the warning away, and is counted', async () => {
+  const recipient = 'age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p'
+  const { ann } = await startWith({ 'backup-recipient': recipient })
+  const part = partOf((await ann.get('/admin')).text)
+  expect(part).toContain(say('backup_sealed_for', { n: 1 }))
+  expect(part).not.toContain(say('backup_shows_key', { flag: '--backup-recipient' }))
+  expect(instance.log.join('\n')).not.toContain('hold the instance key')
+})
