@@ -1,6 +1,7 @@
 // The backups that the server makes by itself: whether its folder can be used, and how old the last one is. Changes nothing.
 
 import { statfs } from 'node:fs/promises'
+import { codeOf } from '../../domain/system-errors.ts'
 import { formatTime, HOUR, SECOND } from '../../domain/time.ts'
 import { adviceFor } from '../../operating/backup-schedule/advice.ts'
 import { isOnOneDisk, listPresent, requireBackupFolder } from '../../operating/backup-schedule/folder.ts'
@@ -46,7 +47,7 @@ async function examineFolder(task: BackupTask, { config, known, look }: Known): 
 function explain(cause: unknown, task: BackupTask): Finding {
   const { folder, known } = task
   const { code, words } = explainTaskFailure(cause, task)
-  if (code === 'missing' && known.length === 0)
+  if (codeOf(cause) === 'ENOENT' && known.length === 0)
     return warning(
       'backups',
       `There is no ${folder} yet.`,
