@@ -5,7 +5,7 @@ import { constants } from 'node:fs'
 import { access, lstat, mkdir, opendir, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { surplusBackups } from '../../domain/backup-plan.ts'
-import { explainSystemError } from '../../domain/system-errors.ts'
+import { reasonOf } from '../../domain/system-errors.ts'
 import type { BackupTask, TaskDone } from './task.ts'
 
 type Files = TaskDone['present']
@@ -59,7 +59,7 @@ export async function removeSurplus(folder: string, present: Files, keep: number
       await rm(join(folder, name))
       removed.push(name)
     } catch (cause) {
-      notRemoved = `${name}: ${explainSystemError(cause) ?? String(cause)}`
+      notRemoved = `${name}: ${reasonOf(cause)}`
     }
   }
   return { present: present.filter(({ name }) => !removed.includes(name)), removed, notRemoved }

@@ -2,7 +2,7 @@
 
 import type { Clocks } from '../../domain/backup-plan.ts'
 import type { JobReport } from '../../domain/job.ts'
-import { explainSystemError } from '../../domain/system-errors.ts'
+import { reasonOf } from '../../domain/system-errors.ts'
 import type { Log } from '../log.ts'
 import type { Ledger } from './ledger.ts'
 import type { TaskResult } from './process.ts'
@@ -96,5 +96,5 @@ export function createRounds(options: RoundsOptions) {
 
 /** What this process could not do itself: to write the record in the data folder. */
 function ownFailure(cause: unknown): TaskFailure {
-  return { code: 'data', words: `in the data folder, ${explainSystemError(cause) ?? String(cause)}` }
+  return { code: 'data', words: `in the data folder, ${reasonOf(cause)}` }
 }

@@ -2,7 +2,7 @@
 // Only that process does, because a disk that has gone or hangs would hold everything that waits for it.
 
 import { DomainError } from '../../domain/errors.ts'
-import { codeOf, explainSystemError } from '../../domain/system-errors.ts'
+import { codeOf, reasonOf } from '../../domain/system-errors.ts'
 
 export type BackupTask = {
   folder: string
@@ -79,7 +79,7 @@ export function explainTaskFailure(cause: unknown, { folder, dataDir }: BackupTa
   const system = findSystemError(cause)
   const message = cause instanceof Error ? cause.message : String(cause)
   if (system === null) return { code: codeOfRefusal(cause, folder), words: sentence(message) }
-  const words = cause === system ? (explainSystemError(system) ?? message) : message
+  const words = cause === system ? reasonOf(system) : message
   const path = 'path' in system ? String(system.path) : folder
   const isOfData = `${path}/`.startsWith(`${dataDir}/`)
   return { code: isOfData ? 'data' : (CODES[codeOf(system)] ?? 'other'), words: sentence(words) }
