@@ -8,6 +8,8 @@ import {
   lstatSync,
   openSync,
   readdirSync,
+  readlinkSync,
+  realpathSync,
   renameSync,
   rmSync,
   type Stats,
@@ -124,21 +126,37 @@ function hostWord(): string {
   return hostname().replace(/[^A-Za-z0-9]/g, '') || 'host'
 }
 
-/** Removes what backups by processes of this machine that were killed have left in the folder. */
+/** Removes what killed backups by processes of this machine have left in the folder. */
 function removeParts(path: string): void {
-  const folder = dirname(path)
+  const folder = explained(path, () => realpathSync(dirname(path)))
   for (const name of explained(path, () => readdirSync(folder))) {
     const [, host, pid] = /\.oncebox-([A-Za-z0-9]+)-(\d+)\.part$/.exec(name) ?? []
-    if (host === hostWord() && !isWriting(Number(pid))) rmSync(join(folder, name), { force: true })
+    const part = join(folder, name)
+    if (host === hostWord() && !isWriting(Number(pid), part)) rmSync(part, { force: true })
   }
 }
 
-/** This process writes one backup to one name at a time. */
-function isWriting(pid: number): boolean {
-  return pid !== process.pid && isAlive(pid)
+/** A later process may have the number of the one that was killed. Where the system tells, only an open file counts. */
+function isWriting(pid: number, part: string): boolean {
+  if (pid === process.pid || !isAlive(pid)) return false
+  try {
+    const open = `/proc/${pid}/fd`
+    return readdirSync(open).some((name) => linkOf(join(open, name)) === part)
+  } catch {
+    return true
+  }
 }
 
-/** Never over what somebody else has put there meanwhile. */
+/** Null for a file that was closed meanwhile. */
+function linkOf(path: string): string | null {
+  try {
+    return readlinkSync(path)
+  } catch {
+    return null
+  }
+}
+
+/** Fails if somebody else has made a file of that name meanwhile. */
 function giveName(unfinished: string, { path, onStep }: { path: string; onStep: OnStep }): void {
   try {
     linkSync(unfinished, path)

@@ -6,8 +6,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type KeylessCopy, openKeylessCopy } from '../../../../src/store/sqlite/engine/keyless-copy.ts'
+import { MIGRATIONS } from '../../../../src/store/sqlite/engine/migrate.ts'
+import { makeFormerDatabase } from '../../../support/backups.ts'
 import { openTestStore, storePush } from '../../../support/store.ts'
 
+const VERSIONS = MIGRATIONS.map((_, index) => index + 1)
 const PAGE_BYTES = 4096
 const PUSHES = 2_000
 
@@ -105,4 +108,12 @@ test('a database whose schema is spoiled cannot be copied', () => {
 test('a copy grows no larger than it may', () => {
   expect(() => copy(40 * PAGE_BYTES)).toThrow('full')
   expect(readFileSync(path).length).toBeLessThanOrEqual(40 * PAGE_BYTES)
+})
+
+test.each(VERSIONS)('a database of version %d is copied as it is', (version) => {
+  rmSync(source)
+  makeFormerDatabase(source, version)
+  expect(copy()).toMatchObject({ schema: version, pushes: 3, accounts: 1, damage: [] })
+  for (const table of ['pushes', 'push_labels', 'audit_entries', 'accounts', 'api_tokens'])
+    expect(read(path, `SELECT * FROM ${table}`)).toEqual(read(source, `SELECT * FROM ${table}`))
 })
