@@ -1,7 +1,7 @@
 // The machine that this runs on, by the id that its system keeps for good. Containers have none: theirs comes with the image,
-// or changes with every container, while the data stays.
+// or changes with every container, while the data stays. Neither has a system that is made anew at every start.
 
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statfsSync, statSync } from 'node:fs'
 import { deriveKey } from '../../crypto/hkdf.ts'
 
 const PATIENCE_MS = 2_000
@@ -13,6 +13,8 @@ export type SystemFiles = {
   /** Files that only containers have. */
   containers: readonly string[]
   mounts: string
+  /** The type of the file system under a path, as statfs(2) tells it. */
+  typeUnder: (path: string) => number
 }
 
 const LINUX: SystemFiles = {
@@ -20,7 +22,16 @@ const LINUX: SystemFiles = {
   transientId: '/run/machine-id',
   containers: ['/.dockerenv', '/run/.containerenv', '/var/run/secrets/kubernetes.io'],
   mounts: '/proc/self/mountinfo',
+  typeUnder: (path) => statfsSync(path).type,
 }
+
+/**
+ * File systems that are empty at every start, or come with an image and change with it: tmpfs, ramfs, overlayfs, SquashFS,
+ * EROFS, ISO 9660. https://man7.org/linux/man-pages/man2/statfs.2.html
+ */
+const FLEETING: ReadonlySet<number> = new Set([
+  0x01021994, 0x858458f6, 0x794c7630, 0x73717368, 0xe0f5e1e2, 0x9660,
+])
 
 /** A hash of the id, since machine-id(5) asks programs not to pass the id itself on; null when there is none to rely on. */
 export function readMachine(platform: NodeJS.Platform, files: SystemFiles = LINUX): string | null {
@@ -31,7 +42,9 @@ export function readMachine(platform: NodeJS.Platform, files: SystemFiles = LINU
 function readLinuxId(files: SystemFiles): string | null {
   try {
     const [id] = /^[0-9a-f]{32}$/.exec(readFileSync(files.machineId, 'utf8').trim()) ?? []
-    return id === undefined || isTransient(files) || isOfContainer(files) ? null : id
+    const isLasting =
+      !isTransient(files) && !isOfContainer(files) && !FLEETING.has(files.typeUnder(files.machineId))
+    return isLasting ? (id ?? null) : null
   } catch {
     return null
   }
@@ -45,24 +58,14 @@ function isTransient({ machineId, transientId }: SystemFiles): boolean {
 
 /** An id that somebody has mounted into a container is that of the machine under it. */
 function isOfContainer({ containers, mounts, machineId }: SystemFiles): boolean {
-  const isContainer = containers.some((path) => existsSync(path)) || hasImageAsRoot(mounts)
-  return isContainer && !mountPoints(mounts).some(({ at }) => at === machineId)
+  return containers.some((path) => existsSync(path)) && !isMountPoint(machineId, mounts)
 }
 
-/** Docker, containerd and Podman stack the layers of an image; so do systems that start from a read-only medium. */
-function hasImageAsRoot(mounts: string): boolean {
-  return mountPoints(mounts).findLast(({ at }) => at === '/')?.type === 'overlay'
-}
-
-/** https://man7.org/linux/man-pages/man5/proc_pid_mountinfo.5.html: the type follows a lone hyphen. */
-function mountPoints(mounts: string): { at: string; type: string }[] {
+/** https://man7.org/linux/man-pages/man5/proc_pid_mountinfo.5.html: the fifth word is the mount point. */
+function isMountPoint(path: string, mounts: string): boolean {
   return readFileSync(mounts, 'utf8')
     .split('\n')
-    .filter((line) => line.includes(' - '))
-    .map((line) => {
-      const [before = '', after = ''] = line.split(' - ')
-      return { at: before.split(' ')[4] ?? '', type: after.split(' ')[0] ?? '' }
-    })
+    .some((line) => line.split(' ')[4] === path)
 }
 
 /** A few milliseconds. Absolute paths, so that nobody can put another program in the way. */

@@ -8,7 +8,7 @@ import { readMachine } from '../../../src/store/folder/machine.ts'
 
 const ID = '0123456789abcdef0123456789abcdef'
 const ROOT = '29 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw'
-const IMAGE = '29 1 0:30 / / rw,relatime - overlay overlay rw,lowerdir=/x'
+const [EXT4, TMPFS, OVERLAY, SQUASHFS] = [0xef53, 0x01021994, 0x794c7630, 0x73717368]
 let folder = ''
 
 beforeEach(() => {
@@ -20,12 +20,13 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 const at = (name: string) => join(folder, name)
 const write = (name: string, text: string) => writeFileSync(at(name), text)
-const read = () =>
+const read = (type = EXT4) =>
   readMachine('linux', {
     machineId: at('machine-id'),
     transientId: at('transient-id'),
     containers: [at('dockerenv')],
     mounts: at('mounts'),
+    typeUnder: () => type,
   })
 
 test('a machine is known by a hash, which does not tell its id', () => {
@@ -52,17 +53,19 @@ test('an id that lasts until the next restart is none', () => {
   expect(read()).toBeNull()
 })
 
-test('a container has none, whether it says so or starts from an image', () => {
+test.each([TMPFS, OVERLAY, SQUASHFS])('an id on a file system of type %d goes or changes with it', (type) => {
+  expect(read(type)).toBeNull()
+})
+
+test('a container has none', () => {
   write('dockerenv', '')
-  expect(read()).toBeNull()
-  rmSync(at('dockerenv'))
-  write('mounts', IMAGE)
   expect(read()).toBeNull()
 })
 
 test('a container that was given the id of its machine has that', () => {
   const machine = read()
-  write('mounts', `${IMAGE}\n40 29 254:0 /etc/machine-id ${at('machine-id')} ro - ext4 /dev/vda rw`)
+  write('dockerenv', '')
+  write('mounts', `${ROOT}\n40 29 254:0 /etc/machine-id ${at('machine-id')} ro - ext4 /dev/vda rw`)
   expect(read()).toBe(machine)
 })
 
