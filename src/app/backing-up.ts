@@ -70,7 +70,7 @@ export function createMakeBackup({ makeNow }: Pick<Backups, 'makeNow'>, log: Log
 }
 
 export const KEY_WARNING = {
-  said: 'backups that are not encrypted and hold the instance key, everybody who has one can read the names and notes',
+  said: 'backups that are not encrypted and hold the instance key, everybody who has one can read the names, notes and links',
   remedy: 'Encrypt them with --backup-recipient, or keep the key elsewhere with --key-file',
 }
 

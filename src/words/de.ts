@@ -575,7 +575,7 @@ export const de: Catalogue = {
   backup_sealed_for: { one: 'Für {n} age-Schlüssel', other: 'Für {n} age-Schlüssel' },
   backup_unsealed: 'Keine',
   backup_shows_key:
-    'Die Sicherungen sind nicht verschlüsselt und enthalten den Instanzschlüssel. Wer eine bekommt, kann die Namen und Notizen darin lesen. Fügen Sie {flag} hinzu.',
+    'Die Sicherungen sind nicht verschlüsselt und enthalten den Instanzschlüssel. Wer eine bekommt, kann die Namen, Notizen und Links darin lesen. Fügen Sie {flag} hinzu.',
   backup_same_disk:
     'Die Sicherungen liegen auf demselben Datenträger wie die Daten. Fällt er aus, ist beides verloren.',
   backup_overdue: 'Die nächste Sicherung ist überfällig. Warum, steht im Protokoll des Servers.',

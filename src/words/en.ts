@@ -540,7 +540,7 @@ export const en = {
   backup_sealed_for: { one: 'For {n} age key', other: 'For {n} age keys' },
   backup_unsealed: 'None',
   backup_shows_key:
-    'The backups are not encrypted and hold the instance key. Whoever gets one can read the names and notes in it. Add {flag}.',
+    'The backups are not encrypted and hold the instance key. Whoever gets one can read the names, notes and links in it. Add {flag}.',
   backup_same_disk: 'The backups are on the same disk as the data. If it fails, both are lost.',
   backup_overdue: 'The next backup is overdue. The server log says why.',
   backup_failed: 'The backup failed:',

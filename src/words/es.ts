@@ -571,7 +571,7 @@ export const es: Catalogue = {
   backup_sealed_for: { one: 'Para {n} clave age', other: 'Para {n} claves age' },
   backup_unsealed: 'Ninguno',
   backup_shows_key:
-    'Las copias no están cifradas y contienen la clave de la instancia. Quien obtenga una puede leer los nombres y notas que contiene. Añada {flag}.',
+    'Las copias no están cifradas y contienen la clave de la instancia. Quien obtenga una puede leer los nombres, notas y enlaces que contiene. Añada {flag}.',
   backup_same_disk: 'Las copias están en el mismo disco que los datos. Si falla, se pierde todo.',
   backup_overdue: 'La próxima copia lleva retraso. El registro del servidor dice por qué.',
   backup_failed: 'La copia falló:',

@@ -573,7 +573,7 @@ export const fr: Catalogue = {
   backup_sealed_for: { one: 'Pour {n} clé age', other: 'Pour {n} clés age' },
   backup_unsealed: 'Aucun',
   backup_shows_key:
-    'Les sauvegardes ne sont pas chiffrées et contiennent la clé d’instance. Quiconque en obtient une peut lire les noms et les notes qu’elle contient. Ajoutez {flag}.',
+    'Les sauvegardes ne sont pas chiffrées et contiennent la clé d’instance. Quiconque en obtient une peut lire les noms, notes et liens qu’elle contient. Ajoutez {flag}.',
   backup_same_disk:
     'Les sauvegardes sont sur le même disque que les données. S’il tombe en panne, tout est perdu.',
   backup_overdue: 'La prochaine sauvegarde est en retard. Le journal du serveur dit pourquoi.',

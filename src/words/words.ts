@@ -93,11 +93,11 @@ function createWords(language: Language) {
     return relatives.format(Math.round(distance / size), unit)
   }
 
-  /** "2.5 minutes": in the largest unit of which there is one. */
+  /** "2.5 minutes": in the largest unit of which there is one, and a tenth of a second at least. */
   function duration(ms: number): string {
     const [unit, size] = DURATION_UNITS.find(([, length]) => ms >= length) ?? ['second', SECOND]
     const style = { style: 'unit', unit, unitDisplay: 'long', maximumFractionDigits: 1 } as const
-    return new Intl.NumberFormat(language, style).format(ms / size)
+    return new Intl.NumberFormat(language, style).format(Math.max(0.1, ms / size))
   }
 
   const direction = language === 'ar' ? 'rtl' : 'ltr'

@@ -40,7 +40,10 @@ test('a folder that cannot be used, one on the same disk, and a last one that is
   expect(await told()).toContain(`warning: There is no backup in ${folder} yet.`)
   writeFileSync(join(folder, name), 'tar')
   const said = await told()
-  for (const words of ['is on the disk of the data', 'everybody who has one can read the names'])
+  for (const words of [
+    'is on the disk of the data',
+    'everybody who has one can read the names, notes and links',
+  ])
     expect(said).toContain(words)
   expect(said).not.toContain('overdue')
   expect(await told(START + 3 * DAY)).toContain('is of 2026-11-20T11:00:00.000Z: the next is overdue')

@@ -39,11 +39,10 @@ async function until(check: () => Promise<boolean>): Promise<void> {
 }
 
 /** The part of the page, without tags. */
-const partOf = (text: string) =>
-  (/<section class="card" aria-labelledby="backups">.*?<\/section>/s.exec(text)?.[0] ?? '').replace(
-    /<[^>]+>/g,
-    ' ',
-  )
+function partOf(text: string): string {
+  const [part = ''] = /<section class="card" aria-labelledby="backups">.*?<\/section>/s.exec(text) ?? []
+  return part.replace(/<\/?code[^>]*>/g, '').replace(/<[^>]+>/g, ' ')
+}
 
 test('a server without --backup-dir says so, and has no button', async () => {
   instance = await startInstance()

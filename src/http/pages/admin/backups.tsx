@@ -1,5 +1,6 @@
 // The backups on the administration page: how the last one went, what is wrong and what to do, and a button for the next.
 
+import type { ComponentChildren } from 'preact'
 import type { BackupStatus } from '../../../operating/backup-schedule/status.ts'
 import type { FailureCode } from '../../../operating/backup-schedule/task.ts'
 import type { WordKey, Words } from '../../../words/words.ts'
@@ -21,12 +22,16 @@ export function Backups({ guest, status }: BackupsProps) {
     <section class="card" aria-labelledby="backups">
       <h2 id="backups">{say('backups_title')}</h2>
       {status === null ? (
-        <p>{say('backups_none', { flag: '--backup-dir' })}</p>
+        <p>
+          <WithFlag say={(flag) => say('backups_none', { flag })} flag="--backup-dir" />
+        </p>
       ) : (
         <>
           <Trouble status={status} words={words} />
           <Facts status={status} words={words} />
-          <ButtonForm guest={guest} action={PAGES.backUp.href()} label={say('backup_now')} />
+          <div class="actions">
+            <ButtonForm guest={guest} action={PAGES.backUp.href()} label={say('backup_now')} />
+          </div>
         </>
       )}
     </section>
@@ -57,24 +62,47 @@ function Trouble({ status, words }: StatusProps) {
             <strong>{say('backup_failed')}</strong> <Moment at={failure.at} words={words} />
           </p>
           <p>
-            {say(FAILURE_WORDS[failure.code], { flag: '--backup-keep' })} {say('backup_again')}
+            <WithFlag say={(flag) => say(FAILURE_WORDS[failure.code], { flag })} flag="--backup-keep" />{' '}
+            {say('backup_again')}
           </p>
         </Notice>
       )}
-      {failure === null && isOverdue ? <Warning kind="bad" text={say('backup_overdue')} /> : null}
-      {isSameDisk ? <Warning kind="low" text={say('backup_same_disk')} /> : null}
+      {failure === null && isOverdue ? <Warning kind="bad">{say('backup_overdue')}</Warning> : null}
+      {isSameDisk ? <Warning kind="low">{say('backup_same_disk')}</Warning> : null}
       {showsKey ? (
-        <Warning kind="low" text={say('backup_shows_key', { flag: '--backup-recipient' })} />
+        <Warning kind="low">
+          <WithFlag say={(flag) => say('backup_shows_key', { flag })} flag="--backup-recipient" />
+        </Warning>
       ) : null}
     </>
   )
 }
 
-function Warning({ kind, text }: { kind: 'bad' | 'low'; text: string }) {
+function Warning({ kind, children }: { kind: 'bad' | 'low'; children: ComponentChildren }) {
   return (
     <Notice kind={kind}>
-      <p>{text}</p>
+      <p>{children}</p>
     </Notice>
+  )
+}
+
+/** In no text of a language. */
+const MARK = '\uE000'
+
+/** A text with a flag, which is written from left to right in every language and is not broken. */
+function WithFlag({ say, flag }: { say: (flag: string) => string; flag: string }) {
+  const [before, after] = say(MARK).split(MARK)
+  const written = (
+    <code class="flag" dir="ltr">
+      {flag}
+    </code>
+  )
+  return (
+    <>
+      {before}
+      {after === undefined ? null : written}
+      {after}
+    </>
   )
 }
 
