@@ -1,0 +1,146 @@
+// What an attacker would try on the pages.
+
+import { describe, expect, test } from 'bun:test'
+import { startApi } from '../../support/api.ts'
+import { codeOf } from '../../support/tour.ts'
+import { cookieOf, FORM, nonceOf, PASSWORD, pathOf, SAME, usePages } from './pages.ts'
+
+const pages = usePages()
+const { fetchPage, send, signIn } = pages
+
+describe('what an attacker would try', () => {
+  const post = (path: string, fields: Record<string, string>, cookie = '') =>
+    send(path, fields, { headers: { cookie } })
+
+  /** Bob with a second factor, and a sign-in of his that waits for its code. */
+  async function waitingForCode(email: string) {
+    await pages.api.addAccount(email)
+    const { cookie, form } = await signIn(email)
+    const secret = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ'
+    const given = { form, secret, code: codeOf(secret, pages.api.clock.now()), password: PASSWORD }
+    expect((await post('/account/two-factor', given, cookie)).status).toBe(200)
+    const { text } = await post('/sign-in', { email, password: PASSWORD })
+    const pending = /name="pending" value="([\w-]+)"/.exec(text)?.[1] ?? ''
+    return { cookie, form, secret, pending }
+  }
+
+  test('a sign-in that waits for its code ends with the password, and with the second factor', async () => {
+    const first = await waitingForCode('carl@example.org')
+    await pages.api.accounts().turnOffTwoFactor('carl@example.org')
+    expect((await post('/sign-in/code', { pending: first.pending, code: 'zzz' })).status).toBe(422)
+    const second = await waitingForCode('dora@example.org')
+    await pages.api.accounts().setPassword({ email: 'dora@example.org', password: 'another long one' })
+    pages.api.clock.advance(60_000)
+    const code = codeOf(second.secret, pages.api.clock.now())
+    expect((await post('/sign-in/code', { pending: second.pending, code })).status).toBe(422)
+  })
+
+  test('a reset opens nothing of what the account pushed before, and revokes its tokens', async () => {
+    const token = await pages.api.addAccount('erik@example.org')
+    const { url_token, html_url } = await pages.api.create({ name: 'for nobody else' }, { token })
+    const admin = await signIn('ann@example.org')
+    const { id } = await pages.api.accounts().requireAccount('erik@example.org')
+    const made = await post(`/admin/accounts/${id}/reset`, { form: admin.form }, admin.cookie)
+    const link = /<pre id="link"><code>http:\/\/localhost(\/welcome\/\w+)</.exec(made.text)?.[1] ?? ''
+    expect((await fetchPage(link)).text).toContain('earlier pushes still work')
+    const entered = await post(link, { password: 'chosen by the admin' })
+    const cookie = cookieOf(entered.headers)
+    const { text } = await fetchPage('/pushes', { headers: { cookie } })
+    expect(text).not.toContain('for nobody else')
+    expect(text).not.toContain(url_token)
+    expect((await fetchPage(`/pushes/${url_token}`, { headers: { cookie } })).status).toBe(404)
+    expect((await pages.api.fetch('/api/v2/pushes/active', { token })).status).toBe(401)
+    const shown = await fetchPage(pathOf(html_url), { headers: { cookie } })
+    expect(shown.text).not.toContain('used up no view')
+    expect((await pages.api.retrieve(url_token)).body.payload).toBe('correct horse')
+  })
+
+  test('links are void with the password they were to replace, and with the administrator who made them', async () => {
+    await pages.api.addAccount('fred@example.org')
+    await pages.api.addAccount('gina@example.org', { isAdmin: true })
+    const gina = await signIn('gina@example.org')
+    const { id } = await pages.api.accounts().requireAccount('fred@example.org')
+    const linkIn = (text: string) => /localhost(\/welcome\/\w+)</.exec(text)?.[1] ?? 'none'
+    const reset = async () =>
+      linkIn((await post(`/admin/accounts/${id}/reset`, { form: gina.form }, gina.cookie)).text)
+    const first = await reset()
+    expect((await fetchPage(first)).status).toBe(200)
+    await pages.api.accounts().setPassword({ email: 'fred@example.org', password: 'another long one' })
+    expect((await fetchPage(first)).status).toBe(404)
+    const second = await reset()
+    const invited = linkIn(
+      (
+        await post(
+          '/admin/invitations',
+          { form: gina.form, email: 'x@example.org', is_admin: 'true' },
+          gina.cookie,
+        )
+      ).text,
+    )
+    expect([(await fetchPage(second)).status, (await fetchPage(invited)).status]).toEqual([200, 200])
+    await pages.api.accounts().disableAccount('gina@example.org')
+    expect([(await fetchPage(second)).status, (await fetchPage(invited)).status]).toEqual([404, 404])
+  })
+
+  test('an instance keeps an administrator, also when two disable each other at once', async () => {
+    const two = await startApi()
+    for (const email of ['a@example.org', 'b@example.org']) await two.addAccount(email, { isAdmin: true })
+    const disable = (email: string) => two.accounts().disableAccount(email, { keepAdmin: true })
+    const results = await Promise.allSettled([disable('a@example.org'), disable('b@example.org')])
+    expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+    await two.close()
+  })
+
+  test('a long Accept-Language and a long Host cost nothing', async () => {
+    const { url_token } = await pages.api.create()
+    const before = process.cpuUsage()
+    for (let n = 0; n < 20; n += 1) {
+      await fetchPage('/', { headers: { 'accept-language': `a${' '.repeat(15_000)}b` } })
+      const { status } = await fetchPage(`/p/${url_token}/preview`, { headers: { host: 'x'.repeat(2000) } })
+      expect(status).toBe(421)
+    }
+    const { user, system } = process.cpuUsage(before)
+    expect((user + system) / 1000).toBeLessThan(500)
+  })
+
+  test('another site cannot have a browser open a link', async () => {
+    const { html_url, url_token } = await pages.api.create()
+    const nonce = nonceOf((await fetchPage(pathOf(html_url))).text)
+    for (const site of ['cross-site', 'same-site']) {
+      const headers = { 'sec-fetch-site': site, origin: 'null' }
+      expect((await send(pathOf(html_url), { nonce }, { headers })).status).toBe(403)
+    }
+    expect((await pages.api.retrieve(url_token)).body.views_remaining).toBe(4)
+  })
+
+  test('nobody fills the process with tokens or sessions', async () => {
+    await pages.api.addAccount('hans@example.org')
+    const create = () => pages.api.apiTokens().createApiToken({ email: 'hans@example.org' })
+    for (let n = 1; n < 100; n += 1) await create()
+    await expect(create()).rejects.toThrow('at most 100')
+    const cookies = []
+    for (let n = 0; n < 52; n += 1) {
+      cookies.push((await signIn('hans@example.org')).cookie)
+      pages.api.clock.advance(1000)
+    }
+    expect((await fetchPage('/account', { headers: { cookie: cookies[0] ?? '' } })).status).toBe(303)
+    expect((await fetchPage('/account', { headers: { cookie: cookies.at(-1) ?? '' } })).status).toBe(200)
+  })
+
+  test('guesses from many addresses lock nobody out who is signed in', async () => {
+    const limited = await startApi()
+    await limited.addAccount('bob@example.org')
+    const attempt = async (password: string, from: string) => {
+      const body = new URLSearchParams({ email: 'bob@example.org', password }).toString()
+      return (await limited.fetch('/sign-in', { body, from, headers: { 'content-type': FORM, ...SAME } }))
+        .status
+    }
+    expect(await attempt(PASSWORD, '192.0.2.200')).toBe(303)
+    for (let host = 1; host <= 11; host += 1) {
+      await Promise.all(Array.from({ length: 10 }, () => attempt('wrong password', `192.0.2.${host}`)))
+    }
+    expect(await attempt(PASSWORD, '192.0.2.201')).toBe(429)
+    expect(await attempt(PASSWORD, '192.0.2.200')).toBe(303)
+    await limited.close()
+  })
+})

@@ -1,0 +1,84 @@
+// What every page carries, and what an instance without anonymous access shows.
+
+import { describe, expect, test } from 'bun:test'
+import { startApi } from '../../support/api.ts'
+import { FORM, nonceOf, pathOf, SAME, usePages } from './pages.ts'
+
+const pages = usePages()
+const { fetchPage, send, signIn } = pages
+
+describe('every page', () => {
+  const PATHS = [
+    '/',
+    '/sign-in',
+    '/api',
+    '/nowhere',
+    '/welcome/x',
+    '/p/0123456789abcdefghjkmnpqrs',
+    '/pushes/x',
+  ]
+
+  test.each(PATHS)('%s is kept by nobody, framed by nobody, and runs nothing but its own', async (path) => {
+    const { headers, text } = await fetchPage(path)
+    const { cookie } = await signIn('ann@example.org')
+    for (const answer of [{ headers, text }, await fetchPage(path, { headers: { cookie } })]) {
+      expect(answer.headers.get('cache-control')).toBe('no-store')
+      if (answer.headers.get('location') !== null) continue
+      const policy = answer.headers.get('content-security-policy') ?? ''
+      expect(policy).toStartWith("default-src 'none'; base-uri 'none'; frame-ancestors 'none'; ")
+      expect(policy).not.toMatch(/unsafe|\*|https?:|data:/)
+      expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+      expect(answer.headers.get('x-robots-tag')).toContain('noindex')
+      expect(answer.headers.get('referrer-policy')).toMatch(/^(same-origin|no-referrer)$/)
+      expect(answer.text).not.toMatch(
+        /<script(?! type="module" src="\/assets\/)|<style| style=| on\w+="|javascript:/,
+      )
+      // Nothing from elsewhere.
+      expect(answer.text.replaceAll(/xmlns="[^"]+"/g, '')).not.toMatch(/(src|href|action)="(https?:)?\/\//)
+    }
+  })
+
+  test('assets are compressed for whoever can read that, and cached for ever', async () => {
+    const { text } = await fetchPage('/')
+    const [stylesheet] = /\/assets\/pages-[\w]+\.css/.exec(text) ?? ['']
+    const plain = await pages.api.fetch(stylesheet)
+    const packed = await pages.api.fetch(stylesheet, { headers: { 'accept-encoding': 'br, gzip' } })
+    expect(packed.headers.get('content-encoding')).toBe('gzip')
+    expect(packed.headers.get('vary')).toBe('accept-encoding')
+    expect(packed.headers.get('cache-control')).toContain('immutable')
+    const bytes = new Uint8Array(await packed.arrayBuffer())
+    expect(Buffer.from(Bun.gunzipSync(bytes)).toString()).toBe(await plain.text())
+  })
+
+  test('a page with a secret is never compressed', async () => {
+    const { html_url } = await pages.api.create({ payload: 'x'.repeat(5000) })
+    const { text } = await fetchPage(pathOf(html_url))
+    const opened = await send(
+      pathOf(html_url),
+      { nonce: nonceOf(text) },
+      { headers: { 'accept-encoding': 'gzip' } },
+    )
+    expect(opened.text).toContain('x'.repeat(5000))
+    expect(opened.headers.get('content-encoding')).toBeNull()
+  })
+})
+
+describe('an instance without anonymous access', () => {
+  test('creates for accounts alone; links open for everybody', async () => {
+    const closed = await startApi({ flags: { 'anonymous-access': 'false' } })
+    const token = await closed.addAccount('bob@example.org')
+    expect((await closed.fetch('/')).status).toBe(303)
+    const body = 'push%5Bpayload%5D=x'
+    const refused = await closed.fetch('/', { body, headers: { 'content-type': FORM, ...SAME } })
+    expect(refused.status).toBe(303)
+    const { html_url, url_token } = await closed.create({}, { token })
+    const page = await (await closed.fetch(pathOf(html_url))).text()
+    const opened = await closed.fetch(pathOf(html_url), {
+      body: new URLSearchParams({ nonce: nonceOf(page) }).toString(),
+      headers: { 'content-type': FORM },
+    })
+    expect(await opened.text()).toContain('correct horse')
+    expect((await closed.fetch(`/p/${url_token}/preview`)).status).toBe(200)
+    await closed.close()
+  })
+})

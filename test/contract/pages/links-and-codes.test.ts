@@ -1,0 +1,111 @@
+// One-time links and the second factor.
+
+import { describe, expect, test } from 'bun:test'
+import type { Account } from '../../../src/domain/account.ts'
+import { startApi } from '../../support/api.ts'
+import { findNeedles, readFolder, spellingsOf } from '../../support/needles.ts'
+import { codeOf } from '../../support/tour.ts'
+import { cookieOf, FORM, PASSWORD, SAME, usePages } from './pages.ts'
+
+const pages = usePages()
+const { fetchPage, send, signIn } = pages
+
+describe('one-time links', () => {
+  test('make one account, however many open them at once', async () => {
+    const fresh = await startApi()
+    const path = fresh.setupPath() ?? ''
+    const use = (n: number) =>
+      fresh.fetch(path, {
+        body: new URLSearchParams({ email: `a${n}@example.org`, password: PASSWORD }).toString(),
+        headers: { 'content-type': FORM, ...SAME },
+      })
+    const answers = await Promise.all([1, 2, 3, 4].map(use))
+    expect(answers.map(({ status }) => status).sort()).toEqual([303, 404, 404, 404])
+    const accounts: Account[] = await fresh.accounts().listAccounts()
+    expect(accounts).toHaveLength(1)
+    expect(accounts[0]?.isAdmin).toBe(true)
+    await fresh.close()
+  })
+
+  test('lapse', async () => {
+    const fresh = await startApi()
+    const path = fresh.setupPath() ?? ''
+    expect((await fresh.fetch(path)).status).toBe(200)
+    fresh.clock.advance(25 * 60 * 60 * 1000)
+    expect((await fresh.fetch(path)).status).toBe(404)
+    await fresh.close()
+  })
+
+  test('are not in the log, and neither are cookies, passwords or secrets typed into pages', async () => {
+    const { cookie, form } = await signIn('ann@example.org')
+    await send('/', { 'push[payload]': 'TYPED secret', 'push[form]': form }, { headers: { cookie } })
+    await fetchPage('/welcome/0123456789abcdefghjkmnpqrstvwxyz')
+    await fetchPage('/pushes?q=TYPED', { headers: { cookie } })
+    const log = pages.api.log.join('\n')
+    for (const text of [
+      'TYPED',
+      '0123456789abcdefghjkmnpqrstvwxyz',
+      cookie.split('=')[1] ?? '',
+      form,
+      PASSWORD,
+    ]) {
+      expect(log).not.toContain(text)
+    }
+    expect(log).toContain('/welcome/:link')
+  })
+})
+
+describe('a second factor', () => {
+  test('lies in the data folder for nobody to read, and neither do sessions, links and recovery codes', async () => {
+    const fresh = await startApi()
+    await fresh.addAccount('bob@example.org')
+    const post = async (path: string, fields: Record<string, string>, cookie = '') => {
+      const body = new URLSearchParams(fields).toString()
+      return fresh.fetch(path, { body, headers: { 'content-type': FORM, cookie, ...SAME } })
+    }
+    const cookie = cookieOf(
+      (await post('/sign-in', { email: 'bob@example.org', password: PASSWORD })).headers,
+    )
+    const offer = await (await fresh.fetch('/account/two-factor', { headers: { cookie } })).text()
+    const secret = /name="secret" value="([A-Z2-7]{32})"/.exec(offer)?.[1] ?? ''
+    const form = /name="form" value="([\w-]+)"/.exec(offer)?.[1] ?? ''
+    const code = codeOf(secret, fresh.clock.now())
+    const codes = /<pre id="codes">([^<]+)</.exec(
+      await (await post('/account/two-factor', { form, secret, code, password: PASSWORD }, cookie)).text(),
+    )?.[1]
+    expect(codes?.split('\n')).toHaveLength(10)
+    const needles = [
+      secret,
+      cookie.split('=')[1] ?? '',
+      form,
+      ...(codes ?? '').split('\n'),
+      (fresh.setupPath() ?? '').slice(9),
+    ]
+    const bytes = needles
+      .flatMap((text) => [text, text.replaceAll('-', '')])
+      .flatMap((text) => spellingsOf(text))
+    const places = readFolder(fresh.dataDir)
+    expect(places.length).toBeGreaterThan(2)
+    expect(
+      findNeedles(
+        places,
+        bytes.map((needle) => ({ name: needle.toString(), bytes: needle })),
+      ),
+    ).toEqual([])
+
+    // Who has only the open browser does not replace it, with or without the password.
+    const own = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ'
+    for (const password of ['', PASSWORD]) {
+      const given = { form, secret: own, code: codeOf(own, fresh.clock.now()), password }
+      expect((await post('/account/two-factor', given, cookie)).status).toBe(303)
+    }
+
+    const pending = await (await post('/sign-in', { email: 'bob@example.org', password: PASSWORD })).text()
+    const blob = /name="pending" value="([\w-]+)"/.exec(pending)?.[1] ?? ''
+    expect((await post('/sign-in/code', { pending: blob, code })).status).toBe(422)
+    fresh.clock.advance(11 * 60 * 1000)
+    const late = await post('/sign-in/code', { pending: blob, code: codeOf(secret, fresh.clock.now()) })
+    expect(await late.text()).toContain('took too long')
+    await fresh.close()
+  })
+})

@@ -1,0 +1,146 @@
+// Signing in and out, and the sessions of a browser.
+
+import { Database } from 'bun:sqlite'
+import { describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { startApi } from '../../support/api.ts'
+import { FORM, PASSWORD, SAME, usePages } from './pages.ts'
+
+const pages = usePages()
+const { fetchPage, send, signIn } = pages
+
+describe('sessions', () => {
+  test('end after a week without a request, and after a month in any case', async () => {
+    const { cookie } = await signIn('bob@example.org')
+    const isIn = async () => (await fetchPage('/account', { headers: { cookie } })).status === 200
+    const database = new Database(join(pages.api.dataDir, 'oncebox.db'), { readonly: true })
+    const lastUse = () =>
+      database.query<{ at: number }, []>('SELECT max(last_seen_at) AS at FROM sessions').get()?.at
+    const day = 24 * 60 * 60 * 1000
+    for (let days = 0; days < 28; days += 4) {
+      pages.api.clock.advance(4 * day)
+      expect(await isIn()).toBe(true)
+      // The last use is written down behind the answer.
+      for (let n = 0; n < 200 && lastUse() !== pages.api.clock.now(); n += 1) await Bun.sleep(5)
+    }
+    database.close()
+    pages.api.clock.advance(3 * day)
+    expect(await isIn()).toBe(false)
+    const next = await signIn('bob@example.org')
+    pages.api.clock.advance(8 * day)
+    expect((await fetchPage('/account', { headers: { cookie: next.cookie } })).status).toBe(303)
+  })
+
+  test('end with the account, and with a password set by command', async () => {
+    const accounts = pages.api.accounts()
+    const first = await signIn('bob@example.org')
+    await accounts.disableAccount('bob@example.org')
+    expect((await fetchPage('/account', { headers: { cookie: first.cookie } })).status).toBe(303)
+    await accounts.enableAccount('bob@example.org')
+    expect((await fetchPage('/account', { headers: { cookie: first.cookie } })).status).toBe(303)
+    const second = await signIn('bob@example.org')
+    await accounts.setPassword({ email: 'bob@example.org', password: 'another long one' })
+    expect((await fetchPage('/account', { headers: { cookie: second.cookie } })).status).toBe(303)
+    await accounts.setPassword({ email: 'bob@example.org', password: PASSWORD })
+  })
+
+  test('are no good to the API', async () => {
+    const { cookie } = await signIn('bob@example.org')
+    expect((await pages.api.fetch('/api/v2/pushes/active', { headers: { cookie } })).status).toBe(401)
+  })
+
+  test('cookies are for this path and, over TLS, for TLS alone', async () => {
+    const over = await startApi({ flags: { 'base-url': 'https://once.example/box' } })
+    await over.addAccount('bob@example.org')
+    const body = new URLSearchParams({ email: 'bob@example.org', password: PASSWORD }).toString()
+    const headers = { 'content-type': FORM, host: 'once.example', origin: 'https://once.example' }
+    const secure = await over.fetch('/box/sign-in', { body, headers })
+    // A name that only this host can set takes the path of the whole host.
+    expect(secure.headers.get('set-cookie')).toMatch(
+      /^__Host-oncebox_session\.box=\w+; Path=\/; HttpOnly; SameSite=Lax; Max-Age=\d+; Secure$/,
+    )
+    expect(secure.headers.get('location')).toBe('/box/')
+    const local = { ...headers, host: 'localhost:5100', origin: 'http://localhost:5100' }
+    expect((await over.fetch('/sign-in', { body, headers: local })).headers.get('set-cookie')).not.toContain(
+      'Secure',
+    )
+    await over.close()
+  })
+
+  test.each([
+    '//evil.example',
+    '/\\evil.example',
+    'https://evil.example',
+    'javascript:alert(1)',
+    '/x\r\nset-cookie: a=b',
+  ])('signing in leads to no other place: %p', async (next) => {
+    const { status, headers } = await send('/sign-in', { email: 'bob@example.org', password: PASSWORD, next })
+    expect(status).toBe(303)
+    expect(headers.get('location')).toBe('/')
+  })
+})
+
+describe('signing in', () => {
+  test('tells nobody which accounts exist', async () => {
+    const texts = []
+    for (const email of ['bob@example.org', 'nobody@example.org', 'no address']) {
+      const { status, text } = await send(
+        '/sign-in',
+        { email, password: 'wrong password' },
+        { from: '198.51.100.7' },
+      )
+      expect(status).toBe(422)
+      texts.push(text.replaceAll(email, ''))
+    }
+    expect(new Set(texts).size).toBe(1)
+  })
+
+  test('takes as long for an address without an account', async () => {
+    const time = async (email: string) => {
+      const started = performance.now()
+      await send('/sign-in', { email, password: 'wrong password' }, { from: '127.0.0.1' })
+      return performance.now() - started
+    }
+    const known: number[] = []
+    const unknown: number[] = []
+    for (let n = 0; n < 4; n += 1) {
+      known.push(await time('bob@example.org'))
+      unknown.push(await time(`nobody-${n}@example.org`))
+    }
+    const median = (times: number[]) => times.sort((a, b) => a - b)[1] ?? 0
+    console.log(`sign-in: known ${median(known).toFixed(0)} ms, unknown ${median(unknown).toFixed(0)} ms`)
+    // argon2 takes tens of milliseconds: without it, an unknown address would be answered in one.
+    expect(median(unknown)).toBeGreaterThan(median(known) / 3)
+    expect(median(unknown)).toBeLessThan(median(known) * 3)
+  })
+
+  test('is limited by address and account; a right password is not counted', async () => {
+    const limited = await startApi()
+    await limited.addAccount('bob@example.org')
+    const attempt = async (password: string, from: string) => {
+      const body = new URLSearchParams({ email: 'bob@example.org', password }).toString()
+      return limited.fetch('/sign-in', { body, from, headers: { 'content-type': FORM, ...SAME } })
+    }
+    for (let n = 0; n < 12; n += 1) expect((await attempt(PASSWORD, '192.0.2.1')).status).toBe(303)
+    // All at once: the tries are counted before they are made.
+    const tries = await Promise.all(Array.from({ length: 20 }, () => attempt('wrong password', '192.0.2.2')))
+    expect(tries.filter(({ status }) => status === 429)).toHaveLength(10)
+    const refused = await attempt(PASSWORD, '192.0.2.2')
+    expect(refused.status).toBe(429)
+    expect(Number(refused.headers.get('retry-after'))).toBeWithin(1, 61)
+    // Who is elsewhere gets in.
+    expect((await attempt(PASSWORD, '192.0.2.3')).status).toBe(303)
+    await limited.close()
+  })
+
+  test('a sign-in between password and code is worth nothing alone, altered or late', async () => {
+    const forged = Buffer.from(
+      JSON.stringify({ accountId: 1, email: 'ann@example.org', until: 9e15 }),
+    ).toString('base64url')
+    for (const pending of ['', 'x', forged]) {
+      const { status, headers } = await send('/sign-in/code', { pending, code: '123456' })
+      expect(status).toBe(422)
+      expect(headers.get('set-cookie')).toBeNull()
+    }
+  })
+})
