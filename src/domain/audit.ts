@@ -62,5 +62,6 @@ export function shortenReferrer(referrer: string): string {
 }
 
 export function shortenUserAgent(userAgent: string): string {
-  return userAgent.slice(0, MAX_USER_AGENT_CHARACTERS)
+  // Half of a pair of surrogates is no character, and would be stored as another one.
+  return userAgent.slice(0, MAX_USER_AGENT_CHARACTERS).replace(/[\ud800-\udbff]$/, '')
 }

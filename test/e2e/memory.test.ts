@@ -2,7 +2,9 @@
 
 import { afterAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { createStage, type Started } from '../support/binary.ts'
+import { join } from 'node:path'
+import { BINARY, createStage, type Started } from '../support/binary.ts'
+import { writeSource } from '../support/password-pusher.ts'
 
 const stage = createStage()
 afterAll(stage.clear)
@@ -47,3 +49,51 @@ test.skipIf(process.platform !== 'linux')(
   },
   60_000,
 )
+
+/** Imports so many pushes, each with three entries in its log; a few have passphrases. */
+async function importMany(pushes: number) {
+  const folder = stage.folder()
+  const source = await writeSource(folder)
+  await source.run('BEGIN')
+  const now = Date.now()
+  for (let id = 1; id <= pushes; id += 1) {
+    const createdAt = now - (id % 80) * 86_400_000 - ((id * 7919) % 86_400) * 1000
+    const entries = [0, 1, 1].map((kind, n) => ({ kind, at: createdAt + n * 1000 }))
+    const urlToken = `k8ft9i41ak${String(id).padStart(7, '0')}`
+    const passphrase = id % 1_000 === 0 ? 'tell it by phone' : null
+    source.addPush({
+      id,
+      urlToken,
+      payload: `secret ${id}`,
+      passphrase,
+      days: 90,
+      views: 9,
+      createdAt,
+      entries,
+    })
+  }
+  await source.run('COMMIT')
+  await source.close()
+  const { database, masterKeyFile } = source.wish
+  const flags = ['--database', database, '--master-key-file', masterKeyFile, '--min-free-space', '0']
+  const child = Bun.spawn(
+    [BINARY, 'import', 'password-pusher', ...flags, '--data-dir', join(folder, 'box')],
+    { stdio: ['ignore', 'pipe', 'pipe'] },
+  )
+  const [report, progress] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ])
+  expect(await child.exited).toBe(0)
+  expect(report).toContain(`${pushes} active pushes`)
+  return { resident: child.resourceUsage()?.maxRSS ?? 0, progress }
+}
+
+test('an import of 40,000 pushes takes no more memory than one of 4,000, and tells how far it is', async () => {
+  const few = await importMany(4_000)
+  const many = await importMany(40_000)
+  console.log(`resident: ${Math.round(few.resident / MIB)} MiB, then ${Math.round(many.resident / MIB)} MiB`)
+  expect(many.resident - few.resident).toBeLessThan(70 * MIB)
+  expect(many.resident).toBeLessThan(330 * MIB)
+  expect(many.progress).toMatch(/^… (preparing|storing): \d+ of 40000 pushes$/m)
+}, 180_000)

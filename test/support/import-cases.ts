@@ -154,12 +154,16 @@ export function importCases(server: () => DatabaseServer | null): void {
     await written.close()
     writeFileSync(join(folder, 'storage/ab/cd/abcdbad1'), Buffer.alloc(300_000, 8))
     symlinkSync('abcdgood', join(folder, 'storage/ab/cd/abcdlink'))
+    const told = await importReport({ ...written.wish, dataDir, mode: 'dry-run' }, NOW)
     const report = await importReport({ ...written.wish, dataDir }, NOW)
+    expect(report).toEqual(told)
     expect(report.pushes.live).toBe(1)
     expect(report.failures.map(({ what }) => what)).toEqual([
       expect.stringContaining('checksum'),
       expect.stringContaining('link'),
     ])
+    const compared = await verification({ ...written.wish, dataDir }, NOW)
+    expect(compared).toMatchObject({ live: 1, failures: report.failures, differences: [] })
     const { store } = await openTestStore({ dataDir })
     await store.files.removeDue()
     await store.close()
@@ -185,6 +189,18 @@ export function importCases(server: () => DatabaseServer | null): void {
     const log = await Array.fromAsync(store.audit.readAll({ id: 1 }))
     await store.close()
     expect(log.flat().map(({ kind }) => kind)).toEqual(['expire', 'view', 'creation'])
+  })
+
+  test('a push of the future lives from now on, and a long name of a browser is cut between characters', async () => {
+    const createdAt = NOW + 400 * DAY
+    const entries = [{ kind: 0, at: NOW, userAgent: `${'x'.repeat(254)}😀` }]
+    const written = await source([live(1, { createdAt, days: 3, entries })])
+    await written.close()
+    const wish = { ...written.wish, dataDir }
+    const report = await importReport(wish, NOW)
+    expect(report.notes).toEqual([{ place: 'push 1', what: expect.stringContaining('in the future') }])
+    expect(await verification(wish, NOW)).toMatchObject({ live: 1, differences: [] })
+    expect(await verification(wish, NOW + 4 * DAY)).toMatchObject({ live: 0, expired: 1, differences: [] })
   })
 
   test('without its storage folder the pushes with files stay, and come with a later import', async () => {

@@ -27,19 +27,21 @@ const MAX_VIEWS = 1_000_000_000
 export function planPush(incoming: IncomingPush, now: number): Plan {
   const problem = problemOf(incoming)
   if (problem !== null) return { problem }
-  const { expireAfterDays, expireAfterViews, createdAt } = incoming
+  const { expireAfterDays, expireAfterViews } = incoming
+  const createdAt = isAhead(incoming, now) ? now : incoming.createdAt
   const looks = incoming.entries.filter(isCounted)
   const expiresAt = createdAt + expireAfterDays * DAY
   const expiredOn = endOf(incoming, { looks, expiresAt, now })
   const { problem: unfit, live } = expiredOn === null ? liveOf(incoming) : { problem: null, live: null }
   if (unfit !== null) return { problem: unfit }
   const { kind, notes } = kindOf(incoming, live?.payload ?? null)
+  if (createdAt !== incoming.createdAt) notes.push('it was created in the future, and lives from now on')
   if (incoming.note === null) notes.push('its note opens with none of the keys and does not come')
   const push: Push = {
     kind,
     ownerId: null,
     createdAt,
-    updatedAt: Math.max(createdAt, incoming.updatedAt),
+    updatedAt: Math.max(createdAt, Math.min(incoming.updatedAt, now)),
     expiresAt,
     expireAfterDays,
     expireAfterViews,
@@ -57,6 +59,11 @@ export function planPush(incoming: IncomingPush, now: number): Plan {
     lost: false,
   }
   return { push, live, name: incoming.name, note: incoming.note ?? '', notes }
+}
+
+/** More than clocks differ. The store, too, believes no such time. */
+function isAhead({ createdAt }: IncomingPush, now: number): boolean {
+  return createdAt > now + DAY
 }
 
 function problemOf(incoming: IncomingPush): string | null {

@@ -3,6 +3,7 @@
 import type { Keyring } from '../../crypto/keyring.ts'
 import type { IncomingSource } from '../../domain/incoming.ts'
 import type { Import } from '../../store/import-face.ts'
+import { findDamage } from './damaged-files.ts'
 import type { ImportReport } from './import-report.ts'
 import { createMarks } from './marks.ts'
 import { type Destination, type OnProgress, walkSource } from './walk.ts'
@@ -36,6 +37,6 @@ function createNowhere(here: SurveyOptions['here']): Destination {
     },
     joinAccount: () => undefined,
     addApiToken: () => undefined,
-    addPush: () => null,
+    addPush: ({ live }, { files }) => (live === null ? null : findDamage(files)),
   }
 }

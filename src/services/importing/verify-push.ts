@@ -17,6 +17,7 @@ import { type Content, openPush } from '../pushes/opening.ts'
 import { nameOf } from '../pushes/owner-lists.ts'
 import type { FoundPush } from '../pushes/push-finder.ts'
 import { createRelieve } from '../pushes/relief.ts'
+import { findDamage } from './damaged-files.ts'
 import { createMarks } from './marks.ts'
 import { filenameOf, type PlannedPush, planPush } from './plan-push.ts'
 import type { VerifyOptions } from './verify.ts'
@@ -46,9 +47,16 @@ export function createComparePush({ store, keyring, now, emails }: Options) {
     const found = await find(incoming.urlToken)
     if (found === null) {
       const came = await store.imports.isKnown(marks.push.all(incoming.urlToken))
-      return came ? { state: 'gone', what: [] } : { state: 'live', what: ['it is not here'] }
+      if (came) return { state: 'gone', what: [] }
+      const damage = planned.live === null ? null : await findDamage(incoming.files)
+      return damage === null
+        ? { state: 'live', what: ['it is not here'] }
+        : { state: 'failure', what: [damage] }
     }
-    const facts = [...compareFacts(planned, found.push), ...(await compareOwner(incoming, planned, found))]
+    const facts = [
+      ...compareFacts(incoming, planned, found.push),
+      ...(await compareOwner(incoming, planned, found)),
+    ]
     const log = await compareLog(incoming.entries, found.push)
     const isOver = isExpired(found.push, now())
     if (planned.live === null && !isOver) facts.push('it is over there, and live here')
@@ -146,10 +154,11 @@ export function createComparePush({ store, keyring, now, emails }: Options) {
 }
 
 /** What never changes here, and what only grows. Limits may have been shortened by the owner. */
-function compareFacts({ push: there }: PlannedPush, here: StoredPush): string[] {
+function compareFacts(incoming: IncomingPush, { push: there }: PlannedPush, here: StoredPush): string[] {
+  const isKept = incoming.createdAt === there.createdAt
   const pairs = {
     kind: [here.kind, there.kind],
-    'time of creation': [here.createdAt, there.createdAt],
+    ...(isKept ? { 'time of creation': [here.createdAt, there.createdAt] } : {}),
     'limit in days': [here.expireAfterDays, there.expireAfterDays],
     'limit in views': [here.expireAfterViews, there.expireAfterViews],
     'deletion by viewers': [here.deletableByViewer, there.deletableByViewer],

@@ -16,7 +16,7 @@ export type Destination = {
   joinAccount(email: string): void
   addApiToken(accountId: number, apiToken: string): void
   /** Returns why the push cannot come, or null. */
-  addPush(planned: PlannedPush, incoming: IncomingPush): string | null
+  addPush(planned: PlannedPush, incoming: IncomingPush): string | null | Promise<string | null>
 }
 
 export type OnProgress = (done: number, total: number) => void
@@ -98,7 +98,8 @@ async function walkPushes(
       // An owner that the other server has removed leaves an anonymous push.
       const owner = incoming.ownerId === null ? null : (owners.get(incoming.ownerId) ?? null)
       const planned = owner === 'gone' ? OWNER_GONE : planPush(incoming, now)
-      const problem = 'problem' in planned ? planned.problem : to.addPush(ownedBy(planned, owner), incoming)
+      const problem =
+        'problem' in planned ? planned.problem : await to.addPush(ownedBy(planned, owner), incoming)
       if (problem !== null || 'problem' in planned) fail(problem ?? '')
       else countPush(planned, incoming, report)
     }
