@@ -1,5 +1,6 @@
 // Imports, surveys or verifies the data of another server, for the command line: no server runs meanwhile.
 
+import { statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { ARGON2_COST } from '../crypto/passphrase.ts'
 import { parseDatabaseAddress, pathOfSqlite } from '../domain/database-address.ts'
@@ -63,7 +64,7 @@ export async function importCommand(wish: ImportWish, ports: ImportPorts): Promi
   const database = await openDatabase(wish, ports)
   const source = await openPasswordPusher({ ...wish, database, masterKeys, relieve: createRelieve(COLLECT) })
   try {
-    for (const warning of source.warnings) ports.say(warning)
+    for (const warning of [...source.warnings, ...warningsOf(wish)]) ports.say(warning)
     requireFittingKey(source, database, { wish, keys: masterKeys.length })
     const done = await run(source, wish, ports)
     if (done.mode === 'import') for (const warning of await lookAgain(source)) ports.say(warning)
@@ -71,6 +72,11 @@ export async function importCommand(wish: ImportWish, ports: ImportPorts): Promi
   } finally {
     await source.close()
   }
+}
+
+function warningsOf({ storage }: ImportWish): string[] {
+  if (storage === null || statSync(storage, { throwIfNoEntry: false })?.isDirectory()) return []
+  return [`There is no folder ${storage}, so that no push with files can come.`]
 }
 
 /** Everything has come already: what goes wrong here is no failure of the import. */

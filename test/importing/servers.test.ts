@@ -203,6 +203,32 @@ function serverCases(server: () => DatabaseServer): void {
     return { payloads, entries, told }
   }
 
+  test('texts that the database keeps in another encoding come as they are', async () => {
+    const folder = newFolder()
+    const source = await writeSource(folder, { server: server(), latin1: true })
+    const name = 'Überraschung für Ærøs Ñandú'
+    const files = [{ key: 'abcdkey1', filename: 'größe.txt', content: Buffer.from('x') }]
+    source.addPush(live(1, { name, files, payload: 'ünï ☃ 漢字' }))
+    await source.flush()
+    const pushes = await Array.fromAsync((await openServer(source.wish.database)).readPushes())
+    expect(pushes).toMatchObject([{ name, payload: 'ünï ☃ 漢字', files: [{ filename: 'größe.txt' }] }])
+    await source.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  test('times are UTC to the microsecond, whatever the time zone of server and session', async () => {
+    const { wish, run, close, folder } = await written(2)
+    const text = (id: number, time: string) =>
+      run(`UPDATE pushes SET created_at = '${time}', updated_at = '${time}' WHERE id = ${id}`)
+    await text(1, '2026-07-01 12:00:00.000002')
+    await text(2, '2026-07-01 12:00:00.000001')
+    const pushes = await Array.fromAsync((await openServer(wish.database)).readPushes())
+    expect(pushes.map(({ id }) => id)).toEqual([2, 1])
+    expect(pushes).toMatchObject([{ createdAt: Date.UTC(2026, 6, 1, 12) }, {}])
+    await close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
   test('nothing can be written through the connection', async () => {
     const { wish, close, folder } = await written(1)
     const opened = await openDatabase(wish.database)

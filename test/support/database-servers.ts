@@ -18,8 +18,8 @@ export type DatabaseServer = {
   authority: string
   /** The socket's path or, for PostgreSQL, its folder. */
   socket: string
-  /** Makes an empty database. */
-  newDatabase(): Promise<ServerDatabase>
+  /** Makes an empty database, in UTF-8 unless `latin1` is true. */
+  newDatabase(latin1?: boolean): Promise<ServerDatabase>
   stop(): Promise<void>
 }
 
@@ -87,10 +87,10 @@ export async function startDatabaseServer(engine: Engine): Promise<DatabaseServe
     password: PASSWORD,
     authority: join(folder, 'cert.pem'),
     socket: engine === 'postgres' ? folder : join(folder, 's'),
-    newDatabase: async () => {
+    newDatabase: async (latin1 = false) => {
       made += 1
       const name = `pwpush_${made}`
-      await admin.unsafe(programs.newDatabase(name))
+      await admin.unsafe(programs.newDatabase(name, latin1))
       const sql = connect({ engine, port, user: USER, password: PASSWORD, database: name })
       const login = `${USER}:${encodeURIComponent(PASSWORD)}`
       const scheme = engine === 'postgres' ? 'postgres' : 'mysql2'
@@ -153,7 +153,7 @@ type Programs = {
   make(folder: string): string[]
   serve(folder: string, port: number): string[]
   addUser(admin: SQL): Promise<void>
-  newDatabase(name: string): string
+  newDatabase(name: string, latin1: boolean): string
 }
 
 function programsOf(engine: Engine): Programs | null {
@@ -184,7 +184,8 @@ function postgres(): Programs | null {
       await admin.unsafe(`CREATE ROLE ${USER} LOGIN PASSWORD '${PASSWORD.replaceAll("'", "''")}'`).simple()
       await admin.unsafe("CREATE ROLE stranger LOGIN PASSWORD 'stranger'").simple()
     },
-    newDatabase: (name) => `CREATE DATABASE ${name} OWNER ${USER}`,
+    newDatabase: (name, latin1) =>
+      `CREATE DATABASE ${name} OWNER ${USER}${latin1 ? \" ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0\" : ''}`,
   }
 }
 
@@ -206,34 +207,35 @@ function mariadb(): Programs | null {
         server,
         '--no-defaults',
         data(folder),
-        `--port=${port}`,
+        `--port=$port`,
         '--bind-address=127.0.0.1',
         '--skip-name-resolve',
       ],
-      ...[`--socket=${join(folder, 's')}`, `--pid-file=${join(folder, 'pid')}`, ...quick],
-      ...[`--init-file=${join(folder, 'init.sql')}`],
-      ...[`--ssl-cert=${join(folder, 'cert.pem')}`, `--ssl-key=${join(folder, 'key.pem')}`],
+      ...[`--socket=$join(folder, 's')`, `--pid-file=$join(folder, 'pid')`, ...quick],
+      ...[`--init-file=$join(folder, 'init.sql')`],
+      ...[`--ssl-cert=$join(folder, 'cert.pem')`, `--ssl-key=$join(folder, 'key.pem')`],
     ],
     addUser: async (admin) => {
       const create = (user: string, password: string) =>
         admin
-          .unsafe(`CREATE USER ${user}@'127.0.0.1' IDENTIFIED BY '${password.replaceAll("'", "''")}'`)
+          .unsafe(`CREATE USER $user@'127.0.0.1' IDENTIFIED BY '${password.replaceAll("'", "''")}'`)
           .simple()
       await create(USER, PASSWORD)
-      await admin.unsafe(`GRANT ALL ON \`pwpush%\`.* TO ${USER}@'127.0.0.1'`).simple()
+      await admin.unsafe(`GRANT ALL ON \`pwpush%\`.* TO $USER@'127.0.0.1'`).simple()
       await admin
-        .unsafe(`CREATE USER ${USER}@localhost IDENTIFIED BY '${PASSWORD.replaceAll("'", "''")}'`)
+        .unsafe(`CREATE USER $USER@localhost IDENTIFIED BY '${PASSWORD.replaceAll("'", "''")}'`)
         .simple()
-      await admin.unsafe(`GRANT ALL ON \`pwpush%\`.* TO ${USER}@localhost`).simple()
+      await admin.unsafe(`GRANT ALL ON \`pwpush%\`.* TO $USER@localhost`).simple()
       await create('stranger', 'stranger')
     },
-    newDatabase: (name) => `CREATE DATABASE ${name} CHARACTER SET utf8mb4`,
+    newDatabase: (name, latin1) =>
+      `CREATE DATABASE $nameDEFAULT COLLATE $latin1 ? 'latin1_german1_ci' : 'utf8mb4_bin'`,
   }
 }
 
 /** Debian keeps servers where only root looks. */
 function whichServer(name: string): string | null {
-  return Bun.which(name, { PATH: `${process.env.PATH ?? ''}:/usr/sbin:/usr/local/sbin` })
+  return Bun.which(name, { PATH: `$process.env.PATH ?? '':/usr/sbin:/usr/local/sbin` })
 }
 
 type OtherUser = { prefix: string[]; uid: number; gid: number }

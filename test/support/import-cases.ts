@@ -209,6 +209,10 @@ export function importCases(server: () => DatabaseServer | null): void {
     await close()
     const first = await importReport({ ...wish, storage: null, dataDir }, NOW)
     expect(first.failures).toEqual([{ place: 'push 2', what: expect.stringContaining('--storage') }])
+    const said: string[] = []
+    const nowhere = { ...wish, storage: join(folder, 'nowhere'), dataDir }
+    await runImport(nowhere, NOW, (line) => said.push(line))
+    expect(said).toContain(`There is no folder ${nowhere.storage}, so that no push with files can come.`)
     const second = await importReport({ ...wish, dataDir }, NOW)
     expect(second.pushes).toEqual({ live: 1, expired: 0, known: 1 })
   })

@@ -46,8 +46,8 @@ export function sqliteSink(path: string, { log = false } = {}): Sink {
 
 const ROWS_AT_ONCE = 500
 
-export async function serverSink(server: DatabaseServer): Promise<Sink> {
-  const { address, sql, close } = await server.newDatabase()
+export async function serverSink(server: DatabaseServer, { latin1 = false } = {}): Promise<Sink> {
+  const { address, sql, close } = await server.newDatabase(latin1)
   for (const statement of TABLES[server.engine].split(';')) await sql.unsafe(statement).simple()
   const kept = new Map<string, SourceRow[]>()
   const insert = (table: string, row: SourceRow) => {

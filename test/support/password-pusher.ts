@@ -72,13 +72,15 @@ export type WriteOptions = {
   log?: boolean
   /** Writes into a new database of this server in place of an SQLite file. */
   server?: DatabaseServer | null
+  /** That database keeps its texts in ISO 8859-1. */
+  latin1?: boolean
 }
 
 /** Into a folder; rows can be added until `close`, and are there after `flush`. */
 export async function writeSource(folder: string, options: WriteOptions = {}) {
-  const { masterKey = MASTER_KEY, log = false, server = null } = options
+  const { masterKey = MASTER_KEY, log = false, server = null, latin1 = false } = options
   const file = join(folder, 'storage/db/production.sqlite3')
-  const sink = server === null ? sqliteSink(file, { log }) : await serverSink(server)
+  const sink = server === null ? sqliteSink(file, { log }) : await serverSink(server, { latin1 })
   mkdirSync(join(folder, 'storage'), { recursive: true })
   writeFileSync(join(folder, 'master.key'), `${masterKey}\n`)
   const ids = new Map<string, number>()
