@@ -2,7 +2,7 @@
 
 import { lookup } from 'node:dns/promises'
 import { closeSync, openSync, readFileSync, write } from 'node:fs'
-import { homedir, hostname, networkInterfaces, setPriority } from 'node:os'
+import { getPriority, homedir, hostname, networkInterfaces, setPriority } from 'node:os'
 import { createInterface } from 'node:readline'
 import { isatty, ReadStream } from 'node:tty'
 import { promisify } from 'node:util'
@@ -59,7 +59,7 @@ export type Shell = {
   /** Calls `listener` for an error that nothing caught; it ends the process. */
   onCrash: (listener: (cause: unknown) => void) => void
   exitNow: (code: number) => void
-  /** Runs behind everything else on this machine from now on. */
+  /** Leaves most of a busy machine to other processes from now on. */
   giveWay: () => void
   network: Network
   /** Opens the browser of a desktop session. */
@@ -140,11 +140,15 @@ function onSignal(listener: (wish: 'stop' | 'reload') => void): void {
   for (const signal of ['SIGUSR1', 'SIGUSR2'] as const) process.on(signal, () => undefined)
 }
 
-const LOWEST_PRIORITY = 19
+/**
+ * On a busy machine this leaves about a quarter of one core: others keep most of it, and a backup of a million pushes still
+ * ends within a minute. At the lowest priority it would hardly get on, and its snapshot would hold up the emptying of the log.
+ */
+const LOW_PRIORITY = 5
 
 function giveWay(): void {
   try {
-    setPriority(LOWEST_PRIORITY)
+    setPriority(Math.max(getPriority(), LOW_PRIORITY))
   } catch {
     // Not every system lets a process do so: it goes on as it is.
   }
