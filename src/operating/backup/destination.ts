@@ -25,7 +25,7 @@ import { codeOf, explainSystemError } from '../../domain/system-errors.ts'
 import { isAlive } from '../upgrade/program-files.ts'
 
 /** So much is written before the disk has to take it, so that others who wait for the disk never wait for more. */
-const FLUSH_BYTES = 8 * 1024 * 1024
+const FLUSH_BYTES = 2 * 1024 * 1024
 
 /** Called before and after each step: tests end the process there. */
 type OnStep = (step: string) => void
