@@ -37,6 +37,7 @@ export function installedEngines(): Engine[] {
 }
 
 const PACKAGES = { postgres: 'postgresql', mariadb: 'mariadb-server' }
+const LATIN1 = " ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0"
 const PASSWORD = "p@ss:w/o#rd ü'"
 const USER = 'pwpush'
 const START_MS = 90_000
@@ -184,8 +185,7 @@ function postgres(): Programs | null {
       await admin.unsafe(`CREATE ROLE ${USER} LOGIN PASSWORD '${PASSWORD.replaceAll("'", "''")}'`).simple()
       await admin.unsafe("CREATE ROLE stranger LOGIN PASSWORD 'stranger'").simple()
     },
-    newDatabase: (name, latin1) =>
-      `CREATE DATABASE ${name} OWNER ${USER}${latin1 ? \" ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0\" : ''}`,
+    newDatabase: (name, latin1) => `CREATE DATABASE ${name} OWNER ${USER}${latin1 ? LATIN1 : ''}`,
   }
 }
 
@@ -207,35 +207,35 @@ function mariadb(): Programs | null {
         server,
         '--no-defaults',
         data(folder),
-        `--port=$port`,
+        `--port=${port}`,
         '--bind-address=127.0.0.1',
         '--skip-name-resolve',
       ],
-      ...[`--socket=$join(folder, 's')`, `--pid-file=$join(folder, 'pid')`, ...quick],
-      ...[`--init-file=$join(folder, 'init.sql')`],
-      ...[`--ssl-cert=$join(folder, 'cert.pem')`, `--ssl-key=$join(folder, 'key.pem')`],
+      ...[`--socket=${join(folder, 's')}`, `--pid-file=${join(folder, 'pid')}`, ...quick],
+      ...[`--init-file=${join(folder, 'init.sql')}`],
+      ...[`--ssl-cert=${join(folder, 'cert.pem')}`, `--ssl-key=${join(folder, 'key.pem')}`],
     ],
     addUser: async (admin) => {
       const create = (user: string, password: string) =>
         admin
-          .unsafe(`CREATE USER $user@'127.0.0.1' IDENTIFIED BY '${password.replaceAll("'", "''")}'`)
+          .unsafe(`CREATE USER ${user}@'127.0.0.1' IDENTIFIED BY '${password.replaceAll("'", "''")}'`)
           .simple()
       await create(USER, PASSWORD)
-      await admin.unsafe(`GRANT ALL ON \`pwpush%\`.* TO $USER@'127.0.0.1'`).simple()
+      await admin.unsafe(`GRANT ALL ON \`pwpush%\`.* TO ${USER}@'127.0.0.1'`).simple()
       await admin
-        .unsafe(`CREATE USER $USER@localhost IDENTIFIED BY '${PASSWORD.replaceAll("'", "''")}'`)
+        .unsafe(`CREATE USER ${USER}@localhost IDENTIFIED BY '${PASSWORD.replaceAll("'", "''")}'`)
         .simple()
-      await admin.unsafe(`GRANT ALL ON \`pwpush%\`.* TO $USER@localhost`).simple()
+      await admin.unsafe(`GRANT ALL ON \`pwpush%\`.* TO ${USER}@localhost`).simple()
       await create('stranger', 'stranger')
     },
     newDatabase: (name, latin1) =>
-      `CREATE DATABASE $nameDEFAULT COLLATE $latin1 ? 'latin1_german1_ci' : 'utf8mb4_bin'`,
+      `CREATE DATABASE ${name} DEFAULT COLLATE ${latin1 ? 'latin1_german1_ci' : 'utf8mb4_bin'}`,
   }
 }
 
 /** Debian keeps servers where only root looks. */
 function whichServer(name: string): string | null {
-  return Bun.which(name, { PATH: `$process.env.PATH ?? '':/usr/sbin:/usr/local/sbin` })
+  return Bun.which(name, { PATH: `${process.env.PATH ?? ''}:/usr/sbin:/usr/local/sbin` })
 }
 
 type OtherUser = { prefix: string[]; uid: number; gid: number }
