@@ -12,7 +12,8 @@ const DASHBOARD = join(import.meta.dir, '../../docs/grafana-dashboard.json')
 const metricsUrl = (server: Started) => /serving metrics url="([^"]+)"/.exec(server.stderr())?.[1] ?? ''
 
 async function start(): Promise<Started> {
-  const server = await stage.start({ flags: ['--metrics-listen', '127.0.0.1:0'] })
+  const flags = ['--metrics-listen', '127.0.0.1:0', '--backup-dir', stage.folder()]
+  const server = await stage.start({ flags })
   while (metricsUrl(server) === '') await Bun.sleep(5)
   return server
 }
