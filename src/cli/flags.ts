@@ -30,6 +30,11 @@ export function textFlags(command: Command, name: string): string[] {
   return rawValues(command, name) ?? []
 }
 
+/** Whether an option without a value was given, by its name in camelCase. */
+export function isGiven(command: Command, option: string): boolean {
+  return command.getOptionValue(option) === true
+}
+
 export function givenFlags(command: Command, table: Table): GivenFlags {
   return Object.fromEntries(Object.values(table).map(({ flag }) => [flag, rawValues(command, flag)]))
 }

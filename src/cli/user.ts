@@ -5,13 +5,14 @@ import type { AccountCommands } from '../app/account-commands.ts'
 import type { Account } from '../domain/account.ts'
 import { isDomainError } from '../domain/errors.ts'
 import { formatTime } from '../domain/time.ts'
-import { type AccountCommand, addAccountCommand, addGroup, type Visit } from './account-command.ts'
+import { addAccountCommand, addGroup, type Visit } from './account-command.ts'
 import type { App } from './app.ts'
 import { confirm, readNewPassword } from './ask.ts'
 import { CommandFailure } from './failures.ts'
-import { formatCount } from './format.ts'
+import { isGiven } from './flags.ts'
 import type { Shell } from './shell.ts'
 import { alignColumns } from './table.ts'
+import { type Add, addCredentialCommands } from './user-credentials.ts'
 
 type Accounts = AccountCommands['accounts']
 
@@ -36,8 +37,14 @@ export function addUserCommands(program: Command, parts: { shell: Shell; app: Ap
     help: HELP,
     examples: EXAMPLES,
   })
-  const add = (spec: AccountCommand) => addAccountCommand(user, { ...spec, ...parts })
+  const add: Add = (spec) => addAccountCommand(user, { ...spec, ...parts })
+  addNewAndList(add, shell)
+  addCredentialCommands(add, shell)
+  addRights(add, shell)
+  addDisableAndRemove(add, shell)
+}
 
+function addNewAndList(add: Add, shell: Shell): void {
   add({
     name: 'add',
     operands: ['EMAIL'],
@@ -58,36 +65,9 @@ export function addUserCommands(program: Command, parts: { shell: Shell; app: Ap
     help: 'Lists the accounts.',
     work: async ({ accounts }) => listUsers(await accounts.listAccounts(), shell),
   })
+}
 
-  add({
-    name: 'password',
-    operands: ['EMAIL'],
-    summary: 'set the password of an account',
-    help:
-      'Sets the password of an account and ends its sessions. Asks whether to revoke its tokens, and the ' +
-      'invitations and password links that it created; without a terminal it keeps them, unless ' +
-      '--revoke-tokens is given.',
-    problems: (command) =>
-      isGiven(command, 'revokeTokens') && isGiven(command, 'keepTokens')
-        ? ['--revoke-tokens and --keep-tokens: give only one of them']
-        : [],
-    work: (visit, command) => setPassword(visit, { command, shell }),
-  })
-    .option('--password-stdin', 'read the password from standard input')
-    .option('--revoke-tokens', 'revoke the tokens, invitations and password links of the account')
-    .option('--keep-tokens', 'keep the tokens valid')
-
-  add({
-    name: 'two-factor-off',
-    operands: ['EMAIL'],
-    summary: 'turn off the second factor of an account',
-    help: 'Turns off the second factor of an account whose owner has lost the phone and the recovery codes.',
-    work: async ({ accounts, email }) => {
-      await accounts.turnOffTwoFactor(email)
-      shell.print(`${email} signs in with the password alone now`)
-    },
-  })
-
+function addRights(add: Add, shell: Shell): void {
   add({
     name: 'admin',
     operands: ['EMAIL'],
@@ -107,7 +87,9 @@ export function addUserCommands(program: Command, parts: { shell: Shell; app: Ap
       'its pushes and tokens stay. Refuses the last administrator.',
     work: ({ accounts, email }) => unmakeAdmin(accounts, email, shell),
   })
+}
 
+function addDisableAndRemove(add: Add, shell: Shell): void {
   add({
     name: 'disable',
     operands: ['EMAIL'],
@@ -139,7 +121,7 @@ export function addUserCommands(program: Command, parts: { shell: Shell; app: Ap
     work: async ({ accounts, email }, command) => {
       await accounts.requireId(email)
       const question = `Remove ${email} with all its tokens and pushes? This cannot be undone.`
-      if (command.getOptionValue('yes') !== true) await confirm(shell, question)
+      if (!isGiven(command, 'yes')) await confirm(shell, question)
       const { pushes } = await accounts.removeAccount(email)
       shell.print(`${email} is removed, with its tokens and ${pushes} ${pushes === 1 ? 'push' : 'pushes'}`)
       warnWithoutAdmin(await accounts.listAccounts(), shell)
@@ -149,49 +131,15 @@ export function addUserCommands(program: Command, parts: { shell: Shell; app: Ap
 
 async function addUser({ accounts, email }: Visit, given: { command: Command; shell: Shell }): Promise<void> {
   const { command, shell } = given
-  const isAdmin = command.getOptionValue('admin') === true
+  const isAdmin = isGiven(command, 'admin')
   // Checked before asking for a password twice; adding the account checks again.
   if ((await accounts.findId(email)) !== null) {
     throw new CommandFailure(`${email} already has an account: "oncebox user password" sets its password.`)
   }
-  const password = await readNewPassword(shell, {
-    fromInput: command.getOptionValue('passwordStdin') === true,
-  })
+  const password = await readNewPassword(shell, { fromInput: isGiven(command, 'passwordStdin') })
   await accounts.addAccount({ email, password, isAdmin })
   shell.print(`${email} is added${isAdmin ? ' as an administrator' : ''}`)
   shell.say(`Next: "oncebox token create ${email}" creates a token for the API.`)
-}
-
-async function setPassword(visit: Visit, given: { command: Command; shell: Shell }): Promise<void> {
-  const { accounts, apiTokens, email } = visit
-  const { command, shell } = given
-  await accounts.requireAccount(email)
-  const password = await readNewPassword(shell, { fromInput: isGiven(command, 'passwordStdin') })
-  const tokens = (await apiTokens.listApiTokens(email)).length
-  const revoke = await wantsToRevoke(tokens, given)
-  await accounts.setPassword({ email, password, revoke })
-  shell.print(`The password of ${email} is set${revoke ? ', and its tokens are revoked' : ''}`)
-  if (revoke || tokens === 0) return
-  const some = formatCount(tokens, 'token')
-  shell.say(
-    `Not revoked: ${some} of ${email}. If somebody else knew the password, repeat with --revoke-tokens.`,
-  )
-}
-
-/** Asks at a terminal. An empty line means yes. */
-async function wantsToRevoke(
-  tokens: number,
-  { command, shell }: { command: Command; shell: Shell },
-): Promise<boolean> {
-  if (isGiven(command, 'revokeTokens')) return true
-  if (isGiven(command, 'keepTokens') || tokens === 0) return false
-  if (!shell.isTerminal || isGiven(command, 'passwordStdin')) return false
-  const answer = await shell.ask(`Also revoke its ${formatCount(tokens, 'token')}? [Y/n] `)
-  return !/^no?$/i.test(answer.trim())
-}
-
-function isGiven(command: Command, option: string): boolean {
-  return command.getOptionValue(option) === true
 }
 
 async function makeAdmin(accounts: Accounts, email: string, shell: Shell): Promise<void> {

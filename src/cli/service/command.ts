@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import { settings } from '../../settings/table.ts'
 import { addGroup } from '../account-command.ts'
 import { UsageError } from '../failures.ts'
-import { addSettingFlags, givenFlags, readOperands } from '../flags.ts'
+import { addSettingFlags, givenFlags, isGiven, readOperands } from '../flags.ts'
 import type { Shell } from '../shell.ts'
 import { installService } from './install.ts'
 import type { Scope } from './places.ts'
@@ -84,10 +84,6 @@ export function addServiceCommands(program: Command, shell: Shell): void {
 
 function scopeOf(command: Command): Scope {
   return isGiven(command, 'user') ? 'user' : 'machine'
-}
-
-function isGiven(command: Command, option: string): boolean {
-  return command.getOptionValue(option) === true
 }
 
 /** Commander reads `--no-start` as the negation of `--start`. */
