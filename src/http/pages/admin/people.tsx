@@ -8,6 +8,7 @@ import { PAGES } from '../../urls.ts'
 import { Chip } from '../frame/chip.tsx'
 import type { Member } from '../frame/guest.ts'
 import { Icon } from '../frame/icons.tsx'
+import { PageLinks } from '../frame/page-links.tsx'
 import { ButtonForm, FormToken, Input, Moment, problemTexts, Tick } from '../frame/parts.tsx'
 import { RefusedFields } from '../frame/refused-fields.tsx'
 
@@ -143,25 +144,17 @@ export function queryOf({ search, pageNumber }: Pick<Listed, 'search' | 'pageNum
 }
 
 function Pages({ guest, listed }: { guest: Member; listed: Listed }) {
-  const { say } = guest.words
   const { pageNumber, pages } = listed
   if (pages === 1) return null
-  const linkTo = (page: number) =>
-    guest.href(`${PAGES.admin.href()}${queryOf({ ...listed, pageNumber: page })}`)
   return (
-    <nav class="pages" aria-label={say('pages')}>
-      {pageNumber > 1 ? (
-        <a href={linkTo(pageNumber - 1)} rel="prev">
-          {say('page_before')}
-        </a>
-      ) : null}
-      <span>{say('page_of', { page: pageNumber, pages })}</span>
-      {pageNumber < pages ? (
-        <a href={linkTo(pageNumber + 1)} rel="next">
-          {say('page_after')}
-        </a>
-      ) : null}
-    </nav>
+    <PageLinks
+      guest={guest}
+      pageNumber={pageNumber}
+      hasNext={pageNumber < pages}
+      linkTo={(page) => guest.href(`${PAGES.admin.href()}${queryOf({ ...listed, pageNumber: page })}`)}
+    >
+      <span>{guest.words.say('page_of', { page: pageNumber, pages })}</span>
+    </PageLinks>
   )
 }
 

@@ -83,23 +83,7 @@ function Answers({ operation: { responses } }: { operation: Operation }) {
   return (
     <>
       <h4>Answers</h4>
-      <dl class="fields">
-        {answers
-          .filter(([status]) => Number(status) < 400)
-          .map(([status, { description, content }]) => (
-            <>
-              <dt>
-                <code>{status}</code>{' '}
-                {Object.values(content).map(({ schema }) => (
-                  <TypeName key={status} schema={schema} />
-                ))}
-              </dt>
-              <dd>
-                <Prose text={description} />
-              </dd>
-            </>
-          ))}
-      </dl>
+      <AnswerList answers={answers.filter(([status]) => Number(status) < 400)} />
       <p class="hint">
         <a href="#refusals">Refusals</a>: {refusals.map(([status]) => status).join(', ')}
       </p>
@@ -111,9 +95,13 @@ function Answers({ operation: { responses } }: { operation: Operation }) {
 export function Refusals({ endpoints }: { endpoints: Endpoint[] }) {
   const all = endpoints.flatMap(({ operation }) => Object.entries(operation.responses))
   const byStatus = new Map(all.filter(([status]) => Number(status) >= 400).toReversed())
+  return <AnswerList answers={[...byStatus].sort()} />
+}
+
+function AnswerList({ answers }: { answers: [string, Operation['responses'][string]][] }) {
   return (
     <dl class="fields">
-      {[...byStatus].sort().map(([status, { description, content }]) => (
+      {answers.map(([status, { description, content }]) => (
         <>
           <dt>
             <code>{status}</code>{' '}

@@ -1,13 +1,13 @@
 // The form that edits a push: name and note always, limits while it is live.
 
-import { MAX_NAME_CHARACTERS, MAX_NOTE_CHARACTERS } from '../../../domain/new-push.ts'
 import { viewsRemaining } from '../../../domain/push.ts'
 import { DAY, HOUR, MINUTE } from '../../../domain/time.ts'
 import type { Labelled } from '../../../services/pushes/owner-lists.ts'
 import type { Words } from '../../../words/words.ts'
 import { PAGES } from '../../urls.ts'
 import type { Member } from '../frame/guest.ts'
-import { Field, FormToken, Input, maxLengthOf, problemTexts, RefusedNotice } from '../frame/parts.tsx'
+import { LabelFields } from '../frame/label-fields.tsx'
+import { Field, FormToken, Input, problemTexts, RefusedNotice } from '../frame/parts.tsx'
 import { ENDS_IN } from './edit-form.ts'
 import type { RefusedEdit } from './push-page.ts'
 
@@ -31,37 +31,19 @@ export function EditForm(props: Props) {
             <p>{say('edit_refused')}</p>
           </RefusedNotice>
         )}
-        <Labels {...parts} />
+        <LabelFields
+          guest={guest}
+          fields={{ name: 'name', note: 'note' }}
+          values={{ name: typed('name', owned.name), note: typed('note', owned.note) }}
+          texts={texts}
+          noteRows={3}
+        />
         {isLive ? <Limits {...parts} /> : null}
         <button type="submit" class="primary">
           {say('edit_submit')}
         </button>
       </form>
     </details>
-  )
-}
-
-function Labels({ guest, owned, texts, typed }: PartProps) {
-  const { say } = guest.words
-  return (
-    <>
-      <Input
-        id="name"
-        name="name"
-        label={say('name')}
-        hint={say('name_hint')}
-        problem={texts.name}
-        value={typed('name', owned.name)}
-        attributes={{ maxlength: maxLengthOf(MAX_NAME_CHARACTERS), autocomplete: 'off' }}
-      />
-      <Field id="note" label={say('note')} hint={say('note_hint')} problem={texts.note}>
-        {(describes) => (
-          <textarea name="note" rows={3} maxlength={maxLengthOf(MAX_NOTE_CHARACTERS)} {...describes}>
-            {typed('note', owned.note)}
-          </textarea>
-        )}
-      </Field>
-    </>
   )
 }
 

@@ -7,6 +7,7 @@ import { PAGES } from '../../urls.ts'
 import type { Guest, Member } from '../frame/guest.ts'
 import { Icon } from '../frame/icons.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
+import { PageLinks } from '../frame/page-links.tsx'
 import { DamageNotice, FormToken, Notice } from '../frame/parts.tsx'
 import { Filters } from './list-filters.tsx'
 import { isFiltered, type ListQuery, listHref } from './list-query.ts'
@@ -153,26 +154,17 @@ function emptyText(asked: ListQuery): WordKey {
 
 /** Links to later pages carry the time of the first page, so that new pushes do not shift the rows. */
 function Pages({ guest, asked, overview: { matching, pushes } }: Props) {
-  const { say } = guest.words
   const { pageNumber } = asked
-  const hasNext = pageNumber * LIST_PAGE_SIZE < matching && pushes.length > 0
-  if (pageNumber === 1 && !hasNext) return null
-  const linkTo = (page: number) => guest.href(listHref({ ...asked, pageNumber: page }))
   const from = (pageNumber - 1) * LIST_PAGE_SIZE + 1
   const to = Math.min(matching, pageNumber * LIST_PAGE_SIZE)
   return (
-    <nav class="pages" aria-label={say('pages')}>
-      {pageNumber > 1 ? (
-        <a href={linkTo(pageNumber - 1)} rel="prev">
-          {say('page_before')}
-        </a>
-      ) : null}
-      {from <= to ? <span>{say('pushes_range', { from, to, n: matching })}</span> : null}
-      {hasNext ? (
-        <a href={linkTo(pageNumber + 1)} rel="next">
-          {say('page_after')}
-        </a>
-      ) : null}
-    </nav>
+    <PageLinks
+      guest={guest}
+      pageNumber={pageNumber}
+      hasNext={pageNumber * LIST_PAGE_SIZE < matching && pushes.length > 0}
+      linkTo={(page) => guest.href(listHref({ ...asked, pageNumber: page }))}
+    >
+      {from <= to ? <span>{guest.words.say('pushes_range', { from, to, n: matching })}</span> : null}
+    </PageLinks>
   )
 }

@@ -20,9 +20,10 @@ export function insertRow(
   { orm }: Pick<Connection, 'orm'>,
   account: Omit<typeof accounts.$inferInsert, 'id' | 'checksum'>,
 ): AccountRow {
-  const { id } = orm.insert(accounts).values(account).returning({ id: accounts.id }).get()
-  updateRow({ orm }, { id, set: {} })
-  return orm.select().from(accounts).where(eq(accounts.id, id)).all()[0] as AccountRow
+  const row = orm.insert(accounts).values(account).returning().get()
+  const checksum = checksumOfAccount(row)
+  orm.update(accounts).set({ checksum }).where(eq(accounts.id, row.id)).run()
+  return { ...row, checksum }
 }
 
 export type AccountUpdate = {

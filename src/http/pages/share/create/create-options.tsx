@@ -1,7 +1,7 @@
 // The options that few pushes need: opening, deleting, name and note, and the generator.
 
-import { MAX_NAME_CHARACTERS, MAX_NOTE_CHARACTERS } from '../../../../domain/new-push.ts'
-import { Field, Input, maxLengthOf, Tick } from '../../frame/parts.tsx'
+import { LabelFields } from '../../frame/label-fields.tsx'
+import { Tick } from '../../frame/parts.tsx'
 import type { PartProps } from './create-form.tsx'
 import { Generator } from './generator.tsx'
 
@@ -13,7 +13,15 @@ export function Options(props: PartProps) {
     <details class="options" open={isTrouble || typed('name') !== '' || typed('note') !== ''}>
       <summary>{say('more_options')}</summary>
       <Ticks {...props} />
-      {isOfAccount ? <Labels {...props} /> : null}
+      {isOfAccount ? (
+        <LabelFields
+          guest={guest}
+          fields={{ name: 'push[name]', note: 'push[note]' }}
+          values={{ name: typed('name'), note: typed('note') }}
+          texts={texts}
+          noteRows={2}
+        />
+      ) : null}
       <Generator words={guest.words} wordlist={createScripts.wordlist} />
       {isOfAccount ? <p class="hint">{say('options_remembered')}</p> : null}
     </details>
@@ -42,30 +50,6 @@ function Ticks({ guest, limits, typed }: PartProps) {
         isTicked={isTicked('deletable_by_viewer', limits.deletableByViewer)}
         otherwise="false"
       />
-    </>
-  )
-}
-
-function Labels({ guest, typed, texts }: PartProps) {
-  const { say } = guest.words
-  return (
-    <>
-      <Input
-        id="name"
-        name="push[name]"
-        label={say('name')}
-        hint={say('name_hint')}
-        problem={texts.name}
-        value={typed('name')}
-        attributes={{ maxlength: maxLengthOf(MAX_NAME_CHARACTERS), autocomplete: 'off' }}
-      />
-      <Field id="note" label={say('note')} hint={say('note_hint')} problem={texts.note}>
-        {(describes) => (
-          <textarea name="push[note]" rows={2} maxlength={maxLengthOf(MAX_NOTE_CHARACTERS)} {...describes}>
-            {typed('note')}
-          </textarea>
-        )}
-      </Field>
     </>
   )
 }
