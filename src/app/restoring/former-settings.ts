@@ -8,13 +8,15 @@ export type FormerSetting = {
 
 /** These are where the restored folder is, and not where the former one was. */
 const OF_THE_PLACE = ['data-dir', 'key-file']
+/** Meant for one start of the former server. */
+const OF_ONE_START = ['accept-clock', 'accept-move', 'remove-damaged']
 const HIDDEN = '(hidden)'
 
 /** Those that differed from the defaults. Anything but such a list of settings is read as none. */
 export function changedSettings(text: string): FormerSetting[] {
   return listIn(text)
     .flatMap((read) => parse(read))
-    .filter(({ flag }) => !OF_THE_PLACE.includes(flag))
+    .filter(({ flag }) => ![...OF_THE_PLACE, ...OF_ONE_START].includes(flag))
 }
 
 function listIn(text: string): readonly unknown[] {
