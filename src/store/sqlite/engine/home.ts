@@ -120,8 +120,8 @@ function refusalOf({ path }: DataFolder, said: string): string {
 
 const REMEDY =
   'To return to an earlier state, use a backup and "oncebox restore". If the folder has truly moved and the original is gone ' +
-  'for good, start the server once with --accept-move: everything that was read there after the copy was made can then be ' +
-  'opened here again.'
+  'for good, start the server once with --accept-move (ONCEBOX_ACCEPT_MOVE=true): everything that was read there after the ' +
+  'copy was made can then be opened here again.'
 
 function damaged({ filename }: Database): DomainError {
   return new DomainError(
