@@ -34,15 +34,15 @@ export type BackupSettings = {
 
 export type BackupWish = BackupSettings & {
   dataDir: string
-  /** The path of a new file; null for the output that `BackupPorts` names. */
+  /** The path of a new file; null for `writeOutput`. */
   file: string | null
-  /** Null leaves the backup open to everybody who gets at it. */
+  /** Null does not encrypt the backup. */
   seal: Seal | null
 }
 
 export type BackupPorts = {
   now: Now
-  /** Takes the bytes of a backup that goes to no file. */
+  /** Receives a backup that goes to no file. */
   writeOutput: (piece: Uint8Array) => Promise<void>
   /** Called before the database is copied, with its size. The copy blocks the event loop. */
   onCopying?: (bytes: number) => void
@@ -64,7 +64,7 @@ export type BackupReport = {
   settingsFrom: SettingsFrom
   key: BackedUpKey['state']
   tlsAuthority: BackedUpKey['state'] | 'unsealed'
-  /** What of the database is damaged, and lost in the backup; each a sentence without a full stop. */
+  /** What is damaged in the database and missing from the backup, in sentences without a full stop. */
   damage: string[]
 }
 
@@ -155,7 +155,7 @@ function settingsInEffect({ dataDir, ...given }: BackupWish): SettingsInEffect {
 
 type Pouring = { target: FileDestination | null; total: number; ports: BackupPorts }
 
-/** Resolves to the number of bytes once they have reached their disk or reader. */
+/** Resolves to the number of bytes written, once the file is complete or the reader has them. */
 async function pour(stream: ReadableStream<Uint8Array>, { target, total, ports }: Pouring): Promise<number> {
   const { writeOutput, onProgress } = ports
   const write = target?.write ?? writeOutput

@@ -1,4 +1,4 @@
-// What a backup tells at its end: what is in it, what is not, and what its owner has to see to.
+// Presents a finished backup: what is in it, what is not, and warnings.
 
 import type { BackupReport } from '../app/backup.ts'
 import { formatCount, formatSize, quote } from './format.ts'

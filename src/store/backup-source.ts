@@ -1,5 +1,5 @@
-// What a backup takes from a data folder, beside a server or without one: a copy of the database that opens nothing, and the
-// key files that lie in the folder.
+// Reads what a backup needs from a data folder, with or without a running server: a copy of the database that opens nothing,
+// and the key files in the folder.
 
 import {
   closeSync,
@@ -107,7 +107,7 @@ function writeCopy({ place, copy, onStep }: Writing): BackupSource {
   }
 }
 
-/** Closes it in any case, because the last pages reach the file only then. */
+/** Always closes the copy, which writes its last pages. */
 function closing(copy: UnfinishedCopy): KeylessCopy {
   try {
     return copy.write()
@@ -132,12 +132,12 @@ function newer({ database }: DataFolder, schema: number): DomainError {
   )
 }
 
-/** A key file, and why it is not in the backup when it is not. */
+/** A key file, or why it is not in the backup. */
 export type BackedUpKey =
   | { state: 'included'; bytes: Uint8Array }
   | { state: 'missing' | 'elsewhere' | 'unreadable' | 'foreign' }
 
-/** `verifiers`: the keys that the database was written with. A file that holds others is not the key of this folder. */
+/** `verifiers` belong to the keys that the database was written with. A file with other keys is `foreign`. */
 export function readInstanceKey(
   dataDir: string,
   { keyFile, verifiers }: { keyFile: string | null; verifiers: KeylessCopy['verifiers'] },
@@ -160,7 +160,7 @@ export function readTlsAuthority(dataDir: string, authorityFile: string | null):
   return readInFolder(dataDir, authorityFile ?? dataFolder(dataDir).tlsAuthority)
 }
 
-/** A link out of the folder leads to a file that is kept elsewhere. */
+/** A symbolic link to a file outside the folder counts as `elsewhere`. */
 function readInFolder(dataDir: string, path: string): BackedUpKey {
   try {
     if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return { state: 'missing' }
@@ -174,7 +174,7 @@ function readInFolder(dataDir: string, path: string): BackedUpKey {
   }
 }
 
-/** Null for anything but a plain file of the size of a key. */
+/** Null unless it is a plain file of at most the size of a key file. */
 function readSmallFile(path: string): Uint8Array | null {
   const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
   try {
@@ -185,7 +185,7 @@ function readSmallFile(path: string): Uint8Array | null {
   }
 }
 
-/** Throws `conflict` for a path in the data folder: a backup there is lost with what it is a backup of. */
+/** Throws `conflict` for a path in the data folder. */
 export function refuseInside(dataDir: string, path: string): void {
   const parent = dirname(path)
   // Refused when it is opened.

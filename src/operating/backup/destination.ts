@@ -1,4 +1,4 @@
-// Where a backup is written: a new file, under another name until it is whole and on the disk, or any stream.
+// Writes a backup to a new file, under another name until it is complete and on the disk.
 
 import {
   closeSync,
@@ -24,7 +24,7 @@ import { DomainError } from '../../domain/errors.ts'
 import { codeOf, explainSystemError } from '../../domain/system-errors.ts'
 import { isAlive } from '../upgrade/program-files.ts'
 
-/** So much is written before the disk has to take it, so that others who wait for the disk never wait for more. */
+/** Synchronizes after so many bytes, so that other processes never wait for more than these at the disk. */
 const FLUSH_BYTES = 2 * 1024 * 1024
 
 /** Called before and after each step: tests end the process there. */
@@ -32,21 +32,21 @@ type OnStep = (step: string) => void
 
 export type Destination = {
   write(piece: Uint8Array): Promise<void>
-  /** The backup is whole. */
+  /** Gives the complete file its name, once it is on the disk. */
   finish(): Promise<void>
-  /** Leaves nothing; harmless after `finish`. */
+  /** Removes the unfinished file. Does nothing after `finish`. */
   abort(): void
 }
 
 export type FileDestination = Destination & {
-  /** Throws `disk_full` when the disk cannot take so much and keep `spare` free. */
+  /** Throws `disk_full` unless the disk can take so many bytes. On the disk of the data folder, `spare` must stay free. */
   requireRoom(bytes: number, spare: { dataDir: string; bytes: number }): void
 }
 
 const flush = promisify(fdatasync)
 const writePiece = promisify(writeTo)
 
-/** Throws `conflict` for a path that exists, whatever it is, and for one that cannot be written. */
+/** Throws `conflict` if anything exists at the path, or if the path cannot be written. */
 export function openFileDestination(path: string, onStep: OnStep = () => undefined): FileDestination {
   requireNothingAt(path)
   const unfinished = partOf(path)
@@ -96,7 +96,7 @@ export function openFileDestination(path: string, onStep: OnStep = () => undefin
   return { write, finish, abort, requireRoom: (bytes, spare) => requireRoom(path, { bytes, spare }) }
 }
 
-/** Also refuses links, whether or not they lead anywhere. */
+/** Refuses symbolic links too, also broken ones. */
 function requireNothingAt(path: string): void {
   const found = explained(path, () => lstatSync(path, { throwIfNoEntry: false }))
   if (found === undefined) return
@@ -117,7 +117,7 @@ function kindOf(found: Stats): string {
   return found.isSocket() ? 'a socket' : 'a device'
 }
 
-/** The name of this process in it tells later ones whether somebody still writes. */
+/** Holds host and process, so that later backups can tell whether it is still being written. */
 function partOf(path: string): string {
   return `${path}.oncebox-${hostWord()}-${process.pid}.part`
 }
@@ -170,7 +170,7 @@ function giveName(unfinished: string, { path, onStep }: { path: string; onStep: 
   syncFolder(dirname(path))
 }
 
-/** Makes the name survive a power cut. Windows and some network disks cannot, and need not. */
+/** Makes the name survive a power cut. Windows and some network disks cannot synchronize folders. */
 function syncFolder(path: string): void {
   if (process.platform === 'win32') return
   const folder = openSync(path, 'r')
@@ -203,7 +203,7 @@ function mib(bytes: number): string {
   return (bytes / 1024 / 1024).toFixed(1)
 }
 
-/** What the system refuses is told with the path; refusals of our own pass. */
+/** Explains errors of the system with the path. DomainErrors pass. */
 function explained<T>(path: string, work: () => T): T {
   try {
     return work()

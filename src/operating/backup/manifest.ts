@@ -12,7 +12,7 @@ const MEMBERS = {
   'oncebox.db': Number.MAX_SAFE_INTEGER,
 } as const
 
-/** Every backup holds these; the others only when there is such a file, and it may be in a backup. */
+/** Every backup holds these. The others are optional. */
 const REQUIRED: readonly MemberName[] = ['settings.json', 'oncebox.db']
 const FORMAT = 1
 const PROGRAM = 'oncebox'

@@ -1,4 +1,4 @@
-// The members of a backup from what is at hand: bytes, and open files.
+// Members of a backup made from bytes or open files.
 
 import { createDigest } from '../../crypto/digest.ts'
 import type { MemberName } from './manifest.ts'
@@ -11,7 +11,7 @@ export function memberOfBytes(name: MemberName, bytes: Uint8Array): MemberSource
   return { name, bytes: bytes.length, sha256: digest.hex(), read: () => streamOf(bytes) }
 }
 
-/** Reads the file once for its checksum; nobody may change it from then on. */
+/** Reads the file once for its checksum. It must not change afterwards. */
 export async function memberOfFile(name: MemberName, descriptor: number): Promise<MemberSource> {
   const digest = createDigest()
   let bytes = 0

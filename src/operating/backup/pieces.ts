@@ -1,4 +1,4 @@
-// Streams of bytes in pieces: of a file, of values at hand, and with their beginning put back.
+// Streams of bytes: from an open file, from memory, and peeked at.
 
 import { read } from 'node:fs'
 import { promisify } from 'node:util'
@@ -7,7 +7,7 @@ const PIECE_BYTES = 256 * 1024
 
 const readPiece = promisify(read)
 
-/** Reads an open file from its beginning, a piece for each that is asked for. Leaves it open. */
+/** Reads an open file from its beginning, only as fast as the stream is read. Leaves the file open. */
 export function streamFile(descriptor: number): ReadableStream<Uint8Array> {
   let position = 0
   return new ReadableStream<Uint8Array>(
@@ -24,7 +24,7 @@ export function streamFile(descriptor: number): ReadableStream<Uint8Array> {
   )
 }
 
-/** The same bytes in one buffer that is used again: `take` keeps nothing of it. */
+/** Reads an open file from its beginning into one buffer, which it reuses: `take` must not keep a piece. */
 export async function readFileOnce(descriptor: number, take: (piece: Uint8Array) => void): Promise<void> {
   const piece = new Uint8Array(PIECE_BYTES)
   for (let position = 0; ; ) {
@@ -49,7 +49,7 @@ export function streamOf(...pieces: readonly Uint8Array[]): ReadableStream<Uint8
   )
 }
 
-/** The first bytes of a stream, `most` at most and fewer only at its end, and a stream that still begins with them. */
+/** Returns the first bytes of a stream, and a stream that still begins with them. Returns fewer than `most` at its end. */
 export async function peek(
   source: ReadableStream<Uint8Array>,
   most: number,

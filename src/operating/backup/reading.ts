@@ -1,5 +1,5 @@
-// Reads a backup as a stream and believes nothing in it: names, order, sizes and checksums must be as its manifest says, and
-// the manifest as this program writes it.
+// Reads a backup as a stream without trusting it: names, order, sizes and checksums must match its manifest, and the manifest
+// must be one that this program could have written.
 
 import { createTarDecoder, type ParsedTarEntry } from 'modern-tar'
 import { createDigest } from '../../crypto/digest.ts'
@@ -11,17 +11,17 @@ import { type Opener, openSealed, readSeal } from './sealing.ts'
 
 const MAX_MANIFEST_BYTES = 64 * 1024
 
-/** Takes the bytes of one member. They are not checked yet when they come: keep nothing that has not ended well. */
+/** Receives the bytes of one member before its checksum is known to be right: use nothing before `end` is called. */
 export type MemberSink = {
   write(piece: Uint8Array): Promise<void> | void
-  /** Called when all of it has come and its checksum is right. */
+  /** Called after the last byte, when the checksum is right. */
   end?(): Promise<void> | void
 }
 
 export type ReadingOptions = {
   /** Names the backup in refusals: its path. */
   file: string
-  /** Gives what opens a sealed backup; not called for others. */
+  /** Returns what opens a sealed backup. Not called for other backups. */
   getOpener: (seal: 'passphrase' | 'recipients') => Promise<Opener> | Opener
   /** Called before any member; may throw to read no further. */
   onManifest?: (manifest: Manifest) => Promise<void> | void
@@ -30,8 +30,8 @@ export type ReadingOptions = {
 }
 
 /**
- * Resolves when all of it was read, to the last byte, and is as it was written. Throws `conflict` for anything else, naming
- * the file; errors of the system and of the sinks pass. The source is closed in any case.
+ * Resolves once the whole backup was read and is intact. Throws `conflict`, naming the file, for anything else. Errors of the
+ * system and of the sinks pass through. Always closes the source.
  */
 export async function readBackup(
   source: ReadableStream<Uint8Array>,
@@ -41,7 +41,7 @@ export async function readBackup(
   const decoder = createTarDecoder({ strict: true })
   const stop = new AbortController()
   const piping = tar.pipeTo(decoder.writable, { signal: stop.signal })
-  // Its failure reaches the reader of the entries.
+  // The reader of the entries gets its failure.
   piping.catch(() => undefined)
   try {
     return await readEntries(decoder.readable.getReader(), options)
@@ -87,7 +87,7 @@ async function nextEntry(entries: Entries): Promise<ParsedTarEntry | null> {
   return done ? null : value
 }
 
-/** A file that is no archive from its first byte on was never a backup. */
+/** Reports a file that is not even a tar archive as no backup, instead of as a damaged one. */
 async function firstEntry(entries: Entries, file: string): Promise<ParsedTarEntry> {
   const entry = await nextEntry(entries).catch((cause: unknown) => {
     throw NO_TAR.test(messageOf(cause)) ? unfitBackup(file, 'it is no tar archive') : cause
@@ -134,7 +134,7 @@ async function readMember(entry: ParsedTarEntry, { member, file, sink }: MemberR
   await passing(async () => sink?.end?.())
 }
 
-/** Carries what the caller's own work threw past the explanations of what the backup did. */
+/** Wraps an error of the caller's own code, so that it is not explained as damage to the backup. */
 class SinkFailure extends Error {}
 
 async function passing<T>(work: () => Promise<T>): Promise<T> {
@@ -145,7 +145,7 @@ async function passing<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A name from outside, for a terminal. */
+/** A name from the archive, made safe for a terminal. */
 function nameOf({ header }: ParsedTarEntry): string {
   return JSON.stringify(header.name.slice(0, 100).replace(/[^\x20-\x7e]/g, '?'))
 }

@@ -16,7 +16,7 @@ const ARMOR = '-----BEGIN AGE ENCRYPTED FILE-----'
 /** Enough for dozens of recipients. */
 const MAX_HEADER_BYTES = 64 * 1024
 
-/** Whether it is a public key of age: `age1…`, the kinds for hardware keys and against quantum computers included. */
+/** Whether it is a public key of age (`age1…`), including those for hardware keys and against quantum computers. */
 export function isRecipient(text: string): boolean {
   try {
     new Encrypter().addRecipient(text)
@@ -27,8 +27,8 @@ export function isRecipient(text: string): boolean {
 }
 
 /**
- * The secret keys in the text of an identity file, as age-keygen writes it: one a line, comments with `#`. Null when
- * another line is in it or none is a key. Never quotes a line.
+ * Returns the secret keys of an identity file, as age-keygen writes it: one a line, comments with `#`. Returns null if another
+ * line is in it, or no key.
  */
 export function parseIdentities(text: string): readonly string[] | null {
   const lines = text.split('\n').map((line) => line.trim())
@@ -45,7 +45,7 @@ function isIdentity(text: string): boolean {
   }
 }
 
-/** A passphrase takes a second or two, and 256 MiB of memory meanwhile (scrypt, with the cost that age has chosen). */
+/** A passphrase takes a second or two and 256 MiB of memory (scrypt at the cost that age chose). */
 export function sealStream(
   plain: ReadableStream<Uint8Array>,
   seal: Seal,
@@ -56,7 +56,7 @@ export function sealStream(
   return encrypter.encrypt(plain)
 }
 
-/** What the beginning of a backup says. `file` names it in refusals. Go on with the returned stream. */
+/** Reads how a backup is sealed from its first bytes. Continue with the returned stream. `file` names it in refusals. */
 export async function readSeal(
   source: ReadableStream<Uint8Array>,
   file: string,
@@ -82,12 +82,12 @@ function kindOf(text: string, file: string): SealKind {
   if (text.startsWith(ARMOR))
     throw unfitBackup(file, 'it is an age file in letters (armored). Decode it first with: age --decrypt')
   if (!text.startsWith(MAGIC)) return 'none'
-  // The library would take any amount of memory to find the end of the header.
+  // The library reads the whole header into memory, however long it is.
   if (!text.includes('\n--- ')) throw damagedBackup(file, 'the header of its encryption has no end')
   return text.startsWith('-> scrypt ', MAGIC.length) ? 'passphrase' : 'recipients'
 }
 
-/** Throws `conflict` when it does not open; what was altered is noticed piece by piece while the result is read. */
+/** Throws `conflict` when the opener does not fit. Alterations are noticed while the result is read. */
 export async function openSealed(
   sealed: ReadableStream<Uint8Array>,
   { opener, file }: { opener: Opener; file: string },

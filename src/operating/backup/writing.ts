@@ -4,14 +4,14 @@ import { createTarPacker } from 'modern-tar'
 import { type BackupMember, MANIFEST, type Manifest } from './manifest.ts'
 import { streamOf } from './pieces.ts'
 
-/** A header and the filling after a body. */
+/** The tar header of a member and the padding after it. */
 const BLOCK_BYTES = 1024
 const MANIFEST_BYTES = 4096
 
 /** `read` gives exactly the bytes that the member announces. */
 export type MemberSource = BackupMember & { read(): ReadableStream<Uint8Array> }
 
-/** `sources` are the members of the manifest, in its order. The readers are called one after the other, in their turn. */
+/** `sources` are the members of the manifest, in the same order. Each is read when its turn comes. */
 export function writeBackup(
   manifest: Manifest,
   sources: readonly MemberSource[],
@@ -30,12 +30,12 @@ export function writeBackup(
     controller.finalize()
   }
 
-  // The reader of the stream is told of a failure.
+  // Passes a failure on to the reader of the stream.
   addAll().catch((cause) => controller.error(cause))
   return readable
 }
 
-/** About how many bytes the stream has, sealed or not. */
+/** Estimates the size of the stream, sealed or not. */
 export function estimateBytes(sources: readonly MemberSource[]): number {
   return sources.reduce((sum, { bytes }) => sum + bytes + BLOCK_BYTES, MANIFEST_BYTES)
 }

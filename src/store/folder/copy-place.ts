@@ -1,5 +1,5 @@
-// The file in the data folder that a copy of the database is made in for a backup. It loses its name as soon as it is open,
-// so that nothing is left of it when the process ends, whatever ends it.
+// The temporary file in the data folder for a backup's copy of the database. Its name is removed as soon as it is open, so
+// that the system removes the file when the process ends, even by kill -9.
 
 import { closeSync, openSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,14 +9,14 @@ const NAME = /^backup-copy-\d+\.db\.part$/
 
 export type CopyPlace = {
   path: string
-  /** Open for reading, as long as the place is not closed. */
+  /** Open for reading until `close`. */
   descriptor: number
-  /** Takes the name away once somebody else has opened the path. Windows cannot, and removes it when it is closed. */
+  /** Removes the name. Call it once SQLite has opened the path. On Windows the file keeps its name until `close`. */
   hide(): void
   close(): void
 }
 
-/** Only while the folder is being opened (`whileOpening`): no other process takes it for a left-over then. */
+/** Call it within `whileOpening`, so that no other process removes the file as a left-over. */
 export function createCopyPlace(folder: DataFolder): CopyPlace {
   removeCopyPlaces(folder)
   const path = join(folder.path, `backup-copy-${process.pid}.db.part`)
@@ -35,7 +35,7 @@ export function createCopyPlace(folder: DataFolder): CopyPlace {
   return { path, descriptor, hide, close }
 }
 
-/** Only while the folder is being opened. What another process still works on stays where the system refuses to remove it. */
+/** Removes what killed backups have left. Call it within `whileOpening`. Windows keeps files that are in use. */
 export function removeCopyPlaces(folder: DataFolder): void {
   for (const name of readdirSync(folder.path).filter((name) => NAME.test(name))) {
     try {

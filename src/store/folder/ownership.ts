@@ -57,7 +57,7 @@ export function becomeOwner(path: string): string | null {
   return nameOrId(uid)
 }
 
-/** As the user. */
+/** Throws `conflict` if the user that this runs as cannot reach the path. */
 function requireReach(path: string, uid: number): void {
   try {
     statSync(path)
@@ -67,8 +67,8 @@ function requireReach(path: string, uid: number): void {
 }
 
 /**
- * For a command that root runs and that needs its rights again afterwards: does the work as the owner of the folder, so that
- * no file becomes root's there, and nothing that the owner planted is opened with the rights of root.
+ * For a command that root runs and that needs the rights of root again afterwards. Does the work as the owner of the folder, so
+ * that root owns no new file there, and opens nothing that the owner planted with the rights of root.
  */
 export function asOwner<T>(path: string, work: () => T): T {
   const { geteuid, getgroups, setgroups, setegid, seteuid } = process

@@ -1,12 +1,12 @@
-// A copy of the database that opens nothing: for backups, and for going back to a former version of the program. What opens a
-// push is never read, so that no file of a copy can hold it; sessions, one-time links and idempotency keys are not in it either.
+// A copy of the database that opens nothing, for backups and for going back to a former version. What opens pushes is never
+// read, so no temporary file can hold it. Sessions, one-time links and idempotency keys are left out too.
 
 import { Database } from 'bun:sqlite'
 import { isUnreadable, openForSalvage, salvageTable } from './salvage.ts'
 
 /**
- * The tables whose rows are copied. All others stay empty, those of later versions too: a table that opens something must
- * never get into a copy because nobody thought of it.
+ * The tables whose rows are copied. All others stay empty, also tables of later versions, so that a table with secrets is
+ * never copied by mistake.
  */
 const COPIED = [
   ...['instance', 'instance_keys', 'accounts', 'api_tokens', 'recovery_codes'],
@@ -18,13 +18,13 @@ const MAX_FINDINGS = 10
 export type KeylessCopyOptions = {
   /** The database; a server may be writing to it meanwhile. */
   source: string
-  /** An empty file that its user alone may read. */
+  /** An empty file that only its owner may read. */
   path: string
   /** SQLite refuses to make the copy larger (`SQLITE_FULL`). */
   maxBytes: number
   /**
-   * For a copy that takes the place of its database: ends all pushes at this time, since without what opens them they would
-   * be taken for damaged, and lists their files as due. Null leaves them as they are.
+   * For a copy that replaces its database: ends all pushes at this time and lists their files as due. Otherwise a server would
+   * report the pushes as damaged. Null copies pushes unchanged.
    */
   endsAt: number | null
 }
@@ -44,14 +44,14 @@ export type UnfinishedCopy = {
   /** The version of the schema, as it is before the copy is written. */
   schema: number
   /**
-   * Takes seconds for a large database, and the event loop meanwhile. All is read in one transaction, which holds up nobody
-   * and has ended when this returns. Throws what SQLite throws; the file is then worth nothing.
+   * Blocks the event loop, for seconds with a large database. Reads everything in one transaction, which blocks no other process
+   * and ends before this returns. Throws the errors of SQLite; the file is then unusable.
    */
   write(): KeylessCopy
   close(): void
 }
 
-/** Opens both databases and reads nothing but the head of the source. */
+/** Opens both databases. Reads only the schema version of the source. */
 export function openKeylessCopy(options: KeylessCopyOptions): UnfinishedCopy {
   const { source, path, maxBytes } = options
   const copy = new Database(path, { readwrite: true, create: false, strict: true })
@@ -71,7 +71,7 @@ export function openKeylessCopy(options: KeylessCopyOptions): UnfinishedCopy {
 function writeCopy(copy: Database, { source, endsAt }: KeylessCopyOptions): KeylessCopy {
   const { schema, damage } = copyFrom(copy, { source, endsAt })
   copy.run(`PRAGMA user_version = ${schema}`)
-  // A start must not wait for this; it has checked its database already.
+  // A start must not wait for this check, and has made its own.
   return { ...describe(copy), schema, damage: endsAt === null ? [...damage, ...findDamage(copy)] : damage }
 }
 
@@ -83,7 +83,7 @@ function copyFrom(copy: Database, { source, endsAt }: From): { schema: number; d
     copy.run('DETACH source')
     return { schema, damage: [] }
   } catch (cause) {
-    // A copy for going back must be whole; what remains of a damaged database is for backups.
+    // Only a backup may leave out what is damaged.
     if (!isUnreadable(cause) || endsAt !== null) throw cause
     copy.run('DETACH source')
     return copyRemains(copy, source)
@@ -91,21 +91,21 @@ function copyFrom(copy: Database, { source, endsAt }: From): { schema: number; d
 }
 
 const PRAGMAS = [
-  // What fails is deleted or made anew; in memory, so that it can be rolled back.
+  // In memory: a rollback needs it, but a crash does not, because the file is then deleted.
   'journal_mode = MEMORY',
-  // The bytes are streamed elsewhere, or synchronized by the caller once.
+  // The caller streams the file elsewhere or synchronizes it.
   'synchronous = OFF',
   'foreign_keys = OFF',
   'trusted_schema = OFF',
   'temp_store = MEMORY',
   'busy_timeout = 5000',
-  // What the disk has altered is copied as it is.
+  // Copies altered rows as they are.
   'ignore_check_constraints = ON',
 ]
 
 /**
- * Makes indexes before there are rows: SQLite then copies the pages of equal tables and indexes without looking into their
- * rows, which is several times as fast and sorts nothing in memory. Returns the version of the schema.
+ * Creates the indexes before the rows: SQLite can then copy equal tables and indexes raw, which is several times as fast and
+ * needs no memory for sorting. Returns the schema version.
  */
 function copyAll(copy: Database, endsAt: number | null): number {
   const schema = numberIn(copy, 'PRAGMA source.user_version')
@@ -119,7 +119,7 @@ function copyAll(copy: Database, endsAt: number | null): number {
   return schema
 }
 
-/** Row by row, and without what cannot be read. */
+/** Copies row by row and leaves out what cannot be read. */
 function copyRemains(copy: Database, path: string): { schema: number; damage: string[] } {
   const source = openForSalvage(path)
   try {
@@ -160,7 +160,7 @@ function makeTables(copy: Database, parts: readonly Part[]): string[] {
   return parts.filter(({ type }) => type === 'table').map(({ name }) => name)
 }
 
-/** The ids that were used last. */
+/** Copies the last used ids. */
 function keepIds(copy: Database): void {
   const isKept =
     copy.query("SELECT 1 FROM source.sqlite_schema WHERE name = 'sqlite_sequence'").get() !== null
@@ -169,7 +169,7 @@ function keepIds(copy: Database): void {
   copy.run('INSERT INTO main.sqlite_sequence SELECT * FROM source.sqlite_sequence')
 }
 
-/** A row without a checksum is taken as it is. */
+/** Clears the checksums, because rows without one are accepted. */
 function endPushes(copy: Database, now: number, tables: readonly string[]): void {
   const columns = copy.query<{ name: string }, []>("SELECT name FROM pragma_table_info('pushes')").all()
   const unsummed = columns.some(({ name }) => name === 'checksum') ? ', checksum = NULL' : ''
@@ -189,7 +189,7 @@ function describe(copy: Database): Pick<KeylessCopy, 'pushes' | 'accounts' | 've
   return { pushes: count('pushes'), accounts: count('accounts'), verifiers }
 }
 
-/** What a raw copy takes over unseen: rows that cannot be read. */
+/** Finds unreadable rows that the raw copy took over unseen. */
 function findDamage(copy: Database): string[] {
   const found = copy
     .query<{ quick_check: string }, []>(`PRAGMA quick_check(${MAX_FINDINGS})`)

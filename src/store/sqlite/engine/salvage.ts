@@ -5,20 +5,20 @@ import { codeOf } from '../../../domain/system-errors.ts'
 
 /** Rows that are read at once. */
 const MAX_ROWS = 512
-/** Beyond, a table is damaged in so many places that the rest of it is given up. */
+/** After so many failures the rest of a table is given up. */
 const MAX_FAILURES = 20_000
 const MAX_TOLD = 5
 
 /** Rows by the numbers that SQLite gives them, both ends included. */
 type Range = { first: bigint; last: bigint }
 
-/** What SQLite says when it cannot read a page or a row; the last two come from the disk itself. */
+/** Whether SQLite could not read a page or a row. The last two codes come from the disk itself. */
 export function isUnreadable(cause: unknown): boolean {
   return /^SQLITE_(CORRUPT|NOTADB|CONSTRAINT|IOERR_READ|IOERR_SHORT_READ)/.test(codeOf(cause))
 }
 
 export type Salvage = {
-  /** One of its own, since SQLite writes nothing more on a connection that has met damage. */
+  /** A separate connection: after an error by damage, SQLite refuses all writes in the same transaction. */
   source: Database
   /** A database with the same tables, within a transaction. */
   copy: Database
@@ -30,7 +30,7 @@ export function openForSalvage(path: string): Database {
   return source
 }
 
-/** Returns what is lost, in sentences without a full stop; nothing for a table that was read as a whole. */
+/** Returns what is lost, in sentences without a full stop. Returns none if the whole table was read. */
 export function salvageTable({ source, copy }: Salvage, table: string): string[] {
   const columns = copy.query(`SELECT * FROM main.${table}`).columnNames
   const insert = copy.prepare(
@@ -49,7 +49,7 @@ export function salvageTable({ source, copy }: Salvage, table: string): string[]
 type Row = (string | bigint | Uint8Array | number | boolean | null)[]
 type Target = { table: string; write: (rows: Row[]) => void }
 
-/** For tables without such numbers, which are small: up to the first row that cannot be read. */
+/** For tables without row numbers, which are small. Stops at the first unreadable row. */
 function copyInOrder(source: Database, { table, write }: Target): string[] {
   try {
     for (const row of source.query<Record<string, Row[number]>, []>(`SELECT * FROM ${table}`).iterate())
@@ -61,7 +61,7 @@ function copyInOrder(source: Database, { table, write }: Target): string[] {
   }
 }
 
-/** Halves what cannot be read until the damaged rows alone are left. Returns these. */
+/** Halves unreadable ranges until only damaged rows are left. Returns those. */
 function copyRanges(source: Database, { table, whole, write }: Target & { whole: Range }): Range[] {
   const lost: Range[] = []
   const open: Range[] = [whole]
@@ -76,7 +76,7 @@ function copyRanges(source: Database, { table, whole, write }: Target & { whole:
   return lost
 }
 
-/** Null for a table without such numbers, or without a readable beginning or end. */
+/** Null for a table without row numbers, or if its first or last row is unreadable. */
 function findRange(source: Database, table: string): Range | 'empty' | null {
   const end = (order: string) =>
     source
@@ -90,7 +90,7 @@ function findRange(source: Database, table: string): Range | 'empty' | null {
   }
 }
 
-/** The lower half on top, so that ranges are done in their order. */
+/** Puts the lower half last, which is taken from the stack first. */
 function halve({ first, last }: Range): [Range, Range] {
   const middle = (first + last) >> 1n
   return [
