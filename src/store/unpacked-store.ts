@@ -2,14 +2,14 @@
 
 import type { Keyring } from '../crypto/keyring.ts'
 import type { Visit } from '../domain/audit.ts'
-import { type Connection, explainFailure } from './sqlite/engine/database.ts'
+import type { Connection } from './sqlite/engine/database.ts'
 import { verifyKeys, writeClockMark } from './sqlite/engine/instance.ts'
 import { schemaVersion } from './sqlite/engine/migrate.ts'
 import { apiTokens, filesDue, instance } from './sqlite/engine/schema.ts'
 import { createRows } from './sqlite/operations.ts'
 import { createFileRows } from './sqlite/pushes/file-rows.ts'
 import { endLivePushes } from './sqlite/restoring/lost-pushes.ts'
-import { bringUpToDate, openUnpacked } from './sqlite/restoring/unpacked-database.ts'
+import { bringUpToDate, explainUnpacked, openUnpacked } from './sqlite/restoring/unpacked-database.ts'
 import { type BackupContent, createUnpackedRows, type OnProgress } from './sqlite/restoring/unpacked-rows.ts'
 
 export type { BackupContent, BackupToken, OnProgress } from './sqlite/restoring/unpacked-rows.ts'
@@ -35,14 +35,14 @@ export function openUnpackedStore(path: string, name: string) {
     const schema = schemaVersion(connection.database)
     bringUpToDate(connection, name)
     /** `schema`: the version that the backup was made with. */
-    return { schema, ...createOperations(connection) }
+    return { schema, ...createOperations(connection, name) }
   } catch (cause) {
     connection.close()
     throw cause
   }
 }
 
-function createOperations(connection: Connection) {
+function createOperations(connection: Connection, name: string) {
   const { orm, database } = connection
   const rows = rowsOf(connection)
   const unpacked = createUnpackedRows(connection, rows.audit)
@@ -77,7 +77,7 @@ function createOperations(connection: Connection) {
     try {
       return await work()
     } catch (cause) {
-      throw explainFailure(database.filename, cause)
+      throw explainUnpacked(cause, name)
     }
   }
 

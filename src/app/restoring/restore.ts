@@ -80,7 +80,7 @@ async function fill(folder: NewFolder, { wish, ports, source }: Filling): Promis
   const { file, keyFile } = wish
   const { opening, onProgress, onStep } = ports
   const unpacked = await unpackBackup(source, {
-    ...{ file, folder: folder.unfinished.path, opening },
+    ...{ file, folder: folder.unfinished.path, place: wish.dataDir, opening },
     onProgress: (done, total) => onProgress('reading', done, total),
   })
   onStep?.('after the backup was read')

@@ -15,6 +15,8 @@ export type UnpackOptions = {
   file: string
   /** Empty, and nobody else can enter it. */
   folder: string
+  /** Whose disk it is on, as the person knows it. */
+  place: string
   opening: Opening
   /** Told how many bytes of the members have come, of how many. */
   onProgress: (done: number, total: number) => void
@@ -33,7 +35,7 @@ export type Unpacked = {
 /** Throws `conflict` when the backup is damaged, altered or newer than this program, and `disk_full` without room for it. */
 export async function unpackBackup(
   source: ReadableStream<Uint8Array>,
-  { file, folder, opening, onProgress }: UnpackOptions,
+  { file, folder, place, opening, onProgress }: UnpackOptions,
 ): Promise<Unpacked> {
   const texts = new Map<string, string>()
   const files: FileHandle[] = []
@@ -54,7 +56,7 @@ export async function unpackBackup(
         if (seal === 'none') requireNoneGiven(opening, file)
         requireKnownSchema(told, file)
         total = told.members.reduce((sum, { bytes }) => sum + bytes, 0)
-        await requireRoom(folder, total)
+        await requireRoom({ folder, place }, total)
       },
       onMember: (member) =>
         isText(member) ? collect(member, { folder, texts, count }) : save(member, { folder, files, count }),
@@ -67,7 +69,7 @@ export async function unpackBackup(
       hasAuthority: manifest.members.some(({ name }) => name === 'tls-authority.pem'),
     }
   } catch (cause) {
-    throw explainFull(cause, folder)
+    throw explainFull(cause, place)
   } finally {
     for (const opened of files) await opened.close()
   }
@@ -82,20 +84,22 @@ function requireKnownSchema({ schema, version }: Manifest, file: string): void {
   )
 }
 
-async function requireRoom(folder: string, bytes: number): Promise<void> {
+type Where = Pick<UnpackOptions, 'folder' | 'place'>
+
+async function requireRoom({ folder, place }: Where, bytes: number): Promise<void> {
   const { bavail, bsize } = await statfs(folder)
-  if (bavail * bsize < bytes) throw full(folder)
+  if (bavail * bsize < bytes) throw full(place)
 }
 
 /** What a full disk refuses; any other cause as it is. */
-export function explainFull(cause: unknown, folder: string): unknown {
-  return /^(ENOSPC|EDQUOT|EFBIG|SQLITE_FULL)/.test(codeOf(cause)) ? full(folder) : cause
+export function explainFull(cause: unknown, place: string): unknown {
+  return /^(ENOSPC|EDQUOT|EFBIG|SQLITE_FULL)/.test(codeOf(cause)) ? full(place) : cause
 }
 
-function full(folder: string): DomainError {
+function full(place: string): DomainError {
   return new DomainError(
     'disk_full',
-    `The disk of ${folder} has no room for what is in the backup. Nothing was kept of it.`,
+    `The disk of ${place} has no room for what is in the backup. Nothing was kept of it.`,
   )
 }
 

@@ -6,7 +6,7 @@ import type { Now } from '../../domain/time.ts'
 import { removeUnfinished, unfinishedName } from '../../store/folder/unfinished.ts'
 import { type Examined, examineUnpacked } from './examine.ts'
 import { closeSource, type Opening } from './opening.ts'
-import { type Unpacked, unpackBackup } from './unpack.ts'
+import { explainFull, type Unpacked, unpackBackup } from './unpack.ts'
 
 const PREFIX = 'oncebox-verify-'
 
@@ -40,7 +40,7 @@ export async function verifyBackup(wish: VerifyWish, ports: RestoringPorts): Pro
   try {
     const { opening, onProgress } = ports
     const unpacked = await unpackBackup(source, {
-      ...{ file, folder, opening },
+      ...{ file, folder, place: tempDir, opening },
       onProgress: (done, total) => onProgress('reading', done, total),
     })
     const { store, ...examined } = await examineUnpacked(unpacked, {
@@ -52,6 +52,8 @@ export async function verifyBackup(wish: VerifyWish, ports: RestoringPorts): Pro
     })
     store.close()
     return { ...unpacked, ...examined, hasKey: unpacked.instanceKey !== null }
+  } catch (cause) {
+    throw explainFull(cause, tempDir)
   } finally {
     process.off('exit', remove)
     remove()

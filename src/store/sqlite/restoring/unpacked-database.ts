@@ -8,6 +8,7 @@ import { drizzle } from 'drizzle-orm/bun-sqlite'
 import { DomainError } from '../../../domain/errors.ts'
 import { type Connection, explainFailure } from '../engine/database.ts'
 import { MIGRATIONS, migrate, schemaVersion } from '../engine/migrate.ts'
+import { isFull } from '../engine/refusals.ts'
 
 /**
  * The tables that a backup fills. All others must be empty, those of later versions too: a table that opens something
@@ -51,7 +52,7 @@ export function openUnpacked(path: string, name: string): Connection {
       throw cause
     }
   } catch (cause) {
-    throw explained(cause, name)
+    throw explainUnpacked(cause, name)
   }
 }
 
@@ -60,13 +61,13 @@ export function bringUpToDate({ database }: Connection, name: string): void {
   try {
     migrate(database)
   } catch (cause) {
-    throw explained(cause, name)
+    throw explainUnpacked(cause, name)
   }
 }
 
-/** What SQLite says of the file is about the backup, and its remedy is not that of a data folder. */
-function explained(cause: unknown, name: string): unknown {
-  if (cause instanceof DomainError || explainFailure('', cause) === cause) return cause
+/** What SQLite says of the file is about the backup, unless the disk is full. Its remedy is not that of a data folder. */
+export function explainUnpacked(cause: unknown, name: string): unknown {
+  if (cause instanceof DomainError || isFull(cause) || explainFailure('', cause) === cause) return cause
   return refuse(name, `SQLite cannot read it (${cause instanceof Error ? cause.message : cause})`)
 }
 

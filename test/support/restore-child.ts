@@ -1,0 +1,23 @@
+// A restore that ends itself at the given step: `restore-child.ts FILE FOLDER STEP`. Prints the number of steps at the end.
+
+import { openBackupFile } from '../../src/app/restoring/opening.ts'
+import { restoreBackup } from '../../src/app/restoring/restore.ts'
+import { START } from './instance.ts'
+
+const [file = '', dataDir = '', killAt = '0'] = process.argv.slice(2)
+let steps = 0
+
+await restoreBackup(
+  { file, open: () => openBackupFile(file), dataDir, keyFile: null },
+  {
+    now: () => START,
+    opening: { identities: [], passphrase: null, askPassphrase: async () => '' },
+    onProgress: () => undefined,
+    decide: async () => ({ apiTokens: 'keep' }),
+    onStep: () => {
+      steps += 1
+      if (steps === Number(killAt)) process.kill(process.pid, 'SIGKILL')
+    },
+  },
+)
+process.stdout.write(`${steps}\n`)
