@@ -71,7 +71,8 @@ export function startLoad(
       const recent = pushes.slice(-20)
       const some = recent[turn % Math.max(1, recent.length)]
       if (some !== undefined) await (turn % 4 === 3 ? remove(some) : view(some))
-      await Bun.sleep(150)
+      // Long runs make fewer pushes, so that their rounds do not become longer and longer.
+      await Bun.sleep(100 + made / 10)
     }
   }
 

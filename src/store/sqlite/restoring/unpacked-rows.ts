@@ -2,6 +2,7 @@
 
 import { asc, count, eq, isNotNull, isNull, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { FIRST_FAILURES } from '../../../domain/audit.ts'
 import { DamageError } from '../../../domain/errors.ts'
 import { isExpired } from '../../../domain/push.ts'
 import { presentAccount } from '../accounts/account-rows.ts'
@@ -9,7 +10,7 @@ import { presentToken } from '../accounts/api-tokens.ts'
 import { presentTemplate } from '../accounts/message-templates.ts'
 import { presentChoices } from '../accounts/push-choices.ts'
 import type { Connection } from '../engine/database.ts'
-import { prepareWalk } from '../engine/prepared.ts'
+import { prepareFind, prepareWalk } from '../engine/prepared.ts'
 import {
   accounts,
   apiTokens,
@@ -19,10 +20,13 @@ import {
   pushes,
   pushLabels,
 } from '../engine/schema.ts'
+import { requireIntactEntry } from '../pushes/audit-chains.ts'
 import type { AuditRows } from '../pushes/audit-rows.ts'
 import { type PushRow, requireIntactPush } from '../pushes/push-checksum.ts'
 
 const STEP = 500
+/** Entries of a log. */
+const SHORT = 20
 /** Of more places the number is told, not each. */
 const MAX_TOLD = 20
 
@@ -50,6 +54,7 @@ export type UnpackedRows = ReturnType<typeof createUnpackedRows>
 
 export function createUnpackedRows(connection: Connection, audit: Pick<AuditRows, 'readAll'>) {
   const { orm, database } = connection
+  const findEntry = prepareFind(database, auditEntries, 'id')
 
   /** Reads everything once; `now` tells the active pushes from those whose time is over. */
   async function read(now: number, onProgress: OnProgress): Promise<BackupContent> {
@@ -89,7 +94,19 @@ export function createUnpackedRows(connection: Connection, audit: Pick<AuditRows
 
   function requireIntactLog(row: PushRow): void {
     requireIntactPush(row)
-    for (const _ of audit.readAll(row));
+    if (isShort(row)) walkBack(row)
+    else for (const _ of audit.readAll(row));
+  }
+
+  /** Entry by entry, which for a few of them takes a third of the time of a recursive query. */
+  function walkBack({ id, auditEntries: length, lastEntry }: PushRow): void {
+    let next = lastEntry
+    for (let n = length - 1; n >= 0; n -= 1) {
+      const entry = next === null ? undefined : findEntry(next)
+      if (entry?.pushId !== id || entry.n !== n) throw new DamageError(`the audit log of push ${id}`)
+      requireIntactEntry(entry)
+      next = entry.previous
+    }
   }
 
   function sizeOf(table: SQLiteTable): number {
@@ -117,6 +134,11 @@ export function createUnpackedRows(connection: Connection, audit: Pick<AuditRows
   }
 
   return { read }
+}
+
+/** Whether it has one chain alone, of a few entries. */
+function isShort({ auditEntries: length, failures, ownerViews }: PushRow): boolean {
+  return length <= SHORT && failures <= FIRST_FAILURES && ownerViews === 0
 }
 
 function createFindings() {

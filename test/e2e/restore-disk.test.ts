@@ -1,0 +1,81 @@
+// Restores and verifications on a disk that is too small: refused in a sentence, and nothing is left behind.
+
+import { afterEach, beforeAll, expect, test } from 'bun:test'
+import { readdirSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { backupOf } from '../support/backups.ts'
+import { createStage, makeFolder, removeFolder, runBinary } from '../support/binary.ts'
+import { openTestStore, storePush } from '../support/store.ts'
+import { mountSmallDisk, skipDiskTests } from '../support/tmpfs.ts'
+
+const PUSHES = 3_000
+const KIB = 1024
+
+const stage = createStage()
+const disks: { remove(): void }[] = []
+let room: string
+let file: string
+let bytes: number
+
+beforeAll(async () => {
+  room = makeFolder()
+  file = join(room, 'backup.tar')
+  const dataDir = join(room, 'data')
+  const opened = await openTestStore({ dataDir })
+  await Promise.all(Array.from({ length: PUSHES }, () => storePush(opened)))
+  await opened.store.close()
+  writeFileSync(file, await backupOf(dataDir))
+  bytes = statSync(file).size
+})
+afterEach(async () => {
+  await stage.clear()
+  for (const disk of disks.splice(0)) disk.remove()
+})
+process.on('exit', () => removeFolder(room))
+
+function mount(size: number): string {
+  const disk = mountSmallDisk(`${Math.ceil(size / KIB)}k`)
+  disks.push(disk)
+  return disk.path
+}
+
+/** Neither the entries of what is expired nor anything else fits: every stage is cut short at some size. */
+const SIZES = [0.3, 0.9, 1.02, 1.1, 1.2]
+
+test.skipIf(skipDiskTests)(
+  'a restore that finds no room leaves the disk as it was',
+  async () => {
+    let refused = 0
+    for (const size of SIZES) {
+      const disk = mount(size * bytes)
+      const restored = await runBinary(['restore', file, '--data-dir', join(disk, 'new'), '--keep-tokens'])
+      if (restored.code === 0) continue
+      refused += 1
+      expect(restored).toMatchObject({ code: 1, stdout: '' })
+      expect(restored.stderr).toContain(`The disk of ${disk}/new has no room for what is in the backup`)
+      expect(readdirSync(disk)).toEqual([])
+      const within = await runBinary(['restore', file, '--data-dir', disk, '--keep-tokens'])
+      expect(within).toMatchObject({ code: 1, stdout: '' })
+      expect(readdirSync(disk)).toEqual([])
+    }
+    expect(refused).toBeGreaterThan(2)
+    const disk = mount(4 * bytes)
+    expect(await runBinary(['restore', file, '--data-dir', disk, '--keep-tokens'])).toMatchObject({ code: 0 })
+    expect(readdirSync(disk).sort()).toEqual(['instance.key', 'oncebox.db'])
+    const server = await stage.start({ dataDir: disk })
+    expect((await server.ask('/up')).status).toBe(200)
+  },
+  120_000,
+)
+
+test.skipIf(skipDiskTests)(
+  'a verification that finds no room leaves the disk as it was',
+  async () => {
+    const disk = mount(0.5 * bytes)
+    const verified = await runBinary(['backup', 'verify', file, '--temp-dir', disk])
+    expect(verified).toMatchObject({ code: 1, stdout: '' })
+    expect(verified.stderr).toContain(`The disk of ${disk} has no room`)
+    expect(readdirSync(disk)).toEqual([])
+  },
+  60_000,
+)
