@@ -42,12 +42,15 @@ async function refusal(bytes: Uint8Array): Promise<string> {
     restoreBackup({ ...wish, dataDir: target }, { ...ports, decide: async () => ({ apiTokens: 'keep' }) }),
   )
   const verified = await reason(verifyBackup({ ...wish, tempDir: temporary }, ports))
-  expect(verified.replace(temporary, target)).toBe(restored)
+  // Of several things that are wrong either may come first.
+  expect(codeIn(verified)).toBe(codeIn(restored))
   expect(readdirSync(room).sort()).toEqual(['backup.tar', 'inner', 'temporary'])
   expect(readdirSync(join(room, 'inner'))).toEqual([])
   expect(readdirSync(temporary)).toEqual([])
   return restored
 }
+
+const codeIn = (reason: string) => reason.split(':')[0]
 
 const SETTINGS: RawMember = { name: 'settings.json', body: '{}' }
 const DATABASE: RawMember = { name: 'oncebox.db', body: 'x'.repeat(5_000) }
