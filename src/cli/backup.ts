@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { type BackupReport, type BackupWish, isRecipient, type Seal } from '../app/backup.ts'
 import { codeOf } from '../domain/system-errors.ts'
-import { readSettings } from '../settings/fold.ts'
+import { type Entry, readSettings } from '../settings/fold.ts'
 import { settings } from '../settings/table.ts'
 import type { App } from './app.ts'
 import { passphraseFileProblems, readNewPassphrase, readPassphraseFile } from './ask.ts'
@@ -91,29 +91,34 @@ async function readCommandLine(
   shell: Shell,
 ): Promise<{ wish: BackupWish; isJson: boolean }> {
   const { operands, problems } = readOperands(command, { names: ['FILE'], optional: 1 })
-  const flags = givenFlags(command, TABLE)
-  const place = placeWithService(shell, flags)
-  const sources = { flags, place, readFile: shell.readFile }
-  const reading = readSettings(TABLE, sources)
-  const all = [...problems, ...sealProblems(command), ...(reading.problems ?? [])]
-  if (all.length > 0 || reading.config === undefined) throw new UsageError(all, NAME)
-  if (operands[0] === '-' && shell.isOutputTerminal)
+  const [operand] = operands
+  const { config, entries, problems: wrong = [] } = readSettingsFor(command, shell)
+  const all = [...problems, ...fileProblems(operand), ...sealProblems(command), ...wrong]
+  if (all.length > 0 || config === undefined) throw new UsageError(all, NAME)
+  if (operand === '-' && shell.isOutputTerminal)
     throw new CommandFailure('A terminal shows no backup: name a FILE, or redirect standard output.')
-  // A wrong setting of the server must not keep anybody from a backup.
-  const entries = readSettings(settings, sources).entries ?? reading.entries
-  const noted = entries.map(({ setting: { flag }, text, from, isChanged }) => ({
-    flag,
-    value: text,
-    from,
-    isChanged,
-  }))
   const seal = await readSeal(command, shell)
   warnOfShortPassphrase(seal, shell)
-  const file = fileFor(operands[0], { shell, isSealed: seal !== null })
-  return {
-    wish: { ...reading.config, settings: noted, seal, file },
-    isJson: command.getOptionValue('json') === true,
-  }
+  const file = fileFor(operand, { shell, isSealed: seal !== null })
+  const wish = { ...config, settings: entries.map(presentSetting), seal, file }
+  return { wish, isJson: command.getOptionValue('json') === true }
+}
+
+/** `entries` are those of all settings of the server. If one of them is wrong, only those that a backup needs. */
+function readSettingsFor(command: Command, shell: Shell) {
+  const flags = givenFlags(command, TABLE)
+  const sources = { flags, place: placeWithService(shell, flags), readFile: shell.readFile }
+  const reading = readSettings(TABLE, sources)
+  const entries = readSettings(settings, sources).entries ?? reading.entries ?? []
+  return { config: reading.config, entries, problems: reading.problems }
+}
+
+function presentSetting({ setting: { flag }, text, from, isChanged }: Entry) {
+  return { flag, value: text, from, isChanged }
+}
+
+function fileProblems(operand = ''): string[] {
+  return /[/\\]$/.test(operand) ? [`FILE ${JSON.stringify(operand)}: must name a file, not a folder`] : []
 }
 
 function warnOfShortPassphrase(seal: Seal | null, { say }: Shell): void {

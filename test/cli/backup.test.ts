@@ -118,6 +118,7 @@ test.each([
   [['--recipient'], '--recipient "": must be a public key of age'],
   [['--recipient', 'AGE-SECRET-KEY-1SECRET'], '--recipient: that is a secret key'],
   [['--passphrase', '--passphrase-file', '/dev/null'], 'give only one kind of them'],
+  [['backups/'], 'FILE "backups/": must name a file, not a folder'],
   [['a.tar', 'b.tar'], 'unexpected argument "b.tar"'],
   [['--unknown'], 'unknown flag --unknown'],
 ])('%p is wrong usage', async (argv, problem) => {
