@@ -12,10 +12,18 @@ export function explainServer(address: DatabaseAddress, cause: unknown): unknown
   const name = presentDatabaseAddress(address)
   const said = cause.message.replace(/\.?$/, '.')
   const state = 'errno' in cause ? String(cause.errno) : ''
-  const words = STATES[state] ?? CODES[code.replace(/^ERR_(POSTGRES|MYSQL)_/, '')]
-  const why = words === undefined ? `Cannot read ${name}: ${said}` : `${name}: ${words(address)} (${said})`
-  return new DomainError('conflict', `${why} Nothing was imported.`)
+  const short = code.replace(/^ERR_(POSTGRES|MYSQL)_/, '')
+  const words = STATES[state] ?? CODES[short] ?? otherWords(short)
+  return new DomainError('conflict', `${name}: ${words(address)} (${said}) Nothing was imported.`)
 }
+
+function otherWords(code: string): Words {
+  if (CERTIFICATE.test(code)) return notTrusted
+  return code.endsWith('_ERROR') ? unexplained : notUnderstood
+}
+
+/** Codes of OpenSSL and Node for certificates that are refused. */
+const CERTIFICATE = /CERT|CRL|SIGNATURE|ALTNAME|HOSTNAME|ISSUER/
 
 type Words = (address: DatabaseAddress) => string
 
@@ -28,6 +36,11 @@ const mayNotRead: Words = () => 'the user may not read its tables; give the one 
 const unreachable: Words = () =>
   'nothing answers there. The old server must be stopped, but its database server must run, and be reachable from here'
 const lost: Words = () => 'the connection was lost'
+const unexplained: Words = () => 'it cannot be read'
+const notTrusted: Words = () =>
+  'its certificate is not trusted; name its authority with sslrootcert (PostgreSQL) or sslca (MySQL) in the address'
+const notUnderstood: Words = ({ engine }) =>
+  `what answers there is not understood; is it a server of ${engine === 'postgres' ? 'PostgreSQL' : 'MySQL or MariaDB'}?`
 
 /** SQLSTATE of PostgreSQL, numbers of MySQL. */
 const STATES: Record<string, Words> = {
@@ -55,6 +68,9 @@ const CODES: Record<string, Words> = {
   CONNECTION_CLOSED: lost,
   TLS_NOT_AVAILABLE: () => 'it does not speak TLS, which the address asks for',
   TLS_UPGRADE_FAILED: () => 'TLS failed',
+  // MySQL's handshake ends like this, too, where the server has no TLS.
+  AUTHENTICATION_FAILED: () =>
+    'the handshake failed; perhaps it does not speak TLS, which the address asks for',
   PUBLIC_KEY_RETRIEVAL_NOT_ALLOWED: () =>
     'it wants the password encrypted, and offers no TLS; connect over TLS, a socket or the loopback address',
 }

@@ -85,6 +85,9 @@ function serverCases(server: () => DatabaseServer): void {
       url.pathname = '/pwpush_missing'
     })
     expect(await refusal(missing)).toContain('there is no database "pwpush_missing"')
+    const of = server().engine === 'postgres' ? 'postgres' : 'mysql'
+    const socket = `${of}://pwpush@/pwpush_1?socket=${folder}/none`
+    expect(await refusal(socket)).toContain(`${of}://pwpush_1 at ${folder}/none: nothing answers there`)
     const empty = await server().newDatabase()
     expect(await refusal(empty.address)).toContain('it has no tables')
     await empty.sql.unsafe('CREATE TABLE passwords (id integer)').simple()
@@ -132,7 +135,7 @@ function serverCases(server: () => DatabaseServer): void {
       `sslmode=verify-full&sslrootcert=${authority}`,
     ])
       expect((await bring(query)).pushes.live).toBe(1)
-    expect(await refusal(`${wish.database}?sslmode=verify-full`)).toMatch(/certificate|self.signed/i)
+    expect(await refusal(`${wish.database}?sslmode=verify-full`)).toContain('its certificate is not trusted')
     expect(await refusal(`${wish.database}?sslmode=verify-full&sslrootcert=/no/such/file`)).toContain(
       '/no/such/file',
     )
