@@ -1,6 +1,7 @@
 // Makes the schedule of a server's own backups, when --backup-dir asks for them.
 
 import { relative } from 'node:path'
+import { reasonOf } from '../domain/system-errors.ts'
 import type { Now } from '../domain/time.ts'
 import { type Backups, createBackups } from '../operating/backup-schedule/backups.ts'
 import { createStartTask, type StartTask } from '../operating/backup-schedule/process.ts'
@@ -54,7 +55,12 @@ export async function openBackups(options: OpenBackupsOptions): Promise<Backups 
     plan: { folder, recipients, every: config.backupEvery, keep: config.backupKeep },
     ...{ dataDir, showsKey, startTask, log },
     order: { keyFile, tlsAuthorityKey, minFreeSpace },
-    record: await readBackupRecord(dataDir),
+    record: await readBackupRecord(dataDir, (cause) =>
+      log.warn(
+        { dataDir },
+        `the record of backups is lost, so that earlier ones are not removed: ${reasonOf(cause)}`,
+      ),
+    ),
     writeRecord: (record) => writeBackupRecord(dataDir, record),
     // In doubt about the clock, the certain time goes on as it should.
     readClocks: () => ({ time: store.certain(), up: uptime() }),

@@ -42,6 +42,7 @@ export async function createScene(plan: { every?: number; keep?: number } = {}) 
   }
   const running = new Set<Promise<unknown>>()
   let made = 0
+  let did = 0
   const tell = (...said: unknown[]) => void log.push(String(said.at(-1)))
 
   const makeBackup: MakeBackup = async ({ destination }) => {
@@ -78,7 +79,7 @@ export async function createScene(plan: { every?: number; keep?: number } = {}) 
     const failed = (cause: unknown, { isTold } = { isTold: false }) => {
       failures.push(`${isTold ? 'again' : 'new'}: ${cause instanceof Error ? cause.message : cause}`)
     }
-    backups.job.start({ did: () => undefined, finished: () => undefined, failed })
+    backups.job.start({ did: () => void ++did, finished: () => undefined, failed })
     return backups
   }
 
@@ -105,6 +106,8 @@ export async function createScene(plan: { every?: number; keep?: number } = {}) 
   return {
     ...{ dataDir, folder, clock, log, failures, faults, pass, settle },
     made: () => made,
+    /** How often the job told that something was done. */
+    did: () => did,
     status: () => backups.status(),
     makeNow: () => backups.makeNow(),
     list: () => readdirSync(folder).sort(),

@@ -27,7 +27,7 @@ export function createBackupGauges(status: () => BackupStatus): Gauged[] {
     },
     {
       name: 'oncebox_backup_failures_total',
-      help: 'Backups that failed.',
+      help: 'Backups that could not be made, and looks at the folder that failed.',
       isCounter: true,
       read: () => status().failures,
     },

@@ -39,7 +39,7 @@ export function createRounds(options: RoundsOptions) {
     if (result.state !== 'done') return unsuccessful(result, 'visit', report)
     await ledger.settle(result)
     found(result)
-    trouble.mended('visit')
+    trouble.mended({ by: 'visit', report })
   }
 
   async function make(report: JobReport): Promise<void> {
@@ -53,7 +53,7 @@ export function createRounds(options: RoundsOptions) {
     await ledger.settle(result, { name, at, durationMs })
     state.madeUp = up
     found(result)
-    trouble.mended('make')
+    trouble.mended({ by: 'make', report })
     const { bytes } = ledger.last() ?? {}
     log.info({ folder, file: name, bytes, durationMs, removed: result.removed.length }, 'made a backup')
     if (result.damage.length > 0)
@@ -67,6 +67,8 @@ export function createRounds(options: RoundsOptions) {
 
   function found(done: TaskDone): void {
     state.visitedUp = readClocks().up
+    if (state.isSameDisk === null)
+      log.info({ folder, good: ledger.list().length, last: ledger.last()?.name }, 'backups go to this folder')
     if (done.isSameDisk && state.isSameDisk !== true)
       log.warn({ folder }, 'backups are on the disk of the data, and would be lost with it')
     state.isSameDisk = done.isSameDisk

@@ -35,11 +35,13 @@ export function createTrouble({ folder, readClocks, log }: TroubleOptions) {
   }
 
   /** What was seen to work mends what failed in the same way; a backup that was made mends all. */
-  function mended(by: Trial): void {
+  function mended({ by, report }: { by: Trial; report: JobReport }): void {
     if (by === 'visit' && last?.by === 'make') return
     setbacks = { count: 0, up: 0 }
-    if (last !== null) log.info({ folder }, 'backups work again')
+    if (last === null) return
     last = null
+    log.info({ folder }, 'backups work again')
+    report.did()
   }
 
   return { setBack, failed, mended, last: () => last, total: () => total, setbacks: () => setbacks }

@@ -28,13 +28,19 @@ function pathIn(dataDir: string): string {
   return join(dataDir, 'backups.json')
 }
 
-/** A record that is missing or damaged is a new one: then nothing that was made before is ours. */
-export async function readBackupRecord(dataDir: string): Promise<BackupRecord> {
+/**
+ * A record that is missing, damaged or unreadable is a new one: then nothing that was made before is ours. `onLost` is told
+ * unless there was none.
+ */
+export async function readBackupRecord(
+  dataDir: string,
+  onLost: (cause: unknown) => void = () => undefined,
+): Promise<BackupRecord> {
   try {
-    return parseRecord(JSON.parse(await readFile(pathIn(dataDir), 'utf8'))) ?? newRecord()
+    return parseRecord(JSON.parse(await readFile(pathIn(dataDir), 'utf8')))
   } catch (cause) {
-    if (cause instanceof SyntaxError || codeOf(cause) === 'ENOENT') return newRecord()
-    throw cause
+    if (codeOf(cause) !== 'ENOENT') onLost(cause)
+    return newRecord()
   }
 }
 
@@ -71,9 +77,11 @@ async function syncFolder(path: string): Promise<void> {
   await folder.sync().finally(() => folder.close())
 }
 
-function parseRecord(read: unknown): BackupRecord | null {
+/** Throws for what is no record. */
+function parseRecord(read: unknown): BackupRecord {
   const { format, mark, made, begun } = { format: 0, mark: null, made: null, begun: null, ...objectOf(read) }
-  if (format !== FORMAT || typeof mark !== 'string' || !/^[0-9a-z]{1,16}$/.test(mark)) return null
+  if (format !== FORMAT || typeof mark !== 'string' || !/^[0-9a-z]{1,16}$/.test(mark))
+    throw new Error('it is not as it was written')
   return { mark, made: listOf(made, parseMade), begun: listOf(begun, parseBegun) }
 }
 

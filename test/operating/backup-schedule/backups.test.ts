@@ -223,8 +223,9 @@ describe('a folder that cannot be used', () => {
     await scene.pass(HOUR)
     expect([scene.status().failure?.code, existsSync(scene.folder)]).toEqual(['missing', false])
     mkdirSync(scene.folder)
+    const did = scene.did()
     await scene.pass(2 * MINUTE, MINUTE)
-    expect(scene.status().failure).toBeNull()
+    expect([scene.status().failure, scene.did() > did]).toEqual([null, true])
   })
 
   test('does not block new pushes, and is told by /readyz with its remedy', async () => {
