@@ -47,13 +47,18 @@ export function addCompletionCommand(program: Command, shell: Shell): void {
     .description(`Prints a script that completes commands and flags. SHELL is one of ${SHELLS.join(', ')}.`)
     .addHelpText('after', EXAMPLES)
   command.action(() => {
-    const { operands, problems } = readOperands(command, { names: ['SHELL'] })
+    const { operands, problems } = readOperands(command, { names: ['SHELL'], optional: 1 })
     const script = Object.entries(SCRIPTS).find(([name]) => name === operands[0])?.[1]
-    const unknown = `SHELL ${JSON.stringify(operands[0])}: must be one of ${SHELLS.join(', ')}`
-    const all = [...problems, ...(operands[0] !== undefined && script === undefined ? [unknown] : [])]
-    if (all.length > 0 || script === undefined) throw new UsageError(all, 'oncebox completion')
+    if (problems.length > 0) throw new UsageError(problems, 'oncebox completion')
+    if (script === undefined) throw new UsageError([shellProblem(operands[0])], 'oncebox completion')
     shell.printExactly(script(describeCommands(program)))
   })
+}
+
+function shellProblem(given: string | undefined): string {
+  if (given !== undefined) return `SHELL ${JSON.stringify(given)}: must be one of ${SHELLS.join(', ')}`
+  const calls = SHELLS.map((name) => `"oncebox completion ${name}"`)
+  return `SHELL is missing: call ${calls.slice(0, -1).join(', ')} or ${calls.at(-1)}`
 }
 
 /** The program and all of its commands, as the scripts need them. */

@@ -69,6 +69,14 @@ test.skipIf(Bun.which('zsh') === null)('zsh takes the script', async () => {
   expect(run(['zsh', '-n'], await scriptFor('zsh'))).toBe('')
 })
 
+test('a call without a shell is told every shell and how to call it', async () => {
+  const trial = createTrial()
+  expect(await trial.run('completion')).toBe(2)
+  for (const shell of ['bash', 'zsh', 'fish', 'powershell']) {
+    expect(trial.err.join('')).toContain(`oncebox completion ${shell}`)
+  }
+})
+
 test('the script for PowerShell contains the same words', async () => {
   const script = await scriptFor('powershell')
   expect(script).toContain("'push --kind' = @('text', 'file', 'url', 'qr')")
