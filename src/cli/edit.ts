@@ -10,7 +10,7 @@ import { DURATION_NAMES, nameFlags, readFields } from './push-fields.ts'
 const HELP =
   'Changes the name or note of one of your pushes, or lets it expire sooner. ' +
   'Days and durations count from its creation, and views include those already used. ' +
-  'An empty name or note removes it. Needs a login.'
+  'An empty name or note ("") removes it. Needs a login.'
 
 const EXAMPLES = `  oncebox edit https://once.example/p/7k3m9qx2vn4t8bw5hj6r0yzacd/r --name "VPN for Cleo"
   oncebox edit 7k3m9qx2vn4t8bw5hj6r0yzacd --days 2 --views 1

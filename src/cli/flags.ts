@@ -5,6 +5,9 @@ import type { GivenFlags } from '../settings/fold.ts'
 import { defaultText, type Setting, type Table, variableOf } from '../settings/setting.ts'
 import { didYouMean } from './suggestions.ts'
 
+/** Stands for the value of a flag that has none. No system passes NUL in an argument. */
+const NO_VALUE = '\0'
+
 /** Adds a flag for each setting of the table, with its help. */
 export function addSettingFlags(command: Command, table: Table): void {
   for (const setting of Object.values(table)) {
@@ -17,7 +20,7 @@ export function addSettingFlags(command: Command, table: Table): void {
 
 /** Adds a flag with a value that is not a setting. */
 export function addTextFlag(command: Command, flags: string, help: string): void {
-  command.addOption(rawOption(flags, help))
+  command.addOption(rawOption(flags, help).preset(NO_VALUE))
 }
 
 /** The last value of a flag of `addTextFlag`; `''` when the value is missing. */
@@ -28,6 +31,11 @@ export function textFlag(command: Command, name: string): string | undefined {
 /** All values of a flag of `addTextFlag`. */
 export function textFlags(command: Command, name: string): string[] {
   return rawValues(command, name) ?? []
+}
+
+/** Whether the last flag of this name has no value: true for `--name`, false for `--name ""`. */
+export function lacksValue(command: Command, name: string): boolean {
+  return keptValues(command, name)?.at(-1) === NO_VALUE
 }
 
 /** Whether an option without a value was given, by its name in camelCase. */
@@ -114,9 +122,10 @@ function describe(setting: Setting): string {
 }
 
 function rawOption(flags: string, help: string): Option {
-  const option = new Option(flags, help)
-    .preset('')
-    .argParser((text: string, before: string[] | undefined) => [...(before ?? []), text])
+  const option = new Option(flags, help).argParser((text: string, before: string[] | undefined) => [
+    ...(before ?? []),
+    text,
+  ])
   // Otherwise commander stops at the first missing value, and takes "--host" as the value of a bare "--port".
   option.required = false
   option.optional = true
@@ -126,6 +135,10 @@ function rawOption(flags: string, help: string): Option {
 }
 
 function rawValues(command: Command, name: string): string[] | undefined {
+  return keptValues(command, name)?.map((value) => (value === NO_VALUE ? '' : value))
+}
+
+function keptValues(command: Command, name: string): string[] | undefined {
   const option = command.options.find(({ long }) => long === `--${name}`)
   if (option === undefined) return undefined
   const attribute = option.attributeName()

@@ -10,7 +10,7 @@ import { explainSystemError } from '../domain/system-errors.ts'
 import { DAY } from '../domain/time.ts'
 import { duration, truth, wholeNumber } from '../settings/parsers.ts'
 import { passphraseFileProblems } from './ask.ts'
-import { textFlag, textFlags } from './flags.ts'
+import { lacksValue, textFlag, textFlags } from './flags.ts'
 
 /** Stands for standard input in place of a path. */
 export const STANDARD_INPUT = '-'
@@ -46,7 +46,9 @@ export function readFields(
     return undefined
   }
   const text = (value: string) => (value === '' ? { problem: "can't be blank" } : { value })
-  const label = (name: string) => read(name, mayBeEmpty.includes(name) ? (value) => ({ value }) : text)
+  const removable = (name: string) => (value: string) =>
+    lacksValue(command, name) ? { problem: `may be "", which removes the ${name}` } : { value }
+  const label = (name: string) => read(name, mayBeEmpty.includes(name) ? removable(name) : text)
   const yes = (value: string) => truth(value === '' ? 'true' : value)
   const fields = {
     kind: read('kind', parseKind),

@@ -26,6 +26,11 @@ describe('wrong input is reported before any request', () => {
     [['push', '-', '--file', '-', '--name', 'x'], '--file -: standard input can be read only once'],
     [['push', '--viws', '1'], 'unknown flag --viws: did you mean --views?'],
     [['edit', 'abcdefgh'], 'nothing to change: add --name, --note, --days, --views, --duration'],
+    [['edit', 'abcdefgh', '--name'], '--name: a value is missing, it may be "", which removes the name'],
+    [
+      ['edit', 'abcdefgh', '--note', '--views', '1'],
+      '--note: a value is missing, it may be "", which removes the note',
+    ],
     [['edit', 'abcdefgh', '--days', '0'], '--days "0": must be a whole number from 1 to 3650'],
     [['list', '--expird'], 'unknown flag --expird: did you mean --expired?'],
     [
