@@ -12,6 +12,7 @@ const SLOW = [
   'test/cli/',
   'test/client/',
   'test/importing/crashes.test.ts',
+  'test/operating/backup-schedule/process.test.ts',
   'test/importing/servers.test.ts',
   'test/services/pushes/large-archive.test.ts',
   'test/store/sqlite/integrity/damage.test.ts',

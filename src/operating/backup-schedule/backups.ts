@@ -25,7 +25,7 @@ export type BackupsOptions = Omit<LedgerOptions, 'folder' | 'isSealed'> & {
 export type Backups = {
   job: Job
   status(): BackupStatus
-  /** Begins one within a second, or after what is being done in the folder. */
+  /** Begins one at once, or after what is being done in the folder. */
   makeNow(): void
 }
 
@@ -44,6 +44,7 @@ export function createBackups(options: BackupsOptions): Backups {
   const startedUp = readClocks().up
   let isAsked = false
   let timer: Timer | undefined
+  let tickNow: () => void = () => undefined
 
   function history(): BackupHistory {
     const last = ledger.last()
@@ -86,6 +87,7 @@ export function createBackups(options: BackupsOptions): Backups {
       name: 'backup',
       start: (report) => {
         timer = setInterval(tick, LOOK_MS, report)
+        tickNow = () => tick(report)
       },
       stop: () => {
         clearInterval(timer)
@@ -95,6 +97,7 @@ export function createBackups(options: BackupsOptions): Backups {
     status,
     makeNow: () => {
       isAsked = true
+      tickNow()
     },
   }
 }

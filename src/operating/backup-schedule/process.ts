@@ -57,7 +57,9 @@ export function createStartTask({ self, env, stallMs }: ProcessOptions): StartTa
 function spawn({ self, env }: Pick<ProcessOptions, 'self' | 'env'>) {
   const [program = '', ...entry] = self
   return Bun.spawn([ownProgram(program, entry), ...entry, TASK_COMMAND], {
-    ...{ argv0: program, cwd: '/', env, stdin: 'pipe', stdout: 'pipe', stderr: 'pipe' },
+    ...{ argv0: program, env, stdin: 'pipe', stdout: 'pipe', stderr: 'pipe' },
+    // The sources need the folder of their project.
+    cwd: entry.length === 0 ? '/' : process.cwd(),
   })
 }
 
@@ -168,9 +170,9 @@ async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<stri
   }
 }
 
-/** What it said at the end on standard error. */
+/** The error that it told on standard error, or what it said last there. */
 async function lastWords(stream: ReadableStream<Uint8Array>): Promise<string> {
   let last = ''
-  for await (const line of linesOf(stream)) last = line.trim() || last
+  for await (const line of linesOf(stream)) if (!/^error: /.test(last)) last = line.trim() || last
   return last.slice(0, 500)
 }

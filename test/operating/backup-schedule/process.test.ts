@@ -49,13 +49,13 @@ test('it gets the task on standard input, the environment that it was given, and
     const { folder } = JSON.parse(new TextDecoder().decode(value))
     say({ state: 'failed', code: 'full', words: folder + Object.keys(process.env).filter((name) => name !== '_') + process.cwd() })
     process.exit()`)
-  expect(await task.result).toEqual({ state: 'failed', code: 'full', words: '/nowhereSOME/' })
+  expect(await task.result).toEqual({ state: 'failed', code: 'full', words: `/nowhereSOME${process.cwd()}` })
 })
 
 test.each([
   ['dies', 'process.exit(3)', 'it ended with 3'],
   ['is killed', 'process.kill(process.pid, "SIGKILL")', 'it was ended by SIGKILL'],
-  ['throws', 'throw new Error("out of luck")', 'it ended with 1: '],
+  ['throws', 'throw new Error("out of luck")', 'it ended with 1: error: out of luck'],
 ])('one that %s without an answer has failed', async (_, program, words) => {
   const { state, code, ...said } = { code: '', words: '', ...(await start(program).result) }
   expect([state, code]).toEqual(['failed', 'ended'])
