@@ -224,7 +224,7 @@ export const en = {
   gone_tries_not_you: 'If that was not you, tell the sender: somebody was guessing.',
   gone_again: 'If you still need it, ask the sender for a new link.',
   gone_lost:
-    'This server was restored from a backup, and this link was lost in the restore. A backup never holds what is inside a link.',
+    'This link was lost in a restore: this server was restored from a backup, which never holds what is inside a link.',
   gone_lost_again: 'Please ask the sender to share it again.',
   locked_title: 'This link is locked',
   locked_text: 'Too many wrong passphrases were tried. Please tell the sender, who can unlock it.',
@@ -445,7 +445,7 @@ export const en = {
   push_ended_by_tries:
     'Too many wrong passphrases were tried, so this push expired and its content was destroyed.',
   push_lost:
-    'This server was restored from a backup, and this push was lost in the restore. A backup never holds the content. If it is still needed, share it again.',
+    'This push was lost in a restore: this server was restored from a backup, which never holds the content. If it is still needed, share it again.',
   unlock_submit: 'Unlock',
   audit_title: 'Log',
   audit_creation: 'Created',

@@ -82,7 +82,7 @@ test('their logs end with the restore', async () => {
 })
 
 test.each([
-  ['en', 'lost in the restore', 'ask the sender to share it again'],
+  ['en', 'lost in a restore', 'ask the sender to share it again'],
   ['de', 'aus einer Sicherung wiederhergestellt', 'noch einmal zu teilen'],
   ['fr', 'perdu lors de la restauration', 'partager à nouveau'],
   ['es', 'se perdió en la restauración', 'comparta de nuevo'],
@@ -107,7 +107,7 @@ test('their owner sees the state in the list and on the page, and how to share i
   expect(list.match(/Expired: lost in a restore/g)).toHaveLength(1)
   const { text: page } = await bob.get(`/pushes/${lost.url_token}`)
   expect(/class="headline">.*?<strong>([^<]*)</.exec(page)?.[1]).toBe('Expired: lost in a restore')
-  expect(page).toContain('This server was restored from a backup')
+  expect(page).toContain('This push was lost in a restore')
   expect(page).toContain(`/?like=${lost.url_token}`)
   expect((await bob.get(`/pushes/${used.url_token}`)).text).not.toContain('lost in a restore')
 })
@@ -139,5 +139,5 @@ test('an owner reads names and notes as before', async () => {
 
 test('a form that was open before the restore opens nothing', async () => {
   const answer = await createPeople(api).post(`/p/${anonymous.url_token}/r`, { nonce: 'x' })
-  expect(answer.text).toContain('lost in the restore')
+  expect(answer.text).toContain('lost in a restore')
 })
