@@ -81,6 +81,8 @@ function kindOf(text: string, file: string): SealKind {
   if (text === '') throw unfitBackup(file, 'it is empty')
   if (text.startsWith(ARMOR))
     throw unfitBackup(file, 'it is an age file in letters (armored). Decode it first with: age --decrypt')
+  // A tar begins with a name. Zeros are its end, which an endless file of them would never reach.
+  if (text.startsWith('\0')) throw unfitBackup(file, 'it is empty')
   if (!text.startsWith(MAGIC)) return 'none'
   // The library reads the whole header into memory, however long it is.
   if (!text.includes('\n--- ')) throw damagedBackup(file, 'the header of its encryption has no end')

@@ -121,6 +121,17 @@ test.each<[string, Uint8Array]>([
   expect(await refusal(bytes)).toStartWith('conflict: ')
 })
 
+test('an endless file of zeros is refused at its beginning', async () => {
+  const wish = {
+    file: '/dev/zero',
+    open: () => openBackupFile('/dev/zero'),
+    keyFile: null,
+    tempDir: temporary,
+  }
+  const ports = { now: Date.now, opening: OPENING, onProgress: () => undefined }
+  await expect(verifyBackup(wish, ports)).rejects.toThrow('it is empty')
+})
+
 test('the database of a backup may be a database and still do harm: it is refused', async () => {
   const dataDir = join(room, 'data')
   const instance = await startInstance({ dataDir })
