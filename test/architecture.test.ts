@@ -78,7 +78,7 @@ test('rooms import only what the table allows', () => {
   expect(wrong).toEqual([])
 })
 
-test('services know the store by its faces alone, and faces know nothing but the domain', () => {
+test('services import only the faces of the store, and faces import only the domain', () => {
   const wrong = sources.flatMap(({ path, room, imports }) => {
     const isFace = /^store\/(\w+-)?face\.ts$/.test(path)
     if (room !== 'services' && !isFace) return []
@@ -91,7 +91,7 @@ test('services know the store by its faces alone, and faces know nothing but the
   expect(wrong).toEqual([])
 })
 
-test('the command line knows the services by their types alone', () => {
+test('the command line imports only types of services', () => {
   const wrong = sources.flatMap(({ path, room, imports }) =>
     room === 'cli'
       ? imports.filter(({ from, isType }) => from.includes('/services/') && !isType).map(() => path)
@@ -129,7 +129,7 @@ test('the clock is read in main alone, and handed on', () => {
   ).toEqual([])
 })
 
-test('randomness comes from crypto alone', () => {
+test('only crypto generates randomness', () => {
   const draws = /Math\.random|randomBytes|getRandomValues|randomUUID/
   expect(violations(({ room, text }) => room !== 'crypto' && draws.test(withoutComments(text)))).toEqual([])
 })
@@ -173,7 +173,7 @@ test('no file imports itself through others, except for types of its own folder'
   expect(ofTypes.filter((circle) => new Set(circle.map((path) => dirname(path))).size > 1)).toEqual([])
 })
 
-test('paths of routes and links stand in http/urls.ts alone', () => {
+test('paths of routes and links are only in http/urls.ts', () => {
   /** A literal that begins with a path, or continues with one after a base; not code in the text of a description. */
   const PATH = /(?<!\\|\b(?:at|in) )['"`]\/[a-z:][^'"`\n]*|\}\/[a-z:][\w/.-]*/g
   /** The only other path: where the plugin serves the reference within an app that nobody can reach. */

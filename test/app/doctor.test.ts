@@ -235,7 +235,7 @@ test('a copy of the folder, which the next start refuses', async () => {
   expect((await look()).find(({ part }) => part === 'home')?.state).toBe('ok')
 })
 
-test('a log file that nobody can write', async () => {
+test('a log file that cannot be written', async () => {
   expect(await theOnly({ flags: { 'log-file': '/no/such/folder/x.log' } })).toContain('--log-file')
 })
 

@@ -148,7 +148,7 @@ describe('user admin and no-admin', () => {
     ])
   })
 
-  test('refuse to change the last administrator, and say what to do', async () => {
+  test('refuse to remove the last administrator, and say what to do', async () => {
     const trial = await withAnn()
     expect(await trial.run('user', 'no-admin', 'ann@example.org')).toBe(1)
     expect(trial.err.at(-1)).toContain('last administrator, and nothing was changed')

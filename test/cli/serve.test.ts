@@ -39,7 +39,7 @@ test('without an administrator, a fourth line has the link for creating one', as
   ])
 })
 
-test('where no terminal shows it, a file holds the link, for every address of this computer', async () => {
+test('without a terminal, a file contains the link, for every address of this computer', async () => {
   const trial = createTrial()
   trial.state.setupPath = '/welcome/abc'
   trial.state.elsewhere = ['http://192.168.1.20:5100']
@@ -101,7 +101,7 @@ describe('the browser', () => {
   test('opens at the page that makes the administrator', async () => {
     expect(await opened()).toEqual(['http://localhost:5100/welcome/abc'])
   })
-  test('stays closed when nobody reads standard output', async () => {
+  test('stays closed when standard output is not a terminal', async () => {
     expect(await opened({ isTerminal: false })).toEqual([])
   })
   test('stays closed once there is an administrator', async () => {
@@ -162,7 +162,7 @@ test('a signal during the start stops the server as soon as it has started', asy
   expect(trial.state.stopped).toBe(1)
 })
 
-test('a store that fails for good ends the server with its reason', async () => {
+test('a permanent failure of the store ends the server, with the reason', async () => {
   const trial = createTrial()
   const ended = trial.run()
   await Bun.sleep(0)

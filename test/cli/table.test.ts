@@ -18,7 +18,7 @@ describe.each([40, 50, 56, 60, 72, 80, 100, 120, 160, 200, 300])('at %d columns'
   test('no line is wider than the terminal', () => {
     for (const line of at(width)) expect(Bun.stringWidth(line)).toBeLessThanOrEqual(width)
   })
-  test('every push can be opened from what is shown', () => {
+  test('each row shows enough of the link to open the push', () => {
     const text = at(width).join('\n')
     expect(text.split(TOKEN)).toHaveLength(ROWS.length + 1)
     if (width >= LINK.length + 2) expect(text.split(LINK)).toHaveLength(ROWS.length + 1)
@@ -46,7 +46,7 @@ test('programs get everything, separated by tabs', () => {
   expect(separateByTabs(HEADER, ROWS)[1]?.split('\t')).toEqual(ROWS[0] ?? [])
 })
 
-test('aligned columns count what people see, not code units', () => {
+test('aligned columns count visible characters, not code units', () => {
   expect(
     alignColumns(
       ['NAME', 'LEFT'],

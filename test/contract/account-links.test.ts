@@ -99,7 +99,7 @@ test('an invitation makes an account of the kind that was chosen, for the addres
   expect(await api.accounts().findId('other@example.org')).toBeNull()
 })
 
-test('a new administrator is told so, with three next steps; a new member begins with a push', async () => {
+test('a new administrator sees three next steps; a new member sees the form for a push', async () => {
   const link = linkIn(
     (await ann.post('/admin/invitations', { email: 'x@example.org', is_admin: 'true' })).text,
   )

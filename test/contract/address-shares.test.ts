@@ -67,7 +67,7 @@ describe('live pushes of one address', () => {
     }
   })
 
-  test('never exceed it, however many come at once', async () => {
+  test('never exceed it, even when many are created at once', async () => {
     await start({ 'max-live-pushes-per-address': '7' })
     const statuses = await Promise.all(Array.from({ length: 40 }, () => statusOf()))
     expect(statuses.filter((status) => status === 201)).toHaveLength(7)
@@ -105,7 +105,7 @@ describe('live pushes of one address', () => {
     expect(sums().counted).toEqual([])
   })
 
-  test('are told on the page, with all that was typed', async () => {
+  test('are explained on the page, which keeps all that was typed', async () => {
     await start({ 'max-live-pushes-per-address': '1' })
     await api.create()
     const body = new FormData()
@@ -131,7 +131,7 @@ describe('live pushes of one address', () => {
 })
 
 describe('bytes of one address', () => {
-  test('are those of the sealed payloads; room is told when enough of them has expired', async () => {
+  test('are those of the sealed payloads; the refusal says when enough of them will have expired', async () => {
     await start({ 'max-live-bytes-per-address': '3000' })
     await api.create({ payload: 'x'.repeat(400), expire_after_days: 1 })
     const second = await api.create({ payload: 'x'.repeat(1000), expire_after_days: 2 })
@@ -147,7 +147,7 @@ describe('bytes of one address', () => {
     expect(await statusOf({}, { payload: 'x'.repeat(1000) })).toBe(201)
   })
 
-  test('that never fit are told so', async () => {
+  test('that can never fit are refused with that reason', async () => {
     await start({ 'max-live-bytes-per-address': '100' })
     const { status, headers, body } = await api.post({ payload: 'x'.repeat(200) })
     expect([status, headers.get('retry-after')]).toEqual([429, '60'])
@@ -189,7 +189,7 @@ describe('the counts', () => {
     expect(await statusOf()).toBe(201)
   })
 
-  test('hold no address in the clear beyond the audit log', async () => {
+  test('contain no plain address, except in the audit log', async () => {
     await start({})
     await api.create({}, { from: '192.0.2.123' })
     const database = new Database(join(api.dataDir, 'oncebox.db'), { readonly: true })

@@ -27,7 +27,7 @@ const rowOf = (text: string, email: string) =>
       ?.split('<details')[0] ?? '',
   )
 
-test('each account shows its last sign-in, its active pushes and what they take', async () => {
+test('each account shows its last sign-in, its active pushes and their size', async () => {
   const token = await api.addAccount(BOB)
   for (const payload of ['x'.repeat(3_000), 'gone']) await api.create({ payload }, { token })
   const text = (await ann.get('/admin')).text
@@ -36,7 +36,7 @@ test('each account shows its last sign-in, its active pushes and what they take'
   expect(text).not.toContain('x'.repeat(50))
 })
 
-test('people come before health, and health before settings', async () => {
+test('the page shows people first, then health, then settings', async () => {
   const { text } = await ann.get('/admin')
   const places = ['people-title', 'invite-title', 'health-title', 'settings-title'].map((id) =>
     text.indexOf(`id="${id}"`),
@@ -45,7 +45,7 @@ test('people come before health, and health before settings', async () => {
   expect(places).toEqual(places.toSorted((one, other) => one - other))
 })
 
-test('settings that differ from their default stand alone, the others are folded', async () => {
+test('settings that differ from their default are shown, the others are folded', async () => {
   const { text } = await ann.get('/admin')
   const [changed = '', folded = ''] = text.slice(text.indexOf('settings-title')).split('<details>')
   expect([...changed.matchAll(/<code>--([\w-]+)</g)].map(([, flag]) => flag)).toContain('max-files')
@@ -71,7 +71,7 @@ test('a thousand accounts are paged and searched, and an action leads back to th
     expect(withoutTags((await ann.get(`/admin?page=${page}`)).text)).toContain('Page 1 of 3')
 })
 
-test('a search is text, whatever it holds', async () => {
+test('a search matches text literally, without wildcards', async () => {
   const { status, text } = await ann.get(`/admin?q=${encodeURIComponent('"><script>alert(1)</script>')}`)
   expect(status).toBe(200)
   expect(text).not.toContain('<script>alert')

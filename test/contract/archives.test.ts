@@ -54,7 +54,7 @@ function storedPaths(): string[] {
     .map(({ parentPath, name }) => join(parentPath, name))
 }
 
-test('it holds every file as it was, and its length is known before', async () => {
+test('it contains every file unchanged, and its length is announced', async () => {
   const large = Buffer.alloc(3 * MIB + 7, 'oncebox ')
   const { archives, links } = await openPage([file('ä 日本.txt', 'hello'), file('large.bin', large)])
   expect(links).toHaveLength(3)
@@ -76,7 +76,7 @@ test('it holds every file as it was, and its length is known before', async () =
   expect(other?.content.equals(large)).toBe(true)
 })
 
-test('names are made harmless, and told apart where a system would take them for one', async () => {
+test('unsafe names are replaced, and names that a system treats as equal get numbers', async () => {
   const { archives } = await openPage([
     file('report.pdf'),
     file('REPORT.pdf'),
@@ -98,7 +98,7 @@ test('names are made harmless, and told apart where a system would take them for
   ])
 })
 
-test('a single file needs none', async () => {
+test('a push with a single file has no archive', async () => {
   const { archives, links } = await openPage([file('a')])
   expect(links).toHaveLength(1)
   expect(archives).toEqual([])
@@ -144,7 +144,7 @@ test('it ends with a deletion, with the time of the push, and when it is altered
   expect((await api.fetch(`${again.archives[0]}A`)).status).toBe(403)
 })
 
-test('the page tells until when files can be saved: not longer than the push lives', async () => {
+test('the page shows how long files can be saved, which is at most until the push expires', async () => {
   const now = api.clock.now()
   const untilOf = (page: string) => /datetime="([^"]+)" data-clock/.exec(page)?.[1]
   const { page, path } = await openPage([file('a')], { expire_after_duration: 0 })
@@ -153,7 +153,7 @@ test('the page tells until when files can be saved: not longer than the push liv
   expect(untilOf((await press(path)).page)).toBe(new Date(now + 15 * 60_000).toISOString())
 })
 
-test('a file that is gone is told, and no archive pretends to be whole', async () => {
+test('a missing file is reported, and there is no archive without it', async () => {
   const { archives, path } = await openPage([file('a', 'a'.repeat(100)), file('b')])
   const [first = ''] = storedPaths().filter((name) => readFileSync(name).length > 100)
   rmSync(first)

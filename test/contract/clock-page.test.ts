@@ -35,7 +35,7 @@ test('the page shows the doubt in each language, and the button ends it', async 
   expect(instance.log.join('\n')).toContain('an administrator confirmed the clock')
 })
 
-test('without the token of the form, or as somebody else, nothing is confirmed', async () => {
+test('nothing is confirmed without the token of the form, or by an account that is not an administrator', async () => {
   const { ann } = await startInDoubt()
   expect((await instance.fetch('/admin/clock', { method: 'POST' })).status).not.toBe(200)
   await instance.addAccount('bob@example.org')
@@ -44,7 +44,7 @@ test('without the token of the form, or as somebody else, nothing is confirmed',
   expect((await ann.get('/admin')).text).toContain(wordsOf('en').say('clock_doubt'))
 })
 
-test('who signed in while the clock was ahead has to sign in again, also with a link of that time', async () => {
+test('sessions and links that were made while the clock was ahead end', async () => {
   const { ann } = await startInDoubt()
   const invited = await ann.post('/admin/invitations', { email: 'eve@example.org' })
   const [link = ''] = /\/welcome\/[\w-]+/.exec(invited.text) ?? []

@@ -21,7 +21,7 @@ async function start(options: Parameters<typeof startApi>[0] = {}): Promise<Api>
 
 const jump = (api: Api, ms: number) => api.clock.set(api.clock.now() + ms)
 
-test('100 days ahead, pushes answer as expired and open for nobody, and all of them are there once it is set right', async () => {
+test('100 days ahead, pushes answer as expired, and all of them can be opened again after the clock was corrected', async () => {
   const api = await start()
   const token = await api.addAccount('ann@example.org')
   const anonymous = await api.create()
@@ -46,7 +46,7 @@ test('100 days ahead, pushes answer as expired and open for nobody, and all of t
   expect(await api.list('active', token)).toMatchObject([{ url_token: owned.url_token }])
 })
 
-test('an administrator confirms the clock, and what has ended by it is destroyed', async () => {
+test('when an administrator confirms the clock, pushes that have ended by it are destroyed', async () => {
   const api = await start()
   const anonymous = await api.create()
   jump(api, 100 * DAY)
@@ -75,7 +75,7 @@ test('in doubt, pushes are still made, opened and ended by views and by wish', a
   expect((await api.retrieve(before.url_token)).body).toMatchObject({ payload: null, deleted: true })
 })
 
-test('a jump of less than a day and a machine that slept end what is due as ever', async () => {
+test('after a jump of less than a day, and on a machine that slept, pushes expire as usual', async () => {
   const api = await start()
   const short = await api.create({ expire_after_duration: 0 })
   const long = await api.create({ expire_after_days: 7 })
@@ -134,7 +134,7 @@ test('a server that was idle for weeks is no pause', async () => {
   await second.close()
 })
 
-test('back by years while it runs, time stands still, and limits in views hold', async () => {
+test('back by years while it runs, the time of the app does not change, and limits in views hold', async () => {
   const api = await start()
   const before = api.clock.now()
   const short = await api.create({ expire_after_duration: 0 })

@@ -84,7 +84,7 @@ describe.each(Object.entries(ACTS))('%s', (_name, { path, fields, done }) => {
     expect(await done((await ann.post(path(), fields)).text)).toBe(true)
   })
 
-  test('asks for the password later, and keeps what was typed; a wrong one does nothing', async () => {
+  test('asks for the password after ten minutes, and keeps what was typed; a wrong password does nothing', async () => {
     later()
     const asked = await ann.post(path(), fields)
     expect(asked.status).toBe(403)

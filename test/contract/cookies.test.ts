@@ -83,7 +83,7 @@ describe.each(SITES)('over TLS, $name', ({ flags, headers, from = '192.0.2.1' })
     }
   })
 
-  test('a plain one beside it changes nothing, and two that contradict each other are none', async () => {
+  test('an unprefixed cookie beside it is ignored, and two different values count as no cookie', async () => {
     const other = 'z'.repeat(32)
     const plain = name.replace('__Host-', '')
     expect(await isSignedIn(`${plain}=${other}; ${name}=${sessionToken}`)).toBe(true)
@@ -141,7 +141,7 @@ describe('over plain HTTP', () => {
   const statusFor = async (cookie: string) =>
     (await api.fetch('/box/account', { headers: { host: 'once.example', cookie } })).status
 
-  test('the cookie has no prefix; two that contradict each other are none', async () => {
+  test('the cookie has no prefix; two different values count as no cookie', async () => {
     const cookie = await signIn('http://once.example')
     expect(cookie).toStartWith('oncebox_session.box=')
     expect(await statusFor(cookie)).toBe(200)
@@ -155,7 +155,7 @@ describe('over plain HTTP', () => {
     expect(await statusFor(`oncebox_session.box=${'z'.repeat(32)}; ${cookie}`)).toBe(200)
   })
 
-  test('behind a proxy that keeps TLS to itself nobody signs in: its pages count as another site', async () => {
+  test('behind a proxy that does not forward the scheme, signing in is refused, because the pages count as another site', async () => {
     expect(await signIn('https://once.example')).toBe('')
   })
 })

@@ -73,7 +73,7 @@ describe('a link', () => {
     expect(text).toContain('href="#link"')
   })
 
-  test('of a program that knows one field for all kinds is taken too', async () => {
+  test('from a program that sends one field for all kinds is accepted too', async () => {
     expect(await made({ kind: 'url', payload: 'https://example.org' })).toMatchObject({ kind: 'url' })
   })
 })
@@ -99,7 +99,7 @@ describe('a QR code', () => {
     expect(await made({ kind: 'qr', ...fields })).toMatchObject({ kind: 'qr', payload })
   })
 
-  test('of a network without a name or password tells both, with all that is wrong besides', async () => {
+  test('of a network without a name or password is refused with both problems, and any others', async () => {
     const wifi = { kind: 'qr', qr_content: 'wifi', wifi_type: 'WEP', wifi_hidden: 'true' }
     const { status, text } = await send({ ...wifi, expire_after_views: '0', views: 'exact' })
     expect(status).toBe(422)
@@ -144,7 +144,7 @@ describe('when it expires', () => {
     expect(text).toMatch(/<details class="expiry" open/)
   })
 
-  test('only what this server allows is offered', async () => {
+  test('only choices within the limits of this server are offered', async () => {
     const narrow = await startApi({ flags: NARROW })
     try {
       const text = await (await narrow.fetch('/')).text()
@@ -181,7 +181,7 @@ describe('the choices of an account', () => {
     for (const secret of ['SECRET', 'PASS', 'NAME', 'NOTE']) expect(text).not.toContain(secret)
   })
 
-  test('are those of nobody else', async () => {
+  test('do not apply to a visitor without an account', async () => {
     const text = await (await api.fetch('/')).text()
     expect(isChecked(text, 'retrieval_step')).toBe(true)
     expect(isChecked(text, 'views-0')).toBe(false)
@@ -210,7 +210,7 @@ describe('the choices of an account', () => {
     expect(text).toMatch(/name="push\[expire_after_views\]"[^>]* value="2"/)
   })
 
-  test('give way to what the address asks for, within the limits', async () => {
+  test('are overridden by the address of the form, within the limits', async () => {
     const { text } = await ann.get(
       '/?kind=url&expire_after_duration=3&expire_after_views=900&name=Router&retrieval_step=true',
     )

@@ -218,7 +218,7 @@ describe('opened signed in', () => {
     expect(refused.text).toMatch(/class="notice bad"[\s\S]*href="\/sign-in\?next=\/&amp;locale=/)
   })
 
-  test('and sent with files when signed out stores none, and asks for them again', async () => {
+  test('and sent with files when signed out stores no file, and asks for the files again', async () => {
     const { fields } = await opened()
     const before = stored()
     const files: Part[] = [{ name: 'push[files][]', content: 'content', disposition: 'filename="a"' }]
@@ -233,7 +233,7 @@ describe('opened signed in', () => {
     expect(stored()).toBe(before)
   })
 
-  test('and sent from another account is refused and kept, for nobody but its own', async () => {
+  test('and sent from another account is refused, and still belongs to the account that opened it', async () => {
     const { fields } = await opened()
     const before = countPushes()
     const bob = await signIn('bob@example.org')
@@ -253,7 +253,7 @@ describe('opened signed in', () => {
     expect((await send(fields, { cookie: await signIn('ann@example.org') })).status).toBe(303)
   })
 
-  test('with a mark that nobody made is refused', async () => {
+  test('with a forged mark is refused', async () => {
     const { fields } = await opened()
     const bob = await signIn('bob@example.org')
     for (const mark of [

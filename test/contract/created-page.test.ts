@@ -18,7 +18,7 @@ const page = async (path: string, init = {}) => {
 
 const create = (push = {}) => api.create(push, { headers: { host: 'once.example' } })
 
-test('shows the link, as a QR code that stands for itself too, and counts nothing', async () => {
+test('shows the link and its self-contained QR code, and counts nothing', async () => {
   const push = await create({ expire_after_views: 1, passphrase: 'sesame' })
   const before = api.entries().length
   const { status, text } = await page(`/box/p/${push.url_token}/preview`)
@@ -33,7 +33,7 @@ test('shows the link, as a QR code that stands for itself too, and counts nothin
   expect(api.entries()).toHaveLength(before)
 })
 
-test('tells when the push has expired, and knows no others', async () => {
+test('says when the push has expired, and is 404 for an unknown push', async () => {
   const push = await create()
   await api.expire(push.url_token, { headers: { host: 'once.example' } })
   const expired = await page(`/p/${push.url_token}/preview`)

@@ -80,7 +80,7 @@ test.each([
   },
 )
 
-describe('a file that is damaged is told', () => {
+describe('a damaged file is reported', () => {
   const content = 'x'.repeat(3_000_000)
   async function pushFile(fields: Record<string, string> = {}) {
     const body = new FormData()
@@ -124,7 +124,7 @@ describe('a file that is damaged is told', () => {
     expect(openHandlesOf(path)).toBe(0)
   })
 
-  test('missing beside a text: who opens the push gets the rest, and the operator is told', async () => {
+  test('missing beside a text: the recipient gets the rest, and the operator a report', async () => {
     const { urlToken, path } = await pushFile({ payload: 'the rest' })
     rmSync(path)
     const { status, body } = await api.retrieve(urlToken)
@@ -132,7 +132,7 @@ describe('a file that is damaged is told', () => {
     expect(toldOf('a file of push 1')).toBe(1)
   })
 
-  test('missing behind a passphrase: only whoever knows that finds out', async () => {
+  test('missing behind a passphrase: shown only with the right passphrase', async () => {
     const { urlToken, path } = await pushFile({ passphrase: 'open sesame' })
     rmSync(path)
     expect((await api.retrieve(urlToken)).status).toBe(401)
@@ -160,7 +160,7 @@ describe('a file that is damaged is told', () => {
   })
 })
 
-describe('lists show what is intact, and tell once what is not', () => {
+describe('lists show intact rows, and report each damaged one once', () => {
   test.each([
     ['a row', 'UPDATE pushes SET views = 1 WHERE id = 2'],
     ['a name', "UPDATE push_labels SET name = x'0101' WHERE push_id = 2"],
@@ -181,7 +181,7 @@ describe('lists show what is intact, and tell once what is not', () => {
     expect((await page('/admin', session)).text).toContain('not shown: 1.')
   })
 
-  test('of pushes, whose next page is found all the same', async () => {
+  test('of pushes, whose next page is still found', async () => {
     for (let n = 0; n < 60; n += 1) await api.create({ name: `name ${n}.` }, { token: owner })
     const session = await signIn('ann@example.org')
     alter('UPDATE pushes SET views = 1 WHERE id = 50')
@@ -227,7 +227,7 @@ describe('lists show what is intact, and tell once what is not', () => {
   })
 })
 
-test('whose session is damaged is not signed in any more, and can do so again', async () => {
+test('whose session is damaged has to sign in again', async () => {
   const { html_url } = await api.create()
   const session = await signIn('ann@example.org')
   expect((await page('/account', session)).status).toBe(200)
@@ -242,7 +242,7 @@ test('whose session is damaged is not signed in any more, and can do so again', 
   expect((await page('/account', await signIn('ann@example.org'))).status).toBe(200)
 })
 
-test('whose account is damaged can still open what others push', async () => {
+test('whose account is damaged can still open pushes of others', async () => {
   const { html_url } = await api.create()
   const session = await signIn('ann@example.org')
   alter('UPDATE accounts SET created_at = 1')

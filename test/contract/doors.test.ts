@@ -25,7 +25,7 @@ test('links start with the name that was asked for, or with the base URL, path i
   }
 })
 
-test('a host that is not ours is misdirected, told which flag helps, and may still ask for the version', async () => {
+test('an unknown host gets 421 with the flag that helps, and may still ask for the version', async () => {
   api = await startApi()
   const headers = { host: 'evil.example' }
   const { status, text } = await api.call(`${PUSHES}/active`, { headers })
@@ -61,7 +61,7 @@ test('forwarded headers count from a trusted proxy alone', async () => {
   expect((await api.audit(stranger.url_token, token))[0]?.ip).toBe('192.0.2.66')
 })
 
-test('too many requests from one address are told when to come back; loopback and the version never are', async () => {
+test('too many requests from one address get 429 with Retry-After; loopback and the version are exempt', async () => {
   api = await startApi({ rateLimit: { requests: 3, seconds: 10 } })
   const ask = (from: string, path = `${PUSHES}/x`) => api.call(path, { from })
   for (let i = 0; i < 3; i += 1) expect((await ask('192.0.2.1')).status).toBe(404)
@@ -99,7 +99,7 @@ test.each(['text', 'json'])(
   },
 )
 
-test('a fault of the server tells its request and nothing else; the log tells the cause', async () => {
+test('an internal error answers with its request id and nothing else; the log has the cause', async () => {
   api = await startApi()
   const { url_token } = await api.create()
   const database = new Database(join(api.dataDir, 'oncebox.db'))

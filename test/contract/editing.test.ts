@@ -196,7 +196,7 @@ describe('an edited push', () => {
   const patch = (urlToken: string, push: Wire, init = {}) =>
     api.call<PushBody>(`${PUSHES}/${urlToken}`, { ...edit(push), token: ann, ...init })
 
-  test('ends when its new limits say so, and stands in the lists as it is now', async () => {
+  test('expires by its new limits, and is listed with them', async () => {
     const made = await api.create({ ...LIMITS, name: 'before' }, { token: ann })
     api.clock.advance(3 * 86_400_000 + 1)
     expect((await patch(made.url_token, { expire_after_days: 3 })).status).toBe(422)

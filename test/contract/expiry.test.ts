@@ -78,7 +78,7 @@ const DURATIONS: [index: number, lifetime: number, days: number][] = [
 describe('expire_after_duration', () => {
   const lifetimeOf = ({ created_at, expires_at }: PushBody) => Date.parse(expires_at) - Date.parse(created_at)
 
-  test('is an index of lengths of time, told rounded up to whole days', async () => {
+  test('is an index of durations, reported rounded up to whole days', async () => {
     for (const [index, lifetime, days] of DURATIONS) {
       const push = await api.create({ expire_after_duration: index })
       expect([lifetimeOf(push), push.expire_after_days, push.days_remaining]).toEqual([lifetime, days, days])
@@ -120,7 +120,7 @@ describe('expire_after_duration', () => {
   })
 })
 
-describe('a limit in time expires a push at expires_at, whoever notices it and when:', () => {
+describe('a limit in time expires a push at expires_at, whatever notices it and when:', () => {
   let push: PushBody
 
   beforeEach(async () => {
@@ -158,7 +158,7 @@ describe('a limit in time expires a push at expires_at, whoever notices it and w
     expect(kinds()).toEqual(['creation', 'failed_view'])
   })
 
-  test('nobody: at its time its secrets are gone from the database, its log and its files', async () => {
+  test('nothing: at its time its secrets are gone from the database, its log and its files', async () => {
     jest.useFakeTimers()
     const rare = await passUntil(startApi({ flags: { 'sweep-every': '1h' } }))
     const token = await passUntil(rare.addAccount('rare@example.org'))
@@ -182,7 +182,7 @@ describe('a limit in time expires a push at expires_at, whoever notices it and w
     await rare.close()
   })
 
-  test('nobody, of whom a preview is all they ask', async () => {
+  test('nothing but a preview', async () => {
     const preview = await api.call(`${PUSHES}/${push.url_token}/preview`)
     expect(preview.body).toEqual({ url: push.html_url })
   })
@@ -241,7 +241,7 @@ describe('what expired', () => {
     expect(kinds()).toEqual([])
   })
 
-  test('of a visitor’s by time counts its 24 hours from expires_at, though nobody noticed', async () => {
+  test('of a visitor’s by time counts its 24 hours from expires_at, even if the expiry was recorded later', async () => {
     const { url_token } = await api.create({ expire_after_days: 1 })
     api.clock.advance(2 * DAY)
     expect(await api.sweep()).toMatchObject({ expired: 1, purged: 1 })

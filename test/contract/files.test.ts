@@ -116,7 +116,7 @@ test.each([
   await eventually(() => stored().length === 0)
 })
 
-describe('what went wrong leaves nothing behind', () => {
+describe('failures leave nothing behind', () => {
   test.each<[string, () => Promise<{ status: number }>, number]>([
     ['a visitor', () => post([part('x')], { token: undefined }), 401],
     [
@@ -159,7 +159,7 @@ describe('what went wrong leaves nothing behind', () => {
   })
 })
 
-test('a file name may have 255 characters, wherever in Unicode they stand', async () => {
+test('a file name may have 255 characters of any part of Unicode', async () => {
   const filename = '𝔫'.repeat(255)
   const named = await api.create({ payload: 'x', files: [{ filename, data: '' }] }, { token })
   expect(named.files).toEqual([{ filename, content_type: 'application/octet-stream', size: 0 }])
@@ -167,7 +167,7 @@ test('a file name may have 255 characters, wherever in Unicode they stand', asyn
   expect((await api.post({ payload: 'x', files: longer }, { token })).status).toBe(422)
 })
 
-test('an upload of an account that is removed meanwhile becomes nobody’s push', async () => {
+test('an upload of an account that is removed meanwhile creates no push', async () => {
   const body = multipart([part(noise(MIB))])
   const removed = Promise.withResolvers<void>()
   const sent = new ReadableStream<Uint8Array>({
@@ -188,7 +188,7 @@ test('an upload of an account that is removed meanwhile becomes nobody’s push'
   await eventually(() => stored().length === 0)
 })
 
-test('with less free on the disk than the floor nothing is created, and the rest goes on', async () => {
+test('below the floor of free space nothing is created, and everything else works', async () => {
   await api.close()
   api = await startApi({ flags: { 'min-free-space': '1000TiB' } })
   token = await api.addAccount('owner@example.org')

@@ -99,7 +99,7 @@ describe('a multipart body', () => {
     expect(await payloadOf(await sendParts(multipart([payload('a', { name })])))).toBe('a')
   })
 
-  test('is read with its parts in any order, and what is not ours left out', async () => {
+  test('is read with its parts in any order, without parts of other names', async () => {
     const parts: Part[] = [
       { name: 'push[expire_after_views]', content: '2' },
       { name: 'push[note]', content: 'é\r\nè' },

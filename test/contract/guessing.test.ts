@@ -19,7 +19,7 @@ const statuses = (answers: PageAnswer[]) => {
   return counts
 }
 
-test('sixty wrong tries at one account keep nobody else out, from the same address neither', () =>
+test('sixty wrong tries at one account lock out no other account, even from the same address', () =>
   withApi({}, async (api) => {
     for (const email of ['a@example.org', 'b@example.org']) await api.addAccount(email)
     const people = createPeople(api)
@@ -29,7 +29,7 @@ test('sixty wrong tries at one account keep nobody else out, from the same addre
     await people.signIn('b@example.org')
   }))
 
-test('which addresses have an account is not told without end, and the form keeps what was typed', () =>
+test('sign-up stops revealing which addresses have an account, and keeps what was typed', () =>
   withApi({ signups: 'true' }, async (api) => {
     const people = createPeople(api)
     for (let n = 0; n < 3; n += 1) await api.addAccount(`a${n}@example.org`)
@@ -51,7 +51,7 @@ test('which addresses have an account is not told without end, and the form keep
     expect(made.status).toBe(303)
   }))
 
-test('guessed links are refused after a while; a right one opens all the same', () =>
+test('guessed links are refused after a while; a right one still opens', () =>
   withApi({}, async (api) => {
     const people = createPeople(api)
     const guess = (n: number) => `/welcome/${String(n).padStart(32, 'x')}`

@@ -182,7 +182,7 @@ describe('keys', () => {
     expect((await post(key, { payload: 'x' })).body).toEqual(first.body)
   })
 
-  test('a bad token is told before a bad key', async () => {
+  test('a bad token is refused before a bad key', async () => {
     expect((await post('short', { payload: 'x' }, { token: 'obx_wrong' })).status).toBe(401)
   })
 
@@ -321,7 +321,7 @@ describe('when the push ends', () => {
   })
 })
 
-test('the reference tells of the header', async () => {
+test('the reference describes the header', async () => {
   const reference = await (await api.fetch('/api/v2/openapi.json')).json()
   for (const path of ['/api/v2/pushes', '/p.json', '/f.json', '/r.json']) {
     const { parameters, responses } = reference.paths[path].post

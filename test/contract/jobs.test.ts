@@ -47,7 +47,7 @@ test.each([...LANGUAGES])('each job has its row in %s, with a name and a state',
   expect([say('job_running'), say('job_finished')]).toContain(scrub ?? '')
 })
 
-test('the row of the sweep tells when it last ran, and that it never failed', async () => {
+test('the row of the sweep shows when it last ran, and that it never failed', async () => {
   const ann = await startWithAdministrator()
   await instance.sweep()
   const rowOfSweep = async () => rowsOf((await ann.get('/admin')).text)[4] ?? []

@@ -75,13 +75,13 @@ describe('?locale= is understood', () => {
     expect(home).toContain('name="locale"')
   })
 
-  test('before what our own pages asked with at first', async () => {
+  test('and takes precedence over ?lang= of older versions, which still works', async () => {
     expect((await ask('/?lang=de')).language).toBe('de')
     expect((await ask('/?lang=de&locale=fr')).language).toBe('fr')
   })
 
   test.each(['it', 'xx', '', 'pt-BR', '../../etc', '%3Cscript%3E', 'DE%00', 'en_US'.repeat(50)])(
-    'and %p, which is not spoken here, is passed over for what the browser wants',
+    'and %p, which is not supported, is skipped for what the browser wants',
     async (locale) => {
       const shown = await ask(`/p/${urlToken}/r?locale=${locale}`, { headers: german })
       expect([shown.status, shown.language, shown.cookie]).toEqual([200, 'de', null])
@@ -107,7 +107,7 @@ describe('?locale= is understood', () => {
     expect(text).toMatch(/<input type="hidden" name="next" value="\/users\/token\?locale=de"\/>/)
   })
 
-  test('and changing it keeps what else the address says', async () => {
+  test('and changing it keeps the rest of the address', async () => {
     const { text } = await ask('/pushes?show=expired&q=a%22b&locale=de&lang=fr', { headers: { cookie } })
     const form = /<form method="get" action="\/pushes" class="language">.*?<\/form>/s.exec(text)?.[0] ?? ''
     expect(
@@ -184,7 +184,7 @@ describe('older links', () => {
   })
 })
 
-describe('what robots and browsers ask for by itself', () => {
+describe('files that robots and browsers ask for by themselves', () => {
   test('says that nothing is to be indexed', async () => {
     const answer = await api.fetch('/robots.txt')
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8'])

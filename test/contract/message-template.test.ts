@@ -35,7 +35,7 @@ async function messageOn(urlToken: string, headers: Record<string, string> = {})
   return /<textarea[^>]*id="message"[^>]*>\n?([^<]*)</.exec(page)?.[1] ?? ''
 }
 
-test('is that of the account that looks, and nobody else’s', async () => {
+test('is that of the signed-in account', async () => {
   const { cookie, form } = await signIn('ann@example.org')
   const kept = await post('/account/message', { message: ' Hi\r\n{link} {views} {x} <b> ', form }, { cookie })
   expect(kept.status).toBe(303)
@@ -48,7 +48,7 @@ test('is that of the account that looks, and nobody else’s', async () => {
   expect(await messageOn(url_token, { cookie })).toContain('I am sharing something with you')
 })
 
-test('says that there is a passphrase, and nothing of what it is', async () => {
+test('says that there is a passphrase, without the passphrase itself', async () => {
   const { url_token } = await api.create({ passphrase: 'sesame' })
   expect(await messageOn(url_token)).toEndWith('You need a passphrase, which I will send separately.')
 })

@@ -98,7 +98,7 @@ describe('methods', () => {
   })
 })
 
-describe('unknown paths are 404 before any look at tokens', () => {
+describe('unknown paths are 404 before tokens are checked', () => {
   const unknown = [
     '/api/v2/accounts',
     '/api/v2/accounts.json',
@@ -146,7 +146,7 @@ describe('unknown paths are 404 before any look at tokens', () => {
   }
 })
 
-describe('a path that is not percent-encoded UTF-8 is unknown, before any look at tokens', () => {
+describe('a path that is not percent-encoded UTF-8 is unknown, before tokens are checked', () => {
   let api: Api
 
   beforeAll(async () => {

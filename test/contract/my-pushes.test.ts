@@ -53,7 +53,7 @@ describe('what is shown', () => {
     expect(text).toContain(`data-text="http://localhost/p/${url_token}/r"`)
   })
 
-  test('the mark of what was opened goes with the look at the push, or when it is taken', async () => {
+  test('the mark of an opened push disappears when its owner looks at it, or removes the mark', async () => {
     const owner = await newOwner()
     const pushes = [await owner.create({ name: 'one' }), await owner.create({ name: 'two' })]
     for (const { url_token } of pushes) await api.retrieve(url_token)
@@ -69,7 +69,7 @@ describe('what is shown', () => {
     expect(await isNew()).toEqual(['one'])
   })
 
-  test('an empty list says what comes there', async () => {
+  test('an empty list says what will be in it', async () => {
     expect((await list(await newOwner())).text).toContain('Nothing here yet')
   })
 })
@@ -121,7 +121,7 @@ describe('filters, order and search', () => {
     expect((await list(owner, query)).names).toEqual(names)
   })
 
-  test('a list tells how much there is of it, and keeps the filters in its links', async () => {
+  test('a list shows how many pushes there are, and keeps the filters in its links', async () => {
     const { text } = await list(owner, '?q=celik&kind=text')
     expect(text).toContain('2 pushes')
     expect(text).toContain('href="/pushes?show=expired&amp;q=celik&amp;kind=text"')
@@ -138,7 +138,7 @@ describe('filters, order and search', () => {
   })
 })
 
-test('pages stay as they are while pushes are made', async () => {
+test('later pages do not shift while pushes are created', async () => {
   const owner = await newOwner()
   for (let n = 0; n < 60; n += 1) await owner.create({ name: `n${n}` })
   for (const query of ['', '?kind=text']) {
@@ -194,7 +194,7 @@ describe('several at once', () => {
     expect((await api.list('active', owner.token)).map(({ url_token }) => url_token)).toEqual([a.url_token])
   })
 
-  test('nothing ticked is told, and changes nothing', async () => {
+  test('sending the form with nothing ticked says so, and changes nothing', async () => {
     const owner = await newOwner()
     await owner.create()
     const answer = await send(owner, [], { do: 'expire' })

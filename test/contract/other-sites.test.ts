@@ -117,7 +117,7 @@ describe('without --cors-origins', () => {
     ['sec-purpose', 'prefetch;prerender'],
     ['purpose', 'prefetch'],
     ['x-moz', 'prefetch'],
-  ])('what is fetched ahead is no retrieval: %s: %s', async (name, value) => {
+  ])('a prefetch is not a retrieval: %s: %s', async (name, value) => {
     const { url_token } = await api.create({ passphrase: 'open' })
     const headers = { [name]: value, 'sec-fetch-site': 'none' }
     for (const path of [
@@ -131,7 +131,7 @@ describe('without --cors-origins', () => {
     expect(api.entries().at(-1)?.kind).toBe('creation')
   })
 
-  test('nobody is answered what browsers ask before a request', async () => {
+  test('a preflight of another site is not answered', async () => {
     const headers = { origin: APP, 'access-control-request-method': 'POST' }
     const response = await api.fetch(PUSHES, { method: 'OPTIONS', headers })
     expect(response.status).toBe(403)
@@ -301,7 +301,7 @@ describe('with --cors-origins', () => {
     expect((await ask(PUSHES, preflight)).status).toBe(204)
   })
 
-  test('other origins are refused as ever, and told nothing', async () => {
+  test('other origins are refused as usual, without CORS headers', async () => {
     for (const origin of ['https://evil.example', 'http://app.example', `${APP}:8443`, 'null']) {
       const response = await ask(PUSHES, { json: { push: { payload: 'x' } }, headers: { origin } })
       expect([response.status, corsOf(response)]).toEqual([
@@ -323,7 +323,7 @@ describe('with --cors-origins', () => {
   })
 })
 
-test('with * every page may use the API, without credentials, and none the pages', async () => {
+test('with * every site may use the API, without credentials, and no site the pages', async () => {
   const api = await startApi({ flags: { 'cors-origins': '*' } })
   for (const origin of ['https://any.example', 'null']) {
     const response = await api.fetch('/p.json', {

@@ -16,7 +16,7 @@ beforeEach(async () => {
 
 afterEach(() => api.close())
 
-test('the audit log tells who came, oldest first, fifty a page', async () => {
+test('the audit log lists visits, oldest first, fifty a page', async () => {
   const push = await api.create(
     { expire_after_views: 100 },
     { token: ann, from: '192.0.2.9', headers: { 'user-agent': 'tool/1' } },
@@ -80,7 +80,7 @@ test('lists hold one’s own pushes, newest first, fifty a page, with name and n
   expect((await api.list('active', ann)).map(({ url_token }) => url_token)).not.toContain(made[3] ?? '')
 })
 
-test('what ran out of time stands among the expired at once', async () => {
+test('a push that ran out of time is in the list of expired ones at once', async () => {
   const push = await api.create({ expire_after_days: 1 }, { token: ann })
   api.clock.advance(86_400_000)
   expect(await api.list('active', ann)).toEqual([])
@@ -181,7 +181,7 @@ describe('reading the audit log', () => {
   ])
 })
 
-test('a list goes on from a push of its owner, beyond the last page too', async () => {
+test('a list continues after a push of its owner, beyond the last page too', async () => {
   const made: string[] = []
   for (let n = 0; n < 4; n += 1) made.unshift((await api.create({}, { token: ann })).url_token)
   const tokensOf = async (query: string) => {
@@ -194,7 +194,7 @@ test('a list goes on from a push of its owner, beyond the last page too', async 
   expect(await tokensOf('before=')).toEqual(made)
 })
 
-test('a list goes on from no push of others, and from none that never was', async () => {
+test('a list does not continue after a push of another owner, or an unknown one', async () => {
   const other = await api.create({}, { token: bob })
   for (const before of [other.url_token, '0'.repeat(26), 'x', '../etc']) {
     const response = await api.fetch(`${PUSHES}/active?before=${encodeURIComponent(before)}`, { token: ann })

@@ -46,7 +46,7 @@ test('a page that is not there shows a signed-in person their own navigation', a
   expect((await people.get('/nowhere')).text).toContain('href="/sign-in"')
 })
 
-test('an owner whose session has ended is told that a look counts now, before it does', async () => {
+test('an owner whose session has ended is warned before a look counts as a view', async () => {
   const bob = await people.signIn('bob@example.org')
   const { url_token } = await api.create({ expire_after_views: 1 }, { token })
   const { text } = await bob.get(`/p/${url_token}/r`)
@@ -92,7 +92,7 @@ test('expiring from the lists ends at the push in the lists', async () => {
   expect((await api.retrieve(url_token)).body).toMatchObject({ expired: true, deleted: true })
 })
 
-test('nobody expires a push of another over their own lists', async () => {
+test('the forms of a list cannot expire a push of another owner', async () => {
   await api.addAccount('eve@example.org')
   const eve = await people.signIn('eve@example.org')
   const { url_token } = await api.create({ deletable_by_viewer: true }, { token })
@@ -119,7 +119,7 @@ test('an administrator by command is one at once, and so is one no longer; what 
   await expect(api.accounts().unmakeAdmin('ann@example.org')).rejects.toThrow('last administrator')
 })
 
-test('two administrators who are both made plain at once leave one', async () => {
+test('of two administrators who both lose that role at once, one keeps it', async () => {
   const two = await startApi()
   for (const email of ['a@example.org', 'b@example.org']) await two.addAccount(email, { isAdmin: true })
   const results = await Promise.allSettled(

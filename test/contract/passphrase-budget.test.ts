@@ -59,7 +59,7 @@ describe('the last wrong passphrase of a push that viewers may delete', () => {
     ])
   })
 
-  test('is the last one also when many come at once', async () => {
+  test('is the last one even when many are sent at once', async () => {
     const push = await create()
     const tries = await Promise.all(Array.from({ length: 9 }, () => tryWith('wrong', push)))
     expect(tries.filter(({ status }) => status === 401)).toHaveLength(3)
@@ -82,7 +82,7 @@ describe('the last wrong passphrase of a push that viewers may delete', () => {
     expect((await tryWith('sesame', push)).body.expired).toBe(true)
   })
 
-  test('says on the page what happened, in each language, also to who comes later', async () => {
+  test('says on the page what happened, in each language, and to later visitors as well', async () => {
     const push = await create()
     await tryWith('wrong', push)
     await tryWith('wrong', push)
@@ -124,7 +124,7 @@ describe.each([{ deletable_by_viewer: false }, { kind: 'url', payload: 'https://
       expect((await tryWith('sesame', push)).status).toBe(429)
     })
 
-    test('is locked by the last one also when many come at once', async () => {
+    test('is locked by the last one even when many are sent at once', async () => {
       const push = await create(kind)
       const tries = await Promise.all(Array.from({ length: 9 }, () => tryWith('wrong', push)))
       const statuses = tries.map(({ status }) => status).sort()
@@ -172,7 +172,7 @@ describe('unlocking', () => {
     return { cookie, form: /name="form" value="([\w-]+)"/.exec(text)?.[1] ?? '' }
   }
 
-  test('is its owner’s, on the pages, once it is locked, and counts anew', async () => {
+  test('is for its owner, on the pages, once it is locked, and resets the count', async () => {
     const push = await create({ deletable_by_viewer: false })
     const path = `/pushes/${push.url_token}`
     const { cookie, form } = await signIn('owner@example.org')
@@ -199,7 +199,7 @@ describe('unlocking', () => {
     expect((await tryWith('sesame', push)).status).toBe(429)
   })
 
-  test('what is not locked changes nothing', async () => {
+  test('of a push that is not locked changes nothing', async () => {
     const [open, ended] = [await create({ deletable_by_viewer: false }), await create()]
     await tryWith('wrong', open)
     await spend(ended)

@@ -50,7 +50,7 @@ describe('a passphrase', () => {
     expect(await kinds()).toEqual(['creation', 'failed_passphrase', 'view'])
   })
 
-  test('that nobody set is not asked for, and not minded', async () => {
+  test('that was not set is not asked for, and ignored', async () => {
     const { url_token } = await api.create()
     expect((await api.retrieve(`${url_token}?passphrase=whatever`)).body.payload).toBe('correct horse')
   })
@@ -125,7 +125,7 @@ describe('after the fifth wrong passphrase within a minute', () => {
     expect(await kinds()).toEqual(['creation', ...Array(5).fill('failed_passphrase')])
   })
 
-  test('what carries none is still asked for one', async () => {
+  test('a request without a passphrase is still asked for one', async () => {
     await tryWrong(5)
     expect((await api.retrieve(push.url_token)).status).toBe(401)
     expect((await kinds()).length).toBe(7)
@@ -145,7 +145,7 @@ describe('after the fifth wrong passphrase within a minute', () => {
     expect((await tryWith('sesame')).status).toBe(429)
   })
 
-  test('the minute goes by, and is told in what is left of it', async () => {
+  test('the lock ends after the minute, and Retry-After is the time left', async () => {
     await tryWrong(5)
     api.clock.advance(59_001)
     const { status, headers } = await tryWith('sesame')
@@ -169,13 +169,13 @@ describe('after the fifth wrong passphrase within a minute', () => {
     expect((await tryWith('sesame')).status).toBe(200)
   })
 
-  test('an expired push is told as expired all the same', async () => {
+  test('an expired push still answers as expired', async () => {
     await tryWrong(5)
     await api.expire(push.url_token, { token: owner })
     expect((await tryWith('sesame')).body).toMatchObject({ expired: true, payload: null })
   })
 
-  test('it is the fifth also when they all come at once', async () => {
+  test('the limit holds even when all are sent at once', async () => {
     const tries = await Promise.all(Array.from({ length: 40 }, () => tryWith('wrong')))
     const statuses = tries.map(({ status }) => status)
     expect(statuses.filter((status) => status === 401).length).toBe(5)

@@ -18,7 +18,7 @@ const ask = (line: string, rest: Partial<Scenario> = {}): Scenario => ({
   ...rest,
 })
 
-describe.each(['p', 'f', 'r'])('/%s knows every push of every kind', (family) => {
+describe.each(['p', 'f', 'r'])('/%s answers for pushes of every kind', (family) => {
   runScenarios([
     ask(`GET /${family}/{push}.json`, {
       members: RETRIEVED,
@@ -432,7 +432,7 @@ describe('both versions', () => {
     expect(rest).toEqual({})
   })
 
-  test('the previous one tells of each entry whether it was successful', async () => {
+  test('the previous one says for each entry whether it was successful', async () => {
     const { url_token } = await api.create({ passphrase: 'sesame', expire_after_views: 1 }, { token })
     for (const query of ['', '?passphrase=wrong', '?passphrase=sesame', ''])
       await api.retrieve(url_token + query)
@@ -455,7 +455,7 @@ describe('both versions', () => {
     expect((await api.fetch('/d/active.json', { headers: { authorization: basic } })).status).toBe(403)
   })
 
-  test('stand in the reference, the previous one under its own heading', async () => {
+  test('are in the reference, the previous one under its own heading', async () => {
     const { body } = await api.call<{
       paths: Record<string, Record<string, { tags: string[]; operationId: string }>>
     }>('/api/v2/openapi.json')

@@ -67,7 +67,7 @@ test.each([
   ['', 'Unknown program'],
   ['Mozilla/5.0', 'Unknown program'],
   ['<script>alert(1)</script>', 'Unknown program'],
-])('the log calls %p %p, and keeps the whole of it at hand', async (agent, program) => {
+])('the log shows the user agent %p as %p', async (agent, program) => {
   const push = await create()
   await api.retrieve(push.url_token, { headers: { 'user-agent': agent } })
   const text = await pageOf(push)

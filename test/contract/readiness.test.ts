@@ -37,7 +37,7 @@ test('below the floor of free space it is not ready and says what to do', async 
   expect(body.checks).toMatchObject({ ...ALL_FINE, disk: expect.stringContaining('--min-free-space') })
 })
 
-test('a key file that has gone or was replaced is told, while pushes are still taken', async () => {
+test('a missing or replaced key file is reported, while pushes are still accepted', async () => {
   const instance = await start()
   const path = join(instance.dataDir, 'instance.key')
   renameSync(path, `${path}.away`)
@@ -51,7 +51,7 @@ test('a key file that has gone or was replaced is told, while pushes are still t
   expect((await ask(instance)).body.checks).toMatchObject({ key: 'ok' })
 })
 
-test('a clock that was set back is told', async () => {
+test('a clock that was set back is reported', async () => {
   const instance = await start()
   await instance.fetch('/api/v2/pushes', { json: { push: { payload: 'x' } } })
   instance.clock.set(instance.clock.now() - 60 * 60 * 1000)
@@ -60,7 +60,7 @@ test('a clock that was set back is told', async () => {
   })
 })
 
-test('it answers whatever the Host, but tells details to loopback by a name of loopback alone', async () => {
+test('it answers whatever the Host, but shows details only to loopback under a loopback name', async () => {
   const instance = await start()
   const foreign = await ask(instance, { from: LOCAL, headers: { host: 'evil.example' } })
   expect(foreign).toEqual({ status: 200, body: { ready: true } })
@@ -70,7 +70,7 @@ test('it answers whatever the Host, but tells details to loopback by a name of l
   expect(await ask(instance, { from: '192.0.2.1' })).toEqual({ status: 200, body: { ready: true } })
 })
 
-test('administrators may know from anywhere, others not, whatever token they send', async () => {
+test('administrators see details from anywhere, others do not, whatever token they send', async () => {
   const instance = await start()
   const admin = await instance.addAccount('ann@example.org', { isAdmin: true })
   const member = await instance.addAccount('bob@example.org')
@@ -79,7 +79,7 @@ test('administrators may know from anywhere, others not, whatever token they sen
     expect(await ask(instance, { token })).toEqual({ status: 200, body: { ready: true } })
 })
 
-test('once a proxy that is not declared has forwarded anything, loopback is nobody special', async () => {
+test('once an undeclared proxy has forwarded a request, loopback gets no details', async () => {
   const instance = await start()
   const forwarded = { from: LOCAL, headers: { 'x-forwarded-for': '203.0.113.9' } }
   expect((await ask(instance, forwarded)).body).toEqual({ ready: true })

@@ -55,7 +55,7 @@ describe('before a link is opened, its page', () => {
     expect([after.includes(once), after.includes(last)]).toEqual([false, true])
   })
 
-  test('tells its owner that it is theirs, and leads them to their list', async () => {
+  test('tells owners that the push is theirs, and links to their list', async () => {
     const { url_token, path } = await make({ passphrase: 'sesame' })
     const { text } = await (await people.signIn('ann@example.org')).get(path)
     expect(text).toContain('<h1>This push is yours</h1>')
@@ -64,7 +64,7 @@ describe('before a link is opened, its page', () => {
   })
 })
 
-test('a link that is gone tells to tell the sender, the same for all that nobody can open', async () => {
+test('the page of a link that no longer works asks to tell the sender, whatever the reason', async () => {
   const spent = await make({ expire_after_views: 1 })
   await open(spent)
   const pages = await Promise.all([people.get(spent.path), people.get('/p/0123456789abcdefghjkmnpqrs')])

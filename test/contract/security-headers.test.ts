@@ -44,7 +44,7 @@ test.each<[string, string | null]>([
   ['http://once.example', null],
   // It would count for every port of the machine.
   ['https://localhost:8443', null],
-])('under %s, TLS for good is %p', async (baseUrl, transport) => {
+])('under %s, Strict-Transport-Security is %p', async (baseUrl, transport) => {
   instance = await startInstance({ flags: { 'base-url': baseUrl } })
   for (const path of PATHS) expect((await headersOf(path)).transport).toBe(transport)
 })

@@ -32,7 +32,7 @@ test('an owner revokes the token that was chosen, and no other', async () => {
   expect([await namesOf(ANN), await namesOf(BOB)]).toEqual([[], ['token-1', 'laptop']])
 })
 
-test('nobody revokes a token of another account, and a number of no token revokes nothing', async () => {
+test('an account cannot revoke a token of another one, and an unknown id revokes nothing', async () => {
   for (const id of [...(await tokensOf(BOB)).map((token) => token.id), 4711, '', 'x', '1 OR 1=1'])
     expect((await revoke(id)).status).toBe(303)
   expect([await namesOf(ANN), await namesOf(BOB)]).toEqual([

@@ -118,7 +118,7 @@ describe('a token', () => {
     expect(await auditStatus(headers())).toBe(status)
   })
 
-  test('in the query is none', async () => {
+  test('in the query is ignored', async () => {
     const { status } = await api.call(`${PUSHES}/active?token=${owner}&user_token=${owner}`)
     expect(status).toBe(401)
   })
@@ -207,7 +207,7 @@ describe('a token that is not valid is 401 before anything is read or counted', 
     expect((await api.retrieve(`${url_token}?passphrase=sesame`)).status).toBe(200)
   })
 
-  test('but the version is told to everybody', async () => {
+  test('but the version is public', async () => {
     for (const init of invalid) expect((await api.call('/api/v2/version', init)).status).toBe(200)
   })
 })

@@ -8,7 +8,7 @@ import { createPeople } from '../support/people.ts'
 const WARNING = 'is not trusted'
 const FORWARDED = { from: '127.0.0.1', headers: { 'x-forwarded-for': '203.0.113.9' } }
 
-test('is told once in the log and in every language to administrators, with the flag', async () => {
+test('is reported once in the log, and to administrators in every language, with the flag', async () => {
   const instance = await startInstance()
   await instance.addAccount('ann@example.org', { isAdmin: true })
   const ann = await createPeople(instance).signIn('ann@example.org')
@@ -25,7 +25,7 @@ test('is told once in the log and in every language to administrators, with the 
   await instance.close()
 })
 
-test('is not told of one that was declared', async () => {
+test('is not reported when it is declared', async () => {
   const instance = await startInstance({ flags: { 'trusted-proxy': '127.0.0.0/8,::1' } })
   await instance.fetch('/up', FORWARDED)
   await instance.fetch('/up', { ...FORWARDED, from: '::1' })

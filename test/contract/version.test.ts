@@ -9,7 +9,7 @@ beforeAll(async () => {
 
 afterAll(() => api.close())
 
-test('the version tells the API, the edition, what is on and the limits', async () => {
+test('the version answer has the API version, the edition, the features and the limits', async () => {
   const { body } = await api.call('/api/v2/version')
   expect(body).toEqual({
     application_version: expect.stringMatching(/^\d+\.\d+\.\d+$/),

@@ -67,12 +67,12 @@ test('a grant is accepted only as it was spelled', () => {
     expect(openGrant(odd, first)).toBeNull()
 })
 
-test('the mark of a form that nobody opened names nobody', () => {
+test('the mark of a form that was opened signed out names no account', () => {
   expect(readFormMark(newFormMark({ accountId: null }, first), other)).toEqual({ accountId: null })
   expect(newFormMark({ accountId: 3 }, first)).not.toBe(newFormMark({ accountId: 4 }, first))
 })
 
-test('a nonce tells when it was made, on its own subject, as it was spelled, to its own process', () => {
+test('a nonce gives its time only for its own subject, in its exact spelling, and to its own process', () => {
   const mint = createNonceMint()
   const nonce = mint.make('page', 1_700_000_000_000)
   expect(mint.read(nonce, 'page')).toBe(1_700_000_000_000)

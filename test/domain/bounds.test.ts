@@ -17,7 +17,7 @@ test('an e-mail address has at most 254 characters, a password at most 1024 byte
   expect(passwordProblem('x'.repeat(1_024))).toBeNull()
 })
 
-test('a new account tells every field that is wrong, and no other', () => {
+test('the problems of a new account name every wrong field, and no other', () => {
   const good = { email: 'ann@example.org', password: 'correct horse battery' }
   const fieldsOf = (given: Partial<typeof good>) => Object.keys(newAccountProblems({ ...good, ...given }))
   expect([fieldsOf({}), fieldsOf({ email: 'ann' }), fieldsOf({ password: 'short' })]).toEqual([
@@ -56,13 +56,13 @@ test('a shortened name keeps an extension of up to 32 bytes', () => {
   expect(safeFilename(named(33), options)).toBe('s'.repeat(255))
 })
 
-test('a wait is told in whole seconds, at least 1 and at most 60', () => {
+test('a wait is rounded to whole seconds, at least 1 and at most 60', () => {
   expect([-5, 0, 1, 1_000, 1_001, 59_001, 60_000, 60_001, 1e9].map(retrySeconds)).toEqual([
     1, 1, 1, 1, 2, 60, 60, 60, 60,
   ])
 })
 
-test('a cause is told apart by its class and its code', () => {
+test('an error is recognised by its class and its code', () => {
   const conflict = new DomainError('conflict', 'x')
   expect([isDomainError(conflict), isDomainError(conflict, 'conflict')]).toEqual([true, true])
   expect(isDomainError(conflict, 'not_found')).toBe(false)
@@ -93,7 +93,7 @@ test.each([
   expect(lacksScheme(typed)).toBe(typed.trim() !== url)
 })
 
-test('a system error is told in words, with its path if it has one; other errors keep their message', () => {
+test('a system error is explained in words, with its path if it has one; other errors keep their message', () => {
   const refused = (given: object) => presentSystemError(Object.assign(new Error('kept'), given))
   expect(refused({ code: 'ENOENT', path: '/a b' })).toBe(
     '"/a b" cannot be used: there is no such file or folder.',

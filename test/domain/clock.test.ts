@@ -60,7 +60,7 @@ test('many small jumps are one large one', () => {
   expect(clock.doubt()).not.toBeNull()
 })
 
-test('in doubt, what is certain goes on with the machine, and ends when somebody confirms', () => {
+test('in doubt, the certain time goes on with the uptime, until the clock is confirmed', () => {
   const { clock, pass, jump, told } = start()
   jump(100 * DAY)
   pass(HOUR)

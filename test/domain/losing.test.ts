@@ -6,13 +6,13 @@ import { examplePush } from '../support/store.ts'
 
 const NOW = Date.parse('2026-11-20T12:00:00.000Z')
 
-test('a live push is lost at the time of the restore, and nobody has deleted it', () => {
+test('a live push expires as lost at the time of the restore, and does not count as deleted', () => {
   expect(lose(examplePush(NOW), NOW + 5)).toMatchObject({
     ...{ lost: true, deleted: false, expiredOn: NOW + 5, updatedAt: NOW + 5 },
   })
 })
 
-test('a push whose time is over expired then, whoever restores it later', () => {
+test('a push whose time was over before the restore expires at its own time', () => {
   const push = examplePush(NOW, { expiresAt: NOW + 1 })
   expect(lose(push, NOW + 1)).toMatchObject({ lost: false, expiredOn: NOW + 1 })
 })

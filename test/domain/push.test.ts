@@ -97,7 +97,7 @@ test('an anonymous push has no owner, and an anonymous viewer owns nothing', () 
   expect([isOwner(anonymous, ann), mayExpire(anonymous, ann)]).toEqual([false, false])
 })
 
-test('only the owner may read the log of a push, whoever may delete it', () => {
+test('only the owner may read the log of a push, even if others may delete it', () => {
   const push = examplePush(NOW, { ownerId: 1, deletableByViewer: true })
   expect([ann, { ...ann, id: 2 }, null].map((account) => mayAudit(push, account))).toEqual([
     true,

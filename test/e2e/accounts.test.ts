@@ -73,7 +73,7 @@ test('a token is revoked by its name or its first characters, at once and alone'
   expect([await statusFor(one), await statusFor(two), await statusFor(three)]).toEqual([401, 401, 200])
 })
 
-test('the list of tokens tells when each was last used, and never the token', async () => {
+test('the list of tokens shows when each was last used, and never the token', async () => {
   const email = 'dee@example.org'
   await addAccount(email)
   const headers = await createToken(email, 'used')

@@ -51,7 +51,7 @@ test('the data folder and all in it are closed to other users', async () => {
   }
 })
 
-test('a second server on a data folder is refused and told who holds it', async () => {
+test('a second server on a data folder is refused, and the message names the holder', async () => {
   const server = await stage.start()
   const startedAt = performance.now()
   const second = await stage.serve(server.dataDir)
@@ -238,7 +238,7 @@ test.each([
   expect((await stage.serve(dataDir)).stderr).toContain('though this folder was in use.')
 })
 
-test('a page that is no page any more is told by commands as well, before they write', async () => {
+test('a damaged page of the database is reported by commands as well, before they write', async () => {
   const { dataDir } = await usedFolder()
   const path = join(dataDir, 'oncebox.db')
   const damaged = readFileSync(path)

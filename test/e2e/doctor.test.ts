@@ -25,7 +25,7 @@ test('beside a running server it looks without disturbing, and asks it', async (
   expect([elsewhere.code, elsewhere.stdout]).toEqual([1, expect.stringContaining('does not answer on')])
 })
 
-test('what the running server finds wrong is told', async () => {
+test('problems that the running server finds are reported', async () => {
   const floor = await stage.start({ flags: ['--min-free-space', '1024TiB'] })
   const { code, stdout } = await doctor(floor.dataDir, ...portOf(floor))
   expect(code).toBe(1)
@@ -43,7 +43,7 @@ test('after kill -9 it reads what the server left, and leaves it for the next st
   expect(readdirSync(server.dataDir).sort()).toEqual(before)
 })
 
-test('JSON is one document with the sum, and wrong flags are told as anywhere', async () => {
+test('JSON is one document with totals, and wrong flags are reported as usual', async () => {
   const missing = await doctor('/no/such/folder', '--json', '--port', '0')
   expect(missing.code).toBe(1)
   const told = JSON.parse(missing.stdout)

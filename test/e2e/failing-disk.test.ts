@@ -72,7 +72,7 @@ test('permissions that were opened are closed again at start', async () => {
   expect(statSync(again.dataDir).mode & 0o777).toBe(0o700)
 })
 
-test('a files folder that is gone is told when it is needed, and the rest goes on', async () => {
+test('a missing files folder is reported when it is needed, and everything else works', async () => {
   const server = await stage.start()
   await server.command(['user', 'add', 'ann@example.org', '--password-stdin'], 'correct horse battery')
   const { stdout } = await server.command(['token', 'create', 'ann@example.org'])

@@ -123,7 +123,7 @@ describe.skipIf(skipDiskTests)('on a small disk', () => {
 })
 
 describe.skipIf(skipDiskTests)('on a disk that others fill', () => {
-  test('retrieving, deleting and expiring go on from reserved room; creating comes back with the room', async () => {
+  test('retrieving, deleting and expiring use the reserved space; creating works again once there is space', async () => {
     const disk = mountSmallDisk('160m')
     disks.push(disk)
     const server = await stage.start({ dataDir: join(disk.path, 'data') })
@@ -166,7 +166,7 @@ async function expectAccountedFor(client: Client, entry: [string, Known]): Promi
   expect(push.views).toBe(expected)
 }
 
-test('below the floor of free space creating is refused, and everything else goes on', async () => {
+test('below the floor of free space creating is refused, and everything else works', async () => {
   const first = await stage.start()
   const made = Array.from({ length: 3 }, async () => (await first.create({ payload: 'x' })).json())
   const [retrieved, deleted, guarded] = await Promise.all(made)

@@ -176,7 +176,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     expect(entries()).toEqual(before)
   })
 
-  test('nobody spends a view by fetching ahead, a page of this server included', async () => {
+  test('a prefetch spends no view, not even from a page of this server', async () => {
     for (const [from, to] of [
       [`http://evil.example:${site.port}`, 'nas'],
       [at('nas'), 'nas'],

@@ -83,7 +83,7 @@ const p99 = (times: number[]) =>
 const residentMib = (pid: number) =>
   Number(/VmRSS:\s+(\d+)/.exec(require('node:fs').readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
 
-test('far more clients than it can serve are told to come back; the others are served quickly', async () => {
+test('of far more clients than it can serve, many get 503 and the others are served quickly', async () => {
   const server = await stage.start()
   const calm = await hammer(server, { connections: 64, ms: 2000 })
   expect(calm).toMatchObject({ shed: 0, others: [], broken: 0 })
@@ -134,7 +134,7 @@ test('thousands of idle connections cost little, and others are served beside th
   expect((residentMib(server.pid) * MIB) / MIB).toBeLessThan(300)
 })
 
-test('large bodies that never end fill no memory, and keep nobody from pushing a password', async () => {
+test('large bodies that never end do not fill the memory, and do not prevent pushing a password', async () => {
   const server = await stage.start()
   const before = residentMib(server.pid)
   const size = 6 * MIB

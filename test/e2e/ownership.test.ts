@@ -221,7 +221,7 @@ describe.skipIf(!isRoot)('as root', () => {
     expect(ownersOf(dataDir)).toEqual(new Set([ANN]))
   })
 
-  test('another user is told whose folder it is, and not that there is no data', async () => {
+  test('the message for another user names the owner of the folder, and does not say that there is no data', async () => {
     const dataDir = await usedFolder()
     for (const args of [
       ['user', 'list'],
@@ -235,7 +235,7 @@ describe.skipIf(!isRoot)('as root', () => {
     }
   })
 
-  test('a folder that may not be read is told as that', async () => {
+  test('the message for an unreadable folder says so', async () => {
     const parent = stage.folder()
     chmodSync(parent, 0o700)
     const dataDir = join(parent, 'box')

@@ -130,7 +130,7 @@ test.each([
   for (const word of words) expect(stdout).toContain(word)
 })
 
-test('every problem with flags and environment is told at once, with exit code 2 and no stack trace', async () => {
+test('all problems with flags and environment are reported together, with exit code 2 and no stack trace', async () => {
   const dataDir = join(stage.folder(), 'never-made')
   const { code, stdout, stderr } = await runBinary(
     [
@@ -177,7 +177,7 @@ test('a flag wins over its variable, and a variable over the default', async () 
   expect(push).toMatchObject({ expire_after_views: 9, expire_after_days: 3 })
 })
 
-test('a port in use is told with its flag', async () => {
+test('the message for a port in use names its flag', async () => {
   const server = await stage.start()
   const { code, stdout, stderr } = await stage.serve(stage.folder(), '--port', String(server.port))
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
@@ -203,7 +203,7 @@ test('both addresses of localhost are this server, and a start is refused when s
   }
 })
 
-test('a name that does not exist is told as that, and makes no data folder', async () => {
+test('a name that does not exist is reported as such, and makes no data folder', async () => {
   const dataDir = join(stage.folder(), 'new')
   const { code, stderr } = await stage.serve(dataDir, '--host', 'no.such.name')
   expect(code).toBe(1)

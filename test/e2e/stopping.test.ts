@@ -53,7 +53,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
   },
 )
 
-test('once it stops, nobody new is let in', async () => {
+test('no connection is accepted once it stops', async () => {
   const server = await stage.start()
   const running = slowCreate(server, 'x')
   await Bun.sleep(100)

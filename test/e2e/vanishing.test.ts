@@ -124,7 +124,7 @@ function endSoon(server: Started, statement: string): void {
   database.close()
 }
 
-test('what time has ended is gone within ten seconds, however seldom it sweeps', async () => {
+test('pushes that expired by time are gone within ten seconds, however rare sweeps are', async () => {
   const server = await stage.start({ flags: ['--sweep-every', '1h'] })
   const push = { expire_after_duration: 0, expire_after_views: 5 }
   const open = await createPushes(server, [100, 10_000], { push })
@@ -177,7 +177,7 @@ test('what an account pushed is gone once it is removed by a command', async () 
   await expectGone(server, owned)
 })
 
-test('files of a deleted push and what came of an upload that broke off are gone', async () => {
+test('files of a deleted push and of an interrupted upload are gone', async () => {
   const server = await stage.start()
   const email = 'ann@example.org'
   await server.command(['user', 'add', email, '--password-stdin'], 'long enough password')

@@ -95,7 +95,7 @@ test.each(named(OF_PAGES.filter(({ guard }) => guard === 'admin')))(
   },
 )
 
-test('a link holds its parameter, escaped', () => {
+test('a link contains its parameter, escaped', () => {
   expect(PAGES.push.href({ url_token: 'a/b?c#d' })).toBe('/pushes/a%2Fb%3Fc%23d')
   expect(PAGES.disableAccount.href({ id: 7 })).toBe('/admin/accounts/7/disable')
   expect(PREVIOUS_FAMILIES.f.retrieve.href({ url_token: 'abc' })).toBe('/f/abc.json')

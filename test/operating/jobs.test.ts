@@ -63,7 +63,7 @@ describe('the list', () => {
     expect(jobs.list()[0]?.state).toBe('stopped')
   })
 
-  test('is a copy that nobody can change', async () => {
+  test('is a copy', async () => {
     const { jobs } = jobsWith(['sweep'])
     const [first] = jobs.list()
     Object.assign(first ?? {}, { state: 'finished' })

@@ -53,7 +53,7 @@ test('after a rotation, lines go to the old file until the log is reopened, and 
   expect(readFileSync(path, 'utf8')).toBe('after\n')
 })
 
-test('when reopening fails, the log goes on in the old file and says what to do', async () => {
+test('when reopening fails, the log continues in the old file and says what to do', async () => {
   const log = await openLogFile({ path, onError })
   renameSync(path, `${path}.1`)
   mkdirSync(path)
@@ -70,7 +70,7 @@ test('a path that cannot be opened is refused with a remedy', async () => {
   )
 })
 
-test('lines that the disk refuses are told once, and their number as soon as there is room', async () => {
+test('lost lines are reported once, and their number as soon as there is room', async () => {
   if (!existsSync('/dev/full')) return
   const log = await openLogFile({ path: '/dev/full', onError })
   for (const line of ['a', 'b', 'c']) {
@@ -81,7 +81,7 @@ test('lines that the disk refuses are told once, and their number as soon as the
   await log.close()
 })
 
-test('what still waits is written when the process ends without closing', async () => {
+test('waiting lines are written when the process ends without closing', async () => {
   const log = await openLogFile({ path, onError })
   log.write('the last words')
   log.flushNow()

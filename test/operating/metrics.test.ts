@@ -37,7 +37,7 @@ test('creates, retrievals, refusals and commits are counted', async () => {
     expect(text).toContain(line)
 })
 
-test('what a part knows is read at each scrape, and a part that fails hides no other', async () => {
+test('values of the parts are read at each scrape, and a failing part does not hide the others', async () => {
   const metrics = createMetrics()
   let swept = 1
   metrics.addGauges(

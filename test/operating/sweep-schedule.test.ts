@@ -35,7 +35,7 @@ function startWith({ due }: { due: number | null }, failures = 0) {
 beforeEach(() => jest.useFakeTimers())
 afterEach(() => jest.useRealTimers())
 
-test('what is due soon is ended at its moment', async () => {
+test('a push that is due soon expires on time', async () => {
   const { state, stop } = startWith({ due: 300 })
   await pass(250)
   expect(state.ended).toEqual([])
@@ -44,7 +44,7 @@ test('what is due soon is ended at its moment', async () => {
   expect(state.ended).toEqual([300])
 })
 
-test('what comes to be due earlier, or by a clock that was set, is ended within two seconds', async () => {
+test('a push that becomes due earlier, or by a changed clock, expires within two seconds', async () => {
   const { state, clock, stop } = startWith({ due: null })
   await pass(50)
   state.due = 100 * 86_400_000
@@ -54,7 +54,7 @@ test('what comes to be due earlier, or by a clock that was set, is ended within 
   expect(state.ended).toHaveLength(1)
 })
 
-test('what is due in years costs a look a second, not a loop', async () => {
+test('a push that is due in years causes one look a second, not a loop', async () => {
   const { state, stop } = startWith({ due: 2 ** 31 * 1_000 })
   await pass(10_000)
   await stop()
@@ -62,7 +62,7 @@ test('what is due in years costs a look a second, not a loop', async () => {
   expect(state.looks).toBeLessThan(12)
 })
 
-test('a failure is told and tried again, some seconds later', async () => {
+test('a failure is reported, and tried again some seconds later', async () => {
   const { state, stop } = startWith({ due: 0 }, 1)
   await pass(1_000)
   expect([state.told.length, state.ended.length]).toEqual([1, 0])

@@ -61,7 +61,7 @@ test('older versions of Docker find the same parts', async () => {
   expect(image.Layers).toEqual([`blobs/${manifest.layers[0].digest.replace(':', '/')}`])
 })
 
-test('it runs as a user without rights, keeps its data in a volume, and tells whether it is healthy', async () => {
+test('it runs as an unprivileged user, keeps its data in a volume, and has a health check', async () => {
   const { architecture, config } = (await unpackedImage()).config
   expect(architecture).toBe('arm64')
   expect(config).toMatchObject({

@@ -41,7 +41,7 @@ describe('a signature of minisign', () => {
   })
 })
 
-test('a file that holds no secret key is refused, and so is a damaged key', () => {
+test('a file without a secret key is refused, and so is a damaged key', () => {
   const { file } = newKeyFile()
   expect(needsPassword(file)).toBe(false)
   expect(() => readSigningKey('untrusted comment: x\nRWQ=\n', null)).toThrow('not a secret key of minisign')

@@ -34,7 +34,7 @@ test.each([
   rmSync(folder, { recursive: true })
 })
 
-test('tells when a server does not even start', async () => {
+test('reports a server that does not start', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'oncebox-selftest-'))
   const options = { dataDir: join(folder, 'data'), duration: 1, seed: 7, onStep: () => undefined }
   await expect(runSelftest({ ...options, self: ['/bin/false'] })).rejects.toThrow('did not become ready')

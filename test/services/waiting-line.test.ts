@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 import { createWaitingLine } from '../../src/services/waiting-line.ts'
 
-test('of two groups of equal size that were never served, the group of the newcomer gives way', () => {
+test('of two groups of equal size that were never served, the group of the newcomer loses a work', () => {
   const line = createWaitingLine<{ network: string; client: string; subject: string }>({
     maxWaiting: 3,
     maxOfClient: 3,

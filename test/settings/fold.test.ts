@@ -126,7 +126,7 @@ test('trusted proxies come from repeated flags, or separated by commas', () => {
   expect(readConfig(sources({ env })).config?.trustedProxies).toEqual(['10.0.0.0/8', '::1'])
 })
 
-test('every problem is told at once, with its name, its value and what is allowed', () => {
+test('all problems are reported together, each with its name, its value and what is allowed', () => {
   const given: Given = {
     flags: { port: ['99999'], host: [''], 'trusted-proxy': ['10.0.0.0/8', 'proxy', '10.0.0.0/99'] },
     env: {
@@ -149,7 +149,7 @@ test('every problem is told at once, with its name, its value and what is allowe
 })
 
 describe('limits of days and of views', () => {
-  test('must not cross, and both sides are named with where they come from', () => {
+  test('must be in order, and the message names both settings and their sources', () => {
     const flags = { 'expire-after-days-max': ['5'], 'expire-after-views-min': ['10'] }
     expect(problemsOf({ flags, env: { ONCEBOX_EXPIRE_AFTER_VIEWS_MAX: '9' } })).toEqual([
       '--expire-after-days-default 7 (default): must not be more than --expire-after-days-max 5',
@@ -232,7 +232,7 @@ describe('--lan', () => {
     })
   })
 
-  test('yields to what is given, by a flag or a variable', () => {
+  test('does not override a flag or a variable', () => {
     const given = {
       flags: { lan, mdns: ['off'] },
       env: { ONCEBOX_HTTP_PORT: 'off', ONCEBOX_HOST: '192.0.2.1' },

@@ -26,7 +26,7 @@ describe('an owner', () => {
     expect(JSON.parse(expired.out.join(''))[0]).toMatchObject({ html_url: link, deleted: true })
   })
 
-  test('edits a name, a note and limits, and is told what is refused by the names of the flags', async () => {
+  test('edits a name, a note and limits, and refusals name the flags', async () => {
     const link = await push(signedIn({ input: 'x' }), '--name', 'before', '--note', 'gone soon')
     const edit = signedIn()
     expect(await edit.run('edit', link, '--name', 'after', '--note', '', '--days', '2', '--views', '1')).toBe(

@@ -138,7 +138,7 @@ test('steps that were taken already change nothing and restart nothing', async (
   rmSync(folder, { recursive: true })
 })
 
-test('a command that fails is named with what it said', async () => {
+test('the message for a failed command contains the command and its output', async () => {
   const steps: Step[] = [{ do: 'run', command: ['sh', '-c', 'echo no such unit >&2; exit 5'] }]
   expect(takeSteps(steps, { isChanged: false, tell: () => undefined })).rejects.toThrow(
     'failed: no such unit',

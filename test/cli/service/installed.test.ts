@@ -32,7 +32,7 @@ test('an installed unit is read as it was written', () => {
   })
 })
 
-test('a unit that somebody wrote may name folder and key by flags, and several files of variables', () => {
+test('a unit that an operator wrote may have flags for folder and key, and several files of variables', () => {
   const text =
     '[Service]\n# ExecStart=/no\nEnvironment=A=1 "B=two words"\nEnvironmentFile=-/etc/one\nEnvironmentFile=/etc/two\n' +
     "ExecStart=-/usr/bin/oncebox serve \\\n  --data-dir /srv/box --key-file='/etc/keys/a b'\n"
@@ -44,7 +44,7 @@ test('a unit that somebody wrote may name folder and key by flags, and several f
   })
 })
 
-test('what a drop-in resets counts no more', () => {
+test('a drop-in resets earlier values', () => {
   const text = 'Environment=A=1\nEnvironmentFile=/etc/one\nEnvironment=\nEnvironmentFile=\nEnvironment=B=2\n'
   expect(parseUnit(text, '')).toMatchObject({ variables: { B: '2' }, envFiles: [] })
 })

@@ -35,7 +35,7 @@ describe('what an attacker would try', () => {
     expect((await post('/sign-in/code', { pending: second.pending, code })).status).toBe(422)
   })
 
-  test('a reset opens nothing of what the account pushed before, and revokes its tokens', async () => {
+  test('a reset by an administrator gives no access to earlier pushes, and revokes the tokens', async () => {
     const token = await pages.api.addAccount('erik@example.org')
     const { url_token, html_url } = await pages.api.create({ name: 'for nobody else' }, { token })
     const admin = await signIn('ann@example.org')
@@ -55,7 +55,7 @@ describe('what an attacker would try', () => {
     expect((await pages.api.retrieve(url_token)).body.payload).toBe('correct horse')
   })
 
-  test('links are void with the password they were to replace, and with the administrator who made them', async () => {
+  test('links end when the password is set otherwise, and when their administrator is disabled', async () => {
     await pages.api.addAccount('fred@example.org')
     await pages.api.addAccount('gina@example.org', { isAdmin: true })
     const gina = await signIn('gina@example.org')
@@ -113,7 +113,7 @@ describe('what an attacker would try', () => {
     expect((await pages.api.retrieve(url_token)).body.views_remaining).toBe(4)
   })
 
-  test('nobody fills the process with tokens or sessions', async () => {
+  test('the numbers of tokens and sessions are limited', async () => {
     await pages.api.addAccount('hans@example.org')
     const create = () => pages.api.apiTokens().createApiToken({ email: 'hans@example.org' })
     for (let n = 1; n < 100; n += 1) await create()
@@ -127,7 +127,7 @@ describe('what an attacker would try', () => {
     expect((await fetchPage('/account', { headers: { cookie: cookies.at(-1) ?? '' } })).status).toBe(200)
   })
 
-  test('guesses from many addresses lock nobody out who is signed in', async () => {
+  test('guesses from many addresses do not lock out an owner at an address with a session', async () => {
     const limited = await startApi()
     await limited.addAccount('bob@example.org')
     const attempt = async (password: string, from: string) => {

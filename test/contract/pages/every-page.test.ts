@@ -18,7 +18,7 @@ describe('every page', () => {
     '/pushes/x',
   ]
 
-  test.each(PATHS)('%s is kept by nobody, framed by nobody, and runs nothing but its own', async (path) => {
+  test.each(PATHS)('%s is not cached, not framed, and runs only scripts of this server', async (path) => {
     const { headers, text } = await fetchPage(path)
     const { cookie } = await signIn('ann@example.org')
     for (const answer of [{ headers, text }, await fetchPage(path, { headers: { cookie } })]) {
@@ -38,7 +38,7 @@ describe('every page', () => {
     }
   })
 
-  test('assets are compressed for whoever can read that, and cached for ever', async () => {
+  test('assets are compressed for clients that accept it, and cached for ever', async () => {
     const { text } = await fetchPage('/')
     const [stylesheet] = /\/assets\/pages-[\w]+\.css/.exec(text) ?? ['']
     const plain = await pages.api.fetch(stylesheet)

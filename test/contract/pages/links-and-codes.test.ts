@@ -56,7 +56,7 @@ describe('one-time links', () => {
 })
 
 describe('a second factor', () => {
-  test('lies in the data folder for nobody to read, and neither do sessions, links and recovery codes', async () => {
+  test('is not readable in the data folder, and neither are sessions, links and recovery codes', async () => {
     const fresh = await startApi()
     await fresh.addAccount('bob@example.org')
     const post = async (path: string, fields: Record<string, string>, cookie = '') => {

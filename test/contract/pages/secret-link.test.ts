@@ -7,7 +7,7 @@ const pages = usePages()
 const { fetchPage, send, signIn } = pages
 
 describe('a secret link', () => {
-  test('is the same page for what has expired and what never existed', async () => {
+  test('shows the same page for an expired push and for an unknown one', async () => {
     const { url_token, html_url } = await pages.api.create()
     await pages.api.expire(url_token)
     const [expired, unknown, malformed] = await Promise.all(
@@ -88,7 +88,7 @@ describe('a secret link', () => {
     expect(opened.text).toContain('href="HTTPS://EXAMPLE.org/&quot;onclick=&quot;x"')
   })
 
-  test('is expired by a page of ours alone, and only by whoever may', async () => {
+  test('can be expired only by a page of this server, and only by those who may', async () => {
     const { html_url, url_token } = await pages.api.create()
     const shown = await fetchPage(pathOf(html_url))
     const opened = await send(pathOf(html_url), { nonce: nonceOf(shown.text) })

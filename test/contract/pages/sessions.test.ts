@@ -82,7 +82,7 @@ describe('sessions', () => {
 })
 
 describe('signing in', () => {
-  test('tells nobody which accounts exist', async () => {
+  test('does not reveal which accounts exist', async () => {
     const texts = []
     for (const email of ['bob@example.org', 'nobody@example.org', 'no address']) {
       const { status, text } = await send(

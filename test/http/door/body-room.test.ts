@@ -10,7 +10,7 @@ const from = (clientAddress: string) => ({ clientAddress }) as Exchange
 const openRoom = (maxBytes = 6 * MIB) => createBodyRoom({ maxBytes, clientOf })
 const BUSY = 'busy with large requests'
 
-test('one client takes its part, others theirs, until all of it is taken', () => {
+test('each client may take its share, until the whole room is taken', () => {
   const room = openRoom()
   for (let n = 0; n < 10; n += 1) room.take(from('a'), 6 * MIB)
   expect(() => room.take(from('a'), 6 * MIB)).toThrow(BUSY)
@@ -20,7 +20,7 @@ test('one client takes its part, others theirs, until all of it is taken', () =>
   expect(() => room.take(from('c'), 6 * MIB)).toThrow(BUSY)
 })
 
-test('a small body has room whatever others hold', () => {
+test('a small body always has room', () => {
   const room = openRoom()
   for (let n = 0; n < 20; n += 1) room.take(from('loopback'), 6.4 * MIB)
   expect(() => room.take(from('d'), 6 * MIB)).toThrow(BUSY)
@@ -41,7 +41,7 @@ test('room that was given back is there again, however it was taken', () => {
   room.take(from('a'), 64 * MIB)
 })
 
-test('what one body may have always finds room for itself', () => {
+test('one body of the allowed size always has room', () => {
   const room = openRoom(600 * MIB)
   room.take(from('a'), 600 * MIB)
   room.take(from('b'), 600 * MIB)

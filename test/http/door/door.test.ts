@@ -32,7 +32,7 @@ test.each([
   expect(read(peer, forwarded(headers)).address).toBe(expected)
 })
 
-test('scheme and host come from a trusted proxy alone', () => {
+test('scheme and host come only from a trusted proxy', () => {
   const { read } = createForwarding(['127.0.0.1'], ignore)
   const headers = forwarded({ 'x-forwarded-proto': 'https', 'x-forwarded-host': 'once.example' })
   expect(read('127.0.0.1', headers)).toMatchObject({ scheme: 'https', host: 'once.example' })
@@ -40,7 +40,7 @@ test('scheme and host come from a trusted proxy alone', () => {
   expect(read('127.0.0.1', forwarded({ 'x-forwarded-proto': 'gopher' }))).toMatchObject({ scheme: null })
 })
 
-test('a proxy of this machine that nobody declared is told once, with the flag', () => {
+test('an undeclared proxy of this machine is reported once, with the flag', () => {
   const warnings: string[] = []
   const { read, listUndeclaredProxies } = createForwarding(['10.0.0.0/8'], (warning) =>
     warnings.push(warning),
@@ -199,7 +199,7 @@ describe('a refusal names the host and the flags for it', () => {
   })
 })
 
-test('a name that stands for loopback is answered to, and no other', () => {
+test('only names of loopback are answered to', () => {
   const rules = createHostRules({ baseUrl: null, host: 'MyBox', addresses: ['127.0.1.1'] })
   expect(() => rules.check('mybox:5100', { isTrustedProxy: false })).not.toThrow()
   expect(() => rules.check('nas:5100', { isTrustedProxy: false })).toThrow('--base-url')

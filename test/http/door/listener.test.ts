@@ -46,12 +46,12 @@ test.each<[string, string[]]>([
   expect((await bindingsOf(host, nowhere)).map(({ address }) => address)).toEqual(addresses)
 })
 
-test('a name stands for all of its addresses, each once, and a link-local one is of no use', async () => {
+test('a name means all of its addresses, each once, without link-local ones', async () => {
   const lookUp = async () => ['192.0.2.7', 'fe80::1', '2001:db8::7', '192.0.2.7']
   expect(await bindingsOf('nas', lookUp)).toEqual([{ address: '192.0.2.7' }, { address: '2001:db8::7' }])
 })
 
-test('a name without an address is told as that, not as a port in use', async () => {
+test('the message for a name without an address says so, and not that a port is in use', async () => {
   const found = bindingsOf('no.such.name', nowhere)
   await expect(found).rejects.toThrow('The name no.such.name has no address here (ENOTFOUND)')
   await expect(found).rejects.toThrow('--host')
@@ -92,7 +92,7 @@ test.each([
   if (other !== null) await expect(ask(`http://${other}:${port}`)).rejects.toThrow()
 })
 
-test('nobody else gets either address while it listens', () => {
+test('no other program gets either address while it listens', () => {
   const { port } = start(LOCALHOST)
   for (const address of ['127.0.0.1', '::1', '0.0.0.0', '::'])
     expect(() => occupy(address, port)).toThrow(String(port))
@@ -127,7 +127,7 @@ test.each<[string, string[], string, string, string[]]>([
   },
 )
 
-test('a machine that does not tell its addresses still says where it listens', () => {
+test('a machine whose addresses cannot be listed still says where it listens', () => {
   const listAddresses = () => {
     throw new Error('not permitted')
   }

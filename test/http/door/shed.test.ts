@@ -22,7 +22,7 @@ const calm = createShed({
 const ask = (path: string) => new Request(`http://localhost${path}`)
 
 test.each(['/api/v2/pushes', '/box/api/v2/pushes', '/box/p.json', '/en/p/x.json', '/d/x'])(
-  '%s is told in JSON',
+  '%s is refused in JSON',
   async (path) => {
     const answer = busy(ask(path))
     expect(answer?.status).toBe(503)
@@ -31,7 +31,7 @@ test.each(['/api/v2/pushes', '/box/api/v2/pushes', '/box/p.json', '/en/p/x.json'
   },
 )
 
-test.each(['/', '/box/p/x', '/pushes'])('%s is told in words', async (path) => {
+test.each(['/', '/box/p/x', '/pushes'])('%s is refused in plain text', async (path) => {
   const answer = busy(ask(path))
   expect(answer?.status).toBe(503)
   expect(await answer?.text()).toContain('busy')
@@ -45,7 +45,7 @@ test('in a calm moment everybody is let in', () => {
   expect(calm(ask('/api/v2/pushes'))).toBeNull()
 })
 
-test('however long a turn of the event loop takes, a few are let in, and of a crowd those who come late are not', () => {
+test('in a long turn of the event loop, a few requests are let in, and the late ones of many are not', () => {
   const shed = createShed({
     basePath: '',
     isOverloaded: () => false,
@@ -59,7 +59,7 @@ test('however long a turn of the event loop takes, a few are let in, and of a cr
   expect(shed(ask('/p/x'))?.status).toBe(503)
 })
 
-test('the next turn of the event loop begins anew', async () => {
+test('the next turn of the event loop starts a new count', async () => {
   const shed = createShed({
     basePath: '',
     isOverloaded: () => false,

@@ -45,7 +45,7 @@ test.each([
 })
 
 test.each(['192.168.1.20:5100', 'nas:5100', 'nas.local', 'localhost.evil.org', '', null])(
-  'links that say %j are right as they are',
+  'links to %j work from other machines',
   (host) => {
     expect(find({ host })).toBeNull()
   },
@@ -57,7 +57,7 @@ test('a server for this machine alone, and one with a base URL, have nothing to 
   expect(find({}, { baseUrl: 'https://once.example' })).toBeNull()
 })
 
-test('only what is listened on is offered', () => {
+test('only addresses that the server listens on are offered', () => {
   expect(find({}, { addresses: ['::'] })).toEqual([
     'http://192.168.1.20:5100',
     'http://192.0.2.2:5100',
@@ -67,7 +67,7 @@ test('only what is listened on is offered', () => {
   expect(find({ host: 'localhost' })).toEqual(['http://192.168.1.20', 'http://192.0.2.2'])
 })
 
-test('over TLS of this server, what is offered speaks TLS too', () => {
+test('when this server speaks TLS, the offered addresses do too', () => {
   expect(find({ scheme: 'https' })?.[0]).toBe('https://192.168.1.20:5100')
 })
 
@@ -79,7 +79,7 @@ test('behind a proxy or the forwarded port of a container nothing is offered, an
   expect(find({}, { machine: [] })).toEqual([])
 })
 
-test('a system that does not tell its addresses is no fault of the page', () => {
+test('a system that cannot list its addresses does not break the page', () => {
   const listAddresses = () => {
     throw new Error('EPERM')
   }

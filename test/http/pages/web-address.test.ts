@@ -73,7 +73,7 @@ test.each([
     '<b>.org',
     '.example.org',
   ],
-])('%p is no address, and stays what it is', (typed) => {
+])('%p is not an address, and stays unchanged', (typed) => {
   expect(completeWebAddress(typed)).toBe(typed.trim())
   expect(isWebAddress(completeWebAddress(typed))).toBe(false)
 })

@@ -51,7 +51,7 @@ test.each([
   ['the certificate is half written', { 'c.pem': 'nothing' }, 'holds no certificate'],
   ['the key is half written', { 'k.pem': 'nothing' }, 'holds no private key'],
   ['the key has a passphrase', { 'k.pem': '-----BEGIN ENCRYPTED PRIVATE KEY-----' }, 'is encrypted'],
-])('while %s, the old pair is served and the reason is told', async (_, changed, reason) => {
+])('while %s, the old pair is served and the reason is reported', async (_, changed, reason) => {
   const served = await open()
   files = { ...files, ...changed }
   await expect(served.refresh()).rejects.toThrow(reason)

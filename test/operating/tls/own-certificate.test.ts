@@ -72,7 +72,7 @@ test('it is renewed a month before its end, below the same authority', async () 
   expect(reasons).toHaveLength(1)
 })
 
-test('an address that comes is vouched for, and one that goes changes nothing', async () => {
+test('a new address of the machine gets a new certificate, and a lost one does not', async () => {
   const served = await open()
   addresses = []
   expect(await served.refresh()).toBe(false)

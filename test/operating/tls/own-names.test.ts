@@ -5,7 +5,7 @@ import { normalAddress, ownAddresses, ownNames } from '../../../src/operating/tl
 
 const GIVEN = { hostName: 'Attic', mdns: null, host: '0.0.0.0', baseUrl: null }
 
-test('a machine is known by its own name, below what routers and mDNS add, and as localhost', () => {
+test('the names are that of the machine, with the domains that routers and mDNS add, and localhost', () => {
   expect(ownNames(GIVEN)).toEqual([
     'attic',
     'attic.local',
@@ -27,13 +27,13 @@ test('the announced name, the name of the base URL and the name to listen on are
   expect(names).toContain('nas.local')
 })
 
-test('a name that is a top-level domain is none: an authority for it could vouch for every site below', () => {
+test('a name that is a top-level domain is left out, because an authority for it could vouch for every site below', () => {
   for (const hostName of ['box', 'Dev', 'cloud', 'de', 'xn--p1ai'])
     expect(ownNames({ ...GIVEN, hostName })[0]).toBe(`${hostName.toLowerCase()}.local`)
   expect(ownNames({ ...GIVEN, host: 'dev', baseUrl: 'http://app:5100' })[0]).toBe('attic')
 })
 
-test('addresses, and what is no name in a certificate, are left out', () => {
+test('addresses, and names that a certificate cannot have, are left out', () => {
   expect(ownNames({ ...GIVEN, hostName: 'my_box', host: '192.0.2.1', baseUrl: 'https://192.0.2.1' })).toEqual(
     ['localhost'],
   )

@@ -23,7 +23,7 @@ test('without a hash no password is right, not even the one that is hashed inste
   expect(await verifyPassword('nobody has this password', null)).toBe(false)
 })
 
-test('what is no hash verifies nothing', async () => {
+test('a text that is not a hash verifies no password', async () => {
   expect(await createPasswords(LEAST).verifyPassword('correct horse', 'x')).toBe(false)
 })
 

@@ -111,7 +111,7 @@ export function describeAccounts(open: OpenEngine): void {
     expect(await twoFactor.set(factor)).toBe(true)
   })
 
-  test('the message of an account is the last one, or none, and goes with the account', async () => {
+  test('the message of an account is the last one, or none, and is removed with the account', async () => {
     const keep = (template: string | null) =>
       opened.store.messageTemplates.keepTemplate({ accountId: id, template })
     const find = () => opened.store.messageTemplates.findTemplate(id)

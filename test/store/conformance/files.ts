@@ -39,7 +39,7 @@ export function describeSealedFiles(open: OpenFiles): void {
     await file?.close()
   })
 
-  test('a file whose bytes break off leaves nothing behind', async () => {
+  test('an interrupted file leaves nothing behind', async () => {
     await expect(files.put('aa1', arriving(SEALED, new Error('cut off')))).rejects.toThrow('cut off')
     expect(await files.open('aa1')).toBeNull()
     expect(await files.has({ id: 'aa1', size: SIZE })).toBe(false)

@@ -23,7 +23,7 @@ export function describeLists(open: OpenEngine): void {
     return { ids: page.pushes.map((listed) => listed.push.id), isFull: page.isFull }
   }
 
-  test('lists are newest first, fifty a page, and hold the pushes of their owner alone', async () => {
+  test('lists are newest first, fifty a page, and contain only pushes of their owner', async () => {
     const ids: number[] = []
     for (let n = 0; n < 52; n += 1) ids.unshift((await push()).id)
     await storePush(opened)
@@ -37,7 +37,7 @@ export function describeLists(open: OpenEngine): void {
     expect(await opened.store.lists.countSomeLive(null)).toEqual({ counted: 52, next: null })
   })
 
-  test('pages that go on from a push are not moved by those that were added or have left', async () => {
+  test('pages that continue after a push are not shifted by pushes that were added or removed', async () => {
     const ids: number[] = []
     for (let n = 0; n < 6; n += 1) ids.unshift((await push()).id)
     const before = async (beforeId: number | undefined, expired = false) => {

@@ -52,7 +52,7 @@ export function describeOwners(open: OpenEngine): void {
     expect((await opened.store.pushes.findPush(lookup))?.expiredOn).toBe(found?.expiresAt ?? 0)
   })
 
-  test('a refused edit changes nothing, and neither does one that wants what is there', async () => {
+  test('a refused edit changes nothing, and neither does one to the present values', async () => {
     const { id, lookup } = await push()
     const before = await opened.store.pushes.findPush(lookup)
     const changed = { name: Buffer.from('after') }
@@ -66,7 +66,7 @@ export function describeOwners(open: OpenEngine): void {
     expect(await readKinds(opened, id)).toEqual(['creation'])
   })
 
-  test('nobody edits the push of another', async () => {
+  test('a push of another owner cannot be edited', async () => {
     const { id } = await storePush(opened)
     expect(await edit(id, { expireAfterViews: 1 })).toBeNull()
     expect(await edit(id + 1)).toBeNull()
@@ -131,7 +131,7 @@ export function describeOwners(open: OpenEngine): void {
     expect(page.pushes.map(({ push: { id } }) => id)).toEqual([one.id, two.id])
   })
 
-  test('what its owner has seen of a push is kept, and only its owner says so', async () => {
+  test('the views that an owner has seen are stored, and only the owner can change that', async () => {
     const { id } = await push()
     const seen = async () => (await opened.store.lists.findLabels(id))?.seenViews
     await view(opened, { id })
@@ -144,7 +144,7 @@ export function describeOwners(open: OpenEngine): void {
     expect(await seen()).toBe(2)
   })
 
-  test('a page until a moment leaves out what is newer', async () => {
+  test('a page until a moment leaves out newer pushes', async () => {
     const old = [await push(), await push()]
     const until = opened.clock.now()
     opened.clock.advance(1)

@@ -49,7 +49,7 @@ export function describePushes(open: OpenEngine): void {
     expect((await opened.store.pushes.findSealedPush(push.lookup))?.sealed).toBeNull()
   })
 
-  test('a push that is only found stays as it is', async () => {
+  test('finding a push does not change it', async () => {
     const { id, lookup } = await storePush(opened, { expireAfterViews: 1 })
     expect((await opened.store.pushes.findSealedPush(lookup))?.sealed?.secrets.payload).toHaveLength(62)
     expect((await opened.store.pushes.findPush(lookup))?.views).toBe(0)
@@ -67,7 +67,7 @@ export function describePushes(open: OpenEngine): void {
     expect(await kindsOf(id)).toEqual(['creation', 'owner_view', 'view'])
   })
 
-  test('a look at an anonymous push counts, whoever looks', async () => {
+  test('every look at an anonymous push counts', async () => {
     const account = { email: 'ann@example.org', passwordHash: 'x', isAdmin: false }
     const lookBy = await opened.store.accounts.addAccount(account)
     const { id } = await storePush(opened)
@@ -75,7 +75,7 @@ export function describePushes(open: OpenEngine): void {
     expect(claimed?.push.views).toBe(1)
   })
 
-  test('expiry by time keeps the moment it was due, whoever notices', async () => {
+  test('an expiry by time has the time at which it was due, whenever it is recorded', async () => {
     const asked = await storePush(opened)
     const swept = await storePush(opened)
     opened.clock.advance(3 * DAY)
@@ -91,7 +91,7 @@ export function describePushes(open: OpenEngine): void {
     expect((await opened.store.pushes.findPush(lookup))?.deletableByViewer).toBeNull()
   })
 
-  test('purging leaves no trace of what is due and touches nothing else', async () => {
+  test('purging removes every trace of pushes that are due, and nothing else', async () => {
     const old = await storePush(opened, { expireAfterViews: 2 })
     const fresh = await storePush(opened)
     for (let i = 0; i < 3; i += 1) await view(opened, old)
@@ -122,7 +122,7 @@ export function describePushes(open: OpenEngine): void {
       expect(await opened.store.lists.findLabels(id)).toMatchObject({ note: null })
     })
 
-    test('is refused to an owner who was disabled meanwhile, and nothing of it is kept', async () => {
+    test('is refused to an owner who was disabled meanwhile, and stores nothing', async () => {
       const { id: ownerId } = await opened.store.accounts.addAccount(ANN)
       await opened.store.accounts.setDisabled({ id: ownerId, disabled: true })
       await expect(storePush(opened, { ownerId })).rejects.toMatchObject({ code: 'unauthenticated' })

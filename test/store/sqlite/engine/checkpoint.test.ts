@@ -59,7 +59,7 @@ test('a full disk has the log emptied at once', async () => {
   expect([state.done, logBytes()]).toEqual([1, 0])
 })
 
-test('no timer is left after the stop, also when a request comes later', async () => {
+test('no timer is left after the stop, even when a request comes later', async () => {
   const { database, state, failures, report } = openDatabase()
   const checkpointer = createCheckpointer(database)
   checkpointer.start(report)

@@ -124,7 +124,7 @@ test('a work that runs alone may await, and all others wait until it is durable'
   expect(notes()).toEqual(['before', 'one', 'two', 'after'])
 })
 
-test('a work that runs alone and throws leaves nothing, and the others go on', async () => {
+test('a work that runs alone and throws leaves nothing, and later works run', async () => {
   const failing = commits.transactAlone(async () => {
     write('half')()
     await Bun.sleep(1)
@@ -191,7 +191,7 @@ test('a foreign writer is waited for without freezing the event loop', async () 
   other.close()
 })
 
-test('after five seconds of waiting a work is told that the server is busy', async () => {
+test('a work that has waited for five seconds is refused as overloaded', async () => {
   const other = new Database(join(folder, 'test.db'))
   other.run('BEGIN IMMEDIATE')
   jest.useFakeTimers()
@@ -206,7 +206,7 @@ test('after five seconds of waiting a work is told that the server is busy', asy
   expect(notes()).toEqual([])
 })
 
-test('idle waits for what was asked before', async () => {
+test('idle waits for earlier works', async () => {
   const writing = commits.transact(write('a'))
   await commits.idle()
   expect(notes()).toEqual(['a'])

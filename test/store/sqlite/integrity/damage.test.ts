@@ -105,7 +105,7 @@ test('cut off anywhere, it is refused, naming the file', async () => {
   }
 }, 60_000)
 
-test('with bytes flipped, nothing else is ever told of a push, its counters or its log', async () => {
+test('with bytes flipped, it never reports wrong values of a push, its counters or its log', async () => {
   const bytes = readFileSync(join(whole, 'oncebox.db'))
   const flips = fc.sample(
     fc.array(fc.record({ at: fc.nat({ max: bytes.length - 1 }), by: fc.integer({ min: 1, max: 255 }) }), {

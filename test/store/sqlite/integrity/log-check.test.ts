@@ -40,12 +40,12 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-test('whole, it is what SQLite has written', () => {
+test('a whole log is intact', () => {
   expect(findDamage(whole)).toBeNull()
   expect(findDamage(Buffer.alloc(0))).toBeNull()
 })
 
-test('cut off anywhere, it is as after a power cut', () => {
+test('cut off anywhere, it is intact, as after a power cut', () => {
   const lengths = fc.sample(fc.nat({ max: whole.length }), { seed: SEED, numRuns: 200 })
   for (const length of lengths)
     expect({ length, at: findDamage(whole.subarray(0, length)) }).toEqual({ length, at: null })
@@ -61,19 +61,19 @@ test('with a byte altered anywhere before the last two transactions it is damage
   }
 })
 
-test('altered in the last transaction it is as after a power cut', () => {
+test('altered in the last transaction it is intact, as after a power cut', () => {
   const altered = Buffer.from(whole)
   altered[lastTwo + FRAME + 100] = (altered[lastTwo + FRAME + 100] ?? 0) ^ 1
   expect(findDamage(altered)).toBeNull()
 })
 
-test('altered in the last transaction but one it is damaged: another has followed its commit', () => {
+test('altered in the last transaction but one it is damaged, because another one followed its commit', () => {
   const altered = Buffer.from(whole)
   altered[lastTwo + 100] = (altered[lastTwo + 100] ?? 0) ^ 1
   expect(findDamage(altered)).toBe(lastTwo)
 })
 
-test('what is left of a longer log behind a shorter one is no damage', () => {
+test('the rest of a longer log behind a shorter one is not damage', () => {
   const place = join(folder, 'again.db')
   const database = new Database(place)
   for (const pragma of ['journal_mode = WAL', 'wal_autocheckpoint = 0']) database.run(`PRAGMA ${pragma}`)
@@ -93,7 +93,7 @@ test('a header of zeros was never written', () => {
   expect(findDamage(never)).toBeNull()
 })
 
-test('a damaged log is refused, and cut off as it says it is read again', () => {
+test('a damaged log is refused, and works again after the advised truncation', () => {
   const place = join(folder, 'copy.db')
   writeFileSync(place, readFileSync(path))
   const altered = Buffer.from(whole)

@@ -181,13 +181,13 @@ test.each(["template = '{link}!'", 'account_id = 1'])('message_templates.%s', as
   ])
 })
 
-test('an administrator whose row was altered makes nobody else the first one', async () => {
+test('a damaged administrator does not open the setup of a first one', async () => {
   await addTwoAccounts()
   alter('UPDATE accounts SET is_admin = 0')
   expect(await opened.store.accountLinks.hasAdmin()).toBe(true)
 })
 
-test('the time of the clock mark', async () => {
+test('an altered clock mark is refused', async () => {
   await storePush(opened)
   await opened.store.close()
   alter('UPDATE instance SET clock_mark = clock_mark - 1000')
@@ -198,7 +198,7 @@ test('the time of the clock mark', async () => {
   opened = await openTestStore({ dataDir: opened.dataDir, clock: opened.clock })
 })
 
-test('a row from before there were checksums is taken as it is, and has one once it is written again', async () => {
+test('a row from before there were checksums is accepted, and gets one when it is written again', async () => {
   const { store } = opened
   const { id, lookup } = await storePush(opened)
   alter('UPDATE pushes SET checksum = NULL, views = 1')
@@ -249,7 +249,7 @@ test.each(['expired_on = 1', 'expired_on = 1, deleted = 1', 'owner_id = 1, expir
   },
 )
 
-test('a disk that fails for a moment keeps nothing from expiring later', async () => {
+test('after a temporary failure of the disk, pushes still expire', async () => {
   await storePush(opened)
   const { store, clock } = opened
   clock.advance(2 * 86_400_000)
@@ -259,7 +259,7 @@ test('a disk that fails for a moment keeps nothing from expiring later', async (
   expect(await store.expiry.expireLapsed()).toBe(1)
 })
 
-test('an account that is removed takes no push along that damage has made its own', async () => {
+test('removing an account does not remove a push that only damage has assigned to it', async () => {
   await addTwoAccounts()
   const { store } = opened
   const own = await storePush(opened, { ownerId: 2 })
@@ -274,7 +274,7 @@ test('an account that is removed takes no push along that damage has made its ow
   expect(await store.pushes.findPush(others[1]?.lookup ?? own.lookup)).toMatchObject({ ownerId: null })
 })
 
-test('what an account loses stays as it was written otherwise', async () => {
+test('pushes that an account loses keep fitting checksums', async () => {
   const { store } = opened
   const owner = await store.accounts.addAccount({
     email: 'ann@example.org',
@@ -291,7 +291,7 @@ test('what an account loses stays as it was written otherwise', async () => {
   expect(await store.pushes.findPush(other.lookup)).toMatchObject({ ownerId: null })
 })
 
-test('what cannot be written is told once, and keeps no other from expiring and being purged', async () => {
+test('a push that cannot be written is reported once, and the others still expire and are purged', async () => {
   const told = await reopen()
   const { store, clock } = opened
   const all = [await storePush(opened), await storePush(opened), await storePush(opened)]
@@ -312,7 +312,7 @@ test('what cannot be written is told once, and keeps no other from expiring and 
   expect(told).toHaveLength(1)
 })
 
-test('a key slot that became another push’s is not wiped with its own', async () => {
+test('a key slot whose altered number is that of another push is not wiped', async () => {
   const { store } = opened
   const [{ id }, other] = [await storePush(opened), await storePush(opened)]
   const keyOf = async () =>
@@ -325,7 +325,7 @@ test('a key slot that became another push’s is not wiped with its own', async 
   expect(before).toHaveLength(124)
 })
 
-test('an owner that was altered stays known as such when that account loses its pushes', async () => {
+test('an altered owner stays detectable when that account loses its pushes', async () => {
   const { store } = opened
   const [ann, bob] = await Promise.all(
     ['ann@example.org', 'bob@example.org'].map((email) =>
@@ -341,7 +341,7 @@ test('an owner that was altered stays known as such when that account loses its 
   await expect(store.pushes.findPush(lookup)).rejects.toThrow('damaged on disk')
 })
 
-test('an entry that names one of another push as the one before it takes nothing from that', async () => {
+test('an entry whose altered link leads to another push takes nothing from that push', async () => {
   const { store, clock } = opened
   const [{ id }, other] = [await storePush(opened), await storePush(opened)]
   await store.pushes.expirePush({ id: other.id, visit: VISIT })
@@ -354,17 +354,17 @@ test('an entry that names one of another push as the one before it takes nothing
   expect(await readLog(other.id)).toHaveLength(2)
 })
 
-test('any single value makes a difference, also between nothing, zero and false texts', () => {
+test('every single value changes the checksum, and so do null, 0 and false in place of each other', () => {
   const rows = [[0], [1], [null], ['0'], [2 ** 32], [2 ** 40], [-1], [new Uint8Array(1)], [0, null]]
   expect(new Set(rows.map(checksumOf)).size).toBe(rows.length)
   expect(checksumOf([1, 2])).not.toBe(checksumOf([2, 1]))
 })
 
-test('columns that are added with zero as their default keep the checksums of earlier rows', () => {
+test('columns that are added with a default of 0 keep the checksums of earlier rows', () => {
   expect(checksumOf([1, 'a', 0, false])).toBe(checksumOf([1, 'a']))
 })
 
-test('soon after the start every damaged row is told, a hundred of them by name', async () => {
+test('soon after the start every damaged row is reported, a hundred of them by name', async () => {
   const account = { email: 'ann@example.org', passwordHash: 'x', isAdmin: false }
   await opened.store.accounts.addAccount(account)
   for (let n = 0; n < 300; n += 1) await storePush(opened)
@@ -384,7 +384,7 @@ test('soon after the start every damaged row is told, a hundred of them by name'
   expect(told).toHaveLength(101)
 })
 
-test('what is damaged is removed when that is asked for, with all its traces, and nothing else', async () => {
+test('--remove-damaged removes damaged pushes with all their traces, and nothing else', async () => {
   const account = { email: 'ann@example.org', passwordHash: 'x', isAdmin: false }
   await opened.store.accounts.addAccount(account)
   const made = []
@@ -419,7 +419,7 @@ test('what is damaged is removed when that is asked for, with all its traces, an
   database.close()
 })
 
-test('what a faulty disk reads right at the second try is not removed', async () => {
+test('a push that reads correctly at the second try is not removed', async () => {
   const all = [await storePush(opened), await storePush(opened)]
   alter('UPDATE pushes SET views = 1')
   await opened.store.close()
@@ -438,7 +438,7 @@ test('what a faulty disk reads right at the second try is not removed', async ()
   expect(await idsOf(all)).toEqual([null, 2])
 })
 
-test('what is purged leaves no entry behind, also where its chain is broken', async () => {
+test('a purged push leaves no log entry behind, even if its chain is broken', async () => {
   const { store, clock } = opened
   const [{ id }, other] = [await storePush(opened), await storePush(opened)]
   for (let n = 0; n < 3; n += 1)
