@@ -10,7 +10,9 @@ const PAGE = new URL('../docs/settings.md', import.meta.url)
 function settingsTable(): string {
   const rows = Object.values<Setting>(settings).map((setting) => {
     const variable = `\`${variableOf(setting)}\`${setting.file ? ' (`_FILE`)' : ''}`
-    const flag = `\`--${setting.flag}${setting.bare ? '' : ` <${setting.placeholder}>`}\``
+    const flag = setting.variableOnly
+      ? '(variable only)'
+      : `\`--${setting.flag}${setting.bare ? '' : ` <${setting.placeholder}>`}\``
     const preset = setting.defaultWords ?? `\`${defaultText(setting)}\``
     return [flag, variable, preset, setting.help].map((cell) => cell.replaceAll('|', '\\|'))
   })

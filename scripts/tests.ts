@@ -15,6 +15,7 @@ const SLOW = [
   'test/operating/backup-schedule/process.test.ts',
   'test/importing/servers.test.ts',
   'test/services/pushes/large-archive.test.ts',
+  'test/store/s3/bucket.test.ts',
   'test/store/sqlite/integrity/damage.test.ts',
 ]
 /** These measure time or memory, or fill a disk: others beside them would falsify what they find. */

@@ -18,11 +18,15 @@ import { surveySource } from '../services/importing/survey.ts'
 import { type VerifyReport, verifySource } from '../services/importing/verify.ts'
 import { createRelieve } from '../services/pushes/relief.ts'
 import { createUploads } from '../services/pushes/uploads.ts'
+import type { BucketSettings } from '../settings/bucket.ts'
 import { openAccountStore } from '../store/account-store.ts'
 import { dataFolder, holdsData, readKeyring } from '../store/folder/data-folder.ts'
 import { readMachine } from '../store/folder/machine.ts'
 import { becomeOwner } from '../store/folder/ownership.ts'
 import { openStore, type Store } from '../store/store.ts'
+
+/** Of the sizes of files that come, only the source knows; parts of the usual size are enough for this much. */
+const LARGEST_FILE = 32 * 1024 ** 3
 
 export type ImportWish = {
   /** The path of an SQLite file, or the address of a server. */
@@ -38,6 +42,8 @@ export type ImportWish = {
   keyFile: string | null
   minFreeSpace: number
   maxClockGap: number
+  /** Null for the data folder. */
+  bucket: BucketSettings | null
 }
 
 export type ImportPorts = {
@@ -149,6 +155,7 @@ function openFor(wish: ImportWish, { now, uptime, say, onStep }: ImportPorts): P
     acceptMove: false,
     isServer: false,
     removeDamaged: false,
+    bucket: wish.bucket && { ...wish.bucket, maxFileBytes: LARGEST_FILE },
     onWarning: say,
     onError: (cause) => say(`oncebox: ${cause instanceof Error ? cause.message : cause}`),
     onFatal: (cause) => {

@@ -4,6 +4,7 @@ import { DamageError } from '../domain/errors.ts'
 import type { Now } from '../domain/time.ts'
 import type { Log } from '../operating/log.ts'
 import type { Meter } from '../operating/metrics.ts'
+import { bucketSettingsOf } from '../settings/bucket.ts'
 import type { Config } from '../settings/table.ts'
 import { readMachine } from '../store/folder/machine.ts'
 import { openStore, type Store } from '../store/store.ts'
@@ -20,6 +21,7 @@ export type ServedStoreOptions = {
 /** `failed` resolves when the database may be corrupt and the process must end. */
 export async function openServedStore(options: ServedStoreOptions) {
   const { config, log, systemNow, uptime, onStep, onCommitted } = options
+  const bucket = bucketSettingsOf(config)
   const { promise: failed, resolve: fail } = Promise.withResolvers<Error>()
   const store: Store = await openStore({
     dataDir: config.dataDir,
@@ -32,6 +34,7 @@ export async function openServedStore(options: ServedStoreOptions) {
     acceptMove: config.acceptMove,
     isServer: true,
     removeDamaged: config.removeDamaged,
+    bucket: bucket && { ...bucket, maxFileBytes: config.maxFileBytes },
     minFreeSpace: config.minFreeSpace,
     onStep,
     onCommitted,

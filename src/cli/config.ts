@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import { parsePushAddress } from '../client/link.ts'
 import { explainSystemError } from '../domain/system-errors.ts'
 import { type Entry, readConfig } from '../settings/fold.ts'
+import { nameOf } from '../settings/setting.ts'
 import { type Config, settings } from '../settings/table.ts'
 import { UsageError } from './failures.ts'
 import {
@@ -93,6 +94,6 @@ function isLink(word: string): boolean {
 }
 
 function presentEntries(entries: Entry[]): string[] {
-  const rows = entries.map(({ setting, text, from }) => [`--${setting.flag}`, text, from])
+  const rows = entries.map(({ setting, text, from }) => [nameOf(setting), text, from])
   return alignColumns(['SETTING', 'VALUE', 'FROM'], rows)
 }

@@ -11,11 +11,19 @@ const NO_VALUE = '\0'
 /** Adds a flag for each setting of the table, with its help. */
 export function addSettingFlags(command: Command, table: Table): void {
   for (const setting of Object.values(table)) {
-    const { flag, placeholder, bare, group } = setting
+    const { flag, placeholder, bare, group, variableOnly } = setting
+    if (variableOnly) continue
     const value = bare === undefined ? `<${placeholder}>` : `[${placeholder}]`
     const option = rawOption(`--${flag} ${value}`, describe(setting)).preset(bare ?? '')
     command.addOption(option.helpGroup(`${group}:`))
   }
+  const variables = Object.values(table).filter(({ variableOnly }) => variableOnly)
+  if (variables.length > 0) command.addHelpText('after', describeVariables(variables))
+}
+
+function describeVariables(settings: readonly Setting[]): string {
+  const lines = settings.map((setting) => `  ${variablesOf(setting)}\n    ${setting.help}`)
+  return `\nVariables without a flag:\n${lines.join('\n')}`
 }
 
 /** Adds a flag with a value that is not a setting. */
@@ -116,9 +124,12 @@ export function unexpectedArgument(word: string): string {
 }
 
 function describe(setting: Setting): string {
+  return `${setting.help}.\nDefault: ${defaultText(setting)}. Environment: ${variablesOf(setting)}`
+}
+
+function variablesOf(setting: Setting): string {
   const variable = variableOf(setting)
-  const from = setting.file ? `${variable} or ${variable}_FILE` : variable
-  return `${setting.help}.\nDefault: ${defaultText(setting)}. Environment: ${from}`
+  return setting.file ? `${variable} or ${variable}_FILE` : variable
 }
 
 function rawOption(flags: string, help: string): Option {

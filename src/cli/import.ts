@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import type { ImportWish } from '../app/import-command.ts'
 import { type DatabaseAddress, parseDatabaseAddress } from '../domain/database-address.ts'
 import { explainSystemError } from '../domain/system-errors.ts'
+import { bucketProblemsIn, bucketSettingsOf } from '../settings/bucket.ts'
 import { readSettings } from '../settings/fold.ts'
 import { settings } from '../settings/table.ts'
 import { addGroup } from './account-command.ts'
@@ -17,6 +18,9 @@ import type { Shell } from './shell.ts'
 const TABLE = {
   dataDir: settings.dataDir,
   keyFile: settings.keyFile,
+  filesUrl: settings.filesUrl,
+  s3AccessKeyId: settings.s3AccessKeyId,
+  s3SecretAccessKey: settings.s3SecretAccessKey,
   minFreeSpace: settings.minFreeSpace,
   maxClockGap: settings.maxClockGap,
 }
@@ -116,6 +120,7 @@ function readCommandLine(command: Command, shell: Shell): ImportWish {
       : []),
     ...(isDry && isVerify ? ['--dry-run and --verify: give only one of them'] : []),
     ...(reading.problems ?? []),
+    ...(reading.config === undefined ? [] : bucketProblemsIn(reading.config)),
   ]
   if (all.length > 0 || reading.config === undefined) throw new UsageError(all, NAME)
   return {
@@ -126,6 +131,7 @@ function readCommandLine(command: Command, shell: Shell): ImportWish {
     previousKeysFile: textFlag(command, 'previous-master-keys-file') ?? null,
     mode: isDry ? 'dry-run' : isVerify ? 'verify' : 'import',
     ...reading.config,
+    bucket: bucketSettingsOf(reading.config),
   }
 }
 

@@ -71,7 +71,10 @@ async function serve({ command, shell, app, isOpened, tell }: Parts): Promise<vo
   const signals = listenForSignals(shell)
   const { now, uptime, network, place, self } = shell
   const ports = { now, uptime, network, self, env: place.env, writeLog: shell.sayLater }
-  const served = { config, settings: entries.map(presentSetting) }
+  const served = {
+    config,
+    settings: entries.filter(({ setting }) => !setting.variableOnly).map(presentSetting),
+  }
   let server: RunningServer | null = null
   shell.onCrash((cause) => {
     for (const line of presentFailure(cause).lines) shell.say(line)

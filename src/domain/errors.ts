@@ -18,6 +18,7 @@ export type ErrorCode =
   | 'too_many'
   | 'overloaded'
   | 'disk_full'
+  | 'files_unreachable'
   | 'conflict'
 
 /** Messages by field, in the API's names: `{ payload: ["can't be blank"] }`. */

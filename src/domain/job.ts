@@ -9,6 +9,7 @@ export type JobName =
   | 'clock'
   | 'certificate'
   | 'backup'
+  | 'bucket'
 
 /** How a job tells about its runs. */
 export type JobReport = {

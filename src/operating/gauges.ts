@@ -2,6 +2,7 @@
 
 import type { Swept } from '../services/upkeep/sweeper.ts'
 import type { DamageReports, FreeSpace } from '../store/face.ts'
+import type { BucketReport } from '../store/files-face.ts'
 import type { LookAtHealth } from './health.ts'
 import type { JobStatus } from './jobs.ts'
 import type { Gauged } from './metrics.ts'
@@ -26,6 +27,7 @@ export type GaugesOptions = {
   countLanes: () => { signIns: number; passphrases: number; running: number }
   countUploads: () => number
   freeSpace: FreeSpace
+  bucket: BucketReport | null
   damage: DamageReports
   lookAtHealth: LookAtHealth
   readProcess: () => ProcessNumbers
@@ -36,6 +38,7 @@ export function createGauges(options: GaugesOptions): Gauged[] {
     ...ofPushes(options),
     ...ofQueues(options),
     ...ofDisk(options),
+    ...(options.bucket === null ? [] : ofBucket(options.bucket)),
     ...ofJobs(options),
     ...ofProcess(options),
   ]
@@ -101,6 +104,24 @@ function ofDisk({ freeSpace, damage }: GaugesOptions): Gauged[] {
       name: 'oncebox_damaged_places',
       help: 'Places found damaged since the start.',
       read: () => damage.count(),
+    },
+  ]
+}
+
+/** Whether it works is told as the part `files` of `oncebox_healthy`. */
+function ofBucket({ countRequests, isFull }: BucketReport): Gauged[] {
+  return [
+    {
+      name: 'oncebox_bucket_requests_total',
+      help: 'Requests to the bucket of the files: answered, tried again, for what is not there, failed.',
+      isCounter: true,
+      label: 'outcome',
+      read: () => ({ ...countRequests() }),
+    },
+    {
+      name: 'oncebox_bucket_full',
+      help: '1 when the bucket refused the last file for want of room.',
+      read: () => Number(isFull()),
     },
   ]
 }

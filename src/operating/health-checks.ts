@@ -4,6 +4,7 @@ import { type Doubt, explainDoubt } from '../domain/clock.ts'
 import type { Now } from '../domain/time.ts'
 import { formatTime, MINUTE } from '../domain/time.ts'
 import type { DamageReports, FreeSpace } from '../store/face.ts'
+import type { BucketReport } from '../store/files-face.ts'
 import { FINE, type HealthCheck } from './health.ts'
 
 const MIB = 1024 * 1024
@@ -21,6 +22,7 @@ export type ServedHealthOptions = {
     /** Null when the key file holds the keys in use; otherwise the problem and its remedy. */
     findKeyProblem: () => Promise<string | null>
     freeSpace: FreeSpace
+    bucket: BucketReport | null
     damage: DamageReports
     clock: { doubt(): Doubt | null }
   }
@@ -35,6 +37,7 @@ export function createHealthChecks(options: ServedHealthOptions): HealthCheck[] 
     { name: 'database', look: () => lookAtDatabase(options) },
     { name: 'disk', look: () => lookAtDisk(options) },
     { name: 'inodes', look: () => lookAtInodes(options) },
+    ...(store.bucket === null ? [] : [checkOfBucket(store.bucket)]),
     { name: 'key', look: async () => ({ todo: await store.findKeyProblem() }) },
     { name: 'damage', look: () => ({ todo: explainDamage(store.damage.count()) }) },
     { name: 'clock', look: () => ({ todo: explainClock(options) }) },
@@ -70,6 +73,19 @@ async function lookAtInodes({ store, dataDir }: ServedHealthOptions) {
     todo: `The disk of ${dataDir} has room for ${inodes.free} more files only: remove small files that nobody needs.`,
     isBlocking: inodes.free === 0,
   }
+}
+
+/** Never blocking: pushes without files go on. */
+function checkOfBucket({ name, findProblem, isFull }: BucketReport): HealthCheck {
+  const look = async () => {
+    const problem = await findProblem()
+    if (problem !== null)
+      return {
+        todo: `The bucket ${name} cannot be used: ${problem}. Pushes with files are refused until it works.`,
+      }
+    return isFull() ? { todo: `The bucket ${name} is full: make room in it, or raise its limit.` } : FINE
+  }
+  return { name: 'files', look }
 }
 
 function explainDamage(places: number): string | null {

@@ -2,11 +2,13 @@
 
 import { relative } from 'node:path'
 import { DAY } from '../domain/time.ts'
+import { bucketProblemsIn } from './bucket.ts'
 import type { Config } from './table.ts'
 
 /** One sentence for each contradiction, naming the flags. */
 export function contradictionsIn(config: Config): string[] {
-  return RULES.flatMap(([isWrong, sentence]) => (isWrong(config) ? [sentence] : []))
+  const told = RULES.flatMap(([isWrong, sentence]) => (isWrong(config) ? [sentence] : []))
+  return [...told, ...bucketProblemsIn(config)]
 }
 
 /** Nobody gives one of these, and believes that there are backups then. */

@@ -4,7 +4,7 @@ import { explainSystemError } from '../domain/system-errors.ts'
 import { clientSecrets, clientSettings } from './client.ts'
 import { contradictionsIn } from './contradictions.ts'
 import type { Environment, Place } from './parsers.ts'
-import { type Setting, type Table, type Values, variableOf } from './setting.ts'
+import { nameOf, type Setting, type Table, type Values, variableOf } from './setting.ts'
 import { ascending, settings } from './table.ts'
 
 /** Raw values by flag name, in the given order; `''` for a flag without a value. */
@@ -105,11 +105,13 @@ function defaultValue(setting: Setting, place: Place): unknown {
 function findTexts(setting: Setting, sources: Sources): Found | { problem: string } {
   const variable = variableOf(setting)
   const { env } = sources.place
-  const given = sources.flags[setting.flag]
+  const given = setting.variableOnly ? undefined : sources.flags[setting.flag]
   if (given !== undefined) return { from: `--${setting.flag}`, texts: splitList(setting, given) }
   if (env[variable]) return { from: variable, texts: splitList(setting, [env[variable]]) }
   const file = setting.file && env[`${variable}_FILE`]
   if (file) return readValueFile({ setting, from: `${variable}_FILE`, file, readFile: sources.readFile })
+  const fallback = setting.fallback === undefined ? undefined : env[setting.fallback]
+  if (setting.fallback !== undefined && fallback) return { from: setting.fallback, texts: [fallback] }
   if (sources.isLan && setting.lan !== undefined) return { from: '--lan', texts: [setting.lan] }
   const text = typeof setting.default === 'function' ? setting.default(sources.place) : setting.default
   return { from: 'default', texts: text === null ? [] : splitList(setting, [text]) }
@@ -162,5 +164,5 @@ function orderProblems(entries: Entry[], orders: Orders): string[] {
 }
 
 function presentEntry({ setting, from, text }: Entry): string {
-  return from === 'default' ? `--${setting.flag} ${text} (default)` : `${from} ${text}`
+  return from === 'default' ? `${nameOf(setting)} ${text} (default)` : `${from} ${text}`
 }

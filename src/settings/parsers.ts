@@ -3,6 +3,7 @@
 import { isIP } from 'node:net'
 import { posix, win32 } from 'node:path'
 import ipaddr from 'ipaddr.js'
+import { parseBucketPlace } from '../domain/bucket-place.ts'
 import { parseOrigin } from '../domain/origin.ts'
 import { withScheme } from '../domain/server-address.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../domain/time.ts'
@@ -211,4 +212,20 @@ export function profileName(text: string): Parsed<string> {
 export function apiToken(text: string): Parsed<string> {
   const value = text.trim()
   return /^[!-~]{1,512}$/.test(value) ? { value } : { problem: 'must be one word, such as obx_…' }
+}
+
+/** The URL of a bucket, as it was given: `bucketPlaceOf` reads it. */
+export function bucketUrl(text: string): Parsed<string> {
+  const parsed = parseBucketPlace(text)
+  if ('place' in parsed) return { value: text.trim() }
+  // It may hold a password where none belongs.
+  return text.includes('@') ? { ...parsed, isSecret: true } : parsed
+}
+
+/** One word of an access key. */
+export function accessKey(text: string): Parsed<string> {
+  const value = text.trim()
+  return /^[!-~]{1,512}$/.test(value)
+    ? { value }
+    : { problem: 'must be one word of letters, digits and signs' }
 }

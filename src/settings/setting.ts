@@ -24,6 +24,10 @@ export type Setting = {
   file?: true
   /** Never shown. */
   secret?: true
+  /** It has no flag, because other users of the machine can see a command's arguments. */
+  variableOnly?: true
+  /** The variable of other programs that is read when nothing else names a value. */
+  fallback?: string
   help: string
 }
 
@@ -46,6 +50,11 @@ export type Values<T extends Table> = { [K in keyof T]: Value<T[K]> }
 /** The environment variable of a setting, without the `_FILE` suffix. */
 export function variableOf(setting: Setting): string {
   return `ONCEBOX_${setting.flag.toUpperCase().replaceAll('-', '_')}`
+}
+
+/** What a person calls it: its flag, or its variable when it has none. */
+export function nameOf(setting: Setting): string {
+  return setting.variableOnly ? variableOf(setting) : `--${setting.flag}`
 }
 
 /** The default as the help and the README show it. */

@@ -21,7 +21,7 @@ import type {
   SessionStore,
   TwoFactorStore,
 } from './accounts-face.ts'
-import type { FileStore } from './files-face.ts'
+import type { BucketReport, FileStore } from './files-face.ts'
 import type { ImportStore } from './import-face.ts'
 
 export type Store = {
@@ -42,6 +42,7 @@ export type Store = {
   messageTemplates: MessageTemplateStore
   damage: DamageReports
   freeSpace: FreeSpace
+  bucket: BucketReport | null
 }
 
 /** A push as it is stored. `id` is the store's name for it, `lookup` finds it by its link, `keyNumber` is its instance key. */

@@ -4,15 +4,30 @@
 export type SealedFiles = {
   /**
    * Writes a file as its bytes arrive. The file exists, and is durable, once the promise resolves. A failure leaves
-   * nothing behind. Throws `disk_full`, and whatever `bytes` throws.
+   * nothing behind. Throws `disk_full`, and whatever `bytes` throws. All operations may throw `files_unreachable`.
    */
   put(id: string, bytes: AsyncIterable<Uint8Array>): Promise<void>
   /** Null when there is no such file any more. */
   open(id: string): Promise<OpenedFile | null>
   /** Whether the file is there and as long as `size` plain bytes are when sealed. */
   has(file: { id: string; size: number }): Promise<boolean>
-  /** Removes a file, whole or unfinished. Does nothing when there is none. */
-  remove(id: string): Promise<void>
+  /**
+   * Removes a file, whole or unfinished. Does nothing when there is none. False: the file is gone for new readers, and has
+   * to be removed again later, because what is read now would be lost.
+   */
+  remove(id: string): Promise<boolean>
+}
+
+/** What an operator wants to know of the bucket that holds the files, when they are not in the data folder. */
+export type BucketReport = {
+  /** The bucket and its server. */
+  name: string
+  /** Why it cannot be used at present, to continue a sentence about the bucket; null when it can. Never takes long. */
+  findProblem(): Promise<string | null>
+  /** Whether it refused the last file for want of room. */
+  isFull(): boolean
+  /** How requests to it ended, since the start. */
+  countRequests(): Readonly<Record<'ok' | 'retried' | 'missing' | 'failed', number>>
 }
 
 /** A file that is open for reading, until `close`. It stays readable when it is removed meanwhile. */
@@ -35,6 +50,6 @@ export type FileStore = Pick<SealedFiles, 'open' | 'has'> & {
   giveUpFile(id: string): Promise<void>
   /** Removes the files that are due and resolves to their number. A second call waits for the first, then looks again. */
   removeDue(): Promise<number>
-  /** When the next file is due, which may be in the past; null when none is. */
+  /** When the next file is to be removed, which may be in the past; null when none is. */
   findNextDue(): Promise<number | null>
 }

@@ -18,6 +18,7 @@ import { type FolderLock, lockFolder } from './folder/folder-lock.ts'
 import { createFreeSpace } from './folder/free-space.ts'
 import { createReserve } from './folder/reserve.ts'
 import { openFiles } from './open-files.ts'
+import type { BucketSettings } from './s3/bucket.ts'
 import type { OnStep } from './sqlite/engine/batch.ts'
 import { createCheckpointer, truncateLog } from './sqlite/engine/checkpoint.ts'
 import { createClockKeeping } from './sqlite/engine/clock-keeping.ts'
@@ -45,6 +46,8 @@ export type StoreOptions = Omit<VerifyOptions, 'now'> & {
   maxClockGap: number
   /** Removes damaged pushes. */
   removeDamaged: boolean
+  /** Where the files are; null for the data folder. */
+  bucket: BucketSettings | null
   /** Something failed in the background; the store goes on. */
   onError: (cause: unknown) => void
   /** The database may be corrupt: the process must end. */
@@ -70,7 +73,9 @@ export async function openStore(options: StoreOptions) {
     requireIntactLog(folder.database)
     const connection = openConnection(folder.database, { create: true, busyTimeout: START_BUSY_MS })
     try {
-      return openParts({ connection, keyring, folder, lock, options })
+      const { confirmPlace, ...store } = openParts({ connection, keyring, folder, lock, options })
+      await confirmPlace()
+      return store
     } catch (cause) {
       connection.close()
       throw explainFailure(folder.database, cause)
@@ -99,7 +104,7 @@ function openParts(opening: Opening) {
   const { forgetMark, ...commits } = openCommits(opening, { clock, disk })
   const dates = createDoubtedDates(connection, clock)
   const keeping = createClockKeeping({ ...options, ...commits, ...dates, clock, forgetMark })
-  const { scrub, idle, ...operations } = openOperations(opening, { clock, disk, commits })
+  const { scrub, idle, fileJobs, ...operations } = openOperations(opening, { clock, disk, commits })
   warnOf(options)
   const doubt = clock.doubt()
   if (doubt !== null) keeping.changed(doubt)
@@ -124,7 +129,7 @@ function openParts(opening: Opening) {
     commitOverdue: commits.commitOverdue,
     /** Changes that wait for a group commit. */
     waitingWorks: commits.waiting,
-    jobs: [disk.checkpointer, disk.reserve, scrub, keeping.job] as readonly Job[],
+    jobs: [disk.checkpointer, disk.reserve, scrub, keeping.job, ...fileJobs] as readonly Job[],
     /** Explains an error of SQLite during the start to the operator. */
     explainFailure: (cause: unknown) => explainFailure(database.filename, cause),
     /** Call this once the start went well: removes copies made before earlier migrations. */
@@ -189,14 +194,8 @@ function openOperations(opening: Opening, { clock, disk, commits }: OperationsOp
   const { connection, options } = opening
   const { transact } = commits
   const { onError } = options
-  const files = openFiles({
-    connection,
-    path: opening.folder.files,
-    certain,
-    transact,
-    onStep: options.onStep,
-    onError,
-  })
+  const path = opening.folder.files
+  const files = openFiles({ onStep: undefined, ...options, connection, path, certain, transact })
   const onDestroyed = disk.checkpointer.request
   const rows = createRows({ connection, transact, now, certain, files: files.rows, onDestroyed, onError })
 
@@ -210,7 +209,10 @@ function openOperations(opening: Opening, { clock, disk, commits }: OperationsOp
     ...createPushOperations(rows, commits),
     ...createAccountOperations(rows),
     files: files.store,
-    scrub: createScrub({ ...options, ...rows, sealedFiles: files.folder }),
+    bucket: files.bucket,
+    confirmPlace: files.confirmPlace,
+    fileJobs: files.jobs,
+    scrub: createScrub({ ...options, ...rows, sealedFiles: files.sealed }),
     idle,
   }
 }

@@ -528,6 +528,11 @@ export const de: Catalogue = {
   admin_expired: 'Abgelaufene Übergaben',
   admin_disk: 'Speicherplatz',
   admin_disk_free: '{free} von {total} frei',
+  admin_files: 'Dateien',
+  admin_files_bucket: 'im Bucket {name}',
+  bucket_works: 'funktioniert',
+  bucket_fails: 'funktioniert nicht; der Grund steht im Protokoll',
+  bucket_full: 'ist voll',
   admin_sweep: 'Letzter Aufräumlauf',
   admin_sweep_none: 'Noch keiner',
   admin_sweep_did: {
@@ -551,6 +556,7 @@ export const de: Catalogue = {
   job_reserve: 'Speicherplatz als Reserve freihalten',
   job_scrub: 'Gespeicherte Daten auf Schäden prüfen',
   job_certificate: 'Zertifikat rechtzeitig erneuern',
+  job_bucket: 'Aus dem Bucket entfernen, was nicht mehr gebraucht wird',
   job_clock: 'Zeit der letzten Nutzung festhalten',
   clock_doubt: 'Die Uhr dieses Rechners geht vielleicht falsch.',
   clock_said: 'Sie zeigt',
@@ -690,6 +696,7 @@ export const de: Catalogue = {
   error_forbidden_title: 'Das dürfen Sie nicht öffnen',
   error_too_many_title: 'Bitte warten Sie einen Moment',
   error_busy_title: 'Dieser Server ist ausgelastet',
+  error_files_title: 'Dateien sind nicht erreichbar',
   error_internal_title: 'Etwas ist schiefgegangen',
   error_home: 'Zur Startseite',
   error_not_found: 'Bitte prüfen Sie die Adresse: Vielleicht fehlt ein Teil davon.',
@@ -716,6 +723,8 @@ export const de: Catalogue = {
   error_invalid: 'Etwas im Formular passt nicht. Gehen Sie zurück und prüfen Sie die Felder.',
   error_too_many: 'Aus Ihrem Netz kamen zu viele Anfragen. Versuchen Sie es in einer Minute noch einmal.',
   error_overloaded: 'Gerade nutzen viele diesen Server. Versuchen Sie es gleich noch einmal.',
+  error_files_unreachable:
+    'Der Speicher für die Dateien dieses Servers antwortet gerade nicht. Es ging nichts verloren und es wurde nichts gezählt. Versuchen Sie es in einigen Minuten noch einmal.',
   error_disk_full:
     'Der Speicher dieses Servers ist voll. Sie können Übergaben öffnen und löschen, aber keine erstellen. Bitte sagen Sie es dem Administrator.',
   error_internal:

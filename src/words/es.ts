@@ -525,6 +525,11 @@ export const es: Catalogue = {
   admin_expired: 'Envíos caducados',
   admin_disk: 'Disco',
   admin_disk_free: '{free} libres de {total}',
+  admin_files: 'Archivos',
+  admin_files_bucket: 'en el bucket {name}',
+  bucket_works: 'funciona',
+  bucket_fails: 'no funciona; el registro indica el motivo',
+  bucket_full: 'está lleno',
   admin_sweep: 'Última limpieza',
   admin_sweep_none: 'Ninguna todavía',
   admin_sweep_did: {
@@ -547,6 +552,7 @@ export const es: Catalogue = {
   job_reserve: 'Mantener espacio de disco en reserva',
   job_scrub: 'Comprobar si hay daños en los datos guardados',
   job_certificate: 'Renovar el certificado a tiempo',
+  job_bucket: 'Retirar del bucket lo que ya no hace falta',
   job_clock: 'Anotar la hora del último uso',
   clock_doubt: 'Puede que el reloj de este equipo esté mal.',
   clock_said: 'Indica',
@@ -677,6 +683,7 @@ export const es: Catalogue = {
   error_forbidden_title: 'No puede abrir esto',
   error_too_many_title: 'Espere un momento',
   error_busy_title: 'Este servidor está ocupado',
+  error_files_title: 'No se puede acceder a los archivos',
   error_internal_title: 'Algo ha fallado',
   error_home: 'Ir a la página de inicio',
   error_not_found: 'Revise la dirección: quizá falte una parte.',
@@ -705,6 +712,8 @@ export const es: Catalogue = {
   error_invalid: 'Algo en el formulario no es correcto. Vuelva atrás y revise los campos.',
   error_too_many: 'Han llegado demasiadas solicitudes desde su red. Inténtelo de nuevo en un minuto.',
   error_overloaded: 'Muchas personas están usando este servidor ahora. Inténtelo de nuevo en un momento.',
+  error_files_unreachable:
+    'El almacén de archivos de este servidor no responde en este momento. No se ha perdido ni contado nada. Inténtelo de nuevo en unos minutos.',
   error_disk_full:
     'El disco de este servidor está lleno. Puede abrir y eliminar envíos, pero no crearlos. Avise al administrador.',
   error_internal: 'No es culpa suya. Si vuelve a ocurrir, dé este número al administrador: {id}',

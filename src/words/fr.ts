@@ -527,6 +527,11 @@ export const fr: Catalogue = {
   admin_expired: 'Partages expirés',
   admin_disk: 'Disque',
   admin_disk_free: '{free} libres sur {total}',
+  admin_files: 'Fichiers',
+  admin_files_bucket: 'dans le bucket {name}',
+  bucket_works: 'fonctionne',
+  bucket_fails: 'ne fonctionne pas ; le journal en donne la raison',
+  bucket_full: 'est plein',
   admin_sweep: 'Dernier nettoyage',
   admin_sweep_none: 'Aucun pour l’instant',
   admin_sweep_did: {
@@ -549,6 +554,7 @@ export const fr: Catalogue = {
   job_reserve: 'Garder de l’espace disque en réserve',
   job_scrub: 'Vérifier que les données stockées sont intactes',
   job_certificate: 'Renouveler le certificat à temps',
+  job_bucket: 'Retirer du bucket ce qui n’est plus utile',
   job_clock: 'Noter l’heure de la dernière utilisation',
   clock_doubt: 'L’horloge de cette machine est peut-être fausse.',
   clock_said: 'Elle indique',
@@ -681,6 +687,7 @@ export const fr: Catalogue = {
   error_forbidden_title: 'Vous ne pouvez pas ouvrir ceci',
   error_too_many_title: 'Veuillez patienter un instant',
   error_busy_title: 'Ce serveur est occupé',
+  error_files_title: 'Fichiers inaccessibles',
   error_internal_title: 'Un problème est survenu',
   error_home: 'Aller à la page d’accueil',
   error_not_found: 'Veuillez vérifier l’adresse : il en manque peut-être une partie.',
@@ -710,6 +717,8 @@ export const fr: Catalogue = {
     'Quelque chose ne convient pas dans le formulaire. Revenez en arrière et vérifiez les champs.',
   error_too_many: 'Trop de requêtes sont venues de votre réseau. Réessayez dans une minute.',
   error_overloaded: 'Beaucoup de personnes utilisent ce serveur en ce moment. Réessayez dans un instant.',
+  error_files_unreachable:
+    'Le stockage des fichiers de ce serveur ne répond pas pour le moment. Rien n’a été perdu ni compté. Réessayez dans quelques minutes.',
   error_disk_full:
     'Le disque de ce serveur est plein. Vous pouvez ouvrir et supprimer des partages, mais pas en créer. Veuillez prévenir l’administrateur.',
   error_internal:

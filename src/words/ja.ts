@@ -487,6 +487,11 @@ export const ja: Catalogue = {
   admin_expired: '失効した共有',
   admin_disk: 'ディスク',
   admin_disk_free: '空き {free} / 全体 {total}',
+  admin_files: 'ファイル',
+  admin_files_bucket: 'バケット {name} に保存',
+  bucket_works: '正常',
+  bucket_fails: '使用できません。理由はログにあります',
+  bucket_full: '空きがありません',
   admin_sweep: '前回のクリーンアップ',
   admin_sweep_none: 'まだありません',
   admin_sweep_did: { other: '（失効 {n} 件、削除 {purged} 件）' },
@@ -506,6 +511,7 @@ export const ja: Catalogue = {
   job_reserve: '予備のディスク容量を確保する',
   job_scrub: '保存データの破損を検査する',
   job_certificate: '証明書を期限前に更新する',
+  job_bucket: '不要になったものをバケットから削除する',
   job_clock: '最後に使われた時刻を記録する',
   clock_doubt: 'このコンピューターの時計が正しくない可能性があります。',
   clock_said: '現在の表示',
@@ -619,6 +625,7 @@ export const ja: Catalogue = {
   error_forbidden_title: 'ここは開けません',
   error_too_many_title: '少しお待ちください',
   error_busy_title: 'サーバーが混み合っています',
+  error_files_title: 'ファイルにアクセスできません',
   error_internal_title: '問題が発生しました',
   error_home: 'トップページへ',
   error_not_found: 'アドレスを確認してください。一部が欠けているかもしれません。',
@@ -644,6 +651,8 @@ export const ja: Catalogue = {
   error_invalid: '入力内容に正しくないものがあります。戻って入力欄を確認してください。',
   error_too_many: 'お使いのネットワークからのリクエストが多すぎます。1 分後にもう一度お試しください。',
   error_overloaded: '現在、多くの人がこのサーバーを利用しています。少し待ってから、もう一度お試しください。',
+  error_files_unreachable:
+    'このサーバーのファイルの保存先が現在応答していません。何も失われておらず、閲覧数も増えていません。数分後にもう一度お試しください。',
   error_disk_full:
     'このサーバーのディスクがいっぱいです。共有を開くことと削除はできますが、作成はできません。管理者に知らせてください。',
   error_internal:

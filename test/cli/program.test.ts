@@ -137,7 +137,7 @@ describe('help', () => {
     await trial.run(name, '--help')
     const help = trial.text().replace(/\s+/g, ' ')
     for (const setting of Object.values<Setting>(settings)) {
-      expect(help).toContain(`--${setting.flag} `)
+      expect(help).toContain(setting.variableOnly ? 'Variables without a flag:' : `--${setting.flag} `)
       expect(help).toContain(variableOf(setting))
       expect(help).toContain(setting.help)
     }

@@ -56,6 +56,7 @@ test('values of the parts are read at each scrape, and a failing part does not h
           throw new Error('no disk')
         },
       },
+      bucket: null,
       damage: { report: () => undefined, count: () => 6 },
       lookAtHealth: async () => ({ isReady: false, checks: { database: 'ok', disk: 'full' } }),
       readProcess: () => ({ resident: 1e6, heap: 1e5, cpu: 2, startedAt: 3 }),

@@ -43,6 +43,8 @@ describe('the table of settings', () => {
     expect(rows.filter((row) => row.file || row.secret).map((row) => row.flag)).toEqual([
       'data-dir',
       'key-file',
+      's3-access-key-id',
+      's3-secret-access-key',
     ])
   })
 

@@ -19,6 +19,7 @@ await importCommand(
     dataDir: join(folder, 'box'),
     keyFile: null,
     minFreeSpace: 0,
+    bucket: null,
     maxClockGap: Number.MAX_SAFE_INTEGER,
   },
   {

@@ -21,6 +21,7 @@ export async function runImport(wish: Wish, now: number, say: (line: string) => 
       mode: 'import',
       keyFile: null,
       minFreeSpace: 0,
+      bucket: null,
       maxClockGap: Number.MAX_SAFE_INTEGER,
       ...wish,
     },

@@ -54,6 +54,7 @@ export type TestInstance = Awaited<ReturnType<typeof startInstance>>
 export async function startInstance(
   options: {
     flags?: Record<string, string>
+    env?: Record<string, string>
     dataDir?: string
     clock?: TestClock
     rateLimit?: RateLimit
@@ -69,7 +70,7 @@ export async function startInstance(
   const clock = options.clock ?? createTestClock()
   const log: string[] = []
   const flags = { host: '0.0.0.0', 'min-free-space': '0', ...options.flags, 'data-dir': dataDir }
-  const { config, settings } = configOf(flags)
+  const { config, settings } = configOf(flags, options.env)
   const open = (): Promise<Instance> =>
     openInstance(
       { config, settings },
@@ -135,9 +136,9 @@ export async function startInstance(
   }
 }
 
-export function configOf(flags: Record<string, string>): ServedConfig {
+export function configOf(flags: Record<string, string>, env: Record<string, string> = {}): ServedConfig {
   const given = Object.fromEntries(Object.entries(flags).map(([name, value]) => [name, [value]]))
-  const place = { env: {}, platform: process.platform, home: '/nowhere', cwd: '/nowhere' }
+  const place = { env, platform: process.platform, home: '/nowhere', cwd: '/nowhere' }
   const { config, entries, problems } = readConfig({ flags: given, place, readFile: () => '' })
   if (config === undefined) throw new Error(problems?.join('; '))
   const inEffect = entries.map(({ setting: { flag, help }, text, from, isChanged }) => ({

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import type { Push } from '../../src/domain/push.ts'
 import { createJobs } from '../../src/operating/jobs.ts'
 import type { PushStore, PushToStore } from '../../src/store/face.ts'
+import type { BucketSettings } from '../../src/store/s3/bucket.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
 import { createTestClock, type TestClock } from './instance.ts'
 
@@ -22,6 +23,7 @@ export async function openTestStore(
     acceptMove?: boolean
     isServer?: boolean
     removeDamaged?: boolean
+    bucket?: BucketSettings | null
     minFreeSpace?: number
     onError?: (cause: unknown) => void
     onWarning?: (warning: string) => void
@@ -44,6 +46,7 @@ export async function openTestStore(
     acceptMove: options.acceptMove ?? false,
     isServer: options.isServer ?? true,
     removeDamaged: options.removeDamaged ?? false,
+    bucket: options.bucket ?? null,
     minFreeSpace: options.minFreeSpace ?? 0,
     onError: options.onError ?? fail,
     onWarning: options.onWarning ?? (() => undefined),

@@ -12,6 +12,7 @@ import { isServed } from '../../store/folder/folder-lock.ts'
 import { readMachine } from '../../store/folder/machine.ts'
 import { becomeOwner } from '../../store/folder/ownership.ts'
 import { examineBackups } from './backups.ts'
+import { examineBucket } from './bucket.ts'
 import { examineCertificate } from './certificate.ts'
 import { examineClock, examineDatabase, examineLeftLog, type Read } from './database.ts'
 import { type Finding, fine, problem } from './finding.ts'
@@ -46,6 +47,7 @@ export async function examine(options: DoctorOptions): Promise<Finding[]> {
     fine('version', `Oncebox ${version} on ${platform()} ${release()}, ${arch()}.`),
     ...(await examineAsOwner(folder, options)),
     ...examineDisk(nearest(dataDir), config.minFreeSpace),
+    ...(await examineBucket(config)),
     ...examineLogFile(config.logFile),
     ...examineLimits(),
     ...examineUnit({ places: unitPlaces, dataDir }),

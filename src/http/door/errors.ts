@@ -20,6 +20,7 @@ const STATUS: Record<ErrorCode, number> = {
   invalid: 422,
   too_many: 429,
   overloaded: 503,
+  files_unreachable: 503,
   disk_full: 507,
 }
 

@@ -3,6 +3,7 @@
 import type { Doubt } from '../../domain/clock.ts'
 import { MINUTE, type Now } from '../../domain/time.ts'
 import type { PushCounts, Store } from '../../store/face.ts'
+import type { BucketReport } from '../../store/files-face.ts'
 import type { LastSweep, Sweeper } from './sweeper.ts'
 
 export type Status = PushCounts & {
@@ -11,13 +12,15 @@ export type Status = PushCounts & {
   total: number
   /** Places of the database that were found damaged since the start. */
   damaged: number
+  /** The bucket that holds the files; null when they are in the data folder. */
+  bucket: { name: string; state: 'works' | 'fails' | 'full' } | null
   lastSweep: LastSweep | null
   /** Null when the clock is trusted. */
   doubt: Doubt | null
 }
 
 export type StatusOptions = {
-  store: Pick<Store, 'lists' | 'freeSpace' | 'damage'>
+  store: Pick<Store, 'lists' | 'freeSpace' | 'damage' | 'bucket'>
   sweeper: Sweeper
   now: Now
   doubt: () => Doubt | null
@@ -37,7 +40,13 @@ export function createReadStatus({ store, sweeper, now, doubt }: StatusOptions):
     ...(await counts()),
     ...(await store.freeSpace.measure()),
     damaged: store.damage.count(),
+    bucket: store.bucket && (await lookAt(store.bucket)),
     lastSweep: sweeper.last(),
     doubt: doubt(),
   })
+}
+
+async function lookAt({ name, findProblem, isFull }: BucketReport): Promise<Status['bucket']> {
+  if ((await findProblem()) !== null) return { name, state: 'fails' }
+  return { name, state: isFull() ? 'full' : 'works' }
 }

@@ -36,7 +36,7 @@ export const limitsSettings = {
     placeholder: 'size',
     parse: size('0', '1024TiB'),
     default: '512MiB',
-    help: 'Refuse new pushes when less than this is free on the disk; 0 never refuses',
+    help: 'Refuse new pushes when less than this is free on the disk of the data folder; 0 never refuses',
   },
   maxLivePushesPerAddress: {
     flag: 'max-live-pushes-per-address',

@@ -1,6 +1,6 @@
 // Where Oncebox keeps its data and listens.
 
-import { baseUrl, host, path, port } from '../parsers.ts'
+import { accessKey, baseUrl, bucketUrl, host, path, port } from '../parsers.ts'
 import { defaultDataDir, type Table } from '../setting.ts'
 
 const group = 'Storage and network'
@@ -51,5 +51,40 @@ export const placeSettings = {
     defaultWords: 'instance.key in the data folder',
     file: true,
     help: 'File of the instance key, to store it apart from the data',
+  },
+  filesUrl: {
+    flag: 'files-url',
+    group,
+    placeholder: 'url',
+    parse: bucketUrl,
+    default: null,
+    defaultWords: 'files in the data folder',
+    help:
+      'Bucket of an S3-compatible store for the sealed files, such as s3://bucket/prefix?endpoint=https://s3.example; needs ' +
+      '--key-file and the access key, which has variables without a flag',
+  },
+  s3AccessKeyId: {
+    flag: 's3-access-key-id',
+    group,
+    placeholder: 'text',
+    parse: accessKey,
+    default: null,
+    fallback: 'AWS_ACCESS_KEY_ID',
+    file: true,
+    secret: true,
+    variableOnly: true,
+    help: 'Access key id for the bucket of --files-url; else AWS_ACCESS_KEY_ID',
+  },
+  s3SecretAccessKey: {
+    flag: 's3-secret-access-key',
+    group,
+    placeholder: 'text',
+    parse: accessKey,
+    default: null,
+    fallback: 'AWS_SECRET_ACCESS_KEY',
+    file: true,
+    secret: true,
+    variableOnly: true,
+    help: 'Secret key for the bucket of --files-url; else AWS_SECRET_ACCESS_KEY',
   },
 } satisfies Table

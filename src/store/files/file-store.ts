@@ -1,17 +1,29 @@
 // Files and their rows: an upload gets its row before its first byte is written, and files that are due are removed.
 
-import type { Now } from '../../domain/time.ts'
+import { isDomainError } from '../../domain/errors.ts'
+import { MINUTE, type Now } from '../../domain/time.ts'
 import type { FileStore, SealedFiles } from '../files-face.ts'
 import type { Transact } from '../sqlite/engine/group-commit.ts'
 import type { FileRows } from '../sqlite/pushes/file-rows.ts'
 
-export type FileStoreOptions = { files: SealedFiles; rows: FileRows; transact: Transact; now: Now }
+export type FileStoreOptions = {
+  files: SealedFiles
+  rows: FileRows
+  transact: Transact
+  now: Now
+}
+
+/** A file that could not be removed is tried again after this long. */
+const RETRY_MS = MINUTE
+/** Few, so that one that fails holds up few others. */
+const REMOVES_AT_ONCE = 10
 
 /** `idle` resolves when no removal is running. */
 export function createFileStore(options: FileStoreOptions): FileStore & { idle(): Promise<void> } {
   const { files, rows, transact, now } = options
 
   let removing: Promise<number> | null = null
+  let restUntil = Number.NEGATIVE_INFINITY
 
   async function keepFile(id: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
     await transact(() => rows.begin(id), { grows: true })
@@ -33,12 +45,40 @@ export function createFileStore(options: FileStoreOptions): FileStore & { idle()
   async function removeAll(): Promise<number> {
     let removed = 0
     for (;;) {
-      const due = rows.listDue(now())
+      const due = isResting() ? [] : rows.listDue(now()).slice(0, REMOVES_AT_ONCE)
       if (due.length === 0) return removed
-      for (const id of due) await files.remove(id)
-      await transact(() => due.forEach(rows.forget))
-      removed += due.length
+      removed += await removeSome(due)
     }
+  }
+
+  /** Resolves to the number of those that are gone. */
+  async function removeSome(ids: readonly string[]): Promise<number> {
+    const outcomes = await Promise.allSettled(ids.map((id) => files.remove(id)))
+    const isGone = (n: number) => outcomes[n]?.status === 'fulfilled' && outcomes[n].value
+    const at = now() + RETRY_MS
+    await transact(() => {
+      for (const [n, id] of ids.entries()) {
+        if (isGone(n)) rows.forget(id)
+        else rows.postpone({ id, at })
+      }
+    })
+    for (const outcome of outcomes) if (outcome.status === 'rejected') rest(outcome.reason)
+    return ids.filter((_, n) => isGone(n)).length
+  }
+
+  /** While the files cannot be reached, which the operator is told elsewhere, nothing is tried for a while. */
+  function rest(cause: unknown): void {
+    if (!isDomainError(cause, 'files_unreachable')) throw cause
+    restUntil = performance.now() + RETRY_MS
+  }
+
+  function isResting(): boolean {
+    return performance.now() < restUntil
+  }
+
+  async function findNextDue(): Promise<number | null> {
+    const next = rows.findNextDue()
+    return next === null || !isResting() ? next : Math.max(next, now() + restUntil - performance.now())
   }
 
   async function idle(): Promise<void> {
@@ -49,7 +89,7 @@ export function createFileStore(options: FileStoreOptions): FileStore & { idle()
     keepFile,
     giveUpFile,
     removeDue,
-    findNextDue: async () => rows.findNextDue(),
+    findNextDue,
     open: files.open,
     has: files.has,
     idle,

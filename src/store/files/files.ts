@@ -54,11 +54,12 @@ export function createFiles(folder: string, onStep: OnStep = () => undefined): S
     return file === null ? null : openedFile(file)
   }
 
-  async function remove(id: string): Promise<void> {
+  async function remove(id: string): Promise<boolean> {
     onStep('before a file is unlinked')
     await rm(pathOf(id), { force: true })
     onStep('after a file was unlinked')
     await rm(`${pathOf(id)}.part`, { force: true })
+    return true
   }
 
   return { put, open, has, remove }

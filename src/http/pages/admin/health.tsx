@@ -36,6 +36,14 @@ export function Health({ guest, status, jobs }: HealthProps) {
         <dd>
           <Disk status={status} words={words} />
         </dd>
+        {status.bucket !== null && (
+          <>
+            <dt>{say('admin_files')}</dt>
+            <dd>
+              <Bucket bucket={status.bucket} words={words} />
+            </dd>
+          </>
+        )}
         <dt>{say('admin_sweep')}</dt>
         <dd>
           <LastSweep status={status} words={words} />
@@ -67,6 +75,23 @@ function Disk({ status: { free, total }, words }: { status: Status; words: Words
   )
 }
 
+/** Shows no reason, which names places of the network: the log has it. */
+function Bucket({ bucket, words }: { bucket: NonNullable<Status['bucket']>; words: Words }) {
+  const { name, state } = bucket
+  return (
+    <>
+      {words.say('admin_files_bucket', { name })}{' '}
+      <Chip tone={state === 'works' ? 'good' : 'bad'}>{words.say(BUCKET_WORDS[state])}</Chip>
+    </>
+  )
+}
+
+const BUCKET_WORDS: Record<NonNullable<Status['bucket']>['state'], WordKey> = {
+  works: 'bucket_works',
+  fails: 'bucket_fails',
+  full: 'bucket_full',
+}
+
 function LastSweep({ status: { lastSweep }, words }: { status: Status; words: Words }) {
   if (lastSweep === null) return <>{words.say('admin_sweep_none')}</>
   return (
@@ -86,6 +111,7 @@ const JOB_WORDS: Record<JobStatus['name'], WordKey> = {
   clock: 'job_clock',
   certificate: 'job_certificate',
   backup: 'job_backup',
+  bucket: 'job_bucket',
 }
 
 const STATE_WORDS: Record<JobStatus['state'], WordKey> = {

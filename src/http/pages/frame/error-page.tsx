@@ -20,6 +20,7 @@ const TITLES: Partial<Record<ErrorCode, WordKey>> = {
   other_site: 'error_forbidden_title',
   too_many: 'error_too_many_title',
   overloaded: 'error_busy_title',
+  files_unreachable: 'error_files_title',
 }
 
 const ICONS: Partial<Record<ErrorCode, IconName>> = {
@@ -27,6 +28,7 @@ const ICONS: Partial<Record<ErrorCode, IconName>> = {
   forbidden: 'lock',
   too_many: 'hourglass',
   overloaded: 'hourglass',
+  files_unreachable: 'hourglass',
 }
 
 export function createAnswerRefusal(options: { answer: AnswerGuest; getGuest: GetGuest }): AnswerRefusal {

@@ -11,7 +11,7 @@ import { isUnreadable, openForSalvage, salvageTable } from './salvage.ts'
 const COPIED = [
   ...['instance', 'instance_keys', 'accounts', 'api_tokens', 'recovery_codes'],
   ...['message_templates', 'push_choices', 'imported'],
-  ...['pushes', 'push_labels', 'audit_entries'],
+  ...['pushes', 'push_labels', 'audit_entries', 'bucket_folder'],
 ]
 const MAX_FINDINGS = 10
 

@@ -22,6 +22,7 @@ import clockDoubt from './migrations/0016-clock-doubt.sql' with { type: 'text' }
 import imported from './migrations/0017-imported.sql' with { type: 'text' }
 import lostPushes from './migrations/0018-lost-pushes.sql' with { type: 'text' }
 import home from './migrations/0019-home.sql' with { type: 'text' }
+import bucketFolder from './migrations/0020-bucket-folder.sql' with { type: 'text' }
 import * as schema from './schema.ts'
 
 export const MIGRATIONS: readonly string[] = [
@@ -44,6 +45,7 @@ export const MIGRATIONS: readonly string[] = [
   imported,
   lostPushes,
   home,
+  bucketFolder,
 ]
 
 export function schemaVersion(database: Database): number {

@@ -165,6 +165,13 @@ export const filesDue = sqliteTable('files_due', {
   pushId: integer('push_id'),
 })
 
+export const bucketFolder = sqliteTable('bucket_folder', {
+  id: integer().primaryKey(),
+  tag: text().notNull(),
+  session: text().notNull(),
+  isUsed: flag('is_used').notNull(),
+})
+
 export const pushLabels = sqliteTable('push_labels', {
   pushId: integer('push_id').primaryKey(),
   urlToken: bytes('url_token').notNull(),

@@ -3,7 +3,7 @@
 
 import { max } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
-import { DamageError } from '../../../domain/errors.ts'
+import { DamageError, isDomainError } from '../../../domain/errors.ts'
 import type { Job, JobReport } from '../../../domain/job.ts'
 import type { SealedFiles } from '../../files-face.ts'
 import { presentAccount } from '../accounts/account-rows.ts'
@@ -38,6 +38,7 @@ export function createScrub(options: ScrubOptions): Job {
   const { connection, rows, removal, files, sealedFiles, damage, removeDamaged, onWarning } = options
   const damagedPushes: number[] = []
   let isStopped = false
+  let isUnreachable = false
   let timer: Timer | undefined
   let running: Promise<void> | null = null
   let reportDamage = damage.report
@@ -67,12 +68,23 @@ export function createScrub(options: ScrubOptions): Job {
 
   /** Checks that the files exist. Their content is authenticated when it is downloaded. */
   async function requireFiles({ id, files: number, expiredOn }: PushRow): Promise<void> {
-    if (number === 0 || expiredOn !== null) return
+    if (number === 0 || expiredOn !== null || isUnreachable) return
     for (const { fileId, size } of files.listOfPush(id)) {
-      if (await sealedFiles.has({ id: fileId, size })) continue
+      if (await isThere({ id: fileId, size })) continue
       // The push may have expired, and its files gone, since its row was read.
       if (files.listOfPush(id).length > 0) throw new DamageError(`a file of push ${id}`)
       return
+    }
+  }
+
+  /** True also for files that cannot be reached now, which are not looked for again: the operator has been told. */
+  async function isThere(file: { id: string; size: number }): Promise<boolean> {
+    try {
+      return await sealedFiles.has(file)
+    } catch (cause) {
+      if (!isDomainError(cause, 'files_unreachable')) throw cause
+      isUnreachable = true
+      return true
     }
   }
 

@@ -1,6 +1,6 @@
 // Rows for the files of each push, and rows for files that are due for removal, which make scans of the folder unnecessary.
 
-import { and, asc, eq, gt, isNotNull, isNull, lte, sql } from 'drizzle-orm'
+import { and, asc, count, countDistinct, eq, gt, inArray, isNotNull, isNull, lte, ne, sql } from 'drizzle-orm'
 import { grantLifetime } from '../../../domain/files.ts'
 import type { Now } from '../../../domain/time.ts'
 import type { Connection } from '../engine/database.ts'
@@ -15,6 +15,8 @@ export type Release = { pushId: number; now: number; when: 'at-once' | { afterGr
 export type FileRows = ReturnType<typeof createFileRows>
 
 const STEP = 100
+/** Stands for a push in the row of a file whose grants have ended, but which could not be removed. No push has this id. */
+const NO_PUSH = 0
 
 type Options = {
   /** The time by which files are removed. */
@@ -106,6 +108,35 @@ export function createFileRows({ orm }: Connection, { certain, onDue }: Options)
     orm.update(filesDue).set({ at: now }).where(isNull(filesDue.at)).run()
   }
 
+  /** Looks again later for a file that could not be removed. */
+  function postpone({ id, at }: { id: string; at: number }): void {
+    orm.update(filesDue).set({ at, pushId: NO_PUSH }).where(eq(filesDue.id, id)).run()
+  }
+
+  /** Of these ids, those that belong to a push or are due. */
+  function findKnown(ids: readonly string[]): ReadonlySet<string> {
+    const kept = orm
+      .select({ id: pushFiles.fileId })
+      .from(pushFiles)
+      .where(inArray(pushFiles.fileId, [...ids]))
+    const waiting = orm
+      .select({ id: filesDue.id })
+      .from(filesDue)
+      .where(inArray(filesDue.id, [...ids]))
+    return new Set([...kept.all(), ...waiting.all()].map(({ id }) => id))
+  }
+
+  /** How many files live pushes have, and how many can be downloaded after a last view. */
+  function countHeld(now: number): { pushes: number; granted: number } {
+    const held = orm
+      .select({ n: countDistinct(pushFiles.pushId) })
+      .from(pushFiles)
+      .get()
+    const isLater = and(gt(filesDue.at, now), ne(filesDue.pushId, NO_PUSH))
+    const later = orm.select({ n: count() }).from(filesDue).where(isLater).get()
+    return { pushes: held?.n ?? 0, granted: later?.n ?? 0 }
+  }
+
   return {
     begin,
     attach,
@@ -117,6 +148,16 @@ export function createFileRows({ orm }: Connection, { certain, onDue }: Options)
     hasUnnamedGrants: (now: number): boolean => unnamed.get({ now }) !== undefined,
     giveUp,
     giveUpUnfinished,
+    postpone,
+    findKnown,
+    countHeld,
+    forgetAll: (): void => void orm.delete(filesDue).run(),
+    listAll: (): string[] =>
+      orm
+        .select({ id: filesDue.id })
+        .from(filesDue)
+        .all()
+        .map(({ id }) => id),
     listOfPush: (id: number): FileRow[] => ofPush.all({ pushId: id }),
     listDue: (until: number): string[] => due.all({ until }).map(({ id }) => id),
     /** When the next file is due, perhaps in the past; null when none is. */

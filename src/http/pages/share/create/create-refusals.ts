@@ -27,6 +27,8 @@ export function explainRefusal({ code, details }: DomainError, guest: Guest): Wh
       return { status: 409, message: say('create_ended'), isKeyUsed: true }
     case 'disk_full':
       return { status: 507, message: say('error_disk_full') }
+    case 'files_unreachable':
+      return { status: 503, message: say('error_files_unreachable'), headers: retry(details.retryAfter ?? 5) }
     case 'overloaded':
       return { status: 503, message: say('error_overloaded'), headers: retry(details.retryAfter ?? 1) }
     case 'too_many': {

@@ -1,0 +1,40 @@
+// The settings of the bucket for files, as the store takes them.
+
+import { type BucketPlace, bucketPlaceOf } from '../domain/bucket-place.ts'
+import type { Config } from './table.ts'
+
+export type BucketConfig = Pick<Config, 'filesUrl' | 's3AccessKeyId' | 's3SecretAccessKey' | 'keyFile'>
+
+export type BucketSettings = {
+  place: BucketPlace
+  credentials: { accessKeyId: string; secretAccessKey: string }
+}
+
+/** Null when files are in the data folder. */
+export function bucketSettingsOf(config: BucketConfig): BucketSettings | null {
+  const { filesUrl, s3AccessKeyId: accessKeyId, s3SecretAccessKey: secretAccessKey } = config
+  if (filesUrl === null || accessKeyId === null || secretAccessKey === null) return null
+  return { place: bucketPlaceOf(filesUrl), credentials: { accessKeyId, secretAccessKey } }
+}
+
+/** What is missing beside --files-url, a sentence each. */
+export function bucketProblemsIn(config: BucketConfig): string[] {
+  if (config.filesUrl === null) return []
+  return RULES.flatMap(([isWrong, sentence]) => (isWrong(config) ? [sentence] : []))
+}
+
+const RULES: readonly [(config: BucketConfig) => boolean, string][] = [
+  [
+    ({ keyFile }) => keyFile === null,
+    '--files-url needs --key-file: the key must be kept apart from the data folder and the bucket, and be backed up by itself',
+  ],
+  [
+    ({ s3AccessKeyId, s3SecretAccessKey }) => s3AccessKeyId === null || s3SecretAccessKey === null,
+    '--files-url needs the access key of the bucket: ONCEBOX_S3_ACCESS_KEY_ID and ONCEBOX_S3_SECRET_ACCESS_KEY, or files ' +
+      'named by ONCEBOX_S3_ACCESS_KEY_ID_FILE and ONCEBOX_S3_SECRET_ACCESS_KEY_FILE',
+  ],
+  [
+    ({ s3AccessKeyId }) => s3AccessKeyId?.startsWith('ASIA') === true,
+    'the access key of the bucket is a temporary one (it begins with ASIA), which would lapse: give a lasting one',
+  ],
+]

@@ -1,0 +1,133 @@
+// Opens the bucket for the one serving process: its files, its sweep, and what an operator wants to know of it.
+
+import { type BucketPlace, nameBucket } from '../../domain/bucket-place.ts'
+import { DomainError } from '../../domain/errors.ts'
+import type { Job } from '../../domain/job.ts'
+import type { BucketReport } from '../files-face.ts'
+import { createBucketFiles } from './bucket-files.ts'
+import { type ClientOptions, createClient, PATIENCE, type Patience } from './client.ts'
+import { isFailure } from './failures.ts'
+import { createObjects } from './objects.ts'
+import { createOwnerMark } from './owner-mark.ts'
+import { createPartBuffers } from './part-buffers.ts'
+import { createReachability } from './reachability.ts'
+import { type Credentials, createSendOnce } from './signed-requests.ts'
+import { createStraySweep, type Pauses } from './stray-sweep.ts'
+
+const MIB = 1024 * 1024
+/** At least 5 MiB, by the rules of S3; all parts but the last have the same size, which some stores demand. */
+const LEAST_PART_BYTES = 5 * MIB
+const MOST_PARTS = 10_000
+/** Bytes of parts that are filled or sent, for all uploads together. */
+const BUFFERED_BYTES = 240 * MIB
+/** Monitoring asks often; the bucket is asked again only after this long. */
+const LOOK_EVERY_MS = 10_000
+/** How long whoever asks waits for the bucket. What it answers later is told the next time. */
+const LOOK_MS = 2_000
+/** The name of the mark, which no file can have. */
+const MARK = '_mark'
+
+export type BucketSettings = {
+  place: BucketPlace
+  credentials: Credentials
+  /** The largest file that is to be stored. */
+  maxFileBytes: number
+  /** Tests wait for less long. */
+  patience?: Patience
+}
+
+export type OpenBucketOptions = BucketSettings & {
+  /** The folder of this database in the bucket, and its sessions. */
+  tag: string
+  sessions: { last: string | null; now: string }
+  heldFiles: boolean
+  findKnown: (ids: readonly string[]) => ReadonlySet<string>
+  onWarning: (warning: string) => void
+  pauses?: Pauses
+}
+
+export type Bucket = ReturnType<typeof openBucket>
+
+export function openBucket(options: OpenBucketOptions) {
+  const { place, tag, onWarning, patience = PATIENCE } = options
+  const name = nameBucket(place)
+  const root = `${place.prefix}${tag}/`
+  const reachability = createReachability({ name, onChange: onWarning })
+  const client = createClient({ ...clientOptions(options), reachability })
+  const objects = createObjects(client)
+  const owner = createOwnerMark({ ...options, objects, name, key: root + MARK })
+  const files = createBucketFiles({
+    objects,
+    buffers: buffersFor(options.maxFileBytes, patience),
+    patience: patience.whole,
+    keyOf: (id) => root + id,
+    requirePlace,
+    onStored: reachability.stored,
+    onSpoiled: reachability.spoiled,
+  })
+  const sweep = createStraySweep({ ...options, objects, root, owner, isRunning: files.isRunning })
+
+  /** A bucket without our files is told like one that does not work. */
+  async function requirePlace(): Promise<void> {
+    await owner.confirm().catch((cause) => {
+      if (isFailure(cause, 'misplaced')) reachability.failed(cause.message, cause.kind)
+      throw cause
+    })
+  }
+
+  /** Throws `conflict` when the bucket lacks our files. A bucket that does not work does not keep the server from starting. */
+  async function confirm(): Promise<void> {
+    await requirePlace().catch((cause) => {
+      if (isFailure(cause, 'misplaced'))
+        throw new DomainError('conflict', `The bucket ${name} cannot be used: ${cause.message}.`)
+    })
+  }
+
+  let lookedAt = Number.NEGATIVE_INFINITY
+  let looking: Promise<void> = Promise.resolve()
+
+  function lookAgain(): Promise<void> {
+    if (performance.now() - lookedAt < LOOK_EVERY_MS) return looking
+    lookedAt = performance.now()
+    looking = requirePlace()
+      .then(() => objects.measure(root + MARK))
+      .then(
+        () => undefined,
+        () => undefined,
+      )
+    return looking
+  }
+
+  const report: BucketReport = {
+    name,
+    findProblem: async () => {
+      await Promise.race([lookAgain(), Bun.sleep(LOOK_MS)])
+      return reachability.problem()
+    },
+    isFull: reachability.isFull,
+    countRequests: client.counts,
+  }
+
+  return { files, confirm, report, job: sweep as Job, idle: files.idle, sweep: sweep.sweep }
+}
+
+function clientOptions({
+  place,
+  credentials,
+  patience,
+}: OpenBucketOptions): Omit<ClientOptions, 'reachability'> {
+  const sendOnce = createSendOnce(place, credentials)
+  return patience === undefined ? { sendOnce } : { sendOnce, patience }
+}
+
+/** Parts so large that the largest file has no more of them than a store takes. */
+function buffersFor(maxFileBytes: number, patience: Patience) {
+  // Sealing adds less than a thousandth.
+  const needed = Math.ceil((maxFileBytes * 1.001) / MOST_PARTS / MIB) * MIB
+  const bytes = Math.max(LEAST_PART_BYTES, needed)
+  return createPartBuffers({
+    bytes,
+    most: Math.max(4, Math.floor(BUFFERED_BYTES / bytes)),
+    patience: patience.whole,
+  })
+}

@@ -1,0 +1,117 @@
+// What can go wrong at the store of the bucket: each failure with a sentence for the operator, and whether to try again.
+
+import { type BucketPlace, nameBucket } from '../../domain/bucket-place.ts'
+import { codeOf } from '../../domain/system-errors.ts'
+import { valueIn } from './xml.ts'
+
+/**
+ * `missing`: there is no such object or upload. `full`: the store has no room. `unsupported`: it lacks the operation.
+ * `misplaced`: it does not hold the files of this database.
+ */
+export type FailureKind = 'missing' | 'full' | 'unsupported' | 'misplaced' | 'refused' | 'failing'
+
+/** The message continues a sentence about the store ("it answers …"), for the operator. */
+export class S3Failure extends Error {
+  override name = 'S3Failure'
+  readonly kind: FailureKind
+  /** Whether the same request may succeed a moment later. */
+  readonly isPassing: boolean
+
+  constructor(kind: FailureKind, message: string, { isPassing = false } = {}) {
+    super(message)
+    this.kind = kind
+    this.isPassing = isPassing
+  }
+}
+
+export function isFailure(cause: unknown, kind: FailureKind): cause is S3Failure {
+  return cause instanceof S3Failure && cause.kind === kind
+}
+
+/** An answer that is no success, as far as it matters here. */
+export type Refusal = { status: number; headers: Headers; body: string; method: string }
+
+const FULL =
+  /^(QuotaExceeded|InsufficientStorage|XMinioStorageFull|XMinioAdminBucketQuotaExceeded|AccountQuotaExceeded)$/
+const PASSING = new Set([408, 425, 429, 500, 502, 503, 504])
+const PASSING_CODES = new Set([
+  'RequestTimeout',
+  'SlowDown',
+  'InternalError',
+  'ServiceUnavailable',
+  'OperationAborted',
+])
+
+export function explainRefusal(refusal: Refusal, place: BucketPlace): S3Failure {
+  const { status, body, method } = refusal
+  const code = valueIn(body, 'Code') ?? ''
+  if (status === 507 || FULL.test(code)) return new S3Failure('full', `it has no room (${code || status})`)
+  // An answer to HEAD has no body: what is missing may be the bucket, too.
+  if (code === 'NoSuchKey' || code === 'NoSuchUpload' || (status === 404 && method === 'HEAD'))
+    return new S3Failure('missing', 'it has no such object')
+  if (status === 501 || code === 'NotImplemented')
+    return new S3Failure('unsupported', `it does not support this request (${code || status})`)
+  const known = WORDS[code]?.(refusal, place)
+  if (known !== undefined) return new S3Failure('refused', known)
+  if (PASSING.has(status) || PASSING_CODES.has(code))
+    return new S3Failure('failing', `it answers ${status} ${code}`.trim(), { isPassing: true })
+  return new S3Failure('refused', explainStatus(refusal, code))
+}
+
+const wrongRegion = ({ body, headers }: Refusal, { region }: BucketPlace): string => {
+  const right = valueIn(body, 'Region') ?? headers.get('x-amz-bucket-region')
+  return `the region ${region} is wrong${right === null ? '' : `: it says ${right}`} (region= in --files-url)`
+}
+const elsewhere = ({ headers, body }: Refusal): string => {
+  const right = valueIn(body, 'Endpoint') ?? headers.get('x-amz-bucket-region') ?? headers.get('location')
+  return `the bucket is at another endpoint or in another region${right === null ? '' : ` (${right})`}: correct --files-url`
+}
+
+const WORDS: Record<string, (refusal: Refusal, place: BucketPlace) => string> = {
+  NoSuchBucket: (_, place) => `there is no bucket ${nameBucket(place)}`,
+  InvalidAccessKeyId: () => 'it does not know the access key id (ONCEBOX_S3_ACCESS_KEY_ID)',
+  SignatureDoesNotMatch: () => 'it says that the secret access key is wrong (ONCEBOX_S3_SECRET_ACCESS_KEY)',
+  InvalidToken: () => 'the access keys are temporary ones, which cannot be used',
+  ExpiredToken: () => 'the access keys have lapsed',
+  AccessDenied: ({ method }) => `the access keys may not do this (${method})`,
+  AllAccessDisabled: () => 'the account of the bucket is closed',
+  RequestTimeTooSkewed: ({ headers }) =>
+    `the clock of this machine and the clock of the store differ too much (it says ${headers.get('date') ?? 'another time'})`,
+  AuthorizationHeaderMalformed: wrongRegion,
+  IllegalLocationConstraintException: wrongRegion,
+  PermanentRedirect: elsewhere,
+  TemporaryRedirect: elsewhere,
+}
+
+/** For answers without a code, such as those to HEAD. */
+function explainStatus({ status, method }: Refusal, code: string): string {
+  if (status === 401 || status === 403)
+    return `it refuses the access keys, or they may not do this (${method}, ${status})`
+  if (status >= 300 && status < 400) return `it sends requests elsewhere (${status}): correct --files-url`
+  return `it answers ${status} ${code} to ${method}`.replace('  ', ' ')
+}
+
+const REASONS: Record<string, string> = {
+  ConnectionRefused: 'nothing listens there',
+  ECONNREFUSED: 'nothing listens there',
+  ConnectionClosed: 'it closed the connection',
+  ECONNRESET: 'it closed the connection',
+  FailedToOpenSocket: 'the connection cannot be opened',
+  ENOTFOUND: 'its name has no address',
+  DNSException: 'its name has no address',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+    'its certificate is not trusted here: name the authority in NODE_EXTRA_CA_CERTS',
+  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is not trusted here: name the authority in NODE_EXTRA_CA_CERTS',
+  DEPTH_ZERO_SELF_SIGNED_CERT:
+    'its certificate is not trusted here: name the authority in NODE_EXTRA_CA_CERTS',
+  CERT_HAS_EXPIRED: 'its certificate has lapsed',
+}
+
+/** A request that got no whole answer. `seconds` is how long it was waited for. */
+export function explainBreak(cause: unknown, seconds: number): S3Failure {
+  if (cause instanceof S3Failure) return cause
+  const isTimeout = cause instanceof Error && (cause.name === 'TimeoutError' || cause.name === 'AbortError')
+  const words = isTimeout ? `it did not answer within ${seconds} s` : REASONS[codeOf(cause)]
+  const told = words ?? (cause instanceof Error ? cause.message : String(cause))
+  return new S3Failure('failing', told, { isPassing: true })
+}

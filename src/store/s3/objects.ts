@@ -1,0 +1,154 @@
+// The requests that are made of a bucket, by their names in S3.
+
+import type { Client, SendOptions } from './client.ts'
+import { isFailure, S3Failure } from './failures.ts'
+import { escapeXml, valueIn, valuesIn } from './xml.ts'
+
+export type Part = { number: number; etag: string }
+
+/** An object as a listing tells it, with the store's own time. */
+export type Listed = { key: string; modifiedAt: number }
+
+export type ListedUpload = { key: string; uploadId: string; startedAt: number }
+
+/** `now`: the time of the store, so that its own times can be compared with it. */
+export type Page<T> = { items: T[]; next: string | null; now: number }
+
+type Until = Pick<SendOptions, 'by' | 'isFollowUp'>
+
+export type Objects = ReturnType<typeof createObjects>
+
+export function createObjects({ send }: Pick<Client, 'send'>) {
+  async function put(key: string, body: Uint8Array<ArrayBuffer>, options: Until = {}): Promise<void> {
+    await send({ method: 'PUT', key, body, headers: BINARY }, { ...options, bytes: body.length })
+  }
+
+  /** The bytes from `start`, at most `length`, and the size of the whole object. Null when there is no such object. */
+  async function read(key: string, { start, length }: { start: number; length: number }) {
+    const headers = { range: `bytes=${start}-${start + length - 1}` }
+    const answer = await send({ method: 'GET', key, headers }, { bytes: length }).catch(nullIfMissing)
+    if (answer === null) return null
+    const size = Number(/\/(\d+)$/.exec(answer.headers.get('content-range') ?? '')?.[1])
+    if (!Number.isSafeInteger(size)) throw new S3Failure('refused', 'it ignores ranges, which are needed')
+    return { bytes: answer.body, size }
+  }
+
+  /** For small objects. Null when there is no such object. */
+  async function readWhole(key: string): Promise<Uint8Array | null> {
+    const answer = await send({ method: 'GET', key }).catch(nullIfMissing)
+    return answer?.body ?? null
+  }
+
+  /** Bytes; null when there is no such object. */
+  async function measure(key: string, options: Until = {}): Promise<number | null> {
+    try {
+      const { headers } = await send({ method: 'HEAD', key }, options)
+      return Number(headers.get('content-length'))
+    } catch (cause) {
+      if (!isFailure(cause, 'missing')) throw cause
+      // An answer to HEAD cannot say what is missing: the object, or the whole bucket.
+      return (await read(key, { start: 0, length: 1 }))?.size ?? null
+    }
+  }
+
+  /** Does nothing when there is no such object. */
+  async function remove(key: string): Promise<void> {
+    await send({ method: 'DELETE', key }).catch(nullIfMissing)
+  }
+
+  async function beginUpload(key: string): Promise<string> {
+    const { body } = await send({ method: 'POST', key, query: { uploads: '' }, headers: BINARY })
+    const uploadId = valueIn(textOf(body), 'UploadId')
+    if (uploadId === null) throw new S3Failure('refused', 'it does not answer as an S3-compatible store')
+    return uploadId
+  }
+
+  type Place = { key: string; uploadId: string }
+
+  async function putPart(
+    { key, uploadId }: Place,
+    number: number,
+    body: Uint8Array<ArrayBuffer>,
+    options: Until = {},
+  ) {
+    const query = { partNumber: String(number), uploadId }
+    const { headers } = await send({ method: 'PUT', key, query, body }, { ...options, bytes: body.length })
+    return { number, etag: headers.get('etag') ?? '' }
+  }
+
+  /** A success may still hold an error, because a store may begin its answer before it has joined the parts. */
+  async function completeUpload({ key, uploadId }: Place, parts: readonly Part[], options: SendOptions) {
+    const xml = parts.map(
+      ({ number, etag }) => `<Part><PartNumber>${number}</PartNumber><ETag>${escapeXml(etag)}</ETag></Part>`,
+    )
+    const body = Buffer.from(`<CompleteMultipartUpload>${xml.join('')}</CompleteMultipartUpload>`)
+    const headers = { 'content-type': 'application/xml' }
+    const answer = await send({ method: 'POST', key, query: { uploadId }, body, headers }, options)
+    const code = valueIn(textOf(answer.body), 'Code')
+    if (code !== null) throw new S3Failure('failing', `it could not join the parts of a file (${code})`)
+  }
+
+  async function abortUpload({ key, uploadId }: Place): Promise<void> {
+    const aborted = send({ method: 'DELETE', key, query: { uploadId } }, { isFollowUp: true })
+    await aborted.catch(nullIfMissing)
+  }
+
+  /** Objects whose keys begin with `prefix`, a thousand at a time, in the order of their keys. */
+  async function list(prefix: string, after: string | null): Promise<Page<Listed>> {
+    const query = { 'list-type': '2', prefix, ...(after === null ? {} : { 'continuation-token': after }) }
+    const answer = await send({ method: 'GET', query })
+    const text = textOf(answer.body)
+    const items = valuesIn(text, 'Contents').map((found) => ({
+      key: valueIn(found, 'Key') ?? '',
+      modifiedAt: Date.parse(valueIn(found, 'LastModified') ?? ''),
+    }))
+    return { items, next: valueIn(text, 'NextContinuationToken'), now: timeOf(answer.headers) }
+  }
+
+  /** Unfinished uploads, a thousand at most. None when the store cannot list them. */
+  async function listUploads(prefix: string): Promise<Page<ListedUpload>> {
+    const answer = await send({ method: 'GET', query: { uploads: '', prefix } }).catch(nullIfUnsupported)
+    if (answer === null) return { items: [], next: null, now: Number.NaN }
+    const items = valuesIn(textOf(answer.body), 'Upload').map((found) => ({
+      key: valueIn(found, 'Key') ?? '',
+      uploadId: valueIn(found, 'UploadId') ?? '',
+      startedAt: Date.parse(valueIn(found, 'Initiated') ?? ''),
+    }))
+    return { items, next: null, now: timeOf(answer.headers) }
+  }
+
+  return {
+    put,
+    read,
+    readWhole,
+    measure,
+    remove,
+    beginUpload,
+    putPart,
+    completeUpload,
+    abortUpload,
+    list,
+    listUploads,
+  }
+}
+
+const BINARY = { 'content-type': 'application/octet-stream' }
+
+function textOf(body: Uint8Array): string {
+  return Buffer.from(body).toString('utf8')
+}
+
+/** NaN without a date, which makes every comparison fail: then nothing counts as old. */
+function timeOf(headers: Headers): number {
+  return Date.parse(headers.get('date') ?? '')
+}
+
+function nullIfMissing(cause: unknown): null {
+  if (isFailure(cause, 'missing')) return null
+  throw cause
+}
+
+function nullIfUnsupported(cause: unknown): null {
+  if (isFailure(cause, 'unsupported')) return null
+  throw cause
+}

@@ -1,0 +1,66 @@
+// Tries everything that the server needs of a bucket with an object of its own, for the doctor.
+
+import { randomBase32, randomKey } from '../../crypto/random.ts'
+import { type BucketPlace, nameBucket } from '../../domain/bucket-place.ts'
+import { createClient } from './client.ts'
+import { S3Failure } from './failures.ts'
+import { createObjects, type Objects } from './objects.ts'
+import { createReachability } from './reachability.ts'
+import { type Credentials, createSendOnce } from './signed-requests.ts'
+
+export type ProbeStep = 'write' | 'read' | 'list' | 'upload' | 'delete'
+
+/** `failures` are sentences about the bucket, by what was tried. After a failed write nothing else is. */
+export type Probed = { name: string; failures: { step: ProbeStep; words: string }[]; listsUploads: boolean }
+
+const BYTES = 4096
+
+export async function probeBucket(where: { place: BucketPlace; credentials: Credentials }): Promise<Probed> {
+  const { place, credentials } = where
+  const name = nameBucket(place)
+  const reachability = createReachability({ name, onChange: () => undefined })
+  const objects = createObjects(createClient({ sendOnce: createSendOnce(place, credentials), reachability }))
+  const key = `${place.prefix}probe-${randomBase32(20)}`
+  const failures: Probed['failures'] = []
+
+  async function attempt<T>(step: ProbeStep, work: () => Promise<T>): Promise<T | null> {
+    try {
+      return await work()
+    } catch (cause) {
+      failures.push({ step, words: cause instanceof Error ? cause.message : String(cause) })
+      return null
+    }
+  }
+
+  const body = randomKey(BYTES) as Buffer<ArrayBuffer>
+  await attempt('write', () => objects.put(key, body))
+  if (failures.length > 0) return { name, failures, listsUploads: true }
+  await attempt('read', () => readBack(objects, key, body))
+  await attempt('list', () => findListed(objects, key))
+  const listsUploads = await attempt('upload', () => tryUpload(objects, key))
+  await attempt('delete', () => objects.remove(key))
+  return { name, failures, listsUploads: listsUploads !== false }
+}
+
+async function readBack(objects: Objects, key: string, body: Buffer): Promise<void> {
+  const [start, length] = [100, 1000]
+  const found = await objects.read(key, { start, length })
+  if (found === null) throw new S3Failure('failing', 'it does not find what was just written')
+  const isEqual = body.subarray(start, start + length).equals(found.bytes)
+  if (!isEqual || found.size !== body.length)
+    throw new S3Failure('failing', 'it gives back something else than was written')
+}
+
+async function findListed(objects: Objects, key: string): Promise<void> {
+  const { items, now } = await objects.list(key, null)
+  if (!items.some((item) => item.key === key)) throw new S3Failure('failing', 'its listing lacks an object')
+  if (Number.isNaN(now)) throw new S3Failure('failing', 'its answers have no date')
+}
+
+/** Begins and aborts an upload. False when the store does not list unfinished ones. */
+async function tryUpload(objects: Objects, key: string): Promise<boolean> {
+  const uploadId = await objects.beginUpload(key)
+  const { items } = await objects.listUploads(key)
+  await objects.abortUpload({ key, uploadId })
+  return items.some((item) => item.uploadId === uploadId)
+}

@@ -1,0 +1,84 @@
+// Whether the store of the bucket works: told to the operator when it changes, and asked before each request.
+
+import { type FailureKind, S3Failure } from './failures.ts'
+
+/** After it failed to answer, requests are refused for this long without being sent, so that they do not pile up. */
+const REST_MS = 1_000
+/** The same sentence is told again only after this long, however often the store changes. */
+const SILENCE_MS = 600_000
+
+export type Reachability = ReturnType<typeof createReachability>
+
+export type ReachabilityOptions = {
+  /** Names the bucket. */
+  name: string
+  /** Is given a sentence when the store begins to fail, fails in another way, or works again. */
+  onChange: (sentence: string) => void
+}
+
+type Trouble = { words: string; kind: FailureKind; failedAt: number; isTold: boolean }
+
+export function createReachability({ name, onChange }: ReachabilityOptions) {
+  const toldAt = new Map<string, number>()
+  let trouble: Trouble | null = null
+  let isFull = false
+
+  /** Returns whether it was told now. */
+  function tell(sentence: string): boolean {
+    const now = performance.now()
+    if (now - (toldAt.get(sentence) ?? Number.NEGATIVE_INFINITY) < SILENCE_MS) return false
+    toldAt.set(sentence, now)
+    onChange(sentence)
+    return true
+  }
+
+  function failed(words: string, kind: FailureKind): void {
+    if (kind === 'full') {
+      filled()
+      return
+    }
+    const isNew = trouble?.words !== words
+    const sentence = `The bucket ${name} cannot be used: ${words}. Pushes without files go on; it is tried again.`
+    const isTold = (isNew && tell(sentence)) || trouble?.isTold === true
+    trouble = { words, kind, failedAt: performance.now(), isTold }
+  }
+
+  /** A full store still reads and deletes. */
+  function filled(): void {
+    if (!isFull) tell(`The bucket ${name} is full: pushes with files are refused until it has room.`)
+    isFull = true
+  }
+
+  /** A file was not kept or given back as it should be, though requests succeed. */
+  function spoiled(words: string): void {
+    if (trouble?.words !== words) tell(`The bucket ${name} failed to keep or give back a file: ${words}.`)
+  }
+
+  function worked(): void {
+    if (trouble?.isTold) tell(`The bucket ${name} works again.`)
+    trouble = null
+  }
+
+  /** Something was stored, so there is room. */
+  function stored(): void {
+    if (isFull) onChange(`The bucket ${name} has room again.`)
+    isFull = false
+  }
+
+  /** Throws the last failure while it is fresh. A refusal comes quickly: it is not waited out. */
+  function requireHope(): void {
+    if (trouble?.kind !== 'failing' || performance.now() - trouble.failedAt >= REST_MS) return
+    throw new S3Failure('failing', trouble.words)
+  }
+
+  return {
+    failed,
+    spoiled,
+    worked,
+    stored,
+    requireHope,
+    /** Why it cannot be used; null when it can. */
+    problem: (): string | null => trouble?.words ?? null,
+    isFull: () => isFull,
+  }
+}

@@ -1,0 +1,114 @@
+// Removes what an upload left in the bucket that no row names: unfinished uploads, and objects that came into being after
+// they were given up, or that a restored backup does not know.
+
+import { DomainError } from '../../domain/errors.ts'
+import type { Job, JobReport } from '../../domain/job.ts'
+import { DAY, HOUR, MINUTE } from '../../domain/time.ts'
+import { S3Failure } from './failures.ts'
+import type { Objects } from './objects.ts'
+import type { OwnerMark } from './owner-mark.ts'
+
+export type StraySweepOptions = {
+  objects: Objects
+  /** What all keys of this database begin with. */
+  root: string
+  owner: Pick<OwnerMark, 'measureAlone' | 'claimedAt'>
+  isRunning: (uploadId: string) => boolean
+  /** Of these ids, those that a row names. */
+  findKnown: (ids: readonly string[]) => ReadonlySet<string>
+  pauses?: Pauses
+}
+
+/** Milliseconds. */
+export type Pauses = { first: number; between: number; page: number }
+
+const PAUSES: Pauses = { first: 10_000, between: 10 * MINUTE, page: 10_000 }
+/** Longer than any request that begins an upload takes. */
+const UPLOAD_AGE = HOUR
+const OBJECT_AGE = DAY
+/** Objects are listed this often, because a listing costs money. */
+const LIST_EVERY = 12 * HOUR
+/** How an id of a file looks. Everything else under the root is left alone. */
+const ID = /^[0-9a-z]{2,64}$/
+
+export function createStraySweep(options: StraySweepOptions): Job & { sweep(): Promise<number> } {
+  const { objects, root, owner, isRunning, findKnown, pauses = PAUSES } = options
+  const stopped = Promise.withResolvers<void>()
+  let isStopped = false
+  let timer: Timer | undefined
+  let running: Promise<void> | null = null
+  let listedAt = Number.NEGATIVE_INFINITY
+
+  /** Resolves to the number of objects and uploads that were removed. */
+  async function sweep(): Promise<number> {
+    const alone = await owner.measureAlone()
+    if (alone === null) return 0
+    const uploads = await abortUploads()
+    const isListed = performance.now() - listedAt < LIST_EVERY
+    return isListed || !(alone >= OBJECT_AGE) ? uploads : uploads + (await removeObjects())
+  }
+
+  /** Those of an earlier process, and those that this one does not know because an answer was lost. */
+  async function abortUploads(): Promise<number> {
+    const { items, now } = await objects.listUploads(root)
+    const isDead = ({ key, uploadId, startedAt }: (typeof items)[number]) =>
+      key.startsWith(root) &&
+      !isRunning(uploadId) &&
+      (startedAt < (owner.claimedAt() ?? 0) || now - startedAt >= UPLOAD_AGE)
+    const dead = items.filter(isDead)
+    for (const upload of dead) await objects.abortUpload(upload)
+    return dead.length
+  }
+
+  async function removeObjects(): Promise<number> {
+    let removed = 0
+    for (let after: string | null = null; !isStopped; await pause()) {
+      const page = await objects.list(root, after)
+      removed += await removeUnknown(page)
+      after = page.next
+      if (after === null) break
+    }
+    if (!isStopped) listedAt = performance.now()
+    return removed
+  }
+
+  async function pause(): Promise<void> {
+    await Promise.race([Bun.sleep(pauses.page), stopped.promise])
+  }
+
+  async function removeUnknown({ items, now }: Awaited<ReturnType<Objects['list']>>): Promise<number> {
+    const old = items.filter(({ modifiedAt }) => now - modifiedAt >= OBJECT_AGE)
+    const ids = old.map(({ key }) => key.slice(root.length)).filter((id) => ID.test(id))
+    const known = findKnown(ids)
+    const strays = ids.filter((id) => !known.has(id))
+    for (const id of strays) await objects.remove(root + id)
+    return strays.length
+  }
+
+  async function run(report: JobReport): Promise<void> {
+    try {
+      if ((await sweep()) > 0) report.did()
+    } catch (cause) {
+      // The operator was told when the store began to fail.
+      if (!(cause instanceof S3Failure) && !(cause instanceof DomainError)) report.failed(cause)
+    }
+    if (!isStopped) timer = setTimeout(next, pauses.between, report)
+  }
+
+  function next(report: JobReport): void {
+    running = run(report)
+  }
+
+  function start(report: JobReport): void {
+    timer = setTimeout(next, pauses.first, report)
+  }
+
+  async function stop(): Promise<void> {
+    isStopped = true
+    stopped.resolve()
+    clearTimeout(timer)
+    await running
+  }
+
+  return { name: 'bucket', start, stop, sweep }
+}

@@ -1,0 +1,154 @@
+// A whole Oncebox whose files are in a bucket: the contract holds as with a disk, and while the bucket fails everything that
+// needs no files goes on.
+
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { LANGUAGES, wordsOf } from '../../src/words/words.ts'
+import { type Api, startApi } from '../support/api.ts'
+import { type Fault, openTestBucket, type TestBucket } from '../support/bucket.ts'
+import { createPeople } from '../support/people.ts'
+
+let bucket: TestBucket
+let keys: string
+beforeAll(async () => {
+  bucket = await openTestBucket()
+  keys = mkdtempSync(join(tmpdir(), 'oncebox-keys-'))
+})
+afterAll(async () => {
+  await bucket.close()
+  rmSync(keys, { recursive: true, force: true })
+})
+
+let api: Api
+let token: string
+beforeEach(async () => {
+  const key = join(keys, `${crypto.randomUUID()}.key`)
+  api = await startApi({
+    flags: { 'files-url': bucket.url, 'key-file': key },
+    env: {
+      ONCEBOX_S3_ACCESS_KEY_ID: bucket.credentials.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: bucket.credentials.secretAccessKey,
+    },
+  })
+  token = await api.addAccount('ann@example.org', { isAdmin: true })
+})
+afterEach(async () => {
+  bucket.failWith(() => null)
+  await api.close()
+})
+
+const CONTENT = Buffer.alloc(700_000, 'once')
+const fileOf = (content: Buffer) => ({ filename: 'a.txt', data: content.toString('base64') })
+const create = (more = {}) => api.create({ files: [fileOf(CONTENT)], ...more }, { token })
+const fail = (fault: Fault) => bucket.failWith(() => fault)
+const RESET: Fault = 'reset'
+const files = () => bucket.listKeys().filter((key) => !key.endsWith('_mark'))
+
+async function linkOf(urlToken: string): Promise<string> {
+  const { body } = await api.retrieve(urlToken)
+  return (body.files as { url: string }[])[0]?.url ?? ''
+}
+
+test('a file comes back whole and in ranges, never by a link of the bucket, and goes with its push', async () => {
+  const before = files().length
+  const push = await create()
+  expect(files()).toHaveLength(before + 1)
+  const link = await linkOf(push.url_token)
+  expect(link).toStartWith('http://localhost/d/')
+  const whole = await api.fetch(link)
+  expect(Buffer.from(await whole.arrayBuffer()).equals(CONTENT)).toBe(true)
+  // A download that broke off goes on where it ended.
+  const rest = await api.fetch(link, {
+    headers: { range: 'bytes=600000-', 'if-range': whole.headers.get('etag') ?? '' },
+  })
+  expect(rest.status).toBe(206)
+  expect(Buffer.from(await rest.arrayBuffer()).equals(CONTENT.subarray(600_000))).toBe(true)
+  await api.expire(push.url_token, { token })
+  while (files().length > before) await Bun.sleep(10)
+  expect((await api.fetch(link)).status).toBe(404)
+})
+
+test('while the bucket fails, pushes with files are refused, others go on, and no view is counted', async () => {
+  const push = await create({ expire_after_views: 2 })
+  fail(RESET)
+  const refused = await api.post({ payload: 'x', files: [fileOf(CONTENT)] }, { token })
+  expect(refused.status).toBe(503)
+  expect(refused.headers.get('retry-after')).toBe('5')
+  const plain = await api.create()
+  expect((await api.retrieve(plain.url_token)).body.payload).toBe('correct horse')
+  expect((await api.retrieve(push.url_token)).status).toBe(503)
+  bucket.failWith(() => null)
+  while ((await api.post({ payload: 'x', files: [fileOf(CONTENT)] }, { token })).status !== 201)
+    await Bun.sleep(100)
+  expect((await api.retrieve(push.url_token)).body.views_remaining).toBe(1)
+  const told = api.log.filter((line) => line.includes('warn') && line.includes('The bucket'))
+  expect(told.map((line) => /cannot be used|works again/.exec(line)?.[0])).toEqual([
+    'cannot be used',
+    'works again',
+  ])
+})
+
+test('a full bucket refuses files as a full disk does', async () => {
+  await create()
+  fail({ status: 507, code: 'XMinioStorageFull' })
+  const refused = await api.post({ payload: 'x', files: [fileOf(CONTENT)] }, { token })
+  expect(refused.status).toBe(507)
+  expect((await api.create()).expired).toBe(false)
+})
+
+test('a deletion while the bucket fails is done, and the object goes later', async () => {
+  const before = files().length
+  const push = await create()
+  fail(RESET)
+  expect((await api.expire(push.url_token, { token })).status).toBe(200)
+  await api.sweep()
+  expect(files()).toHaveLength(before + 1)
+  bucket.failWith(() => null)
+  await api.restart()
+  // What could not be removed is tried again after a minute.
+  api.clock.advance(61_000)
+  await api.sweep()
+  while (files().length > before) await Bun.sleep(10)
+})
+
+test('/readyz tells what the bucket lacks and stays ready', async () => {
+  const ask = async () =>
+    (await api.fetch('/readyz', { from: '127.0.0.1' })).json() as Promise<{ checks: object }>
+  expect(await ask()).toMatchObject({ ready: true, checks: { files: 'ok' } })
+  fail(RESET)
+  await api.post({ payload: 'x', files: [fileOf(CONTENT)] }, { token })
+  const checks = { files: expect.stringContaining('cannot be used') }
+  expect(await ask()).toMatchObject({ ready: true, checks })
+})
+
+test('the administration page names the bucket and its state in each language', async () => {
+  const ann = await createPeople(api).signIn('ann@example.org')
+  for (const language of LANGUAGES) {
+    const { text } = await ann.get(`/admin?locale=${language}`)
+    expect(text).toContain('oncebox-test/some/prefix at 127.0.0.1')
+    expect(text).toContain(wordsOf(language).say('bucket_works'))
+    expect(text).not.toContain(bucket.credentials.secretAccessKey)
+  }
+  fail(RESET)
+  await api.post({ payload: 'x', files: [fileOf(CONTENT)] }, { token })
+  expect((await ann.get('/admin')).text).toContain(wordsOf('en').say('bucket_fails'))
+})
+
+test('the page of a secret says that its files cannot be reached, and keeps the view', async () => {
+  const push = await create({ expire_after_views: 2, retrieval_step: false })
+  const people = createPeople(api)
+  const page = `/p/${push.url_token}`
+  const { text } = await people.get(page)
+  const fields = Object.fromEntries(
+    [...text.matchAll(/name="(\w+)" value="([^"]*)"/g)].map(([, name = '', value = '']) => [name, value]),
+  )
+  fail(RESET)
+  const refused = await people.post(page, fields)
+  expect(refused.status).toBe(503)
+  expect(refused.text).toContain(wordsOf('en').say('error_files_unreachable'))
+  bucket.failWith(() => null)
+  await Bun.sleep(1_100)
+  expect((await api.retrieve(push.url_token)).body.views_remaining).toBe(1)
+})

@@ -1,0 +1,328 @@
+// What the files in a bucket go through: large uploads, a store that fails in every way, and what is left behind.
+
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { sealedSize } from '../../../src/crypto/sealed-stream.ts'
+import { isDomainError } from '../../../src/domain/errors.ts'
+import { openBucket } from '../../../src/store/s3/bucket.ts'
+import { type Fault, openTestBucket, type Seen, type TestBucket } from '../../support/bucket.ts'
+
+const MIB = 1024 * 1024
+/** Three parts. */
+const LARGE = 12 * MIB
+const PATIENCE = { whole: 2_000, once: 600, pause: 10 }
+
+let bucket: TestBucket
+beforeAll(async () => {
+  bucket = await openTestBucket()
+})
+afterAll(() => bucket.close())
+
+let opened = 0
+let root: string
+let warnings: string[]
+beforeEach(() => {
+  opened += 1
+  root = `some/prefix/tag${opened}/`
+  warnings = []
+  bucket.seen.length = 0
+})
+afterEach(() => bucket.failWith(() => null))
+
+type Changes = Partial<Parameters<typeof openBucket>[0]>
+
+function open(changes: Changes = {}) {
+  return openBucket({
+    ...bucket.settings,
+    patience: PATIENCE,
+    tag: `tag${opened}`,
+    sessions: { last: null, now: 'this' },
+    heldFiles: false,
+    findKnown: () => new Set(),
+    onWarning: (warning) => warnings.push(warning),
+    pauses: { first: 1, between: 1, page: 0 },
+    ...changes,
+  })
+}
+
+function bytesOf(length: number): Buffer {
+  const bytes = Buffer.allocUnsafe(length)
+  for (let at = 0; at < length; at += 4) bytes.writeUInt32LE(at, Math.min(at, length - 4))
+  return bytes
+}
+
+async function* arriving(bytes: Buffer, chunk = 300_000, breaksAfter = Number.POSITIVE_INFINITY) {
+  for (let at = 0; at < bytes.length; at += chunk) {
+    if (at > breaksAfter) throw new Error('cut off')
+    yield bytes.subarray(at, at + chunk)
+  }
+}
+
+/** The fault, for the first so many requests that fit. */
+function failing(fits: (seen: Seen) => boolean, fault: Fault, times = Number.POSITIVE_INFINITY): void {
+  let left = times
+  bucket.failWith((seen) => {
+    if (!fits(seen) || left === 0) return null
+    left -= 1
+    return fault
+  })
+}
+
+const isFile = ({ key }: Seen) => key.startsWith(root) && !key.endsWith('_mark')
+const isPut = (seen: Seen) => seen.method === 'PUT' && isFile(seen)
+const codeOf = (cause: unknown) => (isDomainError(cause) ? cause.code : cause)
+
+describe('a large file', () => {
+  const content = bytesOf(LARGE)
+
+  test('goes up in parts and comes back in windows, from any position', async () => {
+    const { files } = open()
+    await files.put('aa1', arriving(content))
+    const parts = bucket.seen.filter(({ query }) => query.has('partNumber'))
+    expect(parts.map(({ query }) => query.get('partNumber'))).toEqual(['1', '2', '3'])
+    expect(bucket.countUploads()).toBe(0)
+    const file = await files.open('aa1')
+    expect(file?.size).toBe(LARGE)
+    const read: Uint8Array[] = []
+    const length = 262_160
+    for (let start = 8; start < LARGE; start += length) {
+      const piece = (await file?.read({ start, length })) ?? new Uint8Array()
+      expect(piece).toHaveLength(Math.min(length, LARGE - start))
+      read.push(Uint8Array.from(piece))
+    }
+    expect(Buffer.concat(read).equals(content.subarray(8))).toBe(true)
+    const middle = await file?.read({ start: 7 * MIB, length: 100 })
+    expect(Buffer.from(middle ?? []).equals(content.subarray(7 * MIB, 7 * MIB + 100))).toBe(true)
+    // Windows grow, so that a download takes few requests.
+    const gets = bucket.seen.filter((seen) => seen.method === 'GET' && isFile(seen))
+    expect(gets.length).toBeLessThan(10)
+    await file?.close()
+  })
+
+  test('that breaks off leaves neither parts nor an object', async () => {
+    const { files, idle } = open()
+    await expect(files.put('aa1', arriving(content, 300_000, 6 * MIB))).rejects.toThrow('cut off')
+    while (bucket.countUploads() > 0) await Bun.sleep(5)
+    await idle()
+    expect(bucket.listKeys()).not.toContain(`${root}aa1`)
+  })
+
+  test('whose completion is answered into the void is whole all the same', async () => {
+    const { files } = open()
+    failing((seen) => seen.method === 'POST' && seen.query.has('uploadId'), 'swallow', 1)
+    await files.put('aa1', arriving(content))
+    expect((await files.open('aa1'))?.size).toBe(LARGE)
+  })
+
+  test('of which a part never arrives is refused, and its parts go', async () => {
+    const { files, idle } = open()
+    failing((seen) => seen.query.get('partNumber') === '2', 'reset')
+    expect(await files.put('aa1', arriving(content)).catch(codeOf)).toBe('files_unreachable')
+    await idle()
+    expect(bucket.countUploads()).toBe(0)
+    expect(bucket.listKeys()).not.toContain(`${root}aa1`)
+  })
+})
+
+describe('a store that fails for a moment', () => {
+  test.each<[string, Fault]>([
+    ['is busy', { status: 503, code: 'SlowDown' }],
+    ['has an inner error', { status: 500, code: 'InternalError' }],
+    ['resets the connection', 'reset'],
+    ['swallows its answer', 'swallow'],
+    ['stalls', 'stall'],
+  ])('and %s is asked again, and nobody notices', async (_, fault) => {
+    const { files, report } = open()
+    failing(isPut, fault, 1)
+    await files.put('aa1', arriving(Buffer.from('sealed')))
+    failing(isFile, fault, 1)
+    expect(await (await files.open('aa1'))?.read({ start: 0, length: 6 })).toEqual(Buffer.from('sealed'))
+    // On a connection that was used before, Bun itself tries again after a reset.
+    if (fault !== 'reset' && fault !== 'swallow') expect(report.countRequests().retried).toBe(2)
+    expect(report.countRequests().failed).toBe(0)
+    expect(warnings).toEqual([])
+  })
+})
+
+describe('a store that goes on failing', () => {
+  test('refuses files at once after the first failure, says why once, and works again by itself', async () => {
+    const { files, report } = open()
+    await files.put('aa1', arriving(Buffer.from('sealed')))
+    failing(() => true, 'stall')
+    const startedAt = performance.now()
+    expect(await files.put('aa2', arriving(Buffer.from('sealed'))).catch(codeOf)).toBe('files_unreachable')
+    expect(performance.now() - startedAt).toBeLessThan(10_000)
+    const asked = bucket.seen.length
+    for (const work of [files.open('aa1'), files.has({ id: 'aa1', size: 1 }), files.remove('aa1')])
+      expect(await work.catch(codeOf)).toBe('files_unreachable')
+    expect(bucket.seen.length).toBe(asked)
+    expect(await report.findProblem()).toContain('did not answer')
+    expect(warnings).toHaveLength(1)
+    bucket.failWith(() => null)
+    while ((await files.put('aa3', arriving(Buffer.from('sealed'))).catch(codeOf)) !== undefined)
+      await Bun.sleep(50)
+    expect(await report.findProblem()).toBeNull()
+    expect(warnings).toHaveLength(2)
+    expect(warnings[1]).toContain('works again')
+  })
+
+  test('and has no room refuses files as a full disk does, while it still gives them back', async () => {
+    const { files, report } = open()
+    await files.put('aa1', arriving(Buffer.from('sealed')))
+    failing(isPut, { status: 507, code: 'XMinioStorageFull' })
+    expect(await files.put('aa2', arriving(Buffer.from('sealed'))).catch(codeOf)).toBe('disk_full')
+    expect((await files.open('aa1'))?.size).toBe(6)
+    expect(report.isFull()).toBe(true)
+    expect(await report.findProblem()).toBeNull()
+    bucket.failWith(() => null)
+    await files.put('aa3', arriving(Buffer.from('sealed')))
+    expect(report.isFull()).toBe(false)
+    expect(warnings.map((warning) => /is full|has room again/.exec(warning)?.[0])).toEqual([
+      'is full',
+      'has room again',
+    ])
+  })
+
+  test.each<[Fault, string]>([
+    [{ status: 403, code: 'AccessDenied' }, 'may not do this'],
+    [
+      { status: 403, code: 'RequestTimeTooSkewed', headers: { date: 'Mon, 01 Jan 2001 00:00:00 GMT' } },
+      'clock',
+    ],
+    [{ status: 400, code: 'AuthorizationHeaderMalformed' }, 'the region us-east-1 is wrong'],
+    [{ status: 301, code: 'PermanentRedirect' }, 'another endpoint'],
+    [{ status: 404, code: 'NoSuchBucket' }, 'there is no bucket'],
+  ])('with %o is not asked again, and the operator is told in words', async (fault, words) => {
+    const { files } = open()
+    await files.put('aa1', arriving(Buffer.from('sealed')))
+    failing(isFile, fault)
+    bucket.seen.length = 0
+    expect(await files.put('aa2', arriving(Buffer.from('sealed'))).catch(codeOf)).toBe('files_unreachable')
+    expect(bucket.seen).toHaveLength(1)
+    expect(warnings.join()).toContain(words)
+    // What is not found may be all of the bucket: that is no damage.
+    expect(await files.has({ id: 'aa1', size: 1 }).catch(codeOf)).toBe('files_unreachable')
+  })
+
+  test('because of a wrong key or a wrong bucket is told apart by a real server', async () => {
+    const { credentials, place } = bucket.settings
+    const put = async (changes: Changes) => {
+      await open(changes)
+        .files.put('aa1', arriving(Buffer.from('sealed')))
+        .catch(() => undefined)
+      return warnings.join()
+    }
+    expect(await put({ credentials: { ...credentials, secretAccessKey: 'wrong' } })).toContain(
+      'secret access key',
+    )
+    expect(await put({ credentials: { ...credentials, accessKeyId: 'nobody' } })).toContain('access key id')
+    expect(await put({ place: { ...place, bucket: 'elsewhere' } })).toContain('there is no bucket elsewhere')
+  })
+
+  test('at the start does not keep the server from starting', async () => {
+    failing(() => true, 'reset')
+    const { confirm, files } = open()
+    await confirm()
+    bucket.failWith(() => null)
+    while ((await files.put('aa1', arriving(Buffer.from('sealed'))).catch(codeOf)) !== undefined)
+      await Bun.sleep(50)
+    expect(await files.has({ id: 'aa1', size: 1 })).toBe(false)
+  })
+})
+
+test('a file that the store kept only in part is refused', async () => {
+  const { files } = open()
+  failing((seen) => seen.method === 'HEAD' && isFile(seen), {
+    status: 200,
+    code: '',
+    headers: { 'content-length': '3' },
+  })
+  expect(await files.put('aa1', arriving(Buffer.from('sealed'))).catch(codeOf)).toBe('files_unreachable')
+})
+
+test('a file that is read while it is removed is gone for others, and its object goes after the reading', async () => {
+  const { files, idle } = open()
+  const content = bytesOf(LARGE)
+  await files.put('aa1', arriving(content))
+  const file = await files.open('aa1')
+  expect(await files.remove('aa1')).toBe(false)
+  expect(await files.open('aa1')).toBeNull()
+  expect(await files.has({ id: 'aa1', size: LARGE })).toBe(false)
+  expect(await file?.read({ start: 9 * MIB, length: 9 })).toEqual(content.subarray(9 * MIB, 9 * MIB + 9))
+  await file?.close()
+  await idle()
+  expect(bucket.listKeys()).not.toContain(`${root}aa1`)
+  expect(await files.remove('aa1')).toBe(true)
+})
+
+test('keys of objects tell nothing but their number', async () => {
+  const { files } = open()
+  await files.put('aa1', arriving(Buffer.from('sealed')))
+  expect(bucket.listKeys().filter((key) => key.startsWith(root))).toEqual([`${root}_mark`, `${root}aa1`])
+})
+
+describe('what no row names', () => {
+  /** The mark of a server that has been alone for long. */
+  const ownedSince = (since: number) =>
+    bucket.write(`${root}_mark`, JSON.stringify({ session: 'before', since }))
+  const later = { sessions: { last: 'before', now: 'this' } }
+  const keys = () => bucket.listKeys().filter((key) => key.startsWith(root) && !key.endsWith('_mark'))
+
+  test('goes once it is a day old, and nothing else does', async () => {
+    ownedSince(0)
+    for (const id of ['old', 'young', 'known']) bucket.write(root + id, 'sealed')
+    bucket.write(`${root}deep/old`, 'not ours')
+    bucket.write(`some/prefix/old${opened}`, 'not ours')
+    for (const id of ['old', 'known', 'deep/old']) bucket.age(root + id)
+    bucket.age(`some/prefix/old${opened}`)
+    const { sweep } = open({ ...later, findKnown: (ids) => new Set(ids.filter((id) => id === 'known')) })
+    expect(await sweep()).toBe(1)
+    expect(keys()).toEqual([`${root}deep/old`, `${root}known`, `${root}young`])
+    expect(bucket.listKeys()).toContain(`some/prefix/old${opened}`)
+  })
+
+  test('stays while another server may know of it', async () => {
+    bucket.write(`${root}old`, 'sealed')
+    bucket.age(`${root}old`)
+    const { sweep } = open(later)
+    expect(await sweep()).toBe(0)
+    bucket.write(`${root}_mark`, JSON.stringify({ session: 'somebody', since: 0 }))
+    expect(await sweep()).toBe(0)
+    expect(warnings.join()).toContain('Another server uses the files of this data folder')
+    expect(keys()).toEqual([`${root}old`])
+  })
+
+  test('unfinished uploads of a killed server go at the next start', async () => {
+    ownedSince(0)
+    const killed = open({ sessions: { last: null, now: 'before' } })
+    const never = Promise.withResolvers<void>()
+    async function* stopping() {
+      yield* arriving(bytesOf(11 * MIB))
+      await never.promise
+    }
+    void killed.files.put('aa1', stopping()).catch(() => undefined)
+    while (bucket.seen.filter(({ query }) => query.has('partNumber')).length < 2) await Bun.sleep(5)
+    // The store tells times in whole seconds.
+    await Bun.sleep(1_100)
+    const { sweep } = open(later)
+    expect(await sweep()).toBeGreaterThanOrEqual(1)
+    expect(bucket.countUploads()).toBe(0)
+    never.reject(new Error('over'))
+  })
+})
+
+test('a bucket without the files of this folder is refused at the start, and never written to', async () => {
+  const { confirm, files } = open({ heldFiles: true })
+  expect(await confirm().catch(codeOf)).toBe('conflict')
+  expect(await files.put('aa1', arriving(Buffer.from('sealed'))).catch(codeOf)).toBe('files_unreachable')
+  expect(bucket.listKeys().filter((key) => key.startsWith(root))).toEqual([])
+  expect(warnings.join()).toContain('does not hold the files of this data folder')
+})
+
+test('a sealed file of the size that was told is there', async () => {
+  const { files } = open()
+  await files.put('aa1', arriving(Buffer.alloc(sealedSize(5))))
+  expect(await files.has({ id: 'aa1', size: 5 })).toBe(true)
+  bucket.remove(`${root}aa1`)
+  expect(await files.has({ id: 'aa1', size: 5 })).toBe(false)
+  expect(await files.open('aa1')).toBeNull()
+})

@@ -1,0 +1,188 @@
+// A real S3 server on loopback (s3rver), and before it a proxy that does what s3rver cannot, and fails as tests ask: it
+// stalls, resets, answers with errors or swallows answers.
+
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import S3rver from '@20minutes/s3rver'
+import { bucketPlaceOf } from '../../src/domain/bucket-place.ts'
+import type { BucketSettings } from '../../src/store/s3/bucket.ts'
+
+/** What the proxy does with a request. `swallow` hands it on, and resets the connection in place of the answer. */
+export type Fault =
+  | 'stall'
+  | 'reset'
+  | 'swallow'
+  | { status: number; code: string; headers?: Record<string, string> }
+
+export type Seen = {
+  method: string
+  key: string
+  query: URLSearchParams
+  headers: IncomingMessage['headers']
+}
+
+export type TestBucket = {
+  url: string
+  settings: BucketSettings
+  credentials: { accessKeyId: string; secretAccessKey: string }
+  /** Decides over each request that comes; null lets it pass. */
+  failWith(decide: (seen: Seen) => Fault | null): void
+  /** All requests that came. */
+  seen: Seen[]
+  /** Keys of the objects that are there, in order. */
+  listKeys(): string[]
+  countUploads(): number
+  remove(key: string): void
+  /** Makes an object look a week old. */
+  age(key: string): void
+  /** Puts an object there without any server. */
+  write(key: string, content: string): void
+  close(): Promise<void>
+}
+
+const BUCKET = 'oncebox-test'
+/** The only key that s3rver knows. */
+const CREDENTIALS = { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' }
+const MIB = 1024 * 1024
+
+export async function openTestBucket(): Promise<TestBucket> {
+  const directory = mkdtempSync(join(tmpdir(), 'oncebox-bucket-'))
+  const s3rver = new S3rver({
+    address: '127.0.0.1',
+    port: 0,
+    silent: true,
+    directory,
+    configureBuckets: [{ name: BUCKET, configs: [] }],
+  })
+  const { port } = await s3rver.run()
+  const uploads = join(directory, BUCKET, '._S3rver_uploads')
+  const seen: Seen[] = []
+  let decide: (seen: Seen) => Fault | null = () => null
+  const proxy = createServer((incoming, outgoing) => {
+    const asked = describe(incoming)
+    seen.push(asked)
+    const fault = decide(asked)
+    if (fault === null || fault === 'swallow') {
+      if (fault === null && answerUploads(uploads, asked, outgoing)) return
+      passOn(incoming, outgoing, { port, isSwallowed: fault === 'swallow' })
+    } else fail(incoming, outgoing, fault)
+  })
+  const proxyPort = await listen(proxy)
+  const url = `s3://${BUCKET}/some/prefix?endpoint=http://127.0.0.1:${proxyPort}`
+  return {
+    url,
+    settings: { place: bucketPlaceOf(url), credentials: CREDENTIALS, maxFileBytes: 100 * MIB },
+    credentials: CREDENTIALS,
+    failWith: (next) => {
+      decide = next
+    },
+    seen,
+    listKeys: () => listObjects(join(directory, BUCKET)),
+    countUploads: () => (existsSync(uploads) ? readdirSync(uploads).length : 0),
+    remove: (key) => {
+      for (const ending of ['_object', '_metadata.json', '_object.md5'])
+        rmSync(join(directory, BUCKET, `${key}._S3rver${ending}`), { force: true })
+    },
+    age: (key) => {
+      const path = join(directory, BUCKET, `${key}._S3rver_object`)
+      const then = (statSync(path).mtimeMs - 7 * 24 * 60 * 60 * 1000) / 1000
+      utimesSync(path, then, then)
+    },
+    write: (key, content) => {
+      const path = join(directory, BUCKET, key)
+      mkdirSync(dirname(path), { recursive: true })
+      writeFileSync(`${path}._S3rver_object`, content)
+      writeFileSync(`${path}._S3rver_metadata.json`, '{}')
+    },
+    close: async () => {
+      proxy.closeAllConnections()
+      await new Promise((resolve) => proxy.close(resolve))
+      await s3rver.close()
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+function describe({ method = '', url = '', headers }: IncomingMessage): Seen {
+  const { pathname, searchParams: query } = new URL(url, 'http://localhost')
+  return { method, key: decodeURIComponent(pathname.replace(/^\/[^/]+\/?/, '')), query, headers }
+}
+
+async function listen(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return (server.address() as AddressInfo).port
+}
+
+/** s3rver can neither list nor abort uploads: both are done in its folder. */
+function answerUploads(folder: string, { method, key, query }: Seen, outgoing: ServerResponse): boolean {
+  if (method === 'GET' && query.has('uploads')) {
+    outgoing.setHeader('content-type', 'application/xml')
+    outgoing.end(`<ListMultipartUploadsResult>${describeUploads(folder)}</ListMultipartUploadsResult>`)
+    return true
+  }
+  const uploadId = query.get('uploadId')
+  if (method !== 'DELETE' || uploadId === null || key === '') return false
+  rmSync(join(folder, uploadId), { recursive: true, force: true })
+  outgoing.statusCode = 204
+  outgoing.end()
+  return true
+}
+
+function describeUploads(folder: string): string {
+  if (!existsSync(folder)) return ''
+  const upload = (id: string) => {
+    const started = statSync(join(folder, id)).birthtime.toISOString()
+    const key = readFileSync(join(folder, id, 'key'), 'utf8')
+    return `<Upload><Key>${key}</Key><UploadId>${id}</UploadId><Initiated>${started}</Initiated></Upload>`
+  }
+  return readdirSync(folder).map(upload).join('')
+}
+
+type PassOn = { port: number; isSwallowed: boolean }
+
+function passOn(incoming: IncomingMessage, outgoing: ServerResponse, { port, isSwallowed }: PassOn): void {
+  const { method, url, headers } = incoming
+  const onward = request({ host: '127.0.0.1', port, method, path: url, headers }, (answer) => {
+    if (isSwallowed) {
+      answer.resume().on('end', () => incoming.socket.destroy())
+      return
+    }
+    outgoing.writeHead(answer.statusCode ?? 500, answer.headers)
+    answer.pipe(outgoing)
+  })
+  onward.on('error', () => incoming.socket.destroy())
+  incoming.pipe(onward)
+}
+
+function fail(incoming: IncomingMessage, outgoing: ServerResponse, fault: Exclude<Fault, 'swallow'>): void {
+  incoming.resume()
+  if (fault === 'reset') incoming.socket.destroy()
+  if (typeof fault === 'string') return
+  incoming.on('end', () => {
+    outgoing.writeHead(fault.status, { 'content-type': 'application/xml', ...fault.headers })
+    outgoing.end(incoming.method === 'HEAD' ? '' : `<Error><Code>${fault.code}</Code></Error>`)
+  })
+}
+
+function listObjects(folder: string): string[] {
+  mkdirSync(folder, { recursive: true })
+  const ending = '._S3rver_object'
+  return readdirSync(folder, { recursive: true })
+    .map(String)
+    .filter((path) => path.endsWith(ending))
+    .map((path) => path.slice(0, -ending.length))
+    .sort()
+}
