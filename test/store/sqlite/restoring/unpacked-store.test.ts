@@ -210,9 +210,28 @@ test.each([
   ['another column', 'ALTER TABLE accounts ADD COLUMN spy TEXT'],
   ['an index of its own', 'CREATE INDEX spy ON pushes (id)'],
   ['a missing index', 'DROP INDEX pushes_live'],
+  [
+    'a condition that became a text',
+    'DROP INDEX pushes_live; CREATE INDEX pushes_live ON pushes (expires_at) WHERE "expired_on IS NULL"',
+  ],
 ])('a database with %s is refused before anything of it is run', async (_, change) => {
   await fillAndCopy()
   edit(path, (database) => database.run(change))
+  expect(open).toThrow('its tables are not those of Oncebox')
+})
+
+test.each([
+  [
+    'a trigger',
+    'CREATE TRIGGER sqlxte_spy AFTER UPDATE OF views ON pushes BEGIN UPDATE pushes SET views = 0; END',
+  ],
+  ['a view', 'CREATE VIEW sqlxte_spy AS SELECT * FROM accounts'],
+  ['a table', 'CREATE TABLE sqlxte_spy (id INTEGER)'],
+])('%s that was written into the schema under a name of SQLite is refused', async (_, change) => {
+  await fillAndCopy()
+  edit(path, (database) => database.run(change))
+  const bytes = readFileSync(path, 'latin1').replaceAll('sqlxte_spy', 'sqlite_spy')
+  writeFileSync(path, bytes, 'latin1')
   expect(open).toThrow('its tables are not those of Oncebox')
 })
 
