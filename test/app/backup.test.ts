@@ -14,7 +14,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { generateX25519Identity, identityToRecipient } from 'age-encryption'
 import { newKeyFile } from '../../src/crypto/keyring.ts'
@@ -239,6 +239,13 @@ test('a device, a missing folder and a place in the data folder are refused', as
   await refused(join(box.dataDir, 'files', 'b.tar')).toThrow('lies in the data folder')
   symlinkSync(box.dataDir, join(room, 'way-in'))
   await refused(join(room, 'way-in', 'b.tar')).toThrow('lies in the data folder')
+})
+
+test('what somebody has put into a shared folder under the name of a left-over keeps nobody from a backup', async () => {
+  const foreign = `b.tar.oncebox-${hostname().replace(/[^A-Za-z0-9]/g, '') || 'host'}-999999999.part`
+  mkdirSync(join(room, foreign))
+  await makeBackup(box.dataDir, { file: join(room, 'b.tar') })
+  expect(readdirSync(room).sort()).toEqual(['b.tar', foreign])
 })
 
 test('a file that somebody makes meanwhile is not overwritten', async () => {

@@ -15,6 +15,7 @@ import {
   type Stats,
   statfsSync,
   statSync,
+  unlinkSync,
   write as writeTo,
 } from 'node:fs'
 import { hostname } from 'node:os'
@@ -126,13 +127,24 @@ function hostWord(): string {
   return hostname().replace(/[^A-Za-z0-9]/g, '') || 'host'
 }
 
-/** Removes what killed backups by processes of this machine have left in the folder. */
+/**
+ * Removes what killed backups by processes of this machine have left in the folder. What cannot be removed stays: somebody
+ * else may have put it into a shared folder.
+ */
 function removeParts(path: string): void {
   const folder = explained(path, () => realpathSync(dirname(path)))
   for (const name of explained(path, () => readdirSync(folder))) {
     const [, host, pid] = /\.oncebox-([A-Za-z0-9]+)-(\d+)\.part$/.exec(name) ?? []
     const part = join(folder, name)
-    if (host === hostWord() && !isWriting(Number(pid), part)) rmSync(part, { force: true })
+    if (host === hostWord() && !isWriting(Number(pid), part)) removeIfPossible(part)
+  }
+}
+
+function removeIfPossible(part: string): void {
+  try {
+    unlinkSync(part)
+  } catch {
+    // A folder, or the file of another user.
   }
 }
 
