@@ -9,6 +9,8 @@ import { alignColumns } from './table.ts'
 type Held = Pick<VerifiedBackup, 'manifest' | 'seal' | 'content' | 'hasAuthority'>
 type Content = VerifiedBackup['content']
 
+const MAX_PLACE = 200
+
 const SEALS = { none: 'no', passphrase: 'with a passphrase', recipients: 'for a key' } as const
 
 export function presentVerified(verified: VerifiedBackup, file: string): string[] {
@@ -55,8 +57,13 @@ function presentDamage({ damaged, damage }: Content): string[] {
   if (damaged === 0) return []
   const more = damaged > damage.length ? ` and ${damaged - damage.length} more` : ''
   return [
-    `Damaged when the backup was made: ${damage.join(', ')}${more}. They come back as they are, and nobody can use them.`,
+    `Damaged when the backup was made: ${damage.map(shortened).join(', ')}${more}. They come back as they are, and nobody can use them.`,
   ]
+}
+
+/** Places name what the rows hold, which is from outside. */
+function shortened(place: string): string {
+  return printableLine(place.length > MAX_PLACE ? `${place.slice(0, MAX_PLACE)}…` : place)
 }
 
 /** Told before anything is done. */

@@ -99,6 +99,18 @@ test('a backup of a server whose disk had altered rows is told as such, with the
   expect(text).toContain('Damaged when the backup was made: push 2.')
 })
 
+test('what a backup from outside says of its damage reaches no terminal as it is', async () => {
+  await makeBackup()
+  edit(join(dataDir, 'oncebox.db'), (database) =>
+    database.run("UPDATE accounts SET email = char(27) || ']0;mine' || char(10) || printf('%5000d', 1)"),
+  )
+  writeFileSync(file, await backupOf(dataDir))
+  const { out } = await verify()
+  const [told = ''] = out.filter((line) => line.startsWith('Damaged when'))
+  expect(told).toContain('account 1 (\u241b]0;mine ')
+  expect(told.length).toBeLessThan(400)
+})
+
 test('a missing file, unknown flags and those of other commands are refused', async () => {
   expect(await createTrial().run('backup', 'verify')).toBe(2)
   await makeBackup()
