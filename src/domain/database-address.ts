@@ -67,7 +67,7 @@ export function parseDatabaseAddress(text: string): { problem: string } | Databa
     ...loginOf(login, options),
     database,
     tls,
-    searchPath: options.schemasearchpath ?? options.searchpath ?? null,
+    searchPath: searchPathOf(options),
   }
 }
 
@@ -79,6 +79,12 @@ export function pathOfSqlite(text: string): string {
 /** What messages call it. */
 export function presentDatabaseAddress({ engine, host, port, socket, database }: DatabaseAddress): string {
   return socket === null ? `${engine}://${host}:${port}/${database}` : `${engine}://${database} at ${socket}`
+}
+
+/** As Rails names it, as PostgreSQL does, or within the options for the server as libpq passes them on. */
+function searchPathOf(options: Record<string, string>): string | null {
+  const inOptions = /(?:^|\s)-c\s*search_path=(\S+)/.exec(options.options ?? '')?.[1]
+  return options.schemasearchpath ?? options.searchpath ?? inOptions ?? null
 }
 
 /** The names as PostgreSQL, MySQL and Ruby's mysql2 write them: with `-`, with `_` and without. */

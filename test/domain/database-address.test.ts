@@ -110,6 +110,14 @@ test.each([
   expect(parse(`mysql://u:p@db/d?${query}`).tls).toMatchObject(expected as DatabaseAddress['tls'])
 })
 
+test('the schemas of PostgreSQL are named as Rails, PostgreSQL or libpq do', () => {
+  const pathOf = (query: string) => parse(`postgres://u@db/d?${query}`).searchPath
+  expect(pathOf('schema_search_path=pw,public')).toBe('pw,public')
+  expect(pathOf('search_path=pw')).toBe('pw')
+  expect(pathOf('options=-c%20statement_timeout%3D5s%20-csearch_path%3Dpw')).toBe('pw')
+  expect(pathOf('pool=5')).toBeNull()
+})
+
 test('what cannot be meant is refused without repeating a password', () => {
   expect(problemOf('oracle://u:secret@db/d')).toContain('oracle:// is not known')
   expect(problemOf('postgres://u:secret@db')).toContain('names no database')

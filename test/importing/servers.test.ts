@@ -219,6 +219,20 @@ function serverCases(server: () => DatabaseServer): void {
     rmSync(folder, { recursive: true, force: true })
   })
 
+  test('tables may lie in another schema, and times may know their zone', async () => {
+    const { wish, run, close, folder } = await written(2)
+    if (server().engine === 'postgres') {
+      await run('ALTER TABLE pushes ALTER created_at TYPE timestamptz')
+      await run('ALTER SCHEMA public RENAME TO pw')
+      const source = await openServer(`${wish.database}?schema_search_path=pw`)
+      expect(await Array.fromAsync(source.readPushes())).toMatchObject([{ id: 2 }, { id: 1 }])
+      await source.close()
+      expect(await refusal(wish.database)).toContain('it has no tables, or none that may be read')
+    }
+    await close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
   test('times are UTC to the microsecond, whatever the time zone of server and session', async () => {
     const { wish, run, close, folder } = await written(2)
     const text = (id: number, time: string) =>

@@ -203,6 +203,36 @@ export function importCases(server: () => DatabaseServer | null): void {
     expect(await verification(wish, NOW + 4 * DAY)).toMatchObject({ live: 0, expired: 1, differences: [] })
   })
 
+  test('the comparison tells what differs, and lets pass what has only grown here', async () => {
+    const files = [{ key: 'abcdkey1', filename: 'a.txt', content: Buffer.from('x') }]
+    const written = await source([live(1, { files, userId: 1, name: 'name' }), live(2, { userId: 1 })])
+    const otpSecret = 'MQHBIYWNLRIXP56THXNO3NX6GX5ANNA2'
+    written.addUser({ id: 1, email: 'ann@example.org', otpSecret, lastStep: 59_000_000 })
+    await written.flush()
+    const wish = { ...written.wish, dataDir }
+    await importReport(wish, NOW)
+    const { store } = await openTestStore({ dataDir })
+    const visit = { ip: '192.0.2.1', userAgent: '', referrer: '' }
+    await store.pushes.claimView({ id: 2, visit, lookBy: null })
+    await store.close()
+    const differences = async (sql: string) => {
+      await written.run(sql)
+      return (await verification(wish, NOW)).differences.map(({ place, what }) => `${place}: ${what}`)
+    }
+    expect(await differences('UPDATE users SET last_otp_timestep = 58000000')).toEqual([])
+    expect(await differences('UPDATE users SET last_otp_timestep = 59000001')).toEqual([
+      'account ann@example.org: a code that was used there works again here',
+    ])
+    expect(
+      await differences("UPDATE pushes SET name = 'other', expire_after_views = 9 WHERE id = 1"),
+    ).toEqual([
+      'account ann@example.org: a code that was used there works again here',
+      'push 1: its limit in views differs',
+      'push 1: its name differs',
+    ])
+    await written.close()
+  })
+
   test('without its storage folder the pushes with files stay, and come with a later import', async () => {
     const file = { key: 'abcdgood', filename: 'a.txt', content: Buffer.from('x') }
     const { wish, close } = await source([live(1), live(2, { files: [file] })])

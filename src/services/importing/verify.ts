@@ -78,7 +78,7 @@ async function compareAccount(planned: PlannedAccount, { store, keyring }: Verif
   const found = await store.accounts.findCredentials(email)
   const wasHere = await store.imports.isKnown(createMarks(keyring).account.all(email))
   if (found === null) return wasHere ? [] : ['it is not here']
-  const { account, passwordHash, totpSecret } = found
+  const { account, passwordHash, totpSecret, totpStep } = found
   const secret = totpSecret && openTotpSecret(totpSecret, { accountId: account.id, keyring })
   const token = apiToken === null ? null : await store.apiTokens.findByHash(hashApiToken(apiToken))
   const isOwnToken = apiToken === null || account.disabledAt !== null || token?.account.id === account.id
@@ -89,6 +89,7 @@ async function compareAccount(planned: PlannedAccount, { store, keyring }: Verif
       : [`here it is ${account.isAdmin ? 'an' : 'no'} administrator`]),
     ...(planned.isDisabled && account.disabledAt === null ? ['it is enabled here'] : []),
     ...(secret === (totp?.secret ?? null) ? [] : ['its second factor differs']),
+    ...((totp?.lastStep ?? 0) > (totpStep ?? 0) ? ['a code that was used there works again here'] : []),
     ...(isOwnToken ? [] : ['its API token does not work here']),
   ]
 }
