@@ -1,29 +1,41 @@
-// The progress of a command on a backup: a bar for each of its steps, and an end by signal that tells what became of it.
+// The progress of a command that reads a backup: a bar while its bytes come, then a line now and then for its pushes. A signal
+// ends the command, and tells what became of it.
 
-import type { Progress } from './progress.ts'
 import type { Shell } from './shell.ts'
 
-/** `cancelled` is told when a signal ends the command. */
-export function createBackupProgress({ startProgress }: Pick<Shell, 'startProgress'>, cancelled: string) {
-  let current: { step: string; progress: Progress } = begin('')
+/** Less time needs no progress. */
+const QUIET_MS = 1_000
+const LINE_MS = 2_000
 
-  function begin(step: string) {
-    return { step, progress: startProgress(step, () => cancelled) }
-  }
+/** The step that counts bytes. */
+const READING = 'reading'
+
+/** `cancelled` is told when a signal ends the command. */
+export function createBackupProgress(
+  { startProgress, say }: Pick<Shell, 'startProgress' | 'say'>,
+  cancelled: string,
+) {
+  const begun = performance.now()
+  let bar = startProgress('Reading', () => cancelled)
+  let toldAt = begun
 
   function update(step: string, done: number, total: number): void {
-    if (step !== current.step) {
-      current.progress.stop()
-      current = begin(step)
+    const now = performance.now()
+    if (step === READING) {
+      if (now - begun > QUIET_MS) bar.update(done, total)
+      return
     }
-    current.progress.update(done, total)
+    if (now - toldAt < LINE_MS) return
+    clear()
+    toldAt = now
+    say(`… ${step}: ${done} of ${total} pushes`)
   }
 
-  /** Signals still end the command as told, and nothing is drawn. */
-  const pause = () => {
-    current.progress.stop()
-    current = begin('')
+  /** Takes the bar from the screen. Signals still end the command as told. */
+  function clear(): void {
+    bar.stop()
+    bar = startProgress('', () => cancelled)
   }
 
-  return { update, pause, stop: () => current.progress.stop() }
+  return { update, clear, stop: () => bar.stop() }
 }

@@ -47,7 +47,7 @@ export function addRestoreCommand(program: Command, { shell, app }: { shell: She
     const wish = { ...source, ...place }
     const progress = createBackupProgress(shell, 'cancelled: nothing was restored')
     const decide = async (plan: RestorePlan) => {
-      progress.pause()
+      progress.clear()
       for (const line of presentPlan(plan, wish)) shell.say(line)
       const decision = await chooseTokens(plan, { tokens, shell })
       if (shell.isTerminal && !isGiven(command, 'yes')) await confirm(shell, 'Restore now?')
