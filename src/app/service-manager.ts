@@ -1,6 +1,6 @@
 // Tells systemd when the server is ready, reloads and stops, if systemd started it and waits for that.
 
-import type { Reload } from '../operating/reload.ts'
+import { joinCalls, type Reload } from '../operating/reload.ts'
 import { readServiceEnvironment, type ServiceNotifier } from '../operating/service-notify.ts'
 
 export type ManagedOptions = {
@@ -19,10 +19,10 @@ export async function announceReady(
   if (notifier === null) return { reload, stop }
   notifier.ready()
   return {
-    reload: async () => {
+    reload: joinCalls(async () => {
       notifier.reloading()
       await reload().finally(notifier.ready)
-    },
+    }),
     stop: async () => {
       notifier.stopping()
       await stop()

@@ -8,7 +8,7 @@ export type Reloadable = { name: string; reload(): Promise<void> | void }
 
 export type Reload = () => Promise<void>
 
-/** One reload at a time. A part that fails is logged and does not keep the others from reloading. */
+/** Many calls at once make two reloads at most. A part that fails is logged and does not keep the others from reloading. */
 export function createReload({
   reloadables,
   log,
@@ -16,8 +16,6 @@ export function createReload({
   reloadables: readonly Reloadable[]
   log: Pick<Log, 'info' | 'error'>
 }): Reload {
-  let running = Promise.resolve()
-
   async function reloadAll(): Promise<void> {
     for (const { name, reload } of reloadables) await attempt(name, reload)
     log.info({ parts: reloadables.map(({ name }) => name) }, 'reloaded')
@@ -32,8 +30,25 @@ export function createReload({
     }
   }
 
-  return () => {
-    running = running.then(reloadAll)
+  return joinCalls(reloadAll)
+}
+
+/**
+ * One work at a time. All calls during a work get one further work after it, however many they are, because the work that runs
+ * may have read already what changed before the call.
+ */
+export function joinCalls(work: () => Promise<void>): () => Promise<void> {
+  let running = Promise.resolve()
+  let next: Promise<void> | null = null
+
+  function start(): Promise<void> {
+    next = null
+    running = work()
     return running
+  }
+
+  return () => {
+    next ??= running.then(start, start)
+    return next
   }
 }

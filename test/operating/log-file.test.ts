@@ -5,7 +5,6 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, s
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openLogFile } from '../../src/operating/log-file.ts'
-import { createReload } from '../../src/operating/reload.ts'
 
 let folder = ''
 let path = ''
@@ -88,28 +87,4 @@ test('waiting lines are written when the process ends without closing', async ()
   expect(readFileSync(path, 'utf8')).toBe('the last words\n')
   await log.close()
   expect(readFileSync(path, 'utf8')).toBe('the last words\n')
-})
-
-test('a part that fails to reload is logged and does not keep the others from it', async () => {
-  const done: string[] = []
-  const lines: string[] = []
-  const log = {
-    info: (_: object, message: string) => lines.push(message),
-    error: (_: object, message: string) => lines.push(message),
-  }
-  const reload = createReload({
-    log: log as never,
-    reloadables: [
-      {
-        name: 'broken',
-        reload: () => {
-          throw new Error('no')
-        },
-      },
-      { name: 'whole', reload: async () => void done.push('whole') },
-    ],
-  })
-  await Promise.all([reload(), reload()])
-  expect(done).toEqual(['whole', 'whole'])
-  expect(lines).toEqual(['not reloaded', 'reloaded', 'not reloaded', 'reloaded'])
 })
