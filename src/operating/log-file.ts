@@ -1,13 +1,11 @@
 // The log in a file: written in the background, and opened again after logrotate has moved it away.
 
-import { closeSync, openSync, writeSync } from 'node:fs'
-import { type FileHandle, open, stat } from 'node:fs/promises'
-import { DomainError } from '../domain/errors.ts'
+import { writeSync } from 'node:fs'
 import { reasonOf } from '../domain/system-errors.ts'
+import { openLog } from './log-place.ts'
 
 /** The most characters that wait for a slow or full disk. Further lines are dropped, so that they cannot fill the memory. */
 const MAX_WAITING = 4 * 1024 * 1024
-const MODE = 0o600
 
 export type LogFile = {
   /** Takes one line without its newline. Never throws, and returns at once. */
@@ -27,7 +25,7 @@ export type LogFileOptions = {
 
 /** Throws `conflict` when the file cannot be opened. */
 export async function openLogFile({ path, onError }: LogFileOptions): Promise<LogFile> {
-  let file = await openHandle(path)
+  let file = await openLog(path)
   let waiting = ''
   let lost = 0
   let isFailing = false
@@ -63,7 +61,7 @@ export async function openLogFile({ path, onError }: LogFileOptions): Promise<Lo
   }
 
   async function reopen(): Promise<void> {
-    const next = await openHandle(path)
+    const next = await openLog(path)
     await writing
     const before = file
     file = next
@@ -73,9 +71,7 @@ export async function openLogFile({ path, onError }: LogFileOptions): Promise<Lo
   function flushNow(): void {
     if (waiting === '') return
     try {
-      const fd = openSync(path, 'a', MODE)
-      writeSync(fd, waiting)
-      closeSync(fd)
+      writeSync(file.fd, waiting)
       waiting = ''
     } catch {
       // The process is ending, and its last error is on standard error too.
@@ -88,21 +84,4 @@ export async function openLogFile({ path, onError }: LogFileOptions): Promise<Lo
   }
 
   return { write, reopen, flushNow, close }
-}
-
-async function openHandle(path: string): Promise<FileHandle> {
-  // Opening a pipe waits until somebody reads it, and nothing could end that wait.
-  const found = await stat(path).catch(() => null)
-  if (found?.isFIFO()) {
-    throw new DomainError(
-      'conflict',
-      `The log file ${path} is a pipe: remove it, or name another --log-file.`,
-    )
-  }
-  try {
-    return await open(path, 'a', MODE)
-  } catch (cause) {
-    const remedy = 'Make its folder, or let the user of this process write there; or name another --log-file.'
-    throw new DomainError('conflict', `Cannot open the log file ${path}: ${reasonOf(cause)}. ${remedy}`)
-  }
 }

@@ -4,6 +4,7 @@ import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import {
   chmodSync,
+  chownSync,
   cpSync,
   mkdirSync,
   mkdtempSync,
@@ -233,6 +234,13 @@ test('a copy of the folder, which the next start refuses', async () => {
   expect(found).toContain(`problem home: ${copy} looks like a copy`)
   for (const words of [`as ${dataDir}`, 'oncebox restore', '--accept-move']) expect(found).toContain(words)
   expect((await look()).find(({ part }) => part === 'home')?.state).toBe('ok')
+})
+
+test.skipIf(process.geteuid?.() !== 0)('a log file of another user', async () => {
+  const path = join(outside, 'x.log')
+  writeFileSync(path, '')
+  chownSync(path, 65534, 65534)
+  expect(await theOnly({ flags: { 'log-file': path } })).toContain(`The log file ${path} belongs to`)
 })
 
 test('a log file that cannot be written', async () => {

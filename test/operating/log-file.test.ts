@@ -1,7 +1,19 @@
 // The log in a file: what is written reaches it, across rotations and a disk that refuses.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
+import {
+  chownSync,
+  existsSync,
+  lchownSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openLogFile } from '../../src/operating/log-file.ts'
@@ -87,4 +99,44 @@ test('waiting lines are written when the process ends without closing', async ()
   expect(readFileSync(path, 'utf8')).toBe('the last words\n')
   await log.close()
   expect(readFileSync(path, 'utf8')).toBe('the last words\n')
+})
+
+const isRoot = process.geteuid?.() === 0
+const NOBODY = 65534
+
+test.skipIf(!isRoot)(
+  'a file of another user is refused, at the start and at a reload, and stays as it is',
+  async () => {
+    const log = await openLogFile({ path, onError })
+    rmSync(path)
+    writeFileSync(path, 'of another\n')
+    chownSync(path, NOBODY, NOBODY)
+    await expect(log.reopen()).rejects.toThrow(
+      /log file .* belongs to .*65534.*Who put it there may read the log/,
+    )
+    await expect(openLogFile({ path, onError })).rejects.toThrow('belongs to')
+    log.write('to the old file')
+    await log.close()
+    expect(readFileSync(path, 'utf8')).toBe('of another\n')
+  },
+)
+
+test.skipIf(!isRoot)('a link of another user is refused, also one that leads nowhere', async () => {
+  const target = join(folder, 'target')
+  symlinkSync(target, path)
+  lchownSync(path, NOBODY, NOBODY)
+  await expect(openLogFile({ path, onError })).rejects.toThrow('belongs to')
+  expect(existsSync(target)).toBe(false)
+  writeFileSync(target, 'mine\n')
+  await expect(openLogFile({ path, onError })).rejects.toThrow('belongs to')
+  expect(readFileSync(target, 'utf8')).toBe('mine\n')
+})
+
+test('a link of our own is followed', async () => {
+  const target = join(folder, 'target')
+  symlinkSync(target, path)
+  const log = await openLogFile({ path, onError })
+  log.write('one')
+  await log.close()
+  expect(readFileSync(target, 'utf8')).toBe('one\n')
 })

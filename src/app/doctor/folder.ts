@@ -3,7 +3,9 @@
 import { accessSync, constants, readdirSync, readFileSync, type Stats, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fingerprint, type Keyring, parseKeyFile } from '../../crypto/keyring.ts'
+import { DomainError } from '../../domain/errors.ts'
 import { reasonOf } from '../../domain/system-errors.ts'
+import { requireLogPlace } from '../../operating/log-place.ts'
 import { type DataFolder, holdsData } from '../../store/folder/data-folder.ts'
 import { type Finding, fine, problem, warning } from './finding.ts'
 
@@ -116,9 +118,11 @@ export function examineLogFile(path: string | null): Finding[] {
   if (path === null) return []
   const exists = statSync(path, { throwIfNoEntry: false }) !== undefined
   try {
+    requireLogPlace(path)
     accessSync(exists ? path : dirname(path), constants.W_OK)
     return [fine('log', `The log goes to ${path}.`)]
   } catch (cause) {
+    if (cause instanceof DomainError) return [problem('log', cause.message, 'Name another --log-file.')]
     const remedy = 'Make its folder and let the user of the server write there, or name another --log-file.'
     return [problem('log', `The log file ${path} cannot be written: ${reasonOf(cause)}.`, remedy)]
   }
