@@ -37,8 +37,11 @@ export async function createScene(plan: { every?: number; keep?: number } = {}) 
   const clock = createTestClock()
   const log: string[] = []
   const failures: string[] = []
-  const faults: { make: Error | null; result: TaskResult | null; damage: string[] } = {
-    ...{ make: null, result: null, damage: [] },
+  const faults = {
+    make: null as Error | null,
+    result: null as TaskResult | null,
+    damage: [] as string[],
+    onMade: (): void => undefined,
   }
   const running = new Set<Promise<unknown>>()
   let made = 0
@@ -49,6 +52,7 @@ export async function createScene(plan: { every?: number; keep?: number } = {}) 
     made += 1
     if (faults.make !== null) throw faults.make
     writeFileSync(destination, `backup ${made}\n`, { flag: 'wx' })
+    faults.onMade()
     return { damage: faults.damage }
   }
 

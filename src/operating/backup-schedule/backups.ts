@@ -56,7 +56,8 @@ export function createBackups(options: BackupsOptions): Backups {
   function decide(): Trial | null {
     const clocks = readClocks()
     const { visitedUp } = rounds.state()
-    if (isAsked) return 'make'
+    // A new folder is made by the first visit.
+    if (isAsked) return visitedUp === null ? 'visit' : 'make'
     const isSetBack = trouble.setbacks().count > 0
     if (visitedUp === null && !isSetBack) return 'visit'
     if (timeToNextBackup(history(), { every, clocks }) === 0) return visitedUp === null ? 'visit' : 'make'
@@ -68,6 +69,8 @@ export function createBackups(options: BackupsOptions): Backups {
       const what = decide()
       if (what === 'make') isAsked = false
       if (what !== null) await rounds.run(what, report)
+      // What was asked for has failed with it, and is told.
+      if (rounds.state().visitedUp === null) isAsked = false
     })
   }
 

@@ -66,7 +66,8 @@ export function createLedger({ folder, dataDir, isSealed, writeRecord, ...option
   /** One that was used and is missing is a disk that is not mounted, which must not be filled in its place. */
   function taskFor(make: BackupOrder | null): BackupTask {
     const known = listed().map(({ name, bytes }) => ({ name, bytes }))
-    return { folder, dataDir, mayMakeFolder: known.length === 0, known, begun: begun(), make }
+    const isUnused = known.length === 0 && begun().length === 0
+    return { folder, dataDir, mayMakeFolder: isUnused, known, begun: begun(), make }
   }
 
   return { begin, settle, taskFor, list, last: () => list().at(-1) ?? null }

@@ -59,6 +59,7 @@ async function work(task: BackupTask, { makeBackup, onWork }: Tools): Promise<Ta
   const nothing = { removed: [], notRemoved: null, isSameDisk, damage: [] }
   if (make === null) return { ...nothing, present: await listPresent(task) }
   const { damage } = await makeBackup({ ...make, dataDir, destination: join(folder, make.name) }, onWork)
+  await requireBackupFolder({ ...task, mayMakeFolder: false })
   const present = await listPresent(task)
   if (present.at(-1)?.name !== make.name) throw new Error('the backup was gone as soon as it was made')
   // The earlier ones may hold what this one has lost.

@@ -75,6 +75,20 @@ describe('the schedule', () => {
     expect([scene.made(), scene.status().making]).toEqual([1, null])
   })
 
+  test('makes the folder for one that is asked for at once, and tells when it cannot', async () => {
+    scene = await createScene()
+    rmSync(join(scene.folder, '..'), { recursive: true })
+    scene.makeNow()
+    await scene.settle()
+    expect([scene.status().failure?.code, scene.status().making]).toEqual(['missing', null])
+    expect(scene.failures).toHaveLength(1)
+    mkdirSync(scene.dataDir, { recursive: true })
+    scene.makeNow()
+    await scene.settle()
+    await scene.settle()
+    expect([scene.status().failure, scene.status().count]).toEqual([null, 1])
+  })
+
   test('makes another when the last one is not in the folder any more', async () => {
     scene = await createScene()
     await scene.settle()
@@ -226,6 +240,19 @@ describe('a folder that cannot be used', () => {
     const did = scene.did()
     await scene.pass(2 * MINUTE, MINUTE)
     expect([scene.status().failure, scene.did() > did]).toEqual([null, true])
+  })
+
+  test('is gone also when it goes while the first backup is made in it', async () => {
+    scene = await createScene()
+    await scene.settle()
+    scene.faults.onMade = () => renameSync(scene.folder, `${scene.folder}-gone`)
+    await scene.pass(MINUTE)
+    await scene.pass(2 * MINUTE)
+    expect([scene.status().failure?.code, existsSync(scene.folder)]).toEqual(['missing', false])
+    scene.faults.onMade = () => undefined
+    renameSync(`${scene.folder}-gone`, scene.folder)
+    await scene.pass(4 * MINUTE)
+    expect([scene.status().failure, scene.status().count]).toEqual([null, 2])
   })
 
   test('does not block new pushes, and is told by /readyz with its remedy', async () => {
