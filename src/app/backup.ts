@@ -46,6 +46,11 @@ export type BackupPorts = {
   writeOutput: (piece: Uint8Array) => Promise<void>
   /** Called before the database is copied, with its size. The copy blocks the event loop. */
   onCopying?: (bytes: number) => void
+  /**
+   * Called once the database was copied. Until then a snapshot keeps the server from emptying its log, so that the process
+   * should run at full speed.
+   */
+  onCopied?: () => void
   /** Called often, once the backup is being written. */
   onProgress: (done: number, total: number) => void
   /** Called before and after each step: tests end the process there. */
@@ -96,12 +101,13 @@ export async function backUp(wish: BackupWish, ports: BackupPorts): Promise<Back
 }
 
 /** Reads everything that comes from the folder. Only the database is too large to keep in memory. */
-function take(wish: BackupWish, { now, onCopying = () => undefined, onStep }: BackupPorts) {
+function take(wish: BackupWish, ports: BackupPorts) {
+  const { now, onCopying = () => undefined, onCopied = () => undefined, onStep } = ports
   const { dataDir } = wish
   const inEffect = settingsInEffect(wish)
   const { settingsFrom, minFreeSpace } = inEffect
   const madeAt = new Date(now()).toISOString()
-  const source = openBackupSource({ dataDir, minFreeSpace, onCopying, onStep })
+  const source = openBackupSource({ dataDir, minFreeSpace, onCopying, onCopied, onStep })
   try {
     const { schema, pushes, accounts, damage } = source
     const { members, ...keys } = takeSmallMembers(wish, inEffect, source)

@@ -13,8 +13,7 @@ export function addBackupTaskCommand(program: Command, { shell, app }: { shell: 
     const stop = () => shell.exitNow(STOPPED)
     shell.onSignal((wish) => wish === 'stop' && stop())
     const task = await readTask(shell, stop)
-    shell.giveWay()
-    await app.runBackupTask(task, { now: shell.now, tell: shell.print })
+    await app.runBackupTask(task, { now: shell.now, tell: shell.print, giveWay: shell.giveWay })
   })
 }
 

@@ -52,7 +52,6 @@ export function addBackupCommand(program: Command, { shell, app }: { shell: Shel
   addSettingFlags(command, TABLE)
   return command.action(async () => {
     const { wish, isJson } = await readCommandLine(command, shell)
-    shell.giveWay()
     const report = await backUp(wish, { shell, app })
     tell(report, { isJson, shell })
     if (report.damage.length > 0) throw new ToldFailure(1)
@@ -70,7 +69,13 @@ async function backUp(wish: BackupWish, { shell, app }: { shell: Shell; app: App
     if (performance.now() - begun > PROGRESS_AFTER_MS) progress.update(Math.min(done, total), total)
   }
   try {
-    return await app.backUp(wish, { now: shell.now, writeOutput: shell.writeBytes, onCopying, onProgress })
+    return await app.backUp(wish, {
+      now: shell.now,
+      writeOutput: shell.writeBytes,
+      onCopying,
+      onCopied: shell.giveWay,
+      onProgress,
+    })
   } catch (cause) {
     if (codeOf(cause) !== 'EPIPE') throw cause
     throw new CommandFailure('Nobody reads standard output any more: the backup there is not whole.')

@@ -42,6 +42,8 @@ export type BackupSourceOptions = {
   minFreeSpace: number
   /** Called before the database is copied, with its size. */
   onCopying: (bytes: number) => void
+  /** Called once nothing of the server's database is read any more. */
+  onCopied: () => void
   /** Called before and after each step: tests end the process there. */
   onStep?: ((step: string) => void) | undefined
 }
@@ -51,7 +53,7 @@ export type BackupSourceOptions = {
  * without data, of another user or of a later version, and `disk_full` when its disk has no room for the copy.
  */
 export function openBackupSource(options: BackupSourceOptions): BackupSource {
-  const { dataDir, minFreeSpace, onCopying, onStep = () => undefined } = options
+  const { dataDir, minFreeSpace, onCopying, onCopied, onStep = () => undefined } = options
   const folder = dataFolder(dataDir)
   requireDataFolder(folder)
   onCopying(statSync(folder.database).size)
@@ -62,7 +64,7 @@ export function openBackupSource(options: BackupSourceOptions): BackupSource {
       onStep('before the copy has a place')
       return openCopy(folder, { minFreeSpace, onStep })
     })
-    return writeCopy({ place, copy, onStep })
+    return writeCopy({ place, copy, onCopied, onStep })
   } catch (cause) {
     if (isFull(cause)) throw noRoom(folder, minFreeSpace)
     throw explainFailure(folder.database, cause)
@@ -92,12 +94,17 @@ function openCopy(
   }
 }
 
-type Writing = { place: CopyPlace; copy: UnfinishedCopy; onStep: (step: string) => void }
+type Writing = {
+  place: CopyPlace
+  copy: UnfinishedCopy
+  onCopied: () => void
+  onStep: (step: string) => void
+}
 
-function writeCopy({ place, copy, onStep }: Writing): BackupSource {
+function writeCopy({ place, copy, onCopied, onStep }: Writing): BackupSource {
   try {
     onStep('before the copy is written')
-    const written = closing(copy)
+    const written = closing(copy, onCopied)
     onStep('after the copy was written')
     const { descriptor, close } = place
     return { ...written, descriptor, bytes: fstatSync(descriptor).size, close }
@@ -108,9 +115,11 @@ function writeCopy({ place, copy, onStep }: Writing): BackupSource {
 }
 
 /** Always closes the copy, which writes its last pages. */
-function closing(copy: UnfinishedCopy): KeylessCopy {
+function closing(copy: UnfinishedCopy, onCopied: () => void): KeylessCopy {
   try {
-    return copy.write()
+    copy.write()
+    onCopied()
+    return copy.check()
   } finally {
     copy.close()
   }

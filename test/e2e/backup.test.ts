@@ -100,6 +100,10 @@ test('a reader that stalls holds up no server, and leaves nothing in its folder'
   })
   const reader = child.stdout.getReader()
   await reader.read()
+  if (process.platform === 'linux') {
+    const stat = readFileSync(`/proc/${child.pid}/stat`, 'utf8')
+    expect(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16]).toBe('5')
+  }
   expect(leftovers(server.dataDir)).toEqual([])
   await fill(server, 5)
   // A snapshot that is still open keeps SQLite from emptying its log.

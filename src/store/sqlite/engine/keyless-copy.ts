@@ -47,7 +47,9 @@ export type UnfinishedCopy = {
    * Blocks the event loop, for seconds with a large database. Reads everything in one transaction, which blocks no other process
    * and ends before this returns. Throws the errors of SQLite; the file is then unusable.
    */
-  write(): KeylessCopy
+  write(): void
+  /** Counts and checks what was written. Slow for a large database, but reads nothing of the source. */
+  check(): KeylessCopy
   close(): void
 }
 
@@ -61,18 +63,23 @@ export function openKeylessCopy(options: KeylessCopyOptions): UnfinishedCopy {
     copy.run(`PRAGMA max_page_count = ${Math.max(1, Math.floor(maxBytes / pageBytes))}`)
     copy.run('ATTACH ? AS source', [source])
     const schema = numberIn(copy, 'PRAGMA source.user_version')
-    return { schema, write: () => writeCopy(copy, options), close: () => copy.close(true) }
+    let damage: readonly string[] = []
+    const write = () => {
+      damage = writeCopy(copy, options)
+    }
+    const check = () => ({ ...describe(copy), damage: [...damage, ...findDamage(copy)] })
+    return { schema, write, check, close: () => copy.close(true) }
   } catch (cause) {
     copy.close()
     throw cause
   }
 }
 
-function writeCopy(copy: Database, { source, endsAt }: KeylessCopyOptions): KeylessCopy {
+/** Returns what could not be read. */
+function writeCopy(copy: Database, { source, endsAt }: KeylessCopyOptions): string[] {
   const { schema, damage } = copyFrom(copy, { source, endsAt })
   copy.run(`PRAGMA user_version = ${schema}`)
-  // A start must not wait for this check, and has made its own.
-  return { ...describe(copy), schema, damage: endsAt === null ? [...damage, ...findDamage(copy)] : damage }
+  return damage
 }
 
 type From = Pick<KeylessCopyOptions, 'source' | 'endsAt'>
@@ -181,12 +188,13 @@ function endPushes(copy: Database, now: number, tables: readonly string[]): void
   copy.run('INSERT OR IGNORE INTO main.files_due (id, at) SELECT file_id, ? FROM source.push_files', [now])
 }
 
-function describe(copy: Database): Pick<KeylessCopy, 'pushes' | 'accounts' | 'verifiers'> {
+function describe(copy: Database): Omit<KeylessCopy, 'damage'> {
   const count = (table: string) => numberIn(copy, `SELECT count(*) FROM ${table}`)
   const verifiers = copy
     .query<{ number: number; verifier: Uint8Array }, []>('SELECT number, verifier FROM instance_keys')
     .all()
-  return { pushes: count('pushes'), accounts: count('accounts'), verifiers }
+  const schema = numberIn(copy, 'PRAGMA user_version')
+  return { schema, pushes: count('pushes'), accounts: count('accounts'), verifiers }
 }
 
 /** Finds unreadable rows that the raw copy took over unseen. */

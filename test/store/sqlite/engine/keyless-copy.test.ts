@@ -35,7 +35,8 @@ afterEach(() => rmSync(room, { recursive: true, force: true }))
 function copy(maxBytes = Number.MAX_SAFE_INTEGER): KeylessCopy {
   const unfinished = openKeylessCopy({ source, path, maxBytes, endsAt: null })
   try {
-    return unfinished.write()
+    unfinished.write()
+    return unfinished.check()
   } finally {
     unfinished.close()
   }
