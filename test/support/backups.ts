@@ -118,12 +118,13 @@ export async function backupOf(dataDir: string, parts: BackupParts = {}): Promis
     ...parts.members,
   }
   rmSync(folder, { recursive: true })
-  return pack(all, parts)
+  return packBackup(all, parts)
 }
 
-async function pack(
+/** `all` are its members, also of a database that no folder holds. */
+export async function packBackup(
   all: Record<MemberName, Uint8Array | string | null>,
-  { facts, seal }: BackupParts,
+  { facts, seal }: Pick<BackupParts, 'facts' | 'seal'> = {},
 ): Promise<Buffer> {
   const names: MemberName[] = ['settings.json', 'instance.key', 'tls-authority.pem', 'oncebox.db']
   const sources = names.flatMap((name) => {

@@ -22,7 +22,7 @@ import { openBackupFile } from '../../../src/app/restoring/opening.ts'
 import { type Decision, type RestorePlan, restoreBackup } from '../../../src/app/restoring/restore.ts'
 import { newKeyFile } from '../../../src/crypto/keyring.ts'
 import { startApi } from '../../support/api.ts'
-import { type BackupParts, backupOf, edit } from '../../support/backups.ts'
+import { type BackupParts, backupOf, edit, makeFormerDatabase, packBackup } from '../../support/backups.ts'
 import { createTestClock, START, type TestClock } from '../../support/instance.ts'
 import { createPeople } from '../../support/people.ts'
 import { codeOf } from '../../support/tour.ts'
@@ -326,6 +326,23 @@ describe('encrypted backups', () => {
     await expect(restore({ opening: { passphrase: 'x' } })).rejects.toThrow('Leave --passphrase-file out')
     expect(leftovers()).toEqual([])
   })
+})
+
+test.each([1, 4, 10, 17])('a backup of schema %i is restored, and a server serves it', async (version) => {
+  const path = join(room, 'former.db')
+  makeFormerDatabase(path, version)
+  const all = {
+    ...{ 'settings.json': '{}', 'instance.key': newKeyFile(), 'tls-authority.pem': null },
+    'oncebox.db': readFileSync(path),
+  }
+  writeFileSync(file, await packBackup(all, { facts: { version: '3.0.0-former' } }))
+  rmSync(path)
+  expect(await restore()).toMatchObject({ lost: 2, content: { damaged: 0 } })
+  const api = await startApi({ dataDir: target, clock })
+  expect((await api.accounts().requireAccount(ANN)).id).toBe(7)
+  const counts = api.entries().map(({ kind }) => kind)
+  expect(counts.filter((kind) => kind === 'expire')).toHaveLength(2)
+  await api.close()
 })
 
 describe('files that are no backup, or none of this program', () => {
