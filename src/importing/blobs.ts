@@ -46,11 +46,15 @@ function problemOf({ key, service, size }: Blob, path: string | null): string | 
   }
   if (key === null || !KEY.test(key)) return 'the key of a file is not one that the old server makes'
   if (path === null) return 'it has files, and no --storage was named'
-  const found = lstatSync(path, { throwIfNoEntry: false })
-  if (found === undefined)
-    return `its file ${key.slice(0, 2)}/${key.slice(2, 4)}/… is missing in the storage folder`
-  if (!found.isFile()) return 'its file is a link or a folder in the storage folder'
-  return found.size === size ? null : 'its file has another size than the old server stored'
+  try {
+    const found = lstatSync(path, { throwIfNoEntry: false })
+    if (found === undefined)
+      return `its file ${key.slice(0, 2)}/${key.slice(2, 4)}/… is missing in the storage folder`
+    if (!found.isFile()) return 'its file is a link or a folder in the storage folder'
+    return found.size === size ? null : 'its file has another size than the old server stored'
+  } catch (cause) {
+    return unreadable(cause)
+  }
 }
 
 /** Never follows a link at the end of the path. */
@@ -79,6 +83,11 @@ async function* pieces(file: FileHandle, { checksum }: Blob): AsyncGenerator<Uin
 }
 
 function explain(cause: unknown): never {
+  throw new IncomingProblem(unreadable(cause))
+}
+
+/** Throws what is no error of the system. */
+function unreadable(cause: unknown): string {
   if (!(cause instanceof Error) || codeOf(cause) === '') throw cause
-  throw new IncomingProblem(`its file cannot be read: ${explainSystemError(cause) ?? cause.message}`)
+  return `its file cannot be read: ${explainSystemError(cause) ?? cause.message}`
 }

@@ -35,10 +35,20 @@ export function openSqliteDatabase(path: string): ForeignDatabase {
     read,
     findOthers: async () => (existsSync(`${path}-shm`) ? [isOpen(path)] : []),
     leaveMoment: async () => {
-      database.close()
-      database = openForeignDatabase(path)
+      const former = database
+      database = reopen(path) ?? former
+      if (database !== former) former.close()
     },
     close: async () => database.close(),
+  }
+}
+
+/** Null where root has become a user who may not open it: then nothing can be told. */
+function reopen(path: string): Database | null {
+  try {
+    return openForeignDatabase(path)
+  } catch {
+    return null
   }
 }
 

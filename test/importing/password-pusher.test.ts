@@ -2,12 +2,22 @@
 
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
+import { openPasswordPusher } from '../../src/importing/password-pusher.ts'
+import { openSqliteDatabase } from '../../src/importing/sqlite-database.ts'
 import { importReport, newFolder, runImport } from '../support/import.ts'
 import { importCases, live } from '../support/import-cases.ts'
 import { START } from '../support/instance.ts'
-import { type SourcePush, type WriteOptions, writeSource } from '../support/password-pusher.ts'
+import { MASTER_KEY, type SourcePush, type WriteOptions, writeSource } from '../support/password-pusher.ts'
 import { openTestStore } from '../support/store.ts'
 
 const NOW = START
@@ -64,4 +74,22 @@ test('databases of version 1, of something else, damaged ones and missing ones a
   const { store } = await openTestStore({ dataDir })
   expect(await store.lists.countPushes()).toEqual({ live: 0, expired: 0 })
   await store.close()
+})
+
+test('what the old server writes during the import is told, and a file that may not be opened again tells nothing', async () => {
+  const { wish, run, close } = await source([live(1), live(2)])
+  const told = async (happen: () => Promise<unknown>) => {
+    const database = openSqliteDatabase(wish.database)
+    const opened = { database, storage: null, masterKeys: [MASTER_KEY], relieve: () => undefined }
+    const incoming = await openPasswordPusher(opened)
+    await happen()
+    const sentences = await incoming.lookAgain()
+    await incoming.close()
+    return sentences
+  }
+  expect(await told(async () => undefined)).toEqual([])
+  const look = "INSERT INTO audit_logs (push_id, kind, created_at) VALUES (1, 1, '2026-11-21 10:00:00')"
+  expect(await told(() => run(look))).toEqual([expect.stringContaining(`has written to ${wish.database}`)])
+  await close()
+  expect(await told(async () => renameSync(wish.database, `${wish.database}.moved`))).toEqual([])
 })

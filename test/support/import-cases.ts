@@ -151,6 +151,9 @@ export function importCases(server: () => DatabaseServer | null): void {
       live(2, { files: files('abcdbad1') }),
     ])
     written.addPush(live(3, { files: [{ key: 'abcdlink', filename: 'b', content, isMissing: true }] }))
+    // A part of its path is a file.
+    written.addPush(live(4, { files: [{ key: 'zzzzfile', filename: 'c', content, isMissing: true }] }))
+    writeFileSync(join(folder, 'storage/zz'), '')
     await written.close()
     writeFileSync(join(folder, 'storage/ab/cd/abcdbad1'), Buffer.alloc(300_000, 8))
     symlinkSync('abcdgood', join(folder, 'storage/ab/cd/abcdlink'))
@@ -161,6 +164,7 @@ export function importCases(server: () => DatabaseServer | null): void {
     expect(report.failures.map(({ what }) => what)).toEqual([
       expect.stringContaining('checksum'),
       expect.stringContaining('link'),
+      expect.stringMatching(/missing|cannot be read/),
     ])
     const compared = await verification({ ...written.wish, dataDir }, NOW)
     expect(compared).toMatchObject({ live: 1, failures: report.failures, differences: [] })
