@@ -118,6 +118,28 @@ describe('the form that edits', () => {
     expect((await edit(push, { name: 'x'.repeat(256) })).status).toBe(422)
   })
 
+  test('comes back with a summary that leads to each field at fault', async () => {
+    const push = await create({ expire_after_days: 1 })
+    const fields = { name: 'x'.repeat(256), note: 'x'.repeat(10_001), views: '9', ends_in: String(7 * DAY) }
+    const { text } = await edit(push, fields)
+    const links = [...text.matchAll(/<li><a href="#(\w+)">([^:<]+): /g)].map(([, id, label]) => [id, label])
+    expect(links.sort()).toEqual([
+      ['ends_in', 'Expires'],
+      ['name', 'Name'],
+      ['note', 'Note'],
+      ['views', 'Views in all'],
+    ])
+    for (const [id] of links) expect(text).toContain(`id="${id}"`)
+  })
+
+  test('tells about limits without a link once the push has expired and they are not shown', async () => {
+    const push = await create({ expire_after_views: 1 })
+    await api.retrieve(push.url_token)
+    const { text } = await edit(push, { views: '2', name: 'x'.repeat(256) })
+    expect(text).toContain('<li>This push has expired, so its limits can’t be changed.</li>')
+    expect(text).not.toContain('href="#views"')
+  })
+
   test('keeps to name and note once the push has expired', async () => {
     const push = await create({ expire_after_views: 1 })
     await api.retrieve(push.url_token)

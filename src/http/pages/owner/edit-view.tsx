@@ -7,8 +7,9 @@ import type { Words } from '../../../words/words.ts'
 import { PAGES } from '../../urls.ts'
 import type { Member } from '../frame/guest.ts'
 import { LabelFields } from '../frame/label-fields.tsx'
-import { Field, FormToken, Input, problemTexts, RefusedNotice } from '../frame/parts.tsx'
+import { Field, FormToken, Input, problemTexts } from '../frame/parts.tsx'
 import { ENDS_IN } from './edit-form.ts'
+import { EditRefused } from './edit-refused.tsx'
 import type { RefusedEdit } from './push-page.ts'
 
 type Props = { guest: Member; owned: Labelled; isLive: boolean; refused: RefusedEdit | null; now: number }
@@ -26,11 +27,7 @@ export function EditForm(props: Props) {
       <summary>{say('push_edit')}</summary>
       <form method="post" action={guest.href(PAGES.editPush.href({ url_token: owned.urlToken }))}>
         <FormToken guest={guest} />
-        {refused === null ? null : (
-          <RefusedNotice>
-            <p>{say('edit_refused')}</p>
-          </RefusedNotice>
-        )}
+        {refused === null ? null : <EditRefused guest={guest} texts={texts} isLive={isLive} />}
         <LabelFields
           guest={guest}
           fields={{ name: 'name', note: 'note' }}
