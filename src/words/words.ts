@@ -83,13 +83,12 @@ function createWords(language: Language) {
   /** A text with all its plurals, for a script. */
   const forms = (key: WordKey): Text => catalogue[key]
 
-  /** "3 min. ago", "in 6 days": in the largest unit of which there is one. */
+  /** "3 min. ago", "in 6 days": in the largest unit of which there is one. Under a minute in words that fit into a sentence. */
   function relative(time: number, now: number): string {
     const distance = time - now
-    const [unit, size] = RELATIVE_UNITS.find(([, length]) => Math.abs(distance) >= length) ?? [
-      'second',
-      Infinity,
-    ]
+    const found = RELATIVE_UNITS.find(([, length]) => Math.abs(distance) >= length)
+    if (found === undefined) return say(distance > 0 ? 'moment_ahead' : 'moment_past')
+    const [unit, size] = found
     return relatives.format(Math.round(distance / size), unit)
   }
 

@@ -43,6 +43,7 @@ test('the page that refuses a name has its style sheet and icons, and no links t
   expect(assets.some((path) => path.endsWith('.css'))).toBe(true)
   for (const path of assets) expect((await api.call(path, { headers })).status).toBe(200)
   expect(text).not.toContain('<nav')
+  expect(text).toContain('<h1>This server does not know this name</h1>')
 })
 
 test('forwarded headers count from a trusted proxy alone', async () => {

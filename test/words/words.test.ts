@@ -15,9 +15,13 @@ import {
 const WEB = resolve(import.meta.dir, '../../src/http')
 const KEYS = Object.keys(CATALOGUES.en()) as WordKey[]
 
+const WORDS = resolve(import.meta.dir, '../../src/words/words.ts')
+
 const sources = [...new Glob('**/*.{ts,tsx}').scanSync(WEB)]
   .filter((path) => !path.includes('words/'))
-  .map((path) => require('node:fs').readFileSync(join(WEB, path), 'utf8'))
+  .map((path) => join(WEB, path))
+  .concat(WORDS)
+  .map((path) => require('node:fs').readFileSync(path, 'utf8'))
   .join('\n')
 
 /** Built from a code that somebody else names. */
@@ -88,6 +92,26 @@ test('numbers, plurals and moments are those of the language', () => {
   expect(wordsOf('en').bytes(7)).toBe('7 bytes')
   expect(wordsOf('en').bytes(1)).toBe('1 byte')
   expect(de.bytes(7)).toBe('7 Byte')
+})
+
+test('distances in time fit into a sentence in every language, also under a minute', () => {
+  const NOW = Date.parse('2026-11-27T14:05:00Z')
+  const opened = LANGUAGES.map((language) => {
+    const words = wordsOf(language)
+    return words.say('row_opened').replace('{when}', words.relative(NOW - 59_999, NOW))
+  })
+  expect(opened).toEqual([
+    'opened just now',
+    'gerade eben geöffnet',
+    'ouvert à l’instant',
+    'abierto hace un momento',
+    '1 分以内に開かれました',
+    'فُتحت قبل لحظات',
+  ])
+  const en = wordsOf('en')
+  expect(en.relative(NOW, NOW)).toBe('just now')
+  expect(en.relative(NOW + 1, NOW)).toBe('in less than a minute')
+  expect(en.relative(NOW - 60_000, NOW)).toBe('1 min. ago')
 })
 
 test.each([

@@ -18,6 +18,7 @@ const TITLES: Partial<Record<ErrorCode, WordKey>> = {
   not_found: 'error_missing_title',
   forbidden: 'error_forbidden_title',
   other_site: 'error_forbidden_title',
+  unknown_host: 'error_unknown_host_title',
   too_many: 'error_too_many_title',
   overloaded: 'error_busy_title',
   files_unreachable: 'error_files_title',

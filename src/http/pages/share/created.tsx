@@ -34,7 +34,7 @@ export function createCreatedPage({ answer, pushes, messages, nonces, now }: Cre
     const { say } = guest.words
     const link = secretLink(addressed, guest.exchange.baseUrl)
     const isOver = isExpired(addressed.push, now())
-    const title = say(isOver ? 'expired_title' : 'created_title')
+    const title = say(isOver ? 'gone_title' : 'created_title')
     const content = isOver ? (
       <EmblemCard icon="hourglass" tone="gone">
         <h1>{title}</h1>
