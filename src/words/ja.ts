@@ -531,7 +531,7 @@ export const ja: Catalogue = {
   backup_took: '所要時間',
   backup_folder: 'フォルダー',
   backup_kept: '保存数',
-  backup_kept_of: '{n} 件(最大 {most} 件)',
+  backup_kept_of: '{n} 件（最大 {most} 件）',
   backup_next: '次回のバックアップ',
   backup_making: '作成中、開始時刻:',
   backup_sealed: '暗号化',
@@ -543,7 +543,7 @@ export const ja: Catalogue = {
   backup_overdue: '次のバックアップが遅れています。原因はサーバーのログに記録されています。',
   backup_failed: 'バックアップに失敗しました:',
   backup_missing: 'フォルダーがありません。ディスクを接続するか、フォルダーを作成してください。',
-  backup_full: 'ディスクがいっぱいです。空きを作るか、保存数({flag})を減らしてください。',
+  backup_full: 'ディスクがいっぱいです。空きを作るか、保存数（{flag}）を減らしてください。',
   backup_read_only: 'ディスクに書き込めません。ディスクとマウント方法を確認してください。',
   backup_denied: 'このサーバーには書き込む権限がありません。サーバーのユーザーに権限を与えてください。',
   backup_stalled:
