@@ -19,7 +19,7 @@ const SLOW = [
   'test/store/sqlite/integrity/damage.test.ts',
 ]
 /** These measure time or memory, or fill a disk: others beside them would falsify what they find. */
-const ALONE = ['memory', 'overload', 'starting', 'page-looks', 'full-disk'].map(
+const ALONE = ['memory', 'bucket', 'overload', 'starting', 'page-looks', 'full-disk'].map(
   (name) => `test/e2e/${name}.test.ts`,
 )
 

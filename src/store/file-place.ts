@@ -32,9 +32,8 @@ const TAG_CHARACTERS = 26
 export function settleFilePlace(options: FilePlaceOptions): BucketFolder | null {
   const { connection, rows, wantsBucket, now } = options
   const before = readBucketFolder(connection)
-  const held = rows.countHeld(now)
-  if ((before?.isUsed ?? false) !== wantsBucket) leavePlace(options, held)
-  if (wantsBucket) return enterBucket(connection, before, held.pushes > 0)
+  if ((before?.isUsed ?? false) !== wantsBucket) leavePlace(options, rows.countHeld(now))
+  if (wantsBucket) return enterBucket(connection, before, rows.holdsAny())
   if (before?.isUsed) writeBucketFolder(connection, { ...before, isUsed: false })
   return null
 }

@@ -70,12 +70,19 @@ export function createBucketFiles(options: BucketFilesOptions): BucketFiles {
 
   async function open(id: string): Promise<OpenedFile | null> {
     if (removed.has(id)) return null
+    // Before the first request, so that no removal comes between two of them.
+    readers.set(id, (readers.get(id) ?? 0) + 1)
     const opened = await refused(async () => {
       await requirePlace()
       return openObject(keyOf(id), () => closed(id))
+    }).catch((cause) => {
+      closed(id)
+      throw cause
     })
-    if (opened === null) return null
-    readers.set(id, (readers.get(id) ?? 0) + 1)
+    if (opened === null) {
+      closed(id)
+      return null
+    }
     return { ...opened, read: (span) => refused(() => opened.read(span)) }
   }
 

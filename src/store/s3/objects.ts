@@ -16,6 +16,8 @@ export type Page<T> = { items: T[]; next: string | null; now: number }
 
 type Until = Pick<SendOptions, 'by' | 'isFollowUp'>
 
+const LEAST_ANSWER_BYTES = 64 * 1024
+
 export type Objects = ReturnType<typeof createObjects>
 
 export function createObjects({ send }: Pick<Client, 'send'>) {
@@ -26,7 +28,9 @@ export function createObjects({ send }: Pick<Client, 'send'>) {
   /** The bytes from `start`, at most `length`, and the size of the whole object. Null when there is no such object. */
   async function read(key: string, { start, length }: { start: number; length: number }) {
     const headers = { range: `bytes=${start}-${start + length - 1}` }
-    const answer = await send({ method: 'GET', key, headers }, { bytes: length }).catch(nullIfMissing)
+    // Refusals are longer than the smallest ranges.
+    const most = Math.max(length, LEAST_ANSWER_BYTES)
+    const answer = await send({ method: 'GET', key, headers, most }, { bytes: length }).catch(nullIfMissing)
     if (answer === null) return null
     const size = Number(/\/(\d+)$/.exec(answer.headers.get('content-range') ?? '')?.[1])
     if (!Number.isSafeInteger(size)) throw new S3Failure('refused', 'it ignores ranges, which are needed')

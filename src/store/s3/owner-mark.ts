@@ -68,10 +68,12 @@ export function createOwnerMark(options: OwnerMarkOptions) {
     await confirm()
     const [found, now] = [await read(), await readTime()]
     if (found?.session === sessions.now) return now - found.since
-    onWarning(
-      `Another server uses the files of this data folder in the bucket ${name}, perhaps a copy of the folder: ` +
-        'stop one of the two. Until then, unknown objects are kept.',
-    )
+    // A mark that somebody removed is only written again.
+    if (found !== null)
+      onWarning(
+        `Another server uses the files of this data folder in the bucket ${name}, perhaps a copy of the folder: ` +
+          'stop one of the two. Until then, unknown objects are kept.',
+      )
     await write({ session: sessions.now, since: now })
     return null
   }

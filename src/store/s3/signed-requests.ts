@@ -2,7 +2,7 @@
 
 import { AwsV4Signer } from 'aws4fetch'
 import type { BucketPlace } from '../../domain/bucket-place.ts'
-import { explainBreak, explainRefusal } from './failures.ts'
+import { explainBreak, explainRefusal, S3Failure } from './failures.ts'
 
 export type Credentials = { accessKeyId: string; secretAccessKey: string }
 
@@ -13,6 +13,8 @@ export type S3Request = {
   query?: Readonly<Record<string, string>>
   headers?: Readonly<Record<string, string>>
   body?: Uint8Array<ArrayBuffer>
+  /** Bytes that the answer may have at most. */
+  most?: number
 }
 
 /** A success. */
@@ -55,6 +57,7 @@ export function createSendOnce(place: BucketPlace, credentials: Credentials): Se
         redirect: 'manual',
         signal: AbortSignal.any([AbortSignal.timeout(limitMs), ...(signal === undefined ? [] : [signal])]),
       })
+      await refuseLarge(response, request)
       const answer = { headers: response.headers, body: await response.bytes() }
       if (response.ok) return answer
       const text = Buffer.from(answer.body).toString('utf8')
@@ -63,6 +66,19 @@ export function createSendOnce(place: BucketPlace, credentials: Credentials): Se
       throw explainBreak(cause, Math.round(limitMs / 1000))
     }
   }
+}
+
+/** The answers that are listings and marks are far smaller. */
+const MOST_BYTES = 8 * 1024 * 1024
+
+/** A store that ignores ranges would send whole files into memory. */
+async function refuseLarge(
+  { headers, body }: Response,
+  { method, most = MOST_BYTES }: S3Request,
+): Promise<void> {
+  if (method === 'HEAD' || !(Number(headers.get('content-length')) > most)) return
+  await body?.cancel()
+  throw new S3Failure('refused', 'its answers are longer than asked for: it ignores ranges, which are needed')
 }
 
 function urlOf({ endpoint, bucket, isPathStyle }: BucketPlace, key: string): URL {

@@ -152,8 +152,9 @@ describe('a store that goes on failing', () => {
     expect(await files.put('aa2', arriving(Buffer.from('sealed'))).catch(codeOf)).toBe('files_unreachable')
     expect(performance.now() - startedAt).toBeLessThan(10_000)
     const asked = bucket.seen.length
-    for (const work of [files.open('aa1'), files.has({ id: 'aa1', size: 1 }), files.remove('aa1')])
-      expect(await work.catch(codeOf)).toBe('files_unreachable')
+    expect(await files.open('aa1').catch(codeOf)).toBe('files_unreachable')
+    expect(await files.has({ id: 'aa1', size: 1 }).catch(codeOf)).toBe('files_unreachable')
+    expect(await files.remove('aa1').catch(codeOf)).toBe('files_unreachable')
     expect(bucket.seen.length).toBe(asked)
     expect(await report.findProblem()).toContain('did not answer')
     expect(warnings).toHaveLength(1)
@@ -237,6 +238,15 @@ test('a file that the store kept only in part is refused', async () => {
     headers: { 'content-length': '3' },
   })
   expect(await files.put('aa1', arriving(Buffer.from('sealed'))).catch(codeOf)).toBe('files_unreachable')
+})
+
+test('a store that ignores ranges is refused before its answer is read', async () => {
+  const { files } = open()
+  await files.put('aa1', arriving(bytesOf(LARGE)))
+  const whole = { status: 200, code: 'x'.repeat(400_000) }
+  failing((seen) => seen.method === 'GET' && isFile(seen), whole)
+  expect(await files.open('aa1').catch(codeOf)).toBe('files_unreachable')
+  expect(warnings.join()).toContain('ignores ranges')
 })
 
 test('a file that is read while it is removed is gone for others, and its object goes after the reading', async () => {

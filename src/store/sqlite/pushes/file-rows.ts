@@ -150,6 +150,9 @@ export function createFileRows({ orm }: Connection, { certain, onDue }: Options)
     giveUpUnfinished,
     postpone,
     findKnown,
+    /** Whether any push has files. */
+    holdsAny: (): boolean =>
+      orm.select({ id: pushFiles.fileId }).from(pushFiles).limit(1).get() !== undefined,
     countHeld,
     forgetAll: (): void => void orm.delete(filesDue).run(),
     listAll: (): string[] =>
