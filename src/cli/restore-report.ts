@@ -57,7 +57,7 @@ function presentDamage({ damaged, damage }: Content): string[] {
   if (damaged === 0) return []
   const more = damaged > damage.length ? ` and ${damaged - damage.length} more` : ''
   return [
-    `Damaged when the backup was made: ${damage.map(shortened).join(', ')}${more}. They come back as they are, and nobody can use them.`,
+    `Damaged when the backup was made: ${damage.map(shortened).join(', ')}${more}. A restore brings back everything else.`,
   ]
 }
 

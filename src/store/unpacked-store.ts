@@ -9,7 +9,12 @@ import { apiTokens, filesDue, instance } from './sqlite/engine/schema.ts'
 import { createRows } from './sqlite/operations.ts'
 import { createFileRows } from './sqlite/pushes/file-rows.ts'
 import { endLivePushes } from './sqlite/restoring/lost-pushes.ts'
-import { bringUpToDate, explainUnpacked, openUnpacked } from './sqlite/restoring/unpacked-database.ts'
+import {
+  bringUpToDate,
+  explainUnpacked,
+  openUnpacked,
+  type Unpacked,
+} from './sqlite/restoring/unpacked-database.ts'
 import { type BackupContent, createUnpackedRows, type OnProgress } from './sqlite/restoring/unpacked-rows.ts'
 
 export type { BackupContent, BackupToken, OnProgress } from './sqlite/restoring/unpacked-rows.ts'
@@ -30,22 +35,22 @@ export type EndLive = {
  * leaves it unusable.
  */
 export function openUnpackedStore(path: string, name: string) {
-  const connection = openUnpacked(path, name)
+  const { connection, orphans } = openUnpacked(path, name)
   try {
     const schema = schemaVersion(connection.database)
     bringUpToDate(connection, name)
     /** `schema`: the version that the backup was made with. */
-    return { schema, ...createOperations(connection, name) }
+    return { schema, ...createOperations({ connection, orphans }, name) }
   } catch (cause) {
     connection.close()
     throw cause
   }
 }
 
-function createOperations(connection: Connection, name: string) {
+function createOperations({ connection, orphans }: Unpacked, name: string) {
   const { orm, database } = connection
   const rows = rowsOf(connection)
-  const unpacked = createUnpackedRows(connection, rows.audit)
+  const unpacked = createUnpackedRows({ connection, orphans, audit: rows.audit })
 
   /** Reads every row once. `now` tells the pushes that can still be opened from those whose time is over. */
   function read(now: number, onProgress: OnProgress): Promise<BackupContent> {

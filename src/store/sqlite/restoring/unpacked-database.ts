@@ -34,11 +34,14 @@ const PRAGMAS = [
 const IN_ROWS = /^(CHECK constraint failed|NULL value|non-\w+ value|\w+ value) in /i
 const MAX_FINDINGS = 1_000
 
+/** `orphans`: rows that were removed, since the push or the account that they belong to is not there. */
+export type Unpacked = { connection: Connection; orphans: number }
+
 /**
  * Throws `conflict` for anything but an intact database of Oncebox that opens nothing, and for one that a newer version
  * made. `name` is told in refusals. Nothing else may write to the file.
  */
-export function openUnpacked(path: string, name: string): Connection {
+export function openUnpacked(path: string, name: string): Unpacked {
   try {
     const database = new Database(path, { readwrite: true, create: false, strict: true })
     try {
@@ -46,7 +49,9 @@ export function openUnpacked(path: string, name: string): Connection {
       requireKnownSchema(database, name)
       requireNothingThatOpens(database, name)
       requireStructure(database, name)
-      return { database, orm: drizzle({ client: database }), close: () => database.close(true) }
+      const orphans = removeOrphans(database)
+      const connection = { database, orm: drizzle({ client: database }), close: () => database.close(true) }
+      return { connection, orphans }
     } catch (cause) {
       database.close()
       throw cause
@@ -112,16 +117,18 @@ function plainSql(sql: string): string {
 }
 
 function requireNothingThatOpens(database: Database, name: string): void {
-  const tables = database
-    .query<{ name: string }, []>(
-      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'",
-    )
-    .all()
-  for (const { name: table } of tables) {
+  for (const table of tablesIn(database)) {
     if (FILLED.includes(table)) continue
     if (database.query(`SELECT 1 FROM ${table} LIMIT 1`).get() !== null)
       throw refuse(name, `its table ${table} is not empty, and could open what a backup must not open`)
   }
+}
+
+function tablesIn(database: Database): string[] {
+  const tables = database.query<{ name: string }, []>(
+    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'",
+  )
+  return tables.all().map(({ name }) => name)
 }
 
 /** A backup of a damaged folder may have damaged indexes, which hold nothing that is not in the tables. */
@@ -138,4 +145,41 @@ function findDamage(database: Database): string | undefined {
     .all()
     .map(({ integrity_check: finding }) => finding)
   return found.find((finding) => finding !== 'ok' && !IN_ROWS.test(finding))
+}
+
+/**
+ * A backup of a damaged folder may miss rows that others refer to. They belong to nothing, and no later version could migrate
+ * them. Pushes of a missing account stay as those of nobody. Returns the number of rows.
+ */
+function removeOrphans(database: Database): number {
+  if (database.query('PRAGMA foreign_key_check').get() === null) return 0
+  let found = disownPushes(database)
+  for (const table of tablesIn(database))
+    for (const { from, parent, to } of referencesOf(database, table))
+      found += database.run(
+        `DELETE FROM ${table} WHERE ${from} IS NOT NULL AND ${isMissing({ from, parent, to })}`,
+      ).changes
+  return found
+}
+
+/** A row without a checksum is taken as it is. */
+function disownPushes(database: Database): number {
+  const columns = database.query<{ name: string }, []>("SELECT name FROM pragma_table_info('pushes')").all()
+  const unsummed = columns.some(({ name }) => name === 'checksum') ? ', checksum = NULL' : ''
+  const isMissingOwner = isMissing({ from: 'owner_id', parent: 'accounts', to: 'id' })
+  return database.run(
+    `UPDATE pushes SET owner_id = NULL${unsummed} WHERE owner_id IS NOT NULL AND ${isMissingOwner}`,
+  ).changes
+}
+
+type Reference = { from: string; parent: string; to: string }
+
+function referencesOf(database: Database, table: string): Reference[] {
+  return database
+    .query<Reference, [string]>('SELECT "from", "table" AS parent, "to" FROM pragma_foreign_key_list(?)')
+    .all(table)
+}
+
+function isMissing({ from, parent, to }: Reference): string {
+  return `${from} NOT IN (SELECT ${to} FROM ${parent})`
 }

@@ -50,9 +50,14 @@ export type BackupContent = {
   apiTokens: readonly BackupToken[]
 }
 
-export type UnpackedRows = ReturnType<typeof createUnpackedRows>
+type UnpackedRowsOptions = {
+  connection: Connection
+  /** Rows that were removed as belonging to nothing. */
+  orphans: number
+  audit: Pick<AuditRows, 'readAll'>
+}
 
-export function createUnpackedRows(connection: Connection, audit: Pick<AuditRows, 'readAll'>) {
+export function createUnpackedRows({ connection, orphans, audit }: UnpackedRowsOptions) {
   const { orm, database } = connection
   const findEntry = prepareFind(database, auditEntries, 'id')
 
@@ -73,7 +78,7 @@ export function createUnpackedRows(connection: Connection, audit: Pick<AuditRows
       if (done % STEP === 0) onProgress(done, numbers.pushes)
     })
     damage.add(countUnlabelled(), (n) => `the names of ${n} pushes`)
-    damage.add(database.query('PRAGMA foreign_key_check').all().length, (n) => `what ${n} rows refer to`)
+    damage.add(orphans, (n) => `${n} rows of pushes or accounts that are missing`)
     return { ...numbers, active, damaged: damage.number(), damage: damage.told, apiTokens: listTokens() }
   }
 

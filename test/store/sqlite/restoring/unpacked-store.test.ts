@@ -313,6 +313,29 @@ test('an audit log that misses an entry, and a push without its name, are told',
   store.close()
 })
 
+test.each([4, MIGRATIONS.length])(
+  'rows of schema %i whose account or push was lost on the disk are told and removed, and pushes stay as those of nobody',
+  async (version) => {
+    makeFormerDatabase(path, version)
+    edit(path, (database) => {
+      database.run('DELETE FROM accounts')
+      database.run('DELETE FROM pushes WHERE id = 2')
+      database.run('INSERT INTO recovery_codes (account_id, hash) VALUES (7, zeroblob(32))')
+    })
+    const store = open()
+    const { damage, pushes, apiTokens } = await store.read(START, onProgress)
+    // A token, a code, the labels of a push, and the owner of another.
+    expect(damage).toEqual(['4 rows of pushes or accounts that are missing'])
+    expect({ pushes, apiTokens }).toEqual({ pushes: 2, apiTokens: [] })
+    expect(await store.endLive({ now: START, visit: RESTORE, onProgress })).toBe(2)
+    store.close()
+    const database = new Database(path, { readonly: true })
+    expect(database.query('PRAGMA foreign_key_check').all()).toEqual([])
+    expect(database.query('SELECT count(*) AS n FROM pushes WHERE owner_id IS NULL').get()).toEqual({ n: 2 })
+    database.close()
+  },
+)
+
 test('keys fit or are refused with both fingerprints', async () => {
   await fillAndCopy()
   const store = open()
