@@ -42,7 +42,8 @@ export async function openServerDatabase(options: ServerOptions): Promise<Foreig
   }
 
   async function findOthers(): Promise<string[]> {
-    const [row] = await read(others)
+    // A user who may not see them sees none.
+    const [row] = await read(others).catch(() => [])
     return Number(row?.others) > 0 ? [isBusy(address, Number(row?.others))] : []
   }
 
@@ -127,13 +128,14 @@ const ENGINES: Record<DatabaseEngine, Engine> = {
         WHERE tables.relkind IN ('r', 'p', 'v', 'm', 'f') AND columns.attnum > 0 AND NOT columns.attisdropped
           AND pg_table_is_visible(tables.oid) AND schemas.nspname NOT IN ('pg_catalog', 'information_schema')`,
     },
+    // Within the transaction, because a pooler may give every transaction another connection.
     begin: [
-      "SET client_encoding = 'UTF8'",
-      'SET datestyle = ISO',
-      "SET timezone = 'UTC'",
-      `SELECT set_config(name, '0', false) FROM pg_settings WHERE name IN
-        ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout')`,
       'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
+      "SET LOCAL client_encoding = 'UTF8'",
+      'SET LOCAL datestyle = ISO',
+      "SET LOCAL timezone = 'UTC'",
+      `SELECT set_config(name, '0', true) FROM pg_settings WHERE name IN
+        ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout')`,
     ],
     others: `SELECT count(*) AS others FROM pg_stat_activity
       WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'`,
