@@ -3,6 +3,7 @@
 
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { reasonOf } from '../../domain/system-errors.ts'
 import { SECOND } from '../../domain/time.ts'
 import type { BackupTask, TaskAnswer } from './task.ts'
 import { parseAnswer } from './task-lines.ts'
@@ -46,12 +47,30 @@ const WORKING_TICKS = 20
 export function createStartTask({ self, env, stallMs }: ProcessOptions): StartTask {
   const patience = stallMs ?? (existsSync('/proc/self/stat') ? STALL_MS : LONG_STALL_MS)
   return (task) => {
-    const child = spawn({ self, env })
-    // Stays open: the process ends by itself when this one is killed.
-    child.stdin.write(`${JSON.stringify(task)}\n`)
-    child.stdin.flush()
-    return follow(child, patience)
+    try {
+      const child = spawn({ self, env })
+      void send(child, task)
+      return follow(child, patience)
+    } catch (cause) {
+      return notStarted(cause)
+    }
   }
+}
+
+/** Standard input stays open: the process ends by itself when this one is killed. */
+async function send(child: Child, task: BackupTask): Promise<void> {
+  try {
+    await child.stdin.write(`${JSON.stringify(task)}\n`)
+    await child.stdin.flush()
+  } catch {
+    // A process that has ended already is noticed by its end.
+  }
+}
+
+function notStarted(cause: unknown): RunningTask {
+  const words = `no process could be started: ${reasonOf(cause)}`
+  const result = Promise.resolve({ state: 'failed', code: 'ended', words } as const)
+  return { result, stop: () => Promise.resolve(), isGone: () => true }
 }
 
 function spawn({ self, env }: Pick<ProcessOptions, 'self' | 'env'>) {
@@ -80,7 +99,7 @@ function follow(child: Child, patience: number): RunningTask {
     resolve({ state: 'failed', code: 'stalled', words: `nothing happened for ${patience / SECOND} seconds` })
     void stop()
   })
-  const errors = lastWords(child.stderr)
+  const errors = lastWords(child.stderr).catch(() => '')
 
   async function read(): Promise<void> {
     for await (const line of linesOf(child.stdout)) {

@@ -27,14 +27,14 @@ afterEach(async () => {
 })
 
 /** Runs a program of a few lines, which `say` answers, in place of our own. */
-function start(program: string, stallMs = 60_000): RunningTask {
+function start(program: string, { stallMs = 60_000, task = TASK } = {}): RunningTask {
   const folder = mkdtempSync(join(tmpdir(), 'oncebox-task-'))
   folders.push(folder)
   const path = join(folder, 'program.ts')
   writeFileSync(path, `const say = (answer: object) => console.log(JSON.stringify(answer))\n${program}\n`)
-  const task = createStartTask({ self: [process.execPath, path], env: { SOME: 'thing' }, stallMs })(TASK)
-  tasks.push(task)
-  return task
+  const running = createStartTask({ self: [process.execPath, path], env: { SOME: 'thing' }, stallMs })(task)
+  tasks.push(running)
+  return running
 }
 
 test('its last answer counts, whatever else it prints', async () => {
@@ -62,6 +62,22 @@ test.each([
   expect(said.words).toStartWith(words)
 })
 
+test('one that dies before it has read a long task has failed, and harms nobody', async () => {
+  const known = Array.from({ length: 20_000 }, (_, n) => ({ name: `oncebox-backup-${n}.tar`, bytes: n }))
+  for (let round = 0; round < 5; round += 1)
+    expect(await start('process.exit(3)', { task: { ...TASK, known } }).result).toMatchObject({
+      code: 'ended',
+    })
+  await Bun.sleep(100)
+})
+
+test('one that cannot be started has failed', async () => {
+  const task = createStartTask({ self: ['/nowhere/oncebox', 'x'], env: {} })(TASK)
+  const { state, ...said } = { words: '', ...(await task.result) }
+  expect([state, task.isGone()]).toEqual(['failed', true])
+  expect(said.words).toStartWith('no process could be started')
+})
+
 test.each(['process.exit(143)', 'process.kill(process.pid, "SIGTERM"); await Bun.sleep(60_000)'])(
   'one that was asked to end has not failed: %s',
   async (program) => {
@@ -70,13 +86,13 @@ test.each(['process.exit(143)', 'process.kill(process.pid, "SIGTERM"); await Bun
 )
 
 test('one that hangs is ended, and told so', async () => {
-  const task = start('await Bun.sleep(600_000)', 2_000)
+  const task = start('await Bun.sleep(600_000)', { stallMs: 2_000 })
   expect(await task.result).toMatchObject({ state: 'failed', code: 'stalled' })
   while (!task.isGone()) await Bun.sleep(20)
 })
 
 test.if(process.platform === 'linux')('one that is stopped in its tracks is ended, too', async () => {
-  const task = start('process.kill(process.pid, "SIGSTOP"); await Bun.sleep(600_000)', 2_000)
+  const task = start('process.kill(process.pid, "SIGSTOP"); await Bun.sleep(600_000)', { stallMs: 2_000 })
   expect(await task.result).toMatchObject({ code: 'stalled' })
   while (!task.isGone()) await Bun.sleep(20)
 })
@@ -85,14 +101,18 @@ test.if(process.platform === 'linux')(
   'one that works in silence is left to it',
   async () => {
     const busy = 'for (const end = Date.now() + 9_000; Date.now() < end; );'
-    expect(await start(`${busy} say(${JSON.stringify(DONE)})`, 4_000).result).toMatchObject({ state: 'done' })
+    expect(await start(`${busy} say(${JSON.stringify(DONE)})`, { stallMs: 4_000 }).result).toMatchObject({
+      state: 'done',
+    })
   },
   60_000,
 )
 
 test('one that gets on slowly is left to it', async () => {
   const slow = `for (let n = 0; n < 12; n += 1) { say({ state: 'working' }); await Bun.sleep(500) }`
-  expect(await start(`${slow} say(${JSON.stringify(DONE)})`, 4_000).result).toMatchObject({ state: 'done' })
+  expect(await start(`${slow} say(${JSON.stringify(DONE)})`, { stallMs: 4_000 }).result).toMatchObject({
+    state: 'done',
+  })
 }, 60_000)
 
 test('one that does not want to end is ended', async () => {
