@@ -103,7 +103,7 @@ function isDoubtedAtStart(
   return mark > 0 && first - mark > maxGap
 }
 
-/** What an operator is told of a doubt. */
+/** A doubt explained to the operator, with its remedy. */
 export function explainDoubt({ said, expected }: Doubt): string {
   return (
     `The clock of this machine says ${formatTime(said)}, and by its last use it should be about ${formatTime(expected)}. ` +

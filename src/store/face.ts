@@ -192,7 +192,10 @@ export type PageOfPushes<T> = { pushes: T[]; damaged: number; isFull: boolean }
 export type PushCounts = { live: number; expired: number }
 
 export type PushListStore = {
-  /** Newest first; `pageNumber` counts from 1. `pageSize` is 50 unless told. `until`: created then or before; `beforeId`: stored before that push. */
+  /**
+   * Newest first; `pageNumber` counts from 1, `pageSize` is 50 by default. `until` keeps pushes created by that time,
+   * `beforeId` those stored before that push.
+   */
   listPushes(
     of: ListOf & { pageNumber: number; pageSize?: number; until?: number | null; beforeId?: number | null },
   ): Promise<PageOfPushes<ListedPush>>

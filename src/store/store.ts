@@ -60,7 +60,7 @@ export type StoreOptions = Omit<VerifyOptions, 'now'> & {
 
 export type Store = Awaited<ReturnType<typeof openStore>>
 
-/** Makes folder, key and database when they are missing, and migrates. The caller starts the jobs, and stops them before it closes. */
+/** Makes missing folder, key and database, and migrates. The caller starts the jobs, and stops them before it closes. */
 export async function openStore(options: StoreOptions) {
   const folder = dataFolder(options.dataDir)
   prepareDataFolder(folder, options.keyFile)

@@ -18,8 +18,8 @@ const BUSY_MS = 5_000
 const COPY = /^before-upgrade-from-[\w.+-]+\.db(\.part)?$/
 
 /**
- * Returns its path. Beside a server or without one; when root runs it, the process becomes the owner of the folder. Only the latest copy is
- * kept. Throws `disk_full` when the disk has no room for it.
+ * Copies the database, beside a server or without one, and returns the path of the copy. Only the latest copy is kept. When
+ * root runs it, the process becomes the owner of the folder. Throws `disk_full` when the disk has no room for it.
  */
 export function copyBeforeUpgrade(
   dataDir: string,

@@ -51,7 +51,7 @@ function quoteWord(word: string): string {
   return /^[\w./:@%+=,\\-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 }
 
-/** Takes the steps in order. `isChanged` tells whether any of them changed something. Throws CommandFailure for a failed command. */
+/** Takes the steps in order. `isChanged`: whether something has changed before. Throws CommandFailure for a failed command. */
 export async function takeSteps(
   steps: readonly Step[],
   { isChanged, tell }: { isChanged: boolean; tell: (line: string) => void },

@@ -20,7 +20,7 @@ export type RenewableOptions<Pair> = {
 
 export type Renewable<Pair> = {
   socket: Socket
-  /** New connections get the new certificate from now on, and the kept ones as soon as they are opened anew. */
+  /** From now on new connections get the new certificate, and so do clients of old ones when they reconnect. */
   renew(pair: Pair): void
   stop(): Promise<void>
 }

@@ -42,7 +42,7 @@ export function asPre(payload: string): string {
   return `\n${payload}`
 }
 
-/** Shows the same number of dots for every text, to hide its length. Opens without a script; a script closes it after a while. */
+/** The same number of dots for every text, to hide its length. Opens without a script; a script closes it after a while. */
 function Hidden({ guest, payload }: { guest: Guest; payload: string }) {
   const { say } = guest.words
   return (
