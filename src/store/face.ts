@@ -192,10 +192,7 @@ export type PageOfPushes<T> = { pushes: T[]; damaged: number; isFull: boolean }
 export type PushCounts = { live: number; expired: number }
 
 export type PushListStore = {
-  /**
-   * Newest first; `pageNumber` counts from 1, `pageSize` is 50 by default. `until` keeps pushes created by that time,
-   * `beforeId` those stored before that push.
-   */
+  /** Newest first, 50 a page by default, from page 1. `until`: created by that time; `beforeId`: stored before that push. */
   listPushes(
     of: ListOf & { pageNumber: number; pageSize?: number; until?: number | null; beforeId?: number | null },
   ): Promise<PageOfPushes<ListedPush>>
