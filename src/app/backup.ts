@@ -6,7 +6,7 @@ import type { Now } from '../domain/time.ts'
 import { type FileDestination, openFileDestination } from '../operating/backup/destination.ts'
 import { createManifest, type Manifest } from '../operating/backup/manifest.ts'
 import { memberOfBytes, memberOfFile } from '../operating/backup/member-sources.ts'
-import { isRecipient, type Seal, sealStream } from '../operating/backup/sealing.ts'
+import { type Seal, sealStream } from '../operating/backup/sealing.ts'
 import { estimateBytes, type MemberSource, writeBackup } from '../operating/backup/writing.ts'
 import { createRelieve } from '../services/pushes/relief.ts'
 import {
@@ -22,7 +22,7 @@ import { isServed } from '../store/folder/folder-lock.ts'
 import { asOwner } from '../store/folder/ownership.ts'
 import { type NotedSetting, readSettingsNote } from '../store/folder/settings-note.ts'
 
-export { isRecipient, type Seal }
+export type { Seal }
 
 /** What a backup needs to know of the settings. */
 export type BackupSettings = {

@@ -2,8 +2,9 @@
 
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { type BackupReport, type BackupWish, isRecipient, type Seal } from '../app/backup.ts'
+import type { BackupReport, BackupWish, Seal } from '../app/backup.ts'
 import { codeOf } from '../domain/system-errors.ts'
+import { ageRecipient } from '../settings/age-recipient.ts'
 import { type Entry, readSettings } from '../settings/fold.ts'
 import { settings } from '../settings/table.ts'
 import type { App } from './app.ts'
@@ -148,7 +149,7 @@ export function backupName(now: number, isSealed: boolean): string {
 }
 
 function sealProblems(command: Command): string[] {
-  const recipients = textFlags(command, 'recipient')
+  const recipients = recipientsOf(command)
   const ways = [recipients.length > 0, isAsked(command), textFlag(command, 'passphrase-file') !== undefined]
   return [
     ...recipients.flatMap((text) => recipientProblem(text) ?? []),
@@ -161,10 +162,15 @@ function sealProblems(command: Command): string[] {
 
 /** Never repeats a secret key. */
 function recipientProblem(text: string): string | null {
-  if (isRecipient(text)) return null
-  if (/^AGE-SECRET-KEY-/i.test(text))
-    return '--recipient: that is a secret key; give its public key (age-keygen -y prints it)'
-  return `--recipient ${JSON.stringify(text)}: must be a public key of age (age1…)`
+  const parsed = ageRecipient(text)
+  if ('value' in parsed) return null
+  const shown = 'isSecret' in parsed ? '(hidden)' : JSON.stringify(text)
+  return `--recipient ${shown}: ${parsed.problem}`
+}
+
+/** As the setting for the backups of a server, a flag may hold several keys with commas. */
+function recipientsOf(command: Command): string[] {
+  return textFlags(command, 'recipient').flatMap((text) => text.split(',').map((key) => key.trim()))
 }
 
 function isAsked(command: Command): boolean {
@@ -172,7 +178,7 @@ function isAsked(command: Command): boolean {
 }
 
 async function readSeal(command: Command, shell: Shell): Promise<Seal | null> {
-  const recipients = textFlags(command, 'recipient')
+  const recipients = recipientsOf(command)
   if (recipients.length > 0) return { recipients }
   const path = textFlag(command, 'passphrase-file')
   if (path !== undefined) return { passphrase: readPassphraseFile(path, { shell, command: 'backup' }) }

@@ -31,7 +31,7 @@ export async function openerFor(
     throw refuse(file, 'is encrypted for a key, not with a passphrase: name the key with --identity')
   if (identities.length === 0)
     throw refuse(file, 'is encrypted for a key: name the file with the secret key with --identity')
-  return { identities: identities.flatMap(readIdentities) }
+  return { identities: (await Promise.all(identities.map(readIdentities))).flat() }
 }
 
 /** A backup that was encrypted would not be plain now unless somebody has put another in its place. */
@@ -41,8 +41,8 @@ export function requireNoneGiven({ identities, passphrase }: Opening, file: stri
   throw refuse(file, `is not encrypted. Leave ${flag} out if you trust this file all the same`)
 }
 
-function readIdentities({ path, text }: Opening['identities'][number]): readonly string[] {
-  const identities = parseIdentities(text)
+async function readIdentities({ path, text }: Opening['identities'][number]): Promise<readonly string[]> {
+  const identities = await parseIdentities(text)
   if (identities !== null) return identities
   throw refuse(
     path,

@@ -1,6 +1,6 @@
 // Backups wrapped in age (https://age-encryption.org/v1), for recipients or a passphrase. The program `age` opens them too.
 
-import { Decrypter, Encrypter } from 'age-encryption'
+import { DomainError } from '../../domain/errors.ts'
 import { codeOf } from '../../domain/system-errors.ts'
 import { peek } from './pieces.ts'
 import { damagedBackup, unfitBackup } from './refusals.ts'
@@ -16,44 +16,47 @@ const ARMOR = '-----BEGIN AGE ENCRYPTED FILE-----'
 /** Enough for dozens of recipients. */
 const MAX_HEADER_BYTES = 64 * 1024
 
-/** Whether it is a public key of age (`age1…`), including those for hardware keys and against quantum computers. */
-export function isRecipient(text: string): boolean {
-  try {
-    new Encrypter().addRecipient(text)
-    return true
-  } catch {
-    return false
-  }
-}
+/** Loaded only when needed, because it takes its time and most commands never seal or open a backup. */
+const loadAge = () => import('age-encryption')
 
 /**
  * Returns the secret keys of an identity file, as age-keygen writes it: one a line, comments with `#`. Returns null if another
  * line is in it, or no key.
  */
-export function parseIdentities(text: string): readonly string[] | null {
+export async function parseIdentities(text: string): Promise<readonly string[] | null> {
+  const { Decrypter } = await loadAge()
   const lines = text.split('\n').map((line) => line.trim())
   const keys = lines.filter((line) => line !== '' && !line.startsWith('#'))
+  const isIdentity = (key: string) => {
+    try {
+      new Decrypter().addIdentity(key)
+      return true
+    } catch {
+      return false
+    }
+  }
   return keys.length > 0 && keys.every(isIdentity) ? keys : null
 }
 
-function isIdentity(text: string): boolean {
-  try {
-    new Decrypter().addIdentity(text)
-    return true
-  } catch {
-    return false
-  }
-}
-
 /** A passphrase takes a second or two and 256 MiB of memory (scrypt at the cost that age chose). */
-export function sealStream(
+export async function sealStream(
   plain: ReadableStream<Uint8Array>,
   seal: Seal,
 ): Promise<ReadableStream<Uint8Array>> {
+  const { Encrypter } = await loadAge()
   const encrypter = new Encrypter()
-  if ('passphrase' in seal) encrypter.setPassphrase(seal.passphrase)
-  else for (const recipient of seal.recipients) encrypter.addRecipient(recipient)
-  return encrypter.encrypt(plain)
+  try {
+    if ('passphrase' in seal) encrypter.setPassphrase(seal.passphrase)
+    else for (const recipient of seal.recipients) encrypter.addRecipient(recipient)
+    return await encrypter.encrypt(plain)
+  } catch (cause) {
+    // A key can have a right checksum and be no point of its curve.
+    const message = cause instanceof Error ? cause.message : String(cause)
+    throw new DomainError(
+      'conflict',
+      `The backup cannot be encrypted for one of the public keys: ${message}.`,
+    )
+  }
 }
 
 /** Reads how a backup is sealed from its first bytes. Continue with the returned stream. `file` names it in refusals. */
@@ -94,6 +97,7 @@ export async function openSealed(
   sealed: ReadableStream<Uint8Array>,
   { opener, file }: { opener: Opener; file: string },
 ): Promise<ReadableStream<Uint8Array>> {
+  const { Decrypter } = await loadAge()
   const decrypter = new Decrypter()
   if ('passphrase' in opener) decrypter.addPassphrase(opener.passphrase)
   else for (const identity of opener.identities) decrypter.addIdentity(identity)
