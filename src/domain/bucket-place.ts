@@ -37,9 +37,9 @@ export function bucketPlaceOf(text: string): BucketPlace {
   throw new Error(`--files-url ${parsed.problem}`)
 }
 
-/** For people: the bucket and the server that has it. */
+/** For people who read any language: the bucket, and in parentheses the server that has it. */
 export function nameBucket({ bucket, prefix, endpoint }: BucketPlace): string {
-  return `${bucket}${prefix === '' ? '' : `/${prefix.slice(0, -1)}`} at ${new URL(endpoint).host}`
+  return `${bucket}${prefix === '' ? '' : `/${prefix.slice(0, -1)}`} (${new URL(endpoint).host})`
 }
 
 function readOptions(

@@ -127,7 +127,7 @@ test('the administration page names the bucket and its state in each language', 
   const ann = await createPeople(api).signIn('ann@example.org')
   for (const language of LANGUAGES) {
     const { text } = await ann.get(`/admin?locale=${language}`)
-    expect(text).toContain('oncebox-test/some/prefix at 127.0.0.1')
+    expect(text).toContain('oncebox-test/some/prefix (127.0.0.1:')
     expect(text).toContain(wordsOf(language).say('bucket_works'))
     expect(text).not.toContain(bucket.credentials.secretAccessKey)
   }

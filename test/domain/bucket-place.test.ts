@@ -18,7 +18,7 @@ test('a bucket is read with its endpoint, region and style', () => {
 test('another server has the bucket in the path and the usual region unless the URL says otherwise', () => {
   const place = bucketPlaceOf('s3://boxes?endpoint=http://127.0.0.1:9000')
   expect(place).toMatchObject({ prefix: '', region: 'us-east-1', isPathStyle: true })
-  expect(nameBucket(place)).toBe('boxes at 127.0.0.1:9000')
+  expect(nameBucket(place)).toBe('boxes (127.0.0.1:9000)')
 })
 
 test("Amazon's endpoint follows from the region", () => {

@@ -1,6 +1,6 @@
 // What can go wrong at the store of the bucket: each failure with a sentence for the operator, and whether to try again.
 
-import { type BucketPlace, nameBucket } from '../../domain/bucket-place.ts'
+import type { BucketPlace } from '../../domain/bucket-place.ts'
 import { codeOf } from '../../domain/system-errors.ts'
 import { valueIn } from './xml.ts'
 
@@ -68,7 +68,7 @@ const elsewhere = ({ headers, body }: Refusal): string => {
 }
 
 const WORDS: Record<string, (refusal: Refusal, place: BucketPlace) => string> = {
-  NoSuchBucket: (_, place) => `there is no bucket ${nameBucket(place)}`,
+  NoSuchBucket: (_, { bucket }) => `there is no bucket ${bucket}`,
   InvalidAccessKeyId: () => 'it does not know the access key id (ONCEBOX_S3_ACCESS_KEY_ID)',
   SignatureDoesNotMatch: () => 'it says that the secret access key is wrong (ONCEBOX_S3_SECRET_ACCESS_KEY)',
   InvalidToken: () => 'the access keys are temporary ones, which cannot be used',
