@@ -27,7 +27,7 @@ const PRAGMAS = [
   'cell_size_check = ON',
   'secure_delete = ON',
   'temp_store = MEMORY',
-  'cache_size = -32768',
+  'cache_size = -16384',
 ]
 
 /** Rows that the disk of the server had altered before they were copied. Their checksums tell which. */
