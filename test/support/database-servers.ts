@@ -127,7 +127,7 @@ function connect({ engine, port, user, password, database }: Login): SQL {
       password,
       database,
     },
-    ...{ max: 2, connectionTimeout: 5 },
+    ...{ max: 1, connectionTimeout: 5 },
   })
 }
 
