@@ -112,6 +112,8 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     await press(reader)
     expect(readQr(await reader.locator('svg.qr').evaluate((svg) => svg.outerHTML))).toBe(payload)
     expect(await reader.textContent('#payload')).toBe(payload)
+    expect(await reader.textContent('#wifi-network')).toBe('büro')
+    expect(await reader.textContent('#wifi-password')).toBe('k3m9-qx2v')
     await expectGone(reader, link)
   })
 

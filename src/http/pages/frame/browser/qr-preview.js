@@ -1,7 +1,7 @@
 // Runs in the browser, where a push with a QR code is created: draws the code while it is typed.
 
 import encodeQr from 'qr'
-import { wifiText } from '../../share/create/wifi-text.ts'
+import { wifiText } from '../wifi-text.ts'
 
 const SVG = 'http://www.w3.org/2000/svg'
 const QUIET_ZONE = 4

@@ -3,16 +3,13 @@
 import { MAX_QR_CHARACTERS } from '../../../../domain/new-push.ts'
 import { Icon } from '../../frame/icons.tsx'
 import { Field, Input, Tick } from '../../frame/parts.tsx'
+import { WIFI_STANDARDS, WIFI_TYPES } from '../../frame/wifi-text.ts'
 import type { PartProps } from './create-form.tsx'
-import { WIFI_TYPES, type WifiType } from './wifi-text.ts'
 
 const CONTENTS = [
   ['text', 'kind_text'],
   ['wifi', 'wifi'],
 ] as const
-
-/** The names of the standards are the same in every language. */
-const STANDARDS: Partial<Record<WifiType, string>> = { WPA: 'WPA / WPA2 / WPA3', WEP: 'WEP' }
 
 /** For a secret in one line: no browser changes it or keeps it. */
 const UNTOUCHED = { autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false', 'data-secret': true }
@@ -143,7 +140,7 @@ function WifiTypes({ guest, chosen }: Pick<PartProps, 'guest'> & { chosen: strin
               value={type}
               checked={type === (chosen || 'WPA')}
             />
-            {STANDARDS[type] ?? say('wifi_open')}
+            {WIFI_STANDARDS[type] ?? say('wifi_open')}
           </label>
         ))}
       </div>

@@ -7,9 +7,9 @@ import { HOUR, MINUTE } from '../../../../domain/time.ts'
 import { createFields, type Wire } from '../../../intake/fields.ts'
 import { asInteger, member } from '../../../intake/members.ts'
 import type { Revised } from '../../../intake/receive-push.ts'
+import { WIFI_TYPES, wifiText } from '../../frame/wifi-text.ts'
 import { EXACT } from './expiry-chips.ts'
 import { completeWebAddress } from './web-address.ts'
-import { WIFI_TYPES, wifiText } from './wifi-text.ts'
 
 const LENGTH = { expire_after: member(Type.Integer({ minimum: 1, maximum: 1_000_000 }), asInteger) }
 const UNITS = new Map<unknown, number>([
