@@ -14,7 +14,8 @@ import {
 import { join } from 'node:path'
 import { openPasswordPusher } from '../../src/importing/password-pusher.ts'
 import { openSqliteDatabase } from '../../src/importing/sqlite-database.ts'
-import { importReport, newFolder, runImport } from '../support/import.ts'
+import { openTestBucket } from '../support/bucket.ts'
+import { importReport, newFolder, runImport, verification } from '../support/import.ts'
 import { importCases, live } from '../support/import-cases.ts'
 import { START } from '../support/instance.ts'
 import { MASTER_KEY, type SourcePush, type WriteOptions, writeSource } from '../support/password-pusher.ts'
@@ -92,4 +93,19 @@ test('what the old server writes during the import is told, and a file that may 
   expect(await told(() => run(look))).toEqual([expect.stringContaining(`has written to ${wish.database}`)])
   await close()
   expect(await told(async () => renameSync(wish.database, `${wish.database}.moved`))).toEqual([])
+})
+
+test('files come into the bucket that the server keeps its files in, and are compared there', async () => {
+  const bucket = await openTestBucket()
+  const files = [{ key: 'abcdkey1', filename: 'a.txt', content: Buffer.from('once') }]
+  const written = await source([live(1, { files })])
+  const place = { dataDir, keyFile: join(folder, 'instance.key'), bucket: bucket.settings }
+  const wish = { ...written.wish, ...place }
+  expect((await importReport(wish, NOW)).files).toMatchObject({ count: 1 })
+  expect(bucket.listKeys().filter((key) => !key.endsWith('_mark'))).toHaveLength(1)
+  expect(await verification(wish, NOW)).toMatchObject({ differences: [] })
+  const onDisk = runImport({ ...wish, bucket: null }, NOW)
+  await expect(onDisk).rejects.toThrow('has its files in a bucket')
+  await written.close()
+  await bucket.close()
 })
