@@ -1,20 +1,26 @@
 // Connects the command line to the app and the process.
 
 import { openAccounts } from '../app/account-commands.ts'
-import { backUp } from '../app/backup.ts'
 import { runBackupTask, TASK_COMMAND } from '../app/backup-task.ts'
-import { examine } from '../app/doctor/doctor.ts'
-import { importCommand } from '../app/import-command.ts'
 import { namesOfAuthority, readOwnAuthority } from '../app/own-authority.ts'
 import { openBackupFile, streamPieces } from '../app/restoring/opening.ts'
-import { restoreBackup } from '../app/restoring/restore.ts'
-import { verifyBackup } from '../app/restoring/verify-backup.ts'
 import { findServerOn, findServing } from '../app/serving.ts'
 import { describeProgram, goBack, schemaForUpgrade, tryUpgrade, upgradeProgram } from '../app/upgrade.ts'
 import { fetchAuthority, openClient, startServer, version } from '../app.ts'
 import type { Environment } from '../settings/parsers.ts'
+import type { App } from './app.ts'
 import { runProgram } from './program.ts'
 import { createShell } from './shell.ts'
+
+/** What a server never needs is loaded when its command is run. */
+const RARE: Pick<App, 'examine' | 'backUp' | 'importCommand' | 'restoreBackup' | 'verifyBackup'> = {
+  examine: async (...given) => (await import('../app/doctor/doctor.ts')).examine(...given),
+  backUp: async (...given) => (await import('../app/backup.ts')).backUp(...given),
+  importCommand: async (...given) => (await import('../app/import-command.ts')).importCommand(...given),
+  restoreBackup: async (...given) => (await import('../app/restoring/restore.ts')).restoreBackup(...given),
+  verifyBackup: async (...given) =>
+    (await import('../app/restoring/verify-backup.ts')).verifyBackup(...given),
+}
 
 /** Resolves to the exit code. */
 export function runCommandLine(
@@ -24,16 +30,14 @@ export function runCommandLine(
   return runProgram(argv, {
     shell: createShell(outside),
     app: {
+      ...RARE,
       version,
       startServer,
       openAccounts,
-      examine,
-      backUp,
       openClient,
       fetchAuthority,
       readOwnAuthority,
       namesOfAuthority,
-      importCommand,
       findServing,
       findServerOn,
       describeProgram,
@@ -43,8 +47,6 @@ export function runCommandLine(
       schemaForUpgrade,
       openBackupFile,
       streamPieces,
-      restoreBackup,
-      verifyBackup,
       backupTaskCommand: TASK_COMMAND,
       runBackupTask,
     },
