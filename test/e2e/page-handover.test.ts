@@ -387,6 +387,22 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     expect(await page.isChecked('#generator-upper')).toBe(false)
   })
 
+  test('the generator unfolds directly below its field, and its button is there again once it is closed', async () => {
+    const page = await open(SCRIPTED)
+    await page.goto(server.url)
+    const opener = page.locator('[data-opens=generator]')
+    expect(await page.isVisible('details.generator')).toBe(false)
+    await opener.click()
+    const [field, box] = [page.locator('#payload'), page.locator('details.generator')]
+    const [above, below] = [await field.boundingBox(), await box.boundingBox()]
+    expect((below?.y ?? 0) - (above?.y ?? 0) - (above?.height ?? 0)).toBeWithin(0, 80)
+    expect(await opener.getAttribute('aria-expanded')).toBe('true')
+    await page.keyboard.press('Enter')
+    await box.waitFor({ state: 'hidden' })
+    expect(await opener.evaluate((button) => button === document.activeElement)).toBe(true)
+    expect(await opener.getAttribute('aria-expanded')).toBe('false')
+  })
+
   test('what is typed is counted, and hidden and shown', async () => {
     const page = await open(SCRIPTED)
     await page.goto(server.url)

@@ -6,9 +6,9 @@ export const SUBMIT = 'form.create > .actions button[type=submit]'
 
 /** Opens a folded part, unless it is open. */
 export async function unfold(page: Page, part: 'expiry' | 'options' | 'generator'): Promise<void> {
-  if (part === 'generator') await unfold(page, 'options')
   const details = page.locator(`details.${part}`)
-  if ((await details.getAttribute('open')) === null) await details.locator('> summary').click()
+  const opener = part === 'generator' ? page.locator('[data-opens=generator]') : details.locator('> summary')
+  if ((await details.getAttribute('open')) === null) await opener.click()
 }
 
 /** Where a kind has its content. */

@@ -8,6 +8,7 @@ import { Field, Input, KIND_WORDS } from '../../frame/parts.tsx'
 import { CreateFiles } from './create-files.tsx'
 import type { PartProps } from './create-form.tsx'
 import { CreateQr } from './create-qr.tsx'
+import { Generator } from './generator.tsx'
 
 const KIND_ICONS: Record<PushKind, IconName> = {
   text: 'message-square-text',
@@ -46,7 +47,7 @@ function Kinds({ guest, limits, kind: chosen }: PartProps) {
 }
 
 /** One field for texts and for the message with files. */
-function Payload({ guest, limits, isOfAccount, kind, typed, texts, starts }: PartProps) {
+function Payload({ guest, limits, isOfAccount, kind, typed, texts, starts, createScripts }: PartProps) {
   const { words } = guest
   const { say } = words
   const label = (
@@ -87,7 +88,14 @@ function Payload({ guest, limits, isOfAccount, kind, typed, texts, starts }: Par
           data-characters={say('count_characters')}
           data-lines={say('count_lines')}
         />
-        <button type="button" class="bare" hidden data-kind="text" data-opens="generator">
+        <button
+          type="button"
+          class="bare"
+          hidden
+          data-kind="text"
+          data-opens="generator"
+          aria-expanded="false"
+        >
           <Icon name="wand-sparkles" />
           {say('generator')}
         </button>
@@ -102,6 +110,7 @@ function Payload({ guest, limits, isOfAccount, kind, typed, texts, starts }: Par
           {say('hide')}
         </button>
       </div>
+      <Generator words={guest.words} wordlist={createScripts.wordlist} />
     </div>
   )
 }

@@ -1,12 +1,11 @@
-// The options that few pushes need: opening, deleting, name and note, and the generator.
+// The options that few pushes need: opening, deleting, name and note.
 
 import { LabelFields } from '../../frame/label-fields.tsx'
 import { Tick } from '../../frame/parts.tsx'
 import type { PartProps } from './create-form.tsx'
-import { Generator } from './generator.tsx'
 
 export function Options(props: PartProps) {
-  const { guest, isOfAccount, typed, texts, createScripts } = props
+  const { guest, isOfAccount, typed, texts } = props
   const { say } = guest.words
   const isTrouble = texts.name !== undefined || texts.note !== undefined
   return (
@@ -22,7 +21,6 @@ export function Options(props: PartProps) {
           noteRows={2}
         />
       ) : null}
-      <Generator words={guest.words} wordlist={createScripts.wordlist} />
       {isOfAccount ? <p class="hint">{say('options_remembered')}</p> : null}
     </details>
   )

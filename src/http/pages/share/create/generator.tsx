@@ -2,6 +2,7 @@
 
 import type { Words } from '../../../../words/words.ts'
 
+/** Hidden until its button is pressed, which stands beside the field that it fills. */
 export function Generator({ words: { say }, wordlist }: { words: Words; wordlist: string }) {
   return (
     <details class="generator" hidden data-generator data-kind="text" data-words={wordlist}>

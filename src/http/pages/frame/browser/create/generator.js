@@ -19,15 +19,19 @@ const OPTIONS = ['mode', 'length', 'count', 'separator', ...Object.keys(SETS), '
 let words = null
 
 recall()
-box.hidden = false
 const opener = document.querySelector('[data-opens=generator]')
 opener.hidden = false
 opener.addEventListener('click', () => {
-  box.parentElement.closest('details').open = true
-  box.open = true
-  box.querySelector('summary').focus()
+  box.hidden = false
+  box.open = !box.open
+  if (box.open) box.querySelector('summary').focus()
 })
-box.addEventListener('toggle', () => box.open && generate())
+box.addEventListener('toggle', () => {
+  opener.setAttribute('aria-expanded', box.open)
+  if (box.open) return generate()
+  if (box.contains(document.activeElement)) opener.focus()
+  box.hidden = true
+})
 box.addEventListener('change', ({ target }) => {
   if (target instanceof HTMLInputElement || target instanceof HTMLSelectElement) {
     remember()
