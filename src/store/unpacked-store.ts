@@ -13,6 +13,7 @@ import {
   bringUpToDate,
   explainUnpacked,
   openUnpacked,
+  requirePlausibleClock,
   type Unpacked,
 } from './sqlite/restoring/unpacked-database.ts'
 import { type BackupContent, createUnpackedRows, type OnProgress } from './sqlite/restoring/unpacked-rows.ts'
@@ -39,6 +40,7 @@ export function openUnpackedStore(path: string, name: string) {
   try {
     const schema = schemaVersion(connection.database)
     bringUpToDate(connection, name)
+    requirePlausibleClock(connection, name)
     /** `schema`: the version that the backup was made with. */
     return { schema, ...createOperations({ connection, orphans }, name) }
   } catch (cause) {

@@ -33,6 +33,7 @@ const PRAGMAS = [
 /** Rows that the disk of the server had altered before they were copied. Their checksums tell which. */
 const IN_ROWS = /^(CHECK constraint failed|NULL value|non-\w+ value|\w+ value) in /i
 const MAX_FINDINGS = 1_000
+const LAST_TIME = Date.UTC(9999, 11, 31)
 
 /** `orphans`: rows that were removed, since the push or the account that they belong to is not there. */
 export type Unpacked = { connection: Connection; orphans: number }
@@ -68,6 +69,12 @@ export function bringUpToDate({ database }: Connection, name: string): void {
   } catch (cause) {
     throw explainUnpacked(cause, name)
   }
+}
+
+/** A mark beyond every calendar cannot be told to anybody, and no server writes one. */
+export function requirePlausibleClock({ database }: Pick<Connection, 'database'>, name: string): void {
+  const beyond = database.query('SELECT 1 FROM instance WHERE clock_mark NOT BETWEEN 0 AND ?').get(LAST_TIME)
+  if (beyond !== null) throw refuse(name, 'the time at which its server was last in use is none')
 }
 
 /** What SQLite says of the file is about the backup, unless the disk is full. Its remedy is not that of a data folder. */

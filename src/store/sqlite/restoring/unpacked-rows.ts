@@ -77,6 +77,7 @@ export function createUnpackedRows({ connection, orphans, audit }: UnpackedRowsO
       done += 1
       if (done % STEP === 0) onProgress(done, numbers.pushes)
     })
+    damage.add(numbers.pushes - done, (n) => `the ids of ${n} pushes`)
     damage.add(countUnlabelled(), (n) => `the names of ${n} pushes`)
     damage.add(orphans, (n) => `${n} rows of pushes or accounts that are missing`)
     return { ...numbers, active, damaged: damage.number(), damage: damage.told, apiTokens: listTokens() }

@@ -235,6 +235,23 @@ test.each([
   expect(open).toThrow('its tables are not those of Oncebox')
 })
 
+test.each(['9223372036854775807', '-1'])('a last use at %s, which is no time, is refused', async (mark) => {
+  await fillAndCopy()
+  edit(path, (database) => database.run(`UPDATE instance SET clock_mark = ${mark}`))
+  expect(open).toThrow('the time at which its server was last in use is none')
+})
+
+test('a push with an id that no push has is told', async () => {
+  const { anonymous } = await fillAndCopy()
+  edit(path, (database) => {
+    database.run('UPDATE pushes SET id = -5 WHERE id = ?', [anonymous])
+    database.run('UPDATE audit_entries SET push_id = -5 WHERE push_id = ?', [anonymous])
+  })
+  const store = open()
+  expect((await store.read(START, onProgress)).damage).toEqual(['the ids of 1 pushes'])
+  store.close()
+})
+
 test('a database of a later version is refused, naming both versions', async () => {
   await fillAndCopy()
   edit(path, (database) => database.run(`PRAGMA user_version = ${MIGRATIONS.length + 1}`))
