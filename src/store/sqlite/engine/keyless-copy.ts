@@ -62,6 +62,7 @@ export function openKeylessCopy(options: KeylessCopyOptions): UnfinishedCopy {
     const pageBytes = numberIn(copy, 'PRAGMA page_size')
     copy.run(`PRAGMA max_page_count = ${Math.max(1, Math.floor(maxBytes / pageBytes))}`)
     copy.run('ATTACH ? AS source', [source])
+    for (const pragma of SOURCE_PRAGMAS) copy.run(`PRAGMA source.${pragma}`)
     const schema = numberIn(copy, 'PRAGMA source.user_version')
     let damage: readonly string[] = []
     const write = () => {
@@ -87,6 +88,7 @@ type From = Pick<KeylessCopyOptions, 'source' | 'endsAt'>
 function copyFrom(copy: Database, { source, endsAt }: From): { schema: number; damage: string[] } {
   try {
     const schema = copy.transaction(() => copyAll(copy, endsAt))()
+    emptyLog(copy)
     copy.run('DETACH source')
     return { schema, damage: [] }
   } catch (cause) {
@@ -109,6 +111,21 @@ const PRAGMAS = [
   // Copies altered rows as they are.
   'ignore_check_constraints = ON',
 ]
+
+/** A checkpoint makes the log durable in the database: whatever was committed must survive a power cut. */
+const SOURCE_PRAGMAS = ['synchronous = FULL', 'checkpoint_fullfsync = ON']
+
+/**
+ * While the transaction read, the log of a busy server could only grow. Writing it to the database in one go would block the
+ * server's event loop, so this process does it: a passive checkpoint makes nobody wait.
+ */
+function emptyLog(copy: Database): void {
+  try {
+    copy.run('PRAGMA source.wal_checkpoint(PASSIVE)')
+  } catch {
+    // The server empties it later, and reports what is wrong with the disk.
+  }
+}
 
 /**
  * Creates the indexes before the rows: SQLite can then copy equal tables and indexes raw, which is several times as fast and

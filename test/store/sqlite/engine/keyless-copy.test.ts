@@ -118,3 +118,24 @@ test.each(VERSIONS)('a database of version %d is copied as it is', (version) => 
   for (const table of ['pushes', 'push_labels', 'audit_entries', 'accounts', 'api_tokens'])
     expect(read(path, `SELECT * FROM ${table}`)).toEqual(read(source, `SELECT * FROM ${table}`))
 })
+
+test('what the log of a server has grown to meanwhile is written to the database', () => {
+  const server = new Database(source)
+  server.run('PRAGMA journal_mode = WAL')
+  server.run('PRAGMA wal_autocheckpoint = 0')
+  server.run('CREATE TABLE grown (text TEXT)')
+  for (let n = 0; n < 100; n += 1) server.run('INSERT INTO grown VALUES (?)', ['x'.repeat(PAGE_BYTES)])
+  expect(framesOf(source).written).toBe(0)
+  copy()
+  const { logged, written } = framesOf(source)
+  expect(logged).toBeGreaterThan(100)
+  expect(written).toBe(logged)
+  server.close()
+})
+
+/** Frames of the write-ahead log, and how many of them are in the database (https://sqlite.org/walformat.html, 2.1). */
+function framesOf(database: string): { logged: number; written: number } {
+  const index = readFileSync(`${database}-shm`)
+  const [mxFrame, nBackfill] = [16, 96]
+  return { logged: index.readUInt32LE(mxFrame), written: index.readUInt32LE(nBackfill) }
+}
