@@ -8,7 +8,7 @@ export type Reloadable = { name: string; reload(): Promise<void> | void }
 
 export type Reload = () => Promise<void>
 
-/** Many calls at once make two reloads at most. A part that fails is logged and does not keep the others from reloading. */
+/** Calls during a reload make one more, however many they are. A part that fails is logged and does not keep the others from reloading. */
 export function createReload({
   reloadables,
   log,
