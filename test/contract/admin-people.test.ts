@@ -45,6 +45,10 @@ test('the page shows people first, then health, then settings', async () => {
   expect(places).toEqual(places.toSorted((one, other) => one - other))
 })
 
+test('the page uses the width of a desktop, for the table of settings', async () => {
+  expect((await ann.get('/admin')).text).toContain('<body class="branded wide"')
+})
+
 test('settings that differ from their default are shown, the others are folded', async () => {
   const { text } = await ann.get('/admin')
   const [changed = '', folded = ''] = text.slice(text.indexOf('settings-title')).split('<details>')

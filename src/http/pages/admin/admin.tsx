@@ -112,6 +112,7 @@ export function createAdminPages(options: AdminPageOptions) {
       title: say('admin_title'),
       status: hasProblems ? 422 : 200,
       scripts: ['common'],
+      width: 'wide',
       languageSwitch: link === undefined,
     })
   }
