@@ -1,0 +1,50 @@
+// What an answer of the store of a bucket means, from its status and the code in its body.
+
+import { expect, test } from 'bun:test'
+import { explainBreak, explainRefusal } from '../../../src/store/s3/failures.ts'
+
+const PLACE = { endpoint: 'https://s3.example', bucket: 'box', prefix: '', region: 'eu-1', isPathStyle: true }
+
+function explain(method: string, status: number, code = '', members = '') {
+  const body = code === '' ? '' : `<Error><Code>${code}</Code>${members}</Error>`
+  return explainRefusal({ method, status, headers: new Headers(), body }, PLACE)
+}
+
+test.each([
+  ['GET', 404, 'NoSuchKey', 'missing', false],
+  ['POST', 404, 'NoSuchUpload', 'missing', false],
+  ['HEAD', 404, '', 'missing', false],
+  ['HEAD', 403, '', 'refused', false],
+  ['GET', 404, '', 'refused', false],
+  ['GET', 404, 'NoSuchBucket', 'refused', false],
+  ['GET', 403, 'AccessDenied', 'refused', false],
+  ['PUT', 507, '', 'full', false],
+  ['PUT', 403, 'QuotaExceeded', 'full', false],
+  ['GET', 501, '', 'unsupported', false],
+  ['GET', 400, 'NotImplemented', 'unsupported', false],
+  ['PUT', 503, 'SlowDown', 'failing', true],
+  ['PUT', 400, 'RequestTimeout', 'failing', true],
+  ['GET', 500, '', 'failing', true],
+  ['GET', 301, '', 'refused', false],
+])('%s answered with %p %s is %s', (method, status, code, kind, isPassing) => {
+  expect(explain(method, status, code)).toMatchObject({ kind, isPassing })
+})
+
+test('the operator reads what to correct', () => {
+  expect(explain('GET', 404, 'NoSuchBucket').message).toBe('there is no bucket box')
+  expect(explain('GET', 400, 'AuthorizationHeaderMalformed', '<Region>eu-2</Region>').message).toBe(
+    'the region eu-1 is wrong: it says eu-2 (region= in --files-url)',
+  )
+  expect(explain('HEAD', 401).message).toBe('it refuses the access keys, or they may not do this (HEAD, 401)')
+  expect(explain('HEAD', 307).message).toBe('it sends requests elsewhere (307): correct --files-url')
+  expect(explain('GET', 418).message).toBe('it answers 418 to GET')
+})
+
+test('a request without a whole answer may be repeated', () => {
+  const refused = Object.assign(new Error('x'), { code: 'ECONNREFUSED' })
+  expect(explainBreak(refused, 9)).toMatchObject({ isPassing: true, message: 'nothing listens there' })
+  const late = Object.assign(new Error('x'), { name: 'TimeoutError' })
+  expect(explainBreak(late, 9).message).toBe('it did not answer within 9 s')
+  const told = explain('GET', 403, 'AccessDenied')
+  expect(explainBreak(told, 9)).toBe(told)
+})
