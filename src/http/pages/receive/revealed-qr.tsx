@@ -43,7 +43,7 @@ export function RevealedQr({ guest, payload }: QrProps) {
 function Content({ guest, payload, look }: QrProps & { look: 'primary' | 'quiet' }) {
   return (
     <>
-      <pre id="payload" tabIndex={0} {...exact(payload)}>
+      <pre id="payload" dir="auto" tabIndex={0} {...exact(payload)}>
         {asPre(payload)}
       </pre>
       <div class="actions unprinted">
