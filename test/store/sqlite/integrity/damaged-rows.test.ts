@@ -151,9 +151,11 @@ test('soon after the start every damaged row is reported, a hundred of them by n
   alter("UPDATE accounts SET email = 'bob@example.org'")
   alter('UPDATE pushes SET views = 1 WHERE id IN (7, 250)')
   alter("UPDATE push_secrets SET salt = x'01' WHERE push_id = 8")
+  alter('DELETE FROM push_secrets WHERE push_id = 9')
   alter('UPDATE audit_entries SET at = at + 1 WHERE id = 299')
   let told = await reopen()
-  const places = ['account 1 (bob@example.org)', 'push 7', 'push 8', 'push 250', 'entry 299 of the audit log']
+  const pushes = ['push 7', 'push 8', 'push 9', 'push 250']
+  const places = ['account 1 (bob@example.org)', ...pushes, 'entry 299 of the audit log']
   await waitFor(() => told.length === places.length)
   for (const [index, place] of places.entries())
     expect(told[index]).toContain(`damaged on disk: ${place} is not`)
