@@ -2,7 +2,7 @@
 
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, expect, jest, test } from 'bun:test'
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { getTableConfig } from 'drizzle-orm/sqlite-core'
 import { newKeyFile } from '../../../../src/crypto/keyring.ts'
@@ -146,6 +146,17 @@ test('who opens a folder is waited for, and not called its server', async () => 
   ).not.toThrow()
   lock.release()
   expect(existsSync(folder.holder)).toBe(false)
+})
+
+test('account commands refuse a damaged database as a server does', async () => {
+  const opened = await openTestStore()
+  const { dataDir } = opened
+  await opened.store.close()
+  const path = join(dataDir, 'oncebox.db')
+  truncateSync(path, statSync(path).size - 1)
+  const open = () => openAccountStore({ dataDir, now: opened.clock.now, onError: () => undefined })
+  expect(open).toThrow(`${path} is damaged`)
+  rmSync(dataDir, { recursive: true })
 })
 
 test('ten seconds after something was destroyed the log is empty', async () => {
