@@ -5,7 +5,7 @@ import type { Command } from 'commander'
 import { passwordProblem } from '../domain/account.ts'
 import { MAX_PASSPHRASE_BYTES } from '../domain/new-push.ts'
 import { explainProblem } from '../domain/problems.ts'
-import { explainSystemError } from '../domain/system-errors.ts'
+import { refusalOf } from '../domain/system-errors.ts'
 import { CommandFailure, UsageError } from './failures.ts'
 import { textFlag } from './flags.ts'
 import type { Shell } from './shell.ts'
@@ -61,7 +61,7 @@ export function passphraseFileProblems(command: Command): string[] {
     accessSync(path, constants.R_OK)
     return statSync(path).isDirectory() ? [presentFileProblem(path, 'is a folder')] : []
   } catch (cause) {
-    return [presentFileProblem(path, `cannot be read: ${explainSystemError(cause) ?? 'the system refused'}`)]
+    return [presentFileProblem(path, `cannot be read: ${refusalOf(cause)}`)]
   }
 }
 
@@ -76,7 +76,7 @@ export function readPassphraseFile(
   try {
     text = shell.readFile(path).replace(/\r?\n$/, '')
   } catch (cause) {
-    throw refuse(`cannot be read: ${explainSystemError(cause) ?? 'the system refused'}`)
+    throw refuse(`cannot be read: ${refusalOf(cause)}`)
   }
   if (text === '') throw refuse('is empty')
   return text

@@ -3,7 +3,7 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { Opening } from '../app/restoring/opening.ts'
-import { explainSystemError } from '../domain/system-errors.ts'
+import { refusalOf } from '../domain/system-errors.ts'
 import type { App } from './app.ts'
 import { passphraseFileProblems, readPassphraseFile } from './ask.ts'
 import { CommandFailure, UsageError } from './failures.ts'
@@ -54,7 +54,7 @@ function readIdentity(path: string, { readFile }: Shell, name: string): Opening[
   try {
     return { path, text: readFile(path) }
   } catch (cause) {
-    const why = explainSystemError(cause) ?? 'the system refused'
+    const why = refusalOf(cause)
     throw new UsageError([`--identity ${JSON.stringify(path)}: cannot be read: ${why}`], `oncebox ${name}`)
   }
 }

@@ -2,7 +2,7 @@
 
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { explainSystemError } from '../domain/system-errors.ts'
+import { refusalOf } from '../domain/system-errors.ts'
 import type { Parsed } from '../settings/parsers.ts'
 
 const PEM = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g
@@ -14,7 +14,7 @@ export function readCaCerts(path: string): Parsed<string> {
   try {
     bytes = readFileSync(path)
   } catch (cause) {
-    return { problem: `cannot be read: ${explainSystemError(cause) ?? 'the system refused'}` }
+    return { problem: `cannot be read: ${refusalOf(cause)}` }
   }
   const given = bytes.length > MAX_BYTES ? [] : (bytes.toString('latin1').match(PEM) ?? [bytes])
   const certificates = given.map(parseCertificate)

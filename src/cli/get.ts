@@ -3,7 +3,7 @@
 import type { Command } from 'commander'
 import { ClientFailure, UntrueAnswer } from '../client/failure.ts'
 import { isWebAddress } from '../domain/new-push.ts'
-import { explainSystemError } from '../domain/system-errors.ts'
+import { refusalOf } from '../domain/system-errors.ts'
 import { passphraseFileProblems, readPassphraseFile } from './ask.ts'
 import { addClientCommand, type ClientParts, type ClientVisit, printJson } from './client-command.ts'
 import { addTextFlag, textFlag } from './flags.ts'
@@ -121,7 +121,7 @@ function saveText(text: string, output: string, shell: Shell): boolean {
     shell.say(`Saved as ${printableLine(saved)} (${formatSize(Buffer.byteLength(text))}).`)
     return true
   } catch (cause) {
-    const why = explainSystemError(cause) ?? 'the system refused'
+    const why = refusalOf(cause)
     shell.say(
       `oncebox: --output ${JSON.stringify(output)} cannot be written: ${why}. Here is the text instead.`,
     )

@@ -3,14 +3,14 @@
 import type { Command } from 'commander'
 import type { ImportWish } from '../app/import-command.ts'
 import { type DatabaseAddress, parseDatabaseAddress } from '../domain/database-address.ts'
-import { explainSystemError } from '../domain/system-errors.ts'
+import { refusalOf } from '../domain/system-errors.ts'
 import { bucketProblemsIn, bucketSettingsOf } from '../settings/bucket.ts'
 import { readSettings } from '../settings/fold.ts'
 import { settings } from '../settings/table.ts'
 import { addGroup } from './account-command.ts'
 import type { App } from './app.ts'
 import { CommandFailure, ToldFailure, UsageError } from './failures.ts'
-import { addSettingFlags, addTextFlag, givenFlags, readOperands, textFlag } from './flags.ts'
+import { addSettingFlags, addTextFlag, givenFlags, isGiven, readOperands, textFlag } from './flags.ts'
 import { presentImport, presentVerification } from './import-report.ts'
 import { placeWithService } from './service/service-settings.ts'
 import type { Shell } from './shell.ts'
@@ -153,11 +153,7 @@ function readPasswordFile(path: string, shell: Shell): string {
   try {
     return shell.readFile(path).replace(/\r?\n$/, '')
   } catch (cause) {
-    const why = explainSystemError(cause) ?? 'the system refused'
+    const why = refusalOf(cause)
     throw new CommandFailure(`--database-password-file ${JSON.stringify(path)} cannot be read: ${why}.`)
   }
-}
-
-function isGiven(command: Command, option: string): boolean {
-  return command.getOptionValue(option) === true
 }

@@ -3,7 +3,7 @@
 import { accessSync, constants, existsSync, lstatSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { numberedName } from '../domain/received-names.ts'
-import { codeOf, explainSystemError } from '../domain/system-errors.ts'
+import { codeOf, refusalOf } from '../domain/system-errors.ts'
 import { isFolder, isNamedAsFolder } from './received-files.ts'
 
 /** The file name of a text in a folder. The sender's name for the push is private. */
@@ -26,7 +26,7 @@ function pathProblem(output: string): string | null {
     accessSync(existing.path, constants.W_OK | constants.X_OK)
     return null
   } catch (cause) {
-    return `${existing.path} cannot be written to: ${explainSystemError(cause) ?? 'the system refused'}`
+    return `${existing.path} cannot be written to: ${refusalOf(cause)}`
   }
 }
 
@@ -39,7 +39,7 @@ function findExisting(path: string): { path: string } | { problem: string } {
   } catch (cause) {
     const code = codeOf(cause)
     if (code === 'ENOENT' || code === 'ENOTDIR') return findExisting(dirname(path))
-    return { problem: `cannot be used: ${explainSystemError(cause) ?? 'the system refused'}` }
+    return { problem: `cannot be used: ${refusalOf(cause)}` }
   }
 }
 

@@ -6,7 +6,7 @@ import type { PushFields } from '../client/client.ts'
 import { ClientFailure, RefusedFields } from '../client/failure.ts'
 import { DURATIONS, MAX_DAYS, MAX_VIEWS } from '../domain/new-push.ts'
 import { PUSH_KINDS } from '../domain/push.ts'
-import { explainSystemError } from '../domain/system-errors.ts'
+import { refusalOf } from '../domain/system-errors.ts'
 import { DAY } from '../domain/time.ts'
 import { duration, truth, wholeNumber } from '../settings/parsers.ts'
 import { passphraseFileProblems } from './ask.ts'
@@ -99,7 +99,7 @@ function fileProblems(path: string): string[] {
     accessSync(path, constants.R_OK)
     return []
   } catch (cause) {
-    return problem(`cannot be read: ${explainSystemError(cause) ?? 'the system refused'}`)
+    return problem(`cannot be read: ${refusalOf(cause)}`)
   }
 }
 

@@ -9,7 +9,7 @@ import { confirm } from './ask.ts'
 import { addOpeningFlags, openingProblems, readOpening } from './backup-opening.ts'
 import { createBackupProgress } from './backup-progress.ts'
 import { CommandFailure, UsageError } from './failures.ts'
-import { addSettingFlags, givenFlags, readOperands } from './flags.ts'
+import { addSettingFlags, givenFlags, isGiven, readOperands } from './flags.ts'
 import { presentPlan, presentRestored, presentTokens } from './restore-report.ts'
 import { placeWithService } from './service/service-settings.ts'
 import type { Shell } from './shell.ts'
@@ -102,8 +102,4 @@ function readCommandLine(command: Command, shell: Shell) {
     place: reading.config,
     tokens: keep ? ('keep' as const) : revoke ? ('revoke' as const) : null,
   }
-}
-
-function isGiven(command: Command, option: string): boolean {
-  return command.getOptionValue(option) === true
 }

@@ -39,6 +39,11 @@ export function reasonOf(cause: unknown): string {
   return explainSystemError(cause) ?? (cause instanceof Error ? cause.message : String(cause))
 }
 
+/** Why the system refused something, without the message of a cause that it did not name. */
+export function refusalOf(cause: unknown): string {
+  return explainSystemError(cause) ?? 'the system refused'
+}
+
 /** A sentence that names the path, if the system error has one. */
 export function presentSystemError(cause: Error): string {
   const words = explainSystemError(cause)
