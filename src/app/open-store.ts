@@ -1,6 +1,6 @@
 // Opens the store of a server and logs its warnings and failures.
 
-import { DamageError } from '../domain/errors.ts'
+import { DamageError, DomainError } from '../domain/errors.ts'
 import type { Now } from '../domain/time.ts'
 import type { Log } from '../operating/log.ts'
 import type { Meter } from '../operating/metrics.ts'
@@ -21,6 +21,7 @@ export type ServedStoreOptions = {
 /** `failed` resolves when the database may be corrupt and the process must end. */
 export async function openServedStore(options: ServedStoreOptions) {
   const { config, log, systemNow, uptime, onStep, onCommitted } = options
+  if (config.databaseUrl !== null) throw new DomainError('conflict', 'This program serves no PostgreSQL yet.')
   const bucket = bucketSettingsOf(config)
   const { promise: failed, resolve: fail } = Promise.withResolvers<Error>()
   const store: Store = await openStore({

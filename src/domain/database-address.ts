@@ -43,8 +43,11 @@ const SCHEME = /^([a-z][a-z0-9+]*):\/\//i
 const ADDRESS =
   /^[a-z][a-z0-9+]*:\/\/(?:([^?]*)@)?(\[[0-9a-f:.]+\]|[^:/?@[\]]*)(?::(\d{0,5}))?(?:\/([^?]*))?(?:\?(.*))?$/i
 
-/** Null when the text is a path. */
-export function parseDatabaseAddress(text: string): { problem: string } | DatabaseAddress | null {
+/** Null when the text is a path. `defaultMode` is the TLS mode of an address without one. */
+export function parseDatabaseAddress(
+  text: string,
+  defaultMode: TlsMode = 'prefer',
+): { problem: string } | DatabaseAddress | null {
   const scheme = SCHEME.exec(text)?.[1]?.toLowerCase()
   if (scheme === undefined || FILES.has(scheme)) return null
   const engine = Object.hasOwn(ENGINES, scheme) ? ENGINES[scheme] : undefined
@@ -55,7 +58,7 @@ export function parseDatabaseAddress(text: string): { problem: string } | Databa
     return { problem: `${scheme}://… cannot be read: it must be ${scheme}://USER@HOST:PORT/DATABASE` }
   const [, login = '', host = '', port = '', path = '', query = ''] = parts
   const options = optionsOf(query)
-  const tls = tlsOf(options)
+  const tls = tlsOf(options, defaultMode)
   if (tls === null) return { problem: `the TLS mode in ${scheme}://… must be one of ${TLS_MODES.join(', ')}` }
   const database = options.dbname ?? decode(path)
   if (database === '')
@@ -112,11 +115,11 @@ function placeOf({ engine, host, socket }: Place): { host: string; socket: strin
 }
 
 /** Null for a mode that is not known. A certificate authority is always asked, also where no mode says so. */
-function tlsOf(options: Record<string, string>): DatabaseTls | null {
+function tlsOf(options: Record<string, string>, defaultMode: TlsMode): DatabaseTls | null {
   const authority = options.sslrootcert ?? options.sslca
   const isVerified = authority !== undefined || isOn(options.sslverify)
   const isWanted = isOn(options.ssl ?? options.tls)
-  const given = options.sslmode ?? (isVerified ? 'verify-full' : isWanted ? 'require' : 'prefer')
+  const given = options.sslmode ?? (isVerified ? 'verify-full' : isWanted ? 'require' : defaultMode)
   const mode = parseMode(given)
   if (mode === undefined) return null
   return {

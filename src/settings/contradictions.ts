@@ -3,12 +3,13 @@
 import { relative } from 'node:path'
 import { DAY } from '../domain/time.ts'
 import { bucketProblemsIn } from './bucket.ts'
+import { databaseProblemsIn } from './database.ts'
 import type { Config } from './table.ts'
 
 /** One sentence for each contradiction, naming the flags. */
 export function contradictionsIn(config: Config): string[] {
   const told = RULES.flatMap(([isWrong, sentence]) => (isWrong(config) ? [sentence] : []))
-  return [...told, ...bucketProblemsIn(config)]
+  return [...told, ...bucketProblemsIn(config), ...databaseProblemsIn(config), ...strangersToPostgres(config)]
 }
 
 /** Nobody gives one of these, and believes that there are backups then. */
@@ -20,6 +21,30 @@ function isInside(path: string, folder: string): boolean {
   const way = relative(folder, path)
   return way === '' || !/^\.\.($|[/\\])|^[A-Z]:/i.test(way)
 }
+
+/** What belongs to a database in the data folder. */
+function strangersToPostgres(config: Config): string[] {
+  if (config.databaseUrl === null) return []
+  return FOLDER_ONLY.flatMap(([isGiven, sentence]) => (isGiven(config) ? [sentence] : []))
+}
+
+const FOLDER_ONLY: readonly [(config: Config) => boolean, string][] = [
+  [
+    ({ backupDir }) => backupDir !== null,
+    '--backup-dir is for a database in the data folder: leave it out with --database-url, and back PostgreSQL up with pg_dump or ' +
+      'point-in-time recovery (docs/beyond-one-machine.md)',
+  ],
+  [
+    ({ acceptMove }) => acceptMove,
+    '--accept-move is for a database in the data folder: leave it out with --database-url; after a restore of PostgreSQL, run ' +
+      '"oncebox after-restore"',
+  ],
+  [
+    ({ removeDamaged }) => removeDamaged,
+    '--remove-damaged is for a database in the data folder: leave it out with --database-url, because PostgreSQL checks its own ' +
+      'pages (docs/beyond-one-machine.md)',
+  ],
+]
 
 const LOOPBACK = /^(localhost|127\..*|::1)$/i
 

@@ -3,6 +3,7 @@
 import { explainSystemError } from '../domain/system-errors.ts'
 import { clientSecrets, clientSettings } from './client.ts'
 import { contradictionsIn } from './contradictions.ts'
+import { databaseWarnings } from './database.ts'
 import type { Environment, Place } from './parsers.ts'
 import { nameOf, type Setting, type Table, type Values, variableOf } from './setting.ts'
 import { ascending, settings } from './table.ts'
@@ -42,7 +43,10 @@ export function readConfig(sources: Sources): Reading<typeof settings> & { warni
   const contradictions = reading.config === undefined ? [] : contradictionsIn(reading.config)
   return {
     ...(contradictions.length > 0 ? { problems: contradictions } : reading),
-    warnings: unknownVariables({ ...settings, ...clientSettings, ...clientSecrets }, sources.place.env),
+    warnings: [
+      ...unknownVariables({ ...settings, ...clientSettings, ...clientSecrets }, sources.place.env),
+      ...databaseWarnings(sources.flags),
+    ],
   }
 }
 
@@ -89,7 +93,12 @@ function readSetting(setting: Setting, sources: Sources): { entry?: Entry; probl
   const value = setting.list ? values : (values[0] ?? null)
   const hidden = setting.secret && from !== 'default'
   const unset = setting.defaultWords === undefined ? 'none' : `(${setting.defaultWords})`
-  const text = hidden ? '(hidden)' : value === null ? texts.join() || unset : presentValue(value, texts)
+  const { show = (shown: string) => shown } = setting
+  const text = hidden
+    ? '(hidden)'
+    : value === null
+      ? texts.join() || unset
+      : presentValue(value, texts.map(show))
   const isChanged = from !== 'default' && !Bun.deepEquals(value, defaultValue(setting, sources.place))
   return { entry: { setting, from, value, text, isChanged }, problems }
 }
@@ -146,10 +155,10 @@ function presentProblem(setting: Setting, { from, text, problem, isSecret }: Wro
   return `${from} ${setting.secret || isSecret ? '(hidden)' : JSON.stringify(text)}: ${problem}`
 }
 
-/** Shows numbers as they were typed: 1MiB is easier to read than 1048576. */
+/** Shows numbers as they were typed (1MiB is easier to read than 1048576), and what a text stands for as its setting shows it. */
 function presentValue(value: unknown, texts: readonly string[]): string {
   if (Array.isArray(value)) return value.join(', ') || 'none'
-  return typeof value === 'number' ? texts.join().trim() : String(value)
+  return typeof value === 'number' || typeof value === 'object' ? texts.join().trim() : String(value)
 }
 
 function orderProblems(entries: Entry[], orders: Orders): string[] {

@@ -24,6 +24,8 @@ export type Setting = {
   file?: true
   /** Never shown. */
   secret?: true
+  /** What is shown in place of a text that holds a secret. */
+  show?: (text: string) => string
   /** It has no flag, because other users of the machine can see a command's arguments. */
   variableOnly?: true
   /** The variable of other programs that is read when nothing else names a value. */

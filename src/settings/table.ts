@@ -3,6 +3,7 @@
 import type { Setting, Table, Values } from './setting.ts'
 import { backupsSettings } from './table/backups.ts'
 import { brandSettings } from './table/brand.ts'
+import { databaseSettings } from './table/database.ts'
 import { expirySettings } from './table/expiry.ts'
 import { lanSettings } from './table/lan.ts'
 import { limitsSettings } from './table/limits.ts'
@@ -12,6 +13,7 @@ import { runningSettings } from './table/running.ts'
 
 export const settings = {
   ...placeSettings,
+  ...databaseSettings,
   ...lanSettings,
   ...pushesSettings,
   ...expirySettings,

@@ -45,6 +45,8 @@ describe('the table of settings', () => {
       'key-file',
       's3-access-key-id',
       's3-secret-access-key',
+      'database-url',
+      'database-password',
     ])
   })
 

@@ -1,0 +1,48 @@
+// The settings of the database server, as the store takes them.
+
+import type { DatabaseAddress } from '../domain/database-address.ts'
+import { databaseUrl } from './database-parsers.ts'
+import type { GivenFlags } from './fold.ts'
+import type { Config } from './table.ts'
+
+export type DatabaseConfig = Pick<
+  Config,
+  'databaseUrl' | 'databasePassword' | 'databaseConnections' | 'keyFile'
+>
+
+export type DatabaseSettings = {
+  /** With the password, wherever that was given. */
+  address: DatabaseAddress
+  keyFile: string
+  /** Most connections at once. */
+  connections: number
+}
+
+/** Null when the database is in the data folder. */
+export function databaseSettingsOf(config: DatabaseConfig): DatabaseSettings | null {
+  const { databaseUrl: address, databasePassword, keyFile, databaseConnections: connections } = config
+  if (address === null || keyFile === null) return null
+  return { address: { ...address, password: databasePassword ?? address.password }, keyFile, connections }
+}
+
+/** What is missing beside --database-url, a sentence each. */
+export function databaseProblemsIn({
+  databaseUrl,
+  keyFile,
+}: Pick<DatabaseConfig, 'databaseUrl' | 'keyFile'>): string[] {
+  return databaseUrl === null || keyFile !== null ? [] : [KEY_IS_MISSING]
+}
+
+const KEY_IS_MISSING =
+  '--database-url needs --key-file: all nodes need the same instance key, which a data folder would keep for itself. The first ' +
+  'start on an empty database makes the file; copy it to each other node, and keep a copy apart from the database'
+
+/** Other users of a machine see the arguments of its processes. */
+export function databaseWarnings(flags: GivenFlags): string[] {
+  const parsed = databaseUrl(flags['database-url']?.at(-1) ?? '')
+  if ('problem' in parsed || parsed.value.password === null) return []
+  return [
+    'while the password stands in --database-url, other users of this machine may see it: ONCEBOX_DATABASE_PASSWORD_FILE or ' +
+      'ONCEBOX_DATABASE_URL_FILE hides it',
+  ]
+}
