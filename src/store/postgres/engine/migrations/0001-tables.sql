@@ -127,7 +127,10 @@ CREATE TABLE pushes (
 CREATE INDEX pushes_live ON pushes (expires_at, id) WHERE expired_on IS NULL;
 CREATE INDEX pushes_anonymous_expired ON pushes (expired_on) WHERE expired_on IS NOT NULL AND owner_id IS NULL;
 CREATE INDEX pushes_owned_expired ON pushes (expired_on) WHERE expired_on IS NOT NULL AND owner_id IS NOT NULL;
-CREATE INDEX pushes_owned ON pushes (owner_id, (expired_on IS NOT NULL), id) WHERE owner_id IS NOT NULL;
+-- Two indexes, because PostgreSQL turns `(expired_on IS NOT NULL) = false` into a condition that fits no index on it. A query
+-- for all pushes of an owner says `expired_on IS NULL OR expired_on IS NOT NULL`.
+CREATE INDEX pushes_owned_live ON pushes (owner_id, id) WHERE expired_on IS NULL AND owner_id IS NOT NULL;
+CREATE INDEX pushes_owned_ended ON pushes (owner_id, id) WHERE expired_on IS NOT NULL AND owner_id IS NOT NULL;
 
 -- Ciphertexts do not compress.
 CREATE TABLE push_secrets (
@@ -181,6 +184,7 @@ CREATE TABLE audit_entries (
   referrer text NOT NULL,
   PRIMARY KEY (push_id, n)
 );
+CREATE INDEX audit_entries_bound ON audit_entries (push_id, bound, n) WHERE bound IS NOT NULL;
 
 -- `answer` is null once the push has ended.
 CREATE TABLE idempotency_keys (
