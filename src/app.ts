@@ -29,7 +29,7 @@ import type { Metrics } from './operating/metrics.ts'
 import { createReload } from './operating/reload.ts'
 import type { Config } from './settings/table.ts'
 import { removeSetupLink } from './store/folder/setup-link.ts'
-import type { Store } from './store/store.ts'
+import type { OpenedStore } from './store/opened-store.ts'
 
 export { fetchAuthority, type Network, version }
 
@@ -119,7 +119,7 @@ async function openLogged(served: ServedConfig, { log, ...ports }: InstancePorts
 
 type StoreToServe = ServedConfig & {
   branding: Branding
-  store: Store
+  store: OpenedStore
   log: Log
   metrics: Metrics | null
   ports: InstancePorts

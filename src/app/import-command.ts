@@ -23,7 +23,8 @@ import { openAccountStore } from '../store/account-store.ts'
 import { dataFolder, holdsData, readKeyring } from '../store/folder/data-folder.ts'
 import { readMachine } from '../store/folder/machine.ts'
 import { becomeOwner } from '../store/folder/ownership.ts'
-import { openStore, type Store } from '../store/store.ts'
+import type { OpenedStore } from '../store/opened-store.ts'
+import { openStore } from '../store/store.ts'
 
 /** Of the sizes of files that come, only the source knows; parts of the usual size are enough for this much. */
 const LARGEST_FILE = 32 * 1024 ** 3
@@ -142,7 +143,7 @@ async function run(source: IncomingSource, wish: ImportWish, ports: ImportPorts)
   }
 }
 
-function openFor(wish: ImportWish, { now, uptime, say, onStep }: ImportPorts): Promise<Store> {
+function openFor(wish: ImportWish, { now, uptime, say, onStep }: ImportPorts): Promise<OpenedStore> {
   // The source is open already: its owner may be another user.
   becomeOwner(wish.dataDir)
   return openStore({
@@ -164,7 +165,11 @@ function openFor(wish: ImportWish, { now, uptime, say, onStep }: ImportPorts): P
   })
 }
 
-function bring(source: IncomingSource, store: Store, { onProgress }: ImportPorts): Promise<ImportReport> {
+function bring(
+  source: IncomingSource,
+  store: OpenedStore,
+  { onProgress }: ImportPorts,
+): Promise<ImportReport> {
   const { keyring, now } = store
   const limits = { files: Number.POSITIVE_INFINITY, fileBytes: Number.POSITIVE_INFINITY }
   const uploads = createUploads({ store, limits, relieve: createRelieve(COLLECT) })
@@ -175,7 +180,7 @@ function bring(source: IncomingSource, store: Store, { onProgress }: ImportPorts
   })
 }
 
-function verify(source: IncomingSource, store: Store, ports: ImportPorts): Promise<VerifyReport> {
+function verify(source: IncomingSource, store: OpenedStore, ports: ImportPorts): Promise<VerifyReport> {
   const { keyring, now } = store
   const onProgress = (done: number, total: number) => ports.onProgress('comparing', done, total)
   return verifySource(source, { store, keyring, now, onProgress })

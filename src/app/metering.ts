@@ -10,7 +10,7 @@ import type { Meter, Metrics } from '../operating/metrics.ts'
 import type { Pushes } from '../services/pushes/pushes.ts'
 import type { Uploads } from '../services/pushes/uploads.ts'
 import type { Config } from '../settings/table.ts'
-import type { Store } from '../store/store.ts'
+import type { OpenedStore } from '../store/opened-store.ts'
 import type { Backups } from './backing-up.ts'
 import type { Services } from './services.ts'
 
@@ -23,7 +23,7 @@ export async function openMetrics({ metricsListen }: Pick<Config, 'metricsListen
 
 export type MeteringOptions = {
   metrics: Metrics
-  store: Store
+  store: OpenedStore
   services: Services
   /** Null without --backup-dir. */
   backups: Backups | null

@@ -7,7 +7,8 @@ import type { Meter } from '../operating/metrics.ts'
 import { bucketSettingsOf } from '../settings/bucket.ts'
 import type { Config } from '../settings/table.ts'
 import { readMachine } from '../store/folder/machine.ts'
-import { openStore, type Store } from '../store/store.ts'
+import type { OpenedStore } from '../store/opened-store.ts'
+import { openStore } from '../store/store.ts'
 
 export type ServedStoreOptions = {
   config: Config
@@ -24,7 +25,7 @@ export async function openServedStore(options: ServedStoreOptions) {
   if (config.databaseUrl !== null) throw new DomainError('conflict', 'This program serves no PostgreSQL yet.')
   const bucket = bucketSettingsOf(config)
   const { promise: failed, resolve: fail } = Promise.withResolvers<Error>()
-  const store: Store = await openStore({
+  const store: OpenedStore = await openStore({
     dataDir: config.dataDir,
     keyFile: config.keyFile,
     systemNow,

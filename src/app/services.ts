@@ -37,12 +37,12 @@ import { createSweeper } from '../services/upkeep/sweeper.ts'
 import { pushLimitsOf, shareLimitsOf } from '../settings/push-limits.ts'
 import type { Config } from '../settings/table.ts'
 import { removeSetupLink } from '../store/folder/setup-link.ts'
-import type { Store } from '../store/store.ts'
+import type { OpenedStore } from '../store/opened-store.ts'
 import { countedUploads, meterPushes } from './metering.ts'
 
 export type ServicesOptions = {
   config: Config
-  store: Store
+  store: OpenedStore
   systemNow: Now
   argon2Cost: Argon2Cost
   log: Log

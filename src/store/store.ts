@@ -18,6 +18,7 @@ import { type FolderLock, lockFolder } from './folder/folder-lock.ts'
 import { createFreeSpace } from './folder/free-space.ts'
 import { createReserve } from './folder/reserve.ts'
 import { openFiles } from './open-files.ts'
+import type { OpenedStore } from './opened-store.ts'
 import type { BucketSettings } from './s3/bucket.ts'
 import type { OnStep } from './sqlite/engine/batch.ts'
 import { createCheckpointer, truncateLog } from './sqlite/engine/checkpoint.ts'
@@ -58,10 +59,8 @@ export type StoreOptions = Omit<VerifyOptions, 'now'> & {
   onStep?: OnStep | undefined
 }
 
-export type Store = Awaited<ReturnType<typeof openStore>>
-
-/** Makes missing folder, key and database, and migrates. The caller starts the jobs, and stops them before it closes. */
-export async function openStore(options: StoreOptions) {
+/** Makes missing folder, key and database, and migrates. */
+export async function openStore(options: StoreOptions): Promise<OpenedStore> {
   const folder = dataFolder(options.dataDir)
   prepareDataFolder(folder, options.keyFile)
   const onWait = (holder: string) =>

@@ -2,28 +2,34 @@
 
 import type { SQL } from 'bun'
 import { SQL as Client } from 'bun'
+import { migrate, SCHEMA } from '../../src/store/postgres/engine/migrate.ts'
 import { type DatabaseServer, startDatabaseServer } from './database-servers.ts'
+
+/** `connect` opens connections to it. */
+export type TestDatabase = { address: string; connect(max: number): SQL; close(): Promise<void> }
 
 export type TestPostgres = {
   server: DatabaseServer
-  /** An empty database with the tables of Oncebox; `connect` opens connections to it. */
-  newDatabase(): Promise<{ address: string; connect(max: number): SQL; close(): Promise<void> }>
+  newEmptyDatabase(): Promise<TestDatabase>
+  /** An empty database with the tables of Oncebox. */
+  newDatabase(): Promise<TestDatabase>
   stop(): Promise<void>
 }
 
-const TABLES = new URL('../../src/store/postgres/engine/migrations/0001-tables.sql', import.meta.url)
-
 export async function startTestPostgres(): Promise<TestPostgres> {
   const server = await startDatabaseServer('postgres')
-  const tables = await Bun.file(TABLES).text()
-  return {
-    server,
-    newDatabase: async () => {
-      const { address, sql, close } = await server.newDatabase()
-      await sql.unsafe(tables).simple()
-      const connect = (max: number) => new Client({ url: `${address}?sslmode=disable`, max, idleTimeout: 0 })
-      return { address, connect, close }
-    },
-    stop: server.stop,
+
+  async function newEmptyDatabase(): Promise<TestDatabase> {
+    const { address, close } = await server.newDatabase()
+    const options = { url: `${address}?sslmode=disable`, idleTimeout: 0, connection: { search_path: SCHEMA } }
+    return { address, connect: (max) => new Client({ ...options, max }), close }
   }
+
+  async function newDatabase(): Promise<TestDatabase> {
+    const database = await newEmptyDatabase()
+    await migrate({ connect: database.connect, onWarning: () => undefined })
+    return database
+  }
+
+  return { server, newEmptyDatabase, newDatabase, stop: server.stop }
 }

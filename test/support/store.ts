@@ -6,13 +6,14 @@ import { join } from 'node:path'
 import type { Push } from '../../src/domain/push.ts'
 import { createJobs } from '../../src/operating/jobs.ts'
 import type { PushStore, PushToStore } from '../../src/store/face.ts'
+import type { OpenedStore } from '../../src/store/opened-store.ts'
 import type { BucketSettings } from '../../src/store/s3/bucket.ts'
-import { openStore, type Store } from '../../src/store/store.ts'
+import { openStore } from '../../src/store/store.ts'
 import { createTestClock, type TestClock } from './instance.ts'
 
 export const VISIT = { ip: '192.0.2.7', userAgent: 'test', referrer: '' }
 
-export type TestStore = { store: Store; clock: TestClock; dataDir: string; close(): Promise<void> }
+export type TestStore = { store: OpenedStore; clock: TestClock; dataDir: string; close(): Promise<void> }
 
 export async function openTestStore(
   options: {
@@ -59,7 +60,7 @@ export async function openTestStore(
   }
   const jobs = createJobs({ jobs: opened.jobs, now: opened.now, log })
   await jobs.start()
-  const store: Store = {
+  const store: OpenedStore = {
     ...opened,
     close: async () => {
       await jobs.stop()

@@ -10,6 +10,11 @@ export type PostgresOperationsOptions = {
   now: Now
   /** The time by which something may be destroyed. */
   certain: Now
+  /** Given the database's clock in milliseconds, whenever it was read. */
+  observe: (databaseTime: number) => void
+  /** The id of this process among the nodes, 16 random bytes. */
+  node: Uint8Array
+  onError: (cause: unknown) => void
 }
 
 export function createPostgresOperations({ database, now, certain }: PostgresOperationsOptions) {

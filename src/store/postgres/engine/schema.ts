@@ -1,33 +1,11 @@
-// The tables as drizzle sees them. The SQL files in migrations/ create them; a test keeps the two equal.
+// The tables as drizzle sees them, but for those of instance-schema.ts. The SQL files in migrations/ create them; a test keeps
+// the two equal.
 
-import {
-  bigint as bigintOf,
-  boolean,
-  customType,
-  integer,
-  pgTable,
-  primaryKey,
-  text,
-} from 'drizzle-orm/pg-core'
+import { boolean, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
 import type { AccountLinkPurpose } from '../../../domain/account.ts'
 import type { AuditKind } from '../../../domain/audit.ts'
 import type { PushKind } from '../../../domain/push.ts'
-
-const bytes = customType<{ data: Uint8Array; driverData: Uint8Array }>({ dataType: () => 'bytea' })
-/** Times and ids; both stay far below 2^53. */
-const bigint = (name?: string) =>
-  name === undefined ? bigintOf({ mode: 'number' }) : bigintOf(name, { mode: 'number' })
-
-export const instance = pgTable('instance', {
-  id: integer().primaryKey(),
-  clockMark: bigint('clock_mark').notNull(),
-  clockDoubted: bigint('clock_doubted'),
-})
-
-export const instanceKeys = pgTable('instance_keys', {
-  number: integer().primaryKey(),
-  verifier: bytes().notNull(),
-})
+import { bigint, bytes } from './column-types.ts'
 
 export const accounts = pgTable('accounts', {
   id: bigint().generatedByDefaultAsIdentity().primaryKey(),
@@ -210,14 +188,6 @@ export const bucketFolder = pgTable('bucket_folder', {
   tag: text().notNull(),
   session: text().notNull(),
   isUsed: boolean('is_used').notNull(),
-})
-
-export const nodes = pgTable('nodes', {
-  id: bytes().primaryKey(),
-  name: text().notNull(),
-  version: text().notNull(),
-  startedAt: bigint('started_at').notNull(),
-  seenAt: bigint('seen_at').notNull(),
 })
 
 export const spentPoints = pgTable('spent_points', {

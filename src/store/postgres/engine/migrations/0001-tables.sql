@@ -1,10 +1,24 @@
 -- Times are milliseconds since 1970. Rows that change with each view have room on their page, and no index on what changes.
 
+-- Each step that was taken, and the version of the program's schema from which on it may serve the tables after it.
+CREATE TABLE schema_versions (
+  version int PRIMARY KEY,
+  compatible_from int NOT NULL,
+  at timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+
+-- `beats` is raised by each heartbeat of a node, `place` tells the database from a copy of it, and `restored_at` is the time
+-- of the last `after-restore`. While `halted` says why, nothing is served.
 CREATE TABLE instance (
   id int PRIMARY KEY CHECK (id = 1),
+  tag uuid NOT NULL DEFAULT gen_random_uuid(),
   clock_mark bigint NOT NULL DEFAULT 0,
-  clock_doubted bigint
-);
+  clock_doubted bigint,
+  beats bigint NOT NULL DEFAULT 0,
+  place text,
+  restored_at bigint NOT NULL DEFAULT 0,
+  halted text
+) WITH (fillfactor = 50);
 INSERT INTO instance (id) VALUES (1);
 
 CREATE TABLE instance_keys (

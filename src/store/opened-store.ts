@@ -1,0 +1,38 @@
+// What opening a store returns to the one serving process, whichever engine keeps the rows.
+
+import type { Keyring } from '../crypto/keyring.ts'
+import type { Doubt } from '../domain/clock.ts'
+import type { Job } from '../domain/job.ts'
+import type { Now } from '../domain/time.ts'
+import type { Store } from './face.ts'
+
+/** The caller starts the jobs, and stops them before it closes. */
+export type OpenedStore = Store & {
+  keyring: Keyring
+  now: Now
+  /** The time by which something may be destroyed. */
+  certain: Now
+  clock: {
+    doubt(): Doubt | null
+    /** An administrator says that the clock is right. Resolves once that is durable. */
+    accept(): Promise<void>
+  }
+  /** Whether so many changes have waited for so long that new requests should be refused for now. */
+  isOverloaded(): boolean
+  /** Commits changes that have waited for too long. Called with every request, because timers of a busy event loop are late. */
+  commitOverdue(): void
+  /** Changes that wait for a commit. */
+  waitingWorks(): number
+  jobs: readonly Job[]
+  /** Explains an error of the database during the start to the operator. */
+  explainFailure(cause: unknown): unknown
+  /** Call this once the start went well. */
+  confirmStart(): void
+  /** Whether the database answers. */
+  isAlive(): Promise<boolean>
+  /** Why the database or the data folder cannot be written to; null when they can. */
+  findWriteProblem(): Promise<string | null>
+  /** Why the next start could not use the key file; null when it could. */
+  findKeyProblem(): Promise<string | null>
+  close(): Promise<void>
+}

@@ -1,0 +1,41 @@
+// The tables about the instance itself and its nodes as drizzle sees them; see schema.ts for the others.
+
+import { boolean, integer, pgTable, text, timestamp, uuid } from 'drizzle-orm/pg-core'
+import { bigint, bytes } from './column-types.ts'
+
+export const schemaVersions = pgTable('schema_versions', {
+  version: integer().primaryKey(),
+  compatibleFrom: integer('compatible_from').notNull(),
+  at: timestamp({ withTimezone: true }).notNull(),
+})
+
+export const instance = pgTable('instance', {
+  id: integer().primaryKey(),
+  tag: uuid().notNull(),
+  clockMark: bigint('clock_mark').notNull(),
+  clockDoubted: bigint('clock_doubted'),
+  beats: bigint().notNull(),
+  place: text(),
+  restoredAt: bigint('restored_at').notNull(),
+  halted: text(),
+})
+
+export const instanceKeys = pgTable('instance_keys', {
+  number: integer().primaryKey(),
+  verifier: bytes().notNull(),
+})
+
+export const operations = pgTable('operations', {
+  id: bytes().primaryKey(),
+  isVoid: boolean('is_void').notNull(),
+  result: bigint().array(),
+  at: timestamp({ withTimezone: true }).notNull(),
+})
+
+export const nodes = pgTable('nodes', {
+  id: bytes().primaryKey(),
+  name: text().notNull(),
+  version: text().notNull(),
+  startedAt: bigint('started_at').notNull(),
+  seenAt: bigint('seen_at').notNull(),
+})

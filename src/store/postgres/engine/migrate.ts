@@ -1,0 +1,164 @@
+// Brings the tables to this version's schema. One node migrates, under an advisory lock, while the others wait. An older node
+// goes on with tables that are newer but compatible, so that nodes can be upgraded one after another.
+
+import type { SQL } from 'bun'
+import { DomainError } from '../../../domain/errors.ts'
+import { MINUTE, SECOND } from '../../../domain/time.ts'
+import tables from './migrations/0001-tables.sql' with { type: 'text' }
+
+/** A step, and the lowest version of the program's schema that may serve the tables after it. */
+export type Migration = { sql: string; compatibleFrom: number }
+
+export const MIGRATIONS: readonly Migration[] = [{ sql: tables, compatibleFrom: 1 }]
+
+/** The schema of PostgreSQL that holds the tables; each connection has it as its search path. */
+export const SCHEMA = 'oncebox'
+
+/** The version of the tables, and the lowest version of a program that may serve them. Both are 0 in an empty database. */
+export type SchemaVersion = { version: number; compatibleFrom: number }
+
+export type MigrateOptions = {
+  connect: (max: number) => SQL
+  /** Is given a sentence for the operator. */
+  onWarning: (warning: string) => void
+  migrations?: readonly Migration[]
+  /** Milliseconds to wait for a node that migrates, or for tables that are in use. */
+  patience?: number
+  /** A step gives up when a table is in use for so many milliseconds, because everybody else would wait behind it. */
+  tableLockMs?: number
+}
+
+/** "ONCEBOX" in ASCII, as PostgreSQL's advisory locks are numbers. */
+export const LOCK = '22322573991890776'
+const PATIENCE_MS = 10 * MINUTE
+const RETRY_MS = SECOND / 5
+const TABLE_LOCK_MS = 5 * SECOND
+const LOCK_TIMED_OUT = '55P03'
+
+/** Throws `conflict`, and then nothing was changed, for a database of somebody else or of a newer Oncebox. */
+export async function migrate(options: MigrateOptions): Promise<void> {
+  const { connect, migrations = MIGRATIONS } = options
+  const pool = connect(1)
+  try {
+    const session = await pool.reserve()
+    if ((await requireServable(session, migrations)).version >= migrations.length) return
+    const tableLock = options.tableLockMs ?? TABLE_LOCK_MS
+    await session.unsafe(`SET statement_timeout = 0; SET lock_timeout = ${tableLock}`).simple()
+    const until = performance.now() + (options.patience ?? PATIENCE_MS)
+    await lock(session, { until, onWarning: options.onWarning })
+    await runPending(session, { migrations, until, onWarning: options.onWarning })
+  } finally {
+    // This frees the lock as well.
+    await pool.close({ timeout: 0 })
+  }
+}
+
+type Waiting = { until: number; onWarning: (warning: string) => void }
+
+async function lock(session: SQL, { until, onWarning }: Waiting): Promise<void> {
+  for (let tries = 0; ; tries += 1) {
+    const [row] = await session.unsafe(`SELECT pg_try_advisory_lock(${LOCK}) AS held`)
+    if (row.held) return
+    if (tries === 0) onWarning('Another node migrates the database: waiting for it to end.')
+    if (performance.now() > until)
+      throw new DomainError(
+        'conflict',
+        'Another node has been migrating the database for too long. Look at its log; if it hangs, end it and start again.',
+      )
+    await Bun.sleep(RETRY_MS)
+  }
+}
+
+type Pending = Waiting & { migrations: readonly Migration[] }
+
+async function runPending(session: SQL, { migrations, until, onWarning }: Pending): Promise<void> {
+  let { version } = await requireServable(session, migrations)
+  if (version === 0) await prepareSchema(session)
+  while (version < migrations.length) {
+    const step = migrations[version]
+    if (step !== undefined && (await takeStep(session, { ...step, version: version + 1 }))) version += 1
+    else if (performance.now() > until) throw new DomainError('conflict', TABLES_IN_USE)
+    else onWarning('The migration waits for a table that is in use, and tries again.')
+  }
+}
+
+const TABLES_IN_USE =
+  'The database could not be migrated, because its tables were in use all the time (by a backup, for example). Nothing was ' +
+  'changed; start again later.'
+
+/** False when a table was in use; then nothing was changed. */
+async function takeStep(session: SQL, step: Migration & { version: number }): Promise<boolean> {
+  const note = `INSERT INTO schema_versions (version, compatible_from) VALUES (${step.version}, ${step.compatibleFrom})`
+  try {
+    await session.unsafe(`BEGIN;\n${step.sql}\n;${note};\nCOMMIT`).simple()
+    return true
+  } catch (cause) {
+    await session.unsafe('ROLLBACK').simple()
+    if (cause instanceof Error && 'errno' in cause && cause.errno === LOCK_TIMED_OUT) return false
+    throw cause
+  }
+}
+
+async function prepareSchema(session: SQL): Promise<void> {
+  await refuseForeign(session)
+  await session.unsafe(`CREATE SCHEMA IF NOT EXISTS ${SCHEMA}`).simple()
+  await session.unsafe(`SET search_path = ${SCHEMA}`).simple()
+}
+
+/** Tables of extensions are nobody's. */
+async function refuseForeign(session: SQL): Promise<void> {
+  const [foreign] = await session.unsafe(
+    `SELECT relnamespace::regnamespace || '.' || relname AS name, current_database() AS database FROM pg_class
+     WHERE relkind IN ('r', 'p') AND relnamespace::regnamespace::text !~ '^(pg_|information_schema$)' AND NOT EXISTS (
+       SELECT 1 FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = pg_class.oid AND deptype = 'e')
+     ORDER BY 1 LIMIT 1`,
+  )
+  if (foreign === undefined) return
+  throw new DomainError(
+    'conflict',
+    `The database ${foreign.database} holds no Oncebox data but other tables (such as ${foreign.name}). Make an empty ` +
+      'database for Oncebox alone, and name it with --database-url.',
+  )
+}
+
+/** Both are 0 in a database without our tables. */
+export async function readSchemaVersion(session: Pick<SQL, 'unsafe'>): Promise<SchemaVersion> {
+  const [found] = await session.unsafe(
+    `SELECT to_regclass('${SCHEMA}.schema_versions') IS NOT NULL AS is_there`,
+  )
+  if (!found.is_there) return { version: 0, compatibleFrom: 0 }
+  const [row] = await session.unsafe(
+    `SELECT coalesce(max(version), 0) AS version, coalesce(max(compatible_from), 0) AS lowest FROM ${SCHEMA}.schema_versions`,
+  )
+  return { version: row.version, compatibleFrom: row.lowest }
+}
+
+/** Why a program with this many migrations may not serve such tables; null when it may. */
+export function findSchemaProblem(found: SchemaVersion, known = MIGRATIONS.length): string | null {
+  if (found.version <= known || found.compatibleFrom <= known) return null
+  return (
+    `The database was migrated by a newer Oncebox (its schema is version ${found.version}, which can be served from version ` +
+    `${found.compatibleFrom} on; this Oncebox knows ${known}). Run that one.`
+  )
+}
+
+async function requireServable(session: SQL, migrations: readonly Migration[]): Promise<SchemaVersion> {
+  const found = await readSchemaVersion(session)
+  const problem = findSchemaProblem(found, migrations.length)
+  if (problem !== null) throw new DomainError('conflict', problem)
+  return found
+}
+
+/** For commands beside the servers, which never migrate. */
+export async function requireCurrentSchema(session: Pick<SQL, 'unsafe'>): Promise<void> {
+  const found = await readSchemaVersion(session)
+  const problem = findSchemaProblem(found)
+  if (problem !== null) throw new DomainError('conflict', problem)
+  if (found.version >= MIGRATIONS.length) return
+  throw new DomainError(
+    'conflict',
+    found.version === 0
+      ? 'The database holds no Oncebox data. Start "oncebox serve" once, or name the right database with --database-url.'
+      : 'The database was written by an older Oncebox. Start "oncebox serve" once to bring it up to date.',
+  )
+}

@@ -1,0 +1,76 @@
+// A store over a PostgreSQL database of its own, with the clock of a test in place of the database's.
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { newKeyFile } from '../../src/crypto/keyring.ts'
+import { createJobs } from '../../src/operating/jobs.ts'
+import type { OpenedStore } from '../../src/store/opened-store.ts'
+import { openPostgresStore, type PostgresStoreOptions } from '../../src/store/postgres-store.ts'
+import { createTestClock, type TestClock } from './instance.ts'
+import type { TestDatabase } from './postgres.ts'
+
+type StoreOptions = Partial<PostgresStoreOptions> & Pick<PostgresStoreOptions, 'dataDir' | 'connect'>
+
+/** Opens a node's store, and starts its jobs. The key file lies beside the data folder. */
+export async function openTestNode(options: StoreOptions & { clock: TestClock }): Promise<OpenedStore> {
+  const { clock, ...given } = options
+  const fail = (cause: unknown) => {
+    throw cause
+  }
+  const opened = (await openPostgresStore({
+    keyFile: join(options.dataDir, '..', 'instance.key'),
+    systemNow: clock.now,
+    uptime: clock.uptime,
+    maxClockGap: 7 * 24 * 60 * 60 * 1000,
+    acceptClock: false,
+    bucket: null,
+    minFreeSpace: 0,
+    onWarning: () => undefined,
+    onError: fail,
+    ...given,
+  })) as unknown as OpenedStore
+  const log = {
+    error: (fields: object, message: string) => fail('err' in fields ? fields.err : new Error(message)),
+  }
+  const jobs = createJobs({ jobs: opened.jobs, now: opened.now, log })
+  await jobs.start()
+  const close = async () => {
+    await jobs.stop()
+    await opened.close()
+  }
+  return { ...opened, close }
+}
+
+/** A folder for the data of a node, with the key file of the instance beside it. */
+export function makeNodeFolder(): { dataDir: string; remove(): void } {
+  const folder = mkdtempSync(join(tmpdir(), 'oncebox-node-'))
+  writeFileSync(join(folder, 'instance.key'), newKeyFile(), { mode: 0o600 })
+  return { dataDir: join(folder, 'data'), remove: () => rmSync(folder, { recursive: true, force: true }) }
+}
+
+/** A node with a folder and a clock of its own. */
+export async function openPostgresEngine(
+  database: TestDatabase,
+  options: Partial<PostgresStoreOptions> & { clock?: TestClock } = {},
+) {
+  const { dataDir, remove } = makeNodeFolder()
+  const clock = options.clock ?? createTestClock()
+  const open = () => openTestNode({ ...options, dataDir, connect: database.connect, clock })
+  let store = await open()
+  return {
+    get store() {
+      return store
+    },
+    clock,
+    reopen: async () => {
+      await store.close()
+      store = await open()
+    },
+    close: async () => {
+      await store.close()
+      await database.close()
+      remove()
+    },
+  }
+}
