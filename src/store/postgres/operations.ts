@@ -1,9 +1,19 @@
 // Makes the operations of the store from connections to PostgreSQL.
 
 import type { Now } from '../../domain/time.ts'
+import { createAccountLinks } from './accounts/account-links.ts'
+import { createAccounts } from './accounts/accounts.ts'
+import { createApiTokens } from './accounts/api-tokens.ts'
+import { createMessageTemplates } from './accounts/message-templates.ts'
+import { createOwnedPushes } from './accounts/owned-pushes.ts'
+import { createPeople } from './accounts/people.ts'
+import { createPushChoices } from './accounts/push-choices.ts'
+import { createSessions } from './accounts/sessions.ts'
+import { createTwoFactor } from './accounts/two-factor.ts'
 import type { PostgresDatabase } from './engine/database.ts'
 import { createAuditLog } from './lists/audit-log.ts'
 import { createPushLists } from './lists/push-lists.ts'
+import { createPushRemoval } from './pushes/push-removal.ts'
 
 export type PostgresOperationsOptions = {
   database: Pick<PostgresDatabase, 'read' | 'transact'>
@@ -17,10 +27,29 @@ export type PostgresOperationsOptions = {
   onError: (cause: unknown) => void
 }
 
-export function createPostgresOperations({ database, now, certain }: PostgresOperationsOptions) {
-  const { read, transact } = database
+export function createPostgresOperations(options: PostgresOperationsOptions) {
+  return { ...createPushOperations(options), ...createAccountOperations(options) }
+}
+
+function createPushOperations({ database: { read, transact }, now, certain }: PostgresOperationsOptions) {
   return {
     lists: createPushLists({ read, transact, now, certain }),
     audit: createAuditLog(read),
+  }
+}
+
+export function createAccountOperations({ database, now, certain }: PostgresOperationsOptions) {
+  const { read, transact } = database
+  const owned = createOwnedPushes({ transact, remove: createPushRemoval({ certain }) })
+  const rows = { read, transact, now, owned }
+  return {
+    accounts: createAccounts(rows),
+    apiTokens: createApiTokens(rows),
+    sessions: createSessions(rows),
+    accountLinks: createAccountLinks(rows),
+    twoFactor: createTwoFactor(rows),
+    pushChoices: createPushChoices(rows),
+    people: createPeople(rows),
+    messageTemplates: createMessageTemplates(rows),
   }
 }

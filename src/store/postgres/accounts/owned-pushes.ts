@@ -1,0 +1,73 @@
+// What happens to the pushes of an account that goes: they are removed in steps, or become anonymous.
+
+import type { Session, Transact } from '../engine/database.ts'
+import { LOG_STEP, type RemovePushes, shortenLog } from '../pushes/push-removal.ts'
+
+/** Pushes that one transaction removes at most. */
+const STEP = 100
+
+export type OwnedPushes = ReturnType<typeof createOwnedPushes>
+
+/** Names both kinds, so that PostgreSQL reads the indexes of live and of ended pushes. */
+const IS_OWNED = 'p.owner_id = $1 AND (p.expired_on IS NULL OR p.expired_on IS NOT NULL)'
+
+type Found = { id: number; entries: number }
+
+export function createOwnedPushes({ transact, remove }: { transact: Transact; remove: RemovePushes }) {
+  /** Removes some pushes of an account and resolves to their number, 0 when none is left. */
+  async function removeSome(ownerId: number): Promise<number> {
+    for (;;) {
+      const removed = await transact((session) => removeStep(session, ownerId))
+      if (removed !== 'shortened') return removed
+    }
+  }
+
+  async function removeStep(session: Session, ownerId: number): Promise<number | 'shortened'> {
+    const found = await session.query<Found>(LOCK_SOME, [ownerId])
+    const some = found.slice(0, countRemovable(found))
+    const [first] = some
+    if (first === undefined) return 0
+    if (first.entries > LOG_STEP) {
+      await shortenLog(session, first.id)
+      return 'shortened'
+    }
+    const ids = some.map(({ id }) => id)
+    await remove(session, ids)
+    return ids.length
+  }
+
+  /** Within a transaction: all pushes of the account become anonymous, and lose the sealed texts that only their owner reads. */
+  async function disown(session: Session, ownerId: number): Promise<void> {
+    const run = (text: string) => session.query(text, [ownerId])
+    await run(
+      `SELECT count(*) FROM (SELECT id FROM pushes p WHERE ${IS_OWNED} ORDER BY id FOR UPDATE) AS locked`,
+    )
+    await run(`DELETE FROM push_labels l USING pushes p WHERE l.push_id = p.id AND ${IS_OWNED}`)
+    await run(`UPDATE pushes p SET owner_id = NULL, version = version + 1 WHERE ${IS_OWNED}`)
+  }
+
+  return { removeSome, disown }
+}
+
+/** As many as have a step's entries in their logs together, and at least one. */
+function countRemovable(found: readonly Found[]): number {
+  let entries = 0
+  const tooMany = found.findIndex((push) => {
+    entries += push.entries
+    return entries > LOG_STEP
+  })
+  return tooMany === -1 ? found.length : Math.max(1, tooMany)
+}
+
+/** The inner queries read the indexes of owners; the outer one locks in ascending order, as every transaction does. */
+const LOCK_SOME = `
+  SELECT id::float8 AS id,
+    (SELECT count(*) FROM (
+       SELECT 1 FROM audit_entries WHERE push_id = pushes.id LIMIT ${LOG_STEP + 1}) AS log)::float8 AS entries
+  FROM pushes
+  WHERE owner_id = $1 AND id = ANY(ARRAY(
+    (SELECT id FROM pushes WHERE owner_id = $1 AND expired_on IS NULL ORDER BY id LIMIT ${STEP})
+    UNION ALL
+    (SELECT id FROM pushes WHERE owner_id = $1 AND expired_on IS NOT NULL ORDER BY id LIMIT ${STEP})
+    LIMIT ${STEP}))
+  ORDER BY id FOR UPDATE OF pushes`

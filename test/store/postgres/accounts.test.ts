@@ -1,0 +1,265 @@
+// Accounts in PostgreSQL, raced by two nodes with connections of their own.
+
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { MAX_API_TOKENS, MAX_SESSIONS } from '../../../src/domain/account.ts'
+import { DAY } from '../../../src/domain/time.ts'
+import type { NewAccountLink } from '../../../src/store/accounts-face.ts'
+import { installedEngines } from '../../support/database-servers.ts'
+import { startTestPostgres, type TestPostgres } from '../../support/postgres.ts'
+import { openPostgresNodes, type PostgresNode, type PostgresNodes } from '../../support/postgres-nodes.ts'
+import { VISIT } from '../../support/store.ts'
+
+const START_MS = 120_000
+const ROUNDS = 12
+
+const hashOf = (n: number) => Buffer.alloc(32, n)
+const BY_SERVER = { email: null, isAdmin: false, endsTwoFactor: false, createdBy: null, session: null }
+
+describe.skipIf(!installedEngines().includes('postgres'))('two nodes', () => {
+  let postgres: TestPostgres
+  let opened: PostgresNodes
+  let nodes: [PostgresNode, PostgresNode]
+  let id: number
+  beforeAll(async () => {
+    postgres = await startTestPostgres()
+  }, START_MS)
+  afterAll(() => postgres.stop())
+  beforeEach(async () => {
+    opened = await openPostgresNodes(postgres)
+    nodes = opened.nodes
+    id = (await add('ann@example.org', true)).id
+  })
+  afterEach(() => opened.close())
+
+  const add = (email: string, isAdmin = false) =>
+    nodes[0].accounts.addAccount({ email, passwordHash: 'x', isAdmin })
+  const onBoth = <T>(work: (node: PostgresNode, n: number) => Promise<T>) =>
+    Promise.allSettled(nodes.flatMap((node, n) => [work(node, 2 * n), work(node, 2 * n + 1)]))
+  const outcomes = (tries: PromiseSettledResult<unknown>[]) =>
+    tries.map((one) => (one.status === 'fulfilled' ? String(one.value ?? 'done') : codeOf(one.reason))).sort()
+  const codeOf = (cause: unknown) =>
+    typeof cause === 'object' && cause !== null && 'code' in cause ? String(cause.code) : String(cause)
+  const addSession = (node: PostgresNode, hash: Buffer, tested = 'x') =>
+    node.sessions.addSession({ accountId: id, hash, visit: VISIT, tested })
+
+  test('an address gets one account, and every other node is told of the conflict', async () => {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const account = { email: `${round}@example.org`, passwordHash: 'x', isAdmin: false }
+      const tries = await onBoth(async (node) => (await node.accounts.addAccount(account)).email)
+      expect(outcomes(tries)).toEqual([account.email, 'conflict', 'conflict', 'conflict'])
+    }
+  })
+
+  test('of two administrators who stop each other on two nodes, one remains', async () => {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const other = (await add(`${round}@example.org`, true)).id
+      const change = (n: number) => ({ id: n % 2 === 0 ? id : other })
+      const tries = await onBoth(({ accounts }, n) =>
+        round % 2 === 0
+          ? accounts.setAdmin({ ...change(n), isAdmin: false })
+          : accounts.setDisabled({ ...change(n), disabled: true, keepAdmin: true }),
+      )
+      expect(outcomes(tries)).toContain('conflict')
+      const left = (await nodes[1].accounts.listAccounts()).filter(
+        ({ isAdmin, disabledAt }) => isAdmin && disabledAt === null,
+      )
+      expect(left).toHaveLength(1)
+      id = left[0]?.id ?? 0
+    }
+  })
+
+  test('a one-time link works on one node', async () => {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const hash = hashOf(round)
+      const purpose = round % 2 === 0 ? 'invite' : 'reset'
+      const accountId = purpose === 'reset' ? id : null
+      await nodes[0].accountLinks.addLink({ hash, purpose, ...BY_SERVER, accountId })
+      const use = (n: number) => ({ hash, email: `${round}-${n}@example.org`, passwordHash: `${n}` })
+      const tries = await onBoth(async (node, n) => {
+        await node.accountLinks.useLink(use(n))
+      })
+      expect(outcomes(tries)).toEqual(['done', 'not_found', 'not_found', 'not_found'])
+    }
+  })
+
+  test('there is one first administrator, though each node made a setup link', async () => {
+    await opened.query('DELETE FROM accounts')
+    const setup = (n: number): NewAccountLink => ({
+      ...{ hash: hashOf(n), purpose: 'setup', ...BY_SERVER, accountId: null, isAdmin: true },
+    })
+    await Promise.all(nodes.map((node, n) => node.accountLinks.addLink(setup(n))))
+    // As it was before links for the same purpose replaced each other.
+    await opened.query('DELETE FROM account_links')
+    for (const n of [0, 1])
+      await opened.query(
+        `INSERT INTO account_links (hash, purpose, is_admin, ends_two_factor, created_at, expires_at)
+         VALUES ($1, 'setup', true, false, 0, $2)`,
+        [hashOf(n), opened.clock.now() + DAY],
+      )
+    const tries = await onBoth(({ accountLinks }, n) =>
+      accountLinks.useLink({ hash: hashOf(n % 2), email: `${n}@example.org`, passwordHash: 'x' }),
+    )
+    expect(outcomes(tries).filter((outcome) => outcome === 'not_found')).toHaveLength(3)
+    expect(await nodes[0].accounts.listAccounts()).toHaveLength(1)
+    expect(await nodes[1].accountLinks.findLink(hashOf(1))).toBeNull()
+  })
+
+  test('of links for the same address that two nodes make at once, one is left', async () => {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const invite = (n: number): NewAccountLink => ({
+        ...{ hash: hashOf(n), purpose: 'invite', ...BY_SERVER, accountId: null, email: 'bob@example.org' },
+      })
+      await onBoth(({ accountLinks }, n) => accountLinks.addLink(invite(4 * round + n)))
+      expect(await nodes[0].accountLinks.listLinks()).toHaveLength(1)
+    }
+  })
+
+  test('a code of the second factor, and a recovery code, work on one node', async () => {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const hash = hashOf(round)
+      const factor = { accountId: id, sealedSecret: Buffer.alloc(50), step: 10, recoveryHashes: [hash] }
+      const once = ['false', 'false', 'false', 'true']
+      expect(outcomes(await onBoth(({ twoFactor }) => twoFactor.set(factor)))).toEqual(once)
+      const steps = await onBoth(({ twoFactor }) => twoFactor.useStep({ accountId: id, step: 11 }))
+      expect(outcomes(steps)).toEqual(once)
+      const codes = await onBoth(({ twoFactor }) => twoFactor.useRecoveryCode({ accountId: id, hash }))
+      expect(outcomes(codes)).toEqual(once)
+      await nodes[1].twoFactor.remove(id)
+    }
+  })
+
+  test('no session outlives the password that it was made with', async () => {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const tested = round === 0 ? 'x' : `${round - 1}`
+      await Promise.allSettled([
+        addSession(nodes[0], hashOf(round), tested),
+        nodes[1].accounts.setPasswordHash({ id, passwordHash: `${round}` }),
+        addSession(nodes[0], hashOf(100 + round), tested),
+      ])
+      expect(await nodes[0].sessions.listSessions(id)).toEqual([])
+    }
+  })
+
+  test('a session that ends takes along what it was about to make', async () => {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      await addSession(nodes[0], hashOf(round), round === 0 ? 'x' : `${round - 1}`)
+      const [session = null] = (await nodes[0].sessions.listSessions(id)).map((one) => one.id)
+      const token = { accountId: id, name: `${round}`, prefix: '', hash: hashOf(round), session }
+      const link = { purpose: 'invite', ...BY_SERVER, accountId: null, createdBy: id, session } as const
+      await Promise.allSettled([
+        nodes[0].apiTokens.addApiToken(token),
+        nodes[0].accountLinks.addLink({ ...link, hash: hashOf(round) }),
+        nodes[1].accounts.setPasswordHash({ id, passwordHash: `${round}`, revoke: true }),
+      ])
+      expect(await nodes[0].apiTokens.listNames(id)).toEqual([])
+      expect(await nodes[0].accountLinks.listLinks()).toEqual([])
+    }
+  })
+
+  test('an account has no more sessions and tokens than it may, however nodes race', async () => {
+    const newToken = (n: number) => ({ name: `${n}`, prefix: '', hash: hashOf(n), session: null })
+    const tokens = Array.from({ length: MAX_API_TOKENS + 12 }, (_, n) => n)
+    const tries = await Promise.allSettled(
+      tokens.map((n) => {
+        const node = n % 2 === 0 ? nodes[0] : nodes[1]
+        return node.apiTokens.addApiToken({ accountId: id, ...newToken(n) }).then(() => undefined)
+      }),
+    )
+    expect(outcomes(tries).filter((outcome) => outcome === 'invalid')).toHaveLength(12)
+    expect(await nodes[0].apiTokens.listApiTokens(id)).toHaveLength(MAX_API_TOKENS)
+    const sessions = Array.from({ length: MAX_SESSIONS + 10 }, (_, n) => n)
+    await Promise.all(sessions.map((n) => addSession(n % 2 === 0 ? nodes[0] : nodes[1], hashOf(n))))
+    expect(await opened.query('SELECT 1 FROM sessions')).toHaveLength(MAX_SESSIONS)
+  })
+
+  test('ended sessions of all accounts are removed, also when two nodes sign people in', async () => {
+    for (let n = 0; n < 5; n += 1) await addSession(nodes[0], hashOf(n))
+    opened.clock.advance(40 * DAY)
+    await onBoth((node, n) => addSession(node, hashOf(10 + n)))
+    expect(await opened.query('SELECT 1 FROM sessions')).toHaveLength(4)
+  })
+
+  test('nothing of an account is left, and its pushes go in steps', async () => {
+    await addSession(nodes[0], hashOf(1))
+    const token = { name: 'laptop', prefix: '', hash: hashOf(1), session: null }
+    await nodes[0].apiTokens.addApiToken({ accountId: id, ...token })
+    await nodes[0].accountLinks.addLink({ hash: hashOf(1), purpose: 'reset', ...BY_SERVER, accountId: id })
+    await insertPushes(id, { count: 250, entries: 3 })
+    await insertPushes(id, { count: 1, entries: 12_000 })
+    await insertPushes(id + 1, { count: 1, entries: 1 })
+    const steps: number[] = []
+    for (let removed = -1; removed !== 0; ) {
+      removed = await nodes[1].accounts.removePushesOf(id)
+      steps.push(removed)
+    }
+    expect(steps.length).toBeGreaterThan(3)
+    expect(steps.reduce((sum, step) => sum + step)).toBe(251)
+    await nodes[1].accounts.removeAccount(id)
+    for (const table of ['accounts', 'sessions', 'api_tokens', 'account_links'])
+      expect(await opened.query(`SELECT 1 FROM ${table}`)).toEqual([])
+    for (const table of ['pushes', 'push_secrets', 'audit_entries', 'live_shares'])
+      expect(await opened.query(`SELECT 1 FROM ${table}`)).toHaveLength(1)
+    expect(await opened.query('SELECT file_id FROM push_files')).toHaveLength(1)
+    expect(await opened.query('SELECT 1 FROM files_due WHERE at IS NOT NULL')).toHaveLength(251)
+    expect(await opened.query('SELECT pushes::int, bytes::int FROM address_shares')).toEqual([
+      { pushes: 1, bytes: 10 },
+    ])
+  })
+
+  test('a reset makes the pushes of the account anonymous, and their labels go', async () => {
+    await insertPushes(id, { count: 3, entries: 1 })
+    await nodes[0].accountLinks.addLink({ hash: hashOf(1), purpose: 'reset', ...BY_SERVER, accountId: id })
+    await nodes[1].accountLinks.useLink({ hash: hashOf(1), email: '', passwordHash: 'y' })
+    expect(await opened.query('SELECT owner_id, version FROM pushes')).toEqual(
+      Array.from({ length: 3 }, () => ({ owner_id: null, version: 1 })),
+    )
+    expect(await opened.query('SELECT 1 FROM push_labels')).toEqual([])
+  })
+
+  test('addresses are listed in the order of their bytes, and a character that no address has finds none', async () => {
+    for (const email of ['Ä@example.org', 'a-b@example.org', 'ab@example.org', 'z@example.org'])
+      await add(email.toLowerCase())
+    const { people } = await nodes[1].people.listPeople({ search: '', pageNumber: 1 })
+    const emails = people.map(({ email }) => email)
+    expect(emails).toEqual([...emails].sort())
+    expect(await nodes[0].people.listPeople({ search: 'a\0', pageNumber: 1 })).toEqual({
+      people: [],
+      total: 0,
+    })
+    expect(await nodes[0].accounts.findAccount('a\0@example.org')).toBeNull()
+  })
+
+  /** Live pushes with what belongs to each, in one statement a table. */
+  async function insertPushes(
+    ownerId: number,
+    { count, entries }: { count: number; entries: number },
+  ): Promise<void> {
+    const made = await opened.query<{ id: string }>(
+      `INSERT INTO pushes (lookup, key_number, kind, owner_id, created_at, updated_at, expires_at, expire_after_days,
+         expire_after_views, views, last_viewed_at, retrieval_step, passphrase_required, wrong_tries,
+         wrong_tries_since, wrong_tries_in_all, tries_spent, deleted, lost, files, audit_dropped, entries,
+         audit_entries, failures, owner_views)
+       SELECT uuid_send(gen_random_uuid()), 1, 'file', $1, 0, 0, $2, 1, 1, 0, 0, false, false, 0, 0, 0, false, false,
+         false, 1, 0, 1, 1, 0, 0 FROM generate_series(1, $3) RETURNING id`,
+      [ownerId, opened.clock.now() + DAY, count],
+    )
+    const ids = made.map((push) => push.id)
+    const each = 'FROM unnest($1::bigint[]) AS id'
+    const insert = (into: string, more = '') => opened.query(`INSERT INTO ${into} ${each} ${more}`, [ids])
+    await insert("push_secrets (push_id, salt, wrapped_key, payload) SELECT id, 's', 'w', 'p'")
+    await insert("push_labels (push_id, url_token, seen_views) SELECT id, 't', 0")
+    await insert(
+      "push_files (push_id, n, file_id, size, filename, content_type) SELECT id, 0, id, 9, 'f', 'c'",
+    )
+    await insert("live_shares (push_id, address, bytes, expires_at) SELECT id, 'address', 10, 0")
+    await opened.query(
+      `INSERT INTO address_shares (address, pushes, bytes) VALUES ('address', $1, $2)
+       ON CONFLICT (address) DO UPDATE SET pushes = address_shares.pushes + $1, bytes = address_shares.bytes + $2`,
+      [count, count * 10],
+    )
+    await insert(
+      `audit_entries (push_id, n, kind, at, ip, user_agent, referrer) SELECT id, n, 'view', 0, '', '', ''`,
+      `CROSS JOIN generate_series(1, ${entries}) AS n`,
+    )
+  }
+})
