@@ -30,6 +30,8 @@ export type UpgradePlace = {
   executable: string
   dataDir: string
   keyFile: string | null
+  /** Whether the data is in the folder, and not in PostgreSQL, which nothing here copies. */
+  isInFolder: boolean
   tell: (step: string) => void
 }
 
@@ -72,19 +74,19 @@ function builtInKeys(): readonly PublicKey[] {
 }
 
 /** The arguments for this program's trial command, which gives up the rights of root for those of the data's owner. */
-function trialCommand({ dataDir, keyFile }: UpgradePlace, program: string): string[] {
+function trialCommand({ dataDir, keyFile, isInFolder }: UpgradePlace, program: string): string[] {
   const key = keyFile === null ? [] : ['--key-file', keyFile]
-  return ['upgrade', '--trial', program, '--data-dir', dataDir, ...key]
+  return ['upgrade', '--trial', program, '--data-dir', dataDir, ...key, ...(isInFolder ? [] : ['--no-copy'])]
 }
 
 /** `oncebox upgrade --trial`. `path` is the copy of the database; null without data. */
 export async function tryUpgrade(
   program: string,
-  { dataDir, keyFile, now, tell }: Omit<UpgradePlace, 'executable'> & { now: number },
+  { dataDir, keyFile, isInFolder, now, tell }: Omit<UpgradePlace, 'executable'> & { now: number },
 ): Promise<{ path: string | null }> {
   const { path, key, database } = dataFolder(dataDir)
-  if (!existsSync(database)) {
-    tell(`there is no data in ${path} to copy`)
+  if (!isInFolder || !existsSync(database)) {
+    tell(isInFolder ? `there is no data in ${path} to copy` : NOT_COPIED)
     const room = mkdtempSync(join(tmpdir(), 'oncebox-upgrade-'))
     await tryProgram({ program, folder: join(room, 'trial'), copy: null, tell }).finally(() =>
       rmdirSync(room),
@@ -98,6 +100,8 @@ export async function tryUpgrade(
   return { path: copy }
 }
 
+const NOT_COPIED = 'the database is PostgreSQL, which keeps its own backups: nothing is copied'
+
 /** `oncebox upgrade --schema`. */
 export function schemaForUpgrade(dataDir: string) {
   return { schema: readSchema(dataDir) }
@@ -105,11 +109,11 @@ export function schemaForUpgrade(dataDir: string) {
 
 /** Throws `conflict` when the former program could not open the data any more. */
 export async function goBack(place: UpgradePlace): Promise<{ to: string }> {
-  const { executable, dataDir } = place
+  const { executable, dataDir, isInFolder } = place
   const files = programFiles(executable)
   requireFormer(files)
   const former = await askProgram(files.former, ['version', '--json'], place.tell)
-  if (existsSync(dataFolder(dataDir).database)) {
+  if (isInFolder && existsSync(dataFolder(dataDir).database)) {
     const { schema } = await askProgram(
       executable,
       ['upgrade', '--schema', '--data-dir', dataDir],

@@ -5,6 +5,7 @@ import type { backUp } from '../app/backup.ts'
 import type { runBackupTask, TASK_COMMAND } from '../app/backup-task.ts'
 import type { examine } from '../app/doctor/doctor.ts'
 import type { importCommand } from '../app/import-command.ts'
+import type { makeNewKey } from '../app/new-key.ts'
 import type { namesOfAuthority, readOwnAuthority } from '../app/own-authority.ts'
 import type { openBackupFile, streamPieces } from '../app/restoring/opening.ts'
 import type { restoreBackup } from '../app/restoring/restore.ts'
@@ -18,6 +19,7 @@ export type App = {
   startServer: typeof startServer
   openAccounts: typeof openAccounts
   examine: typeof examine
+  makeNewKey: typeof makeNewKey
   backUp: typeof backUp
   openClient: typeof openClient
   fetchAuthority: typeof fetchAuthority

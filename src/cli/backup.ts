@@ -6,12 +6,14 @@ import type { BackupReport, BackupWish, Seal } from '../app/backup.ts'
 import { codeOf } from '../domain/system-errors.ts'
 import { ageRecipient } from '../settings/age-recipient.ts'
 import { type Entry, readSettings } from '../settings/fold.ts'
+import type { Place } from '../settings/parsers.ts'
 import { settings } from '../settings/table.ts'
 import type { App } from './app.ts'
 import { passphraseFileProblems, readNewPassphrase, readPassphraseFile } from './ask.ts'
 import { backupWarnings, presentBackup } from './backup-report.ts'
 import { CommandFailure, ToldFailure, UsageError } from './failures.ts'
 import { addSettingFlags, addTextFlag, givenFlags, readOperands, textFlag, textFlags } from './flags.ts'
+import { addFolderOnlyFlags, requireFolderDatabase } from './folder-only.ts'
 import { formatSize } from './format.ts'
 import { placeWithService } from './service/service-settings.ts'
 import type { Shell } from './shell.ts'
@@ -42,6 +44,11 @@ Examples:
   oncebox backup - --recipient age1… | ssh backup@nas 'cat > oncebox.tar.age'
   oncebox backup verify /mnt/disk/monday.tar.age`
 
+const OF_POSTGRES = {
+  does: '"oncebox backup" copies a database in a data folder',
+  instead: 'Back it up with pg_dump or point-in-time recovery: see docs/beyond-one-machine.md.',
+}
+
 /** The group that commands on backups join. */
 export function addBackupCommand(program: Command, { shell, app }: { shell: Shell; app: App }): Command {
   const command = program.command('backup').usage('[FILE|-] [flags]')
@@ -51,6 +58,7 @@ export function addBackupCommand(program: Command, { shell, app }: { shell: Shel
   addTextFlag(command, '--passphrase-file <path>', 'Encrypt with the passphrase in a file')
   command.option('--json', 'Print what was made as JSON')
   addSettingFlags(command, TABLE)
+  addFolderOnlyFlags(command)
   return command.action(async () => {
     const { wish, isJson } = await readCommandLine(command, shell)
     const report = await backUp(wish, { shell, app })
@@ -98,7 +106,9 @@ async function readCommandLine(
 ): Promise<{ wish: BackupWish; isJson: boolean }> {
   const { operands, problems } = readOperands(command, { names: ['FILE'], optional: 1 })
   const [operand] = operands
-  const { config, entries, problems: wrong = [] } = readSettingsFor(command, shell)
+  const place = placeWithService(shell, givenFlags(command, TABLE))
+  requireFolderDatabase(command, { ...OF_POSTGRES, place, shell })
+  const { config, entries, problems: wrong = [] } = readSettingsFor(command, place, shell)
   const all = [...problems, ...fileProblems(operand), ...sealProblems(command), ...wrong]
   if (all.length > 0 || config === undefined) throw new UsageError(all, NAME)
   if (operand === '-' && shell.isOutputTerminal)
@@ -111,9 +121,8 @@ async function readCommandLine(
 }
 
 /** `entries` are those of all settings of the server. If one of them is wrong, only those that a backup needs. */
-function readSettingsFor(command: Command, shell: Shell) {
-  const flags = givenFlags(command, TABLE)
-  const sources = { flags, place: placeWithService(shell, flags), readFile: shell.readFile }
+function readSettingsFor(command: Command, place: Place, { readFile }: Shell) {
+  const sources = { flags: givenFlags(command, TABLE), place, readFile }
   const reading = readSettings(TABLE, sources)
   const entries = readSettings(settings, sources).entries ?? reading.entries ?? []
   return { config: reading.config, entries, problems: reading.problems }

@@ -8,6 +8,12 @@ import { didYouMean } from './suggestions.ts'
 /** Stands for the value of a flag that has none. No system passes NUL in an argument. */
 const NO_VALUE = '\0'
 
+/** Lets a command read flags of settings that it refuses, so that it can say what to do instead. */
+export function addHiddenFlags(command: Command, table: Table): void {
+  for (const { flag } of Object.values(table))
+    command.addOption(rawOption(`--${flag} <value>`, '').preset('').hideHelp())
+}
+
 /** Adds a flag for each setting of the table, with its help. */
 export function addSettingFlags(command: Command, table: Table): void {
   for (const setting of Object.values(table)) {

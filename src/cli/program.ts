@@ -18,6 +18,7 @@ import { addImportCommands } from './import.ts'
 import { addLicensesCommand } from './licenses.ts'
 import { addLoginCommands } from './login.ts'
 import { addAuditCommand, addExpireCommand, addListCommand } from './manage.ts'
+import { addNewKeyCommand } from './new-key.ts'
 import { addOpenCommand, isStartedByClick, keepWindow } from './open.ts'
 import { addPushCommand } from './push.ts'
 import { addRestoreCommand } from './restore.ts'
@@ -91,6 +92,7 @@ export function createProgram(parts: { shell: Shell; app: App }): Command {
   addConfigCommand(program, shell)
   addUserCommands(program, parts)
   addTokenCommands(program, parts)
+  addNewKeyCommand(program, parts)
   addImportCommands(program, parts)
   addVerifyCommand(addBackupCommand(program, parts), parts)
   addRestoreCommand(program, parts)

@@ -10,6 +10,7 @@ import { addOpeningFlags, openingProblems, readOpening } from './backup-opening.
 import { createBackupProgress } from './backup-progress.ts'
 import { CommandFailure, UsageError } from './failures.ts'
 import { addSettingFlags, givenFlags, isGiven, readOperands } from './flags.ts'
+import { addFolderOnlyFlags, requireFolderDatabase } from './folder-only.ts'
 import { presentPlan, presentRestored, presentTokens } from './restore-report.ts'
 import { placeWithService } from './service/service-settings.ts'
 import type { Shell } from './shell.ts'
@@ -29,6 +30,13 @@ Examples:
   oncebox restore oncebox.tar.age --identity key.txt --data-dir /srv/oncebox --key-file /etc/oncebox/key
   ssh nas cat oncebox.tar | oncebox restore - --data-dir /srv/oncebox --revoke-tokens --yes`
 
+const OF_POSTGRES = {
+  does: '"oncebox restore" makes a data folder of a backup',
+  instead:
+    'Restore PostgreSQL with its own tools (docs/beyond-one-machine.md), and then run "oncebox after-restore". To bring a backup ' +
+    'of a data folder into PostgreSQL, restore it into a folder, and then use "oncebox move".',
+}
+
 export function addRestoreCommand(program: Command, { shell, app }: { shell: Shell; app: App }): void {
   const command = program
     .command(NAME)
@@ -41,6 +49,7 @@ export function addRestoreCommand(program: Command, { shell, app }: { shell: She
     .option('--yes', 'Restore without asking')
   addOpeningFlags(command)
   addSettingFlags(command, TABLE)
+  addFolderOnlyFlags(command)
   command.action(async () => {
     const { operand, place, tokens } = readCommandLine(command, shell)
     const { opening, ...source } = readOpening(command, operand, { shell, app, name: NAME })
@@ -77,11 +86,9 @@ async function chooseTokens({ content }: RestorePlan, { tokens, shell }: Asking)
 function readCommandLine(command: Command, shell: Shell) {
   const { operands, problems } = readOperands(command, { names: ['FILE'] })
   const flags = givenFlags(command, TABLE)
-  const reading = readSettings(TABLE, {
-    flags,
-    place: placeWithService(shell, flags),
-    readFile: shell.readFile,
-  })
+  const surroundings = placeWithService(shell, flags)
+  requireFolderDatabase(command, { ...OF_POSTGRES, place: surroundings, shell })
+  const reading = readSettings(TABLE, { flags, place: surroundings, readFile: shell.readFile })
   const [keep, revoke] = [isGiven(command, 'keepTokens'), isGiven(command, 'revokeTokens')]
   const all = [
     ...problems,

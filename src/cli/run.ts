@@ -2,6 +2,7 @@
 
 import { openAccounts } from '../app/account-commands.ts'
 import { runBackupTask, TASK_COMMAND } from '../app/backup-task.ts'
+import { makeNewKey } from '../app/new-key.ts'
 import { namesOfAuthority, readOwnAuthority } from '../app/own-authority.ts'
 import { openBackupFile, streamPieces } from '../app/restoring/opening.ts'
 import { findServerOn, findServing } from '../app/serving.ts'
@@ -35,6 +36,7 @@ export function runCommandLine(
       startServer,
       openAccounts,
       openClient,
+      makeNewKey,
       fetchAuthority,
       readOwnAuthority,
       namesOfAuthority,

@@ -15,12 +15,13 @@ import type { Shell } from './shell.ts'
 
 type Parts = { shell: Shell; app: App }
 
-const TABLE = { dataDir: settings.dataDir, keyFile: settings.keyFile }
+const TABLE = { dataDir: settings.dataDir, keyFile: settings.keyFile, databaseUrl: settings.databaseUrl }
 
 const HELP =
   'Replaces this program by a release from FILE, while the server runs. Checks the signature in FILE.minisig, the system and ' +
   'the version that it names, copies the database (without keys), and tests the new program on the copy. The former program ' +
-  'stays beside the new one; --back returns to it, as long as it can open the data. Nothing is ever fetched.'
+  'stays beside the new one; --back returns to it, as long as it can open the data. Nothing is ever fetched. With ' +
+  '--database-url nothing is copied: nodes are upgraded one after another, and their program before stays usable beside them.'
 
 const EXAMPLES = `
 Examples:
@@ -38,6 +39,7 @@ export function addUpgradeCommand(program: Command, parts: Parts): void {
     .option('--back', 'Return to the former program')
     .addOption(new Option('--trial <file>').hideHelp())
     .addOption(new Option('--schema').hideHelp())
+    .addOption(new Option('--no-copy').hideHelp())
   addTextFlag(
     command,
     '--public-key <key>',
@@ -56,6 +58,7 @@ export function addUpgradeCommand(program: Command, parts: Parts): void {
       const { from, to, former, copy } = await app.upgradeProgram({ file, keys }, where)
       shell.print(`${executable} is Oncebox ${to} now. The former one (${from}) is kept as ${former}.`)
       if (copy !== null) shell.print(`The database as it was is kept as ${copy} (it opens no push).`)
+      if (!place.isInFolder) shell.print('Upgrade the other nodes as well, one after another.')
     }
     await restart(executable, shell)
   })
@@ -73,7 +76,12 @@ async function answerUpgrade(command: Command, { shell, app }: Parts): Promise<b
   const answer =
     typeof tried !== 'string'
       ? app.schemaForUpgrade(config.dataDir)
-      : await app.tryUpgrade(tried, { ...config, now: now(), tell })
+      : await app.tryUpgrade(tried, {
+          ...config,
+          isInFolder: command.getOptionValue('copy') !== false,
+          now: now(),
+          tell,
+        })
   shell.printExactly(`${JSON.stringify(answer)}\n`)
   return true
 }
@@ -97,7 +105,12 @@ function readCommandLine(command: Command, shell: Shell) {
   ]
   if (all.length > 0 || reading.config === undefined || keys === 'wrong')
     throw new UsageError(all, 'oncebox upgrade')
-  return { file: file === undefined ? null : resolve(shell.place.cwd, file), keys, place: reading.config }
+  const { databaseUrl, ...where } = reading.config
+  return {
+    file: file === undefined ? null : resolve(shell.place.cwd, file),
+    keys,
+    place: { ...where, isInFolder: databaseUrl === null },
+  }
 }
 
 function readKeys(

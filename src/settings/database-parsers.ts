@@ -25,7 +25,8 @@ function problemOf({ engine, user, port, password, searchPath, tls }: DatabaseAd
   if (port < 1 || port > 65_535 || !Number.isInteger(port)) return 'must have a port from 1 to 65535'
   if (password?.includes('\0')) return 'must have a password without NUL'
   if ((tls.cert === null) !== (tls.key === null)) return 'must have both sslcert and sslkey, or neither'
-  if (searchPath !== null && !/^[\w$]+$/.test(searchPath)) return 'must name one schema as search_path'
+  if ((searchPath ?? 'public') !== 'public')
+    return 'must have no search_path: the tables are in the schema public'
   return null
 }
 
@@ -37,14 +38,13 @@ function wrong(problem: string): Parsed<never> {
 export function showDatabaseUrl(text: string): string {
   const parsed = databaseUrl(text)
   if ('problem' in parsed) return '(hidden)'
-  const { user, host, port, socket, database, tls, searchPath } = parsed.value
+  const { user, host, port, socket, database, tls } = parsed.value
   const place = socket === null ? `${host.includes(':') ? `[${host}]` : host}:${port}` : ''
   const options = [
     ...(socket === null ? [] : [`host=${socket}`, `port=${port}`]),
     ...(socket === null ? [`sslmode=${tls.mode}`] : []),
     ...(tls.ca === null ? [] : [`sslrootcert=${tls.ca}`]),
     ...(tls.cert === null ? [] : [`sslcert=${tls.cert}`]),
-    ...(searchPath === null ? [] : [`search_path=${searchPath}`]),
   ]
   return `postgres://${encodeURIComponent(user ?? '')}@${place}/${encodeURIComponent(database)}?${options.join('&')}`
 }

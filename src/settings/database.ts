@@ -34,8 +34,8 @@ export function databaseProblemsIn({
 }
 
 const KEY_IS_MISSING =
-  '--database-url needs --key-file: all nodes need the same instance key, which a data folder would keep for itself. The first ' +
-  'start on an empty database makes the file; copy it to each other node, and keep a copy apart from the database'
+  '--database-url needs --key-file: all nodes need the same instance key, which a data folder would keep for itself. Make the file ' +
+  'once with "oncebox new-key FILE", copy it to each node, and keep a copy apart from the database'
 
 /** Other users of a machine see the arguments of its processes. */
 export function databaseWarnings(flags: GivenFlags): string[] {

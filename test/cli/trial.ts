@@ -4,6 +4,7 @@ import { backUp } from '../../src/app/backup.ts'
 import { runBackupTask, TASK_COMMAND } from '../../src/app/backup-task.ts'
 import type { Finding } from '../../src/app/doctor/doctor.ts'
 import { importCommand } from '../../src/app/import-command.ts'
+import { makeNewKey } from '../../src/app/new-key.ts'
 import { namesOfAuthority, readOwnAuthority } from '../../src/app/own-authority.ts'
 import { openBackupFile, streamPieces } from '../../src/app/restoring/opening.ts'
 import { restoreBackup } from '../../src/app/restoring/restore.ts'
@@ -138,6 +139,7 @@ function createMemoryApp() {
   const app: App = {
     version: '3.0.0',
     openClient,
+    makeNewKey,
     examine: async () => state.findings,
     backUp,
     fetchAuthority,

@@ -2,16 +2,22 @@
 
 import type { GivenFlags } from '../../settings/fold.ts'
 import type { Place } from '../../settings/parsers.ts'
+import { variableOf } from '../../settings/setting.ts'
+import { settings } from '../../settings/table.ts'
 import type { Shell } from '../shell.ts'
+
+const VARIABLES = [settings.dataDir, settings.databaseUrl]
+  .map(variableOf)
+  .flatMap((name) => [name, `${name}_FILE`])
 
 /**
  * The place with the variables of the installed service, for commands on its data. When a flag or variable names a data
- * folder, ignores the service entirely, because its key file would belong to another folder.
+ * folder or a database, ignores the service entirely, because its key file would belong to another one.
  */
 export function placeWithService(shell: Shell, flags: GivenFlags): Place {
   const { place } = shell
-  const { ONCEBOX_DATA_DIR, ONCEBOX_DATA_DIR_FILE } = place.env
-  if (flags['data-dir'] !== undefined || ONCEBOX_DATA_DIR || ONCEBOX_DATA_DIR_FILE) return place
+  const isNamed = ['data-dir', 'database-url'].some((flag) => flags[flag] !== undefined)
+  if (isNamed || VARIABLES.some((name) => place.env[name])) return place
   const service = shell.findService()
   if (service === null) return place
   shell.say(

@@ -175,8 +175,8 @@ function makeKeyFile(path: string, folder: DataFolder): void {
   explained('write the key file', path, () => writeDurably(path, newKeyFile()))
 }
 
-/** Writes the file atomically and durably. Fails when another process has made the file meanwhile. */
-function writeDurably(path: string, text: string): void {
+/** Writes a new file atomically and durably. Fails when another process has made the file meanwhile. */
+export function writeDurably(path: string, text: string): void {
   const unfinished = `${path}.${process.pid}${NEW}`
   rmSync(unfinished, { force: true })
   const file = openSync(unfinished, 'wx', 0o600)

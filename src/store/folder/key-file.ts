@@ -1,9 +1,10 @@
-// The key file of a backup that was made without it.
+// A key file that lies outside the data folder.
 
-import { readFileSync } from 'node:fs'
-import { type Keyring, parseKeyFile } from '../../crypto/keyring.ts'
+import { existsSync, readFileSync } from 'node:fs'
+import { type Keyring, newKeyFile, parseKeyFile } from '../../crypto/keyring.ts'
 import { DomainError } from '../../domain/errors.ts'
 import { reasonOf } from '../../domain/system-errors.ts'
+import { writeDurably } from './data-folder.ts'
 import { KEY_FILE, requireOwn } from './ownership.ts'
 
 /** Never makes one. Throws `conflict` when it cannot be read, or belongs to somebody else. */
@@ -14,5 +15,21 @@ export function readKeyFile(path: string): Keyring {
   } catch (cause) {
     const why = reasonOf(cause)
     throw new DomainError('conflict', `Cannot use the key file ${path}: ${why}.`)
+  }
+}
+
+/** Makes a key file for the first time. Throws `conflict` when something is there, or when it cannot be written. */
+export function makeKeyFile(path: string): Keyring {
+  if (existsSync(path))
+    throw new DomainError(
+      'conflict',
+      `${path} exists already, and was not changed: a new key opens nothing of another one.`,
+    )
+  try {
+    const text = newKeyFile()
+    writeDurably(path, text)
+    return parseKeyFile(text)
+  } catch (cause) {
+    throw new DomainError('conflict', `Cannot write the key file ${path}: ${reasonOf(cause)}.`)
   }
 }

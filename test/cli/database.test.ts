@@ -1,0 +1,75 @@
+// Commands where the database is PostgreSQL: those that are for a data folder refuse, and say what to do instead.
+
+import { afterAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createTrial } from './trial.ts'
+
+const URL = 'postgres://oncebox:s3cret@db.example/boxes'
+const BY_VARIABLE = { ONCEBOX_DATABASE_URL: URL }
+const folder = mkdtempSync(join(tmpdir(), 'oncebox-new-key-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+describe('what is for a data folder refuses, and says what to do instead', () => {
+  test.each([
+    ['backup', ['backup', '/tmp/box.tar'], 'pg_dump'],
+    ['restore', ['restore', '/tmp/box.tar', '--keep-tokens', '--yes'], 'after-restore'],
+  ])('oncebox %s', async (_, argv, words) => {
+    for (const { env, args, from } of [
+      { env: BY_VARIABLE, args: argv, from: 'ONCEBOX_DATABASE_URL' },
+      { env: {}, args: [...argv, '--database-url', URL], from: '--database-url' },
+    ]) {
+      const trial = createTrial({ env })
+      expect(await trial.run(...args)).toBe(1)
+      const [line = '', ...others] = trial.err
+      expect(line).toContain(`the database is PostgreSQL here (${from})`)
+      expect(line).toContain(words)
+      expect(others).toEqual([])
+      expect(trial.text()).not.toContain('s3cret')
+    }
+  })
+
+  test('and their help does not offer the flag', async () => {
+    const trial = createTrial()
+    await trial.run('backup', '--help')
+    expect(trial.text()).not.toContain('--database-url')
+  })
+})
+
+describe('oncebox new-key', () => {
+  test('makes a key that nobody else can read, and never over another file', async () => {
+    const path = join(folder, 'instance.key')
+    const trial = createTrial()
+    expect(await trial.run('new-key', path)).toBe(0)
+    expect(trial.out.join()).toMatch(/holds a new instance key, fingerprint \S+\.$/)
+    expect(statSync(path).mode & 0o777).toBe(0o600)
+    const text = readFileSync(path, 'utf8')
+    expect(text).toMatch(/^1 [0-9a-f]{64}$/m)
+    expect(await trial.run('new-key', path)).toBe(1)
+    expect(trial.text()).toContain('exists already, and was not changed')
+    expect(readFileSync(path, 'utf8')).toBe(text)
+  })
+
+  test('says what is wrong with the command line, or with the place', async () => {
+    const trial = createTrial()
+    expect(await trial.run('new-key')).toBe(2)
+    expect(trial.text()).toContain('FILE is missing')
+    expect(await trial.run('new-key', join(folder, 'missing', 'instance.key'))).toBe(1)
+    expect(trial.text()).toContain('Cannot write the key file')
+  })
+})
+
+test('oncebox config shows the address without its password', async () => {
+  const trial = createTrial({ env: { ...BY_VARIABLE, ONCEBOX_DATABASE_PASSWORD: 'apart' } })
+  expect(await trial.run('config', '--key-file', '/keys/instance.key')).toBe(0)
+  expect(trial.text()).toContain('postgres://oncebox@db.example:5432/boxes?sslmode=verify-full')
+  expect(trial.text()).not.toMatch(/s3cret|apart/)
+})
+
+test('a wrong address is told without repeating it', async () => {
+  const trial = createTrial({ env: { ONCEBOX_DATABASE_URL: `${URL}?sslmode=s3cret` } })
+  expect(await trial.run('config')).toBe(2)
+  expect(trial.text()).toContain('ONCEBOX_DATABASE_URL (hidden)')
+  expect(trial.text()).not.toContain('s3cret')
+})
