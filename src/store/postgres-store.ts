@@ -1,6 +1,5 @@
 // Opens the store of one node whose rows PostgreSQL keeps, in this order: key, tables, clock, operations.
 
-import type { SQL } from 'bun'
 import { randomKey } from '../crypto/random.ts'
 import { createClock } from '../domain/clock.ts'
 import type { Job } from '../domain/job.ts'
@@ -9,6 +8,7 @@ import { dataFolder } from './folder/data-folder.ts'
 import { createFolderChecks } from './folder/folder-checks.ts'
 import { createFreeSpace } from './folder/free-space.ts'
 import { readKeyFile } from './folder/key-file.ts'
+import type { Connect } from './postgres/engine/connection.ts'
 import { createDatabase } from './postgres/engine/database.ts'
 import { migrate } from './postgres/engine/migrate.ts'
 import { createPostgresOperations } from './postgres/operations.ts'
@@ -18,8 +18,7 @@ export type PostgresStoreOptions = {
   dataDir: string
   /** All nodes have the same instance key. */
   keyFile: string
-  /** Opens a pool of at most this many connections. */
-  connect: (max: number) => SQL
+  connect: Connect
   /** In place of the database's clock; null for that one. */
   systemNow: Now | null
   /** Milliseconds since the machine was started, also while it slept. */

@@ -1,12 +1,12 @@
 // A PostgreSQL server for the tests of one file, with a database of its own for each opening.
 
-import type { SQL } from 'bun'
-import { SQL as Client } from 'bun'
+import { SQL } from 'bun'
+import type { Connect } from '../../src/store/postgres/engine/connection.ts'
 import { migrate, SCHEMA } from '../../src/store/postgres/engine/migrate.ts'
 import { type DatabaseServer, startDatabaseServer } from './database-servers.ts'
 
 /** `connect` opens connections to it. */
-export type TestDatabase = { address: string; connect(max: number): SQL; close(): Promise<void> }
+export type TestDatabase = { address: string; connect: Connect; close(): Promise<void> }
 
 export type TestPostgres = {
   server: DatabaseServer
@@ -21,8 +21,7 @@ export async function startTestPostgres(): Promise<TestPostgres> {
 
   async function newEmptyDatabase(): Promise<TestDatabase> {
     const { address, close } = await server.newDatabase()
-    const options = { url: `${address}?sslmode=disable`, idleTimeout: 0, connection: { search_path: SCHEMA } }
-    return { address, connect: (max) => new Client({ ...options, max }), close }
+    return { address, connect: connectTo(address), close }
   }
 
   async function newDatabase(): Promise<TestDatabase> {
@@ -32,4 +31,14 @@ export async function startTestPostgres(): Promise<TestPostgres> {
   }
 
   return { server, newEmptyDatabase, newDatabase, stop: server.stop }
+}
+
+/** Without TLS, as no test of the engine needs it. */
+export function connectTo(address: string): Connect {
+  const options = {
+    url: `${address}?sslmode=disable`,
+    idleTimeout: 0,
+    connection: { search_path: SCHEMA },
+  }
+  return (max, onclose) => new SQL({ ...options, max, ...(onclose === undefined ? {} : { onclose }) })
 }

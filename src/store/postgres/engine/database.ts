@@ -1,10 +1,16 @@
-// The connections to PostgreSQL, and transactions over them.
+// The connections to PostgreSQL, and transactions over them that can be trusted.
 //
 // A transaction writes a row with an id of its own. When the connection is lost after its COMMIT was sent, the node inserts
-// the same id as void: that waits for a commit still in flight, and tells for good whether the transaction happened.
+// the same id as void on another connection: that waits for a commit still in flight, and tells for good what happened.
 
-import type { SQL } from 'bun'
-import { type BunSQLDatabase, drizzle } from 'drizzle-orm/bun-sql'
+import type { BunSQLDatabase } from 'drizzle-orm/bun-sql'
+import { type Connect, type Connection, openConnection } from './connection.ts'
+import { createConnections } from './connections.ts'
+import { type Deadline, deadlineIn } from './deadline.ts'
+import { endsConnection, explainFailure, isPassing, unavailable } from './failures.ts'
+import { type Outcome, settleOperation } from './operations.ts'
+import { prepareSession } from './session-settings.ts'
+import { attemptStatement, attemptTransaction, PATIENCE_MS, UnknownOutcome } from './transaction.ts'
 
 /** One connection, within a transaction or for one read. */
 export type Session = {
@@ -14,64 +20,168 @@ export type Session = {
   orm: BunSQLDatabase
 }
 
-/** Runs work that only reads. It may run again, on another connection. */
-export type Read = <T>(work: (session: Session) => Promise<T>) => Promise<T>
+export type Statement = { text: string; values: readonly unknown[] }
+
+/** `within`: milliseconds for the whole, for work that may take longer than a request. */
+export type WorkOptions = { within?: number }
+
+/** Runs work that only reads, outside any transaction. It may run again, on another connection. */
+export type Read = <T>(work: (session: Session) => Promise<T>, options?: WorkOptions) => Promise<T>
 
 /**
  * Runs work in one transaction (READ COMMITTED), and resolves once it is durable. The work may run several times, so it has
- * no effects outside the database. Throws `overloaded` when nothing happened, or when it cannot be known.
+ * no effects outside the database. Throws `overloaded` when nothing happened, or when it cannot be known, and `disk_full`.
  */
-export type Transact = <T>(work: (session: Session) => Promise<T>) => Promise<T>
+export type Transact = <T>(work: (session: Session) => Promise<T>, options?: WorkOptions) => Promise<T>
 
-export type PostgresDatabase = { read: Read; transact: Transact; close(): Promise<void> }
+/**
+ * Runs one statement that is a transaction by itself, which is faster. The statement inserts a row into `operations` with the
+ * given id and a `result`, and returns that row's `result::float8[]`; so the result is known also when the answer was lost.
+ * The statement may be made several times, with another id each. Throws as `Transact` does.
+ */
+export type Write = (make: (operationId: Uint8Array) => Statement) => Promise<number[]>
+
+export type PostgresDatabase = { read: Read; transact: Transact; write: Write; close(): Promise<void> }
 
 export type DatabaseOptions = {
-  /** Opens a pool of at most this many connections. */
-  connect: (max: number) => SQL
+  connect: Connect
   /** 16 random bytes. */
   newOperationId: () => Uint8Array
+  /** Most connections at once. */
+  connections?: number
+  /** Called when the database cannot be reached any more, and with null when it can again. */
+  onState?: (cause: unknown) => void
 }
 
 const CONNECTIONS = 8
+/** What a request may take of the 10 s in which everybody gets an answer. */
+const WITHIN_MS = 7000
+/** A settlement has at least this long, also when it begins late. */
+const SETTLE_MS = 1500
+const OPEN_MS = 2500
+const LAST_PAUSE_MS = 250
 
-export function createDatabase({ connect, newOperationId }: DatabaseOptions): PostgresDatabase {
-  const pool = connect(CONNECTIONS)
+export function createDatabase(options: DatabaseOptions): PostgresDatabase {
+  const { connect, newOperationId, connections: max = CONNECTIONS, onState = () => undefined } = options
+  const connections = createConnections({
+    open: (onLost) => openConnection({ connect, openWithin: OPEN_MS, prepare: prepareSession, onLost }),
+    max,
+    onState,
+  })
 
-  async function withConnection<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    const connection = await pool.reserve()
+  async function withConnection<T>(
+    wait: { deadline: Deadline; isUrgent: boolean },
+    work: (connection: Connection) => Promise<T>,
+  ): Promise<T> {
+    const connection = await connections.acquire(wait)
     try {
-      return await work(sessionOf(connection))
+      return await work(connection)
     } finally {
-      connection.release()
+      connections.release(connection)
     }
   }
 
-  return {
-    read: withConnection,
-    transact: (work) =>
-      withConnection(async (session) => {
-        await session.query('BEGIN')
-        try {
-          await session.query('INSERT INTO operations (id) VALUES ($1)', [newOperationId()])
-          const value = await work(session)
-          await session.query('COMMIT')
-          return value
-        } catch (cause) {
-          await session.query('ROLLBACK')
-          throw cause
-        }
-      }),
-    close: () => pool.close({ timeout: 0 }),
+  /** Runs attempts until one succeeds, fails for good, or the time is over. */
+  async function persist<T>(deadline: Deadline, attempt: () => Promise<{ value: T } | null>): Promise<T> {
+    for (let failures = 1; ; failures += 1) {
+      const [done, cause] = await attempt().then(
+        (value) => [value, null] as const,
+        (cause) => [null, cause] as const,
+      )
+      if (done !== null) return done.value
+      if (cause !== null && !isPassing(cause)) throw explainFailure(cause)
+      if (deadline.isOver()) throw unavailable(cause)
+      await Bun.sleep(pauseAfter(failures))
+    }
   }
+
+  /** Up to twice as long as another node waits after the same conflict. */
+  function pauseAfter(failures: number): number {
+    const [random = 0] = newOperationId()
+    return Math.min(LAST_PAUSE_MS, 2 ** failures) * (1 + random / 256)
+  }
+
+  /**
+   * Throws `overloaded` when the outcome stays unknown. It is not settled later: the caller is told nothing that depends on it,
+   * so a view may be counted whose payload nobody got, but never the reverse.
+   */
+  async function settle(operationId: Uint8Array, deadline: Deadline): Promise<Outcome> {
+    const end = deadline.left() < SETTLE_MS ? deadlineIn(SETTLE_MS) : deadline
+    return persist(end, async () => {
+      const outcome = await withConnection({ deadline: end, isUrgent: true }, (connection) =>
+        run(connection, (session) => settleOperation(session, operationId), PATIENCE_MS),
+      )
+      if (outcome === null) throw unavailable(null)
+      return { value: outcome }
+    })
+  }
+
+  const read: Read = (work, { within = WITHIN_MS } = {}) => {
+    const deadline = deadlineIn(within)
+    return persist(deadline, () =>
+      withConnection({ deadline, isUrgent: false }, async (connection) => ({
+        value: await run(connection, work, patienceOf(within)),
+      })),
+    )
+  }
+
+  const transact: Transact = <T>(
+    work: (session: Session) => Promise<T>,
+    { within = WITHIN_MS }: WorkOptions = {},
+  ) => {
+    const deadline = deadlineIn(within)
+    return persist(deadline, async () => {
+      const operationId = newOperationId()
+      let kept: { value: T } | null = null
+      const keep = (value: T) => {
+        kept = { value }
+      }
+      try {
+        await withConnection({ deadline, isUrgent: false }, (connection) =>
+          attemptTransaction({ connection, operationId, patience: patienceOf(within), work }, keep),
+        )
+      } catch (cause) {
+        if (!(cause instanceof UnknownOutcome)) throw cause
+        if (!(await settle(operationId, deadline)).happened) return null
+      }
+      return kept
+    })
+  }
+
+  const write: Write = (make) => {
+    const deadline = deadlineIn(WITHIN_MS)
+    return persist(deadline, async () => {
+      const operationId = newOperationId()
+      try {
+        const value = await withConnection({ deadline, isUrgent: false }, (connection) =>
+          attemptStatement({ connection, patience: PATIENCE_MS, work: make(operationId) }),
+        )
+        return { value }
+      } catch (cause) {
+        if (!(cause instanceof UnknownOutcome)) throw cause
+        const { happened, result } = await settle(operationId, deadline)
+        return happened ? { value: result } : null
+      }
+    })
+  }
+
+  return { read, transact, write, close: async () => connections.close() }
 }
 
-function sessionOf(connection: SQL): Session {
-  let orm: BunSQLDatabase | undefined
-  return {
-    query: (text, values = []) => connection.unsafe(text, [...values]),
-    get orm() {
-      orm ??= drizzle({ client: connection })
-      return orm
-    },
+/** Work that may take longer than a request may also wait as long for one answer. */
+function patienceOf(within: number): number {
+  return within > WITHIN_MS ? within : PATIENCE_MS
+}
+
+async function run<T>(
+  connection: Connection,
+  work: (session: Session) => Promise<T>,
+  patience: number,
+): Promise<T> {
+  try {
+    return await connection.run(work, patience)
+  } catch (cause) {
+    if (endsConnection(cause)) connection.close()
+    throw cause
   }
 }

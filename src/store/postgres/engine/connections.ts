@@ -1,0 +1,140 @@
+// The connections of this process, opened when they are needed. After a failure all idle ones are replaced, because whatever
+// ended one has mostly ended the others too, and nobody should find that out one after another.
+
+import type { Connection } from './connection.ts'
+import type { Deadline } from './deadline.ts'
+import { unavailable } from './failures.ts'
+
+export type Connections = {
+  /** Waits for a free connection until the deadline, then throws `overloaded`. Urgent callers go first. */
+  acquire(options: { deadline: Deadline; isUrgent: boolean }): Promise<Connection>
+  /** Hands a connection back; one that was lost is replaced. */
+  release(connection: Connection): void
+  close(): void
+}
+
+export type ConnectionsOptions = {
+  /** `onLost` is called when the connection breaks. */
+  open: (onLost: () => void) => Promise<Connection>
+  max: number
+  /** Called when the database cannot be reached any more, and when it can again (null). */
+  onState: (cause: unknown) => void
+}
+
+type Waiter = { give: (connection: Connection) => void; refuse: () => void; isUrgent: boolean }
+
+const FIRST_PAUSE_MS = 50
+const LAST_PAUSE_MS = 1000
+
+export function createConnections({ open, max, onState }: ConnectionsOptions): Connections {
+  const idle: Connection[] = []
+  /** Those opened since the last failure. */
+  let trusted = new Set<Connection>()
+  const waiters: Waiter[] = []
+  let count = 0
+  let opening = 0
+  let failures = 0
+  let lastCause: unknown = null
+  let pause: ReturnType<typeof setTimeout> | null = null
+  let isClosed = false
+
+  function grow(): void {
+    // A server that refuses is asked by one connection at a time.
+    const most = failures === 0 ? waiters.length : Math.min(1, waiters.length)
+    while (!isClosed && pause === null && opening < most && count + opening < max) void openOne()
+  }
+
+  async function openOne(): Promise<void> {
+    opening += 1
+    let opened: Connection | null = null
+    try {
+      opened = await open(() => opened !== null && distrust(opened))
+    } catch (cause) {
+      fail(cause)
+    }
+    opening -= 1
+    if (opened !== null) welcome(opened)
+    grow()
+  }
+
+  function welcome(opened: Connection): void {
+    if (failures > 0) onState(null)
+    failures = 0
+    count += 1
+    trusted.add(opened)
+    release(opened)
+  }
+
+  function fail(cause: unknown): void {
+    if (failures === 0) onState(cause)
+    lastCause = cause
+    pause ??= setTimeout(
+      () => {
+        pause = null
+        grow()
+      },
+      Math.min(LAST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures),
+    )
+    failures += 1
+  }
+
+  function discard(connection: Connection): void {
+    count -= 1
+    trusted.delete(connection)
+    connection.close()
+    grow()
+  }
+
+  function release(connection: Connection): void {
+    if (connection.isLost()) distrust(connection)
+    if (isClosed || !trusted.has(connection)) {
+      discard(connection)
+      return
+    }
+    const waiter = waiters.shift()
+    if (waiter === undefined) idle.push(connection)
+    else waiter.give(connection)
+  }
+
+  /** Replaces all connections that are open now; those in use when they come back. An older failure says nothing of them. */
+  function distrust(lost: Connection): void {
+    if (!trusted.has(lost)) return
+    trusted = new Set()
+    for (const connection of idle.splice(0)) discard(connection)
+  }
+
+  function waitFor(isUrgent: boolean, deadline: Deadline): Promise<Connection> {
+    return new Promise((resolve, reject) => {
+      const refuse = () => {
+        waiters.splice(waiters.indexOf(waiter), 1)
+        reject(unavailable(lastCause))
+      }
+      const timer = setTimeout(refuse, deadline.left())
+      const waiter: Waiter = {
+        isUrgent,
+        refuse,
+        give: (connection) => {
+          clearTimeout(timer)
+          resolve(connection)
+        },
+      }
+      waiters.splice(isUrgent ? waiters.filter((other) => other.isUrgent).length : waiters.length, 0, waiter)
+      grow()
+    })
+  }
+
+  return {
+    acquire: async ({ deadline, isUrgent }) => {
+      if (isClosed) throw unavailable(null)
+      const connection = idle.pop()
+      return connection ?? waitFor(isUrgent, deadline)
+    },
+    release,
+    close: () => {
+      isClosed = true
+      if (pause !== null) clearTimeout(pause)
+      for (const waiter of [...waiters]) waiter.refuse()
+      for (const connection of idle.splice(0)) discard(connection)
+    },
+  }
+}

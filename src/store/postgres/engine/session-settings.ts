@@ -1,0 +1,43 @@
+// The settings of each connection, on which the promises of Oncebox rest, whatever the server, the user and the address say.
+
+import type { Session } from './database.ts'
+import { SCHEMA } from './migrate.ts'
+import { PATIENCE_MS } from './transaction.ts'
+
+const SETTINGS: Record<string, string> = {
+  application_name: 'oncebox',
+  // A commit is answered once it is on disk, and on the synchronous standbys.
+  synchronous_commit: 'on',
+  default_transaction_isolation: 'read committed',
+  // Before this side gives the connection up.
+  statement_timeout: String(PATIENCE_MS - 500),
+  lock_timeout: '2000',
+  // A node that was cut off keeps its locks no longer.
+  idle_in_transaction_session_timeout: String(PATIENCE_MS + 500),
+  idle_session_timeout: '0',
+  transaction_timeout: '0',
+  client_connection_check_interval: '1000',
+  tcp_keepalives_idle: '10',
+  tcp_keepalives_interval: '3',
+  tcp_keepalives_count: '3',
+  tcp_user_timeout: '15000',
+  plan_cache_mode: 'force_generic_plan',
+  jit: 'off',
+  timezone: 'UTC',
+  datestyle: 'ISO, YMD',
+  intervalstyle: 'postgres',
+  client_encoding: 'UTF8',
+  standard_conforming_strings: 'on',
+  bytea_output: 'hex',
+  search_path: SCHEMA,
+}
+
+/** Settings that this version of the server does not know are left out. */
+const APPLY = `SELECT set_config(wanted.name,
+    CASE WHEN wanted.name = 'synchronous_commit' AND setting = 'remote_apply' THEN setting ELSE wanted.value END, false)
+  FROM unnest($1::text[], $2::text[]) AS wanted (name, value)
+  JOIN pg_settings ON lower(pg_settings.name) = lower(wanted.name)`
+
+export async function prepareSession(session: Session): Promise<void> {
+  await session.query(APPLY, [Object.keys(SETTINGS), Object.values(SETTINGS)])
+}
