@@ -28,6 +28,11 @@ export async function openPostgresNodes(postgres: TestPostgres): Promise<Postgre
       database: pool,
       now: clock.now,
       certain: clock.now,
+      observe: () => undefined,
+      node: randomBytes(16),
+      onError: (cause) => {
+        throw cause
+      },
     }),
   )
   if (first === undefined || second === undefined) throw new Error('two pools make two nodes')
