@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, test } from 'bun:test'
 import { installedEngines } from '../../support/database-servers.ts'
 import { startTestPostgres, type TestPostgres } from '../../support/postgres.ts'
 import { openPostgresEngine } from '../../support/postgres-store.ts'
+import { describeAccounts } from '../conformance/accounts.ts'
 import type { OpenedEngine } from '../conformance/engine.ts'
 
 const isInstalled = installedEngines().includes('postgres')
@@ -23,4 +24,6 @@ describe.skipIf(!isInstalled)('PostgreSQL', () => {
     await opened.reopen()
     await opened.close()
   })
+
+  describe('accounts', () => describeAccounts(openEngine))
 })
