@@ -108,11 +108,10 @@ export function createDatabase(options: DatabaseOptions): PostgresDatabase {
   async function settle(operationId: Uint8Array, deadline: Deadline): Promise<Outcome> {
     const end = deadline.left() < SETTLE_MS ? deadlineIn(SETTLE_MS) : deadline
     return persist(end, async () => {
-      const outcome = await withConnection({ deadline: end, isUrgent: true }, (connection) =>
+      const value = await withConnection({ deadline: end, isUrgent: true }, (connection) =>
         run(connection, (session) => settleOperation(session, operationId), PATIENCE_MS),
       )
-      if (outcome === null) throw unavailable(null)
-      return { value: outcome }
+      return { value }
     })
   }
 

@@ -7,20 +7,19 @@ export type Outcome = { happened: boolean; result: number[] }
 
 /**
  * Settles for good what became of an operation, by inserting its id as void. The insertion waits for a transaction in flight
- * that holds the same id, and when that has not happened yet, it never can. Null when the row is gone, which tells nothing.
+ * that holds the same id, and when that has not happened yet, it never can. Reading the row would prove nothing while it is
+ * absent, because the server may still be about to commit.
  *
- * Reading the row would prove nothing while it is absent, because the server may still be about to commit.
+ * An existing row is written once more. A server that crashed while it waited for its synchronous standby comes back with a
+ * transaction that the standby may lack; the commit of this write waits for the standby to have both.
  */
-export async function settleOperation(session: Session, id: Uint8Array): Promise<Outcome | null> {
-  const voided = await session.query(
-    'INSERT INTO operations (id, is_void) VALUES ($1, true) ON CONFLICT (id) DO NOTHING RETURNING is_void',
-    [id],
-  )
-  if (voided.length > 0) return { happened: false, result: [] }
+export async function settleOperation(session: Session, id: Uint8Array): Promise<Outcome> {
   const [row] = await session.query<{ isVoid: boolean; result: number[] | null }>(
-    'SELECT is_void AS "isVoid", result::float8[] AS result FROM operations WHERE id = $1',
+    `INSERT INTO operations (id, is_void) VALUES ($1, true) ON CONFLICT (id) DO UPDATE SET at = operations.at
+     RETURNING is_void AS "isVoid", result::float8[] AS result`,
     [id],
   )
-  // An earlier settlement of this operation may have lost its answer: then the row is void.
-  return row === undefined ? null : { happened: !row.isVoid, result: row.result ?? [] }
+  if (row === undefined) throw new Error('PostgreSQL inserted no operation')
+  // Void may also come from an earlier settlement whose answer was lost.
+  return { happened: !row.isVoid, result: row.result ?? [] }
 }
