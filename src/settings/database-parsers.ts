@@ -25,8 +25,8 @@ function problemOf({ engine, user, port, password, searchPath, tls }: DatabaseAd
   if (port < 1 || port > 65_535 || !Number.isInteger(port)) return 'must have a port from 1 to 65535'
   if (password?.includes('\0')) return 'must have a password without NUL'
   if ((tls.cert === null) !== (tls.key === null)) return 'must have both sslcert and sslkey, or neither'
-  if ((searchPath ?? 'public') !== 'public')
-    return 'must have no search_path: the tables are in the schema public'
+  if ((searchPath ?? 'oncebox') !== 'oncebox')
+    return 'must have no search_path: the tables are in the schema oncebox'
   return null
 }
 

@@ -1,0 +1,86 @@
+// Why a server of PostgreSQL cannot be connected to, as sentences for the operator. None holds a password.
+
+import { type DatabaseAddress, presentDatabaseAddress } from '../../../domain/database-address.ts'
+import { DomainError } from '../../../domain/errors.ts'
+import { codeOf } from '../../../domain/system-errors.ts'
+import { stateOf } from './failures.ts'
+
+export type Unreachable = { error: DomainError; mayPass: boolean }
+
+/** Null for what is no failure of a connection. */
+export function explainUnreachable(address: DatabaseAddress, cause: unknown): Unreachable | null {
+  if (!(cause instanceof Error) || cause instanceof DomainError) return null
+  const { words, mayPass } = findReason(cause)
+  const said = cause.message.replace(/\.?$/, '')
+  const name = presentDatabaseAddress(address)
+  return { error: new DomainError('conflict', `${name}: ${words(address)} (${said}).`), mayPass }
+}
+
+function findReason(cause: Error): Reason {
+  const short = codeOf(cause).replace(/^ERR_POSTGRES_/, '')
+  const known = STATES[stateOf(cause)] ?? CODES[short]
+  if (known !== undefined) return known
+  return CERTIFICATE.test(short) ? NOT_TRUSTED : UNEXPLAINED
+}
+
+/** Codes of OpenSSL and Node for certificates that are refused. */
+const CERTIFICATE = /CERT|CRL|SIGNATURE|ALTNAME|HOSTNAME|ISSUER/
+
+type Reason = {
+  words: (address: DatabaseAddress) => string
+  /** Whether waiting may help. */
+  mayPass: boolean
+}
+
+const passing = (words: string): Reason => ({ words: () => words, mayPass: true })
+const lasting = (words: string): Reason => ({ words: () => words, mayPass: false })
+
+const NOT_TRUSTED: Reason = {
+  words: ({ host }) =>
+    'its certificate is not trusted. Name the authority that signed it with ?sslrootcert=/path/to/authority.pem, and use a name ' +
+    `that is in the certificate (here ${host}); only on a network that nobody else can reach, ?sslmode=require skips the check`,
+  mayPass: false,
+}
+const UNEXPLAINED = lasting('it cannot be used')
+
+const WRONG_LOGIN: Reason = {
+  words: ({ user }) =>
+    `it refuses the user ${JSON.stringify(user)} or the password. Give the password with ONCEBOX_DATABASE_PASSWORD_FILE, and see ` +
+    'that pg_hba.conf lets this user in from here',
+  mayPass: false,
+}
+const ABSENT = passing('nothing answers there')
+const LOST = passing('the connection was lost')
+
+const STATES: Record<string, Reason> = {
+  '28P01': WRONG_LOGIN,
+  '28000': WRONG_LOGIN,
+  '3D000': {
+    words: ({ database, user }) =>
+      `there is no database ${JSON.stringify(database)}. Make it: CREATE DATABASE ${JSON.stringify(database)} OWNER ${JSON.stringify(user)}`,
+    mayPass: false,
+  },
+  '53300': passing(
+    'it has no free connection. Raise its max_connections, or lower --database-connections of the nodes',
+  ),
+  '57P01': LOST,
+  '57P02': LOST,
+  '57P03': passing('it is starting or stopping'),
+  '08P01': lasting(
+    'it refuses the settings of the connection. Is it a pooler? Oncebox needs PostgreSQL itself, or a pooler by session',
+  ),
+}
+
+const CODES: Record<string, Reason> = {
+  CONNECTION_REFUSED: ABSENT,
+  CONNECTION_TIMEOUT: passing('it does not answer'),
+  CONNECTION_STALLED: passing('it does not answer'),
+  CONNECTION_FAILED: ABSENT,
+  CONNECTION_CLOSED: LOST,
+  TLS_NOT_AVAILABLE: lasting(
+    'it does not speak TLS. Switch TLS on there; only on this machine, or on a network that nobody else can reach, ' +
+      '?sslmode=disable goes without',
+  ),
+  TLS_UPGRADE_FAILED: lasting('TLS failed'),
+  UNEXPECTED_MESSAGE: lasting('what answers there is no PostgreSQL'),
+}

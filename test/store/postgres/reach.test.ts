@@ -1,0 +1,113 @@
+// Reaching PostgreSQL at the start: what is worth waiting for, and sentences for what is not.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { databaseUrl } from '../../../src/settings/database-parsers.ts'
+import { connectTo } from '../../../src/store/postgres/engine/address.ts'
+import { reachServer } from '../../../src/store/postgres/engine/reach.ts'
+import {
+  type DatabaseServer,
+  installedEngines,
+  type ServerDatabase,
+  startDatabaseServer,
+} from '../../support/database-servers.ts'
+import { startFaultProxy } from '../../support/fault-proxy.ts'
+
+type Options = { patience?: number; onWait?: (why: string) => void; abandoned?: AbortSignal }
+
+function reach(url: string, { patience = 0, onWait = () => undefined, abandoned }: Options = {}) {
+  const parsed = databaseUrl(url)
+  if ('problem' in parsed) throw new Error(parsed.problem)
+  const address = parsed.value
+  return reachServer({ address, connect: connectTo(address), patience, onWait, abandoned })
+}
+
+function closedPort(): number {
+  const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } })
+  listener.stop(true)
+  return listener.port
+}
+
+describe('without a server', () => {
+  test('it says that nothing answers, and where', async () => {
+    const port = closedPort()
+    const url = `postgres://a:s3cret@127.0.0.1:${port}/d?sslmode=disable`
+    await expect(reach(url)).rejects.toThrow(`postgres://127.0.0.1:${port}/d: nothing answers there`)
+  })
+
+  test('waiting ends when it is asked to, and tells why once', async () => {
+    const told: string[] = []
+    const controller = new AbortController()
+    const onWait = (why: string) => {
+      told.push(why)
+      controller.abort()
+    }
+    const url = `postgres://a:s3cret@127.0.0.1:${closedPort()}/d?sslmode=disable`
+    const waiting = reach(url, { patience: 600_000, onWait, abandoned: controller.signal })
+    await expect(waiting).rejects.toThrow('Stopped before')
+    expect(told).toHaveLength(1)
+    expect(told[0]).toStartWith('Waiting up to 600 s for PostgreSQL. ')
+    expect(told[0]).not.toContain('s3cret')
+  })
+
+  test('another kind of server is not waited for', async () => {
+    const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('no') })
+    const url = `postgres://a@127.0.0.1:${server.port}/d`
+    await expect(reach(url, { patience: 600_000 })).rejects.toThrow('is no PostgreSQL')
+    await server.stop(true)
+  })
+
+  test('a certificate file that is missing is named', () => {
+    expect(() => reach('postgres://a@db/d?sslrootcert=/missing/ca.pem')).toThrow(
+      '/missing/ca.pem, which the address names, cannot be read',
+    )
+  })
+})
+
+describe.skipIf(!installedEngines().includes('postgres'))('with a server', () => {
+  let server: DatabaseServer
+  let database: ServerDatabase
+  beforeAll(async () => {
+    server = await startDatabaseServer('postgres')
+    database = await server.newDatabase()
+  })
+  afterAll(async () => {
+    await database?.close()
+    await server?.stop()
+  })
+
+  const url = (query: string) => `${database.address}?${query}`
+
+  test('TLS is verified unless the address says otherwise', async () => {
+    await expect(reach(database.address, { patience: 600_000 })).rejects.toThrow('certificate is not trusted')
+    await reach(url(`sslrootcert=${server.authority}`))
+    await reach(url('sslmode=require'))
+    await reach(url('sslmode=disable'))
+  })
+
+  test('a name that is not in the certificate is refused', async () => {
+    const other = url(`sslrootcert=${server.authority}`).replace('127.0.0.1', 'localhost')
+    await expect(reach(other)).rejects.toThrow('a name that is in the certificate (here localhost)')
+  })
+
+  test('a wrong password and a missing database are told at once, with what helps', async () => {
+    const patience = 600_000
+    const wrong = `postgres://pwpush:guess@127.0.0.1:${server.port}/${database.name}?sslmode=disable`
+    await expect(reach(wrong, { patience })).rejects.toThrow('it refuses the user "pwpush" or the password')
+    const missing = url('sslmode=disable').replace(`/${database.name}`, '/missing')
+    await expect(reach(missing, { patience })).rejects.toThrow('CREATE DATABASE "missing" OWNER "pwpush"')
+  })
+
+  test('a server that comes later is waited for', async () => {
+    const proxy = await startFaultProxy(server.port)
+    proxy.set('reset')
+    const told: string[] = []
+    const onWait = (why: string) => {
+      told.push(why)
+      proxy.set('pass')
+    }
+    const later = url('sslmode=disable').replace(`:${server.port}/`, `:${proxy.port}/`)
+    await reach(later, { patience: 600_000, onWait })
+    await proxy.close()
+    expect(told).toHaveLength(1)
+  })
+})
