@@ -1,5 +1,8 @@
 // Limits on the live pushes that one address may hold without an account, so that it cannot fill the disk.
 
+import { DomainError, type ErrorDetails, retrySeconds } from './errors.ts'
+import { formatTime } from './time.ts'
+
 /** Live pushes, and the bytes of their sealed payloads. */
 export type Share = { pushes: number; bytes: number }
 
@@ -32,4 +35,35 @@ export function findRoom(
     if (exceededLimit(left, bytes, limits) === null) return expiresAt
   }
   return live.at(-1)?.expiresAt ?? null
+}
+
+/**
+ * Throws `too_many`, naming the limit and its flag, when there is no room for another push of `bytes`. `taken` may count
+ * pushes of `live` that ran out of time, and have not been written as expired yet.
+ */
+export function requireRoom(
+  { bytes, limits }: { bytes: number; limits: ShareLimits },
+  { taken, live, now }: { taken: Share; live: readonly TakenShare[]; now: number },
+): void {
+  const lapsed = live.filter(({ expiresAt }) => expiresAt <= now)
+  const left = {
+    pushes: taken.pushes - lapsed.length,
+    bytes: lapsed.reduce((sum, { bytes: freed }) => sum - freed, taken.bytes),
+  }
+  const limit = exceededLimit(left, bytes, limits)
+  if (limit === null) return
+  const roomAt = findRoom(taken, bytes, { live, limits })
+  throw noRoom({ limit, most: limits[limit], roomAt }, now)
+}
+
+function noRoom(room: NonNullable<ErrorDetails['room']>, now: number): DomainError {
+  const { limit, most, roomAt } = room
+  const what =
+    limit === 'pushes'
+      ? `has ${most} live pushes already, the most without an account (--max-live-pushes-per-address)`
+      : `may have live pushes of ${most} bytes in all without an account (--max-live-bytes-per-address)`
+  const when =
+    roomAt === null ? 'this one alone has more' : `there is room again at ${formatTime(roomAt)} at the latest`
+  const retryAfter = retrySeconds((roomAt ?? Number.POSITIVE_INFINITY) - now)
+  return new DomainError('too_many', `Your address ${what}: ${when}.`, { retryAfter, room })
 }

@@ -1,8 +1,11 @@
 // How much each address holds in live anonymous pushes: a row for each push, deleted when it expires, and sums of these rows.
 
-import { DomainError, type ErrorDetails, retrySeconds } from '../../../domain/errors.ts'
-import { exceededLimit, findRoom, type Share, type TakenShare } from '../../../domain/shares.ts'
-import { formatTime } from '../../../domain/time.ts'
+import {
+  exceededLimit,
+  requireRoom as requireRoomAmong,
+  type Share,
+  type TakenShare,
+} from '../../../domain/shares.ts'
 import type { ShareToTake } from '../../face.ts'
 import type { Connection } from '../engine/database.ts'
 import { prepareInsert } from '../engine/prepared.ts'
@@ -33,26 +36,11 @@ export function createAddressShares({ database }: Connection) {
       taken.pushes += sum?.pushes ?? 0
       taken.bytes += sum?.bytes ?? 0
     }
-    if (exceededLimit(taken, bytes, limits) !== null) requireLapsed(share, { taken, now })
-  }
-
-  /** Pushes that ran out of time stay in the sums until they are written as expired: subtracts them. */
-  function requireLapsed(
-    { addresses, bytes, limits }: ShareToTake,
-    { taken, now }: { taken: Share; now: number },
-  ): void {
+    if (exceededLimit(taken, bytes, limits) === null) return
     const live = addresses
       .flatMap((address) => soonest.all({ address }))
       .sort((one, other) => one.expiresAt - other.expiresAt)
-    const lapsed = live.filter(({ expiresAt }) => expiresAt <= now)
-    const left = {
-      pushes: taken.pushes - lapsed.length,
-      bytes: lapsed.reduce((sum, { bytes: freed }) => sum - freed, taken.bytes),
-    }
-    const limit = exceededLimit(left, bytes, limits)
-    if (limit === null) return
-    const roomAt = findRoom(taken, bytes, { live, limits })
-    throw noRoom({ limit, most: limits[limit], roomAt }, now)
+    requireRoomAmong(share, { taken, live, now })
   }
 
   /** Counts a new push. */
@@ -77,15 +65,3 @@ const SUMS = 'SELECT address, count(*) AS pushes, sum(bytes) AS bytes FROM live_
 const KEPT = 'SELECT address, pushes, bytes FROM address_shares'
 const COUNT_WRONG = `
   SELECT (SELECT count(*) FROM (${SUMS} EXCEPT ${KEPT})) + (SELECT count(*) FROM (${KEPT} EXCEPT ${SUMS})) AS n`
-
-function noRoom(room: NonNullable<ErrorDetails['room']>, now: number): DomainError {
-  const { limit, most, roomAt } = room
-  const what =
-    limit === 'pushes'
-      ? `has ${most} live pushes already, the most without an account (--max-live-pushes-per-address)`
-      : `may have live pushes of ${most} bytes in all without an account (--max-live-bytes-per-address)`
-  const when =
-    roomAt === null ? 'this one alone has more' : `there is room again at ${formatTime(roomAt)} at the latest`
-  const retryAfter = retrySeconds((roomAt ?? Number.POSITIVE_INFINITY) - now)
-  return new DomainError('too_many', `Your address ${what}: ${when}.`, { retryAfter, room })
-}

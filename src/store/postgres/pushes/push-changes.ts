@@ -1,0 +1,59 @@
+// What happens to pushes, gathered in memory: several visits to one push make one change of its row.
+
+import type { AuditKind, Visit } from '../../../domain/audit.ts'
+import type { RowOf } from '../engine/rows.ts'
+import type { pushes } from '../engine/schema.ts'
+import { appendEntry, type EntryRow } from './push-log.ts'
+
+export type PushRow = RowOf<typeof pushes>
+
+/** A row as it was read, and all that happened to it since. */
+export type Change = {
+  readonly before: PushRow
+  after: PushRow
+  entries: EntryRow[]
+  /** Set when the push ends: its secrets are destroyed. */
+  end: End | null
+  /** When grants of a last view, which were there before this change, were ended; null if not. */
+  grantsEnded: number | null
+}
+
+/** The files of a last view are kept for its grants, at most until `keepUntil`; null makes them due at once. */
+export type End = { now: number; keepUntil: number | null }
+
+export type Step = {
+  after: PushRow
+  now: number
+  /** Null leaves no entry in the audit log. */
+  entry: { kind: AuditKind; visit: Visit } | null
+}
+
+export function changeOf(before: PushRow): Change {
+  return { before, after: before, entries: [], end: null, grantsEnded: null }
+}
+
+export function isChanged({ before, after }: Change): boolean {
+  return before !== after
+}
+
+/** Adds what happened next, and returns the push as it is then. */
+export function addStep(change: Change, { after, now, entry }: Step): PushRow {
+  const { after: before } = change
+  change.after = entry === null ? { ...after } : appendTo(change, after, { ...entry, at: now })
+  const isLastView = entry?.kind === 'view'
+  if (before.expiredOn === null && after.expiredOn !== null)
+    change.end = { now, keepUntil: isLastView ? after.expiresAt : null }
+  else if (before.deleted !== after.deleted) endGrants(change, now)
+  return change.after
+}
+
+function appendTo(change: Change, after: PushRow, entry: Parameters<typeof appendEntry>[1]): PushRow {
+  const { push, row } = appendEntry(after, entry)
+  change.entries.push(row)
+  return push
+}
+
+function endGrants(change: Change, now: number): void {
+  if (change.end === null) change.grantsEnded = now
+  else change.end = { ...change.end, keepUntil: null }
+}

@@ -1,0 +1,117 @@
+// Creates pushes in batches.
+
+import { DomainError, isDomainError } from '../../../domain/errors.ts'
+import type { Now } from '../../../domain/time.ts'
+import type { PushToStore, StoredPush } from '../../face.ts'
+import type { Session, Transact } from '../engine/database.ts'
+import { lockAddressShares } from './address-shares.ts'
+import { type Inserted, insertPushes } from './push-inserts.ts'
+import { createWorkQueue, type Waiting } from './work-queue.ts'
+
+type Creation = Waiting & { of: PushToStore; resolve: (push: StoredPush) => void }
+type Refused = { outcome: 'refused'; cause: unknown }
+
+const MOST_IN_BATCH = 128
+/** Bytes of the payloads that go in one batch; a single payload may be larger. */
+const MOST_BYTES = 4 * 1024 * 1024
+const MOST_AT_ONCE = 2
+const MOST_WAITING = 10_000
+
+export function createPushCreation({ transact, now }: { transact: Transact; now: Now }) {
+  const queue = createWorkQueue<Creation>({
+    run,
+    mostInBatch: MOST_IN_BATCH,
+    mostWeight: MOST_BYTES,
+    mostAtOnce: MOST_AT_ONCE,
+    mostWaiting: MOST_WAITING,
+  })
+
+  function createPush(of: PushToStore): Promise<StoredPush> {
+    return new Promise((resolve, reject) => {
+      const key = of.idempotency === null ? null : of.idempotency.lookup.toString('latin1')
+      queue.add({ of, key, weight: of.secrets.payload.length, resolve, reject })
+    })
+  }
+
+  async function run(all: Creation[]): Promise<Creation[]> {
+    const { batch, later } = splitByKey(all)
+    try {
+      const outcomes = await transact((session) => insert(session, batch))
+      return [...settle(batch, outcomes), ...later]
+    } catch (cause) {
+      if (batch.length === 1 || isDomainError(cause)) {
+        for (const { reject } of batch) reject(cause)
+        return later
+      }
+      return [...(await runOneByOne(batch)), ...later]
+    }
+  }
+
+  /** A push that the database refuses does not fail the others of its batch. */
+  async function runOneByOne(batch: Creation[]): Promise<Creation[]> {
+    const again: Creation[] = []
+    for (const one of batch) again.push(...(await run([one])))
+    return again
+  }
+
+  async function insert(session: Session, batch: readonly Creation[]): Promise<(Inserted | Refused)[]> {
+    const refused = await refuseWithoutRoom(session, batch)
+    const wanted = batch.filter((one) => !refused.has(one)).map(({ of }) => of)
+    const inserted = wanted.length === 0 ? [] : await insertPushes(session, wanted, now())
+    return batch.map((one) => refused.get(one) ?? inserted.shift() ?? { outcome: 'used' })
+  }
+
+  return { createPush, idle: queue.idle, count: queue.count }
+}
+
+/** Locks the sums of the addresses that pushes count against. */
+async function refuseWithoutRoom(
+  session: Session,
+  batch: readonly Creation[],
+): Promise<ReadonlyMap<Creation, Refused>> {
+  const refused = new Map<Creation, Refused>()
+  const wanted = batch.flatMap(({ of: { share } }) => (share === null ? [] : [share]))
+  if (wanted.length === 0) return refused
+  const shares = await lockAddressShares(session, wanted)
+  for (const one of batch) {
+    const { share, push } = one.of
+    try {
+      if (share !== null) await shares.take(share, push.createdAt)
+    } catch (cause) {
+      if (!isDomainError(cause, 'too_many')) throw cause
+      refused.set(one, { outcome: 'refused', cause })
+    }
+  }
+  return refused
+}
+
+/** Only one push of a batch may have the same idempotency key. */
+function splitByKey(all: readonly Creation[]): { batch: Creation[]; later: Creation[] } {
+  const seen = new Set<string>()
+  const batch: Creation[] = []
+  const later: Creation[] = []
+  for (const one of all) {
+    const isLater = one.key !== null && seen.has(one.key)
+    ;(isLater ? later : batch).push(one)
+    if (one.key !== null) seen.add(one.key)
+  }
+  return { batch, later }
+}
+
+/** Returns those that go again. */
+function settle(batch: readonly Creation[], outcomes: readonly (Inserted | Refused)[]): Creation[] {
+  // A push whose key was used has been counted against its address in vain, so others may have been refused wrongly.
+  const isInVain = batch.some(({ of }, n) => of.share !== null && outcomes[n]?.outcome === 'used')
+  const again: Creation[] = []
+  for (const [n, one] of batch.entries()) {
+    const outcome = outcomes[n]
+    if (outcome?.outcome === 'stored') one.resolve(outcome.row)
+    else if (outcome?.outcome === 'inactive')
+      one.reject(new DomainError('unauthenticated', 'This account is not active.'))
+    else if (outcome?.outcome !== 'refused')
+      one.reject(new DomainError('conflict', 'This Idempotency-Key has just been used.'))
+    else if (isInVain) again.push(one)
+    else one.reject(outcome.cause)
+  }
+  return again
+}

@@ -1,0 +1,54 @@
+// Changes the labels and limits of a push for its owner.
+
+import { decideEdit } from '../../../domain/editing.ts'
+import { lapse } from '../../../domain/push.ts'
+import type { Now } from '../../../domain/time.ts'
+import type { Edited, EditToPush } from '../../face.ts'
+import type { Session, Transact } from '../engine/database.ts'
+import { addStep, changeOf } from './push-changes.ts'
+import { lockPushes } from './push-rows.ts'
+import { writeChanges } from './push-writes.ts'
+
+export type PushEditingOptions = {
+  transact: Transact
+  now: Now
+  /** The time by which something may be destroyed. */
+  certain: Now
+}
+
+export function createPushEditing({ transact, now, certain }: PushEditingOptions) {
+  function editPush({ id, ownerId, edit, labels, visit }: EditToPush): Promise<Edited | null> {
+    return transact(async (session): Promise<Edited | null> => {
+      const [before] = await lockPushes(session, [id])
+      if (before === undefined || before.ownerId !== ownerId) return null
+      const time = now()
+      const lapsed = lapse(before, certain())
+      const decision = decideEdit(lapsed, edit, time)
+      if (decision.outcome === 'refused') return decision
+      const isLabelled = Object.keys(labels).length > 0
+      if (isLabelled) await writeLabels(session, { id, labels })
+      const isEdited = isLabelled || decision.push !== lapsed
+      const after = isEdited ? { ...decision.push, updatedAt: time } : lapsed
+      if (after === before) return { outcome: 'edited', push: before }
+      const change = changeOf(before)
+      const push = addStep(change, { after, now: time, entry: isEdited ? { kind: 'edit', visit } : null })
+      await writeChanges(session, [change], { certain: certain() })
+      return { outcome: 'edited', push }
+    })
+  }
+
+  return { editPush }
+}
+
+async function writeLabels(
+  session: Session,
+  { id, labels }: Pick<EditToPush, 'id' | 'labels'>,
+): Promise<void> {
+  const { name, note } = labels
+  await session.query(
+    `UPDATE push_labels SET name = CASE WHEN $2::boolean THEN $3::bytea ELSE name END,
+       note = CASE WHEN $4::boolean THEN $5::bytea ELSE note END
+     WHERE push_id = $1::bigint`,
+    [id, name !== undefined, name ?? null, note !== undefined, note ?? null],
+  )
+}

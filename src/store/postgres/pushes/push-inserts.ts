@@ -1,0 +1,196 @@
+// The statement that inserts new pushes with everything that belongs to them, as many as there are.
+
+import type { PushToStore } from '../../face.ts'
+import type { Session } from '../engine/database.ts'
+import { arraysOf } from '../engine/rows.ts'
+import { pushes } from '../engine/schema.ts'
+import type { PushRow } from './push-changes.ts'
+import { storableText } from './push-log.ts'
+
+/** What the insert did with a push. It is `inactive` when its owner is, and `used` when its idempotency key was used. */
+export type Inserted = { outcome: 'stored'; row: PushRow } | { outcome: 'inactive' | 'used' }
+
+/** `now`: idempotency keys that have lapsed by then may be used again. No two pushes have the same key. */
+export async function insertPushes(
+  session: Session,
+  wanted: readonly PushToStore[],
+  now: number,
+): Promise<Inserted[]> {
+  const isPlain = wanted.every(hasOnlySecrets)
+  const rows = wanted.map(givenOf)
+  const values = [...arraysOf(rows, PLAIN), ...(isPlain ? [] : restOf(wanted, rows, now))]
+  const outcomes = await session.query<OutcomeRow>(isPlain ? INSERT_PLAIN : INSERT_ALL, values)
+  const inserted: Inserted[] = wanted.map(() => ({ outcome: 'used' }))
+  for (const { n, id, isStored, isActive } of outcomes) {
+    const of = wanted[n - 1]
+    if (of === undefined) continue
+    if (isStored) inserted[n - 1] = { outcome: 'stored', row: rowOf(of, id) }
+    else inserted[n - 1] = { outcome: isActive ? 'used' : 'inactive' }
+  }
+  return inserted
+}
+
+type OutcomeRow = { n: number; id: number; isStored: boolean; isActive: boolean }
+
+function hasOnlySecrets({ push, labels, files, idempotency, share }: PushToStore): boolean {
+  return (
+    push.ownerId === null && labels === null && files.length === 0 && idempotency === null && share === null
+  )
+}
+
+const NEW_LOG = { auditDropped: 0, entries: 1, auditEntries: 1, failures: 0, ownerViews: 0 }
+
+function rowOf({ push, lookup, keyNumber, files }: PushToStore, id: number): PushRow {
+  return { ...push, id, version: 0, lookup, keyNumber, files: files.length, ...NEW_LOG }
+}
+
+function givenOf(of: PushToStore) {
+  const { secrets, visit } = of
+  return {
+    ...rowOf(of, 0),
+    ...secrets,
+    ip: storableText(visit.ip),
+    userAgent: storableText(visit.userAgent),
+    referrer: storableText(visit.referrer),
+    keyLookup: of.idempotency?.lookup ?? null,
+    keyLapsesAt: of.idempotency?.lapsesAt ?? null,
+    keyAnswer: of.idempotency?.answer ?? null,
+    urlToken: of.labels?.urlToken ?? null,
+    name: of.labels?.name ?? null,
+    note: of.labels?.note ?? null,
+    shareAddress: of.share?.addresses[0] ?? null,
+    shareBytes: of.share?.bytes ?? null,
+  }
+}
+
+type Given = ReturnType<typeof givenOf>
+
+/** Columns of `pushes` that a create gives; the others are the same in every new push. */
+const PUSH = [
+  ...(['lookup', 'keyNumber', 'kind', 'ownerId', 'createdAt', 'updatedAt', 'expiresAt'] as const),
+  ...(['expireAfterDays', 'expireAfterViews', 'views', 'lastViewedAt', 'deletableByViewer'] as const),
+  ...(['retrievalStep', 'passphraseRequired', 'wrongTries', 'wrongTriesSince', 'wrongTriesInAll'] as const),
+  ...(['triesSpent', 'expiredOn', 'deleted', 'lost', 'files'] as const),
+]
+const SECRETS = ['salt', 'wrappedKey', 'passphraseSalt', 'payload'] as const
+const VISIT = ['ip', 'userAgent', 'referrer'] as const
+const PLAIN = [...PUSH, ...SECRETS, ...VISIT]
+const REST = [
+  'keyLookup',
+  'keyLapsesAt',
+  'keyAnswer',
+  'urlToken',
+  'name',
+  'note',
+  'shareAddress',
+  'shareBytes',
+] as const
+
+function restOf(wanted: readonly PushToStore[], rows: readonly Given[], now: number): unknown[] {
+  const owners = new Set(wanted.flatMap(({ push: { ownerId } }) => (ownerId === null ? [] : [ownerId])))
+  const files = wanted.flatMap((of, index) => of.files.map((file, n) => ({ ...file, n, of: index + 1 })))
+  return [
+    ...arraysOf(rows, REST),
+    ...arraysOf(files, ['of', 'n', 'fileId', 'size', 'filename', 'contentType']),
+    [...owners],
+    now,
+  ]
+}
+
+const columnOf = (name: (typeof PUSH)[number]) => pushes[name].name
+const PUSH_COLUMNS = PUSH.map(columnOf)
+const SECRET_COLUMNS = ['salt', 'wrapped_key', 'passphrase_salt', 'payload']
+const VISIT_COLUMNS = ['ip', 'user_agent', 'referrer']
+const PLAIN_COLUMNS = [...PUSH_COLUMNS, ...SECRET_COLUMNS, ...VISIT_COLUMNS]
+const PLAIN_TYPES = [
+  ...PUSH.map((name) => pushes[name].getSQLType()),
+  ...SECRET_COLUMNS.map(() => 'bytea'),
+  ...VISIT_COLUMNS.map(() => 'text'),
+]
+const REST_COLUMNS = [
+  'key_lookup',
+  'key_lapses_at',
+  'key_answer',
+  'url_token',
+  'name',
+  'note',
+  'share_address',
+  'share_bytes',
+]
+const REST_TYPES = ['bytea', 'bigint', 'bytea', 'bytea', 'bytea', 'bytea', 'bytea', 'bigint']
+
+/** The pushes to insert, each with its id, and with `n` from 1 in the order in which they were given. */
+function givenAs(columns: readonly string[], types: readonly string[]): string {
+  return `given AS MATERIALIZED (
+    SELECT nextval('pushes_id_seq') AS id, given.*
+    FROM unnest(${types.map((type, n) => `$${n + 1}::${type}[]`).join(', ')})
+      WITH ORDINALITY AS given(${columns.join(', ')}, n)
+  )`
+}
+
+const INTO_PUSHES = `INSERT INTO pushes (
+    id, version, ${PUSH_COLUMNS.join(', ')}, audit_dropped, entries, audit_entries, failures, owner_views
+  ) SELECT id, 0, ${PUSH_COLUMNS.join(', ')}, 0, 1, 1, 0, 0 FROM given`
+const INTO_SECRETS = `INSERT INTO push_secrets (push_id, ${SECRET_COLUMNS.join(', ')})
+  SELECT id, ${SECRET_COLUMNS.join(', ')} FROM given`
+const INTO_LOG = `INSERT INTO audit_entries (push_id, n, kind, at, ip, user_agent, referrer)
+  SELECT id, 0, 'creation', created_at, ip, user_agent, referrer FROM given`
+
+const INSERT_PLAIN = `
+  WITH ${givenAs(PLAIN_COLUMNS, PLAIN_TYPES)},
+  stored AS (${INTO_PUSHES}), secrets AS (${INTO_SECRETS}), log AS (${INTO_LOG})
+  SELECT n::int AS n, id::float8 AS id, true AS "isStored", true AS "isActive" FROM given`
+
+const AFTER = PLAIN.length + REST.length
+const OF_STORED = 'JOIN stored USING (id)'
+
+// Keys that two nodes use at the same time: the second insert waits for the first, and then changes nothing. The owners stay
+// locked until the commit, so that no account is removed meanwhile.
+const INSERT_ALL = `
+  WITH ${givenAs([...PLAIN_COLUMNS, ...REST_COLUMNS], [...PLAIN_TYPES, ...REST_TYPES])},
+  owners AS MATERIALIZED (
+    SELECT id FROM accounts WHERE id = ANY($${AFTER + 7}::bigint[]) AND disabled_at IS NULL ORDER BY id FOR KEY SHARE
+  ),
+  allowed AS MATERIALIZED (SELECT * FROM given WHERE owner_id IS NULL OR owner_id IN (SELECT id FROM owners)),
+  keys AS (
+    INSERT INTO idempotency_keys (lookup, lapses_at, push_id, answer)
+    SELECT key_lookup, key_lapses_at, id, key_answer FROM allowed WHERE key_lookup IS NOT NULL ORDER BY key_lookup
+    ON CONFLICT (lookup) DO UPDATE
+      SET lapses_at = excluded.lapses_at, push_id = excluded.push_id, answer = excluded.answer
+      WHERE idempotency_keys.lapses_at <= $${AFTER + 8}::bigint
+    RETURNING push_id
+  ),
+  stored AS (
+    ${INTO_PUSHES.replace(/FROM given$/, 'FROM allowed')}
+    WHERE key_lookup IS NULL OR id IN (SELECT push_id FROM keys) RETURNING id
+  ),
+  secrets AS (${INTO_SECRETS} ${OF_STORED}),
+  log AS (${INTO_LOG} ${OF_STORED}),
+  labels AS (
+    INSERT INTO push_labels (push_id, url_token, name, note, seen_views)
+    SELECT id, url_token, name, note, 0 FROM given ${OF_STORED} WHERE url_token IS NOT NULL
+  ),
+  files AS (
+    INSERT INTO push_files (push_id, n, file_id, size, filename, content_type)
+    SELECT given.id, file.n, file.file_id, file.size, file.filename, file.content_type
+    FROM unnest(
+      $${AFTER + 1}::int[], $${AFTER + 2}::int[], $${AFTER + 3}::text[], $${AFTER + 4}::bigint[],
+      $${AFTER + 5}::bytea[], $${AFTER + 6}::bytea[]
+    ) AS file(of_n, n, file_id, size, filename, content_type)
+    JOIN given ON given.n = file.of_n ${OF_STORED}
+    RETURNING file_id
+  ),
+  kept AS (DELETE FROM files_due USING files WHERE files_due.id = files.file_id),
+  taken AS (
+    INSERT INTO live_shares (push_id, address, bytes, expires_at)
+    SELECT id, share_address, share_bytes, expires_at FROM given ${OF_STORED} WHERE share_address IS NOT NULL
+    RETURNING address, bytes
+  ),
+  sums AS (
+    UPDATE address_shares SET pushes = address_shares.pushes + more.pushes, bytes = address_shares.bytes + more.bytes
+    FROM (SELECT address, count(*) AS pushes, sum(bytes)::bigint AS bytes FROM taken GROUP BY address) AS more
+    WHERE address_shares.address = more.address
+  )
+  SELECT n::int AS n, given.id::float8 AS id, stored.id IS NOT NULL AS "isStored",
+    owner_id IS NULL OR owner_id IN (SELECT id FROM owners) AS "isActive"
+  FROM given LEFT JOIN stored USING (id)`

@@ -1,0 +1,89 @@
+// The audit log of a push as its row counts it: appends entries in memory, before both are written in one statement.
+
+import {
+  type AuditKind,
+  boundOf,
+  FIRST_FAILURES,
+  LATEST_FAILURES,
+  LATEST_OWNER_VIEWS,
+  type Visit,
+} from '../../../domain/audit.ts'
+import type { RowOf } from '../engine/rows.ts'
+import type { auditEntries } from '../engine/schema.ts'
+
+export type EntryRow = RowOf<typeof auditEntries>
+export type NewEntry = { kind: AuditKind; at: number; visit: Visit }
+
+/** `entries` counts all entries ever appended, and is the number of the next one. */
+export type PushLog = {
+  id: number
+  entries: number
+  auditEntries: number
+  failures: number
+  ownerViews: number
+}
+
+export const EMPTY_LOG = { entries: 0, auditEntries: 0, failures: 0, ownerViews: 0 }
+
+/** Entries beyond a bound that may accumulate, so that one statement deletes many of them. */
+const SLACK = 250
+
+/** Returns a copy of the push with its log as it is then, and the row of the entry. */
+export function appendEntry<P extends PushLog>(push: P, entry: NewEntry): { push: P; row: EntryRow } {
+  const bound = boundOf(entry.kind)
+  const entries = push.entries + 1
+  if (bound === 'owner_views')
+    return { push: { ...push, entries, ownerViews: push.ownerViews + 1 }, row: rowOf(push, entry, bound) }
+  const failures = bound === 'failures' ? push.failures + 1 : push.failures
+  if (failures > push.failures && failures > FIRST_FAILURES)
+    return { push: { ...push, entries, failures }, row: rowOf(push, entry, bound) }
+  const counted = { ...push, entries, failures, auditEntries: push.auditEntries + 1 }
+  return { push: counted, row: rowOf(push, entry, null) }
+}
+
+function rowOf({ id, entries }: PushLog, { kind, at, visit }: NewEntry, bound: EntryRow['bound']): EntryRow {
+  const { ip, userAgent, referrer } = visit
+  return {
+    pushId: id,
+    n: entries,
+    bound,
+    kind,
+    at,
+    ip: storableText(ip),
+    userAgent: storableText(userAgent),
+    referrer: storableText(referrer),
+  }
+}
+
+/** PostgreSQL refuses text with U+0000. */
+export function storableText(text: string): string {
+  return text.includes('\0') ? text.replaceAll('\0', '\ufffd') : text
+}
+
+/** Of the stored entries under a bound, the number of the latest to keep; the older ones are deleted. */
+export type Cut = { pushId: number; bound: 'failures' | 'owner_views'; keep: number }
+
+/** The cuts that are due once the log has grown from `before` to `after`. */
+export function cutsOf(before: PushLog, after: PushLog): Cut[] {
+  const lateBefore = Math.max(0, before.failures - FIRST_FAILURES)
+  const lateAfter = Math.max(0, after.failures - FIRST_FAILURES)
+  return [
+    ...cutOf(before.id, { bound: 'failures', from: lateBefore, to: lateAfter, most: LATEST_FAILURES }),
+    ...cutOf(before.id, {
+      bound: 'owner_views',
+      from: before.ownerViews,
+      to: after.ownerViews,
+      most: LATEST_OWNER_VIEWS,
+    }),
+  ]
+}
+
+/** The statement that cuts does not see the entries that it appends. */
+function cutOf(
+  pushId: number,
+  { bound, from, to, most }: { bound: Cut['bound']; from: number; to: number; most: number },
+): Cut[] {
+  const stepsOver = (length: number) => Math.floor((length - most) / SLACK)
+  const isDue = to > most && stepsOver(to) > Math.max(0, stepsOver(from))
+  return isDue ? [{ pushId, bound, keep: Math.max(0, most - (to - from)) }] : []
+}

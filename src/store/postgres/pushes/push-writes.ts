@@ -1,0 +1,150 @@
+// Writes changes of pushes in one statement, for as many pushes as there are. Pushes whose version is another one than was read
+// stay as they are, with all that belongs to them.
+
+import { grantLifetime } from '../../../domain/files.ts'
+import type { Session } from '../engine/database.ts'
+import { arraysOf, unnestOf } from '../engine/rows.ts'
+import { auditEntries, pushes } from '../engine/schema.ts'
+import type { Change, PushRow } from './push-changes.ts'
+import { cutsOf } from './push-log.ts'
+import { readFiles } from './push-rows.ts'
+
+/** The columns that a view changes. */
+const PROGRESS = [
+  ...(['id', 'version', 'views', 'lastViewedAt', 'updatedAt'] as const),
+  ...(['entries', 'auditEntries', 'failures', 'ownerViews'] as const),
+]
+const REST = [
+  ...(['wrongTries', 'wrongTriesSince', 'wrongTriesInAll', 'triesSpent'] as const),
+  ...(['expiresAt', 'expireAfterDays', 'expireAfterViews', 'expiredOn', 'deleted', 'lost'] as const),
+]
+const ALL = [...PROGRESS, ...REST]
+const ENTRY = ['pushId', 'n', 'bound', 'kind', 'at', 'ip', 'userAgent', 'referrer'] as const
+
+/** A statement and its parameters; it returns the ids of the pushes that were written. */
+export type Statement = { text: string; values: unknown[] }
+
+/** `certain` is the time by which files may be removed. */
+export type WritesOptions = { certain: number }
+
+/** Writes these changes, in the order of ids. Returns the ids of those whose version had not changed. */
+export async function writeChanges(
+  session: Session,
+  changes: readonly Change[],
+  options: WritesOptions,
+): Promise<Set<number>> {
+  if (changes.length === 0) return new Set()
+  const { text, values } = await statementFor(session, changes, options)
+  const rows = await session.query<{ id: number }>(text, values)
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** Reads the files of pushes that end, which nothing but their end changes. */
+export async function statementFor(
+  session: Session,
+  changes: readonly Change[],
+  { certain }: WritesOptions,
+): Promise<Statement> {
+  const sorted = [...changes].sort((one, other) => one.before.id - other.before.id)
+  const entries = arraysOf(
+    sorted.flatMap((change) => change.entries),
+    ENTRY,
+  )
+  const rows = sorted.map(({ before, after }) => ({ ...after, version: before.version }))
+  if (!sorted.some(isMoreThanProgress))
+    return { text: WRITE_PROGRESS, values: [...arraysOf(rows, PROGRESS), ...entries] }
+  return {
+    text: WRITE_ALL,
+    values: [...arraysOf(rows, ALL), ...entries, ...(await restOf(session, sorted, certain))],
+  }
+}
+
+function isMoreThanProgress({ before, after, end, grantsEnded }: Change): boolean {
+  if (end !== null || grantsEnded !== null) return true
+  return REST.some((name) => before[name] !== after[name]) || cutsOf(before, after).length > 0
+}
+
+async function restOf(session: Session, changes: readonly Change[], certain: number): Promise<unknown[]> {
+  const ended = changes.filter(({ end }) => end !== null).map(({ before }) => before.id)
+  const closed = changes.filter(({ grantsEnded }) => grantsEnded !== null)
+  const cuts = changes.flatMap(({ before, after }) => cutsOf(before, after))
+  return [
+    ended,
+    ...arraysOf(await findDue(session, changes, certain), ['fileId', 'at', 'pushId', 'of']),
+    closed.map(({ before }) => before.id),
+    closed.map(({ grantsEnded }) => grantsEnded),
+    certain,
+    ...arraysOf(cuts, ['pushId', 'bound', 'keep']),
+  ]
+}
+
+/** A file that becomes due; `pushId` is set as long as grants of a last view keep it. */
+type Due = { fileId: string; at: number; pushId: number | null; of: number }
+
+async function findDue(session: Session, changes: readonly Change[], certain: number): Promise<Due[]> {
+  const withFiles = changes.filter(({ before, end }) => end !== null && before.files > 0)
+  if (withFiles.length === 0) return []
+  const files = await readFiles(
+    session,
+    withFiles.map(({ before }) => before.id),
+  )
+  const endOf = new Map(withFiles.map(({ before, end }) => [before.id, end]))
+  return files.map(({ pushId, fileId, size }) => {
+    const end = endOf.get(pushId)
+    if (end === null || end === undefined || end.keepUntil === null)
+      return { fileId, at: certain, pushId: null, of: pushId }
+    return { fileId, at: Math.min(end.now + grantLifetime(size), end.keepUntil), pushId, of: pushId }
+  })
+}
+
+function updateOf(names: readonly (keyof PushRow & string)[]): string {
+  const columns = names.filter((name) => name !== 'id' && name !== 'version').map((name) => pushes[name].name)
+  const set = columns.map((column) => `${column} = given.${column}`).join(', ')
+  return `
+    updated AS (
+      UPDATE pushes SET version = pushes.version + 1, ${set} FROM ${unnestOf(pushes, names, 1)}
+      WHERE pushes.id = given.id AND pushes.version = given.version
+      RETURNING pushes.id
+    ),
+    appended AS (
+      INSERT INTO audit_entries (${ENTRY.map((name) => auditEntries[name].name).join(', ')})
+      SELECT given.* FROM ${unnestOf(auditEntries, ENTRY, 1 + names.length)} JOIN updated ON updated.id = given.push_id
+    )`
+}
+
+const FIRST = 1 + ALL.length + ENTRY.length
+
+const ENDINGS = `
+    ended AS (SELECT id FROM updated WHERE id = ANY($${FIRST}::bigint[])),
+    secrets AS (DELETE FROM push_secrets USING ended WHERE push_id = ended.id),
+    answers AS (UPDATE idempotency_keys SET push_id = NULL, answer = NULL FROM ended WHERE push_id = ended.id),
+    files AS (DELETE FROM push_files USING ended WHERE push_id = ended.id),
+    due AS (
+      INSERT INTO files_due (id, at, push_id) SELECT given.id, given.at, given.push_id
+      FROM unnest($${FIRST + 1}::text[], $${FIRST + 2}::bigint[], $${FIRST + 3}::bigint[], $${FIRST + 4}::bigint[])
+        AS given(id, at, push_id, of_id) JOIN ended ON ended.id = given.of_id
+    ),
+    grants AS (
+      UPDATE files_due SET at = $${FIRST + 7}::bigint, push_id = NULL
+      FROM unnest($${FIRST + 5}::bigint[], $${FIRST + 6}::bigint[]) AS given(id, now) JOIN updated ON updated.id = given.id
+      WHERE files_due.push_id = given.id AND files_due.at > given.now
+    ),
+    freed AS (DELETE FROM live_shares USING ended WHERE push_id = ended.id RETURNING address, bytes),
+    shares AS (
+      UPDATE address_shares SET pushes = address_shares.pushes - less.pushes, bytes = address_shares.bytes - less.bytes
+      FROM (SELECT address, count(*) AS pushes, sum(bytes)::bigint AS bytes FROM freed GROUP BY address ORDER BY address) AS less
+      WHERE address_shares.address = less.address
+    ),
+    cut AS (
+      DELETE FROM audit_entries
+      USING unnest($${FIRST + 8}::bigint[], $${FIRST + 9}::text[], $${FIRST + 10}::int[]) AS given(push_id, bound, keep)
+        JOIN updated ON updated.id = given.push_id
+      WHERE audit_entries.push_id = given.push_id AND audit_entries.bound = given.bound AND audit_entries.n <= (
+        SELECT n FROM audit_entries AS older
+        WHERE older.push_id = given.push_id AND older.bound = given.bound ORDER BY n DESC OFFSET given.keep LIMIT 1
+      )
+    )`
+
+const RETURN = 'SELECT id::float8 AS id FROM updated'
+const WRITE_PROGRESS = `WITH ${updateOf(PROGRESS)} ${RETURN}`
+const WRITE_ALL = `WITH ${updateOf(ALL)}, ${ENDINGS} ${RETURN}`
