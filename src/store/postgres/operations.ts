@@ -13,7 +13,9 @@ import { createTwoFactor } from './accounts/two-factor.ts'
 import type { PostgresDatabase } from './engine/database.ts'
 import { createAuditLog } from './lists/audit-log.ts'
 import { createPushLists } from './lists/push-lists.ts'
+import { createIdempotencyKeys } from './pushes/idempotency-keys.ts'
 import { createPushRemoval } from './pushes/push-removal.ts'
+import { createPushes } from './pushes/pushes.ts'
 
 export type PostgresOperationsOptions = {
   database: Pick<PostgresDatabase, 'read' | 'transact'>
@@ -31,8 +33,12 @@ export function createPostgresOperations(options: PostgresOperationsOptions) {
   return { ...createPushOperations(options), ...createAccountOperations(options) }
 }
 
-function createPushOperations({ database: { read, transact }, now, certain }: PostgresOperationsOptions) {
+function createPushOperations(options: PostgresOperationsOptions) {
+  const { now, certain } = options
+  const { read, transact } = options.database
   return {
+    pushes: createPushes({ ...options, onDue: () => undefined }),
+    idempotencyKeys: createIdempotencyKeys(options),
     lists: createPushLists({ read, transact, now, certain }),
     audit: createAuditLog(read),
   }

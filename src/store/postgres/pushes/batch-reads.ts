@@ -3,8 +3,8 @@
 
 import type { SealedSecrets } from '../../face.ts'
 import type { Session } from '../engine/database.ts'
-import type { PushRow } from './push-changes.ts'
 import { lockPushes, PUSH_COLUMNS } from './push-rows.ts'
+import type { PushRow } from './stored-push.ts'
 
 export type Wanted = { ids: readonly number[]; lookups: readonly Uint8Array[] }
 

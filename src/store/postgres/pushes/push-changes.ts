@@ -1,11 +1,8 @@
 // What happens to pushes, gathered in memory: several visits to one push make one change of its row.
 
 import type { AuditKind, Visit } from '../../../domain/audit.ts'
-import type { RowOf } from '../engine/rows.ts'
-import type { pushes } from '../engine/schema.ts'
 import { appendEntry, type EntryRow } from './push-log.ts'
-
-export type PushRow = RowOf<typeof pushes>
+import type { PushRow } from './stored-push.ts'
 
 /** A row as it was read, and all that happened to it since. */
 export type Change = {

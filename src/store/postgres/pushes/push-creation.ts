@@ -6,6 +6,7 @@ import type { PushToStore, StoredPush } from '../../face.ts'
 import type { Session, Transact } from '../engine/database.ts'
 import { lockAddressShares } from './address-shares.ts'
 import { type Inserted, insertPushes } from './push-inserts.ts'
+import { presentPush } from './stored-push.ts'
 import { createWorkQueue, type Waiting } from './work-queue.ts'
 
 type Creation = Waiting & { of: PushToStore; resolve: (push: StoredPush) => void }
@@ -105,7 +106,7 @@ function settle(batch: readonly Creation[], outcomes: readonly (Inserted | Refus
   const again: Creation[] = []
   for (const [n, one] of batch.entries()) {
     const outcome = outcomes[n]
-    if (outcome?.outcome === 'stored') one.resolve(outcome.row)
+    if (outcome?.outcome === 'stored') one.resolve(presentPush(outcome.row))
     else if (outcome?.outcome === 'inactive')
       one.reject(new DomainError('unauthenticated', 'This account is not active.'))
     else if (outcome?.outcome !== 'refused')

@@ -8,6 +8,7 @@ import type { Session, Transact } from '../engine/database.ts'
 import { addStep, changeOf } from './push-changes.ts'
 import { lockPushes } from './push-rows.ts'
 import { writeChanges } from './push-writes.ts'
+import { presentPush } from './stored-push.ts'
 
 export type PushEditingOptions = {
   transact: Transact
@@ -29,11 +30,11 @@ export function createPushEditing({ transact, now, certain }: PushEditingOptions
       if (isLabelled) await writeLabels(session, { id, labels })
       const isEdited = isLabelled || decision.push !== lapsed
       const after = isEdited ? { ...decision.push, updatedAt: time } : lapsed
-      if (after === before) return { outcome: 'edited', push: before }
+      if (after === before) return { outcome: 'edited', push: presentPush(before) }
       const change = changeOf(before)
       const push = addStep(change, { after, now: time, entry: isEdited ? { kind: 'edit', visit } : null })
       await writeChanges(session, [change], { certain: certain() })
-      return { outcome: 'edited', push }
+      return { outcome: 'edited', push: presentPush(push) }
     })
   }
 

@@ -4,8 +4,8 @@ import type { PushToStore } from '../../face.ts'
 import type { Session } from '../engine/database.ts'
 import { arraysOf } from '../engine/rows.ts'
 import { pushes } from '../engine/schema.ts'
-import type { PushRow } from './push-changes.ts'
 import { storableText } from './push-log.ts'
+import type { PushRow } from './stored-push.ts'
 
 /** What the insert did with a push. It is `inactive` when its owner is, and `used` when its idempotency key was used. */
 export type Inserted = { outcome: 'stored'; row: PushRow } | { outcome: 'inactive' | 'used' }

@@ -5,9 +5,10 @@ import { grantLifetime } from '../../../domain/files.ts'
 import type { Session } from '../engine/database.ts'
 import { arraysOf, unnestOf } from '../engine/rows.ts'
 import { auditEntries, pushes } from '../engine/schema.ts'
-import type { Change, PushRow } from './push-changes.ts'
+import type { Change } from './push-changes.ts'
 import { cutsOf } from './push-log.ts'
 import { readFiles } from './push-rows.ts'
+import type { PushRow } from './stored-push.ts'
 
 /** The columns that a view changes. */
 const PROGRESS = [

@@ -11,6 +11,7 @@ import { createPushEditing } from './push-editing.ts'
 import { findById, findByLookup, lockPushes, readContent, readGranted } from './push-rows.ts'
 import { createPushWorks } from './push-works.ts'
 import { writeChanges } from './push-writes.ts'
+import { presentPush } from './stored-push.ts'
 import { claim, expirePush, refusePassphrase, unlockPush } from './visits.ts'
 
 export type PushesOptions = {
@@ -67,10 +68,15 @@ export function createPushes(options: PushesOptions): Pushes {
     })
   }
 
+  async function findPush(lookup: Uint8Array): Promise<StoredPush | null> {
+    const row = await read((session) => findByLookup(session, lookup))
+    return row === undefined ? null : presentPush(row)
+  }
+
   function findSealedPush(lookup: Uint8Array): Promise<SealedPush | null> {
     return read(async (session) => {
-      const push = await findByLookup(session, lookup)
-      return push === undefined ? null : withContent(session, push)
+      const row = await findByLookup(session, lookup)
+      return row === undefined ? null : withContent(session, presentPush(row))
     })
   }
 
@@ -82,7 +88,7 @@ export function createPushes(options: PushesOptions): Pushes {
     const later = await findById(session, push.id)
     if (later === undefined) return null
     if (later.expiredOn === null) throw new DamageError(`push ${push.id}`)
-    return { push: later, sealed: null }
+    return { push: presentPush(later), sealed: null }
   }
 
   async function hasGrants({ id, files, expiredOn }: StoredPush): Promise<boolean> {
@@ -93,7 +99,7 @@ export function createPushes(options: PushesOptions): Pushes {
 
   return {
     createPush: creation.createPush,
-    findPush: async (lookup) => (await read((session) => findByLookup(session, lookup))) ?? null,
+    findPush,
     findSealedPush,
     claimView: ({ id, ...asked }) =>
       works.work({ push: { id }, visit: ({ change }, times) => claim(change, asked, times) }),

@@ -15,6 +15,7 @@ import {
 } from '../../../domain/push.ts'
 import type { Claim, Claimed, PushStore, StoredPush, Visited } from '../../face.ts'
 import { addStep, type Change } from './push-changes.ts'
+import { presentPush } from './stored-push.ts'
 
 /** `certain` is the time by which something may be destroyed. */
 export type Times = { now: number; certain: number }
@@ -28,7 +29,7 @@ export function claim(
   const before = change.after
   const { outcome, kind, push: viewed } = decideView(before, { now, lookBy })
   const after = outcome === 'expired' ? lapse(before, certain) : viewed
-  return { outcome, push: addStep(change, { after, now, entry: { kind, visit } }) }
+  return { outcome, push: presentPush(addStep(change, { after, now, entry: { kind, visit } })) }
 }
 
 export function refusePassphrase(
@@ -39,23 +40,26 @@ export function refusePassphrase(
   const before = change.after
   if (isExpired(before, now)) {
     const step = { after: lapse(before, certain), now, entry: { kind: 'failed_view' as const, visit } }
-    return { outcome: 'expired', push: addStep(change, step) }
+    return { outcome: 'expired', push: presentPush(addStep(change, step)) }
   }
   const after = wrong ? countWrongTry(before, now) : before
   const tried = addStep(change, { after, now, entry: { kind: 'failed_passphrase', visit } })
-  return { outcome: 'refused', push: wrong && isLastTry(tried, maxTries) ? spend(change, visit, now) : tried }
+  const isLast = wrong && isLastTry(tried, maxTries)
+  return { outcome: 'refused', push: isLast ? spend(change, visit, now) : presentPush(tried) }
 }
 
 function spend(change: Change, visit: Visit, now: number): StoredPush {
   const after = spendTries(change.after, now)
-  return addStep(change, { after, now, entry: { kind: after.expiredOn === null ? 'lock' : 'expire', visit } })
+  const kind = after.expiredOn === null ? 'lock' : 'expire'
+  return presentPush(addStep(change, { after, now, entry: { kind, visit } }))
 }
 
 /** Does nothing to a push that is not locked or has expired. */
 export function unlockPush(change: Change, visit: Visit, { now }: Times): StoredPush {
   const before = change.after
-  if (!isLocked(before) || isExpired(before, now)) return before
-  return addStep(change, { after: unlock(before, now), now, entry: { kind: 'unlock', visit } })
+  if (!isLocked(before) || isExpired(before, now)) return presentPush(before)
+  const entry = { kind: 'unlock' as const, visit }
+  return presentPush(addStep(change, { after: unlock(before, now), now, entry }))
 }
 
 /** Ends a push by hand; `isGranted` tells whether files of an earlier last view can still be downloaded. */
@@ -68,8 +72,9 @@ export function expirePush(
   const hasGrants = isGranted || isGrantedNow(change)
   // By `certain`, a push that only the clock in doubt has ended is still live, and so becomes deleted.
   const after = expireByHand(before, certain, { hasGrants })
-  if (after === before) return before
-  return addStep(change, { after, now: certain, entry: after.deleted ? { kind: 'expire', visit } : null })
+  if (after === before) return presentPush(before)
+  const entry = after.deleted ? { kind: 'expire' as const, visit } : null
+  return presentPush(addStep(change, { after, now: certain, entry }))
 }
 
 /** Whether the last view is part of the same change. */

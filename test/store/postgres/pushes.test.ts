@@ -1,0 +1,120 @@
+// Pushes on two nodes over one database: what races between them.
+
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { DAY } from '../../../src/domain/time.ts'
+import { installedEngines } from '../../support/database-servers.ts'
+import { startTestPostgres, type TestPostgres } from '../../support/postgres.ts'
+import { openPostgresNodes, type PostgresNodes } from '../../support/postgres-nodes.ts'
+import { storePush, VISIT } from '../../support/store.ts'
+
+const isInstalled = installedEngines().includes('postgres')
+let postgres: TestPostgres
+beforeAll(async () => {
+  if (isInstalled) postgres = await startTestPostgres()
+}, 120_000)
+afterAll(() => postgres?.stop())
+
+describe.skipIf(!isInstalled)('two nodes', () => {
+  let opened: PostgresNodes
+  beforeEach(async () => {
+    opened = await openPostgresNodes(postgres)
+  })
+  afterEach(() => opened.close())
+
+  const make = (...[changes, parts]: [Parameters<typeof storePush>[1]?, Parameters<typeof storePush>[2]?]) =>
+    storePush({ store: opened.nodes[0], clock: opened.clock }, changes, parts)
+  const nodeOf = (n: number) => opened.nodes[n % 2] ?? opened.nodes[0]
+  const kindsOf = async (id: number) =>
+    (await Array.fromAsync(opened.nodes[1].audit.readAll({ id }))).flat().map(({ kind }) => kind)
+  const read = (n: number, lookup: Uint8Array) =>
+    nodeOf(n).pushes.claimPlain({ lookup, visit: VISIT, lookBy: null, open: () => 'payload' })
+
+  test('hand out the payload of a one-view push once, whatever the number of readers', async () => {
+    for (let round = 0; round < 30; round += 1) {
+      const push = await make({ expireAfterViews: 1 })
+      const claims = await Promise.all(Array.from({ length: 64 }, (_, n) => read(n, push.lookup)))
+      const views = claims.filter((one) => one !== null && one !== 'not_plain' && one.content !== null)
+      expect(views).toHaveLength(1)
+      const kinds = await kindsOf(push.id)
+      expect(kinds.filter((kind) => kind === 'view')).toHaveLength(1)
+      expect(kinds.filter((kind) => kind === 'failed_view')).toHaveLength(63)
+      expect((await opened.nodes[1].pushes.findSealedPush(push.lookup))?.sealed).toBeNull()
+    }
+  }, 60_000)
+
+  test('hand out the payload of five-view pushes five times, many pushes at once', async () => {
+    const pushes = await Promise.all(Array.from({ length: 40 }, () => make({ expireAfterViews: 5 })))
+    const claims = await Promise.all(
+      Array.from({ length: 12 }, (_, n) => pushes.map(({ lookup }) => read(n, lookup))).flat(),
+    )
+    const views = claims.filter((one) => one !== null && one !== 'not_plain' && one.content !== null)
+    expect(views).toHaveLength(200)
+    for (const { id, lookup } of pushes) {
+      expect((await nodeOf(id).pushes.findPush(lookup))?.views).toBe(5)
+      const kinds = await kindsOf(id)
+      expect(kinds.filter((kind) => kind === 'view')).toHaveLength(5)
+      expect(kinds.filter((kind) => kind === 'failed_view')).toHaveLength(7)
+    }
+  }, 60_000)
+
+  test('a view whose content does not open counts nothing, and the others of its batch count', async () => {
+    const [damaged, whole] = [await make(), await make()]
+    const broken = nodeOf(0).pushes.claimPlain({
+      lookup: damaged.lookup,
+      visit: VISIT,
+      lookBy: null,
+      open: () => {
+        throw new Error('damaged')
+      },
+    })
+    const [first, second, third] = await Promise.allSettled([
+      broken,
+      read(0, damaged.lookup),
+      read(0, whole.lookup),
+    ])
+    expect(first).toMatchObject({ status: 'rejected', reason: { message: 'damaged' } })
+    expect(second).toMatchObject({ value: { outcome: 'view', content: 'payload', push: { views: 1 } } })
+    expect(third).toMatchObject({ value: { outcome: 'view', push: { views: 1 } } })
+    expect(await kindsOf(damaged.id)).toEqual(['creation', 'view'])
+  })
+
+  test('keep an address within its limits exactly', async () => {
+    const share = { addresses: [Buffer.alloc(16, 1)] as [Buffer], bytes: 10, limits: { pushes: 7, bytes: 0 } }
+    const tries = await Promise.allSettled(
+      Array.from({ length: 40 }, (_, n) =>
+        storePush({ store: nodeOf(n), clock: opened.clock }, { expireAfterViews: 1 }, { share }),
+      ),
+    )
+    const made = tries.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+    expect(made).toHaveLength(7)
+    const refused = tries.find((one) => one.status === 'rejected')
+    expect(refused?.reason).toMatchObject({
+      code: 'too_many',
+      details: { room: { limit: 'pushes', most: 7 } },
+    })
+    await Promise.all(made.slice(0, 3).map(({ lookup }, n) => read(n, lookup)))
+    expect(
+      await opened.query('SELECT pushes::int AS pushes, bytes::int AS bytes FROM address_shares'),
+    ).toEqual([{ pushes: 4, bytes: 40 }])
+  }, 60_000)
+
+  test('let one of them use an idempotency key, and any of them once it has lapsed', async () => {
+    const key = () => ({
+      lookup: Buffer.alloc(32, 9),
+      lapsesAt: opened.clock.now() + DAY,
+      answer: Buffer.alloc(88, 3),
+    })
+    for (let day = 0; day < 3; day += 1) {
+      const tries = await Promise.allSettled(
+        Array.from({ length: 12 }, (_, n) =>
+          storePush({ store: nodeOf(n), clock: opened.clock }, {}, { idempotency: key() }),
+        ),
+      )
+      expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+      for (const one of tries)
+        if (one.status === 'rejected') expect(one.reason).toMatchObject({ code: 'conflict' })
+      opened.clock.advance(DAY)
+    }
+    expect(await opened.query('SELECT count(*)::int AS n FROM pushes')).toEqual([{ n: 3 }])
+  }, 60_000)
+})
