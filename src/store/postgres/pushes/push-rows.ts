@@ -47,8 +47,9 @@ export async function readContent(
   push: Pick<PushRow, 'id' | 'files'>,
 ): Promise<SealedContent | null> {
   const [secrets] = await session.query<SealedSecrets>(SECRETS, [push.id])
-  const files = push.files === 0 ? [] : await readFiles(session, [push.id])
-  return secrets === undefined || files.length !== push.files ? null : { secrets, files }
+  const rows = push.files === 0 ? [] : await readFiles(session, [push.id])
+  if (secrets === undefined || rows.length !== push.files) return null
+  return { secrets, files: rows.map(({ pushId, ...file }) => file) }
 }
 
 const GRANTED = `
