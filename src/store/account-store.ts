@@ -16,10 +16,10 @@ import { type Connection, explainFailure, openConnection } from './sqlite/engine
 import { createGroupCommit } from './sqlite/engine/group-commit.ts'
 import { requireIntact, verifyKeys } from './sqlite/engine/instance.ts'
 import { migrate, requireCurrentSchema } from './sqlite/engine/migrate.ts'
+import { createFileRows } from './sqlite/files/file-rows.ts'
 import { createImportLook } from './sqlite/imports/imports.ts'
 import { requireIntactLog } from './sqlite/integrity/log-check.ts'
 import { createAccountOperations, createRows } from './sqlite/operations.ts'
-import { createFileRows } from './sqlite/pushes/file-rows.ts'
 
 const COMMAND_BUSY_MS = 5_000
 

@@ -1,42 +1,35 @@
-// Opens the sealed files for the one serving process: in the data folder, or in a bucket.
+// Opens the sealed files for one serving process: in a folder of its disk, or in a bucket.
 
 import type { Job } from '../domain/job.ts'
 import type { Now } from '../domain/time.ts'
-import { settleFilePlace } from './file-place.ts'
+import type { BucketFolder } from './files/bucket-folder.ts'
+import type { FileRecords } from './files/file-records.ts'
 import { createFileStore } from './files/file-store.ts'
 import { createFiles } from './files/files.ts'
 import type { BucketReport, SealedFiles } from './files-face.ts'
+import type { OnStep } from './on-step.ts'
 import { type BucketSettings, openBucket } from './s3/bucket.ts'
-import type { OnStep } from './sqlite/engine/batch.ts'
-import type { Connection } from './sqlite/engine/database.ts'
-import type { Transact } from './sqlite/engine/group-commit.ts'
-import { createFileRows, type FileRows } from './sqlite/pushes/file-rows.ts'
 
 export type FilesOptions = {
-  connection: Connection
+  records: FileRecords
+  /** The folder on the disk. */
   path: string
-  /** Null when the files are in the data folder. */
-  bucket: BucketSettings | null
+  /** The bucket, and the folder of this database there; null when the files are on the disk. */
+  bucket: { settings: BucketSettings; folder: BucketFolder } | null
   /** The time by which files are removed. */
   certain: Now
-  transact: Transact
   onStep: OnStep | undefined
   onWarning: (warning: string) => void
   onError: (cause: unknown) => void
 }
 
-/**
- * Opens the sealed files. When a transaction makes files due, they are removed right after it. Throws `conflict` when pushes
- * have files in the other place.
- */
 export function openFiles(options: FilesOptions) {
-  const { connection, certain, transact, onError } = options
+  const { records, certain, onError } = options
   let isClosing = false
-  const rows = createFileRows(connection, { certain, onDue: () => setImmediate(removeDue) })
-  const place = openPlace(rows, options)
-  const store = createFileStore({ files: place.sealed, rows, transact, now: certain })
-  rows.giveUpUnfinished(certain())
+  const place = openPlace(options)
+  const store = createFileStore({ files: place.sealed, records, now: certain })
 
+  /** Call this when a transaction has made files due. */
   function removeDue(): void {
     if (!isClosing) store.removeDue().catch(onError)
   }
@@ -47,7 +40,7 @@ export function openFiles(options: FilesOptions) {
     await place.idle()
   }
 
-  return { ...place, rows, store, close }
+  return { ...place, store, removeDue, close }
 }
 
 type Place = {
@@ -60,14 +53,12 @@ type Place = {
   idle(): Promise<void>
 }
 
-function openPlace(rows: FileRows, options: FilesOptions): Place {
-  const { path, bucket: settings, certain, onStep, onWarning } = options
-  const folder = settleFilePlace({ ...options, rows, wantsBucket: settings !== null, now: certain() })
-  if (folder === null || settings === null) return { ...ON_DISK, sealed: createFiles(path, onStep) }
+function openPlace({ path, bucket, records, onStep, onWarning }: FilesOptions): Place {
+  if (bucket === null) return { ...ON_DISK, sealed: createFiles(path, onStep) }
   const { files, report, job, confirm, idle } = openBucket({
-    ...settings,
-    ...folder,
-    findKnown: rows.findKnown,
+    ...bucket.settings,
+    ...bucket.folder,
+    records,
     onWarning,
   })
   return { sealed: files, bucket: report, jobs: [job], confirmPlace: confirm, idle }

@@ -17,10 +17,9 @@ import { createFolderChecks } from './folder/folder-checks.ts'
 import { type FolderLock, lockFolder } from './folder/folder-lock.ts'
 import { createFreeSpace } from './folder/free-space.ts'
 import { createReserve } from './folder/reserve.ts'
-import { openFiles } from './open-files.ts'
+import type { OnStep } from './on-step.ts'
 import type { OpenedStore } from './opened-store.ts'
 import type { BucketSettings } from './s3/bucket.ts'
-import type { OnStep } from './sqlite/engine/batch.ts'
 import { createCheckpointer, truncateLog } from './sqlite/engine/checkpoint.ts'
 import { createClockKeeping } from './sqlite/engine/clock-keeping.ts'
 import { type Connection, explainFailure, openConnection } from './sqlite/engine/database.ts'
@@ -28,6 +27,7 @@ import { createGroupCommit, type GroupCommit } from './sqlite/engine/group-commi
 import { createClockMarker, readClockMark } from './sqlite/engine/instance.ts'
 import { schemaVersion } from './sqlite/engine/migrate.ts'
 import { removeOldCopies } from './sqlite/engine/migration-copy.ts'
+import { openFilesWithRows } from './sqlite/files/open-files.ts'
 import { requireIntactLog } from './sqlite/integrity/log-check.ts'
 import { createScrub } from './sqlite/integrity/scrub.ts'
 import { createAccountOperations, createPushOperations, createRows } from './sqlite/operations.ts'
@@ -194,7 +194,7 @@ function openOperations(opening: Opening, { clock, disk, commits }: OperationsOp
   const { transact } = commits
   const { onError } = options
   const path = opening.folder.files
-  const files = openFiles({ onStep: undefined, ...options, connection, path, certain, transact })
+  const files = openFilesWithRows({ onStep: undefined, ...options, connection, path, certain, transact })
   const onDestroyed = disk.checkpointer.request
   const rows = createRows({ connection, transact, now, certain, files: files.rows, onDestroyed, onError })
 

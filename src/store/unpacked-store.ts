@@ -6,8 +6,8 @@ import type { Connection } from './sqlite/engine/database.ts'
 import { verifyKeys, writeClockMark } from './sqlite/engine/instance.ts'
 import { schemaVersion } from './sqlite/engine/migrate.ts'
 import { apiTokens, filesDue, instance } from './sqlite/engine/schema.ts'
+import { createFileRows } from './sqlite/files/file-rows.ts'
 import { createRows } from './sqlite/operations.ts'
-import { createFileRows } from './sqlite/pushes/file-rows.ts'
 import { endLivePushes } from './sqlite/restoring/lost-pushes.ts'
 import {
   bringUpToDate,

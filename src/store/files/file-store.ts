@@ -3,13 +3,11 @@
 import { isDomainError } from '../../domain/errors.ts'
 import { MINUTE, type Now } from '../../domain/time.ts'
 import type { FileStore, SealedFiles } from '../files-face.ts'
-import type { Transact } from '../sqlite/engine/group-commit.ts'
-import type { FileRows } from '../sqlite/pushes/file-rows.ts'
+import type { FileRecords } from './file-records.ts'
 
 export type FileStoreOptions = {
   files: SealedFiles
-  rows: FileRows
-  transact: Transact
+  records: FileRecords
   now: Now
 }
 
@@ -20,18 +18,14 @@ const REMOVES_AT_ONCE = 10
 
 /** `idle` resolves when no removal is running. */
 export function createFileStore(options: FileStoreOptions): FileStore & { idle(): Promise<void> } {
-  const { files, rows, transact, now } = options
+  const { files, records, now } = options
 
   let removing: Promise<number> | null = null
   let restUntil = Number.NEGATIVE_INFINITY
 
   async function keepFile(id: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
-    await transact(() => rows.begin(id), { grows: true })
+    await records.begin(id)
     await files.put(id, bytes)
-  }
-
-  function giveUpFile(id: string): Promise<void> {
-    return transact(() => rows.giveUp({ id, now: now() }))
   }
 
   function removeDue(): Promise<number> {
@@ -45,7 +39,7 @@ export function createFileStore(options: FileStoreOptions): FileStore & { idle()
   async function removeAll(): Promise<number> {
     let removed = 0
     for (;;) {
-      const due = isResting() ? [] : rows.listDue(now()).slice(0, REMOVES_AT_ONCE)
+      const due = isResting() ? [] : await records.takeDue(REMOVES_AT_ONCE)
       if (due.length === 0) return removed
       removed += await removeSome(due)
     }
@@ -55,15 +49,10 @@ export function createFileStore(options: FileStoreOptions): FileStore & { idle()
   async function removeSome(ids: readonly string[]): Promise<number> {
     const outcomes = await Promise.allSettled(ids.map((id) => files.remove(id)))
     const isGone = (n: number) => outcomes[n]?.status === 'fulfilled' && outcomes[n].value
-    const at = now() + RETRY_MS
-    await transact(() => {
-      for (const [n, id] of ids.entries()) {
-        if (isGone(n)) rows.forget(id)
-        else rows.postpone({ id, at })
-      }
-    })
+    const gone = ids.filter((_, n) => isGone(n))
+    await records.settle({ gone, left: ids.filter((_, n) => !isGone(n)), at: now() + RETRY_MS })
     for (const outcome of outcomes) if (outcome.status === 'rejected') rest(outcome.reason)
-    return ids.filter((_, n) => isGone(n)).length
+    return gone.length
   }
 
   /** While the files cannot be reached, which the operator is told elsewhere, nothing is tried for a while. */
@@ -77,7 +66,7 @@ export function createFileStore(options: FileStoreOptions): FileStore & { idle()
   }
 
   async function findNextDue(): Promise<number | null> {
-    const next = rows.findNextDue()
+    const next = await records.findNextDue()
     return next === null || !isResting() ? next : Math.max(next, now() + restUntil - performance.now())
   }
 
@@ -87,7 +76,7 @@ export function createFileStore(options: FileStoreOptions): FileStore & { idle()
 
   return {
     keepFile,
-    giveUpFile,
+    giveUpFile: records.giveUp,
     removeDue,
     findNextDue,
     open: files.open,

@@ -6,8 +6,8 @@ import { dirname, join } from 'node:path'
 import { sealedSize } from '../../crypto/sealed-stream.ts'
 import { codeOf } from '../../domain/system-errors.ts'
 import type { OpenedFile, SealedFiles } from '../files-face.ts'
-import type { OnStep } from '../sqlite/engine/batch.ts'
-import { diskFull } from '../sqlite/engine/refusals.ts'
+import type { OnStep } from '../on-step.ts'
+import { diskFull } from '../refusals.ts'
 
 /** `onStep` is called before and after each durable step, so that tests can end the process there. */
 export function createFiles(folder: string, onStep: OnStep = () => undefined): SealedFiles {

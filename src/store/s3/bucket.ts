@@ -1,8 +1,10 @@
-// Opens the bucket for the one serving process: its files, its sweep, and what an operator wants to know of it.
+// Opens the bucket for one serving process: its files, its sweep, and what an operator wants to know of it.
 
 import { type BucketPlace, nameBucket } from '../../domain/bucket-place.ts'
 import { DomainError } from '../../domain/errors.ts'
 import type { Job } from '../../domain/job.ts'
+import type { BucketFolder } from '../files/bucket-folder.ts'
+import type { FileRecords } from '../files/file-records.ts'
 import type { BucketReport } from '../files-face.ts'
 import { createBucketFiles } from './bucket-files.ts'
 import { type ClientOptions, createClient, PATIENCE, type Patience } from './client.ts'
@@ -36,15 +38,12 @@ export type BucketSettings = {
   patience?: Patience
 }
 
-export type OpenBucketOptions = BucketSettings & {
-  /** The folder of this database in the bucket, and its sessions. */
-  tag: string
-  sessions: { last: string | null; now: string }
-  heldFiles: boolean
-  findKnown: (ids: readonly string[]) => ReadonlySet<string>
-  onWarning: (warning: string) => void
-  pauses?: Pauses
-}
+export type OpenBucketOptions = BucketSettings &
+  BucketFolder & {
+    records: Pick<FileRecords, 'findKnown' | 'findUnfinished'>
+    onWarning: (warning: string) => void
+    pauses?: Pauses
+  }
 
 export type Bucket = ReturnType<typeof openBucket>
 

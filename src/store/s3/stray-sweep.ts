@@ -4,6 +4,7 @@
 import { DomainError } from '../../domain/errors.ts'
 import type { Job, JobReport } from '../../domain/job.ts'
 import { DAY, HOUR, MINUTE } from '../../domain/time.ts'
+import type { FileRecords } from '../files/file-records.ts'
 import { S3Failure } from './failures.ts'
 import type { Objects } from './objects.ts'
 import type { OwnerMark } from './owner-mark.ts'
@@ -14,8 +15,8 @@ export type StraySweepOptions = {
   root: string
   owner: Pick<OwnerMark, 'measureAlone' | 'claimedAt'>
   isRunning: (uploadId: string) => boolean
-  /** Of these ids, those that a row names. */
-  findKnown: (ids: readonly string[]) => ReadonlySet<string>
+  /** Whose files the rows name, and which uploads run, in this process or in another one. */
+  records: Pick<FileRecords, 'findKnown' | 'findUnfinished'>
   pauses?: Pauses
 }
 
@@ -32,7 +33,7 @@ const LIST_EVERY = 12 * HOUR
 const ID = /^[0-9a-z]{2,64}$/
 
 export function createStraySweep(options: StraySweepOptions): Job & { sweep(): Promise<number> } {
-  const { objects, root, owner, isRunning, findKnown, pauses = PAUSES } = options
+  const { objects, root, owner, isRunning, records, pauses = PAUSES } = options
   const stopped = Promise.withResolvers<void>()
   let isStopped = false
   let timer: Timer | undefined
@@ -48,16 +49,22 @@ export function createStraySweep(options: StraySweepOptions): Job & { sweep(): P
     return isListed || !(alone >= OBJECT_AGE) ? uploads : uploads + (await removeObjects())
   }
 
-  /** Those of an earlier process, and those that this one does not know because an answer was lost. */
+  /** Those of an earlier process, and those that nobody knows because an answer was lost. Another process may run some. */
   async function abortUploads(): Promise<number> {
     const { items, now } = await objects.listUploads(root)
-    const isDead = ({ key, uploadId, startedAt }: (typeof items)[number]) =>
+    const isOld = ({ key, uploadId, startedAt }: (typeof items)[number]) =>
       key.startsWith(root) &&
       !isRunning(uploadId) &&
       (startedAt < (owner.claimedAt() ?? 0) || now - startedAt >= UPLOAD_AGE)
-    const dead = items.filter(isDead)
+    const old = items.filter(isOld)
+    const unfinished = await records.findUnfinished(old.map(({ key }) => idOf(key)))
+    const dead = old.filter(({ key }) => !unfinished.has(idOf(key)))
     for (const upload of dead) await objects.abortUpload(upload)
     return dead.length
+  }
+
+  function idOf(key: string): string {
+    return key.slice(root.length)
   }
 
   async function removeObjects(): Promise<number> {
@@ -78,8 +85,8 @@ export function createStraySweep(options: StraySweepOptions): Job & { sweep(): P
 
   async function removeUnknown({ items, now }: Awaited<ReturnType<Objects['list']>>): Promise<number> {
     const old = items.filter(({ modifiedAt }) => now - modifiedAt >= OBJECT_AGE)
-    const ids = old.map(({ key }) => key.slice(root.length)).filter((id) => ID.test(id))
-    const known = findKnown(ids)
+    const ids = old.map(({ key }) => idOf(key)).filter((id) => ID.test(id))
+    const known = await records.findKnown(ids)
     const strays = ids.filter((id) => !known.has(id))
     for (const id of strays) await objects.remove(root + id)
     return strays.length

@@ -37,11 +37,18 @@ function open(changes: Changes = {}) {
     tag: `tag${opened}`,
     sessions: { last: null, now: 'this' },
     heldFiles: false,
-    findKnown: () => new Set(),
+    records: recordsOf([]),
     onWarning: (warning) => warnings.push(warning),
     pauses: { first: 1, between: 1, page: 0 },
     ...changes,
   })
+}
+
+/** The rows know these files; the second ones are uploads that a process has not finished. */
+function recordsOf(known: string[], unfinished: string[] = []) {
+  const those = (from: string[]) => async (ids: readonly string[]) =>
+    new Set(ids.filter((id) => from.includes(id)))
+  return { findKnown: those(known), findUnfinished: those(unfinished) }
 }
 
 function bytesOf(length: number): Buffer {
@@ -284,7 +291,7 @@ describe('what no row names', () => {
     bucket.write(`some/prefix/old${opened}`, 'not ours')
     for (const id of ['old', 'known', 'deep/old']) bucket.age(root + id)
     bucket.age(`some/prefix/old${opened}`)
-    const { sweep } = open({ ...later, findKnown: (ids) => new Set(ids.filter((id) => id === 'known')) })
+    const { sweep } = open({ ...later, records: recordsOf(['known']) })
     expect(await sweep()).toBe(1)
     expect(keys()).toEqual([`${root}deep/old`, `${root}known`, `${root}young`])
     expect(bucket.listKeys()).toContain(`some/prefix/old${opened}`)
@@ -301,7 +308,7 @@ describe('what no row names', () => {
     expect(keys()).toEqual([`${root}old`])
   })
 
-  test('unfinished uploads of a killed server go at the next start', async () => {
+  test('unfinished uploads of a killed server go at the next start, and those of another node stay', async () => {
     ownedSince(0)
     const killed = open({ sessions: { last: null, now: 'before' } })
     const never = Promise.withResolvers<void>()
@@ -313,6 +320,9 @@ describe('what no row names', () => {
     while (bucket.seen.filter(({ query }) => query.has('partNumber')).length < 2) await Bun.sleep(5)
     // The store tells times in whole seconds.
     await Bun.sleep(1_100)
+    const { sweep: sweepBeside } = open({ ...later, records: recordsOf([], ['aa1']) })
+    expect(await sweepBeside()).toBe(0)
+    expect(bucket.countUploads()).toBe(1)
     const { sweep } = open(later)
     expect(await sweep()).toBeGreaterThanOrEqual(1)
     expect(bucket.countUploads()).toBe(0)

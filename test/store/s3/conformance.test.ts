@@ -23,7 +23,7 @@ const openFiles: OpenFiles = () => {
     tag: `tag${opened}`,
     sessions: { last: null, now: 'session' },
     heldFiles: false,
-    findKnown: () => new Set(),
+    records: { findKnown: async () => new Set(), findUnfinished: async () => new Set() },
     onWarning: () => undefined,
   })
   return { files, close: () => undefined }

@@ -5,13 +5,11 @@
 // So a work may run twice, and must have no effects outside the database.
 
 import type { Database } from 'bun:sqlite'
+import type { OnStep } from '../../on-step.ts'
 import { isBusy, isFull, translate } from './refusals.ts'
 
 /** Works that are left after this time go to the next batch. */
 export const MAX_BATCH_MS = 20
-
-/** Called with the name of a durable step, before and after it, so that tests can end the process there. */
-export type OnStep = (step: string) => void
 
 export type Outcome = { value: unknown } | { cause: unknown }
 

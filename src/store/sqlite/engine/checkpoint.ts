@@ -2,7 +2,7 @@
 
 import type { Database } from 'bun:sqlite'
 import type { Job, JobReport } from '../../../domain/job.ts'
-import type { OnStep } from './batch.ts'
+import type { OnStep } from '../../on-step.ts'
 import { isBusy } from './refusals.ts'
 
 const DELAY_MS = 3_000

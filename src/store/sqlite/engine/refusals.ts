@@ -1,15 +1,7 @@
 // Turns SQLite's errors about a full disk and about a lock held too long into refusals of this server.
 
-import { DomainError } from '../../../domain/errors.ts'
 import { codeOf } from '../../../domain/system-errors.ts'
-
-export function overloaded(): DomainError {
-  return new DomainError('overloaded', 'The server is busy; nothing was stored.', { retryAfter: 1 })
-}
-
-export function diskFull(): DomainError {
-  return new DomainError('disk_full', 'The disk of this server is full; nothing was stored.')
-}
+import { diskFull, overloaded } from '../../refusals.ts'
 
 /** Returns any other cause as it is. */
 export function translate(cause: unknown): unknown {

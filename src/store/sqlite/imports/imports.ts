@@ -9,7 +9,7 @@ import type { Connection } from '../engine/database.ts'
 import type { TransactAlone } from '../engine/group-commit.ts'
 import { prepareFind, prepareInsert } from '../engine/prepared.ts'
 import { accounts, apiTokens, imported } from '../engine/schema.ts'
-import type { FileRows } from '../pushes/file-rows.ts'
+import type { FileRows } from '../files/file-rows.ts'
 import type { PushRows } from '../pushes/push-rows.ts'
 
 /** What is here already. */

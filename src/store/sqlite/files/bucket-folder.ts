@@ -1,7 +1,7 @@
 // What the database knows of its folder in a bucket: the name of the folder, and the last session that used it.
 
-import type { Connection } from './database.ts'
-import { bucketFolder } from './schema.ts'
+import type { Connection } from '../engine/database.ts'
+import { bucketFolder } from '../engine/schema.ts'
 
 export type BucketFolderRow = { tag: string; session: string; isUsed: boolean }
 

@@ -126,6 +126,13 @@ export function createFileRows({ orm }: Connection, { certain, onDue }: Options)
     return new Set([...kept.all(), ...waiting.all()].map(({ id }) => id))
   }
 
+  /** Of these ids, those of uploads that are not finished. */
+  function findUnfinished(ids: readonly string[]): ReadonlySet<string> {
+    const unfinished = and(inArray(filesDue.id, [...ids]), isNull(filesDue.at))
+    const found = orm.select({ id: filesDue.id }).from(filesDue).where(unfinished).all()
+    return new Set(found.map(({ id }) => id))
+  }
+
   /** How many files live pushes have, and how many can be downloaded after a last view. */
   function countHeld(now: number): { pushes: number; granted: number } {
     const held = orm
@@ -150,6 +157,7 @@ export function createFileRows({ orm }: Connection, { certain, onDue }: Options)
     giveUpUnfinished,
     postpone,
     findKnown,
+    findUnfinished,
     /** Whether any push has files. */
     holdsAny: (): boolean =>
       orm.select({ id: pushFiles.fileId }).from(pushFiles).limit(1).get() !== undefined,

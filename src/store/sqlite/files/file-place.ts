@@ -3,11 +3,11 @@
 
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { randomBase32 } from '../crypto/random.ts'
-import { DomainError } from '../domain/errors.ts'
-import { type BucketFolderRow, readBucketFolder, writeBucketFolder } from './sqlite/engine/bucket-folder.ts'
-import type { Connection } from './sqlite/engine/database.ts'
-import type { FileRows } from './sqlite/pushes/file-rows.ts'
+import { randomBase32 } from '../../../crypto/random.ts'
+import { type BucketFolder, requireNothingHeld } from '../../files/bucket-folder.ts'
+import type { Connection } from '../engine/database.ts'
+import { type BucketFolderRow, readBucketFolder, writeBucketFolder } from './bucket-folder.ts'
+import type { FileRows } from './file-rows.ts'
 
 export type FilePlaceOptions = {
   connection: Connection
@@ -19,20 +19,18 @@ export type FilePlaceOptions = {
   onWarning: (warning: string) => void
 }
 
-/** The folder of this database in its bucket. `heldFiles`: whether pushes have files there. */
-export type BucketFolder = {
-  tag: string
-  sessions: { last: string | null; now: string }
-  heldFiles: boolean
-}
-
 const TAG_CHARACTERS = 26
 
 /** Null when files are on the disk. Throws `conflict` when pushes have files in the other place. */
 export function settleFilePlace(options: FilePlaceOptions): BucketFolder | null {
   const { connection, rows, wantsBucket, now } = options
   const before = readBucketFolder(connection)
-  if ((before?.isUsed ?? false) !== wantsBucket) leavePlace(options, rows.countHeld(now))
+  if ((before?.isUsed ?? false) !== wantsBucket) {
+    // Files are not carried over: a place is left only when no push needs anything there.
+    requireNothingHeld(rows.countHeld(now), wantsBucket ? 'disk' : 'bucket')
+    removeRemains(options)
+    rows.forgetAll()
+  }
   if (wantsBucket) return enterBucket(connection, before, rows.holdsAny())
   if (before?.isUsed) writeBucketFolder(connection, { ...before, isUsed: false })
   return null
@@ -47,27 +45,6 @@ function enterBucket(
   const session = randomBase32(TAG_CHARACTERS)
   writeBucketFolder(connection, { tag, session, isUsed: true })
   return { tag, sessions: { last: before?.session ?? null, now: session }, heldFiles }
-}
-
-/** Files are not carried over: a place is left only when no push needs anything there. */
-function leavePlace(options: FilePlaceOptions, held: ReturnType<FileRows['countHeld']>): void {
-  const { rows, wantsBucket } = options
-  const [here, there] = wantsBucket
-    ? ['in the data folder', 'without --files-url']
-    : ['in a bucket', 'with the --files-url of before']
-  if (held.pushes > 0)
-    throw new DomainError(
-      'conflict',
-      `${held.pushes === 1 ? 'A live push has its files' : `${held.pushes} live pushes have their files`} ${here}, which would be ` +
-        `lost: start ${there} until they have expired, or delete them first.`,
-    )
-  if (held.granted > 0)
-    throw new DomainError(
-      'conflict',
-      `Files ${here} can still be downloaded after a last view: start ${there}, or try again in some minutes.`,
-    )
-  removeRemains(options)
-  rows.forgetAll()
 }
 
 /** What is due belongs to nobody any more. */
