@@ -10,6 +10,7 @@ export type JobName =
   | 'certificate'
   | 'backup'
   | 'bucket'
+  | 'heartbeat'
 
 /** How a job tells about its runs. */
 export type JobReport = {

@@ -4,6 +4,7 @@ import type { Keyring } from '../crypto/keyring.ts'
 import type { Doubt } from '../domain/clock.ts'
 import type { Job } from '../domain/job.ts'
 import type { Now } from '../domain/time.ts'
+import type { DatabaseReport } from './database-face.ts'
 import type { Store } from './face.ts'
 
 /** The caller starts the jobs, and stops them before it closes. */
@@ -30,6 +31,8 @@ export type OpenedStore = Store & {
   confirmStart(): void
   /** Whether the database answers. */
   isAlive(): Promise<boolean>
+  /** Null when rows are in the data folder. */
+  database: DatabaseReport | null
   /** Why the database or the data folder cannot be written to; null when they can. */
   findWriteProblem(): Promise<string | null>
   /** Why the next start could not use the key file; null when it could. */

@@ -1,16 +1,24 @@
-// Opens the store of one node whose rows PostgreSQL keeps, in this order: key, tables, clock, operations.
+// Opens the store of one node whose rows PostgreSQL keeps, in this order: folder, key, tables, instance, clock, operations.
 
 import { randomKey } from '../crypto/random.ts'
-import { createClock } from '../domain/clock.ts'
+import { type Doubt, explainDoubt } from '../domain/clock.ts'
 import type { Job } from '../domain/job.ts'
 import type { Now } from '../domain/time.ts'
-import { dataFolder } from './folder/data-folder.ts'
+import { type DataFolder, dataFolder } from './folder/data-folder.ts'
 import { createFolderChecks } from './folder/folder-checks.ts'
+import { lockFolder } from './folder/folder-lock.ts'
 import { createFreeSpace } from './folder/free-space.ts'
-import { readKeyFile } from './folder/key-file.ts'
+import { prepareNodeFolder } from './folder/node-folder.ts'
+import { createNodeWitness, type NodeWitness } from './folder/node-witness.ts'
+import { createDatabaseClock, type DatabaseClock } from './postgres/engine/clock.ts'
 import type { Connect } from './postgres/engine/connection.ts'
-import { createDatabase } from './postgres/engine/database.ts'
+import { createDatabase, type PostgresDatabase } from './postgres/engine/database.ts'
+import type { InstanceState } from './postgres/engine/instance.ts'
+import { readNodeKeys } from './postgres/engine/key-file.ts'
 import { migrate } from './postgres/engine/migrate.ts'
+import { createNodes } from './postgres/engine/nodes.ts'
+import { enterInstance } from './postgres/engine/opening.ts'
+import { createStanding, type Standing } from './postgres/engine/standing.ts'
 import { createPostgresOperations } from './postgres/operations.ts'
 import type { BucketSettings } from './s3/bucket.ts'
 
@@ -19,6 +27,11 @@ export type PostgresStoreOptions = {
   /** All nodes have the same instance key. */
   keyFile: string
   connect: Connect
+  /** Most connections at once. */
+  connections?: number
+  /** The name of the machine, and the version of the program. */
+  name: string
+  version: string
   /** In place of the database's clock; null for that one. */
   systemNow: Now | null
   /** Milliseconds since the machine was started, also while it slept. */
@@ -34,44 +47,153 @@ export type PostgresStoreOptions = {
   onWarning: (warning: string) => void
   /** Something failed in the background; the store goes on. */
   onError: (cause: unknown) => void
+  /** Milliseconds to wait for another node to tell that a standby took over. */
+  patience?: number
 }
 
-const OPERATION_ID_BYTES = 16
-const NODE_ID_BYTES = 16
+const ID_BYTES = 16
 
-/** Makes a missing folder and tables, and migrates. */
+/** Makes a missing folder, key and tables, and migrates. Throws `conflict` when the database may not be served. */
 export async function openPostgresStore(options: PostgresStoreOptions) {
-  const { connect, onError, onWarning } = options
   const folder = dataFolder(options.dataDir)
-  const keyring = readKeyFile(options.keyFile)
+  const witness = createNodeWitness(options.dataDir)
+  prepareNodeFolder(folder, { keyFile: options.keyFile, witness: witness.path })
+  const onWait = (holder: string) =>
+    options.onWarning(`${folder.path} is in use: waiting for ${holder} to end`)
+  const lock = await lockFolder(folder, { onWait })
+  try {
+    const opened = await openDatabase(options, { folder, witness })
+    lock.opened()
+    const close = () => opened.close().finally(lock.release)
+    return { ...opened, close }
+  } catch (cause) {
+    lock.release()
+    throw cause
+  }
+}
+
+type Place = { folder: DataFolder; witness: NodeWitness }
+
+async function openDatabase(options: PostgresStoreOptions, { folder, witness }: Place) {
+  const { connect, connections, keyFile, onWarning, patience } = options
+  const saved = await witness.read()
+  const keyring = await readNodeKeys({ connect, keyFile, isNewFolder: saved === null })
   await migrate({ connect, onWarning })
-  const database = createDatabase({ connect, newOperationId: () => randomKey(OPERATION_ID_BYTES) })
-  const clock = createClock({
-    systemNow: options.systemNow ?? (() => 0),
-    uptime: options.uptime,
-    stored: { mark: 0, doubted: null },
-    maxGap: options.maxClockGap,
-    onChange: () => undefined,
+  let standing: Standing | undefined
+  const database = createDatabase({
+    connect,
+    ...(connections === undefined ? {} : { connections }),
+    newOperationId: () => randomKey(ID_BYTES),
+    onConnect: async (session) => void (await standing?.look(session)),
+    onAcknowledged: (id) => standing?.remember(id),
   })
-  const { now, certain } = clock
-  const node = randomKey(NODE_ID_BYTES)
-  const observe = () => undefined
-  const operations = createPostgresOperations({ database, now, certain, observe, node, onError })
+  try {
+    const witnesses = saved === null ? [] : [saved]
+    const entering = { keyring, keyFile, witnesses, witnessPath: witness.path, onWarning, patience }
+    const state = await enterInstance(database, entering)
+    const clock = openClock(options, state)
+    standing = openStanding(options, state, clock)
+    const parts = { database, standing, clock, witness, folder, state }
+    return { keyring, ...(await openParts(options, parts)), ...checksOf(options, { folder, keyring }) }
+  } catch (cause) {
+    await database.close()
+    throw cause
+  }
+}
+
+function openClock(options: PostgresStoreOptions, first: InstanceState): DatabaseClock {
+  const { systemNow, uptime, acceptClock, maxClockGap, onWarning } = options
+  const onChange = (doubt: Doubt | null) =>
+    onWarning(doubt === null ? 'The clock of the database is trusted again.' : explainDoubt(doubt))
+  return createDatabaseClock({ systemNow, uptime, first, accept: acceptClock, maxGap: maxClockGap, onChange })
+}
+
+function openStanding(
+  { onWarning, uptime }: PostgresStoreOptions,
+  state: InstanceState,
+  clock: DatabaseClock,
+) {
+  return createStanding({
+    state,
+    observe: clock.observe,
+    elapsed: uptime,
+    onChange: (problem) => onWarning(problem ?? 'The database is served again.'),
+  })
+}
+
+type Parts = {
+  database: PostgresDatabase
+  standing: Standing
+  clock: DatabaseClock
+  witness: NodeWitness
+  folder: DataFolder
+  state: InstanceState
+}
+
+async function openParts(options: PostgresStoreOptions, parts: Parts) {
+  const { database, standing, clock, witness } = parts
+  const { acceptClock, onError } = options
+  const { now, certain, observe } = clock
+  const node = randomKey(ID_BYTES)
+  const nodes = createNodes({
+    ...options,
+    ...parts,
+    node,
+    save: witness.write,
+    clearUp: async () => undefined,
+  })
+  if (acceptClock) await acceptTime(database, now())
+  await nodes.beat()
+  const guarded = standing.guard(database)
+  const operations = createPostgresOperations({ database: guarded, now, certain, observe, node, onError })
+
+  async function accept(): Promise<void> {
+    clock.accept()
+    await nodes.beat()
+  }
+
+  async function close(): Promise<void> {
+    await nodes.leave().catch(() => undefined)
+    await database.close()
+  }
+
   return {
     ...operations,
-    keyring,
     now,
     certain,
-    clock: { doubt: clock.doubt, accept: async () => clock.accept() },
-    freeSpace: createFreeSpace({ path: folder.path, floor: options.minFreeSpace, isFull: () => false }),
+    clock: { doubt: clock.doubt, accept },
     isOverloaded: () => false,
     commitOverdue: () => undefined,
     waitingWorks: () => 0,
-    jobs: [] as readonly Job[],
+    jobs: [nodes.job] as readonly Job[],
+    database: { listNodes: nodes.list, findRefusal: () => standing.findProblem()?.why ?? null },
     explainFailure: (cause: unknown) => cause,
     confirmStart: () => undefined,
-    isAlive: async () => true,
-    ...createFolderChecks({ folder, keyFile: options.keyFile, keyring }),
-    close: database.close,
+    isAlive: () => isAnswering(database),
+    close,
+  }
+}
+
+/** Only here does the mark go back. */
+function acceptTime({ transact }: PostgresDatabase, time: number): Promise<void> {
+  return transact(async ({ query }) => {
+    await query('UPDATE instance SET clock_mark = $1, clock_doubted = NULL', [time])
+  })
+}
+
+function isAnswering({ read }: PostgresDatabase): Promise<boolean> {
+  return read(({ query }) => query('SELECT 1')).then(
+    () => true,
+    () => false,
+  )
+}
+
+type Checked = { folder: DataFolder; keyring: Parameters<typeof createFolderChecks>[0]['keyring'] }
+
+function checksOf({ keyFile, bucket, minFreeSpace }: PostgresStoreOptions, { folder, keyring }: Checked) {
+  const floor = bucket === null ? minFreeSpace : 0
+  return {
+    freeSpace: createFreeSpace({ path: folder.path, floor, isFull: () => false }),
+    ...createFolderChecks({ written: [folder.path], keyFile, keyring }),
   }
 }

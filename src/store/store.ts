@@ -135,7 +135,12 @@ function openParts(opening: Opening) {
     confirmStart: () => removeOldCopies(folder, copy),
     /** Whether the database answers. */
     isAlive: async () => canRead(database),
-    ...createFolderChecks({ folder, keyFile: options.keyFile ?? folder.key, keyring }),
+    ...createFolderChecks({
+      written: [folder.path, folder.database],
+      keyFile: options.keyFile ?? folder.key,
+      keyring,
+    }),
+    database: null,
     close,
   }
 }

@@ -553,6 +553,7 @@ export const de: Catalogue = {
   job_finished: 'Abgeschlossen',
   job_stopped: 'Angehalten',
   job_expiry: 'Übergaben zu ihrem Zeitpunkt ablaufen lassen',
+  job_heartbeat: 'Den anderen Knoten melden, dass dieser läuft',
   job_sweep: 'Vor Langem abgelaufene Übergaben entfernen',
   job_checkpoint: 'Vernichtete Daten aus dem Protokoll der Datenbank entfernen',
   job_reserve: 'Speicherplatz als Reserve freihalten',

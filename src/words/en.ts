@@ -519,6 +519,7 @@ export const en = {
   job_finished: 'Finished',
   job_stopped: 'Stopped',
   job_expiry: 'Expire pushes when their time is up',
+  job_heartbeat: 'Tell the other nodes that this one is alive',
   job_sweep: 'Remove pushes that expired long ago',
   job_checkpoint: 'Erase destroyed data from the database log',
   job_reserve: 'Keep disk space in reserve',

@@ -508,6 +508,7 @@ export const ja: Catalogue = {
   job_finished: '完了',
   job_stopped: '停止',
   job_expiry: '期限が来た共有を失効させる',
+  job_heartbeat: 'このノードが動いていることをほかのノードに知らせる',
   job_sweep: '失効してから時間が経った共有を削除する',
   job_checkpoint: '破棄したデータをデータベースのログから消去する',
   job_reserve: '予備のディスク容量を確保する',

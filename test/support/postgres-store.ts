@@ -20,6 +20,8 @@ export async function openTestNode(options: StoreOptions & { clock: TestClock })
   }
   const opened = (await openPostgresStore({
     keyFile: join(options.dataDir, '..', 'instance.key'),
+    name: 'test',
+    version: '0.0.0',
     systemNow: clock.now,
     uptime: clock.uptime,
     maxClockGap: 7 * 24 * 60 * 60 * 1000,

@@ -92,7 +92,7 @@ export function requireDataFolder(folder: DataFolder): void {
   })
 }
 
-const FOLDER: Belonging = {
+export const FOLDER: Belonging = {
   what: 'The data folder',
   remedy:
     'Run this as {owner}, or name another folder with --data-dir. Take it over (chown -R {me}) only when you know where it ' +
@@ -105,7 +105,7 @@ const CONTENT: Belonging = {
 }
 
 /** Once the folder is closed, nobody else can put anything there. */
-function requireOwnContents(folder: DataFolder): void {
+export function requireOwnContents(folder: DataFolder): void {
   requireOwn(folder.key, KEY_FILE)
   const { home, files, reserve, tlsAuthority, tlsCertificate } = folder
   for (const path of [...pathsOf(folder), home, files, reserve, tlsAuthority, tlsCertificate])
@@ -151,7 +151,7 @@ export function refuseBereft(folder: DataFolder): void {
   )
 }
 
-function refuseForeign(folder: DataFolder, keyFile: string | null): void {
+export function refuseForeign(folder: DataFolder, keyFile: string | null): void {
   const others = [folder.home, folder.key, keyFile ?? folder.key]
   const ours = new Set([...pathsOf(folder), ...others].map((path) => basename(path))).add('lost+found')
   const isOurs = (name: string) => ours.has(name) || name.endsWith(NEW) || isCopy(name)
@@ -203,7 +203,7 @@ export function syncFolder(path: string): void {
 }
 
 /** Turns errors of the system into a `conflict` that names the path. Rethrows a DomainError as it is. */
-function explained<T>(what: string, path: string, work: () => T): T {
+export function explained<T>(what: string, path: string, work: () => T): T {
   try {
     return work()
   } catch (cause) {

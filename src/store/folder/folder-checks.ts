@@ -4,21 +4,21 @@ import { constants } from 'node:fs'
 import { access, readFile } from 'node:fs/promises'
 import { type Keyring, parseKeyFile } from '../../crypto/keyring.ts'
 import { reasonOf } from '../../domain/system-errors.ts'
-import type { DataFolder } from './data-folder.ts'
 
-type Served = { folder: DataFolder; keyFile: string; keyring: Keyring }
+/** `written`: the paths that the server writes to. */
+type Served = { written: readonly string[]; keyFile: string; keyring: Keyring }
 
-export function createFolderChecks({ folder, keyFile, keyring }: Served) {
+export function createFolderChecks({ written, keyFile, keyring }: Served) {
   return {
-    findWriteProblem: () => findWriteProblem(folder),
+    findWriteProblem: () => findWriteProblem(written),
     findKeyProblem: () => findKeyProblem(keyFile, keyring),
   }
 }
 
-/** Null when the database and its folder can be written to. */
-async function findWriteProblem({ path, database }: DataFolder): Promise<string | null> {
+/** Null when all of them can be written to. */
+async function findWriteProblem(written: readonly string[]): Promise<string | null> {
   try {
-    await Promise.all([path, database].map((place) => access(place, constants.W_OK)))
+    await Promise.all(written.map((place) => access(place, constants.W_OK)))
     return null
   } catch (cause) {
     return reasonOf(cause)

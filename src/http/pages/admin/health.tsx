@@ -112,6 +112,7 @@ const JOB_WORDS: Record<JobStatus['name'], WordKey> = {
   certificate: 'job_certificate',
   backup: 'job_backup',
   bucket: 'job_bucket',
+  heartbeat: 'job_heartbeat',
 }
 
 const STATE_WORDS: Record<JobStatus['state'], WordKey> = {

@@ -51,6 +51,10 @@ export type DatabaseOptions = {
   connections?: number
   /** Called when the database cannot be reached any more, and with null when it can again. */
   onState?: (cause: unknown) => void
+  /** Runs on each new connection before its first use. */
+  onConnect?: (session: Session) => Promise<void>
+  /** Called with the id of each transaction that is durable. */
+  onAcknowledged?: (operationId: Uint8Array) => void
 }
 
 const CONNECTIONS = 8
@@ -63,8 +67,13 @@ const LAST_PAUSE_MS = 250
 
 export function createDatabase(options: DatabaseOptions): PostgresDatabase {
   const { connect, newOperationId, connections: max = CONNECTIONS, onState = () => undefined } = options
+  const { onConnect = async () => undefined, onAcknowledged = () => undefined } = options
+  const prepare = async (session: Session) => {
+    await prepareSession(session)
+    await onConnect(session)
+  }
   const connections = createConnections({
-    open: (onLost) => openConnection({ connect, openWithin: OPEN_MS, prepare: prepareSession, onLost }),
+    open: (onLost) => openConnection({ connect, openWithin: OPEN_MS, prepare, onLost }),
     max,
     onState,
   })
@@ -143,6 +152,7 @@ export function createDatabase(options: DatabaseOptions): PostgresDatabase {
         if (!(cause instanceof UnknownOutcome)) throw cause
         if (!(await settle(operationId, deadline)).happened) return null
       }
+      onAcknowledged(operationId)
       return kept
     })
   }
@@ -155,11 +165,14 @@ export function createDatabase(options: DatabaseOptions): PostgresDatabase {
         const value = await withConnection({ deadline, isUrgent: false }, (connection) =>
           attemptStatement({ connection, patience: PATIENCE_MS, work: make(operationId) }),
         )
+        onAcknowledged(operationId)
         return { value }
       } catch (cause) {
         if (!(cause instanceof UnknownOutcome)) throw cause
         const { happened, result } = await settle(operationId, deadline)
-        return happened ? { value: result } : null
+        if (!happened) return null
+        onAcknowledged(operationId)
+        return { value: result }
       }
     })
   }

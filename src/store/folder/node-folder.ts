@@ -1,0 +1,41 @@
+// The data folder of a node whose rows a database server keeps: files, if they are on the disk, and what the node remembers.
+
+import { chmodSync, existsSync, mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { DomainError } from '../../domain/errors.ts'
+import {
+  type DataFolder,
+  explained,
+  FOLDER,
+  holdsData,
+  refuseForeign,
+  requireOwnContents,
+  syncFolder,
+} from './data-folder.ts'
+import { requireOwn } from './ownership.ts'
+
+/**
+ * Makes the folder when it is missing, and closes it to other users. Throws `conflict` when it holds a database or other
+ * files, or belongs to another user. `witness` is the file that each node has.
+ */
+export function prepareNodeFolder(
+  folder: DataFolder,
+  { keyFile, witness }: { keyFile: string; witness: string },
+): void {
+  explained('use', folder.path, () => {
+    if (mkdirSync(folder.path, { recursive: true, mode: 0o700 })) syncFolder(dirname(folder.path))
+    requireOwn(folder.path, FOLDER)
+    if (holdsData(folder)) throw holdsDatabase(folder)
+    if (!existsSync(witness)) refuseForeign(folder, keyFile)
+    chmodSync(folder.path, 0o700)
+    requireOwnContents(folder)
+  })
+}
+
+function holdsDatabase({ path }: DataFolder): DomainError {
+  return new DomainError(
+    'conflict',
+    `${path} holds a database of its own, which nobody would see beside --database-url. Bring it over with "oncebox move", or ` +
+      'name another folder with --data-dir.',
+  )
+}

@@ -1,0 +1,69 @@
+// The clock of a node: that of the database server, which all nodes share, as this node estimates it between two looks. So
+// it does not matter whether the clocks of the nodes differ.
+
+import { type Clock, createClock, type Doubt } from '../../../domain/clock.ts'
+import { DomainError } from '../../../domain/errors.ts'
+import { DAY, formatTime, HOUR, type Now } from '../../../domain/time.ts'
+
+/** What the database says of the time, in milliseconds since 1970. The mark is the latest time of all nodes. */
+export type DatabaseTime = { time: number; clockMark: number; clockDoubted: number | null }
+
+export type DatabaseClock = Clock & {
+  /** Call this with the database's clock as soon as it was read. */
+  observe(time: number): void
+  /** Takes over what other nodes wrote down: later marks, and that an administrator accepted the clock. */
+  learn(stored: Pick<DatabaseTime, 'clockMark' | 'clockDoubted'>): void
+}
+
+export type DatabaseClockOptions = {
+  /** In place of the database's clock; null for that one. */
+  systemNow: Now | null
+  uptime: Now
+  first: DatabaseTime
+  /** Accepts the database's clock whatever it says. */
+  accept: boolean
+  maxGap: number
+  onChange: (doubt: Doubt | null) => void
+}
+
+/** Throws `conflict` when the database's clock is more than a day behind the last time of use. */
+export function createDatabaseClock(options: DatabaseClockOptions): DatabaseClock {
+  const { systemNow, uptime, first, accept, maxGap, onChange } = options
+  let offset = first.time - uptime()
+  let mark = 0
+  const estimate = systemNow ?? (() => Math.floor(Math.max(mark, offset + uptime())))
+  const clock = createClock({
+    systemNow: estimate,
+    uptime,
+    stored: storedOf(first, { now: estimate(), accept }),
+    maxGap: accept ? Number.POSITIVE_INFINITY : maxGap,
+    onChange,
+  })
+
+  function learn({ clockMark, clockDoubted }: Pick<DatabaseTime, 'clockMark' | 'clockDoubted'>): void {
+    const doubt = clock.doubt()
+    if (doubt === null) mark = Math.max(mark, clockMark)
+    else if (clockDoubted === null && clockMark >= doubt.said - HOUR) clock.accept()
+  }
+
+  return {
+    ...clock,
+    observe: (time) => {
+      offset = time - uptime()
+    },
+    learn,
+  }
+}
+
+function storedOf(
+  { clockMark, clockDoubted }: DatabaseTime,
+  { now, accept }: { now: number; accept: boolean },
+) {
+  if (accept) return { mark: Math.min(clockMark, now), doubted: null }
+  if (clockMark - now <= DAY) return { mark: clockMark, doubted: clockDoubted }
+  throw new DomainError(
+    'conflict',
+    `The clock of the database server says ${formatTime(now)}, but this database was in use at ${formatTime(clockMark)}. ` +
+      'Set the clock right, or accept its time with --accept-clock.',
+  )
+}

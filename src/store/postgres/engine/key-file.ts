@@ -1,0 +1,40 @@
+// The key file of a node. One is made only for an empty database, because a new key opens nothing of another one.
+
+import { existsSync } from 'node:fs'
+import type { Keyring } from '../../../crypto/keyring.ts'
+import { DomainError } from '../../../domain/errors.ts'
+import { makeKeyFile, readKeyFile } from '../../folder/key-file.ts'
+import type { Connect } from './connection.ts'
+import { describeKeys } from './instance-keys.ts'
+import { readSchemaVersion } from './migrate.ts'
+
+export type NodeKeysOptions = {
+  connect: Connect
+  keyFile: string
+  /** Whether the data folder never served a database. */
+  isNewFolder: boolean
+}
+
+/** Throws `conflict` for a missing key file of a database that has keys, and for an empty database that was not. */
+export async function readNodeKeys({ connect, keyFile, isNewFolder }: NodeKeysOptions): Promise<Keyring> {
+  const pool = connect(1)
+  try {
+    const session = await pool.reserve()
+    const { version } = await readSchemaVersion(session)
+    if (version === 0 && !isNewFolder) throw new DomainError('conflict', EMPTY)
+    if (existsSync(keyFile)) return readKeyFile(keyFile)
+    const keys = version === 0 ? '' : await describeKeys({ query: (text) => session.unsafe(text) })
+    if (keys === '') return makeKeyFile(keyFile)
+    throw new DomainError(
+      'conflict',
+      `The key file ${keyFile} is missing, and the database was written with ${keys}. Copy the file from another node, or name ` +
+        'it with --key-file. A new key would open nothing of it.',
+    )
+  } finally {
+    await pool.close({ timeout: 0 })
+  }
+}
+
+const EMPTY =
+  'The database of --database-url holds no Oncebox data, though this data folder served one. Restore the database, name the ' +
+  'right one, or begin anew with another folder (--data-dir).'

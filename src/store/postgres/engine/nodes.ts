@@ -1,0 +1,125 @@
+// The nodes that serve the database, each with a row and a heartbeat. A heartbeat also raises the counter by which a database
+// that was set back is noticed, and carries the clock's mark from node to node.
+
+import type { Job } from '../../../domain/job.ts'
+import { MINUTE, SECOND } from '../../../domain/time.ts'
+import type { NodeReport } from '../../database-face.ts'
+import type { SavedWitness } from '../../folder/node-witness.ts'
+import type { DatabaseClock } from './clock.ts'
+import type { PostgresDatabase, Session } from './database.ts'
+import { DATABASE_TIME, type InstanceState } from './instance.ts'
+import type { Standing } from './standing.ts'
+
+const BEAT_MS = 5 * SECOND
+/** A node that was not seen for so long is taken for dead. */
+export const DEAD_MS = MINUTE
+
+/** The ids of the nodes that are alive, as a subquery. */
+export const LIVE_NODES = `SELECT id FROM nodes WHERE seen_at > ${DATABASE_TIME} - ${DEAD_MS}`
+
+export type Nodes = {
+  job: Job
+  /** A heartbeat at once. */
+  beat(): Promise<void>
+  list(): Promise<NodeReport[]>
+  /** The last heartbeat: the node is gone for the others. */
+  leave(): Promise<void>
+}
+
+export type NodesOptions = {
+  database: PostgresDatabase
+  standing: Standing
+  clock: DatabaseClock
+  node: Uint8Array
+  /** Of the machine. */
+  name: string
+  /** Of the program. */
+  version: string
+  save: (witness: SavedWitness) => Promise<void>
+  /** Within the transaction of a heartbeat: what nodes that are gone have left behind. */
+  clearUp: (session: Session) => Promise<void>
+}
+
+export function createNodes(options: NodesOptions): Nodes {
+  const { database, standing, clock, node, name, version, save, clearUp } = options
+  let timer: Timer | undefined
+  let running: Promise<void> = Promise.resolve()
+
+  /** `isLast`: resolves to whether no other node is alive. */
+  async function beatIn(session: Session, isLast: boolean) {
+    const state = await standing.look(session, { lock: true })
+    if (standing.findProblem() !== null) {
+      await halt(session, state)
+      return null
+    }
+    clock.learn(state)
+    await session.query(RAISE, [clock.certain(), clock.doubt()?.said ?? null, state.here])
+    if (isLast) await session.query('DELETE FROM nodes WHERE id = $1', [node])
+    else await session.query(SEE, [node, name, version])
+    await session.query(`DELETE FROM nodes WHERE id NOT IN (${LIVE_NODES})`)
+    await clearUp(session)
+    const [others] = await session.query<{ count: number }>('SELECT count(*)::int AS count FROM nodes')
+    return { beats: state.beats + 1, savedAt: Math.floor(state.time), isFinal: isLast && others?.count === 0 }
+  }
+
+  /** Lets the other nodes stop as well. */
+  async function halt({ query }: Session, { halted }: InstanceState): Promise<void> {
+    const problem = standing.findProblem()
+    if (halted === null && problem?.isRestored) await query('UPDATE instance SET halted = $1', [problem.why])
+  }
+
+  async function beat(isLast = false): Promise<void> {
+    const done = await database.transact((session) => beatIn(session, isLast))
+    if (done === null) return
+    standing.beat(done.beats)
+    await save({ ...standing.witness(), isFinal: done.isFinal, savedAt: done.savedAt })
+  }
+
+  /** One after the other. */
+  function beatNext(isLast = false): Promise<void> {
+    const next = running.then(() => beat(isLast))
+    running = next.catch(() => undefined)
+    return next
+  }
+
+  let isTold = false
+  const job: Job = {
+    name: 'heartbeat',
+    start: (report) => {
+      const run = () =>
+        beatNext().then(
+          () => {
+            isTold = false
+            report.did()
+          },
+          (cause) => {
+            report.failed(cause, { isTold })
+            isTold = true
+          },
+        )
+      timer = setInterval(run, BEAT_MS)
+    },
+    stop: () => {
+      clearInterval(timer)
+      return running
+    },
+  }
+
+  const list = () =>
+    database.read(({ query }) =>
+      query<NodeReport>(
+        `SELECT name, version, started_at::float8 AS "startedAt", seen_at::float8 AS "seenAt", id = $1 AS "isThis",
+           id IN (${LIVE_NODES}) AS "isAlive" FROM nodes ORDER BY started_at, id`,
+        [node],
+      ),
+    )
+
+  return { job, beat: () => beatNext(), list, leave: () => beatNext(true) }
+}
+
+/** While the clock is trusted, an earlier doubt ends. */
+const RAISE = `UPDATE instance SET beats = beats + 1, clock_mark = greatest(clock_mark, $1::bigint),
+    clock_doubted = $2::bigint, place = $3`
+
+const SEE = `INSERT INTO nodes (id, name, version, started_at, seen_at) VALUES ($1, $2, $3, ${DATABASE_TIME}, ${DATABASE_TIME})
+  ON CONFLICT (id) DO UPDATE SET seen_at = EXCLUDED.seen_at`

@@ -1,0 +1,79 @@
+// What a node looks at before it serves a database: whether it is the right one, whether it was set back, and the keys.
+
+import type { Keyring } from '../../../crypto/keyring.ts'
+import { DomainError } from '../../../domain/errors.ts'
+import { judge, RESTORATION_REMEDY } from '../../../domain/restoration.ts'
+import { MINUTE, SECOND } from '../../../domain/time.ts'
+import type { SavedWitness } from '../../folder/node-witness.ts'
+import type { PostgresDatabase, Session } from './database.ts'
+import { type InstanceState, readInstance } from './instance.ts'
+import { verifyKeys } from './instance-keys.ts'
+import { LIVE_NODES } from './nodes.ts'
+import { foundOf } from './standing.ts'
+
+/** Rows of operations are removed some time after this. */
+const CHECKED_MS = 30 * MINUTE
+/** A node that serves tells within this time that a standby took over. */
+const SETTLE_MS = 15 * SECOND
+const RETRY_MS = SECOND
+/** Looking for what a removed key has sealed reads all pushes. */
+const WITHIN_MS = 10 * MINUTE
+
+export type EnterOptions = {
+  keyring: Keyring
+  keyFile: string
+  /** Those that remember how far the database was. */
+  witnesses: readonly SavedWitness[]
+  /** Where the first of them lies. */
+  witnessPath: string
+  onWarning: (warning: string) => void
+  /** Milliseconds to wait for another node to tell that a standby took over. */
+  patience?: number | undefined
+}
+
+/** Throws `conflict` when the database may not be served, or with another key. */
+export async function enterInstance(
+  database: Pick<PostgresDatabase, 'transact'>,
+  options: EnterOptions,
+): Promise<InstanceState> {
+  const until = performance.now() + (options.patience ?? SETTLE_MS)
+  for (let tries = 0; ; tries += 1) {
+    const { moved, state } = await database.transact((session) => enterWithin(session, options), {
+      within: WITHIN_MS,
+    })
+    if (moved === null) return state
+    if (performance.now() > until) throw refuse(moved)
+    if (tries === 0) options.onWarning(`${moved} Waiting for a node that knows.`)
+    await Bun.sleep(RETRY_MS)
+  }
+}
+
+async function enterWithin(session: Session, options: EnterOptions) {
+  const { witnesses, keyring, witnessPath } = options
+  const asked = witnesses.flatMap(({ operations }) => operations)
+  const state = await readInstance(session, { operations: asked, lock: true })
+  if (state.halted !== null) throw new DomainError('conflict', state.halted)
+  const young = witnesses.map((witness) =>
+    state.time - witness.savedAt < CHECKED_MS ? witness : { ...witness, operations: [] },
+  )
+  const judgement = judge(foundOf(state), young, false)
+  if (judgement.is === 'foreign') throw new DomainError('conflict', foreignText(witnessPath))
+  if (judgement.is === 'restored') throw refuse(judgement.why)
+  if (judgement.is === 'moved') return { moved: judgement.why, state }
+  const [others] = await session.query<{ are: boolean }>(
+    `SELECT EXISTS (SELECT FROM nodes WHERE id IN (${LIVE_NODES})) AS are`,
+  )
+  await verifyKeys(session, keyring, { ...options, hasOthers: others?.are ?? false })
+  return { moved: null, state }
+}
+
+function refuse(why: string): DomainError {
+  return new DomainError('conflict', `${why} ${RESTORATION_REMEDY}`)
+}
+
+function foreignText(witnessPath: string): string {
+  return (
+    'This data folder served another database than the one of --database-url. Name the right database, or another folder with ' +
+    `--data-dir; if the former database is gone for good, remove ${witnessPath}.`
+  )
+}

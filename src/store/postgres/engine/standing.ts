@@ -1,0 +1,133 @@
+// Whether this node may serve the database. It looks at each new connection before the first use, and with each heartbeat: a
+// server may come back with an earlier state, or with tables that only newer versions understand.
+
+import { DomainError } from '../../../domain/errors.ts'
+import { type Found, judge, RESTORATION_REMEDY, type Witness } from '../../../domain/restoration.ts'
+import type { PostgresDatabase, Session } from './database.ts'
+import { type InstanceState, readInstance } from './instance.ts'
+import { findSchemaProblem } from './migrate.ts'
+
+/** Operations that ended at about the same time may have become durable in another order. */
+const MAX_REMEMBERED = 64
+/** Rows of operations are kept for longer than this. */
+const REMEMBERED_MS = 30 * 60 * 1000
+
+export type Standing = ReturnType<typeof createStanding>
+
+export type StandingOptions = {
+  /** As the opening found the instance. */
+  state: InstanceState
+  observe: (time: number) => void
+  /** Milliseconds of a clock that only goes on. */
+  elapsed: () => number
+  /** Called with a sentence for the operator when serving ends, and with null when it begins again. */
+  onChange: (problem: string | null) => void
+}
+
+export function createStanding({ state, observe, elapsed, onChange }: StandingOptions) {
+  let known = { tag: state.tag, beats: state.beats, restoredAt: state.restoredAt }
+  const acknowledged: { id: Uint8Array; at: number }[] = []
+  let next = 0
+  let problem: Problem | null = null
+
+  /** What was acknowledged to this node. */
+  function remember(id: Uint8Array): void {
+    acknowledged[next] = { id, at: elapsed() }
+    next = (next + 1) % MAX_REMEMBERED
+  }
+
+  function witness(): Witness {
+    const oldest = elapsed() - REMEMBERED_MS
+    const young = acknowledged.filter(({ at }) => at > oldest)
+    const operations = young.map(({ id }) => Buffer.from(id).toString('hex'))
+    return { ...known, operations, isFinal: false }
+  }
+
+  /** Reads the instance, and ends or resumes serving by what it says. */
+  async function look(session: Pick<Session, 'query'>, { lock = false } = {}): Promise<InstanceState> {
+    const before = witness()
+    const found = await readInstance(session, { operations: before.operations, lock })
+    observe(found.time)
+    change(findProblem(found, before))
+    if (problem === null) known = { ...known, beats: Math.max(known.beats, found.beats) }
+    return found
+  }
+
+  function findProblem(found: InstanceState, before: Witness): Problem | null {
+    if (found.halted !== null) return { why: found.halted, isRestored: false }
+    const schemaProblem = findSchemaProblem(found)
+    if (schemaProblem !== null) return { why: schemaProblem, isRestored: false }
+    const isResumed = found.tag === known.tag && found.restoredAt > known.restoredAt
+    if (isResumed) resume(found)
+    const judgement = judge(foundOf(found), [isResumed ? witness() : before], true)
+    if (judgement.is === 'intact') return null
+    return judgement.is === 'foreign'
+      ? { why: FOREIGN, isRestored: false }
+      : { why: `${judgement.why} ${RESTORATION_REMEDY}`, isRestored: true }
+  }
+
+  /** Every push was expired by `after-restore`: nothing from before matters. */
+  function resume({ beats, restoredAt }: InstanceState): void {
+    known = { ...known, beats, restoredAt }
+    acknowledged.length = 0
+    next = 0
+  }
+
+  function change(found: Problem | null): void {
+    const isTold = found?.why === problem?.why
+    problem = found
+    if (!isTold) onChange(found?.why ?? null)
+  }
+
+  function requireServing(): void {
+    if (problem !== null) throw new DomainError('overloaded', NOT_SERVED, { retryAfter: 30 })
+  }
+
+  /** The same database, which refuses everything while nothing may be served. */
+  function guard({ read, transact, write }: PostgresDatabase): Omit<PostgresDatabase, 'close'> {
+    const guarded =
+      <T>(work: (session: Session) => Promise<T>) =>
+      (session: Session) => {
+        // The connection may be a new one.
+        requireServing()
+        return work(session)
+      }
+    return {
+      read: async (work, options) => {
+        requireServing()
+        return read(guarded(work), options)
+      },
+      transact: async (work, options) => {
+        requireServing()
+        return transact(guarded(work), options)
+      },
+      write: async (make) => {
+        requireServing()
+        return write((id) => {
+          requireServing()
+          return make(id)
+        })
+      },
+    }
+  }
+
+  /** Takes over what a heartbeat wrote. */
+  function beat(beats: number): void {
+    known = { ...known, beats: Math.max(known.beats, beats) }
+  }
+
+  return { remember, look, guard, beat, witness, findProblem: () => problem }
+}
+
+/** `why` is for the operator. `isRestored`: this node noticed it, and the others have to know. */
+export type Problem = { why: string; isRestored: boolean }
+
+export function foundOf(state: InstanceState): Found {
+  return { ...state, operations: new Set(state.operations) }
+}
+
+const NOT_SERVED =
+  'The database of this server has to be looked at by an administrator; nothing was stored or counted.'
+
+const FOREIGN =
+  'The database is another one than this node was started with, so nothing is served. Start the node again if that is meant.'
