@@ -1,6 +1,7 @@
-// Opens the accounts and API tokens of a data folder for the account commands, whether or not a server runs.
+// Opens the accounts and API tokens of a data folder or of PostgreSQL for the account commands, whether or not a server runs.
 
 import { ARGON2_COST } from '../crypto/passphrase.ts'
+import { type DatabaseAddress, presentDatabaseAddress } from '../domain/database-address.ts'
 import type { Now } from '../domain/time.ts'
 import { type Accounts, createAccounts } from '../services/accounts/accounts.ts'
 import { type ApiTokens, createApiTokens } from '../services/accounts/api-tokens.ts'
@@ -8,22 +9,41 @@ import { createPasswords } from '../services/accounts/passwords.ts'
 import { openAccountStore } from '../store/account-store.ts'
 
 export type AccountCommands = {
-  dataDir: string
-  /** The user that owns the folder, if root has become that user; null otherwise. */
-  owner: string | null
+  /** The data folder or the database, for the person who runs the command. */
+  where: string
   accounts: Accounts
   apiTokens: ApiTokens
   close(): Promise<void>
 }
 
-/** `create` makes a missing data folder. Without it, throws a DomainError that names the path and the remedy. */
-export async function openAccounts(
-  { dataDir, create }: { dataDir: string; create?: { keyFile: string | null } | undefined },
-  { now, writeLog }: { now: Now; writeLog: (line: string) => void },
-): Promise<AccountCommands> {
-  const onError = (cause: unknown) => writeLog(`oncebox: ${cause instanceof Error ? cause.message : cause}`)
-  const store = openAccountStore({ dataDir, now, onError, create })
+export type AccountsPlace = {
+  dataDir: string
+  /** PostgreSQL; null for the database in the data folder. */
+  database: DatabaseAddress | null
+  /** Makes a missing data folder. */
+  create?: { keyFile: string | null } | undefined
+}
+
+type Ports = { now: Now; writeLog: (line: string) => void }
+
+/** Without `create`, throws a DomainError that names the path and the remedy when the data folder is missing. */
+export async function openAccounts(place: AccountsPlace, ports: Ports): Promise<AccountCommands> {
+  const { where, ...store } =
+    place.database === null ? openFolder(place, ports) : await openDatabase(place.database)
   const accounts = createAccounts({ store, passwords: createPasswords(ARGON2_COST) })
   const apiTokens = createApiTokens({ apiTokens: store.apiTokens, accounts })
-  return { dataDir, owner: store.owner, accounts, apiTokens, close: store.close }
+  return { where, accounts, apiTokens, close: store.close }
+}
+
+function openFolder({ dataDir, create }: AccountsPlace, { now, writeLog }: Ports) {
+  const onError = (cause: unknown) => writeLog(`oncebox: ${cause instanceof Error ? cause.message : cause}`)
+  const { owner, ...store } = openAccountStore({ dataDir, now, onError, create })
+  const as = owner === null ? '' : ` (as ${owner}, who owns it)`
+  return { where: `Data folder: ${dataDir}${as}`, ...store }
+}
+
+/** Loaded only here, because commands on a data folder need no client of PostgreSQL. */
+async function openDatabase(address: DatabaseAddress) {
+  const { openPostgresAccounts } = await import('../store/postgres-accounts.ts')
+  return { where: `Database: ${presentDatabaseAddress(address)}`, ...(await openPostgresAccounts(address)) }
 }

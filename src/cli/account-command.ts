@@ -1,8 +1,9 @@
-// The common part of commands on accounts and tokens: arguments, opening and closing the data folder.
+// The common part of commands on accounts and tokens: arguments, opening and closing the data folder or the database.
 
 import type { Command } from 'commander'
 import type { AccountCommands } from '../app/account-commands.ts'
 import { parseEmail } from '../domain/account.ts'
+import { databaseAddressOf, databaseWarnings } from '../settings/database.ts'
 import { readSettings } from '../settings/fold.ts'
 import { settings } from '../settings/table.ts'
 import type { App } from './app.ts'
@@ -12,7 +13,11 @@ import { placeWithService } from './service/service-settings.ts'
 import type { Shell } from './shell.ts'
 import { didYouMean } from './suggestions.ts'
 
-const TABLE = { dataDir: settings.dataDir }
+const TABLE = {
+  dataDir: settings.dataDir,
+  databaseUrl: settings.databaseUrl,
+  databasePassword: settings.databasePassword,
+}
 /** Commands that may create the key take --key-file, so that they put it where the server looks for it. */
 const KEY_TABLE = { keyFile: settings.keyFile }
 
@@ -66,8 +71,7 @@ export function addAccountCommand(
   return command.action(async () => {
     const { email, second, ...place } = readCommandLine(command, spec)
     const opened = await app.openAccounts(place, { now: shell.now, writeLog: shell.say })
-    const as = opened.owner === null ? '' : ` (as ${opened.owner}, who owns it)`
-    shell.say(`Data folder: ${opened.dataDir}${as}`)
+    shell.say(opened.where)
     try {
       await spec.work({ ...opened, email, second }, command)
     } finally {
@@ -99,5 +103,7 @@ function readCommandLine(command: Command, spec: AccountCommand & { shell: Shell
   if (all.length > 0 || email === null || reading.config === undefined) {
     throw new UsageError(all, `oncebox ${command.parent?.name()} ${command.name()}`)
   }
-  return { dataDir: reading.config.dataDir, create: key?.config, email, second }
+  for (const warning of databaseWarnings(flags)) spec.shell.say(`oncebox: warning: ${warning}`)
+  const database = databaseAddressOf(reading.config)
+  return { dataDir: reading.config.dataDir, database, create: key?.config, email, second }
 }

@@ -20,9 +20,17 @@ export type DatabaseSettings = {
 
 /** Null when the database is in the data folder. */
 export function databaseSettingsOf(config: DatabaseConfig): DatabaseSettings | null {
-  const { databaseUrl: address, databasePassword, keyFile, databaseConnections: connections } = config
-  if (address === null || keyFile === null) return null
-  return { address: { ...address, password: databasePassword ?? address.password }, keyFile, connections }
+  const { keyFile, databaseConnections: connections } = config
+  const address = databaseAddressOf(config)
+  return address === null || keyFile === null ? null : { address, keyFile, connections }
+}
+
+/** With the password, wherever that was given. Null when the database is in the data folder. */
+export function databaseAddressOf({
+  databaseUrl,
+  databasePassword,
+}: Pick<DatabaseConfig, 'databaseUrl' | 'databasePassword'>): DatabaseAddress | null {
+  return databaseUrl && { ...databaseUrl, password: databasePassword ?? databaseUrl.password }
 }
 
 /** What is missing beside --database-url, a sentence each. */

@@ -4,6 +4,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { InstalledService } from '../../src/cli/service/installed.ts'
 import { createTrial } from './trial.ts'
 
 const URL = 'postgres://oncebox:s3cret@db.example/boxes'
@@ -57,6 +58,40 @@ describe('oncebox new-key', () => {
     expect(trial.text()).toContain('FILE is missing')
     expect(await trial.run('new-key', join(folder, 'missing', 'instance.key'))).toBe(1)
     expect(trial.text()).toContain('Cannot write the key file')
+  })
+})
+
+describe('account commands', () => {
+  test('open the database of a flag, a variable or a file, with its password', async () => {
+    const apart = { ONCEBOX_DATABASE_PASSWORD: 'apart' }
+    for (const { env, args } of [
+      { env: apart, args: ['--database-url', URL] },
+      { env: { ...BY_VARIABLE, ...apart }, args: [] },
+    ]) {
+      const trial = createTrial({ env })
+      expect(await trial.run('user', 'list', ...args)).toBe(0)
+      expect(trial.state.database).toMatchObject({ host: 'db.example', password: 'apart' })
+      expect(trial.text()).not.toMatch(/s3cret|apart/)
+    }
+  })
+
+  test('warn of a password on the command line', async () => {
+    const trial = createTrial()
+    await trial.run('token', 'list', 'ann@example.org', '--database-url', URL)
+    expect(trial.err[0]).toContain('ONCEBOX_DATABASE_PASSWORD_FILE')
+  })
+
+  test('use the database of the installed service, unless another one is named', async () => {
+    const service = {
+      variables: { ...BY_VARIABLE, ONCEBOX_DATA_DIR: '/srv/box' },
+    } as unknown as InstalledService
+    const trial = createTrial({ service })
+    await trial.run('user', 'list')
+    expect(trial.state.database?.host).toBe('db.example')
+    await trial.run('user', 'list', '--data-dir', '/other')
+    expect(trial.state.database).toBeNull()
+    await trial.run('user', 'list', '--database-url', 'postgres://a@other/d')
+    expect(trial.state.database?.host).toBe('other')
   })
 })
 

@@ -23,6 +23,7 @@ import { runProgram } from '../../src/cli/program.ts'
 import type { InstalledService } from '../../src/cli/service/installed.ts'
 import type { Shell } from '../../src/cli/shell.ts'
 import type { Account, ApiToken } from '../../src/domain/account.ts'
+import type { DatabaseAddress } from '../../src/domain/database-address.ts'
 import { DomainError } from '../../src/domain/errors.ts'
 import type { Config } from '../../src/settings/table.ts'
 
@@ -122,6 +123,7 @@ function createMemoryApp() {
     setupPath: null as string | null,
     elsewhere: [] as string[],
     dataDir: '',
+    database: null as DatabaseAddress | null,
     closed: 0,
     stopped: 0,
     reloaded: 0,
@@ -178,12 +180,12 @@ function createMemoryApp() {
         }),
       }
     },
-    openAccounts: async ({ dataDir }) => {
+    openAccounts: async ({ dataDir, database }) => {
       if (dataDir === '/missing') throw new DomainError('not_found', 'There is no data folder at /missing.')
       state.dataDir = dataDir
+      state.database = database
       return {
-        dataDir,
-        owner: null,
+        where: `Data folder: ${dataDir}`,
         close: async () => {
           state.closed += 1
         },

@@ -44,7 +44,11 @@ function createPushOperations(options: PostgresOperationsOptions) {
   }
 }
 
-export function createAccountOperations({ database, now, certain }: PostgresOperationsOptions) {
+export function createAccountOperations({
+  database,
+  now,
+  certain,
+}: Pick<PostgresOperationsOptions, 'database' | 'now' | 'certain'>) {
   const { read, transact } = database
   const owned = createOwnedPushes({ transact, remove: createPushRemoval({ certain }) })
   const rows = { read, transact, now, owned }

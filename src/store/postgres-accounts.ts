@@ -1,0 +1,49 @@
+// Opens only the accounts in PostgreSQL, for a command that runs beside the nodes or without one.
+
+import { randomKey } from '../crypto/random.ts'
+import type { DatabaseAddress } from '../domain/database-address.ts'
+import type { Now } from '../domain/time.ts'
+import { connectTo } from './postgres/engine/address.ts'
+import type { Connect } from './postgres/engine/connection.ts'
+import { createDatabase, type PostgresDatabase } from './postgres/engine/database.ts'
+import { requireCurrentSchema } from './postgres/engine/migrate.ts'
+import { reachServer } from './postgres/engine/reach.ts'
+import { createAccountOperations } from './postgres/operations.ts'
+
+const OPERATION_ID_BYTES = 16
+const CONNECTIONS = 2
+
+/** Migrates nothing. Throws `conflict`, with what helps, when the server or the tables cannot be used. */
+export async function openPostgresAccounts(address: DatabaseAddress) {
+  const connect = connectTo(address)
+  await reachServer({ address, connect, patience: 0, onWait: () => undefined })
+  await requireTables(connect)
+  const newOperationId = () => randomKey(OPERATION_ID_BYTES)
+  const database = createDatabase({ connect, newOperationId, connections: CONNECTIONS })
+  try {
+    const now = await readClock(database)
+    const { accounts, apiTokens, twoFactor } = createAccountOperations({ database, now, certain: now })
+    return { accounts, apiTokens, twoFactor, close: database.close }
+  } catch (cause) {
+    await database.close()
+    throw cause
+  }
+}
+
+async function requireTables(connect: Connect): Promise<void> {
+  const pool = connect(1)
+  try {
+    await requireCurrentSchema(pool)
+  } finally {
+    await pool.close({ timeout: 0 })
+  }
+}
+
+/** The server's clock, which all nodes share. */
+async function readClock({ read }: PostgresDatabase): Promise<Now> {
+  const [row] = await read(({ query }) =>
+    query<{ time: number }>('SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS time'),
+  )
+  const offset = (row?.time ?? 0) - performance.now()
+  return () => Math.floor(offset + performance.now())
+}
