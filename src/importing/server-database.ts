@@ -7,16 +7,11 @@ import {
   type DatabaseEngine,
   presentDatabaseAddress,
 } from '../domain/database-address.ts'
+import { type ClientOptions, databaseClientOptions } from '../domain/database-client.ts'
 import type { Dialect, ForeignDatabase, Row } from './foreign-database.ts'
 import { explainServer } from './server-errors.ts'
 
-export type ServerOptions = {
-  address: DatabaseAddress
-  /** In place of the one in the address; null when neither a file nor a variable holds one. */
-  password: string | null
-  /** Reads the PEM files of the address. */
-  readFile: (path: string) => string
-}
+export type ServerOptions = ClientOptions
 
 const CONNECT_SECONDS = 15
 
@@ -63,42 +58,18 @@ async function reserve(client: SQL, begin: readonly string[]): Promise<ReservedS
   return connection
 }
 
-/** Names every option, because Bun would take what is left out from variables that mean another database. */
-function connect({ address, password, readFile }: ServerOptions): SQL {
-  const { engine, host, port, socket, user, database, tls, searchPath } = address
-  const read = (path: string | null) => (path === null ? undefined : readFile(path))
-  const isVerified = tls.mode === 'verify-ca' || tls.mode === 'verify-full'
-  const files = { ca: read(tls.ca), cert: read(tls.cert), key: read(tls.key) }
-  const given = Object.fromEntries(Object.entries(files).filter(([, pem]) => pem !== undefined))
+function connect(options: ServerOptions): SQL {
+  const { engine, searchPath } = options.address
   return new SQL({
-    url: `${engine}://${engine}/?sslmode=${tls.mode}`,
-    adapter: engine,
-    hostname: host === '' ? 'localhost' : host,
-    port,
-    ...(socket === null ? {} : { path: socket }),
-    ...(user === null ? {} : { username: user }),
-    password: password ?? address.password ?? '',
-    database,
-    ...(isVerified ? { tls: { ...given, rejectUnauthorized: true } } : {}),
-    ...(isVerified || Object.keys(given).length === 0
-      ? {}
-      : { tls: { ...given, rejectUnauthorized: false } }),
-    ...(engine === 'mysql' ? { allowPublicKeyRetrieval: isLoopback(host) } : {}),
+    ...databaseClientOptions(options),
     ...(engine === 'postgres' ? { connection: parametersOf(searchPath) } : {}),
     max: 1,
-    idleTimeout: 0,
-    maxLifetime: 0,
     connectionTimeout: CONNECT_SECONDS,
   })
 }
 
 function parametersOf(searchPath: string | null): Record<string, string> {
   return { application_name: 'oncebox import', ...(searchPath === null ? {} : { search_path: searchPath }) }
-}
-
-/** Nobody stands between this machine and itself. */
-function isLoopback(host: string): boolean {
-  return /^(localhost|127\.\d+\.\d+\.\d+|::1)$/i.test(host)
 }
 
 function isBusy(address: DatabaseAddress, others: number): string {

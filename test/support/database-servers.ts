@@ -165,7 +165,8 @@ function postgres(): Programs | null {
   const [initdb] = [...new Bun.Glob('/usr/lib/postgresql/*/bin/initdb').scanSync('/')].sort().reverse()
   if (initdb === undefined) return null
   const data = (folder: string) => join(folder, 'data')
-  const quick = ['-c', 'fsync=off', '-c', 'synchronous_commit=off', '-c', 'full_page_writes=off']
+  // The server of Oncebox refuses to work without fsync, which costs little in memory.
+  const quick = ['-c', 'synchronous_commit=off']
   const tls = (folder: string) => [
     ...['-c', 'ssl=on', '-c', `ssl_cert_file=${join(folder, 'cert.pem')}`],
     ...['-c', `ssl_key_file=${join(folder, 'key.pem')}`],

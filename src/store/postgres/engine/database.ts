@@ -9,7 +9,9 @@ import { createConnections } from './connections.ts'
 import { type Deadline, deadlineIn } from './deadline.ts'
 import { endsConnection, explainFailure, isPassing, unavailable } from './failures.ts'
 import { type Outcome, settleOperation } from './operations.ts'
-import { prepareSession } from './session-settings.ts'
+import { createBackendCheck, createServerCheck } from './server-check.ts'
+import type { ServerFacts } from './server-facts.ts'
+import { applySettings } from './session-settings.ts'
 import { attemptStatement, attemptTransaction, PATIENCE_MS, UnknownOutcome } from './transaction.ts'
 
 /** One connection, within a transaction or for one read. */
@@ -51,8 +53,8 @@ export type DatabaseOptions = {
   connections?: number
   /** Called when the database cannot be reached any more, and with null when it can again. */
   onState?: (cause: unknown) => void
-  /** Runs on each new connection before its first use. */
-  onConnect?: (session: Session) => Promise<void>
+  /** Runs on each new connection before its first use; throws to refuse the server. */
+  onConnect?: (session: Session, facts: ServerFacts) => Promise<void>
   /** Called with the id of each transaction that is durable. */
   onAcknowledged?: (operationId: Uint8Array) => void
 }
@@ -68,15 +70,23 @@ const LAST_PAUSE_MS = 250
 export function createDatabase(options: DatabaseOptions): PostgresDatabase {
   const { connect, newOperationId, connections: max = CONNECTIONS, onState = () => undefined } = options
   const { onConnect = async () => undefined, onAcknowledged = () => undefined } = options
-  const prepare = async (session: Session) => {
-    await prepareSession(session)
-    await onConnect(session)
+  const check = createServerCheck()
+  const checkBackend = createBackendCheck()
+
+  async function open(onLost: () => void): Promise<Connection> {
+    let backend = ''
+    const prepare = async (session: Session) => {
+      await applySettings(session)
+      const facts = await check(session)
+      backend = facts.backend
+      await onConnect(session, facts)
+    }
+    const connection = await openConnection({ connect, openWithin: OPEN_MS, prepare, onLost })
+    checkBackend(connection, backend)
+    return connection
   }
-  const connections = createConnections({
-    open: (onLost) => openConnection({ connect, openWithin: OPEN_MS, prepare, onLost }),
-    max,
-    onState,
-  })
+
+  const connections = createConnections({ open, max, onState })
 
   async function withConnection<T>(
     wait: { deadline: Deadline; isUrgent: boolean },

@@ -38,6 +38,6 @@ const APPLY = `SELECT set_config(wanted.name,
   FROM unnest($1::text[], $2::text[]) AS wanted (name, value)
   JOIN pg_settings ON lower(pg_settings.name) = lower(wanted.name)`
 
-export async function prepareSession(session: Session): Promise<void> {
+export async function applySettings(session: Session): Promise<void> {
   await session.query(APPLY, [Object.keys(SETTINGS), Object.values(SETTINGS)])
 }

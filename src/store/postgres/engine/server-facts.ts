@@ -1,0 +1,119 @@
+// What a PostgreSQL server says about itself, and what of that keeps Oncebox from trusting it: each problem with its remedy.
+
+import type { Session } from './database.ts'
+
+export type Replication = 'no standby' | 'asynchronous' | 'synchronous'
+
+export type ServerFacts = {
+  /** Such as `15.6`. */
+  version: string
+  versionNumber: number
+  encoding: string
+  isStandby: boolean
+  isReadOnly: boolean
+  fsync: boolean
+  fullPageWrites: boolean
+  dataChecksums: boolean
+  /** Names the cluster and its copies; null when the user may not ask. */
+  systemIdentifier: string | null
+  /** Raised by each promotion and each point-in-time recovery; null on a standby. */
+  timeline: number | null
+  /** Milliseconds since 1970, by the server's clock. */
+  startedAt: number
+  replication: Replication
+  /** Tells this server's processes from each other. */
+  backend: string
+}
+
+const FACTS = `SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS "versionNumber",
+    current_setting('server_encoding') AS encoding, pg_is_in_recovery() AS "isStandby",
+    current_setting('transaction_read_only')::bool AS "isReadOnly", current_setting('fsync')::bool AS fsync,
+    current_setting('full_page_writes')::bool AS "fullPageWrites", current_setting('data_checksums')::bool AS "dataChecksums",
+    CASE WHEN has_function_privilege('pg_control_system()', 'execute')
+      THEN (SELECT system_identifier::text FROM pg_control_system()) END AS "systemIdentifier",
+    CASE WHEN NOT pg_is_in_recovery() THEN ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int END AS timeline,
+    (extract(epoch FROM pg_postmaster_start_time()) * 1000)::float8 AS "startedAt",
+    CASE WHEN current_setting('synchronous_standby_names') <> '' THEN 'synchronous'
+      WHEN EXISTS (SELECT 1 FROM pg_stat_replication) THEN 'asynchronous' ELSE 'no standby' END AS replication,
+    (SELECT pid || ' ' || backend_start FROM pg_stat_activity WHERE pid = pg_backend_pid()) AS backend`
+
+export async function readServerFacts(session: Session): Promise<ServerFacts> {
+  const [facts] = await session.query<ServerFacts>(FACTS)
+  if (facts === undefined) throw new Error('PostgreSQL said nothing about itself')
+  return facts
+}
+
+const OLDEST_VERSION = 13_00_00
+
+/** Why this server may not keep anything, a sentence each. */
+export function findServerProblems(facts: ServerFacts): string[] {
+  return CHECKS.filter(([isWrong]) => isWrong(facts)).map(([, explain]) => explain(facts))
+}
+
+const CHECKS: [(facts: ServerFacts) => boolean, (facts: ServerFacts) => string][] = [
+  [
+    ({ versionNumber }) => versionNumber < OLDEST_VERSION,
+    ({ version }) => `PostgreSQL ${version} is too old. Upgrade the server to version 13 or later.`,
+  ],
+  [
+    ({ encoding }) => encoding !== 'UTF8',
+    ({ encoding }) =>
+      `The database has the encoding ${encoding}. Make one with ENCODING 'UTF8' TEMPLATE template0, and name that.`,
+  ],
+  [
+    ({ isStandby }) => isStandby,
+    () =>
+      'The server is a standby, which can only be read. Name the primary in --database-url, or an address that follows it.',
+  ],
+  [
+    ({ isStandby, isReadOnly }) => isReadOnly && !isStandby,
+    () =>
+      'The server only allows reading (default_transaction_read_only is on). See why; some services do this when the disk is full.',
+  ],
+  [
+    ({ fsync }) => !fsync,
+    () =>
+      'The server has fsync = off: after a power cut it would forget what was acknowledged and give secrets out again. Set fsync = on.',
+  ],
+  [
+    ({ fullPageWrites }) => !fullPageWrites,
+    () =>
+      'The server has full_page_writes = off: a power cut could damage its tables unnoticed. Set full_page_writes = on.',
+  ],
+]
+
+/** What an operator should know, though the server can be used; a sentence each. */
+export function findServerWarnings(facts: ServerFacts): string[] {
+  return [
+    ...(facts.dataChecksums ? [] : [NO_CHECKSUMS]),
+    ...(facts.replication === 'asynchronous' ? [ASYNCHRONOUS] : []),
+    ...(facts.systemIdentifier === null ? [UNNAMED] : []),
+  ]
+}
+
+const NO_CHECKSUMS =
+  'PostgreSQL has no data checksums, so damage on its disk may stay unnoticed: stop it and run pg_checksums --enable.'
+const ASYNCHRONOUS =
+  'The standbys of PostgreSQL are asynchronous: after a failover the last pushes may be missing, and views that were counted last ' +
+  'may be given out again. Set synchronous_standby_names.'
+const UNNAMED =
+  'The user may not execute pg_control_system(), so Oncebox cannot notice that the address leads to another server: ' +
+  'GRANT EXECUTE ON FUNCTION pg_control_system() TO the user.'
+
+/** Why a server is not the one that was used before; null when it is, or follows that one after a failover. */
+export function findOtherServer(
+  facts: ServerFacts,
+  before: Pick<ServerFacts, 'systemIdentifier' | 'timeline'>,
+): string | null {
+  if (facts.systemIdentifier !== before.systemIdentifier)
+    return (
+      `The address leads to another PostgreSQL server than before (system identifier ${facts.systemIdentifier}, before ` +
+      `${before.systemIdentifier}). If that is meant, restart Oncebox.`
+    )
+  if ((facts.timeline ?? 0) < (before.timeline ?? 0))
+    return (
+      `The address leads to a server that was left behind by a failover (timeline ${facts.timeline}, before ${before.timeline}). ` +
+      'Stop that server; if it was restored on purpose, restart Oncebox.'
+    )
+  return null
+}
