@@ -3,45 +3,41 @@
 import { readFileSync } from 'node:fs'
 import { SQL } from 'bun'
 import { type DatabaseAddress, presentDatabaseAddress } from '../../../domain/database-address.ts'
+import { databaseClientOptions, isLoopback } from '../../../domain/database-client.ts'
 import { DomainError } from '../../../domain/errors.ts'
 import { reasonOf } from '../../../domain/system-errors.ts'
 import type { Connect } from './connection.ts'
-import { SCHEMA } from './migrate.ts'
 
 const CONNECT_SECONDS = 10
 
 /** Reads the PEM files of the address once. Throws `conflict` when one cannot be read. */
 export function connectTo(address: DatabaseAddress): Connect {
-  const options = optionsOf(address)
-  return (max, onclose) => new SQL({ ...options, max, ...(onclose === undefined ? {} : { onclose }) })
+  const options = databaseClientOptions({
+    address,
+    password: null,
+    readFile: (path) => readPem(path, address),
+  })
+  return (max, onclose) =>
+    new SQL({
+      ...options,
+      max,
+      connectionTimeout: CONNECT_SECONDS,
+      ...(onclose === undefined ? {} : { onclose }),
+    })
 }
 
-/** Names every option, because Bun would take what is left out from variables that mean another database. */
-function optionsOf(address: DatabaseAddress): Bun.SQL.PostgresOrMySQLOptions {
-  const { host, port, socket, user, password, database, tls } = address
-  const isVerified = tls.mode === 'verify-ca' || tls.mode === 'verify-full'
-  const pems = Object.fromEntries(
-    (['ca', 'cert', 'key'] as const).flatMap((name) => {
-      const path = tls[name]
-      return path === null ? [] : [[name, readPem(path, address)]]
-    }),
-  )
-  const hasTls = isVerified || Object.keys(pems).length > 0
-  return {
-    url: `postgres://postgres/?sslmode=${tls.mode}`,
-    adapter: 'postgres',
-    hostname: host === '' ? 'localhost' : host,
-    port,
-    ...(socket === null ? {} : { path: socket }),
-    ...(user === null ? {} : { username: user }),
-    password: password ?? '',
-    database,
-    ...(hasTls ? { tls: { ...pems, rejectUnauthorized: isVerified } } : {}),
-    connection: { application_name: 'oncebox', search_path: SCHEMA },
-    idleTimeout: 0,
-    maxLifetime: 0,
-    connectionTimeout: CONNECT_SECONDS,
-  }
+/** What an operator should know about the TLS mode of an address; null when it leaves nothing open. */
+export function warnAboutTls({ socket, host, tls }: DatabaseAddress): string | null {
+  if (socket !== null || isLoopback(host) || tls.mode === 'verify-full') return null
+  return `The connection to PostgreSQL at ${host} ${WEAKNESSES[tls.mode]}. ${STRONG}`
+}
+
+const STRONG = 'Use sslmode=verify-full, with sslrootcert for an authority of your own.'
+const WEAKNESSES = {
+  disable: 'is not encrypted (sslmode=disable), so nobody else may reach the network in between',
+  prefer: 'is encrypted only while nobody in between prevents it, and trusts any server (sslmode=prefer)',
+  require: 'is encrypted, but trusts any server (sslmode=require)',
+  'verify-ca': 'trusts any server that the authority vouches for, whatever its name (sslmode=verify-ca)',
 }
 
 function readPem(path: string, address: DatabaseAddress): string {

@@ -41,6 +41,7 @@ export async function migrate(options: MigrateOptions): Promise<void> {
   const pool = connect(1)
   try {
     const session = await pool.reserve()
+    await session.unsafe(`SET search_path = ${SCHEMA}`).simple()
     if ((await requireServable(session, migrations)).version >= migrations.length) return
     const tableLock = options.tableLockMs ?? TABLE_LOCK_MS
     await session.unsafe(`SET statement_timeout = 0; SET lock_timeout = ${tableLock}`).simple()
@@ -102,7 +103,6 @@ async function takeStep(session: SQL, step: Migration & { version: number }): Pr
 async function prepareSchema(session: SQL): Promise<void> {
   await refuseForeign(session)
   await session.unsafe(`CREATE SCHEMA IF NOT EXISTS ${SCHEMA}`).simple()
-  await session.unsafe(`SET search_path = ${SCHEMA}`).simple()
 }
 
 /** Tables of extensions are nobody's. */
