@@ -18,6 +18,7 @@ import { readNodeKeys } from './postgres/engine/key-file.ts'
 import { migrate } from './postgres/engine/migrate.ts'
 import { createNodes } from './postgres/engine/nodes.ts'
 import { enterInstance } from './postgres/engine/opening.ts'
+import { requireServer } from './postgres/engine/server-check.ts'
 import { createStanding, type Standing } from './postgres/engine/standing.ts'
 import { createPostgresOperations } from './postgres/operations.ts'
 import type { BucketSettings } from './s3/bucket.ts'
@@ -76,6 +77,7 @@ type Place = { folder: DataFolder; witness: NodeWitness }
 
 async function openDatabase(options: PostgresStoreOptions, { folder, witness }: Place) {
   const { connect, connections, keyFile, onWarning, patience } = options
+  await requireServer(connect, onWarning)
   const saved = await witness.read()
   const keyring = await readNodeKeys({ connect, keyFile, isNewFolder: saved === null })
   await migrate({ connect, onWarning })

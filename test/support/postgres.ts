@@ -2,7 +2,7 @@
 
 import { SQL } from 'bun'
 import type { Connect } from '../../src/store/postgres/engine/connection.ts'
-import { migrate } from '../../src/store/postgres/engine/migrate.ts'
+import { migrate, SCHEMA } from '../../src/store/postgres/engine/migrate.ts'
 import { type DatabaseServer, startDatabaseServer } from './database-servers.ts'
 
 /** `connect` opens connections to it. */
@@ -35,6 +35,6 @@ export async function startTestPostgres(): Promise<TestPostgres> {
 
 /** Without TLS, as no test of the engine needs it. */
 export function connectTo(address: string): Connect {
-  const options = { url: `${address}?sslmode=disable`, idleTimeout: 0 }
+  const options = { url: `${address}?sslmode=disable`, idleTimeout: 0, connection: { search_path: SCHEMA } }
   return (max, onclose) => new SQL({ ...options, max, ...(onclose === undefined ? {} : { onclose }) })
 }

@@ -68,6 +68,13 @@ export async function inspectServer(connect: Connect): Promise<Inspection> {
   }
 }
 
+/** Throws `conflict` when the server cannot be trusted, and the cause when it cannot be reached. */
+export async function requireServer(connect: Connect, onWarning: (warning: string) => void): Promise<void> {
+  const { problems, warnings } = await inspectServer(connect)
+  if (problems.length > 0) throw new DomainError('conflict', problems.join(' '))
+  for (const warning of warnings) onWarning(warning)
+}
+
 /** Two connections of ours have one process at the server, or one has two: then they are not connections to it. */
 async function isPooled(
   backend: string,
