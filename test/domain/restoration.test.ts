@@ -1,0 +1,68 @@
+// A database that gave back an earlier state is noticed, and one that a standby took over is not taken for it.
+
+import { expect, test } from 'bun:test'
+import { type Found, judge, type Witness } from '../../src/domain/restoration.ts'
+
+const found = (changes: Partial<Found> = {}): Found => ({
+  tag: 'a',
+  beats: 100,
+  restoredAt: 0,
+  place: 'here',
+  here: 'here',
+  operations: new Set(),
+  ...changes,
+})
+const witness = (changes: Partial<Witness> = {}): Witness => ({
+  tag: 'a',
+  beats: 100,
+  restoredAt: 0,
+  operations: [],
+  isFinal: false,
+  ...changes,
+})
+const starting = (state: Partial<Found>, ...witnesses: Witness[]) => judge(found(state), witnesses, false).is
+const running = (state: Partial<Found>, memory: Partial<Witness> = {}) =>
+  judge(found(state), [witness(memory)], true).is
+
+test('a database that holds all that its witnesses remember is intact', () => {
+  expect(starting({})).toBe('intact')
+  expect(starting({}, witness())).toBe('intact')
+  expect(starting({ beats: 140 }, witness(), witness({ beats: 120 }))).toBe('intact')
+  expect(starting({ operations: new Set(['x']) }, witness({ operations: ['x'] }))).toBe('intact')
+})
+
+test('a database is an earlier state when one witness is ahead of it', () => {
+  expect(starting({}, witness(), witness({ beats: 101 }))).toBe('restored')
+  expect(starting({}, witness({ operations: ['x'] }))).toBe('restored')
+  expect(starting({}, witness({ restoredAt: 5, beats: 1 }))).toBe('restored')
+  expect(running({ beats: 99 })).toBe('restored')
+  expect(running({ beats: 300 }, { operations: ['x'] })).toBe('restored')
+})
+
+test('what a witness remembers from before the last after-restore does not matter', () => {
+  expect(starting({ restoredAt: 7 }, witness({ restoredAt: 5, beats: 900, operations: ['x'] }))).toBe(
+    'intact',
+  )
+})
+
+test('a database elsewhere is served when the node that stopped last knows it as it is', () => {
+  expect(starting({ here: 'there' }, witness({ isFinal: true }))).toBe('intact')
+  expect(starting({ here: 'there' }, witness())).toBe('moved')
+  expect(starting({ here: 'there' })).toBe('moved')
+  expect(starting({ here: 'there', beats: 101 }, witness({ isFinal: true }))).toBe('moved')
+  expect(starting({ here: 'there' }, witness({ isFinal: true, beats: 101 }))).toBe('restored')
+})
+
+test('a running node that misses nothing goes on with a standby that took over', () => {
+  expect(running({ here: 'there', operations: new Set(['x']) }, { operations: ['x'] })).toBe('intact')
+  expect(running({ here: 'there' }, { operations: ['x'] })).toBe('restored')
+})
+
+test('a database that was never served may be anywhere', () => {
+  expect(starting({ place: null })).toBe('intact')
+})
+
+test('the database of another instance is foreign, however far it is', () => {
+  expect(starting({ tag: 'b', beats: 900 }, witness())).toBe('foreign')
+  expect(running({ tag: 'b', restoredAt: 9 })).toBe('foreign')
+})

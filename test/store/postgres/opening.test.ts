@@ -1,0 +1,221 @@
+// How a node enters a database: with its key, its clock and its memory. A database that was set back is never served.
+
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { newKeyFile } from '../../../src/crypto/keyring.ts'
+import type { PostgresStoreOptions } from '../../../src/store/postgres-store.ts'
+import { installedEngines } from '../../support/database-servers.ts'
+import { createTestClock } from '../../support/instance.ts'
+import { startTestPostgres, type TestDatabase, type TestPostgres } from '../../support/postgres.ts'
+import { makeNodeFolder, openTestNode } from '../../support/postgres-store.ts'
+
+const isInstalled = installedEngines().includes('postgres')
+let postgres: TestPostgres
+beforeAll(async () => {
+  if (isInstalled) postgres = await startTestPostgres()
+}, 120_000)
+afterAll(() => postgres?.stop())
+
+const DAY = 24 * 60 * 60 * 1000
+const account = { email: 'ann@example.org', passwordHash: 'x', isAdmin: true }
+
+let database: TestDatabase
+let folders: ReturnType<typeof makeNodeFolder>[] = []
+let clock = createTestClock()
+beforeEach(async () => {
+  if (!isInstalled) return
+  for (const { remove } of folders) remove()
+  folders = []
+  clock = createTestClock()
+  database = await postgres.newEmptyDatabase()
+})
+
+/** A node with a folder of its own and the key of the first. */
+function makeNode() {
+  const folder = makeNodeFolder()
+  const keyFile = join(folder.dataDir, '..', 'instance.key')
+  const [first] = folders
+  if (first !== undefined) writeFileSync(keyFile, readFileSync(join(first.dataDir, '..', 'instance.key')))
+  folders.push(folder)
+  const warnings: string[] = []
+  const onWarning = (text: string) => warnings.push(text)
+  const open = (options: Partial<PostgresStoreOptions> = {}) =>
+    openTestNode({
+      ...{ dataDir: folder.dataDir, connect: database.connect, clock, onWarning, patience: 0 },
+      ...options,
+    })
+  return { ...folder, keyFile, warnings, open, witness: join(folder.dataDir, 'serve.witness') }
+}
+
+async function query<Row>(text: string): Promise<Row[]> {
+  const sql = database.connect(1)
+  try {
+    return await sql.unsafe(text)
+  } finally {
+    await sql.close({ timeout: 0 })
+  }
+}
+
+describe.skipIf(!isInstalled)('the key of a database', () => {
+  test('is made once for an empty database, closed to others, and never again', async () => {
+    const node = makeNode()
+    rmSync(node.keyFile)
+    const store = await node.open()
+    await store.close()
+    expect(statSync(node.keyFile).mode & 0o777).toBe(0o600)
+    rmSync(node.keyFile)
+    await expect(node.open()).rejects.toThrow(/was written with key 1 \(\w{4}-\w{4}-\w{4}-\w{4}\)/)
+    expect(existsSync(node.keyFile)).toBe(false)
+  })
+
+  test('is compared with the file of each node that starts', async () => {
+    const [first, second] = [makeNode(), makeNode()]
+    const store = await first.open()
+    writeFileSync(second.keyFile, newKeyFile())
+    await expect(second.open()).rejects.toThrow(
+      'does not belong to this database: its key 1 has the fingerprint',
+    )
+    await store.close()
+  })
+
+  test('may go once nothing is sealed under it, and not while another node runs', async () => {
+    const [first, second] = [makeNode(), makeNode()]
+    const line = newKeyFile().split('\n').at(-2)?.replace(/^1/, '2')
+    const old = readFileSync(first.keyFile, 'utf8')
+    writeFileSync(first.keyFile, `${line}\n${old}`)
+    writeFileSync(second.keyFile, `${line}\n`)
+    const store = await first.open()
+    await expect(second.open()).rejects.toThrow('Key 1 is missing from the key file')
+    await store.close()
+    await (await second.open()).close()
+  })
+})
+
+describe.skipIf(!isInstalled)('nodes', () => {
+  test('are listed while they serve, and gone once they have stopped', async () => {
+    const [first, second] = [await makeNode().open({ name: 'one' }), await makeNode().open({ name: 'two' })]
+    const list = async () =>
+      (await first.database?.listNodes())?.map(({ name, isThis, isAlive }) => ({ name, isThis, isAlive }))
+    expect(await list()).toEqual([
+      { name: 'one', isThis: true, isAlive: true },
+      { name: 'two', isThis: false, isAlive: true },
+    ])
+    await second.close()
+    expect(await list()).toEqual([{ name: 'one', isThis: true, isAlive: true }])
+    await first.close()
+    expect(await query('SELECT 1 FROM nodes')).toEqual([])
+  })
+})
+
+describe.skipIf(!isInstalled)('a database that was set back', () => {
+  /** The rows of now, as a dump keeps them. */
+  const keep = () => query('CREATE TABLE public.kept AS SELECT * FROM instance')
+  const setBack = () =>
+    query(
+      'UPDATE instance SET beats = (SELECT beats FROM public.kept), place = (SELECT place FROM public.kept)',
+    )
+
+  test('is not served by a node whose folder remembers more', async () => {
+    const node = makeNode()
+    const store = await node.open()
+    await keep()
+    await store.close()
+    await setBack()
+    await expect(node.open()).rejects.toThrow(/is at an earlier state: its counter is 1, and was 2 already/)
+  })
+
+  test('is not served from another place, unless the last node knows that nothing is missing', async () => {
+    const [first, second] = [makeNode(), makeNode()]
+    await (await first.open()).close()
+    await query("UPDATE instance SET place = 'elsewhere'")
+    await expect(second.open()).rejects.toThrow('at another place than where it was last served')
+    await (await first.open()).close()
+    await (await second.open()).close()
+  })
+
+  test('is not served any more by a running node that notices when it connects again', async () => {
+    const node = makeNode()
+    const store = await node.open()
+    await store.accounts.addAccount(account)
+    await query('DELETE FROM operations')
+    await query(
+      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()',
+    )
+    while (store.database?.findRefusal() === null) await store.accounts.listAccounts().catch(() => undefined)
+    await expect(store.accounts.listAccounts()).rejects.toMatchObject({ code: 'overloaded' })
+    expect(store.database?.findRefusal()).toContain('a change that it had acknowledged is missing')
+    expect(node.warnings.at(-1)).toContain('run "oncebox after-restore"')
+    await store.close()
+  })
+})
+
+describe.skipIf(!isInstalled)('a data folder', () => {
+  test('belongs to one database', async () => {
+    const node = makeNode()
+    await (await node.open()).close()
+    const { database: other } = { database: await postgres.newEmptyDatabase() }
+    await expect(node.open({ connect: other.connect })).rejects.toThrow('holds no Oncebox data, though')
+    const stranger = await postgres.newDatabase()
+    await expect(node.open({ connect: stranger.connect })).rejects.toThrow('served another database')
+  })
+
+  test('that holds a database of its own, or other files, is refused', async () => {
+    const node = makeNode()
+    await Bun.write(join(node.dataDir, 'oncebox.db'), 'rows')
+    await expect(node.open()).rejects.toThrow('holds a database of its own')
+    const other = makeNode()
+    await Bun.write(join(other.dataDir, 'letter.txt'), 'Dear Ann')
+    await expect(other.open()).rejects.toThrow('letter.txt')
+  })
+})
+
+describe.skipIf(!isInstalled)('the clock', () => {
+  test('is that of the database, whatever the clocks of the nodes say', async () => {
+    const store = await makeNode().open({ systemNow: null })
+    const [row] = await query<{ time: number }>(
+      'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS time',
+    )
+    expect(Math.abs(store.now() - (row?.time ?? 0))).toBeLessThan(60_000)
+    expect(Number.isInteger(store.now())).toBe(true)
+    await store.close()
+  })
+
+  test('never goes back behind what another node wrote down', async () => {
+    const first = await makeNode().open()
+    clock.advance(90_000)
+    const second = await makeNode().open()
+    await second.close()
+    clock.set(clock.now() - 90_000)
+    const third = await makeNode().open()
+    expect(third.now()).toBe(clock.now() + 90_000)
+    await third.close()
+    await first.close()
+  })
+
+  test('is refused when it is more than a day behind the last use, unless it is accepted', async () => {
+    const node = makeNode()
+    await (await node.open()).close()
+    clock.set(clock.now() - 2 * DAY)
+    await expect(node.open()).rejects.toThrow('The clock of the database server says')
+    const store = await node.open({ acceptClock: true })
+    expect(store.now()).toBe(clock.now())
+    await store.close()
+    await (await node.open()).close()
+  })
+
+  test('that jumped ahead is doubted after a restart too, until one node is told that it is right', async () => {
+    const node = makeNode()
+    await (await node.open()).close()
+    clock.set(clock.now() + 30 * DAY)
+    const store = await node.open()
+    expect(store.clock.doubt()).not.toBeNull()
+    expect(store.certain()).toBeLessThan(store.now() - 20 * DAY)
+    await store.clock.accept()
+    expect(store.clock.doubt()).toBeNull()
+    await store.close()
+    const again = await node.open()
+    expect(again.clock.doubt()).toBeNull()
+    await again.close()
+  })
+})
