@@ -39,3 +39,12 @@ export const nodes = pgTable('nodes', {
   startedAt: bigint('started_at').notNull(),
   seenAt: bigint('seen_at').notNull(),
 })
+
+export const moves = pgTable('moves', {
+  id: integer().primaryKey(),
+  move: text().notNull(),
+  state: text().$type<'copying' | 'copied' | 'left'>().notNull(),
+  place: text().notNull(),
+  mark: text().notNull(),
+  at: bigint().notNull(),
+})

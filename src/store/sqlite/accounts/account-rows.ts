@@ -57,7 +57,7 @@ export function isIntactAccount(row: AccountRow): boolean {
   return isIntact(row, checksumOfAccount(row))
 }
 
-function checksumOfAccount(row: Omit<AccountRow, 'checksum'>): number {
+export function checksumOfAccount(row: Omit<AccountRow, 'checksum'>): number {
   const { id, email, passwordHash, isAdmin, disabledAt, createdAt, totpSecret, totpStep, lastSignInAt } = row
   const values = [id, email, passwordHash, isAdmin, disabledAt, createdAt, totpSecret, totpStep]
   // Last, so that a 0 leaves the checksums of accounts from before this column as they are.

@@ -122,7 +122,7 @@ export function presentToken(row: TokenRow): ApiToken {
 }
 
 /** Does not cover the time of last use, which is written often and may be wrong without harm. */
-function checksumOfToken({
+export function checksumOfToken({
   accountId,
   name,
   prefix,

@@ -26,7 +26,7 @@ export function createMessageTemplates(options: {
       orm.delete(messageTemplates).where(eq(messageTemplates.accountId, accountId)).run()
       const account = orm.select({ id: accounts.id }).from(accounts).where(eq(accounts.id, accountId)).get()
       if (template === null || account === undefined) return
-      const checksum = checksumOf([accountId, template])
+      const checksum = checksumOfTemplate({ accountId, template })
       orm.insert(messageTemplates).values({ accountId, template, checksum }).run()
     })
 
@@ -36,6 +36,10 @@ export function createMessageTemplates(options: {
 /** Throws when the row was altered on disk. */
 export function presentTemplate(row: typeof messageTemplates.$inferSelect): string {
   const { accountId, template } = row
-  requireIntactRow(row, checksumOf([accountId, template]), `the row of the message of account ${accountId}`)
+  requireIntactRow(row, checksumOfTemplate(row), `the row of the message of account ${accountId}`)
   return template
+}
+
+export function checksumOfTemplate({ accountId, template }: { accountId: number; template: string }): number {
+  return checksumOf([accountId, template])
 }

@@ -114,6 +114,6 @@ export function createIdempotencyKeys(options: {
   }
 }
 
-function checksumOfKey({ lookup, lapsesAt, pushId, slot }: Omit<KeyRow, 'checksum'>): number {
+export function checksumOfKey({ lookup, lapsesAt, pushId, slot }: Omit<KeyRow, 'checksum'>): number {
   return checksumOf([lookup, lapsesAt, pushId, slot])
 }

@@ -1,0 +1,83 @@
+// Copies all rows of a store into an empty one. A copy that was broken off goes on after the last row that was written.
+
+import { DomainError } from '../../domain/errors.ts'
+import { TABLE_NAMES } from '../../store/moving/tables.ts'
+import type { Batch, MovedTable, MovingKey, MovingReader, MovingWriter } from '../../store/moving-face.ts'
+
+export type Copying = {
+  reader: MovingReader
+  writer: MovingWriter
+  /** Leaves damaged rows out; otherwise they stop the move. */
+  skipDamaged: boolean
+  /** Told of rows that are left out. */
+  onDamaged: (places: readonly string[]) => void
+  /** Told often: pushes of this step that are done. */
+  onProgress: (pushes: number) => void
+  /** Called after everything that is made durable: tests end the process there. */
+  onStep: (step: string) => void
+}
+
+export async function copyRows(copying: Copying): Promise<void> {
+  const { reader, writer, onProgress, onStep } = copying
+  for (const table of TABLE_NAMES) {
+    await copyBatches(copying, {
+      table,
+      read: (after) => reader.readRows(table, after),
+      write: (rows) => writer.writeRows(table, rows),
+    })
+    onStep(`after the table ${table}`)
+  }
+  let done = 0
+  await copyBatches(copying, {
+    table: 'pushes',
+    read: reader.readPushes,
+    write: async (pushes) => {
+      await writer.writePushes(pushes)
+      done += pushes.length
+      onProgress(done)
+      onStep('after some pushes')
+    },
+  })
+  await writer.finish(await reader.readFacts())
+  onStep('after all rows')
+}
+
+type Table<Item> = {
+  table: MovedTable | 'pushes'
+  read: (after: MovingKey | null) => Promise<Batch<Item>>
+  write: (items: readonly Item[]) => Promise<void>
+}
+
+async function copyBatches<Item>(copying: Copying, { table, read, write }: Table<Item>): Promise<void> {
+  let after = await copying.writer.findLast(table)
+  do {
+    const { items, damaged, next } = await read(after)
+    if (damaged.length > 0) leaveOut(copying, table, damaged)
+    if (items.length > 0) await write(items)
+    after = next
+  } while (after !== null)
+}
+
+/** Accounts cannot be left out: their pushes and tokens name them. */
+function leaveOut(
+  { skipDamaged, onDamaged }: Copying,
+  table: MovedTable | 'pushes',
+  damaged: readonly string[],
+): void {
+  if (skipDamaged && table !== 'accounts') {
+    onDamaged(damaged)
+    return
+  }
+  const remedy =
+    table === 'accounts'
+      ? 'Restore the source from a backup.'
+      : 'Restore the source from a backup, or leave out what is damaged with --skip-damaged.'
+  throw new DomainError('conflict', `Damaged in the source: ${presentPlaces(damaged)}. ${remedy}`)
+}
+
+const MAX_TOLD = 20
+
+export function presentPlaces(places: readonly string[]): string {
+  const more = places.length > MAX_TOLD ? ` and ${places.length - MAX_TOLD} more` : ''
+  return `${places.slice(0, MAX_TOLD).join(', ')}${more}`
+}

@@ -1,0 +1,73 @@
+// The row that says that everything is being moved into this database, or was moved away from it. No node serves it then: the
+// row of the instance says why, which nodes read before they serve, and with each heartbeat.
+
+import { formatTime } from '../../../domain/time.ts'
+import type { MovedAway, MoveState } from '../../moving-face.ts'
+
+/** Runs one statement on a connection. */
+export type Query = <Row>(text: string, values?: readonly unknown[]) => Promise<Row[]>
+
+type MoveRow = {
+  move: string
+  state: MoveState['state'] | 'left'
+  place: string
+  mark: string
+  at: number
+}
+
+async function readRow(query: Query): Promise<MoveRow | null> {
+  const [row] = await query<MoveRow>(
+    'SELECT move, state, place, mark, at::float8 AS at FROM moves WHERE id = 1',
+  )
+  return row ?? null
+}
+
+/** Null when nothing is being moved into the database. */
+export async function readState(query: Query): Promise<MoveState | null> {
+  const row = await readRow(query)
+  if (row === null || row.state === 'left') return null
+  return { id: row.move, state: row.state, source: row.place, sourceMark: row.mark }
+}
+
+/** Null unless everything was moved away. */
+export async function readLeft(query: Query): Promise<MovedAway | null> {
+  const row = await readRow(query)
+  return row?.state === 'left' ? { id: row.move, to: row.place, at: row.at } : null
+}
+
+/** Within a transaction. Nothing serves the database until `forgetState`. */
+export async function writeState(query: Query, { id, state, source, sourceMark }: MoveState): Promise<void> {
+  await write(query, { move: id, state, place: source, mark: sourceMark, at: 0 })
+  const words =
+    state === 'copied'
+      ? `A move from ${source} into this database is not confirmed: run "oncebox move" again with --confirm.`
+      : `A move from ${source} into this database is not complete: run "oncebox move" again.`
+  await halt(query, words)
+}
+
+/** Within a transaction. Nothing serves the database any more. */
+export async function writeLeft(query: Query, { id, to, at }: MovedAway): Promise<void> {
+  await write(query, { move: id, state: 'left', place: to, mark: '', at })
+  await halt(
+    query,
+    `Everything in this database was moved to ${to} at ${formatTime(at)}: start the server there.`,
+  )
+}
+
+async function halt(query: Query, words: string): Promise<void> {
+  await query('UPDATE instance SET halted = $1', [words])
+}
+
+async function write(query: Query, { move, state, place, mark, at }: MoveRow): Promise<void> {
+  await query(
+    `INSERT INTO moves (id, move, state, place, mark, at) VALUES (1, $1, $2, $3, $4, $5)
+     ON CONFLICT (id) DO UPDATE SET move = $1, state = $2, place = $3, mark = $4, at = $5`,
+    [move, state, place, mark, at],
+  )
+}
+
+/** Within a transaction. The database can be served from now on. */
+export async function forgetState(query: Query): Promise<void> {
+  await query("DELETE FROM moves WHERE state <> 'left'")
+  await query('UPDATE instance SET halted = NULL')
+}

@@ -1,0 +1,155 @@
+// Reads pushes with everything of them, some at a time. Damaged ones are named and left out.
+
+import type { Database } from 'bun:sqlite'
+import { FIRST_FAILURES, LATEST_FAILURES, LATEST_OWNER_VIEWS } from '../../../domain/audit.ts'
+import { DamageError } from '../../../domain/errors.ts'
+import { cutBatch, ENTRY_BYTES, groupByPush, PUSH_COLUMNS, PUSH_STEP, pick } from '../../moving/tables.ts'
+import type { Batch, MovingKey, MovingPush, MovingRow } from '../../moving-face.ts'
+import { prepareRange } from '../engine/prepared.ts'
+import * as schema from '../engine/schema.ts'
+import { requireIntactRow } from '../integrity/row-checksum.ts'
+import { type EntryRow, requireIntactEntry } from '../pushes/audit-chains.ts'
+import { type PushRow, requireIntactPush } from '../pushes/push-checksum.ts'
+import { checksumOfSecrets } from '../pushes/push-rows.ts'
+
+type SecretsRow = typeof schema.pushSecrets.$inferSelect & { wrappedKey: Uint8Array }
+type Bound = 'failures' | 'owner_views' | null
+type ReadEntry = EntryRow & { bound: Bound }
+
+/** What the range of a batch holds, by push. */
+type Range = {
+  secrets: ReadonlyMap<number, SecretsRow>
+  labels: ReadonlyMap<number, MovingRow[]>
+  shares: ReadonlyMap<number, MovingRow[]>
+  files: ReadonlyMap<number, MovingRow[]>
+  entries: ReadonlyMap<number, ReadEntry[]>
+}
+
+export function createPushReader(database: Database): (after: MovingKey | null) => Batch<MovingPush> {
+  const sizes = database.prepare<{ id: number; bytes: number }, [number]>(SIZES)
+  const pushes = prepareRange(database, schema.pushes, { by: 'id', order: 'id' })
+  const ofPush = { by: 'push_id', order: 'push_id' }
+  const labels = prepareRange(database, schema.pushLabels, ofPush)
+  const shares = prepareRange(database, schema.liveShares, ofPush)
+  const files = prepareRange(database, schema.pushFiles, { by: 'push_id', order: 'push_id, n' })
+  const secrets = database.prepare<SecretsRow, [number, number]>(SECRETS)
+  const entries = database.prepare<ReadEntry, { after: number; last: number }>(ENTRIES)
+
+  function readRange(after: number, last: number): Range {
+    return {
+      secrets: new Map(secrets.all(after, last).map((row) => [row.pushId, row])),
+      labels: groupByPush(labels(after, last).map((row) => pick(row, PUSH_COLUMNS.labels))),
+      shares: groupByPush(shares(after, last).map((row) => pick(row, PUSH_COLUMNS.share))),
+      files: groupByPush(files(after, last).map((row) => pick(row, PUSH_COLUMNS.files))),
+      entries: groupEntries(entries.all({ after, last })),
+    }
+  }
+
+  return (key) => {
+    const after = Number(key?.[0] ?? 0)
+    const last = cutBatch(sizes.all(after))
+    if (last === null) return { items: [], damaged: [], next: null }
+    const range = readRange(after, last)
+    const items: MovingPush[] = []
+    const damaged: string[] = []
+    for (const row of pushes(after, last)) {
+      try {
+        items.push(present(row, range))
+      } catch (cause) {
+        if (!(cause instanceof DamageError)) throw cause
+        damaged.push(cause.place)
+      }
+    }
+    return { items, damaged, next: [last] }
+  }
+}
+
+function present(row: PushRow, range: Range): MovingPush {
+  requireIntactPush(row)
+  const { id } = row
+  const isLive = row.expiredOn === null
+  const files = range.files.get(id) ?? []
+  const secrets = isLive ? presentSecrets(row, range.secrets.get(id)) : null
+  if (isLive && files.length !== row.files) throw new DamageError(`push ${id}`)
+  return {
+    push: pick(row, PUSH_COLUMNS.push),
+    secrets,
+    labels: range.labels.get(id)?.[0] ?? null,
+    share: secrets === null ? null : (range.shares.get(id)?.[0] ?? null),
+    files: isLive ? files : [],
+    entries: presentLog(row, range.entries.get(id) ?? []),
+  }
+}
+
+function presentSecrets({ id }: PushRow, row: SecretsRow | undefined): MovingRow {
+  if (row === undefined) throw new DamageError(`push ${id}`)
+  requireIntactRow(row, checksumOfSecrets(id, row), `push ${id}`)
+  return pick(row, PUSH_COLUMNS.secrets)
+}
+
+/** All three chains of a log in the order of time, which the ids have. */
+function presentLog(push: PushRow, rows: readonly ReadEntry[]): MovingRow[] {
+  const late = Math.max(0, push.failures - FIRST_FAILURES)
+  requireChain(push, rows, { bound: null, length: push.auditEntries, least: push.auditEntries })
+  requireChain(push, rows, { bound: 'failures', length: late, least: LATEST_FAILURES })
+  requireChain(push, rows, { bound: 'owner_views', length: push.ownerViews, least: LATEST_OWNER_VIEWS })
+  return rows
+    .toSorted((one, other) => one.id - other.id)
+    .map((row) => {
+      requireIntactEntry(row)
+      return pick(row, PUSH_COLUMNS.entries)
+    })
+}
+
+type Expected = { bound: Bound; length: number; least: number }
+
+/** Its rows must be the last ones of the chain, without a gap. */
+function requireChain(push: PushRow, rows: readonly ReadEntry[], { bound, length, least }: Expected): void {
+  const numbers = rows.filter((row) => row.bound === bound).map(({ n }) => n)
+  const isWhole = numbers.length >= Math.min(length, least) && numbers.length <= length
+  const hasNumbers = numbers.every((n) => n < length && n >= length - numbers.length)
+  if (!isWhole || !hasNumbers || new Set(numbers).size < numbers.length)
+    throw new DamageError(`the audit log of push ${push.id}`)
+}
+
+function groupEntries(rows: readonly ReadEntry[]): ReadonlyMap<number, ReadEntry[]> {
+  const groups = new Map<number, ReadEntry[]>()
+  for (const row of rows) {
+    const group = groups.get(row.pushId)
+    if (group === undefined) groups.set(row.pushId, [row])
+    else group.push(row)
+  }
+  return groups
+}
+
+const SIZES = `
+  SELECT pushes.id AS id,
+    coalesce(length(payload), 0) + coalesce(length(note), 0) + ${ENTRY_BYTES} * (audit_entries + min(failures, 750) + min(owner_views, 750)) AS bytes
+  FROM pushes
+  LEFT JOIN push_secrets ON push_secrets.push_id = pushes.id
+  LEFT JOIN push_labels ON push_labels.push_id = pushes.id
+  WHERE pushes.id > ? ORDER BY pushes.id LIMIT ${PUSH_STEP}`
+
+const SECRETS = `
+  SELECT push_id AS pushId, key_slot AS keySlot, salt, passphrase_salt AS passphraseSalt, payload, checksum,
+    (SELECT wrapped_key FROM push_keys WHERE slot = key_slot) AS wrappedKey
+  FROM push_secrets WHERE push_id > ? AND push_id <= ? ORDER BY push_id`
+
+// Every step names the push, so that a damaged entry cannot lead into another push's log.
+const ENTRIES = `
+  WITH RECURSIVE
+    range AS MATERIALIZED (
+      SELECT id, last_entry, last_failure, last_owner_view FROM pushes WHERE id > $after AND id <= $last
+    ),
+    start(push, last, bound) AS (
+      SELECT id, last_entry, NULL FROM range WHERE last_entry IS NOT NULL
+      UNION ALL SELECT id, last_failure, 'failures' FROM range WHERE last_failure > 0
+      UNION ALL SELECT id, last_owner_view, 'owner_views' FROM range WHERE last_owner_view > 0
+    ),
+    chain AS (
+      SELECT entry.*, bound FROM start JOIN audit_entries AS entry ON entry.id = last AND entry.push_id = push
+      UNION ALL
+      SELECT entry.*, bound FROM chain JOIN audit_entries AS entry ON entry.id = chain.previous
+      WHERE entry.push_id = chain.push_id AND entry.n < chain.n
+    )
+  SELECT id, push_id AS pushId, n, previous, kind, at, ip, user_agent AS userAgent, referrer, checksum, bound FROM chain`
