@@ -114,7 +114,12 @@ function createAccountServices({ config, store, systemNow, argon2Cost, lanes }: 
   const { keyring, now } = store
   const passwords = createPasswords(argon2Cost)
   const accounts = createAccounts({ store, passwords })
-  const limit = createSignInLimit({ now, clientOf: limitKey, knownAddresses: createKnownAddresses(store) })
+  const limit = createSignInLimit({
+    budgets: store.shared.budgets,
+    now,
+    clientOf: limitKey,
+    knownAddresses: createKnownAddresses(store),
+  })
   return {
     accounts,
     people: createPeople({ store, now }),

@@ -6,9 +6,11 @@ import type { Job } from '../domain/job.ts'
 import type { Now } from '../domain/time.ts'
 import type { DatabaseReport } from './database-face.ts'
 import type { Store } from './face.ts'
+import type { SharedState } from './shared-face.ts'
 
 /** The caller starts the jobs, and stops them before it closes. */
 export type OpenedStore = Store & {
+  shared: SharedState
   keyring: Keyring
   now: Now
   /** The time by which something may be destroyed. */

@@ -1,5 +1,6 @@
 // Opens the store of one node whose rows PostgreSQL keeps, in this order: folder, key, tables, instance, clock, operations.
 
+import type { Keyring } from '../crypto/keyring.ts'
 import { randomKey } from '../crypto/random.ts'
 import { type Doubt, explainDoubt } from '../domain/clock.ts'
 import type { Job } from '../domain/job.ts'
@@ -21,6 +22,7 @@ import { enterInstance } from './postgres/engine/opening.ts'
 import { requireServer } from './postgres/engine/server-check.ts'
 import { createStanding, type Standing } from './postgres/engine/standing.ts'
 import { createPostgresOperations } from './postgres/operations.ts'
+import { createSharedRows } from './postgres/shared/shared-state.ts'
 import type { BucketSettings } from './s3/bucket.ts'
 
 export type PostgresStoreOptions = {
@@ -95,7 +97,7 @@ async function openDatabase(options: PostgresStoreOptions, { folder, witness }: 
     const state = await enterInstance(database, entering)
     const clock = openClock(options, state)
     standing = openStanding(options, state, clock)
-    const parts = { database, standing, clock, witness, folder, state }
+    const parts = { database, standing, clock, witness, folder, state, keyring }
     return { keyring, ...(await openParts(options, parts)), ...checksOf(options, { folder, keyring }) }
   } catch (cause) {
     await database.close()
@@ -130,10 +132,11 @@ type Parts = {
   witness: NodeWitness
   folder: DataFolder
   state: InstanceState
+  keyring: Keyring
 }
 
 async function openParts(options: PostgresStoreOptions, parts: Parts) {
-  const { database, standing, clock, witness } = parts
+  const { database, standing, clock, witness, keyring } = parts
   const { acceptClock, onError } = options
   const { now, certain, observe } = clock
   const node = randomKey(ID_BYTES)
@@ -148,6 +151,7 @@ async function openParts(options: PostgresStoreOptions, parts: Parts) {
   await nodes.beat()
   const guarded = standing.guard(database)
   const operations = createPostgresOperations({ database: guarded, now, certain, observe, node, onError })
+  const shared = createSharedRows({ ...guarded, now, keyring, onError })
 
   async function accept(): Promise<void> {
     clock.accept()
@@ -161,6 +165,7 @@ async function openParts(options: PostgresStoreOptions, parts: Parts) {
 
   return {
     ...operations,
+    shared,
     now,
     certain,
     clock: { doubt: clock.doubt, accept },

@@ -17,6 +17,7 @@ import { createFolderChecks } from './folder/folder-checks.ts'
 import { type FolderLock, lockFolder } from './folder/folder-lock.ts'
 import { createFreeSpace } from './folder/free-space.ts'
 import { createReserve } from './folder/reserve.ts'
+import { createMemoryState } from './memory/shared-state.ts'
 import type { OnStep } from './on-step.ts'
 import type { OpenedStore } from './opened-store.ts'
 import type { BucketSettings } from './s3/bucket.ts'
@@ -212,6 +213,7 @@ function openOperations(opening: Opening, { clock, disk, commits }: OperationsOp
   return {
     ...createPushOperations(rows, commits),
     ...createAccountOperations(rows),
+    shared: createMemoryState(now),
     files: files.store,
     bucket: files.bucket,
     confirmPlace: files.confirmPlace,

@@ -1,8 +1,11 @@
 // Nodes over one PostgreSQL database: the operations of the store, each node with connections of its own.
 
 import { randomBytes } from 'node:crypto'
+import { type Keyring, newKeyFile, parseKeyFile } from '../../src/crypto/keyring.ts'
 import { createDatabase } from '../../src/store/postgres/engine/database.ts'
 import { createPostgresOperations } from '../../src/store/postgres/operations.ts'
+import { createSharedRows } from '../../src/store/postgres/shared/shared-state.ts'
+import type { SharedState } from '../../src/store/shared-face.ts'
 import { createTestClock, type TestClock } from './instance.ts'
 import type { TestPostgres } from './postgres.ts'
 
@@ -10,6 +13,9 @@ export type PostgresNode = ReturnType<typeof createPostgresOperations>
 
 export type PostgresNodes = {
   nodes: [PostgresNode, PostgresNode]
+  /** What the two nodes share. */
+  shared: [SharedState, SharedState]
+  keyring: Keyring
   clock: TestClock
   /** Statements for the test itself. */
   query<Row>(text: string, values?: unknown[]): Promise<Row[]>
@@ -23,6 +29,11 @@ export async function openPostgresNodes(postgres: TestPostgres): Promise<Postgre
   const pools = [1, 2].map(() =>
     createDatabase({ connect: database.connect, newOperationId: () => randomBytes(16) }),
   )
+  const keyring = parseKeyFile(newKeyFile())
+  const onError = (cause: unknown) => {
+    throw cause
+  }
+  const [one, other] = pools.map((pool) => createSharedRows({ ...pool, now: clock.now, keyring, onError }))
   const [first, second] = pools.map((pool) =>
     createPostgresOperations({
       database: pool,
@@ -30,15 +41,15 @@ export async function openPostgresNodes(postgres: TestPostgres): Promise<Postgre
       certain: clock.now,
       observe: () => undefined,
       node: randomBytes(16),
-      onError: (cause) => {
-        throw cause
-      },
+      onError,
     }),
   )
-  if (first === undefined || second === undefined) throw new Error('two pools make two nodes')
+  if (!first || !second || !one || !other) throw new Error('two pools make two nodes')
   const sql = database.connect(1)
   return {
     nodes: [first, second],
+    shared: [one, other],
+    keyring,
     clock,
     query: (text, values = []) => sql.unsafe(text, values),
     close: async () => {

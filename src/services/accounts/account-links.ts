@@ -69,7 +69,7 @@ export function createAccountLinks({ store, passwords, lanes, limit, onSetUp }: 
    * Throws `too_many` after too many wrong links.
    */
   async function findLink(token: string, { ip }: Visit): Promise<AccountLink | null> {
-    const link = limit.tryLink(ip, await accountLinks.findLink(hashRandomToken(token)))
+    const link = await limit.tryLink(ip, await accountLinks.findLink(hashRandomToken(token)))
     return link === null ? null : withAddress(link)
   }
 

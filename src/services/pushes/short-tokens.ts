@@ -4,7 +4,7 @@ import { isShortUrlToken } from '../../crypto/url-token.ts'
 import type { Visit } from '../../domain/audit.ts'
 import { DomainError, retrySeconds } from '../../domain/errors.ts'
 import { MINUTE, type Now } from '../../domain/time.ts'
-import { createTryBudget } from '../accounts/try-budget.ts'
+import { createWindowedCounts } from '../../domain/windowed-counts.ts'
 
 /** For one address. Loopback is limited too, because everybody comes from it behind an undeclared proxy. */
 const MISSES_A_MINUTE = 60
@@ -14,15 +14,15 @@ export type ShortTokens = ReturnType<typeof createShortTokens>
 /** `clientOf` names the client that an address belongs to; null for loopback. */
 export function createShortTokens(options: { now: Now; clientOf: (address: string) => string | null }) {
   const { now, clientOf } = options
-  const misses = createTryBudget({ tries: MISSES_A_MINUTE, window: MINUTE, now })
+  const misses = createWindowedCounts({ window: MINUTE, now })
   const keyOf = ({ ip }: Visit) => clientOf(ip) ?? 'loopback'
 
   /** Throws `too_many`, also for tokens that exist, because any other answer would show that they do. */
   function requireTries(urlToken: string, visit: Visit): void {
     if (!isShortUrlToken(urlToken)) return
-    const key = keyOf(visit)
-    if (!misses.isSpent(key)) return
-    const retryAfter = retrySeconds(misses.wait(key))
+    const { spent, until } = misses.read(keyOf(visit))
+    if (spent < MISSES_A_MINUTE) return
+    const retryAfter = retrySeconds(until - now())
     const message = `Too many links from this address that do not exist: try again in ${retryAfter} s.`
     throw new DomainError('too_many', message, { retryAfter })
   }

@@ -252,7 +252,7 @@ CREATE TABLE nodes (
 
 -- Limits that nodes share: points spent under a name, until the window ends.
 CREATE TABLE spent_points (
-  name text PRIMARY KEY,
+  name text COLLATE "C" PRIMARY KEY,
   points int NOT NULL,
   until bigint NOT NULL
 ) WITH (fillfactor = 50);

@@ -1,0 +1,9 @@
+// What nodes share, for a process that serves alone: it ends with the process.
+
+import type { Now } from '../../domain/time.ts'
+import type { SharedState } from '../shared-face.ts'
+import { createMemoryBudgets } from './budgets.ts'
+
+export function createMemoryState(now: Now): SharedState {
+  return { budgets: createMemoryBudgets(now) }
+}

@@ -1,0 +1,93 @@
+// Budgets as rows. The names are keyed hashes, because some contain what people typed as their address.
+
+import type { Now } from '../../../domain/time.ts'
+import { isCurrent } from '../../../domain/windowed-counts.ts'
+import type { Budget, BudgetAttempt, BudgetDecision, BudgetState, BudgetStore } from '../../shared-face.ts'
+import type { Read, Session, Transact } from '../engine/database.ts'
+
+export type BudgetsOptions = {
+  read: Read
+  transact: Transact
+  now: Now
+  /** A name as it is stored. */
+  hashName: (name: string) => string
+  onError: (cause: unknown) => void
+}
+
+type Row = { name: string; points: number; until: number }
+
+const COLUMNS = 'name, points, until::float8 AS until'
+
+export function createBudgetRows({ read, transact, now, hashName, onError }: BudgetsOptions): BudgetStore {
+  function statesOf(budgets: readonly Budget[], rows: readonly Row[]): BudgetState[] {
+    const time = now()
+    const found = new Map(rows.map((row) => [row.name, row]))
+    return budgets.map((budget) => {
+      const row = found.get(hashName(budget.name))
+      const isCounting = row !== undefined && isCurrent({ ...row, ...budget }, time)
+      return isCounting
+        ? { ...budget, spent: row.points, until: row.until }
+        : { ...budget, spent: 0, until: time + budget.window }
+    })
+  }
+
+  /** Looks first without a lock, so that a flood of refused tries writes nothing. */
+  async function take(attempt: BudgetAttempt): Promise<BudgetDecision> {
+    const seen = await read((session) => look(session, attempt))
+    return seen.refusedBy === null ? transact((session) => takeLocked(session, attempt)) : seen
+  }
+
+  async function look(session: Session, { counts, looks = [], refuse }: BudgetAttempt) {
+    const budgets = [...counts, ...looks]
+    const rows = await session.query<Row>(
+      `SELECT ${COLUMNS} FROM spent_points WHERE name = ANY($1::text[])`,
+      [budgets.map(({ name }) => hashName(name))],
+    )
+    const states = statesOf(budgets, rows)
+    return { refusedBy: refuse(states), states }
+  }
+
+  /** The rows that it counts in are locked before it looks, in the order of their names, as every node does. */
+  async function takeLocked(session: Session, attempt: BudgetAttempt): Promise<BudgetDecision> {
+    await session.query(LOCK, [attempt.counts.map(({ name }) => hashName(name)).sort()])
+    const { refusedBy, states } = await look(session, attempt)
+    if (refusedBy !== null) return { refusedBy, states }
+    const counted = states.slice(0, attempt.counts.length)
+    await session.query(SPEND, [
+      counted.map(({ name }) => hashName(name)),
+      counted.map(({ spent }) => spent + 1),
+      counted.map(({ until }) => until),
+    ])
+    return { refusedBy, states }
+  }
+
+  async function giveBack(states: readonly BudgetState[]): Promise<void> {
+    const ordered = states
+      .map(({ name, until }) => ({ name: hashName(name), until }))
+      .sort((one, other) => (one.name < other.name ? -1 : 1))
+    const values = [ordered.map(({ name }) => name), ordered.map(({ until }) => until)]
+    // A try that stays counted is a try less until the window ends: no reason to fail what succeeded.
+    await transact((session) => session.query(GIVE_BACK, values)).catch(onError)
+  }
+
+  return { take, giveBack }
+}
+
+/** Also locks the rows of names that had none: nobody else inserts them meanwhile. */
+const LOCK = `
+  INSERT INTO spent_points (name, points, until) SELECT name, 0, 0 FROM unnest($1::text[]) AS name
+  ON CONFLICT (name) DO UPDATE SET points = spent_points.points`
+
+const SPEND = `
+  UPDATE spent_points SET points = given.points, until = given.until
+  FROM unnest($1::text[], $2::int[], $3::bigint[]) AS given(name, points, until)
+  WHERE spent_points.name = given.name`
+
+const GIVE_BACK = `
+  WITH locked AS (
+    SELECT s.name, s.until FROM spent_points s
+    JOIN unnest($1::text[], $2::bigint[]) AS given(name, until) ON s.name = given.name AND s.until = given.until
+    ORDER BY s.name FOR UPDATE OF s
+  )
+  UPDATE spent_points SET points = spent_points.points - 1
+  FROM locked WHERE spent_points.name = locked.name AND spent_points.points > 0`

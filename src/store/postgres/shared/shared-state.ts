@@ -1,0 +1,23 @@
+// What nodes share, as rows. Each lapses by itself and is swept.
+
+import { hashAddress } from '../../../crypto/digest.ts'
+import type { Keyring } from '../../../crypto/keyring.ts'
+import type { Now } from '../../../domain/time.ts'
+import type { SharedState } from '../../shared-face.ts'
+import type { Read, Transact } from '../engine/database.ts'
+import { createBudgetRows } from './budgets.ts'
+
+export type SharedRowsOptions = {
+  read: Read
+  transact: Transact
+  now: Now
+  keyring: Keyring
+  onError: (cause: unknown) => void
+}
+
+export function createSharedRows({ keyring, ...options }: SharedRowsOptions): SharedState {
+  // Nodes with other sealing keys, while a new key is introduced, count by themselves.
+  const hashName = (name: string) =>
+    hashAddress(`shared ${name}`, keyring.sealing.addresses).toString('base64url')
+  return { budgets: createBudgetRows({ ...options, hashName }) }
+}
