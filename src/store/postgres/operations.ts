@@ -18,7 +18,7 @@ import { createPushRemoval } from './pushes/push-removal.ts'
 import { createPushes } from './pushes/pushes.ts'
 
 export type PostgresOperationsOptions = {
-  database: Pick<PostgresDatabase, 'read' | 'transact'>
+  database: Pick<PostgresDatabase, 'read' | 'transact' | 'write'>
   now: Now
   /** The time by which something may be destroyed. */
   certain: Now

@@ -12,8 +12,8 @@ export type BatchRead = {
   rows: PushRow[]
   /** By id. */
   secrets: Map<number, SealedSecrets>
-  /** Pushes with payloads that were too large to be read with the others. */
-  tooLarge: Set<number>
+  /** Pushes whose payload is so large that it has to be read in another batch. */
+  unread: Set<number>
   /** The clock of the database, in milliseconds since 1970; null when nothing was read. */
   time: number | null
 }
@@ -45,7 +45,7 @@ export async function readPushes(session: Session, { ids, lookups }: Wanted): Pr
     lookups.length === 0 ? [] : session.query<PlainRow>(BY_LOOKUPS, [lookups]),
     ids.length === 0 ? [] : session.query<PushRow & Timed>(BY_IDS, [ids]),
   ])
-  const read: BatchRead = { rows: [], secrets: new Map(), tooLarge: new Set(), time: null }
+  const read: BatchRead = { rows: [], secrets: new Map(), unread: new Set(), time: null }
   const sized: [number, SizedSecrets][] = []
   for (const { salt, wrappedKey, passphraseSalt, payload, payloadBytes, time, ...row } of plain) {
     read.rows.push(row)
@@ -72,7 +72,7 @@ export async function readAndLockPushes(session: Session, { ids, lookups }: Want
   const plain = rows.filter((row) => plainIds.has(row.id) && row.files === 0 && !row.passphraseRequired)
   const wanted = plain.map(({ id }) => id)
   const found = await session.query<SizedSecrets & Timed & { id: number }>(SECRETS_OF, [wanted])
-  const read: BatchRead = { rows, secrets: new Map(), tooLarge: new Set(), time: found.at(-1)?.time ?? null }
+  const read: BatchRead = { rows, secrets: new Map(), unread: new Set(), time: found.at(-1)?.time ?? null }
   await addSecrets(
     session,
     read,
@@ -93,7 +93,7 @@ async function addSecrets(
   for (const [id, { payloadBytes, ...secrets }] of sized) {
     const { payload } = secrets
     if (payload !== null) read.secrets.set(id, { ...secrets, payload })
-    else if (bytes > 0 && bytes + (payloadBytes ?? 0) > MOST_LARGE) read.tooLarge.add(id)
+    else if (bytes > 0 && bytes + (payloadBytes ?? 0) > MOST_LARGE) read.unread.add(id)
     else {
       bytes += payloadBytes ?? 0
       large.push([id, { payloadBytes, ...secrets }])
@@ -106,7 +106,7 @@ async function addSecrets(
   for (const [id, { payloadBytes, ...secrets }] of large) {
     const payload = payloadOf.get(id)
     // Without one the push has ended meanwhile, and is read again.
-    if (payload === undefined) read.tooLarge.add(id)
+    if (payload === undefined) read.unread.add(id)
     else read.secrets.set(id, { ...secrets, payload })
   }
 }

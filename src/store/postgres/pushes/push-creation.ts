@@ -3,9 +3,9 @@
 import { DomainError, isDomainError } from '../../../domain/errors.ts'
 import type { Now } from '../../../domain/time.ts'
 import type { PushToStore, StoredPush } from '../../face.ts'
-import type { Session, Transact } from '../engine/database.ts'
+import type { PostgresDatabase, Session } from '../engine/database.ts'
 import { lockAddressShares } from './address-shares.ts'
-import { type Inserted, insertPushes } from './push-inserts.ts'
+import { type Inserted, insertedBy, insertOf } from './push-inserts.ts'
 import { presentPush } from './stored-push.ts'
 import { createWorkQueue, type Waiting } from './work-queue.ts'
 
@@ -18,7 +18,13 @@ const MOST_BYTES = 4 * 1024 * 1024
 const MOST_AT_ONCE = 2
 const MOST_WAITING = 10_000
 
-export function createPushCreation({ transact, now }: { transact: Transact; now: Now }) {
+export function createPushCreation({
+  database: { transact, write },
+  now,
+}: {
+  database: Pick<PostgresDatabase, 'transact' | 'write'>
+  now: Now
+}) {
   const queue = createWorkQueue<Creation>({
     run,
     mostInBatch: MOST_IN_BATCH,
@@ -37,7 +43,7 @@ export function createPushCreation({ transact, now }: { transact: Transact; now:
   async function run(all: Creation[]): Promise<Creation[]> {
     const { batch, later } = splitByKey(all)
     try {
-      const outcomes = await transact((session) => insert(session, batch))
+      const outcomes = await insert(batch)
       return [...settle(batch, outcomes), ...later]
     } catch (cause) {
       if (batch.length === 1 || isDomainError(cause)) {
@@ -55,10 +61,19 @@ export function createPushCreation({ transact, now }: { transact: Transact; now:
     return again
   }
 
-  async function insert(session: Session, batch: readonly Creation[]): Promise<(Inserted | Refused)[]> {
+  async function insert(batch: readonly Creation[]): Promise<readonly (Inserted | Refused)[]> {
+    const wanted = batch.map(({ of }) => of)
+    if (wanted.some(({ share }) => share !== null)) return transact((session) => insertShares(session, batch))
+    return insertedBy(await write((operationId) => insertOf(wanted, { now: now(), operationId })), wanted)
+  }
+
+  async function insertShares(session: Session, batch: readonly Creation[]): Promise<(Inserted | Refused)[]> {
     const refused = await refuseWithoutRoom(session, batch)
     const wanted = batch.filter((one) => !refused.has(one)).map(({ of }) => of)
-    const inserted = wanted.length === 0 ? [] : await insertPushes(session, wanted, now())
+    if (wanted.length === 0) return [...refused.values()]
+    const { text, values } = insertOf(wanted, { now: now(), operationId: null })
+    const [row] = await session.query<{ result: number[] }>(text, values)
+    const inserted = insertedBy(row?.result ?? [], wanted)
     return batch.map((one) => refused.get(one) ?? inserted.shift() ?? { outcome: 'used' })
   }
 

@@ -1,7 +1,7 @@
 // The statement that inserts new pushes with everything that belongs to them, as many as there are.
 
 import type { PushToStore } from '../../face.ts'
-import type { Session } from '../engine/database.ts'
+import type { Statement } from '../engine/database.ts'
 import { arraysOf } from '../engine/rows.ts'
 import { pushes } from '../engine/schema.ts'
 import { storableText } from './push-log.ts'
@@ -10,27 +10,33 @@ import type { PushRow } from './stored-push.ts'
 /** What the insert did with a push. It is `inactive` when its owner is, and `used` when its idempotency key was used. */
 export type Inserted = { outcome: 'stored'; row: PushRow } | { outcome: 'inactive' | 'used' }
 
-/** `now`: idempotency keys that have lapsed by then may be used again. No two pushes have the same key. */
-export async function insertPushes(
-  session: Session,
+/**
+ * A statement that inserts these pushes, no two with the same idempotency key; keys that have lapsed by `now` may be used again.
+ * It is a transaction by itself when it gets the id of its operation.
+ */
+export function insertOf(
   wanted: readonly PushToStore[],
-  now: number,
-): Promise<Inserted[]> {
+  { now, operationId }: { now: number; operationId: Uint8Array | null },
+): Statement {
   const isPlain = wanted.every(hasOnlySecrets)
   const rows = wanted.map(givenOf)
   const values = [...arraysOf(rows, PLAIN), ...(isPlain ? [] : restOf(wanted, rows, now))]
-  const outcomes = await session.query<OutcomeRow>(isPlain ? INSERT_PLAIN : INSERT_ALL, values)
-  const inserted: Inserted[] = wanted.map(() => ({ outcome: 'used' }))
-  for (const { n, id, isStored, isActive } of outcomes) {
-    const of = wanted[n - 1]
-    if (of === undefined) continue
-    if (isStored) inserted[n - 1] = { outcome: 'stored', row: rowOf(of, id) }
-    else inserted[n - 1] = { outcome: isActive ? 'used' : 'inactive' }
-  }
-  return inserted
+  if (operationId === null) return { text: isPlain ? INSERT_PLAIN : INSERT_ALL, values }
+  return { text: isPlain ? COMMIT_PLAIN : COMMIT_ALL, values: [...values, operationId] }
 }
 
-type OutcomeRow = { n: number; id: number; isStored: boolean; isActive: boolean }
+/** What the result of the statement says of each push. */
+export function insertedBy(result: readonly number[], wanted: readonly PushToStore[]): Inserted[] {
+  return wanted.map((of, n) => {
+    const id = result[n] ?? USED
+    if (id > 0) return { outcome: 'stored', row: rowOf(of, id) }
+    return { outcome: id === USED ? 'used' : 'inactive' }
+  })
+}
+
+/** In the place of an id. */
+const USED = 0
+const INACTIVE = -1
 
 function hasOnlySecrets({ push, labels, files, idempotency, share }: PushToStore): boolean {
   return (
@@ -136,17 +142,17 @@ const INTO_SECRETS = `INSERT INTO push_secrets (push_id, ${SECRET_COLUMNS.join('
 const INTO_LOG = `INSERT INTO audit_entries (push_id, n, kind, at, ip, user_agent, referrer)
   SELECT id, 0, 'creation', created_at, ip, user_agent, referrer FROM given`
 
-const INSERT_PLAIN = `
+const PLAIN_CTES = `
   WITH ${givenAs(PLAIN_COLUMNS, PLAIN_TYPES)},
-  stored AS (${INTO_PUSHES}), secrets AS (${INTO_SECRETS}), log AS (${INTO_LOG})
-  SELECT n::int AS n, id::float8 AS id, true AS "isStored", true AS "isActive" FROM given`
+  stored AS (${INTO_PUSHES}), secrets AS (${INTO_SECRETS}), log AS (${INTO_LOG})`
+const PLAIN_RESULT = 'SELECT array_agg(id ORDER BY n) AS result FROM given'
 
 const AFTER = PLAIN.length + REST.length
 const OF_STORED = 'JOIN stored USING (id)'
 
 // Keys that two nodes use at the same time: the second insert waits for the first, and then changes nothing. The owners stay
 // locked until the commit, so that no account is removed meanwhile.
-const INSERT_ALL = `
+const ALL_CTES = `
   WITH ${givenAs([...PLAIN_COLUMNS, ...REST_COLUMNS], [...PLAIN_TYPES, ...REST_TYPES])},
   owners AS MATERIALIZED (
     SELECT id FROM accounts WHERE id = ANY($${AFTER + 7}::bigint[]) AND disabled_at IS NULL ORDER BY id FOR KEY SHARE
@@ -190,7 +196,20 @@ const INSERT_ALL = `
     UPDATE address_shares SET pushes = address_shares.pushes + more.pushes, bytes = address_shares.bytes + more.bytes
     FROM (SELECT address, count(*) AS pushes, sum(bytes)::bigint AS bytes FROM taken GROUP BY address) AS more
     WHERE address_shares.address = more.address
-  )
-  SELECT n::int AS n, given.id::float8 AS id, stored.id IS NOT NULL AS "isStored",
-    owner_id IS NULL OR owner_id IN (SELECT id FROM owners) AS "isActive"
-  FROM given LEFT JOIN stored USING (id)`
+  )`
+const ALL_RESULT = `
+  SELECT array_agg(
+    CASE WHEN stored.id IS NOT NULL THEN stored.id
+      WHEN owner_id IS NULL OR owner_id IN (SELECT id FROM owners) THEN ${USED} ELSE ${INACTIVE} END
+    ORDER BY n
+  ) AS result FROM given LEFT JOIN stored USING (id)`
+
+const RETURN = 'SELECT result::float8[] AS result FROM'
+const commit = (result: string, parameter: number) => `, operation AS (
+    INSERT INTO operations (id, result) SELECT $${parameter}::bytea, result FROM (${result}) AS ids RETURNING result
+  ) ${RETURN} operation`
+
+const INSERT_PLAIN = `${PLAIN_CTES} ${RETURN} (${PLAIN_RESULT}) AS ids`
+const INSERT_ALL = `${ALL_CTES} ${RETURN} (${ALL_RESULT}) AS ids`
+const COMMIT_PLAIN = `${PLAIN_CTES} ${commit(PLAIN_RESULT, PLAIN.length + 1)}`
+const COMMIT_ALL = `${ALL_CTES} ${commit(ALL_RESULT, AFTER + 9)}`

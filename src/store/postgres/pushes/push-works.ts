@@ -1,35 +1,18 @@
 // Works on single pushes, such as views. The works that wait are read together, decided one after another in memory, and written
 // in one statement; each is settled once that is durable.
 
-import { DamageError, isDomainError } from '../../../domain/errors.ts'
+import { isDomainError } from '../../../domain/errors.ts'
 import type { Now } from '../../../domain/time.ts'
-import type { SealedSecrets } from '../../face.ts'
-import type { Session, Transact } from '../engine/database.ts'
-import { type BatchRead, readAndLockPushes, type Wanted } from './batch-reads.ts'
-import { type Change, changeOf, isChanged } from './push-changes.ts'
+import type { PostgresDatabase, Session } from '../engine/database.ts'
+import { type BatchRead, readAndLockPushes, readPushes, type Wanted } from './batch-reads.ts'
+import { type Change, isChanged } from './push-changes.ts'
+import { type Folded, fold, type PushWork } from './push-fold.ts'
 import { readGranted } from './push-rows.ts'
-import { writeChanges } from './push-writes.ts'
-import type { Times } from './visits.ts'
+import { planChanges, statementOf, writeChanges } from './push-writes.ts'
 import { createWorkQueue, type Waiting } from './work-queue.ts'
 
-/** What a work finds: the push with all that happened to it before in this batch. */
-export type Found = {
-  change: Change
-  /** Of a live push that was found by its lookup, and has neither passphrase nor files. Throws DamageError when it is missing. */
-  secrets(): SealedSecrets
-  /** Whether files of an expired push can still be downloaded, for a work that asks. */
-  isGranted: boolean
-}
-
-export type PushWork<T> = {
-  push: { id: number } | { lookup: Uint8Array }
-  asksForGrants?: boolean
-  /** Decides and adds steps to the change, without other effects: it may run several times. If it throws, it has added nothing. */
-  visit: (found: Found, times: Times) => T
-}
-
 export type PushWorksOptions = {
-  transact: Transact
+  database: Pick<PostgresDatabase, 'read' | 'transact' | 'write'>
   now: Now
   /** The time by which something may be destroyed. */
   certain: Now
@@ -39,19 +22,18 @@ export type PushWorksOptions = {
   onDue: () => void
 }
 
-type Work = Waiting & PushWork<unknown> & { resolve: (value: unknown) => void }
-type Outcome = { value: unknown } | { cause: unknown }
-/** The outcomes of works; a work without one goes again. */
-type Folded = { outcomes: Map<Work, Outcome>; changes: Change[] }
+type Work = Waiting & PushWork<unknown> & { resolve: (value: unknown) => void; conflicts: number }
 
 const MOST_IN_BATCH = 256
 const MOST_AT_ONCE = 2
 const MOST_WAITING = 10_000
+/** A work that met so many changes by others locks its push, because otherwise it might never get its turn on a busy one. */
+const MOST_CONFLICTS = 2
 
 export type PushWorks = ReturnType<typeof createPushWorks>
 
 export function createPushWorks(options: PushWorksOptions) {
-  const { transact, now, certain, observe, onDue } = options
+  const { database, now, certain, observe, onDue } = options
   const queue = createWorkQueue<Work>({
     run,
     mostInBatch: MOST_IN_BATCH,
@@ -64,126 +46,99 @@ export function createPushWorks(options: PushWorksOptions) {
   function work<T>({ push, asksForGrants = false, visit }: PushWork<T>): Promise<T | null> {
     return new Promise<T | null>((resolve, reject) => {
       const key = 'id' in push ? String(push.id) : Buffer.from(push.lookup).toString('latin1')
-      queue.add({
-        push,
-        asksForGrants,
-        visit,
-        key,
-        weight: 0,
-        resolve: (value) => resolve(value as T | null),
-        reject,
-      })
+      const settling = { resolve: (value: unknown) => resolve(value as T | null), reject }
+      queue.add({ push, asksForGrants, visit, key, weight: 0, conflicts: 0, ...settling })
     })
   }
 
   async function run(batch: Work[]): Promise<Work[]> {
-    try {
-      const { outcomes, changes } = await transact((session) => runLocked(session, batch))
-      if (changes.some(({ end, grantsEnded }) => end !== null || grantsEnded !== null)) onDue()
-      return settle(batch, outcomes)
-    } catch (cause) {
-      if (batch.length === 1 || isDomainError(cause)) throw cause
-      return runOneByOne(batch)
-    }
+    const locking = batch.filter(({ conflicts }) => conflicts >= MOST_CONFLICTS)
+    const others = batch.filter(({ conflicts }) => conflicts < MOST_CONFLICTS)
+    return (await Promise.all([runAll(locking, writeLocked), runAll(others, writeUnchanged)])).flat()
   }
 
-  /** A work that the database refuses does not fail the others of its batch. */
-  async function runOneByOne(batch: Work[]): Promise<Work[]> {
-    const again: Work[] = []
-    for (const one of batch) {
-      try {
-        again.push(...(await run([one])))
-      } catch (cause) {
-        one.reject(cause)
+  /** When the database refuses the works together, runs each alone, so that one does not fail the others. */
+  async function runAll(works: Work[], write: (works: Work[]) => Promise<Written>): Promise<Work[]> {
+    if (works.length === 0) return []
+    try {
+      return finish(works, await write(works))
+    } catch (cause) {
+      if (works.length === 1 || isDomainError(cause)) {
+        for (const { reject } of works) reject(cause)
+        return []
       }
     }
+    const again: Work[] = []
+    for (const one of works) again.push(...(await runAll([one], write)))
     return again
   }
 
-  async function runLocked(session: Session, batch: readonly Work[]): Promise<Folded> {
-    const read = await readAndLockPushes(session, wantedBy(batch))
-    const folded = await decide(session, batch, read)
-    await writeChanges(session, folded.changes, { certain: certain() })
-    return folded
+  type Written = { folded: Folded<Work>; ids: ReadonlySet<number> }
+
+  /** Writes the pushes that nobody has changed since they were read. */
+  async function writeUnchanged(works: Work[]): Promise<Written> {
+    const { folded, planned } = await database.read(async (session) => {
+      const folded = await decide(session, works, await readPushes(session, wantedBy(works)))
+      return { folded, planned: await planChanges(session, folded.changes, { certain: certain() }) }
+    })
+    if (planned === null) return { folded, ids: new Set() }
+    const ids = await database.write((operationId) => statementOf(planned, operationId))
+    return { folded, ids: new Set(ids) }
   }
 
-  async function decide(session: Session, batch: readonly Work[], read: BatchRead): Promise<Folded> {
+  function writeLocked(works: Work[]): Promise<Written> {
+    return database.transact(async (session) => {
+      const folded = await decide(session, works, await readAndLockPushes(session, wantedBy(works)))
+      return { folded, ids: await writeChanges(session, folded.changes, { certain: certain() }) }
+    })
+  }
+
+  async function decide(session: Session, works: Work[], read: BatchRead): Promise<Folded<Work>> {
     if (read.time !== null) observe(read.time)
     const times = { now: now(), certain: certain() }
-    const granted = await grantsFor(session, batch, { read, now: times.now })
-    return fold(batch, { read, granted, times })
+    return fold(works, { read, granted: await grantsFor(session, works, { read, now: times.now }), times })
+  }
+
+  /** Settles the works whose push was written. Returns the others, which go again. */
+  function finish(works: readonly Work[], { folded: { outcomes, changes }, ids }: Written): Work[] {
+    if (changes.some((change) => ids.has(change.before.id) && makesFilesDue(change))) onDue()
+    return works.filter((one) => {
+      const outcome = outcomes.get(one)
+      if (outcome === undefined) return true
+      const { change, result } = outcome
+      if (change !== null && isChanged(change) && !ids.has(change.before.id)) {
+        one.conflicts += 1
+        return true
+      }
+      if ('cause' in result) one.reject(result.cause)
+      else one.resolve(result.value)
+      return false
+    })
   }
 
   return { work, idle: queue.idle, count: queue.count }
 }
 
-function wantedBy(batch: readonly Work[]): Wanted {
+function wantedBy(works: readonly Work[]): Wanted {
   const ids = new Set<number>()
-  const lookups: Uint8Array[] = []
-  for (const { push } of batch) {
+  const lookups = new Map<string | null, Uint8Array>()
+  for (const { push, key } of works) {
     if ('id' in push) ids.add(push.id)
-    else lookups.push(push.lookup)
+    else lookups.set(key, push.lookup)
   }
-  return { ids: [...ids], lookups }
+  return { ids: [...ids], lookups: [...lookups.values()] }
 }
 
 async function grantsFor(
   session: Session,
-  batch: readonly Work[],
+  works: readonly Work[],
   { read, now }: { read: BatchRead; now: number },
 ): Promise<ReadonlySet<number>> {
-  if (!batch.some(({ asksForGrants }) => asksForGrants)) return new Set()
+  if (!works.some(({ asksForGrants }) => asksForGrants)) return new Set()
   const ended = read.rows.filter(({ files, expiredOn }) => files > 0 && expiredOn !== null)
   return ended.length === 0 ? new Set() : readGranted(session, { ids: ended.map(({ id }) => id), now })
 }
 
-type Reading = { read: BatchRead; granted: ReadonlySet<number>; times: Times }
-
-/** Decides the works in their order: what the first one leaves of a push is what the next one finds. */
-function fold(batch: readonly Work[], { read, granted, times }: Reading): Folded {
-  const changes = new Map(read.rows.map((row) => [row.id, changeOf(row)]))
-  const idOf = new Map(read.rows.map(({ id, lookup }) => [keyOf(lookup), id]))
-  const outcomes = new Map<Work, Outcome>()
-  for (const one of batch) {
-    const { push } = one
-    const id = 'id' in push ? push.id : idOf.get(keyOf(push.lookup))
-    const change = id === undefined ? undefined : changes.get(id)
-    if (id === undefined || change === undefined) outcomes.set(one, { value: null })
-    else if (!read.tooLarge.has(id)) {
-      const secrets = () => secretsOf(read, id)
-      outcomes.set(
-        one,
-        attempt(() => one.visit({ change, secrets, isGranted: granted.has(id) }, times)),
-      )
-    }
-  }
-  return { outcomes, changes: [...changes.values()].filter(isChanged) }
-}
-
-function secretsOf({ secrets }: BatchRead, id: number): SealedSecrets {
-  const found = secrets.get(id)
-  if (found === undefined) throw new DamageError(`push ${id}`)
-  return found
-}
-
-function attempt(visit: () => unknown): Outcome {
-  try {
-    return { value: visit() }
-  } catch (cause) {
-    return { cause }
-  }
-}
-
-function settle(batch: readonly Work[], outcomes: ReadonlyMap<Work, Outcome>): Work[] {
-  return batch.filter((one) => {
-    const outcome = outcomes.get(one)
-    if (outcome === undefined) return true
-    if ('cause' in outcome) one.reject(outcome.cause)
-    else one.resolve(outcome.value)
-    return false
-  })
-}
-
-function keyOf(lookup: Uint8Array): string {
-  return Buffer.from(lookup.buffer, lookup.byteOffset, lookup.byteLength).toString('latin1')
+function makesFilesDue({ before, end, grantsEnded }: Change): boolean {
+  return before.files > 0 && (end !== null || grantsEnded !== null)
 }

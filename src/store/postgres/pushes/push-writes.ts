@@ -2,7 +2,7 @@
 // stay as they are, with all that belongs to them.
 
 import { grantLifetime } from '../../../domain/files.ts'
-import type { Session } from '../engine/database.ts'
+import type { Session, Statement } from '../engine/database.ts'
 import { arraysOf, unnestOf } from '../engine/rows.ts'
 import { auditEntries, pushes } from '../engine/schema.ts'
 import type { Change } from './push-changes.ts'
@@ -22,42 +22,47 @@ const REST = [
 const ALL = [...PROGRESS, ...REST]
 const ENTRY = ['pushId', 'n', 'bound', 'kind', 'at', 'ip', 'userAgent', 'referrer'] as const
 
-/** A statement and its parameters; it returns the ids of the pushes that were written. */
-export type Statement = { text: string; values: unknown[] }
-
 /** `certain` is the time by which files may be removed. */
 export type WritesOptions = { certain: number }
 
-/** Writes these changes, in the order of ids. Returns the ids of those whose version had not changed. */
+/** Within a transaction. Returns the ids of the pushes whose version had not changed. */
 export async function writeChanges(
   session: Session,
   changes: readonly Change[],
   options: WritesOptions,
 ): Promise<Set<number>> {
-  if (changes.length === 0) return new Set()
-  const { text, values } = await statementFor(session, changes, options)
-  const rows = await session.query<{ id: number }>(text, values)
+  const planned = await planChanges(session, changes, options)
+  if (planned === null) return new Set()
+  const text = planned.isWhole ? WRITE_ALL : WRITE_PROGRESS
+  const rows = await session.query<{ id: number }>(text, planned.values)
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Reads the files of pushes that end, which nothing but their end changes. */
-export async function statementFor(
+/** What a statement needs to write changes. */
+export type PlannedChanges = { isWhole: boolean; values: unknown[] }
+
+/** A statement that is a transaction by itself, and whose result are the ids of the pushes whose version had not changed. */
+export function statementOf({ isWhole, values }: PlannedChanges, operationId: Uint8Array): Statement {
+  return { text: isWhole ? COMMIT_ALL : COMMIT_PROGRESS, values: [...values, operationId] }
+}
+
+/** Null when there are none. Reads the files of pushes that end, which nothing but their end changes. */
+export async function planChanges(
   session: Session,
   changes: readonly Change[],
   { certain }: WritesOptions,
-): Promise<Statement> {
+): Promise<PlannedChanges | null> {
+  if (changes.length === 0) return null
   const sorted = [...changes].sort((one, other) => one.before.id - other.before.id)
+  const rows = sorted.map(({ before, after }) => ({ ...after, version: before.version }))
   const entries = arraysOf(
     sorted.flatMap((change) => change.entries),
     ENTRY,
   )
-  const rows = sorted.map(({ before, after }) => ({ ...after, version: before.version }))
   if (!sorted.some(isMoreThanProgress))
-    return { text: WRITE_PROGRESS, values: [...arraysOf(rows, PROGRESS), ...entries] }
-  return {
-    text: WRITE_ALL,
-    values: [...arraysOf(rows, ALL), ...entries, ...(await restOf(session, sorted, certain))],
-  }
+    return { isWhole: false, values: [...arraysOf(rows, PROGRESS), ...entries] }
+  const rest = await restOf(session, sorted, certain)
+  return { isWhole: true, values: [...arraysOf(rows, ALL), ...entries, ...rest] }
 }
 
 function isMoreThanProgress({ before, after, end, grantsEnded }: Change): boolean {
@@ -149,3 +154,11 @@ const ENDINGS = `
 const RETURN = 'SELECT id::float8 AS id FROM updated'
 const WRITE_PROGRESS = `WITH ${updateOf(PROGRESS)} ${RETURN}`
 const WRITE_ALL = `WITH ${updateOf(ALL)}, ${ENDINGS} ${RETURN}`
+
+const commit = (parameter: number) => `, operation AS (
+      INSERT INTO operations (id, result) SELECT $${parameter}::bytea, coalesce(array_agg(id), '{}') FROM updated
+      RETURNING result
+    )
+    SELECT result::float8[] AS result FROM operation`
+const COMMIT_PROGRESS = `WITH ${updateOf(PROGRESS)} ${commit(1 + PROGRESS.length + ENTRY.length)}`
+const COMMIT_ALL = `WITH ${updateOf(ALL)}, ${ENDINGS} ${commit(FIRST + 11)}`

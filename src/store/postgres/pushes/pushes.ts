@@ -15,7 +15,7 @@ import { presentPush } from './stored-push.ts'
 import { claim, expirePush, refusePassphrase, unlockPush } from './visits.ts'
 
 export type PushesOptions = {
-  database: Pick<PostgresDatabase, 'read' | 'transact'>
+  database: Pick<PostgresDatabase, 'read' | 'transact' | 'write'>
   now: Now
   /** The time by which something may be destroyed. */
   certain: Now
@@ -35,8 +35,8 @@ export type Pushes = PushStore & {
 export function createPushes(options: PushesOptions): Pushes {
   const { now, certain, onDue } = options
   const { read, transact } = options.database
-  const works = createPushWorks({ ...options, transact })
-  const creation = createPushCreation({ transact, now })
+  const works = createPushWorks(options)
+  const creation = createPushCreation(options)
 
   function claimPlain<T>({ lookup, open, ...asked }: PlainClaim<T>) {
     return works.work({
