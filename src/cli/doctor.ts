@@ -12,7 +12,7 @@ import type { Shell } from './shell.ts'
 
 const HELP =
   'Looks at everything that a support person would ask for, whether or not the server runs: the data folder, permissions, key, ' +
-  'database, disk, bucket, clock, ports, names, certificate, proxies, the service unit and the version. Changes nothing (in a bucket it writes and deletes a small object), and prints no ' +
+  'database or database server, disk, bucket, clock, ports, names, certificate, proxies, the service unit and the version. Changes nothing (in a bucket it writes and deletes a small object), and prints no ' +
   'secret. Root needs no flags for an installed service; otherwise give it the flags and variables of the server. The exit code is 1 when something is wrong.'
 
 const EXAMPLES = `

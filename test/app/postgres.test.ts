@@ -1,10 +1,15 @@
 // What an operator does beside the nodes of a PostgreSQL database: accounts and tokens, and what is refused.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { openAccounts } from '../../src/app/account-commands.ts'
+import { examine, type Finding } from '../../src/app/doctor/doctor.ts'
 import { parseDatabaseAddress } from '../../src/domain/database-address.ts'
 import { installedEngines } from '../support/database-servers.ts'
+import { configOf } from '../support/instance.ts'
 import { startTestPostgres, type TestDatabase, type TestPostgres } from '../support/postgres.ts'
+import { makeNodeFolder, openPostgresEngine } from '../support/postgres-store.ts'
 
 const PASSWORD = 'correct horse battery'
 const fail = (cause: unknown) => {
@@ -58,5 +63,78 @@ describe.skipIf(!installedEngines().includes('postgres'))('beside the nodes', ()
   test('a server that does not answer is told at once', async () => {
     const address = 'postgres://ann@127.0.0.1:1/boxes'
     await expect(open({ address })).rejects.toThrow('nothing answers there')
+  })
+
+  describe('the doctor', () => {
+    const { dataDir, remove } = makeNodeFolder()
+    afterAll(remove)
+
+    async function look(flags: Record<string, string> = {}, { address } = database): Promise<Finding[]> {
+      const { config } = configOf({
+        ...{
+          'data-dir': dataDir,
+          'key-file': join(dataDir, '..', 'instance.key'),
+          port: '0',
+          'min-free-space': '0',
+        },
+        ...{ 'database-url': `${address}?sslmode=disable`, ...flags },
+      })
+      const lookUp = async () => []
+      const network = { lookUp, listAddresses: () => [], hostName: () => 'box' }
+      return examine({ config, version: '3.0.0', now: Date.now, network, unitPlaces: [] })
+    }
+
+    const of = (part: string, findings: Finding[]) =>
+      findings.filter((found) => found.part === part).map(({ state, said }) => `${state}: ${said}`)
+
+    test('says of an empty database what is missing', async () => {
+      const empty = await postgres.newEmptyDatabase()
+      const findings = await look({}, empty)
+      expect(of('tables', findings)).toEqual(['warning: The database is empty.'])
+      expect(of('backups', findings).join()).toContain('pg_dump')
+      await empty.close()
+    })
+
+    test('tells the server, the tables, the nodes, the connections and the clock', async () => {
+      const served = await postgres.newDatabase()
+      const node = await openPostgresEngine(served, { uptime: () => performance.now(), systemNow: null })
+      const findings = await look({}, served)
+      expect(of('database', findings).at(-1)).toMatch(
+        /^ok: postgres:\/\/127\.0\.0\.1:\d+\/\w+, PostgreSQL 1\d\S*.*, not encrypted \(disable\), \d+ MiB; it has no standby\.$/,
+      )
+      expect(of('tables', findings)).toEqual(['ok: Version 1.'])
+      expect(of('nodes', findings).join()).toContain('One serves the database')
+      expect(of('connections', findings).join()).toMatch(/^ok: \d+ of 97 .* 1 node may open 8\.$/)
+      expect(of('clock', findings).join()).toMatch(/^ok: The clock of PostgreSQL says/)
+      expect(of('vacuum', findings)).toEqual([])
+      expect(of('connections', await look({ 'database-connections': '200' }, served)).join()).toMatch(
+        /^problem/,
+      )
+      await node.close()
+    })
+
+    test('tells that a restored database waits for after-restore', async () => {
+      const restored = await postgres.newDatabase()
+      const sql = restored.connect(1)
+      await sql`UPDATE oncebox.instance SET halted = 'The database is at an earlier state.'`
+      const findings = await look({}, restored)
+      expect(of('restore', findings)).toEqual(['problem: The database is at an earlier state.'])
+      await sql.close({ timeout: 0 })
+      await restored.close()
+    })
+
+    test('tells that a server cannot be reached, and never the password', async () => {
+      const address = 'postgres://ann:s3cret@127.0.0.1:1/boxes'
+      const findings = await look({}, { ...database, address })
+      expect(of('database', findings).join()).toContain('nothing answers there')
+      expect(JSON.stringify(findings)).not.toContain('s3cret')
+    })
+
+    test('tells that the data folder holds a database which nobody would see', async () => {
+      mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+      writeFileSync(join(dataDir, 'oncebox.db'), 'x')
+      expect(of('folder', await look()).join()).toContain('holds a database of its own')
+      rmSync(join(dataDir, 'oncebox.db'))
+    })
   })
 })

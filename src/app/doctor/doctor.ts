@@ -6,6 +6,7 @@ import { dirname } from 'node:path'
 import { reasonOf } from '../../domain/system-errors.ts'
 import type { Now } from '../../domain/time.ts'
 import type { Network } from '../../http/door/listener.ts'
+import { type DatabaseSettings, databaseSettingsOf } from '../../settings/database.ts'
 import type { Config } from '../../settings/table.ts'
 import { type DataFolder, dataFolder, refuseBereft } from '../../store/folder/data-folder.ts'
 import { isServed } from '../../store/folder/folder-lock.ts'
@@ -15,9 +16,10 @@ import { examineBackups } from './backups.ts'
 import { examineBucket } from './bucket.ts'
 import { examineCertificate } from './certificate.ts'
 import { examineClock, examineDatabase, examineLeftLog, type Read } from './database.ts'
-import { type Finding, fine, problem } from './finding.ts'
+import { type Finding, fine, problem, warning } from './finding.ts'
 import { examineFolder, examineKey, examineLogFile, warnOfNoData } from './folder.ts'
 import { examineDisk, examineLimits, examineUnit } from './machine.ts'
+import { examinePostgres, type PostgresRead } from './postgres.ts'
 import { examineReach } from './reach.ts'
 
 export type { Finding }
@@ -61,18 +63,70 @@ async function examineAsOwner(folder: DataFolder, options: DoctorOptions): Promi
   } catch (cause) {
     return [problem('folder', reasonOf(cause), 'Run this as the user of the service.')]
   }
+  const { config, now } = options
+  const server = databaseSettingsOf(config)
   const { findings, holdsData } = examineFolder(folder)
-  const served = holdsData && isServedOrUnknown(folder)
-  const read = holdsData
-    ? examineDatabase(folder, { isServed: served, machine: readMachine(platform()) })
-    : null
+  const isFolder = findings[0]?.state === 'ok'
+  const served = (holdsData || (server !== null && isFolder)) && isServedOrUnknown(folder)
+  const looked = { options, isServed: served, isFolder, holdsData }
+  const rows = server === null ? examineRows(folder, looked) : await examineServerRows(server, looked)
   return [
     ...findings,
-    ...examineData(folder, { read, options, isServed: served, isFolder: findings[0]?.state === 'ok' }),
+    ...rows,
     ...(await examineReach({ ...options, isServed: served })),
-    ...(await examineCertificate(options.config, { folder, now: options.now() })),
-    ...(await examineBackups(options.config, { now: options.now(), isServed: served })),
+    ...(await examineCertificate(config, { folder, now: now() })),
+    ...(server === null ? await examineBackups(config, { now: now(), isServed: served }) : [BACKUPS]),
   ]
+}
+
+const BACKUPS = fine(
+  'backups',
+  'PostgreSQL has backups of its own (pg_dump, point-in-time recovery): see docs/beyond-one-machine.md.',
+)
+
+type Looked = { options: DoctorOptions; isServed: boolean; isFolder: boolean; holdsData: boolean }
+
+function examineRows(folder: DataFolder, looked: Looked): Finding[] {
+  const { isServed } = looked
+  const read = looked.holdsData
+    ? examineDatabase(folder, { isServed, machine: readMachine(platform()) })
+    : null
+  return examineData(folder, { ...looked, read })
+}
+
+async function examineServerRows(
+  server: DatabaseSettings,
+  { options, isServed, holdsData }: Looked,
+): Promise<Finding[]> {
+  const { dataDir } = options.config
+  const { verifiers, findings } = await examinePostgres(server, { dataDir, now: options.now, isServed })
+  return [
+    ...(holdsData ? [bothDatabases(dataDir)] : []),
+    ...findings,
+    ...examineNodeKey(server.keyFile, verifiers),
+  ]
+}
+
+/** A node is refused there, because nobody would see the other database. */
+function bothDatabases(dataDir: string): Finding {
+  return problem(
+    'folder',
+    `${dataDir} holds a database of its own, which is not served beside --database-url.`,
+    'Bring it over with "oncebox move", or name another folder with --data-dir.',
+  )
+}
+
+/** The first node makes the file of an empty database. */
+function examineNodeKey(path: string, verifiers: PostgresRead['verifiers']): Finding[] {
+  if (verifiers.length === 0 && !existsSync(path))
+    return [
+      warning(
+        'key',
+        `There is no key file ${path} yet.`,
+        'Start one node, which makes it; then copy it to each other node.',
+      ),
+    ]
+  return examineKey(path, verifiers)
 }
 
 function isServedOrUnknown(folder: DataFolder): boolean {
@@ -83,7 +137,7 @@ function isServedOrUnknown(folder: DataFolder): boolean {
   }
 }
 
-type Data = { read: Read | null; options: DoctorOptions; isServed: boolean; isFolder: boolean }
+type Data = Looked & { read: Read | null }
 
 function examineData(folder: DataFolder, { read, options, isServed: served, isFolder }: Data): Finding[] {
   const { config, now } = options

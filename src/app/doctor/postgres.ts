@@ -1,0 +1,214 @@
+// What the doctor says of PostgreSQL: whether it can be reached and trusted, and what its operator should look after.
+
+import { type DatabaseAddress, presentDatabaseAddress } from '../../domain/database-address.ts'
+import { reasonOf } from '../../domain/system-errors.ts'
+import { formatTime, MINUTE, SECOND } from '../../domain/time.ts'
+import type { DatabaseSettings } from '../../settings/database.ts'
+import { createNodeWitness, type SavedWitness } from '../../store/folder/node-witness.ts'
+import { connectTo, warnAboutTls } from '../../store/postgres/engine/address.ts'
+import { explainUnreachable } from '../../store/postgres/engine/unreachable.ts'
+import {
+  type DatabaseInspection,
+  type InstanceInspection,
+  inspectPostgres,
+} from '../../store/postgres/inspection.ts'
+import { type Finding, fine, problem, warning } from './finding.ts'
+
+const MIB = 1024 * 1024
+/** A clock that differs by less disturbs nobody: expiry goes by the server's clock. */
+const CLOCK_MS = 30 * SECOND
+const MANY_DEAD = 100_000
+/** The server warns from about 2^31 − 40 million on, and stops a little later. */
+const OLD_ROWS = 1_500_000_000
+
+export type PostgresLook = { dataDir: string; now: () => number; isServed: boolean }
+
+export type PostgresRead = { verifiers: InstanceInspection['verifiers']; findings: Finding[] }
+
+export async function examinePostgres(settings: DatabaseSettings, look: PostgresLook): Promise<PostgresRead> {
+  const { address } = settings
+  try {
+    const connect = connectTo(address)
+    const witness = await createNodeWitness(look.dataDir).read()
+    const inspection = await inspectPostgres({ ...look, connect, witness })
+    return {
+      verifiers: inspection.instance?.verifiers ?? [],
+      findings: [
+        ...describeServer(inspection, address),
+        ...examineInstance(inspection, witness),
+        ...examineConnections(inspection, settings),
+        ...examineVacuum(inspection),
+        examineClocks(inspection, look.now()),
+      ],
+    }
+  } catch (cause) {
+    const unreachable = explainUnreachable(address, cause)
+    const said =
+      unreachable?.error.message ??
+      `${presentDatabaseAddress(address)} cannot be looked at: ${reasonOf(cause)}`
+    return { verifiers: [], findings: [problem('database', said, REMEDY)] }
+  }
+}
+
+const REMEDY = 'See that the server runs, and that --database-url, its password and its TLS mode are right.'
+const SEE = 'See docs/beyond-one-machine.md.'
+const SERVER_REMEDY = `Until then, nodes refuse to start. ${SEE}`
+
+function describeServer(inspection: DatabaseInspection, address: DatabaseAddress): Finding[] {
+  const { facts, problems, warnings, isEncrypted, bytes } = inspection
+  const { socket, tls } = address
+  const way =
+    socket !== null
+      ? 'over its socket'
+      : isEncrypted
+        ? `over TLS (${tls.mode})`
+        : `not encrypted (${tls.mode})`
+  const said = `${presentDatabaseAddress(address)}, PostgreSQL ${facts.version}, ${way}, ${Math.ceil(bytes / MIB)} MiB`
+  const weakness = warnAboutTls(address)
+  return [
+    ...problems.map((words) => problem('database', words, SERVER_REMEDY)),
+    ...[...warnings, ...(weakness === null ? [] : [weakness])].map((words) =>
+      warning('database', words, SEE),
+    ),
+    fine('database', `${said}; ${REPLICATION[facts.replication]}.`),
+  ]
+}
+
+const REPLICATION: Record<DatabaseInspection['facts']['replication'], string> = {
+  'no standby': 'it has no standby',
+  asynchronous: 'its standbys may lack the last changes',
+  synchronous: 'its standbys have each change before it is answered',
+}
+
+function examineInstance({ instance, newest }: DatabaseInspection, witness: SavedWitness | null): Finding[] {
+  if (instance === null) {
+    if (witness === null)
+      return [
+        warning('tables', 'The database is empty.', 'Start "oncebox serve" once, which makes the tables.'),
+      ]
+    return [
+      problem(
+        'tables',
+        'The database is empty, though this data folder served one.',
+        'Restore it, or name the right one with --database-url.',
+      ),
+    ]
+  }
+  const { version, compatibleFrom } = instance
+  if (version > newest && compatibleFrom > newest)
+    return [
+      problem(
+        'tables',
+        `The tables are of a newer Oncebox (version ${version}; this one knows ${newest}).`,
+        'Use the newer program.',
+      ),
+    ]
+  const age =
+    version === newest
+      ? ''
+      : version > newest
+        ? ', newer than this program, which may serve it still'
+        : `; the next start upgrades it to ${newest}`
+  return [fine('tables', `Version ${version}${age}.`), ...examineStanding(instance), describeNodes(instance)]
+}
+
+/** Whether the database was set back. */
+function examineStanding({ halted, judgement }: InstanceInspection): Finding[] {
+  const remedy =
+    'If no better copy of the database exists, run "oncebox after-restore", which expires every push.'
+  if (halted !== null) return [problem('restore', halted, remedy)]
+  if (judgement.is === 'foreign')
+    return [
+      problem(
+        'restore',
+        'This data folder served another database than that of --database-url.',
+        'Name the right database, or another folder with --data-dir.',
+      ),
+    ]
+  return judgement.is === 'intact' ? [] : [problem('restore', judgement.why, remedy)]
+}
+
+function describeNodes({ nodes }: InstanceInspection): Finding {
+  const alive = nodes.filter(({ isAlive }) => isAlive)
+  const names = alive.map(({ name, version }) => `${name} (${version})`).join(', ')
+  if (alive.length === 0) return fine('nodes', 'No node serves the database now.')
+  return fine(
+    'nodes',
+    alive.length === 1
+      ? `One serves the database: ${names}.`
+      : `${alive.length} serve the database: ${names}.`,
+  )
+}
+
+function examineConnections(
+  { connections, instance }: DatabaseInspection,
+  settings: DatabaseSettings,
+): Finding[] {
+  const { max, used } = connections
+  const alive = instance?.nodes.filter(({ isAlive }) => isAlive).length ?? 0
+  const nodes = Math.max(1, alive)
+  const wanted = nodes * settings.connections
+  const said = `${used} of ${max} connections of the server are in use`
+  const remedy = 'Raise max_connections of PostgreSQL, or lower --database-connections.'
+  if (wanted > max)
+    return [problem('connections', `${said}, and ${count(nodes, 'node')} may open ${wanted}.`, remedy)]
+  if (max - used < settings.connections && alive === 0)
+    return [warning('connections', `${said}: a node may not get its ${settings.connections}.`, remedy)]
+  return [fine('connections', `${said}; ${count(nodes, 'node')} may open ${wanted}.`)]
+}
+
+function examineVacuum({ vacuum: { isOn, live, dead, age } }: DatabaseInspection): Finding[] {
+  const findings: Finding[] = []
+  if (!isOn)
+    findings.push(
+      problem(
+        'vacuum',
+        'autovacuum is off: the tables grow without end, and the server stops one day.',
+        'Set autovacuum = on.',
+      ),
+    )
+  if (age > OLD_ROWS)
+    findings.push(
+      problem(
+        'vacuum',
+        `The oldest rows are ${age} transactions old; at 2 thousand million the server refuses to write.`,
+        'Run VACUUM (FREEZE) on the database, and see why autovacuum does not.',
+      ),
+    )
+  if (dead > MANY_DEAD && dead > live)
+    findings.push(
+      warning(
+        'vacuum',
+        `The table of pushes has ${dead} dead rows beside ${live}: autovacuum does not keep up.`,
+        'See for long transactions (pg_stat_activity), and lower autovacuum_vacuum_cost_delay.',
+      ),
+    )
+  return findings
+}
+
+function examineClocks(
+  { clock: { offset, uncertainty }, instance }: DatabaseInspection,
+  now: number,
+): Finding {
+  const apart = Math.max(0, Math.abs(offset) - uncertainty)
+  const said = `The clock of PostgreSQL says ${formatTime(now + offset)}`
+  if (instance !== null && instance.clockDoubted !== null)
+    return problem(
+      'clock',
+      `${said}, and is in doubt: expired pushes are kept.`,
+      'If it is right, confirm it in /admin; if not, set it right.',
+    )
+  if (apart < CLOCK_MS)
+    return fine('clock', `${said}, ${Math.round(Math.abs(offset))} ms from the clock here.`)
+  const words =
+    apart < 2 * MINUTE ? `${Math.round(apart / SECOND)} s` : `${Math.round(apart / MINUTE)} minutes`
+  return warning(
+    'clock',
+    `${said}; the clock here is ${words} ${offset > 0 ? 'behind' : 'ahead'}. Pushes expire by that of PostgreSQL.`,
+    'Let both machines take their time from the same server (NTP).',
+  )
+}
+
+function count(number: number, word: string): string {
+  return `${number} ${word}${number === 1 ? '' : 's'}`
+}

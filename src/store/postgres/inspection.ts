@@ -1,0 +1,154 @@
+// Looks at a PostgreSQL server and the database in it for a report, whether or not a node runs. Changes nothing.
+
+import { type Judgement, judge } from '../../domain/restoration.ts'
+import { SECOND } from '../../domain/time.ts'
+import type { NodeReport } from '../database-face.ts'
+import type { SavedWitness } from '../folder/node-witness.ts'
+import { type Connect, openConnection } from './engine/connection.ts'
+import type { Session } from './engine/database.ts'
+import { DATABASE_TIME, readInstance } from './engine/instance.ts'
+import { MIGRATIONS, SCHEMA, type SchemaVersion } from './engine/migrate.ts'
+import { LIVE_NODES } from './engine/nodes.ts'
+import { inspectServer } from './engine/server-check.ts'
+import type { ServerFacts } from './engine/server-facts.ts'
+import { applySettings } from './engine/session-settings.ts'
+import { foundOf } from './engine/standing.ts'
+
+export type Connections = {
+  /** That users without special rights may open. */
+  max: number
+  used: number
+}
+
+export type DatabaseInspection = {
+  facts: ServerFacts
+  /** Why the server cannot be used, and what an operator should know; whole sentences. */
+  problems: string[]
+  warnings: string[]
+  /** Whether this connection is encrypted. */
+  isEncrypted: boolean
+  bytes: number
+  connections: Connections
+  /** The server's clock minus that of this machine, and how far that may be wrong. Milliseconds. */
+  clock: { offset: number; uncertainty: number }
+  vacuum: Vacuum
+  /** Null without our tables. */
+  instance: InstanceInspection | null
+  newest: number
+}
+
+export type Vacuum = {
+  isOn: boolean
+  /** Rows of pushes that are alive, and those that changes have left behind. */
+  live: number
+  dead: number
+  /** Transactions since the oldest row that was not frozen; the server stops before 2^31. */
+  age: number
+}
+
+export type InstanceInspection = SchemaVersion & {
+  /** Why nothing is served; a whole sentence. */
+  halted: string | null
+  /** What the data folder remembers of the database. */
+  judgement: Judgement
+  clockMark: number
+  clockDoubted: number | null
+  verifiers: { number: number; verifier: Buffer }[]
+  nodes: NodeReport[]
+}
+
+const WITHIN_MS = 20 * SECOND
+
+export type InspectionOptions = {
+  connect: Connect
+  /** What the data folder remembers; null for a new folder. */
+  witness: SavedWitness | null
+  isServed: boolean
+  /** The clock of this machine. */
+  now: () => number
+}
+
+/** Throws the cause when the server cannot be reached. */
+export async function inspectPostgres(options: InspectionOptions): Promise<DatabaseInspection> {
+  const { connect } = options
+  const server = await inspectServer(connect)
+  const connection = await openConnection({
+    connect,
+    openWithin: WITHIN_MS,
+    prepare: applySettings,
+    onLost: () => undefined,
+  })
+  try {
+    const look = (session: Session) => inspectWithin(session, options)
+    return { ...server, ...(await connection.run(look, WITHIN_MS)) }
+  } finally {
+    connection.close()
+  }
+}
+
+async function inspectWithin(session: Session, options: InspectionOptions) {
+  const clock = await compareClocks(session, options.now)
+  const [row] = await session.query<Row>(SERVER)
+  if (row === undefined) throw new Error('PostgreSQL said nothing about itself')
+  const { isEncrypted, bytes, max, used, isOn, age } = row
+  const [found] = await session.query<{ isThere: boolean }>(
+    `SELECT to_regclass('${SCHEMA}.instance') IS NOT NULL AS "isThere"`,
+  )
+  const isThere = found?.isThere === true
+  const [rows] = isThere ? await session.query<{ live: number; dead: number }>(PUSHES) : []
+  return {
+    isEncrypted,
+    bytes,
+    connections: { max, used },
+    clock,
+    vacuum: { isOn, age, live: rows?.live ?? 0, dead: rows?.dead ?? 0 },
+    instance: isThere ? await inspectInstance(session, options) : null,
+    newest: MIGRATIONS.length,
+  }
+}
+
+type Row = { isEncrypted: boolean; bytes: number; max: number; used: number; isOn: boolean; age: number }
+
+const SERVER = `SELECT coalesce((SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()), false) AS "isEncrypted",
+    pg_database_size(current_database())::float8 AS bytes,
+    current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
+      - coalesce(current_setting('reserved_connections', true)::int, 0) AS max,
+    (SELECT count(*)::int FROM pg_stat_activity WHERE backend_type = 'client backend') AS used,
+    current_setting('autovacuum')::bool AS "isOn",
+    (SELECT age(datfrozenxid) FROM pg_database WHERE datname = current_database()) AS age`
+
+const PUSHES = `SELECT n_live_tup::float8 AS live, n_dead_tup::float8 AS dead FROM pg_stat_user_tables
+  WHERE relid = 'pushes'::regclass`
+
+/** The quickest of a few looks, because only then the halves of its way are about as long. */
+async function compareClocks({ query }: Session, now: () => number) {
+  let best = { offset: 0, uncertainty: Number.POSITIVE_INFINITY }
+  for (let look = 0; look < 3; look += 1) {
+    const begun = now()
+    const [row] = await query<{ time: number }>(`SELECT ${DATABASE_TIME} AS time`)
+    const uncertainty = (now() - begun) / 2
+    if (uncertainty < best.uncertainty) best = { offset: (row?.time ?? 0) - begun - uncertainty, uncertainty }
+  }
+  return best
+}
+
+async function inspectInstance(
+  session: Session,
+  { witness, isServed }: InspectionOptions,
+): Promise<InstanceInspection> {
+  const state = await readInstance(session)
+  const witnesses = witness === null ? [] : [{ ...witness, operations: [] }]
+  const { halted, clockMark, clockDoubted, version, compatibleFrom } = state
+  const [verifiers, nodes] = [
+    await session.query<InstanceInspection['verifiers'][number]>(
+      'SELECT number, verifier FROM instance_keys ORDER BY number',
+    ),
+    await session.query<NodeReport>(NODES),
+  ]
+  // A running node has looked closer.
+  const judgement = judge(foundOf(state), witnesses, isServed || nodes.some(({ isAlive }) => isAlive))
+  return { version, compatibleFrom, halted, judgement, clockMark, clockDoubted, verifiers, nodes }
+}
+
+const NODES = `SELECT name, version, started_at::float8 AS "startedAt", seen_at::float8 AS "seenAt", false AS "isThis",
+    id IN (${LIVE_NODES}) AS "isAlive" FROM nodes ORDER BY started_at, id`
