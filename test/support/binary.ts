@@ -11,6 +11,8 @@ export type Signal = 'SIGTERM' | 'SIGINT' | 'SIGKILL'
 export type StartOptions = {
   /** New and its own unless given. */
   dataDir?: string
+  /** Another build than dist/oncebox. */
+  binary?: string
   /** The folder it is started in; empty unless given. */
   cwd?: string
   env?: Record<string, string>
@@ -151,11 +153,11 @@ export function createStage() {
   return { folder, start, serve, clear }
 }
 
-type SpawnOptions = { cwd?: string; env?: Record<string, string>; input?: string }
+type SpawnOptions = { binary?: string; cwd?: string; env?: Record<string, string>; input?: string }
 
-function spawn(args: string[], { cwd = tmpdir(), env = {}, input }: SpawnOptions) {
-  if (!existsSync(BINARY)) throw new Error('dist/oncebox is missing: run "npm run build" first')
-  const child = Bun.spawn([BINARY, ...args], {
+function spawn(args: string[], { binary = BINARY, cwd = tmpdir(), env = {}, input }: SpawnOptions) {
+  if (!existsSync(binary)) throw new Error('dist/oncebox is missing: run "npm run build" first')
+  const child = Bun.spawn([binary, ...args], {
     cwd,
     stdin: input === undefined ? 'ignore' : new Blob([input]),
     stdout: 'pipe',

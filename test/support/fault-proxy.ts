@@ -15,16 +15,19 @@ export type FaultProxy = {
   set(way: Way): void
   /** Swallows the answers of the first connection that sends these bytes, and resets it. The others go on. */
   swallowAfter(bytes: string): Promise<void>
+  /** New connections lead to this port. The open ones are reset, as those of an address that moved. */
+  lead(port: number): void
   countConnections(): number
   close(): Promise<void>
 }
 
 type Pair = { client: Socket; server: Socket; hasLost: boolean; swallows: boolean }
 
-/** Passes connections on to `port` of this machine. */
-export async function startFaultProxy(port: number): Promise<FaultProxy> {
+/** Passes connections on to this port of this machine. */
+export async function startFaultProxy(firstPort: number): Promise<FaultProxy> {
   const pairs = new Set<Pair>()
   let way: Way = 'pass'
+  let port = firstPort
   let trap: { bytes: string; sprung: () => void } | null = null
 
   function end(pair: Pair): void {
@@ -82,6 +85,10 @@ export async function startFaultProxy(port: number): Promise<FaultProxy> {
       new Promise((resolve) => {
         trap = { bytes, sprung: resolve }
       }),
+    lead: (next) => {
+      port = next
+      for (const pair of [...pairs]) end(pair)
+    },
     countConnections: () => pairs.size,
     close: async () => {
       const closed = new Promise((resolve) => listener.close(resolve))

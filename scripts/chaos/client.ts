@@ -1,0 +1,91 @@
+// A client of several nodes: it repeats on another node what a node did not answer, and notes answers that hang.
+
+import type { Node } from '../../test/support/nodes.ts'
+
+/** No answer may take longer than this, whatever fails. */
+const HANG_MS = 10_000
+/** After this time without success a request counts as not healed. */
+const HEAL_MS = 30_000
+const PAUSE_MS = 100
+
+export type Answer = {
+  status: number
+  body: Body
+  /** Requests before this answer that were lost or refused: each may have been carried out. */
+  lost: number
+}
+
+/** What the API's answers hold, as far as it is looked at. */
+export type Body = {
+  url_token?: string
+  payload?: string | null
+  expired?: boolean
+  files?: { url: string }[]
+  logs?: { kind: string }[]
+}
+
+export type Client = ReturnType<typeof createClient>
+
+/** `faults` receives a line for each answer that hangs and each request that is not healed. */
+export function createClient(nodes: readonly Node[], faults: string[]) {
+  let turn = 0
+  const times: number[] = []
+
+  function next(): Node | undefined {
+    const running = nodes.filter(({ server }) => server !== null)
+    turn += 1
+    return running[turn % Math.max(1, running.length)]
+  }
+
+  /** One request to one node; null without an answer. */
+  async function askOnce(node: Node, path: string, init: RequestInit): Promise<Omit<Answer, 'lost'> | null> {
+    const began = performance.now()
+    try {
+      // A connection of its own: Bun repeats a request by itself when a kept one breaks, which would count a view twice.
+      const options = { ...init, keepalive: false, signal: AbortSignal.timeout(3 * HANG_MS) }
+      const response = await fetch(`${node.server?.url}${path}`, options)
+      const text = await response.text()
+      return { status: response.status, body: text.startsWith('{') ? JSON.parse(text) : {} }
+    } catch {
+      return null
+    } finally {
+      const took = performance.now() - began
+      times.push(took)
+      if (took > HANG_MS) faults.push(`${node.name} kept a client waiting for ${seconds(took)}`)
+    }
+  }
+
+  /** Repeats a request over the nodes until one answers with less than 500. Throws when none does. */
+  async function ask(path: string, init: RequestInit = {}): Promise<Answer> {
+    const began = performance.now()
+    let last = 'no node runs'
+    for (let lost = 0; performance.now() - began < HEAL_MS; lost += 1) {
+      const node = next()
+      const answer = node === undefined ? null : await askOnce(node, path, init)
+      if (answer !== null && answer.status < 500 && answer.status !== 429) return { ...answer, lost }
+      last = answer === null ? 'no answer' : `${answer.status} ${JSON.stringify(answer.body)}`
+      if (lost >= nodes.length - 1) await Bun.sleep(PAUSE_MS)
+    }
+    const fault = `${init.method ?? 'GET'} was not healed within ${seconds(HEAL_MS)}: ${last}`
+    faults.push(fault)
+    throw new Error(fault)
+  }
+
+  return {
+    ask,
+    askOnce,
+    create: (push: Record<string, unknown>, headers: Record<string, string> = {}) =>
+      ask('/api/v2/pushes', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify({ push }),
+      }),
+    /** The path and query of a download link, whichever node made it. */
+    pathOf: (link: string) => new URL(link).pathname,
+    /** The longest answer so far, in milliseconds. */
+    longest: () => times.reduce((most, took) => Math.max(most, took), 0),
+    countRequests: () => times.length,
+  }
+}
+
+export const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`

@@ -1,0 +1,189 @@
+// A PostgreSQL server of Debian's packages that may be stopped, started, copied to a standby and promoted. Unlike those of
+// database-servers.ts it writes to a real disk and waits for it, unless it is told not to.
+
+import { chownSync, mkdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { SQL } from 'bun'
+
+export type Cluster = {
+  port: number
+  folder: string
+  /** What `--database-url` takes; another port is that of a proxy. */
+  address(port?: number): string
+  /** Resolves once it answers. */
+  start(): Promise<void>
+  /** `immediate` is a crash of the server, `fast` an orderly stop. */
+  stop(how: 'immediate' | 'fast'): Promise<void>
+  /** Runs statements in the database of Oncebox, as the superuser. */
+  run<Row>(text: string, database?: string): Promise<Row[]>
+  /** Starts a second server that follows this one, and waits until each commit here waits for it. */
+  addStandby(): Promise<Cluster>
+  /** Makes a standby the server that takes writes. */
+  promote(): Promise<void>
+  remove(): Promise<void>
+}
+
+export type ClusterOptions = {
+  /** Whether commits wait for the disk; false for tests that only need speed. */
+  isDurable: boolean
+  /** The folder in which it makes its own. */
+  parent?: string
+  /** Lines such as `shared_buffers=1GB`. */
+  config?: readonly string[]
+}
+
+const PASSWORD = 'loopback only'
+const STANDBY = 'standby'
+const START_MS = 90_000
+const ENV = { PATH: process.env.PATH ?? '', LC_ALL: 'C.UTF-8', PGPASSWORD: PASSWORD }
+const QUICK = ['fsync=off', 'synchronous_commit=on', 'full_page_writes=off']
+
+/** The folder of PostgreSQL's programs, or null where it is not installed. */
+export function findPostgres(): string | null {
+  const [initdb] = [...new Bun.Glob('/usr/lib/postgresql/*/bin/initdb').scanSync('/')].sort().reverse()
+  return initdb?.slice(0, -'/initdb'.length) ?? null
+}
+
+/** Makes and starts a server with an empty database `oncebox`, which a user of that name owns. */
+export async function startCluster(options: ClusterOptions): Promise<Cluster> {
+  const folder = makeFolder(options.parent ?? tmpdir())
+  const auth = ['-A', 'scram-sha-256', `--pwfile=${join(folder, 'password')}`]
+  await Bun.write(join(folder, 'password'), PASSWORD)
+  await runAsServer(['initdb', '-D', dataOf(folder), '-U', 'postgres', '-E', 'UTF8', '--locale=C', '-k', ...auth])
+  const cluster = clusterIn(folder, options)
+  await cluster.start()
+  await cluster.run(`CREATE ROLE oncebox LOGIN PASSWORD '${PASSWORD}'`, 'postgres')
+  await cluster.run('CREATE DATABASE oncebox OWNER oncebox', 'postgres')
+  return cluster
+}
+
+function clusterIn(folder: string, options: ClusterOptions): Cluster {
+  const port = freePort()
+  let child: Bun.Subprocess | null = null
+  const end = () => {
+    child?.kill('SIGKILL')
+    rmSync(folder, { recursive: true, force: true })
+  }
+  process.on('exit', end)
+
+  async function start(): Promise<void> {
+    const config = [...(options.isDurable ? [] : QUICK), ...(options.config ?? [])]
+    const flags = config.flatMap((line) => ['-c', line])
+    const command = ['postgres', '-D', dataOf(folder), '-p', `${port}`, '-k', folder, '-h', '127.0.0.1', ...flags]
+    const log = Bun.file(join(folder, 'log'))
+    child = Bun.spawn(asServer(command), { stdio: ['ignore', log, log], env: ENV })
+    await untilItAnswers(child)
+  }
+
+  async function untilItAnswers(server: Bun.Subprocess): Promise<void> {
+    const until = performance.now() + START_MS
+    for (;;) {
+      try {
+        await run('SELECT 1', 'postgres')
+        return
+      } catch (cause) {
+        if (server.exitCode !== null || performance.now() > until)
+          throw new Error(`PostgreSQL did not start: ${cause}\n${await Bun.file(join(folder, 'log')).text()}`)
+        await Bun.sleep(50)
+      }
+    }
+  }
+
+  async function run<Row>(text: string, database = 'oncebox'): Promise<Row[]> {
+    const url = `postgres://postgres:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/${database}?sslmode=disable`
+    const sql = new SQL({ url, max: 1, connectionTimeout: 5 })
+    try {
+      return await sql.unsafe(text).simple()
+    } finally {
+      await sql.close({ timeout: 0 })
+    }
+  }
+
+  async function addStandby(): Promise<Cluster> {
+    const copy = makeFolder(options.parent ?? tmpdir())
+    const source = `host=127.0.0.1 port=${port} user=postgres application_name=${STANDBY}`
+    await runAsServer(['pg_basebackup', '-D', dataOf(copy), '-d', source, '-R', '-X', 'stream', '-c', 'fast'])
+    const standby = clusterIn(copy, options)
+    await standby.start()
+    await run(`ALTER SYSTEM SET synchronous_standby_names = '${STANDBY}'`)
+    await run('SELECT pg_reload_conf()')
+    await until(async () => {
+      const [row] = await run<{ sync_state: string }>('SELECT sync_state FROM pg_stat_replication')
+      return row?.sync_state === 'sync'
+    })
+    return standby
+  }
+
+  return {
+    port,
+    folder,
+    address: (through = port) =>
+      `postgres://oncebox:${encodeURIComponent(PASSWORD)}@127.0.0.1:${through}/oncebox?sslmode=disable`,
+    start,
+    stop: async (how) => {
+      child?.kill(how === 'immediate' ? 'SIGQUIT' : 'SIGINT')
+      await child?.exited
+    },
+    run,
+    addStandby,
+    promote: async () => {
+      await run('ALTER SYSTEM RESET synchronous_standby_names')
+      await run('SELECT pg_promote()')
+    },
+    remove: async () => {
+      child?.kill('SIGQUIT')
+      await child?.exited
+      process.off('exit', end)
+      end()
+    },
+  }
+}
+
+const dataOf = (folder: string) => join(folder, 'data')
+
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + START_MS
+  while (!(await isSo())) {
+    if (performance.now() > deadline) throw new Error('the standby does not follow')
+    await Bun.sleep(100)
+  }
+}
+
+/** PostgreSQL refuses to run as root. */
+function serverUser(): { uid: number; gid: number } | null {
+  if (process.geteuid?.() !== 0) return null
+  const id = (flag: string) => Number(Bun.spawnSync(['id', flag, 'postgres']).stdout.toString())
+  return { uid: id('-u'), gid: id('-g') }
+}
+
+function asServer([program = '', ...flags]: readonly string[]): string[] {
+  const user = serverUser()
+  const change = user === null ? [] : [`--reuid=${user.uid}`, `--regid=${user.gid}`, '--clear-groups']
+  return ['setpriv', '--pdeathsig', 'KILL', ...change, `${findPostgres()}/${program}`, ...flags]
+}
+
+async function runAsServer(command: readonly string[]): Promise<void> {
+  const child = Bun.spawn(asServer(command), { stdio: ['ignore', 'pipe', 'pipe'], env: ENV })
+  const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+  if ((await child.exited) !== 0) throw new Error(`${command.join(' ')}: ${out}\n${err}`)
+}
+
+let made = 0
+
+function makeFolder(parent: string): string {
+  made += 1
+  const folder = join(parent, `oncebox-cluster-${process.pid}-${made}`)
+  mkdirSync(folder, { mode: 0o755 })
+  const user = serverUser()
+  if (user !== null) chownSync(folder, user.uid, user.gid)
+  return folder
+}
+
+/** Another process may take it before the server does; hardly any asks for a port at random. */
+function freePort(): number {
+  const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } })
+  const { port } = listener
+  listener.stop(true)
+  return port
+}

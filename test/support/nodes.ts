@@ -1,0 +1,118 @@
+// Several nodes of the compiled binary with one PostgreSQL server and one bucket, and proxies between them that fail on command.
+
+import { chmodSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { newKeyFile } from '../../src/crypto/keyring.ts'
+import { openTestBucket, type TestBucket } from './bucket.ts'
+import { type Ended, makeFolder, removeFolder, runBinary, type Signal, type Started, startBinary } from './binary.ts'
+import { type Cluster, startCluster } from './cluster.ts'
+import { type FaultProxy, startFaultProxy } from './fault-proxy.ts'
+
+export type OfficeOptions = {
+  nodes: number
+  /** Whether commits wait for a real disk. */
+  isDurable: boolean
+  /** Variables of one node, such as those of a clock that is wrong. */
+  environmentOf?: (node: number) => Record<string, string>
+  /** On top of those of every node. */
+  flags?: readonly string[]
+}
+
+export type Node = {
+  name: string
+  /** Null while it does not run. */
+  server: Started | null
+  /** Between it and the database. */
+  proxy: FaultProxy
+  /** Starts it, with another build of the binary where one is named. */
+  start(binary?: string): Promise<Started>
+  end(signal: Signal): Promise<void>
+}
+
+export type Office = {
+  nodes: readonly Node[]
+  cluster: Cluster
+  bucket: TestBucket
+  /** Headers of an account. */
+  auth: { authorization: string }
+  /** A command beside the nodes, such as `user list`. */
+  command(args: string[], input?: string): Promise<Ended>
+  close(): Promise<void>
+}
+
+const ACCOUNT = 'ann@example.org'
+
+/** Starts everything, and makes an account with an API token. */
+export async function openOffice(options: OfficeOptions): Promise<Office> {
+  const folder = makeFolder()
+  const keyFile = join(folder, 'instance.key')
+  writeFileSync(keyFile, newKeyFile())
+  chmodSync(keyFile, 0o600)
+  const [cluster, bucket] = await Promise.all([startCluster(options), openTestBucket()])
+  const environment = (port: number) => ({
+    ONCEBOX_DATABASE_URL: cluster.address(port),
+    ONCEBOX_FILES_URL: bucket.url,
+    ONCEBOX_KEY_FILE: keyFile,
+    ONCEBOX_S3_ACCESS_KEY_ID: bucket.credentials.accessKeyId,
+    ONCEBOX_S3_SECRET_ACCESS_KEY: bucket.credentials.secretAccessKey,
+  })
+  const nodes = await Promise.all(
+    Array.from({ length: options.nodes }, async (_, n) => {
+      const proxy = await startFaultProxy(cluster.port)
+      const env = { ...environment(proxy.port), ...options.environmentOf?.(n) }
+      return createNode({ name: `node ${n + 1}`, dataDir: join(folder, `${n}`), proxy, env, flags: options.flags })
+    }),
+  )
+
+  async function close(): Promise<void> {
+    await Promise.all(nodes.map((node) => node.end('SIGKILL')))
+    await Promise.all(nodes.map((node) => node.proxy.close()))
+    await Promise.all([cluster.remove(), bucket.close()])
+    removeFolder(folder)
+  }
+
+  async function command(args: string[], input = ''): Promise<Ended> {
+    const flags = ['--data-dir', join(folder, 'commands')]
+    const ended = await runBinary([...args, ...flags], { input, env: environment(cluster.port) })
+    if (ended.code !== 0) throw new Error(`oncebox ${args.join(' ')}: ${ended.stderr}`)
+    return ended
+  }
+
+  try {
+    for (const node of nodes) await node.start()
+    await command(['user', 'add', ACCOUNT, '--password-stdin'], 'correct horse battery\n')
+    const { stdout } = await command(['token', 'create', ACCOUNT])
+    return { nodes, cluster, bucket, auth: { authorization: `Bearer ${stdout.trim()}` }, command, close }
+  } catch (cause) {
+    await close()
+    throw cause
+  }
+}
+
+type NodeOptions = {
+  name: string
+  dataDir: string
+  proxy: FaultProxy
+  env: Record<string, string>
+  flags: readonly string[] | undefined
+}
+
+function createNode({ name, dataDir, proxy, env, flags = [] }: NodeOptions): Node {
+  const node: Node = {
+    name,
+    server: null,
+    proxy,
+    start: async (binary) => {
+      const options = { dataDir, env, flags: [...flags], ...(binary === undefined ? {} : { binary }) }
+      const server = await startBinary(options)
+      node.server = server
+      return server
+    },
+    end: async (signal) => {
+      const { server } = node
+      node.server = null
+      await server?.end(signal)
+    },
+  }
+  return node
+}
