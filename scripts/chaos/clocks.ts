@@ -53,7 +53,8 @@ async function compareTimes({ office }: Pick<Trial, 'office'>): Promise<string[]
     const before = Date.now()
     const created: Times | undefined = await (await node.server?.create({ payload: 'when?' }))?.json()
     const off = Date.parse(created?.created_at ?? '') - before
-    if (!(Math.abs(off) <= TOLERANCE_MS)) faults.push(`${node.name} is ${off} ms off: ${JSON.stringify(created)}`)
+    if (!(Math.abs(off) <= TOLERANCE_MS))
+      faults.push(`${node.name} is ${off} ms off: ${JSON.stringify(created)}`)
     const seen = await Promise.all(
       office.nodes.map(async ({ server }) => {
         const answer: Times | undefined = await (await server?.retrieve(created?.url_token ?? ''))?.json()

@@ -50,7 +50,18 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const folder = makeFolder(options.parent ?? tmpdir())
   const auth = ['-A', 'scram-sha-256', `--pwfile=${join(folder, 'password')}`]
   await Bun.write(join(folder, 'password'), PASSWORD)
-  await runAsServer(['initdb', '-D', dataOf(folder), '-U', 'postgres', '-E', 'UTF8', '--locale=C', '-k', ...auth])
+  await runAsServer([
+    'initdb',
+    '-D',
+    dataOf(folder),
+    '-U',
+    'postgres',
+    '-E',
+    'UTF8',
+    '--locale=C',
+    '-k',
+    ...auth,
+  ])
   const cluster = clusterIn(folder, options)
   await cluster.start()
   await cluster.run(`CREATE ROLE oncebox LOGIN PASSWORD '${PASSWORD}'`, 'postgres')
@@ -70,7 +81,18 @@ function clusterIn(folder: string, options: ClusterOptions): Cluster {
   async function start(): Promise<void> {
     const config = [...(options.isDurable ? [] : QUICK), ...(options.config ?? [])]
     const flags = config.flatMap((line) => ['-c', line])
-    const command = ['postgres', '-D', dataOf(folder), '-p', `${port}`, '-k', folder, '-h', '127.0.0.1', ...flags]
+    const command = [
+      'postgres',
+      '-D',
+      dataOf(folder),
+      '-p',
+      `${port}`,
+      '-k',
+      folder,
+      '-h',
+      '127.0.0.1',
+      ...flags,
+    ]
     const log = Bun.file(join(folder, 'log'))
     child = Bun.spawn(asServer(command), { stdio: ['ignore', log, log], env: ENV })
     await untilItAnswers(child)

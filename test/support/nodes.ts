@@ -3,8 +3,16 @@
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { newKeyFile } from '../../src/crypto/keyring.ts'
+import {
+  type Ended,
+  makeFolder,
+  removeFolder,
+  runBinary,
+  type Signal,
+  type Started,
+  startBinary,
+} from './binary.ts'
 import { openTestBucket, type TestBucket } from './bucket.ts'
-import { type Ended, makeFolder, removeFolder, runBinary, type Signal, type Started, startBinary } from './binary.ts'
 import { type Cluster, startCluster } from './cluster.ts'
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts'
 
@@ -60,7 +68,13 @@ export async function openOffice(options: OfficeOptions): Promise<Office> {
     Array.from({ length: options.nodes }, async (_, n) => {
       const proxy = await startFaultProxy(cluster.port)
       const env = { ...environment(proxy.port), ...options.environmentOf?.(n) }
-      return createNode({ name: `node ${n + 1}`, dataDir: join(folder, `${n}`), proxy, env, flags: options.flags })
+      return createNode({
+        name: `node ${n + 1}`,
+        dataDir: join(folder, `${n}`),
+        proxy,
+        env,
+        flags: options.flags,
+      })
     }),
   )
 

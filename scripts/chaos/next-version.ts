@@ -1,0 +1,28 @@
+// Builds the version that would come next: this source with a higher version and one migration more.
+
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PROJECT, VERSION } from '../compile.ts'
+
+const COPIED = ['src', 'scripts', 'package.json', 'tsconfig.json', 'bunfig.toml', 'LICENSE', 'README.md', 'docs']
+
+/** Resolves to the path of the executable, which is removed with this process. */
+export async function buildNextVersion(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'oncebox-next-'))
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+  for (const name of COPIED)
+    if (existsSync(join(PROJECT, name))) cpSync(join(PROJECT, name), join(folder, name), { recursive: true })
+  symlinkSync(join(PROJECT, 'node_modules'), join(folder, 'node_modules'))
+  raiseVersion(join(folder, 'package.json'))
+  const child = Bun.spawn([process.execPath, 'scripts/build.ts'], { cwd: folder, stdout: 'ignore', stderr: 'pipe' })
+  const complaints = await new Response(child.stderr).text()
+  if ((await child.exited) !== 0) throw new Error(`the next version cannot be built: ${complaints}`)
+  return join(folder, 'dist', 'oncebox')
+}
+
+function raiseVersion(path: string): void {
+  const [major = '', minor = ''] = VERSION.split('.')
+  const next = `${major}.${Number(minor) + 1}.0`
+  writeFileSync(path, readFileSync(path, 'utf8').replace(`"version": "${VERSION}"`, `"version": "${next}"`))
+}
