@@ -74,7 +74,7 @@ async function compareEnds({ office }: Pick<Trial, 'office'>): Promise<string[]>
   const path = `/api/v2/pushes/${body.url_token}`
   const endsAt = Date.now() + LIFE_MS
   // No push can be made that lives for seconds. Those of the load must not end: this one has a number of views of its own.
-  await office.cluster.run(`UPDATE pushes SET expires_at = ${endsAt} WHERE expire_after_views = 100`)
+  await office.cluster.run(`UPDATE oncebox.pushes SET expires_at = ${endsAt} WHERE expire_after_views = 100`)
   await Promise.all(
     office.nodes.map(async (node) => {
       for (;;) {

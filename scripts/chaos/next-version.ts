@@ -15,6 +15,7 @@ export async function buildNextVersion(): Promise<string> {
     if (existsSync(join(PROJECT, name))) cpSync(join(PROJECT, name), join(folder, name), { recursive: true })
   symlinkSync(join(PROJECT, 'node_modules'), join(folder, 'node_modules'))
   raiseVersion(join(folder, 'package.json'))
+  addMigration(join(folder, 'src/store/postgres/engine/migrate.ts'))
   const child = Bun.spawn([process.execPath, 'scripts/build.ts'], { cwd: folder, stdout: 'ignore', stderr: 'pipe' })
   const complaints = await new Response(child.stderr).text()
   if ((await child.exited) !== 0) throw new Error(`the next version cannot be built: ${complaints}`)
@@ -25,4 +26,14 @@ function raiseVersion(path: string): void {
   const [major = '', minor = ''] = VERSION.split('.')
   const next = `${major}.${Number(minor) + 1}.0`
   writeFileSync(path, readFileSync(path, 'utf8').replace(`"version": "${VERSION}"`, `"version": "${next}"`))
+}
+
+const MIGRATIONS = /(export const MIGRATIONS: readonly Migration\[\] = \[[\s\S]*?\})(,?\s*\])/
+const NEXT = "{ sql: 'ALTER TABLE pushes ADD COLUMN later integer', compatibleFrom: 1 }"
+
+/** A column that the version before does not know, and can serve. */
+function addMigration(path: string): void {
+  const source = readFileSync(path, 'utf8')
+  if (!MIGRATIONS.test(source)) throw new Error(`${path} holds no list of migrations any more`)
+  writeFileSync(path, source.replace(MIGRATIONS, `$1, ${NEXT}$2`))
 }
