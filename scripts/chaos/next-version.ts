@@ -1,11 +1,28 @@
 // Builds the version that would come next: this source with a higher version and one migration more.
 
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PROJECT, VERSION } from '../compile.ts'
 
-const COPIED = ['src', 'scripts', 'package.json', 'tsconfig.json', 'bunfig.toml', 'LICENSE', 'README.md', 'docs']
+const COPIED = [
+  'src',
+  'scripts',
+  'package.json',
+  'tsconfig.json',
+  'bunfig.toml',
+  'LICENSE',
+  'README.md',
+  'docs',
+]
 
 /** Resolves to the path of the executable, which is removed with this process. */
 export async function buildNextVersion(): Promise<string> {
@@ -16,7 +33,11 @@ export async function buildNextVersion(): Promise<string> {
   symlinkSync(join(PROJECT, 'node_modules'), join(folder, 'node_modules'))
   raiseVersion(join(folder, 'package.json'))
   addMigration(join(folder, 'src/store/postgres/engine/migrate.ts'))
-  const child = Bun.spawn([process.execPath, 'scripts/build.ts'], { cwd: folder, stdout: 'ignore', stderr: 'pipe' })
+  const child = Bun.spawn([process.execPath, 'scripts/build.ts'], {
+    cwd: folder,
+    stdout: 'ignore',
+    stderr: 'pipe',
+  })
   const complaints = await new Response(child.stderr).text()
   if ((await child.exited) !== 0) throw new Error(`the next version cannot be built: ${complaints}`)
   return join(folder, 'dist', 'oncebox')

@@ -1,0 +1,133 @@
+// What Oncebox does with a bucket, tried on a real server with the compiled binary: doctor, a gigabyte, ranges, kill -9 and deletion.
+
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { AwsClient } from 'aws4fetch'
+import { newKeyFile } from '../../src/crypto/keyring.ts'
+import { runBinary, type Started, startBinary } from '../../test/support/binary.ts'
+import { download, SIZE, timed, upload, watchMemory } from '../bench/gigabyte.ts'
+import type { BucketServer } from './servers.ts'
+
+const BUCKET = 'oncebox-trial'
+const MIB = 1024 * 1024
+/** Unfinished uploads of a killed server go within minutes. */
+const GONE_MS = 600_000
+const ACCOUNT = 'ann@example.org'
+
+export type Result = { what: string; found: string; isRight: boolean }
+
+export async function tryBucket(server: BucketServer, folder: string): Promise<Result[]> {
+  const client = new AwsClient({ ...server, service: 's3' })
+  const made = await client.fetch(`${server.endpoint}/${BUCKET}`, { method: 'PUT' })
+  if (!made.ok) throw new Error(`the bucket cannot be made: ${made.status} ${await made.text()}`)
+  mkdirSync(folder, { recursive: true })
+  const place = placeOf(server, folder)
+  const listed = () => countKeys(client, server.endpoint)
+  const doctor = await runBinary(['doctor', '--data-dir', place.dataDir], { env: place.env })
+  const examined = { what: 'oncebox doctor', found: `ended with ${doctor.code}`, isRight: doctor.code === 0 }
+  const first = await startBinary(place)
+  const owner = await addOwner(first, place.env)
+  const carried = await carry(first, owner)
+  const cut = await killWhileUploading(first, owner)
+  const second = await startBinary(place)
+  const rest = [
+    cut,
+    await downloadAgain(second, carried.link),
+    await removeAll({ server: second, owner, listed }),
+  ]
+  await second.end()
+  return [examined, ...carried.results, ...rest]
+}
+
+type Place = { dataDir: string; env: Record<string, string> }
+
+function placeOf({ endpoint, region, accessKeyId, secretAccessKey }: BucketServer, folder: string): Place {
+  const keyFile = join(folder, 'instance.key')
+  writeFileSync(keyFile, newKeyFile())
+  chmodSync(keyFile, 0o600)
+  const env = {
+    ONCEBOX_KEY_FILE: keyFile,
+    ONCEBOX_FILES_URL: `s3://${BUCKET}/some/prefix?endpoint=${endpoint}&region=${region}`,
+    ONCEBOX_S3_ACCESS_KEY_ID: accessKeyId,
+    ONCEBOX_S3_SECRET_ACCESS_KEY: secretAccessKey,
+  }
+  return { dataDir: join(folder, 'data'), env }
+}
+
+type Owner = { url: string; token: string }
+
+async function addOwner({ url, dataDir }: Started, env: Place['env']): Promise<Owner> {
+  const run = (words: string[], input = '') => runBinary([...words, '--data-dir', dataDir], { input, env })
+  await run(['user', 'add', ACCOUNT, '--password-stdin'], 'correct horse battery\n')
+  const { stdout } = await run(['token', 'create', ACCOUNT])
+  return { url: `${url}/api/v2/pushes`, token: stdout.trim() }
+}
+
+async function carry({ pid }: Started, owner: Owner): Promise<{ results: Result[]; link: string }> {
+  const memory = watchMemory(pid)
+  const up = await timed(() => upload(owner))
+  const down = await timed(() => download(up.result))
+  const most = memory()
+  const part = await fetch(up.result, { headers: { range: `bytes=${SIZE - 3 * MIB}-${SIZE - 1}` } })
+  const bytes = (await part.arrayBuffer()).byteLength
+  const rates = `${up.rate.toFixed(0)} MiB/s up, ${down.rate.toFixed(0)} MiB/s down`
+  return {
+    link: up.result,
+    results: [
+      {
+        what: 'a gigabyte up and down',
+        found: `${rates}, at most ${most.toFixed(0)} MiB of memory`,
+        isRight: true,
+      },
+      {
+        what: 'a range of it',
+        found: `${part.status}, ${bytes} bytes`,
+        isRight: part.status === 206 && bytes === 3 * MIB,
+      },
+    ],
+  }
+}
+
+async function killWhileUploading(server: Started, owner: Owner): Promise<Result> {
+  const uploading = upload(owner).then(
+    () => 'it was too quick',
+    () => 'the upload was broken off',
+  )
+  await Bun.sleep(1000)
+  await server.end('SIGKILL')
+  const found = await uploading
+  return { what: 'kill -9 during an upload', found, isRight: found === 'the upload was broken off' }
+}
+
+async function downloadAgain({ url }: Started, link: string): Promise<Result> {
+  await download(`${url}${new URL(link).pathname}`)
+  return { what: 'the gigabyte after the next start', found: 'whole', isRight: true }
+}
+
+type Removal = { server: Started; owner: Owner; listed: () => Promise<{ objects: number; uploads: number }> }
+
+/** Deletes every push, and waits until the bucket is as empty as before. */
+async function removeAll({ server, owner, listed }: Removal): Promise<Result> {
+  const headers = { authorization: `Bearer ${owner.token}` }
+  const pushes: { url_token: string }[] = await (
+    await server.ask('/api/v2/pushes/active', { headers })
+  ).json()
+  for (const { url_token } of pushes) await server.retrieve(url_token, { method: 'DELETE', headers })
+  const began = performance.now()
+  let left = await listed()
+  // The mark of the database that uses the folder stays.
+  while (left.objects > 1 || left.uploads > 0) {
+    if (performance.now() - began > GONE_MS) break
+    await Bun.sleep(500)
+    left = await listed()
+  }
+  const took = ((performance.now() - began) / 1000).toFixed(1)
+  const found = `${left.objects} objects and ${left.uploads} unfinished uploads left after ${took} s`
+  return { what: 'nothing is left behind', found, isRight: left.objects <= 1 && left.uploads === 0 }
+}
+
+async function countKeys(client: AwsClient, endpoint: string): Promise<{ objects: number; uploads: number }> {
+  const count = async (query: string, tag: string) =>
+    (await (await client.fetch(`${endpoint}/${BUCKET}?${query}`)).text()).split(`<${tag}>`).length - 1
+  return { objects: await count('list-type=2', 'Contents'), uploads: await count('uploads=', 'Upload') }
+}
