@@ -23,9 +23,9 @@ export async function tryBucket(server: BucketServer, folder: string): Promise<R
   mkdirSync(folder, { recursive: true })
   const place = placeOf(server, folder)
   const listed = () => countKeys(client, server.endpoint)
+  const first = await startBinary(place)
   const doctor = await runBinary(['doctor', '--data-dir', place.dataDir], { env: place.env })
   const examined = { what: 'oncebox doctor', found: `ended with ${doctor.code}`, isRight: doctor.code === 0 }
-  const first = await startBinary(place)
   const owner = await addOwner(first, place.env)
   const carried = await carry(first, owner)
   const cut = await killWhileUploading(first, owner)
