@@ -102,7 +102,7 @@ function createPushServices({ config, store, meter, argon2Cost, lanes }: PushOpt
     idempotency: createIdempotency({ store, keyring, now }),
     marks: createFormMarks(keyring),
     shownTexts: createShownTexts(keyring),
-    nonces: createPageNonces(now),
+    nonces: createPageNonces({ nonces: store.shared.nonces, now }),
   }
 }
 

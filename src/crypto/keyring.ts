@@ -19,6 +19,7 @@ export type InstanceKey = {
   addresses: Uint8Array
   idempotency: Uint8Array
   forms: Uint8Array
+  nonces: Uint8Array
 }
 
 /** New values are sealed under the first key; each key opens the values sealed under it. */
@@ -81,5 +82,6 @@ function deriveSubkeys(number: number, key: Uint8Array): InstanceKey {
     addresses: subkey('addresses'),
     idempotency: subkey('idempotency'),
     forms: subkey('forms'),
+    nonces: subkey('nonces'),
   }
 }

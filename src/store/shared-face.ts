@@ -26,6 +26,14 @@ export type BudgetStore = {
   giveBack(states: readonly BudgetState[]): Promise<void>
 }
 
+export type NonceStore = {
+  /** Keys that authenticate nonces, the first for new ones. They last as long as the used ones are remembered. */
+  keys: readonly [Uint8Array, ...Uint8Array[]]
+  /** False when the nonce was used before, on any node. */
+  use(used: { nonce: string; lapsesAt: number }): Promise<boolean>
+}
+
 export type SharedState = {
   budgets: BudgetStore
+  nonces: NonceStore
 }

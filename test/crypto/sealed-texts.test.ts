@@ -7,6 +7,7 @@ import { openAnswer, sealAnswer } from '../../src/crypto/idempotency-key.ts'
 import { findKey, newKeyFile, parseKeyFile } from '../../src/crypto/keyring.ts'
 import { createNonceMint } from '../../src/crypto/page-nonce.ts'
 import { openPending, sealPending } from '../../src/crypto/pending-sign-in.ts'
+import { randomKey } from '../../src/crypto/random.ts'
 import { SEGMENT_BYTES, sealedSize, sealStream } from '../../src/crypto/sealed-stream.ts'
 import { checkTotp } from '../../src/crypto/totp.ts'
 import { codeOf } from '../support/tour.ts'
@@ -72,12 +73,14 @@ test('the mark of a form that was opened signed out names no account', () => {
   expect(newFormMark({ accountId: 3 }, first)).not.toBe(newFormMark({ accountId: 4 }, first))
 })
 
-test('a nonce gives its time only for its own subject, in its exact spelling, and to its own process', () => {
-  const mint = createNonceMint()
+test('a nonce gives its time only for its own subject, in its exact spelling, and under its own keys', () => {
+  const key = randomKey(32)
+  const mint = createNonceMint([key])
   const nonce = mint.make('page', 1_700_000_000_000)
   expect(mint.read(nonce, 'page')).toBe(1_700_000_000_000)
   expect(mint.read(nonce, 'other')).toBeNull()
-  expect(createNonceMint().read(nonce, 'page')).toBeNull()
+  expect(createNonceMint([randomKey(32), key]).read(nonce, 'page')).toBe(mint.read(nonce, 'page'))
+  expect(createNonceMint([randomKey(32)]).read(nonce, 'page')).toBeNull()
   const altered = `${nonce.startsWith('A') ? 'B' : 'A'}${nonce.slice(1)}`
   for (const bad of ['', altered, nonce.slice(0, -4), `${nonce}AAAA`, `${nonce}=`, `${nonce} `])
     expect(mint.read(bad, 'page')).toBeNull()

@@ -1,29 +1,23 @@
-// A nonce in a page lets the page's button work once. Revealing again needs a new page.
+// A nonce in a page lets the page's button work once, on any node. Revealing again needs a new page.
 
 import { createNonceMint } from '../../crypto/page-nonce.ts'
 import { HOUR, type Now } from '../../domain/time.ts'
+import type { NonceStore } from '../../store/shared-face.ts'
 
-/** good: valid, and used up now. used: the form was sent before. stale: too old, for another push, or from another process. */
+/** good: valid, and used up now. used: the form was sent before. stale: too old, for another push, or of another instance. */
 export type NonceState = 'good' | 'used' | 'stale'
 
 export type PageNonces = ReturnType<typeof createPageNonces>
 
 const LIFETIME = 12 * HOUR
-/** Used nonces that are remembered, some hundred bytes each. The oldest are forgotten first. */
-const MAX_REMEMBERED = 100_000
 
-export function createPageNonces(now: Now) {
-  const mint = createNonceMint()
-  const used = new Set<string>()
+export function createPageNonces({ nonces, now }: { nonces: NonceStore; now: Now }) {
+  const mint = createNonceMint(nonces.keys)
 
-  function use(nonce: string, subject: string): NonceState {
+  async function use(nonce: string, subject: string): Promise<NonceState> {
     const madeAt = mint.read(nonce, subject)
     if (madeAt === null || now() - madeAt > LIFETIME) return 'stale'
-    if (used.has(nonce)) return 'used'
-    used.add(nonce)
-    const [oldest] = used
-    if (used.size > MAX_REMEMBERED && oldest !== undefined) used.delete(oldest)
-    return 'good'
+    return (await nonces.use({ nonce, lapsesAt: madeAt + LIFETIME })) ? 'good' : 'used'
   }
 
   return { issue: (subject: string): string => mint.make(subject, now()), use }

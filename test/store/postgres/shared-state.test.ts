@@ -2,9 +2,10 @@
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { isDomainError } from '../../../src/domain/errors.ts'
-import { DAY, MINUTE } from '../../../src/domain/time.ts'
+import { DAY, HOUR, MINUTE } from '../../../src/domain/time.ts'
 import { limitKey } from '../../../src/http/door/client-address.ts'
 import { createSignInLimit } from '../../../src/services/accounts/sign-in-limit.ts'
+import { createPageNonces, type PageNonces } from '../../../src/services/pushes/page-nonces.ts'
 import { installedEngines } from '../../support/database-servers.ts'
 import { startTestPostgres, type TestPostgres } from '../../support/postgres.ts'
 import { openPostgresNodes, type PostgresNodes } from '../../support/postgres-nodes.ts'
@@ -76,6 +77,32 @@ describe.skipIf(!installedEngines().includes('postgres'))('two nodes share', () 
       await sign(1, false, { email: 'my password' })
       const rows = await opened.query<{ name: string }>('SELECT name FROM spent_points')
       for (const { name } of rows) expect(name).toMatch(/^[\w-]{22}$/)
+    })
+  })
+
+  describe('nonces of pages', () => {
+    const pages = () =>
+      opened.shared.map(({ nonces }) => createPageNonces({ nonces, now: opened.clock.now })) as [
+        PageNonces,
+        PageNonces,
+      ]
+
+    test('a nonce of one node is good on another, once in all', async () => {
+      const [one, other] = pages()
+      for (let round = 0; round < 10; round += 1) {
+        const nonce = one.issue('push')
+        expect(await other.use(nonce, 'another push')).toBe('stale')
+        const uses = await Promise.all([one, other, one, other].map((node) => node.use(nonce, 'push')))
+        expect(uses.sort()).toEqual(['good', 'used', 'used', 'used'])
+      }
+    })
+
+    test('a node that starts again knows what was used', async () => {
+      const nonce = pages()[0].issue('push')
+      expect(await pages()[0].use(nonce, 'push')).toBe('good')
+      expect(await pages()[1].use(nonce, 'push')).toBe('used')
+      opened.clock.advance(13 * HOUR)
+      expect(await pages()[1].use(nonce, 'push')).toBe('stale')
     })
   })
 })

@@ -121,9 +121,9 @@ export function createAdminPages(options: AdminPageOptions) {
     `${exchange.baseUrl}${PAGES.welcome.href({ link: token })}`
 
   /** Reloading the page that shows a link sends its form again, which must not replace the link with another one. */
-  function useNonce(form: Form, subject: string): WordKey | null {
+  async function useNonce(form: Form, subject: string): Promise<WordKey | null> {
     const nonce = form.text('nonce')
-    const state = nonce === '' ? 'good' : nonces.use(nonce, subject)
+    const state = nonce === '' ? 'good' : await nonces.use(nonce, subject)
     if (state === 'good') return null
     return state === 'used' ? 'admin_link_again' : 'admin_stale'
   }
@@ -131,7 +131,7 @@ export function createAdminPages(options: AdminPageOptions) {
   async function invite(guest: Member, form: Form): Promise<Response> {
     const email = form.text('email')
     const isForAdmin = form.isTicked('is_admin')
-    const notice = useNonce(form, INVITE_SUBJECT)
+    const notice = await useNonce(form, INVITE_SUBJECT)
     if (notice === 'admin_link_again') return show(guest, { notice })
     if (notice !== null) return show(guest, { notice, email, isForAdmin })
     try {
@@ -170,7 +170,7 @@ export function createAdminPages(options: AdminPageOptions) {
   /** Creates a link to choose a new password. The second factor stays, unless the form turns it off as well. */
   async function reset(guest: Member, form: Form, params: Params): Promise<Response> {
     const account = await requireOther(guest, params)
-    const notice = useNonce(form, resetSubject(account.id))
+    const notice = await useNonce(form, resetSubject(account.id))
     if (notice !== null) return show(guest, { notice })
     const endsTwoFactor = form.isTicked('two_factor')
     const token = await accountLinks.createResetLink(account, { endsTwoFactor, ...actorOf(guest) })

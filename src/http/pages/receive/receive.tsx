@@ -91,7 +91,7 @@ export function createReceivePages({ answer, pushes, nonces, shownTexts, now }: 
     // The form was opened signed in, perhaps by the owner, whose look would not have counted.
     const isSignedOut = session === null && form.text('form') !== ''
     const isOwnForm = session === null ? !isSignedOut : session.isFormToken(form.text('form'))
-    const state = isOwnForm ? nonces.use(form.text('nonce'), url_token) : 'stale'
+    const state = isOwnForm ? await nonces.use(form.text('nonce'), url_token) : 'stale'
     if (state !== 'good') {
       const stale = isSignedOut ? 'receive_signed_out' : 'receive_stale'
       const saysCost = state === 'used'
@@ -152,7 +152,7 @@ export function createReceivePages({ answer, pushes, nonces, shownTexts, now }: 
 
   async function expire(guest: Guest, form: Form, { url_token = '' }: Params): Promise<Response> {
     requireFormToken(guest, form.text('form'))
-    const state = nonces.use(form.text('nonce'), `expire/${url_token}`)
+    const state = await nonces.use(form.text('nonce'), `expire/${url_token}`)
     if (state !== 'good')
       return show(guest, { url_token }, { notice: guest.words.say('receive_stale'), status: 409 })
     await pushes.expire(url_token, guest.viewer)

@@ -6,6 +6,7 @@ import type { Now } from '../../../domain/time.ts'
 import type { SharedState } from '../../shared-face.ts'
 import type { Read, Transact } from '../engine/database.ts'
 import { createBudgetRows } from './budgets.ts'
+import { createNonceRows } from './nonces.ts'
 
 export type SharedRowsOptions = {
   read: Read
@@ -19,5 +20,8 @@ export function createSharedRows({ keyring, ...options }: SharedRowsOptions): Sh
   // Nodes with other sealing keys, while a new key is introduced, count by themselves.
   const hashName = (name: string) =>
     hashAddress(`shared ${name}`, keyring.sealing.addresses).toString('base64url')
-  return { budgets: createBudgetRows({ ...options, hashName }) }
+  return {
+    budgets: createBudgetRows({ ...options, hashName }),
+    nonces: createNonceRows({ ...options, keyring }),
+  }
 }
