@@ -27,7 +27,7 @@ const pools = Array.from({ length: Number(NODES) }, () =>
 const nodes = pools.map((database) =>
   createPostgresOperations({
     ...{ database, now: Date.now, certain: Date.now, observe: () => undefined },
-    ...{ node: randomBytes(16), onError: console.error },
+    ...{ node: randomBytes(16), onDue: () => undefined, onError: console.error },
   }),
 )
 const sql = connect(1)

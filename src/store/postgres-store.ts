@@ -21,6 +21,8 @@ import { createNodes } from './postgres/engine/nodes.ts'
 import { enterInstance } from './postgres/engine/opening.ts'
 import { requireServer } from './postgres/engine/server-check.ts'
 import { createStanding, type Standing } from './postgres/engine/standing.ts'
+import { giveUpAbandoned } from './postgres/files/file-records.ts'
+import { openNodeFiles } from './postgres/files/open-files.ts'
 import { createPostgresOperations } from './postgres/operations.ts'
 import { createSharedRows } from './postgres/shared/shared-state.ts'
 import type { BucketSettings } from './s3/bucket.ts'
@@ -145,13 +147,18 @@ async function openParts(options: PostgresStoreOptions, parts: Parts) {
     ...parts,
     node,
     save: witness.write,
-    clearUp: async () => undefined,
+    clearUp: (session) => giveUpAbandoned(session, certain()),
   })
   if (acceptClock) await acceptTime(database, now())
   await nodes.beat()
   const guarded = standing.guard(database)
-  const operations = createPostgresOperations({ database: guarded, now, certain, observe, node, onError })
   const shared = createSharedRows({ ...guarded, now, keyring, onError })
+  const path = parts.folder.files
+  const files = await openNodeFiles({ ...options, database: guarded, node, path, certain })
+  const operations = createPostgresOperations({
+    ...{ database: guarded, now, certain, observe, node, onError },
+    onDue: files.removeDue,
+  })
 
   async function accept(): Promise<void> {
     clock.accept()
@@ -159,6 +166,7 @@ async function openParts(options: PostgresStoreOptions, parts: Parts) {
   }
 
   async function close(): Promise<void> {
+    await files.close()
     await nodes.leave().catch(() => undefined)
     await database.close()
   }
@@ -166,13 +174,15 @@ async function openParts(options: PostgresStoreOptions, parts: Parts) {
   return {
     ...operations,
     shared,
+    files: files.store,
+    bucket: files.bucket,
     now,
     certain,
     clock: { doubt: clock.doubt, accept },
     isOverloaded: () => false,
     commitOverdue: () => undefined,
     waitingWorks: () => 0,
-    jobs: [nodes.job] as readonly Job[],
+    jobs: [nodes.job, ...files.jobs] as readonly Job[],
     database: { listNodes: nodes.list, findRefusal: () => standing.findProblem()?.why ?? null },
     explainFailure: (cause: unknown) => cause,
     confirmStart: () => undefined,

@@ -41,6 +41,7 @@ export async function openPostgresNodes(postgres: TestPostgres): Promise<Postgre
       certain: clock.now,
       observe: () => undefined,
       node: randomBytes(16),
+      onDue: () => undefined,
       onError,
     }),
   )

@@ -13,14 +13,12 @@ export type BucketFolder = {
 /** How many pushes have files, and how many files can be downloaded after a last view. */
 export type HeldFiles = { pushes: number; granted: number }
 
-const PLACES = {
-  disk: ['in the data folder', 'without --files-url'],
-  bucket: ['in a bucket', 'with the --files-url of before'],
-} as const
+/** Where files are: on the disk of this server or of another one, or in a bucket. */
+export type FilesAt = 'disk' | 'bucket' | { disk: string }
 
 /** Throws `conflict` while files are needed where they are. */
-export function requireNothingHeld({ pushes, granted }: HeldFiles, where: keyof typeof PLACES): void {
-  const [here, there] = PLACES[where]
+export function requireNothingHeld({ pushes, granted }: HeldFiles, at: FilesAt): void {
+  const [here, there] = namesOf(at)
   if (pushes > 0)
     throw new DomainError(
       'conflict',
@@ -32,4 +30,10 @@ export function requireNothingHeld({ pushes, granted }: HeldFiles, where: keyof 
       'conflict',
       `Files ${here} can still be downloaded after a last view: start ${there}, or try again in some minutes.`,
     )
+}
+
+function namesOf(at: FilesAt): [here: string, there: string] {
+  if (at === 'disk') return ['in the data folder', 'without --files-url']
+  if (at === 'bucket') return ['in a bucket', 'with the --files-url of before']
+  return [`in another data folder (${at.disk})`, 'with that one']
 }

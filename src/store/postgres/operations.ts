@@ -11,6 +11,7 @@ import { createPushChoices } from './accounts/push-choices.ts'
 import { createSessions } from './accounts/sessions.ts'
 import { createTwoFactor } from './accounts/two-factor.ts'
 import type { PostgresDatabase } from './engine/database.ts'
+import { createExpiry } from './expiry/expiry.ts'
 import { createAuditLog } from './lists/audit-log.ts'
 import { createPushLists } from './lists/push-lists.ts'
 import { createIdempotencyKeys } from './pushes/idempotency-keys.ts'
@@ -26,6 +27,8 @@ export type PostgresOperationsOptions = {
   observe: (databaseTime: number) => void
   /** The id of this process among the nodes, 16 random bytes. */
   node: Uint8Array
+  /** Called after a commit that made files due. */
+  onDue: () => void
   onError: (cause: unknown) => void
 }
 
@@ -37,10 +40,11 @@ function createPushOperations(options: PostgresOperationsOptions) {
   const { now, certain } = options
   const { read, transact } = options.database
   return {
-    pushes: createPushes({ ...options, onDue: () => undefined }),
+    pushes: createPushes(options),
     idempotencyKeys: createIdempotencyKeys(options),
     lists: createPushLists({ read, transact, now, certain }),
     audit: createAuditLog(read),
+    expiry: createExpiry(options),
   }
 }
 

@@ -6,6 +6,10 @@ import { startTestPostgres, type TestPostgres } from '../../support/postgres.ts'
 import { openPostgresEngine } from '../../support/postgres-store.ts'
 import { describeAccounts } from '../conformance/accounts.ts'
 import type { OpenedEngine } from '../conformance/engine.ts'
+import { describeFilesOfPushes } from '../conformance/files.ts'
+import { describeLists } from '../conformance/lists.ts'
+import { describeOwners } from '../conformance/owners.ts'
+import { describePushes } from '../conformance/pushes.ts'
 
 const isInstalled = installedEngines().includes('postgres')
 let postgres: TestPostgres
@@ -26,4 +30,8 @@ describe.skipIf(!isInstalled)('PostgreSQL', () => {
   })
 
   describe('accounts', () => describeAccounts(openEngine))
+  describe('lists', () => describeLists(openEngine))
+  describe('owners', () => describeOwners(openEngine))
+  describe('the files of pushes', () => describeFilesOfPushes(openEngine))
+  describe('pushes', () => describePushes(openEngine))
 })

@@ -1,7 +1,7 @@
 // What happens to the pushes of an account that goes: they are removed in steps, or become anonymous.
 
 import type { Session, Transact } from '../engine/database.ts'
-import { LOG_STEP, type RemovePushes, shortenLog } from '../pushes/push-removal.ts'
+import { countRemovable, LOG_STEP, type RemovePushes, shortenLog } from '../pushes/push-removal.ts'
 
 /** Pushes that one transaction removes at most. */
 const STEP = 100
@@ -47,16 +47,6 @@ export function createOwnedPushes({ transact, remove }: { transact: Transact; re
   }
 
   return { removeSome, disown }
-}
-
-/** As many as have a step's entries in their logs together, and at least one. */
-function countRemovable(found: readonly Found[]): number {
-  let entries = 0
-  const tooMany = found.findIndex((push) => {
-    entries += push.entries
-    return entries > LOG_STEP
-  })
-  return tooMany === -1 ? found.length : Math.max(1, tooMany)
 }
 
 /** The inner queries read the indexes of owners; the outer one locks in ascending order, as every transaction does. */

@@ -188,6 +188,8 @@ export const bucketFolder = pgTable('bucket_folder', {
   tag: text().notNull(),
   session: text().notNull(),
   isUsed: boolean('is_used').notNull(),
+  mark: text(),
+  address: text(),
 })
 
 export const spentPoints = pgTable('spent_points', {

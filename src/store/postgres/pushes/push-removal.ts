@@ -49,3 +49,13 @@ export async function shortenLog(session: Session, pushId: number): Promise<void
     [pushId],
   )
 }
+
+/** As many as have a step's entries in their logs together, and at least one. */
+export function countRemovable(found: readonly { entries: number }[]): number {
+  let entries = 0
+  const tooMany = found.findIndex((push) => {
+    entries += push.entries
+    return entries > LOG_STEP
+  })
+  return tooMany === -1 ? found.length : Math.max(1, tooMany)
+}

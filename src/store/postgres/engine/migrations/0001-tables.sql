@@ -234,11 +234,15 @@ CREATE TABLE address_shares (
   bytes bigint NOT NULL
 ) WITH (fillfactor = 50);
 
+-- `tag` names the folder of this database in a bucket, `session` those who serve it, until none does. While it is not used,
+-- the files are on the disk of the one node that serves: `mark` is that of their folder, and `address` names it to people.
 CREATE TABLE bucket_folder (
   id int PRIMARY KEY CHECK (id = 1),
   tag text NOT NULL,
   session text NOT NULL,
-  is_used boolean NOT NULL
+  is_used boolean NOT NULL,
+  mark text,
+  address text
 );
 
 -- The nodes that serve. A node that has not been seen for a while is taken for dead.

@@ -1,0 +1,82 @@
+// The sweeper's work in small steps, shared by all nodes: writes pushes that ran out of time as expired. A step passes over rows
+// that another node has locked.
+
+import { lapse } from '../../../domain/push.ts'
+import type { Now } from '../../../domain/time.ts'
+import type { ExpiryStore } from '../../face.ts'
+import type { PostgresDatabase, Session } from '../engine/database.ts'
+import { addStep, changeOf } from '../pushes/push-changes.ts'
+import { PUSH_COLUMNS } from '../pushes/push-rows.ts'
+import { writeChanges } from '../pushes/push-writes.ts'
+import type { PushRow } from '../pushes/stored-push.ts'
+import { createPurge } from './purge.ts'
+
+const STEP = 200
+
+const NEXT_LAPSE = `
+  SELECT expires_at::float8 AS "expiresAt" FROM pushes WHERE expired_on IS NULL ORDER BY expires_at, id LIMIT 1`
+
+const LAPSED = `
+  SELECT ${PUSH_COLUMNS} FROM pushes WHERE expired_on IS NULL AND expires_at <= $1::bigint
+  ORDER BY expires_at, id LIMIT ${STEP} FOR UPDATE SKIP LOCKED`
+
+// Waits for rows that another node has locked, because afterwards none may be left.
+const LAPSED_OF = `
+  SELECT ${PUSH_COLUMNS} FROM pushes WHERE owner_id = $2 AND expired_on IS NULL AND expires_at <= $1::bigint
+  ORDER BY id LIMIT ${STEP} FOR UPDATE`
+
+export type ExpiryOptions = {
+  database: Pick<PostgresDatabase, 'read' | 'transact'>
+  /** The time by which something may be destroyed. */
+  certain: Now
+  /** Called after a commit that made files due. */
+  onDue: () => void
+}
+
+export function createExpiry(options: ExpiryOptions): ExpiryStore {
+  const { certain, onDue } = options
+  const { read, transact } = options.database
+
+  async function findNextLapse(): Promise<number | null> {
+    const [next] = await read(({ query }) => query<{ expiresAt: number }>(NEXT_LAPSE))
+    return next?.expiresAt ?? null
+  }
+
+  /** Resolves to the number of pushes that were written as expired. */
+  async function expireSome(text: string, ...values: unknown[]): Promise<number> {
+    const ended = await transact(async (session) => {
+      const time = certain()
+      const rows = await session.query<PushRow>(text, [time, ...values])
+      await endAll(session, rows, time)
+      return rows
+    })
+    if (ended.some(({ files }) => files > 0)) onDue()
+    return ended.length
+  }
+
+  /** Looks at the owner's live pushes only if some push of the instance is due, which is rare. */
+  async function expireLapsedOf(ownerId: number): Promise<void> {
+    for (let done = STEP; done === STEP; ) {
+      const next = await findNextLapse()
+      if (next === null || next > certain()) return
+      done = await expireSome(LAPSED_OF, ownerId)
+    }
+  }
+
+  return {
+    findNextLapse,
+    expireLapsed: () => expireSome(LAPSED),
+    expireLapsedOf,
+    purgeExpired: createPurge(options),
+  }
+}
+
+/** Within a transaction that has locked these rows. */
+async function endAll(session: Session, rows: readonly PushRow[], certain: number): Promise<void> {
+  const changes = rows.map((row) => {
+    const change = changeOf(row)
+    addStep(change, { after: lapse(row, certain), now: certain, entry: null })
+    return change
+  })
+  await writeChanges(session, changes, { certain })
+}

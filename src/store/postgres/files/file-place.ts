@@ -1,0 +1,116 @@
+// Where the files of this database are: in one bucket for all nodes, or on the disk of the one node that serves. A node that
+// would look for them elsewhere is refused.
+
+import { randomBase32 } from '../../../crypto/random.ts'
+import { DomainError } from '../../../domain/errors.ts'
+import {
+  type BucketFolder,
+  type FilesAt,
+  type HeldFiles,
+  requireNothingHeld,
+} from '../../files/bucket-folder.ts'
+import type { Session, Transact } from '../engine/database.ts'
+import { LIVE_NODES } from '../engine/nodes.ts'
+
+export type FilePlaceOptions = {
+  transact: Transact
+  /** The id of this process among the nodes, which has its row there. */
+  node: Uint8Array
+  /** The folder on the disk by its mark, and what people call it; null when this node has a bucket. */
+  disk: { mark: string; address: string } | null
+  /** The time by which files are removed. */
+  now: number
+}
+
+/** `remains`: files that belong to nobody, in the place that was left. */
+export type SettledPlace = { folder: (BucketFolder & { isShared: boolean }) | null; remains: string[] }
+
+/** `isUsed`: the files are in the bucket. Without a mark they are on a disk that no node has served yet. */
+type PlaceRow = { tag: string; session: string; isUsed: boolean; mark: string | null; address: string | null }
+
+const CHARACTERS = 26
+
+// Until the end of the transaction no other node settles.
+const LOCK = 'LOCK TABLE bucket_folder IN SHARE ROW EXCLUSIVE MODE'
+const READ = 'SELECT tag, session, is_used AS "isUsed", mark, address FROM bucket_folder'
+const WRITE = `
+  INSERT INTO bucket_folder (id, tag, session, is_used, mark, address) VALUES (1, $1, $2, $3, $4, $5)
+  ON CONFLICT (id) DO UPDATE SET tag = $1, session = $2, is_used = $3, mark = $4, address = $5`
+const OTHERS = `SELECT name FROM nodes WHERE id <> $1 AND id IN (${LIVE_NODES}) ORDER BY seen_at DESC`
+const HELD = `
+  SELECT (SELECT count(*) FROM (SELECT DISTINCT push_id FROM push_files) AS pushes)::float8 AS pushes,
+    (SELECT count(*) FROM files_due WHERE at > $1::bigint AND push_id <> 0)::float8 AS granted`
+const HOLDS_ANY = 'SELECT EXISTS (SELECT FROM push_files) AS any'
+const FORGET_ALL = 'DELETE FROM files_due RETURNING id'
+/** Differs in a copy of the database, and stays what it is when a standby takes over. */
+const IDENTITY = `
+  SELECT md5(system_identifier || '/' || (SELECT oid FROM pg_database WHERE datname = current_database())) AS identity
+  FROM pg_control_system()`
+
+/** Throws `conflict` when the files are elsewhere, and needed there. */
+export function settleFilePlace({ transact, ...options }: FilePlaceOptions): Promise<SettledPlace> {
+  return transact(async (session) => {
+    await session.query(LOCK)
+    const [before = null] = await session.query<PlaceRow>(READ)
+    const others = await session.query<{ name: string }>(OTHERS, [options.node])
+    const remains = await leavePlace(session, { ...options, before, other: others[0]?.name ?? null })
+    const after = { tag: randomBase32(CHARACTERS), session: randomBase32(CHARACTERS), ...before }
+    // Nodes that serve at the same time are one session.
+    if (others.length === 0) after.session = randomBase32(CHARACTERS)
+    const { disk } = options
+    const place = [disk === null, disk?.mark ?? null, disk?.address ?? null]
+    await session.query(WRITE, [after.tag, after.session, ...place])
+    if (disk !== null) return { folder: null, remains }
+    return { folder: await folderOf(session, { before, after, isShared: others.length > 0 }), remains }
+  })
+}
+
+type Places = { before: PlaceRow | null; after: Pick<PlaceRow, 'tag' | 'session'>; isShared: boolean }
+
+async function folderOf({ query }: Session, { before, after, isShared }: Places) {
+  const [{ identity } = { identity: '' }] = await query<{ identity: string }>(IDENTITY)
+  const [held] = await query<{ any: boolean }>(HOLDS_ANY)
+  const sessionOf = (session: string) => `${session}.${identity}`
+  const sessions = {
+    last: before === null ? null : sessionOf(before.session),
+    now: sessionOf(after.session),
+  }
+  return { tag: after.tag, sessions, heldFiles: held?.any ?? false, isShared }
+}
+
+type Leaving = Omit<FilePlaceOptions, 'transact'> & { before: PlaceRow | null; other: string | null }
+
+/** Files are not carried over: a place is left only when no push needs anything there. */
+async function leavePlace({ query }: Session, { disk, now, before, other }: Leaving): Promise<string[]> {
+  if (isSame(before, disk)) return []
+  if (other !== null) throw refuse(other, { disk, before })
+  if (before === null) return []
+  const [held] = await query<HeldFiles>(HELD, [now])
+  if (held !== undefined) requireNothingHeld(held, before.isUsed ? 'bucket' : nameDisk(before, disk))
+  return (await query<{ id: string }>(FORGET_ALL)).map(({ id }) => id)
+}
+
+function isSame(before: PlaceRow | null, disk: FilePlaceOptions['disk']): boolean {
+  if (disk === null) return before === null || before.isUsed
+  return before !== null && !before.isUsed && (before.mark === null || before.mark === disk.mark)
+}
+
+function nameDisk({ address }: PlaceRow, disk: FilePlaceOptions['disk']): FilesAt {
+  return disk === null || address === null ? 'disk' : { disk: address }
+}
+
+function refuse(other: string, { disk, before }: Pick<Leaving, 'disk' | 'before'>): DomainError {
+  const rule = 'All nodes of one database keep their files in one bucket'
+  if (disk === null)
+    return new DomainError(
+      'conflict',
+      `The node ${other} keeps the files on its disk. ${rule}: give it the same --files-url, once no push needs its files.`,
+    )
+  if (before?.isUsed)
+    return new DomainError('conflict', `${rule}: start this one with the --files-url of the node ${other}.`)
+  return new DomainError(
+    'conflict',
+    `The node ${other} serves this database with its files on a disk, which no other node can reach. ${rule}: name it with ` +
+      '--files-url.',
+  )
+}

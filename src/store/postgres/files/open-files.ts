@@ -1,0 +1,65 @@
+// Opens the sealed files whose rows PostgreSQL keeps, for one of the nodes that serve them.
+
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { isDomainError } from '../../../domain/errors.ts'
+import { SECOND } from '../../../domain/time.ts'
+import { readFolderMark } from '../../files/folder-mark.ts'
+import { type FilesOptions, openFiles } from '../../open-files.ts'
+import type { BucketSettings } from '../../s3/bucket.ts'
+import type { PostgresDatabase } from '../engine/database.ts'
+import { type SettledPlace, settleFilePlace } from './file-place.ts'
+import { createFileRecords } from './file-records.ts'
+
+export type NodeFilesOptions = Omit<FilesOptions, 'records' | 'bucket' | 'onStep'> & {
+  database: Pick<PostgresDatabase, 'read' | 'transact'>
+  /** The id of this process among the nodes, which has its row there. */
+  node: Uint8Array
+  /** Of the machine. */
+  name: string
+  /** Null when the files are in the data folder. */
+  bucket: BucketSettings | null
+}
+
+/** How long another node that has just started may take to mark the bucket. */
+const MARK_MS = 15 * SECOND
+const RETRY_MS = 250
+
+/** Throws `conflict` when this node would look for the files in another place than the others, or than before. */
+export async function openNodeFiles(options: NodeFilesOptions) {
+  const { database, path, name, bucket: settings, certain, onWarning } = options
+  const disk = settings === null ? { mark: readFolderMark(path), address: `${name}:${path}` } : null
+  const { folder, remains } = await settleFilePlace({ ...options, ...database, disk, now: certain() })
+  if (disk === null) removeFromDisk(path, remains)
+  else if (remains.length > 0)
+    onWarning(`${remains.length} files that belong to no push may remain where they were.`)
+  const records = createFileRecords(options)
+  const bucket = settings === null || folder === null ? null : { settings, folder: withMark(folder) }
+  const files = openFiles({ ...options, records, bucket, onStep: undefined })
+  await confirm(files.confirmPlace, folder)
+  return files
+}
+
+/** Nodes that serve at the same time must find the same mark, also when no push has files yet. */
+function withMark({ isShared, ...folder }: NonNullable<SettledPlace['folder']>) {
+  return { ...folder, heldFiles: folder.heldFiles || isShared }
+}
+
+async function confirm(confirmPlace: () => Promise<void>, folder: SettledPlace['folder']): Promise<void> {
+  const until = performance.now() + (folder?.isShared ? MARK_MS : 0)
+  for (;;) {
+    try {
+      return await confirmPlace()
+    } catch (cause) {
+      if (!isDomainError(cause, 'conflict') || performance.now() >= until) throw cause
+      await Bun.sleep(RETRY_MS)
+    }
+  }
+}
+
+/** Those of another folder are not there, which is no failure. */
+function removeFromDisk(folder: string, ids: readonly string[]): void {
+  for (const id of ids)
+    for (const ending of ['', '.part'])
+      rmSync(join(folder, id.slice(0, 2), `${id}${ending}`), { force: true })
+}
