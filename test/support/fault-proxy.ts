@@ -1,6 +1,7 @@
 // A TCP proxy on loopback that fails as tests ask: it stalls, resets, or swallows what the server answers.
 
 import { createServer, type Server, type Socket, connect as toServer } from 'node:net'
+import { createStatementReader, type SentStatement } from './sent-statements.ts'
 
 /**
  * What happens to bytes. `stall` keeps them, in both directions and on new connections, until the proxy passes again.
@@ -13,22 +14,27 @@ export type FaultProxy = {
   port: number
   /** Holds for the connections that are open and for new ones. */
   set(way: Way): void
-  /** Swallows the answers of the first connection that sends these bytes, and resets it. The others go on. */
-  swallowAfter(bytes: string): Promise<void>
+  /** Hands on the next statement with this text, swallows its answer, and resets the connection. The others go on. */
+  swallowAfter(text: string): Promise<void>
+  /** Resets the connection of the next statement with this text, without handing that on. The others go on. */
+  cutBefore(text: string): Promise<void>
+  /** Keeps the next statement with this text, and all that follows on its connection, for good. The others go on. */
+  holdFrom(text: string): Promise<void>
   /** New connections lead to this port. The open ones are reset, as those of an address that moved. */
   lead(port: number): void
   countConnections(): number
   close(): Promise<void>
 }
 
-type Pair = { client: Socket; server: Socket; hasLost: boolean; swallows: boolean }
+type Pair = { client: Socket; server: Socket; hasLost: boolean; swallows: boolean; isHeld: boolean }
+type Trap = { text: string; how: 'swallow' | 'cut' | 'hold'; sprung: () => void }
 
 /** Passes connections on to this port of this machine. */
 export async function startFaultProxy(firstPort: number): Promise<FaultProxy> {
   const pairs = new Set<Pair>()
   let way: Way = 'pass'
   let port = firstPort
-  let trap: { bytes: string; sprung: () => void } | null = null
+  const traps: Trap[] = []
 
   function end(pair: Pair): void {
     pairs.delete(pair)
@@ -40,29 +46,52 @@ export async function startFaultProxy(firstPort: number): Promise<FaultProxy> {
     if (way === 'reset') return void client.resetAndDestroy()
     const server = toServer({ host: '127.0.0.1', port, noDelay: true })
     client.setNoDelay(true)
-    const pair = { client, server, hasLost: false, swallows: false }
+    const pair = { client, server, hasLost: false, swallows: false, isHeld: false }
     pairs.add(pair)
     for (const socket of [client, server]) {
       socket.on('error', () => end(pair))
       socket.on('close', () => end(pair))
       if (way === 'stall') socket.pause()
     }
-    client.on('data', (bytes) => {
-      if (trap !== null && bytes.includes(trap.bytes)) spring(pair)
-      forward(bytes, client, server)
+    const readStatements = createStatementReader()
+    client.on('data', (bytes: Buffer) => {
+      const statements = readStatements(bytes)
+      if (pair.isHeld) return
+      const trapped = findTrapped(statements)
+      if (trapped === null) return forward(bytes, client, server)
+      if (trapped.how === 'swallow') server.write(bytes)
+      else server.write(bytes.subarray(0, Math.max(0, trapped.at)))
+      spring(pair, trapped.how)
     })
     server.on('data', (bytes) => {
+      if (pair.isHeld) return
       if (way !== 'swallow' && !pair.swallows) return forward(bytes, server, client)
       pair.hasLost = true
       if (pair.swallows) end(pair)
     })
   }
 
-  function spring(pair: Pair): void {
-    pair.swallows = true
-    trap?.sprung()
-    trap = null
+  function findTrapped(statements: SentStatement[]): { at: number; how: Trap['how'] } | null {
+    for (const { at, text } of statements) {
+      const index = traps.findIndex((trap) => text.includes(trap.text))
+      const [trap] = index === -1 ? [] : traps.splice(index, 1)
+      trap?.sprung()
+      if (trap !== undefined) return { at, how: trap.how }
+    }
+    return null
   }
+
+  function spring(pair: Pair, how: Trap['how']): void {
+    if (how === 'swallow') pair.swallows = true
+    if (how === 'hold') pair.isHeld = true
+    // After the bytes before the statement.
+    if (how === 'cut') pair.server.end(() => end(pair))
+  }
+
+  const setTrap = (how: Trap['how']) => (text: string) =>
+    new Promise<void>((resolve) => {
+      traps.push({ text, how, sprung: resolve })
+    })
 
   function forward(bytes: Buffer | string, from: Socket, to: Socket): void {
     if (to.write(bytes)) return
@@ -81,10 +110,9 @@ export async function startFaultProxy(firstPort: number): Promise<FaultProxy> {
           for (const socket of [pair.client, pair.server]) next === 'stall' ? socket.pause() : socket.resume()
       }
     },
-    swallowAfter: (bytes) =>
-      new Promise((resolve) => {
-        trap = { bytes, sprung: resolve }
-      }),
+    swallowAfter: setTrap('swallow'),
+    cutBefore: setTrap('cut'),
+    holdFrom: setTrap('hold'),
     lead: (next) => {
       port = next
       for (const pair of [...pairs]) end(pair)

@@ -1,0 +1,212 @@
+// Transactions over PostgreSQL: what was acknowledged happened once, and what was not is known or refused, however the
+// connection fails.
+
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import type { Session } from '../../../../src/store/postgres/engine/database.ts'
+import { installedEngines } from '../../../support/database-servers.ts'
+import { startTestPostgres, type TestPostgres } from '../../../support/postgres.ts'
+import { openProxied, type ProxiedDatabase } from '../../../support/proxied-database.ts'
+
+describe.skipIf(!installedEngines().includes('postgres'))('a transaction', () => {
+  let postgres: TestPostgres
+  let it: ProxiedDatabase
+  let runs = 0
+
+  beforeAll(async () => {
+    postgres = await startTestPostgres()
+  }, 120_000)
+  afterAll(() => postgres.stop())
+  beforeEach(async () => {
+    runs = 0
+    it = await openProxied(postgres)
+    // The statements are prepared from here on.
+    await it.database.transact(addNote(1))
+  })
+  afterEach(() => it.close())
+
+  const addNote = (n: number) => async (session: Session) => {
+    runs += 1
+    await session.query('INSERT INTO notes VALUES ($1)', [n])
+    return `note ${n}`
+  }
+
+  const writeNote = (n: number) => (operationId: Uint8Array) => ({
+    text: `WITH added AS (INSERT INTO notes VALUES ($2) RETURNING n),
+        noted AS (INSERT INTO operations (id, result) SELECT $1, array_agg(n) FROM added RETURNING result)
+      SELECT result::float8[] FROM noted`,
+    values: [operationId, n],
+  })
+
+  /** SQL that fails the first `times` times. */
+  async function failTimes(times: number, state: string): Promise<string> {
+    await it.direct.transact(async (session) => {
+      await session.query('DROP SEQUENCE IF EXISTS tries')
+      await session.query('CREATE SEQUENCE tries')
+      await session.query(`CREATE OR REPLACE FUNCTION fail() RETURNS void AS $$ BEGIN
+        IF nextval('tries') <= ${times} THEN RAISE EXCEPTION 'on purpose' USING ERRCODE = '${state}'; END IF;
+      END $$ LANGUAGE plpgsql`)
+    })
+    return 'SELECT fail()'
+  }
+
+  describe('whose connection is lost', () => {
+    test('after PostgreSQL committed it is acknowledged, and happened once', async () => {
+      const lost = it.proxy.swallowAfter('COMMIT')
+      expect(await it.database.transact(addNote(2))).toBe('note 2')
+      await lost
+      expect([await it.countNotes(), runs]).toEqual([2, 2])
+    })
+
+    test('before PostgreSQL saw its COMMIT it runs again', async () => {
+      const lost = it.proxy.cutBefore('COMMIT')
+      expect(await it.database.transact(addNote(2))).toBe('note 2')
+      await lost
+      expect([await it.countNotes(), runs]).toEqual([2, 3])
+    })
+
+    test('in a network that keeps its COMMIT is settled once PostgreSQL gives the transaction up', async () => {
+      const held = it.proxy.holdFrom('COMMIT')
+      expect(await it.database.transact(addNote(2))).toBe('note 2')
+      await held
+      expect([await it.countNotes(), runs]).toEqual([2, 3])
+    }, 30_000)
+
+    test('before its COMMIT was sent it runs again', async () => {
+      const lost = it.proxy.cutBefore('INSERT INTO notes')
+      expect(await it.database.transact(addNote(2))).toBe('note 2')
+      await lost
+      expect(await it.countNotes()).toBe(2)
+    })
+
+    test('while PostgreSQL still commits is settled only afterwards', async () => {
+      await it.direct.transact(async (session) => {
+        await session.query(
+          'CREATE FUNCTION dawdle() RETURNS trigger AS $$ BEGIN PERFORM pg_sleep(0.7); RETURN NULL; END $$ LANGUAGE plpgsql',
+        )
+        await session.query(`CREATE CONSTRAINT TRIGGER slow AFTER INSERT ON notes DEFERRABLE INITIALLY DEFERRED
+          FOR EACH ROW EXECUTE FUNCTION dawdle()`)
+      })
+      const held = it.proxy.swallowAfter('COMMIT')
+      const done = it.database.transact(addNote(2))
+      await held
+      it.proxy.set('reset')
+      it.proxy.set('pass')
+      expect(await done).toBe('note 2')
+      expect(await it.countNotes()).toBe(2)
+    }, 30_000)
+
+    test('also when the settlement loses its own connection, before and after it was done', async () => {
+      for (const [n, lose] of [it.proxy.cutBefore, it.proxy.swallowAfter].entries()) {
+        const lost = [it.proxy.swallowAfter('COMMIT'), lose('is_void')]
+        expect(await it.database.transact(addNote(n + 2))).toBe(`note ${n + 2}`)
+        await Promise.all(lost)
+      }
+      const undone = [it.proxy.cutBefore('COMMIT'), it.proxy.swallowAfter('is_void')]
+      expect(await it.database.transact(addNote(4))).toBe('note 4')
+      await Promise.all(undone)
+      expect(await it.countNotes()).toBe(4)
+    }, 30_000)
+
+    test('is refused within 10 s while its outcome cannot be known, and nobody waits for ever', async () => {
+      const started = performance.now()
+      const lost = it.proxy.swallowAfter('COMMIT').then(() => it.proxy.set('stall'))
+      await expect(it.database.transact(addNote(2))).rejects.toMatchObject({ code: 'overloaded' })
+      await lost
+      expect(performance.now() - started).toBeLessThan(10_000)
+      it.proxy.set('pass')
+      expect(await it.database.transact(addNote(3))).toBe('note 3')
+    }, 60_000)
+  })
+
+  describe('of one statement', () => {
+    test('returns what its row holds, also when the answer was lost', async () => {
+      expect(await it.database.write(writeNote(2))).toEqual([2])
+      const lost = it.proxy.swallowAfter('INTO notes')
+      expect(await it.database.write(writeNote(3))).toEqual([3])
+      await lost
+      const cut = it.proxy.cutBefore('INTO notes')
+      expect(await it.database.write(writeNote(4))).toEqual([4])
+      await cut
+      expect(await it.countNotes()).toBe(4)
+    })
+
+    test('that failed says why', async () => {
+      await expect(it.database.write(writeNote(1))).rejects.toMatchObject({ errno: '23505' })
+    })
+  })
+
+  describe('that fails', () => {
+    test.each(['40001', '40P01', '55P03', '57014', '57P01', '53300'])('with %s runs again', async (state) => {
+      const fail = await failTimes(2, state)
+      const work = async (session: Session) => {
+        await session.query(fail)
+        await session.query('INSERT INTO notes VALUES (2)')
+        return 'done'
+      }
+      expect(await it.database.transact(work)).toBe('done')
+      expect(await it.countNotes()).toBe(2)
+    })
+
+    test('on a full disk is told so, and nothing is stored', async () => {
+      const fail = await failTimes(9, '53100')
+      const work = async (session: Session) => {
+        await addNote(2)(session)
+        await session.query(fail)
+      }
+      await expect(it.database.transact(work)).rejects.toMatchObject({ code: 'disk_full' })
+      expect(await it.countNotes()).toBe(1)
+    })
+
+    test('by a mistake of its own is rolled back, and the values of rows are not in the error', async () => {
+      const failure = await it.database.transact(addNote(1)).catch((cause: unknown) => cause)
+      expect(failure).toMatchObject({ errno: '23505', constraint: 'notes_pkey' })
+      expect(Bun.inspect(failure)).not.toContain('(n)=(1)')
+      await expect(
+        it.database.transact(async (session) => {
+          await addNote(2)(session)
+          throw new Error('no')
+        }),
+      ).rejects.toThrow('no')
+      expect(await it.countNotes()).toBe(1)
+    })
+
+    test('and goes on as if nothing was is not acknowledged', async () => {
+      const work = async (session: Session) => {
+        await addNote(2)(session)
+        await session.query('SELECT 1 / 0').catch(() => undefined)
+        return 'fine'
+      }
+      await expect(it.database.transact(work)).rejects.toThrow('rolled back')
+      expect(await it.countNotes()).toBe(1)
+    })
+
+    test('may not use a table says whom to grant what', async () => {
+      await it.direct.transact((session) => session.query("SELECT 'x'"))
+      const forbidden = it.database.read((session) => session.query('SELECT * FROM pg_authid'))
+      await expect(forbidden).rejects.toThrow('Grant the user of --database-url')
+    })
+  })
+
+  test('that waits for another in the opposite order runs again, and both happen', async () => {
+    await it.database.transact(addNote(2))
+    const met = Promise.withResolvers<void>()
+    let first = 0
+    const swap = (one: number, other: number) => (session: Session) =>
+      session.query('SELECT FROM notes WHERE n = $1 FOR UPDATE', [one]).then(async () => {
+        first += 1
+        if (first === 2) met.resolve()
+        await Promise.race([met.promise, Bun.sleep(2000)])
+        await session.query('SELECT FROM notes WHERE n = $1 FOR UPDATE', [other])
+        return one
+      })
+    const both = [it.database.transact(swap(1, 2)), it.database.transact(swap(2, 1))]
+    expect(await Promise.all(both)).toEqual([1, 2])
+  }, 30_000)
+
+  test('that is more than there are connections waits for its turn', async () => {
+    const notes = Array.from({ length: 64 }, (_, n) => it.database.transact(addNote(n + 2)))
+    await Promise.all(notes)
+    expect(await it.countNotes()).toBe(65)
+    expect(it.proxy.countConnections()).toBeLessThanOrEqual(8)
+  })
+})

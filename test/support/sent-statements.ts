@@ -1,0 +1,44 @@
+// Reads which statements a client of PostgreSQL runs, from the bytes that it sends without TLS.
+
+/** `at` is where the message that runs the statement begins in the chunk; negative in an earlier chunk. */
+export type SentStatement = { at: number; text: string }
+
+const HEADER_BYTES = 5
+
+/** Is given the chunks of one connection in their order, and returns the statements whose messages each chunk completes. */
+export function createStatementReader(): (chunk: Buffer) => SentStatement[] {
+  const prepared = new Map<string, string>()
+  let kept: Buffer = Buffer.alloc(0)
+  let hasStarted = false
+
+  return (chunk) => {
+    const before = kept.length
+    const bytes = Buffer.concat([kept, chunk])
+    const found: SentStatement[] = []
+    let at = 0
+    for (;;) {
+      // The first message has no type.
+      const header = hasStarted ? HEADER_BYTES : HEADER_BYTES - 1
+      if (bytes.length < at + header) break
+      const end = at + header + bytes.readInt32BE(at + header - 4) - 4
+      if (bytes.length < end) break
+      if (hasStarted) {
+        const text = statementOf(String.fromCharCode(bytes[at] ?? 0), bytes.subarray(at + header, end))
+        if (text !== null) found.push({ at: at - before, text })
+      }
+      hasStarted = true
+      at = end
+    }
+    kept = bytes.subarray(at)
+    return found
+  }
+
+  /** Null for a message that runs none. */
+  function statementOf(type: string, body: Buffer): string | null {
+    const [first = '', second = ''] = body.toString('latin1').split('\0', 2)
+    if (type === 'P') prepared.set(first, second)
+    if (type === 'Q') return first
+    // A Bind names the portal, then the statement.
+    return type === 'B' ? (prepared.get(second) ?? '') : null
+  }
+}
