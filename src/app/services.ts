@@ -87,7 +87,7 @@ function createPushServices({ config, store, meter, argon2Cost, lanes }: PushOpt
   const pushes = createPushes({
     store,
     keyring,
-    passphrases: createPassphrases({ lanes, argon2Cost, clientOf: turnPlace }),
+    passphrases: createPassphrases({ lanes, argon2Cost, clientOf: turnPlace, turns: store.shared.turns }),
     maxWrongTries: config.maxPassphraseAttempts,
     shareOf: createShareOf({ keyring, limits: shareLimitsOf(config), clientOf: limitKey }),
     shortTokens: createShortTokens({ now, clientOf: limitKey }),

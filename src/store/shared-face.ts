@@ -33,7 +33,17 @@ export type NonceStore = {
   use(used: { nonce: string; lapsesAt: number }): Promise<boolean>
 }
 
+export type TurnStore = {
+  /**
+   * Runs work of this name on one node at a time; each node has its own queue before it. Throws `overloaded` when the turn does
+   * not come in time, and when it was lost during the work, whose result is then not told. `hasWaited` is true when another
+   * node may have worked since the call.
+   */
+  inTurn<T>(name: string, work: (hasWaited: boolean) => Promise<T>): Promise<T>
+}
+
 export type SharedState = {
   budgets: BudgetStore
   nonces: NonceStore
+  turns: TurnStore
 }

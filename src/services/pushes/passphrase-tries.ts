@@ -41,6 +41,8 @@ export function createPassphraseTries(options: PassphraseTriesOptions) {
   /** A missing passphrase is audited but is not a try. A wrong one is counted before the next try is checked. */
   async function openWithPassphrase(found: FoundPush, { passphrase, viewer }: Asking): Promise<Opening> {
     if (passphrase === null) return refuse(found, viewer, { wrong: false })
+    // Nothing will be tried, so this need not wait for tries.
+    if (found.sealed === null || findLimit(found) !== null) return tryPassphrase(found, passphrase, viewer)
     const asker = askerOf(viewer, `push ${found.push.id}`)
     return passphrases.inTurn(found.push.id, asker, async (hasWaited) => {
       // Other tries may have changed the push during the wait.
@@ -50,16 +52,22 @@ export function createPassphraseTries(options: PassphraseTriesOptions) {
   }
 
   async function tryPassphrase(found: FoundPush, passphrase: string, viewer: Viewer): Promise<Opening> {
-    const { push, urlToken, sealed } = found
+    const { push, sealed } = found
     if (sealed === null) return refuse(found, viewer, { wrong: true })
-    if (isLocked(push)) return { outcome: 'locked', push, urlToken }
-    const lockedFor = passphraseLockedFor(push, now())
-    if (lockedFor > 0) return { outcome: 'passphrase_locked', lockedFor }
+    const limit = findLimit(found)
+    if (limit !== null) return limit
     const salt = sealed.secrets.passphraseSalt
     if (salt === null) throw new DamageError(nameOf(push))
     const { key } = await passphrases.derive(passphrase, askerOf(viewer, `push ${push.id}`), salt)
     const content = openPush(found, key)
     return content === null ? refuse(found, viewer, { wrong: true }) : { outcome: 'opened', found, content }
+  }
+
+  /** Why no passphrase is checked for now; null when one may be tried. */
+  function findLimit({ push, urlToken }: FoundPush): Refusal | null {
+    if (isLocked(push)) return { outcome: 'locked', push, urlToken }
+    const lockedFor = passphraseLockedFor(push, now())
+    return lockedFor > 0 ? { outcome: 'passphrase_locked', lockedFor } : null
   }
 
   /** Audits the refusal, or the visit to a push that has expired meanwhile. */

@@ -1,6 +1,7 @@
-// Passphrases: derived in a bounded queue, tried one after another on one push.
+// Passphrases: derived in a bounded queue, tried one after another on one push, over all nodes.
 
 import { type Argon2Cost, derivePassphraseKey, newPassphraseSalt } from '../../crypto/passphrase.ts'
+import type { TurnStore } from '../../store/shared-face.ts'
 import { type Asker, type ClientOf, createNamedLanes, type Lanes } from '../lanes.ts'
 
 export type Passphrases = ReturnType<typeof createPassphrases>
@@ -11,9 +12,11 @@ export type PassphrasesOptions = {
   argon2Cost: Argon2Cost
   /** The clients that take turns at one push. */
   clientOf: ClientOf
+  /** Turns among nodes. */
+  turns: TurnStore
 }
 
-export function createPassphrases({ lanes, argon2Cost, clientOf }: PassphrasesOptions) {
+export function createPassphrases({ lanes, argon2Cost, clientOf, turns }: PassphrasesOptions) {
   const inTurnByName = createNamedLanes(clientOf)
 
   async function derive(passphrase: string, asker: Asker, known?: Uint8Array) {
@@ -23,8 +26,10 @@ export function createPassphrases({ lanes, argon2Cost, clientOf }: PassphrasesOp
 
   return {
     derive,
-    /** Works on one push run one after another. */
+    /** Works on one push run one after another. `hasWaited`: another one may have run since the call. */
     inTurn: <T>(pushId: number, asker: Asker, work: (hasWaited: boolean) => Promise<T>): Promise<T> =>
-      inTurnByName(String(pushId), asker, work),
+      inTurnByName(String(pushId), asker, (hasWaited) =>
+        turns.inTurn(`passphrase ${pushId}`, (hasWaitedForNode) => work(hasWaited || hasWaitedForNode)),
+      ),
   }
 }

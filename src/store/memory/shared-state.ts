@@ -4,7 +4,8 @@ import type { Now } from '../../domain/time.ts'
 import type { SharedState } from '../shared-face.ts'
 import { createMemoryBudgets } from './budgets.ts'
 import { createMemoryNonces } from './nonces.ts'
+import { memoryTurns } from './turns.ts'
 
 export function createMemoryState(now: Now): SharedState {
-  return { budgets: createMemoryBudgets(now), nonces: createMemoryNonces() }
+  return { budgets: createMemoryBudgets(now), nonces: createMemoryNonces(), turns: memoryTurns }
 }

@@ -6,6 +6,7 @@ import { DAY, HOUR, MINUTE } from '../../../src/domain/time.ts'
 import { limitKey } from '../../../src/http/door/client-address.ts'
 import { createSignInLimit } from '../../../src/services/accounts/sign-in-limit.ts'
 import { createPageNonces, type PageNonces } from '../../../src/services/pushes/page-nonces.ts'
+import type { TurnStore } from '../../../src/store/shared-face.ts'
 import { installedEngines } from '../../support/database-servers.ts'
 import { startTestPostgres, type TestPostgres } from '../../support/postgres.ts'
 import { openPostgresNodes, type PostgresNodes } from '../../support/postgres-nodes.ts'
@@ -103,6 +104,64 @@ describe.skipIf(!installedEngines().includes('postgres'))('two nodes share', () 
       expect(await pages()[1].use(nonce, 'push')).toBe('used')
       opened.clock.advance(13 * HOUR)
       expect(await pages()[1].use(nonce, 'push')).toBe('stale')
+    })
+  })
+
+  describe('turns', () => {
+    type Turns = [TurnStore, TurnStore]
+    const turnsOf = () => opened.shared.map(({ turns }) => turns) as Turns
+
+    test('work of one name runs one after another, and each node gets its turn', async () => {
+      const turns = turnsOf()
+      let running = 0
+      let most = 0
+      const done: number[] = []
+      const work = (node: number) => async () => {
+        running += 1
+        most = Math.max(most, running)
+        await Bun.sleep(20)
+        running -= 1
+        done.push(node)
+      }
+      const many = async (node: 0 | 1) => {
+        for (let n = 0; n < 10; n += 1) await turns[node].inTurn('a', work(node))
+      }
+      await Promise.all([many(0), many(1)])
+      expect(most).toBe(1)
+      expect(new Set(done.slice(0, 12)).size).toBe(2)
+      expect(await opened.query('SELECT 1 FROM leases')).toEqual([])
+    })
+
+    test('works of other names do not wait', async () => {
+      const [one, other] = turnsOf()
+      const result = await one.inTurn('a', () => other.inTurn('b', async () => 'both'))
+      expect(result).toBe('both')
+    })
+
+    test('the lease of a dead node lapses, and one of a clock that was set back too', async () => {
+      const [one] = turnsOf()
+      const soon = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
+      for (const until of [`${soon} + 500`, `${soon} + 3600000`]) {
+        await opened.query(
+          `INSERT INTO leases (name, holder, until, wanted) VALUES ('a', 'dead', ${until}, false)`,
+        )
+        expect(await one.inTurn('a', async () => 'mine')).toBe('mine')
+      }
+    })
+
+    test('nobody is told the outcome of work whose lease another node took over', async () => {
+      const [one, other] = turnsOf()
+      const lost = one.inTurn('a', async () => {
+        await opened.query('UPDATE leases SET until = 0')
+        return other.inTurn('a', async () => 'the right passphrase')
+      })
+      await expect(lost).rejects.toMatchObject({ code: 'overloaded' })
+    })
+
+    test('work that throws gives the turn back', async () => {
+      const [one, other] = turnsOf()
+      await expect(one.inTurn('a', () => Promise.reject(new Error('no')))).rejects.toThrow('no')
+      expect(await other.inTurn('a', async () => 'next')).toBe('next')
     })
   })
 })

@@ -207,6 +207,7 @@ export const leases = pgTable('leases', {
   name: text().primaryKey(),
   holder: bytes().notNull(),
   until: bigint().notNull(),
+  wanted: boolean().notNull(),
 })
 
 export const twoFactorOffers = pgTable('two_factor_offers', {

@@ -7,6 +7,7 @@ import type { SharedState } from '../../shared-face.ts'
 import type { Read, Transact } from '../engine/database.ts'
 import { createBudgetRows } from './budgets.ts'
 import { createNonceRows } from './nonces.ts'
+import { createTurnRows } from './turns.ts'
 
 export type SharedRowsOptions = {
   read: Read
@@ -23,5 +24,6 @@ export function createSharedRows({ keyring, ...options }: SharedRowsOptions): Sh
   return {
     budgets: createBudgetRows({ ...options, hashName }),
     nonces: createNonceRows({ ...options, keyring }),
+    turns: createTurnRows(options),
   }
 }

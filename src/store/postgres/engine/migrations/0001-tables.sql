@@ -269,11 +269,14 @@ CREATE TABLE used_nonces (
 CREATE INDEX used_nonces_lapse ON used_nonces (lapses_at);
 
 -- Work that one node at a time may do, such as trying passphrases on one push. A lease that has lapsed can be taken over.
+-- `wanted`: another node waits for it.
 CREATE TABLE leases (
   name text PRIMARY KEY,
   holder bytea NOT NULL,
-  until bigint NOT NULL
-);
+  until bigint NOT NULL,
+  wanted boolean NOT NULL
+) WITH (fillfactor = 50);
+CREATE INDEX leases_until ON leases (until);
 
 -- Secrets that a page offers for an authenticator app, sealed.
 CREATE TABLE two_factor_offers (
