@@ -14,7 +14,31 @@ export type NodeReport = {
   isAlive: boolean
 }
 
+/** Since the start of this process, apart from the connections of now. */
+export type DatabaseCounts = {
+  connections: { inUse: number; idle: number; most: number; waiting: number }
+  reads: number
+  transactions: number
+  /** Reads and transactions that failed, after all tries. */
+  failures: number
+  /** Tries after the first one. */
+  retries: number
+  /** What was found out about transactions whose connection was lost in their commit. */
+  settled: { happened: number; void: number; unknown: number }
+  /** That reads and transactions took in all, retries and waiting included. */
+  seconds: number
+}
+
+/** `roundTrip`: in milliseconds. */
+export type DatabaseLook = { roundTrip: number; replication: Replication }
+
+/** Whether other servers have each change before it is answered. */
+export type Replication = 'no standby' | 'asynchronous' | 'synchronous'
+
 export type DatabaseReport = {
+  /** Null when the database does not answer within a second or two. Never takes longer. */
+  look(): Promise<DatabaseLook | null>
+  count(): DatabaseCounts
   /** Throws `overloaded` when the database does not answer. */
   listNodes(): Promise<NodeReport[]>
   /** Why nothing is served, in whole sentences for the operator; null while everything is. Never takes long. */

@@ -24,6 +24,7 @@ import { createStanding, type Standing } from './postgres/engine/standing.ts'
 import { giveUpAbandoned } from './postgres/files/file-records.ts'
 import { openNodeFiles } from './postgres/files/open-files.ts'
 import { createPostgresOperations } from './postgres/operations.ts'
+import { createQuickLook } from './postgres/quick-look.ts'
 import { createSharedRows } from './postgres/shared/shared-state.ts'
 import type { BucketSettings } from './s3/bucket.ts'
 
@@ -160,6 +161,8 @@ async function openParts(options: PostgresStoreOptions, parts: Parts) {
     onDue: files.removeDue,
   })
 
+  const look = createQuickLook(database.read)
+
   async function accept(): Promise<void> {
     clock.accept()
     await nodes.beat()
@@ -183,10 +186,15 @@ async function openParts(options: PostgresStoreOptions, parts: Parts) {
     commitOverdue: () => undefined,
     waitingWorks: () => 0,
     jobs: [nodes.job, ...files.jobs] as readonly Job[],
-    database: { listNodes: nodes.list, findRefusal: () => standing.findProblem()?.why ?? null },
+    database: {
+      look,
+      count: database.count,
+      listNodes: nodes.list,
+      findRefusal: () => standing.findProblem()?.why ?? null,
+    },
     explainFailure: (cause: unknown) => cause,
     confirmStart: () => undefined,
-    isAlive: () => isAnswering(database),
+    isAlive: async () => (await look()) !== null,
     close,
   }
 }
@@ -196,13 +204,6 @@ function acceptTime({ transact }: PostgresDatabase, time: number): Promise<void>
   return transact(async ({ query }) => {
     await query('UPDATE instance SET clock_mark = $1, clock_doubted = NULL', [time])
   })
-}
-
-function isAnswering({ read }: PostgresDatabase): Promise<boolean> {
-  return read(({ query }) => query('SELECT 1')).then(
-    () => true,
-    () => false,
-  )
 }
 
 type Checked = { folder: DataFolder; keyring: Parameters<typeof createFolderChecks>[0]['keyring'] }

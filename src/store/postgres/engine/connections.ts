@@ -1,6 +1,7 @@
 // The connections of this process, opened when they are needed. After a failure all idle ones are replaced, because whatever
 // ended one has mostly ended the others too, and nobody should find that out one after another.
 
+import type { DatabaseCounts } from '../../database-face.ts'
 import type { Connection } from './connection.ts'
 import type { Deadline } from './deadline.ts'
 import { unavailable } from './failures.ts'
@@ -10,6 +11,7 @@ export type Connections = {
   acquire(options: { deadline: Deadline; isUrgent: boolean }): Promise<Connection>
   /** Hands a connection back; one that was lost is replaced. */
   release(connection: Connection): void
+  count(): DatabaseCounts['connections']
   close(): void
 }
 
@@ -130,6 +132,12 @@ export function createConnections({ open, max, onState }: ConnectionsOptions): C
       return connection ?? waitFor(isUrgent, deadline)
     },
     release,
+    count: () => ({
+      inUse: count - idle.length,
+      idle: idle.length,
+      most: max,
+      waiting: waiters.length,
+    }),
     close: () => {
       isClosed = true
       if (pause !== null) clearTimeout(pause)

@@ -4,6 +4,7 @@
 // the same id as void on another connection: that waits for a commit still in flight, and tells for good what happened.
 
 import type { BunSQLDatabase } from 'drizzle-orm/bun-sql'
+import type { DatabaseCounts } from '../../database-face.ts'
 import { type Connect, type Connection, openConnection } from './connection.ts'
 import { createConnections } from './connections.ts'
 import { type Deadline, deadlineIn } from './deadline.ts'
@@ -13,6 +14,7 @@ import { createBackendCheck, createServerCheck } from './server-check.ts'
 import type { ServerFacts } from './server-facts.ts'
 import { applySettings } from './session-settings.ts'
 import { attemptStatement, attemptTransaction, PATIENCE_MS, UnknownOutcome } from './transaction.ts'
+import { createWorkCounts } from './work-counts.ts'
 
 /** One connection, within a transaction or for one read. */
 export type Session = {
@@ -43,7 +45,13 @@ export type Transact = <T>(work: (session: Session) => Promise<T>, options?: Wor
  */
 export type Write = (make: (operationId: Uint8Array) => Statement) => Promise<number[]>
 
-export type PostgresDatabase = { read: Read; transact: Transact; write: Write; close(): Promise<void> }
+export type PostgresDatabase = {
+  read: Read
+  transact: Transact
+  write: Write
+  count(): DatabaseCounts
+  close(): Promise<void>
+}
 
 export type DatabaseOptions = {
   connect: Connect
@@ -72,6 +80,7 @@ export function createDatabase(options: DatabaseOptions): PostgresDatabase {
   const { onConnect = async () => undefined, onAcknowledged = () => undefined } = options
   const check = createServerCheck()
   const checkBackend = createBackendCheck()
+  const counts = createWorkCounts()
 
   async function open(onLost: () => void): Promise<Connection> {
     let backend = ''
@@ -110,6 +119,7 @@ export function createDatabase(options: DatabaseOptions): PostgresDatabase {
       if (done !== null) return done.value
       if (cause !== null && !isPassing(cause)) throw explainFailure(cause)
       if (deadline.isOver()) throw unavailable(cause)
+      counts.retried()
       await Bun.sleep(pauseAfter(failures))
     }
   }
@@ -126,21 +136,23 @@ export function createDatabase(options: DatabaseOptions): PostgresDatabase {
    */
   async function settle(operationId: Uint8Array, deadline: Deadline): Promise<Outcome> {
     const end = deadline.left() < SETTLE_MS ? deadlineIn(SETTLE_MS) : deadline
-    return persist(end, async () => {
+    const settlement = persist(end, async () => {
       const value = await withConnection({ deadline: end, isUrgent: true }, (connection) =>
         run(connection, (session) => settleOperation(session, operationId), PATIENCE_MS),
       )
       return { value }
     })
+    return counts.settling(settlement)
   }
 
   const read: Read = (work, { within = WITHIN_MS } = {}) => {
     const deadline = deadlineIn(within)
-    return persist(deadline, () =>
+    const reading = persist(deadline, () =>
       withConnection({ deadline, isUrgent: false }, async (connection) => ({
         value: await run(connection, work, patienceOf(within)),
       })),
     )
+    return counts.during('reads', reading)
   }
 
   const transact: Transact = <T>(
@@ -148,7 +160,7 @@ export function createDatabase(options: DatabaseOptions): PostgresDatabase {
     { within = WITHIN_MS }: WorkOptions = {},
   ) => {
     const deadline = deadlineIn(within)
-    return persist(deadline, async () => {
+    const transaction = persist<T>(deadline, async () => {
       const operationId = newOperationId()
       let kept: { value: T } | null = null
       const keep = (value: T) => {
@@ -165,11 +177,12 @@ export function createDatabase(options: DatabaseOptions): PostgresDatabase {
       onAcknowledged(operationId)
       return kept
     })
+    return counts.during('transactions', transaction)
   }
 
   const write: Write = (make) => {
     const deadline = deadlineIn(WITHIN_MS)
-    return persist(deadline, async () => {
+    const writing = persist(deadline, async () => {
       const operationId = newOperationId()
       try {
         const value = await withConnection({ deadline, isUrgent: false }, (connection) =>
@@ -185,9 +198,11 @@ export function createDatabase(options: DatabaseOptions): PostgresDatabase {
         return { value: result }
       }
     })
+    return counts.during('transactions', writing)
   }
 
-  return { read, transact, write, close: async () => connections.close() }
+  const count = () => ({ ...counts.read(), connections: connections.count() })
+  return { read, transact, write, count, close: async () => connections.close() }
 }
 
 /** Work that may take longer than a request may also wait as long for one answer. */

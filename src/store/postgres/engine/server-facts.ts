@@ -1,8 +1,7 @@
 // What a PostgreSQL server says about itself, and what of that keeps Oncebox from trusting it: each problem with its remedy.
 
+import type { Replication } from '../../database-face.ts'
 import type { Session } from './database.ts'
-
-export type Replication = 'no standby' | 'asynchronous' | 'synchronous'
 
 export type ServerFacts = {
   /** Such as `15.6`. */
@@ -25,6 +24,9 @@ export type ServerFacts = {
   backend: string
 }
 
+export const REPLICATION = `CASE WHEN current_setting('synchronous_standby_names') <> '' THEN 'synchronous'
+      WHEN EXISTS (SELECT 1 FROM pg_stat_replication) THEN 'asynchronous' ELSE 'no standby' END`
+
 const FACTS = `SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS "versionNumber",
     current_setting('server_encoding') AS encoding, pg_is_in_recovery() AS "isStandby",
     current_setting('transaction_read_only')::bool AS "isReadOnly", current_setting('fsync')::bool AS fsync,
@@ -33,8 +35,7 @@ const FACTS = `SELECT current_setting('server_version') AS version, current_sett
       THEN (SELECT system_identifier::text FROM pg_control_system()) END AS "systemIdentifier",
     CASE WHEN NOT pg_is_in_recovery() THEN ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int END AS timeline,
     (extract(epoch FROM pg_postmaster_start_time()) * 1000)::float8 AS "startedAt",
-    CASE WHEN current_setting('synchronous_standby_names') <> '' THEN 'synchronous'
-      WHEN EXISTS (SELECT 1 FROM pg_stat_replication) THEN 'asynchronous' ELSE 'no standby' END AS replication,
+    ${REPLICATION} AS replication,
     (SELECT pid || ' ' || backend_start FROM pg_stat_activity WHERE pid = pg_backend_pid()) AS backend`
 
 export async function readServerFacts(session: Session): Promise<ServerFacts> {

@@ -84,7 +84,7 @@ export function createStanding({ state, observe, elapsed, onChange }: StandingOp
   }
 
   /** The same database, which refuses everything while nothing may be served. */
-  function guard({ read, transact, write }: PostgresDatabase): Omit<PostgresDatabase, 'close'> {
+  function guard({ read, transact, write }: PostgresDatabase): Omit<PostgresDatabase, 'close' | 'count'> {
     const guarded =
       <T>(work: (session: Session) => Promise<T>) =>
       (session: Session) => {
