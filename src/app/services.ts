@@ -133,7 +133,7 @@ function createAccountServices({ config, store, systemNow, argon2Cost, lanes }: 
       onSetUp: () => removeSetupLink(config.dataDir),
     }),
     sessions: createSessions({ store, passwords, keyring, lanes, limit, now, systemNow }),
-    twoFactor: createTwoFactor({ store, keyring, limit, systemNow }),
+    twoFactor: createTwoFactor({ store, keyring, limit, offers: store.shared.offers, now, systemNow }),
   }
 }
 

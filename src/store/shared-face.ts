@@ -42,8 +42,19 @@ export type TurnStore = {
   inTurn<T>(name: string, work: (hasWaited: boolean) => Promise<T>): Promise<T>
 }
 
+/** A secret that a page offers for an authenticator app, sealed. */
+export type Offer = { session: number; sealed: Uint8Array; until: number }
+
+export type OfferStore = {
+  /** Keeps the offer, unless the session has one that has not lapsed. Resolves to the sealed secret that is in effect. */
+  keep(offer: Offer): Promise<Uint8Array>
+  /** Never throws: what stays lapses by itself. */
+  forget(session: number): Promise<void>
+}
+
 export type SharedState = {
   budgets: BudgetStore
   nonces: NonceStore
   turns: TurnStore
+  offers: OfferStore
 }

@@ -1,28 +1,36 @@
-// Secrets that a page offers for an authenticator app. Kept in memory, so that a reload shows the one that was scanned.
+// Secrets that a page offers for an authenticator app. Kept for a while, so that a reload shows the one that was scanned, on
+// whichever node. Sealed, as the secret that is turned on will be.
 
+import type { Keyring } from '../../crypto/keyring.ts'
+import { openWithKeyring, sealWithKeyring } from '../../crypto/sealed-field.ts'
 import { newTotpSecret } from '../../crypto/totp.ts'
 import { HOUR, type Now } from '../../domain/time.ts'
+import type { OfferStore } from '../../store/shared-face.ts'
 
 const LIFETIME = HOUR
-/** Far more than are made in one hour. When there are more, the oldest is dropped. */
-const MAX_OFFERS = 1_000
 
 export type TwoFactorOffers = ReturnType<typeof createTwoFactorOffers>
 
-export function createTwoFactorOffers(now: Now) {
-  const offers = new Map<number, { secret: string; until: number }>()
+export function createTwoFactorOffers(options: { offers: OfferStore; keyring: Keyring; now: Now }) {
+  const { offers, keyring, now } = options
 
   /** The secret of this session: the same one until it is used or an hour has passed. */
-  function secretFor(sessionId: number): string {
-    const offer = offers.get(sessionId)
-    if (offer !== undefined && offer.until > now()) return offer.secret
+  async function secretFor(session: number): Promise<string> {
+    const place = placeOf(session)
     const secret = newTotpSecret()
-    offers.delete(sessionId)
-    offers.set(sessionId, { secret, until: now() + LIFETIME })
-    const [oldest] = offers.keys()
-    if (offers.size > MAX_OFFERS && oldest !== undefined) offers.delete(oldest)
+    const sealed = sealWithKeyring(Buffer.from(secret), keyring, place)
+    const offer = { session, sealed, until: now() + LIFETIME }
+    const opened = openWithKeyring(await offers.keep(offer), keyring, place)
+    if (opened !== null) return opened.toString('utf8')
+    // The key of the kept one is not in the key file any more.
+    await offers.forget(session)
+    await offers.keep(offer)
     return secret
   }
 
-  return { secretFor, forget: (sessionId: number) => offers.delete(sessionId) }
+  return { secretFor, forget: offers.forget }
+}
+
+function placeOf(session: number) {
+  return { subkey: 'owner', subject: Buffer.from(`session/${session}`), field: 'totp offer' } as const
 }

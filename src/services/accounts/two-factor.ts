@@ -7,6 +7,7 @@ import { checkTotp, isTotpSecret, totpUri } from '../../crypto/totp.ts'
 import type { Account } from '../../domain/account.ts'
 import type { Now } from '../../domain/time.ts'
 import type { Store } from '../../store/face.ts'
+import type { OfferStore } from '../../store/shared-face.ts'
 import type { SignInLimit } from './sign-in-limit.ts'
 import { createTwoFactorOffers } from './two-factor-offers.ts'
 
@@ -18,15 +19,18 @@ export type TwoFactorOptions = {
   store: Pick<Store, 'twoFactor'>
   keyring: Keyring
   limit: Pick<SignInLimit, 'tryCode'>
+  offers: OfferStore
+  now: Now
+  /** The system's clock, by which phones compute codes. */
   systemNow: Now
 }
 
-export function createTwoFactor({ store, keyring, limit, systemNow }: TwoFactorOptions) {
-  const offers = createTwoFactorOffers(systemNow)
+export function createTwoFactor({ store, keyring, limit, systemNow, ...options }: TwoFactorOptions) {
+  const offers = createTwoFactorOffers({ ...options, keyring })
 
   /** A secret for an authenticator app. It is stored only once a code proves that the app has it. */
-  function offer({ email }: Account, { session, issuer }: { session: number; issuer: string }) {
-    const secret = offers.secretFor(session)
+  async function offer({ email }: Account, { session, issuer }: { session: number; issuer: string }) {
+    const secret = await offers.secretFor(session)
     return { secret, uri: totpUri({ secret, email, issuer }) }
   }
 
@@ -42,7 +46,7 @@ export function createTwoFactor({ store, keyring, limit, systemNow }: TwoFactorO
   ): Promise<string[] | null> {
     const work = () => tryTurnOn(account, given)
     const codes = await limit.tryCode(account.id, { work, isRight: (codes) => codes !== null })
-    if (codes !== null) offers.forget(session)
+    if (codes !== null) await offers.forget(session)
     return codes
   }
 

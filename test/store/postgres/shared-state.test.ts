@@ -5,6 +5,10 @@ import { isDomainError } from '../../../src/domain/errors.ts'
 import { DAY, HOUR, MINUTE } from '../../../src/domain/time.ts'
 import { limitKey } from '../../../src/http/door/client-address.ts'
 import { createSignInLimit } from '../../../src/services/accounts/sign-in-limit.ts'
+import {
+  createTwoFactorOffers,
+  type TwoFactorOffers,
+} from '../../../src/services/accounts/two-factor-offers.ts'
 import { createPageNonces, type PageNonces } from '../../../src/services/pushes/page-nonces.ts'
 import type { TurnStore } from '../../../src/store/shared-face.ts'
 import { installedEngines } from '../../support/database-servers.ts'
@@ -162,6 +166,34 @@ describe.skipIf(!installedEngines().includes('postgres'))('two nodes share', () 
       const [one, other] = turnsOf()
       await expect(one.inTurn('a', () => Promise.reject(new Error('no')))).rejects.toThrow('no')
       expect(await other.inTurn('a', async () => 'next')).toBe('next')
+    })
+  })
+
+  describe('offers for authenticator apps', () => {
+    const offersOf = () =>
+      opened.shared.map(({ offers }) =>
+        createTwoFactorOffers({ offers, keyring: opened.keyring, now: opened.clock.now }),
+      ) as [TwoFactorOffers, TwoFactorOffers]
+
+    test('a session sees the same secret on each node, until it is used or an hour has passed', async () => {
+      const [one, other] = offersOf()
+      const seen = await Promise.all([one, other, one, other].map((node) => node.secretFor(7)))
+      const [secret = ''] = seen
+      expect(new Set(seen).size).toBe(1)
+      expect(await other.secretFor(8)).not.toBe(secret)
+      expect(await opened.query('SELECT 1 FROM two_factor_offers WHERE secret = $1', [secret])).toEqual([])
+      opened.clock.advance(HOUR)
+      const next = await one.secretFor(7)
+      expect(next).not.toBe(secret)
+      await other.forget(7)
+      expect(await one.secretFor(7)).not.toBe(next)
+    })
+
+    test('an offer under a key that is gone is replaced', async () => {
+      const [{ offers }] = opened.shared
+      await offers.keep({ session: 7, sealed: Buffer.alloc(60, 1), until: opened.clock.now() + HOUR })
+      const secret = await offersOf()[0].secretFor(7)
+      expect(await offersOf()[1].secretFor(7)).toBe(secret)
     })
   })
 })

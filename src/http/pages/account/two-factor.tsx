@@ -25,14 +25,14 @@ type Offer = { secret: string; uri: string }
 export function createTwoFactorPages(options: TwoFactorPageOptions) {
   const { answer, sessions, twoFactor, showAccount } = options
 
-  function show(
+  async function show(
     guest: Member,
     again?: { offer: Offer; problem?: string; passwordProblem?: string },
-  ): Response {
+  ): Promise<Response> {
     if (guest.account.hasTwoFactor) return answerSeeOther(guest.href(`${PAGES.account.href()}#two-factor`))
     const { say } = guest.words
     const place = { session: guest.session.session.id, issuer: issuerOf(guest) }
-    const { secret, uri } = again?.offer ?? twoFactor.offer(guest.account, place)
+    const { secret, uri } = again?.offer ?? (await twoFactor.offer(guest.account, place))
     const content = (
       <>
         <h1>{say('two_factor_setup')}</h1>

@@ -7,6 +7,7 @@ import type { SharedState } from '../../shared-face.ts'
 import type { Read, Transact } from '../engine/database.ts'
 import { createBudgetRows } from './budgets.ts'
 import { createNonceRows } from './nonces.ts'
+import { createOfferRows } from './offers.ts'
 import { createTurnRows } from './turns.ts'
 
 export type SharedRowsOptions = {
@@ -25,5 +26,6 @@ export function createSharedRows({ keyring, ...options }: SharedRowsOptions): Sh
     budgets: createBudgetRows({ ...options, hashName }),
     nonces: createNonceRows({ ...options, keyring }),
     turns: createTurnRows(options),
+    offers: createOfferRows(options),
   }
 }
