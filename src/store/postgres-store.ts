@@ -55,6 +55,8 @@ export type PostgresStoreOptions = {
   onError: (cause: unknown) => void
   /** Milliseconds to wait for another node to tell that a standby took over. */
   patience?: number
+  /** Milliseconds between heartbeats. */
+  beatMs?: number
 }
 
 const ID_BYTES = 16

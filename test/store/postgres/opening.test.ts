@@ -4,11 +4,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { newKeyFile } from '../../../src/crypto/keyring.ts'
+import { openAfterRestore } from '../../../src/store/after-restore.ts'
 import type { PostgresStoreOptions } from '../../../src/store/postgres-store.ts'
 import { installedEngines } from '../../support/database-servers.ts'
 import { createTestClock } from '../../support/instance.ts'
 import { startTestPostgres, type TestDatabase, type TestPostgres } from '../../support/postgres.ts'
 import { makeNodeFolder, openTestNode } from '../../support/postgres-store.ts'
+import { storePush } from '../../support/store.ts'
+import { readKinds } from '../conformance/engine.ts'
 
 const isInstalled = installedEngines().includes('postgres')
 let postgres: TestPostgres
@@ -42,11 +45,16 @@ function makeNode() {
   const onWarning = (text: string) => warnings.push(text)
   const open = (options: Partial<PostgresStoreOptions> = {}) =>
     openTestNode({
-      ...{ dataDir: folder.dataDir, connect: database.connect, clock, onWarning, patience: 0 },
+      ...{ dataDir: folder.dataDir, connect: database.connect, clock, onWarning, patience: 0, beatMs: 200 },
       ...options,
     })
   return { ...folder, keyFile, warnings, open, witness: join(folder.dataDir, 'serve.witness') }
 }
+
+const cutConnections = () =>
+  query(
+    'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()',
+  )
 
 async function query<Row>(text: string): Promise<Row[]> {
   const sql = database.connect(1)
@@ -139,15 +147,77 @@ describe.skipIf(!isInstalled)('a database that was set back', () => {
     const store = await node.open()
     await store.accounts.addAccount(account)
     await query('DELETE FROM operations')
-    await query(
-      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()',
-    )
     while (store.database?.findRefusal() === null) await store.accounts.listAccounts().catch(() => undefined)
     await expect(store.accounts.listAccounts()).rejects.toMatchObject({ code: 'overloaded' })
     expect(store.database?.findRefusal()).toContain('a change that it had acknowledged is missing')
     expect(node.warnings.at(-1)).toContain('run "oncebox after-restore"')
     await store.close()
   })
+})
+
+describe.skipIf(!isInstalled)('after a restore', () => {
+  const visit = { ip: '', userAgent: 'test', referrer: '' }
+  const settle = async (node: ReturnType<typeof makeNode>) => {
+    const { connect } = database
+    const restoring = await openAfterRestore({ connect, dataDir: node.dataDir, onWarning: () => undefined })
+    const progress: number[] = []
+    const lost = await restoring.run({ visit, now: clock.now(), onProgress: (done) => progress.push(done) })
+    await restoring.close()
+    return { lost, live: restoring.livePushes, halted: restoring.halted, progress }
+  }
+
+  test('every push has expired, and every session ended, before a node serves again', async () => {
+    const node = makeNode()
+    const store = await node.open()
+    const { id } = await store.accounts.addAccount(account)
+    await store.sessions.addSession({ accountId: id, hash: Buffer.alloc(32, 7), visit, tested: 'x' })
+    const [kept, read] = [await storePush({ store, clock }), await storePush({ store, clock })]
+    await store.pushes.expirePush({ id: read.id, visit })
+    await store.close()
+    await query('UPDATE instance SET beats = 0')
+    await expect(node.open()).rejects.toThrow('oncebox after-restore')
+    expect(await settle(node)).toEqual({ lost: 1, live: 1, halted: null, progress: [1] })
+    const again = await node.open()
+    const found = await again.pushes.findSealedPush(kept.lookup)
+    expect(found).toMatchObject({ push: { lost: true, deleted: false }, sealed: null })
+    expect(await readKinds({ store: again }, kept.id)).toEqual(['creation', 'expire'])
+    expect(await query('SELECT 1 FROM push_secrets')).toEqual([])
+    expect(await again.sessions.findByHash(Buffer.alloc(32, 7))).toBeNull()
+    expect(await again.accounts.listAccounts()).toHaveLength(1)
+    await again.close()
+  })
+
+  test('a running node serves again by itself, and what it remembers does not count', async () => {
+    const node = makeNode()
+    const store = await node.open()
+    await storePush({ store, clock })
+    await query('DELETE FROM operations')
+    await query('UPDATE instance SET beats = 0')
+    await cutConnections()
+    while (store.database?.findRefusal() === null) await store.lists.countPushes().catch(() => undefined)
+    await settle(node)
+    while (store.database?.findRefusal() !== null) await Bun.sleep(100)
+    expect(await store.lists.countPushes()).toEqual({ live: 0, expired: 1 })
+    expect(node.warnings.at(-1)).toBe('The database is served again.')
+    await store.close()
+    await (await node.open()).close()
+  }, 60_000)
+
+  test('nodes that have not noticed anything stop when another one has', async () => {
+    const [first, second] = [makeNode(), makeNode()]
+    const [one, two] = [await first.open(), await second.open()]
+    await two.accounts.addAccount(account)
+    await query('DELETE FROM operations')
+    await cutConnections()
+    while (one.database?.findRefusal() === null || two.database?.findRefusal() === null) {
+      await two.accounts.listAccounts().catch(() => undefined)
+      await Bun.sleep(50)
+    }
+    await expect(one.accounts.listAccounts()).rejects.toMatchObject({ code: 'overloaded' })
+    await one.close()
+    await two.close()
+    await expect(makeNode().open()).rejects.toThrow('a change that it had acknowledged is missing')
+  }, 60_000)
 })
 
 describe.skipIf(!isInstalled)('a data folder', () => {

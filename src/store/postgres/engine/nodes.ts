@@ -35,13 +35,15 @@ export type NodesOptions = {
   name: string
   /** Of the program. */
   version: string
+  /** Milliseconds between heartbeats. */
+  beatMs?: number
   save: (witness: SavedWitness) => Promise<void>
   /** Within the transaction of a heartbeat: what nodes that are gone have left behind. */
   clearUp: (session: Session) => Promise<void>
 }
 
 export function createNodes(options: NodesOptions): Nodes {
-  const { database, standing, clock, node, name, version, save, clearUp } = options
+  const { database, standing, clock, node, name, version, save, clearUp, beatMs = BEAT_MS } = options
   let timer: Timer | undefined
   let running: Promise<void> = Promise.resolve()
 
@@ -97,7 +99,7 @@ export function createNodes(options: NodesOptions): Nodes {
             isTold = true
           },
         )
-      timer = setInterval(run, BEAT_MS)
+      timer = setInterval(run, beatMs)
     },
     stop: () => {
       clearInterval(timer)

@@ -1,0 +1,77 @@
+// Expires every push of a database that was set back, so that nodes may serve it again. For a command beside the nodes.
+
+import { existsSync } from 'node:fs'
+import { randomKey } from '../crypto/random.ts'
+import type { Visit } from '../domain/audit.ts'
+import { DomainError } from '../domain/errors.ts'
+import { createNodeWitness } from './folder/node-witness.ts'
+import type { Connect } from './postgres/engine/connection.ts'
+import { createDatabase } from './postgres/engine/database.ts'
+import { readInstance } from './postgres/engine/instance.ts'
+import { migrate } from './postgres/engine/migrate.ts'
+import { countLive, expireEverything, haltNodes, resumeNodes } from './postgres/restoring/after-restore.ts'
+
+export type AfterRestoreOptions = {
+  connect: Connect
+  /** Of this node: what it remembers of the database is renewed. It may be missing. */
+  dataDir: string
+  onWarning: (warning: string) => void
+}
+
+export type AfterRestore = {
+  /** Pushes that would be expired. */
+  livePushes: number
+  /** Why nodes do not serve, as they found it; null when none has noticed anything. */
+  halted: string | null
+  /**
+   * Expires every push, and ends all sessions and links of accounts. Goes on where an earlier run was broken off. Resolves to
+   * the number of pushes that were expired.
+   */
+  run(options: RunOptions): Promise<number>
+  close(): Promise<void>
+}
+
+/** `now` is the database's clock unless a test sets it, in milliseconds since 1970. */
+export type RunOptions = { visit: Visit; now?: number; onProgress: (done: number, total: number) => void }
+
+const ID_BYTES = 16
+const CONNECTIONS = 2
+const UNDER_WAY =
+  'The database was set back, and "oncebox after-restore" has not come to its end: nothing is served. Run it again.'
+
+/** Migrates a database that is older than the program. Throws `conflict` for one that this node does not know. */
+export async function openAfterRestore(options: AfterRestoreOptions): Promise<AfterRestore> {
+  const { connect, dataDir, onWarning } = options
+  const witness = createNodeWitness(dataDir)
+  const known = await witness.read().catch(() => null)
+  await migrate({ connect, onWarning })
+  const database = createDatabase({
+    connect,
+    connections: CONNECTIONS,
+    newOperationId: () => randomKey(ID_BYTES),
+  })
+  try {
+    const { tag, halted, time } = await database.read((session) => readInstance(session))
+    if (known !== null && known.tag !== tag) throw new DomainError('conflict', foreignText(witness.path))
+    const livePushes = await countLive(database)
+    const run = async (asked: RunOptions) => {
+      await haltNodes(database, UNDER_WAY)
+      const lost = await expireEverything(database, { now: Math.floor(time), ...asked })
+      const settled = await resumeNodes(database, known ?? { beats: 0, restoredAt: 0 })
+      const { time: savedAt, ...rest } = settled
+      if (existsSync(dataDir)) await witness.write({ ...rest, operations: [], isFinal: false, savedAt })
+      return lost
+    }
+    return { livePushes, halted, run, close: database.close }
+  } catch (cause) {
+    await database.close()
+    throw cause
+  }
+}
+
+function foreignText(path: string): string {
+  return (
+    'This data folder served another database than the one of --database-url, and nothing was changed. Name the right one; if ' +
+    `the former database is gone for good, remove ${path}.`
+  )
+}

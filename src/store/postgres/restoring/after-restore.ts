@@ -1,0 +1,107 @@
+// Makes a database that was set back safe to serve: nothing in it opens anything any more.
+
+import type { Visit } from '../../../domain/audit.ts'
+import { lose } from '../../../domain/push.ts'
+import type { PostgresDatabase, Session } from '../engine/database.ts'
+import { readInstance } from '../engine/instance.ts'
+import { addStep, changeOf, isChanged } from '../pushes/push-changes.ts'
+import { lockPushes } from '../pushes/push-rows.ts'
+import { writeChanges } from '../pushes/push-writes.ts'
+
+const STEP = 500
+/** For counting and for removing what may be many rows. */
+const WITHIN_MS = 10 * 60 * 1000
+
+/** What opens something, or answers for what has ended: a dump brings it back. */
+const REMOVED = [
+  'sessions',
+  'account_links',
+  'idempotency_keys',
+  'two_factor_offers',
+  'used_nonces',
+  'leases',
+]
+
+export type Settlement = { beats: number; restoredAt: number; tag: string; time: number }
+
+export type ExpiringOptions = {
+  now: number
+  visit: Visit
+  onProgress: (done: number, total: number) => void
+}
+
+type Transact = Pick<PostgresDatabase, 'transact'>
+
+export async function countLive({ read }: Pick<PostgresDatabase, 'read'>): Promise<number> {
+  const [row] = await read(
+    ({ query }) =>
+      query<{ count: number }>('SELECT count(*)::float8 AS count FROM pushes WHERE expired_on IS NULL'),
+    { within: WITHIN_MS },
+  )
+  return row?.count ?? 0
+}
+
+/** Nodes that serve stop at their next heartbeat. */
+export function haltNodes({ transact }: Transact, why: string): Promise<void> {
+  return transact(async ({ query }) => {
+    await query('UPDATE instance SET halted = $1', [why])
+  })
+}
+
+/** In steps, each in a transaction of its own. Resolves to the number of pushes that were lost. */
+export async function expireEverything(
+  database: Pick<PostgresDatabase, 'read' | 'transact'>,
+  { now, visit, onProgress }: ExpiringOptions,
+): Promise<number> {
+  const total = await countLive(database)
+  let [done, lost] = [0, 0]
+  for (;;) {
+    const some = await database.transact((session) => expireSome(session, { now, visit }), {
+      within: WITHIN_MS,
+    })
+    if (some.found === 0) break
+    done += some.found
+    lost += some.lost
+    onProgress(done, Math.max(done, total))
+  }
+  for (const table of REMOVED)
+    await database.transact(({ query }) => query(`DELETE FROM ${table}`), { within: WITHIN_MS })
+  return lost
+}
+
+async function expireSome(session: Session, { now, visit }: Pick<ExpiringOptions, 'now' | 'visit'>) {
+  const live = await session.query<{ id: number }>(
+    'SELECT id::float8 AS id FROM pushes WHERE expired_on IS NULL ORDER BY expires_at, id LIMIT $1',
+    [STEP],
+  )
+  const changes = (
+    await lockPushes(
+      session,
+      live.map(({ id }) => id),
+    )
+  ).map(changeOf)
+  for (const change of changes) {
+    const after = lose(change.before, now)
+    addStep(change, { after, now, entry: after.lost ? { kind: 'expire', visit } : null })
+  }
+  await writeChanges(session, changes.filter(isChanged), { certain: now })
+  return { found: changes.length, lost: changes.filter(({ after }) => after.lost).length }
+}
+
+/** Lets nodes serve again. What they and others remember from before does not count any more. */
+export function resumeNodes(
+  { transact }: Transact,
+  known: { beats: number; restoredAt: number },
+): Promise<Settlement> {
+  return transact(async (session) => {
+    const state = await readInstance(session, { lock: true })
+    const restoredAt = Math.max(Math.floor(state.time), state.restoredAt + 1, known.restoredAt + 1)
+    const beats = Math.max(state.beats, known.beats) + 1
+    await session.query('UPDATE instance SET halted = NULL, restored_at = $1, beats = $2, place = $3', [
+      restoredAt,
+      beats,
+      state.here,
+    ])
+    return { beats, restoredAt, tag: state.tag, time: Math.floor(state.time) }
+  })
+}
