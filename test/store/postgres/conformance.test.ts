@@ -9,6 +9,7 @@ import type { OpenedEngine } from '../conformance/engine.ts'
 import { describeFilesOfPushes } from '../conformance/files.ts'
 import { describeLists } from '../conformance/lists.ts'
 import { describeOwners } from '../conformance/owners.ts'
+import { describePeople } from '../conformance/people.ts'
 import { describePushes } from '../conformance/pushes.ts'
 
 const isInstalled = installedEngines().includes('postgres')
@@ -30,6 +31,7 @@ describe.skipIf(!isInstalled)('PostgreSQL', () => {
   })
 
   describe('accounts', () => describeAccounts(openEngine))
+  describe('people', () => describePeople(openEngine))
   describe('lists', () => describeLists(openEngine))
   describe('owners', () => describeOwners(openEngine))
   describe('the files of pushes', () => describeFilesOfPushes(openEngine))
