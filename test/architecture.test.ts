@@ -91,6 +91,20 @@ test('services import only the faces of the store, and faces import only the dom
   expect(wrong).toEqual([])
 })
 
+test('engines of the store never import each other, and what they share imports neither', () => {
+  /** These open one engine, or bring rows from one to another. */
+  const isOpening = (path: string) => /^store\/[\w-]+\.ts$/.test(path)
+  const engineOf = (path: string) => /^store\/(sqlite|postgres)\//.exec(path)?.[1] ?? null
+  const wrong = sources
+    .filter(({ path, room }) => room === 'store' && !isOpening(path))
+    .flatMap(({ path }) =>
+      importsOf(path, () => true)
+        .filter((to) => engineOf(to) !== null && engineOf(to) !== engineOf(path))
+        .map((to) => [path, to]),
+    )
+  expect(wrong).toEqual([])
+})
+
 test('the command line imports only types of services', () => {
   const wrong = sources.flatMap(({ path, room, imports }) =>
     room === 'cli'

@@ -20,10 +20,9 @@ import { codeOf } from '../domain/system-errors.ts'
 import { type CopyPlace, createCopyPlace } from './folder/copy-place.ts'
 import { type DataFolder, dataFolder, requireDataFolder } from './folder/data-folder.ts'
 import { whileOpening } from './folder/folder-lock.ts'
-import { explainFailure } from './sqlite/engine/database.ts'
+import { explainFailure, isFull } from './folder/sqlite-failures.ts'
 import { type KeylessCopy, openKeylessCopy, type UnfinishedCopy } from './sqlite/engine/keyless-copy.ts'
 import { MIGRATIONS } from './sqlite/engine/migrate.ts'
-import { isFull } from './sqlite/engine/refusals.ts'
 import { requireIntactLog } from './sqlite/integrity/log-check.ts'
 
 const MIB = 1024 * 1024

@@ -5,6 +5,7 @@ import { randomKey } from '../crypto/random.ts'
 import { type Doubt, explainDoubt } from '../domain/clock.ts'
 import type { Job } from '../domain/job.ts'
 import type { Now } from '../domain/time.ts'
+import { createDamage } from './damage.ts'
 import { type DataFolder, dataFolder } from './folder/data-folder.ts'
 import { createFolderChecks } from './folder/folder-checks.ts'
 import { lockFolder } from './folder/folder-lock.ts'
@@ -60,6 +61,8 @@ export type PostgresStoreOptions = {
 }
 
 const ID_BYTES = 16
+/** More would wait for longer than a client should. */
+const MANY_WAITING = 5000
 
 /** Makes a missing folder, key and tables, and migrates. Throws `conflict` when the database may not be served. */
 export async function openPostgresStore(options: PostgresStoreOptions) {
@@ -172,6 +175,7 @@ async function openParts(options: PostgresStoreOptions, parts: Parts) {
 
   async function close(): Promise<void> {
     await files.close()
+    await operations.pushes.idle()
     await nodes.leave().catch(() => undefined)
     await database.close()
   }
@@ -184,9 +188,10 @@ async function openParts(options: PostgresStoreOptions, parts: Parts) {
     now,
     certain,
     clock: { doubt: clock.doubt, accept },
-    isOverloaded: () => false,
+    damage: createDamage(onError),
+    isOverloaded: () => operations.pushes.countWaiting() > MANY_WAITING,
     commitOverdue: () => undefined,
-    waitingWorks: () => 0,
+    waitingWorks: operations.pushes.countWaiting,
     jobs: [nodes.job, ...files.jobs] as readonly Job[],
     database: {
       look,

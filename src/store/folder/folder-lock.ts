@@ -5,9 +5,8 @@ import { Database } from 'bun:sqlite'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { DomainError } from '../../domain/errors.ts'
-import { explainFailure } from '../sqlite/engine/database.ts'
-import { isBusy } from '../sqlite/engine/refusals.ts'
 import type { DataFolder } from './data-folder.ts'
+import { explainFailure, isBusy } from './sqlite-failures.ts'
 
 const PATIENCE_MS = 5_000
 const RETRY_MS = 100

@@ -1,6 +1,7 @@
 // Makes the operations of the store from an open database.
 
 import type { Now } from '../../domain/time.ts'
+import { createDamage } from '../damage.ts'
 import { createAccountLinks } from './accounts/account-links.ts'
 import { createAccounts } from './accounts/accounts.ts'
 import { createApiTokens } from './accounts/api-tokens.ts'
@@ -13,7 +14,6 @@ import type { Connection } from './engine/database.ts'
 import type { Transact, TransactAlone } from './engine/group-commit.ts'
 import type { FileRows } from './files/file-rows.ts'
 import { createImports } from './imports/imports.ts'
-import { createDamage } from './integrity/damage.ts'
 import { createAddressShares } from './pushes/address-shares.ts'
 import { createAuditLog, createAuditRows } from './pushes/audit-rows.ts'
 import { createDoubtfulKeys } from './pushes/doubtful-keys.ts'

@@ -5,6 +5,7 @@ import type { Account } from '../../../domain/account.ts'
 import { DomainError } from '../../../domain/errors.ts'
 import type { Now } from '../../../domain/time.ts'
 import type { AccountStore, Credentials, NewAccount, NewPassword } from '../../accounts-face.ts'
+import type { Damage } from '../../damage.ts'
 import type { Connection } from '../engine/database.ts'
 import type { Transact } from '../engine/group-commit.ts'
 import {
@@ -16,7 +17,6 @@ import {
   recoveryCodes,
   sessions,
 } from '../engine/schema.ts'
-import type { Damage } from '../integrity/damage.ts'
 import { isOwnedBy } from '../pushes/push-checksum.ts'
 import type { PushRemoval, RemovalStep } from '../pushes/push-removal.ts'
 import type { PushRows } from '../pushes/push-rows.ts'

@@ -2,10 +2,10 @@
 
 import { eq } from 'drizzle-orm'
 import type { MessageTemplateStore } from '../../accounts-face.ts'
+import type { Damage } from '../../damage.ts'
 import type { Connection } from '../engine/database.ts'
 import type { Transact } from '../engine/group-commit.ts'
 import { accounts, messageTemplates } from '../engine/schema.ts'
-import type { Damage } from '../integrity/damage.ts'
 import { checksumOf, requireIntactRow } from '../integrity/row-checksum.ts'
 
 export function createMessageTemplates(options: {

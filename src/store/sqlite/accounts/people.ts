@@ -3,9 +3,9 @@
 import { asc, inArray, type SQL, sql } from 'drizzle-orm'
 import { type ListedAccount, PEOPLE_PAGE_SIZE } from '../../../domain/account.ts'
 import type { PageOfPeople, PeopleStore, Usage } from '../../accounts-face.ts'
+import type { Damage } from '../../damage.ts'
 import type { Connection } from '../engine/database.ts'
 import { accounts } from '../engine/schema.ts'
-import type { Damage } from '../integrity/damage.ts'
 import { type AccountRow, presentAccount } from './account-rows.ts'
 
 /** Pushes that are measured in one step, so that no request waits long for an account with very many. */

@@ -4,7 +4,7 @@ import { Database } from 'bun:sqlite'
 import { existsSync, statSync } from 'node:fs'
 import { type BunSQLiteDatabase, drizzle } from 'drizzle-orm/bun-sqlite'
 import { DomainError } from '../../../domain/errors.ts'
-import { codeOf } from '../../../domain/system-errors.ts'
+import { explainFailure } from '../../folder/sqlite-failures.ts'
 
 export type Connection = {
   database: Database
@@ -21,8 +21,6 @@ export type ConnectionOptions = {
 
 const CACHE_KIB = 32 * 1024
 const WAL_PAGES = 2000
-/** While a database is opened, any error of SQLite is about its file: damaged, forbidden, locked, or on a full disk. */
-const UNUSABLE = /^SQLITE_/
 const RESTORE = 'Restore the folder from a backup.'
 /** A database has at least one page, and no page is smaller. */
 const MIN_BYTES = 512
@@ -46,22 +44,6 @@ function refuseRemnant(path: string): void {
       `The database ${path} is damaged: only ${size} bytes of it are left. ${RESTORE}`,
     )
 }
-
-/** Turns an error of SQLite about the file into a DomainError with a remedy for the operator. */
-export function explainFailure(path: string, cause: unknown): unknown {
-  const code = codeOf(cause)
-  if (!(cause instanceof Error) || !UNUSABLE.test(code)) return cause
-  const [, remedy = ''] = REMEDIES.find(([codes]) => codes.test(code)) ?? []
-  return new DomainError('conflict', `Cannot use the database ${path}: ${cause.message}. ${remedy}`.trimEnd())
-}
-
-const REMEDIES: [RegExp, string][] = [
-  [/CORRUPT|NOTADB|ERROR/, RESTORE],
-  [/CANTOPEN|READONLY|PERM|AUTH/, 'See that this user may read and write it and its folder.'],
-  [/BUSY|LOCKED/, 'Another process works on it: try again in a moment.'],
-  [/FULL/, 'Make room on its disk.'],
-  [/IOERR/, 'Its disk fails: see the log of the system.'],
-]
 
 function open(path: string, { create, busyTimeout }: ConnectionOptions): Connection {
   const database = new Database(path, { readwrite: true, create, strict: true })

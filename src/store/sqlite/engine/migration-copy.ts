@@ -14,8 +14,8 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { type DataFolder, isCopy, syncFolder } from '../../folder/data-folder.ts'
+import { isFull } from '../../folder/sqlite-failures.ts'
 import { openKeylessCopy } from './keyless-copy.ts'
-import { isFull } from './refusals.ts'
 
 const MIB = 1024 * 1024
 

@@ -5,6 +5,7 @@ import { max } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { DamageError, isDomainError } from '../../../domain/errors.ts'
 import type { Job, JobReport } from '../../../domain/job.ts'
+import type { Damage } from '../../damage.ts'
 import type { SealedFiles } from '../../files-face.ts'
 import { presentAccount } from '../accounts/account-rows.ts'
 import type { Connection } from '../engine/database.ts'
@@ -15,7 +16,6 @@ import { requireIntactEntry } from '../pushes/audit-chains.ts'
 import type { PushRow } from '../pushes/push-checksum.ts'
 import type { PushRemoval } from '../pushes/push-removal.ts'
 import type { PushRows } from '../pushes/push-rows.ts'
-import type { Damage } from './damage.ts'
 
 const DELAY_MS = 1_000
 const STEP = 200

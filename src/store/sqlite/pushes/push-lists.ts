@@ -4,12 +4,12 @@ import { and, count, desc, eq, inArray, isNotNull, isNull, lt, lte, type SQL, sq
 import { PAGE_SIZE } from '../../../domain/audit.ts'
 import { DamageError } from '../../../domain/errors.ts'
 import type { Now } from '../../../domain/time.ts'
+import type { Damage } from '../../damage.ts'
 import { createFindDoubted } from '../../doubted-time.ts'
 import type { ListedPush, LivePlace, PageOfPushes, PushCounts, PushListStore } from '../../face.ts'
 import type { Connection } from '../engine/database.ts'
 import type { Transact } from '../engine/group-commit.ts'
 import { pushes, pushLabels } from '../engine/schema.ts'
-import type { Damage } from '../integrity/damage.ts'
 import { type PushRow, requireIntactPush } from './push-checksum.ts'
 import { createPushFacts } from './push-facts.ts'
 

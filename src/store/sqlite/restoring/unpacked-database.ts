@@ -6,9 +6,9 @@
 import { Database } from 'bun:sqlite'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
 import { DomainError } from '../../../domain/errors.ts'
-import { type Connection, explainFailure } from '../engine/database.ts'
+import { explainFailure, isFull } from '../../folder/sqlite-failures.ts'
+import type { Connection } from '../engine/database.ts'
 import { MIGRATIONS, migrate, schemaVersion } from '../engine/migrate.ts'
-import { isFull } from '../engine/refusals.ts'
 
 /**
  * The tables that a backup fills. All others must be empty, those of later versions too: a table that opens something

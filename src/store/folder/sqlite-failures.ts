@@ -1,0 +1,32 @@
+// What SQLite's errors about a file mean: about the database, and about the locks of a data folder, which are SQLite files too.
+
+import { DomainError } from '../../domain/errors.ts'
+import { codeOf } from '../../domain/system-errors.ts'
+
+/** While a database is opened, any error of SQLite is about its file: damaged, forbidden, locked, or on a full disk. */
+const UNUSABLE = /^SQLITE_/
+const RESTORE = 'Restore the folder from a backup.'
+
+/** Turns an error of SQLite about the file into a DomainError with a remedy for the operator. */
+export function explainFailure(path: string, cause: unknown): unknown {
+  const code = codeOf(cause)
+  if (!(cause instanceof Error) || !UNUSABLE.test(code)) return cause
+  const [, remedy = ''] = REMEDIES.find(([codes]) => codes.test(code)) ?? []
+  return new DomainError('conflict', `Cannot use the database ${path}: ${cause.message}. ${remedy}`.trimEnd())
+}
+
+const REMEDIES: [RegExp, string][] = [
+  [/CORRUPT|NOTADB|ERROR/, RESTORE],
+  [/CANTOPEN|READONLY|PERM|AUTH/, 'See that this user may read and write it and its folder.'],
+  [/BUSY|LOCKED/, 'Another process works on it: try again in a moment.'],
+  [/FULL/, 'Make room on its disk.'],
+  [/IOERR/, 'Its disk fails: see the log of the system.'],
+]
+
+export function isFull(cause: unknown): boolean {
+  return codeOf(cause).startsWith('SQLITE_FULL')
+}
+
+export function isBusy(cause: unknown): boolean {
+  return codeOf(cause).startsWith('SQLITE_BUSY')
+}
