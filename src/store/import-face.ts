@@ -24,23 +24,23 @@ export type PushToImport = {
   entries: AuditEntry[]
 }
 
-/** Within the one step. Nothing is visible elsewhere before it ends. */
+/** Within the one step. Nothing is visible elsewhere before it ends. One call at a time. */
 export type Import = {
-  isKnown(marks: readonly Uint8Array[]): boolean
-  remember(mark: Mark): void
-  findAccountId(email: string): number | null
-  /** Returns its id, which the sealed secret of a second factor is bound to. */
-  addAccount(account: AccountToImport): number
-  setTotpSecret(secret: { accountId: number; sealedSecret: Uint8Array; step: number | null }): void
+  isKnown(marks: readonly Uint8Array[]): Promise<boolean>
+  remember(mark: Mark): Promise<void>
+  findAccountId(email: string): Promise<number | null>
+  /** Resolves to its id, which the sealed secret of a second factor is bound to. */
+  addAccount(account: AccountToImport): Promise<number>
+  setTotpSecret(secret: { accountId: number; sealedSecret: Uint8Array; step: number | null }): Promise<void>
   /** The token has no prefix that may be shown. Another name is found where this is taken. Passes over a known hash. */
-  addApiToken(token: { accountId: number; name: string; hash: Buffer }): void
-  addPush(push: PushToImport): void
+  addApiToken(token: { accountId: number; name: string; hash: Buffer }): Promise<void>
+  addPush(push: PushToImport): Promise<void>
 }
 
 export type ImportStore = {
   /**
-   * Runs `work` as one step: all of it happens, or nothing. Everything else that would change something waits meanwhile,
-   * so no server may serve from this store.
+   * Runs `work` as one step: all of it happens, or nothing. It may run several times. Everything else that would change
+   * something may wait meanwhile, so no server may serve from this store: throws `conflict` when one does.
    */
   importAll(work: (step: Import) => Promise<void>): Promise<void>
   isKnown(marks: readonly Uint8Array[]): Promise<boolean>

@@ -57,18 +57,28 @@ type Context = { keyring: Keyring; prepared: ReadonlyMap<number, Prepared>; now:
 function createDestination(step: Import, { keyring, prepared, now }: Context): Destination {
   const marks = createMarks(keyring)
 
-  function addAccount(planned: PlannedAccount): number {
+  async function addAccount(planned: PlannedAccount): Promise<number> {
     const { email, passwordHash, isAdmin, createdAt, totp } = planned
     const disabledAt = planned.isDisabled ? now : null
-    const accountId = step.addAccount({ email, passwordHash, isAdmin, createdAt, disabledAt, totpStep: null })
-    step.remember(marks.account.one(email))
+    const accountId = await step.addAccount({
+      email,
+      passwordHash,
+      isAdmin,
+      createdAt,
+      disabledAt,
+      totpStep: null,
+    })
+    await step.remember(marks.account.one(email))
     if (totp === null) return accountId
     const sealedSecret = sealTotpSecret(totp.secret, { accountId, keyring })
-    step.setTotpSecret({ accountId, sealedSecret, step: totp.lastStep })
+    await step.setTotpSecret({ accountId, sealedSecret, step: totp.lastStep })
     return accountId
   }
 
-  function addPush(planned: PlannedPush, { id, urlToken, entries }: IncomingPush): string | null {
+  async function addPush(
+    planned: PlannedPush,
+    { id, urlToken, entries }: IncomingPush,
+  ): Promise<string | null> {
     const ready = prepared.get(id) ?? { passphrase: null, dataKey: newDataKey(), files: [] }
     if ('problem' in ready) return ready.problem
     const { sealing: instanceKey } = keyring
@@ -76,7 +86,7 @@ function createDestination(step: Import, { keyring, prepared, now }: Context): D
     const lookup = lookupOf(urlToken, instanceKey.lookup)
     const { push, live, name, note } = planned
     const place = { pushId: lookup, dataKey: ready.dataKey, keyNumber }
-    step.addPush({
+    await step.addPush({
       push,
       lookup,
       keyNumber,
@@ -86,7 +96,7 @@ function createDestination(step: Import, { keyring, prepared, now }: Context): D
       files: live === null ? [] : ready.files.map((file) => sealFile(file, place)),
       entries,
     })
-    step.remember({ mark: lookup, keyNumber })
+    await step.remember({ mark: lookup, keyNumber })
     return null
   }
 
@@ -97,9 +107,9 @@ function createDestination(step: Import, { keyring, prepared, now }: Context): D
     findAccountId: step.findAccountId,
     addAccount,
     joinAccount: (email) => step.remember(marks.account.one(email)),
-    addApiToken: (accountId, apiToken) => {
-      step.addApiToken({ accountId, name: TOKEN_NAME, hash: hashApiToken(apiToken) })
-      step.remember(marks.apiToken.one(apiToken))
+    addApiToken: async (accountId, apiToken) => {
+      await step.addApiToken({ accountId, name: TOKEN_NAME, hash: hashApiToken(apiToken) })
+      await step.remember(marks.apiToken.one(apiToken))
     },
     addPush,
   }

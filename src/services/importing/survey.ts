@@ -24,19 +24,20 @@ export async function surveySource(
 
 function createNowhere(here: SurveyOptions['here']): Destination {
   const marks = here === null ? null : createMarks(here.keyring)
-  const isKnown = (all: Uint8Array[] | undefined) => all !== undefined && here?.isKnown(all) === true
+  const isKnown = async (all: Uint8Array[] | undefined) =>
+    all !== undefined && (await here?.isKnown(all)) === true
   let accounts = 0
   return {
     isKnownPush: (urlToken) => isKnown(marks?.push.all(urlToken)),
     isKnownAccount: (email) => isKnown(marks?.account.all(email)),
     isKnownToken: (apiToken) => isKnown(marks?.apiToken.all(apiToken)),
-    findAccountId: (email) => here?.findAccountId(email) ?? null,
-    addAccount: () => {
+    findAccountId: async (email) => (await here?.findAccountId(email)) ?? null,
+    addAccount: async () => {
       accounts -= 1
       return accounts
     },
-    joinAccount: () => undefined,
-    addApiToken: () => undefined,
-    addPush: ({ live }, { files }) => (live === null ? null : findDamage(files)),
+    joinAccount: async () => undefined,
+    addApiToken: async () => undefined,
+    addPush: async ({ live }, { files }) => (live === null ? null : findDamage(files)),
   }
 }

@@ -7,16 +7,16 @@ import { type PlannedPush, planPush } from './plan-push.ts'
 
 /** What is here already, and where things go. A dry run has places that keep nothing. */
 export type Destination = {
-  isKnownPush(urlToken: string): boolean
-  isKnownAccount(email: string): boolean
-  isKnownToken(apiToken: string): boolean
-  findAccountId(email: string): number | null
-  addAccount(account: PlannedAccount): number
+  isKnownPush(urlToken: string): Promise<boolean>
+  isKnownAccount(email: string): Promise<boolean>
+  isKnownToken(apiToken: string): Promise<boolean>
+  findAccountId(email: string): Promise<number | null>
+  addAccount(account: PlannedAccount): Promise<number>
   /** There is one already, to which the incoming one belongs from now on. */
-  joinAccount(email: string): void
-  addApiToken(accountId: number, apiToken: string): void
+  joinAccount(email: string): Promise<void>
+  addApiToken(accountId: number, apiToken: string): Promise<void>
   /** Returns why the push cannot come, or null. */
-  addPush(planned: PlannedPush, incoming: IncomingPush): string | null | Promise<string | null>
+  addPush(planned: PlannedPush, incoming: IncomingPush): Promise<string | null>
 }
 
 export type OnProgress = (done: number, total: number) => void
@@ -45,19 +45,23 @@ async function walkAccounts(
       report.failures.push({ place: placeOfAccount(incoming), what: planned.problem })
       continue
     }
-    const id = enterAccount(planned, to, report)
+    const id = await enterAccount(planned, to, report)
     owners.set(incoming.id, id ?? 'gone')
-    if (id !== null) enterToken(planned, { id, to, report })
+    if (id !== null) await enterToken(planned, { id, to, report })
   }
   return owners
 }
 
 /** Null for an account that came before and was removed here. One that exists keeps its password. */
-function enterAccount(planned: PlannedAccount, to: Destination, report: ImportReport): number | null {
+async function enterAccount(
+  planned: PlannedAccount,
+  to: Destination,
+  report: ImportReport,
+): Promise<number | null> {
   const { email, notes, isDisabled, totp } = planned
-  const here = to.findAccountId(email)
+  const here = await to.findAccountId(email)
   const place = placeOfAccount({ id: 0 }, email)
-  if (here === null && !to.isKnownAccount(email)) {
+  if (here === null && !(await to.isKnownAccount(email))) {
     report.accounts.came += 1
     if (isDisabled) report.accounts.disabled += 1
     if (totp !== null) report.secondFactors += 1
@@ -66,19 +70,19 @@ function enterAccount(planned: PlannedAccount, to: Destination, report: ImportRe
   }
   report.accounts.known += 1
   if (here === null) report.notes.push({ place, what: 'it was removed here, and does not come back' })
-  else if (!to.isKnownAccount(email)) {
+  else if (!(await to.isKnownAccount(email))) {
     report.notes.push({ place, what: 'there is one here already, which keeps its password' })
-    to.joinAccount(email)
+    await to.joinAccount(email)
   }
   return here
 }
 
-function enterToken(
+async function enterToken(
   { apiToken }: PlannedAccount,
   { id, to, report }: { id: number; to: Destination; report: ImportReport },
-): void {
-  if (apiToken === null || to.isKnownToken(apiToken)) return
-  to.addApiToken(id, apiToken)
+): Promise<void> {
+  if (apiToken === null || (await to.isKnownToken(apiToken))) return
+  await to.addApiToken(id, apiToken)
   report.apiTokens += 1
 }
 
@@ -93,7 +97,7 @@ async function walkPushes(
     onProgress(done, source.counts.pushes)
     const fail = (what: string) => report.failures.push({ place: placeOfPush(incoming), what })
     if (isUnreadable(incoming)) fail(incoming.problem)
-    else if (to.isKnownPush(incoming.urlToken)) report.pushes.known += 1
+    else if (await to.isKnownPush(incoming.urlToken)) report.pushes.known += 1
     else {
       // An owner that the other server has removed leaves an anonymous push.
       const owner = incoming.ownerId === null ? null : (owners.get(incoming.ownerId) ?? null)

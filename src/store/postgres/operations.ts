@@ -12,6 +12,7 @@ import { createSessions } from './accounts/sessions.ts'
 import { createTwoFactor } from './accounts/two-factor.ts'
 import type { PostgresDatabase } from './engine/database.ts'
 import { createExpiry } from './expiry/expiry.ts'
+import { createImports } from './imports/imports.ts'
 import { createAuditLog } from './lists/audit-log.ts'
 import { createPushLists } from './lists/push-lists.ts'
 import { createIdempotencyKeys } from './pushes/idempotency-keys.ts'
@@ -45,6 +46,7 @@ function createPushOperations(options: PostgresOperationsOptions) {
     lists: createPushLists({ read, transact, now, certain }),
     audit: createAuditLog(read),
     expiry: createExpiry(options),
+    imports: createImports(options),
   }
 }
 

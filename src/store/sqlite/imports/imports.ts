@@ -16,11 +16,11 @@ import type { PushRows } from '../pushes/push-rows.ts'
 export function createImportLook({ orm, database }: Connection): ImportStore['look'] {
   const findMark = prepareFind(database, imported, 'mark')
 
-  function isKnown(marks: readonly Uint8Array[]): boolean {
+  async function isKnown(marks: readonly Uint8Array[]): Promise<boolean> {
     return marks.some((mark) => findMark(Buffer.from(mark)) !== undefined)
   }
 
-  function findAccountId(email: string): number | null {
+  async function findAccountId(email: string): Promise<number | null> {
     return orm.select({ id: accounts.id }).from(accounts).where(eq(accounts.email, email)).get()?.id ?? null
   }
 
@@ -39,7 +39,14 @@ export function createImports(options: {
   const look = createImportLook(options.connection)
   const insertMark = prepareInsert(database, imported)
 
-  function addPush({ push, lookup, keyNumber, secrets, labels, ...parts }: PushToImport): void {
+  async function addPush({
+    push,
+    lookup,
+    keyNumber,
+    secrets,
+    labels,
+    ...parts
+  }: PushToImport): Promise<void> {
     const entries = parts.entries.map(({ kind, at, ...visit }) => ({ kind, at, visit }))
     const row = rows.insertWithLog(
       { ...push, lookup, keyNumber, files: parts.files.length },
@@ -61,11 +68,11 @@ export function createImports(options: {
 
   const step: Import = {
     ...look,
-    remember: ({ mark, keyNumber }) => insertMark({ mark, keyNumber }),
-    addAccount: (account) => insertRow({ orm }, { ...account, lastSignInAt: 0 }).id,
-    setTotpSecret: ({ accountId: id, sealedSecret, step: totpStep }) =>
+    remember: async ({ mark, keyNumber }) => insertMark({ mark, keyNumber }),
+    addAccount: async (account) => insertRow({ orm }, { ...account, lastSignInAt: 0 }).id,
+    setTotpSecret: async ({ accountId: id, sealedSecret, step: totpStep }) =>
       void updateRow({ orm }, { id, set: { totpSecret: sealedSecret, totpStep } }),
-    addApiToken: ({ accountId, name, hash }) => {
+    addApiToken: async ({ accountId, name, hash }) => {
       const same = orm.select({ id: apiTokens.id }).from(apiTokens).where(eq(apiTokens.hash, hash)).get()
       if (same !== undefined) return
       const free = freeName(accountId, name)
@@ -76,7 +83,7 @@ export function createImports(options: {
 
   return {
     importAll: (work) => transactAlone(() => work(step)),
-    isKnown: async (marks) => look.isKnown(marks),
+    isKnown: look.isKnown,
     look,
   }
 }
