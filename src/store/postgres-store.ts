@@ -160,7 +160,13 @@ async function openParts(options: PostgresStoreOptions, parts: Parts) {
   const guarded = standing.guard(database)
   const shared = createSharedRows({ ...guarded, now, keyring, onError })
   const path = parts.folder.files
-  const files = await openNodeFiles({ ...options, database: guarded, node, path, certain })
+  const files = await openNodeFiles({ ...options, database: guarded, node, path, certain }).catch(
+    async (cause) => {
+      // Otherwise the others would take this node for alive.
+      await nodes.leave().catch(() => undefined)
+      throw cause
+    },
+  )
   const operations = createPostgresOperations({
     ...{ database: guarded, now, certain, observe, node, onError },
     onDue: files.removeDue,

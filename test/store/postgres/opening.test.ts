@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { newKeyFile } from '../../../src/crypto/keyring.ts'
 import { openAfterRestore } from '../../../src/store/after-restore.ts'
 import type { PostgresStoreOptions } from '../../../src/store/postgres-store.ts'
+import { openTestBucket, type TestBucket } from '../../support/bucket.ts'
 import { installedEngines } from '../../support/database-servers.ts'
 import { createTestClock } from '../../support/instance.ts'
 import { startTestPostgres, type TestDatabase, type TestPostgres } from '../../support/postgres.ts'
@@ -15,10 +16,16 @@ import { readKinds } from '../conformance/engine.ts'
 
 const isInstalled = installedEngines().includes('postgres')
 let postgres: TestPostgres
+/** Several nodes need one. */
+let bucket: TestBucket
 beforeAll(async () => {
+  bucket = await openTestBucket()
   if (isInstalled) postgres = await startTestPostgres()
 }, 120_000)
-afterAll(() => postgres?.stop())
+afterAll(async () => {
+  await bucket.close()
+  await postgres?.stop()
+})
 
 const DAY = 24 * 60 * 60 * 1000
 const account = { email: 'ann@example.org', passwordHash: 'x', isAdmin: true }
@@ -45,6 +52,7 @@ function makeNode() {
   const onWarning = (text: string) => warnings.push(text)
   const open = (options: Partial<PostgresStoreOptions> = {}) =>
     openTestNode({
+      bucket: bucket.settings,
       ...{ dataDir: folder.dataDir, connect: database.connect, clock, onWarning, patience: 0, beatMs: 200 },
       ...options,
     })
