@@ -11,6 +11,7 @@ export type JobName =
   | 'backup'
   | 'bucket'
   | 'heartbeat'
+  | 'operations'
 
 /** How a job tells about its runs. */
 export type JobReport = {

@@ -20,6 +20,7 @@ import { readNodeKeys } from './postgres/engine/key-file.ts'
 import { migrate } from './postgres/engine/migrate.ts'
 import { createNodes } from './postgres/engine/nodes.ts'
 import { enterInstance } from './postgres/engine/opening.ts'
+import { createPruningJob } from './postgres/engine/pruning.ts'
 import { requireServer } from './postgres/engine/server-check.ts'
 import { createStanding, type Standing } from './postgres/engine/standing.ts'
 import { giveUpAbandoned } from './postgres/files/file-records.ts'
@@ -198,7 +199,11 @@ async function openParts(options: PostgresStoreOptions, parts: Parts) {
     isOverloaded: () => operations.pushes.countWaiting() > MANY_WAITING,
     commitOverdue: () => undefined,
     waitingWorks: operations.pushes.countWaiting,
-    jobs: [nodes.job, ...files.jobs] as readonly Job[],
+    jobs: [
+      nodes.job,
+      createPruningJob({ database: guarded, elapsed: options.uptime }),
+      ...files.jobs,
+    ] as readonly Job[],
     database: {
       look,
       count: database.count,

@@ -554,6 +554,7 @@ export const de: Catalogue = {
   job_stopped: 'Angehalten',
   job_expiry: 'Übergaben zu ihrem Zeitpunkt ablaufen lassen',
   job_heartbeat: 'Den anderen Knoten melden, dass dieser läuft',
+  job_operations: 'Vermerke beendeter Vorgänge aus der Datenbank entfernen',
   job_sweep: 'Vor Langem abgelaufene Übergaben entfernen',
   job_checkpoint: 'Vernichtete Daten aus dem Protokoll der Datenbank entfernen',
   job_reserve: 'Speicherplatz als Reserve freihalten',

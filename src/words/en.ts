@@ -520,6 +520,7 @@ export const en = {
   job_stopped: 'Stopped',
   job_expiry: 'Expire pushes when their time is up',
   job_heartbeat: 'Tell the other nodes that this one is alive',
+  job_operations: 'Remove records of finished operations from the database',
   job_sweep: 'Remove pushes that expired long ago',
   job_checkpoint: 'Erase destroyed data from the database log',
   job_reserve: 'Keep disk space in reserve',

@@ -552,6 +552,7 @@ export const fr: Catalogue = {
   job_stopped: 'Arrêtée',
   job_expiry: 'Faire expirer les partages à l’heure prévue',
   job_heartbeat: 'Signaler aux autres nœuds que celui-ci fonctionne',
+  job_operations: 'Supprimer de la base de données les traces des opérations terminées',
   job_sweep: 'Supprimer les partages expirés depuis longtemps',
   job_checkpoint: 'Effacer les données détruites du journal de la base de données',
   job_reserve: 'Garder de l’espace disque en réserve',

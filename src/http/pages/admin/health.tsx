@@ -113,6 +113,7 @@ const JOB_WORDS: Record<JobStatus['name'], WordKey> = {
   backup: 'job_backup',
   bucket: 'job_bucket',
   heartbeat: 'job_heartbeat',
+  operations: 'job_operations',
 }
 
 const STATE_WORDS: Record<JobStatus['state'], WordKey> = {

@@ -25,6 +25,9 @@ export type ConnectionsOptions = {
 
 type Waiter = { give: (connection: Connection) => void; refuse: () => void; isUrgent: boolean }
 
+/** When the database has been away for so long, callers wait less, so that a crowd of them does not pile up. */
+const LONG_AWAY_MS = 5000
+const WAIT_WHEN_AWAY_MS = 1000
 const FIRST_PAUSE_MS = 50
 const LAST_PAUSE_MS = 1000
 
@@ -36,6 +39,7 @@ export function createConnections({ open, max, onState }: ConnectionsOptions): C
   let count = 0
   let opening = 0
   let failures = 0
+  let awaySince = 0
   let lastCause: unknown = null
   let pause: ReturnType<typeof setTimeout> | null = null
   let isClosed = false
@@ -68,7 +72,10 @@ export function createConnections({ open, max, onState }: ConnectionsOptions): C
   }
 
   function fail(cause: unknown): void {
-    if (failures === 0) onState(cause)
+    if (failures === 0) {
+      awaySince = performance.now()
+      onState(cause)
+    }
     lastCause = cause
     pause ??= setTimeout(
       () => {
@@ -111,7 +118,8 @@ export function createConnections({ open, max, onState }: ConnectionsOptions): C
         waiters.splice(waiters.indexOf(waiter), 1)
         reject(unavailable(lastCause))
       }
-      const timer = setTimeout(refuse, deadline.left())
+      const isLongAway = !isUrgent && failures > 0 && performance.now() - awaySince > LONG_AWAY_MS
+      const timer = setTimeout(refuse, isLongAway ? WAIT_WHEN_AWAY_MS : deadline.left())
       const waiter: Waiter = {
         isUrgent,
         refuse,

@@ -1,6 +1,6 @@
 // The tables about the instance itself and its nodes as drizzle sees them; see schema.ts for the others.
 
-import { boolean, integer, pgTable, text, timestamp, uuid } from 'drizzle-orm/pg-core'
+import { boolean, customType, integer, pgTable, text, timestamp, uuid } from 'drizzle-orm/pg-core'
 import { bigint, bytes } from './column-types.ts'
 
 export const schemaVersions = pgTable('schema_versions', {
@@ -25,11 +25,13 @@ export const instanceKeys = pgTable('instance_keys', {
   verifier: bytes().notNull(),
 })
 
+const transactionId = customType<{ data: string }>({ dataType: () => 'xid8' })
+
 export const operations = pgTable('operations', {
   id: bytes().primaryKey(),
   isVoid: boolean('is_void').notNull(),
   result: bigint().array(),
-  at: timestamp({ withTimezone: true }).notNull(),
+  during: transactionId().notNull(),
 })
 
 export const nodes = pgTable('nodes', {

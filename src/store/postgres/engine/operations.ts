@@ -15,7 +15,7 @@ export type Outcome = { happened: boolean; result: number[] }
  */
 export async function settleOperation(session: Session, id: Uint8Array): Promise<Outcome> {
   const [row] = await session.query<{ isVoid: boolean; result: number[] | null }>(
-    `INSERT INTO operations (id, is_void) VALUES ($1, true) ON CONFLICT (id) DO UPDATE SET at = operations.at
+    `INSERT INTO operations (id, is_void) VALUES ($1, true) ON CONFLICT (id) DO UPDATE SET is_void = operations.is_void
      RETURNING is_void AS "isVoid", result::float8[] AS result`,
     [id],
   )
