@@ -11,6 +11,7 @@ import { measureFullFolder } from './bench/full-folder.ts'
 import { measureBare } from './bench/loads.ts'
 import { describeMachine } from './bench/page.ts'
 import { measurePages } from './bench/pages.ts'
+import { measurePostgres } from './bench/postgres.ts'
 import { createReport } from './bench/report.ts'
 import { createSandbox, type Sandbox } from './bench/sandbox.ts'
 import { measureScaling } from './bench/scaling.ts'
@@ -22,6 +23,7 @@ const USAGE = `npm run bench -- [options]
   --seconds N    how long each load lasts (8)
   --files        also send files of a gigabyte, alone and eight at once (needs 10 GiB)
   --million      also fill the folder with a million pushes and measure again
+  --postgres     measure nodes over PostgreSQL beside a server with SQLite, and a bucket; with --million also when full
   --pushes N     another number than a million; implies --million
   --report FILE  where the page with plots is written (dist/bench.html)
   --dir FOLDER   where the temporary folder is made (the system's place for such)
@@ -31,6 +33,7 @@ interface Options {
   readonly seconds: number
   readonly pushes: number | undefined
   readonly files: boolean
+  readonly postgres: boolean
   readonly parent: string | undefined
   readonly binary: string
   readonly page: string
@@ -41,6 +44,7 @@ function readOptions(): Options {
     options: {
       seconds: { type: 'string', default: '8' },
       files: { type: 'boolean', default: false },
+      postgres: { type: 'boolean', default: false },
       million: { type: 'boolean', default: false },
       pushes: { type: 'string' },
       dir: { type: 'string' },
@@ -53,6 +57,7 @@ function readOptions(): Options {
     seconds: positive('--seconds', values.seconds),
     pushes: pushes === undefined ? undefined : positive('--pushes', pushes),
     files: values.files,
+    postgres: values.postgres,
     parent: values.dir,
     binary: values.binary,
     page: values.report,
@@ -71,7 +76,7 @@ function positive(flag: string, text: string): number {
 }
 
 async function measure(sandbox: Sandbox, options: Options): Promise<void> {
-  const { binary, seconds, pushes, files, page } = options
+  const { binary, seconds, pushes, files, postgres, page } = options
   const cores = divideCores()
   const report = createReport()
   console.log(`${cores.description}; 64 connections, ${seconds} s a load; data in ${sandbox.folder}`)
@@ -85,6 +90,11 @@ async function measure(sandbox: Sandbox, options: Options): Promise<void> {
   const stage = { binary, seconds, sandbox, cores, report, bare }
   try {
     const served = await measureEmptyFolder(stage)
+    if (postgres) {
+      await served.server.stop()
+      await measurePostgres(stage, { pushes, parent: options.parent })
+      return
+    }
     await measureTls(stage, served)
     await measurePages(stage, served)
     await measureScaling(stage, pushes)

@@ -7,6 +7,8 @@ interface Commands {
   readonly sandbox: Sandbox
   readonly binary: string
   readonly dataDir: string
+  /** Of the server that they are for. */
+  readonly env?: Record<string, string>
 }
 
 /** Adds `count` accounts and returns an API token of each. */
@@ -24,13 +26,13 @@ export async function addOwners(commands: Commands, owners: number): Promise<str
 }
 
 async function run(commands: Commands, call: { words: string[]; input: string }): Promise<string> {
-  const { sandbox, binary, dataDir } = commands
+  const { sandbox, binary, dataDir, env = {} } = commands
   const child = sandbox.adopt(
     Bun.spawn([binary, ...call.words, '--data-dir', dataDir], {
       stdin: Buffer.from(call.input),
       stdout: 'pipe',
       stderr: 'pipe',
-      env: cleanEnvironment(),
+      env: { ...cleanEnvironment(), ...env },
     }),
   )
   const [printed, problem, code] = await Promise.all([

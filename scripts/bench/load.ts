@@ -9,6 +9,8 @@ const RECONNECTS_ALLOWED = 200
 
 export interface Load {
   readonly port: number
+  /** More servers, over which the connections are spread in turn. */
+  readonly otherPorts?: readonly number[]
   /** Whether to speak TLS, without checking whom to. */
   readonly isTls?: boolean
   readonly connections: number
@@ -139,10 +141,11 @@ async function connect(connection: Connection): Promise<void> {
   run.connectsLeft -= 1
   if (run.connectsLeft < 0) return run.settle(new Error(`the server closes connections: ${run.firstError}`))
   try {
-    const { port, isTls = false } = run.load
+    const { port, otherPorts = [], isTls = false } = run.load
+    const ports = [port, ...otherPorts]
     await Bun.connect({
       hostname: '127.0.0.1',
-      port,
+      port: ports[connection.number % ports.length] ?? port,
       data: connection,
       socket: isTls ? tlsHandlers : handlers,
       ...(isTls ? { tls: { rejectUnauthorized: false } } : {}),

@@ -11,7 +11,9 @@ const BARE_SECONDS = 2
 const LIST_REQUESTS = 300
 const PAGE_LENGTH = 50
 
-export type Requests = Pick<Load, 'port' | 'isTls' | 'next'> & { accept?: (body: Buffer) => boolean }
+export type Requests = Pick<Load, 'port' | 'otherPorts' | 'isTls' | 'next'> & {
+  accept?: (body: Buffer) => boolean
+}
 
 export interface Beside {
   readonly result: LoadResult

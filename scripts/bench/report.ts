@@ -15,7 +15,7 @@ export interface Target {
   readonly what: string
   /** Undefined when it could not be measured on this system. */
   readonly measured: number | undefined
-  readonly unit: '%' | 'ms' | 'MiB' | 'MiB/s' | ''
+  readonly unit: '%' | 'ms' | 'MiB' | 'MiB/s' | '/s' | ''
   readonly limit: { readonly atLeast: number; readonly aim?: number } | { readonly atMost: number }
   readonly remark?: string
 }

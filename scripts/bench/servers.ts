@@ -34,12 +34,18 @@ export function startBare({ sandbox, prefix }: Serving): Promise<Running> {
 
 /** Starts `oncebox serve` on a data folder, with its request log on, in a file, as it would be in production. */
 export function startOncebox(
-  from: Serving & { binary: string; dataDir: string; isTls?: boolean },
+  from: Serving & { binary: string; dataDir: string; isTls?: boolean; env?: Record<string, string> },
 ): Promise<Running> {
-  const { sandbox, prefix, binary, dataDir, isTls = false } = from
+  const { sandbox, prefix, binary, dataDir, isTls = false, env = {} } = from
   const tls = isTls ? ['--tls', 'auto'] : []
   const flags = ['--data-dir', dataDir, '--port', '0', '--min-free-space', '0', ...tls]
-  return start({ sandbox, command: [...prefix, binary, 'serve', ...flags], log: `${dataDir}.log`, isTls })
+  return start({
+    sandbox,
+    command: [...prefix, binary, 'serve', ...flags],
+    log: `${dataDir}.log`,
+    isTls,
+    env,
+  })
 }
 
 async function start(from: {
@@ -47,11 +53,17 @@ async function start(from: {
   command: string[]
   log: string
   isTls?: boolean
+  env?: Record<string, string>
 }): Promise<Running> {
   const log = openSync(from.log, 'a')
   const startedAt = performance.now()
   const child = from.sandbox.adopt(
-    Bun.spawn(from.command, { stdin: 'ignore', stdout: 'pipe', stderr: log, env: cleanEnvironment() }),
+    Bun.spawn(from.command, {
+      stdin: 'ignore',
+      stdout: 'pipe',
+      stderr: log,
+      env: { ...cleanEnvironment(), ...from.env },
+    }),
   )
   closeSync(log)
   const timer = setTimeout(() => child.kill('SIGKILL'), READY_MILLISECONDS)

@@ -26,6 +26,17 @@ export const targets = {
   /** Of API requests while the eight run. */
   filesP99: { atMost: 100 },
 
+  /** Answers a second of one node over PostgreSQL. */
+  postgresClaims: { atLeast: 4000 },
+  postgresCreates: { atLeast: 3000 },
+  postgresP99: { atMost: 100 },
+  /** Of two nodes together, of the rate of one. */
+  postgresTwoNodes: { atLeast: 100 },
+  /** With a million live pushes, of the rate on a new database. */
+  postgresFull: { atLeast: 80 },
+  /** What a gigabyte up to a bucket and down again may add. */
+  bucketMemory: { atMost: 128 },
+
   /** With a million live pushes in the folder, of the rate on a new one. */
   fullCreates: { atLeast: 65 },
   fullRetrieves: { atLeast: 85 },

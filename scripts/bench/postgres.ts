@@ -1,0 +1,153 @@
+// The stage of PostgreSQL: one node and two over a server that writes to the disk and waits for it, also among a million pushes.
+
+import { chmodSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { newKeyFile } from '../../src/crypto/keyring.ts'
+import { type Cluster, startCluster } from '../../test/support/cluster.ts'
+import { measureBucket } from './bucket.ts'
+import { inTurn, pushesNeeded } from './empty-folder.ts'
+import { runLoad } from './load.ts'
+import { type Beside, CONNECTIONS, createsLoad, type Requests, retrievesLoad } from './loads.ts'
+import { residentMebibytes } from './memory.ts'
+import { type Running, startOncebox } from './servers.ts'
+import { measureRow, type Stage, watchMemoryOf } from './stage.ts'
+import { targets } from './targets.ts'
+import { createTokenList, type TokenList } from './token-list.ts'
+
+/** What docs/beyond-one-machine.md recommends for a small machine. */
+const CONFIG = ['shared_buffers=512MB', 'max_wal_size=4GB', 'checkpoint_completion_target=0.9']
+const FILLED_AT_ONCE = 50_000
+
+type Options = { pushes: number | undefined; parent: string | undefined }
+
+export async function measurePostgres(stage: Stage, { pushes, parent }: Options): Promise<void> {
+  const cluster = await startCluster({
+    isDurable: true,
+    config: CONFIG,
+    ...(parent === undefined ? {} : { parent }),
+  })
+  try {
+    console.log(await describeCluster(cluster))
+    const env = environmentOf(stage, cluster)
+    const nodes = [await startNode(stage, { env, name: 'node-1' })]
+    const tokens = createTokenList()
+    const one = await measureNodes(stage, { nodes, tokens, what: 'one node' })
+    judgeOne(stage, one)
+    nodes.push(await startNode(stage, { env, name: 'node-2' }))
+    judgeTwo(stage, one, await measureNodes(stage, { nodes, tokens, what: 'two nodes' }))
+    if (pushes !== undefined) judgeFull(stage, one, await measureFull(stage, { nodes, tokens, pushes }))
+    for (const node of nodes) await node.stop()
+    await measureBucket(stage, env)
+  } finally {
+    await cluster.remove()
+  }
+}
+
+async function describeCluster(cluster: Cluster): Promise<string> {
+  const names = [
+    'server_version',
+    'fsync',
+    'synchronous_commit',
+    'wal_sync_method',
+    'full_page_writes',
+    'shared_buffers',
+  ]
+  const rows = await cluster.run<{ name: string; setting: string; unit: string | null }>(
+    `SELECT name, current_setting(name) AS setting FROM unnest(ARRAY['${names.join("','")}']) AS name`,
+  )
+  return `PostgreSQL in ${cluster.folder}: ${rows.map(({ name, setting }) => `${name}=${setting}`).join(' ')}`
+}
+
+function environmentOf({ sandbox }: Stage, cluster: Cluster): Record<string, string> {
+  const keyFile = join(sandbox.folder, 'nodes.key')
+  writeFileSync(keyFile, newKeyFile())
+  chmodSync(keyFile, 0o600)
+  return { ONCEBOX_DATABASE_URL: cluster.address(), ONCEBOX_KEY_FILE: keyFile }
+}
+
+function startNode(stage: Stage, from: { env: Record<string, string>; name: string }): Promise<Running> {
+  const { sandbox, binary, cores } = stage
+  const dataDir = join(sandbox.folder, from.name)
+  return startOncebox({ sandbox, binary, dataDir, prefix: cores.serverPrefix, env: from.env })
+}
+
+type Nodes = { nodes: readonly Running[]; tokens: TokenList; what: string }
+type Measured = { creates: Beside; retrieves: Beside; memory: number | undefined }
+
+async function measureNodes(stage: Stage, { nodes, tokens, what }: Nodes): Promise<Measured> {
+  const [first, ...others] = nodes
+  if (first === undefined) throw new Error('there is no node')
+  watchMemoryOf(first)
+  const spread = (load: Requests) => ({ ...load, otherPorts: others.map(({ port }) => port) })
+  const create = spread(createsLoad(first, tokens))
+  const creates = await measureRow(stage, { what: `creates, ${what}`, load: create, target: '' })
+  const needed = Math.min(tokens.count(), pushesNeeded(stage.seconds))
+  const load = spread(retrievesLoad(first, { tokens, pick: inTurn(needed) }))
+  const retrieves = await measureRow(stage, { what: `claims, ${what}`, load, target: '' })
+  return { creates, retrieves, memory: residentMebibytes(first.pid) }
+}
+
+function judgeOne({ report }: Stage, { creates, retrieves, memory }: Measured): void {
+  const rates = [
+    { what: 'creates of one node over PostgreSQL', of: creates, limit: targets.postgresCreates },
+    { what: 'claims of one node over PostgreSQL', of: retrieves, limit: targets.postgresClaims },
+  ]
+  for (const { what, of, limit } of rates) {
+    report.judge({ what, measured: of.result.rate, unit: '/s', limit })
+    const p99 = of.result.latencies.percentile(0.99)
+    report.judge({ what: `p99 of ${what}`, measured: p99, unit: 'ms', limit: targets.postgresP99 })
+  }
+  report.judge({ what: 'memory of a node', measured: memory, unit: 'MiB', limit: targets.loadedMemory })
+}
+
+function judgeTwo(stage: Stage, one: Measured, two: Measured): void {
+  const share = (part: 'creates' | 'retrieves') => (two[part].result.rate / one[part].result.rate) * 100
+  for (const [part, what] of [
+    ['creates', 'creates of two nodes, of the rate of one'],
+    ['retrieves', 'claims of two nodes, of the rate of one'],
+  ] as const) {
+    stage.report.judge({ what, measured: share(part), unit: '%', limit: targets.postgresTwoNodes })
+    const measured = two[part].result.latencies.percentile(0.99)
+    stage.report.judge({
+      what: `p99 of ${part}, two nodes`,
+      measured,
+      unit: 'ms',
+      limit: targets.postgresP99,
+    })
+  }
+}
+
+async function measureFull(stage: Stage, from: Omit<Nodes, 'what'> & { pushes: number }): Promise<Measured> {
+  const { nodes, tokens, pushes } = from
+  const [first, ...others] = nodes
+  if (first === undefined) throw new Error('there is no node')
+  while (tokens.count() < pushes) {
+    const requests = Math.min(pushes - tokens.count(), FILLED_AT_ONCE)
+    const otherPorts = others.map(({ port }) => port)
+    const load = { ...createsLoad(first, tokens), otherPorts, connections: CONNECTIONS, until: { requests } }
+    const { errors, firstError } = await runLoad(load)
+    if (errors > 0) throw new Error(`filling the database met ${errors} errors: ${firstError}`)
+    console.error(`… ${tokens.count().toLocaleString('en')} pushes`)
+  }
+  Bun.spawnSync(['sync'])
+  const what = `one node, ${tokens.count().toLocaleString('en')} pushes`
+  const pick = () => Math.floor(Math.random() * tokens.count())
+  const load = retrievesLoad(first, { tokens, pick })
+  const retrieves = await measureRow(stage, { what: `claims, ${what}`, load, target: '' })
+  const creates = await measureRow(stage, {
+    what: `creates, ${what}`,
+    load: createsLoad(first, tokens),
+    target: '',
+  })
+  return { creates, retrieves, memory: residentMebibytes(first.pid) }
+}
+
+function judgeFull({ report }: Stage, one: Measured, full: Measured): void {
+  for (const [part, what] of [
+    ['creates', 'creates among them, of the rate on a new database'],
+    ['retrieves', 'claims among them, of the rate on a new database'],
+  ] as const) {
+    const measured = (full[part].result.rate / one[part].result.rate) * 100
+    report.judge({ what, measured, unit: '%', limit: targets.postgresFull })
+  }
+}
