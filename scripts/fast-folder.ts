@@ -10,7 +10,11 @@ const MIN_BYTES = 2 * 1024 ** 3
 
 /** The caller removes it. On a disk where no memory can be had. */
 export function makeFastFolder(prefix: string): string {
-  return mkdtempSync(join(hasMemory() ? MEMORY : tmpdir(), prefix))
+  return mkdtempSync(join(fastPlace(), prefix))
+}
+
+export function fastPlace(): string {
+  return hasMemory() ? MEMORY : tmpdir()
 }
 
 function hasMemory(): boolean {

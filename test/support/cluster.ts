@@ -1,10 +1,11 @@
 // A PostgreSQL server of Debian's packages that may be stopped, started, copied to a standby and promoted. Unlike those of
-// database-servers.ts it writes to a real disk and waits for it, unless it is told not to.
+// database-servers.ts it waits for what it writes, as Oncebox demands.
 
 import { chownSync, mkdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SQL } from 'bun'
+import { fastPlace } from '../../scripts/fast-folder.ts'
 
 export type Cluster = {
   port: number
@@ -25,9 +26,9 @@ export type Cluster = {
 }
 
 export type ClusterOptions = {
-  /** Whether commits wait for the disk; false for tests that only need speed. */
+  /** Whether it writes to a disk; false for tests that only need speed. It waits for what it writes in any case. */
   isDurable: boolean
-  /** The folder in which it makes its own. */
+  /** The folder in which it makes its own, in place of the system's for such. */
   parent?: string
   /** Lines such as `shared_buffers=1GB`. */
   config?: readonly string[]
@@ -37,7 +38,6 @@ const PASSWORD = 'loopback only'
 const STANDBY = 'standby'
 const START_MS = 90_000
 const ENV = { PATH: process.env.PATH ?? '', LC_ALL: 'C.UTF-8', PGPASSWORD: PASSWORD }
-const QUICK = ['fsync=off', 'synchronous_commit=on', 'full_page_writes=off']
 
 /** The folder of PostgreSQL's programs, or null where it is not installed. */
 export function findPostgres(): string | null {
@@ -47,7 +47,7 @@ export function findPostgres(): string | null {
 
 /** Makes and starts a server with an empty database `oncebox`, which a user of that name owns. */
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
-  const folder = makeFolder(options.parent ?? tmpdir())
+  const folder = makeFolder(options)
   const auth = ['-A', 'scram-sha-256', `--pwfile=${join(folder, 'password')}`]
   await Bun.write(join(folder, 'password'), PASSWORD)
   await runAsServer([
@@ -79,8 +79,7 @@ function clusterIn(folder: string, options: ClusterOptions): Cluster {
   process.on('exit', end)
 
   async function start(): Promise<void> {
-    const config = [...(options.isDurable ? [] : QUICK), ...(options.config ?? [])]
-    const flags = config.flatMap((line) => ['-c', line])
+    const flags = (options.config ?? []).flatMap((line) => ['-c', line])
     const command = [
       'postgres',
       '-D',
@@ -123,7 +122,7 @@ function clusterIn(folder: string, options: ClusterOptions): Cluster {
   }
 
   async function addStandby(): Promise<Cluster> {
-    const copy = makeFolder(options.parent ?? tmpdir())
+    const copy = makeFolder(options)
     const source = `host=127.0.0.1 port=${port} user=postgres application_name=${STANDBY}`
     await runAsServer(['pg_basebackup', '-D', dataOf(copy), '-d', source, '-R', '-X', 'stream', '-c', 'fast'])
     const standby = clusterIn(copy, options)
@@ -193,9 +192,12 @@ async function runAsServer(command: readonly string[]): Promise<void> {
 
 let made = 0
 
-function makeFolder(parent: string): string {
+function makeFolder({ isDurable, parent }: ClusterOptions): string {
   made += 1
-  const folder = join(parent, `oncebox-cluster-${process.pid}-${made}`)
+  const folder = join(
+    parent ?? (isDurable ? tmpdir() : fastPlace()),
+    `oncebox-cluster-${process.pid}-${made}`,
+  )
   mkdirSync(folder, { mode: 0o755 })
   const user = serverUser()
   if (user !== null) chownSync(folder, user.uid, user.gid)
