@@ -9,7 +9,7 @@ import { openListening, type Trust } from './app/listening.ts'
 import { openLogging } from './app/logging.ts'
 import { addServerGauges, openMetrics, serveMetrics } from './app/metering.ts'
 import { openServedStore } from './app/open-store.ts'
-import { createServedHealth } from './app/readiness.ts'
+import { createServedHealth, tellHealth } from './app/readiness.ts'
 import { announceReady } from './app/service-manager.ts'
 import { createServices } from './app/services.ts'
 import { createServingNote, noteSettings } from './app/serving.ts'
@@ -23,10 +23,10 @@ import { bindingsOf, type Network, type ServerUrls } from './http/door/listener.
 import type { RateLimit } from './http/door/rate-limit.ts'
 import type { SettingInEffect } from './http/pages/admin/settings.tsx'
 import { PAGES } from './http/urls.ts'
-import type { LookAtHealth } from './operating/health.ts'
 import type { Log } from './operating/log.ts'
 import type { Metrics } from './operating/metrics.ts'
 import { createReload } from './operating/reload.ts'
+import { nameDatabase } from './settings/database.ts'
 import type { Config } from './settings/table.ts'
 import { removeSetupLink } from './store/folder/setup-link.ts'
 import type { OpenedStore } from './store/opened-store.ts'
@@ -44,7 +44,7 @@ export type Ports = {
   writeLog: (line: string) => void
 }
 
-export type ServerPorts = Ports & OwnProgram & { network: Network }
+export type ServerPorts = Ports & OwnProgram & { network: Network; abandoned?: AbortSignal }
 
 /** A configuration and, for the administrators, where each of its settings comes from. */
 export type ServedConfig = { config: Config; settings: readonly SettingInEffect[] }
@@ -52,6 +52,8 @@ export type ServedConfig = { config: Config; settings: readonly SettingInEffect[
 export type RunningServer = ServerUrls & {
   baseUrl: string | null
   dataDir: string
+  /** Server and database, without the login; null for the database in the data folder. */
+  database: string | null
   /** The path where the first administrator makes an account, once; null when there are accounts. */
   setupPath: string | null
   /** Writes the whole link to a file that its owner alone may read. Returns its path; null when the disk refuses. */
@@ -76,6 +78,8 @@ type InstancePorts = Ports & {
   httpsPort?: () => number
   /** Works in the folder of --backup-dir; without it no backups are made. */
   startTask?: StartTask
+  /** Gives up waiting for a database server. */
+  abandoned?: AbortSignal
   /** Tests hand in less work. */
   argon2Cost?: Argon2Cost
   onStep?: (step: string) => void
@@ -101,11 +105,13 @@ async function openLogged(served: ServedConfig, { log, ...ports }: InstancePorts
   const { config } = served
   const { dataDir, keyFile } = config
   const branding = await readBranding(config)
-  log.info({ version, dataDir, keyFile: keyFile ?? undefined }, 'opening the data folder')
-  const { now: systemNow, uptime, onStep } = ports
+  const database = nameDatabase(config) ?? undefined
+  log.info({ version, dataDir, keyFile: keyFile ?? undefined, database }, 'opening the data folder')
+  const { now: systemNow, uptime, onStep, abandoned } = ports
   const metrics = await openMetrics(config)
   const onCommitted = metrics?.committed
-  const { store, failed } = await openServedStore({ config, log, systemNow, uptime, onStep, onCommitted })
+  const opening = { config, log, systemNow, uptime, onStep, onCommitted, abandoned }
+  const { store, failed } = await openServedStore(opening)
   try {
     const extras = await openExtras({ ...ports, config, store, log })
     const services = await serveStore({ ...served, branding, store, log, metrics, ports, extras })
@@ -128,8 +134,10 @@ type StoreToServe = ServedConfig & {
 
 /** Starts the jobs last: if this throws, only the store has to be closed. */
 async function serveStore({ store, log, metrics, ports, extras, ...served }: StoreToServe) {
-  const { now: systemNow, argon2Cost = ARGON2_COST } = ports
+  const { argon2Cost = ARGON2_COST } = ports
   const { config } = served
+  // Nodes share the clock of their database.
+  const systemNow = store.database === null ? ports.now : store.now
   const { tls, backups, jobs: otherJobs, checks: moreChecks } = extras
   const services = createServices({ config, store, systemNow, argon2Cost, log, otherJobs, meter: metrics })
   const lookAtHealth = createServedHealth({ config, store, systemNow, moreChecks })
@@ -163,6 +171,8 @@ async function serveStore({ store, log, metrics, ports, extras, ...served }: Sto
   }
 
   const { confirmStart, isAlive } = store
+  // A restart of the process mends no database server.
+  const isHealthy = store.database === null ? isAlive : async () => true
   const stopBackups = async () => backups?.job.stop()
   return {
     stopBackups,
@@ -173,15 +183,9 @@ async function serveStore({ store, log, metrics, ports, extras, ...served }: Sto
     acceptClock,
     setupPath,
     confirmStart,
-    isAlive,
+    isHealthy,
     close,
   }
-}
-
-/** Says at the start what needs attention, such as a disk with little space. */
-async function tellHealth(lookAtHealth: LookAtHealth, log: Log): Promise<void> {
-  const { checks } = await lookAtHealth()
-  for (const [part, word] of Object.entries(checks)) if (word !== 'ok') log.warn({ part }, word)
 }
 
 /** Opens the data folder and listens. Throws DomainError when the folder, key, clock or address cannot be used. */
@@ -223,13 +227,10 @@ export async function startServer(served: ServedConfig, ports: ServerPorts): Pro
     const { urls, trust } = listening
     note.write({ url: urls.hereUrl, host })
     noteSettings({ ...served, version }, log)
-    const managed = await announceReady({ ...ports, isAlive: instance.isAlive, reload, stop })
+    const managed = await announceReady({ ...ports, isAlive: instance.isHealthy, reload, stop })
     return {
-      ...urls,
-      baseUrl,
-      dataDir,
-      setupPath,
-      keepSetupLink,
+      ...{ ...urls, baseUrl, dataDir, database: nameDatabase(config) },
+      ...{ setupPath, keepSetupLink },
       ...managed,
       noteCrash,
       failed,

@@ -2,6 +2,7 @@
 
 import { listenForMetrics, type MetricsListener } from '../http/metrics-listener.ts'
 import { createBackupGauges } from '../operating/backup-schedule/gauges.ts'
+import { createDatabaseGauges } from '../operating/database-gauges.ts'
 import { createGauges, type ProcessNumbers } from '../operating/gauges.ts'
 import type { LookAtHealth } from '../operating/health.ts'
 import { createCountLive } from '../operating/live-count.ts'
@@ -45,6 +46,7 @@ export function addServerGauges({ metrics, store, services, backups, ...parts }:
     readProcess,
   })
   metrics.addGauges(gauges)
+  if (store.database !== null) metrics.addGauges(createDatabaseGauges(store.database))
   if (backups !== null) metrics.addGauges(createBackupGauges(backups.status))
 }
 

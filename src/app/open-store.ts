@@ -1,10 +1,11 @@
 // Opens the store of a server and logs its warnings and failures.
 
-import { DamageError, DomainError } from '../domain/errors.ts'
+import { DamageError } from '../domain/errors.ts'
 import type { Now } from '../domain/time.ts'
 import type { Log } from '../operating/log.ts'
 import type { Meter } from '../operating/metrics.ts'
 import { bucketSettingsOf } from '../settings/bucket.ts'
+import { type DatabaseSettings, databaseSettingsOf } from '../settings/database.ts'
 import type { Config } from '../settings/table.ts'
 import { readMachine } from '../store/folder/machine.ts'
 import type { OpenedStore } from '../store/opened-store.ts'
@@ -17,40 +18,63 @@ export type ServedStoreOptions = {
   uptime: Now
   onStep?: ((step: string) => void) | undefined
   onCommitted?: Meter['committed'] | undefined
+  /** Gives up waiting for a database server. */
+  abandoned?: AbortSignal | undefined
 }
 
 /** `failed` resolves when the database may be corrupt and the process must end. */
 export async function openServedStore(options: ServedStoreOptions) {
-  const { config, log, systemNow, uptime, onStep, onCommitted } = options
-  if (config.databaseUrl !== null) throw new DomainError('conflict', 'This program serves no PostgreSQL yet.')
-  const bucket = bucketSettingsOf(config)
+  const { config, log } = options
+  const server = databaseSettingsOf(config)
+  if (server !== null) return { store: await openOnServer(server, options), failed: NEVER }
   const { promise: failed, resolve: fail } = Promise.withResolvers<Error>()
-  const store: OpenedStore = await openStore({
+  const store = await openInFolder(options, (err) => {
+    log.fatal({ err }, 'the database cannot be trusted any more: stopping')
+    fail(
+      new Error('The database failed to write to its disk; see the log. Check the disk, then start again.'),
+    )
+  })
+  return { store, failed }
+}
+
+/** What each engine takes. */
+function commonOf({ config, log, uptime }: ServedStoreOptions) {
+  const bucket = bucketSettingsOf(config)
+  return {
     dataDir: config.dataDir,
-    keyFile: config.keyFile,
-    systemNow,
     uptime,
     maxClockGap: config.maxClockGap,
     acceptClock: config.acceptClock,
+    bucket: bucket && { ...bucket, maxFileBytes: config.maxFileBytes },
+    minFreeSpace: config.minFreeSpace,
+    onWarning: (warning: string) => log.warn(warning),
+    onError: (err: unknown) =>
+      err instanceof DamageError
+        ? log.error(err.message)
+        : log.error({ err }, 'a background task of the store failed'),
+  }
+}
+
+function openInFolder(options: ServedStoreOptions, onFatal: (cause: unknown) => void): Promise<OpenedStore> {
+  const { config, systemNow, onStep, onCommitted } = options
+  return openStore({
+    ...commonOf(options),
+    keyFile: config.keyFile,
+    systemNow,
     machine: readMachine(process.platform),
     acceptMove: config.acceptMove,
     isServer: true,
     removeDamaged: config.removeDamaged,
-    bucket: bucket && { ...bucket, maxFileBytes: config.maxFileBytes },
-    minFreeSpace: config.minFreeSpace,
     onStep,
     onCommitted,
-    onWarning: (warning) => log.warn(warning),
-    onError: (err) =>
-      err instanceof DamageError
-        ? log.error(err.message)
-        : log.error({ err }, 'a background task of the store failed'),
-    onFatal: (err) => {
-      log.fatal({ err }, 'the database cannot be trusted any more: stopping')
-      fail(
-        new Error('The database failed to write to its disk; see the log. Check the disk, then start again.'),
-      )
-    },
+    onFatal,
   })
-  return { store, failed }
+}
+
+const NEVER = new Promise<Error>(() => undefined)
+
+/** Loads the client of PostgreSQL only where it is needed. */
+async function openOnServer(server: DatabaseSettings, options: ServedStoreOptions): Promise<OpenedStore> {
+  const { openServerStore } = await import('./open-server-store.ts')
+  return openServerStore(server, { ...commonOf(options), abandoned: options.abandoned })
 }

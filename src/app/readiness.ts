@@ -1,6 +1,6 @@
 // Makes the answer of /readyz: the parts that are checked, and who may see the details.
 
-import type { Now } from '../domain/time.ts'
+import { type Now, SECOND } from '../domain/time.ts'
 import { createAnswerReady } from '../http/api/health.ts'
 import type { Exchange } from '../http/door/exchange.ts'
 import type { Route } from '../http/door/router.ts'
@@ -8,6 +8,8 @@ import { createGetViewer } from '../http/door/viewer.ts'
 import type { GetGuest } from '../http/pages/frame/guest.ts'
 import { createLookAtHealth, type HealthCheck, type LookAtHealth } from '../operating/health.ts'
 import { createHealthChecks, type ServedHealthOptions } from '../operating/health-checks.ts'
+import type { Log } from '../operating/log.ts'
+import { nameDatabase } from '../settings/database.ts'
 import type { Config } from '../settings/table.ts'
 import type { Services } from './services.ts'
 
@@ -20,7 +22,16 @@ export type HealthOptions = {
 }
 
 export function createServedHealth({ config, moreChecks, ...options }: HealthOptions): LookAtHealth {
-  return createLookAtHealth([...createHealthChecks({ ...options, ...config }), ...moreChecks])
+  const { dataDir } = config
+  const databaseName = nameDatabase(config) ?? ''
+  const minFreeSpace = needsDisk(config) ? config.minFreeSpace : 0
+  const checks = createHealthChecks({ ...options, databaseName, dataDir, minFreeSpace })
+  return createLookAtHealth([...checks, ...moreChecks])
+}
+
+/** Pushes leave nothing on the disk of this machine when their rows and files are elsewhere. */
+function needsDisk({ databaseUrl, filesUrl }: Config): boolean {
+  return databaseUrl === null || filesUrl === null
 }
 
 export type ReadinessOptions = {
@@ -42,20 +53,27 @@ export function createReadiness(options: ReadinessOptions): Route['answer'] {
   })
 }
 
-/** Checks the session or the API token. False for an invalid token, and when the database does not answer. */
+/** Checks the session or the API token. False for an invalid token, and when the database does not answer in time. */
 function createIsAdmin({ services, getGuest }: ReadinessOptions): (exchange: Exchange) => Promise<boolean> {
   const getViewer = createGetViewer({
     authenticate: services.apiTokens.authenticate,
     anonymousAccess: true,
     onError: () => undefined,
   })
-  return async (exchange) => {
-    try {
-      const { account } = await getViewer(exchange, 'visitor')
-      const known = account ?? (await getGuest(exchange)).viewer.account
-      return known?.isAdmin ?? false
-    } catch {
-      return false
-    }
+  const look = async (exchange: Exchange) => {
+    const { account } = await getViewer(exchange, 'visitor')
+    const known = account ?? (await getGuest(exchange)).viewer.account
+    return known?.isAdmin ?? false
   }
+  // Monitoring waits for the answer, also while the database hangs.
+  return (exchange) =>
+    Promise.race([look(exchange).catch(() => false), Bun.sleep(PATIENCE_MS).then(() => false)])
+}
+
+const PATIENCE_MS = SECOND
+
+/** Says at the start what needs attention, such as a disk with little space. */
+export async function tellHealth(lookAtHealth: LookAtHealth, log: Log): Promise<void> {
+  const { checks } = await lookAtHealth()
+  for (const [part, word] of Object.entries(checks)) if (word !== 'ok') log.warn({ part }, word)
 }

@@ -5,7 +5,10 @@ import type { RunningServer } from '../app.ts'
 /** How the first administrator is made: by a link, one in a file, or a command. */
 export type Setup = { link: string } | { file: string } | { command: string }
 
-export type Ready = Pick<RunningServer, 'url' | 'hereUrl' | 'elsewhere' | 'baseUrl' | 'dataDir' | 'trust'> & {
+export type Ready = Pick<
+  RunningServer,
+  'url' | 'hereUrl' | 'elsewhere' | 'baseUrl' | 'dataDir' | 'database' | 'trust'
+> & {
   /** Null when there is an administrator. */
   setup: Setup | null
 }
@@ -19,13 +22,14 @@ export function setupLinks({ baseUrl, hereUrl, elsewhere, setupPath }: RunningSe
 
 /** A line for each thing, for people. The first address is the one that the server listens on, as `--host` spells it. */
 export function readyLines(ready: Ready): string[] {
-  const { url, hereUrl, baseUrl, dataDir, setup, trust } = ready
+  const { url, hereUrl, baseUrl, dataDir, database, setup, trust } = ready
   const here = hereUrl === url ? '' : ` (on this computer: ${hereUrl})`
   const links = baseUrl === null ? '' : `, links start with ${baseUrl}`
   const lines = [
     ['Open:', `${url}${here}${links}`],
     ['From other computers:', fromElsewhere(ready)],
     ...(setup === null ? [] : [['Make the administrator:', presentSetup(setup)]]),
+    ...(database === null ? [] : [['Database:', database]]),
     ['Data:', dataDir],
     ...(trust === null ? [] : presentTrust(trust)),
   ]
@@ -55,10 +59,10 @@ function presentSetup(setup: Setup): string {
 
 /** The same as one line of JSON, in the form of the log. */
 export function readyJson(ready: Ready, { version, now }: { version: string; now: () => number }): string {
-  const { url, hereUrl, elsewhere, baseUrl, dataDir, setup, trust } = ready
+  const { url, hereUrl, elsewhere, baseUrl, dataDir, database, setup, trust } = ready
   return JSON.stringify({
     ...{ level: 'info', time: new Date(now()).toISOString(), version },
-    ...{ url, here: hereUrl, elsewhere, baseUrl, setup, dataDir, trust },
+    ...{ url, here: hereUrl, elsewhere, baseUrl, setup, dataDir, database: database ?? undefined, trust },
     msg: `Oncebox ${version} is ready on ${url}`,
   })
 }

@@ -70,7 +70,12 @@ async function serve({ command, shell, app, isOpened, tell }: Parts): Promise<vo
   const { config, entries } = getConfig(command, shell)
   const signals = listenForSignals(shell)
   const { now, uptime, network, place, self } = shell
-  const ports = { now, uptime, network, self, env: place.env, writeLog: shell.sayLater }
+  const abandoned = new AbortController()
+  void signals.stopAsked.then(() => abandoned.abort())
+  const ports = {
+    ...{ now, uptime, network, self, env: place.env, writeLog: shell.sayLater },
+    abandoned: abandoned.signal,
+  }
   const served = {
     config,
     settings: entries.filter(({ setting }) => !setting.variableOnly).map(presentSetting),

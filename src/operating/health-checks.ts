@@ -3,9 +3,11 @@
 import { type Doubt, explainDoubt } from '../domain/clock.ts'
 import type { Now } from '../domain/time.ts'
 import { formatTime, MINUTE } from '../domain/time.ts'
+import type { DatabaseReport } from '../store/database-face.ts'
 import type { DamageReports, FreeSpace } from '../store/face.ts'
 import type { BucketReport } from '../store/files-face.ts'
-import { FINE, type HealthCheck } from './health.ts'
+import { createDatabaseChecks } from './database-checks.ts'
+import { FINE, type Finding, type HealthCheck } from './health.ts'
 
 const MIB = 1024 * 1024
 /** Free space below this multiple of the floor counts as low. */
@@ -25,7 +27,11 @@ export type ServedHealthOptions = {
     bucket: BucketReport | null
     damage: DamageReports
     clock: { doubt(): Doubt | null }
+    /** Null when rows are in the data folder. */
+    database: DatabaseReport | null
   }
+  /** Server and database, without the login; empty when rows are in the data folder. */
+  databaseName: string
   dataDir: string
   minFreeSpace: number
   systemNow: Now
@@ -34,7 +40,12 @@ export type ServedHealthOptions = {
 export function createHealthChecks(options: ServedHealthOptions): HealthCheck[] {
   const { store } = options
   return [
-    { name: 'database', look: () => lookAtDatabase(options) },
+    ...(store.database === null
+      ? [{ name: 'database', look: () => lookAtDatabase(options) }]
+      : [
+          ...createDatabaseChecks(store.database, options.databaseName),
+          { name: 'folder', look: () => lookAtFolder(options) },
+        ]),
     { name: 'disk', look: () => lookAtDisk(options) },
     { name: 'inodes', look: () => lookAtInodes(options) },
     ...(store.bucket === null ? [] : [checkOfBucket(store.bucket)]),
@@ -44,12 +55,15 @@ export function createHealthChecks(options: ServedHealthOptions): HealthCheck[] 
   ]
 }
 
-async function lookAtDatabase({ store, dataDir }: ServedHealthOptions) {
-  if (!(await store.isAlive()))
-    return {
-      todo: 'The database does not answer: see the log, check the disk, then start the server again.',
-      isBlocking: true,
-    }
+async function lookAtDatabase(options: ServedHealthOptions): Promise<Finding> {
+  if (await options.store.isAlive()) return lookAtFolder(options)
+  return {
+    todo: 'The database does not answer: see the log, check the disk, then start the server again.',
+    isBlocking: true,
+  }
+}
+
+async function lookAtFolder({ store, dataDir }: ServedHealthOptions): Promise<Finding> {
   const problem = await store.findWriteProblem()
   if (problem === null) return FINE
   return { todo: `Nothing can be written to ${dataDir}: ${problem}.`, isBlocking: true }

@@ -93,7 +93,16 @@ export function createMetrics(): Metrics {
 
 const noLabels = () => ({})
 
-/** Reads the number at every scrape. A number that cannot be read is left out. */
+const PATIENCE_MS = 2_000
+
+/** Null for what does not answer in time: Prometheus waits ten seconds for everything together. */
+async function inTime(read: Gauged['read']): Promise<Reading> {
+  const { promise: late, resolve } = Promise.withResolvers<null>()
+  const timer = setTimeout(() => resolve(null), PATIENCE_MS)
+  return Promise.race([read(), late]).finally(() => clearTimeout(timer))
+}
+
+/** Reads the number at every scrape. A number that cannot be read in time is left out. */
 function addGauge({ name, help, isCounter = false, label, read }: Gauged, registry: Registry): void {
   const labelNames = label === undefined ? [] : [label]
   const Kind = isCounter ? Counter : Gauge
@@ -104,9 +113,7 @@ function addGauge({ name, help, isCounter = false, label, read }: Gauged, regist
     registers: [registry],
     async collect() {
       this.reset()
-      const found = await Promise.resolve()
-        .then(read)
-        .catch(() => null)
+      const found = await inTime(read).catch(() => null)
       if (found === null) return this.remove({})
       if (typeof found === 'number') this.inc(found)
       else for (const [value, number] of Object.entries(found)) this.inc({ [label ?? '']: value }, number)

@@ -1,6 +1,6 @@
 // The settings of the database server, as the store takes them.
 
-import type { DatabaseAddress } from '../domain/database-address.ts'
+import { type DatabaseAddress, presentDatabaseAddress } from '../domain/database-address.ts'
 import { databaseUrl } from './database-parsers.ts'
 import type { GivenFlags } from './fold.ts'
 import type { Config } from './table.ts'
@@ -31,6 +31,11 @@ export function databaseAddressOf({
   databasePassword,
 }: Pick<DatabaseConfig, 'databaseUrl' | 'databasePassword'>): DatabaseAddress | null {
   return databaseUrl && { ...databaseUrl, password: databasePassword ?? databaseUrl.password }
+}
+
+/** For people: server and database, without the login. Null when the database is in the data folder. */
+export function nameDatabase({ databaseUrl }: Pick<DatabaseConfig, 'databaseUrl'>): string | null {
+  return databaseUrl && presentDatabaseAddress(databaseUrl)
 }
 
 /** What is missing beside --database-url, a sentence each. */

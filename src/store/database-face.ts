@@ -39,6 +39,8 @@ export type DatabaseReport = {
   /** Null when the database does not answer within a second or two. Never takes longer. */
   look(): Promise<DatabaseLook | null>
   count(): DatabaseCounts
+  /** Milliseconds since a heartbeat of this node was durable. */
+  sinceHeartbeat(): number
   /** Throws `overloaded` when the database does not answer. */
   listNodes(): Promise<NodeReport[]>
   /** Why nothing is served, in whole sentences for the operator; null while everything is. Never takes long. */

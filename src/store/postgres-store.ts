@@ -207,6 +207,7 @@ async function openParts(options: PostgresStoreOptions, parts: Parts) {
     database: {
       look,
       count: database.count,
+      sinceHeartbeat: nodes.sinceHeartbeat,
       listNodes: nodes.list,
       findRefusal: () => standing.findProblem()?.why ?? null,
     },

@@ -25,6 +25,7 @@ import type { Shell } from '../../src/cli/shell.ts'
 import type { Account, ApiToken } from '../../src/domain/account.ts'
 import type { DatabaseAddress } from '../../src/domain/database-address.ts'
 import { DomainError } from '../../src/domain/errors.ts'
+import { nameDatabase } from '../../src/settings/database.ts'
 import type { Config } from '../../src/settings/table.ts'
 
 export type Trial = ReturnType<typeof createTrial>
@@ -162,6 +163,7 @@ function createMemoryApp() {
         elsewhere: state.elsewhere,
         baseUrl: config.baseUrl,
         dataDir: config.dataDir,
+        database: nameDatabase(config),
         setupPath: state.setupPath,
         keepSetupLink: (link) => {
           state.keptLink = link

@@ -24,6 +24,8 @@ export type Nodes = {
   list(): Promise<NodeReport[]>
   /** The last heartbeat: the node is gone for the others. */
   leave(): Promise<void>
+  /** Milliseconds since the last heartbeat that is durable. */
+  sinceHeartbeat(): number
 }
 
 export type NodesOptions = {
@@ -45,6 +47,7 @@ export type NodesOptions = {
 export function createNodes(options: NodesOptions): Nodes {
   const { database, standing, clock, node, name, version, save, clearUp, beatMs = BEAT_MS } = options
   let timer: Timer | undefined
+  let beatAt = performance.now()
   let running: Promise<void> = Promise.resolve()
 
   /** `isLast`: resolves to whether no other node is alive. */
@@ -74,6 +77,7 @@ export function createNodes(options: NodesOptions): Nodes {
     const done = await database.transact((session) => beatIn(session, isLast))
     if (done === null) return
     standing.beat(done.beats)
+    beatAt = performance.now()
     await save({ ...standing.witness(), isFinal: done.isFinal, savedAt: done.savedAt })
   }
 
@@ -116,7 +120,8 @@ export function createNodes(options: NodesOptions): Nodes {
       ),
     )
 
-  return { job, beat: () => beatNext(), list, leave: () => beatNext(true) }
+  const sinceHeartbeat = () => performance.now() - beatAt
+  return { job, beat: () => beatNext(), list, leave: () => beatNext(true), sinceHeartbeat }
 }
 
 /** While the clock is trusted, an earlier doubt ends. */

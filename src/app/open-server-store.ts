@@ -1,0 +1,35 @@
+// Opens the store of a node whose rows PostgreSQL keeps, for a server and for imports.
+
+import { hostname } from 'node:os'
+import { version } from '../../package.json'
+import { MINUTE } from '../domain/time.ts'
+import type { DatabaseSettings } from '../settings/database.ts'
+import type { OpenedStore } from '../store/opened-store.ts'
+import { connectTo, warnAboutTls } from '../store/postgres/engine/address.ts'
+import { reachServer } from '../store/postgres/engine/reach.ts'
+import { openPostgresStore, type PostgresStoreOptions } from '../store/postgres-store.ts'
+
+/** For a server that is started at the same time, such as by `docker compose up`. */
+const PATIENCE_MS = MINUTE
+
+export type ServerStoreOptions = Pick<
+  PostgresStoreOptions,
+  'dataDir' | 'uptime' | 'acceptClock' | 'maxClockGap' | 'bucket' | 'minFreeSpace' | 'onWarning' | 'onError'
+> & {
+  /** Gives up waiting for the server. */
+  abandoned?: AbortSignal | undefined
+}
+
+/** Throws `conflict` with a sentence for the operator when the server cannot be used. */
+export async function openServerStore(
+  { address, keyFile, connections }: DatabaseSettings,
+  { abandoned, ...options }: ServerStoreOptions,
+): Promise<OpenedStore> {
+  const { onWarning } = options
+  const connect = connectTo(address)
+  const weakness = warnAboutTls(address)
+  if (weakness !== null) onWarning(weakness)
+  await reachServer({ address, connect, patience: PATIENCE_MS, onWait: onWarning, abandoned })
+  const place = { name: hostname(), version, systemNow: null }
+  return openPostgresStore({ ...options, ...place, keyFile, connect, connections }) as unknown as OpenedStore
+}

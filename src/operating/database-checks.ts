@@ -1,0 +1,45 @@
+// The checks of /readyz for rows that a database server keeps.
+
+import { SECOND } from '../domain/time.ts'
+import type { DatabaseReport } from '../store/database-face.ts'
+import { FINE, type Finding, type HealthCheck } from './health.ts'
+
+/** Nodes write a heartbeat every five seconds. */
+const SILENT_MS = 20 * SECOND
+
+/** `name`: server and database, without the login. */
+export function createDatabaseChecks(report: DatabaseReport, name: string): HealthCheck[] {
+  return [
+    { name: 'database', look: () => lookAtDatabase(report, name) },
+    { name: 'standbys', look: () => lookAtStandbys(report) },
+  ]
+}
+
+async function lookAtDatabase(report: DatabaseReport, name: string): Promise<Finding> {
+  const refusal = report.findRefusal()
+  if (refusal !== null) return { todo: refusal, isBlocking: true }
+  if ((await report.look()) === null)
+    return {
+      todo: `${name} does not answer: see whether it runs, and can be reached from here. Requests that need it get 503 until then.`,
+      isBlocking: true,
+    }
+  const silence = report.sinceHeartbeat()
+  if (silence < SILENT_MS) return FINE
+  return {
+    todo:
+      `${name} answers, but has written nothing for ${Math.round(silence / SECOND)} s: see its log, whether its disk is full, and ` +
+      'whether a standby of synchronous_standby_names is missing (pg_stat_replication).',
+    isBlocking: true,
+  }
+}
+
+/** Never blocking: until a failover, everything is as it should be. */
+async function lookAtStandbys(report: DatabaseReport): Promise<Finding> {
+  const found = await report.look()
+  if (found === null) return { todo: 'This is not known while the database does not answer.' }
+  return found.replication === 'asynchronous' ? { todo: ASYNCHRONOUS } : FINE
+}
+
+const ASYNCHRONOUS =
+  'The standbys of PostgreSQL are asynchronous. When one takes over, the last pushes may be missing, and what was read last ' +
+  'may be given out a second time: set synchronous_standby_names.'
