@@ -12,6 +12,7 @@ import { lockFolder } from './folder/folder-lock.ts'
 import { createFreeSpace } from './folder/free-space.ts'
 import { prepareNodeFolder } from './folder/node-folder.ts'
 import { createNodeWitness, type NodeWitness } from './folder/node-witness.ts'
+import type { OpenedStore } from './opened-store.ts'
 import { createDatabaseClock, type DatabaseClock } from './postgres/engine/clock.ts'
 import type { Connect } from './postgres/engine/connection.ts'
 import { createDatabase, type PostgresDatabase } from './postgres/engine/database.ts'
@@ -66,7 +67,7 @@ const ID_BYTES = 16
 const MANY_WAITING = 5000
 
 /** Makes a missing folder, key and tables, and migrates. Throws `conflict` when the database may not be served. */
-export async function openPostgresStore(options: PostgresStoreOptions) {
+export async function openPostgresStore(options: PostgresStoreOptions): Promise<OpenedStore> {
   const folder = dataFolder(options.dataDir)
   const witness = createNodeWitness(options.dataDir)
   prepareNodeFolder(folder, { keyFile: options.keyFile, witness: witness.path })

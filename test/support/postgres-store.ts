@@ -18,7 +18,7 @@ export async function openTestNode(options: StoreOptions & { clock: TestClock })
   const fail = (cause: unknown) => {
     throw cause
   }
-  const opened = (await openPostgresStore({
+  const opened = await openPostgresStore({
     keyFile: join(options.dataDir, '..', 'instance.key'),
     name: 'test',
     version: '0.0.0',
@@ -31,7 +31,7 @@ export async function openTestNode(options: StoreOptions & { clock: TestClock })
     onWarning: () => undefined,
     onError: fail,
     ...given,
-  })) as unknown as OpenedStore
+  })
   const log = {
     error: (fields: object, message: string) => fail('err' in fields ? fields.err : new Error(message)),
   }

@@ -13,6 +13,8 @@ export type TestPostgres = {
   newEmptyDatabase(): Promise<TestDatabase>
   /** An empty database with the tables of Oncebox. */
   newDatabase(): Promise<TestDatabase>
+  /** Ends all connections to a database, as a crash does, and copies it under a new name. */
+  copyDatabase(database: TestDatabase, name: string): Promise<Connect>
   stop(): Promise<void>
 }
 
@@ -30,8 +32,27 @@ export async function startTestPostgres(): Promise<TestPostgres> {
     return database
   }
 
-  return { server, newEmptyDatabase, newDatabase, stop: server.stop }
+  async function copyDatabase(database: TestDatabase, name: string): Promise<Connect> {
+    const of = new URL(database.address).pathname.slice(1)
+    const { port, user, password } = server
+    const addressOf = (database: string, user: string) =>
+      `postgres://${user}:${encodeURIComponent(password)}@127.0.0.1:${port}/${database}`
+    const admin = connectTo(addressOf('postgres', 'postgres'))(1)
+    try {
+      await admin.unsafe(`ALTER DATABASE ${of} ALLOW_CONNECTIONS false`)
+      while ((await admin.unsafe(END_CONNECTIONS, [of])).length > 0) await Bun.sleep(5)
+      await admin.unsafe(`CREATE DATABASE ${name} TEMPLATE ${of} OWNER ${user}`)
+      await admin.unsafe(`ALTER DATABASE ${of} ALLOW_CONNECTIONS true`)
+    } finally {
+      await admin.close({ timeout: 0 })
+    }
+    return connectTo(addressOf(name, user))
+  }
+
+  return { server, newEmptyDatabase, newDatabase, copyDatabase, stop: server.stop }
 }
+
+const END_CONNECTIONS = 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1'
 
 /** Without TLS, as no test of the engine needs it. */
 export function connectTo(address: string): Connect {

@@ -1,10 +1,13 @@
 // PostgreSQL with files on a disk and in a bucket, measured by what every engine promises.
 
 import { afterAll, beforeAll, describe, test } from 'bun:test'
+import { openTestBucket, type TestBucket } from '../../support/bucket.ts'
 import { installedEngines } from '../../support/database-servers.ts'
 import { startTestPostgres, type TestPostgres } from '../../support/postgres.ts'
+import { openCrashingNode } from '../../support/postgres-crashes.ts'
 import { openPostgresEngine } from '../../support/postgres-store.ts'
 import { describeAccounts } from '../conformance/accounts.ts'
+import { describeCrashes } from '../conformance/crashes.ts'
 import type { OpenedEngine } from '../conformance/engine.ts'
 import { describeFilesOfPushes } from '../conformance/files.ts'
 import { describeLists } from '../conformance/lists.ts'
@@ -14,13 +17,22 @@ import { describePushes } from '../conformance/pushes.ts'
 
 const isInstalled = installedEngines().includes('postgres')
 let postgres: TestPostgres
+let bucket: TestBucket
 beforeAll(async () => {
+  bucket = await openTestBucket()
   if (isInstalled) postgres = await startTestPostgres()
 }, 120_000)
-afterAll(() => postgres?.stop())
+afterAll(async () => {
+  await bucket.close()
+  await postgres?.stop()
+})
 
 async function openEngine(): Promise<OpenedEngine> {
   return openPostgresEngine(await postgres.newEmptyDatabase())
+}
+
+async function openWithBucket(): Promise<OpenedEngine> {
+  return openPostgresEngine(await postgres.newEmptyDatabase(), { bucket: bucket.settings })
 }
 
 describe.skipIf(!isInstalled)('PostgreSQL', () => {
@@ -32,8 +44,10 @@ describe.skipIf(!isInstalled)('PostgreSQL', () => {
 
   describe('accounts', () => describeAccounts(openEngine))
   describe('people', () => describePeople(openEngine))
+  describe('a crash', () => describeCrashes(() => openCrashingNode(postgres)))
   describe('lists', () => describeLists(openEngine))
   describe('owners', () => describeOwners(openEngine))
   describe('the files of pushes', () => describeFilesOfPushes(openEngine))
+  describe('the files of pushes in a bucket', () => describeFilesOfPushes(openWithBucket))
   describe('pushes', () => describePushes(openEngine))
 })

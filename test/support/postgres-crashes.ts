@@ -1,0 +1,118 @@
+// A node whose connections are cut before and after each COMMIT, and its database as each cut found it.
+
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { ReservedSQL } from 'bun'
+import type { Connect } from '../../src/store/postgres/engine/connection.ts'
+import type { Crash, CrashingEngine } from '../store/conformance/crashes.ts'
+import { createTestClock } from './instance.ts'
+import type { TestPostgres } from './postgres.ts'
+import { makeNodeFolder, openTestNode } from './postgres-store.ts'
+
+type Step = 'before COMMIT' | 'after COMMIT'
+type Call = (...args: unknown[]) => Promise<unknown>
+
+/** Cuts every other COMMIT before it is sent, and the others before their answer is read. */
+function cutting(connect: Connect, onStep: (step: Step) => Promise<void>): Connect {
+  let commits = 0
+
+  async function commit(run: () => Promise<unknown>): Promise<unknown> {
+    commits += 1
+    if (commits % 2 === 1) {
+      await onStep('before COMMIT')
+      return run()
+    }
+    await run()
+    await onStep('after COMMIT')
+    throw Object.assign(new Error('the test cut the connection'), { code: 'ERR_POSTGRES_CONNECTION_CLOSED' })
+  }
+
+  const cut =
+    (call: Call): Call =>
+    (...args) => {
+      const [statement] = args
+      const text = Array.isArray(statement) ? statement[0] : statement
+      return isCommitting(String(text)) ? commit(() => call(...args)) : call(...args)
+    }
+
+  const wrap = (reserved: ReservedSQL): ReservedSQL =>
+    new Proxy(reserved, {
+      apply: (target, self, args) => cut((...given) => Reflect.apply(target, self, given))(...args),
+      get: (target, name) => {
+        const value: unknown = Reflect.get(target, name, target)
+        if (typeof value !== 'function') return value
+        const call = (...args: unknown[]) => Reflect.apply(value, target, args)
+        return name === 'unsafe' ? cut(call) : call
+      },
+    })
+
+  return (max, onclose) => {
+    const client = connect(max, onclose)
+    const reserve = async () => wrap(await client.reserve())
+    return new Proxy(client, {
+      get: (target, name) => {
+        const value: unknown = Reflect.get(target, name, target)
+        if (name === 'reserve') return reserve
+        return typeof value === 'function' ? value.bind(target) : value
+      },
+    })
+  }
+}
+
+/** A statement may be a transaction by itself, which inserts the row of its operation among others. */
+function isCommitting(text: string): boolean {
+  return text === 'COMMIT' || (/^\s*WITH\b/.test(text) && text.includes('INSERT INTO operations'))
+}
+
+export async function openCrashingNode(postgres: TestPostgres): Promise<CrashingEngine> {
+  const database = await postgres.newEmptyDatabase()
+  const { dataDir, remove } = makeNodeFolder()
+  const copies = mkdtempSync(join(tmpdir(), 'oncebox-crashes-'))
+  const clock = createTestClock()
+  const crashes: Crash[] = []
+  const onError = () => undefined
+
+  /** Ends all connections, as a crash does, and copies what is left. */
+  async function crash(step: Step): Promise<void> {
+    const name = `crash_${crashes.length}`
+    const folder = join(copies, name)
+    const copy = await postgres.copyDatabase(database, name)
+    cpSync(dataDir, join(folder, 'data'), { recursive: true, filter: (path) => !path.endsWith('.lock') })
+    cpSync(join(dataDir, '..', 'instance.key'), join(folder, 'instance.key'))
+    const time = clock.now()
+    crashes.push({
+      step,
+      open: async () => {
+        const itsClock = createTestClock(time)
+        await forgetPlace(copy)
+        const store = await openTestNode({ dataDir: join(folder, 'data'), connect: copy, clock: itsClock })
+        return { store, clock: itsClock, reopen: async () => undefined, close: store.close }
+      },
+    })
+  }
+
+  const store = await openTestNode({ dataDir, clock, connect: database.connect, beatMs: 1e9, onError })
+  await store.close()
+  const connect = cutting(database.connect, crash)
+  const cut = await openTestNode({ dataDir, clock, connect, beatMs: 1e9, onError })
+  return {
+    store: cut,
+    clock,
+    reopen: async () => undefined,
+    listCrashes: () => [...crashes],
+    close: async () => {
+      await cut.close()
+      await database.close()
+      remove()
+      rmSync(copies, { recursive: true, force: true })
+    },
+  }
+}
+
+/** A copy is at another place, where nothing would be served. */
+async function forgetPlace(connect: Connect): Promise<void> {
+  const sql = connect(1)
+  await sql.unsafe('UPDATE oncebox.instance SET place = NULL')
+  await sql.close({ timeout: 0 })
+}
