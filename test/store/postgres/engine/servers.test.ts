@@ -1,0 +1,209 @@
+// The PostgreSQL server under the connections: which one is refused, and what its restarts and failovers do.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { randomKey } from '../../../../src/crypto/random.ts'
+import { parseDatabaseAddress } from '../../../../src/domain/database-address.ts'
+import { connectTo } from '../../../../src/store/postgres/engine/address.ts'
+import { createDatabase } from '../../../../src/store/postgres/engine/database.ts'
+import { migrate } from '../../../../src/store/postgres/engine/migrate.ts'
+import { inspectServer, requireServer } from '../../../../src/store/postgres/engine/server-check.ts'
+import { findOtherServer, findServerProblems } from '../../../../src/store/postgres/engine/server-facts.ts'
+import { type Cluster, startCluster } from '../../../support/cluster.ts'
+import { installedEngines } from '../../../support/database-servers.ts'
+import { type FaultProxy, startFaultProxy } from '../../../support/fault-proxy.ts'
+
+const MEMORY = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
+
+describe.skipIf(!installedEngines().includes('postgres'))('a PostgreSQL server', () => {
+  let cluster: Cluster
+  let proxy: FaultProxy
+  beforeAll(async () => {
+    cluster = await startCluster({ isDurable: true, parent: MEMORY })
+    proxy = await startFaultProxy(cluster.port)
+    await migrate({ connect: connect(cluster.address()), onWarning: () => undefined })
+    await open(cluster.address()).transact(({ query }) => query('CREATE TABLE notes (n int PRIMARY KEY)'))
+  }, 120_000)
+  afterAll(async () => {
+    await proxy.close()
+    await cluster.remove()
+  })
+
+  function connect(text: string) {
+    const address = parseDatabaseAddress(text)
+    if (address === null || 'problem' in address) throw new Error(`no address: ${text}`)
+    return connectTo(address)
+  }
+
+  const open = (address: string, told: unknown[] = []) =>
+    createDatabase({
+      connect: connect(address),
+      newOperationId: () => randomKey(16),
+      onState: (state) => told.push(state),
+    })
+  const addNote = (database: ReturnType<typeof open>, n: number) =>
+    database.transact(({ query }) => query('INSERT INTO notes VALUES ($1)', [n]))
+  const countNotes = async (on = cluster) => {
+    const [row] = await on.run<{ count: number }>('SELECT count(*)::int AS count FROM oncebox.notes')
+    return row?.count
+  }
+
+  async function whileSet<T>(setting: string, work: () => Promise<T>): Promise<T> {
+    const reload = async () => {
+      await cluster.run('SELECT pg_reload_conf()')
+      await Bun.sleep(300)
+    }
+    await cluster.run(`ALTER SYSTEM SET ${setting}`)
+    await reload()
+    try {
+      return await work()
+    } finally {
+      await cluster.run(`ALTER SYSTEM RESET ${setting.split(' ')[0]}`)
+      await reload()
+    }
+  }
+
+  test('as Debian sets it up can be used, and says what it is', async () => {
+    const { facts, problems } = await inspectServer(connect(cluster.address()))
+    expect(problems).toEqual([])
+    expect(facts).toMatchObject({ fsync: true, fullPageWrites: true, timeline: 1, replication: 'no standby' })
+    expect(facts.systemIdentifier).toMatch(/^\d{10,}$/)
+  })
+
+  test.each([
+    ['fsync = off', 'fsync = on'],
+    ['full_page_writes = off', 'full_page_writes = on'],
+    ['default_transaction_read_only = on', 'only allows reading'],
+  ])(
+    'with %s is refused, at the start and by new connections',
+    async (setting, remedy) => {
+      await whileSet(setting, async () => {
+        await expect(requireServer(connect(cluster.address()), () => undefined)).rejects.toThrow(remedy)
+        const told: unknown[] = []
+        const database = open(cluster.address(), told)
+        await expect(database.read(({ query }) => query('SELECT 1'), { within: 500 })).rejects.toMatchObject({
+          code: 'overloaded',
+        })
+        expect(String(told[0])).toContain(remedy)
+        await database.close()
+      })
+    },
+    30_000,
+  )
+
+  test('whose database is not in UTF-8 is refused', async () => {
+    await cluster.run(
+      "CREATE DATABASE latin OWNER oncebox ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0",
+      'postgres',
+    )
+    const { problems } = await inspectServer(connect(cluster.address().replace('/oncebox?', '/latin?')))
+    expect(problems).toEqual([expect.stringContaining("ENCODING 'UTF8'")])
+  })
+
+  test('that is too old, or not the one from before, is told', async () => {
+    const { facts } = await inspectServer(connect(cluster.address()))
+    expect(findServerProblems({ ...facts, version: '12.9', versionNumber: 120_009 })).toEqual([
+      'PostgreSQL 12.9 is too old. Upgrade the server to version 13 or later.',
+    ])
+    expect(findOtherServer(facts, facts)).toBeNull()
+    expect(findOtherServer({ ...facts, timeline: 2 }, facts)).toBeNull()
+    expect(findOtherServer(facts, { ...facts, timeline: 2 })).toContain('left behind by a failover')
+    expect(findOtherServer({ ...facts, systemIdentifier: '1' }, facts)).toContain('another PostgreSQL server')
+  })
+
+  test('gives each connection the settings that the promises rest on, whatever the user has', async () => {
+    await cluster.run('ALTER ROLE oncebox SET synchronous_commit = off')
+    await cluster.run("ALTER ROLE oncebox SET search_path = 'public'")
+    const database = open(cluster.address())
+    const [row] = await database.read(({ query }) =>
+      query(`SELECT current_setting('synchronous_commit') AS commit, current_setting('search_path') AS path,
+        current_setting('statement_timeout') AS statement, current_setting('lock_timeout') AS lock,
+        current_setting('idle_in_transaction_session_timeout') AS idle, current_setting('plan_cache_mode') AS plan,
+        current_setting('TimeZone') AS zone, current_setting('application_name') AS name`),
+    )
+    expect(row).toEqual({
+      ...{ commit: 'on', path: 'oncebox', statement: '3s', lock: '2s', idle: '4s' },
+      ...{ plan: 'force_generic_plan', zone: 'UTC', name: 'oncebox' },
+    })
+    await cluster.run('ALTER ROLE oncebox RESET ALL')
+    await database.close()
+  })
+
+  test('that crashes again and again under load loses nothing acknowledged, and is used again at once', async () => {
+    const database = open(cluster.address())
+    let acknowledged = 0
+    let refused = 0
+    let isOver = false
+    const writers = Array.from({ length: 16 }, async (_, writer) => {
+      for (let n = 0; !isOver; n += 1) {
+        await addNote(database, 1 + writer * 1_000_000 + n).then(
+          () => {
+            acknowledged += 1
+          },
+          (cause) => {
+            expect(cause).toMatchObject({ code: 'overloaded' })
+            refused += 1
+          },
+        )
+      }
+    })
+    for (let crash = 0; crash < 3; crash += 1) {
+      await Bun.sleep(300)
+      await cluster.stop('immediate')
+      await cluster.start()
+      const before = acknowledged
+      const started = performance.now()
+      while (acknowledged < before + 16) await Bun.sleep(20)
+      expect(performance.now() - started).toBeLessThan(30_000)
+    }
+    isOver = true
+    await Promise.all(writers)
+    // A refused one may have happened, when its outcome could not be known.
+    const found = Number(await countNotes())
+    expect(found).toBeGreaterThanOrEqual(acknowledged)
+    expect(found).toBeLessThanOrEqual(acknowledged + refused)
+    await database.close()
+  }, 120_000)
+
+  test('that ends every connection is used on', async () => {
+    const database = open(cluster.address())
+    const before = Number(await countNotes())
+    const notes = Array.from({ length: 200 }, (_, n) => addNote(database, -1 - n))
+    const end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'oncebox'"
+    for (let round = 0; round < 5; round += 1) await cluster.run(end)
+    await Promise.all(notes)
+    expect(await countNotes()).toBe(before + 200)
+    await database.close()
+  }, 60_000)
+
+  test('and its standby: what waits for the standby is not acknowledged, a failover is followed, and the old server is refused', async () => {
+    const standby = await cluster.addStandby()
+    try {
+      const { problems } = await inspectServer(connect(standby.address()))
+      expect(problems).toEqual([expect.stringContaining('The server is a standby')])
+      expect((await inspectServer(connect(cluster.address()))).facts.replication).toBe('synchronous')
+
+      const told: unknown[] = []
+      const database = open(cluster.address(proxy.port), told)
+      await addNote(database, -1001)
+      await standby.stop('fast')
+      const started = performance.now()
+      await expect(addNote(database, -1002)).rejects.toMatchObject({ code: 'overloaded' })
+      expect(performance.now() - started).toBeLessThan(10_000)
+      await standby.start()
+      await addNote(database, -1003)
+
+      await standby.promote()
+      proxy.lead(standby.port)
+      await addNote(database, -1004)
+      expect(await countNotes(standby)).toBe(1 + Number(await countNotes()))
+      proxy.lead(cluster.port)
+      await expect(addNote(database, -1005)).rejects.toMatchObject({ code: 'overloaded' })
+      expect(String(told.at(-1))).toContain('left behind by a failover')
+      await database.close()
+    } finally {
+      await standby.remove()
+    }
+  }, 120_000)
+})
