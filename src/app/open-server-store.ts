@@ -31,5 +31,5 @@ export async function openServerStore(
   if (weakness !== null) onWarning(weakness)
   await reachServer({ address, connect, patience: PATIENCE_MS, onWait: onWarning, abandoned })
   const place = { name: hostname(), version, systemNow: null }
-  return openPostgresStore({ ...options, ...place, keyFile, connect, connections }) as unknown as OpenedStore
+  return openPostgresStore({ ...options, ...place, keyFile, connect, connections })
 }

@@ -1,0 +1,39 @@
+// Makes a PostgreSQL database that was set back safe to serve: expires every push in it.
+
+import { version } from '../../package.json'
+import type { DatabaseSettings } from '../settings/database.ts'
+import { openAfterRestore } from '../store/after-restore.ts'
+import { connectTo } from '../store/postgres/engine/address.ts'
+import { reachServer } from '../store/postgres/engine/reach.ts'
+
+export type AfterRestoreWish = {
+  database: DatabaseSettings
+  /** Of this node: what it remembers of the database is renewed. It may be missing. */
+  dataDir: string
+  onWarning: (warning: string) => void
+}
+
+/** A database before anything was expired. The caller closes it. */
+export type RestoredDatabase = {
+  /** Pushes that would be expired. */
+  livePushes: number
+  /** Why nodes do not serve, as one of them found it; null when none has noticed anything. */
+  halted: string | null
+  /** Resolves to the number of pushes that were expired. Goes on where an earlier run was broken off. */
+  expireEverything(onProgress: (done: number, total: number) => void): Promise<number>
+  close(): Promise<void>
+}
+
+/** Throws `conflict` with a sentence for the operator when the database cannot be used. */
+export async function openRestored({
+  database,
+  dataDir,
+  onWarning,
+}: AfterRestoreWish): Promise<RestoredDatabase> {
+  const { address } = database
+  const connect = connectTo(address)
+  await reachServer({ address, connect, patience: 0, onWait: onWarning })
+  const { livePushes, halted, run, close } = await openAfterRestore({ connect, dataDir, onWarning })
+  const visit = { ip: '', userAgent: `oncebox/${version} (after-restore)`, referrer: '' }
+  return { livePushes, halted, expireEverything: (onProgress) => run({ visit, onProgress }), close }
+}
