@@ -1,0 +1,156 @@
+// Faults that earlier versions of Bun's client for PostgreSQL had. Each would give one caller the rows of another, or leave
+// connections that never work again: they must not come back with another version of Bun.
+
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { SQL } from 'bun'
+import { parseDatabaseAddress } from '../../../../src/domain/database-address.ts'
+import { databaseClientOptions } from '../../../../src/domain/database-client.ts'
+import { installedEngines } from '../../../support/database-servers.ts'
+import { startTestPostgres, type TestPostgres } from '../../../support/postgres.ts'
+
+describe.skipIf(!installedEngines().includes('postgres'))('the client of Bun', () => {
+  let postgres: TestPostgres
+  let url = ''
+  let sql: SQL
+  beforeAll(async () => {
+    postgres = await startTestPostgres()
+    url = (await postgres.newEmptyDatabase()).address
+  }, 120_000)
+  afterAll(() => postgres.stop())
+  beforeEach(() => {
+    sql = open(1)
+  })
+  afterEach(() => sql.close({ timeout: 0 }))
+
+  function open(max: number): SQL {
+    const address = parseDatabaseAddress(`${url}?sslmode=disable`)
+    if (address === null || 'problem' in address) throw new Error('no address')
+    const options = databaseClientOptions({ address, password: null, readFile: () => '' })
+    expect(options).toMatchObject({ idleTimeout: 0, maxLifetime: 0 })
+    return new SQL({ ...options, max })
+  }
+
+  async function pidOf(connection: SQL): Promise<number> {
+    const [row] = await connection`SELECT pg_backend_pid() AS pid`
+    return row.pid
+  }
+
+  /** Ends connections at the server before the event loop of this process runs again. */
+  function endAtOnce(pids: readonly number[]): void {
+    const server = new URL(url)
+    const { exitCode, stderr } = Bun.spawnSync(
+      ['psql', '-XAtc', `SELECT pg_terminate_backend(pid, 5000) FROM unnest(ARRAY[${pids}]) AS pid`],
+      {
+        env: {
+          PATH: process.env.PATH ?? '',
+          PGHOST: server.hostname,
+          PGPORT: server.port,
+          PGUSER: decodeURIComponent(server.username),
+          PGPASSWORD: decodeURIComponent(server.password),
+          PGDATABASE: server.pathname.slice(1),
+          PGSSLMODE: 'disable',
+        },
+      },
+    )
+    expect([exitCode, stderr.toString()]).toEqual([0, ''])
+  }
+
+  test('gives each of several statements that are sent together its own rows (oven-sh/bun#33627)', async () => {
+    await sql`SELECT ${'warm'} AS v`
+    const sent = [sql`SELECT ${'A'} AS v`, sql`SELECT ${'B'} AS v, ${1}::int AS w`, sql`SELECT ${'C'} AS v`]
+    expect((await Promise.all(sent)).map(([row]) => row)).toEqual([{ v: 'A' }, { v: 'B', w: 1 }, { v: 'C' }])
+  })
+
+  test('gives simple statements between prepared ones their own rows (oven-sh/bun#32772)', async () => {
+    const sent = [
+      sql.unsafe("SELECT 'A' AS v"),
+      sql.unsafe('SELECT $1::text AS v', ['B']),
+      sql.unsafe("SELECT 'C' AS v").simple(),
+      sql.unsafe('SELECT $1::text AS w', ['D']),
+      sql`BEGIN`,
+      sql`COMMIT`,
+      sql.unsafe("SELECT 'E' AS v"),
+    ]
+    const rows = (await Promise.all(sent)).map(([row]) => row)
+    expect(rows).toEqual([{ v: 'A' }, { v: 'B' }, { v: 'C' }, { w: 'D' }, undefined, undefined, { v: 'E' }])
+  })
+
+  test('never takes one prepared statement for another that begins alike (oven-sh/bun#30494)', async () => {
+    const select = (n: number) => {
+      const numbers = Array.from({ length: n }, (_, i) => 100 * n + i)
+      const list = numbers.map((_, i) => `$${i + 1}::int`).join(', ')
+      return sql.unsafe(`SELECT ARRAY[${list}] AS numbers_that_have_long_names`, numbers)
+    }
+    for (let round = 0; round < 20; round += 1) {
+      const counts = Array.from({ length: 30 }, (_, i) => 1 + ((i * 7 + round) % 40))
+      const found = await Promise.all(counts.map(select))
+      expect(found.map(([row]) => Array.from(row.numbers_that_have_long_names)[0])).toEqual(
+        counts.map((n) => 100 * n),
+      )
+    }
+  })
+
+  test('opens new connections after the server ended all of them at once (oven-sh/bun#30947)', async () => {
+    const pool = open(4)
+    const all = await Promise.all([1, 2, 3, 4].map(() => pool.reserve()))
+    const pids = await Promise.all(all.map(pidOf))
+    await Promise.all(all.map((connection) => connection.release()))
+    endAtOnce(pids)
+    const answers: unknown[] = []
+    for (let tries = 0; tries < 20 && answers.length < 4; tries += 1)
+      await pool`SELECT 1 AS one`.then(
+        ([row]) => answers.push(row),
+        () => undefined,
+      )
+    expect(answers).toEqual([{ one: 1 }, { one: 1 }, { one: 1 }, { one: 1 }])
+    await pool.close({ timeout: 0 })
+  }, 30_000)
+
+  test('tells a reserved connection that it was ended, and never goes on over another (oven-sh/bun#30947)', async () => {
+    const reserved = await sql.reserve()
+    await reserved`BEGIN`
+    endAtOnce([await pidOf(reserved)])
+    for (let tries = 0; tries < 3; tries += 1)
+      await expect((async () => await reserved`SELECT 1`)()).rejects.toThrow()
+  }, 30_000)
+
+  test('lets a statement run for as long as it takes (oven-sh/bun#30646)', async () => {
+    const [row] = await sql`SELECT pg_sleep(2.5)::text AS slept`
+    expect(row).toEqual({ slept: '' })
+  }, 30_000)
+
+  test('goes on after an error of a statement, also among others that were sent with it (oven-sh/bun#22395)', async () => {
+    await sql`CREATE TEMP TABLE single (n int PRIMARY KEY)`
+    const sent = [1, 1, 2].map(async (n) => await sql`INSERT INTO single VALUES (${n})`)
+    expect((await Promise.allSettled(sent)).map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+    ])
+    const [row] = await sql`SELECT count(*)::int AS rows FROM single`
+    expect(row).toEqual({ rows: 2 })
+  })
+
+  test('frees a connection whose reservation nobody waits for any more, when it is closed (oven-sh/bun#39451)', async () => {
+    const pool = open(1)
+    const first = await pool.reserve()
+    const pid = await pidOf(first)
+    const abandoned = pool.reserve().catch((cause) => cause)
+    await pool.close({ timeout: 0 })
+    expect(await abandoned).toBeInstanceOf(Error)
+    const isOpen = async () => (await sql`SELECT FROM pg_stat_activity WHERE pid = ${pid}`).length > 0
+    for (let tries = 0; tries < 200 && (await isOpen()); tries += 1) await Bun.sleep(50)
+    expect(await isOpen()).toBe(false)
+  }, 30_000)
+
+  test('passes arrays with anything in them', async () => {
+    const texts = ['a"b\\c,{}', 'NULL', '', null]
+    const bytes = [Buffer.from([0, 1, 255]), Buffer.alloc(0), null, Buffer.alloc(70_000, 7)]
+    const rows = await sql.unsafe('SELECT * FROM unnest($1::text[], $2::bytea[]) AS given(text, bytes)', [
+      texts,
+      bytes,
+    ])
+    expect(rows.map(({ text }: { text: unknown }) => text)).toEqual(texts)
+    expect(rows.map((row: { bytes: unknown }) => row.bytes)).toEqual(bytes)
+  })
+})
