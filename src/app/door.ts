@@ -1,7 +1,6 @@
 // Makes the door of a server: everything between a socket and the services.
 
 import { createRequestIds } from '../crypto/random.ts'
-import type { Now } from '../domain/time.ts'
 import { createBodyRoom } from '../http/door/body-room.ts'
 import { createForwarding, limitKey } from '../http/door/client-address.ts'
 import { createCors } from '../http/door/cors.ts'
@@ -9,7 +8,7 @@ import { createPresentError } from '../http/door/errors.ts'
 import { createHostRules } from '../http/door/host.ts'
 import type { Network } from '../http/door/listener.ts'
 import { createAnswerPlain } from '../http/door/plain-http.ts'
-import { createLimitRate, DEFAULT_RATE_LIMIT, type RateLimit } from '../http/door/rate-limit.ts'
+import { createLimitRate, DEFAULT_RATE_LIMIT, exchangedOf, type RateLimit } from '../http/door/rate-limit.ts'
 import { createSecure } from '../http/door/security-headers.ts'
 import { createFrontDoor, type LogRequest } from '../http/door/server.ts'
 import { createShed } from '../http/door/shed.ts'
@@ -24,6 +23,7 @@ import { routeClassOf } from '../http/route-class.ts'
 import type { LookAtHealth } from '../operating/health.ts'
 import type { Meter } from '../operating/metrics.ts'
 import type { Config } from '../settings/table.ts'
+import type { OpenedStore } from '../store/opened-store.ts'
 import type { Branding } from './branding.ts'
 import { createReadiness } from './readiness.ts'
 import { createRoutes, createServedPages, type Served } from './routes.ts'
@@ -31,7 +31,7 @@ import { createRoutes, createServedPages, type Served } from './routes.ts'
 export type DoorOptions = Served & {
   config: Config
   branding: Branding
-  store: { now: Now; isAlive(): Promise<boolean>; isOverloaded(): boolean; commitOverdue(): void }
+  store: Pick<OpenedStore, 'now' | 'isAlive' | 'isOverloaded' | 'commitOverdue' | 'shared'>
   lookAtHealth: LookAtHealth
   /** Null without metrics. */
   meter: Meter | null
@@ -68,7 +68,7 @@ export function createDoor(options: DoorOptions) {
     readForwarded: forwarding.read,
     hostRules,
     cors,
-    limitRate: createLimitRate(rateLimit),
+    limitRate: createLimitRate(rateLimit, store.shared.exchange(exchangedOf(rateLimit))),
     bodyRoom,
     presentError,
     secure,

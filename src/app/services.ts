@@ -90,7 +90,7 @@ function createPushServices({ config, store, meter, argon2Cost, lanes }: PushOpt
     passphrases: createPassphrases({ lanes, argon2Cost, clientOf: turnPlace, turns: store.shared.turns }),
     maxWrongTries: config.maxPassphraseAttempts,
     shareOf: createShareOf({ keyring, limits: shareLimitsOf(config), clientOf: limitKey }),
-    shortTokens: createShortTokens({ now, clientOf: limitKey }),
+    shortTokens: createShortTokens({ now, clientOf: limitKey, exchange: store.shared.exchange }),
     grantAll: downloads.grantAll,
     now,
   })

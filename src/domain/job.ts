@@ -12,6 +12,7 @@ export type JobName =
   | 'bucket'
   | 'heartbeat'
   | 'operations'
+  | 'shared'
 
 /** How a job tells about its runs. */
 export type JobReport = {

@@ -160,7 +160,7 @@ async function openParts(options: PostgresStoreOptions, parts: Parts) {
   if (acceptClock) await acceptTime(database, now())
   await nodes.beat()
   const guarded = standing.guard(database)
-  const shared = createSharedRows({ ...guarded, now, keyring, onError })
+  const shared = createSharedRows({ ...guarded, now, certain, keyring, onError })
   const path = parts.folder.files
   const files = await openNodeFiles({ ...options, database: guarded, node, path, certain }).catch(
     async (cause) => {
@@ -190,7 +190,7 @@ async function openParts(options: PostgresStoreOptions, parts: Parts) {
 
   return {
     ...operations,
-    shared,
+    shared: shared.state,
     files: files.store,
     bucket: files.bucket,
     now,
@@ -202,6 +202,7 @@ async function openParts(options: PostgresStoreOptions, parts: Parts) {
     waitingWorks: operations.pushes.countWaiting,
     jobs: [
       nodes.job,
+      shared.job,
       createPruningJob({ database: guarded, elapsed: options.uptime }),
       ...files.jobs,
     ] as readonly Job[],

@@ -52,9 +52,22 @@ export type OfferStore = {
   forget(session: number): Promise<void>
 }
 
+/** A kind of counts, in windows of milliseconds. Counts of a name are told to other nodes from `least` on. */
+export type Exchanged = { kind: string; window: number; least: number }
+
+/** Counts that nodes tell each other about every second. They are approximate, and nobody waits for them. */
+export type CountExchange = {
+  /** Notes one here. */
+  note(name: string): void
+  /** What the other nodes have told about the window under way. */
+  others(name: string): number
+}
+
 export type SharedState = {
   budgets: BudgetStore
   nonces: NonceStore
   turns: TurnStore
   offers: OfferStore
+  /** Called once for each kind. */
+  exchange(kind: Exchanged): CountExchange
 }

@@ -555,6 +555,7 @@ export const de: Catalogue = {
   job_expiry: 'Übergaben zu ihrem Zeitpunkt ablaufen lassen',
   job_heartbeat: 'Den anderen Knoten melden, dass dieser läuft',
   job_operations: 'Vermerke beendeter Vorgänge aus der Datenbank entfernen',
+  job_shared: 'Den anderen Knoten mitteilen, was gezählt wurde, und Abgelaufenes entfernen',
   job_sweep: 'Vor Langem abgelaufene Übergaben entfernen',
   job_checkpoint: 'Vernichtete Daten aus dem Protokoll der Datenbank entfernen',
   job_reserve: 'Speicherplatz als Reserve freihalten',

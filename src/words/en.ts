@@ -521,6 +521,7 @@ export const en = {
   job_expiry: 'Expire pushes when their time is up',
   job_heartbeat: 'Tell the other nodes that this one is alive',
   job_operations: 'Remove records of finished operations from the database',
+  job_shared: 'Tell the other nodes what was counted, and clear what has lapsed',
   job_sweep: 'Remove pushes that expired long ago',
   job_checkpoint: 'Erase destroyed data from the database log',
   job_reserve: 'Keep disk space in reserve',

@@ -551,6 +551,7 @@ export const es: Catalogue = {
   job_expiry: 'Hacer caducar los envíos cuando llega su hora',
   job_heartbeat: 'Avisar a los demás nodos de que este funciona',
   job_operations: 'Eliminar de la base de datos los registros de operaciones terminadas',
+  job_shared: 'Comunicar los recuentos a los demás nodos y borrar lo caducado',
   job_sweep: 'Eliminar los envíos caducados hace tiempo',
   job_checkpoint: 'Borrar los datos destruidos del registro de la base de datos',
   job_reserve: 'Mantener espacio de disco en reserva',

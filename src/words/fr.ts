@@ -553,6 +553,7 @@ export const fr: Catalogue = {
   job_expiry: 'Faire expirer les partages à l’heure prévue',
   job_heartbeat: 'Signaler aux autres nœuds que celui-ci fonctionne',
   job_operations: 'Supprimer de la base de données les traces des opérations terminées',
+  job_shared: 'Communiquer les décomptes aux autres nœuds et effacer ce qui a expiré',
   job_sweep: 'Supprimer les partages expirés depuis longtemps',
   job_checkpoint: 'Effacer les données détruites du journal de la base de données',
   job_reserve: 'Garder de l’espace disque en réserve',

@@ -510,6 +510,7 @@ export const ja: Catalogue = {
   job_expiry: '期限が来た共有を失効させる',
   job_heartbeat: 'このノードが動いていることをほかのノードに知らせる',
   job_operations: '終わった処理の記録をデータベースから削除する',
+  job_shared: '数えた回数をほかのノードに知らせ、期限が切れたものを消す',
   job_sweep: '失効してから時間が経った共有を削除する',
   job_checkpoint: '破棄したデータをデータベースのログから消去する',
   job_reserve: '予備のディスク容量を確保する',

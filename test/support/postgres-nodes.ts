@@ -11,10 +11,13 @@ import type { TestPostgres } from './postgres.ts'
 
 export type PostgresNode = ReturnType<typeof createPostgresOperations>
 
+type SharedRows = ReturnType<typeof createSharedRows>
+
 export type PostgresNodes = {
   nodes: [PostgresNode, PostgresNode]
   /** What the two nodes share. */
   shared: [SharedState, SharedState]
+  sharing: [SharedRows, SharedRows]
   keyring: Keyring
   clock: TestClock
   /** Statements for the test itself. */
@@ -33,7 +36,8 @@ export async function openPostgresNodes(postgres: TestPostgres): Promise<Postgre
   const onError = (cause: unknown) => {
     throw cause
   }
-  const [one, other] = pools.map((pool) => createSharedRows({ ...pool, now: clock.now, keyring, onError }))
+  const { now } = clock
+  const [one, other] = pools.map((pool) => createSharedRows({ ...pool, now, certain: now, keyring, onError }))
   const [first, second] = pools.map((pool) =>
     createPostgresOperations({
       database: pool,
@@ -49,7 +53,8 @@ export async function openPostgresNodes(postgres: TestPostgres): Promise<Postgre
   const sql = database.connect(1)
   return {
     nodes: [first, second],
-    shared: [one, other],
+    shared: [one.state, other.state],
+    sharing: [one, other],
     keyring,
     clock,
     query: (text, values = []) => sql.unsafe(text, values),

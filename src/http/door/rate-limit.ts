@@ -10,25 +10,40 @@ export type RateLimit = { requests: number; seconds: number }
 /** 100 requests a second on average: far more than people and their scripts send. */
 export const DEFAULT_RATE_LIMIT: RateLimit = { requests: 1000, seconds: 10 }
 
+/** What the other nodes of an instance count, as far as they have told: they do so every second. */
+export type OtherNodes = { note(key: string): void; others(key: string): number }
+
 /** Throws `too_many` with the seconds to wait. Returns null when there is nothing to wait for. */
 export type LimitRate = (address: string) => Promise<void> | null
 
-export function createLimitRate({ requests, seconds }: RateLimit): LimitRate {
+/** Counts of a hundredth of the limit are worth telling. */
+export function exchangedOf({ requests, seconds }: RateLimit) {
+  return { kind: 'requests', window: seconds * 1000, least: Math.ceil(requests / 100) }
+}
+
+const NO_OTHERS: OtherNodes = { note: () => undefined, others: () => 0 }
+
+/** Over several nodes the limit is approximate: each may allow what the others have counted within the last second. */
+export function createLimitRate({ requests, seconds }: RateLimit, elsewhere = NO_OTHERS): LimitRate {
   const limiter = new RateLimiterMemory({ points: requests, duration: seconds })
 
   async function consume(key: string): Promise<void> {
-    try {
-      await limiter.consume(key)
-    } catch (cause) {
-      if (!(cause instanceof RateLimiterRes)) throw cause
-      const retryAfter = retrySeconds(cause.msBeforeNext)
-      const message = `Too many requests from this address: try again in ${retryAfter} s.`
-      throw new DomainError('too_many', message, { retryAfter })
-    }
+    elsewhere.note(key)
+    const { consumedPoints, msBeforeNext } = await limiter.consume(key).catch(spentOf)
+    if (consumedPoints + elsewhere.others(key) <= requests) return
+    const retryAfter = retrySeconds(msBeforeNext)
+    const message = `Too many requests from this address: try again in ${retryAfter} s.`
+    throw new DomainError('too_many', message, { retryAfter })
   }
 
   return (address) => {
     const key = limitKey(address)
     return key === null ? null : consume(key)
   }
+}
+
+/** The limiter rejects with the state of a key that is used up. */
+function spentOf(cause: unknown): RateLimiterRes {
+  if (!(cause instanceof RateLimiterRes)) throw cause
+  return cause
 }

@@ -13,5 +13,6 @@ export function createMemoryState(now: Now): SharedState {
     nonces: createMemoryNonces(),
     turns: memoryTurns,
     offers: createMemoryOffers(now),
+    exchange: () => ({ note: () => undefined, others: () => 0 }),
   }
 }

@@ -4,13 +4,14 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { isDomainError } from '../../../src/domain/errors.ts'
 import { DAY, HOUR, MINUTE } from '../../../src/domain/time.ts'
 import { limitKey } from '../../../src/http/door/client-address.ts'
+import { createLimitRate, exchangedOf, type LimitRate } from '../../../src/http/door/rate-limit.ts'
 import { createSignInLimit } from '../../../src/services/accounts/sign-in-limit.ts'
 import {
   createTwoFactorOffers,
   type TwoFactorOffers,
 } from '../../../src/services/accounts/two-factor-offers.ts'
 import { createPageNonces, type PageNonces } from '../../../src/services/pushes/page-nonces.ts'
-import type { TurnStore } from '../../../src/store/shared-face.ts'
+import type { CountExchange, TurnStore } from '../../../src/store/shared-face.ts'
 import { installedEngines } from '../../support/database-servers.ts'
 import { startTestPostgres, type TestPostgres } from '../../support/postgres.ts'
 import { openPostgresNodes, type PostgresNodes } from '../../support/postgres-nodes.ts'
@@ -195,5 +196,73 @@ describe.skipIf(!installedEngines().includes('postgres'))('two nodes share', () 
       const secret = await offersOf()[0].secretFor(7)
       expect(await offersOf()[1].secretFor(7)).toBe(secret)
     })
+  })
+
+  describe('counts that nodes exchange', () => {
+    const exchangeAll = async () => {
+      for (const { exchange } of [...opened.sharing, ...opened.sharing]) await exchange()
+    }
+    const refusals = async (limit: LimitRate, times: number) => {
+      const all = await Promise.allSettled(Array.from({ length: times }, () => limit('192.0.2.1')))
+      return all.filter(({ status }) => status === 'rejected').length
+    }
+
+    test('an address that is refused on one node is refused on the other', async () => {
+      const rate = { requests: 100, seconds: 3600 }
+      const limits = opened.shared.map(({ exchange }) => createLimitRate(rate, exchange(exchangedOf(rate))))
+      const [one, other] = limits as [LimitRate, LimitRate]
+      expect(await refusals(one, 60)).toBe(0)
+      expect(await refusals(other, 30)).toBe(0)
+      await exchangeAll()
+      expect(await refusals(other, 20)).toBe(10)
+      await exchangeAll()
+      expect(await refusals(one, 5)).toBe(5)
+      await expect(one('192.0.2.2')).resolves.toBeUndefined()
+    })
+
+    test('what others counted ends with the window, and no count is told twice', async () => {
+      const kind = { kind: 'k', window: MINUTE, least: 2 }
+      const [one, other] = opened.shared.map(({ exchange }) => exchange(kind)) as [
+        CountExchange,
+        CountExchange,
+      ]
+      const note = (node: CountExchange, times: number) => {
+        for (let n = 0; n < times; n += 1) node.note('a')
+      }
+      note(one, 1)
+      note(other, 5)
+      await exchangeAll()
+      expect([one.others('a'), other.others('a')]).toEqual([0, 0])
+      note(one, 2)
+      note(other, 1)
+      await exchangeAll()
+      expect([one.others('a'), other.others('a')]).toEqual([6, 3])
+      note(other, 1)
+      await exchangeAll()
+      await exchangeAll()
+      expect([one.others('a'), other.others('a')]).toEqual([7, 3])
+      opened.clock.advance(MINUTE)
+      expect([one.others('a'), other.others('a')]).toEqual([0, 0])
+      note(one, 2)
+      note(other, 2)
+      await exchangeAll()
+      expect(other.others('a')).toBe(2)
+    })
+  })
+
+  test('the sweep removes what has lapsed, also beside another node that sweeps', async () => {
+    const [one, other] = opened.sharing
+    await opened.query(`INSERT INTO used_nonces SELECT n::text, 0 FROM generate_series(1, 2500) AS n`)
+    await opened.query(`INSERT INTO leases VALUES ('dead', 'h', 0, false)`)
+    const { nonces, budgets, offers } = opened.shared[0]
+    const at = opened.clock.now()
+    await nonces.use({ nonce: 'new', lapsesAt: at + DAY })
+    await budgets.take({ counts: [{ name: 'a', tries: 1, window: MINUTE }], refuse: () => null })
+    await offers.keep({ session: 1, sealed: Buffer.alloc(9), until: at + MINUTE })
+    const removed = await Promise.all([one.sweep(), other.sweep()])
+    expect(removed.reduce((sum, some) => sum + some)).toBe(2501)
+    expect(await opened.query('SELECT nonce FROM used_nonces')).toEqual([{ nonce: 'new' }])
+    opened.clock.advance(2 * DAY)
+    expect(await other.sweep()).toBe(3)
   })
 })

@@ -114,6 +114,7 @@ const JOB_WORDS: Record<JobStatus['name'], WordKey> = {
   bucket: 'job_bucket',
   heartbeat: 'job_heartbeat',
   operations: 'job_operations',
+  shared: 'job_shared',
 }
 
 const STATE_WORDS: Record<JobStatus['state'], WordKey> = {

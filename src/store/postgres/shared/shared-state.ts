@@ -6,6 +6,8 @@ import type { Now } from '../../../domain/time.ts'
 import type { SharedState } from '../../shared-face.ts'
 import type { Read, Transact } from '../engine/database.ts'
 import { createBudgetRows } from './budgets.ts'
+import { createExchange } from './exchange.ts'
+import { createSharedJob } from './job.ts'
 import { createNonceRows } from './nonces.ts'
 import { createOfferRows } from './offers.ts'
 import { createTurnRows } from './turns.ts'
@@ -14,18 +16,24 @@ export type SharedRowsOptions = {
   read: Read
   transact: Transact
   now: Now
+  /** The time by which something may be destroyed. */
+  certain: Now
   keyring: Keyring
   onError: (cause: unknown) => void
 }
 
-export function createSharedRows({ keyring, ...options }: SharedRowsOptions): SharedState {
+export function createSharedRows({ keyring, ...options }: SharedRowsOptions) {
   // Nodes with other sealing keys, while a new key is introduced, count by themselves.
   const hashName = (name: string) =>
     hashAddress(`shared ${name}`, keyring.sealing.addresses).toString('base64url')
-  return {
+  const { open, exchange } = createExchange({ ...options, hashName })
+  const { job, sweep } = createSharedJob({ ...options, exchange })
+  const state: SharedState = {
     budgets: createBudgetRows({ ...options, hashName }),
     nonces: createNonceRows({ ...options, keyring }),
     turns: createTurnRows(options),
     offers: createOfferRows(options),
+    exchange: open,
   }
+  return { state, job, exchange, sweep }
 }
