@@ -23,6 +23,8 @@ export type FaultProxy = {
   /** New connections lead to this port. The open ones are reset, as those of an address that moved. */
   lead(port: number): void
   countConnections(): number
+  /** Connections that were reset as soon as they came. */
+  countRefused(): number
   close(): Promise<void>
 }
 
@@ -33,6 +35,7 @@ type Trap = { text: string; how: 'swallow' | 'cut' | 'hold'; sprung: () => void 
 export async function startFaultProxy(firstPort: number): Promise<FaultProxy> {
   const pairs = new Set<Pair>()
   let way: Way = 'pass'
+  let refused = 0
   let port = firstPort
   const traps: Trap[] = []
 
@@ -43,7 +46,10 @@ export async function startFaultProxy(firstPort: number): Promise<FaultProxy> {
   }
 
   function accept(client: Socket): void {
-    if (way === 'reset') return void client.resetAndDestroy()
+    if (way === 'reset') {
+      refused += 1
+      return void client.resetAndDestroy()
+    }
     const server = toServer({ host: '127.0.0.1', port, noDelay: true })
     client.setNoDelay(true)
     const pair = { client, server, hasLost: false, swallows: false, isHeld: false }
@@ -118,6 +124,7 @@ export async function startFaultProxy(firstPort: number): Promise<FaultProxy> {
       for (const pair of [...pairs]) end(pair)
     },
     countConnections: () => pairs.size,
+    countRefused: () => refused,
     close: async () => {
       const closed = new Promise((resolve) => listener.close(resolve))
       for (const pair of [...pairs]) end(pair)

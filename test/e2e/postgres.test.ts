@@ -1,0 +1,179 @@
+// The compiled binary on PostgreSQL with files in a bucket: two nodes as one, the commands beside them, and a database that
+// comes late, hangs, or cannot be used.
+
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { BINARY, createStage, makeFolder, removeFolder, runBinary, type Started } from '../support/binary.ts'
+import { openTestBucket, type TestBucket } from '../support/bucket.ts'
+import {
+  type DatabaseServer,
+  installedEngines,
+  type ServerDatabase,
+  startDatabaseServer,
+} from '../support/database-servers.ts'
+import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
+import type { TestInstance } from '../support/instance.ts'
+import { createPeople } from '../support/people.ts'
+
+const PASSWORD = 'correct horse battery'
+const ANN = 'ann@example.org'
+
+describe.skipIf(!installedEngines().includes('postgres'))('on PostgreSQL', () => {
+  const stage = createStage()
+  const home = makeFolder()
+  let server: DatabaseServer
+  let database: ServerDatabase
+  let bucket: TestBucket
+  let proxy: FaultProxy
+  beforeAll(async () => {
+    server = await startDatabaseServer('postgres')
+    database = await server.newDatabase()
+    bucket = await openTestBucket()
+    proxy = await startFaultProxy(server.port)
+  })
+  afterEach(async () => {
+    proxy.set('pass')
+    await stage.clear()
+  })
+  afterAll(async () => {
+    await proxy?.close()
+    await bucket?.close()
+    await database?.close()
+    await server?.stop()
+    removeFolder(home)
+  })
+
+  const environment = () => ({
+    ONCEBOX_DATABASE_URL: `${database.address}?sslrootcert=${server.authority}`,
+    ONCEBOX_KEY_FILE: join(home, 'instance.key'),
+    ONCEBOX_FILES_URL: bucket.url,
+    ONCEBOX_S3_ACCESS_KEY_ID: bucket.credentials.accessKeyId,
+    ONCEBOX_S3_SECRET_ACCESS_KEY: bucket.credentials.secretAccessKey,
+  })
+  const throughProxy = () => ({
+    ...environment(),
+    ONCEBOX_DATABASE_URL: `${database.address.replace(`:${server.port}/`, `:${proxy.port}/`)}?sslmode=disable`,
+  })
+  const start = (env: Record<string, string> = environment()) => stage.start({ env })
+  const run = (args: string[], input = '') => runBinary(args, { input, env: environment() })
+
+  function peopleOf({ url }: Started) {
+    const fetchHere: Pick<TestInstance, 'fetch'>['fetch'] = (path, init = {}) => {
+      const { json: _, from: __, ...rest } = init
+      const headers = { ...(init.headers as Record<string, string>), origin: url }
+      return fetch(`${url}${path}`, { ...rest, headers, redirect: 'manual' })
+    }
+    return createPeople({ fetch: fetchHere })
+  }
+
+  test('two nodes are one server: pushes, files, accounts and sessions of one are there on the other', async () => {
+    const [one, two] = [await start(), await start()]
+    expect(one.stdout()).toMatch(/^Database: +postgres:\/\/127\.0\.0\.1:\d+\/\w+$/m)
+    const added = await run(['user', 'add', ANN, '--password-stdin', '--admin'], `${PASSWORD}\n`)
+    expect(added).toMatchObject({ code: 0, stdout: `${ANN} is added as an administrator\n` })
+    const { stdout } = await run(['token', 'create', ANN])
+    const authorization = `Bearer ${stdout.trim()}`
+
+    const data = Buffer.from('the file').toString('base64')
+    const files = [{ filename: 'a.txt', data }]
+    const made = (await (
+      await one.create({ payload: 'hello', expire_after_views: 1, files }, { authorization })
+    ).json()) as {
+      url_token: string
+    }
+    const got = (await (await two.retrieve(made.url_token)).json()) as {
+      payload: string
+      files: { url: string }[]
+    }
+    expect(got.payload).toBe('hello')
+    const { pathname } = new URL(got.files[0]?.url ?? '')
+    expect(await (await one.ask(pathname)).text()).toBe('the file')
+    expect(await (await one.retrieve(made.url_token)).json()).toMatchObject({ expired: true, payload: null })
+
+    const ann = await peopleOf(one).signIn(ANN)
+    const elsewhere = await peopleOf(two).get('/account', { headers: { cookie: ann.cookie } })
+    expect([elsewhere.status, elsewhere.text.includes(ANN)]).toEqual([200, true])
+
+    const doctor = await run([
+      'doctor',
+      '--data-dir',
+      one.dataDir,
+      '--port',
+      String(one.port),
+      '--min-free-space',
+      '0',
+    ])
+    expect(doctor.stdout).toMatch(/^ok +nodes +2 serve the database/m)
+    expect(doctor.stdout).toMatch(/^ok +database +postgres:.*over TLS \(verify-full\)/m)
+    expect([doctor.code, doctor.stderr]).toEqual([0, ''])
+    expect(`${doctor.stdout}${one.stderr()}`).not.toContain(server.password)
+  })
+
+  test('a node whose files would be on its own disk is refused beside the others', async () => {
+    await start()
+    const { ONCEBOX_FILES_URL: _, ...env } = environment()
+    const refused = await runBinary(['serve', '--data-dir', join(home, 'lone'), '--port', '0'], { env })
+    expect(refused.code).toBe(1)
+    expect(refused.stderr).toContain('--files-url')
+  })
+
+  test('a node that starts before its database waits for it', async () => {
+    proxy.set('reset')
+    const before = proxy.countRefused()
+    const starting = start(throughProxy())
+    // The client itself tries more than once.
+    await waitUntil(() => proxy.countRefused() > before + 3)
+    proxy.set('pass')
+    const node = await starting
+    expect(node.stderr()).toContain('Waiting up to 60 s for PostgreSQL')
+    expect((await node.create({ payload: 'x' })).status).toBe(201)
+  })
+
+  test('a signal ends the wait', async () => {
+    proxy.set('reset')
+    const before = proxy.countRefused()
+    const dataDir = stage.folder()
+    const child = Bun.spawn([BINARY, 'serve', '--data-dir', dataDir, '--port', '0'], {
+      ...{ stdio: ['ignore', 'ignore', 'pipe'], env: throughProxy() },
+    })
+    await waitUntil(() => proxy.countRefused() > before)
+    child.kill('SIGTERM')
+    expect(await child.exited).toBe(1)
+    expect(await new Response(child.stderr).text()).toContain('Stopped before the database could be reached')
+  })
+
+  test('a wrong password ends the start at once, and is not shown', async () => {
+    const env = { ...environment(), ONCEBOX_DATABASE_PASSWORD: 'not-this-one' }
+    const refused = await runBinary(['serve', '--data-dir', join(home, 'node'), '--port', '0'], { env })
+    expect(refused.code).toBe(1)
+    expect(refused.stderr).toContain('it refuses the user')
+    expect(refused.stderr).not.toMatch(/not-this-one|this is a bug/)
+  })
+
+  test('monitoring is answered while the database hangs, and all is well once it is back', async () => {
+    const node = await start(throughProxy())
+    const ready = async () => {
+      const response = await node.ask('/readyz')
+      return { status: response.status, ...((await response.json()) as { checks: Record<string, string> }) }
+    }
+    expect(await ready()).toMatchObject({ status: 200, checks: { database: 'ok', standbys: 'ok' } })
+    proxy.set('stall')
+    const hanging = await ready()
+    expect(hanging.status).toBe(503)
+    expect(hanging.checks.database).toContain('does not answer')
+    expect((await node.ask('/up')).status).toBe(503)
+    expect((await node.create({ payload: 'x' })).status).toBe(503)
+    proxy.set('pass')
+    await waitUntil(async () => (await ready()).status === 200)
+    expect((await node.create({ payload: 'x' })).status).toBe(201)
+    expect(node.isRunning()).toBe(true)
+  })
+})
+
+async function waitUntil(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  const until = performance.now() + 60_000
+  while (!(await isSo())) {
+    if (performance.now() > until) throw new Error('it did not happen within a minute')
+    await Bun.sleep(50)
+  }
+}
