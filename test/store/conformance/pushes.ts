@@ -112,6 +112,7 @@ export function describePushes(open: OpenEngine): void {
       const content = Buffer.from('name')
       const labels = { urlToken: content, name: content, note: null }
       const files = [{ fileId: 'f1', size: 3, filename: content, contentType: content }]
+      await opened.store.files.keepFile('f1', arriving(content))
       const { id, lookup } = await storePush(opened, { ownerId: owner.id }, { labels, files })
       await opened.reopen()
       const { findSealedPush } = opened.store.pushes
@@ -165,6 +166,10 @@ export function describePushes(open: OpenEngine): void {
       expect((await kindsOf(id)).slice(-2)).toEqual(['lock', 'unlock'])
     })
   })
+}
+
+async function* arriving(content: Uint8Array) {
+  yield content
 }
 
 const ANN = { email: 'ann@example.org', passwordHash: 'x', isAdmin: false }

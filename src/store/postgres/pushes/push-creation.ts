@@ -124,10 +124,16 @@ function settle(batch: readonly Creation[], outcomes: readonly (Inserted | Refus
     if (outcome?.outcome === 'stored') one.resolve(presentPush(outcome.row))
     else if (outcome?.outcome === 'inactive')
       one.reject(new DomainError('unauthenticated', 'This account is not active.'))
+    else if (outcome?.outcome === 'abandoned') one.reject(filesAreGone())
     else if (outcome?.outcome !== 'refused')
       one.reject(new DomainError('conflict', 'This Idempotency-Key has just been used.'))
     else if (isInVain) again.push(one)
     else one.reject(outcome.cause)
   }
   return again
+}
+
+function filesAreGone(): DomainError {
+  const message = 'This server was cut off from its database for too long, and the files are gone: send them again.'
+  return new DomainError('overloaded', message, { retryAfter: 1 })
 }

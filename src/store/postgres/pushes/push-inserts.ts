@@ -7,8 +7,13 @@ import { pushes } from '../engine/schema.ts'
 import { storableText } from './push-log.ts'
 import type { PushRow } from './stored-push.ts'
 
-/** What the insert did with a push. It is `inactive` when its owner is, and `used` when its idempotency key was used. */
-export type Inserted = { outcome: 'stored'; row: PushRow } | { outcome: 'inactive' | 'used' }
+/**
+ * What the insert did with a push. It is `inactive` when its owner is, `used` when its idempotency key was used, and `abandoned`
+ * when one of its files is no upload any more, because the other nodes took this one for dead.
+ */
+export type Inserted = { outcome: 'stored'; row: PushRow } | { outcome: Refusal }
+
+type Refusal = 'used' | 'inactive' | 'abandoned'
 
 /**
  * A statement that inserts these pushes, no two with the same idempotency key; keys that have lapsed by `now` may be used again.
@@ -28,15 +33,14 @@ export function insertOf(
 /** What the result of the statement says of each push. */
 export function insertedBy(result: readonly number[], wanted: readonly PushToStore[]): Inserted[] {
   return wanted.map((of, n) => {
-    const id = result[n] ?? USED
-    if (id > 0) return { outcome: 'stored', row: rowOf(of, id) }
-    return { outcome: id === USED ? 'used' : 'inactive' }
+    const id = result[n] ?? 0
+    return id > 0 ? { outcome: 'stored', row: rowOf(of, id) } : { outcome: REFUSALS[-id] ?? 'used' }
   })
 }
 
-/** In the place of an id. */
-const USED = 0
-const INACTIVE = -1
+/** A refusal stands in the place of an id as a number, which is negative or 0. */
+const REFUSALS: readonly Refusal[] = ['used', 'inactive', 'abandoned']
+const numberOf = (refusal: Refusal) => -REFUSALS.indexOf(refusal)
 
 function hasOnlySecrets({ push, labels, files, idempotency, share }: PushToStore): boolean {
   return (
@@ -151,13 +155,26 @@ const AFTER = PLAIN.length + REST.length
 const OF_STORED = 'JOIN stored USING (id)'
 
 // Keys that two nodes use at the same time: the second insert waits for the first, and then changes nothing. The owners stay
-// locked until the commit, so that no account is removed meanwhile.
+// locked until the commit, so that no account is removed meanwhile, and so do the uploads, so that no node removes a file.
 const ALL_CTES = `
   WITH ${givenAs([...PLAIN_COLUMNS, ...REST_COLUMNS], [...PLAIN_TYPES, ...REST_TYPES])},
   owners AS MATERIALIZED (
     SELECT id FROM accounts WHERE id = ANY($${AFTER + 7}::bigint[]) AND disabled_at IS NULL ORDER BY id FOR KEY SHARE
   ),
-  allowed AS MATERIALIZED (SELECT * FROM given WHERE owner_id IS NULL OR owner_id IN (SELECT id FROM owners)),
+  file AS MATERIALIZED (
+    SELECT * FROM unnest(
+      $${AFTER + 1}::int[], $${AFTER + 2}::int[], $${AFTER + 3}::text[], $${AFTER + 4}::bigint[],
+      $${AFTER + 5}::bytea[], $${AFTER + 6}::bytea[]
+    ) AS file(of_n, n, file_id, size, filename, content_type)
+  ),
+  uploads AS MATERIALIZED (
+    SELECT id FROM files_due WHERE id = ANY($${AFTER + 3}::text[]) AND at IS NULL ORDER BY id FOR UPDATE
+  ),
+  abandoned AS MATERIALIZED (SELECT of_n AS n FROM file WHERE file_id NOT IN (SELECT id FROM uploads)),
+  allowed AS MATERIALIZED (
+    SELECT * FROM given
+    WHERE (owner_id IS NULL OR owner_id IN (SELECT id FROM owners)) AND n NOT IN (SELECT n FROM abandoned)
+  ),
   keys AS (
     INSERT INTO idempotency_keys (lookup, lapses_at, push_id, answer)
     SELECT key_lookup, key_lapses_at, id, key_answer FROM allowed WHERE key_lookup IS NOT NULL ORDER BY key_lookup
@@ -179,11 +196,7 @@ const ALL_CTES = `
   files AS (
     INSERT INTO push_files (push_id, n, file_id, size, filename, content_type)
     SELECT given.id, file.n, file.file_id, file.size, file.filename, file.content_type
-    FROM unnest(
-      $${AFTER + 1}::int[], $${AFTER + 2}::int[], $${AFTER + 3}::text[], $${AFTER + 4}::bigint[],
-      $${AFTER + 5}::bytea[], $${AFTER + 6}::bytea[]
-    ) AS file(of_n, n, file_id, size, filename, content_type)
-    JOIN given ON given.n = file.of_n ${OF_STORED}
+    FROM file JOIN given ON given.n = file.of_n ${OF_STORED}
     RETURNING file_id
   ),
   kept AS (DELETE FROM files_due USING files WHERE files_due.id = files.file_id),
@@ -200,7 +213,8 @@ const ALL_CTES = `
 const ALL_RESULT = `
   SELECT array_agg(
     CASE WHEN stored.id IS NOT NULL THEN stored.id
-      WHEN owner_id IS NULL OR owner_id IN (SELECT id FROM owners) THEN ${USED} ELSE ${INACTIVE} END
+      WHEN owner_id IS NOT NULL AND owner_id NOT IN (SELECT id FROM owners) THEN ${numberOf('inactive')}
+      WHEN n IN (SELECT n FROM abandoned) THEN ${numberOf('abandoned')} ELSE ${numberOf('used')} END
     ORDER BY n
   ) AS result FROM given LEFT JOIN stored USING (id)`
 
