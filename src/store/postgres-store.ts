@@ -56,7 +56,7 @@ export type PostgresStoreOptions = {
   onWarning: (warning: string) => void
   /** Something failed in the background; the store goes on. */
   onError: (cause: unknown) => void
-  /** Milliseconds to wait for another node to tell that a standby took over. */
+  /** Milliseconds to wait for another node to tell that a standby took over, or to mark the bucket. */
   patience?: number
   /** Milliseconds between heartbeats. */
   beatMs?: number

@@ -19,9 +19,10 @@ export type NodeFilesOptions = Omit<FilesOptions, 'records' | 'bucket' | 'onStep
   name: string
   /** Null when the files are in the data folder. */
   bucket: BucketSettings | null
+  /** Milliseconds to wait for another node that has just started to mark the bucket. */
+  patience?: number | undefined
 }
 
-/** How long another node that has just started may take to mark the bucket. */
 const MARK_MS = 15 * SECOND
 const RETRY_MS = 250
 
@@ -36,7 +37,7 @@ export async function openNodeFiles(options: NodeFilesOptions) {
   const records = createFileRecords(options)
   const bucket = settings === null || folder === null ? null : { settings, folder: withMark(folder) }
   const files = openFiles({ ...options, records, bucket, onStep: undefined })
-  await confirm(files.confirmPlace, folder)
+  await confirm(files.confirmPlace, folder?.isShared ? (options.patience ?? MARK_MS) : 0)
   return files
 }
 
@@ -45,8 +46,8 @@ function withMark({ isShared, ...folder }: NonNullable<SettledPlace['folder']>) 
   return { ...folder, heldFiles: folder.heldFiles || isShared }
 }
 
-async function confirm(confirmPlace: () => Promise<void>, folder: SettledPlace['folder']): Promise<void> {
-  const until = performance.now() + (folder?.isShared ? MARK_MS : 0)
+async function confirm(confirmPlace: () => Promise<void>, patience: number): Promise<void> {
+  const until = performance.now() + patience
   for (;;) {
     try {
       return await confirmPlace()

@@ -134,6 +134,7 @@ function settle(batch: readonly Creation[], outcomes: readonly (Inserted | Refus
 }
 
 function filesAreGone(): DomainError {
-  const message = 'This server was cut off from its database for too long, and the files are gone: send them again.'
+  const message =
+    'This server was cut off from its database for too long, and the files are gone: send them again.'
   return new DomainError('overloaded', message, { retryAfter: 1 })
 }

@@ -1,0 +1,269 @@
+// Files, expiry and purges of nodes over one database: where the files are, who removes them, and that nothing happens twice.
+
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { sealedSize } from '../../../src/crypto/sealed-stream.ts'
+import { DAY, MINUTE } from '../../../src/domain/time.ts'
+import type { OpenedStore } from '../../../src/store/opened-store.ts'
+import type { BucketSettings } from '../../../src/store/s3/bucket.ts'
+import { openTestBucket, type TestBucket } from '../../support/bucket.ts'
+import { installedEngines } from '../../support/database-servers.ts'
+import { createTestClock } from '../../support/instance.ts'
+import { startTestPostgres, type TestDatabase, type TestPostgres } from '../../support/postgres.ts'
+import { makeNodeFolder, openTestNode } from '../../support/postgres-store.ts'
+import { storePush, VISIT, view } from '../../support/store.ts'
+import { readKinds } from '../conformance/engine.ts'
+
+const isInstalled = installedEngines().includes('postgres')
+const SIZE = 5
+const NAME = Buffer.from('name')
+
+let postgres: TestPostgres
+let bucket: TestBucket
+beforeAll(async () => {
+  bucket = await openTestBucket()
+  if (isInstalled) postgres = await startTestPostgres()
+}, 120_000)
+afterAll(async () => {
+  await bucket.close()
+  await postgres?.stop()
+})
+
+let database: TestDatabase
+let clock = createTestClock()
+let folders: ReturnType<typeof makeNodeFolder>[] = []
+let opened: OpenedStore[] = []
+let prefix = 0
+beforeEach(async () => {
+  if (!isInstalled) return
+  prefix += 1
+  clock = createTestClock()
+  database = await postgres.newEmptyDatabase()
+})
+afterEach(async () => {
+  for (const store of opened) await store.close()
+  for (const { remove } of folders) remove()
+  ;[opened, folders] = [[], []]
+  await database?.close()
+})
+
+type Node = {
+  dataDir: string
+  open(place?: 'disk' | BucketSettings, patience?: number): Promise<OpenedStore>
+}
+
+const ours = (): BucketSettings => ({
+  ...bucket.settings,
+  place: { ...bucket.settings.place, prefix: `test${prefix}/` },
+})
+
+/** A node with a folder of its own and the key of the first. */
+function makeNode(name: string): Node {
+  const folder = makeNodeFolder()
+  const keyOf = ({ dataDir }: { dataDir: string }) => join(dataDir, '..', 'instance.key')
+  const [first = folder] = folders
+  writeFileSync(keyOf(folder), readFileSync(keyOf(first)))
+  folders.push(folder)
+  const open = async (place: 'disk' | BucketSettings = ours(), patience = 0) => {
+    const settings = place === 'disk' ? null : place
+    const options = { name, dataDir: folder.dataDir, connect: database.connect, clock, beatMs: 200 }
+    const store = await openTestNode({ ...options, bucket: settings, patience })
+    opened.push(store)
+    return store
+  }
+  return { dataDir: folder.dataDir, open }
+}
+
+/** Ends a node as a kill does: nothing is told to anybody. */
+async function bury(store: OpenedStore): Promise<void> {
+  await close(store)
+  await query("INSERT INTO nodes (id, name, version, started_at, seen_at) VALUES ('\\x00', 'dead', '', 0, 0)")
+}
+
+async function close(store: OpenedStore): Promise<void> {
+  opened = opened.filter((one) => one !== store)
+  await store.close()
+}
+
+async function query<Row>(text: string, values: unknown[] = []): Promise<Row[]> {
+  const sql = database.connect(1)
+  try {
+    return await sql.unsafe(text, values)
+  } finally {
+    await sql.close({ timeout: 0 })
+  }
+}
+
+async function* sealed() {
+  yield Buffer.alloc(sealedSize(SIZE), 3)
+}
+
+const fileOf = (id: string) => ({ fileId: id, size: SIZE, filename: NAME, contentType: NAME })
+
+async function pushFile(store: OpenedStore, id: string, changes: Parameters<typeof storePush>[1] = {}) {
+  await store.files.keepFile(id, sealed())
+  return storePush({ store, clock }, changes, { files: [fileOf(id)] })
+}
+
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await Bun.sleep(20)
+}
+
+describe.skipIf(!isInstalled)('files in one bucket', () => {
+  test('are served and removed by every node, whichever stored them', async () => {
+    const [first, second] = [await makeNode('one').open(), await makeNode('two').open()]
+    const push = await pushFile(first, 'aa1')
+    expect(await second.files.has({ id: 'aa1', size: SIZE })).toBe(true)
+    await second.pushes.expirePush({ id: push.id, visit: VISIT })
+    await first.files.removeDue()
+    await second.files.removeDue()
+    expect(await first.files.has({ id: 'aa1', size: SIZE })).toBe(false)
+  })
+
+  test('of many that are due, each is removed once, however many nodes remove them at once', async () => {
+    const nodes = [await makeNode('one').open(), await makeNode('two').open()]
+    const ids = Array.from({ length: 45 }, (_, n) => `file${n}`)
+    await query('INSERT INTO files_due (id, at) SELECT unnest($1::text[]), 0', [ids])
+    const removed = await Promise.all(nodes.map((store) => store.files.removeDue()))
+    expect(removed.reduce((sum, n) => sum + n, 0)).toBe(45)
+    expect(await query('SELECT id FROM files_due')).toHaveLength(0)
+  }, 60_000)
+
+  test('that a node which died was about to remove are removed by another one later', async () => {
+    const store = await makeNode('one').open()
+    await store.files.keepFile('aa1', sealed())
+    // Taken, and never settled.
+    await query('UPDATE files_due SET at = $1, push_id = 0, node = NULL', [clock.now() + MINUTE])
+    expect(await store.files.removeDue()).toBe(0)
+    clock.advance(MINUTE)
+    expect(await store.files.removeDue()).toBe(1)
+    expect(bucket.listKeys().filter((key) => key.endsWith('aa1'))).toEqual([])
+  })
+
+  test('an upload stays as long as its node lives, whatever the other nodes do', async () => {
+    const [first, two] = [await makeNode('one').open(), makeNode('two')]
+    await first.files.keepFile('aa1', sealed())
+    await close(await two.open())
+    const second = await two.open()
+    expect(await second.files.removeDue()).toBe(0)
+    const push = await storePush({ store: first, clock }, {}, { files: [fileOf('aa1')] })
+    expect((await second.pushes.findSealedPush(push.lookup))?.sealed?.files).toHaveLength(1)
+  })
+
+  test('an upload of a node that is gone goes, and no push can name it afterwards', async () => {
+    const [first, second] = [await makeNode('one').open(), await makeNode('two').open()]
+    await first.files.keepFile('aa1', sealed())
+    await query("UPDATE files_due SET node = '\\x0102' WHERE id = 'aa1'")
+    await until(async () => (await query('SELECT id FROM files_due WHERE at IS NOT NULL')).length === 1)
+    const late = storePush({ store: first, clock }, {}, { files: [fileOf('aa1')] })
+    await expect(late).rejects.toMatchObject({ code: 'overloaded' })
+    expect(await second.files.removeDue()).toBe(1)
+    expect(await first.files.has({ id: 'aa1', size: SIZE })).toBe(false)
+    expect(await first.lists.countPushes()).toEqual({ live: 0, expired: 0 })
+  }, 30_000)
+
+  test('are in the same place for nodes that start for the first time at once', async () => {
+    const nodes = await Promise.all(
+      ['one', 'two', 'three'].map((name) => makeNode(name).open(ours(), 30_000)),
+    )
+    const [first, , third] = nodes
+    if (first === undefined || third === undefined) throw new Error('three nodes')
+    await first.files.keepFile('aa1', sealed())
+    expect(await third.files.has({ id: 'aa1', size: SIZE })).toBe(true)
+  }, 60_000)
+
+  test('another bucket is refused while a node serves, also before the first file', async () => {
+    await makeNode('one').open()
+    const place = { ...ours().place, prefix: 'elsewhere/' }
+    const elsewhere = makeNode('two').open({ ...ours(), place })
+    await expect(elsewhere).rejects.toThrow('does not hold the files')
+  }, 60_000)
+})
+
+describe.skipIf(!isInstalled)('files on a disk', () => {
+  test('are served by one node; a second one is refused, in any way, and told what to do', async () => {
+    const one = makeNode('one')
+    await pushFile(await one.open('disk'), 'aa1')
+    const two = makeNode('two')
+    await expect(two.open('disk')).rejects.toThrow(/The node one serves .* on a disk.*--files-url/)
+    await expect(two.open()).rejects.toThrow(/The node one keeps the files on its disk/)
+    for (const store of opened) await close(store)
+    await expect(two.open('disk')).rejects.toThrow(/A live push has its files in another data folder \(one:/)
+    await expect(one.open()).rejects.toThrow('A live push has its files in the data folder')
+    const again = await one.open('disk')
+    expect(await again.files.has({ id: 'aa1', size: SIZE })).toBe(true)
+  })
+
+  test('a node that was killed finds its own folder again at once', async () => {
+    const one = makeNode('one')
+    await bury(await one.open('disk'))
+    await query('UPDATE nodes SET seen_at = (extract(epoch FROM clock_timestamp()) * 1000)::bigint')
+    const again = await one.open('disk')
+    await pushFile(again, 'aa1')
+    expect(existsSync(join(one.dataDir, 'files', 'aa', 'aa1'))).toBe(true)
+  })
+
+  test('a bucket takes over when no push needs the disk, and the disk is cleared', async () => {
+    const one = makeNode('one')
+    const store = await one.open('disk')
+    await store.files.keepFile('aa1', sealed())
+    await close(store)
+    const moved = await one.open()
+    expect(existsSync(join(one.dataDir, 'files', 'aa', 'aa1'))).toBe(false)
+    await pushFile(moved, 'aa2')
+    await expect(makeNode('two').open('disk')).rejects.toThrow('with the --files-url of the node one')
+  })
+})
+
+describe.skipIf(!isInstalled)('nodes that expire and purge at once', () => {
+  test('end each push once, at the moment at which it was due, and leave nothing of it', async () => {
+    const nodes = [await makeNode('one').open(), await makeNode('two').open()] as const
+    const share = { addresses: [Buffer.alloc(16, 1)] as [Buffer], bytes: 1, limits: { pushes: 0, bytes: 0 } }
+    const pushes = await Promise.all(
+      Array.from({ length: 300 }, (_, n) =>
+        storePush({ store: nodes[n % 2] ?? nodes[0], clock }, {}, n % 3 === 0 ? { share } : {}),
+      ),
+    )
+    const withFile = await pushFile(nodes[0], 'aa1')
+    clock.advance(2 * DAY)
+    // Views and deletions race with the expiry.
+    const [counts] = await Promise.all([
+      Promise.all([...nodes, ...nodes].map((store) => store.expiry.expireLapsed())),
+      ...pushes.slice(0, 40).map((push, n) => view({ store: nodes[n % 2] ?? nodes[0] }, push)),
+    ])
+    const rest = await Promise.all(nodes.map((store) => drain(store.expiry.expireLapsed)))
+    expect([...counts, ...rest].reduce((sum, n) => sum + n, 0)).toBeLessThanOrEqual(301)
+    expect(await nodes[0].lists.countPushes()).toEqual({ live: 0, expired: 301 })
+    for (const table of ['push_secrets', 'live_shares', 'push_files'])
+      expect(await query(`SELECT * FROM ${table}`)).toHaveLength(0)
+    expect(await query('SELECT pushes::int AS pushes FROM address_shares')).toEqual([{ pushes: 0 }])
+    expect(await query('SELECT id FROM pushes WHERE expired_on <> expires_at')).toHaveLength(0)
+    expect(await readKinds({ store: nodes[1] }, withFile.id)).toEqual(['creation'])
+    const purge = (store: OpenedStore) =>
+      drain(() => store.expiry.purgeExpired({ of: 'anonymous', until: clock.now() }))
+    const purged = await Promise.all([...nodes, ...nodes].map(purge))
+    expect(purged.reduce((sum, n) => sum + n, 0)).toBe(301)
+    for (const table of ['pushes', 'audit_entries']) expect(await query(`SELECT * FROM ${table}`)).toEqual([])
+  }, 60_000)
+
+  test('a log that is longer than a step is purged with its push', async () => {
+    const store = await makeNode('one').open()
+    const { id } = await storePush({ store, clock }, { expireAfterViews: 5 })
+    await store.pushes.expirePush({ id, visit: VISIT })
+    await query(
+      `INSERT INTO audit_entries (push_id, n, kind, at, ip, user_agent, referrer)
+       SELECT $1, n, 'view', 0, '', '', '' FROM generate_series(10, 12000) AS n`,
+      [id],
+    )
+    const until = clock.now()
+    expect(await store.expiry.purgeExpired({ of: 'anonymous', until })).toBe(1)
+    expect(await query('SELECT * FROM audit_entries')).toEqual([])
+  })
+})
+
+async function drain(step: () => Promise<number>): Promise<number> {
+  let total = 0
+  for (let done = 1; done > 0; total += done) done = await step()
+  return total
+}
