@@ -1,13 +1,15 @@
 // Makes a PostgreSQL database that was set back safe to serve: expires every push in it.
 
+import { existsSync } from 'node:fs'
 import { version } from '../../package.json'
-import type { DatabaseSettings } from '../settings/database.ts'
+import { type DatabaseAddress, presentDatabaseAddress } from '../domain/database-address.ts'
 import { openAfterRestore } from '../store/after-restore.ts'
+import { becomeOwner } from '../store/folder/ownership.ts'
 import { connectTo } from '../store/postgres/engine/address.ts'
 import { reachServer } from '../store/postgres/engine/reach.ts'
 
 export type AfterRestoreWish = {
-  database: DatabaseSettings
+  address: DatabaseAddress
   /** Of this node: what it remembers of the database is renewed. It may be missing. */
   dataDir: string
   onWarning: (warning: string) => void
@@ -15,6 +17,8 @@ export type AfterRestoreWish = {
 
 /** A database before anything was expired. The caller closes it. */
 export type RestoredDatabase = {
+  /** Server and database, without the login. */
+  where: string
   /** Pushes that would be expired. */
   livePushes: number
   /** Why nodes do not serve, as one of them found it; null when none has noticed anything. */
@@ -26,14 +30,15 @@ export type RestoredDatabase = {
 
 /** Throws `conflict` with a sentence for the operator when the database cannot be used. */
 export async function openRestored({
-  database,
+  address,
   dataDir,
   onWarning,
 }: AfterRestoreWish): Promise<RestoredDatabase> {
-  const { address } = database
+  if (existsSync(dataDir)) becomeOwner(dataDir)
   const connect = connectTo(address)
   await reachServer({ address, connect, patience: 0, onWait: onWarning })
   const { livePushes, halted, run, close } = await openAfterRestore({ connect, dataDir, onWarning })
   const visit = { ip: '', userAgent: `oncebox/${version} (after-restore)`, referrer: '' }
-  return { livePushes, halted, expireEverything: (onProgress) => run({ visit, onProgress }), close }
+  const expireEverything: RestoredDatabase['expireEverything'] = (onProgress) => run({ visit, onProgress })
+  return { where: presentDatabaseAddress(address), livePushes, halted, expireEverything, close }
 }

@@ -1,6 +1,7 @@
 // The parts of the app that commands use. Tests pass in a substitute.
 
 import type { openAccounts } from '../app/account-commands.ts'
+import type { openRestored } from '../app/after-restore.ts'
 import type { backUp } from '../app/backup.ts'
 import type { runBackupTask, TASK_COMMAND } from '../app/backup-task.ts'
 import type { examine } from '../app/doctor/doctor.ts'
@@ -21,6 +22,7 @@ export type App = {
   examine: typeof examine
   makeNewKey: typeof makeNewKey
   backUp: typeof backUp
+  openRestored: typeof openRestored
   openClient: typeof openClient
   fetchAuthority: typeof fetchAuthority
   readOwnAuthority: typeof readOwnAuthority

@@ -1,6 +1,7 @@
 // The command line: its commands, the format of the help, and the exit code.
 
 import { Command, Help, type Option } from 'commander'
+import { addAfterRestoreCommand } from './after-restore.ts'
 import type { App } from './app.ts'
 import { addBackupCommand } from './backup.ts'
 import { addBackupTaskCommand } from './backup-task.ts'
@@ -96,6 +97,7 @@ export function createProgram(parts: { shell: Shell; app: App }): Command {
   addImportCommands(program, parts)
   addVerifyCommand(addBackupCommand(program, parts), parts)
   addRestoreCommand(program, parts)
+  addAfterRestoreCommand(program, parts)
   addPushCommand(program, parts)
   addGetCommand(program, parts)
   addExpireCommand(program, parts)

@@ -14,7 +14,11 @@ import { runProgram } from './program.ts'
 import { createShell } from './shell.ts'
 
 /** What a server never needs is loaded when its command is run. */
-const RARE: Pick<App, 'examine' | 'backUp' | 'importCommand' | 'restoreBackup' | 'verifyBackup'> = {
+const RARE: Pick<
+  App,
+  'examine' | 'backUp' | 'importCommand' | 'restoreBackup' | 'verifyBackup' | 'openRestored'
+> = {
+  openRestored: async (...given) => (await import('../app/after-restore.ts')).openRestored(...given),
   examine: async (...given) => (await import('../app/doctor/doctor.ts')).examine(...given),
   backUp: async (...given) => (await import('../app/backup.ts')).backUp(...given),
   importCommand: async (...given) => (await import('../app/import-command.ts')).importCommand(...given),

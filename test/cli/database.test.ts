@@ -95,6 +95,12 @@ describe('account commands', () => {
   })
 })
 
+test('oncebox after-restore is for PostgreSQL', async () => {
+  const trial = createTrial()
+  expect(await trial.run('after-restore')).toBe(2)
+  expect(trial.text()).toContain('--database-url is missing')
+})
+
 test('oncebox config shows the address without its password', async () => {
   const trial = createTrial({ env: { ...BY_VARIABLE, ONCEBOX_DATABASE_PASSWORD: 'apart' } })
   expect(await trial.run('config', '--key-file', '/keys/instance.key')).toBe(0)

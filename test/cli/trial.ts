@@ -1,5 +1,6 @@
 // Runs a command line without a process: a shell that records its output, and an app with accounts in memory.
 
+import { openRestored } from '../../src/app/after-restore.ts'
 import { backUp } from '../../src/app/backup.ts'
 import { runBackupTask, TASK_COMMAND } from '../../src/app/backup-task.ts'
 import type { Finding } from '../../src/app/doctor/doctor.ts'
@@ -145,6 +146,7 @@ function createMemoryApp() {
     makeNewKey,
     examine: async () => state.findings,
     backUp,
+    openRestored,
     fetchAuthority,
     readOwnAuthority,
     namesOfAuthority,

@@ -142,6 +142,38 @@ describe.skipIf(!installedEngines().includes('postgres'))('on PostgreSQL', () =>
     expect(await new Response(child.stderr).text()).toContain('Stopped before the database could be reached')
   })
 
+  test('a database that was set back is served again only after every push was expired', async () => {
+    const restored = await server.newDatabase()
+    const dataDir = stage.folder()
+    const env = {
+      ...environment(),
+      ONCEBOX_DATABASE_URL: `${restored.address}?sslmode=disable`,
+      ONCEBOX_KEY_FILE: join(home, 'restored.key'),
+    }
+    const node = await stage.start({ env, dataDir })
+    const { url_token } = (await (await node.create({ payload: 'read since' })).json()) as {
+      url_token: string
+    }
+    await node.end()
+    await restored.sql`UPDATE oncebox.instance SET beats = 0`
+
+    const refused = await runBinary(['serve', '--data-dir', dataDir, '--port', '0'], { env })
+    expect(refused.code).toBe(1)
+    expect(refused.stderr).toContain('run "oncebox after-restore"')
+    const afterRestore = (...flags: string[]) =>
+      runBinary(['after-restore', '--data-dir', dataDir, ...flags], { env })
+    const asked = await afterRestore()
+    expect(asked.code).toBe(1)
+    expect(asked.stderr).toContain('1 push can be opened by its link there')
+    expect(asked.stderr).toContain('add --yes')
+    expect(await afterRestore('--yes')).toMatchObject({ code: 0, stdout: '1 push is expired.\n' })
+
+    const again = await stage.start({ env, dataDir })
+    expect(await (await again.retrieve(url_token)).json()).toMatchObject({ expired: true, payload: null })
+    await again.end()
+    await restored.close()
+  })
+
   test('a wrong password ends the start at once, and is not shown', async () => {
     const env = { ...environment(), ONCEBOX_DATABASE_PASSWORD: 'not-this-one' }
     const refused = await runBinary(['serve', '--data-dir', join(home, 'node'), '--port', '0'], { env })
