@@ -4,6 +4,7 @@
 // READERS is the number of callers that wait at the same time, FILL the number of pushes that are there before.
 
 import { randomBytes } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
 import { SQL } from 'bun'
 import { createDatabase } from '../../src/store/postgres/engine/database.ts'
 import { migrate } from '../../src/store/postgres/engine/migrate.ts'
@@ -43,11 +44,22 @@ function create(n: number, views: number) {
   })
 }
 
+/** Microseconds of CPU that the server's processes for this database have used; 0 when the server is on another machine. */
+async function serverCpu(): Promise<number> {
+  const backends = await sql.unsafe('SELECT pid FROM pg_stat_activity WHERE datname = $1', [NAME])
+  return backends
+    .map(({ pid }: { pid: number }) => `/proc/${pid}/stat`)
+    .filter((path: string) => existsSync(path))
+    .map((path: string) => readFileSync(path, 'utf8').split(') ')[1]?.split(' ') ?? [])
+    .reduce((sum: number, fields: string[]) => sum + (Number(fields[11]) + Number(fields[12])) * 10_000, 0)
+}
+
 async function measure(title: string, count: number, work: (n: number) => Promise<unknown> | undefined) {
   const times: number[] = []
   let next = 0
   const started = performance.now()
   const cpu = process.cpuUsage()
+  const serverBefore = await serverCpu()
   await Promise.all(
     Array.from({ length: Number(READERS) }, async () => {
       for (let n = next++; n < count; n = next++) {
@@ -62,8 +74,9 @@ async function measure(title: string, count: number, work: (n: number) => Promis
   times.sort((a, b) => a - b)
   const at = (part: number) => (times[Math.floor(times.length * part)] ?? 0).toFixed(1)
   const own = ((user + system) / count).toFixed(0)
+  const servers = (((await serverCpu()) - serverBefore) / count).toFixed(0)
   console.log(
-    `${title}: ${Math.round(count / seconds)}/s, p50 ${at(0.5)} p99 ${at(0.99)} max ${at(0.9999)} ms, ${own} µs of CPU each here`,
+    `${title}: ${Math.round(count / seconds)}/s, p50 ${at(0.5)} p99 ${at(0.99)} max ${at(0.9999)} ms, ${own} µs of CPU each here, ${servers} µs there`,
   )
 }
 

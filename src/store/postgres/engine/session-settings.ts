@@ -22,6 +22,8 @@ const SETTINGS: Record<string, string> = {
   tcp_keepalives_count: '3',
   tcp_user_timeout: '15000',
   plan_cache_mode: 'force_generic_plan',
+  // The plans are made once for each connection, perhaps while a table is empty, and are used when it has grown.
+  enable_seqscan: 'off',
   jit: 'off',
   timezone: 'UTC',
   datestyle: 'ISO, YMD',

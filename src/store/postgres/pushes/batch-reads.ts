@@ -35,8 +35,10 @@ const SIZED = `salt, wrapped_key AS "wrappedKey", passphrase_salt AS "passphrase
   CASE WHEN octet_length(payload) <= ${SMALL} THEN payload END AS payload`
 const BY_IDS = `SELECT ${TIME}, ${PUSH_COLUMNS} FROM pushes WHERE id = ANY($1::bigint[])`
 const BY_LOOKUPS = `
-  SELECT ${TIME}, ${PUSH_COLUMNS}, ${SIZED} FROM pushes
-  LEFT JOIN push_secrets ON push_id = id AND files = 0 AND NOT passphrase_required
+  SELECT ${TIME}, ${PUSH_COLUMNS}, secrets.* FROM pushes
+  LEFT JOIN LATERAL (
+    SELECT ${SIZED} FROM push_secrets WHERE push_id = pushes.id AND files = 0 AND NOT passphrase_required LIMIT 1
+  ) AS secrets ON true
   WHERE lookup = ANY($1::bytea[])`
 
 /** Reads without a lock. */

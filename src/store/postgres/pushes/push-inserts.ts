@@ -152,7 +152,8 @@ const PLAIN_CTES = `
 const PLAIN_RESULT = 'SELECT array_agg(id ORDER BY n) AS result FROM given'
 
 const AFTER = PLAIN.length + REST.length
-const OF_STORED = 'JOIN stored USING (id)'
+/** What was stored is looked up in a hash table, whatever the plan; a join might compare each with each. */
+const IS_STORED = '(id IN (SELECT id FROM stored)) IS TRUE'
 
 // Keys that two nodes use at the same time: the second insert waits for the first, and then changes nothing. The owners stay
 // locked until the commit, so that no account is removed meanwhile, and so do the uploads, so that no node removes a file.
@@ -187,22 +188,24 @@ const ALL_CTES = `
     ${INTO_PUSHES.replace(/FROM given$/, 'FROM allowed')}
     WHERE key_lookup IS NULL OR id IN (SELECT push_id FROM keys) RETURNING id
   ),
-  secrets AS (${INTO_SECRETS} ${OF_STORED}),
-  log AS (${INTO_LOG} ${OF_STORED}),
+  secrets AS (${INTO_SECRETS} WHERE ${IS_STORED}),
+  log AS (${INTO_LOG} WHERE ${IS_STORED}),
   labels AS (
     INSERT INTO push_labels (push_id, url_token, name, note, seen_views)
-    SELECT id, url_token, name, note, 0 FROM given ${OF_STORED} WHERE url_token IS NOT NULL
+    SELECT id, url_token, name, note, 0 FROM given WHERE url_token IS NOT NULL AND ${IS_STORED}
   ),
   files AS (
     INSERT INTO push_files (push_id, n, file_id, size, filename, content_type)
     SELECT given.id, file.n, file.file_id, file.size, file.filename, file.content_type
-    FROM file JOIN given ON given.n = file.of_n ${OF_STORED}
+    FROM file JOIN given ON given.n = file.of_n WHERE ${IS_STORED}
     RETURNING file_id
   ),
-  kept AS (DELETE FROM files_due USING files WHERE files_due.id = files.file_id),
+  kept AS (
+    DELETE FROM files_due WHERE id = ANY($${AFTER + 3}::text[]) AND (id IN (SELECT file_id FROM files)) IS TRUE
+  ),
   taken AS (
     INSERT INTO live_shares (push_id, address, bytes, expires_at)
-    SELECT id, share_address, share_bytes, expires_at FROM given ${OF_STORED} WHERE share_address IS NOT NULL
+    SELECT id, share_address, share_bytes, expires_at FROM given WHERE share_address IS NOT NULL AND ${IS_STORED}
     RETURNING address, bytes
   ),
   sums AS (
@@ -212,11 +215,11 @@ const ALL_CTES = `
   )`
 const ALL_RESULT = `
   SELECT array_agg(
-    CASE WHEN stored.id IS NOT NULL THEN stored.id
+    CASE WHEN id IN (SELECT id FROM stored) THEN id
       WHEN owner_id IS NOT NULL AND owner_id NOT IN (SELECT id FROM owners) THEN ${numberOf('inactive')}
       WHEN n IN (SELECT n FROM abandoned) THEN ${numberOf('abandoned')} ELSE ${numberOf('used')} END
     ORDER BY n
-  ) AS result FROM given LEFT JOIN stored USING (id)`
+  ) AS result FROM given`
 
 const RETURN = 'SELECT result::float8[] AS result FROM'
 const commit = (result: string, parameter: number) => `, operation AS (

@@ -103,52 +103,77 @@ async function findDue(session: Session, changes: readonly Change[], certain: nu
   })
 }
 
+// PostgreSQL plans a statement once for each connection, perhaps while the tables are empty. So that the plan is good for any
+// number of rows, each table is bounded by the ids of the batch, and what was written is looked up in a hash table (IS TRUE).
+const OF_BATCH = 'ANY($1::bigint[])'
+const isIn = (column: string, rows: string) => `(${column} IN (SELECT id FROM ${rows})) IS TRUE`
+
+/** A row that another transaction changes at this moment is left to it: nobody waits here, so there is no deadlock. */
 function updateOf(names: readonly (keyof PushRow & string)[]): string {
   const columns = names.filter((name) => name !== 'id' && name !== 'version').map((name) => pushes[name].name)
   const set = columns.map((column) => `${column} = given.${column}`).join(', ')
   return `
+    free AS MATERIALIZED (
+      SELECT id FROM pushes WHERE id = ${OF_BATCH} ORDER BY id FOR NO KEY UPDATE SKIP LOCKED
+    ),
     updated AS (
       UPDATE pushes SET version = pushes.version + 1, ${set} FROM ${unnestOf(pushes, names, 1)}
-      WHERE pushes.id = given.id AND pushes.version = given.version
+      WHERE pushes.id = given.id AND pushes.version = given.version AND pushes.id = ${OF_BATCH}
+        AND ${isIn('given.id', 'free')}
       RETURNING pushes.id
     ),
     appended AS (
       INSERT INTO audit_entries (${ENTRY.map((name) => auditEntries[name].name).join(', ')})
-      SELECT given.* FROM ${unnestOf(auditEntries, ENTRY, 1 + names.length)} JOIN updated ON updated.id = given.push_id
+      SELECT given.* FROM ${unnestOf(auditEntries, ENTRY, 1 + names.length)} WHERE ${isIn('given.push_id', 'updated')}
     )`
 }
 
 const FIRST = 1 + ALL.length + ENTRY.length
+const ENDED = `$${FIRST}::bigint[]`
 
 const ENDINGS = `
-    ended AS (SELECT id FROM updated WHERE id = ANY($${FIRST}::bigint[])),
-    secrets AS (DELETE FROM push_secrets USING ended WHERE push_id = ended.id),
-    answers AS (UPDATE idempotency_keys SET push_id = NULL, answer = NULL FROM ended WHERE push_id = ended.id),
-    files AS (DELETE FROM push_files USING ended WHERE push_id = ended.id),
+    ended AS MATERIALIZED (SELECT id FROM unnest(${ENDED}) AS given(id) WHERE ${isIn('id', 'updated')}),
+    secrets AS (DELETE FROM push_secrets WHERE push_id = ANY(${ENDED}) AND ${isIn('push_id', 'ended')}),
+    answers AS (
+      UPDATE idempotency_keys SET push_id = NULL, answer = NULL
+      WHERE push_id = ANY(${ENDED}) AND ${isIn('push_id', 'ended')}
+    ),
+    files AS (DELETE FROM push_files WHERE push_id = ANY(${ENDED}) AND ${isIn('push_id', 'ended')}),
     due AS (
       INSERT INTO files_due (id, at, push_id) SELECT given.id, given.at, given.push_id
       FROM unnest($${FIRST + 1}::text[], $${FIRST + 2}::bigint[], $${FIRST + 3}::bigint[], $${FIRST + 4}::bigint[])
-        AS given(id, at, push_id, of_id) JOIN ended ON ended.id = given.of_id
+        AS given(id, at, push_id, of_id)
+      WHERE ${isIn('given.of_id', 'ended')}
     ),
     grants AS (
       UPDATE files_due SET at = $${FIRST + 7}::bigint, push_id = NULL
-      FROM unnest($${FIRST + 5}::bigint[], $${FIRST + 6}::bigint[]) AS given(id, now) JOIN updated ON updated.id = given.id
-      WHERE files_due.push_id = given.id AND files_due.at > given.now
+      FROM unnest($${FIRST + 5}::bigint[], $${FIRST + 6}::bigint[]) AS given(id, now)
+      WHERE files_due.push_id = given.id AND files_due.push_id = ANY($${FIRST + 5}::bigint[])
+        AND files_due.at > given.now AND ${isIn('given.id', 'updated')}
     ),
-    freed AS (DELETE FROM live_shares USING ended WHERE push_id = ended.id RETURNING address, bytes),
+    freed AS (
+      DELETE FROM live_shares WHERE push_id = ANY(${ENDED}) AND ${isIn('push_id', 'ended')} RETURNING address, bytes
+    ),
+    less AS (
+      SELECT address, count(*) AS pushes, sum(bytes)::bigint AS bytes FROM freed GROUP BY address
+    ),
     shares AS (
-      UPDATE address_shares SET pushes = address_shares.pushes - less.pushes, bytes = address_shares.bytes - less.bytes
-      FROM (SELECT address, count(*) AS pushes, sum(bytes)::bigint AS bytes FROM freed GROUP BY address ORDER BY address) AS less
-      WHERE address_shares.address = less.address
+      UPDATE address_shares SET pushes = address_shares.pushes - sums.less_pushes, bytes = address_shares.bytes - sums.less_bytes
+      FROM (
+        SELECT held.address, less.pushes AS less_pushes, less.bytes AS less_bytes
+        FROM less JOIN address_shares AS held USING (address) ORDER BY address FOR UPDATE OF held
+      ) AS sums
+      WHERE address_shares.address = sums.address
     ),
     cut AS (
       DELETE FROM audit_entries
-      USING unnest($${FIRST + 8}::bigint[], $${FIRST + 9}::text[], $${FIRST + 10}::int[]) AS given(push_id, bound, keep)
-        JOIN updated ON updated.id = given.push_id
-      WHERE audit_entries.push_id = given.push_id AND audit_entries.bound = given.bound AND audit_entries.n <= (
-        SELECT n FROM audit_entries AS older
-        WHERE older.push_id = given.push_id AND older.bound = given.bound ORDER BY n DESC OFFSET given.keep LIMIT 1
-      )
+      USING unnest($${FIRST + 8}::bigint[], $${FIRST + 9}::text[], $${FIRST + 10}::int[]) AS given(push_id, bound, keep),
+        LATERAL (
+          SELECT n FROM audit_entries AS older WHERE older.push_id = given.push_id AND older.bound = given.bound
+          ORDER BY n DESC OFFSET given.keep LIMIT 1
+        ) AS latest
+      WHERE audit_entries.push_id = given.push_id AND audit_entries.push_id = ANY($${FIRST + 8}::bigint[])
+        AND audit_entries.bound = given.bound AND audit_entries.n <= latest.n AND ${isIn('given.push_id', 'updated')}
     )`
 
 const RETURN = 'SELECT id::float8 AS id FROM updated'
