@@ -111,15 +111,15 @@ export function createOwnerLists({ store, keyring, now }: Options) {
     const filtered = [...live.facts, ...expired.facts]
     const words = foldedWords(query)
     const needsTexts = words.length > 0 || sort === 'name'
-    const ids = needsTexts ? filtered.map(({ id }) => id) : []
-    const found = await texts.read(account.id, ids)
+    const read = needsTexts ? filtered : []
+    const found = await texts.read(account.id, read)
     const matching = words.length === 0 ? filtered : filtered.filter(({ id }) => holds(found.get(id), words))
     matching.sort(comparePushes(sort, ({ id }) => found.get(id)?.name ?? ''))
     const shown = matching
       .slice((pageNumber - 1) * LIST_PAGE_SIZE, pageNumber * LIST_PAGE_SIZE)
       .map(({ id }) => id)
     const page = await present(await store.lists.listByIds({ ownerId: account.id, ids: shown }))
-    const unread = ids.length - found.size
+    const unread = read.length - found.size
     const isCut = live.isCut || expired.isCut
     return {
       ...page,

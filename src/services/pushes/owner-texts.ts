@@ -3,13 +3,19 @@
 
 import { DamageError } from '../../domain/errors.ts'
 import { foldForSearch } from '../../domain/fold.ts'
+import type { PushFacts } from '../../domain/listing.ts'
 import { MINUTE } from '../../domain/time.ts'
 import type { SealedTexts, Store } from '../../store/face.ts'
 
 /** Folded; '' for what is not there. */
 export type FoldedTexts = { name: string; note: string }
 
-type Kept = { texts: Map<number, FoldedTexts>; characters: number; timer: Timer | null }
+/** The push, and the mark of its texts when it was listed. */
+export type Marked = Pick<PushFacts, 'id' | 'textsMark'>
+
+type KeptTexts = FoldedTexts & { mark: number }
+
+type Kept = { texts: Map<number, KeptTexts>; characters: number; timer: Timer | null }
 
 /** Characters of all accounts together, each of two bytes. What does not fit is opened again for each search. */
 const MAX_CHARACTERS = 16 * 1024 * 1024
@@ -34,22 +40,23 @@ export function createOwnerTexts(options: Options) {
   let characters = 0
 
   /** The texts of these pushes of an account. Reports damaged ones and leaves them out. */
-  async function read(accountId: number, ids: readonly number[]): Promise<Map<number, FoldedTexts>> {
+  async function read(accountId: number, pushes: readonly Marked[]): Promise<Map<number, FoldedTexts>> {
     const kept = use(accountId)
     const found = new Map<number, FoldedTexts>()
-    const missing: number[] = []
-    for (const id of ids) {
+    const missing = new Map<number, number>()
+    for (const { id, textsMark } of pushes) {
       const texts = kept.texts.get(id)
-      if (texts === undefined) missing.push(id)
-      else found.set(id, texts)
+      if (texts?.mark === textsMark) found.set(id, texts)
+      else missing.set(id, textsMark)
     }
+    const ids = [...missing.keys()]
     let started = performance.now()
-    for (let from = 0; from < missing.length; from += STEP) {
-      for (const sealed of await store.lists.readTexts(missing.slice(from, from + STEP))) {
+    for (let from = 0; from < ids.length; from += STEP) {
+      for (const sealed of await store.lists.readTexts(ids.slice(from, from + STEP))) {
         const texts = openFolded(sealed)
         if (texts === null) continue
         found.set(sealed.id, texts)
-        keep(accountId, kept, { id: sealed.id, texts })
+        keep(accountId, kept, { id: sealed.id, texts: { ...texts, mark: missing.get(sealed.id) ?? 0 } })
         if (performance.now() - started < SLICE_MS) continue
         await new Promise((resolve) => setImmediate(resolve))
         started = performance.now()
@@ -81,10 +88,11 @@ export function createOwnerTexts(options: Options) {
   }
 
   /** Makes room by forgetting the accounts that searched longest ago. */
-  function keep(accountId: number, kept: Kept, { id, texts }: { id: number; texts: FoldedTexts }): void {
+  function keep(accountId: number, kept: Kept, { id, texts }: { id: number; texts: KeptTexts }): void {
     // The account was forgotten while its texts were read, so this text may be older than an edit.
-    if (accounts.get(accountId) !== kept || kept.texts.has(id)) return
-    const size = texts.name.length + texts.note.length
+    if (accounts.get(accountId) !== kept || kept.texts.get(id)?.mark === texts.mark) return
+    drop(kept, id)
+    const size = sizeOf(texts)
     for (const other of accounts.keys()) {
       if (characters + size <= maxCharacters || other === accountId) break
       forget(other)
@@ -93,6 +101,15 @@ export function createOwnerTexts(options: Options) {
     kept.texts.set(id, texts)
     kept.characters += size
     characters += size
+  }
+
+  /** The text of another mark. */
+  function drop(kept: Kept, id: number): void {
+    const before = kept.texts.get(id)
+    if (before === undefined) return
+    kept.texts.delete(id)
+    kept.characters -= sizeOf(before)
+    characters -= sizeOf(before)
   }
 
   /** After a name or note of the account has changed. */
@@ -106,3 +123,5 @@ export function createOwnerTexts(options: Options) {
 
   return { read, forget, countCharacters: () => characters }
 }
+
+const sizeOf = ({ name, note }: FoldedTexts) => name.length + note.length

@@ -99,7 +99,7 @@ test('names stay in memory within bounds, and not for long', async () => {
   }
   const texts = createOwnerTexts({ store, open, maxCharacters: 100, keepMs: 50 })
   const page = await store.lists.listPushes({ ownerId: account.id, expired: false, pageNumber: 1 })
-  const ids = page.pushes.map(({ push }) => push.id)
+  const ids = page.pushes.map(({ push }) => ({ id: push.id, textsMark: 0 }))
   expect((await texts.read(1, ids.slice(0, 8))).size).toBe(8)
   await texts.read(1, ids.slice(0, 8))
   expect({ openings, kept: texts.countCharacters() }).toEqual({ openings: 8, kept: 80 })
@@ -111,4 +111,18 @@ test('names stay in memory within bounds, and not for long', async () => {
   expect(texts.countCharacters()).toBe(30)
   await Bun.sleep(120)
   expect(texts.countCharacters()).toBe(0)
+})
+
+test('a name that another node may have changed is opened again, and replaces the one in memory', async () => {
+  let name = 'before'
+  const texts = createOwnerTexts({ store: opened.store, open: () => ({ name, note: '' }) })
+  const page = await opened.store.lists.listPushes({ ownerId: account.id, expired: false, pageNumber: 1 })
+  const id = page.pushes[0]?.push.id ?? 0
+  const read = async (textsMark: number) => (await texts.read(1, [{ id, textsMark }])).get(id)?.name
+  expect(await read(1)).toBe('BEFORE')
+  name = 'after it'
+  expect(await read(1)).toBe('BEFORE')
+  expect(await read(2)).toBe('AFTER IT')
+  expect(await read(2)).toBe('AFTER IT')
+  expect(texts.countCharacters()).toBe(8)
 })

@@ -15,8 +15,13 @@ import type { CountExchange, TurnStore } from '../../../src/store/shared-face.ts
 import { installedEngines } from '../../support/database-servers.ts'
 import { startTestPostgres, type TestPostgres } from '../../support/postgres.ts'
 import { openPostgresNodes, type PostgresNodes } from '../../support/postgres-nodes.ts'
+import { storePush, VISIT } from '../../support/store.ts'
 
 const START_MS = 120_000
+const NO_EDIT = {
+  ...{ expireAfterDays: null, duration: null, expiresAt: null, expireAfterViews: null },
+  ...{ kind: null, deletableByViewer: null, retrievalStep: null },
+}
 
 describe.skipIf(!installedEngines().includes('postgres'))('two nodes share', () => {
   let postgres: TestPostgres
@@ -248,6 +253,22 @@ describe.skipIf(!installedEngines().includes('postgres'))('two nodes share', () 
       await exchangeAll()
       expect(other.others('a')).toBe(2)
     })
+  })
+
+  test('a name that one node changes has another mark on the other, and one that is viewed has not', async () => {
+    const [one, other] = opened.nodes
+    const { clock } = opened
+    const owner = await one.accounts.addAccount({ email: 'ann@x', passwordHash: 'x', isAdmin: false })
+    const labels = { urlToken: Buffer.from('token'), name: Buffer.from('before'), note: null }
+    const push = await storePush({ store: one, clock }, { ownerId: owner.id }, { labels })
+    const markOf = async ({ lists }: typeof one) =>
+      (await Array.fromAsync(lists.readFacts({ ownerId: owner.id, expired: false }))).flat()[0]?.textsMark
+    const before = await markOf(one)
+    await other.pushes.claimView({ id: push.id, visit: VISIT, lookBy: null })
+    expect(await markOf(one)).toBe(before)
+    const edit = { labels: { name: Buffer.from('after') }, edit: NO_EDIT }
+    await other.pushes.editPush({ id: push.id, ownerId: owner.id, visit: VISIT, ...edit })
+    expect(await markOf(one)).not.toBe(before)
   })
 
   test('the sweep removes what has lapsed, also beside another node that sweeps', async () => {

@@ -8,10 +8,12 @@ import { isInList, type OwnedList, ownedValues } from './owned.ts'
 
 const PIECE = 1_000
 
+/** `xmin` is the transaction that wrote the row of labels last. */
 const FACTS = `
   SELECT p.id::float8 AS id, p.kind, p.created_at::float8 AS "createdAt", p.expires_at::float8 AS "expiresAt",
     p.expire_after_views AS "expireAfterViews", p.views, p.last_viewed_at::float8 AS "lastViewedAt",
-    p.expired_on::float8 AS "expiredOn", p.lost, coalesce(l.seen_views, 0) AS "seenViews"
+    p.expired_on::float8 AS "expiredOn", p.lost, coalesce(l.seen_views, 0) AS "seenViews",
+    coalesce(l.xmin::text::float8, 0) AS "textsMark"
   FROM pushes p LEFT JOIN push_labels l ON l.push_id = p.id`
 
 const TEXTS = `

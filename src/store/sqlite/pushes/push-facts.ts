@@ -12,7 +12,7 @@ const PIECE = 500
 const factsOf = (hasEnded: string) => `
   SELECT id, kind, created_at AS createdAt, expires_at AS expiresAt, expire_after_views AS expireAfterViews, views,
     last_viewed_at AS lastViewedAt, expired_on AS expiredOn, lost,
-    (SELECT seen_views FROM push_labels WHERE push_id = id) AS seenViews
+    (SELECT seen_views FROM push_labels WHERE push_id = id) AS seenViews, 0 AS textsMark
   FROM pushes WHERE owner_id = $ownerId AND (${hasEnded}) = $expired AND id < $before
   ORDER BY id DESC LIMIT ${PIECE}`
 
