@@ -9,6 +9,7 @@ import type { Connect } from './postgres/engine/connection.ts'
 import { createDatabase } from './postgres/engine/database.ts'
 import { readInstance } from './postgres/engine/instance.ts'
 import { migrate } from './postgres/engine/migrate.ts'
+import { requireNoMove } from './postgres/moving/move-row.ts'
 import { countLive, expireEverything, haltNodes, resumeNodes } from './postgres/restoring/after-restore.ts'
 
 export type AfterRestoreOptions = {
@@ -52,6 +53,7 @@ export async function openAfterRestore(options: AfterRestoreOptions): Promise<Af
   })
   try {
     const { tag, halted, time } = await database.read((session) => readInstance(session))
+    await database.read(({ query }) => requireNoMove(query))
     if (known !== null && known.tag !== tag) throw new DomainError('conflict', foreignText(witness.path))
     const livePushes = await countLive(database)
     const run = async (asked: RunOptions) => {

@@ -30,7 +30,7 @@ const MOVED: Record<string, readonly string[]> = {
 /** Follows from the rest, or belongs to one engine alone. */
 const LEFT_OUT: Record<string, readonly string[]> = {
   instance: ['id', 'checksum', 'tag', 'beats', 'place', 'restoredAt', 'halted'],
-  bucketFolder: ['id'],
+  bucketFolder: ['id', 'mark', 'address'],
   pushes: ['checksum', 'version', 'entries', 'lastEntry', 'lastFailure', 'lastOwnerView'],
   pushSecrets: ['checksum', 'keySlot'],
   auditEntries: ['checksum', 'id', 'n', 'previous'],

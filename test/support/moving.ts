@@ -1,6 +1,7 @@
 // Rows for moves: a data folder with everything that a store can hold, and databases of both engines to move them between.
 
 import { join } from 'node:path'
+import { sealedSize } from '../../src/crypto/sealed-stream.ts'
 import type { Account } from '../../src/domain/account.ts'
 import { FIRST_FAILURES } from '../../src/domain/audit.ts'
 import type { MovedTable, MovingReader, MovingRow, MovingWriter } from '../../src/store/moving-face.ts'
@@ -79,15 +80,15 @@ export async function fillPushes(
   await storePush(opened, { passphraseRequired: true }, { idempotency, share })
   const files = [0, 1].map((n) => ({
     fileId: `file${n}`,
-    size: 100 + n,
+    size: 600_000 * n + 100,
     filename: bytes(30, n),
     contentType: bytes(20, n),
   }))
-  for (const { fileId } of files)
+  for (const { fileId, size } of files)
     await store.files.keepFile(
       fileId,
       (async function* () {
-        yield bytes(500, 1)
+        yield bytes(sealedSize(size), 1)
       })(),
     )
   await storePush(opened, { ownerId: ann.id, kind: 'file' }, { labels: LABELS, files })

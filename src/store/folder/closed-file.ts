@@ -3,8 +3,8 @@
 import { open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { codeOf } from '../../domain/system-errors.ts'
-import { syncFolder } from './data-folder.ts'
 import { type Belonging, requireOwn } from './ownership.ts'
+import { syncFolder } from './sync-folder.ts'
 
 export type ClosedFile = {
   path: string

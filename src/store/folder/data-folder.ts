@@ -20,7 +20,9 @@ import { basename, dirname, join } from 'node:path'
 import { type Keyring, newKeyFile, parseKeyFile } from '../../crypto/keyring.ts'
 import { DomainError } from '../../domain/errors.ts'
 import { codeOf, explainSystemError } from '../../domain/system-errors.ts'
+import { requireNotMoved } from './move-marks.ts'
 import { type Belonging, KEY_FILE, requireOwn } from './ownership.ts'
+import { syncFolder } from './sync-folder.ts'
 
 /** The suffix of a file that is being written. */
 export const NEW = '.oncebox-new'
@@ -72,6 +74,7 @@ export function prepareDataFolder(folder: DataFolder, keyFile: string | null): v
   explained('use', folder.path, () => {
     if (mkdirSync(folder.path, { recursive: true, mode: 0o700 })) syncFolder(dirname(folder.path))
     requireOwn(folder.path, FOLDER)
+    requireNotMoved(folder.path)
     if (!holdsData(folder)) {
       refuseBereft(folder)
       refuseForeign(folder, keyFile)
@@ -85,6 +88,7 @@ export function prepareDataFolder(folder: DataFolder, keyFile: string | null): v
 export function requireDataFolder(folder: DataFolder): void {
   explained('read', folder.path, () => {
     requireOwn(folder.path, FOLDER)
+    requireNotMoved(folder.path)
     if (holdsData(folder)) return requireOwnContents(folder)
     refuseBereft(folder)
     const remedy = 'Start "oncebox serve" once, or name the right folder with --data-dir.'
@@ -151,8 +155,12 @@ export function refuseBereft(folder: DataFolder): void {
   )
 }
 
-export function refuseForeign(folder: DataFolder, keyFile: string | null): void {
-  const others = [folder.home, folder.key, keyFile ?? folder.key]
+export function refuseForeign(
+  folder: DataFolder,
+  keyFile: string | null,
+  more: readonly string[] = [],
+): void {
+  const others = [folder.home, folder.key, keyFile ?? folder.key, ...more]
   const ours = new Set([...pathsOf(folder), ...others].map((path) => basename(path))).add('lost+found')
   const isOurs = (name: string) => ours.has(name) || name.endsWith(NEW) || isCopy(name)
   const foreign = readdirSync(folder.path).find((name) => !isOurs(name))
@@ -192,14 +200,6 @@ export function writeDurably(path: string, text: string): void {
   }
   rmSync(unfinished, { force: true })
   syncFolder(dirname(path))
-}
-
-/** Makes a new name in a folder survive a power cut. Windows cannot open folders and needs no such thing. */
-export function syncFolder(path: string): void {
-  if (process.platform === 'win32') return
-  const folder = openSync(path, 'r')
-  fsyncSync(folder)
-  closeSync(folder)
 }
 
 /** Turns errors of the system into a `conflict` that names the path. Rethrows a DomainError as it is. */

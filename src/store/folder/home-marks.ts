@@ -12,7 +12,8 @@ import {
   writeSync,
 } from 'node:fs'
 import type { FileFacts, HomeMark } from '../../domain/home.ts'
-import { type DataFolder, NEW, syncFolder } from './data-folder.ts'
+import { type DataFolder, NEW } from './data-folder.ts'
+import { syncFolder } from './sync-folder.ts'
 
 const TEXT = '# Oncebox: this file tells the folder from a copy of it. Leave it here.'
 

@@ -16,8 +16,9 @@ import {
 } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { DomainError } from '../../domain/errors.ts'
-import { type DataFolder, dataFolder, syncFolder } from './data-folder.ts'
+import { type DataFolder, dataFolder } from './data-folder.ts'
 import { type Belonging, requireOwn } from './ownership.ts'
+import { syncFolder } from './sync-folder.ts'
 import { removeUnfinished, unfinishedName } from './unfinished.ts'
 
 const PREFIX = '.oncebox-restore-'

@@ -10,9 +10,10 @@ import {
   holdsData,
   refuseForeign,
   requireOwnContents,
-  syncFolder,
 } from './data-folder.ts'
+import { requireNotMoved } from './move-marks.ts'
 import { requireOwn } from './ownership.ts'
+import { syncFolder } from './sync-folder.ts'
 
 /**
  * Makes the folder when it is missing, and closes it to other users. Throws `conflict` when it holds a database or other
@@ -26,7 +27,9 @@ export function prepareNodeFolder(
     if (mkdirSync(folder.path, { recursive: true, mode: 0o700 })) syncFolder(dirname(folder.path))
     requireOwn(folder.path, FOLDER)
     if (holdsData(folder)) throw holdsDatabase(folder)
-    if (!existsSync(witness)) refuseForeign(folder, keyFile)
+    requireNotMoved(folder.path)
+    // A move may have brought the files here.
+    if (!existsSync(witness)) refuseForeign(folder, keyFile, [folder.files])
     chmodSync(folder.path, 0o700)
     requireOwnContents(folder)
   })

@@ -97,6 +97,22 @@ export function openBucket(options: OpenBucketOptions) {
     return looking
   }
 
+  /** Removes every file of this database, and the mark last. Nobody may use them any more. */
+  async function removeAll(): Promise<number> {
+    let removed = 0
+    for (let after: string | null = null; ; ) {
+      const { items, next } = await objects.list(root, after)
+      for (const { key } of items.filter((item) => item.key !== root + MARK)) {
+        await objects.remove(key)
+        removed += 1
+      }
+      after = next
+      if (after === null) break
+    }
+    await objects.remove(root + MARK)
+    return removed
+  }
+
   const report: BucketReport = {
     name,
     findProblem: async () => {
@@ -107,7 +123,7 @@ export function openBucket(options: OpenBucketOptions) {
     countRequests: client.counts,
   }
 
-  return { files, confirm, report, job: sweep as Job, idle: files.idle, sweep: sweep.sweep }
+  return { files, confirm, removeAll, report, job: sweep as Job, idle: files.idle, sweep: sweep.sweep }
 }
 
 function clientOptions({

@@ -1,6 +1,7 @@
 // The row that says that everything is being moved into this database, or was moved away from it. No node serves it then: the
 // row of the instance says why, which nodes read before they serve, and with each heartbeat.
 
+import { DomainError } from '../../../domain/errors.ts'
 import { formatTime } from '../../../domain/time.ts'
 import type { MovedAway, MoveState } from '../../moving-face.ts'
 
@@ -29,6 +30,13 @@ export async function readState(query: Query): Promise<MoveState | null> {
   return { id: row.move, state: row.state, source: row.place, sourceMark: row.mark }
 }
 
+/** Throws `conflict` for either end of a move, which nothing but the move itself may bring to be served. */
+export async function requireNoMove(query: Query): Promise<void> {
+  const row = await readRow(query)
+  if (row === null) return
+  throw new DomainError('conflict', row.state === 'left' ? leftText(row) : unfinishedText(row))
+}
+
 /** Null unless everything was moved away. */
 export async function readLeft(query: Query): Promise<MovedAway | null> {
   const row = await readRow(query)
@@ -38,20 +46,23 @@ export async function readLeft(query: Query): Promise<MovedAway | null> {
 /** Within a transaction. Nothing serves the database until `forgetState`. */
 export async function writeState(query: Query, { id, state, source, sourceMark }: MoveState): Promise<void> {
   await write(query, { move: id, state, place: source, mark: sourceMark, at: 0 })
-  const words =
-    state === 'copied'
-      ? `A move from ${source} into this database is not confirmed: run "oncebox move" again with --confirm.`
-      : `A move from ${source} into this database is not complete: run "oncebox move" again.`
-  await halt(query, words)
+  await halt(query, unfinishedText({ state, place: source }))
 }
 
 /** Within a transaction. Nothing serves the database any more. */
 export async function writeLeft(query: Query, { id, to, at }: MovedAway): Promise<void> {
   await write(query, { move: id, state: 'left', place: to, mark: '', at })
-  await halt(
-    query,
-    `Everything in this database was moved to ${to} at ${formatTime(at)}: start the server there.`,
-  )
+  await halt(query, leftText({ place: to, at }))
+}
+
+function unfinishedText({ state, place }: Pick<MoveRow, 'state' | 'place'>): string {
+  return state === 'copied'
+    ? `A move from ${place} into this database is not confirmed: run "oncebox move" again with --confirm.`
+    : `A move from ${place} into this database is not complete: run "oncebox move" again.`
+}
+
+function leftText({ place, at }: Pick<MoveRow, 'place' | 'at'>): string {
+  return `Everything in this database was moved to ${place} at ${formatTime(at)}: start the server there.`
 }
 
 async function halt(query: Query, words: string): Promise<void> {

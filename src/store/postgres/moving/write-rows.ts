@@ -6,6 +6,7 @@ import { FIRST_FAILURES } from '../../../domain/audit.ts'
 import { keyOf, pick } from '../../moving/tables.ts'
 import type {
   MovedTable,
+  MovingBucketFolder,
   MovingFacts,
   MovingKey,
   MovingPush,
@@ -70,10 +71,7 @@ export function createMovingWriter({ query, transact }: { query: Query; transact
     writeRows,
     writePushes,
     finish,
-    writeBucketFolder: ({ tag, session, isUsed }) =>
-      transact(async (within) => {
-        await within(WRITE_BUCKET_FOLDER, [tag, session, isUsed])
-      }),
+    writeBucketFolder: (folder) => transact((within) => writeBucketFolder(within, folder)),
   }
 }
 
@@ -84,6 +82,14 @@ async function insert<T extends PgTable>(query: Query, table: T, rows: readonly 
   const whole = rows.map((row) => pick(row, names)) as readonly RowOf<T>[]
   const { text, values } = insertInto(table, whole)
   await query(text, values)
+}
+
+/** Within a transaction. */
+export async function writeBucketFolder(
+  query: Query,
+  { tag, session, isUsed }: MovingBucketFolder,
+): Promise<void> {
+  await query(WRITE_BUCKET_FOLDER, [tag, session, isUsed])
 }
 
 const WITH_IDS = ['accounts', 'api_tokens', 'sessions', 'account_links', 'pushes'] as const
@@ -121,4 +127,4 @@ const SUMS = 'SELECT address, count(*), sum(bytes) FROM live_shares GROUP BY add
 
 const WRITE_BUCKET_FOLDER = `
   INSERT INTO bucket_folder (id, tag, session, is_used) VALUES (1, $1, $2, $3)
-  ON CONFLICT (id) DO UPDATE SET tag = $1, session = $2, is_used = $3`
+  ON CONFLICT (id) DO UPDATE SET tag = $1, session = $2, is_used = $3, mark = NULL, address = NULL`

@@ -13,8 +13,9 @@ import {
   statSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { type DataFolder, isCopy, syncFolder } from '../../folder/data-folder.ts'
+import { type DataFolder, isCopy } from '../../folder/data-folder.ts'
 import { isFull } from '../../folder/sqlite-failures.ts'
+import { syncFolder } from '../../folder/sync-folder.ts'
 import { openKeylessCopy } from './keyless-copy.ts'
 
 const MIB = 1024 * 1024

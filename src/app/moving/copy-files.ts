@@ -1,0 +1,140 @@
+// Copies sealed files as they are, and reads each one again from where it went.
+
+import { createDigest } from '../../crypto/digest.ts'
+import { DomainError } from '../../domain/errors.ts'
+import type { OpenedFile, SealedFiles } from '../../store/files-face.ts'
+import type { Batch, MovingFile, MovingKey, MovingReader } from '../../store/moving-face.ts'
+
+export type FilesCopying = {
+  /** Of the rows that name the files. */
+  reader: Pick<MovingReader, 'readFiles' | 'readRows'>
+  source: SealedFiles
+  target: SealedFiles
+  /** Whether an earlier try may have left a part of a file. */
+  isResumed: boolean
+  /** Told often: bytes that are done. */
+  onProgress: (bytes: number) => void
+  onStep: (step: string) => void
+  /** Is told how many bytes passed, to give memory back now and then. */
+  relieve: (bytes: number) => void
+}
+
+export type CopiedFiles = { count: number; bytes: number }
+
+/** `pushId` is null for a file that can only be downloaded after a last view, and which may be gone. */
+type ToCopy = { id: string; pushId: number | null }
+
+const AT_ONCE = 4
+const PIECE_BYTES = 1024 * 1024
+
+/** Throws `conflict` when a file is missing in the source, or came out otherwise. */
+export async function copyFiles(copying: FilesCopying): Promise<CopiedFiles> {
+  const copied = { count: 0, bytes: 0 }
+  for await (const some of filesOf(copying.reader)) {
+    const waiting = [...some]
+    const lane = async () => {
+      for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
+        const bytes = await copyOne(file, copying)
+        if (bytes === null) continue
+        copied.count += 1
+        copied.bytes += bytes
+        copying.onProgress(copied.bytes)
+        copying.onStep('after a file')
+      }
+    }
+    await Promise.all(Array.from({ length: AT_ONCE }, lane))
+  }
+  return copied
+}
+
+async function* filesOf({ readFiles, readRows }: FilesCopying['reader']): AsyncGenerator<ToCopy[]> {
+  for (let after: MovingKey | null = null; ; ) {
+    const batch: Batch<MovingFile> = await readFiles(after)
+    yield batch.items.map(({ id, pushId }) => ({ id, pushId }))
+    after = batch.next
+    if (after === null) break
+  }
+  for (let after: MovingKey | null = null; ; ) {
+    const { items, next }: Awaited<ReturnType<typeof readRows>> = await readRows('filesDue', after)
+    // Those of no push are only waiting for their removal.
+    const granted = items.filter(({ pushId }) => Number(pushId) > 0)
+    yield granted.map(({ id }) => ({ id: String(id), pushId: null }))
+    after = next
+    if (after === null) return
+  }
+}
+
+/** Resolves to the bytes of the file; null when it is gone. */
+async function copyOne({ id, pushId }: ToCopy, copying: FilesCopying): Promise<number | null> {
+  const { source, target, isResumed } = copying
+  const from = await source.open(id)
+  if (from === null) {
+    if (pushId === null) return null
+    throw new DomainError(
+      'conflict',
+      `A file of push ${pushId} is missing in the source. Delete that push there, or leave it out with --skip-damaged.`,
+    )
+  }
+  try {
+    if (await isCopied(from, id, copying)) return from.size
+    if (isResumed) await target.remove(id)
+    const digest = createDigest()
+    await target.put(
+      id,
+      piecesOf(from, (piece) => digest.update(piece), copying),
+    )
+    const sha256 = digest.hex()
+    if ((await digestAt(target, id, copying)) !== `${from.size} ${sha256}`) throw different(id, pushId)
+    return from.size
+  } finally {
+    await from.close()
+  }
+}
+
+/** An earlier try may have copied it. */
+async function isCopied(from: OpenedFile, id: string, copying: FilesCopying): Promise<boolean> {
+  const there = copying.isResumed ? await digestAt(copying.target, id, copying) : null
+  if (there === null) return false
+  return there === (await digestOf(from, copying))
+}
+
+async function digestAt(files: SealedFiles, id: string, copying: FilesCopying): Promise<string | null> {
+  const opened = await files.open(id)
+  if (opened === null) return null
+  try {
+    return await digestOf(opened, copying)
+  } finally {
+    await opened.close()
+  }
+}
+
+/** Size and SHA-256. */
+async function digestOf(file: OpenedFile, copying: FilesCopying): Promise<string> {
+  const digest = createDigest()
+  for await (const _ of piecesOf(file, (piece) => digest.update(piece), copying));
+  return `${file.size} ${digest.hex()}`
+}
+
+/** Ends early when the file does, which its digest then shows. */
+async function* piecesOf(
+  file: OpenedFile,
+  look: (piece: Uint8Array) => void,
+  { relieve }: Pick<FilesCopying, 'relieve'>,
+): AsyncGenerator<Uint8Array> {
+  for (let start = 0; start < file.size; ) {
+    const piece = await file.read({ start, length: Math.min(PIECE_BYTES, file.size - start) })
+    if (piece.length === 0) return
+    look(piece)
+    yield piece
+    relieve(piece.length)
+    start += piece.length
+  }
+}
+
+function different(id: string, pushId: number | null): DomainError {
+  return new DomainError(
+    'conflict',
+    `The copy of ${pushId === null ? `the file ${id}` : `a file of push ${pushId}`} is not the same as its source: a disk failed, ` +
+      'or the bucket. Nothing was confirmed, and the source still works. Look at the log of the system, then run the same command again.',
+  )
+}

@@ -1,0 +1,25 @@
+// Destroys what a source holds that was moved away: files first, and last what knows where they are.
+
+import { resolve } from 'node:path'
+import { dataFolder } from '../../store/folder/data-folder.ts'
+import { destroyEnd, findFormerFolder } from './ends.ts'
+import { openPlace, planFiles } from './file-places.ts'
+import { findKeyPlaces } from './keys.ts'
+import type { MovePorts, MoveWish } from './wish.ts'
+
+const NOTHING = { accounts: 0, pushes: 0, live: 0, entries: 0, files: 0, bytes: 0, largest: 0 }
+
+export async function destroySource(wish: MoveWish, { say }: Pick<MovePorts, 'say'>): Promise<void> {
+  const { from } = wish
+  const folder = await findFormerFolder(from, say)
+  const plan = planFiles(wish, folder)
+  if (!plan.stay) {
+    const files = await openPlace(plan.from, { folder, counts: NOTHING, isSource: true, onWarning: say })
+    await files?.removeAll().finally(files.close)
+    if (files === null && folder?.isUsed)
+      say('The files of the source remain in its bucket, because --from-files-url does not name it.')
+  }
+  const { to } = findKeyPlaces(wish)
+  const inFolder = from.kind === 'folder' ? dataFolder(resolve(from.path)).key : null
+  await destroyEnd(from, say, { keepKey: to !== null && resolve(to) === inFolder })
+}

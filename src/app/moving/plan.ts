@@ -1,0 +1,87 @@
+// What a move would do, found by looking at the source.
+
+import type { SourceEnd } from '../../store/moving/ends.ts'
+import { TABLE_NAMES } from '../../store/moving/tables.ts'
+import type { MovingBucketFolder, MovingCounts, MovingKey, MovingReader } from '../../store/moving-face.ts'
+import type { FilesEnd } from '../../store/moving-files.ts'
+import { type FilePlan, fileNeeds, openPlace, planFiles } from './file-places.ts'
+import { findKeyPlaces, type KeyPlaces, keyNeeds } from './keys.ts'
+import { requireFiles } from './whole-pushes.ts'
+import type { MovePorts, MoveWish } from './wish.ts'
+
+export type Plan = {
+  reader: MovingReader
+  counts: MovingCounts
+  /** Whether files can still be downloaded after a last view. */
+  granted: boolean
+  /** The folder of the source in its bucket. */
+  folder: MovingBucketFolder | null
+  files: FilePlan
+  keys: KeyPlaces
+  /** The reader of the source, which looks for files where they are. */
+  readerWith(files: FilesEnd | null): MovingReader
+}
+
+export async function planMove(wish: MoveWish, { reader }: Pick<SourceEnd, 'reader'>): Promise<Plan> {
+  const folder = await reader.readBucketFolder()
+  return {
+    reader,
+    folder,
+    counts: await reader.count(),
+    granted: await hasGranted(reader),
+    files: planFiles(wish, folder),
+    keys: findKeyPlaces(wish),
+    readerWith: (files) => (files === null ? reader : requireFiles(reader, files.sealed)),
+  }
+}
+
+async function hasGranted({ readRows }: MovingReader): Promise<boolean> {
+  let after: MovingKey | null = null
+  do {
+    const { items, next }: Awaited<ReturnType<typeof readRows>> = await readRows('filesDue', after)
+    if (items.some(({ pushId }) => Number(pushId) > 0)) return true
+    after = next
+  } while (after !== null)
+  return false
+}
+
+/** What is missing on the command line, a sentence each. */
+export function findNeeds(wish: MoveWish, plan: Plan): string[] {
+  return [...keyNeeds(plan.keys), ...fileNeeds(wish, plan.files, plan)]
+}
+
+/** Reads everything once, and returns the places of what is damaged. */
+export async function surveyDamage(plan: Plan, { onProgress, say }: MovePorts): Promise<string[]> {
+  const { counts, folder } = plan
+  const files = await openPlace(plan.files.from, { folder, counts, isSource: true, onWarning: say })
+  try {
+    const reader = plan.readerWith(files)
+    const damaged: string[] = []
+    for (const table of TABLE_NAMES)
+      await readThrough(
+        (after) => reader.readRows(table, after),
+        (batch) => damaged.push(...batch.damaged),
+      )
+    let done = 0
+    await readThrough(reader.readPushes, (batch) => {
+      damaged.push(...batch.damaged)
+      done += batch.items.length
+      onProgress('reading', done, counts.pushes)
+    })
+    return damaged
+  } finally {
+    await files?.close()
+  }
+}
+
+async function readThrough<B extends { next: MovingKey | null }>(
+  read: (after: MovingKey | null) => Promise<B>,
+  look: (batch: B) => unknown,
+): Promise<void> {
+  let after: MovingKey | null = null
+  do {
+    const batch: B = await read(after)
+    look(batch)
+    after = batch.next
+  } while (after !== null)
+}

@@ -1,0 +1,44 @@
+// The sealed files of an end of a move: in a folder of the disk, or in a bucket.
+
+import { mkdirSync, rmSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { BucketFolder } from './files/bucket-folder.ts'
+import { createFiles } from './files/files.ts'
+import type { SealedFiles } from './files-face.ts'
+import { type BucketSettings, openBucket } from './s3/bucket.ts'
+
+export type FilesEnd = {
+  sealed: SealedFiles
+  /** Removes every file there; nobody may use them any more. */
+  removeAll(): Promise<void>
+  close(): Promise<void>
+}
+
+/** Makes the folder when it is missing. */
+export function openDiskEnd(path: string): FilesEnd {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  return {
+    sealed: createFiles(path),
+    removeAll: async () => rmSync(path, { recursive: true, force: true }),
+    close: async () => undefined,
+  }
+}
+
+export type BucketEndOptions = {
+  settings: BucketSettings
+  folder: BucketFolder
+  onWarning: (warning: string) => void
+}
+
+/** Throws `conflict` when the bucket lacks the files that it should hold. Nothing is swept meanwhile. */
+export async function openBucketEnd({ settings, folder, onWarning }: BucketEndOptions): Promise<FilesEnd> {
+  const nothing = async () => new Set<string>()
+  const records = { findKnown: nothing, findUnfinished: nothing }
+  const bucket = openBucket({ ...settings, ...folder, records, onWarning })
+  await bucket.confirm()
+  return {
+    sealed: bucket.files,
+    removeAll: async () => void (await bucket.removeAll()),
+    close: bucket.idle,
+  }
+}

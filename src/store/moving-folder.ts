@@ -1,0 +1,188 @@
+// A data folder as the end of a move.
+
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { basename, resolve } from 'node:path'
+import { DomainError } from '../domain/errors.ts'
+import { type DataFolder, dataFolder, requireDataFolder } from './folder/data-folder.ts'
+import { lockFolder } from './folder/folder-lock.ts'
+import {
+  forgetMoveState,
+  MARKS,
+  readMovedAway,
+  readMoveState,
+  writeMovedAway,
+  writeMoveState,
+} from './folder/move-marks.ts'
+import { explainFailure } from './folder/sqlite-failures.ts'
+import {
+  type OpenTarget,
+  type SourceEnd,
+  sourceInUse,
+  type TargetEnd,
+  type TargetLook,
+} from './moving/ends.ts'
+import type { MovingBucketFolder } from './moving-face.ts'
+import { truncateLog } from './sqlite/engine/checkpoint.ts'
+import { type Connection, openConnection } from './sqlite/engine/database.ts'
+import { readHomeMark, requireHome } from './sqlite/engine/home.ts'
+import { requireIntact } from './sqlite/engine/instance.ts'
+import { migrate, requireCurrentSchema } from './sqlite/engine/migrate.ts'
+import { readBucketFolder, writeBucketFolder } from './sqlite/files/bucket-folder.ts'
+import { requireIntactLog } from './sqlite/integrity/log-check.ts'
+import { destroyContents } from './sqlite/moving/destroy.ts'
+import { createMovingReader, createMovingWriter } from './sqlite/moving/moving-rows.ts'
+
+const BUSY_MS = 5_000
+
+export type FolderOptions = {
+  path: string
+  /** A hash of the id of this machine; null when it has none. */
+  machine: string | null
+  onWarning: (warning: string) => void
+}
+
+/** Throws `conflict` for a folder that is served, damaged, a copy, or of another version. */
+export async function openFolderSource({ path, machine, onWarning }: FolderOptions): Promise<SourceEnd> {
+  const folder = dataFolder(resolve(path))
+  requireDataFolder(folder)
+  // Both locks are kept: neither servers nor account commands change anything meanwhile.
+  const lock = await lockFolder(folder, { onWait: waitFor(folder, onWarning) })
+  try {
+    requireIntactLog(folder.database)
+    const connection = openConnection(folder.database, { create: false, busyTimeout: BUSY_MS })
+    try {
+      requireIntact(connection)
+      requireCurrentSchema(connection.database)
+      requireHome(connection, { folder, machine, acceptMove: false, onWarning })
+      truncateLog(connection.database)
+    } catch (cause) {
+      connection.close()
+      throw cause
+    }
+    const mark = markOf(folder, connection)
+    return {
+      name: folder.path,
+      reader: createMovingReader(connection),
+      mark,
+      leave: async (away) => {
+        if (markOf(folder, connection) !== mark) throw new DomainError('conflict', sourceInUse(folder.path))
+        await writeMovedAway(folder.path, away)
+      },
+      settleFiles: async (bucketFolder) => writeBucketFolder(connection, bucketFolder),
+      close: async () => {
+        connection.close()
+        lock.release()
+      },
+    }
+  } catch (cause) {
+    lock.release()
+    throw explainFailure(folder.database, cause)
+  }
+}
+
+/** Every start of a server and every change of a row leaves another one. */
+function markOf(folder: DataFolder, connection: Connection): string {
+  const { mtimeNs, size } = statSync(folder.database, { bigint: true })
+  return `${readHomeMark(connection)} ${mtimeNs} ${size}`
+}
+
+const waitFor = (folder: DataFolder, onWarning: (warning: string) => void) => (holder: string) =>
+  onWarning(`${folder.path} is in use: waiting for ${holder} to end`)
+
+/** Changes nothing. Throws `conflict` for a folder with anything else in it. */
+export function lookAtFolder(path: string): TargetLook {
+  const folder = dataFolder(resolve(path))
+  if (!existsSync(folder.path)) return { name: folder.path, state: null }
+  if (!statSync(folder.path).isDirectory()) throw occupied(folder.path, 'that is no folder')
+  const state = readMoveState(folder.path)
+  if (state !== null) return { name: folder.path, state }
+  const away = readMovedAway(folder.path)
+  if (away !== null) throw occupied(folder.path, `everything in it was moved to ${away.to}`)
+  const other = readdirSync(folder.path).find((name) => !isOurs(folder, name))
+  if (other !== undefined) throw occupied(folder.path, `it is not empty (there is ${JSON.stringify(other)})`)
+  return { name: folder.path, state: null }
+}
+
+/** What a move may have left that was killed at its first step. */
+function isOurs({ lock, openingLock, holder }: DataFolder, name: string): boolean {
+  const locks = [lock, openingLock, holder].map((path) => basename(path))
+  return name === 'lost+found' || [...locks, ...MARKS].some((ours) => name.startsWith(ours))
+}
+
+function occupied(path: string, why: string): DomainError {
+  const remedy = 'Name a new or empty folder with --to.'
+  return new DomainError(
+    'conflict',
+    `Cannot move into ${path}: ${why}. A move never replaces anything. ${remedy}`,
+  )
+}
+
+/** Makes what is missing. */
+export async function openFolderTarget(
+  { path, onWarning }: FolderOptions,
+  { state, anew }: OpenTarget,
+): Promise<TargetEnd> {
+  const folder = dataFolder(resolve(path))
+  mkdirSync(folder.path, { recursive: true, mode: 0o700 })
+  await writeMoveState(folder.path, state)
+  const lock = await lockFolder(folder, { onWait: waitFor(folder, onWarning) })
+  try {
+    if (anew)
+      for (const ending of ['', '-wal', '-shm', '-journal']) rmSync(folder.database + ending, { force: true })
+    const connection = openConnection(folder.database, { create: true, busyTimeout: BUSY_MS })
+    migrate(connection.database)
+    const close = async () => {
+      connection.close()
+      lock.release()
+    }
+    return {
+      name: folder.path,
+      reader: createMovingReader(connection),
+      writer: createMovingWriter(connection),
+      writeState: (next) => writeMoveState(folder.path, next),
+      confirm: async () => {
+        truncateLog(connection.database)
+        forgetMoveState(folder.path)
+      },
+      close,
+    }
+  } catch (cause) {
+    lock.release()
+    throw explainFailure(folder.database, cause)
+  }
+}
+
+/** The folder of files in a bucket that a folder had which was moved away; null for none. */
+export function readFormerBucketFolder(path: string): MovingBucketFolder | null {
+  const { database } = dataFolder(resolve(path))
+  if (!existsSync(database)) return null
+  const connection = openConnection(database, { create: false, busyTimeout: BUSY_MS })
+  try {
+    return readBucketFolder(connection)
+  } finally {
+    connection.close()
+  }
+}
+
+/** Destroys what a folder holds that was moved away: keys, secrets and files. Its mark stays. */
+export async function destroyFolder(
+  { path, onWarning }: FolderOptions,
+  { keepKey }: { keepKey: boolean },
+): Promise<void> {
+  const folder = dataFolder(resolve(path))
+  const lock = await lockFolder(folder, { onWait: waitFor(folder, onWarning) })
+  try {
+    if (existsSync(folder.database)) {
+      const connection = openConnection(folder.database, { create: false, busyTimeout: BUSY_MS })
+      destroyContents(connection)
+      truncateLog(connection.database)
+      connection.close()
+    }
+    const { database, files, reserve, home } = folder
+    for (const gone of [files, reserve, home, ...(keepKey ? [] : [folder.key])])
+      rmSync(gone, { recursive: true, force: true })
+    for (const ending of ['', '-wal', '-shm', '-journal']) rmSync(database + ending, { force: true })
+  } finally {
+    lock.release()
+  }
+}

@@ -1,0 +1,113 @@
+// The connection of a move to a PostgreSQL database, and what it looks at before anything is read or written.
+
+import type { SQL } from 'bun'
+import type { DatabaseAddress } from '../../../domain/database-address.ts'
+import { DomainError } from '../../../domain/errors.ts'
+import { HOUR } from '../../../domain/time.ts'
+import { connectTo } from '../engine/address.ts'
+import { type Connect, openConnection } from '../engine/connection.ts'
+import { readSchemaVersion } from '../engine/migrate.ts'
+import { LIVE_NODES } from '../engine/nodes.ts'
+import { reachServer } from '../engine/reach.ts'
+import { requireServer } from '../engine/server-check.ts'
+import { applySettings } from '../engine/session-settings.ts'
+import type { Query } from './move-row.ts'
+
+export type PostgresOptions = {
+  /** With the password. */
+  address: DatabaseAddress
+  onWarning: (warning: string) => void
+}
+
+const OPEN_MS = 10_000
+/** The longest that one statement may take. */
+const STALL_MS = HOUR
+/** Beside the lock of migrations. */
+const MOVE_LOCK = 22322573991890777n
+
+export type Connected = Opened & { connect: Connect }
+type Opened = { query: Query; close(): void; transact(work: (query: Query) => Promise<void>): Promise<void> }
+
+export async function openSession({ address, onWarning }: PostgresOptions): Promise<Connected> {
+  const connect = connectTo(address)
+  await reachServer({ address, connect, patience: 0, onWait: () => undefined })
+  await requireServer(connect, onWarning)
+  const connection = await openConnection({
+    connect,
+    openWithin: OPEN_MS,
+    prepare: async (session) => {
+      await applySettings(session)
+      await session.query(UNHURRIED)
+    },
+    onLost: () => undefined,
+  })
+  const query: Query = (text, values) => connection.run((session) => session.query(text, values), STALL_MS)
+
+  async function transact(work: (query: Query) => Promise<void>): Promise<void> {
+    await query('BEGIN')
+    await work(query)
+    await query('COMMIT')
+  }
+
+  return { connect, query, transact, close: connection.close }
+}
+
+/** A move has long statements, and may rest between them. */
+const UNHURRIED = `SELECT set_config('statement_timeout', '0', false), set_config('idle_in_transaction_session_timeout', '0', false)`
+
+/** Closes the connection when the work throws. */
+export async function closing<T>(opened: Opened, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (cause) {
+    opened.close()
+    throw cause
+  }
+}
+
+export async function hasTables({ connect }: Connected): Promise<boolean> {
+  return onOwnConnection(connect, async (session) => (await readSchemaVersion(session)).version > 0)
+}
+
+export async function onOwnConnection<T>(connect: Connect, work: (session: SQL) => Promise<T>): Promise<T> {
+  const pool = connect(1)
+  try {
+    return await work(pool)
+  } finally {
+    await pool.close({ timeout: 0 })
+  }
+}
+
+/** Throws `conflict` while a node serves the database. */
+export async function requireIdle(query: Query, name: string): Promise<void> {
+  const rows = await query<{ name: string }>(
+    `SELECT name FROM nodes WHERE id IN (${LIVE_NODES}) ORDER BY name`,
+  )
+  if (rows.length === 0) return
+  throw new DomainError(
+    'conflict',
+    `${name} is being served (by ${rows.map((row) => row.name).join(', ')}): stop all nodes first. A node that was killed counts ` +
+      'as gone after a minute.',
+  )
+}
+
+/** Every heartbeat of a node and every transaction of a command leaves another one. */
+export async function readMark(query: Query): Promise<string> {
+  const [row] = await query<{ mark: string }>(
+    `SELECT concat_ws(' ', tag, beats, restored_at, (SELECT during::text FROM operations ORDER BY during DESC LIMIT 1)) AS mark FROM instance`,
+  )
+  return row?.mark ?? ''
+}
+
+/** Why nothing may be served; null when nothing speaks against it. */
+export async function readHalted(query: Query): Promise<string | null> {
+  const [row] = await query<{ halted: string | null }>('SELECT halted FROM instance')
+  return row?.halted ?? null
+}
+
+/** For as long as the connection lasts. Throws `conflict` while another move is under way. */
+export async function lockMoves(query: Query, name: string): Promise<void> {
+  const [row] = await query<{ held: boolean }>(`SELECT pg_try_advisory_lock(${MOVE_LOCK}) AS held`)
+  if (!row?.held)
+    throw new DomainError('conflict', `Another move into ${name} is under way: wait for its end.`)
+}

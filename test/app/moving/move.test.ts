@@ -1,0 +1,255 @@
+// Whole moves: to another folder, into a bucket, to PostgreSQL and back, broken off at each step, and refused.
+
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { moveStore } from '../../../src/app/moving/move.ts'
+import type { MovePlace, MovePorts, MoveWish } from '../../../src/app/moving/wish.ts'
+import { databaseUrl } from '../../../src/settings/database-parsers.ts'
+import { openBucketEnd } from '../../../src/store/moving-files.ts'
+import { openTestBucket, type TestBucket } from '../../support/bucket.ts'
+import { installedEngines } from '../../support/database-servers.ts'
+import { makeFullFolder, openSqlite } from '../../support/moving.ts'
+import { startTestPostgres, type TestPostgres } from '../../support/postgres.ts'
+import { openTestStore } from '../../support/store.ts'
+
+const hasPostgres = installedEngines().includes('postgres')
+let server: TestPostgres
+let bucket: TestBucket
+let full: Awaited<ReturnType<typeof makeFullFolder>>
+beforeAll(async () => {
+  if (hasPostgres) server = await startTestPostgres()
+  bucket = await openTestBucket()
+  full = await makeFullFolder()
+})
+afterAll(async () => {
+  await server?.stop()
+  await bucket.close()
+  rmSync(full.dataDir, { recursive: true, force: true })
+})
+
+let room: string
+let from: string
+let to: string
+beforeEach(async () => {
+  room = mkdtempSync(join(tmpdir(), 'oncebox-move-'))
+  from = join(room, 'from')
+  to = join(room, 'to')
+  cpSync(full.dataDir, from, { recursive: true, preserveTimestamps: true })
+  // The copy is at home from now on.
+  await serve(from)
+})
+afterEach(() => rmSync(room, { recursive: true, force: true }))
+
+const folder = (path: string): MovePlace => ({ kind: 'folder', path })
+const said: string[] = []
+const settingsOf = ({ settings: { place, credentials } }: TestBucket) => ({ place, credentials })
+
+async function postgres(): Promise<MovePlace> {
+  const { address } = await server.newEmptyDatabase()
+  const parsed = databaseUrl(`${address}?sslmode=disable`)
+  if ('problem' in parsed) throw new Error(parsed.problem)
+  return { kind: 'postgres', address: parsed.value }
+}
+
+function move(wish: Partial<MoveWish>, ports: Partial<MovePorts> = {}) {
+  const whole: MoveWish = {
+    ...{ from: folder(from), to: folder(to), fromBucket: null, toBucket: null },
+    ...{ fromDataDir: null, toDataDir: null, fromKeyFile: null, keyFile: null, mode: 'move' },
+    ...{ skipDamaged: false, destroySource: false, ...wish },
+  }
+  return moveStore(whole, {
+    now: full.clock.now,
+    say: (line) => said.push(line),
+    onProgress: () => undefined,
+    confirm: async () => true,
+    ...ports,
+  })
+}
+
+/** Opens as a server does, and reads what matters. */
+async function serve(dataDir: string) {
+  const { store } = await openTestStore({ dataDir, clock: full.clock, acceptMove: true })
+  const log = (await Array.fromAsync(store.audit.readAll({ id: full.watched }))).flat()
+  const file = await store.files.has({ id: 'file1', size: 600_100 })
+  const { total } = await store.people.listPeople({ search: '', pageNumber: 1 })
+  await store.close()
+  return { log: log.length, file, total }
+}
+
+const WHOLE = { log: 504, file: true, total: 2 }
+
+test('a folder moves to a new one, key and files included, and is not served any more', async () => {
+  expect(await serve(from)).toEqual(WHOLE)
+  const report = await move({})
+  expect(report).toMatchObject({
+    state: 'moved',
+    from,
+    to,
+    files: { count: 2 },
+    keyFile: join(to, 'instance.key'),
+  })
+  expect(readFileSync(join(to, 'instance.key'))).toEqual(readFileSync(join(from, 'instance.key')))
+  expect(statSync(join(to, 'instance.key')).mode & 0o777).toBe(0o600)
+  expect(await serve(to)).toEqual(WHOLE)
+  await expect(serve(from)).rejects.toThrow(`Everything in ${from} was moved to ${to}`)
+  await expect(move({})).rejects.toThrow('already')
+})
+
+test('without a confirmation the source goes on and the target is not served', async () => {
+  const report = await move({}, { confirm: async () => false })
+  expect(report.state).toBe('copied')
+  await expect(serve(to)).rejects.toThrow('with --confirm')
+  expect((await move({ mode: 'confirm' })).state).toBe('moved')
+  expect(await serve(to)).toEqual(WHOLE)
+})
+
+test('a source that was served after the copy cannot be confirmed, and is copied anew', async () => {
+  await move({}, { confirm: async () => false })
+  await serve(from)
+  await expect(move({ mode: 'confirm' })).rejects.toThrow('was used since it was copied')
+  expect((await move({})).state).toBe('moved')
+  expect(await serve(to)).toEqual(WHOLE)
+})
+
+test('a row that was changed behind the back of the copy is found before anything is confirmed', async () => {
+  await move({}, { confirm: async () => false })
+  const { writer, close } = openSqlite(join(to, 'oncebox.db'))
+  await writer.writeRows('imported', [{ mark: Buffer.alloc(16, 1), keyNumber: 1 }])
+  await close()
+  await expect(move({ mode: 'confirm' })).rejects.toThrow('is not the same as its source')
+  expect(await serve(from)).toEqual(WHOLE)
+  expect((await move({})).state).toBe('moved')
+})
+
+test('a dry run tells what would come and what is still needed, and changes nothing', async () => {
+  const report = await move({ mode: 'dry-run', toBucket: settingsOf(bucket) })
+  expect(report.state).toBe('planned')
+  expect(report.counts).toMatchObject({ accounts: 2, files: 2, bytes: 600_200 })
+  expect(report.needs.join()).toContain('--key-file is missing')
+  expect(existsSync(to)).toBe(false)
+  await expect(move({ toBucket: settingsOf(bucket) })).rejects.toThrow('--key-file is missing')
+})
+
+test('a target with anything in it is refused, and a source that is served', async () => {
+  mkdirSync(to)
+  writeFileSync(join(to, 'letter.txt'), 'x')
+  await expect(move({})).rejects.toThrow('it is not empty (there is "letter.txt")')
+  rmSync(join(to, 'letter.txt'))
+  const { store } = await openTestStore({ dataDir: from, clock: full.clock, acceptMove: true })
+  await expect(move({})).rejects.toThrow('is already served by')
+  await store.close()
+})
+
+test('another key file is refused', async () => {
+  const keyFile = join(room, 'key')
+  writeFileSync(keyFile, `1 ${'ab'.repeat(32)}\n`, { mode: 0o600 })
+  await expect(move({ keyFile })).rejects.toThrow('does not belong to the source of the move')
+})
+
+test('damage stops the move and is named, or is left out', async () => {
+  rmSync(join(from, 'files', 'fi', 'file1'))
+  await expect(move({})).rejects.toThrow(/a file of push \d+.*--skip-damaged/)
+  expect((await move({ mode: 'dry-run' })).damaged).toHaveLength(1)
+  const report = await move({ skipDamaged: true })
+  expect(report.damaged).toHaveLength(1)
+  expect(report.compared?.pushes?.rows).toBe(report.counts.pushes - 1)
+})
+
+test('a source is destroyed only once everything is elsewhere', async () => {
+  await move({})
+  const report = await move({ destroySource: true })
+  expect(report.isDestroyed).toBe(true)
+  for (const name of ['oncebox.db', 'instance.key', 'files']) expect(existsSync(join(from, name))).toBe(false)
+  await expect(serve(from)).rejects.toThrow('was moved to')
+  expect(await serve(to)).toEqual(WHOLE)
+})
+
+test('a move that is broken off at any step goes on there', async () => {
+  const toBucket = settingsOf(bucket)
+  const keyFile = join(room, 'key')
+  const steps: string[] = []
+  let left = 0
+  const onStep = (step: string) => {
+    steps.push(step)
+    left -= 1
+    if (left === 0) throw new Error('stopped')
+  }
+  for (left = 1; ; left = steps.length + 1) {
+    steps.length = 0
+    const wanted = left
+    const report = await move({ toBucket, keyFile }, { onStep }).catch((cause: Error) => {
+      expect(cause.message).toBe('stopped')
+      return null
+    })
+    if (report !== null) {
+      expect(report.state).toBe('moved')
+      break
+    }
+    expect(wanted).toBeLessThan(60)
+    left = wanted
+  }
+  await expect(serve(from)).rejects.toThrow('was moved to')
+})
+
+test('files move into a bucket and back alone, and stay whole', async () => {
+  const keyFile = join(room, 'key')
+  const there = await move({ to: folder(from), toBucket: settingsOf(bucket), keyFile, destroySource: true })
+  expect(there).toMatchObject({ state: 'moved', files: { count: 2 } })
+  expect(existsSync(join(from, 'files', 'fi', 'file1'))).toBe(false)
+  await expect(serve(from)).rejects.toThrow('in a bucket')
+  const back = await move({ to: folder(from), fromBucket: settingsOf(bucket), fromKeyFile: keyFile, keyFile })
+  expect(back).toMatchObject({ state: 'moved', files: { count: 2 } })
+  expect(await serve(from)).toEqual(WHOLE)
+})
+
+test.skipIf(!hasPostgres)('everything goes to PostgreSQL and a bucket, and back', async () => {
+  const [place, keyFile] = [await postgres(), join(room, 'key')]
+  const toBucket = settingsOf(bucket)
+  const there = await move({ to: place, toBucket, keyFile, destroySource: true })
+  expect(there).toMatchObject({ state: 'moved', files: { count: 2 }, isDestroyed: true })
+  const back = await move({ from: place, fromBucket: toBucket, fromKeyFile: keyFile })
+  expect(back).toMatchObject({ state: 'moved', files: { count: 2 }, counts: there.counts })
+  expect(back.compared).toEqual(there.compared)
+  expect(await serve(to)).toEqual(WHOLE)
+  await expect(move({ from: place, to: folder(join(room, 'third')), fromKeyFile: keyFile })).rejects.toThrow(
+    'already',
+  )
+})
+
+test.skipIf(!hasPostgres)('files that are in the bucket already stay there', async () => {
+  const [place, keyFile, toBucket] = [await postgres(), join(room, 'key'), settingsOf(bucket)]
+  await move({ to: folder(from), toBucket, keyFile })
+  const puts = bucket.seen.length
+  const report = await move({ to: place, fromBucket: toBucket, toBucket, keyFile })
+  expect(report).toMatchObject({ state: 'moved', files: null })
+  expect(
+    bucket.seen.slice(puts).filter(({ method, key }) => method === 'PUT' && !key.endsWith('_mark')),
+  ).toEqual([])
+})
+
+test.skipIf(!hasPostgres)('a database that is in use is refused, at either end', async () => {
+  const [place, keyFile] = [await postgres(), join(room, 'key')]
+  await move({ to: place, toBucket: settingsOf(bucket), keyFile })
+  await expect(
+    move({ from: folder(full.dataDir), to: place, toBucket: settingsOf(bucket), keyFile }),
+  ).rejects.toThrow('it holds 2 accounts')
+})
+
+test('a bucket that lacks the files is noticed before anything is copied', async () => {
+  const settings = { ...settingsOf(bucket), maxFileBytes: 1e9 }
+  const lost = { tag: 'none', sessions: { last: 'x', now: 'x' }, heldFiles: true }
+  await expect(openBucketEnd({ settings, folder: lost, onWarning: () => undefined })).rejects.toThrow(
+    'does not hold the files',
+  )
+})
