@@ -6,7 +6,6 @@ import { ARGON2_COST } from '../crypto/passphrase.ts'
 import { parseDatabaseAddress, pathOfSqlite } from '../domain/database-address.ts'
 import { DomainError } from '../domain/errors.ts'
 import type { IncomingSource } from '../domain/incoming.ts'
-import type { Now } from '../domain/time.ts'
 import type { ForeignDatabase } from '../importing/foreign-database.ts'
 import { openPasswordPusher } from '../importing/password-pusher.ts'
 import { PUBLISHED_KEY, parseMasterKeys } from '../importing/sealed-columns.ts'
@@ -18,18 +17,10 @@ import { surveySource } from '../services/importing/survey.ts'
 import { type VerifyReport, verifySource } from '../services/importing/verify.ts'
 import { createRelieve } from '../services/pushes/relief.ts'
 import { createUploads } from '../services/pushes/uploads.ts'
-import type { BucketSettings } from '../settings/bucket.ts'
-import { openAccountStore } from '../store/account-store.ts'
-import { dataFolder, holdsData, readKeyring } from '../store/folder/data-folder.ts'
-import { readMachine } from '../store/folder/machine.ts'
-import { becomeOwner } from '../store/folder/ownership.ts'
 import type { OpenedStore } from '../store/opened-store.ts'
-import { openStore } from '../store/store.ts'
+import { type ImportPlace, type ImportPlacePorts, openLook, openPlace, requireData } from './import-place.ts'
 
-/** Of the sizes of files that come, only the source knows; parts of the usual size are enough for this much. */
-const LARGEST_FILE = 32 * 1024 ** 3
-
-export type ImportWish = {
+export type ImportWish = ImportPlace & {
   /** The path of an SQLite file, or the address of a server. */
   database: string
   /** The password of the server's user, in place of the one in the address. */
@@ -39,23 +30,12 @@ export type ImportWish = {
   masterKeyFile: string | null
   previousKeysFile: string | null
   mode: 'import' | 'dry-run' | 'verify'
-  dataDir: string
-  keyFile: string | null
-  minFreeSpace: number
-  maxClockGap: number
-  /** Null for the data folder. */
-  bucket: BucketSettings | null
 }
 
-export type ImportPorts = {
-  now: Now
-  uptime: Now
+export type ImportPorts = ImportPlacePorts & {
   readFile: (path: string) => string
-  say: (line: string) => void
   /** Told often. */
   onProgress: (step: string, done: number, total: number) => void
-  /** Called before and after everything that is made durable: tests end the process there. */
-  onStep?: (step: string) => void
 }
 
 export type Imported = { source: { version: string; isDefaultKey: boolean } } & (
@@ -131,9 +111,8 @@ function requireFittingKey(
 async function run(source: IncomingSource, wish: ImportWish, ports: ImportPorts) {
   const { mode } = wish
   if (mode === 'dry-run') return { mode, report: await survey(source, wish, ports) }
-  if (mode === 'verify' && !holdsData(dataFolder(wish.dataDir)))
-    throw new DomainError('conflict', `There is no Oncebox data in ${wish.dataDir} to compare with.`)
-  const store = await openFor(wish, ports)
+  if (mode === 'verify') await requireData(wish)
+  const store = await openPlace(wish, ports)
   try {
     return mode === 'verify'
       ? { mode, report: await verify(source, store, ports) }
@@ -141,28 +120,6 @@ async function run(source: IncomingSource, wish: ImportWish, ports: ImportPorts)
   } finally {
     await store.close()
   }
-}
-
-function openFor(wish: ImportWish, { now, uptime, say, onStep }: ImportPorts): Promise<OpenedStore> {
-  // The source is open already: its owner may be another user.
-  becomeOwner(wish.dataDir)
-  return openStore({
-    ...wish,
-    systemNow: now,
-    uptime,
-    onStep,
-    acceptClock: false,
-    machine: readMachine(process.platform),
-    acceptMove: false,
-    isServer: false,
-    removeDamaged: false,
-    bucket: wish.bucket && { ...wish.bucket, maxFileBytes: LARGEST_FILE },
-    onWarning: say,
-    onError: (cause) => say(`oncebox: ${cause instanceof Error ? cause.message : cause}`),
-    onFatal: (cause) => {
-      throw cause
-    },
-  })
 }
 
 function bring(
@@ -186,17 +143,9 @@ function verify(source: IncomingSource, store: OpenedStore, ports: ImportPorts):
   return verifySource(source, { store, keyring, now, onProgress })
 }
 
-/** Makes no folder, and changes nothing in one that is there. */
+/** Makes no folder and no tables, and changes nothing in those that are there. */
 async function survey(source: IncomingSource, wish: ImportWish, ports: ImportPorts): Promise<ImportReport> {
-  const { now } = ports
   const onProgress = (done: number, total: number) => ports.onProgress('reading', done, total)
-  const folder = dataFolder(wish.dataDir)
-  if (!holdsData(folder)) return surveySource(source, { now: now(), here: null, onProgress })
-  const store = openAccountStore({ dataDir: wish.dataDir, now, onError: (cause) => ports.say(String(cause)) })
-  try {
-    const here = { ...store.look, keyring: readKeyring(folder, wish.keyFile) }
-    return await surveySource(source, { now: now(), here, onProgress })
-  } finally {
-    await store.close()
-  }
+  const { here, close } = await openLook(wish, ports)
+  return surveySource(source, { now: ports.now(), here, onProgress }).finally(close)
 }

@@ -1,10 +1,11 @@
-// `oncebox import …`: brings everything of another server into a new or stopped data folder.
+// `oncebox import …`: brings everything of another server into a new or stopped data folder, or into PostgreSQL.
 
 import type { Command } from 'commander'
 import type { ImportWish } from '../app/import-command.ts'
 import { type DatabaseAddress, parseDatabaseAddress } from '../domain/database-address.ts'
 import { refusalOf } from '../domain/system-errors.ts'
 import { bucketProblemsIn, bucketSettingsOf } from '../settings/bucket.ts'
+import { databaseProblemsIn, databaseSettingsOf, databaseWarnings } from '../settings/database.ts'
 import { readSettings } from '../settings/fold.ts'
 import { settings } from '../settings/table.ts'
 import { addGroup } from './account-command.ts'
@@ -21,6 +22,9 @@ const TABLE = {
   filesUrl: settings.filesUrl,
   s3AccessKeyId: settings.s3AccessKeyId,
   s3SecretAccessKey: settings.s3SecretAccessKey,
+  databaseUrl: settings.databaseUrl,
+  databasePassword: settings.databasePassword,
+  databaseConnections: settings.databaseConnections,
   minFreeSpace: settings.minFreeSpace,
   maxClockGap: settings.maxClockGap,
 }
@@ -29,9 +33,9 @@ const PROGRESS_MS = 2_000
 
 const HELP =
   'Brings pushes with their links, files and logs, accounts with their passwords and second factors, and API tokens from ' +
-  'a Password Pusher 2.x into a new or stopped data folder. Stop the old server first. Its data is only read. Either ' +
-  'everything comes that can, or nothing; what cannot come is listed, with the reason. A repeated import adds nothing ' +
-  'twice, and brings nothing back that was opened, has expired or was removed here.'
+  'a Password Pusher 2.x into a new or stopped data folder, or into PostgreSQL (--database-url) while no node serves it. Stop ' +
+  'the old server first. Its data is only read. Either everything comes that can, or nothing; what cannot come is listed, with ' +
+  'the reason. A repeated import adds nothing twice, and brings nothing back that was opened, has expired or was removed here.'
 
 const EXAMPLES = `
 Examples:
@@ -44,7 +48,7 @@ export function addImportCommands(program: Command, { shell, app }: { shell: She
   const group = addGroup(program, {
     name: 'import',
     summary: 'bring everything of a Password Pusher here',
-    help: 'Brings everything of another server into a new or stopped data folder.',
+    help: 'Brings everything of another server into a new or stopped data folder, or into PostgreSQL.',
     examples: EXAMPLES,
   })
   const command = group.command('password-pusher').usage('--database FILE|ADDRESS [flags]')
@@ -120,9 +124,13 @@ function readCommandLine(command: Command, shell: Shell): ImportWish {
       : []),
     ...(isDry && isVerify ? ['--dry-run and --verify: give only one of them'] : []),
     ...(reading.problems ?? []),
-    ...(reading.config === undefined ? [] : bucketProblemsIn(reading.config)),
+    ...(reading.config === undefined
+      ? []
+      : [...bucketProblemsIn(reading.config), ...databaseProblemsIn(reading.config)]),
   ]
   if (all.length > 0 || reading.config === undefined) throw new UsageError(all, NAME)
+  for (const warning of databaseWarnings(flags)) shell.say(`oncebox: warning: ${warning}`)
+  const { dataDir, keyFile, minFreeSpace, maxClockGap } = reading.config
   return {
     database,
     databasePassword: address === null || 'problem' in address ? null : readPassword(address, command, shell),
@@ -130,7 +138,8 @@ function readCommandLine(command: Command, shell: Shell): ImportWish {
     masterKeyFile: textFlag(command, 'master-key-file') ?? null,
     previousKeysFile: textFlag(command, 'previous-master-keys-file') ?? null,
     mode: isDry ? 'dry-run' : isVerify ? 'verify' : 'import',
-    ...reading.config,
+    ...{ dataDir, keyFile, minFreeSpace, maxClockGap },
+    server: databaseSettingsOf(reading.config),
     bucket: bucketSettingsOf(reading.config),
   }
 }

@@ -6,8 +6,9 @@ import type { Now } from '../domain/time.ts'
 import { connectTo } from './postgres/engine/address.ts'
 import type { Connect } from './postgres/engine/connection.ts'
 import { createDatabase, type PostgresDatabase } from './postgres/engine/database.ts'
-import { requireCurrentSchema } from './postgres/engine/migrate.ts'
+import { readSchemaVersion, requireCurrentSchema } from './postgres/engine/migrate.ts'
 import { reachServer } from './postgres/engine/reach.ts'
+import { createImportLook } from './postgres/imports/imports.ts'
 import { createAccountOperations } from './postgres/operations.ts'
 
 const OPERATION_ID_BYTES = 16
@@ -15,19 +16,34 @@ const CONNECTIONS = 2
 
 /** Migrates nothing. Throws `conflict`, with what helps, when the server or the tables cannot be used. */
 export async function openPostgresAccounts(address: DatabaseAddress) {
-  const connect = connectTo(address)
-  await reachServer({ address, connect, patience: 0, onWait: () => undefined })
+  const connect = await reach(address)
   await requireTables(connect)
   const newOperationId = () => randomKey(OPERATION_ID_BYTES)
   const database = createDatabase({ connect, newOperationId, connections: CONNECTIONS })
   try {
     const now = await readClock(database)
     const { accounts, apiTokens, twoFactor } = createAccountOperations({ database, now, certain: now })
-    return { accounts, apiTokens, twoFactor, close: database.close }
+    return { accounts, apiTokens, twoFactor, look: createImportLook(database), close: database.close }
   } catch (cause) {
     await database.close()
     throw cause
   }
+}
+
+/** Whether the database holds data of Oncebox, of whatever version. */
+export async function holdsTables(address: DatabaseAddress): Promise<boolean> {
+  const pool = (await reach(address))(1)
+  try {
+    return (await readSchemaVersion(pool)).version > 0
+  } finally {
+    await pool.close({ timeout: 0 })
+  }
+}
+
+async function reach(address: DatabaseAddress): Promise<Connect> {
+  const connect = connectTo(address)
+  await reachServer({ address, connect, patience: 0, onWait: () => undefined })
+  return connect
 }
 
 async function requireTables(connect: Connect): Promise<void> {

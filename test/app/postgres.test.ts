@@ -6,8 +6,12 @@ import { join } from 'node:path'
 import { openAccounts } from '../../src/app/account-commands.ts'
 import { examine, type Finding } from '../../src/app/doctor/doctor.ts'
 import { parseDatabaseAddress } from '../../src/domain/database-address.ts'
+import { databaseSettingsOf } from '../../src/settings/database.ts'
 import { installedEngines } from '../support/database-servers.ts'
+import { importReport, newFolder, verification } from '../support/import.ts'
+import { live } from '../support/import-cases.ts'
 import { configOf } from '../support/instance.ts'
+import { writeSource } from '../support/password-pusher.ts'
 import { startTestPostgres, type TestDatabase, type TestPostgres } from '../support/postgres.ts'
 import { makeNodeFolder, openPostgresEngine } from '../support/postgres-store.ts'
 
@@ -63,6 +67,26 @@ describe.skipIf(!installedEngines().includes('postgres'))('beside the nodes', ()
   test('a server that does not answer is told at once', async () => {
     const address = 'postgres://ann@127.0.0.1:1/boxes'
     await expect(open({ address })).rejects.toThrow('nothing answers there')
+  })
+
+  test('a Password Pusher is imported: a dry run makes nothing, and what came is compared and known', async () => {
+    const into = await postgres.newEmptyDatabase()
+    const folder = newFolder()
+    const written = await writeSource(folder, {})
+    written.addPush(live(1, { createdAt: Date.now() - 1000 }))
+    const { config } = configOf({
+      'database-url': `${into.address}?sslmode=disable`,
+      'key-file': join(folder, 'key'),
+    })
+    const wish = { ...written.wish, server: databaseSettingsOf(config), dataDir: join(folder, 'node') }
+    expect((await importReport({ ...wish, mode: 'dry-run' }, 0)).pushes).toMatchObject({ live: 1, known: 0 })
+    await expect(verification(wish, 0)).rejects.toThrow(/There is no Oncebox data in postgres:/)
+    expect((await importReport(wish, 0)).pushes).toMatchObject({ live: 1, known: 0 })
+    expect((await importReport({ ...wish, mode: 'dry-run' }, 0)).pushes).toMatchObject({ live: 0, known: 1 })
+    expect((await verification(wish, 0)).differences).toEqual([])
+    await written.close()
+    await into.close()
+    rmSync(folder, { recursive: true })
   })
 
   describe('the doctor', () => {

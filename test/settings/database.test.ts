@@ -43,7 +43,7 @@ test('the password may come by itself, and then wins', () => {
   expect(passwordOf({})).toBe('s3cret')
   expect(passwordOf(file)).toBe('from-file')
   expect(passwordOf({ ...file, ONCEBOX_DATABASE_PASSWORD: ' with blanks ' })).toBe(' with blanks ')
-  expect(passwordOf({ PGPASSWORD: 'of-psql' })).toBe('of-psql')
+  expect(passwordOf({ PGPASSWORD: 'of-psql' })).toBe('s3cret')
 })
 
 test('TLS is verified in full unless the address says otherwise, and a socket needs none', () => {

@@ -18,6 +18,7 @@ await importCommand(
     mode: 'import',
     dataDir: join(folder, 'box'),
     keyFile: null,
+    server: null,
     minFreeSpace: 0,
     bucket: null,
     maxClockGap: Number.MAX_SAFE_INTEGER,

@@ -20,6 +20,7 @@ export async function runImport(wish: Wish, now: number, say: (line: string) => 
       previousKeysFile: null,
       mode: 'import',
       keyFile: null,
+      server: null,
       minFreeSpace: 0,
       bucket: null,
       maxClockGap: Number.MAX_SAFE_INTEGER,

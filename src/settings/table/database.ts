@@ -26,11 +26,10 @@ export const databaseSettings = {
     placeholder: 'text',
     parse: databasePassword,
     default: null,
-    fallback: 'PGPASSWORD',
     file: true,
     secret: true,
     variableOnly: true,
-    help: 'Password for --database-url, in place of one in the address; else PGPASSWORD',
+    help: 'Password for --database-url, in place of one in the address',
   },
   databaseConnections: {
     flag: 'database-connections',

@@ -1,0 +1,115 @@
+// Where an import brings things: a data folder that no server serves, or PostgreSQL.
+
+import { type DatabaseAddress, presentDatabaseAddress } from '../domain/database-address.ts'
+import { DomainError } from '../domain/errors.ts'
+import type { Now } from '../domain/time.ts'
+import type { SurveyOptions } from '../services/importing/survey.ts'
+import type { BucketSettings } from '../settings/bucket.ts'
+import type { DatabaseSettings } from '../settings/database.ts'
+import { openAccountStore } from '../store/account-store.ts'
+import { dataFolder, holdsData, readKeyring } from '../store/folder/data-folder.ts'
+import { readKeyFile } from '../store/folder/key-file.ts'
+import { readMachine } from '../store/folder/machine.ts'
+import { becomeOwner } from '../store/folder/ownership.ts'
+import type { OpenedStore } from '../store/opened-store.ts'
+import { openStore } from '../store/store.ts'
+
+/** Of the sizes of files that come, only the source knows; parts of the usual size are enough for this much. */
+const LARGEST_FILE = 32 * 1024 ** 3
+
+export type ImportPlace = {
+  dataDir: string
+  keyFile: string | null
+  /** PostgreSQL; null for the database in the data folder. */
+  server: DatabaseSettings | null
+  minFreeSpace: number
+  maxClockGap: number
+  /** Null for the data folder. */
+  bucket: BucketSettings | null
+}
+
+export type ImportPlacePorts = {
+  now: Now
+  uptime: Now
+  say: (line: string) => void
+  /** Called before and after everything that is made durable: tests end the process there. */
+  onStep?: (step: string) => void
+}
+
+/** Makes what is missing. */
+export async function openPlace(place: ImportPlace, ports: ImportPlacePorts): Promise<OpenedStore> {
+  const { now, uptime, say, onStep } = ports
+  // The source is open already: its owner may be another user.
+  becomeOwner(place.dataDir)
+  const common = {
+    ...place,
+    uptime,
+    acceptClock: false,
+    bucket: place.bucket && { ...place.bucket, maxFileBytes: LARGEST_FILE },
+    onWarning: say,
+    onError: (cause: unknown) => say(`oncebox: ${cause instanceof Error ? cause.message : cause}`),
+  }
+  if (place.server !== null) {
+    const { openServerStore } = await import('./open-server-store.ts')
+    return openServerStore(place.server, common)
+  }
+  return openStore({
+    ...common,
+    systemNow: now,
+    onStep,
+    machine: readMachine(process.platform),
+    acceptMove: false,
+    isServer: false,
+    removeDamaged: false,
+    onFatal: (cause) => {
+      throw cause
+    },
+  })
+}
+
+/** Throws `conflict` when there is nothing to compare a source with. */
+export async function requireData({ server, dataDir }: ImportPlace): Promise<void> {
+  const isThere = server === null ? holdsData(dataFolder(dataDir)) : await holdsTables(server.address)
+  if (isThere) return
+  const where = server === null ? dataDir : presentDatabaseAddress(server.address)
+  throw new DomainError('conflict', `There is no Oncebox data in ${where} to compare with.`)
+}
+
+async function holdsTables(address: DatabaseAddress): Promise<boolean> {
+  return (await import('../store/postgres-accounts.ts')).holdsTables(address)
+}
+
+type Look = { here: SurveyOptions['here']; close(): Promise<void> }
+const NOTHING: Look = { here: null, close: async () => undefined }
+
+/** What is there already. Makes nothing, and changes nothing. */
+export async function openLook(place: ImportPlace, { now, say }: ImportPlacePorts): Promise<Look> {
+  const { server, dataDir, keyFile } = place
+  if (server !== null) return openServerLook(server)
+  const folder = dataFolder(dataDir)
+  if (!holdsData(folder)) return NOTHING
+  const { look, close } = openAccountStore({ dataDir, now, onError: (cause) => say(String(cause)) })
+  return withKeys(look, close, () => readKeyring(folder, keyFile))
+}
+
+async function openServerLook({ address, keyFile }: DatabaseSettings): Promise<Look> {
+  if (!(await holdsTables(address))) return NOTHING
+  const { openPostgresAccounts } = await import('../store/postgres-accounts.ts')
+  const { look, close } = await openPostgresAccounts(address)
+  return withKeys(look, close, () => readKeyFile(keyFile))
+}
+
+type Here = NonNullable<SurveyOptions['here']>
+
+async function withKeys(
+  look: Omit<Here, 'keyring'>,
+  close: Look['close'],
+  readKeys: () => Here['keyring'],
+): Promise<Look> {
+  try {
+    return { here: { ...look, keyring: readKeys() }, close }
+  } catch (cause) {
+    await close()
+    throw cause
+  }
+}
