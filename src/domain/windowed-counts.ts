@@ -41,7 +41,13 @@ export function createWindowedCounts({ window, now }: { window: number; now: Now
   return { read, spend, giveBack }
 }
 
-/** Whether a window has not ended yet. An end more than a window away was set while the clock was ahead. */
-export function isCurrent({ until, window }: { until: number; window: number }, time: number): boolean {
-  return until > time && until <= time + window
+/**
+ * Whether a window has not ended yet. An end more than a window away was set while the clock was ahead. `slack` is how far
+ * clocks may be apart.
+ */
+export function isCurrent(
+  { until, window, slack = 0 }: { until: number; window: number; slack?: number },
+  time: number,
+): boolean {
+  return until > time && until <= time + window + slack
 }

@@ -105,7 +105,10 @@ export type NewAccountLink = Omit<AccountLink, 'id' | 'createdAt' | 'expiresAt'>
 export type AccountLinkUse = { hash: Buffer; email: string; passwordHash: string }
 
 export type AccountLinkStore = {
-  /** Replaces an older link for the same purpose and person. Throws `unauthenticated` when the session has ended. */
+  /**
+   * Replaces an older link for the same purpose and person; where several nodes serve, their setup links stay. Throws
+   * `unauthenticated` when the session has ended.
+   */
   addLink(link: NewAccountLink): Promise<void>
   /** Null for a link that was used or has lapsed, and for a setup link once there is an administrator. */
   findLink(hash: Buffer): Promise<AccountLink | null>

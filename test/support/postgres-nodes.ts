@@ -25,6 +25,9 @@ export type PostgresNodes = {
   close(): Promise<void>
 }
 
+/** What the second node's estimate of the time is behind. */
+const LAG_MS = 300
+
 /** Two nodes over an empty database, with one clock that the test sets. */
 export async function openPostgresNodes(postgres: TestPostgres): Promise<PostgresNodes> {
   const database = await postgres.newDatabase()
@@ -36,8 +39,10 @@ export async function openPostgresNodes(postgres: TestPostgres): Promise<Postgre
   const onError = (cause: unknown) => {
     throw cause
   }
-  const { now } = clock
-  const [one, other] = pools.map((pool) => createSharedRows({ ...pool, now, certain: now, keyring, onError }))
+  const [one, other] = pools.map((pool, n) => {
+    const now = () => clock.now() - n * LAG_MS
+    return createSharedRows({ ...pool, now, certain: now, keyring, onError })
+  })
   const [first, second] = pools.map((pool) =>
     createPostgresOperations({
       database: pool,

@@ -5,6 +5,7 @@ import { sealSecrets } from '../../crypto/push-secrets.ts'
 import { lookupOf, newUrlToken } from '../../crypto/url-token.ts'
 import type { Account } from '../../domain/account.ts'
 import type { Viewer } from '../../domain/audit.ts'
+import { isDomainError } from '../../domain/errors.ts'
 import type { StoredFile } from '../../domain/files.ts'
 import type { NewPush } from '../../domain/new-push.ts'
 import type { Push } from '../../domain/push.ts'
@@ -51,7 +52,14 @@ export function createCreatePush(options: {
     if (attempt === null) return createAnew(wanted, { ...options, keepKey: () => null })
     const fingerprint = fingerprintOfPush(wanted, upload.listPrints())
     if (attempt.made !== null) return repeat(wanted, { made: attempt.made, fingerprint, upload })
-    return createAnew(wanted, { ...options, keepKey: (made) => attempt.seal({ ...made, fingerprint }) })
+    const keepKey: Creation['keepKey'] = (made) => attempt.seal({ ...made, fingerprint })
+    try {
+      return await createAnew(wanted, { ...options, keepKey })
+    } catch (cause) {
+      const made = isDomainError(cause, 'conflict') ? await attempt.find() : null
+      if (made === null) throw cause
+      return repeat(wanted, { made, fingerprint, upload })
+    }
   }
 
   /** Builds the first answer again. What is not stored (name, note, files of an anonymous push) is the same in this request. */

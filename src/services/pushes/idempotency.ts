@@ -33,6 +33,8 @@ export type Made = KeptAnswer & { push: StoredPush }
 export type Attempt = {
   /** Null when the key is used for the first time. */
   made: Made | null
+  /** Looks again: another node may have used the key meanwhile. */
+  find(): Promise<Made | null>
   /** What the commit of the create stores for the key. */
   seal(of: KeptAnswer & { createdAt: number }): KeyToStore
   /** Frees the key for another attempt. May be called more than once. */
@@ -48,7 +50,7 @@ export type IdempotencyOptions = {
 }
 
 export function createIdempotency({ store, keyring, now }: IdempotencyOptions) {
-  /** One process serves a data folder, so memory is enough to know what runs. */
+  /** What runs in this process. When two nodes use a key at once, the commit of the create decides. */
   const running = new Map<string, Promise<void>>()
 
   /** Throws `malformed` for an invalid key, `conflict` while another request runs with it or when its push has ended. */
@@ -77,9 +79,10 @@ export function createIdempotency({ store, keyring, now }: IdempotencyOptions) {
       const lookup = lookupOfKey(presented, sealing)
       return { lookup, lapsesAt: createdAt + LIFETIME, answer: sealAnswer(answer, presented, sealing) }
     }
-    if (made !== null) return { made, seal, end: () => undefined }
+    const attempt = { made, seal, find: () => find(presented) }
+    if (made !== null) return { ...attempt, end: () => undefined }
     // Another request may have taken the key during the search.
-    return running.has(name) ? null : { made, seal, end: occupy(name) }
+    return running.has(name) ? null : { ...attempt, end: occupy(name) }
   }
 
   /** Marks the key as in use; returns a function that frees it. */

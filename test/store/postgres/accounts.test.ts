@@ -88,20 +88,31 @@ describe.skipIf(!installedEngines().includes('postgres'))('two nodes', () => {
       ...{ hash: hashOf(n), purpose: 'setup', ...BY_SERVER, accountId: null, isAdmin: true },
     })
     await Promise.all(nodes.map((node, n) => node.accountLinks.addLink(setup(n))))
-    // As it was before links for the same purpose replaced each other.
-    await opened.query('DELETE FROM account_links')
-    for (const n of [0, 1])
-      await opened.query(
-        `INSERT INTO account_links (hash, purpose, is_admin, ends_two_factor, created_at, expires_at)
-         VALUES ($1, 'setup', true, false, 0, $2)`,
-        [hashOf(n), opened.clock.now() + DAY],
-      )
     const tries = await onBoth(({ accountLinks }, n) =>
       accountLinks.useLink({ hash: hashOf(n % 2), email: `${n}@example.org`, passwordHash: 'x' }),
     )
     expect(outcomes(tries).filter((outcome) => outcome === 'not_found')).toHaveLength(3)
     expect(await nodes[0].accounts.listAccounts()).toHaveLength(1)
     expect(await nodes[1].accountLinks.findLink(hashOf(1))).toBeNull()
+  })
+
+  test('each of the latest setup links works, and only so many are kept', async () => {
+    await opened.query('DELETE FROM accounts')
+    for (let n = 0; n < 30; n += 1) {
+      const link = {
+        hash: hashOf(n),
+        purpose: 'setup',
+        ...BY_SERVER,
+        accountId: null,
+        isAdmin: true,
+      } as const
+      await nodes[0].accountLinks.addLink(link)
+    }
+    const found = await Promise.all(
+      Array.from({ length: 30 }, (_, n) => nodes[1].accountLinks.findLink(hashOf(n))),
+    )
+    expect(found.filter((link) => link !== null)).toHaveLength(10)
+    expect(found.slice(20).every((link) => link?.purpose === 'setup')).toBe(true)
   })
 
   test('of links for the same address that two nodes make at once, one is left', async () => {

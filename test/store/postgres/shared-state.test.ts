@@ -2,7 +2,7 @@
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { isDomainError } from '../../../src/domain/errors.ts'
-import { DAY, HOUR, MINUTE } from '../../../src/domain/time.ts'
+import { DAY, HOUR, MINUTE, SECOND } from '../../../src/domain/time.ts'
 import { limitKey } from '../../../src/http/door/client-address.ts'
 import { createLimitRate, exchangedOf, type LimitRate } from '../../../src/http/door/rate-limit.ts'
 import { createSignInLimit } from '../../../src/services/accounts/sign-in-limit.ts'
@@ -71,7 +71,7 @@ describe.skipIf(!installedEngines().includes('postgres'))('two nodes share', () 
       expect(await sign(9, false)).toEqual({ false: 9 })
       expect(await sign(1, true)).toEqual({ true: 1 })
       expect(await sign(4, false)).toEqual({ false: 1, too_many: 3 })
-      opened.clock.advance(15 * MINUTE)
+      opened.clock.advance(15 * MINUTE + SECOND)
       expect(await sign(12, false)).toEqual({ false: 10, too_many: 2 })
     })
 
@@ -188,7 +188,7 @@ describe.skipIf(!installedEngines().includes('postgres'))('two nodes share', () 
       expect(new Set(seen).size).toBe(1)
       expect(await other.secretFor(8)).not.toBe(secret)
       expect(await opened.query('SELECT 1 FROM two_factor_offers WHERE secret = $1', [secret])).toEqual([])
-      opened.clock.advance(HOUR)
+      opened.clock.advance(HOUR + SECOND)
       const next = await one.secretFor(7)
       expect(next).not.toBe(secret)
       await other.forget(7)
@@ -246,7 +246,7 @@ describe.skipIf(!installedEngines().includes('postgres'))('two nodes share', () 
       await exchangeAll()
       await exchangeAll()
       expect([one.others('a'), other.others('a')]).toEqual([7, 3])
-      opened.clock.advance(MINUTE)
+      opened.clock.advance(MINUTE + SECOND)
       expect([one.others('a'), other.others('a')]).toEqual([0, 0])
       note(one, 2)
       note(other, 2)

@@ -1,6 +1,6 @@
 // One-time links that make an account or set its password: only their hashes. Each exported operation is one atomic step.
 
-import { and, asc, eq, gt, inArray, lte, ne, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, inArray, lte, ne, or, type SQL, sql } from 'drizzle-orm'
 import { ACCOUNT_LINK_LIFETIME, type Account, type AccountLink } from '../../../domain/account.ts'
 import { DomainError } from '../../../domain/errors.ts'
 import { DAY, type Now } from '../../../domain/time.ts'
@@ -12,6 +12,8 @@ import { replacePassword } from './accounts.ts'
 import type { OwnedPushes } from './owned-pushes.ts'
 import { removeTwoFactor } from './two-factor.ts'
 
+/** Each node that starts makes a setup link and shows it, so those of the others stay valid: the latest. */
+const SETUP_LINKS = 10
 /** Lapsed links that a new one removes. */
 const REMOVED_AT_ONCE = 500
 /** An advisory lock: no row stands for an account that does not exist yet. */
@@ -137,8 +139,14 @@ async function removeOlder(
   }: Pick<AccountLink, 'purpose' | 'accountId' | 'email'> & { time: number },
 ): Promise<void> {
   const { id, purpose: kind, accountId: account, email: address, expiresAt } = accountLinks
+  const olderSetupLinks = orm
+    .select({ id })
+    .from(accountLinks)
+    .where(eq(kind, 'setup'))
+    .orderBy(desc(id))
+    .offset(SETUP_LINKS - 1)
   const replaced = [
-    ...(purpose === 'setup' ? [eq(kind, 'setup')] : []),
+    ...(purpose === 'setup' ? [inArray(id, olderSetupLinks)] : []),
     ...(accountId === null ? [] : [eq(account, accountId)]),
     ...(purpose === 'invite' && email !== null ? [and(eq(kind, 'invite'), eq(address, email))] : []),
   ]

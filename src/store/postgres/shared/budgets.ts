@@ -1,6 +1,6 @@
 // Budgets as rows. The names are keyed hashes, because some contain what people typed as their address.
 
-import type { Now } from '../../../domain/time.ts'
+import { MINUTE, type Now } from '../../../domain/time.ts'
 import { isCurrent } from '../../../domain/windowed-counts.ts'
 import type { Budget, BudgetAttempt, BudgetDecision, BudgetState, BudgetStore } from '../../shared-face.ts'
 import type { Read, Session, Transact } from '../engine/database.ts'
@@ -14,6 +14,9 @@ export type BudgetsOptions = {
   onError: (cause: unknown) => void
 }
 
+/** Nodes take the time from the database, and are apart by far less. */
+const CLOCK_SLACK = MINUTE
+
 type Row = { name: string; points: number; until: number }
 
 const COLUMNS = 'name, points, until::float8 AS until'
@@ -24,7 +27,7 @@ export function createBudgetRows({ read, transact, now, hashName, onError }: Bud
     const found = new Map(rows.map((row) => [row.name, row]))
     return budgets.map((budget) => {
       const row = found.get(hashName(budget.name))
-      const isCounting = row !== undefined && isCurrent({ ...row, ...budget }, time)
+      const isCounting = row !== undefined && isCurrent({ ...row, ...budget, slack: CLOCK_SLACK }, time)
       return isCounting
         ? { ...budget, spent: row.points, until: row.until }
         : { ...budget, spent: 0, until: time + budget.window }

@@ -40,7 +40,10 @@ export function createExchange({ read, transact, now, hashName }: ExchangeOption
 
     function others(name: string): number {
       const entry = entries.get(name)
-      return entry !== undefined && isCurrent({ until: entry.until, ...kind }, now()) ? entry.others : 0
+      return entry !== undefined &&
+        isCurrent({ until: entry.until, window: kind.window, slack: kind.window }, now())
+        ? entry.others
+        : 0
     }
 
     return { note, others }
@@ -77,7 +80,7 @@ export function createExchange({ read, transact, now, hashName }: ExchangeOption
     const time = now()
     for (const [name, entry] of entries) {
       const { since, until, told, untold } = entry
-      if (isCurrent({ until, window }, time) || isCurrent({ until: since + window, window }, time)) continue
+      if (isCurrent({ until: Math.max(until, since + window), window, slack: window }, time)) continue
       // What is untold of a name that was told of was counted within the last second.
       if (told > 0 && untold > 0) entries.set(name, { untold, told: 0, others: 0, until: 0, since: time })
       else entries.delete(name)
@@ -116,7 +119,8 @@ function learn(told: Told | undefined, { points, until }: Row): void {
 
 const HEAR = 'SELECT name, points, until::float8 AS until FROM spent_points WHERE name = ANY($1::text[])'
 
-const IS_CURRENT = 'spent_points.until > $3::bigint AND spent_points.until <= excluded.until'
+/** An end more than a window later was set while the clock was ahead; the clocks of nodes are apart by far less. */
+const IS_CURRENT = 'spent_points.until > $3::bigint AND spent_points.until <= excluded.until + $4::bigint'
 
 const TELL = `
   INSERT INTO spent_points (name, points, until)

@@ -1,6 +1,6 @@
 // Offers for authenticator apps as rows, sealed by the service.
 
-import type { Now } from '../../../domain/time.ts'
+import { HOUR, type Now } from '../../../domain/time.ts'
 import type { Offer, OfferStore } from '../../shared-face.ts'
 import type { Transact } from '../engine/database.ts'
 
@@ -22,8 +22,8 @@ export function createOfferRows({ transact, now, onError }: OffersOptions): Offe
   return { keep, forget }
 }
 
-/** An offer that lapses later than the new one was made by a clock that was ahead. */
-const IS_IN_EFFECT = 'two_factor_offers.until > $4::bigint AND two_factor_offers.until <= excluded.until'
+/** An offer that lapses an hour later than the new one was made by a clock that was ahead. */
+const IS_IN_EFFECT = `two_factor_offers.until > $4::bigint AND two_factor_offers.until <= excluded.until + ${HOUR}`
 
 const KEEP = `
   INSERT INTO two_factor_offers (session_id, secret, until) VALUES ($1, $2, $3)

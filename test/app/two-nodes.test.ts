@@ -1,0 +1,141 @@
+// Two nodes behind a balancer that sends each request to either: what one process kept in memory, both know.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { openTestBucket, type TestBucket } from '../support/bucket.ts'
+import { installedEngines } from '../support/database-servers.ts'
+import { type Init, startInstance, type TestInstance } from '../support/instance.ts'
+import { createPeople, type People } from '../support/people.ts'
+import { startTestPostgres, type TestDatabase, type TestPostgres } from '../support/postgres.ts'
+import { makeNodeFolder } from '../support/postgres-store.ts'
+
+const START_MS = 120_000
+const EMAIL = 'ann@example.org'
+
+const count = <T>(all: readonly T[]) =>
+  Object.fromEntries(
+    [...new Set(all)].map((one) => [String(one), all.filter((other) => other === one).length]),
+  )
+
+describe.skipIf(!installedEngines().includes('postgres'))('two nodes', () => {
+  let postgres: TestPostgres
+  let database: TestDatabase
+  let bucket: TestBucket
+  let nodes: [TestInstance, TestInstance]
+  let people: [People, People]
+  let token: string
+  const folders = [makeNodeFolder(), makeNodeFolder()] as const
+  beforeAll(async () => {
+    postgres = await startTestPostgres()
+    database = await postgres.newDatabase()
+    bucket = await openTestBucket()
+    const flags = {
+      'key-file': join(folders[0].dataDir, '..', 'instance.key'),
+      'database-url': `${database.address}?sslmode=disable`,
+      'files-url': bucket.url,
+    }
+    const { accessKeyId, secretAccessKey } = bucket.credentials
+    const env = { ONCEBOX_S3_ACCESS_KEY_ID: accessKeyId, ONCEBOX_S3_SECRET_ACCESS_KEY: secretAccessKey }
+    const start = ({ dataDir }: { dataDir: string }) => startInstance({ flags, env, dataDir })
+    nodes = [await start(folders[0]), await start(folders[1])]
+    people = [createPeople(nodes[0]), createPeople(nodes[1])]
+    token = await nodes[0].addAccount(EMAIL)
+  }, START_MS)
+  afterAll(async () => {
+    for (const node of nodes ?? []) await node.close()
+    await database?.close()
+    await bucket?.close()
+    await postgres?.stop()
+    for (const { remove } of folders) remove()
+  })
+
+  const fetchOn = async (n: number, path: string, init: Init = {}) => {
+    const answer = await nodes[n % 2 === 0 ? 0 : 1].fetch(path, init)
+    return { status: answer.status, text: await answer.text(), headers: answer.headers }
+  }
+  const create = async (push: object, init: Init = {}) => {
+    const { status, text } = await fetchOn(0, '/api/v2/pushes', { json: { push }, ...init })
+    expect([status, text]).toEqual([201, expect.any(String)])
+    return JSON.parse(text).url_token as string
+  }
+  const retrieve = (n: number, urlToken: string, passphrase: string) =>
+    fetchOn(n, `/api/v2/pushes/${urlToken}`, {
+      headers: { 'x-push-passphrase': passphrase },
+      from: `192.0.2.${n}`,
+    })
+
+  test('no more than five wrong passphrases are told of, however both are asked at once', async () => {
+    for (let round = 0; round < 3; round += 1) {
+      const urlToken = await create({ payload: 'x', passphrase: 'sesame', expire_after_views: 5 })
+      const tries = await Promise.all(
+        Array.from({ length: 20 }, (_, n) => retrieve(n, urlToken, 'wrong').then(({ status }) => status)),
+      )
+      expect(count(tries)).toEqual({ 401: 5, 429: 15 })
+      expect((await retrieve(1, urlToken, 'sesame')).status).toBe(429)
+    }
+  })
+
+  test('right passphrases open on both at once, as often as the push allows', async () => {
+    const urlToken = await create({ payload: 'x', passphrase: 'sesame', expire_after_views: 5 })
+    const answers = await Promise.all(Array.from({ length: 12 }, (_, n) => retrieve(n, urlToken, 'sesame')))
+    expect(count(answers.map(({ status, text }) => `${status} ${JSON.parse(text).payload}`))).toEqual({
+      '200 x': 5,
+      '200 null': 7,
+    })
+  })
+
+  test('a page of one node reveals once, on the other', async () => {
+    const urlToken = await create({ payload: 'top secret', expire_after_views: 5 })
+    const { text } = await fetchOn(0, `/p/${urlToken}`)
+    const nonce = /name="nonce" value="([\w-]+)"/.exec(text)?.[1] ?? ''
+    const reveal = (n: 0 | 1) => people[n].post(`/p/${urlToken}`, { nonce })
+    const answers = await Promise.all([reveal(1), reveal(0), reveal(1)])
+    expect(count(answers.map(({ status }) => status))).toEqual({ 200: 1, 409: 2 })
+    const { text: told } = await fetchOn(1, `/api/v2/pushes/${urlToken}`)
+    expect(JSON.parse(told).views_remaining).toBe(3)
+  })
+
+  test('a session works on both, and an authenticator app is offered the same secret', async () => {
+    const ann = await people[0].signIn(EMAIL)
+    const headers = { cookie: ann.cookie }
+    const account = await people[1].get('/account', { headers })
+    expect(account.text).toContain(EMAIL)
+    expect(account.text).toContain(`value="${ann.form}"`)
+    await ann.post('/account/confirm', { password: people[0].password })
+    const secretOn = async (n: 0 | 1) =>
+      /name="secret" value="(\w+)"/.exec((await people[n].get('/account/two-factor', { headers })).text)?.[1]
+    const secret = await secretOn(0)
+    expect(secret).toMatch(/^[A-Z2-7]{32}$/)
+    expect(await secretOn(1)).toBe(secret ?? '')
+  })
+
+  test('wrong passwords are counted on both', async () => {
+    const wrong = { email: 'bob@example.org', password: 'not the password' }
+    const tries = await Promise.all(
+      Array.from({ length: 16 }, (_, n) =>
+        people[n % 2 === 0 ? 0 : 1].post('/sign-in', wrong, { from: '192.0.2.99' }),
+      ),
+    )
+    expect(count(tries.map(({ status }) => status))).toEqual({ 422: 10, 429: 6 })
+  })
+
+  test('a create with an idempotency key makes one push, whichever nodes it is sent to', async () => {
+    const key = { 'idempotency-key': 'a-key-of-one-create-12345' }
+    const send = (n: number) =>
+      fetchOn(n, '/api/v2/pushes', { json: { push: { payload: 'x' } }, headers: key, token })
+    const answers = await Promise.all([send(0), send(1)])
+    const made = answers.filter(({ status }) => status === 201).map(({ text }) => JSON.parse(text).url_token)
+    expect(made.length).toBeGreaterThan(0)
+    for (const n of [0, 1]) made.push(JSON.parse((await send(n)).text).url_token)
+    expect(new Set(made).size).toBe(1)
+    expect(answers.every(({ status }) => status === 201 || status === 409)).toBe(true)
+  })
+
+  test('the link for the first administrator that each of them shows works', async () => {
+    for (const node of nodes) {
+      const path = node.setupPath()
+      expect(path).not.toBeNull()
+      expect((await fetchOn(0, path ?? '')).status).toBe(200)
+    }
+  })
+})
