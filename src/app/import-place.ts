@@ -3,6 +3,7 @@
 import { type DatabaseAddress, presentDatabaseAddress } from '../domain/database-address.ts'
 import { DomainError } from '../domain/errors.ts'
 import type { Now } from '../domain/time.ts'
+import { createJobs } from '../operating/jobs.ts'
 import type { SurveyOptions } from '../services/importing/survey.ts'
 import type { BucketSettings } from '../settings/bucket.ts'
 import type { DatabaseSettings } from '../settings/database.ts'
@@ -34,11 +35,13 @@ export type ImportPlacePorts = {
   say: (line: string) => void
   /** Called before and after everything that is made durable: tests end the process there. */
   onStep?: (step: string) => void
+  /** In place of the database server's clock, for tests. */
+  serverNow?: Now
 }
 
 /** Makes what is missing. */
 export async function openPlace(place: ImportPlace, ports: ImportPlacePorts): Promise<OpenedStore> {
-  const { now, uptime, say, onStep } = ports
+  const { now, uptime, say, onStep, serverNow } = ports
   // The source is open already: its owner may be another user.
   becomeOwner(place.dataDir)
   const common = {
@@ -51,7 +54,7 @@ export async function openPlace(place: ImportPlace, ports: ImportPlacePorts): Pr
   }
   if (place.server !== null) {
     const { openServerStore } = await import('./open-server-store.ts')
-    return openServerStore(place.server, common)
+    return withHeartbeats(await openServerStore(place.server, { ...common, systemNow: serverNow }), say)
   }
   return openStore({
     ...common,
@@ -65,6 +68,14 @@ export async function openPlace(place: ImportPlace, ports: ImportPlacePorts): Pr
       throw cause
     },
   })
+}
+
+/** Without heartbeats, other nodes would take the import for dead after a minute, and its uploads for abandoned. */
+async function withHeartbeats(store: OpenedStore, say: (line: string) => void): Promise<OpenedStore> {
+  const log = { error: (_: object, message: string) => say(`oncebox: ${message}`) }
+  const jobs = createJobs({ jobs: store.jobs, now: store.now, log })
+  await jobs.start()
+  return { ...store, close: () => jobs.stop().then(store.close) }
 }
 
 /** Throws `conflict` when there is nothing to compare a source with. */

@@ -2,7 +2,7 @@
 
 import { hostname } from 'node:os'
 import { version } from '../../package.json'
-import { MINUTE } from '../domain/time.ts'
+import { MINUTE, type Now } from '../domain/time.ts'
 import type { DatabaseSettings } from '../settings/database.ts'
 import type { OpenedStore } from '../store/opened-store.ts'
 import { connectTo, warnAboutTls } from '../store/postgres/engine/address.ts'
@@ -18,18 +18,20 @@ export type ServerStoreOptions = Pick<
 > & {
   /** Gives up waiting for the server. */
   abandoned?: AbortSignal | undefined
+  /** In place of the server's clock, for tests. */
+  systemNow?: Now | undefined
 }
 
 /** Throws `conflict` with a sentence for the operator when the server cannot be used. */
 export async function openServerStore(
   { address, keyFile, connections }: DatabaseSettings,
-  { abandoned, ...options }: ServerStoreOptions,
+  { abandoned, systemNow, ...options }: ServerStoreOptions,
 ): Promise<OpenedStore> {
   const { onWarning } = options
   const connect = connectTo(address)
   const weakness = warnAboutTls(address)
   if (weakness !== null) onWarning(weakness)
   await reachServer({ address, connect, patience: PATIENCE_MS, onWait: onWarning, abandoned })
-  const place = { name: hostname(), version, systemNow: null }
+  const place = { name: hostname(), version, systemNow: systemNow ?? null }
   return openPostgresStore({ ...options, ...place, keyFile, connect, connections })
 }

@@ -6,10 +6,9 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { DAY } from '../../src/domain/time.ts'
 import type { DatabaseServer } from './database-servers.ts'
-import { importReport, newFolder, runImport, verification } from './import.ts'
+import { importsInto, newFolder } from './import.ts'
 import { START } from './instance.ts'
 import { MASTER_KEY, type SourcePush, type WriteOptions, writeSource } from './password-pusher.ts'
-import { openTestStore } from './store.ts'
 
 const NOW = START
 const TOKEN = 'k8ft9i41akc'
@@ -44,7 +43,8 @@ const anyPush = fc.record({
 })
 
 /** Registers the tests. `server` is asked when they run; null for an SQLite file. */
-export function importCases(server: () => DatabaseServer | null): void {
+export function importCases(server: () => DatabaseServer | null, imports = importsInto()): void {
+  const { runImport, importReport, verification, open } = imports
   let folder: string
   let dataDir: string
 
@@ -168,11 +168,11 @@ export function importCases(server: () => DatabaseServer | null): void {
     ])
     const compared = await verification({ ...written.wish, dataDir }, NOW)
     expect(compared).toMatchObject({ live: 1, failures: report.failures, differences: [] })
-    const { store } = await openTestStore({ dataDir })
+    const { store } = await open(dataDir)
     await store.files.removeDue()
     await store.close()
     const kept = readdirSync(join(dataDir, 'files'), { recursive: true, withFileTypes: true })
-    expect(kept.filter((entry) => entry.isFile())).toHaveLength(1)
+    expect(kept.filter((entry) => entry.isFile() && entry.name !== '.place')).toHaveLength(1)
   })
 
   test('pushes that an upgrade of the old server has not moved yet are told', async () => {
@@ -189,7 +189,7 @@ export function importCases(server: () => DatabaseServer | null): void {
     const at = NOW - 1000
     const entries = [0, 1, 3].map((kind, n) => ({ kind, at: at - n * 10 }))
     await bring([live(1, { entries })])
-    const { store } = await openTestStore({ dataDir })
+    const { store } = await open(dataDir)
     const log = await Array.fromAsync(store.audit.readAll({ id: 1 }))
     await store.close()
     expect(log.flat().map(({ kind }) => kind)).toEqual(['expire', 'view', 'creation'])
@@ -215,7 +215,7 @@ export function importCases(server: () => DatabaseServer | null): void {
     await written.flush()
     const wish = { ...written.wish, dataDir }
     await importReport(wish, NOW)
-    const { store } = await openTestStore({ dataDir })
+    const { store } = await open(dataDir)
     const visit = { ip: '192.0.2.1', userAgent: '', referrer: '' }
     await store.pushes.claimView({ id: 2, visit, lookBy: null })
     await store.close()
@@ -259,7 +259,7 @@ export function importCases(server: () => DatabaseServer | null): void {
     addPush(live(2, { userId: 2 }))
     await close()
     await importReport({ ...wish, dataDir }, NOW)
-    const { store } = await openTestStore({ dataDir })
+    const { store } = await open(dataDir)
     const [listed] = (await store.lists.listPushes({ ownerId: 1, expired: false, pageNumber: 1 })).pushes
     const visit = { ip: '192.0.2.1', userAgent: '', referrer: '' }
     await store.pushes.claimView({ id: listed?.push.id ?? 0, visit, lookBy: null })
@@ -288,7 +288,7 @@ export function importCases(server: () => DatabaseServer | null): void {
     await close()
     const report = await importReport({ ...wish, dataDir }, NOW)
     expect(report.accounts).toEqual({ came: 4, disabled: 3, known: 0 })
-    const { store } = await openTestStore({ dataDir })
+    const { store } = await open(dataDir)
     expect((await store.accounts.findCredentials('ok@example.org'))?.totpStep).toBe(59_000_000)
     const accounts = await store.accounts.listAccounts()
     expect(accounts.filter(({ disabledAt }) => disabledAt === null).map(({ email }) => email)).toEqual([

@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Imported, type ImportWish, importCommand } from '../../src/app/import-command.ts'
+import { openTestStore, type TestStore } from './store.ts'
 
 export function newFolder(): string {
   return mkdtempSync(join(tmpdir(), 'oncebox-import-'))
@@ -11,39 +12,61 @@ export function newFolder(): string {
 
 export type Wish = Partial<ImportWish> & Pick<ImportWish, 'database' | 'dataDir'>
 
-export async function runImport(wish: Wish, now: number, say: (line: string) => void = () => undefined) {
-  return importCommand(
-    {
-      databasePassword: null,
-      storage: null,
-      masterKeyFile: null,
-      previousKeysFile: null,
-      mode: 'import',
-      keyFile: null,
-      server: null,
-      minFreeSpace: 0,
-      bucket: null,
-      maxClockGap: Number.MAX_SAFE_INTEGER,
-      ...wish,
-    },
-    {
-      now: () => now,
-      uptime: () => 0,
-      readFile: (path) => readFileSync(path, 'utf8'),
-      say,
-      onProgress: () => undefined,
-    },
-  )
+/** Where imports of a test go, by the data folder that a wish names. */
+export type Destination = {
+  /** What a wish says besides the data folder. */
+  partsOf(dataDir: string): Promise<Partial<ImportWish>>
+  /** Opens what was imported. */
+  open(dataDir: string): Promise<Pick<TestStore, 'store'>>
 }
 
-export async function importReport(wish: Wish, now: number) {
-  const imported: Imported = await runImport({ ...wish, mode: wish.mode ?? 'import' }, now)
-  if (imported.mode === 'verify') throw new Error('not a report of an import')
-  return imported.report
+const FOLDERS: Destination = {
+  partsOf: async () => ({}),
+  open: (dataDir) => openTestStore({ dataDir }),
 }
 
-export async function verification(wish: Wish, now: number) {
-  const imported = await runImport({ ...wish, mode: 'verify' }, now)
-  if (imported.mode !== 'verify') throw new Error('not a verification')
-  return imported.report
+/** The command's own way into data folders, or into another place. */
+export function importsInto({ partsOf, open }: Destination = FOLDERS) {
+  async function runImport(wish: Wish, now: number, say: (line: string) => void = () => undefined) {
+    return importCommand(
+      {
+        databasePassword: null,
+        storage: null,
+        masterKeyFile: null,
+        previousKeysFile: null,
+        mode: 'import',
+        keyFile: null,
+        server: null,
+        minFreeSpace: 0,
+        bucket: null,
+        maxClockGap: Number.MAX_SAFE_INTEGER,
+        ...(await partsOf(wish.dataDir)),
+        ...wish,
+      },
+      {
+        now: () => now,
+        serverNow: () => now,
+        uptime: () => 0,
+        readFile: (path) => readFileSync(path, 'utf8'),
+        say,
+        onProgress: () => undefined,
+      },
+    )
+  }
+
+  async function importReport(wish: Wish, now: number) {
+    const imported: Imported = await runImport({ ...wish, mode: wish.mode ?? 'import' }, now)
+    if (imported.mode === 'verify') throw new Error('not a report of an import')
+    return imported.report
+  }
+
+  async function verification(wish: Wish, now: number) {
+    const imported = await runImport({ ...wish, mode: 'verify' }, now)
+    if (imported.mode !== 'verify') throw new Error('not a verification')
+    return imported.report
+  }
+
+  return { runImport, importReport, verification, open }
 }
+
+export const { runImport, importReport, verification } = importsInto()

@@ -6,7 +6,7 @@ import { DomainError } from '../../../domain/errors.ts'
 import { makeKeyFile, readKeyFile } from '../../folder/key-file.ts'
 import type { Connect } from './connection.ts'
 import { describeKeys } from './instance-keys.ts'
-import { readSchemaVersion } from './migrate.ts'
+import { readSchemaVersion, SCHEMA } from './migrate.ts'
 
 export type NodeKeysOptions = {
   connect: Connect
@@ -23,6 +23,7 @@ export async function readNodeKeys({ connect, keyFile, isNewFolder }: NodeKeysOp
     const { version } = await readSchemaVersion(session)
     if (version === 0 && !isNewFolder) throw new DomainError('conflict', EMPTY)
     if (existsSync(keyFile)) return readKeyFile(keyFile)
+    await session.unsafe(`SET search_path TO ${SCHEMA}`)
     const keys = version === 0 ? '' : await describeKeys({ query: (text) => session.unsafe(text) })
     if (keys === '') return makeKeyFile(keyFile)
     throw new DomainError(

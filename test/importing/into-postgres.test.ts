@@ -1,0 +1,90 @@
+// Imports into PostgreSQL: all that holds for imports into a data folder.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseDatabaseAddress } from '../../src/domain/database-address.ts'
+import { openTestBucket, type TestBucket } from '../support/bucket.ts'
+import { installedEngines } from '../support/database-servers.ts'
+import { type Destination, importsInto, newFolder } from '../support/import.ts'
+import { importCases, live } from '../support/import-cases.ts'
+import { createTestClock, START } from '../support/instance.ts'
+import { writeSource } from '../support/password-pusher.ts'
+import { startTestPostgres, type TestDatabase, type TestPostgres } from '../support/postgres.ts'
+import { openTestNode } from '../support/postgres-store.ts'
+
+const isInstalled = installedEngines().includes('postgres')
+let postgres: TestPostgres
+const databases = new Map<string, Promise<TestDatabase>>()
+let bucket: TestBucket
+beforeAll(async () => {
+  bucket = await openTestBucket()
+  if (isInstalled) postgres = await startTestPostgres()
+}, 120_000)
+afterAll(async () => {
+  await bucket.close()
+  for (const database of databases.values()) await (await database).close()
+  await postgres?.stop()
+})
+
+/** Each data folder has a database of its own. */
+function databaseOf(dataDir: string): Promise<TestDatabase> {
+  const database = databases.get(dataDir) ?? postgres.newEmptyDatabase()
+  databases.set(dataDir, database)
+  return database
+}
+
+const keyFileOf = (dataDir: string) => join(dataDir, '..', 'instance.key')
+
+const destination: Destination = {
+  partsOf: async (dataDir) => {
+    const { address: text } = await databaseOf(dataDir)
+    const address = parseDatabaseAddress(`${text}?sslmode=disable`)
+    if (address === null || 'problem' in address) throw new Error('the address of the test server')
+    return { keyFile: null, server: { address, keyFile: keyFileOf(dataDir), connections: 4 } }
+  },
+  open: async (dataDir) => {
+    const { connect } = await databaseOf(dataDir)
+    return { store: await openTestNode({ dataDir, connect, clock: createTestClock(), bucket: null }) }
+  },
+}
+
+describe.skipIf(!isInstalled)('into PostgreSQL', () => {
+  const imports = importsInto(destination)
+
+  importCases(() => null, imports)
+
+  async function written() {
+    const folder = newFolder()
+    const source = await writeSource(folder, { server: null })
+    source.addPush(live(1))
+    await source.close()
+    return { folder, wish: { ...source.wish, dataDir: join(folder, 'box') } }
+  }
+
+  test('is refused while a node serves, and nothing comes', async () => {
+    const { folder, wish } = await written()
+    const { connect } = await databaseOf(wish.dataDir)
+    const place = {
+      connect,
+      clock: createTestClock(),
+      bucket: bucket.settings,
+      dataDir: join(folder, 'node'),
+    }
+    const node = await openTestNode({ ...place, name: 'first' })
+    const beside = { ...wish, bucket: bucket.settings }
+    await expect(imports.importReport(beside, START)).rejects.toThrow('The node first serves this database')
+    expect(await node.lists.countPushes()).toEqual({ live: 0, expired: 0 })
+    await node.close()
+    expect((await imports.importReport(beside, START)).pushes.live).toBe(1)
+  })
+
+  test('names a key file that is missing, and a database without data to compare with', async () => {
+    const { wish } = await written()
+    await expect(imports.verification(wish, START)).rejects.toThrow(/no Oncebox data in postgres:/)
+    await imports.importReport(wish, START)
+    rmSync(keyFileOf(wish.dataDir))
+    await expect(imports.importReport(wish, START)).rejects.toThrow(/key file .* is missing/)
+    await expect(imports.importReport({ ...wish, mode: 'dry-run' }, START)).rejects.toThrow('key file')
+  })
+})
