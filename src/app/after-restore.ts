@@ -7,9 +7,12 @@ import { openAfterRestore } from '../store/after-restore.ts'
 import { becomeOwner } from '../store/folder/ownership.ts'
 import { connectTo } from '../store/postgres/engine/address.ts'
 import { reachServer } from '../store/postgres/engine/reach.ts'
+import type { WitnessBucket } from '../store/witness/bucket-witness.ts'
 
 export type AfterRestoreWish = {
   address: DatabaseAddress
+  /** Where the files are; null for a disk. */
+  bucket: WitnessBucket | null
   /** Of this node: what it remembers of the database is renewed. It may be missing. */
   dataDir: string
   onWarning: (warning: string) => void
@@ -31,13 +34,14 @@ export type RestoredDatabase = {
 /** Throws `conflict` with a sentence for the operator when the database cannot be used. */
 export async function openRestored({
   address,
+  bucket,
   dataDir,
   onWarning,
 }: AfterRestoreWish): Promise<RestoredDatabase> {
   if (existsSync(dataDir)) becomeOwner(dataDir)
   const connect = connectTo(address)
   await reachServer({ address, connect, patience: 0, onWait: onWarning })
-  const { livePushes, halted, run, close } = await openAfterRestore({ connect, dataDir, onWarning })
+  const { livePushes, halted, run, close } = await openAfterRestore({ connect, bucket, dataDir, onWarning })
   const visit = { ip: '', userAgent: `oncebox/${version} (after-restore)`, referrer: '' }
   const expireEverything: RestoredDatabase['expireEverything'] = (onProgress) => run({ visit, onProgress })
   return { where: presentDatabaseAddress(address), livePushes, halted, expireEverything, close }

@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander'
 import type { RestoredDatabase } from '../app/after-restore.ts'
+import { bucketSettingsOf } from '../settings/bucket.ts'
 import { databaseAddressOf, databaseWarnings } from '../settings/database.ts'
 import { readSettings } from '../settings/fold.ts'
 import { settings } from '../settings/table.ts'
@@ -16,6 +17,9 @@ const TABLE = {
   dataDir: settings.dataDir,
   databaseUrl: settings.databaseUrl,
   databasePassword: settings.databasePassword,
+  filesUrl: settings.filesUrl,
+  s3AccessKeyId: settings.s3AccessKeyId,
+  s3SecretAccessKey: settings.s3SecretAccessKey,
 }
 const NAME = 'oncebox after-restore'
 const PROGRESS_MS = 2_000
@@ -42,9 +46,9 @@ export function addAfterRestoreCommand(program: Command, { shell, app }: { shell
   command.option('--yes', 'Expire every push without asking')
   addSettingFlags(command, TABLE)
   command.action(async () => {
-    const { address, dataDir } = readCommandLine(command, shell)
+    const { address, bucket, dataDir } = readCommandLine(command, shell)
     const onWarning = (warning: string) => shell.say(`oncebox: warning: ${warning}`)
-    const restored = await app.openRestored({ address, dataDir, onWarning })
+    const restored = await app.openRestored({ address, bucket, dataDir, onWarning })
     try {
       for (const line of presentRestored(restored)) shell.say(line)
       if (!isGiven(command, 'yes')) await confirm(shell, 'Expire every push now?')
@@ -73,7 +77,7 @@ function readCommandLine(command: Command, shell: Shell) {
   ]
   if (all.length > 0 || address === null || reading.config === undefined) throw new UsageError(all, NAME)
   for (const warning of databaseWarnings(flags)) shell.say(`oncebox: warning: ${warning}`)
-  return { address, dataDir: reading.config.dataDir }
+  return { address, bucket: bucketSettingsOf(reading.config), dataDir: reading.config.dataDir }
 }
 
 const NO_DATABASE =

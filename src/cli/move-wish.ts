@@ -96,7 +96,7 @@ type Secrets = { s3AccessKeyId: string | null; s3SecretAccessKey: string | null 
 function readBucket(name: string, secrets: Secrets | null, reading: Reading): BucketSettings | null {
   const filesUrl = readFlag(name, bucketUrl, reading)
   if (filesUrl === null || secrets === null) return null
-  const found = bucketSettingsOf({ ...secrets, filesUrl, keyFile: null })
+  const found = bucketSettingsOf({ ...secrets, filesUrl })
   if (found === null)
     reading.problems.push(
       `--${name} needs the access key of the bucket: ONCEBOX_S3_ACCESS_KEY_ID and ONCEBOX_S3_SECRET_ACCESS_KEY, or files named ` +

@@ -11,7 +11,7 @@ export type BucketSettings = {
 }
 
 /** Null when files are in the data folder. */
-export function bucketSettingsOf(config: BucketConfig): BucketSettings | null {
+export function bucketSettingsOf(config: Omit<BucketConfig, 'keyFile'>): BucketSettings | null {
   const { filesUrl, s3AccessKeyId: accessKeyId, s3SecretAccessKey: secretAccessKey } = config
   if (filesUrl === null || accessKeyId === null || secretAccessKey === null) return null
   return { place: bucketPlaceOf(filesUrl), credentials: { accessKeyId, secretAccessKey } }

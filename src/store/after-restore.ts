@@ -4,18 +4,21 @@ import { existsSync } from 'node:fs'
 import { randomKey } from '../crypto/random.ts'
 import type { Visit } from '../domain/audit.ts'
 import { DomainError } from '../domain/errors.ts'
-import { createNodeWitness } from './folder/node-witness.ts'
 import type { Connect } from './postgres/engine/connection.ts'
 import { createDatabase } from './postgres/engine/database.ts'
 import { readInstance } from './postgres/engine/instance.ts'
 import { migrate } from './postgres/engine/migrate.ts'
 import { requireNoMove } from './postgres/moving/move-row.ts'
 import { countLive, expireEverything, haltNodes, resumeNodes } from './postgres/restoring/after-restore.ts'
+import type { WitnessBucket } from './witness/bucket-witness.ts'
+import { createWitnesses } from './witness/witnesses.ts'
 
 export type AfterRestoreOptions = {
   connect: Connect
   /** Of this node: what it remembers of the database is renewed. It may be missing. */
   dataDir: string
+  /** That of the files, which remembers too; null when they are on a disk. */
+  bucket: WitnessBucket | null
   onWarning: (warning: string) => void
 }
 
@@ -42,9 +45,9 @@ const UNDER_WAY =
 
 /** Migrates a database that is older than the program. Throws `conflict` for one that this node does not know. */
 export async function openAfterRestore(options: AfterRestoreOptions): Promise<AfterRestore> {
-  const { connect, dataDir, onWarning } = options
-  const witness = createNodeWitness(dataDir)
-  const known = await witness.read().catch(() => null)
+  const { connect, dataDir, bucket, onWarning } = options
+  const witnesses = createWitnesses(dataDir, bucket)
+  const inFolder = await witnesses.readFolder().catch(() => null)
   await migrate({ connect, onWarning })
   const database = createDatabase({
     connect,
@@ -54,14 +57,16 @@ export async function openAfterRestore(options: AfterRestoreOptions): Promise<Af
   try {
     const { tag, halted, time } = await database.read((session) => readInstance(session))
     await database.read(({ query }) => requireNoMove(query))
-    if (known !== null && known.tag !== tag) throw new DomainError('conflict', foreignText(witness.path))
+    if (inFolder !== null && inFolder.tag !== tag)
+      throw new DomainError('conflict', foreignText(witnesses.path))
+    const known = latestOf([inFolder, await witnesses.readBucket(tag)])
     const livePushes = await countLive(database)
     const run = async (asked: RunOptions) => {
       await haltNodes(database, UNDER_WAY)
       const lost = await expireEverything(database, { now: Math.floor(time), ...asked })
-      const settled = await resumeNodes(database, known ?? { beats: 0, restoredAt: 0 })
-      const { time: savedAt, ...rest } = settled
-      if (existsSync(dataDir)) await witness.write({ ...rest, operations: [], isFinal: false, savedAt })
+      const { time: savedAt, ...rest } = await resumeNodes(database, known)
+      const renewed = { ...rest, operations: [], isFinal: false, savedAt }
+      if (existsSync(dataDir)) await witnesses.saveAll(renewed)
       return lost
     }
     return { livePushes, halted, run, close: database.close }
@@ -69,6 +74,13 @@ export async function openAfterRestore(options: AfterRestoreOptions): Promise<Af
     await database.close()
     throw cause
   }
+}
+
+type Known = { beats: number; restoredAt: number }
+
+function latestOf(witnesses: readonly (Known | null)[]): Known {
+  const latest = (of: keyof Known) => Math.max(0, ...witnesses.map((witness) => witness?.[of] ?? 0))
+  return { beats: latest('beats'), restoredAt: latest('restoredAt') }
 }
 
 function foreignText(path: string): string {

@@ -11,7 +11,6 @@ import { createFolderChecks } from './folder/folder-checks.ts'
 import { lockFolder } from './folder/folder-lock.ts'
 import { createFreeSpace } from './folder/free-space.ts'
 import { prepareNodeFolder } from './folder/node-folder.ts'
-import { createNodeWitness, type NodeWitness } from './folder/node-witness.ts'
 import type { OpenedStore } from './opened-store.ts'
 import { createDatabaseClock, type DatabaseClock } from './postgres/engine/clock.ts'
 import type { Connect } from './postgres/engine/connection.ts'
@@ -30,6 +29,7 @@ import { createPostgresOperations } from './postgres/operations.ts'
 import { createQuickLook } from './postgres/quick-look.ts'
 import { createSharedRows } from './postgres/shared/shared-state.ts'
 import type { BucketSettings } from './s3/bucket.ts'
+import { createWitnesses, type Witnesses } from './witness/witnesses.ts'
 
 export type PostgresStoreOptions = {
   dataDir: string
@@ -69,13 +69,13 @@ const MANY_WAITING = 5000
 /** Makes a missing folder, key and tables, and migrates. Throws `conflict` when the database may not be served. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<OpenedStore> {
   const folder = dataFolder(options.dataDir)
-  const witness = createNodeWitness(options.dataDir)
-  prepareNodeFolder(folder, { keyFile: options.keyFile, witness: witness.path })
+  const witnesses = createWitnesses(options.dataDir, options.bucket)
+  prepareNodeFolder(folder, { keyFile: options.keyFile, witness: witnesses.path })
   const onWait = (holder: string) =>
     options.onWarning(`${folder.path} is in use: waiting for ${holder} to end`)
   const lock = await lockFolder(folder, { onWait })
   try {
-    const opened = await openDatabase(options, { folder, witness })
+    const opened = await openDatabase(options, { folder, witnesses })
     lock.opened()
     const close = () => opened.close().finally(lock.release)
     return { ...opened, close }
@@ -85,12 +85,12 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   }
 }
 
-type Place = { folder: DataFolder; witness: NodeWitness }
+type Place = { folder: DataFolder; witnesses: Witnesses }
 
-async function openDatabase(options: PostgresStoreOptions, { folder, witness }: Place) {
+async function openDatabase(options: PostgresStoreOptions, { folder, witnesses }: Place) {
   const { connect, connections, keyFile, onWarning, patience } = options
   await requireServer(connect, onWarning)
-  const saved = await witness.read()
+  const saved = await witnesses.readFolder()
   const keyring = await readNodeKeys({ connect, keyFile, isNewFolder: saved === null })
   await migrate({ connect, onWarning })
   let standing: Standing | undefined
@@ -102,12 +102,13 @@ async function openDatabase(options: PostgresStoreOptions, { folder, witness }: 
     onAcknowledged: (id) => standing?.remember(id),
   })
   try {
-    const witnesses = saved === null ? [] : [saved]
-    const entering = { keyring, keyFile, witnesses, witnessPath: witness.path, onWarning, patience }
-    const state = await enterInstance(database, entering)
+    const state = await enterInstance(database, {
+      ...{ keyring, keyFile, onWarning, patience, inFolder: saved, witnessPath: witnesses.path },
+      readOthers: witnesses.readBucket,
+    })
     const clock = openClock(options, state)
     standing = openStanding(options, state, clock)
-    const parts = { database, standing, clock, witness, folder, state, keyring }
+    const parts = { database, standing, clock, witnesses, folder, state, keyring }
     return { keyring, ...(await openParts(options, parts)), ...checksOf(options, { folder, keyring }) }
   } catch (cause) {
     await database.close()
@@ -139,14 +140,14 @@ type Parts = {
   database: PostgresDatabase
   standing: Standing
   clock: DatabaseClock
-  witness: NodeWitness
+  witnesses: Witnesses
   folder: DataFolder
   state: InstanceState
   keyring: Keyring
 }
 
 async function openParts(options: PostgresStoreOptions, parts: Parts) {
-  const { database, standing, clock, witness, keyring } = parts
+  const { database, standing, clock, witnesses, keyring } = parts
   const { acceptClock, onError } = options
   const { now, certain, observe } = clock
   const node = randomKey(ID_BYTES)
@@ -154,7 +155,7 @@ async function openParts(options: PostgresStoreOptions, parts: Parts) {
     ...options,
     ...parts,
     node,
-    save: witness.write,
+    save: witnesses.save,
     clearUp: (session) => giveUpAbandoned(session, certain()),
   })
   if (acceptClock) await acceptTime(database, now())

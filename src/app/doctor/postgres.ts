@@ -4,7 +4,6 @@ import { type DatabaseAddress, presentDatabaseAddress } from '../../domain/datab
 import { reasonOf } from '../../domain/system-errors.ts'
 import { formatTime, MINUTE, SECOND } from '../../domain/time.ts'
 import type { DatabaseSettings } from '../../settings/database.ts'
-import { createNodeWitness, type SavedWitness } from '../../store/folder/node-witness.ts'
 import { connectTo, warnAboutTls } from '../../store/postgres/engine/address.ts'
 import { explainUnreachable } from '../../store/postgres/engine/unreachable.ts'
 import {
@@ -12,6 +11,8 @@ import {
   type InstanceInspection,
   inspectPostgres,
 } from '../../store/postgres/inspection.ts'
+import { createFolderWitness } from '../../store/witness/folder-witness.ts'
+import type { SavedWitness } from '../../store/witness/saved-witness.ts'
 import { type Finding, fine, problem, warning } from './finding.ts'
 
 const MIB = 1024 * 1024
@@ -29,7 +30,7 @@ export async function examinePostgres(settings: DatabaseSettings, look: Postgres
   const { address } = settings
   try {
     const connect = connectTo(address)
-    const witness = await createNodeWitness(look.dataDir).read()
+    const witness = await createFolderWitness(look.dataDir).read()
     const inspection = await inspectPostgres({ ...look, connect, witness })
     return {
       verifiers: inspection.instance?.verifiers ?? [],

@@ -3,7 +3,7 @@
 import { type Judgement, judge } from '../../domain/restoration.ts'
 import { SECOND } from '../../domain/time.ts'
 import type { NodeReport } from '../database-face.ts'
-import type { SavedWitness } from '../folder/node-witness.ts'
+import type { SavedWitness } from '../witness/saved-witness.ts'
 import { type Connect, openConnection } from './engine/connection.ts'
 import type { Session } from './engine/database.ts'
 import { DATABASE_TIME, readInstance } from './engine/instance.ts'

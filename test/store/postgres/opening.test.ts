@@ -145,9 +145,25 @@ describe.skipIf(!isInstalled)('a database that was set back', () => {
     const [first, second] = [makeNode(), makeNode()]
     await (await first.open()).close()
     await query("UPDATE instance SET place = 'elsewhere'")
+    for (const key of bucket.listKeys()) if (key.includes('_witness')) bucket.remove(key)
     await expect(second.open()).rejects.toThrow('at another place than where it was last served')
     await (await first.open()).close()
     await (await second.open()).close()
+  })
+
+  test('is not served by a new node, because the bucket remembers more', async () => {
+    const [first, second] = [makeNode(), makeNode()]
+    const store = await first.open()
+    await keep()
+    await store.close()
+    await setBack()
+    await expect(second.open()).rejects.toThrow(/its counter is 1, and was 2 already/)
+  })
+
+  test('is served from another place by a new node when the bucket knows that nothing is missing', async () => {
+    await (await makeNode().open()).close()
+    await query("UPDATE instance SET place = 'elsewhere'")
+    await (await makeNode().open()).close()
   })
 
   test('is not served any more by a running node that notices when it connects again', async () => {
@@ -167,7 +183,12 @@ describe.skipIf(!isInstalled)('after a restore', () => {
   const visit = { ip: '', userAgent: 'test', referrer: '' }
   const settle = async (node: ReturnType<typeof makeNode>) => {
     const { connect } = database
-    const restoring = await openAfterRestore({ connect, dataDir: node.dataDir, onWarning: () => undefined })
+    const restoring = await openAfterRestore({
+      connect,
+      bucket: bucket.settings,
+      dataDir: node.dataDir,
+      onWarning: () => undefined,
+    })
     const progress: number[] = []
     const lost = await restoring.run({ visit, now: clock.now(), onProgress: (done) => progress.push(done) })
     await restoring.close()

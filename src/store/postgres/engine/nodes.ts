@@ -4,7 +4,7 @@
 import type { Job } from '../../../domain/job.ts'
 import { MINUTE, SECOND } from '../../../domain/time.ts'
 import type { NodeReport } from '../../database-face.ts'
-import type { SavedWitness } from '../../folder/node-witness.ts'
+import type { SavedWitness } from '../../witness/saved-witness.ts'
 import type { DatabaseClock } from './clock.ts'
 import type { PostgresDatabase, Session } from './database.ts'
 import { DATABASE_TIME, type InstanceState } from './instance.ts'

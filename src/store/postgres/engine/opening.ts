@@ -4,7 +4,7 @@ import type { Keyring } from '../../../crypto/keyring.ts'
 import { DomainError } from '../../../domain/errors.ts'
 import { judge, RESTORATION_REMEDY } from '../../../domain/restoration.ts'
 import { MINUTE, SECOND } from '../../../domain/time.ts'
-import type { SavedWitness } from '../../folder/node-witness.ts'
+import type { SavedWitness } from '../../witness/saved-witness.ts'
 import type { PostgresDatabase, Session } from './database.ts'
 import { type InstanceState, readInstance } from './instance.ts'
 import { verifyKeys } from './instance-keys.ts'
@@ -22,10 +22,11 @@ const WITHIN_MS = 10 * MINUTE
 export type EnterOptions = {
   keyring: Keyring
   keyFile: string
-  /** Those that remember how far the database was. */
-  witnesses: readonly SavedWitness[]
-  /** Where the first of them lies. */
+  /** What the data folder remembers; null when it was never served. */
+  inFolder: SavedWitness | null
   witnessPath: string
+  /** What is remembered elsewhere of the instance with this tag. */
+  readOthers: (tag: string) => Promise<SavedWitness | null>
   onWarning: (warning: string) => void
   /** Milliseconds to wait for another node to tell that a standby took over. */
   patience?: number | undefined
@@ -33,14 +34,18 @@ export type EnterOptions = {
 
 /** Throws `conflict` when the database may not be served, or with another key. */
 export async function enterInstance(
-  database: Pick<PostgresDatabase, 'transact'>,
+  database: Pick<PostgresDatabase, 'read' | 'transact'>,
   options: EnterOptions,
 ): Promise<InstanceState> {
   const until = performance.now() + (options.patience ?? SETTLE_MS)
+  const { tag } = await database.read((session) => readInstance(session))
+  const elsewhere = await options.readOthers(tag)
+  const witnesses = [options.inFolder, elsewhere].flatMap((witness) => witness ?? [])
   for (let tries = 0; ; tries += 1) {
-    const { moved, state } = await database.transact((session) => enterWithin(session, options), {
-      within: WITHIN_MS,
-    })
+    const { moved, state } = await database.transact(
+      (session) => enterWithin(session, { ...options, witnesses }),
+      { within: WITHIN_MS },
+    )
     if (moved === null) return state
     if (performance.now() > until) throw refuse(moved)
     if (tries === 0) options.onWarning(`${moved} Waiting for a node that knows.`)
@@ -48,7 +53,9 @@ export async function enterInstance(
   }
 }
 
-async function enterWithin(session: Session, options: EnterOptions) {
+type Entering = EnterOptions & { witnesses: readonly SavedWitness[] }
+
+async function enterWithin(session: Session, options: Entering) {
   const { witnesses, keyring, witnessPath } = options
   const asked = witnesses.flatMap(({ operations }) => operations)
   const state = await readInstance(session, { operations: asked, lock: true })

@@ -1,0 +1,47 @@
+// What all nodes together remember of their database in the bucket of their files, which outlives each of their machines.
+//
+// Two nodes may write at the same time, and the earlier state may stay for a while: the next write mends that.
+
+import { nameBucket } from '../../domain/bucket-place.ts'
+import type { BucketSettings } from '../s3/bucket.ts'
+import { createClient } from '../s3/client.ts'
+import { createObjects } from '../s3/objects.ts'
+import { createReachability } from '../s3/reachability.ts'
+import { createSendOnce } from '../s3/signed-requests.ts'
+import { parseWitness, presentWitness, type SavedWitness } from './saved-witness.ts'
+
+export type WitnessBucket = Pick<BucketSettings, 'place' | 'credentials' | 'patience'>
+
+export type BucketWitness = {
+  /** What was remembered of the instance with this tag. Null when nothing was, or when the bucket does not answer. */
+  read(tag: string): Promise<SavedWitness | null>
+  /** Keeps a later state that is there already. Throws S3Failure. */
+  write(witness: SavedWitness): Promise<void>
+}
+
+/** A bucket that fails is reported by those who keep files in it. */
+export function createBucketWitness({ place, credentials, patience }: WitnessBucket): BucketWitness {
+  const reachability = createReachability({ name: nameBucket(place), onChange: () => undefined })
+  const sendOnce = createSendOnce(place, credentials)
+  const client = createClient({ sendOnce, reachability, ...(patience === undefined ? {} : { patience }) })
+  const { put, readWhole } = createObjects(client)
+  const keyOf = (tag: string) => `${place.prefix}_witness-${tag}`
+
+  async function find(tag: string): Promise<SavedWitness | null> {
+    const bytes = await readWhole(keyOf(tag))
+    return bytes === null ? null : parseWitness(Buffer.from(bytes).toString('utf8'))
+  }
+
+  async function write(witness: SavedWitness): Promise<void> {
+    const found = await find(witness.tag)
+    if (found !== null && isLater(found, witness)) return
+    await put(keyOf(witness.tag), Buffer.from(presentWitness(witness)))
+  }
+
+  return { read: (tag) => find(tag).catch(() => null), write }
+}
+
+function isLater(one: SavedWitness, other: SavedWitness): boolean {
+  if (one.restoredAt !== other.restoredAt) return one.restoredAt > other.restoredAt
+  return one.beats > other.beats
+}

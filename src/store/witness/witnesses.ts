@@ -1,0 +1,51 @@
+// All that remembers outside a database how far it was, for one node.
+
+import { MINUTE } from '../../domain/time.ts'
+import { createBucketWitness, type WitnessBucket } from './bucket-witness.ts'
+import { createFolderWitness } from './folder-witness.ts'
+import type { SavedWitness } from './saved-witness.ts'
+
+export type Witnesses = {
+  /** Of the one in the data folder. */
+  path: string
+  /** Null in a folder that was never served. Throws `conflict` for a file that cannot be read. */
+  readFolder(): Promise<SavedWitness | null>
+  /** Null when no bucket remembers the instance with this tag. */
+  readBucket(tag: string): Promise<SavedWitness | null>
+  /** Resolves once the one in the folder is durable; the one in the bucket is written now and then. */
+  save(witness: SavedWitness): Promise<void>
+  /** Resolves once each is written, if its place can be written to. */
+  saveAll(witness: SavedWitness): Promise<void>
+}
+
+/** Each write to a bucket may cost money. */
+const BUCKET_MS = MINUTE
+
+export function createWitnesses(dataDir: string, settings: WitnessBucket | null): Witnesses {
+  const folder = createFolderWitness(dataDir)
+  const bucket = settings === null ? null : createBucketWitness(settings)
+  let savedAt = Number.NEGATIVE_INFINITY
+
+  async function toBucket(witness: SavedWitness): Promise<void> {
+    savedAt = performance.now()
+    await bucket?.write(witness).catch(() => undefined)
+  }
+
+  async function save(witness: SavedWitness): Promise<void> {
+    if (witness.isFinal) return saveAll(witness)
+    if (performance.now() - savedAt >= BUCKET_MS) void toBucket(witness)
+    await folder.write(witness)
+  }
+
+  async function saveAll(witness: SavedWitness): Promise<void> {
+    await Promise.all([folder.write(witness), toBucket(witness)])
+  }
+
+  return {
+    path: folder.path,
+    readFolder: folder.read,
+    readBucket: async (tag) => bucket?.read(tag) ?? null,
+    save,
+    saveAll,
+  }
+}
