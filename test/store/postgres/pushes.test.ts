@@ -117,4 +117,64 @@ describe.skipIf(!isInstalled)('two nodes', () => {
     }
     expect(await opened.query('SELECT count(*)::int AS n FROM pushes')).toEqual([{ n: 3 }])
   }, 60_000)
+
+  test('keep of many failures the first and the latest, and of the looks of an owner the latest', async () => {
+    const account = { email: 'ann@example.org', passwordHash: 'x', isAdmin: false }
+    const owner = await opened.nodes[0].accounts.addAccount(account)
+    const { id, lookup } = await make({ ownerId: owner.id, expireAfterViews: 1 })
+    const look = (n: number) => nodeOf(n).pushes.claimView({ id, visit: VISIT, lookBy: owner })
+    for (let round = 0; round < 4; round += 1)
+      await Promise.all(Array.from({ length: 350 }, (_, n) => look(n)))
+    await read(0, lookup)
+    for (let round = 0; round < 6; round += 1)
+      await Promise.all(Array.from({ length: 350 }, (_, n) => read(n, lookup)))
+    expect(await opened.nodes[1].pushes.findPush(lookup)).toMatchObject({
+      failures: 2_100,
+      ownerViews: 1_400,
+    })
+    const kinds = await kindsOf(id)
+    const count = (kind: string) => kinds.filter((one) => one === kind).length
+    expect({ failures: count('failed_view'), looks: count('owner_view') }).toEqual({
+      failures: 1_000,
+      looks: 500,
+    })
+    const [rows] = await opened.query<{ n: number }>('SELECT count(*)::int AS n FROM audit_entries')
+    expect(rows?.n).toBeLessThan(2 + 1_000 + 500 + 2 * 500)
+  }, 60_000)
+
+  test('read payloads of any size, many at once', async () => {
+    const sizes = [0, 16_384, 16_385, 1, ...Array.from({ length: 20 }, (_, n) => 1_000_000 + n)]
+    const pushes = await Promise.all(
+      sizes.map((size, n) => {
+        const salt = Buffer.alloc(16, n)
+        const secrets = { salt, wrappedKey: salt, payload: Buffer.alloc(size, n), passphraseSalt: null }
+        return make({}, { secrets })
+      }),
+    )
+    const claims = await Promise.all(
+      pushes.map(({ lookup }, n) =>
+        nodeOf(n).pushes.claimPlain({
+          lookup,
+          visit: VISIT,
+          lookBy: null,
+          open: ({ sealed }) => Buffer.from(sealed?.secrets.payload ?? []),
+        }),
+      ),
+    )
+    for (const [n, size] of sizes.entries()) {
+      const claimed = claims[n]
+      const content = claimed === null || claimed === 'not_plain' ? null : claimed?.content
+      expect(content?.equals(Buffer.alloc(size, n))).toBe(true)
+    }
+  }, 60_000)
+
+  test('keep texts of every kind in the log', async () => {
+    const texts = ['', 'NULL', '"quoted"', '\\x00', '{a,b}', 'ü😀', 'a\tb', 'nul \0 nul']
+    const { id } = await make()
+    for (const userAgent of texts)
+      await nodeOf(0).pushes.claimView({ id, visit: { ...VISIT, userAgent }, lookBy: null })
+    const log = (await Array.fromAsync(opened.nodes[1].audit.readAll({ id }))).flat()
+    const expected = texts.map((text) => text.replaceAll('\0', '\ufffd'))
+    expect(log.slice(1).map(({ userAgent }) => userAgent)).toEqual(expected)
+  })
 })

@@ -1,0 +1,187 @@
+// Visits of every kind that race on two nodes over one database, also while the server ends their connections.
+
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { isDomainError } from '../../../src/domain/errors.ts'
+import type { StoredPush } from '../../../src/store/face.ts'
+import { installedEngines } from '../../support/database-servers.ts'
+import { startTestPostgres, type TestPostgres } from '../../support/postgres.ts'
+import { openPostgresNodes, type PostgresNodes } from '../../support/postgres-nodes.ts'
+import { storePush, VISIT } from '../../support/store.ts'
+
+const isInstalled = installedEngines().includes('postgres')
+let postgres: TestPostgres
+beforeAll(async () => {
+  if (isInstalled) postgres = await startTestPostgres()
+}, 120_000)
+afterAll(() => postgres?.stop())
+
+const UNCHANGED = {
+  ...{ expireAfterDays: null, duration: null, expiresAt: null },
+  ...{ kind: null, deletableByViewer: null, retrievalStep: null },
+}
+const LABELS = { urlToken: Buffer.from('token'), name: null, note: null }
+const ACTS = [
+  'read',
+  'look',
+  'delete',
+  'deleteAll',
+  'guess',
+  'guess',
+  'unlock',
+  'edit',
+  'lapse',
+  'purge',
+] as const
+type Act = (typeof ACTS)[number]
+
+/** What the database holds of a push, and whether it is consistent. */
+type Facts = {
+  id: number
+  views: number
+  most: number
+  isEnded: boolean
+  hasSecrets: boolean
+  entries: number
+  log: { n: number; kind: string }[]
+}
+
+const FACTS = `
+  SELECT id::float8 AS id, views, expire_after_views AS most, expired_on IS NOT NULL AS "isEnded", entries,
+    EXISTS (SELECT FROM push_secrets WHERE push_id = id) AS "hasSecrets",
+    (SELECT json_agg(json_build_object('n', n, 'kind', kind) ORDER BY n) FROM audit_entries WHERE push_id = id) AS log
+  FROM pushes ORDER BY id`
+
+describe.skipIf(!isInstalled)('two nodes', () => {
+  let opened: PostgresNodes
+  let ownerId: number
+  beforeEach(async () => {
+    opened = await openPostgresNodes(postgres)
+    const account = { email: 'ann@example.org', passwordHash: 'x', isAdmin: false }
+    ownerId = (await opened.nodes[0].accounts.addAccount(account)).id
+  })
+  afterEach(() => opened.close())
+
+  const nodeOf = (n: number) => opened.nodes[n % 2] ?? opened.nodes[0]
+  const make = (n: number, changes: Parameters<typeof storePush>[1] = {}) =>
+    storePush({ store: nodeOf(n), clock: opened.clock }, changes, { labels: LABELS })
+
+  /** Resolves to whether a payload was handed out. */
+  async function read(n: number, { lookup }: StoredPush): Promise<boolean> {
+    const claim = { lookup, visit: VISIT, lookBy: null, open: () => 'payload' }
+    const claimed = await nodeOf(n).pushes.claimPlain(claim)
+    return claimed !== null && claimed !== 'not_plain' && claimed.content === 'payload'
+  }
+
+  async function act(n: number, what: Act, push: StoredPush): Promise<boolean> {
+    const { pushes, expiry } = nodeOf(n)
+    const { id } = push
+    if (what === 'read') return read(n, push)
+    if (what === 'look')
+      return (await pushes.claimView({ id, visit: VISIT, lookBy: null }))?.outcome === 'view'
+    if (what === 'delete') await pushes.expirePush({ id, visit: VISIT })
+    if (what === 'deleteAll') await pushes.expirePushes({ ids: [id], ownerId, visit: VISIT })
+    if (what === 'guess') await pushes.refusePassphrase({ id, visit: VISIT, wrong: true, maxTries: 3 })
+    if (what === 'unlock') await pushes.unlockPush({ id, visit: VISIT })
+    if (what === 'edit') {
+      const edit = { ...UNCHANGED, expireAfterViews: 2 }
+      await pushes.editPush({ id, ownerId, visit: VISIT, edit, labels: {} })
+    }
+    if (what === 'lapse') await expiry.expireLapsed()
+    if (what === 'purge') await expiry.purgeExpired({ of: 'owned', until: opened.clock.now() })
+    return false
+  }
+
+  const readFacts = () => opened.query<Facts>(FACTS)
+
+  /** An entry for each thing that happened, numbered without a gap, and secrets exactly as long as a push lives. */
+  function expectConsistent({ views, most, isEnded, hasSecrets, entries, log }: Facts): void {
+    expect(log.map(({ n }) => n)).toEqual(Array.from({ length: entries }, (_, n) => n))
+    expect(log.filter(({ kind }) => kind === 'view')).toHaveLength(views)
+    expect(views).toBeLessThanOrEqual(most)
+    expect(hasSecrets).toBe(!isEnded)
+    const end = log.findIndex(({ kind }) => kind === 'expire')
+    const after = end === -1 ? [] : log.slice(end + 1)
+    expect(after.every(({ kind }) => kind === 'failed_view')).toBe(true)
+  }
+
+  test('count each view and write each entry once, whatever races', async () => {
+    const race = fc.asyncProperty(
+      fc.array(
+        fc.record({
+          what: fc.constantFrom(...ACTS),
+          on: fc.nat(2),
+          by: fc.nat(1),
+        }),
+        { minLength: 5, maxLength: 60 },
+      ),
+      async (acts) => {
+        const pushes = [
+          await make(0, { ownerId, expireAfterViews: 3 }),
+          await make(1, { ownerId, expireAfterViews: 5, deletableByViewer: false }),
+          await make(0, { ownerId, expireAfterViews: 9 }),
+        ]
+        const payloads = await Promise.all(
+          acts.map(async ({ what, on, by }) => {
+            const push = pushes[on] as StoredPush
+            return (await act(by, what, push)) ? push.id : null
+          }),
+        )
+        const facts = await readFacts()
+        for (const one of facts) {
+          expectConsistent(one)
+          expect(payloads.filter((id) => id === one.id)).toHaveLength(one.views)
+        }
+        await opened.query('DELETE FROM pushes')
+        await opened.query('DELETE FROM push_secrets')
+      },
+    )
+    await fc.assert(race, { numRuns: 40 })
+  }, 120_000)
+
+  test('lose nothing that was acknowledged, and give nothing twice, while connections end', async () => {
+    const end = () =>
+      opened.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE pid <> pg_backend_pid() AND datname = current_database() AND usename = current_user AND random() < 0.5`)
+    const retry = async <T>(work: () => Promise<T>): Promise<T> => {
+      for (;;) {
+        try {
+          return await work()
+        } catch (cause) {
+          if (!isDomainError(cause, 'overloaded')) throw cause
+        }
+      }
+    }
+    let isOver = false
+    const killer = (async () => {
+      while (!isOver) {
+        await Bun.sleep(30)
+        await end()
+      }
+    })()
+    const payloads = new Map<number, number>()
+    const made: StoredPush[] = []
+    for (let round = 0; round < 12; round += 1) {
+      const some = await Promise.all(
+        Array.from({ length: 20 }, (_, n) => retry(() => make(n, { expireAfterViews: n % 2 === 0 ? 1 : 5 }))),
+      )
+      made.push(...some)
+      await Promise.all(
+        Array.from({ length: 8 }, (_, n) =>
+          some.map(async (push) => {
+            if (await retry(() => read(n, push))) payloads.set(push.id, (payloads.get(push.id) ?? 0) + 1)
+          }),
+        ).flat(),
+      )
+    }
+    isOver = true
+    await killer
+    const facts = new Map((await readFacts()).map((one) => [one.id, one]))
+    for (const { id, expireAfterViews } of made) {
+      const found = facts.get(id) as Facts
+      expectConsistent(found)
+      expect(found.views).toBe(expireAfterViews)
+      expect(payloads.get(id)).toBe(expireAfterViews)
+    }
+  }, 120_000)
+})
