@@ -23,6 +23,7 @@ import { enterInstance } from './postgres/engine/opening.ts'
 import { createPruningJob } from './postgres/engine/pruning.ts'
 import { requireServer } from './postgres/engine/server-check.ts'
 import { createStanding, type Standing } from './postgres/engine/standing.ts'
+import { createDoubtedDates } from './postgres/expiry/doubted-dates.ts'
 import { giveUpAbandoned } from './postgres/files/file-records.ts'
 import { openNodeFiles } from './postgres/files/open-files.ts'
 import { createPostgresOperations } from './postgres/operations.ts'
@@ -151,16 +152,20 @@ async function openParts(options: PostgresStoreOptions, parts: Parts) {
   const { acceptClock, onError } = options
   const { now, certain, observe } = clock
   const node = randomKey(ID_BYTES)
+  const guarded = standing.guard(database)
+  const dates = createDoubtedDates({ ...guarded, clock })
   const nodes = createNodes({
     ...options,
     ...parts,
     node,
-    save: witnesses.save,
+    save: async (witness) => {
+      await witnesses.save(witness)
+      await dates.mend()
+    },
     clearUp: (session) => giveUpAbandoned(session, certain()),
   })
   if (acceptClock) await acceptTime(database, now())
   await nodes.beat()
-  const guarded = standing.guard(database)
   const shared = createSharedRows({ ...guarded, now, certain, keyring, onError })
   const path = parts.folder.files
   const files = await openNodeFiles({ ...options, database: guarded, node, path, certain }).catch(

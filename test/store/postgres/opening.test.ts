@@ -317,4 +317,51 @@ describe.skipIf(!isInstalled)('the clock', () => {
     expect(again.clock.doubt()).toBeNull()
     await again.close()
   })
+
+  test('that was ahead is set right for all nodes by one, and pushes of that time live no longer for it', async () => {
+    const [one, two] = [await makeNode().open(), await makeNode().open()]
+    const before = clock.now()
+    clock.set(before + 30 * DAY)
+    expect([one.clock.doubt(), two.clock.doubt()]).not.toContain(null)
+    const made = await storePush({ store: one, clock })
+    clock.set(before + 1000)
+    while (one.clock.doubt() !== null || two.clock.doubt() !== null) await Bun.sleep(20)
+    const find = async () => (await two.pushes.findPush(made.lookup))?.expiresAt ?? 0
+    while ((await find()) > before + 2 * DAY) await Bun.sleep(20)
+    expect(await find()).toBe(made.expiresAt - 30 * DAY + 1000)
+    clock.set(before + 60 * DAY)
+    expect([one.clock.doubt(), two.clock.doubt()]).not.toContain(null)
+    await one.clock.accept()
+    while (two.clock.doubt() !== null) await Bun.sleep(20)
+    expect(two.now()).toBe(clock.now())
+    await one.close()
+    await two.close()
+  })
+})
+
+describe.skipIf(!isInstalled)('tables of a newer program', () => {
+  const migrate = (compatibleFrom: number) =>
+    query(`INSERT INTO schema_versions (version, compatible_from) VALUES (99, ${compatibleFrom})`)
+
+  test('are served by nodes that run and by those that start, where they are compatible', async () => {
+    const node = makeNode()
+    const store = await node.open()
+    await migrate(1)
+    await store.close()
+    const again = await node.open()
+    expect(await again.lists.countPushes()).toEqual({ live: 0, expired: 0 })
+    await again.close()
+  })
+
+  test('end the serving of a node that runs, and refuse one that starts, where they are not', async () => {
+    const node = makeNode()
+    const store = await node.open()
+    await migrate(99)
+    while (store.database?.findRefusal() === null) await Bun.sleep(20)
+    expect(store.database?.findRefusal()).toContain('was migrated by a newer Oncebox')
+    await expect(store.lists.countPushes()).rejects.toMatchObject({ code: 'overloaded' })
+    await store.close()
+    await expect(node.open()).rejects.toThrow('Run that one.')
+    expect(await query('SELECT halted FROM instance')).toEqual([{ halted: null }])
+  })
 })

@@ -1,0 +1,60 @@
+// Corrects the dates of pushes that were made while the clock was ahead. After it was set back they would live too long.
+
+import type { Clock } from '../../../domain/clock.ts'
+import { DAY } from '../../../domain/time.ts'
+import type { Session, Transact } from '../engine/database.ts'
+import { lockPushes } from '../pushes/push-rows.ts'
+
+const PIECE = 500
+
+export type DoubtedDates = {
+  /**
+   * Once after each doubt: moves the dates of pushes that were made more than a day in the future back by as much as the clock
+   * was ahead.
+   */
+  mend(): Promise<void>
+}
+
+export type DoubtedDatesOptions = {
+  transact: Transact
+  clock: Pick<Clock, 'now' | 'doubt' | 'wasAhead'>
+}
+
+export function createDoubtedDates({ transact, clock }: DoubtedDatesOptions): DoubtedDates {
+  let mended = 0
+
+  async function mend(): Promise<void> {
+    const ahead = clock.wasAhead()
+    if (ahead === mended || clock.doubt() !== null) return
+    let before: number | null = Number.MAX_SAFE_INTEGER
+    while (before !== null) before = await transact(pieceBefore(before, ahead))
+    mended = ahead
+  }
+
+  const pieceBefore = (before: number, ahead: number) => (session: Session) =>
+    setBackSome(session, { before, ahead, now: clock.now() })
+
+  return { mend }
+}
+
+type Piece = { before: number; ahead: number; now: number }
+
+const LATEST = `SELECT id::float8 AS id, created_at::float8 AS "createdAt" FROM pushes
+  WHERE id < $1::bigint ORDER BY id DESC LIMIT ${PIECE}`
+const SET_BACK = `UPDATE pushes SET version = version + 1, created_at = given.created_at, updated_at = $4::bigint,
+    expires_at = given.expires_at
+  FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS given(id, created_at, expires_at) WHERE pushes.id = given.id`
+
+/** Returns where to go on; null when that was all: such pushes follow one another, so a piece without one ends the search. */
+async function setBackSome(session: Session, { before, ahead, now }: Piece): Promise<number | null> {
+  const some = await session.query<{ id: number; createdAt: number }>(LATEST, [before])
+  const early = some.filter(({ createdAt }) => createdAt > now + DAY).map(({ id }) => id)
+  if (early.length === 0) return null
+  const moved = (await lockPushes(session, early)).map(({ id, createdAt, expiresAt }) => {
+    const by = Math.max(ahead, createdAt - now)
+    return { id, createdAt: createdAt - by, expiresAt: expiresAt - by }
+  })
+  const columns = (['id', 'createdAt', 'expiresAt'] as const).map((name) => moved.map((row) => row[name]))
+  await session.query(SET_BACK, [...columns, now])
+  return some.length < PIECE ? null : (some.at(-1)?.id ?? null)
+}
