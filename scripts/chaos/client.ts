@@ -51,7 +51,8 @@ export function createClient(nodes: readonly Node[], faults: string[]) {
     } finally {
       const took = performance.now() - began
       times.push(took)
-      if (took > HANG_MS) faults.push(`${node.name} kept a client waiting for ${seconds(took)}`)
+      if (took > HANG_MS)
+        faults.push(`${node.name} kept a client waiting for ${seconds(took)}: ${kindOf(path, init)}`)
     }
   }
 
@@ -62,7 +63,7 @@ export function createClient(nodes: readonly Node[], faults: string[]) {
     for (let lost = 0; performance.now() - began < HEAL_MS; lost += 1) {
       const node = next()
       const answer = node === undefined ? null : await askOnce(node, path, init)
-      if (answer !== null && answer.status < 500 && answer.status !== 429) return { ...answer, lost }
+      if (answer !== null && isFinal(answer)) return { ...answer, lost }
       last = answer === null ? 'no answer' : `${answer.status} ${JSON.stringify(answer.body)}`
       if (lost >= nodes.length - 1) await Bun.sleep(PAUSE_MS)
     }
@@ -87,5 +88,14 @@ export function createClient(nodes: readonly Node[], faults: string[]) {
     countRequests: () => times.length,
   }
 }
+
+/** The same request may be answered otherwise a moment later. 409: the first one with its Idempotency-Key still runs. */
+function isFinal({ status }: Pick<Answer, 'status'>): boolean {
+  return status < 500 && status !== 429 && status !== 409
+}
+
+/** A request without what would reveal its push. */
+const kindOf = (path: string, { method = 'GET' }: RequestInit) =>
+  `${method} ${path.replaceAll(/[\w-]{20,}/g, '…')}`
 
 export const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`
