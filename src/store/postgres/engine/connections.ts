@@ -28,6 +28,8 @@ type Waiter = { give: (connection: Connection) => void; refuse: () => void; isUr
 /** When the database has been away for so long, callers wait less, so that a crowd of them does not pile up. */
 const LONG_AWAY_MS = 5000
 const WAIT_WHEN_AWAY_MS = 1000
+/** The longest that a silent server keeps this side from noticing: a request may have waited for so long already. */
+const LONGEST_SILENCE_MS = 4000
 const FIRST_PAUSE_MS = 50
 const LAST_PAUSE_MS = 1000
 
@@ -40,6 +42,7 @@ export function createConnections({ open, max, onState }: ConnectionsOptions): C
   let opening = 0
   let failures = 0
   let awaySince = 0
+  let workedAt = 0
   let lastCause: unknown = null
   let pause: ReturnType<typeof setTimeout> | null = null
   let isClosed = false
@@ -52,11 +55,12 @@ export function createConnections({ open, max, onState }: ConnectionsOptions): C
 
   async function openOne(): Promise<void> {
     opening += 1
+    const began = performance.now()
     let opened: Connection | null = null
     try {
       opened = await open(() => opened !== null && distrust(opened))
     } catch (cause) {
-      fail(cause)
+      fail(cause, began)
     }
     opening -= 1
     if (opened !== null) welcome(opened)
@@ -71,9 +75,9 @@ export function createConnections({ open, max, onState }: ConnectionsOptions): C
     release(opened)
   }
 
-  function fail(cause: unknown): void {
+  function fail(cause: unknown, began: number): void {
     if (failures === 0) {
-      awaySince = performance.now()
+      awaySince = Math.max(workedAt, began - LONGEST_SILENCE_MS)
       onState(cause)
     }
     lastCause = cause
@@ -96,6 +100,7 @@ export function createConnections({ open, max, onState }: ConnectionsOptions): C
 
   function release(connection: Connection): void {
     if (connection.isLost()) distrust(connection)
+    else workedAt = performance.now()
     if (isClosed || !trusted.has(connection)) {
       discard(connection)
       return
