@@ -1,0 +1,93 @@
+// Three nodes of the compiled binary over one PostgreSQL server and one bucket: a short part of `npm run chaos`, which has
+// the long ones.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { bucket } from '../../scripts/chaos/bucket.ts'
+import { database } from '../../scripts/chaos/database.ts'
+import { kills } from '../../scripts/chaos/kills.ts'
+import { network } from '../../scripts/chaos/network.ts'
+import { readers } from '../../scripts/chaos/readers.ts'
+import type { Scenario } from '../../scripts/chaos/scenario.ts'
+import { createDraw } from '../../src/selftest/load.ts'
+import { BINARY } from '../support/binary.ts'
+import { findPostgres } from '../support/cluster.ts'
+import { type Office, openOffice } from '../support/nodes.ts'
+
+const isMissing = findPostgres() === null
+if (isMissing) console.warn('\nSKIPPED: nodes over PostgreSQL: apt-get install postgresql\n')
+/** A machine that runs other tests beside these is slow. */
+const RECOVERY_MS = 40_000
+
+describe.skipIf(isMissing)('three nodes', () => {
+  let office: Office
+  beforeAll(async () => {
+    office = await openOffice({ nodes: 3, isDurable: false })
+  })
+  afterAll(() => office?.close())
+
+  test.each([
+    [readers, 15],
+    [kills, 2],
+    [database, 1],
+    [network, 3],
+    [bucket, 1],
+  ] as [Scenario, number][])('$0.what', async ({ run }, rounds) => {
+    const draw = createDraw(Date.now())
+    const trial = {
+      office,
+      rounds,
+      draw,
+      recoveryMs: RECOVERY_MS,
+      otherBinary: BINARY,
+      onStep: () => undefined,
+    }
+    expect((await run(trial)).faults).toEqual([])
+  })
+
+  const at = (node: number) => {
+    const { server } = office.nodes[node] ?? {}
+    if (server === undefined || server === null) throw new Error(`node ${node} does not run`)
+    return server
+  }
+
+  test('guesses of a passphrase are counted over all nodes', async () => {
+    const { url_token } = await (await at(0).create({ payload: 'x', passphrase: 'right' })).json()
+    const guess = (node: number, passphrase: string) =>
+      at(node).retrieve(url_token, { headers: { 'x-push-passphrase': passphrase } })
+    const wrong = await Promise.all(Array.from({ length: 12 }, (_, n) => guess(n % 3, `wrong ${n}`)))
+    expect(wrong.map(({ status }) => status).filter((status) => status === 401)).toHaveLength(5)
+    expect((await guess(1, 'right')).status).toBe(429)
+  })
+
+  test('the same Idempotency-Key at three nodes at once makes one push', async () => {
+    const headers = { 'idempotency-key': crypto.randomUUID() }
+    const answers = await Promise.all([0, 1, 2].map((node) => at(node).create({ payload: 'once' }, headers)))
+    for (const { status } of answers) expect([201, 409]).toContain(status)
+    const again = await Promise.all([0, 1, 2].map((node) => at(node).create({ payload: 'once' }, headers)))
+    const tokens = await Promise.all(again.map(async (answer) => (await answer.json()).url_token))
+    expect(new Set(tokens).size).toBe(1)
+  })
+
+  test('what one node does holds on the others at once: deletions, accounts, tokens', async () => {
+    const { url_token } = await (await at(0).create({ payload: 'x' }, office.auth)).json()
+    await at(1).retrieve(url_token, { method: 'DELETE', headers: office.auth })
+    expect(await (await at(2).retrieve(url_token)).json()).toMatchObject({ deleted: true, payload: null })
+    await office.command(['user', 'add', 'bob@example.org', '--password-stdin'], 'correct horse battery\n')
+    const { stdout } = await office.command(['token', 'create', 'bob@example.org', '--name', 'second'])
+    const headers = { authorization: `Bearer ${stdout.trim()}` }
+    const listed = await Promise.all(
+      [0, 1, 2].map((node) => at(node).ask('/api/v2/pushes/active', { headers })),
+    )
+    expect(listed.map(({ status }) => status)).toEqual([200, 200, 200])
+    await office.command(['token', 'revoke', 'bob@example.org', 'second'])
+    const refused = await Promise.all(
+      [0, 1, 2].map((node) => at(node).ask('/api/v2/pushes/active', { headers })),
+    )
+    expect(refused.map(({ status }) => status)).toEqual([401, 401, 401])
+  })
+
+  test('every node is ready', async () => {
+    const answers = await Promise.all([0, 1, 2].map((node) => at(node).ask('/readyz')))
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
+  })
+})
