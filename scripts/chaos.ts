@@ -7,7 +7,7 @@ import { createDraw } from '../src/selftest/load.ts'
 import { BINARY } from '../test/support/binary.ts'
 import { findPostgres } from '../test/support/cluster.ts'
 import { openOffice } from '../test/support/nodes.ts'
-import { bucket } from './chaos/bucket.ts'
+import { bucket, silentBucket } from './chaos/bucket.ts'
 import { clocks } from './chaos/clocks.ts'
 import { database } from './chaos/database.ts'
 import { failover } from './chaos/failover.ts'
@@ -30,7 +30,7 @@ disk of the temporary folder, and waits for it.
   --seed N     what is drawn at random (a new one each time)
   --list       only name the scenarios
 Scenarios:
-${SCENARIOS.map(({ name, what, rounds }) => `  ${name.padEnd(9)}  ${what} (${rounds} rounds)`).join('\n')}`
+${SCENARIOS.map(({ name, what, rounds }) => `  ${name.padEnd(13)}  ${what} (${rounds} rounds)`).join('\n')}`
 
 type Options = { scenarios: readonly Scenario[]; rounds: number | null; nodes: number; seed: number }
 

@@ -12,17 +12,15 @@ const NOTICE_MS = 40_000
 
 export const bucket: Scenario = {
   name: 'bucket',
-  what: 'the server of the bucket slow, failing at random, stalling, and full',
+  what: 'the server of the bucket failing at random: it resets, swallows answers, or refuses',
   rounds: 3,
   run: async (trial) => {
     const { office, rounds, draw, onStep } = trial
     const load = createLoad(office, draw)
-    const some = (fault: Fault) => (): Fault | null => (draw(4) === 0 ? fault : null)
-    const atRandom = [some('reset'), some('swallow'), some(BROKEN)]
     for (let round = 0; round < rounds; round += 1) {
-      for (const decide of atRandom) {
-        onStep(`round ${round + 1} of ${rounds}: failing at random, ${load.client.countRequests()} requests`)
-        office.bucket.failWith(decide)
+      for (const fault of ['reset', 'swallow', BROKEN] as const) {
+        onStep(`round ${round + 1} of ${rounds}, ${load.client.countRequests()} requests`)
+        office.bucket.failWith(() => (draw(4) === 0 ? fault : null))
         const stop = load.start()
         await Bun.sleep(moment(draw, 1500))
         office.bucket.failWith(() => null)
@@ -30,15 +28,28 @@ export const bucket: Scenario = {
         await takesFiles(trial, load.faults)
         await load.check(100)
       }
+    }
+    const checked = await load.check(Number.POSITIVE_INFINITY)
+    const tried = `${rounds} rounds, ${load.client.countRequests()} requests, ${checked} pushes checked`
+    return { tried: `${tried}, longest answer ${Math.round(load.client.longest())} ms`, faults: load.faults }
+  },
+}
+
+export const silentBucket: Scenario = {
+  name: 'silent-bucket',
+  what: 'the server of the bucket stalling, refusing everything, and full: only files are refused',
+  rounds: 3,
+  run: async (trial) => {
+    const { office, rounds, draw, onStep } = trial
+    const load = createLoad(office, draw)
+    for (let round = 0; round < rounds; round += 1) {
       for (const fault of ['stall', BROKEN, FULL] as const) {
         onStep(`round ${round + 1} of ${rounds}: ${JSON.stringify(fault)}`)
         await refuseOnlyFiles(trial, { fault, faults: load.faults })
         await recover(trial, load)
       }
     }
-    const checked = await load.check(Number.POSITIVE_INFINITY)
-    const tried = `${rounds} rounds, ${load.client.countRequests()} requests, ${checked} pushes checked`
-    return { tried: `${tried}, longest answer ${Math.round(load.client.longest())} ms`, faults: load.faults }
+    return { tried: `${rounds} rounds, ${load.client.countRequests()} requests`, faults: load.faults }
   },
 }
 

@@ -1,7 +1,7 @@
 // A push and its rules: who may do what, when it expires, what a visit leads to. No I/O; callers pass the time.
 
 import type { Account } from './account.ts'
-import { DAY, MINUTE } from './time.ts'
+import { DAY, MINUTE, NODES_APART } from './time.ts'
 
 export type PushKind = 'text' | 'file' | 'url' | 'qr'
 
@@ -98,9 +98,10 @@ export function passphraseLockedFor(push: Push, now: number): number {
   return push.wrongTriesSince + WRONG_TRIES_WINDOW - now
 }
 
-/** A window that begins later than now was written while the clock was ahead, and does not count. */
+/** A window that begins clearly later than now was written while the clock was ahead, and does not count. */
 function isInWindow({ wrongTries, wrongTriesSince }: Push, now: number): boolean {
-  return wrongTries > 0 && wrongTriesSince <= now && now < wrongTriesSince + WRONG_TRIES_WINDOW
+  const hasBegun = wrongTriesSince <= now + NODES_APART
+  return wrongTries > 0 && hasBegun && now < wrongTriesSince + WRONG_TRIES_WINDOW
 }
 
 /** The push after one more wrong passphrase. A window starts with its first wrong try. */

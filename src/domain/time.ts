@@ -12,3 +12,9 @@ export type Now = () => number
 export function formatTime(time: number): string {
   return new Date(time).toISOString()
 }
+
+/**
+ * How far the readings of two nodes may be apart, which estimate the clock of the same database. A time that one node has just
+ * written may be that much later than the other one's now.
+ */
+export const NODES_APART = 10 * SECOND

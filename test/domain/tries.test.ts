@@ -13,7 +13,7 @@ import {
   spendTries,
   unlock,
 } from '../../src/domain/push.ts'
-import { SECOND } from '../../src/domain/time.ts'
+import { MINUTE, SECOND } from '../../src/domain/time.ts'
 import { examplePush } from '../support/store.ts'
 
 const NOW = Date.parse('2026-11-20T12:00:00.000Z')
@@ -90,4 +90,10 @@ test('a deletion ends the downloads of a push after its last view, once', () => 
   expect(expireByHand(viewed, NOW + 1, { hasGrants: false })).toEqual(viewed)
   const live = expireByHand(examplePush(NOW), NOW + 1, { hasGrants: true })
   expect(live).toMatchObject({ deleted: true, expiredOn: NOW + 1 })
+})
+
+test('a window that another node began by a clock a little later counts; one by a clock far ahead does not', () => {
+  const push = countWrongTry(examplePush(NOW), NOW)
+  expect(countWrongTry(push, NOW - SECOND)).toMatchObject({ wrongTries: 2, wrongTriesSince: NOW })
+  expect(countWrongTry(push, NOW - MINUTE)).toMatchObject({ wrongTries: 1, wrongTriesSince: NOW - MINUTE })
 })

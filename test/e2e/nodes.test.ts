@@ -26,12 +26,12 @@ describe.skipIf(isMissing)('three nodes', () => {
   afterAll(() => office?.close())
 
   test.each([
-    [readers, 15],
-    [kills, 2],
-    [database, 1],
-    [network, 3],
-    [bucket, 1],
-  ] as [Scenario, number][])('$0.what', async ({ run }, rounds) => {
+    { ...readers, rounds: 15 },
+    { ...kills, rounds: 2 },
+    { ...database, rounds: 1 },
+    { ...network, rounds: 3 },
+    { ...bucket, rounds: 1 },
+  ] as Scenario[])('$what', async ({ run, rounds }) => {
     const draw = createDraw(Date.now())
     const trial = {
       office,

@@ -19,7 +19,7 @@ import {
   type StoredFile,
 } from '../../domain/files.ts'
 import { safeFilenames } from '../../domain/received-names.ts'
-import { MINUTE } from '../../domain/time.ts'
+import { NODES_APART } from '../../domain/time.ts'
 import type { StoredPush } from '../../store/face.ts'
 import { archiveSize, type Entry, readArchive } from './archive.ts'
 import { createGrantedFiles, type GrantedFilesOptions, type ReadableFile } from './granted-files.ts'
@@ -108,13 +108,10 @@ export function createDownloads({ keyring, ...options }: DownloadsOptions) {
   return { grantAll, open }
 }
 
-/** How much later another node may have read the clock of the database than this one. */
-const NODES_APART_MS = MINUTE
-
 /** The longest time that a valid grant can have left. One with more was made while the clock was ahead. */
 function longestLifeOf(grant: FileGrant | ArchiveGrant): number {
   const sizes = 'files' in grant ? grant.files.map(({ size }) => size) : [grant.size]
-  return Math.max(...sizes.map(grantLifetime)) + NODES_APART_MS
+  return Math.max(...sizes.map(grantLifetime)) + NODES_APART
 }
 
 function grantFor(file: StoredFile, { push, dataKey, viewedAt }: ViewedFiles): FileGrant {
