@@ -18,7 +18,17 @@ import { readers } from './chaos/readers.ts'
 import type { Scenario } from './chaos/scenario.ts'
 import { upgrade } from './chaos/upgrade.ts'
 
-const SCENARIOS: readonly Scenario[] = [readers, kills, database, network, failover, clocks, bucket, upgrade]
+const SCENARIOS: readonly Scenario[] = [
+  readers,
+  kills,
+  database,
+  network,
+  failover,
+  clocks,
+  bucket,
+  silentBucket,
+  upgrade,
+]
 const RECOVERY_MS = 5_000
 const MAX_FAULTS_SHOWN = 10
 
