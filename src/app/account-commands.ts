@@ -20,7 +20,7 @@ export type AccountsPlace = {
   dataDir: string
   /** PostgreSQL; null for the database in the data folder. */
   database: DatabaseAddress | null
-  /** Makes a missing data folder. */
+  /** Makes a missing data folder, or the tables in an empty database. */
   create?: { keyFile: string | null } | undefined
 }
 
@@ -29,7 +29,7 @@ type Ports = { now: Now; writeLog: (line: string) => void }
 /** Without `create`, throws a DomainError that names the path and the remedy when the data folder is missing. */
 export async function openAccounts(place: AccountsPlace, ports: Ports): Promise<AccountCommands> {
   const { where, ...store } =
-    place.database === null ? openFolder(place, ports) : await openDatabase(place.database)
+    place.database === null ? openFolder(place, ports) : await openDatabase(place.database, place, ports)
   const accounts = createAccounts({ store, passwords: createPasswords(ARGON2_COST) })
   const apiTokens = createApiTokens({ apiTokens: store.apiTokens, accounts })
   return { where, accounts, apiTokens, close: store.close }
@@ -43,7 +43,8 @@ function openFolder({ dataDir, create }: AccountsPlace, { now, writeLog }: Ports
 }
 
 /** Loaded only here, because commands on a data folder need no client of PostgreSQL. */
-async function openDatabase(address: DatabaseAddress) {
+async function openDatabase(address: DatabaseAddress, { create }: AccountsPlace, { writeLog }: Ports) {
   const { openPostgresAccounts } = await import('../store/postgres-accounts.ts')
-  return { where: `Database: ${presentDatabaseAddress(address)}`, ...(await openPostgresAccounts(address)) }
+  const opened = await openPostgresAccounts({ address, create: create !== undefined, onWarning: writeLog })
+  return { where: `Database: ${presentDatabaseAddress(address)}`, ...opened }
 }

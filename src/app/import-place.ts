@@ -96,17 +96,20 @@ const NOTHING: Look = { here: null, close: async () => undefined }
 /** What is there already. Makes nothing, and changes nothing. */
 export async function openLook(place: ImportPlace, { now, say }: ImportPlacePorts): Promise<Look> {
   const { server, dataDir, keyFile } = place
-  if (server !== null) return openServerLook(server)
+  if (server !== null) return openServerLook(server, say)
   const folder = dataFolder(dataDir)
   if (!holdsData(folder)) return NOTHING
   const { look, close } = openAccountStore({ dataDir, now, onError: (cause) => say(String(cause)) })
   return withKeys(look, close, () => readKeyring(folder, keyFile))
 }
 
-async function openServerLook({ address, keyFile }: DatabaseSettings): Promise<Look> {
+async function openServerLook(
+  { address, keyFile }: DatabaseSettings,
+  onWarning: (warning: string) => void,
+): Promise<Look> {
   if (!(await holdsTables(address))) return NOTHING
   const { openPostgresAccounts } = await import('../store/postgres-accounts.ts')
-  const { look, close } = await openPostgresAccounts(address)
+  const { look, close } = await openPostgresAccounts({ address, create: false, onWarning })
   return withKeys(look, close, () => readKeyFile(keyFile))
 }
 

@@ -7,6 +7,7 @@ import type { DatabaseSettings } from '../settings/database.ts'
 import type { OpenedStore } from '../store/opened-store.ts'
 import { connectTo, warnAboutTls } from '../store/postgres/engine/address.ts'
 import { reachServer } from '../store/postgres/engine/reach.ts'
+import { explainUnreachable } from '../store/postgres/engine/unreachable.ts'
 import { openPostgresStore, type PostgresStoreOptions } from '../store/postgres-store.ts'
 
 /** For a server that is started at the same time, such as by `docker compose up`. */
@@ -33,5 +34,8 @@ export async function openServerStore(
   if (weakness !== null) onWarning(weakness)
   await reachServer({ address, connect, patience: PATIENCE_MS, onWait: onWarning, abandoned })
   const place = { name: hostname(), version, systemNow: systemNow ?? null }
-  return openPostgresStore({ ...options, ...place, keyFile, connect, connections })
+  const opening = openPostgresStore({ ...options, ...place, keyFile, connect, connections })
+  return opening.catch((cause) => {
+    throw explainUnreachable(address, cause)?.error ?? cause
+  })
 }

@@ -34,6 +34,7 @@ import { createShownTexts } from '../services/pushes/shown-texts.ts'
 import { createUploads } from '../services/pushes/uploads.ts'
 import { createReadStatus } from '../services/upkeep/status.ts'
 import { createSweeper } from '../services/upkeep/sweeper.ts'
+import { nameDatabase } from '../settings/database.ts'
 import { pushLimitsOf, shareLimitsOf } from '../settings/push-limits.ts'
 import type { Config } from '../settings/table.ts'
 import { removeSetupLink } from '../store/folder/setup-link.ts'
@@ -156,7 +157,10 @@ function createUpkeepServices({ config, store, log, otherJobs }: UpkeepOptions) 
   return {
     sweeper,
     jobs,
-    readStatus: createReadStatus({ store, sweeper, now, doubt: store.clock.doubt }),
+    readStatus: createReadStatus({
+      ...{ store, sweeper, now, doubt: store.clock.doubt },
+      databaseName: nameDatabase(config) ?? '',
+    }),
     acceptClock: createAcceptClock({ accept: store.clock.accept, log }),
   }
 }

@@ -51,7 +51,7 @@ function addNewAndList(add: Add, shell: Shell): void {
     summary: 'add an account',
     help:
       'Adds an account. Asks for its password twice, unless --password-stdin is given. ' +
-      'Creates the data folder if there is none yet.',
+      'Creates the data folder, or the tables in an empty PostgreSQL database, if there are none yet.',
     creates: true,
     work: (visit, command) => addUser(visit, { command, shell }),
   })

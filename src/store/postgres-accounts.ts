@@ -6,7 +6,7 @@ import type { Now } from '../domain/time.ts'
 import { connectTo } from './postgres/engine/address.ts'
 import type { Connect } from './postgres/engine/connection.ts'
 import { createDatabase, type PostgresDatabase } from './postgres/engine/database.ts'
-import { readSchemaVersion, requireCurrentSchema } from './postgres/engine/migrate.ts'
+import { migrate, readSchemaVersion, requireCurrentSchema } from './postgres/engine/migrate.ts'
 import { reachServer } from './postgres/engine/reach.ts'
 import { createImportLook } from './postgres/imports/imports.ts'
 import { createAccountOperations } from './postgres/operations.ts'
@@ -14,9 +14,17 @@ import { createAccountOperations } from './postgres/operations.ts'
 const OPERATION_ID_BYTES = 16
 const CONNECTIONS = 2
 
-/** Migrates nothing. Throws `conflict`, with what helps, when the server or the tables cannot be used. */
-export async function openPostgresAccounts(address: DatabaseAddress) {
+export type PostgresAccountsOptions = {
+  address: DatabaseAddress
+  /** Makes the tables in an empty database. */
+  create: boolean
+  onWarning: (warning: string) => void
+}
+
+/** Migrates no older tables. Throws `conflict`, with what helps, when the server or the tables cannot be used. */
+export async function openPostgresAccounts({ address, create, onWarning }: PostgresAccountsOptions) {
   const connect = await reach(address)
+  if (create && !(await hasTables(connect))) await migrate({ connect, onWarning })
   await requireTables(connect)
   const newOperationId = () => randomKey(OPERATION_ID_BYTES)
   const database = createDatabase({ connect, newOperationId, connections: CONNECTIONS })
@@ -32,7 +40,11 @@ export async function openPostgresAccounts(address: DatabaseAddress) {
 
 /** Whether the database holds data of Oncebox, of whatever version. */
 export async function holdsTables(address: DatabaseAddress): Promise<boolean> {
-  const pool = (await reach(address))(1)
+  return hasTables(await reach(address))
+}
+
+async function hasTables(connect: Connect): Promise<boolean> {
+  const pool = connect(1)
   try {
     return (await readSchemaVersion(pool)).version > 0
   } finally {

@@ -528,6 +528,9 @@ export const de: Catalogue = {
   },
   admin_live: 'Aktive Übergaben',
   admin_expired: 'Abgelaufene Übergaben',
+  admin_database: 'Datenbank',
+  admin_nodes: 'Knoten',
+  database_behind: 'Bei einem Ausfall können die letzten Änderungen fehlen',
   admin_disk: 'Speicherplatz',
   admin_disk_free: '{free} von {total} frei',
   admin_files: 'Dateien',
@@ -571,6 +574,8 @@ export const de: Catalogue = {
   clock_accept: 'Die Uhr stimmt',
   job_backup: 'Diesen Server sichern',
   backups_title: 'Sicherungen',
+  backups_server:
+    'Die Daten liegen in PostgreSQL. Sichern Sie sie dort und bewahren Sie eine Kopie der Schlüsseldatei auf.',
   backups_none:
     'Dieser Server macht von selbst keine Sicherungen. Starten Sie ihn mit {flag} und einem Ordner auf einem anderen Datenträger.',
   backup_last: 'Letzte gute Sicherung',

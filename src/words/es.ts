@@ -525,6 +525,9 @@ export const es: Catalogue = {
   },
   admin_live: 'Envíos activos',
   admin_expired: 'Envíos caducados',
+  admin_database: 'Base de datos',
+  admin_nodes: 'Nodos',
+  database_behind: 'una conmutación puede perder los últimos cambios',
   admin_disk: 'Disco',
   admin_disk_free: '{free} libres de {total}',
   admin_files: 'Archivos',
@@ -567,6 +570,8 @@ export const es: Catalogue = {
   clock_accept: 'El reloj está bien',
   job_backup: 'Hacer copias de seguridad de este servidor',
   backups_title: 'Copias de seguridad',
+  backups_server:
+    'Los datos están en PostgreSQL. Haga allí las copias de seguridad y guarde una copia del archivo de clave.',
   backups_none:
     'Este servidor no hace copias de seguridad por sí solo. Inícielo con {flag} y una carpeta en otro disco.',
   backup_last: 'Última copia correcta',

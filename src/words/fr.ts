@@ -527,6 +527,9 @@ export const fr: Catalogue = {
   },
   admin_live: 'Partages actifs',
   admin_expired: 'Partages expirés',
+  admin_database: 'Base de données',
+  admin_nodes: 'Nœuds',
+  database_behind: 'une bascule peut perdre les dernières modifications',
   admin_disk: 'Disque',
   admin_disk_free: '{free} libres sur {total}',
   admin_files: 'Fichiers',
@@ -569,6 +572,8 @@ export const fr: Catalogue = {
   clock_accept: 'L’horloge est juste',
   job_backup: 'Sauvegarder ce serveur',
   backups_title: 'Sauvegardes',
+  backups_server:
+    'Les données sont dans PostgreSQL. Sauvegardez-les sur ce serveur et conservez une copie du fichier de clé.',
   backups_none:
     'Ce serveur ne fait pas de sauvegardes de lui-même. Démarrez-le avec {flag} et un dossier sur un autre disque.',
   backup_last: 'Dernière sauvegarde réussie',

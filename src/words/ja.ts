@@ -487,6 +487,9 @@ export const ja: Catalogue = {
   settings_default: { other: '既定値の設定 {n} 件' },
   admin_live: '有効な共有',
   admin_expired: '失効した共有',
+  admin_database: 'データベース',
+  admin_nodes: 'ノード',
+  database_behind: '切り替え時に最新の変更が失われることがあります',
   admin_disk: 'ディスク',
   admin_disk_free: '空き {free} / 全体 {total}',
   admin_files: 'ファイル',
@@ -526,6 +529,8 @@ export const ja: Catalogue = {
   clock_accept: '時計は正しい',
   job_backup: 'このサーバーをバックアップする',
   backups_title: 'バックアップ',
+  backups_server:
+    'データは PostgreSQL にあります。バックアップはそちらで行い、鍵ファイルのコピーも保管してください。',
   backups_none:
     'このサーバーは自動バックアップを行っていません。{flag} で別のディスクのフォルダーを指定して起動してください。',
   backup_last: '最後に成功したバックアップ',

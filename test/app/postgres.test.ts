@@ -32,11 +32,11 @@ describe.skipIf(!installedEngines().includes('postgres'))('beside the nodes', ()
     await postgres?.stop()
   })
 
-  function open({ address }: Pick<TestDatabase, 'address'>) {
+  function open({ address }: Pick<TestDatabase, 'address'>, create?: { keyFile: null }) {
     const parsed = parseDatabaseAddress(address, 'disable')
     if (parsed === null || 'problem' in parsed) throw new Error('no address')
     const ports = { now: () => 0, writeLog: () => undefined }
-    return openAccounts({ dataDir: '/nonexistent', database: parsed }, ports)
+    return openAccounts({ dataDir: '/nonexistent', database: parsed, create }, ports)
   }
 
   test('accounts and tokens are added, changed and removed, by the clock of the database', async () => {
@@ -58,9 +58,13 @@ describe.skipIf(!installedEngines().includes('postgres'))('beside the nodes', ()
     await close()
   })
 
-  test('a database without tables is refused, and the sentence says what to do', async () => {
+  test('a database without tables is refused, unless the first account is added', async () => {
     const empty = await postgres.newEmptyDatabase()
     await expect(open(empty)).rejects.toThrow('Start "oncebox serve" once')
+    const { accounts, close } = await open(empty, { keyFile: null })
+    await accounts.addAccount({ email: 'ann@example.org', password: PASSWORD, isAdmin: true })
+    await close()
+    expect(await (await open(empty)).accounts.listAccounts()).toHaveLength(1)
     await empty.close()
   })
 

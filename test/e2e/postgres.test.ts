@@ -94,6 +94,11 @@ describe.skipIf(!installedEngines().includes('postgres'))('on PostgreSQL', () =>
     const elsewhere = await peopleOf(two).get('/account', { headers: { cookie: ann.cookie } })
     expect([elsewhere.status, elsewhere.text.includes(ANN)]).toEqual([200, true])
 
+    const { text: admin } = await ann.get('/admin')
+    expect(admin).toContain(`postgres://127.0.0.1:${server.port}/${database.name}`)
+    expect(admin).toContain('The data is in PostgreSQL. Back it up there')
+    expect(admin).not.toContain('class="disk"')
+
     const doctor = await run([
       'doctor',
       '--data-dir',

@@ -2,6 +2,7 @@
 
 import type { Doubt } from '../../domain/clock.ts'
 import { MINUTE, type Now } from '../../domain/time.ts'
+import type { DatabaseReport } from '../../store/database-face.ts'
 import type { PushCounts, Store } from '../../store/face.ts'
 import type { BucketReport } from '../../store/files-face.ts'
 import type { LastSweep, Sweeper } from './sweeper.ts'
@@ -10,24 +11,40 @@ export type Status = PushCounts & {
   /** Bytes of the disk that holds the data folder. */
   free: number
   total: number
+  /** False when rows and files are elsewhere, so that nobody needs room there. */
+  needsDisk: boolean
   /** Places of the database that were found damaged since the start. */
   damaged: number
   /** The bucket that holds the files; null when they are in the data folder. */
   bucket: { name: string; state: 'works' | 'fails' | 'full' } | null
+  /** Null when rows are in the data folder. */
+  database: DatabaseStatus | null
   lastSweep: LastSweep | null
   /** Null when the clock is trusted. */
   doubt: Doubt | null
 }
 
+export type DatabaseStatus = {
+  /** Server and database, without the login. */
+  name: string
+  /** Whether a standby that takes over may lack the last changes. */
+  isBehind: boolean
+  /** Those that serve, by the names of their machines. */
+  nodes: string[]
+}
+
 export type StatusOptions = {
-  store: Pick<Store, 'lists' | 'freeSpace' | 'damage' | 'bucket'>
+  store: Pick<Store, 'lists' | 'freeSpace' | 'damage' | 'bucket'> & { database: DatabaseReport | null }
+  /** Of the database server. */
+  databaseName: string
   sweeper: Sweeper
   now: Now
   doubt: () => Doubt | null
 }
 
 /** Counting walks an index, so it is done at most once a minute. */
-export function createReadStatus({ store, sweeper, now, doubt }: StatusOptions): () => Promise<Status> {
+export function createReadStatus(options: StatusOptions): () => Promise<Status> {
+  const { store, sweeper, now, doubt, databaseName } = options
   let counted: { at: number; counts: PushCounts } | null = null
 
   async function counts(): Promise<PushCounts> {
@@ -40,7 +57,9 @@ export function createReadStatus({ store, sweeper, now, doubt }: StatusOptions):
     ...(await counts()),
     ...(await store.freeSpace.measure()),
     damaged: store.damage.count(),
+    needsDisk: store.database === null || store.bucket === null,
     bucket: store.bucket && (await lookAt(store.bucket)),
+    database: store.database && (await lookAtDatabase(store.database, databaseName)),
     lastSweep: sweeper.last(),
     doubt: doubt(),
   })
@@ -49,4 +68,10 @@ export function createReadStatus({ store, sweeper, now, doubt }: StatusOptions):
 async function lookAt({ name, findProblem, isFull }: BucketReport): Promise<Status['bucket']> {
   if ((await findProblem()) !== null) return { name, state: 'fails' }
   return { name, state: isFull() ? 'full' : 'works' }
+}
+
+async function lookAtDatabase({ look, listNodes }: DatabaseReport, name: string): Promise<DatabaseStatus> {
+  const [found, nodes] = await Promise.all([look(), listNodes()])
+  const alive = nodes.filter(({ isAlive }) => isAlive)
+  return { name, isBehind: found?.replication === 'asynchronous', nodes: alive.map((node) => node.name) }
 }

@@ -103,7 +103,7 @@ export function createAdminPages(options: AdminPageOptions) {
         />
         {authority === null ? null : <AuthorityPart guest={guest} authority={authority} />}
         <Health guest={guest} status={status} jobs={listJobs()} />
-        <Backups guest={guest} status={readBackups()} />
+        <Backups guest={guest} status={readBackups()} isOnServer={status.database !== null} />
         <Settings guest={guest} settings={settings} />
       </>
     )

@@ -13,15 +13,19 @@ export type BackupsProps = {
   guest: Member
   /** Null for a server that makes none. */
   status: BackupStatus | null
+  /** Whether a database server keeps the data. */
+  isOnServer: boolean
 }
 
-export function Backups({ guest, status }: BackupsProps) {
+export function Backups({ guest, status, isOnServer }: BackupsProps) {
   const { words } = guest
   const { say } = words
   return (
     <section class="card" aria-labelledby="backups">
       <h2 id="backups">{say('backups_title')}</h2>
-      {status === null ? (
+      {isOnServer ? (
+        <p>{say('backups_server')}</p>
+      ) : status === null ? (
         <p>
           <WithFlag say={(flag) => say('backups_none', { flag })} flag="--backup-dir" />
         </p>

@@ -32,10 +32,15 @@ export function Health({ guest, status, jobs }: HealthProps) {
         <dd>{words.number(status.live)}</dd>
         <dt>{say('admin_expired')}</dt>
         <dd>{words.number(status.expired)}</dd>
-        <dt>{say('admin_disk')}</dt>
-        <dd>
-          <Disk status={status} words={words} />
-        </dd>
+        {status.database !== null && <Database database={status.database} words={words} />}
+        {status.needsDisk && (
+          <>
+            <dt>{say('admin_disk')}</dt>
+            <dd>
+              <Disk status={status} words={words} />
+            </dd>
+          </>
+        )}
         {status.bucket !== null && (
           <>
             <dt>{say('admin_files')}</dt>
@@ -71,6 +76,23 @@ function Disk({ status: { free, total }, words }: { status: Status; words: Words
     <>
       {text}
       <meter class="disk" min={0} max={total} value={total - free} high={total * FULL} aria-label={text} />
+    </>
+  )
+}
+
+function Database({ database, words }: { database: NonNullable<Status['database']>; words: Words }) {
+  const { say } = words
+  return (
+    <>
+      <dt>{say('admin_database')}</dt>
+      <dd>
+        <code dir="ltr">{database.name}</code>{' '}
+        {database.isBehind && <Chip tone="low">{say('database_behind')}</Chip>}
+      </dd>
+      <dt>{say('admin_nodes')}</dt>
+      <dd>
+        {words.number(database.nodes.length)} <bdi>({database.nodes.join(', ')})</bdi>
+      </dd>
     </>
   )
 }

@@ -7,13 +7,20 @@ import { stateOf } from './failures.ts'
 
 export type Unreachable = { error: DomainError; mayPass: boolean }
 
-/** Null for what is no failure of a connection. */
+/** Null for what neither the client nor the server has reported. */
 export function explainUnreachable(address: DatabaseAddress, cause: unknown): Unreachable | null {
-  if (!(cause instanceof Error) || cause instanceof DomainError) return null
+  if (!(cause instanceof Error) || cause instanceof DomainError || !isOfDatabase(cause)) return null
   const { words, mayPass } = findReason(cause)
   const said = cause.message.replace(/\.?$/, '')
   const name = presentDatabaseAddress(address)
   return { error: new DomainError('conflict', `${name}: ${words(address)} (${said}).`), mayPass }
+}
+
+function isOfDatabase(cause: Error): boolean {
+  const code = codeOf(cause)
+  return (
+    stateOf(cause) !== '' || /^ERR_POSTGRES_|^ECONN|^EPIPE$|^ETIMEDOUT$/.test(code) || CERTIFICATE.test(code)
+  )
 }
 
 function findReason(cause: Error): Reason {
@@ -60,6 +67,12 @@ const STATES: Record<string, Reason> = {
       `there is no database ${JSON.stringify(database)}. Make it: CREATE DATABASE ${JSON.stringify(database)} OWNER ${JSON.stringify(user)}`,
     mayPass: false,
   },
+  '42501': {
+    words: ({ user, database }) =>
+      `the user may not make or use the tables. Make it the owner: ALTER DATABASE ${JSON.stringify(database)} OWNER TO ${JSON.stringify(user)}`,
+    mayPass: false,
+  },
+  '53100': lasting('its disk is full'),
   '53300': passing(
     'it has no free connection. Raise its max_connections, or lower --database-connections of the nodes',
   ),
