@@ -114,6 +114,26 @@ describe.skipIf(!installedEngines().includes('postgres'))('the client of Bun', (
       await expect((async () => await reserved`SELECT 1`)()).rejects.toThrow()
   }, 30_000)
 
+  test('keeps other statements out of a transaction that waited for its connection (oven-sh/bun#32004)', async () => {
+    const slow = async () => await sql`SELECT pg_sleep(0.1), ${1}::int AS n`
+    const other = async () => await sql`SELECT ${2}::int AS n, pg_current_xact_id_if_assigned() AS inside`
+    await slow()
+    await other()
+    const before = slow()
+    let beside: ReturnType<typeof other> | undefined
+    const within = sql.begin(async (transaction) => {
+      await transaction`SELECT pg_current_xact_id()`
+      beside = other()
+      const [row] = await transaction.unsafe("SELECT 'mine' AS n, pg_sleep(0.1)")
+      return row.n
+    })
+    await before
+    const after = other()
+    expect(await within).toBe('mine')
+    for (const rows of [await beside, await after]) expect(rows?.[0]).toEqual({ n: 2, inside: null })
+    expect((await other())[0]?.n).toBe(2)
+  }, 30_000)
+
   test('lets a statement run for as long as it takes (oven-sh/bun#30646)', async () => {
     const [row] = await sql`SELECT pg_sleep(2.5)::text AS slept`
     expect(row).toEqual({ slept: '' })

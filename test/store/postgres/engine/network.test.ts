@@ -1,0 +1,129 @@
+// Connections to PostgreSQL over a network that swallows, stalls and resets: nobody waits for ever, and all goes on once the
+// network is whole again.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { isDomainError } from '../../../../src/domain/errors.ts'
+import { installedEngines } from '../../../support/database-servers.ts'
+import type { Way } from '../../../support/fault-proxy.ts'
+import { startTestPostgres, type TestPostgres } from '../../../support/postgres.ts'
+import { openProxied, type ProxiedDatabase } from '../../../support/proxied-database.ts'
+
+const FAILING: Way[] = ['stall', 'swallow', 'reset']
+
+describe.skipIf(!installedEngines().includes('postgres'))('a network', () => {
+  let postgres: TestPostgres
+  beforeAll(async () => {
+    postgres = await startTestPostgres()
+  }, 120_000)
+  afterAll(() => postgres.stop())
+
+  async function open(): Promise<
+    ProxiedDatabase & { told: unknown[]; addNote(n: number): Promise<unknown> }
+  > {
+    const told: unknown[] = []
+    const it = await openProxied(postgres, { onState: (state) => told.push(state) })
+    const addNote = (n: number) =>
+      it.database.transact(({ query }) => query('INSERT INTO notes VALUES ($1)', [n]))
+    return { ...it, told, addNote }
+  }
+
+  async function untilItWorks(work: () => Promise<unknown>): Promise<void> {
+    while (
+      !(await work().then(
+        () => true,
+        () => false,
+      ))
+    )
+      await Bun.sleep(50)
+  }
+
+  test.concurrent.each(FAILING)(
+    'that is cut for a while (%s) loses nothing acknowledged and writes nothing twice',
+    async (way) => {
+      const { proxy, addNote, countNotes, close } = await open()
+      let acknowledged = 0
+      let refused = 0
+      let slowest = 0
+      let isOver = false
+      const writers = Array.from({ length: 20 }, async (_, writer) => {
+        for (let n = 0; !isOver; n += 1) {
+          const begun = performance.now()
+          await addNote(writer * 1_000_000 + n).then(
+            () => {
+              acknowledged += 1
+            },
+            (cause) => {
+              // A number that is there already would be one that was written twice.
+              if (!isDomainError(cause, 'overloaded')) throw cause
+              refused += 1
+            },
+          )
+          slowest = Math.max(slowest, performance.now() - begun)
+        }
+      })
+      await Bun.sleep(200)
+      proxy.set(way)
+      await Bun.sleep(2500)
+      proxy.set('pass')
+      const [before, healed] = [acknowledged, performance.now()]
+      while (acknowledged < before + 40) await Bun.sleep(10)
+      expect(performance.now() - healed).toBeLessThan(15_000)
+      isOver = true
+      await Promise.all(writers)
+      expect(slowest).toBeLessThan(10_000)
+      const found = await countNotes()
+      expect(found).toBeGreaterThanOrEqual(acknowledged)
+      expect(found).toBeLessThanOrEqual(acknowledged + refused)
+      await close()
+    },
+    60_000,
+  )
+
+  test.concurrent('that stays cut refuses everybody in time; the loss and the return are told once', async () => {
+    const { proxy, addNote, told, close } = await open()
+    await addNote(1)
+    proxy.set('stall')
+    const first = performance.now()
+    const notes = await Promise.allSettled(Array.from({ length: 50 }, (_, n) => addNote(2 + n)))
+    expect(performance.now() - first).toBeLessThan(10_000)
+    expect(new Set(notes.map(({ status }) => status))).toEqual(new Set(['rejected']))
+    await expect(addNote(100)).rejects.toMatchObject({ code: 'overloaded', details: { retryAfter: 2 } })
+    expect(told).toHaveLength(1)
+    proxy.set('pass')
+    await untilItWorks(() => addNote(101))
+    expect(told).toEqual([expect.any(Error), null])
+    await close()
+  }, 60_000)
+
+  test.concurrent('over which the database was not reached yet keeps nobody for ever either', async () => {
+    const { proxy, database, addNote, countNotes, close } = await open()
+    proxy.set('stall')
+    const look = database.read(({ query }) => query('SELECT 1'))
+    await expect(look).rejects.toMatchObject({ code: 'overloaded' })
+    proxy.set('pass')
+    await untilItWorks(() => addNote(1))
+    expect(await countNotes()).toBe(1)
+    await close()
+  }, 60_000)
+
+  test.concurrent('that fails while the outcome of a transaction is unknown has it refused in time', async () => {
+    const { proxy, addNote, close } = await open()
+    const started = performance.now()
+    const lost = proxy.swallowAfter('COMMIT').then(() => proxy.set('stall'))
+    await expect(addNote(2)).rejects.toMatchObject({ code: 'overloaded' })
+    await lost
+    expect(performance.now() - started).toBeLessThan(10_000)
+    proxy.set('pass')
+    await untilItWorks(() => addNote(3))
+    await close()
+  }, 60_000)
+
+  test.concurrent('that keeps a COMMIT for good has the transaction settled once PostgreSQL gives it up', async () => {
+    const { proxy, addNote, countNotes, close } = await open()
+    const held = proxy.holdFrom('COMMIT')
+    await addNote(2)
+    await held
+    expect(await countNotes()).toBe(1)
+    await close()
+  }, 60_000)
+})
