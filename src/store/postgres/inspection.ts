@@ -6,6 +6,7 @@ import type { NodeReport } from '../database-face.ts'
 import type { SavedWitness } from '../witness/saved-witness.ts'
 import { type Connect, openConnection } from './engine/connection.ts'
 import type { Session } from './engine/database.ts'
+import { deadlineIn } from './engine/deadline.ts'
 import { DATABASE_TIME, readInstance } from './engine/instance.ts'
 import { MIGRATIONS, SCHEMA, type SchemaVersion } from './engine/migrate.ts'
 import { LIVE_NODES } from './engine/nodes.ts'
@@ -80,7 +81,7 @@ export async function inspectPostgres(options: InspectionOptions): Promise<Datab
   })
   try {
     const look = (session: Session) => inspectWithin(session, options)
-    return { ...server, ...(await connection.run(look, WITHIN_MS)) }
+    return { ...server, ...(await connection.run(look, { answer: WITHIN_MS, end: deadlineIn(WITHIN_MS) })) }
   } finally {
     connection.close()
   }

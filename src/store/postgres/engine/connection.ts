@@ -4,14 +4,21 @@
 import type { ReservedSQL, SQL } from 'bun'
 import { type BunSQLDatabase, drizzle } from 'drizzle-orm/bun-sql'
 import type { Session } from './database.ts'
+import { type Deadline, deadlineIn } from './deadline.ts'
 
 export type Connection = {
-  /** Runs work on the connection, and gives it up when the work sends nothing and does not end for `stall` milliseconds. */
-  run<T>(work: (session: ControlledSession) => Promise<T>, stall: number): Promise<T>
-  /** Whether it was lost or closed. */
+  /** Runs work on the connection, and closes it when patience ends. */
+  run<T>(work: (session: ControlledSession) => Promise<T>, patience: Patience): Promise<T>
+  isOpen(): boolean
+  /** Whether it ended by something that may have ended others as well. */
   isLost(): boolean
+  /** Closes it because of an error that others may meet as well. */
+  lose(): void
   close(): void
 }
+
+/** The work may send nothing for `answer` milliseconds, and nothing at all after `end`. */
+export type Patience = { answer: number; end: Deadline }
 
 export type ControlledSession = Session & {
   /** Does not wait for what was sent before. Resolves to the tag of the server's answer. */
@@ -39,26 +46,29 @@ export async function openConnection({
   prepare,
   onLost,
 }: ConnectionOptions): Promise<Connection> {
-  let isLost = false
+  let state: 'open' | 'lost' | 'closed' = 'open'
   const client = connect(1, () => {
-    if (isLost) return
-    isLost = true
+    if (state !== 'open') return
+    state = 'lost'
     onLost()
   })
-  const close = () => {
-    isLost = true
+  const end = (how: 'lost' | 'closed') => () => {
+    if (state === 'open') state = how
     void client.close({ timeout: 0 }).catch(() => undefined)
   }
+  const lose = end('lost')
+  const close = end('closed')
+  const patience = { answer: openWithin, end: deadlineIn(openWithin) }
   try {
     // Only a reserved connection stays one: the pool would open another behind a transaction that lost its own.
-    const reserved = await watched(openWithin, () => client.reserve())
-    const run: Connection['run'] = (work, stall) =>
-      watched(stall, (touch) => work(sessionOf(reserved, touch))).catch((cause) => {
-        if (cause instanceof StalledError) close()
+    const reserved = await watched(patience, () => client.reserve())
+    const run: Connection['run'] = (work, patience) =>
+      watched(patience, (touch) => work(sessionOf(reserved, touch))).catch((cause) => {
+        if (cause instanceof SilenceError) cause.isLate ? close() : lose()
         throw cause
       })
-    await run(prepare, openWithin)
-    return { run, isLost: () => isLost, close }
+    await run(prepare, patience)
+    return { run, isOpen: () => state === 'open', isLost: () => state === 'lost', lose, close }
   } catch (cause) {
     close()
     throw cause
@@ -66,21 +76,36 @@ export async function openConnection({
 }
 
 /** Nothing came back in time. Its code is like those of Bun for a connection that was lost. */
-class StalledError extends Error {
+class SilenceError extends Error {
   readonly code = 'ERR_POSTGRES_CONNECTION_STALLED'
+  /** The time was over for the whole work, which says nothing of the connection. */
+  readonly isLate: boolean
 
-  constructor(stall: number) {
-    super(`PostgreSQL did not answer for ${stall} ms`)
+  constructor(waited: number, isLate: boolean) {
+    super(`PostgreSQL did not answer for ${Math.round(waited)} ms`)
+    this.isLate = isLate
   }
 }
 
-/** Rejects when the work neither ends nor calls `touch` for `stall` milliseconds. The work itself may then go on. */
-async function watched<T>(stall: number, work: (touch: () => void) => Promise<T>): Promise<T> {
-  const { promise: stalled, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new StalledError(stall)), stall)
+/** A work that was begun in time has at least this long. */
+const LEAST_MS = 500
+
+/** Rejects when patience ends. `touch` tells that something is sent. The work itself may then go on. */
+async function watched<T>({ answer, end }: Patience, work: (touch: () => void) => Promise<T>): Promise<T> {
+  const { promise: silent, reject } = Promise.withResolvers<never>()
+  const own = deadlineIn(Math.max(end.left(), LEAST_MS))
+  let timer: Timer | undefined
+  let isOver = false
+  const touch = () => {
+    clearTimeout(timer)
+    const wait = Math.min(answer, own.left())
+    if (!isOver) timer = setTimeout(() => reject(new SilenceError(wait, wait < answer)), wait)
+  }
+  touch()
   try {
-    return await Promise.race([work(() => timer.refresh()), stalled])
+    return await Promise.race([work(touch), silent])
   } finally {
+    isOver = true
     clearTimeout(timer)
   }
 }

@@ -100,8 +100,8 @@ export function createConnections({ open, max, onState }: ConnectionsOptions): C
 
   function release(connection: Connection): void {
     if (connection.isLost()) distrust(connection)
-    else workedAt = performance.now()
-    if (isClosed || !trusted.has(connection)) {
+    else if (connection.isOpen()) workedAt = performance.now()
+    if (isClosed || !connection.isOpen() || !trusted.has(connection)) {
       discard(connection)
       return
     }

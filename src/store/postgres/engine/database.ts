@@ -5,7 +5,7 @@
 
 import type { BunSQLDatabase } from 'drizzle-orm/bun-sql'
 import type { DatabaseCounts } from '../../database-face.ts'
-import { type Connect, type Connection, openConnection } from './connection.ts'
+import { type Connect, type Connection, openConnection, type Patience } from './connection.ts'
 import { createConnections } from './connections.ts'
 import { type Deadline, deadlineIn } from './deadline.ts'
 import { endsConnection, explainFailure, isPassing, unavailable } from './failures.ts'
@@ -13,7 +13,7 @@ import { type Outcome, settleOperation } from './operations.ts'
 import { createBackendCheck, createServerCheck } from './server-check.ts'
 import type { ServerFacts } from './server-facts.ts'
 import { applySettings } from './session-settings.ts'
-import { attemptStatement, attemptTransaction, PATIENCE_MS, UnknownOutcome } from './transaction.ts'
+import { ANSWER_MS, attemptStatement, attemptTransaction, UnknownOutcome } from './transaction.ts'
 import { createWorkCounts } from './work-counts.ts'
 
 /** One connection, within a transaction or for one read. */
@@ -70,6 +70,8 @@ export type DatabaseOptions = {
 const CONNECTIONS = 8
 /** What a request may take of the 10 s in which everybody gets an answer. */
 const WITHIN_MS = 7000
+/** Reads are mostly followed by something that also takes its time. */
+const READ_WITHIN_MS = 5000
 /** A settlement has at least this long, also when it begins late. */
 const SETTLE_MS = 1500
 const OPEN_MS = 2500
@@ -138,18 +140,18 @@ export function createDatabase(options: DatabaseOptions): PostgresDatabase {
     const end = deadline.left() < SETTLE_MS ? deadlineIn(SETTLE_MS) : deadline
     const settlement = persist(end, async () => {
       const value = await withConnection({ deadline: end, isUrgent: true }, (connection) =>
-        run(connection, (session) => settleOperation(session, operationId), PATIENCE_MS),
+        run(connection, (session) => settleOperation(session, operationId), { answer: ANSWER_MS, end }),
       )
       return { value }
     })
     return counts.settling(settlement)
   }
 
-  const read: Read = (work, { within = WITHIN_MS } = {}) => {
+  const read: Read = (work, { within = READ_WITHIN_MS } = {}) => {
     const deadline = deadlineIn(within)
     const reading = persist(deadline, () =>
       withConnection({ deadline, isUrgent: false }, async (connection) => ({
-        value: await run(connection, work, patienceOf(within)),
+        value: await run(connection, work, patienceOf(within, deadline)),
       })),
     )
     return counts.during('reads', reading)
@@ -168,7 +170,7 @@ export function createDatabase(options: DatabaseOptions): PostgresDatabase {
       }
       try {
         await withConnection({ deadline, isUrgent: false }, (connection) =>
-          attemptTransaction({ connection, operationId, patience: patienceOf(within), work }, keep),
+          attemptTransaction({ connection, operationId, patience: patienceOf(within, deadline), work }, keep),
         )
       } catch (cause) {
         if (!(cause instanceof UnknownOutcome)) throw cause
@@ -186,7 +188,11 @@ export function createDatabase(options: DatabaseOptions): PostgresDatabase {
       const operationId = newOperationId()
       try {
         const value = await withConnection({ deadline, isUrgent: false }, (connection) =>
-          attemptStatement({ connection, patience: PATIENCE_MS, work: make(operationId) }),
+          attemptStatement({
+            connection,
+            patience: { answer: ANSWER_MS, end: deadline },
+            work: make(operationId),
+          }),
         )
         onAcknowledged(operationId)
         return { value }
@@ -206,19 +212,19 @@ export function createDatabase(options: DatabaseOptions): PostgresDatabase {
 }
 
 /** Work that may take longer than a request may also wait as long for one answer. */
-function patienceOf(within: number): number {
-  return within > WITHIN_MS ? within : PATIENCE_MS
+function patienceOf(within: number, end: Deadline): Patience {
+  return { answer: within > WITHIN_MS ? within : ANSWER_MS, end }
 }
 
 async function run<T>(
   connection: Connection,
   work: (session: Session) => Promise<T>,
-  patience: number,
+  patience: Patience,
 ): Promise<T> {
   try {
     return await connection.run(work, patience)
   } catch (cause) {
-    if (endsConnection(cause)) connection.close()
+    if (endsConnection(cause)) connection.lose()
     throw cause
   }
 }

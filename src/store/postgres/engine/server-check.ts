@@ -3,6 +3,7 @@
 import { DomainError } from '../../../domain/errors.ts'
 import { type Connect, type Connection, openConnection } from './connection.ts'
 import type { Session } from './database.ts'
+import { deadlineIn } from './deadline.ts'
 import {
   findOtherServer,
   findServerProblems,
@@ -31,7 +32,7 @@ export function createBackendCheck() {
   const backends = new Map<Connection, string>()
 
   return (connection: Connection, backend: string): void => {
-    for (const other of backends.keys()) if (other.isLost()) backends.delete(other)
+    for (const other of backends.keys()) if (!other.isOpen()) backends.delete(other)
     if ([...backends.values()].includes(backend)) {
       connection.close()
       throw new DomainError('conflict', POOLED)
@@ -48,13 +49,14 @@ const POOLED =
 export type Inspection = { facts: ServerFacts; problems: string[]; warnings: string[] }
 
 const OPEN_MS = 8000
+const patience = () => ({ answer: OPEN_MS, end: deadlineIn(OPEN_MS) })
 
 /** Looks at a server before it is used, or for a report. Throws the cause when it cannot be reached. */
 export async function inspectServer(connect: Connect): Promise<Inspection> {
   const options = { connect, openWithin: OPEN_MS, prepare: async () => undefined, onLost: () => undefined }
   const first = await openConnection(options)
   try {
-    const facts = await first.run(readServerFacts, OPEN_MS)
+    const facts = await first.run(readServerFacts, patience())
     const second = await openConnection(options)
     const pooled = await isPooled(facts.backend, { first, second }).finally(second.close)
     const problems = findServerProblems(facts)
@@ -84,8 +86,8 @@ async function isPooled(
     // A pooler of statements refuses it.
     const begun = await session.control('BEGIN').catch(() => null)
     if (begun === null || (await backendOf(session)) === backend) return true
-    return (await first.run(backendOf, OPEN_MS)) !== backend
-  }, OPEN_MS)
+    return (await first.run(backendOf, patience())) !== backend
+  }, patience())
 }
 
 async function backendOf(session: Session): Promise<string> {

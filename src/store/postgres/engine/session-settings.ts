@@ -2,7 +2,7 @@
 
 import type { Session } from './database.ts'
 import { SCHEMA } from './migrate.ts'
-import { PATIENCE_MS } from './transaction.ts'
+import { ANSWER_MS } from './transaction.ts'
 
 const SETTINGS: Record<string, string> = {
   application_name: 'oncebox',
@@ -10,10 +10,10 @@ const SETTINGS: Record<string, string> = {
   synchronous_commit: 'on',
   default_transaction_isolation: 'read committed',
   // Before this side gives the connection up.
-  statement_timeout: String(PATIENCE_MS - 500),
+  statement_timeout: String(ANSWER_MS - 500),
   lock_timeout: '2000',
   // A node that was cut off keeps its locks no longer.
-  idle_in_transaction_session_timeout: String(PATIENCE_MS + 500),
+  idle_in_transaction_session_timeout: String(ANSWER_MS + 500),
   idle_session_timeout: '0',
   transaction_timeout: '0',
   client_connection_check_interval: '1000',

@@ -1,7 +1,7 @@
 // One transaction on one connection, and one statement that is a transaction by itself. Each inserts a row with the id of its
 // operation, by which another connection can settle what became of it.
 
-import type { Connection, ControlledSession } from './connection.ts'
+import type { Connection, ControlledSession, Patience } from './connection.ts'
 import type { Session, Statement } from './database.ts'
 import { endsConnection } from './failures.ts'
 
@@ -15,8 +15,7 @@ export class UnknownOutcome extends Error {
 export type Attempt<Work> = {
   connection: Connection
   operationId: Uint8Array
-  /** Milliseconds that PostgreSQL may take for one answer. */
-  patience: number
+  patience: Patience
   work: Work
 }
 
@@ -34,8 +33,8 @@ export async function attemptTransaction<T>(
       if (tag !== 'COMMIT') throw new Error('a transaction went on after an error, and was rolled back')
     }, patience)
   } catch (cause) {
-    if (endsConnection(cause)) connection.close()
-    throw isCommitSent && connection.isLost() ? new UnknownOutcome(cause) : cause
+    if (endsConnection(cause)) connection.lose()
+    throw isCommitSent && !connection.isOpen() ? new UnknownOutcome(cause) : cause
   }
 }
 
@@ -64,17 +63,17 @@ async function workWithin<T>(
 
 async function begin(
   session: ControlledSession,
-  { operationId, patience }: { operationId: Uint8Array; patience: number },
+  { operationId, patience: { answer } }: { operationId: Uint8Array; patience: Patience },
 ): Promise<void> {
   await Promise.all([
     session.control('BEGIN'),
-    ...(patience > PATIENCE_MS ? [session.query(BE_PATIENT, [String(patience)])] : []),
+    ...(answer > ANSWER_MS ? [session.query(BE_PATIENT, [String(answer)])] : []),
     session.query('INSERT INTO operations (id) VALUES ($1)', [operationId]),
   ])
 }
 
 /** How long one answer may take, unless the caller says otherwise. The server gives a statement up a little earlier. */
-export const PATIENCE_MS = 3500
+export const ANSWER_MS = 3500
 
 const BE_PATIENT = `SELECT set_config(name, $1, true)
   FROM unnest(ARRAY['statement_timeout', 'idle_in_transaction_session_timeout']) AS name`
@@ -92,7 +91,7 @@ export async function attemptStatement({
     )
     return row?.result ?? []
   } catch (cause) {
-    if (endsConnection(cause)) connection.close()
-    throw connection.isLost() ? new UnknownOutcome(cause) : cause
+    if (endsConnection(cause)) connection.lose()
+    throw !connection.isOpen() ? new UnknownOutcome(cause) : cause
   }
 }
