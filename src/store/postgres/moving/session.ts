@@ -6,6 +6,7 @@ import { DomainError } from '../../../domain/errors.ts'
 import { HOUR } from '../../../domain/time.ts'
 import { connectTo } from '../engine/address.ts'
 import { type Connect, openConnection } from '../engine/connection.ts'
+import { deadlineIn } from '../engine/deadline.ts'
 import { readSchemaVersion } from '../engine/migrate.ts'
 import { LIVE_NODES } from '../engine/nodes.ts'
 import { reachServer } from '../engine/reach.ts'
@@ -22,6 +23,7 @@ export type PostgresOptions = {
 const OPEN_MS = 10_000
 /** The longest that one statement may take. */
 const STALL_MS = HOUR
+const patience = () => ({ answer: STALL_MS, end: deadlineIn(STALL_MS) })
 /** Beside the lock of migrations. */
 const MOVE_LOCK = 22322573991890777n
 
@@ -41,7 +43,7 @@ export async function openSession({ address, onWarning }: PostgresOptions): Prom
     },
     onLost: () => undefined,
   })
-  const query: Query = (text, values) => connection.run((session) => session.query(text, values), STALL_MS)
+  const query: Query = (text, values) => connection.run((session) => session.query(text, values), patience())
 
   async function transact(work: (query: Query) => Promise<void>): Promise<void> {
     await query('BEGIN')
