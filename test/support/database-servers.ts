@@ -18,6 +18,8 @@ export type DatabaseServer = {
   authority: string
   /** The socket's path or, for PostgreSQL, its folder. */
   socket: string
+  /** The file of its log. */
+  log: string
   /** Makes an empty database, in UTF-8 unless `latin1` is true. */
   newDatabase(latin1?: boolean): Promise<ServerDatabase>
   stop(): Promise<void>
@@ -47,8 +49,11 @@ process.on('exit', () => {
   for (const end of running) end()
 })
 
-/** Throws when it does not answer in time. */
-export async function startDatabaseServer(engine: Engine): Promise<DatabaseServer> {
+/** `flags` are for its command line. Throws when it does not answer in time. */
+export async function startDatabaseServer(
+  engine: Engine,
+  { flags = [] }: { flags?: readonly string[] } = {},
+): Promise<DatabaseServer> {
   const programs = programsOf(engine)
   if (programs === null) throw new Error(`${engine} is not installed`)
   const folder = makeFastFolder(`oncebox-${engine}-`)
@@ -56,7 +61,7 @@ export async function startDatabaseServer(engine: Engine): Promise<DatabaseServe
   prepareFolder(folder, as)
   const port = freePort()
   await run([...as.prefix, ...programs.make(folder)])
-  const child = Bun.spawn([...as.prefix, ...programs.serve(folder, port)], {
+  const child = Bun.spawn([...as.prefix, ...programs.serve(folder, port), ...flags], {
     stdio: ['ignore', 'ignore', Bun.file(join(folder, 'log'))],
     env: ENV,
   })
@@ -87,6 +92,7 @@ export async function startDatabaseServer(engine: Engine): Promise<DatabaseServe
     user: USER,
     password: PASSWORD,
     authority: join(folder, 'cert.pem'),
+    log: join(folder, 'log'),
     socket: engine === 'postgres' ? folder : join(folder, 's'),
     newDatabase: async (latin1 = false) => {
       made += 1

@@ -18,8 +18,8 @@ export type TestPostgres = {
   stop(): Promise<void>
 }
 
-export async function startTestPostgres(): Promise<TestPostgres> {
-  const server = await startDatabaseServer('postgres')
+export async function startTestPostgres(flags: readonly string[] = []): Promise<TestPostgres> {
+  const server = await startDatabaseServer('postgres', { flags })
 
   async function newEmptyDatabase(): Promise<TestDatabase> {
     const { address, close } = await server.newDatabase()

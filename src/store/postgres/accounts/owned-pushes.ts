@@ -42,7 +42,9 @@ export function createOwnedPushes({ transact, remove }: { transact: Transact; re
     await run(
       `SELECT count(*) FROM (SELECT id FROM pushes p WHERE ${IS_OWNED} ORDER BY id FOR UPDATE) AS locked`,
     )
-    await run(`DELETE FROM push_labels l USING pushes p WHERE l.push_id = p.id AND ${IS_OWNED}`)
+    await run(
+      `DELETE FROM push_labels WHERE push_id = ANY(ARRAY(SELECT p.id FROM pushes p WHERE ${IS_OWNED}))`,
+    )
     await run(`UPDATE pushes p SET owner_id = NULL, version = version + 1 WHERE ${IS_OWNED}`)
   }
 

@@ -17,10 +17,11 @@ const IS_DUE = 'SELECT 1 FROM files_due WHERE at <= $1::bigint LIMIT 1'
 /** No push has this id. A file that is being removed is not granted to anybody any more. */
 const NO_PUSH = 0
 
+// An array is read once; a subquery might be read again, and so lock more than it should.
 const TAKE = `
-  UPDATE files_due SET at = $2::bigint, push_id = ${NO_PUSH} WHERE id IN (
+  UPDATE files_due SET at = $2::bigint, push_id = ${NO_PUSH} WHERE id = ANY(ARRAY(
     SELECT id FROM files_due WHERE at <= $1::bigint ORDER BY at LIMIT $3 FOR UPDATE SKIP LOCKED
-  ) RETURNING id`
+  )) RETURNING id`
 const FORGET = 'DELETE FROM files_due WHERE id = ANY($1::text[])'
 const POSTPONE = `UPDATE files_due SET at = $2::bigint, push_id = ${NO_PUSH} WHERE id = ANY($1::text[])`
 
@@ -30,10 +31,10 @@ const KNOWN = `
 const UNFINISHED = 'SELECT id FROM files_due WHERE id = ANY($1::text[]) AND at IS NULL'
 
 const GIVE_UP_ABANDONED = `
-  UPDATE files_due SET at = $1::bigint, node = NULL WHERE id IN (
+  UPDATE files_due SET at = $1::bigint, node = NULL WHERE id = ANY(ARRAY(
     SELECT id FROM files_due WHERE node IS NOT NULL AND NOT EXISTS (SELECT FROM nodes WHERE nodes.id = files_due.node)
     ORDER BY id FOR UPDATE SKIP LOCKED
-  )`
+  ))`
 
 export type FileRecordsOptions = {
   database: Pick<PostgresDatabase, 'read' | 'transact'>

@@ -1,0 +1,190 @@
+// How PostgreSQL runs each statement of the store on tables that have grown: it reads none of the large ones from end to end.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { sealedSize } from '../../../src/crypto/sealed-stream.ts'
+import { DAY } from '../../../src/domain/time.ts'
+import type { OpenedStore } from '../../../src/store/opened-store.ts'
+import { installedEngines } from '../../support/database-servers.ts'
+import { createTestClock, START, type TestClock } from '../../support/instance.ts'
+import { startTestPostgres, type TestPostgres } from '../../support/postgres.ts'
+import { makeNodeFolder, openTestNode } from '../../support/postgres-store.ts'
+import { storePush, VISIT, view } from '../../support/store.ts'
+
+/** The server logs the plan of every statement as it was run. */
+const LOG_PLANS = ['session_preload_libraries=auto_explain', 'auto_explain.log_min_duration=0'].concat(
+  'auto_explain.log_format=json',
+)
+const ROWS = 20_000
+const SIZE = 5
+const NAME = Buffer.from('name')
+
+const isInstalled = installedEngines().includes('postgres')
+let postgres: TestPostgres
+beforeAll(async () => {
+  if (isInstalled) postgres = await startTestPostgres(LOG_PLANS.flatMap((setting) => ['-c', setting]))
+}, 120_000)
+afterAll(() => postgres?.stop())
+
+/** Half of the pushes have ended; a fifth belong to one of a hundred accounts. */
+const FILL = `
+  INSERT INTO pushes (lookup, key_number, kind, owner_id, created_at, updated_at, expires_at, expire_after_days,
+    expire_after_views, views, last_viewed_at, deletable_by_viewer, retrieval_step, passphrase_required, wrong_tries,
+    wrong_tries_since, wrong_tries_in_all, tries_spent, expired_on, deleted, lost, files, audit_dropped, entries, audit_entries,
+    failures, owner_views)
+  SELECT decode(md5(n::text), 'hex'), 1, 'text', CASE WHEN n % 5 = 0 THEN 100 + n / 5 % 100 END, ${START} - n, 0,
+    ${START} + n * 1000, 1, 5, 0, 0, true, true, false, 0, 0, 0, false, CASE WHEN n % 1000 < 500 THEN ${START} - n END, false, false,
+    0, 0, 2, 2, 0, 0
+  FROM generate_series(1, ${ROWS}) AS n;
+  INSERT INTO push_labels SELECT id, '\\x00', NULL, NULL, 0 FROM pushes WHERE owner_id IS NOT NULL;
+  INSERT INTO push_secrets SELECT id, '\\x00', '\\x00', NULL, '\\x00' FROM pushes WHERE expired_on IS NULL;
+  INSERT INTO audit_entries SELECT id, n, NULL, 'view', 0, '', '', '' FROM pushes, generate_series(0, 1) AS n;
+  INSERT INTO push_files SELECT id, 0, 'kept' || id, 5, '\\x00', '\\x00' FROM pushes WHERE id % 10 = 3 AND expired_on IS NULL;
+  INSERT INTO files_due SELECT 'due' || n, ${START} + n * 100000, NULL, NULL FROM generate_series(1, ${ROWS}) AS n;
+  INSERT INTO live_shares SELECT id, decode(md5((id % 2000)::text), 'hex'), 1, expires_at FROM pushes WHERE expired_on IS NULL;
+  INSERT INTO address_shares SELECT address, count(*), sum(bytes) FROM live_shares GROUP BY address;
+  INSERT INTO idempotency_keys SELECT lookup, expires_at, id, '\\x00' FROM pushes WHERE expired_on IS NULL;
+  INSERT INTO imported SELECT lookup, 1 FROM pushes;
+  INSERT INTO operations (id) SELECT lookup FROM pushes;
+  ANALYZE`
+
+const LARGE = ['pushes', 'push_secrets', 'push_labels', 'push_files', 'audit_entries', 'files_due'].concat([
+  'live_shares',
+  'address_shares',
+  'idempotency_keys',
+  'imported',
+  'operations',
+])
+/** Counts of everything read an index alone, and are asked for by administrators. */
+const COUNTS = /^\s*SELECT \(SELECT count\(\*\) FROM pushes/
+
+async function* sealed() {
+  yield Buffer.alloc(sealedSize(SIZE), 3)
+}
+
+type Opened = { store: OpenedStore; clock: TestClock }
+
+/** Uses each operation on pushes once. */
+async function useEverything({ store, clock }: Opened): Promise<void> {
+  const { pushes, lists, audit, expiry, files, idempotencyKeys, imports, accounts } = store
+  const { id: ownerId } = await accounts.addAccount({
+    email: 'a@b.example',
+    passwordHash: 'x',
+    isAdmin: false,
+  })
+  const labels = { urlToken: NAME, name: null, note: null }
+  const idempotency = {
+    lookup: Buffer.alloc(32, 9),
+    lapsesAt: clock.now() + DAY,
+    answer: Buffer.alloc(88, 3),
+  }
+  const limits = { pushes: 9, bytes: 0 }
+  const share = { addresses: [Buffer.alloc(16, 1)] as [Buffer], bytes: 1, limits }
+  await files.keepFile('aa1', sealed())
+  const kept = [{ fileId: 'aa1', size: SIZE, filename: NAME, contentType: NAME }]
+  const at = { store, clock }
+  const plain = await storePush(at)
+  const whole = await storePush(at, { expireAfterViews: 1 }, { files: kept, share, idempotency })
+  const owned = await storePush(at, { ownerId }, { labels })
+  const other = await storePush(at, { ownerId, deletableByViewer: false }, { labels })
+  await idempotencyKeys.findKey(idempotency.lookup)
+  const open = () => 'payload'
+  await pushes.claimPlain({ lookup: plain.lookup, visit: VISIT, lookBy: null, open })
+  await pushes.findSealedPush(whole.lookup)
+  const last = await view(at, whole)
+  await pushes.hasGrants(last?.push ?? whole)
+  for (let n = 0; n < 4; n += 1)
+    await pushes.refusePassphrase({ id: other.id, visit: VISIT, wrong: true, maxTries: 3 })
+  await pushes.unlockPush({ id: other.id, visit: VISIT })
+  const edit = { kind: null, deletableByViewer: null, retrievalStep: null, expireAfterDays: null }
+  const rest = { duration: null, expiresAt: null, expireAfterViews: 3 }
+  await pushes.editPush({
+    id: owned.id,
+    ownerId,
+    visit: VISIT,
+    labels: { name: NAME },
+    edit: { ...edit, ...rest },
+  })
+  for (const expired of [false, true]) {
+    const of = { ownerId: 103, expired, pageNumber: 2 }
+    await lists.listPushes(of)
+    await lists.listPushes({ ...of, beforeId: 9_000, until: clock.now() })
+    await Array.fromAsync(lists.readFacts(of))
+  }
+  await lists.listByIds({ ownerId, ids: [owned.id, other.id] })
+  await lists.readTexts([owned.id, other.id])
+  await lists.countOwned(103)
+  await lists.countPushes()
+  await lists.countSomeLive((await lists.countSomeLive(null)).next)
+  await lists.markSeen({ ownerId, ids: [owned.id] })
+  await lists.findLabels(owned.id)
+  await audit.listPage({ id: other.id }, 1)
+  await Array.fromAsync(audit.readAll({ id: other.id }))
+  await pushes.expirePushes({ ids: [owned.id], ownerId, visit: VISIT })
+  await pushes.expirePush({ id: whole.id, visit: VISIT })
+  await files.removeDue()
+  await files.findNextDue()
+  await files.keepFile('aa2', sealed())
+  await files.giveUpFile('aa2')
+  await imports.importAll(async (step) => void (await step.isKnown([plain.lookup])))
+  await imports.isKnown([plain.lookup])
+  clock.advance(2 * DAY)
+  await expiry.findNextLapse()
+  await expiry.expireLapsed()
+  await expiry.expireLapsedOf(103)
+  await expiry.purgeExpired({ of: 'anonymous', until: clock.now() - 2 * DAY })
+  await expiry.purgeExpired({ of: 'owned', until: clock.now() - 2 * DAY })
+  await idempotencyKeys.removeLapsed()
+  await accounts.removePushesOf(103)
+  await accounts.removeAccount(ownerId)
+}
+
+type Plan = {
+  'Node Type': string
+  'Relation Name'?: string
+  'Index Name'?: string
+  'Index Cond'?: string
+  Plans?: Plan[]
+}
+
+/** Scans of a whole large table, or of a whole index unless only its beginning is wanted. */
+function wholeScans(plan: Plan, isLimited = false): string[] {
+  const { 'Node Type': type, 'Relation Name': table, 'Index Name': index, Plans: parts = [] } = plan
+  const isFound = 'Index Cond' in plan || (isLimited && type.startsWith('Index'))
+  const isWhole = /Scan/.test(type) && table !== undefined && LARGE.includes(table) && !isFound
+  const own = isWhole && type !== 'Bitmap Heap Scan' ? [`${type} of ${index ?? table}`] : []
+  const limits = isLimited || type === 'Limit'
+  return [...own, ...parts.flatMap((part) => wholeScans(part, limits))]
+}
+
+function readPlans(log: string): { statement: string; plan: Plan }[] {
+  return log.split(/^(?=\d{4}-\d\d-\d\d )/m).flatMap((entry) => {
+    const [, json] = entry.split('plan:\n')
+    if (json === undefined) return []
+    const { 'Query Text': statement, Plan: plan } = JSON.parse(json)
+    return [{ statement, plan }]
+  })
+}
+
+describe.skipIf(!isInstalled)('the plans of PostgreSQL', () => {
+  test('read no large table from end to end, whatever the store does', async () => {
+    const database = await postgres.newDatabase()
+    const sql = database.connect(1)
+    await sql.unsafe(FILL).simple()
+    const filled = (await Bun.file(postgres.server.log).text()).length
+    const folder = makeNodeFolder()
+    const clock = createTestClock()
+    const store = await openTestNode({ dataDir: folder.dataDir, connect: database.connect, clock })
+    await useEverything({ store, clock })
+    await store.close()
+    await sql.close({ timeout: 0 })
+    await database.close()
+    folder.remove()
+    const plans = readPlans((await Bun.file(postgres.server.log).text()).slice(filled))
+    const used = new Set(plans.map(({ statement }) => statement))
+    expect(used.size).toBeGreaterThan(60)
+    const wrong = plans
+      .filter(({ statement }) => !COUNTS.test(statement))
+      .flatMap(({ statement, plan }) => wholeScans(plan).map((scan) => `${scan}: ${statement.slice(0, 300)}`))
+    expect([...new Set(wrong)]).toEqual([])
+  }, 120_000)
+})
