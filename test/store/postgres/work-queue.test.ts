@@ -9,24 +9,29 @@ const LIMITS = { mostInBatch: 3, mostWeight: 100, mostAtOnce: 2, mostWaiting: 50
 
 /** Batches end when the test says so. */
 function openQueue(limits: Partial<typeof LIMITS> = {}) {
-  const batches: { names: string[]; end: (again?: string[]) => void; fail: (cause: unknown) => void }[] = []
+  const batches: {
+    names: string[]
+    within: number
+    end: (again?: string[]) => void
+    fail: (cause: unknown) => void
+  }[] = []
   const refused: [string, unknown][] = []
   const done: string[] = []
   const queue = createWorkQueue<Work>({
     ...LIMITS,
     ...limits,
-    run: (works) =>
+    run: (works, within) =>
       new Promise((resolve, reject) => {
         const end = (again: string[] = []) => {
           for (const work of works) if (!again.includes(work.name)) work.done()
           resolve(works.filter(({ name }) => again.includes(name)))
         }
-        batches.push({ names: works.map(({ name }) => name), end, fail: reject })
+        batches.push({ names: works.map(({ name }) => name), within, end, fail: reject })
       }),
   })
-  const add = (name: string, { key = null, weight = 0 }: { key?: string | null; weight?: number } = {}) =>
+  const add = (name: string, { key = null, weight = 0, since = performance.now() }: Partial<Waiting> = {}) =>
     queue.add({
-      ...{ name, key, weight, done: () => done.push(name) },
+      ...{ name, key, weight, since, done: () => done.push(name) },
       reject: (cause) => refused.push([name, cause]),
     })
   const turn = () => new Promise((resolve) => setTimeout(resolve, 1))
@@ -84,4 +89,16 @@ test('works beyond the limit are refused at once', async () => {
   const { add, refused } = openQueue({ mostWaiting: 2 })
   for (const name of 'abc') add(name)
   expect(refused).toMatchObject([['c', { code: 'overloaded' }]])
+})
+
+test('a work that has waited for too long is refused, and the others have the time that the oldest has left', async () => {
+  const { add, batches, refused, turn } = openQueue()
+  const now = performance.now()
+  add('a', { since: now - 60_000 })
+  add('b', { since: now - 1_000 })
+  add('c')
+  await turn()
+  expect(refused).toMatchObject([['a', { code: 'overloaded' }]])
+  expect(batches[0]?.names).toEqual(['b', 'c'])
+  expect(batches[0]?.within).toBeLessThanOrEqual(4_000)
 })

@@ -43,7 +43,7 @@ export type Transact = <T>(work: (session: Session) => Promise<T>, options?: Wor
  * given id and a `result`, and returns that row's `result::float8[]`; so the result is known also when the answer was lost.
  * The statement may be made several times, with another id each. Throws as `Transact` does.
  */
-export type Write = (make: (operationId: Uint8Array) => Statement) => Promise<number[]>
+export type Write = (make: (operationId: Uint8Array) => Statement, options?: WorkOptions) => Promise<number[]>
 
 export type PostgresDatabase = {
   read: Read
@@ -182,8 +182,8 @@ export function createDatabase(options: DatabaseOptions): PostgresDatabase {
     return counts.during('transactions', transaction)
   }
 
-  const write: Write = (make) => {
-    const deadline = deadlineIn(WITHIN_MS)
+  const write: Write = (make, { within = WITHIN_MS } = {}) => {
+    const deadline = deadlineIn(within)
     const writing = persist(deadline, async () => {
       const operationId = newOperationId()
       try {

@@ -36,35 +36,40 @@ export function createPushCreation({
   function createPush(of: PushToStore): Promise<StoredPush> {
     return new Promise((resolve, reject) => {
       const key = of.idempotency === null ? null : of.idempotency.lookup.toString('latin1')
-      queue.add({ of, key, weight: of.secrets.payload.length, resolve, reject })
+      queue.add({ of, key, weight: of.secrets.payload.length, since: performance.now(), resolve, reject })
     })
   }
 
-  async function run(all: Creation[]): Promise<Creation[]> {
+  async function run(all: Creation[], within: number): Promise<Creation[]> {
     const { batch, later } = splitByKey(all)
     try {
-      const outcomes = await insert(batch)
+      const outcomes = await insert(batch, within)
       return [...settle(batch, outcomes), ...later]
     } catch (cause) {
       if (batch.length === 1 || isDomainError(cause)) {
         for (const { reject } of batch) reject(cause)
         return later
       }
-      return [...(await runOneByOne(batch)), ...later]
+      return [...(await runOneByOne(batch, within)), ...later]
     }
   }
 
   /** A push that the database refuses does not fail the others of its batch. */
-  async function runOneByOne(batch: Creation[]): Promise<Creation[]> {
+  async function runOneByOne(batch: Creation[], within: number): Promise<Creation[]> {
     const again: Creation[] = []
-    for (const one of batch) again.push(...(await run([one])))
+    for (const one of batch) again.push(...(await run([one], within)))
     return again
   }
 
-  async function insert(batch: readonly Creation[]): Promise<readonly (Inserted | Refused)[]> {
+  async function insert(
+    batch: readonly Creation[],
+    within: number,
+  ): Promise<readonly (Inserted | Refused)[]> {
     const wanted = batch.map(({ of }) => of)
-    if (wanted.some(({ share }) => share !== null)) return transact((session) => insertShares(session, batch))
-    return insertedBy(await write((operationId) => insertOf(wanted, { now: now(), operationId })), wanted)
+    if (wanted.some(({ share }) => share !== null))
+      return transact((session) => insertShares(session, batch), { within })
+    const make = (operationId: Uint8Array) => insertOf(wanted, { now: now(), operationId })
+    return insertedBy(await write(make, { within }), wanted)
   }
 
   async function insertShares(session: Session, batch: readonly Creation[]): Promise<(Inserted | Refused)[]> {

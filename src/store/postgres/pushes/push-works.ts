@@ -30,6 +30,8 @@ const MOST_WAITING = 10_000
 /** A work that met so many changes by others locks its push, because otherwise it might never get its turn on a busy one. */
 const MOST_CONFLICTS = 2
 
+const PLAIN = { weight: 0, conflicts: 0 }
+
 export type PushWorks = ReturnType<typeof createPushWorks>
 
 export function createPushWorks(options: PushWorksOptions) {
@@ -47,14 +49,18 @@ export function createPushWorks(options: PushWorksOptions) {
     return new Promise<T | null>((resolve, reject) => {
       const key = 'id' in push ? String(push.id) : Buffer.from(push.lookup).toString('latin1')
       const settling = { resolve: (value: unknown) => resolve(value as T | null), reject }
-      queue.add({ push, asksForGrants, visit, key, weight: 0, conflicts: 0, ...settling })
+      queue.add({ push, asksForGrants, visit, key, ...PLAIN, since: performance.now(), ...settling })
     })
   }
 
-  async function run(batch: Work[]): Promise<Work[]> {
+  async function run(batch: Work[], within: number): Promise<Work[]> {
     const locking = batch.filter(({ conflicts }) => conflicts >= MOST_CONFLICTS)
     const others = batch.filter(({ conflicts }) => conflicts < MOST_CONFLICTS)
-    return (await Promise.all([runAll(locking, writeLocked), runAll(others, writeUnchanged)])).flat()
+    const again = await Promise.all([
+      runAll(locking, (works) => writeLocked(works, within)),
+      runAll(others, (works) => writeUnchanged(works, within)),
+    ])
+    return again.flat()
   }
 
   /** When the database refuses the works together, runs each alone, so that one does not fail the others. */
@@ -76,21 +82,29 @@ export function createPushWorks(options: PushWorksOptions) {
   type Written = { folded: Folded<Work>; ids: ReadonlySet<number> }
 
   /** Writes the pushes that nobody has changed since they were read. */
-  async function writeUnchanged(works: Work[]): Promise<Written> {
-    const { folded, planned } = await database.read(async (session) => {
-      const folded = await decide(session, works, await readPushes(session, wantedBy(works)))
-      return { folded, planned: await planChanges(session, folded.changes, { certain: certain() }) }
-    })
+  async function writeUnchanged(works: Work[], within: number): Promise<Written> {
+    const until = performance.now() + within
+    const { folded, planned } = await database.read(
+      async (session) => {
+        const folded = await decide(session, works, await readPushes(session, wantedBy(works)))
+        return { folded, planned: await planChanges(session, folded.changes, { certain: certain() }) }
+      },
+      { within },
+    )
     if (planned === null) return { folded, ids: new Set() }
-    const ids = await database.write((operationId) => statementOf(planned, operationId))
+    const left = { within: Math.max(0, until - performance.now()) }
+    const ids = await database.write((operationId) => statementOf(planned, operationId), left)
     return { folded, ids: new Set(ids) }
   }
 
-  function writeLocked(works: Work[]): Promise<Written> {
-    return database.transact(async (session) => {
-      const folded = await decide(session, works, await readAndLockPushes(session, wantedBy(works)))
-      return { folded, ids: await writeChanges(session, folded.changes, { certain: certain() }) }
-    })
+  function writeLocked(works: Work[], within: number): Promise<Written> {
+    return database.transact(
+      async (session) => {
+        const folded = await decide(session, works, await readAndLockPushes(session, wantedBy(works)))
+        return { folded, ids: await writeChanges(session, folded.changes, { certain: certain() }) }
+      },
+      { within },
+    )
   }
 
   async function decide(session: Session, works: Work[], read: BatchRead): Promise<Folded<Work>> {

@@ -144,6 +144,7 @@ const ENDINGS = `
       FROM unnest($${FIRST + 1}::text[], $${FIRST + 2}::bigint[], $${FIRST + 3}::bigint[], $${FIRST + 4}::bigint[])
         AS given(id, at, push_id, of_id)
       WHERE ${isIn('given.of_id', 'ended')}
+      ON CONFLICT (id) DO UPDATE SET at = excluded.at, push_id = excluded.push_id
     ),
     grants AS (
       UPDATE files_due SET at = $${FIRST + 7}::bigint, push_id = NULL

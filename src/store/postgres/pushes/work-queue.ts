@@ -1,14 +1,31 @@
 // Works that wait and go in batches, a few batches at a time. Works on the same thing never run in two batches at once, and so
 // happen in the order in which they came.
 
-import { DomainError } from '../../../domain/errors.ts'
+import { overloaded } from '../../refusals.ts'
 
-/** `key` names what the work is about; null for a work that has nothing to do with the others. */
-export type Waiting = { key: string | null; weight: number; reject: (cause: unknown) => void }
+export type Waiting = {
+  /** What the work is about; null for a work that has nothing to do with the others. */
+  key: string | null
+  weight: number
+  /** When it came, by `performance.now()`. */
+  since: number
+  reject: (cause: unknown) => void
+}
+
+/**
+ * Milliseconds from the coming of a work within which it may begin anew. The last attempt may take another 5 s, and nobody
+ * waits longer than 10 s for an answer.
+ */
+const PATIENCE_MS = 5_000
+/** A batch has at least this long, so that the oldest of its works does not fail the others. */
+const LEAST_MS = 250
 
 export type WorkQueueOptions<Work extends Waiting> = {
-  /** Settles every work of the batch, except those that it returns: these go first in a later batch. */
-  run: (batch: Work[]) => Promise<Work[]>
+  /**
+   * Settles every work of the batch, except those that it returns: these go first in a later batch. `within`: milliseconds
+   * within which attempts may begin.
+   */
+  run: (batch: Work[], within: number) => Promise<Work[]>
   mostInBatch: number
   /** Of the works of one batch in all; a single one may weigh more. */
   mostWeight: number
@@ -18,7 +35,7 @@ export type WorkQueueOptions<Work extends Waiting> = {
 }
 
 export type WorkQueue<Work extends Waiting> = {
-  /** Rejects the work with `overloaded` when too many wait. */
+  /** Rejects the work with `overloaded` when too many wait, and later when it has waited for too long. */
   add(work: Work): void
   /** Works that wait or are under way. */
   count(): number
@@ -53,7 +70,11 @@ export function createWorkQueue<Work extends Waiting>(options: WorkQueueOptions<
   function start(): void {
     isScheduled = false
     const batch = takeBatch()
-    if (batch.length === 0) return
+    if (batch.length > 0) begin(batch)
+    else becomeIdleIfEmpty()
+  }
+
+  function begin(batch: Work[]): void {
     const keys = new Set(batch.flatMap(({ key }) => (key === null ? [] : [key])))
     for (const key of keys) busy.add(key)
     batches += 1
@@ -64,16 +85,22 @@ export function createWorkQueue<Work extends Waiting>(options: WorkQueueOptions<
       running -= batch.length
       waiting.unshift(...again)
       if (waiting.length > 0) schedule()
-      else if (running === 0) becomeIdle()
+      else becomeIdleIfEmpty()
     })
     if (waiting.length > 0) schedule()
   }
 
+  /** Rejects works that have waited for too long, because the database is slow or cannot be reached. */
   function takeBatch(): Work[] {
     const batch: Work[] = []
     const rest: Work[] = []
+    const oldest = performance.now() - PATIENCE_MS
     let weight = 0
     for (const work of waiting) {
+      if (work.since < oldest) {
+        work.reject(overloaded())
+        continue
+      }
       const hasRoom = batch.length < mostInBatch && (weight === 0 || weight + work.weight <= mostWeight)
       const goes = hasRoom && (work.key === null || !busy.has(work.key))
       if (goes) weight += work.weight
@@ -85,14 +112,16 @@ export function createWorkQueue<Work extends Waiting>(options: WorkQueueOptions<
 
   async function settle(batch: Work[]): Promise<Work[]> {
     try {
-      return await run(batch)
+      const since = Math.min(...batch.map((work) => work.since))
+      return await run(batch, Math.max(LEAST_MS, since + PATIENCE_MS - performance.now()))
     } catch (cause) {
       for (const work of batch) work.reject(cause)
       return []
     }
   }
 
-  function becomeIdle(): void {
+  function becomeIdleIfEmpty(): void {
+    if (waiting.length + running > 0) return
     for (const resolve of whenIdle) resolve()
     whenIdle = []
   }
@@ -105,8 +134,4 @@ export function createWorkQueue<Work extends Waiting>(options: WorkQueueOptions<
         ? Promise.resolve()
         : new Promise((resolve) => void whenIdle.push(resolve)),
   }
-}
-
-export function overloaded(): DomainError {
-  return new DomainError('overloaded', 'The server is busy; nothing was stored.', { retryAfter: 1 })
 }
