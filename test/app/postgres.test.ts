@@ -68,6 +68,16 @@ describe.skipIf(!installedEngines().includes('postgres'))('beside the nodes', ()
     await empty.close()
   })
 
+  test('a folder of a node is refused without its database, instead of beginning anew there', async () => {
+    const { dataDir, remove } = makeNodeFolder()
+    mkdirSync(dataDir, { mode: 0o700 })
+    writeFileSync(join(dataDir, 'serve.witness'), '{}')
+    const ports = { now: () => 0, writeLog: () => undefined }
+    const place = { dataDir, database: null, create: { keyFile: null } }
+    await expect(openAccounts(place, ports)).rejects.toThrow('name that database with --database-url')
+    remove()
+  })
+
   test('a server that does not answer is told at once', async () => {
     const address = 'postgres://ann@127.0.0.1:1/boxes'
     await expect(open({ address })).rejects.toThrow('nothing answers there')

@@ -40,6 +40,8 @@ export type DataFolder = {
   holder: string
   /** By which a copy of the folder is noticed. */
   home: string
+  /** What a node remembers of the database server that keeps its rows. */
+  witness: string
   reserve: string
   /** The own authority of --tls auto, and the certificate that it made. */
   tlsAuthority: string
@@ -56,6 +58,7 @@ export function dataFolder(path: string): DataFolder {
     openingLock: join(path, 'open.lock'),
     holder: join(path, 'serve.holder'),
     home: join(path, 'serve.home'),
+    witness: join(path, 'serve.witness'),
     reserve: join(path, 'reserve'),
     tlsAuthority: join(path, 'tls-authority.pem'),
     tlsCertificate: join(path, 'tls-certificate.pem'),
@@ -144,8 +147,17 @@ export function holdsData({ database }: DataFolder): boolean {
   return (statSync(database, { throwIfNoEntry: false })?.size ?? 0) > 0
 }
 
-/** For a missing or empty database. Throws `conflict` when other files show that the folder had one, which was lost. */
+/**
+ * For a missing or empty database. Throws `conflict` when other files show that the folder had one, which was lost, or that a
+ * database server keeps its rows.
+ */
 export function refuseBereft(folder: DataFolder): void {
+  if (existsSync(folder.witness))
+    throw new DomainError(
+      'conflict',
+      `${folder.path} belongs to a node whose rows PostgreSQL keeps: name that database with --database-url, or another folder ` +
+        'with --data-dir.',
+    )
   const wasServed = existsSync(folder.lock) && (existsSync(folder.reserve) || existsSync(folder.files))
   if (!wasServed) return
   throw new DomainError(

@@ -1,8 +1,8 @@
 // What a node remembers of its database in its data folder, so that a later start notices a database that was set back.
 
-import { join } from 'node:path'
 import { DomainError } from '../../domain/errors.ts'
 import { createClosedFile } from '../folder/closed-file.ts'
+import { dataFolder } from '../folder/data-folder.ts'
 import { parseWitness, presentWitness, type SavedWitness } from './saved-witness.ts'
 
 export type FolderWitness = {
@@ -14,7 +14,7 @@ export type FolderWitness = {
 }
 
 export function createFolderWitness(dataDir: string): FolderWitness {
-  const file = createClosedFile(join(dataDir, 'serve.witness'))
+  const file = createClosedFile(dataFolder(dataDir).witness)
 
   async function read(): Promise<SavedWitness | null> {
     const text = await file.read()
