@@ -19,6 +19,9 @@ const CLOCK_SLACK = MINUTE
 
 type Row = { name: string; points: number; until: number }
 
+/** What was tried has been decided, and its answer should not wait for long. */
+const WITHIN = { within: 1_000 }
+
 const COLUMNS = 'name, points, until::float8 AS until'
 
 export function createBudgetRows({ read, transact, now, hashName, onError }: BudgetsOptions): BudgetStore {
@@ -70,7 +73,7 @@ export function createBudgetRows({ read, transact, now, hashName, onError }: Bud
       .sort((one, other) => (one.name < other.name ? -1 : 1))
     const values = [ordered.map(({ name }) => name), ordered.map(({ until }) => until)]
     // A try that stays counted is a try less until the window ends: no reason to fail what succeeded.
-    await transact((session) => session.query(GIVE_BACK, values)).catch(onError)
+    await transact((session) => session.query(GIVE_BACK, values), WITHIN).catch(onError)
   }
 
   return { take, giveBack }

@@ -16,11 +16,14 @@ export function createOfferRows({ transact, now, onError }: OffersOptions): Offe
 
   async function forget(id: number): Promise<void> {
     const text = 'DELETE FROM two_factor_offers WHERE session_id = $1'
-    await transact((session) => session.query(text, [id])).catch(onError)
+    await transact((session) => session.query(text, [id]), WITHIN).catch(onError)
   }
 
   return { keep, forget }
 }
+
+/** The recovery codes, which are shown once, should not wait for long. */
+const WITHIN = { within: 1_000 }
 
 /** An offer that lapses an hour later than the new one was made by a clock that was ahead. */
 const IS_IN_EFFECT = `two_factor_offers.until > $4::bigint AND two_factor_offers.until <= excluded.until + ${HOUR}`

@@ -12,11 +12,13 @@ export type TurnsOptions = { read: Read; transact: Transact; onError: (cause: un
 const LEASE_MS = 5_000
 const RENEW_MS = 1_500
 /** The longest wait for the turn. */
-const WAIT_MS = 7_000
+const WAIT_MS = 6_000
 const LOOK_MS = 40
 /** How long a node that others wait for leaves the turn to them: longer than they take to notice. */
 const YIELD_MS = 100
 const HOLDER_BYTES = 16
+/** For each look at the lease: the wait and the work take their time as well, and everybody gets an answer within 10 s. */
+const WITHIN = { within: 2_000 }
 
 export function createTurnRows({ read, transact, onError }: TurnsOptions): TurnStore {
   /** Names whose turn other nodes have just waited for. */
@@ -31,8 +33,9 @@ export function createTurnRows({ read, transact, onError }: TurnsOptions): TurnS
     await enter(name, holder)
     const renewal = setInterval(() => void renew(name, holder), RENEW_MS)
     const result = await work(true)
-      .catch(async (cause) => {
-        await leave(name, holder).catch(onError)
+      .catch((cause) => {
+        // Nobody waits for it: perhaps the database does not answer.
+        void leave(name, holder).catch(onError)
         throw cause
       })
       .finally(() => clearInterval(renewal))
@@ -43,24 +46,27 @@ export function createTurnRows({ read, transact, onError }: TurnsOptions): TurnS
   async function enter(name: string, holder: Uint8Array): Promise<void> {
     const end = performance.now() + WAIT_MS
     if (yielded.has(name)) await Bun.sleep(YIELD_MS)
-    while (!(await transact((session) => take(session, name, holder)))) {
+    while (!(await transact((session) => take(session, name, holder), WITHIN))) {
       do {
         if (performance.now() > end) throw busy()
         await Bun.sleep(LOOK_MS)
-      } while (await read((session) => isAwaited(session, name)))
+      } while (await read((session) => isAwaited(session, name), WITHIN))
     }
   }
 
   async function renew(name: string, holder: Uint8Array): Promise<void> {
     const text = `UPDATE leases SET until = ${NOW} + ${LEASE_MS} WHERE name = $1 AND holder = $2`
     // What could not be renewed is noticed at the end of the work.
-    await transact((session) => session.query(text, [name, holder])).catch(() => undefined)
+    await transact((session) => session.query(text, [name, holder]), WITHIN).catch(() => undefined)
   }
 
   /** False when the lease has been lost. */
   async function leave(name: string, holder: Uint8Array): Promise<boolean> {
     const text = 'DELETE FROM leases WHERE name = $1 AND holder = $2 RETURNING wanted'
-    const [left] = await transact((session) => session.query<{ wanted: boolean }>(text, [name, holder]))
+    const [left] = await transact(
+      (session) => session.query<{ wanted: boolean }>(text, [name, holder]),
+      WITHIN,
+    )
     if (left?.wanted === true) {
       yielded.add(name)
       setTimeout(() => yielded.delete(name), YIELD_MS).unref()
