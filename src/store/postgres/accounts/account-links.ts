@@ -9,7 +9,7 @@ import type { Read, Session, Transact } from '../engine/database.ts'
 import { accountLinks, accounts } from '../engine/schema.ts'
 import { insertAccount, lockAccount, presentAccount, requireSession } from './account-rows.ts'
 import { replacePassword } from './accounts.ts'
-import type { OwnedPushes } from './owned-pushes.ts'
+import { DISOWNING, type OwnedPushes } from './owned-pushes.ts'
 import { removeTwoFactor } from './two-factor.ts'
 
 /** Each node that starts makes a setup link and shows it, so those of the others stay valid: the latest. */
@@ -42,7 +42,7 @@ export function createAccountLinks({ read, transact, now, owned }: AccountLinksO
       return link.accountId === null
         ? makeAccount(session, { link, use })
         : startAnew(session, { id: link.accountId, link, use })
-    })
+    }, DISOWNING)
   }
 
   async function makeAccount(session: Session, { link, use }: { link: AccountLink; use: AccountLinkUse }) {

@@ -23,7 +23,7 @@ import {
   presentAccount,
   updateAccount,
 } from './account-rows.ts'
-import type { OwnedPushes } from './owned-pushes.ts'
+import { DISOWNING, type OwnedPushes } from './owned-pushes.ts'
 
 export type AccountsOptions = { read: Read; transact: Transact; now: Now; owned: OwnedPushes }
 
@@ -93,7 +93,7 @@ export function createAccounts({ read, transact, now, owned }: AccountsOptions):
       await removeLinks(session, id)
       await owned.disown(session, id)
       await session.orm.delete(accounts).where(eq(accounts.id, id))
-    })
+    }, DISOWNING)
   }
 
   return {

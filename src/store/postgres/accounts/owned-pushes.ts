@@ -6,6 +6,9 @@ import { countRemovable, LOG_STEP, type RemovePushes, shortenLog } from '../push
 /** Pushes that one transaction removes at most. */
 const STEP = 100
 
+/** Ten thousand pushes change their owner in about a second, and all of them at once. */
+export const DISOWNING = { within: 120_000 }
+
 export type OwnedPushes = ReturnType<typeof createOwnedPushes>
 
 /** Names both kinds, so that PostgreSQL reads the indexes of live and of ended pushes. */
@@ -23,6 +26,8 @@ export function createOwnedPushes({ transact, remove }: { transact: Transact; re
   }
 
   async function removeStep(session: Session, ownerId: number): Promise<number | 'shortened'> {
+    // Otherwise PostgreSQL may collect and sort all pushes of the account for each step, if it expects only a few.
+    await session.query("SELECT set_config('enable_bitmapscan', 'off', true)")
     const found = await session.query<Found>(LOCK_SOME, [ownerId])
     const some = found.slice(0, countRemovable(found))
     const [first] = some
