@@ -1,0 +1,95 @@
+// Creates and views that go to the database together: each has its own outcome.
+
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { DamageError } from '../../../src/domain/errors.ts'
+import { DAY } from '../../../src/domain/time.ts'
+import { installedEngines } from '../../support/database-servers.ts'
+import { startTestPostgres, type TestPostgres } from '../../support/postgres.ts'
+import { openPostgresNodes, type PostgresNodes } from '../../support/postgres-nodes.ts'
+import { storePush, VISIT } from '../../support/store.ts'
+
+const isInstalled = installedEngines().includes('postgres')
+let postgres: TestPostgres
+beforeAll(async () => {
+  if (isInstalled) postgres = await startTestPostgres()
+}, 120_000)
+afterAll(() => postgres?.stop())
+
+describe.skipIf(!isInstalled)('a batch', () => {
+  let opened: PostgresNodes
+  beforeEach(async () => {
+    opened = await openPostgresNodes(postgres)
+  })
+  afterEach(() => opened.close())
+
+  const make = (...[changes, parts]: [Parameters<typeof storePush>[1]?, Parameters<typeof storePush>[2]?]) =>
+    storePush({ store: opened.nodes[0], clock: opened.clock }, changes, parts)
+  const addAccount = (name: string) =>
+    opened.nodes[0].accounts.addAccount({
+      email: `${name}@example.org`,
+      passwordHash: 'x',
+      isAdmin: name === 'admin',
+    })
+  const keyOf = (n: number) => ({
+    lookup: Buffer.alloc(32, n),
+    lapsesAt: opened.clock.now() + DAY,
+    answer: Buffer.alloc(88, n),
+  })
+  const labels = { urlToken: Buffer.from('token'), name: Buffer.from('name'), note: null }
+
+  test('of creates stores those that are allowed, with what belongs to each', async () => {
+    const [ann, bob] = [await addAccount('ann'), await addAccount('bob')]
+    await opened.nodes[1].accounts.setDisabled({ id: bob.id, disabled: true })
+    const share = { addresses: [Buffer.alloc(16, 1)] as [Buffer], bytes: 1, limits: { pushes: 1, bytes: 0 } }
+    for (const isCounted of [false, true]) {
+      const tries = await Promise.allSettled([
+        make({ ownerId: ann.id }, { labels, idempotency: keyOf(isCounted ? 1 : 2) }),
+        make({ ownerId: bob.id }, { labels, idempotency: keyOf(3) }),
+        make({}, { idempotency: keyOf(isCounted ? 1 : 2) }),
+        make({}, { idempotency: keyOf(isCounted ? 4 : 5), share: isCounted ? share : null }),
+        make({}, { share: isCounted ? share : null }),
+      ])
+      const codes = tries.map((one) => (one.status === 'fulfilled' ? 'stored' : one.reason.code))
+      const expected = ['stored', 'unauthenticated', 'conflict', 'stored', isCounted ? 'too_many' : 'stored']
+      expect(codes).toEqual(expected)
+      const [owned] = tries.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+      const found = await opened.nodes[1].lists.findLabels(owned?.id ?? 0)
+      expect(Buffer.from(found?.name ?? []).toString()).toBe('name')
+    }
+    expect(await opened.nodes[1].idempotencyKeys.findKey(keyOf(3).lookup)).toBeNull()
+  })
+
+  test('of creates that counts a push with a used key in vain refuses nobody for it', async () => {
+    const addresses: [Buffer] = [Buffer.alloc(16, 1)]
+    const share = { addresses, bytes: 1, limits: { pushes: 1, bytes: 0 } }
+    await make({}, { idempotency: keyOf(1) })
+    const [used, other] = await Promise.allSettled([
+      make({}, { share, idempotency: keyOf(1) }),
+      make({}, { share }),
+    ])
+    expect(used).toMatchObject({ status: 'rejected', reason: { code: 'conflict' } })
+    expect(other.status).toBe('fulfilled')
+  })
+
+  test('of creates and the removal of their owner leave no push of an account that is gone', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const { id } = await addAccount(`ann${round}`)
+      const creates = Array.from({ length: 10 }, () => make({ ownerId: id }, { labels }))
+      await Promise.allSettled([...creates, opened.nodes[1].accounts.removeAccount(id)])
+      expect(await opened.query('SELECT 1 FROM accounts')).toHaveLength(0)
+      expect(await opened.query('SELECT 1 FROM pushes WHERE owner_id IS NOT NULL')).toHaveLength(0)
+      await opened.query('DELETE FROM pushes')
+    }
+  })
+
+  test('of views tells of a push whose secrets are gone, and serves the others', async () => {
+    const [damaged, whole] = [await make(), await make()]
+    await opened.query('DELETE FROM push_secrets WHERE push_id = $1', [damaged.id])
+    const read = (lookup: Uint8Array) =>
+      opened.nodes[0].pushes.claimPlain({ lookup, visit: VISIT, lookBy: null, open: () => 'payload' })
+    const [first, second] = await Promise.allSettled([read(damaged.lookup), read(whole.lookup)])
+    expect(first).toMatchObject({ status: 'rejected', reason: new DamageError(`push ${damaged.id}`) })
+    expect(second).toMatchObject({ value: { content: 'payload' } })
+    await expect(opened.nodes[1].pushes.findSealedPush(damaged.lookup)).rejects.toBeInstanceOf(DamageError)
+  })
+})
