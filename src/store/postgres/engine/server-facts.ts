@@ -20,6 +20,8 @@ export type ServerFacts = {
   /** Milliseconds since 1970, by the server's clock. */
   startedAt: number
   replication: Replication
+  /** Transactions that nobody waits for any more, because their standby does not answer. */
+  stuckCommits: number
   /** Tells this server's processes from each other. */
   backend: string
 }
@@ -36,6 +38,8 @@ const FACTS = `SELECT current_setting('server_version') AS version, current_sett
     CASE WHEN NOT pg_is_in_recovery() THEN ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int END AS timeline,
     (extract(epoch FROM pg_postmaster_start_time()) * 1000)::float8 AS "startedAt",
     ${REPLICATION} AS replication,
+    (SELECT count(*)::int FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query_start < clock_timestamp() - interval '5 s')
+      AS "stuckCommits",
     (SELECT pid || ' ' || backend_start FROM pg_stat_activity WHERE pid = pg_backend_pid()) AS backend`
 
 export async function readServerFacts(session: Session): Promise<ServerFacts> {
@@ -44,6 +48,8 @@ export async function readServerFacts(session: Session): Promise<ServerFacts> {
   return facts
 }
 
+/** Each keeps a connection of the server, which must not run out of them. */
+const MOST_STUCK_COMMITS = 8
 const OLDEST_VERSION = 13_00_00
 
 /** Why this server may not keep anything, a sentence each. */
@@ -70,6 +76,12 @@ const CHECKS: [(facts: ServerFacts) => boolean, (facts: ServerFacts) => string][
     ({ isStandby, isReadOnly }) => isReadOnly && !isStandby,
     () =>
       'The server only allows reading (default_transaction_read_only is on). See why; some services do this when the disk is full.',
+  ],
+  [
+    ({ stuckCommits }) => stuckCommits >= MOST_STUCK_COMMITS,
+    ({ stuckCommits }) =>
+      `${stuckCommits} transactions wait for a synchronous standby that does not answer. Start it, or take it out of ` +
+      'synchronous_standby_names.',
   ],
   [
     ({ fsync }) => !fsync,

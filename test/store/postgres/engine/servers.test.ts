@@ -191,12 +191,28 @@ describe.skipIf(!installedEngines().includes('postgres'))('a PostgreSQL server',
       const started = performance.now()
       await expect(addNote(database, -1002, 2000)).rejects.toMatchObject({ code: 'overloaded' })
       expect(performance.now() - started).toBeLessThan(10_000)
+      const many = Array.from({ length: 60 }, (_, n) =>
+        addNote(database, -2000 - n, 4000).catch(() => undefined),
+      )
+      await Promise.all(many)
+      await expect(addNote(database, -1003, 3000)).rejects.toMatchObject({ code: 'overloaded' })
+      expect(String(told.at(-1))).toContain('wait for a synchronous standby that does not answer')
+      const [row] = await cluster.run<{ connections: number }>(
+        "SELECT count(*)::int AS connections FROM pg_stat_activity WHERE usename = 'oncebox'",
+      )
+      expect(row?.connections).toBeLessThan(50)
       await standby.start()
-      await addNote(database, -1003)
+      while (
+        !(await addNote(database, -1004).then(
+          () => true,
+          () => false,
+        ))
+      )
+        await Bun.sleep(50)
 
       await standby.promote()
       proxy.lead(standby.port)
-      await addNote(database, -1004)
+      await addNote(database, -1006)
       expect(await countNotes(standby)).toBe(1 + Number(await countNotes()))
       proxy.lead(cluster.port)
       await expect(addNote(database, -1005, 1000)).rejects.toMatchObject({ code: 'overloaded' })
