@@ -6,8 +6,8 @@ import { createFindDoubted } from '../../doubted-time.ts'
 import type { ListedPush, PageOfPushes, PushCounts, PushListStore, SealedLabels } from '../../face.ts'
 import type { Read, Transact } from '../engine/database.ts'
 import { PUSH_COLUMNS, type PushRow, presentPush } from '../pushes/stored-push.ts'
-import { createLiveCount } from './live-count.ts'
 import { isInList, ownedValues } from './owned.ts'
+import { createPushCounts } from './push-counts.ts'
 import { createPushFacts } from './push-facts.ts'
 
 export type PushListsOptions = {
@@ -39,12 +39,6 @@ const MARK_SEEN = `
   )
   UPDATE push_labels l SET seen_views = seen.views FROM seen WHERE l.push_id = seen.push_id`
 
-// Each count reads an index alone.
-const COUNT = `
-  SELECT (SELECT count(*) FROM pushes WHERE expired_on IS NULL)::float8 AS live,
-    ((SELECT count(*) FROM pushes WHERE expired_on IS NOT NULL AND owner_id IS NULL)
-      + (SELECT count(*) FROM pushes WHERE expired_on IS NOT NULL AND owner_id IS NOT NULL))::float8 AS expired`
-
 export function createPushLists(options: PushListsOptions): PushListStore {
   const { read, transact } = options
   const findDoubted = createFindDoubted(options)
@@ -69,11 +63,6 @@ export function createPushLists(options: PushListsOptions): PushListStore {
     return found ?? null
   }
 
-  async function countPushes(): Promise<PushCounts> {
-    const [counts] = await read((session) => session.query<PushCounts>(COUNT))
-    return counts ?? { live: 0, expired: 0 }
-  }
-
   function countOwned(ownerId: number): Promise<PushCounts> {
     const doubted = findDoubted()
     return read(async ({ query }) => {
@@ -96,10 +85,9 @@ export function createPushLists(options: PushListsOptions): PushListStore {
     listByIds,
     ...createPushFacts({ read, findDoubted }),
     findLabels,
-    countPushes,
     countOwned,
     markSeen,
-    ...createLiveCount(read),
+    ...createPushCounts(read),
   }
 }
 
