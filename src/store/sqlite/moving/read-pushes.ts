@@ -135,21 +135,23 @@ const SECRETS = `
     (SELECT wrapped_key FROM push_keys WHERE slot = key_slot) AS wrappedKey
   FROM push_secrets WHERE push_id > ? AND push_id <= ? ORDER BY push_id`
 
-// Every step names the push, so that a damaged entry cannot lead into another push's log.
+// Every step names the push, so that a damaged entry cannot lead into another push's log. A cross join keeps its order: SQLite
+// would look through all entries otherwise.
 const ENTRIES = `
   WITH RECURSIVE
     range AS MATERIALIZED (
       SELECT id, last_entry, last_failure, last_owner_view FROM pushes WHERE id > $after AND id <= $last
     ),
-    start(push, last, bound) AS (
+    start(push, last, bound) AS MATERIALIZED (
       SELECT id, last_entry, NULL FROM range WHERE last_entry IS NOT NULL
       UNION ALL SELECT id, last_failure, 'failures' FROM range WHERE last_failure > 0
       UNION ALL SELECT id, last_owner_view, 'owner_views' FROM range WHERE last_owner_view > 0
     ),
     chain AS (
-      SELECT entry.*, bound FROM start JOIN audit_entries AS entry ON entry.id = last AND entry.push_id = push
+      SELECT entry.*, bound FROM start CROSS JOIN audit_entries AS entry
+        WHERE entry.id = last AND entry.push_id = push
       UNION ALL
-      SELECT entry.*, bound FROM chain JOIN audit_entries AS entry ON entry.id = chain.previous
-      WHERE entry.push_id = chain.push_id AND entry.n < chain.n
+      SELECT entry.*, bound FROM chain CROSS JOIN audit_entries AS entry
+      WHERE entry.id = chain.previous AND entry.push_id = chain.push_id AND entry.n < chain.n
     )
   SELECT id, push_id AS pushId, n, previous, kind, at, ip, user_agent AS userAgent, referrer, checksum, bound FROM chain`
