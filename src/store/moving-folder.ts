@@ -3,13 +3,14 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { DomainError } from '../domain/errors.ts'
-import { type DataFolder, dataFolder, requireDataFolder } from './folder/data-folder.ts'
+import { type DataFolder, dataFolder, holdsData, requireDataFolder } from './folder/data-folder.ts'
 import { lockFolder } from './folder/folder-lock.ts'
 import {
   forgetMoveState,
   MARKS,
   readMovedAway,
   readMoveState,
+  requireNotMoved,
   writeMovedAway,
   writeMoveState,
 } from './folder/move-marks.ts'
@@ -44,6 +45,12 @@ export type FolderOptions = {
 /** Throws `conflict` for a folder that is served, damaged, a copy, or of another version. */
 export async function openFolderSource({ path, machine, onWarning }: FolderOptions): Promise<SourceEnd> {
   const folder = dataFolder(resolve(path))
+  requireNotMoved(folder.path)
+  if (!holdsData(folder))
+    throw new DomainError(
+      'conflict',
+      `There is no Oncebox data in ${folder.path}. Name the right folder with --from.`,
+    )
   requireDataFolder(folder)
   // Both locks are kept: neither servers nor account commands change anything meanwhile.
   const lock = await lockFolder(folder, { onWait: waitFor(folder, onWarning) })

@@ -15,7 +15,8 @@ import type { MovePorts, MoveReport, MoveWish } from './wish.ts'
 const ID_CHARACTERS = 26
 
 /** Throws `conflict` when nothing can be moved, or when something differs: then the source still works. */
-export async function moveStore(wish: MoveWish, ports: MovePorts): Promise<MoveReport> {
+export async function moveStore(wish: MoveWish, given: MovePorts): Promise<MoveReport> {
+  const ports = { ...given, say: onceEach(given.say) }
   if (nameOf(wish.from) === nameOf(wish.to)) return moveFiles(wish, ports)
   const away = await findMovedAway(wish.from, ports.say)
   if (away !== null) return goOn(away, wish, ports)
@@ -31,6 +32,15 @@ export async function moveStore(wish: MoveWish, ports: MovePorts): Promise<MoveR
     return await run({ source, plan, begun, wish, ports })
   } finally {
     await source.close()
+  }
+}
+
+/** A server is looked at several times. */
+function onceEach(say: (line: string) => void): (line: string) => void {
+  const told = new Set<string>()
+  return (line) => {
+    if (!told.has(line)) say(line)
+    told.add(line)
   }
 }
 
