@@ -21,7 +21,7 @@ const HELP =
   'Replaces this program by a release from FILE, while the server runs. Checks the signature in FILE.minisig, the system and ' +
   'the version that it names, copies the database (without keys), and tests the new program on the copy. The former program ' +
   'stays beside the new one; --back returns to it, as long as it can open the data. Nothing is ever fetched. With ' +
-  '--database-url nothing is copied: nodes are upgraded one after another, and their program before stays usable beside them.'
+  '--database-url nothing is copied: upgrade the nodes one after another, because those of the version before go on beside it.'
 
 const EXAMPLES = `
 Examples:
@@ -54,6 +54,7 @@ export function addUpgradeCommand(program: Command, parts: Parts): void {
     if (file === null) {
       const { to } = await app.goBack(where)
       shell.print(`${executable} is Oncebox ${to} again.`)
+      if (!place.isInFolder) shell.print('It refuses to start if the tables are too new for it by now.')
     } else {
       const { from, to, former, copy } = await app.upgradeProgram({ file, keys }, where)
       shell.print(`${executable} is Oncebox ${to} now. The former one (${from}) is kept as ${former}.`)
