@@ -29,6 +29,7 @@ const HERE = `(SELECT system_identifier FROM pg_control_system())
   || '/' || 'instance'::regclass::oid
   || '/' || CASE WHEN pg_is_in_recovery() THEN '' ELSE left(pg_walfile_name(pg_current_wal_lsn()), 8) END`
 
+/** Older nodes ask this too before they know whether they may serve the tables: keep these columns in each later schema. */
 const LOOK = `SELECT tag::text AS tag, beats::float8 AS beats, restored_at::float8 AS "restoredAt", place, ${HERE} AS here, halted,
     clock_mark::float8 AS "clockMark", clock_doubted::float8 AS "clockDoubted", ${DATABASE_TIME} AS time,
     (SELECT max(version) FROM schema_versions) AS version,

@@ -61,7 +61,7 @@ async function enterWithin(session: Session, options: Entering) {
   const state = await readInstance(session, { operations: asked, lock: true })
   if (state.halted !== null) throw new DomainError('conflict', state.halted)
   const young = witnesses.map((witness) =>
-    state.time - witness.savedAt < CHECKED_MS ? witness : { ...witness, operations: [] },
+    Math.abs(state.time - witness.savedAt) < CHECKED_MS ? witness : { ...witness, operations: [] },
   )
   const judgement = judge(foundOf(state), young, false)
   if (judgement.is === 'foreign') throw new DomainError('conflict', foreignText(witnessPath))
