@@ -65,7 +65,7 @@ export async function openAfterRestore(options: AfterRestoreOptions): Promise<Af
       await haltNodes(database, UNDER_WAY)
       const lost = await expireEverything(database, { now: Math.floor(time), ...asked })
       const { time: savedAt, ...rest } = await resumeNodes(database, known)
-      const renewed = { ...rest, operations: [], isFinal: false, savedAt }
+      const renewed = { ...rest, operations: [], isFinal: false, savedAt, node: null }
       if (existsSync(dataDir)) await witnesses.saveAll(renewed)
       return lost
     }

@@ -2,9 +2,13 @@
 
 import type { Witness } from '../../domain/restoration.ts'
 
-/** `savedAt`: the time by the database's clock, in milliseconds since 1970. */
-export type SavedWitness = Witness & { savedAt: number }
+/**
+ * `savedAt`: the time by the database's clock, in milliseconds since 1970. `node`: the id in hex of the process that wrote it,
+ * null for a command.
+ */
+export type SavedWitness = Witness & { savedAt: number; node: string | null }
 
+const ID = /^[0-9a-f]{32}$/
 const NOTE = 'Oncebox remembers here how far its database was. Leave it here.'
 
 export function presentWitness(witness: SavedWitness): string {
@@ -23,14 +27,15 @@ export function parseWitness(text: string): SavedWitness | null {
 
 function isWitness(found: unknown): found is SavedWitness {
   if (typeof found !== 'object' || found === null) return false
-  const { tag, beats, restoredAt, operations, isFinal, savedAt } = found as Partial<
+  const { tag, beats, restoredAt, operations, isFinal, savedAt, node } = found as Partial<
     Record<keyof SavedWitness, unknown>
   >
   return (
     typeof tag === 'string' &&
     [beats, restoredAt, savedAt].every((number) => Number.isSafeInteger(number)) &&
     Array.isArray(operations) &&
-    operations.every((id) => /^[0-9a-f]{32}$/.test(String(id))) &&
+    operations.every((id) => ID.test(String(id))) &&
+    (node === null || ID.test(String(node))) &&
     typeof isFinal === 'boolean'
   )
 }

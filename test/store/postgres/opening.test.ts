@@ -122,6 +122,26 @@ describe.skipIf(!isInstalled)('nodes', () => {
     await first.close()
     expect(await query('SELECT 1 FROM nodes')).toEqual([])
   })
+
+  test('are forgotten when the folder of one that was killed is served again', async () => {
+    const node = makeNode()
+    const store = await node.open()
+    const killed = {
+      witness: readFileSync(node.witness),
+      rows: await query<{ id: Buffer }>('SELECT * FROM nodes'),
+    }
+    await store.close()
+    writeFileSync(node.witness, killed.witness)
+    await query(
+      "INSERT INTO nodes SELECT decode('" +
+        killed.rows[0]?.id.toString('hex') +
+        "', 'hex'), 'test', '0', 0, 8e12",
+    )
+    const again = await node.open()
+    expect((await again.database?.listNodes())?.map(({ isThis }) => isThis)).toEqual([true])
+    await again.close()
+    expect(JSON.parse(readFileSync(node.witness, 'utf8')).isFinal).toBe(true)
+  })
 })
 
 describe.skipIf(!isInstalled)('a database that was set back', () => {
@@ -205,7 +225,7 @@ describe.skipIf(!isInstalled)('after a restore', () => {
     await store.close()
     await query('UPDATE instance SET beats = 0')
     await expect(node.open()).rejects.toThrow('oncebox after-restore')
-    expect(await settle(node)).toEqual({ lost: 1, live: 1, halted: null, progress: [1] })
+    expect(await settle(node)).toMatchObject({ lost: 1, live: 1, progress: [1] })
     const again = await node.open()
     const found = await again.pushes.findSealedPush(kept.lookup)
     expect(found).toMatchObject({ push: { lost: true, deleted: false }, sealed: null })

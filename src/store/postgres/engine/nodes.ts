@@ -78,7 +78,8 @@ export function createNodes(options: NodesOptions): Nodes {
     if (done === null) return
     standing.beat(done.beats)
     beatAt = performance.now()
-    await save({ ...standing.witness(), isFinal: done.isFinal, savedAt: done.savedAt })
+    const { isFinal, savedAt } = done
+    await save({ ...standing.witness(), isFinal, savedAt, node: Buffer.from(node).toString('hex') })
   }
 
   /** One after the other. */

@@ -42,13 +42,14 @@ export async function enterInstance(
   const elsewhere = await options.readOthers(tag)
   const witnesses = [options.inFolder, elsewhere].flatMap((witness) => witness ?? [])
   for (let tries = 0; ; tries += 1) {
-    const { moved, state } = await database.transact(
+    const { state, judgement } = await database.transact(
       (session) => enterWithin(session, { ...options, witnesses }),
       { within: WITHIN_MS },
     )
-    if (moved === null) return state
-    if (performance.now() > until) throw refuse(moved)
-    if (tries === 0) options.onWarning(`${moved} Waiting for a node that knows.`)
+    if (judgement.is === 'intact') return state
+    if (judgement.is === 'foreign') throw new DomainError('conflict', foreignText(options.witnessPath))
+    if (judgement.is === 'restored' || performance.now() > until) throw refuse(judgement.why)
+    if (tries === 0) options.onWarning(`${judgement.why} Waiting for a node that knows.`)
     await Bun.sleep(RETRY_MS)
   }
 }
@@ -56,7 +57,7 @@ export async function enterInstance(
 type Entering = EnterOptions & { witnesses: readonly SavedWitness[] }
 
 async function enterWithin(session: Session, options: Entering) {
-  const { witnesses, keyring, witnessPath } = options
+  const { witnesses, keyring, inFolder } = options
   const asked = witnesses.flatMap(({ operations }) => operations)
   const state = await readInstance(session, { operations: asked, lock: true })
   if (state.halted !== null) throw new DomainError('conflict', state.halted)
@@ -64,14 +65,29 @@ async function enterWithin(session: Session, options: Entering) {
     Math.abs(state.time - witness.savedAt) < CHECKED_MS ? witness : { ...witness, operations: [] },
   )
   const judgement = judge(foundOf(state), young, false)
-  if (judgement.is === 'foreign') throw new DomainError('conflict', foreignText(witnessPath))
-  if (judgement.is === 'restored') throw refuse(judgement.why)
-  if (judgement.is === 'moved') return { moved: judgement.why, state }
-  const [others] = await session.query<{ are: boolean }>(
+  if (judgement.is === 'restored') await haltNodes(session, judgement.why)
+  if (judgement.is === 'intact') {
+    if (inFolder !== null) await removeNode(session, inFolder)
+    await verifyKeys(session, keyring, { ...options, hasOthers: await hasNodes(session) })
+  }
+  return { state, judgement }
+}
+
+/** Nodes that know less stop as well. */
+async function haltNodes({ query }: Session, why: string): Promise<void> {
+  await query('UPDATE instance SET halted = $1', [`${why} ${RESTORATION_REMEDY}`])
+}
+
+/** The last process that served this folder has ended, because this one holds its lock. */
+async function removeNode({ query }: Session, { node }: SavedWitness): Promise<void> {
+  if (node !== null) await query('DELETE FROM nodes WHERE id = $1', [Buffer.from(node, 'hex')])
+}
+
+async function hasNodes({ query }: Session): Promise<boolean> {
+  const [found] = await query<{ are: boolean }>(
     `SELECT EXISTS (SELECT FROM nodes WHERE id IN (${LIVE_NODES})) AS are`,
   )
-  await verifyKeys(session, keyring, { ...options, hasOthers: others?.are ?? false })
-  return { moved: null, state }
+  return found?.are ?? false
 }
 
 function refuse(why: string): DomainError {
