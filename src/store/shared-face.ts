@@ -33,13 +33,16 @@ export type NonceStore = {
   use(used: { nonce: string; lapsesAt: number }): Promise<boolean>
 }
 
+/** `since`: when somebody began to wait for it, by `performance.now()`. */
+export type Turn = { name: string; since: number }
+
 export type TurnStore = {
   /**
    * Runs work of this name on one node at a time; each node has its own queue before it. Throws `overloaded` when the turn does
    * not come in time, and when it was lost during the work, whose result is then not told. `hasWaited` is true when another
    * node may have worked since the call.
    */
-  inTurn<T>(name: string, work: (hasWaited: boolean) => Promise<T>): Promise<T>
+  inTurn<T>(turn: Turn, work: (hasWaited: boolean) => Promise<T>): Promise<T>
 }
 
 /** A secret that a page offers for an authenticator app, sealed. */

@@ -27,9 +27,11 @@ export function createPassphrases({ lanes, argon2Cost, clientOf, turns }: Passph
   return {
     derive,
     /** Works on one push run one after another. `hasWaited`: another one may have run since the call. */
-    inTurn: <T>(pushId: number, asker: Asker, work: (hasWaited: boolean) => Promise<T>): Promise<T> =>
-      inTurnByName(String(pushId), asker, (hasWaited) =>
-        turns.inTurn(`passphrase ${pushId}`, (hasWaitedForNode) => work(hasWaited || hasWaitedForNode)),
-      ),
+    inTurn: <T>(pushId: number, asker: Asker, work: (hasWaited: boolean) => Promise<T>): Promise<T> => {
+      const turn = { name: `passphrase ${pushId}`, since: performance.now() }
+      return inTurnByName(turn.name, asker, (hasWaited) =>
+        turns.inTurn(turn, (hasWaitedForNode) => work(hasWaited || hasWaitedForNode)),
+      )
+    },
   }
 }

@@ -119,6 +119,7 @@ describe.skipIf(!installedEngines().includes('postgres'))('two nodes share', () 
 
   describe('turns', () => {
     type Turns = [TurnStore, TurnStore]
+    const turnOf = (name: string) => ({ name, since: performance.now() })
     const turnsOf = () => opened.shared.map(({ turns }) => turns) as Turns
 
     test('work of one name runs one after another, and each node gets its turn', async () => {
@@ -134,7 +135,7 @@ describe.skipIf(!installedEngines().includes('postgres'))('two nodes share', () 
         done.push(node)
       }
       const many = async (node: 0 | 1) => {
-        for (let n = 0; n < 10; n += 1) await turns[node].inTurn('a', work(node))
+        for (let n = 0; n < 10; n += 1) await turns[node].inTurn(turnOf('a'), work(node))
       }
       await Promise.all([many(0), many(1)])
       expect(most).toBe(1)
@@ -144,7 +145,7 @@ describe.skipIf(!installedEngines().includes('postgres'))('two nodes share', () 
 
     test('works of other names do not wait', async () => {
       const [one, other] = turnsOf()
-      const result = await one.inTurn('a', () => other.inTurn('b', async () => 'both'))
+      const result = await one.inTurn(turnOf('a'), () => other.inTurn(turnOf('b'), async () => 'both'))
       expect(result).toBe('both')
     })
 
@@ -155,23 +156,23 @@ describe.skipIf(!installedEngines().includes('postgres'))('two nodes share', () 
         await opened.query(
           `INSERT INTO leases (name, holder, until, wanted) VALUES ('a', 'dead', ${until}, false)`,
         )
-        expect(await one.inTurn('a', async () => 'mine')).toBe('mine')
+        expect(await one.inTurn(turnOf('a'), async () => 'mine')).toBe('mine')
       }
     })
 
     test('nobody is told the outcome of work whose lease another node took over', async () => {
       const [one, other] = turnsOf()
-      const lost = one.inTurn('a', async () => {
+      const lost = one.inTurn(turnOf('a'), async () => {
         await opened.query('UPDATE leases SET until = 0')
-        return other.inTurn('a', async () => 'the right passphrase')
+        return other.inTurn(turnOf('a'), async () => 'the right passphrase')
       })
       await expect(lost).rejects.toMatchObject({ code: 'overloaded' })
     })
 
     test('work that throws gives the turn back', async () => {
       const [one, other] = turnsOf()
-      await expect(one.inTurn('a', () => Promise.reject(new Error('no')))).rejects.toThrow('no')
-      expect(await other.inTurn('a', async () => 'next')).toBe('next')
+      await expect(one.inTurn(turnOf('a'), () => Promise.reject(new Error('no')))).rejects.toThrow('no')
+      expect(await other.inTurn(turnOf('a'), async () => 'next')).toBe('next')
     })
   })
 

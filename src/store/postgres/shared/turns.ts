@@ -4,69 +4,70 @@
 import { randomKey } from '../../../crypto/random.ts'
 import { DomainError } from '../../../domain/errors.ts'
 import type { TurnStore } from '../../shared-face.ts'
-import type { Read, Session, Transact } from '../engine/database.ts'
+import type { Read } from '../engine/database.ts'
 
-export type TurnsOptions = { read: Read; transact: Transact; onError: (cause: unknown) => void }
+export type TurnsOptions = { read: Read; onError: (cause: unknown) => void }
 
 /** Short, so that a dead node does not keep anybody waiting for long. A node that works for longer renews its lease. */
-const LEASE_MS = 5_000
-const RENEW_MS = 1_500
-/** The longest wait for the turn. */
-const WAIT_MS = 6_000
-const LOOK_MS = 40
+const LEASE_MS = 4_000
+const RENEW_MS = 1_200
+/** The longest wait for the turn, in the node's own queue and for other nodes. */
+const WAIT_MS = 7_000
+const LOOK_MS = 15
 /** How long a node that others wait for leaves the turn to them: longer than they take to notice. */
-const YIELD_MS = 100
+const YIELD_MS = 50
 const HOLDER_BYTES = 16
-/** For each look at the lease: the wait and the work take their time as well, and everybody gets an answer within 10 s. */
+/** For each statement: the wait and the work take their time as well, and everybody gets an answer within 10 s. */
 const WITHIN = { within: 2_000 }
 
-export function createTurnRows({ read, transact, onError }: TurnsOptions): TurnStore {
+/**
+ * Its statements are transactions by themselves that may run again: they name a holder that is drawn for one work. They need
+ * not be durable: what a crash of the server forgets was lost when the work ends, or lapses.
+ */
+export function createTurnRows({ read, onError }: TurnsOptions): TurnStore {
   /** Names whose turn other nodes have just waited for. */
   const yielded = new Set<string>()
+
+  const run = async <Row>(text: string, values: unknown[]): Promise<Row | undefined> => {
+    const [row] = await read((session) => session.query<Row>(text, values), WITHIN)
+    return row
+  }
 
   /**
    * The result is given out only when the lease was held to the end. So nobody is told the outcome of work that another node
    * did not wait for, whatever paused this one.
    */
-  async function inTurn<T>(name: string, work: (hasWaited: boolean) => Promise<T>): Promise<T> {
-    const holder = randomKey(HOLDER_BYTES)
-    await enter(name, holder)
-    const renewal = setInterval(() => void renew(name, holder), RENEW_MS)
+  const inTurn: TurnStore['inTurn'] = async ({ name, since }, work) => {
+    const lease: Lease = [name, randomKey(HOLDER_BYTES)]
+    await enter(lease, since + WAIT_MS)
+    // What could not be renewed is noticed at the end of the work.
+    const renewal = setInterval(() => void run(RENEW, lease).catch(() => undefined), RENEW_MS)
     const result = await work(true)
       .catch((cause) => {
         // Nobody waits for it: perhaps the database does not answer.
-        void leave(name, holder).catch(onError)
+        void leave(lease).catch(onError)
         throw cause
       })
       .finally(() => clearInterval(renewal))
-    if (!(await leave(name, holder))) throw busy()
+    if (!(await leave(lease))) throw busy()
     return result
   }
 
-  async function enter(name: string, holder: Uint8Array): Promise<void> {
-    const end = performance.now() + WAIT_MS
+  async function enter(lease: Lease, end: number): Promise<void> {
+    const [name] = lease
     if (yielded.has(name)) await Bun.sleep(YIELD_MS)
-    while (!(await transact((session) => take(session, name, holder), WITHIN))) {
+    while ((await run<{ isMine: boolean }>(TAKE, lease))?.isMine !== true) {
       do {
         if (performance.now() > end) throw busy()
         await Bun.sleep(LOOK_MS)
-      } while (await read((session) => isAwaited(session, name), WITHIN))
+      } while ((await run(LOOK, [name])) !== undefined)
     }
   }
 
-  async function renew(name: string, holder: Uint8Array): Promise<void> {
-    const text = `UPDATE leases SET until = ${NOW} + ${LEASE_MS} WHERE name = $1 AND holder = $2`
-    // What could not be renewed is noticed at the end of the work.
-    await transact((session) => session.query(text, [name, holder]), WITHIN).catch(() => undefined)
-  }
-
   /** False when the lease has been lost. */
-  async function leave(name: string, holder: Uint8Array): Promise<boolean> {
-    const text = 'DELETE FROM leases WHERE name = $1 AND holder = $2 RETURNING wanted'
-    const [left] = await transact(
-      (session) => session.query<{ wanted: boolean }>(text, [name, holder]),
-      WITHIN,
-    )
+  async function leave(lease: Lease): Promise<boolean> {
+    const [name] = lease
+    const left = await run<{ wanted: boolean }>(LEAVE, lease)
     if (left?.wanted === true) {
       yielded.add(name)
       setTimeout(() => yielded.delete(name), YIELD_MS).unref()
@@ -77,30 +78,33 @@ export function createTurnRows({ read, transact, onError }: TurnsOptions): TurnS
   return { inTurn }
 }
 
+/** A name, and the holder. */
+type Lease = [string, Uint8Array]
+
 /** By the clock of the database at this moment, because a transaction may have waited for the row. */
 const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
 /** A lease that ends too far ahead was made by a clock that was set back since. */
 const IS_LAPSED = `(leases.until <= ${NOW} OR leases.until > ${NOW} + ${2 * LEASE_MS})`
 
-/** Takes the lease, or notes on it that another node waits. */
-async function take(session: Session, name: string, holder: Uint8Array): Promise<boolean> {
-  const [row] = await session.query<{ isMine: boolean }>(TAKE, [name, holder])
-  return row?.isMine === true
-}
+/** In place of a value, for one transaction. */
+const NOT_DURABLE = "set_config('synchronous_commit', 'off', true)"
 
+/** Takes the lease, or notes on it that another node waits. */
 const TAKE = `
   INSERT INTO leases (name, holder, until, wanted) VALUES ($1, $2, ${NOW} + ${LEASE_MS}, false)
   ON CONFLICT (name) DO UPDATE SET
     holder = CASE WHEN ${IS_LAPSED} THEN excluded.holder ELSE leases.holder END,
     until = CASE WHEN ${IS_LAPSED} THEN ${NOW} + ${LEASE_MS} ELSE leases.until END,
-    wanted = true
-  RETURNING holder = $2 AS "isMine"`
+    wanted = leases.holder <> excluded.holder
+  RETURNING holder = $2 AS "isMine", ${NOT_DURABLE}`
 
-/** Whether another node holds the lease, and knows that it is waited for. */
-async function isAwaited(session: Session, name: string): Promise<boolean> {
-  const text = `SELECT 1 FROM leases WHERE name = $1 AND wanted AND NOT ${IS_LAPSED}`
-  return (await session.query(text, [name])).length > 0
-}
+/** A row when another node holds the lease, and knows that it is waited for. */
+const LOOK = `SELECT 1 AS held FROM leases WHERE name = $1 AND wanted AND NOT ${IS_LAPSED}`
+
+const RENEW = `
+  UPDATE leases SET until = ${NOW} + ${LEASE_MS} WHERE name = $1 AND holder = $2 RETURNING ${NOT_DURABLE}`
+
+const LEAVE = `DELETE FROM leases WHERE name = $1 AND holder = $2 RETURNING wanted, ${NOT_DURABLE}`
 
 function busy(): DomainError {
   return new DomainError('overloaded', 'The server is busy; try again in a moment.', { retryAfter: 2 })
