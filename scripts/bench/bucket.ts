@@ -14,15 +14,20 @@ import { targets } from './targets.ts'
 
 const BUCKET = 'oncebox-bench'
 
-type Place = { name: string; env: Record<string, string>; end(): Promise<void> }
+export type Place = {
+  name: string
+  /** What a node needs to use it. */
+  env: Record<string, string>
+  end(): Promise<void>
+}
 
-export async function measureBucket(stage: Stage, env: Record<string, string>): Promise<void> {
+type From = { place: Place; env: Record<string, string> }
+
+export async function measureBucket(stage: Stage, { place, env }: From): Promise<void> {
   const { sandbox, binary, cores, report } = stage
-  const place = await openPlace(sandbox.folder)
   const dataDir = join(sandbox.folder, 'node-files')
-  const all = { ...env, ...place.env }
-  const server = await startOncebox({ sandbox, binary, dataDir, prefix: cores.serverPrefix, env: all })
-  const [token = ''] = await addOwners({ sandbox, binary, dataDir, env: all }, 1)
+  const server = await startOncebox({ sandbox, binary, dataDir, prefix: cores.serverPrefix, env })
+  const [token = ''] = await addOwners({ sandbox, binary, dataDir, env }, 1)
   const owner = { url: `http://127.0.0.1:${server.port}/api/v2/pushes`, token }
   const before = residentMebibytes(server.pid) ?? 0
   console.error(`… a gigabyte up to ${place.name} and down`)
@@ -31,14 +36,13 @@ export async function measureBucket(stage: Stage, env: Record<string, string>): 
   const down = await timed(() => download(up.result))
   const measured = memory() - before
   await server.stop()
-  await place.end()
   const remark = `${before.toFixed(0)} MiB before; ${up.rate.toFixed(0)} MiB/s up, ${down.rate.toFixed(0)} down`
   const what = `memory added by 1 GiB through ${place.name}`
   report.judge({ what, measured, unit: 'MiB', limit: targets.bucketMemory, remark })
 }
 
 /** A real server of objects where one is installed, else s3rver in this process. */
-async function openPlace(folder: string): Promise<Place> {
+export async function openPlace(folder: string): Promise<Place> {
   for (const { name, find, start } of KINDS) {
     const program = find()
     if (program === null) continue

@@ -4,7 +4,7 @@ import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { newKeyFile } from '../../src/crypto/keyring.ts'
 import { type Cluster, startCluster } from '../../test/support/cluster.ts'
-import { measureBucket } from './bucket.ts'
+import { measureBucket, openPlace } from './bucket.ts'
 import { inTurn, pushesNeeded } from './empty-folder.ts'
 import { runLoad } from './load.ts'
 import { type Beside, CONNECTIONS, createsLoad, type Requests, retrievesLoad } from './loads.ts'
@@ -26,9 +26,11 @@ export async function measurePostgres(stage: Stage, { pushes, parent }: Options)
     config: CONFIG,
     ...(parent === undefined ? {} : { parent }),
   })
+  // Several nodes are only allowed with a bucket.
+  const place = await openPlace(stage.sandbox.folder)
   try {
     console.log(await describeCluster(cluster))
-    const env = environmentOf(stage, cluster)
+    const env = { ...environmentOf(stage, cluster), ...place.env }
     const nodes = [await startNode(stage, { env, name: 'node-1' })]
     const tokens = createTokenList()
     const one = await measureNodes(stage, { nodes, tokens, what: 'one node' })
@@ -37,8 +39,9 @@ export async function measurePostgres(stage: Stage, { pushes, parent }: Options)
     judgeTwo(stage, one, await measureNodes(stage, { nodes, tokens, what: 'two nodes' }))
     if (pushes !== undefined) judgeFull(stage, one, await measureFull(stage, { nodes, tokens, pushes }))
     for (const node of nodes) await node.stop()
-    await measureBucket(stage, env)
+    await measureBucket(stage, { place, env })
   } finally {
+    await place.end()
     await cluster.remove()
   }
 }
