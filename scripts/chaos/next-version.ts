@@ -1,27 +1,18 @@
 // Builds the version that would come next: this source with a higher version and one migration more.
 
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PROJECT, VERSION } from '../compile.ts'
 
-const COPIED = [
-  'src',
-  'scripts',
-  'package.json',
-  'tsconfig.json',
-  'bunfig.toml',
-  'LICENSE',
-  'README.md',
-  'docs',
-]
+const LEFT_OUT = new Set(['node_modules', 'dist', '.git'])
 
 /** Resolves to the path of the executable, which is removed with this process. */
 export async function buildNextVersion(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'oncebox-next-'))
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
-  for (const name of COPIED)
-    if (existsSync(join(PROJECT, name))) cpSync(join(PROJECT, name), join(folder, name), { recursive: true })
+  for (const name of readdirSync(PROJECT))
+    if (!LEFT_OUT.has(name)) cpSync(join(PROJECT, name), join(folder, name), { recursive: true })
   symlinkSync(join(PROJECT, 'node_modules'), join(folder, 'node_modules'))
   raiseVersion(join(folder, 'package.json'))
   addMigration(join(folder, 'src/store/postgres/engine/migrate.ts'))
