@@ -65,7 +65,8 @@ async function examineAsOwner(folder: DataFolder, options: DoctorOptions): Promi
   }
   const { config, now } = options
   const server = databaseSettingsOf(config)
-  const { findings, holdsData } = examineFolder(folder)
+  const { findings, holdsData } =
+    server !== null && !existsSync(folder.path) ? noFolderYet(folder) : examineFolder(folder)
   const isFolder = findings[0]?.state === 'ok'
   const served = (holdsData || (server !== null && isFolder)) && isServedOrUnknown(folder)
   const looked = { options, isServed: served, isFolder, holdsData }
@@ -77,6 +78,15 @@ async function examineAsOwner(folder: DataFolder, options: DoctorOptions): Promi
     ...(await examineCertificate(config, { folder, now: now() })),
     ...(server === null ? await examineBackups(config, { now: now(), isServed: served }) : [BACKUPS]),
   ]
+}
+
+/** A node may start with an empty one. */
+function noFolderYet({ path }: DataFolder): ReturnType<typeof examineFolder> {
+  const remedy = 'Start "oncebox serve" once, which makes it.'
+  return {
+    findings: [warning('folder', `There is no data folder at ${path} yet.`, remedy)],
+    holdsData: false,
+  }
 }
 
 const BACKUPS = fine(

@@ -1,0 +1,83 @@
+// What monitoring is told of a database server: when it is down, was set back, cannot commit, or may lose something.
+
+import { expect, test } from 'bun:test'
+import { createDatabaseChecks } from '../../src/operating/database-checks.ts'
+import { createDatabaseGauges } from '../../src/operating/database-gauges.ts'
+import { createLookAtHealth } from '../../src/operating/health.ts'
+import { createMetrics } from '../../src/operating/metrics.ts'
+import type { DatabaseReport } from '../../src/store/database-face.ts'
+
+const NAME = 'postgres://db.example:5432/boxes'
+const NODE = { name: 'one', version: '3.0.0', startedAt: 0, seenAt: 0, isThis: true, isAlive: true }
+
+const WELL: DatabaseReport = {
+  look: async () => ({ roundTrip: 2, replication: 'synchronous' }),
+  count: () => ({
+    connections: { inUse: 1, idle: 2, most: 8, waiting: 3 },
+    ...{ reads: 10, transactions: 20, failures: 1, retries: 4, seconds: 0.5 },
+    settled: { happened: 5, void: 6, unknown: 7 },
+  }),
+  sinceHeartbeat: () => 1_000,
+  findRefusal: () => null,
+  listNodes: async () => [NODE, { ...NODE, name: 'two', isAlive: false }],
+}
+
+const look = (report: Partial<DatabaseReport>) =>
+  createLookAtHealth(createDatabaseChecks({ ...WELL, ...report }, NAME))()
+
+test('a server that answers and takes changes is well', async () => {
+  expect(await look({})).toEqual({ isReady: true, checks: { database: 'ok', standbys: 'ok' } })
+})
+
+test('a server that does not answer is named', async () => {
+  const { isReady, checks } = await look({ look: async () => null })
+  expect([isReady, checks.database]).toEqual([false, expect.stringContaining(`${NAME} does not answer`)])
+  expect(checks.standbys).toContain('not known')
+})
+
+test('a database that was set back is refused in its own words', async () => {
+  const { isReady, checks } = await look({ findRefusal: () => 'The database is at an earlier state.' })
+  expect([isReady, checks.database]).toEqual([false, 'The database is at an earlier state.'])
+})
+
+test('a server that answers but commits nothing is told apart', async () => {
+  const { isReady, checks } = await look({ sinceHeartbeat: () => 60_000 })
+  expect([isReady, checks.database]).toEqual([false, expect.stringContaining('has written nothing for 60 s')])
+})
+
+test('asynchronous standbys need attention, and keep nobody from working', async () => {
+  const { isReady, checks } = await look({
+    look: async () => ({ roundTrip: 2, replication: 'asynchronous' }),
+  })
+  expect([isReady, checks.standbys]).toEqual([true, expect.stringContaining('given out a second time')])
+})
+
+test('the metrics tell connections, work, settlements and nodes', async () => {
+  const metrics = createMetrics()
+  metrics.addGauges(createDatabaseGauges(WELL))
+  const text = await metrics.read()
+  for (const line of [
+    'oncebox_database_connections{state="in_use"} 1',
+    'oncebox_database_connections{state="most"} 8',
+    'oncebox_database_waiting 3',
+    'oncebox_database_reads_total 10',
+    'oncebox_database_transactions_total 20',
+    'oncebox_database_failures_total 1',
+    'oncebox_database_retries_total 4',
+    'oncebox_database_seconds_total 0.5',
+    'oncebox_database_settlements_total{outcome="void"} 6',
+    'oncebox_database_round_trip_seconds 0.002',
+    'oncebox_database_heartbeat_age_seconds 1',
+    'oncebox_nodes 1',
+  ])
+    expect(text).toContain(`\n${line}\n`)
+})
+
+test('what does not answer is left out of the metrics, and holds up nothing else', async () => {
+  const metrics = createMetrics()
+  const listNodes = () => new Promise<never>(() => undefined)
+  metrics.addGauges(createDatabaseGauges({ ...WELL, listNodes, look: async () => null }))
+  const text = await metrics.read()
+  expect(text).toContain('oncebox_database_reads_total 10')
+  expect(text).not.toMatch(/^oncebox_(nodes|database_round_trip_seconds) /m)
+})
