@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { DomainError } from '../domain/errors.ts'
-import { type DataFolder, dataFolder, holdsData, requireDataFolder } from './folder/data-folder.ts'
+import { type DataFolder, dataFolder, explained, holdsData, requireDataFolder } from './folder/data-folder.ts'
 import { lockFolder } from './folder/folder-lock.ts'
 import {
   forgetMoveState,
@@ -130,7 +130,7 @@ export async function openFolderTarget(
   { state, anew }: OpenTarget,
 ): Promise<TargetEnd> {
   const folder = dataFolder(resolve(path))
-  mkdirSync(folder.path, { recursive: true, mode: 0o700 })
+  explained('use', folder.path, () => mkdirSync(folder.path, { recursive: true, mode: 0o700 }))
   await writeMoveState(folder.path, state)
   const lock = await lockFolder(folder, { onWait: waitFor(folder, onWarning) })
   try {

@@ -2,11 +2,13 @@
 
 import { randomBase32 } from '../../crypto/random.ts'
 import { DomainError } from '../../domain/errors.ts'
+import { becomeOwner } from '../../store/folder/ownership.ts'
 import { type SourceEnd, sourceInUse } from '../../store/moving/ends.ts'
 import type { MovedAway, MoveState } from '../../store/moving-face.ts'
 import { type Begun, copyAndCompare } from './copy.ts'
 import { destroySource } from './destroy.ts'
 import { findMovedAway, findState, lookAtTarget, nameOf, openSource, openTarget } from './ends.ts'
+import { explainMove } from './failures.ts'
 import { bringKey, findKeyPlaces, requireKeys } from './keys.ts'
 import { moveFiles } from './move-files.ts'
 import { findNeeds, type Plan, planMove, surveyDamage } from './plan.ts'
@@ -17,7 +19,16 @@ const ID_CHARACTERS = 26
 /** Throws `conflict` when nothing can be moved, or when something differs: then the source still works. */
 export async function moveStore(wish: MoveWish, given: MovePorts): Promise<MoveReport> {
   const ports = { ...given, say: onceEach(given.say) }
-  if (nameOf(wish.from) === nameOf(wish.to)) return moveFiles(wish, ports)
+  const [folder] = [wish.from, wish.to].flatMap((place) => (place.kind === 'folder' ? [place.path] : []))
+  if (folder !== undefined) becomeOwner(folder)
+  try {
+    return nameOf(wish.from) === nameOf(wish.to) ? await moveFiles(wish, ports) : await moveAll(wish, ports)
+  } catch (cause) {
+    throw explainMove(cause, wish)
+  }
+}
+
+async function moveAll(wish: MoveWish, ports: MovePorts): Promise<MoveReport> {
   const away = await findMovedAway(wish.from, ports.say)
   if (away !== null) return goOn(away, wish, ports)
   const look = await lookAtTarget(wish.to, ports.say)

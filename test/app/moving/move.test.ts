@@ -20,7 +20,7 @@ import { openBucketEnd } from '../../../src/store/moving-files.ts'
 import { openTestBucket, type TestBucket } from '../../support/bucket.ts'
 import { installedEngines } from '../../support/database-servers.ts'
 import { makeFullFolder, openSqlite } from '../../support/moving.ts'
-import { startTestPostgres, type TestPostgres } from '../../support/postgres.ts'
+import { connectTo, startTestPostgres, type TestPostgres } from '../../support/postgres.ts'
 import { openTestStore } from '../../support/store.ts'
 
 const hasPostgres = installedEngines().includes('postgres')
@@ -60,6 +60,12 @@ async function postgres(): Promise<MovePlace> {
   const parsed = databaseUrl(`${address}?sslmode=disable`)
   if ('problem' in parsed) throw new Error(parsed.problem)
   return { kind: 'postgres', address: parsed.value }
+}
+
+function addressOf(place: MovePlace): string {
+  if (place.kind === 'folder') throw new Error('no server')
+  const { host, port, user, password, database } = place.address
+  return `postgres://${user}:${encodeURIComponent(password ?? '')}@${host}:${port}/${database}`
 }
 
 function move(wish: Partial<MoveWish>, ports: Partial<MovePorts> = {}) {
@@ -245,6 +251,29 @@ test.skipIf(!hasPostgres)('a database that is in use is refused, at either end',
     move({ from: folder(full.dataDir), to: place, toBucket: settingsOf(bucket), keyFile }),
   ).rejects.toThrow('it holds 2 accounts')
 })
+
+test.skipIf(!hasPostgres)(
+  'a database that was used since it was copied cannot be confirmed, nor one that is served',
+  async () => {
+    const [place, keyFile] = [await postgres(), join(room, 'key')]
+    const toBucket = settingsOf(bucket)
+    await move({ to: place, toBucket, keyFile })
+    const back = { from: place, fromBucket: toBucket, fromKeyFile: keyFile }
+    await move(back, { confirm: async () => false })
+    const sql = connectTo(addressOf(place))(1)
+    await sql`UPDATE instance SET beats = beats + 1`
+    await expect(move({ ...back, mode: 'confirm' })).rejects.toThrow('was used since it was copied')
+    await sql`INSERT INTO nodes (id, name, version, started_at, seen_at)
+    VALUES ('\\x01', 'box-1', '3.0.0', 0, extract(epoch FROM clock_timestamp()) * 1000)`
+    await expect(move(back)).rejects.toThrow('is being served (by box-1)')
+    await sql`DELETE FROM nodes`
+    expect((await move(back)).state).toBe('moved')
+    expect(await sql`SELECT halted FROM instance`).toEqual([
+      { halted: expect.stringContaining('was moved to') },
+    ])
+    await sql.close()
+  },
+)
 
 test('a bucket that lacks the files is noticed before anything is copied', async () => {
   const settings = { ...settingsOf(bucket), maxFileBytes: 1e9 }
