@@ -92,10 +92,15 @@ describe.skipIf(!isInstalled)('two nodes', () => {
       code: 'too_many',
       details: { room: { limit: 'pushes', most: 7 } },
     })
+    const addresses: [Buffer, Buffer] = [Buffer.alloc(16, 2), Buffer.alloc(16, 3)]
+    const tooLarge = { addresses, bytes: 10, limits: { pushes: 0, bytes: 9 } }
+    await expect(make({}, { share: tooLarge })).rejects.toMatchObject({ code: 'too_many' })
     await Promise.all(made.slice(0, 3).map(({ lookup }, n) => read(n, lookup)))
     expect(
       await opened.query('SELECT pushes::int AS pushes, bytes::int AS bytes FROM address_shares'),
     ).toEqual([{ pushes: 4, bytes: 40 }])
+    await Promise.all(made.map(({ lookup }, n) => read(n, lookup)))
+    expect(await opened.query('SELECT 1 FROM address_shares')).toHaveLength(0)
   }, 60_000)
 
   test('let one of them use an idempotency key, and any of them once it has lapsed', async () => {

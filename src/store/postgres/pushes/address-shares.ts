@@ -10,6 +10,8 @@ const MAX_SOONEST = 1_000
 export type LockedShares = {
   /** Counts one more push, created at `now`, in memory. Throws `too_many`, and counts nothing, when its address has no room. */
   take(share: ShareToTake, now: number): Promise<void>
+  /** To be called after the pushes were inserted: an address without a push leaves nothing. */
+  removeEmpty(): Promise<void>
 }
 
 /**
@@ -38,8 +40,35 @@ export async function lockAddressShares(
     sums.set(keyOf(first), { pushes: sum.pushes + 1, bytes: sum.bytes + bytes })
   }
 
-  return { take }
+  async function removeEmpty(): Promise<void> {
+    const addresses = wanted.flatMap((share) => share.addresses)
+    await session.query('DELETE FROM address_shares WHERE address = ANY($1::bytea[]) AND pushes <= 0', [
+      addresses,
+    ])
+  }
+
+  return { take, removeEmpty }
 }
+
+/**
+ * Parts of a statement that subtract the shares in the rows `freed(address, bytes)` of a part before them. Locks the sums in the
+ * order of their addresses, as every transaction does; an address without a push leaves nothing.
+ */
+export const GIVE_BACK = `
+    less AS (SELECT address, count(*) AS pushes, sum(bytes)::bigint AS bytes FROM freed GROUP BY address),
+    held AS MATERIALIZED (
+      SELECT address, less.pushes, less.bytes FROM address_shares AS sums JOIN less USING (address)
+      ORDER BY address FOR UPDATE OF sums
+    ),
+    emptied AS (
+      DELETE FROM address_shares USING held
+      WHERE address_shares.address = held.address AND address_shares.pushes <= held.pushes
+    ),
+    lowered AS (
+      UPDATE address_shares
+      SET pushes = address_shares.pushes - held.pushes, bytes = address_shares.bytes - held.bytes
+      FROM held WHERE address_shares.address = held.address AND address_shares.pushes > held.pushes
+    )`
 
 const SOONEST = `
   SELECT bytes::float8 AS bytes, expires_at::float8 AS "expiresAt" FROM live_shares WHERE address = ANY($1::bytea[])

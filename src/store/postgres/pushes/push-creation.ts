@@ -4,7 +4,7 @@ import { DomainError, isDomainError } from '../../../domain/errors.ts'
 import type { Now } from '../../../domain/time.ts'
 import type { PushToStore, StoredPush } from '../../face.ts'
 import type { PostgresDatabase, Session } from '../engine/database.ts'
-import { lockAddressShares } from './address-shares.ts'
+import { type LockedShares, lockAddressShares } from './address-shares.ts'
 import { type Inserted, insertedBy, insertOf } from './push-inserts.ts'
 import { presentPush } from './stored-push.ts'
 import { createWorkQueue, type Waiting } from './work-queue.ts'
@@ -73,27 +73,25 @@ export function createPushCreation({
   }
 
   async function insertShares(session: Session, batch: readonly Creation[]): Promise<(Inserted | Refused)[]> {
-    const refused = await refuseWithoutRoom(session, batch)
+    const counted = batch.flatMap(({ of: { share } }) => (share === null ? [] : [share]))
+    const shares = await lockAddressShares(session, counted)
+    const refused = await refuseWithoutRoom(shares, batch)
     const wanted = batch.filter((one) => !refused.has(one)).map(({ of }) => of)
-    if (wanted.length === 0) return [...refused.values()]
     const { text, values } = insertOf(wanted, { now: now(), operationId: null })
-    const [row] = await session.query<{ result: number[] }>(text, values)
-    const inserted = insertedBy(row?.result ?? [], wanted)
+    const rows = wanted.length === 0 ? [] : await session.query<{ result: number[] }>(text, values)
+    await shares.removeEmpty()
+    const inserted = insertedBy(rows[0]?.result ?? [], wanted)
     return batch.map((one) => refused.get(one) ?? inserted.shift() ?? { outcome: 'used' })
   }
 
   return { createPush, idle: queue.idle, count: queue.count }
 }
 
-/** Locks the sums of the addresses that pushes count against. */
 async function refuseWithoutRoom(
-  session: Session,
+  shares: LockedShares,
   batch: readonly Creation[],
 ): Promise<ReadonlyMap<Creation, Refused>> {
   const refused = new Map<Creation, Refused>()
-  const wanted = batch.flatMap(({ of: { share } }) => (share === null ? [] : [share]))
-  if (wanted.length === 0) return refused
-  const shares = await lockAddressShares(session, wanted)
   for (const one of batch) {
     const { share, push } = one.of
     try {

@@ -2,6 +2,7 @@
 
 import type { Now } from '../../../domain/time.ts'
 import type { Session } from '../engine/database.ts'
+import { GIVE_BACK } from './address-shares.ts'
 
 /** Entries of logs that one transaction deletes. */
 export const LOG_STEP = 5_000
@@ -30,16 +31,9 @@ const RELEASE_FILES = `
 const END_GRANTS = `
   UPDATE files_due SET at = $2::bigint, push_id = NULL WHERE push_id = ANY($1::bigint[]) AND at > $2::bigint`
 
-/** Locks the sums in the order of their addresses, as every transaction does. */
 const RETURN_SHARES = `
-  WITH gone AS (DELETE FROM live_shares WHERE push_id = ANY($1::bigint[]) RETURNING address, bytes),
-  sums AS (SELECT address, count(*) AS pushes, sum(bytes) AS bytes FROM gone GROUP BY address),
-  locked AS (
-    SELECT a.address, sums.pushes, sums.bytes FROM address_shares a JOIN sums USING (address)
-    ORDER BY a.address FOR UPDATE OF a
-  )
-  UPDATE address_shares a SET pushes = a.pushes - locked.pushes, bytes = a.bytes - locked.bytes
-  FROM locked WHERE a.address = locked.address`
+  WITH freed AS (DELETE FROM live_shares WHERE push_id = ANY($1::bigint[]) RETURNING address, bytes), ${GIVE_BACK}
+  SELECT 1`
 
 /** Within a transaction. Deletes some of the oldest entries of a long log, so that the rest fits one transaction. */
 export async function shortenLog(session: Session, pushId: number): Promise<void> {

@@ -5,6 +5,7 @@ import { grantLifetime } from '../../../domain/files.ts'
 import type { Session, Statement } from '../engine/database.ts'
 import { arraysOf, unnestOf } from '../engine/rows.ts'
 import { auditEntries, pushes } from '../engine/schema.ts'
+import { GIVE_BACK } from './address-shares.ts'
 import type { Change } from './push-changes.ts'
 import { cutsOf } from './push-log.ts'
 import { readFiles } from './push-rows.ts'
@@ -154,18 +155,7 @@ const ENDINGS = `
     ),
     freed AS (
       DELETE FROM live_shares WHERE push_id = ANY(${ENDED}) AND ${isIn('push_id', 'ended')} RETURNING address, bytes
-    ),
-    less AS (
-      SELECT address, count(*) AS pushes, sum(bytes)::bigint AS bytes FROM freed GROUP BY address
-    ),
-    shares AS (
-      UPDATE address_shares SET pushes = address_shares.pushes - sums.less_pushes, bytes = address_shares.bytes - sums.less_bytes
-      FROM (
-        SELECT held.address, less.pushes AS less_pushes, less.bytes AS less_bytes
-        FROM less JOIN address_shares AS held USING (address) ORDER BY address FOR UPDATE OF held
-      ) AS sums
-      WHERE address_shares.address = sums.address
-    ),
+    ),${GIVE_BACK},
     cut AS (
       DELETE FROM audit_entries
       USING unnest($${FIRST + 8}::bigint[], $${FIRST + 9}::text[], $${FIRST + 10}::int[]) AS given(push_id, bound, keep),
