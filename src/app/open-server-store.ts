@@ -2,6 +2,7 @@
 
 import { hostname } from 'node:os'
 import { version } from '../../package.json'
+import type { DatabaseAddress } from '../domain/database-address.ts'
 import { MINUTE, type Now } from '../domain/time.ts'
 import type { DatabaseSettings } from '../settings/database.ts'
 import type { OpenedStore } from '../store/opened-store.ts'
@@ -34,8 +35,16 @@ export async function openServerStore(
   if (weakness !== null) onWarning(weakness)
   await reachServer({ address, connect, patience: PATIENCE_MS, onWait: onWarning, abandoned })
   const place = { name: hostname(), version, systemNow: systemNow ?? null }
-  const opening = openPostgresStore({ ...options, ...place, keyFile, connect, connections })
+  const onState = (cause: unknown) =>
+    onWarning(cause === null ? 'PostgreSQL is used again.' : presentLoss(address, cause))
+  const opening = openPostgresStore({ ...options, ...place, keyFile, connect, connections, onState })
   return opening.catch((cause) => {
     throw explainUnreachable(address, cause)?.error ?? cause
   })
+}
+
+function presentLoss(address: DatabaseAddress, cause: unknown): string {
+  const explained = explainUnreachable(address, cause)?.error ?? cause
+  const why = explained instanceof Error ? explained.message : String(explained)
+  return `PostgreSQL cannot be used; requests that need it get 503 until then. ${why}`
 }

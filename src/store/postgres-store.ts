@@ -37,6 +37,8 @@ export type PostgresStoreOptions = {
   /** All nodes have the same instance key. */
   keyFile: string
   connect: Connect
+  /** Called when the server cannot be used any more, once for each reason, and with null when it can again. */
+  onState?: (cause: unknown) => void
   /** Most connections at once. */
   connections?: number
   /** The name of the machine, and the version of the program. */
@@ -98,6 +100,7 @@ async function openDatabase(options: PostgresStoreOptions, { folder, witnesses }
   const database = createDatabase({
     connect,
     ...(connections === undefined ? {} : { connections }),
+    ...(options.onState === undefined ? {} : { onState: options.onState }),
     newOperationId: () => randomKey(ID_BYTES),
     onConnect: async (session) => void (await standing?.look(session)),
     onAcknowledged: (id) => standing?.remember(id),

@@ -4,7 +4,7 @@
 import type { DatabaseCounts } from '../../database-face.ts'
 import type { Connection } from './connection.ts'
 import type { Deadline } from './deadline.ts'
-import { unavailable } from './failures.ts'
+import { reasonOf, unavailable } from './failures.ts'
 
 export type Connections = {
   /** Waits for a free connection until the deadline, then throws `overloaded`. Urgent callers go first. */
@@ -19,7 +19,7 @@ export type ConnectionsOptions = {
   /** `onLost` is called when the connection breaks. */
   open: (onLost: () => void) => Promise<Connection>
   max: number
-  /** Called when the database cannot be reached any more, and when it can again (null). */
+  /** Called when the database cannot be reached any more, once for each reason, and with null when it can again. */
   onState: (cause: unknown) => void
 }
 
@@ -41,6 +41,7 @@ export function createConnections({ open, max, onState }: ConnectionsOptions): C
   let count = 0
   let opening = 0
   let failures = 0
+  const told = new Set<string>()
   let awaySince = 0
   let workedAt = 0
   let lastCause: unknown = null
@@ -70,16 +71,17 @@ export function createConnections({ open, max, onState }: ConnectionsOptions): C
   function welcome(opened: Connection): void {
     if (failures > 0) onState(null)
     failures = 0
+    told.clear()
     count += 1
     trusted.add(opened)
     release(opened)
   }
 
   function fail(cause: unknown, began: number): void {
-    if (failures === 0) {
-      awaySince = Math.max(workedAt, began - LONGEST_SILENCE_MS)
-      onState(cause)
-    }
+    if (failures === 0) awaySince = Math.max(workedAt, began - LONGEST_SILENCE_MS)
+    const reason = reasonOf(cause)
+    if (!told.has(reason)) onState(cause)
+    told.add(reason)
     lastCause = cause
     pause ??= setTimeout(
       () => {

@@ -82,3 +82,8 @@ export function unavailable(cause: unknown): DomainError {
   error.cause = cause
   return error
 }
+
+/** The same for the same kind of failure. */
+export function reasonOf(cause: unknown): string {
+  return cause instanceof DomainError ? cause.message : `${codeOf(cause)} ${stateOf(cause)}`
+}

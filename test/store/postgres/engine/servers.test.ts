@@ -214,6 +214,7 @@ describe.skipIf(!installedEngines().includes('postgres'))('a PostgreSQL server',
       proxy.lead(standby.port)
       await addNote(database, -1006)
       expect(await countNotes(standby)).toBe(1 + Number(await countNotes()))
+      told.length = 0
       proxy.lead(cluster.port)
       await expect(addNote(database, -1005, 1000)).rejects.toMatchObject({ code: 'overloaded' })
       expect(String(told.at(-1))).toContain('left behind by a failover')
