@@ -50,7 +50,7 @@ const OTHER_TABLES = [
     'operations',
     'nodes',
   ],
-  ...['spentPoints', 'usedNonces', 'leases', 'twoFactorOffers'],
+  ...['spentPoints', 'usedNonces', 'leases', 'filesRead', 'twoFactorOffers'],
 ]
 
 test.each([

@@ -16,4 +16,8 @@ export type FileRecords = {
   findKnown(ids: readonly string[]): Promise<ReadonlySet<string>>
   /** Of these ids, those of uploads that this or another process has not finished or given up. */
   findUnfinished(ids: readonly string[]): Promise<ReadonlySet<string>>
+  /** Tells the other processes that a file is read here, until the returned function is called. */
+  noteReading(id: string): Promise<() => Promise<void>>
+  /** Of these ids, those that another process reads. */
+  findReadElsewhere(ids: readonly string[]): Promise<ReadonlySet<string>>
 }

@@ -2,7 +2,7 @@
 
 import { isDomainError } from '../../domain/errors.ts'
 import { MINUTE, type Now } from '../../domain/time.ts'
-import type { FileStore, SealedFiles } from '../files-face.ts'
+import type { FileStore, OpenedFile, SealedFiles } from '../files-face.ts'
 import type { FileRecords } from './file-records.ts'
 
 export type FileStoreOptions = {
@@ -45,9 +45,10 @@ export function createFileStore(options: FileStoreOptions): FileStore & { idle()
     }
   }
 
-  /** Resolves to the number of those that are gone. */
+  /** Resolves to the number of those that are gone. What is read is left for later. */
   async function removeSome(ids: readonly string[]): Promise<number> {
-    const outcomes = await Promise.allSettled(ids.map((id) => files.remove(id)))
+    const read = await records.findReadElsewhere(ids)
+    const outcomes = await Promise.allSettled(ids.map(async (id) => !read.has(id) && files.remove(id)))
     const isGone = (n: number) => outcomes[n]?.status === 'fulfilled' && outcomes[n].value
     const gone = ids.filter((_, n) => isGone(n))
     await records.settle({ gone, left: ids.filter((_, n) => !isGone(n)), at: now() + RETRY_MS })
@@ -70,6 +71,19 @@ export function createFileStore(options: FileStoreOptions): FileStore & { idle()
     return next === null || !isResting() ? next : Math.max(next, now() + restUntil - performance.now())
   }
 
+  async function open(id: string): Promise<OpenedFile | null> {
+    const noteEnd = await records.noteReading(id)
+    const file = await files.open(id).catch(async (cause) => {
+      await noteEnd()
+      throw cause
+    })
+    if (file === null) {
+      await noteEnd()
+      return null
+    }
+    return { ...file, close: () => file.close().finally(noteEnd) }
+  }
+
   async function idle(): Promise<void> {
     await removing?.catch(() => undefined)
   }
@@ -79,7 +93,7 @@ export function createFileStore(options: FileStoreOptions): FileStore & { idle()
     giveUpFile: records.giveUp,
     removeDue,
     findNextDue,
-    open: files.open,
+    open,
     has: files.has,
     idle,
   }

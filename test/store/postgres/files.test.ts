@@ -141,6 +141,22 @@ describe.skipIf(!isInstalled)('files in one bucket', () => {
     expect(bucket.listKeys().filter((key) => key.endsWith('aa1'))).toEqual([])
   })
 
+  test('that one node reads are removed by another only after that, and then at once gone for all', async () => {
+    const [first, second] = [await makeNode('one').open(), await makeNode('two').open()]
+    const push = await pushFile(first, 'aa1')
+    const file = await first.files.open('aa1')
+    const again = await first.files.open('aa1')
+    await again?.close()
+    await second.pushes.expirePush({ id: push.id, visit: VISIT })
+    expect(await second.files.removeDue()).toBe(0)
+    expect(await file?.read({ start: 0, length: 3 })).toEqual(Buffer.alloc(3, 3))
+    await file?.close()
+    await until(async () => (await query('SELECT id FROM files_read')).length === 0)
+    clock.advance(MINUTE)
+    await second.files.removeDue()
+    expect(await first.files.open('aa1')).toBeNull()
+  }, 30_000)
+
   test('an upload stays as long as its node lives, whatever the other nodes do', async () => {
     const [first, two] = [await makeNode('one').open(), makeNode('two')]
     await first.files.keepFile('aa1', sealed())

@@ -135,6 +135,15 @@ export const filesDue = pgTable('files_due', {
   node: bytes(),
 })
 
+export const filesRead = pgTable(
+  'files_read',
+  {
+    id: text().notNull(),
+    node: bytes().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.id, table.node] })],
+)
+
 export const pushLabels = pgTable('push_labels', {
   pushId: bigint('push_id').primaryKey(),
   urlToken: bytes('url_token').notNull(),

@@ -4,6 +4,7 @@ import type { Now } from '../../../domain/time.ts'
 import { MINUTE } from '../../../domain/time.ts'
 import type { FileRecords } from '../../files/file-records.ts'
 import type { PostgresDatabase, Session } from '../engine/database.ts'
+import { createFileReaders, forgetDeadReaders } from './file-readers.ts'
 
 /** When a node dies while it removes files, another one removes them after this time. */
 const TAKEN_MS = MINUTE
@@ -40,11 +41,14 @@ export type FileRecordsOptions = {
   database: Pick<PostgresDatabase, 'read' | 'transact'>
   /** The id of this process among the nodes. */
   node: Uint8Array
+  /** Whether other nodes may remove the files. */
+  isShared: boolean
   /** The time by which files are removed. */
   certain: Now
 }
 
-export function createFileRecords({ database, node, certain }: FileRecordsOptions): FileRecords {
+export function createFileRecords(options: FileRecordsOptions): FileRecords {
+  const { database, node, certain } = options
   const { read, transact } = database
   const run = (text: string, values: readonly unknown[]) =>
     transact(async ({ query }) => void (await query(text, values)))
@@ -80,10 +84,12 @@ export function createFileRecords({ database, node, certain }: FileRecordsOption
     },
     findKnown: (ids) => findIds(KNOWN, ids),
     findUnfinished: (ids) => findIds(UNFINISHED, ids),
+    ...createFileReaders(options),
   }
 }
 
 /** Within a transaction that has removed dead nodes: makes the uploads due that they have not finished. */
-export async function giveUpAbandoned({ query }: Session, now: number): Promise<void> {
-  await query(GIVE_UP_ABANDONED, [now])
+export async function giveUpAbandoned(session: Session, now: number): Promise<void> {
+  await session.query(GIVE_UP_ABANDONED, [now])
+  await forgetDeadReaders(session)
 }

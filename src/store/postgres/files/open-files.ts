@@ -34,7 +34,7 @@ export async function openNodeFiles(options: NodeFilesOptions) {
   if (disk === null) removeFromDisk(path, remains)
   else if (remains.length > 0)
     onWarning(`${remains.length} files that belong to no push may remain where they were.`)
-  const records = createFileRecords(options)
+  const records = createFileRecords({ ...options, isShared: disk === null })
   const bucket = settings === null || folder === null ? null : { settings, folder: withMark(folder) }
   const files = openFiles({ ...options, records, bucket, onStep: undefined })
   await confirm(files.confirmPlace, folder?.isShared ? (options.patience ?? MARK_MS) : 0)

@@ -6,6 +6,8 @@ import type { Transact } from '../engine/group-commit.ts'
 import type { FileRows } from './file-rows.ts'
 
 const GROWS = { grows: true }
+const NOTHING_TO_TELL = async () => undefined
+const NOBODY: ReadonlySet<string> = new Set()
 
 export type FileRecordsOptions = {
   rows: FileRows
@@ -27,5 +29,7 @@ export function createFileRecords({ rows, transact, certain }: FileRecordsOption
     findNextDue: async () => rows.findNextDue(),
     findKnown: async (ids) => rows.findKnown(ids),
     findUnfinished: async (ids) => rows.findUnfinished(ids),
+    noteReading: async () => NOTHING_TO_TELL,
+    findReadElsewhere: async () => NOBODY,
   }
 }

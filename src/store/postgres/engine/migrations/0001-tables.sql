@@ -195,6 +195,14 @@ CREATE INDEX files_due_at ON files_due (at) WHERE at IS NOT NULL;
 CREATE INDEX files_due_granted ON files_due (push_id) WHERE push_id IS NOT NULL;
 CREATE INDEX files_due_node ON files_due (node) WHERE node IS NOT NULL;
 
+-- Files in a bucket that a node reads for a download. The other nodes remove them later.
+CREATE TABLE files_read (
+  id text NOT NULL,
+  node bytea NOT NULL,
+  PRIMARY KEY (id, node)
+);
+CREATE INDEX files_read_node ON files_read (node);
+
 CREATE TABLE push_labels (
   push_id bigint PRIMARY KEY,
   url_token bytea NOT NULL,
