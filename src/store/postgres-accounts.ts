@@ -30,7 +30,10 @@ export async function openPostgresAccounts({ address, create, onWarning }: Postg
   const database = createDatabase({ connect, newOperationId, connections: CONNECTIONS })
   try {
     const now = await readClock(database)
-    const { accounts, apiTokens, twoFactor } = createAccountOperations({ database, now, certain: now })
+    // A command removes no files: a node does.
+    const onDue = () => undefined
+    const rows = { database, now, certain: now, onDue }
+    const { accounts, apiTokens, twoFactor } = createAccountOperations(rows)
     return { accounts, apiTokens, twoFactor, look: createImportLook(database), close: database.close }
   } catch (cause) {
     await database.close()

@@ -54,9 +54,10 @@ export function createAccountOperations({
   database,
   now,
   certain,
-}: Pick<PostgresOperationsOptions, 'database' | 'now' | 'certain'>) {
+  onDue,
+}: Pick<PostgresOperationsOptions, 'database' | 'now' | 'certain' | 'onDue'>) {
   const { read, transact } = database
-  const owned = createOwnedPushes({ transact, remove: createPushRemoval({ certain }) })
+  const owned = createOwnedPushes({ transact, remove: createPushRemoval({ certain }), onDue })
   const rows = { read, transact, now, owned }
   return {
     accounts: createAccounts(rows),

@@ -7,7 +7,7 @@ import type { NewAccountLink } from '../../../src/store/accounts-face.ts'
 import { installedEngines } from '../../support/database-servers.ts'
 import { startTestPostgres, type TestPostgres } from '../../support/postgres.ts'
 import { openPostgresNodes, type PostgresNode, type PostgresNodes } from '../../support/postgres-nodes.ts'
-import { VISIT } from '../../support/store.ts'
+import { storePush, VISIT } from '../../support/store.ts'
 
 const START_MS = 120_000
 const ROUNDS = 12
@@ -215,6 +215,27 @@ describe.skipIf(!installedEngines().includes('postgres'))('two nodes', () => {
     expect(await opened.query('SELECT pushes::int, bytes::int FROM address_shares')).toEqual([
       { pushes: 1, bytes: 10 },
     ])
+  })
+
+  test('a push is created while its owner signs in, and none is left of an account that is removed meanwhile', async () => {
+    const clock = opened.clock
+    const push = (node: PostgresNode) => storePush({ store: node, clock }, { ownerId: id })
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const all = [
+        addSession(nodes[0], hashOf(round)),
+        push(nodes[1]),
+        addSession(nodes[1], hashOf(50 + round)),
+      ]
+      await Promise.all(all)
+    }
+    const removed = nodes[0].accounts.removeAccount(id)
+    const late = Array.from({ length: 10 }, (_, n) => push(n % 2 === 0 ? nodes[0] : nodes[1]))
+    const told = await Promise.allSettled(late)
+    await removed
+    const refused = told.flatMap((one) => (one.status === 'rejected' ? [codeOf(one.reason)] : []))
+    expect(new Set([...refused, 'unauthenticated']).size).toBe(1)
+    expect(await opened.query('SELECT 1 FROM pushes WHERE owner_id IS NOT NULL')).toEqual([])
+    expect(await opened.query('SELECT 1 FROM pushes')).toHaveLength(ROUNDS + 10 - refused.length)
   })
 
   test('a reset makes the pushes of the account anonymous, and their labels go', async () => {

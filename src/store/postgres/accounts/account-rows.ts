@@ -26,9 +26,17 @@ export async function insertAccount(
   return row
 }
 
-/** Within a transaction. Nothing changes the account, or what only its owner may add to it, until the transaction ends. */
-export async function lockAccount({ orm }: Session, id: number): Promise<AccountRow | undefined> {
-  const [row] = await orm.select().from(accounts).where(eq(accounts.id, id)).for('update')
+/**
+ * Within a transaction. Nothing changes the account, or adds sessions, links or tokens to it, until the transaction ends. Its
+ * pushes are created meanwhile, unless it is locked `toRemove`.
+ */
+export async function lockAccount(
+  { orm }: Session,
+  id: number,
+  { toRemove = false } = {},
+): Promise<AccountRow | undefined> {
+  const strength = toRemove ? 'update' : 'no key update'
+  const [row] = await orm.select().from(accounts).where(eq(accounts.id, id)).for(strength)
   return row
 }
 
@@ -61,7 +69,7 @@ export async function lockAdmins({ orm }: Session): Promise<number[]> {
     .from(accounts)
     .where(and(eq(accounts.isAdmin, true), isNull(accounts.disabledAt)))
     .orderBy(asc(accounts.id))
-    .for('update')
+    .for('no key update')
   return rows.map(({ id }) => id)
 }
 

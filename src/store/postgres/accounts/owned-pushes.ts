@@ -16,12 +16,21 @@ const IS_OWNED = 'p.owner_id = $1 AND (p.expired_on IS NULL OR p.expired_on IS N
 
 type Found = { id: number; entries: number }
 
-export function createOwnedPushes({ transact, remove }: { transact: Transact; remove: RemovePushes }) {
+export type OwnedPushesOptions = {
+  transact: Transact
+  remove: RemovePushes
+  /** Called when files have to be removed. */
+  onDue: () => void
+}
+
+export function createOwnedPushes({ transact, remove, onDue }: OwnedPushesOptions) {
   /** Removes some pushes of an account and resolves to their number, 0 when none is left. */
   async function removeSome(ownerId: number): Promise<number> {
     for (;;) {
       const removed = await transact((session) => removeStep(session, ownerId))
-      if (removed !== 'shortened') return removed
+      if (removed === 'shortened') continue
+      if (removed > 0) onDue()
+      return removed
     }
   }
 
