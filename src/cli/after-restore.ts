@@ -9,7 +9,7 @@ import { settings } from '../settings/table.ts'
 import type { App } from './app.ts'
 import { confirm } from './ask.ts'
 import { UsageError } from './failures.ts'
-import { addSettingFlags, givenFlags, isGiven, readOperands } from './flags.ts'
+import { addHiddenFlags, addSettingFlags, givenFlags, isGiven, readOperands } from './flags.ts'
 import { placeWithService } from './service/service-settings.ts'
 import type { Shell } from './shell.ts'
 
@@ -45,6 +45,8 @@ export function addAfterRestoreCommand(program: Command, { shell, app }: { shell
     .addHelpText('after', EXAMPLES)
   command.option('--yes', 'Expire every push without asking')
   addSettingFlags(command, TABLE)
+  // A node needs it, and a command line is easily repeated.
+  addHiddenFlags(command, { keyFile: settings.keyFile })
   command.action(async () => {
     const { address, bucket, dataDir } = readCommandLine(command, shell)
     const onWarning = (warning: string) => shell.say(`oncebox: warning: ${warning}`)

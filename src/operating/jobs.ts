@@ -32,13 +32,18 @@ export function createJobs({ jobs, now, log }: JobsOptions): Jobs {
   }))
 
   function reportOf(status: JobStatus): JobReport {
+    /** The refusal that was logged last, and goes on. */
+    let told: string | null = null
     return {
       did: () => {
         status.lastDidAt = now()
+        told = null
       },
       failed: (cause, { isTold } = { isTold: false }) => {
         status.lastFailedAt = now()
-        if (!isTold) logFailure(status.name, cause)
+        const refusal = cause instanceof DomainError ? cause.message : null
+        if (!isTold && (refusal === null || refusal !== told)) logFailure(status.name, cause)
+        told = refusal
       },
       finished: () => {
         if (status.state === 'running') status.state = 'finished'

@@ -83,6 +83,18 @@ test('a failure is logged with the name of the job; a refusal without its stack'
   ])
 })
 
+test('a refusal that goes on is logged once, and again after the job has done something', async () => {
+  const { jobs, logged, reports } = jobsWith(['expiry'])
+  await jobs.start()
+  const refuse = () => reports.expiry?.failed(new DomainError('overloaded', 'The database does not answer.'))
+  refuse()
+  refuse()
+  expect(logged).toHaveLength(1)
+  reports.expiry?.did()
+  refuse()
+  expect(logged).toHaveLength(2)
+})
+
 test('a job that cannot start stops the others, and the start fails', async () => {
   const { jobs, calls } = jobsWith(['sweep', 'scrub', 'reserve'], { onStart: 'scrub' })
   await expect(jobs.start()).rejects.toThrow('scrub cannot start')
