@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { SQL } from 'bun'
 import { openAccounts } from '../../src/app/account-commands.ts'
 import { examine, type Finding } from '../../src/app/doctor/doctor.ts'
 import { parseDatabaseAddress } from '../../src/domain/database-address.ts'
@@ -151,6 +152,23 @@ describe.skipIf(!installedEngines().includes('postgres'))('beside the nodes', ()
         /^problem/,
       )
       await node.close()
+    })
+
+    test('tells that every change waits for a standby that is gone', async () => {
+      const { port, password } = postgres.server
+      const options = { hostname: '127.0.0.1', port, username: 'postgres', password, database: 'postgres' }
+      const admin = new SQL({ ...options, adapter: 'postgres', max: 1 })
+      await admin`ALTER SYSTEM SET synchronous_standby_names = 'gone'`
+      await admin`SELECT pg_reload_conf()`
+      let findings: string[] = []
+      for (let tries = 0; tries < 100 && !findings.join().includes('is connected'); tries += 1) {
+        await Bun.sleep(50)
+        findings = of('database', await look())
+      }
+      expect(findings.join()).toContain('problem: No standby of synchronous_standby_names is connected')
+      await admin`ALTER SYSTEM RESET synchronous_standby_names`
+      await admin`SELECT pg_reload_conf()`
+      await admin.close({ timeout: 0 })
     })
 
     test('tells that a restored database waits for after-restore', async () => {

@@ -68,12 +68,19 @@ function describeServer(inspection: DatabaseInspection, address: DatabaseAddress
   const weakness = warnAboutTls(address)
   return [
     ...problems.map((words) => problem('database', words, SERVER_REMEDY)),
+    ...(facts.replication === 'synchronous' && inspection.standbys === 0 ? [NO_STANDBY] : []),
     ...[...warnings, ...(weakness === null ? [] : [weakness])].map((words) =>
       warning('database', words, SEE),
     ),
     fine('database', `${said}; ${REPLICATION[facts.replication]}.`),
   ]
 }
+
+const NO_STANDBY = problem(
+  'database',
+  'No standby of synchronous_standby_names is connected: every change waits for one, and is refused in the end.',
+  'Start the standby, or take it out of synchronous_standby_names.',
+)
 
 const REPLICATION: Record<DatabaseInspection['facts']['replication'], string> = {
   'no standby': 'it has no standby',
