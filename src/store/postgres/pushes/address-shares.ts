@@ -52,22 +52,21 @@ export async function lockAddressShares(
 
 /**
  * Parts of a statement that subtract the shares in the rows `freed(address, bytes)` of a part before them. Locks the sums in the
- * order of their addresses, as every transaction does; an address without a push leaves nothing.
+ * order of their addresses, as every transaction does; an address without a push leaves nothing. What is left is computed from
+ * the locked rows: the rest of the statement sees these rows as they were when it began.
  */
 export const GIVE_BACK = `
     less AS (SELECT address, count(*) AS pushes, sum(bytes)::bigint AS bytes FROM freed GROUP BY address),
     held AS MATERIALIZED (
-      SELECT address, less.pushes, less.bytes FROM address_shares AS sums JOIN less USING (address)
-      ORDER BY address FOR UPDATE OF sums
+      SELECT address, sums.pushes - less.pushes AS pushes, sums.bytes - less.bytes AS bytes
+      FROM address_shares AS sums JOIN less USING (address) ORDER BY address FOR UPDATE OF sums
     ),
     emptied AS (
-      DELETE FROM address_shares USING held
-      WHERE address_shares.address = held.address AND address_shares.pushes <= held.pushes
+      DELETE FROM address_shares USING held WHERE address_shares.address = held.address AND held.pushes <= 0
     ),
     lowered AS (
-      UPDATE address_shares
-      SET pushes = address_shares.pushes - held.pushes, bytes = address_shares.bytes - held.bytes
-      FROM held WHERE address_shares.address = held.address AND address_shares.pushes > held.pushes
+      UPDATE address_shares SET pushes = held.pushes, bytes = held.bytes
+      FROM held WHERE address_shares.address = held.address AND held.pushes > 0
     )`
 
 const SOONEST = `
