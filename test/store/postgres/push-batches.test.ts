@@ -71,6 +71,37 @@ describe.skipIf(!isInstalled)('a batch', () => {
     expect(other.status).toBe('fulfilled')
   })
 
+  test('counts for each address what it has live, while pushes are made and end on both nodes', async () => {
+    const limits = { pushes: 12, bytes: 0 }
+    const shareOf = (n: number) => ({
+      addresses: [Buffer.alloc(16, n % 3)] as [Buffer],
+      bytes: 1 + (n % 7),
+      limits,
+    })
+    const nodeOf = (n: number) => opened.nodes[n % 2] ?? opened.nodes[0]
+    for (let round = 0; round < 10; round += 1) {
+      const visits = Array.from({ length: 120 }, async (_, n) => {
+        const store = nodeOf(n)
+        const made = await storePush({ store, clock: opened.clock }, {}, { share: shareOf(n) }).catch(
+          () => null,
+        )
+        if (made !== null && n % 4 > 0) await nodeOf(n >> 1).pushes.expirePush({ id: made.id, visit: VISIT })
+      })
+      await Promise.all(visits)
+      const kept = await opened.query(
+        'SELECT address, pushes::float8 AS pushes, bytes::float8 AS bytes FROM address_shares ORDER BY address',
+      )
+      const sums = await opened.query(`SELECT address, count(*)::float8 AS pushes, sum(bytes)::float8 AS bytes
+        FROM live_shares GROUP BY address ORDER BY address`)
+      expect(kept).toEqual(sums)
+      expect(await opened.query('SELECT 1 FROM address_shares WHERE pushes > $1', [limits.pushes])).toEqual(
+        [],
+      )
+      if (round % 3 === 2) opened.clock.advance(2 * DAY)
+      if (round % 3 === 2) await Promise.all(opened.nodes.map(({ expiry }) => expiry.expireLapsed()))
+    }
+  }, 60_000)
+
   test('of creates and the removal of their owner leave no push of an account that is gone', async () => {
     for (let round = 0; round < 10; round += 1) {
       const { id } = await addAccount(`ann${round}`)
