@@ -96,6 +96,16 @@ test('a release is tried on a copy of the data while the server runs, takes the 
   expect((await run(['upgrade', '--back'])).stderr).toContain('There is no former program')
 }, 180_000)
 
+test('beside PostgreSQL no database is copied, and the program is replaced and taken back all the same', async () => {
+  const { dataDir, release, run, upgrade } = await install()
+  const server = ['--database-url', 'postgres://oncebox@db.example/boxes', '--key-file', '/keys/instance.key']
+  const { stdout, stderr, code } = await upgrade(release, ...server)
+  expect([code, stderr]).toEqual([0, expect.stringContaining('nothing is copied')])
+  expect(stdout).toContain('Upgrade the other nodes as well')
+  expect(readdirSync(dataDir).filter((name) => name.startsWith('before-upgrade-from-'))).toEqual([])
+  expect((await run(['upgrade', '--back', ...server])).stdout).toContain('again')
+}, 180_000)
+
 test('kill -9 in the middle leaves the program, and the next upgrade clears what is left', async () => {
   const { folder, program, dataDir, release, upgrade } = await install()
   const child = Bun.spawn([program, 'upgrade', release, '--public-key', publicKey, '--data-dir', dataDir], {
