@@ -186,6 +186,18 @@ describe.skipIf(!installedEngines().includes('postgres'))('a transaction', () =>
     expect(await Promise.all(both)).toEqual([1, 2])
   }, 30_000)
 
+  test('that takes longer than its caller can wait is refused when the time is over, and did not happen', async () => {
+    const slow = async (session: Session) => {
+      await addNote(2)(session)
+      await session.query('SELECT pg_sleep(2.5)')
+    }
+    await expect(it.database.transact(slow, { within: 600 })).rejects.toMatchObject({ code: 'overloaded' })
+    await it.direct.transact((session) => session.query('LOCK TABLE notes'))
+    expect([await it.countNotes(), runs]).toEqual([1, 2])
+    expect(await it.database.transact(slow, { within: 20_000 })).toBeUndefined()
+    expect(await it.countNotes()).toBe(2)
+  }, 30_000)
+
   test('that is more than there are connections waits for its turn', async () => {
     const notes = Array.from({ length: 64 }, (_, n) => it.database.transact(addNote(n + 2)))
     await Promise.all(notes)
