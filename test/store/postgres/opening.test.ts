@@ -123,6 +123,23 @@ describe.skipIf(!isInstalled)('nodes', () => {
     expect(await query('SELECT 1 FROM nodes')).toEqual([])
   })
 
+  test('start at once on an empty database, and one of them makes the tables', async () => {
+    const stores = await Promise.all([makeNode(), makeNode(), makeNode()].map((node) => node.open()))
+    expect(await stores[0]?.database?.listNodes()).toHaveLength(3)
+    const pushes = await Promise.all(stores.map((store) => storePush({ store, clock })))
+    expect(new Set(pushes.map(({ id }) => id)).size).toBe(3)
+    await Promise.all(stores.map((store) => store.close()))
+    expect(await query('SELECT 1 FROM nodes')).toEqual([])
+  })
+
+  test('that start at once with different keys are not both served', async () => {
+    const [first, second] = [makeNode(), makeNode()]
+    writeFileSync(second.keyFile, newKeyFile())
+    const tries = await Promise.allSettled([first.open(), second.open()])
+    expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    for (const tried of tries) if (tried.status === 'fulfilled') await tried.value.close()
+  })
+
   test('are forgotten when the folder of one that was killed is served again', async () => {
     const node = makeNode()
     const store = await node.open()
