@@ -2,10 +2,12 @@
 
 import { mkdirSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { MINUTE } from '../domain/time.ts'
 import type { BucketFolder } from './files/bucket-folder.ts'
 import { createFiles } from './files/files.ts'
 import type { SealedFiles } from './files-face.ts'
 import { type BucketSettings, openBucket } from './s3/bucket.ts'
+import type { Patience } from './s3/client.ts'
 
 export type FilesEnd = {
   sealed: SealedFiles
@@ -24,6 +26,9 @@ export function openDiskEnd(path: string): FilesEnd {
   }
 }
 
+/** Nobody waits for an answer: a slow store may take its time. */
+const UNHURRIED: Patience = { whole: 2 * MINUTE, once: MINUTE, pause: 500 }
+
 export type BucketEndOptions = {
   settings: BucketSettings
   folder: BucketFolder
@@ -34,7 +39,7 @@ export type BucketEndOptions = {
 export async function openBucketEnd({ settings, folder, onWarning }: BucketEndOptions): Promise<FilesEnd> {
   const nothing = async () => new Set<string>()
   const records = { findKnown: nothing, findUnfinished: nothing }
-  const bucket = openBucket({ ...settings, ...folder, records, onWarning })
+  const bucket = openBucket({ patience: UNHURRIED, ...settings, ...folder, records, onWarning })
   await bucket.confirm()
   return {
     sealed: bucket.files,

@@ -1,7 +1,7 @@
 // What an operator is told when a database fails in the middle of a move.
 
 import { resolve } from 'node:path'
-import { DomainError } from '../../domain/errors.ts'
+import { DomainError, isDomainError } from '../../domain/errors.ts'
 import { codeOf } from '../../domain/system-errors.ts'
 import { dataFolder } from '../../store/folder/data-folder.ts'
 import { explainFailure } from '../../store/folder/sqlite-failures.ts'
@@ -12,6 +12,11 @@ const GO_ON = 'Then run the same command again: it goes on where this one stoppe
 
 /** Returns errors that are no database's as they are. */
 export function explainMove(cause: unknown, { from, to }: Pick<MoveWish, 'from' | 'to'>): unknown {
+  if (isDomainError(cause, 'files_unreachable'))
+    return new DomainError(
+      'conflict',
+      `The bucket cannot be reached, or does not work. See that it does. ${GO_ON}`,
+    )
   if (!(cause instanceof Error) || cause instanceof DomainError) return cause
   const ends = [to, from]
   const folder = ends.find(({ kind }) => kind === 'folder')
