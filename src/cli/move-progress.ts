@@ -1,6 +1,7 @@
 // The progress of a move: a line now and then for its rows, and a bar while the bytes of files pass.
 
 import type { MoveStep } from '../app/moving/wish.ts'
+import { formatSize } from './format.ts'
 import type { Shell } from './shell.ts'
 
 /** Less time needs no progress. */
@@ -15,21 +16,26 @@ const WORDS: Record<Exclude<MoveStep, 'files'>, string> = {
   comparing: 'comparing',
 }
 
-export function createMoveProgress({ startProgress, say }: Pick<Shell, 'startProgress' | 'say'>) {
+export function createMoveProgress({
+  startProgress,
+  say,
+  isTerminal,
+}: Pick<Shell, 'startProgress' | 'say' | 'isTerminal'>) {
   const begun = performance.now()
   let bar = startProgress('Files', () => CANCELLED)
   let toldAt = begun
 
   function update(step: MoveStep, done: number, total: number): void {
     const now = performance.now()
-    if (step === 'files') {
+    if (step === 'files' && isTerminal) {
       if (now - begun > QUIET_MS) bar.update(Math.min(done, total), total)
       return
     }
     if (now - toldAt < LINE_MS) return
     clear()
     toldAt = now
-    say(`… ${WORDS[step]}: ${done} of ${total} pushes`)
+    if (step === 'files') say(`… files: ${formatSize(done)} of ${formatSize(total)}`)
+    else say(`… ${WORDS[step]}: ${done} of ${total} pushes`)
   }
 
   /** Takes the bar from the screen. Signals still end the command as told. */

@@ -12,7 +12,7 @@ export type FilesCopying = {
   target: SealedFiles
   /** Whether an earlier try may have left a part of a file. */
   isResumed: boolean
-  /** Told often: bytes that are done. */
+  /** Told often: bytes that are copied. */
   onProgress: (bytes: number) => void
   onStep: (step: string) => void
   /** Is told how many bytes passed, to give memory back now and then. */
@@ -28,9 +28,20 @@ const AT_ONCE = 4
 const PIECE_BYTES = 1024 * 1024
 
 /** Throws `conflict` when a file is missing in the source, or came out otherwise. */
-export async function copyFiles(copying: FilesCopying): Promise<CopiedFiles> {
+export async function copyFiles(given: FilesCopying): Promise<CopiedFiles> {
   const copied = { count: 0, bytes: 0 }
-  for await (const some of filesOf(copying.reader)) {
+  const failures: unknown[] = []
+  let passed = 0
+  const copying: Copying = {
+    ...given,
+    pass: (bytes) => {
+      // The other files stop at once when one has failed.
+      if (failures.length > 0) throw failures[0]
+      passed += bytes
+      given.onProgress(passed)
+    },
+  }
+  for await (const some of filesOf(given.reader)) {
     const waiting = [...some]
     const lane = async () => {
       for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
@@ -38,14 +49,18 @@ export async function copyFiles(copying: FilesCopying): Promise<CopiedFiles> {
         if (bytes === null) continue
         copied.count += 1
         copied.bytes += bytes
-        copying.onProgress(copied.bytes)
-        copying.onStep('after a file')
+        given.onStep('after a file')
       }
     }
-    await Promise.all(Array.from({ length: AT_ONCE }, lane))
+    const lanes = Array.from({ length: AT_ONCE }, () => lane().catch((cause) => void failures.push(cause)))
+    await Promise.all(lanes)
+    if (failures.length > 0) throw failures[0]
   }
   return copied
 }
+
+/** `pass` is called with the bytes of the source that were copied, or found to be copied. */
+type Copying = FilesCopying & { pass: (bytes: number) => void }
 
 async function* filesOf({ readFiles, readRows }: FilesCopying['reader']): AsyncGenerator<ToCopy[]> {
   for (let after: MovingKey | null = null; ; ) {
@@ -65,7 +80,7 @@ async function* filesOf({ readFiles, readRows }: FilesCopying['reader']): AsyncG
 }
 
 /** Resolves to the bytes of the file; null when it is gone. */
-async function copyOne({ id, pushId }: ToCopy, copying: FilesCopying): Promise<number | null> {
+async function copyOne({ id, pushId }: ToCopy, copying: Copying): Promise<number | null> {
   const { source, target, isResumed } = copying
   const from = await source.open(id)
   if (from === null) {
@@ -79,10 +94,11 @@ async function copyOne({ id, pushId }: ToCopy, copying: FilesCopying): Promise<n
     if (await isCopied(from, id, copying)) return from.size
     if (isResumed) await target.remove(id)
     const digest = createDigest()
-    await target.put(
-      id,
-      piecesOf(from, (piece) => digest.update(piece), copying),
-    )
+    const look = (piece: Uint8Array) => {
+      copying.pass(piece.length)
+      digest.update(piece)
+    }
+    await target.put(id, piecesOf(from, look, copying))
     const sha256 = digest.hex()
     if ((await digestAt(target, id, copying)) !== `${from.size} ${sha256}`) throw different(id, pushId)
     return from.size
@@ -92,10 +108,12 @@ async function copyOne({ id, pushId }: ToCopy, copying: FilesCopying): Promise<n
 }
 
 /** An earlier try may have copied it. */
-async function isCopied(from: OpenedFile, id: string, copying: FilesCopying): Promise<boolean> {
+async function isCopied(from: OpenedFile, id: string, copying: Copying): Promise<boolean> {
   const there = copying.isResumed ? await digestAt(copying.target, id, copying) : null
   if (there === null) return false
-  return there === (await digestOf(from, copying))
+  if (there !== (await digestOf(from, copying))) return false
+  copying.pass(from.size)
+  return true
 }
 
 async function digestAt(files: SealedFiles, id: string, copying: FilesCopying): Promise<string | null> {
