@@ -188,6 +188,16 @@ describe.skipIf(!isInstalled)('a database that was set back', () => {
     await (await second.open()).close()
   })
 
+  test('is served by a node that starts once a node that runs says that nothing is missing', async () => {
+    const [first, second] = [makeNode(), makeNode()]
+    const one = await first.open({ beatMs: 1000 })
+    await query("UPDATE instance SET place = 'elsewhere'")
+    const two = await second.open({ patience: 30_000 })
+    expect(second.warnings.at(-1)).toContain('Waiting for a node that knows.')
+    await two.close()
+    await one.close()
+  })
+
   test('is not served by a new node, because the bucket remembers more', async () => {
     const [first, second] = [makeNode(), makeNode()]
     const store = await first.open()
