@@ -186,6 +186,14 @@ describe.skipIf(!installedEngines().includes('postgres'))('a transaction', () =>
     expect(await Promise.all(both)).toEqual([1, 2])
   }, 30_000)
 
+  test('whose table another node has migrated meanwhile runs again, with its statements prepared anew', async () => {
+    const readAll = () =>
+      it.database.transact((session) => session.query('SELECT * FROM notes WHERE n = $1', [1]))
+    expect(Array.from(await readAll())).toEqual([{ n: 1 }])
+    await it.direct.transact((session) => session.query("ALTER TABLE notes ADD COLUMN said text DEFAULT 'x'"))
+    expect(Array.from(await readAll())).toEqual([{ n: 1, said: 'x' }])
+  })
+
   test('that takes longer than its caller can wait is refused when the time is over, and did not happen', async () => {
     const slow = async (session: Session) => {
       await addNote(2)(session)
