@@ -22,14 +22,24 @@ const PAUSE_MS = SECOND / 2
 
 /** Throws `conflict` with a sentence for the operator; at once for what waiting does not mend, such as a wrong password. */
 export async function reachServer(options: ReachOptions): Promise<void> {
+  const { abandoned } = options
+  const { promise: stopped, reject } = Promise.withResolvers<never>()
+  const stop = () => reject(new DomainError('conflict', 'Stopped before the database could be reached.'))
+  if (abandoned?.aborted) stop()
+  abandoned?.addEventListener('abort', stop, { once: true })
+  await Promise.race([keepTrying(options), stopped]).finally(() =>
+    abandoned?.removeEventListener('abort', stop),
+  )
+}
+
+async function keepTrying(options: ReachOptions): Promise<void> {
   const until = performance.now() + options.patience
   for (let tries = 0; ; tries += 1) {
     const unreachable = await tryOnce(options)
     if (unreachable === null) return
     const { error, mayPass } = unreachable
     if (!mayPass || performance.now() >= until) throw error
-    if (options.abandoned?.aborted)
-      throw new DomainError('conflict', 'Stopped before the database could be reached.')
+    if (options.abandoned?.aborted) return
     if (tries === 0)
       options.onWait(
         `Waiting up to ${Math.round(options.patience / SECOND)} s for PostgreSQL. ${error.message}`,
