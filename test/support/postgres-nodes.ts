@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { type Keyring, newKeyFile, parseKeyFile } from '../../src/crypto/keyring.ts'
-import { createDatabase } from '../../src/store/postgres/engine/database.ts'
+import { createDatabase, type PostgresDatabase } from '../../src/store/postgres/engine/database.ts'
 import { createPostgresOperations } from '../../src/store/postgres/operations.ts'
 import { createSharedRows } from '../../src/store/postgres/shared/shared-state.ts'
 import type { SharedState } from '../../src/store/shared-face.ts'
@@ -18,6 +18,7 @@ export type PostgresNodes = {
   /** What the two nodes share. */
   shared: [SharedState, SharedState]
   sharing: [SharedRows, SharedRows]
+  pools: [PostgresDatabase, PostgresDatabase]
   keyring: Keyring
   clock: TestClock
   /** Statements for the test itself. */
@@ -32,9 +33,8 @@ const LAG_MS = 300
 export async function openPostgresNodes(postgres: TestPostgres): Promise<PostgresNodes> {
   const database = await postgres.newDatabase()
   const clock = createTestClock()
-  const pools = [1, 2].map(() =>
-    createDatabase({ connect: database.connect, newOperationId: () => randomBytes(16) }),
-  )
+  const open = () => createDatabase({ connect: database.connect, newOperationId: () => randomBytes(16) })
+  const pools: [PostgresDatabase, PostgresDatabase] = [open(), open()]
   const keyring = parseKeyFile(newKeyFile())
   const onError = (cause: unknown) => {
     throw cause
@@ -60,6 +60,7 @@ export async function openPostgresNodes(postgres: TestPostgres): Promise<Postgre
     nodes: [first, second],
     shared: [one.state, other.state],
     sharing: [one, other],
+    pools,
     keyring,
     clock,
     query: (text, values = []) => sql.unsafe(text, values),

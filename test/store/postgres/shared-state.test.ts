@@ -11,6 +11,8 @@ import {
   type TwoFactorOffers,
 } from '../../../src/services/accounts/two-factor-offers.ts'
 import { createPageNonces, type PageNonces } from '../../../src/services/pushes/page-nonces.ts'
+import type { Transact } from '../../../src/store/postgres/engine/database.ts'
+import { createSharedRows } from '../../../src/store/postgres/shared/shared-state.ts'
 import type { CountExchange, TurnStore } from '../../../src/store/shared-face.ts'
 import { installedEngines } from '../../support/database-servers.ts'
 import { startTestPostgres, type TestPostgres } from '../../support/postgres.ts'
@@ -82,6 +84,30 @@ describe.skipIf(!installedEngines().includes('postgres'))('two nodes share', () 
       expect(rows.map(({ points }) => points)).toEqual([10, 10, 10, 10])
       opened.clock.advance(-100 * DAY)
       expect(await sign(1, true)).toEqual({ true: 1 })
+    })
+
+    test('tries that could not be given back are given back later, once each', async () => {
+      const failed: unknown[] = []
+      const { keyring, clock, query } = opened
+      let isDown = false
+      const database = opened.pools[0]
+      const transact: Transact = (work, options) =>
+        isDown ? Promise.reject(new Error('down')) : database.transact(work, options)
+      const { state, settle } = createSharedRows({
+        ...{ read: database.read, transact, keyring, now: clock.now, certain: clock.now },
+        onError: (cause) => failed.push(cause),
+      })
+      const budget = { name: 'a', tries: 5, window: MINUTE }
+      const tries = [1, 2, 3].map(() => state.budgets.take({ counts: [budget], refuse: () => null }))
+      const counted = (await Promise.all(tries)).flatMap(({ states }) => states)
+      isDown = true
+      for (const one of counted.slice(0, 2)) await state.budgets.giveBack([one])
+      expect(failed).toHaveLength(2)
+      await expect(settle()).rejects.toThrow('down')
+      isDown = false
+      await settle()
+      await settle()
+      expect(await query('SELECT points FROM spent_points')).toEqual([{ points: 1 }])
     })
 
     test('the rows name nobody', async () => {

@@ -2,7 +2,7 @@
 
 import { MINUTE, type Now } from '../../../domain/time.ts'
 import { isCurrent } from '../../../domain/windowed-counts.ts'
-import type { Budget, BudgetAttempt, BudgetDecision, BudgetState, BudgetStore } from '../../shared-face.ts'
+import type { Budget, BudgetAttempt, BudgetDecision, BudgetState } from '../../shared-face.ts'
 import type { Read, Session, Transact } from '../engine/database.ts'
 
 export type BudgetsOptions = {
@@ -22,9 +22,14 @@ type Row = { name: string; points: number; until: number }
 /** What was tried has been decided, and its answer should not wait for long. */
 const WITHIN = { within: 1_000 }
 
+const MAX_OWED = 1_000
+
 const COLUMNS = 'name, points, until::float8 AS until'
 
-export function createBudgetRows({ read, transact, now, hashName, onError }: BudgetsOptions): BudgetStore {
+export function createBudgetRows({ read, transact, now, hashName, onError }: BudgetsOptions) {
+  /** Tries to give back. */
+  const owed: BudgetState[] = []
+
   function statesOf(budgets: readonly Budget[], rows: readonly Row[]): BudgetState[] {
     const time = now()
     const found = new Map(rows.map((row) => [row.name, row]))
@@ -68,15 +73,29 @@ export function createBudgetRows({ read, transact, now, hashName, onError }: Bud
   }
 
   async function giveBack(states: readonly BudgetState[]): Promise<void> {
+    await giveBackNow(states).catch((cause) => {
+      onError(cause)
+      if (owed.length < MAX_OWED) owed.push(...states)
+    })
+  }
+
+  /** Gives back what could not be given back while the database did not answer. */
+  async function settle(): Promise<void> {
+    if (owed.length === 0) return
+    const states = [...owed]
+    await giveBackNow(states)
+    owed.splice(0, states.length)
+  }
+
+  async function giveBackNow(states: readonly BudgetState[]): Promise<void> {
     const ordered = states
       .map(({ name, until }) => ({ name: hashName(name), until }))
       .sort((one, other) => (one.name < other.name ? -1 : 1))
     const values = [ordered.map(({ name }) => name), ordered.map(({ until }) => until)]
-    // A try that stays counted is a try less until the window ends: no reason to fail what succeeded.
-    await transact((session) => session.query(GIVE_BACK, values), WITHIN).catch(onError)
+    await transact((session) => session.query(GIVE_BACK, values), WITHIN)
   }
 
-  return { take, giveBack }
+  return { take, giveBack, settle }
 }
 
 /** Also locks the rows of names that had none: nobody else inserts them meanwhile. */
@@ -90,10 +109,12 @@ const SPEND = `
   WHERE spent_points.name = given.name`
 
 const GIVE_BACK = `
-  WITH locked AS (
-    SELECT s.name, s.until FROM spent_points s
-    JOIN unnest($1::text[], $2::bigint[]) AS given(name, until) ON s.name = given.name AND s.until = given.until
+  WITH owed AS (
+    SELECT name, until, count(*)::int AS tries FROM unnest($1::text[], $2::bigint[]) AS given(name, until)
+    GROUP BY name, until
+  ), locked AS (
+    SELECT s.name, owed.tries FROM spent_points s JOIN owed ON s.name = owed.name AND s.until = owed.until
     ORDER BY s.name FOR UPDATE OF s
   )
-  UPDATE spent_points SET points = spent_points.points - 1
-  FROM locked WHERE spent_points.name = locked.name AND spent_points.points > 0`
+  UPDATE spent_points SET points = greatest(0, spent_points.points - locked.tries)
+  FROM locked WHERE spent_points.name = locked.name`

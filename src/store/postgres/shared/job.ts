@@ -1,4 +1,4 @@
-// Exchanges the counts of nodes every second, and sweeps what nodes share once it has lapsed.
+// Exchanges the counts of nodes every second, gives back tries that it still owes, and sweeps what nodes share once it has lapsed.
 
 import type { Job, JobReport } from '../../../domain/job.ts'
 import { HOUR, MINUTE, type Now } from '../../../domain/time.ts'
@@ -20,11 +20,12 @@ const LAPSING = [
 export type SharedJobOptions = {
   transact: Transact
   exchange: () => Promise<void>
+  settle: () => Promise<void>
   /** The time by which something may be destroyed. */
   certain: Now
 }
 
-export function createSharedJob({ transact, exchange, certain }: SharedJobOptions) {
+export function createSharedJob({ transact, exchange, settle, certain }: SharedJobOptions) {
   let timer: Timer | null = null
   let running: Promise<void> = Promise.resolve()
   let sweptAt = Number.NEGATIVE_INFINITY
@@ -51,6 +52,7 @@ export function createSharedJob({ transact, exchange, certain }: SharedJobOption
 
   async function run(report: JobReport): Promise<void> {
     try {
+      await settle()
       await exchange()
       if (performance.now() - sweptAt >= MINUTE) {
         sweptAt = performance.now()

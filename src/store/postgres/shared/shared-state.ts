@@ -27,13 +27,14 @@ export function createSharedRows({ keyring, ...options }: SharedRowsOptions) {
   const hashName = (name: string) =>
     hashAddress(`shared ${name}`, keyring.sealing.addresses).toString('base64url')
   const { open, exchange } = createExchange({ ...options, hashName })
-  const { job, sweep } = createSharedJob({ ...options, exchange })
+  const { settle, ...budgets } = createBudgetRows({ ...options, hashName })
+  const { job, sweep } = createSharedJob({ ...options, exchange, settle })
   const state: SharedState = {
-    budgets: createBudgetRows({ ...options, hashName }),
+    budgets,
     nonces: createNonceRows({ ...options, keyring }),
     turns: createTurnRows(options),
     offers: createOfferRows(options),
     exchange: open,
   }
-  return { state, job, exchange, sweep }
+  return { state, job, exchange, settle, sweep }
 }
