@@ -263,6 +263,29 @@ describe.skipIf(!isInstalled)('nodes that expire and purge at once', () => {
     for (const table of ['pushes', 'audit_entries']) expect(await query(`SELECT * FROM ${table}`)).toEqual([])
   }, 60_000)
 
+  test('destroy nothing by a clock in doubt, and list what it has ended', async () => {
+    const one = makeNode('one')
+    const before = await one.open()
+    const account = { email: 'ann@example.org', passwordHash: 'x', isAdmin: false }
+    const { id: ownerId } = await before.accounts.addAccount(account)
+    const labels = { urlToken: NAME, name: null, note: null }
+    const push = await storePush({ store: before, clock }, { ownerId }, { labels })
+    await close(before)
+    clock.advance(300 * DAY)
+    const store = await one.open()
+    expect(store.clock.doubt()).not.toBeNull()
+    expect(await store.expiry.expireLapsed()).toBe(0)
+    await store.expiry.expireLapsedOf(ownerId)
+    expect((await store.pushes.findSealedPush(push.lookup))?.sealed).toBeNull()
+    expect(await query('SELECT * FROM push_secrets')).toHaveLength(1)
+    expect(await store.lists.countOwned(ownerId)).toEqual({ live: 0, expired: 1 })
+    const page = await store.lists.listPushes({ ownerId, expired: true, pageNumber: 1 })
+    expect(page.pushes.map((listed) => listed.push.id)).toEqual([push.id])
+    await store.clock.accept()
+    expect(await drain(store.expiry.expireLapsed)).toBe(1)
+    expect(await query('SELECT * FROM push_secrets')).toHaveLength(0)
+  })
+
   test('a log that is longer than a step is purged with its push', async () => {
     const store = await makeNode('one').open()
     const { id } = await storePush({ store, clock }, { expireAfterViews: 5 })
