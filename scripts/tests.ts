@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { Glob } from 'bun'
 
 const PROJECT = join(import.meta.dir, '..')
+/** About how long files take, in milliseconds; `bun test --timings=FILE --update-timings` writes such a file. */
+const TIMINGS = join(import.meta.dir, 'test-timings.json')
 /** Folders and files that start processes or browsers, try thousands of cases, or wait. */
 const SLOW = [
   'test/e2e/',
@@ -43,6 +45,7 @@ export const BY_THEMSELVES: Phase = { name: 'alone', files: ALONE, workers: 1 }
 /** The command that runs one phase; `bun` is the path of Bun. */
 export function commandOf({ files, workers }: Phase, bun: string): string[] {
   // Files of one worker share what they import, which takes longer to load than most files take to run.
-  const parallel = workers === 1 ? [] : [`--parallel=${workers}`, '--no-isolate']
+  // The slowest start first, so that none of them is left over at the end.
+  const parallel = workers === 1 ? [] : [`--parallel=${workers}`, '--no-isolate', `--timings=${TIMINGS}`]
   return [bun, 'test', ...parallel, '--timeout', '120000', ...files.map((file) => `./${file}`)]
 }

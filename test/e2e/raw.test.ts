@@ -112,7 +112,8 @@ test('a chunked body beyond the limit is refused while it is read, in JSON that 
   expect(JSON.parse(body).error).toContain('--max-payload-bytes')
 })
 
-test('connections that send too slowly, too little or nothing are ended', async () => {
+// These two wait, and so do it together.
+test.concurrent('connections that send too slowly, too little or nothing are ended', async () => {
   const half = `${POST}Content-Length: 1000\r\n\r\n{"push":`
   const form = `POST /api/v2/pushes HTTP/1.1\r\n${HOST}Content-Type: multipart/form-data; boundary=x\r\n`
   const slow = (text: string) => drip(text.repeat(70), 700)
@@ -138,17 +139,17 @@ test('connections that send too slowly, too little or nothing are ended', async 
   )
 }, 60_000)
 
-test('who sends slowly but steadily is not cut off: 8 KB/s, for longer than a connection may be idle', async () => {
+test.concurrent('who sends slowly but steadily is not cut off: 8 KB/s, for longer than a connection may be idle', async () => {
   const SECONDS = 36
   const payload = 'x'.repeat(SECONDS * 8000)
   const json = JSON.stringify({ push: { payload } })
   const form = `--x\r\nContent-Disposition: form-data; name="push[payload]"\r\n\r\n${payload}\r\n--x--\r\n`
   const steadily = (text: string) => drip(text.match(/[\s\S]{1,4000}/g) ?? [], 500)
   const created = [
-    [`${POST}Content-Length: ${json.length}\r\n\r\n`, ...steadily(json)],
+    [`${POST}Connection: close\r\nContent-Length: ${json.length}\r\n\r\n`, ...steadily(json)],
     [
       `POST /api/v2/pushes HTTP/1.1\r\n${HOST}Content-Type: multipart/form-data; boundary=x\r\n`,
-      `Content-Length: ${form.length}\r\n\r\n`,
+      `Connection: close\r\nContent-Length: ${form.length}\r\n\r\n`,
       ...steadily(form),
     ],
   ].map((parts) => sendRaw(server.port, parts, (SECONDS + 15) * 1000))

@@ -24,6 +24,7 @@ const instance = await openInstance(config, {
   now: clock.now,
   uptime: clock.uptime,
   writeLog: () => undefined,
+  argon2Cost: { memoryKib: 8, passes: 1 },
   onStep: () => {
     steps += 1
     if (steps === Number(killAt)) process.kill(process.pid, 'SIGKILL')
