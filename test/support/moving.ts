@@ -13,7 +13,15 @@ import { createMovingReader, createMovingWriter } from '../../src/store/sqlite/m
 import type { startTestPostgres } from './postgres.ts'
 import { openTestStore, storePush, type TestStore, VISIT, view } from './store.ts'
 
-export type TestMoving = { reader: MovingReader; writer: MovingWriter; close(): Promise<void> }
+export type TestMoving = {
+  reader: MovingReader
+  writer: MovingWriter
+  /** Live pushes and bytes of each address, in the order of addresses. */
+  readSums(): Promise<unknown[]>
+  close(): Promise<void>
+}
+
+const SUMS = 'SELECT pushes, bytes FROM address_shares ORDER BY address'
 
 /** A database of SQLite, which is made when it is missing. */
 export function openSqlite(path: string): TestMoving {
@@ -22,6 +30,7 @@ export function openSqlite(path: string): TestMoving {
   return {
     reader: createMovingReader(connection),
     writer: createMovingWriter(connection),
+    readSums: async () => connection.database.query(SUMS).all(),
     close: async () => connection.close(),
   }
 }
@@ -44,6 +53,7 @@ export async function openPostgres(
         await query('COMMIT')
       },
     }),
+    readSums: () => query(SUMS.replace('pushes, bytes', 'pushes::float8 AS pushes, bytes::float8 AS bytes')),
     close: async () => {
       await sql.close()
       await close()
@@ -116,7 +126,7 @@ export const OTHER_ROWS: Partial<Record<MovedTable, MovingRow[]>> = {
     return { accountId: 1 + (n % 2), hash }
   }).toSorted((a, b) => a.accountId - b.accountId || Buffer.compare(a.hash, b.hash)),
   sessions: [1, 2].map((id) => ({
-    ...{ id, accountId: id, hash: bytes(32, id), createdAt: 1, lastSeenAt: 2, ip: '::1', userAgent: 'ü' },
+    ...{ id, accountId: id, hash: bytes(32, id), createdAt: 1, lastSeenAt: 2, ip: '::1', userAgent: 'ü \0' },
     confirmedAt: 0,
   })),
   accountLinks: [

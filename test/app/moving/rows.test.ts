@@ -95,6 +95,8 @@ test.skipIf(!hasPostgres)('rows are the same in PostgreSQL, and after the way ba
   expect(home).toEqual(there)
   expect(await copy(back, await openPostgres(server))).toEqual(there)
   expect(await between.reader.count()).toEqual(await from.reader.count())
+  expect(await between.readSums()).toEqual(await from.readSums())
+  expect(await back.readSums()).toEqual(await from.readSums())
   for (const opened of [from, between, back]) await opened.close()
 })
 
