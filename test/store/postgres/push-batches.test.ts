@@ -8,6 +8,8 @@ import { startTestPostgres, type TestPostgres } from '../../support/postgres.ts'
 import { openPostgresNodes, type PostgresNodes } from '../../support/postgres-nodes.ts'
 import { storePush, VISIT } from '../../support/store.ts'
 
+const GROWN = 20_000
+
 const isInstalled = installedEngines().includes('postgres')
 let postgres: TestPostgres
 beforeAll(async () => {
@@ -123,4 +125,41 @@ describe.skipIf(!isInstalled)('a batch', () => {
     expect(second).toMatchObject({ value: { content: 'payload' } })
     await expect(opened.nodes[1].pushes.findSealedPush(damaged.lookup)).rejects.toBeInstanceOf(DamageError)
   })
+
+  test('reads no table from end to end, also when it was planned while the tables were empty', async () => {
+    const node = opened.nodes[0]
+    const read = (lookup: Uint8Array) =>
+      node.pushes.claimPlain({ lookup, visit: VISIT, lookBy: null, open: () => 'payload' })
+    const { id, lookup } = await make({ expireAfterViews: 2 })
+    await read(lookup)
+    for (const [table, column] of [
+      ['push_secrets', 'push_id'],
+      ['pushes', 'id'],
+    ])
+      await opened.query(
+        `INSERT INTO ${table} SELECT (jsonb_populate_record(${table}, jsonb_build_object(
+           '${column}', ${column} + n, 'lookup', '\\x' || md5(n::text)))).*
+         FROM ${table}, generate_series(1, ${GROWN}) AS n WHERE ${column} = $1`,
+        [id],
+      )
+    const lookups = Array.from({ length: 60 }, (_, n) =>
+      new Bun.CryptoHasher('md5').update(String(1 + n)).digest(),
+    )
+    for (const one of lookups)
+      expect(await read(one)).toMatchObject({ content: 'payload', push: { views: 2 } })
+    const count = () =>
+      opened.query<{ changed: number; scanned: number }>(
+        `SELECT sum(n_tup_upd + n_tup_del)::int AS changed, sum(seq_tup_read)::int AS scanned FROM pg_stat_user_tables
+         WHERE relname IN ('pushes', 'push_secrets')`,
+      )
+    // A connection reports its counts when it ends.
+    await opened.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE pid <> pg_backend_pid() AND datname = current_database() AND usename = current_user`)
+    for (;;) {
+      const [{ changed = 0, scanned = 0 } = {}] = await count()
+      expect(scanned).toBeLessThan(GROWN)
+      if (changed > 2 * lookups.length) break
+      await Bun.sleep(50)
+    }
+  }, 60_000)
 })
