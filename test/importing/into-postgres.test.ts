@@ -54,16 +54,17 @@ describe.skipIf(!isInstalled)('into PostgreSQL', () => {
 
   importCases(() => null, imports)
 
-  async function written() {
+  async function written(parts: Parameters<typeof live>[1] = {}) {
     const folder = newFolder()
     const source = await writeSource(folder, { server: null })
-    source.addPush(live(1))
+    source.addPush(live(1, parts))
     await source.close()
     return { folder, wish: { ...source.wish, dataDir: join(folder, 'box') } }
   }
 
   test('is refused while a node serves, and nothing comes', async () => {
-    const { folder, wish } = await written()
+    const files = [{ key: 'abcdgood', filename: 'a.txt', content: Buffer.from('x') }]
+    const { folder, wish } = await written({ files })
     const { connect } = await databaseOf(wish.dataDir)
     const place = {
       connect,
@@ -74,6 +75,7 @@ describe.skipIf(!isInstalled)('into PostgreSQL', () => {
     const node = await openTestNode({ ...place, name: 'first' })
     const beside = { ...wish, bucket: bucket.settings }
     await expect(imports.importReport(beside, START)).rejects.toThrow('The node first serves this database')
+    expect(bucket.listKeys().filter((key) => !/_(mark|witness-[^/]*)$/.test(key))).toEqual([])
     expect(await node.lists.countPushes()).toEqual({ live: 0, expired: 0 })
     await node.close()
     expect((await imports.importReport(beside, START)).pushes.live).toBe(1)

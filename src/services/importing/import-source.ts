@@ -34,6 +34,8 @@ export async function importSource(source: IncomingSource, options: ImportOption
   const { store, keyring, onProgress } = options
   const now = options.now()
   const marks = createMarks(keyring)
+  // Is refused while a server serves, before files are sealed for a long time.
+  await store.imports.importAll(async () => undefined)
   const prepared = await preparePushes(source, {
     ...options,
     now,
