@@ -5,14 +5,17 @@ import { formatCount, formatSize } from './format.ts'
 
 const MAX_TOLD = 20
 
-export function presentMove(report: MoveReport, wish: MoveWish): string[] {
+/** Before the question whether it is confirmed, nothing is said of what to do now. */
+export function presentCopy(report: MoveReport): string[] {
   return [
     ...headOf(report),
     ...contentOf(report),
     ...listed('Damaged in the source, and left out', 'Damaged in the source', report),
-    ...needsOf(report),
-    ...adviceOf(report, wish),
   ]
+}
+
+export function presentMove(report: MoveReport, wish: MoveWish): string[] {
+  return [...presentCopy(report), ...needsOf(report), ...adviceOf(report, wish)]
 }
 
 function headOf({ state, from, to }: MoveReport): string[] {

@@ -5,7 +5,7 @@ import type { MoveReport, MoveWish } from '../app/moving/wish.ts'
 import type { App } from './app.ts'
 import { addSettingFlags, addTextFlag, isGiven } from './flags.ts'
 import { createMoveProgress } from './move-progress.ts'
-import { presentMove } from './move-report.ts'
+import { presentCopy, presentMove } from './move-report.ts'
 import { MOVE_SECRETS, readMoveWish } from './move-wish.ts'
 import type { Shell } from './shell.ts'
 
@@ -99,7 +99,7 @@ type Asking = { command: Command; shell: Shell }
 async function confirmMove(copied: MoveReport, wish: MoveWish, { command, shell }: Asking): Promise<boolean> {
   if (wish.mode === 'confirm' || isGiven(command, 'yes')) return true
   if (!shell.isTerminal) return false
-  for (const line of presentMove(copied, wish)) shell.say(line)
+  for (const line of presentCopy(copied)) shell.say(line)
   const answer = await shell.ask(`Leave ${copied.from} for good? [y/N] `)
   return /^y(es)?$/i.test(answer.trim())
 }

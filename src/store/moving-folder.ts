@@ -159,6 +159,12 @@ export async function openFolderTarget(
   }
 }
 
+/** Whether a folder has data that a server can be started with. */
+export function isFilledFolder(path: string): boolean {
+  const folder = dataFolder(resolve(path))
+  return readMovedAway(folder.path) === null && holdsData(folder)
+}
+
 /** The folder of files in a bucket that a folder had which was moved away; null for none. */
 export function readFormerBucketFolder(path: string): MovingBucketFolder | null {
   const { database } = dataFolder(resolve(path))

@@ -154,6 +154,18 @@ export async function openPostgresTarget(
   })
 }
 
+/** Whether a database has data that a node can be started with. */
+export async function isFilledDatabase(options: PostgresOptions): Promise<boolean> {
+  const opened = await openSession(options)
+  try {
+    if (!(await hasTables(opened)) || (await readLeft(opened.query)) !== null) return false
+    const { items } = await createMovingReader(opened.query).readRows('instanceKeys', null)
+    return items.length > 0
+  } finally {
+    opened.close()
+  }
+}
+
 /** The folder of files in a bucket that a database had which was moved away; null for none. */
 export async function readFormerFolder(options: PostgresOptions): Promise<MovingBucketFolder | null> {
   const opened = await openSession(options)

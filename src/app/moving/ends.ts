@@ -8,6 +8,7 @@ import type { OpenTarget, SourceEnd, TargetEnd, TargetLook } from '../../store/m
 import type { MovedAway, MoveState, MovingBucketFolder } from '../../store/moving-face.ts'
 import {
   destroyFolder,
+  isFilledFolder,
   lookAtFolder,
   openFolderSource,
   openFolderTarget,
@@ -16,6 +17,7 @@ import {
 import {
   destroyPostgres,
   findLeftDatabase,
+  isFilledDatabase,
   lookAtPostgres,
   openPostgresSource,
   openPostgresTarget,
@@ -54,6 +56,11 @@ export function openTarget(place: MovePlace, onWarning: OnWarning, how: OpenTarg
   return place.kind === 'folder'
     ? openFolderTarget({ ...place, machine: null, onWarning }, how)
     : openPostgresTarget({ ...place, onWarning }, how)
+}
+
+/** Whether a place has data that can be served. */
+export async function isFilled(place: MovePlace, onWarning: OnWarning): Promise<boolean> {
+  return place.kind === 'folder' ? isFilledFolder(place.path) : isFilledDatabase({ ...place, onWarning })
 }
 
 /** The folder of files in a bucket that a place had which was moved away; null for none. */

@@ -7,7 +7,7 @@ import { type SourceEnd, sourceInUse } from '../../store/moving/ends.ts'
 import type { MovedAway, MoveState } from '../../store/moving-face.ts'
 import { type Begun, copyAndCompare } from './copy.ts'
 import { destroySource } from './destroy.ts'
-import { findMovedAway, findState, lookAtTarget, nameOf, openSource, openTarget } from './ends.ts'
+import { findMovedAway, findState, isFilled, lookAtTarget, nameOf, openSource, openTarget } from './ends.ts'
 import { explainMove } from './failures.ts'
 import { bringKey, findKeyPlaces, requireKeys } from './keys.ts'
 import { moveFiles } from './move-files.ts'
@@ -138,6 +138,7 @@ async function goOn(away: MovedAway, wish: MoveWish, ports: MovePorts): Promise<
   const state = await findState(wish.to, ports.say)
   const isOpen = state === null && away.to === nameOf(wish.to)
   if (state?.id !== away.id && !(isOpen && wish.destroySource)) throw gone(away, wish)
+  if (state === null && !(await isFilled(wish.to, ports.say))) throw lost(wish)
   const keys = findKeyPlaces(wish)
   const counts = { accounts: 0, pushes: 0, live: 0, entries: 0, files: 0, bytes: 0, largest: 0 }
   const report: MoveReport = { ...reportOf({ counts, keys }, wish), state: 'moved' }
@@ -147,6 +148,14 @@ async function goOn(away: MovedAway, wish: MoveWish, ports: MovePorts): Promise<
     await target.confirm().finally(target.close)
   }
   return finish(report, wish, ports, null)
+}
+
+/** The source may be the last place that has the data. */
+function lost({ from, to }: MoveWish): DomainError {
+  return new DomainError(
+    'conflict',
+    `${nameOf(to)}, where everything was moved to, holds no data now: nothing in ${nameOf(from)} was destroyed.`,
+  )
 }
 
 function gone({ to }: MovedAway, { from }: MoveWish): DomainError {

@@ -7,6 +7,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -174,6 +175,9 @@ test('damage stops the move and is named, or is left out', async () => {
 
 test('a source is destroyed only once everything is elsewhere', async () => {
   await move({})
+  renameSync(to, `${to}-aside`)
+  await expect(move({ destroySource: true })).rejects.toThrow('holds no data now')
+  renameSync(`${to}-aside`, to)
   const report = await move({ destroySource: true })
   expect(report.isDestroyed).toBe(true)
   for (const name of ['oncebox.db', 'instance.key', 'files']) expect(existsSync(join(from, name))).toBe(false)

@@ -1,0 +1,57 @@
+// The command line of `oncebox move`: what is wrong with it is told at once, and secrets are not repeated.
+
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openTestStore } from '../support/store.ts'
+import { createTrial } from './trial.ts'
+
+let room: string
+beforeEach(() => {
+  room = mkdtempSync(join(tmpdir(), 'oncebox-move-cli-'))
+})
+afterEach(() => rmSync(room, { recursive: true, force: true }))
+
+const move = (trial: ReturnType<typeof createTrial>, ...flags: string[]) => trial.run('move', ...flags)
+
+test('all problems are told at once, and no password', async () => {
+  const trial = createTrial({ answers: [] })
+  const code = await move(
+    trial,
+    ...[
+      '--from',
+      'postgres://:secret@db',
+      '--to',
+      's3://box',
+      '--files-url',
+      's3://box?endpoint=https://s3.example',
+    ],
+    ...['--dry-run', '--yes'],
+  )
+  expect(code).toBe(2)
+  expect(trial.text()).toContain('--from: must be such as postgres://')
+  expect(trial.text()).toContain('a bucket holds files alone')
+  expect(trial.text()).toContain('--files-url needs the access key of the bucket')
+  expect(trial.text()).toContain('--dry-run changes nothing')
+  expect(trial.text()).not.toContain('secret')
+})
+
+test('without a terminal a copy waits for --confirm, and then the source is left', async () => {
+  const { store, dataDir } = await openTestStore({ dataDir: join(room, 'from') })
+  await store.close()
+  const flags = ['--from', dataDir, '--to', join(room, 'to')]
+  const first = createTrial({ answers: [] })
+  expect(await move(first, ...flags)).toBe(0)
+  expect(first.text()).toContain('run the same command with --confirm')
+  const second = createTrial({ answers: [] })
+  expect(await move(second, ...flags, '--confirm', '--json')).toBe(0)
+  expect(JSON.parse(second.out.join('\n'))).toMatchObject({ state: 'moved', counts: { pushes: 0 } })
+})
+
+test('the help says what happens before it happens', async () => {
+  const trial = createTrial({ answers: [] })
+  expect(await move(trial, '--help')).toBe(0)
+  for (const word of ['--dry-run', '--confirm', '--destroy-source', 'goes on where it stopped'])
+    expect(trial.text().replace(/\s+/g, ' ')).toContain(word)
+})
