@@ -20,7 +20,7 @@ for (const { name, install, find, start } of kinds) {
   mkdirSync(join(folder, 'server'))
   const server = await start(program, join(folder, 'server'))
   try {
-    for (const { what, found, isRight } of await tryBucket(server, join(folder, 'oncebox'))) {
+    for await (const { what, found, isRight } of tryBucket(server, join(folder, 'oncebox'))) {
       console.log(`${name}: ${isRight ? 'right' : 'WRONG'}: ${what}: ${found}`)
       if (!isRight) failed += 1
     }

@@ -16,27 +16,24 @@ const ACCOUNT = 'ann@example.org'
 
 export type Result = { what: string; found: string; isRight: boolean }
 
-export async function tryBucket(server: BucketServer, folder: string): Promise<Result[]> {
+/** Hands out each result as soon as it is known. */
+export async function* tryBucket(server: BucketServer, folder: string): AsyncGenerator<Result> {
   const client = new AwsClient({ ...server, service: 's3' })
   const made = await client.fetch(`${server.endpoint}/${BUCKET}`, { method: 'PUT' })
   if (!made.ok) throw new Error(`the bucket cannot be made: ${made.status} ${await made.text()}`)
   mkdirSync(folder, { recursive: true })
   const place = placeOf(server, folder)
-  const listed = () => countKeys(client, server.endpoint)
   const first = await startBinary(place)
   const doctor = await runBinary(['doctor', '--data-dir', place.dataDir], { env: place.env })
-  const examined = { what: 'oncebox doctor', found: `ended with ${doctor.code}`, isRight: doctor.code === 0 }
+  yield { what: 'oncebox doctor', found: `ended with ${doctor.code}`, isRight: doctor.code === 0 }
   const owner = await addOwner(first, place.env)
   const carried = await carry(first, owner)
-  const cut = await killWhileUploading(first, owner)
+  yield* carried.results
+  yield await killWhileUploading(first, owner)
   const second = await startBinary(place)
-  const rest = [
-    cut,
-    await downloadAgain(second, carried.link),
-    await removeAll({ server: second, owner, listed }),
-  ]
+  yield await downloadAgain(second, carried.link)
+  yield await removeAll({ server: second, owner, listed: () => countKeys(client, server.endpoint) })
   await second.end()
-  return [examined, ...carried.results, ...rest]
 }
 
 type Place = { dataDir: string; env: Record<string, string> }
