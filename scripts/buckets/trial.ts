@@ -24,8 +24,7 @@ export async function* tryBucket(server: BucketServer, folder: string): AsyncGen
   mkdirSync(folder, { recursive: true })
   const place = placeOf(server, folder)
   const first = await startBinary(place)
-  const doctor = await runBinary(['doctor', '--data-dir', place.dataDir], { env: place.env })
-  yield { what: 'oncebox doctor', found: `ended with ${doctor.code}`, isRight: doctor.code === 0 }
+  yield await examine(place)
   const owner = await addOwner(first, place.env)
   const carried = await carry(first, owner)
   yield* carried.results
@@ -49,6 +48,13 @@ function placeOf({ endpoint, region, accessKeyId, secretAccessKey }: BucketServe
     ONCEBOX_S3_SECRET_ACCESS_KEY: secretAccessKey,
   }
   return { dataDir: join(folder, 'data'), env }
+}
+
+async function examine({ dataDir, env }: Place): Promise<Result> {
+  const { stdout } = await runBinary(['doctor', '--json', '--data-dir', dataDir], { env })
+  const { findings }: { findings: { part: string; state: string; said: string }[] } = JSON.parse(stdout)
+  const files = findings.find(({ part }) => part === 'files')
+  return { what: 'oncebox doctor', found: files?.said ?? 'nothing', isRight: files?.state === 'ok' }
 }
 
 type Owner = { url: string; token: string }
