@@ -11,7 +11,7 @@ import type { BucketServer } from './servers.ts'
 const BUCKET = 'oncebox-trial'
 const MIB = 1024 * 1024
 /** Unfinished uploads of a killed server go within minutes. */
-const GONE_MS = 600_000
+const GONE_MS = 900_000
 const ACCOUNT = 'ann@example.org'
 
 export type Result = { what: string; found: string; isRight: boolean }
