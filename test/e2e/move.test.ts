@@ -162,6 +162,37 @@ describe.skipIf(!installedEngines().includes('postgres'))('oncebox move', () => 
     await third.end()
   }, 180_000)
 
+  test('the files of PostgreSQL move alone, from the disk of its node into a bucket and to another disk', async () => {
+    const [from, home] = [stage.folder(), stage.folder()]
+    const [keyFile, node, other] = ['key', 'node', 'other'].map((name) => join(home, name)) as [
+      string,
+      string,
+      string,
+    ]
+    const address = await newAddress()
+    const first = await stage.start({ dataDir: from })
+    const authorization = await signUp(first)
+    const shared = await share(first, authorization)
+    await first.end()
+    const requireServed = async (dataDir: string, env: Record<string, string>) => {
+      const place = { ONCEBOX_DATABASE_URL: address, ONCEBOX_KEY_FILE: keyFile }
+      const started = await stage.start({ dataDir, env: { ...secrets, ...place, ...env } })
+      await requireAll(started, shared, authorization)
+      await started.end()
+    }
+    const requireMoved = async (...flags: string[]) =>
+      expect((await move(...flags, '--to', address, '--key-file', keyFile, '--yes')).stdout).toContain(
+        'Moved from',
+      )
+    await requireMoved('--from', from, '--data-dir', node)
+    await requireServed(node, {})
+    const same = ['--from', address, '--destroy-source']
+    await requireMoved(...same, '--from-data-dir', node, '--files-url', bucket.url)
+    await requireServed(node, { ONCEBOX_FILES_URL: bucket.url })
+    await requireMoved(...same, '--from-files-url', bucket.url, '--data-dir', other)
+    await requireServed(other, {})
+  }, 180_000)
+
   test('a move that is killed at any moment goes on, and nothing is lost or served twice', async () => {
     const [from, home] = [stage.folder(), stage.folder()]
     const keyFile = join(home, 'instance.key')

@@ -164,6 +164,8 @@ function passOn(incoming: IncomingMessage, outgoing: ServerResponse, { port, isS
     answer.pipe(outgoing)
   })
   onward.on('error', () => incoming.socket.destroy())
+  // A client that was killed in the middle of a body never ends it.
+  outgoing.on('close', () => !outgoing.writableEnded && onward.destroy())
   incoming.pipe(onward)
 }
 
