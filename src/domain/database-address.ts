@@ -114,12 +114,14 @@ function placeOf({ engine, host, socket }: Place): { host: string; socket: strin
     : { host: host.replace(/^\[|\]$/g, ''), socket: null }
 }
 
-/** Null for a mode that is not known. A certificate authority is always asked, also where no mode says so. */
+/** Null for a mode that is not known. `ssl=true` makes no default weaker. A certificate authority is always asked, also where no mode says so. */
 function tlsOf(options: Record<string, string>, defaultMode: TlsMode): DatabaseTls | null {
   const authority = options.sslrootcert ?? options.sslca
   const isVerified = authority !== undefined || isOn(options.sslverify)
   const isWanted = isOn(options.ssl ?? options.tls)
-  const given = options.sslmode ?? (isVerified ? 'verify-full' : isWanted ? 'require' : defaultMode)
+  const given =
+    options.sslmode ??
+    (isVerified ? 'verify-full' : isWanted && defaultMode === 'prefer' ? 'require' : defaultMode)
   const mode = parseMode(given)
   if (mode === undefined) return null
   return {

@@ -181,6 +181,26 @@ describe.skipIf(!installedEngines().includes('postgres'))('beside the nodes', ()
       await restored.close()
     })
 
+    test('sends whoever has not finished a move to the move, and not to after-restore', async () => {
+      const target = await postgres.newDatabase()
+      const sql = target.connect(1)
+      await sql`UPDATE oncebox.instance SET halted = 'A move into this database is not complete.'`
+      await sql`INSERT INTO oncebox.moves (id, move, state, place, mark, at) VALUES (1, 'm', 'copying', '/srv/oncebox', '', 0)`
+      const findings = await look({}, target)
+      expect(of('move', findings)).toEqual(['problem: A move into this database is not complete.'])
+      expect(of('restore', findings)).toEqual([])
+      expect(JSON.stringify(findings)).not.toContain('after-restore')
+      await sql.close({ timeout: 0 })
+      await target.close()
+    })
+
+    test('tells once which certificate cannot be read', async () => {
+      const address = 'postgres://ann@127.0.0.1:1/boxes?sslrootcert=/nowhere/ca.pem'
+      const [finding = ''] = of('database', await look({}, { ...database, address }))
+      expect(finding.split('127.0.0.1:1/boxes')).toHaveLength(2)
+      expect(finding).toContain('/nowhere/ca.pem')
+    })
+
     test('tells that a server cannot be reached, and never the password', async () => {
       const address = 'postgres://ann:s3cret@127.0.0.1:1/boxes'
       const findings = await look({}, { ...database, address })

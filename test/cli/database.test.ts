@@ -58,6 +58,7 @@ describe('oncebox new-key', () => {
     expect(trial.text()).toContain('FILE is missing')
     expect(await trial.run('new-key', join(folder, 'missing', 'instance.key'))).toBe(1)
     expect(trial.text()).toContain('Cannot write the key file')
+    expect(trial.text()).toContain(`mkdir -p ${join(folder, 'missing')}`)
   })
 })
 

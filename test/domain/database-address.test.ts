@@ -110,6 +110,15 @@ test.each([
   expect(parse(`mysql://u:p@db/d?${query}`).tls).toMatchObject(expected as DatabaseAddress['tls'])
 })
 
+test.each([
+  ['ssl=true', 'verify-full'],
+  ['ssl=1', 'verify-full'],
+  ['tls=true', 'verify-full'],
+  ['sslmode=require', 'require'],
+])('where TLS is verified unless the address says otherwise, %s means %s', (query, mode) => {
+  expect(parseDatabaseAddress(`postgres://u@db/d?${query}`, 'verify-full')).toMatchObject({ tls: { mode } })
+})
+
 test('the schemas of PostgreSQL are named as Rails, PostgreSQL or libpq do', () => {
   const pathOf = (query: string) => parse(`postgres://u@db/d?${query}`).searchPath
   expect(pathOf('schema_search_path=pw,public')).toBe('pw,public')

@@ -1,6 +1,7 @@
 // What the doctor says of PostgreSQL: whether it can be reached and trusted, and what its operator should look after.
 
 import { type DatabaseAddress, presentDatabaseAddress } from '../../domain/database-address.ts'
+import { DomainError } from '../../domain/errors.ts'
 import { reasonOf } from '../../domain/system-errors.ts'
 import { formatTime, MINUTE, SECOND } from '../../domain/time.ts'
 import type { DatabaseSettings } from '../../settings/database.ts'
@@ -43,16 +44,23 @@ export async function examinePostgres(settings: DatabaseSettings, look: Postgres
       ],
     }
   } catch (cause) {
-    const unreachable = explainUnreachable(address, cause)
-    const said =
-      unreachable?.error.message ??
-      `${presentDatabaseAddress(address)} cannot be looked at: ${reasonOf(cause)}`
-    return { verifiers: [], findings: [problem('database', said, REMEDY)] }
+    return { verifiers: [], findings: [problem('database', describeFailure(address, cause), REMEDY)] }
   }
 }
 
-const REMEDY = 'See that the server runs, and that --database-url, its password and its TLS mode are right.'
+/** Sentences of our own name the address already. */
+function describeFailure(address: DatabaseAddress, cause: unknown): string {
+  const unreachable = explainUnreachable(address, cause)
+  if (unreachable !== null) return unreachable.error.message
+  if (cause instanceof DomainError) return cause.message
+  return `${presentDatabaseAddress(address)} cannot be looked at: ${reasonOf(cause)}`
+}
+
+const REMEDY =
+  'Mend that; until then, nodes do not start. See docs/beyond-one-machine.md, "Connecting to PostgreSQL".'
 const SEE = 'See docs/beyond-one-machine.md.'
+const MOVE_REMEDY =
+  'Until then, nodes refuse to start. See docs/beyond-one-machine.md, "Moving there and back".'
 const SERVER_REMEDY = `Until then, nodes refuse to start. ${SEE}`
 
 function describeServer(inspection: DatabaseInspection, address: DatabaseAddress): Finding[] {
@@ -121,9 +129,10 @@ function examineInstance({ instance, newest }: DatabaseInspection, witness: Save
 }
 
 /** Whether the database was set back. */
-function examineStanding({ halted, judgement }: InstanceInspection): Finding[] {
+function examineStanding({ halted, isEndOfMove, judgement }: InstanceInspection): Finding[] {
   const remedy =
     'If no better copy of the database exists, run "oncebox after-restore", which expires every push.'
+  if (halted !== null && isEndOfMove) return [problem('move', halted, MOVE_REMEDY)]
   if (halted !== null) return [problem('restore', halted, remedy)]
   if (judgement.is === 'foreign')
     return [

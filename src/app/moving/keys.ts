@@ -6,7 +6,7 @@ import { findKey, fingerprint } from '../../crypto/keyring.ts'
 import { DomainError } from '../../domain/errors.ts'
 import { reasonOf } from '../../domain/system-errors.ts'
 import { dataFolder, writeDurably } from '../../store/folder/data-folder.ts'
-import { readKeyFile } from '../../store/folder/key-file.ts'
+import { folderRemedy, readKeyFile } from '../../store/folder/key-file.ts'
 import type { MovingReader } from '../../store/moving-face.ts'
 import type { MoveWish } from './wish.ts'
 
@@ -75,6 +75,9 @@ export function bringKey({ from, to }: KeyPlaces): void {
   try {
     writeDurably(to, readFileSync(from, 'utf8'))
   } catch (cause) {
-    throw new DomainError('conflict', `Cannot write the key file ${to}: ${reasonOf(cause)}.`)
+    throw new DomainError(
+      'conflict',
+      `Cannot write the key file ${to}: ${reasonOf(cause)}.${folderRemedy(to)}`,
+    )
   }
 }

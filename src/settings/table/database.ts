@@ -29,7 +29,7 @@ export const databaseSettings = {
     file: true,
     secret: true,
     variableOnly: true,
-    help: 'Password for --database-url, in place of one in the address',
+    help: 'Password of the PostgreSQL user, in place of one in the address',
   },
   databaseConnections: {
     flag: 'database-connections',

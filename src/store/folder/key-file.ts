@@ -1,6 +1,7 @@
 // A key file that lies outside the data folder.
 
 import { existsSync, readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { type Keyring, newKeyFile, parseKeyFile } from '../../crypto/keyring.ts'
 import { DomainError } from '../../domain/errors.ts'
 import { reasonOf } from '../../domain/system-errors.ts'
@@ -23,13 +24,22 @@ export function makeKeyFile(path: string): Keyring {
   if (existsSync(path))
     throw new DomainError(
       'conflict',
-      `${path} exists already, and was not changed: a new key opens nothing of another one.`,
+      `${path} exists already, and was not changed, because a new key cannot open what the old one has sealed. Name another file, or use this one.`,
     )
   try {
     const text = newKeyFile()
     writeDurably(path, text)
     return parseKeyFile(text)
   } catch (cause) {
-    throw new DomainError('conflict', `Cannot write the key file ${path}: ${reasonOf(cause)}.`)
+    throw new DomainError(
+      'conflict',
+      `Cannot write the key file ${path}: ${reasonOf(cause)}.${folderRemedy(path)}`,
+    )
   }
+}
+
+/** A sentence for the operator, when the folder of a file is missing. */
+export function folderRemedy(path: string): string {
+  const folder = dirname(path)
+  return existsSync(folder) ? '' : ` Make the folder first: mkdir -p ${folder}`
 }

@@ -14,6 +14,7 @@ import { inspectServer } from './engine/server-check.ts'
 import type { ServerFacts } from './engine/server-facts.ts'
 import { applySettings } from './engine/session-settings.ts'
 import { foundOf } from './engine/standing.ts'
+import { isEndOfMove } from './moving/move-row.ts'
 
 export type Connections = {
   /** That users without special rights may open. */
@@ -52,6 +53,8 @@ export type Vacuum = {
 export type InstanceInspection = SchemaVersion & {
   /** Why nothing is served; a whole sentence. */
   halted: string | null
+  /** Whether `halted` tells of a move. */
+  isEndOfMove: boolean
   /** What the data folder remembers of the database. */
   judgement: Judgement
   clockMark: number
@@ -159,7 +162,17 @@ async function inspectInstance(
   ]
   // A running node has looked closer.
   const judgement = judge(foundOf(state), witnesses, isServed || nodes.some(({ isAlive }) => isAlive))
-  return { version, compatibleFrom, halted, judgement, clockMark, clockDoubted, verifiers, nodes }
+  return {
+    version,
+    compatibleFrom,
+    halted,
+    isEndOfMove: await isEndOfMove(session.query),
+    judgement,
+    clockMark,
+    clockDoubted,
+    verifiers,
+    nodes,
+  }
 }
 
 const NODES = `SELECT name, version, started_at::float8 AS "startedAt", seen_at::float8 AS "seenAt", false AS "isThis",

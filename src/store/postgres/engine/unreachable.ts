@@ -56,7 +56,9 @@ const WRONG_LOGIN: Reason = {
     'that pg_hba.conf lets this user in from here',
   mayPass: false,
 }
-const ABSENT = passing('nothing answers there')
+const ABSENT = passing(
+  'nothing answers there. See that the server runs, that it listens for this machine, and that the address is right',
+)
 const LOST = passing('the connection was lost')
 
 const STATES: Record<string, Reason> = {
@@ -95,5 +97,5 @@ const CODES: Record<string, Reason> = {
       '?sslmode=disable goes without',
   ),
   TLS_UPGRADE_FAILED: lasting('TLS failed'),
-  UNEXPECTED_MESSAGE: lasting('what answers there is no PostgreSQL'),
+  UNEXPECTED_MESSAGE: lasting('what answers there is no PostgreSQL: see that host and port are right'),
 }

@@ -30,6 +30,11 @@ export async function readState(query: Query): Promise<MoveState | null> {
   return { id: row.move, state: row.state, source: row.place, sourceMark: row.mark }
 }
 
+/** Whether the database is an end of a move, so that nothing but the move itself may bring it to be served. */
+export async function isEndOfMove(query: Query): Promise<boolean> {
+  return (await readRow(query)) !== null
+}
+
 /** Throws `conflict` for either end of a move, which nothing but the move itself may bring to be served. */
 export async function requireNoMove(query: Query): Promise<void> {
   const row = await readRow(query)
