@@ -23,7 +23,8 @@ export function databaseClientOptions({ address, password, readFile }: ClientOpt
     port,
     ...(socket === null ? {} : { path: socket }),
     ...(user === null ? {} : { username: user }),
-    password: password ?? address.password ?? '',
+    // In place of an empty text Bun would take PGPASSWORD; in place of this it does not.
+    password: () => password ?? address.password ?? '',
     database,
     ...tlsOptions({ address, readFile }),
     ...(engine === 'mysql' ? { allowPublicKeyRetrieval: isLoopback(host) } : {}),

@@ -18,11 +18,13 @@ export function databaseUrl(text: string): Parsed<DatabaseAddress> {
   return { value: socket === null ? parsed : { ...parsed, tls: { ...tls, mode: 'disable' } } }
 }
 
-function problemOf({ engine, user, port, password, searchPath, tls }: DatabaseAddress): string | null {
+function problemOf(address: DatabaseAddress): string | null {
+  const { engine, user, host, socket, database, port, password, searchPath, tls } = address
   if (engine !== 'postgres')
     return `must be of PostgreSQL, such as ${EXAMPLE}: MySQL and MariaDB are for imports only`
   if (user === null) return `must name the user, such as ${EXAMPLE}`
   if (port < 1 || port > 65_535 || !Number.isInteger(port)) return 'must have a port from 1 to 65535'
+  if ([user, host, socket, database].some((text) => text?.includes('\0'))) return 'must have no NUL'
   if (password?.includes('\0')) return 'must have a password without NUL'
   if ((tls.cert === null) !== (tls.key === null)) return 'must have both sslcert and sslkey, or neither'
   if ((searchPath ?? 'oncebox') !== 'oncebox')

@@ -68,6 +68,8 @@ test.each([
   ['no database', 'postgres://a@db', 'names no database'],
   ['no user', 'postgres://db/d', 'must name the user'],
   ['a port that is none', 'postgres://a@db:70000/d', 'port from 1 to 65535'],
+  ['a database with NUL', 'postgres://a@db/d%00', 'must have no NUL'],
+  ['a user with NUL', 'postgres://a%00@db/d', 'must have no NUL'],
   ['an unknown TLS mode', 'postgres://a@db/d?sslmode=strict', 'TLS mode'],
   ['a schema of its own', 'postgres://a@db/d?search_path=boxes', 'schema oncebox'],
   ['half a client certificate', 'postgres://a@db/d?sslcert=/c.pem', 'both sslcert and sslkey'],

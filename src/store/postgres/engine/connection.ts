@@ -67,6 +67,7 @@ export async function openConnection({
         if (cause instanceof SilenceError) cause.isLate ? close() : lose()
         throw cause
       })
+    await run((session) => session.query(TRUST_THE_SERVER_ALONE), patience)
     await run(prepare, patience)
     return { run, isOpen: () => state === 'open', isLost: () => state === 'lost', lose, close }
   } catch (cause) {
@@ -74,6 +75,12 @@ export async function openConnection({
     throw cause
   }
 }
+
+/**
+ * Who may create functions and operators in the database would otherwise have them run with the rights of Oncebox, before
+ * `prepare` has applied the settings. As a parameter of the connection itself, PgBouncer would refuse it.
+ */
+const TRUST_THE_SERVER_ALONE = 'SET search_path = pg_catalog'
 
 /** Nothing came back in time. Its code is like those of Bun for a connection that was lost. */
 class SilenceError extends Error {

@@ -121,14 +121,15 @@ async function refuseForeign(session: SQL): Promise<void> {
   )
 }
 
-/** Both are 0 in a database without our tables. */
+/** Both are 0 in a database without our tables. Fit for a connection on which functions of other users may be found first. */
 export async function readSchemaVersion(session: Pick<SQL, 'unsafe'>): Promise<SchemaVersion> {
   const [found] = await session.unsafe(
-    `SELECT to_regclass('${SCHEMA}.schema_versions') IS NOT NULL AS is_there`,
+    `SELECT pg_catalog.to_regclass('${SCHEMA}.schema_versions') IS NOT NULL AS is_there`,
   )
   if (!found.is_there) return { version: 0, compatibleFrom: 0 }
   const [row] = await session.unsafe(
-    `SELECT coalesce(max(version), 0) AS version, coalesce(max(compatible_from), 0) AS lowest FROM ${SCHEMA}.schema_versions`,
+    `SELECT coalesce(pg_catalog.max(version), 0) AS version, coalesce(pg_catalog.max(compatible_from), 0) AS lowest
+       FROM ${SCHEMA}.schema_versions`,
   )
   return { version: row.version, compatibleFrom: row.lowest }
 }

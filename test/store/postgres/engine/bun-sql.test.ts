@@ -22,8 +22,9 @@ describe.skipIf(!installedEngines().includes('postgres'))('the client of Bun', (
   })
   afterEach(() => sql.close({ timeout: 0 }))
 
-  function open(max: number): SQL {
-    const address = parseDatabaseAddress(`${url}?sslmode=disable`)
+  function open(max: number, login: { password?: null } = {}): SQL {
+    const parsed = parseDatabaseAddress(`${url}?sslmode=disable`)
+    const address = parsed && { ...parsed, ...login }
     if (address === null || 'problem' in address) throw new Error('no address')
     const options = databaseClientOptions({ address, password: null, readFile: () => '' })
     expect(options).toMatchObject({ idleTimeout: 0, maxLifetime: 0 })
@@ -54,6 +55,17 @@ describe.skipIf(!installedEngines().includes('postgres'))('the client of Bun', (
     )
     expect([exitCode, stderr.toString()]).toEqual([0, ''])
   }
+
+  test('takes no password from variables that are for other programs, where the address has none', async () => {
+    process.env.PGPASSWORD = decodeURIComponent(new URL(url).password)
+    const stranger = open(1, { password: null })
+    try {
+      expect(await stranger`SELECT 1`.catch((cause) => cause)).toMatchObject({ errno: '28P01' })
+    } finally {
+      delete process.env.PGPASSWORD
+      await stranger.close({ timeout: 0 })
+    }
+  })
 
   test('gives each of several statements that are sent together its own rows (oven-sh/bun#33627)', async () => {
     await sql`SELECT ${'warm'} AS v`

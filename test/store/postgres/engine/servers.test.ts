@@ -7,7 +7,7 @@ import { randomKey } from '../../../../src/crypto/random.ts'
 import { parseDatabaseAddress } from '../../../../src/domain/database-address.ts'
 import { connectTo } from '../../../../src/store/postgres/engine/address.ts'
 import { createDatabase } from '../../../../src/store/postgres/engine/database.ts'
-import { migrate } from '../../../../src/store/postgres/engine/migrate.ts'
+import { migrate, requireCurrentSchema } from '../../../../src/store/postgres/engine/migrate.ts'
 import { inspectServer, requireServer } from '../../../../src/store/postgres/engine/server-check.ts'
 import { findOtherServer, findServerProblems } from '../../../../src/store/postgres/engine/server-facts.ts'
 import { type Cluster, startCluster } from '../../../support/cluster.ts'
@@ -128,6 +128,30 @@ describe.skipIf(!installedEngines().includes('postgres'))('a PostgreSQL server',
     })
     await cluster.run('ALTER ROLE oncebox RESET ALL')
     await database.close()
+  })
+
+  test('runs no function of another user who may create some in the database', async () => {
+    // Before version 15, everybody may. An operator that fits better than the server's own is preferred to it.
+    await cluster.run('CREATE ROLE neighbour; GRANT CREATE ON SCHEMA public TO neighbour')
+    await cluster.run(`SET ROLE neighbour; SET search_path = public;
+      CREATE FUNCTION steal(a anyelement) RETURNS text LANGUAGE plpgsql AS $$ BEGIN RAISE 'stolen as %', current_user; END $$;
+      CREATE FUNCTION mul(numeric, int) RETURNS numeric RETURN steal($1)::numeric;
+      CREATE OPERATOR * (LEFTARG = numeric, RIGHTARG = int, FUNCTION = mul);
+      CREATE FUNCTION cat(int, text) RETURNS text RETURN steal($1);
+      CREATE OPERATOR || (LEFTARG = int, RIGHTARG = text, FUNCTION = cat);
+      CREATE FUNCTION to_regclass(unnamed text) RETURNS regclass RETURN steal($1)::regclass`)
+    // As the surest way to be asked before the server's own functions.
+    await cluster.run('ALTER ROLE oncebox SET search_path = public, pg_catalog')
+    try {
+      expect((await inspectServer(connect(cluster.address()))).problems).toEqual([])
+      const pool = connect(cluster.address())(1)
+      await requireCurrentSchema(pool).finally(() => pool.close({ timeout: 0 }))
+      const database = open(cluster.address())
+      await database.read(({ query }) => query('SELECT 1')).finally(database.close)
+    } finally {
+      await cluster.run('ALTER ROLE oncebox RESET ALL')
+      await cluster.run('DROP OWNED BY neighbour; DROP ROLE neighbour')
+    }
   })
 
   test('that crashes again and again under load loses nothing acknowledged, and is used again at once', async () => {
