@@ -5,8 +5,8 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { newKeyFile } from '../../src/crypto/keyring.ts'
-import { type BackupParts, backupOf, edit } from '../support/backups.ts'
 import { startInstance } from '../support/instance.ts'
+import { type BackupParts, backupOf, edit } from '../support/packed-backup.ts'
 import { createTrial } from './trial.ts'
 
 let room: string

@@ -4,8 +4,8 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type BackupParts, backupOf } from '../support/backups.ts'
 import { startInstance } from '../support/instance.ts'
+import { type BackupParts, backupOf } from '../support/packed-backup.ts'
 import { createTrial } from './trial.ts'
 
 let room: string

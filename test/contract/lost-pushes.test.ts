@@ -5,8 +5,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Api, type PushBody, startApi } from '../support/api.ts'
-import { losePushes } from '../support/backups.ts'
 import { createTestClock, START } from '../support/instance.ts'
+import { losePushes } from '../support/packed-backup.ts'
 import { createPeople, type Person } from '../support/people.ts'
 
 const dataDir = mkdtempSync(join(tmpdir(), 'oncebox-lost-'))

@@ -8,8 +8,8 @@ import { generateX25519Identity, identityToRecipient } from 'age-encryption'
 import { verifyBackup } from '../../src/app/restoring/verify-backup.ts'
 import { DomainError } from '../../src/domain/errors.ts'
 import { streamOf } from '../../src/operating/backup/pieces.ts'
-import { backupOf } from '../support/backups.ts'
 import { START, startInstance } from '../support/instance.ts'
+import { backupOf } from '../support/packed-backup.ts'
 
 const TRIES = 300
 

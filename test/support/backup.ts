@@ -1,4 +1,4 @@
-// Making backups in tests, and looking into them.
+// Makes backups as `oncebox backup` does, and looks into them.
 
 import { Database } from 'bun:sqlite'
 import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'

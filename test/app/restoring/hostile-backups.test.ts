@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import { type Opening, openBackupFile } from '../../../src/app/restoring/opening.ts'
 import { restoreBackup } from '../../../src/app/restoring/restore.ts'
 import { verifyBackup } from '../../../src/app/restoring/verify-backup.ts'
-import { copyKeyless, MADE_AT } from '../../support/backups.ts'
 import { startInstance } from '../../support/instance.ts'
+import { copyKeyless, MADE_AT } from '../../support/packed-backup.ts'
 import { type RawMember, rawMember, rawTar, sha256Hex } from '../../support/tar.ts'
 
 const OPENING: Opening = { identities: [], passphrase: null, askPassphrase: async () => '' }

@@ -22,8 +22,14 @@ import { openBackupFile } from '../../../src/app/restoring/opening.ts'
 import { type Decision, type RestorePlan, restoreBackup } from '../../../src/app/restoring/restore.ts'
 import { newKeyFile } from '../../../src/crypto/keyring.ts'
 import { startApi } from '../../support/api.ts'
-import { type BackupParts, backupOf, edit, makeFormerDatabase, packBackup } from '../../support/backups.ts'
 import { createTestClock, START, type TestClock } from '../../support/instance.ts'
+import {
+  type BackupParts,
+  backupOf,
+  edit,
+  makeFormerDatabase,
+  packBackup,
+} from '../../support/packed-backup.ts'
 import { createPeople } from '../../support/people.ts'
 import { codeOf } from '../../support/tour.ts'
 

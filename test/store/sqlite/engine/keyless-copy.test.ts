@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type KeylessCopy, openKeylessCopy } from '../../../../src/store/sqlite/engine/keyless-copy.ts'
 import { MIGRATIONS } from '../../../../src/store/sqlite/engine/migrate.ts'
-import { makeFormerDatabase } from '../../../support/backups.ts'
+import { makeFormerDatabase } from '../../../support/packed-backup.ts'
 import { openTestStore, storePush } from '../../../support/store.ts'
 
 const VERSIONS = MIGRATIONS.map((_, index) => index + 1)

@@ -17,8 +17,8 @@ import { newKeyFile, parseKeyFile } from '../../../../src/crypto/keyring.ts'
 import { DAY } from '../../../../src/domain/time.ts'
 import { MIGRATIONS } from '../../../../src/store/sqlite/engine/migrate.ts'
 import { openUnpackedStore } from '../../../../src/store/unpacked-store.ts'
-import { copyKeyless, edit, makeFormerDatabase, OPENING_TABLES } from '../../../support/backups.ts'
 import { createTestClock, START, type TestClock } from '../../../support/instance.ts'
+import { copyKeyless, edit, makeFormerDatabase, OPENING_TABLES } from '../../../support/packed-backup.ts'
 import { openTestStore, storePush, type TestStore, VISIT, view } from '../../../support/store.ts'
 
 let folder: string

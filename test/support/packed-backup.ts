@@ -1,4 +1,4 @@
-// Backups, and databases as they hold them, made of folders whose server has ended.
+// Backups packed by hand, and databases as they hold them, made of folders whose server has ended.
 
 import { Database } from 'bun:sqlite'
 import {
