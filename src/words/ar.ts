@@ -32,6 +32,7 @@ export const ar: Catalogue = {
   page_before: 'السابق',
   page_after: 'التالي',
   title_refused: 'يُرجى المراجعة: {title}',
+  labelled: '{label}: {text}',
   form_problems: 'يُرجى مراجعة هذه الحقول.',
 
   // Creating

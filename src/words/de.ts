@@ -32,6 +32,7 @@ export const de: Catalogue = {
   page_before: 'Zurück',
   page_after: 'Weiter',
   title_refused: 'Bitte prüfen: {title}',
+  labelled: '{label}: {text}',
   form_problems: 'Bitte prüfen Sie diese Felder.',
 
   // Creating

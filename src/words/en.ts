@@ -30,6 +30,7 @@ export const en = {
   page_before: 'Previous',
   page_after: 'Next',
   title_refused: 'Please check: {title}',
+  labelled: '{label}: {text}',
   form_problems: 'Please check these fields.',
 
   // Creating

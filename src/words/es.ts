@@ -32,6 +32,7 @@ export const es: Catalogue = {
   page_before: 'Anterior',
   page_after: 'Siguiente',
   title_refused: 'Revise: {title}',
+  labelled: '{label}: {text}',
   form_problems: 'Revise estos campos.',
 
   // Creating

@@ -32,6 +32,7 @@ export const fr: Catalogue = {
   page_before: 'Précédent',
   page_after: 'Suivant',
   title_refused: 'À vérifier : {title}',
+  labelled: '{label} : {text}',
   form_problems: 'Veuillez vérifier ces champs.',
 
   // Creating

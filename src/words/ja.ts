@@ -32,6 +32,7 @@ export const ja: Catalogue = {
   page_before: '前へ',
   page_after: '次へ',
   title_refused: 'ご確認ください: {title}',
+  labelled: '{label}: {text}',
   form_problems: '次の項目を確認してください。',
 
   // Creating

@@ -126,7 +126,11 @@ function TokenList({ guest, tokens }: { guest: Member; tokens: ApiToken[] }) {
           <form method="post" action={guest.href(PAGES.revokeToken.href())} class="inline">
             <FormToken guest={guest} />
             <input type="hidden" name="id" value={id} />
-            <button type="submit" class="danger" aria-label={`${say('token_revoke')}: ${name}`}>
+            <button
+              type="submit"
+              class="danger"
+              aria-label={say('labelled', { label: say('token_revoke'), text: name })}
+            >
               {say('token_revoke')}
             </button>
           </form>

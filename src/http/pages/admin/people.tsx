@@ -100,7 +100,9 @@ function Actions({ guest, account, listed, resetNonce }: ActionsProps) {
   const to = (action: { href: (of: { id: number }) => string }) => `${action.href({ id })}${queryOf(listed)}`
   return (
     <details class="more">
-      <summary aria-label={`${say('account_change')}: ${account.email}`}>{say('account_change')}</summary>
+      <summary aria-label={say('labelled', { label: say('account_change'), text: account.email })}>
+        {say('account_change')}
+      </summary>
       {account.disabledAt === null ? (
         <ButtonForm guest={guest} action={to(PAGES.disableAccount)} label={say('account_disable')} />
       ) : (

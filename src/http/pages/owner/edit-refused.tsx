@@ -30,7 +30,11 @@ export function EditRefused({ guest: { words }, texts, isLive }: EditRefusedProp
           const isShown = place !== undefined && (isLive || !place.isLimit)
           return (
             <li key={field}>
-              {isShown ? <a href={`#${place.id}`}>{`${words.say(place.word)}: ${text}`}</a> : text}
+              {isShown ? (
+                <a href={`#${place.id}`}>{words.say('labelled', { label: words.say(place.word), text })}</a>
+              ) : (
+                text
+              )}
             </li>
           )
         })}

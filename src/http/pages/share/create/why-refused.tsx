@@ -58,7 +58,11 @@ function Troubles({ guest: { words }, refused }: { guest: Guest; refused: Refuse
         const place = placeOf(field, refused)
         return (
           <li key={field}>
-            {place === null ? text : <a href={`#${place.id}`}>{`${words.say(place.word)}: ${text}`}</a>}
+            {place === null ? (
+              text
+            ) : (
+              <a href={`#${place.id}`}>{words.say('labelled', { label: words.say(place.word), text })}</a>
+            )}
           </li>
         )
       })}
