@@ -54,7 +54,7 @@ const LOST = /^ERR_POSTGRES_(CONNECTION|IDLE|LIFETIME)_|^ECONN|^EPIPE$|^ETIMEDOU
 /** Conflicts of transactions, timeouts of locks and statements, and a server that is full, read-only, starting or stopping. */
 const PASSING_STATES = /^(08...|40001|40P01|55P03|57014|57P0.|25P0[34]|25006|26000|53[03]00|53400)$/
 
-const PERMISSION = '42501'
+export const PERMISSION = '42501'
 const DISK_FULL = '53100'
 const DAMAGED = /^XX00[12]$/
 

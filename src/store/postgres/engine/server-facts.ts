@@ -1,7 +1,9 @@
 // What a PostgreSQL server says about itself, and what of that keeps Oncebox from trusting it: each problem with its remedy.
 
+import { DomainError } from '../../../domain/errors.ts'
 import type { Replication } from '../../database-face.ts'
 import type { Session } from './database.ts'
+import { PERMISSION, stateOf } from './failures.ts'
 
 export type ServerFacts = {
   /** Such as `15.6`. */
@@ -13,8 +15,8 @@ export type ServerFacts = {
   fsync: boolean
   fullPageWrites: boolean
   dataChecksums: boolean
-  /** Names the cluster and its copies; null when the user may not ask. */
-  systemIdentifier: string | null
+  /** Names the cluster and its copies. */
+  systemIdentifier: string
   /** Raised by each promotion and each point-in-time recovery; null on a standby. */
   timeline: number | null
   /** Milliseconds since 1970, by the server's clock. */
@@ -33,8 +35,7 @@ const FACTS = `SELECT current_setting('server_version') AS version, current_sett
     current_setting('server_encoding') AS encoding, pg_is_in_recovery() AS "isStandby",
     current_setting('transaction_read_only')::bool AS "isReadOnly", current_setting('fsync')::bool AS fsync,
     current_setting('full_page_writes')::bool AS "fullPageWrites", current_setting('data_checksums')::bool AS "dataChecksums",
-    CASE WHEN has_function_privilege('pg_control_system()', 'execute')
-      THEN (SELECT system_identifier::text FROM pg_control_system()) END AS "systemIdentifier",
+    (SELECT system_identifier::text FROM pg_control_system()) AS "systemIdentifier",
     CASE WHEN NOT pg_is_in_recovery() THEN ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int END AS timeline,
     (extract(epoch FROM pg_postmaster_start_time()) * 1000)::float8 AS "startedAt",
     ${REPLICATION} AS replication,
@@ -42,11 +43,18 @@ const FACTS = `SELECT current_setting('server_version') AS version, current_sett
       AS "stuckCommits",
     (SELECT pid || ' ' || backend_start FROM pg_stat_activity WHERE pid = pg_backend_pid()) AS backend`
 
+/** Throws `conflict` when the user may not ask which server it is. */
 export async function readServerFacts(session: Session): Promise<ServerFacts> {
-  const [facts] = await session.query<ServerFacts>(FACTS)
+  const [facts] = await session.query<ServerFacts>(FACTS).catch((cause) => {
+    throw stateOf(cause) === PERMISSION ? new DomainError('conflict', UNNAMED) : cause
+  })
   if (facts === undefined) throw new Error('PostgreSQL said nothing about itself')
   return facts
 }
+
+const UNNAMED =
+  'The user of --database-url may not execute pg_control_system(), by which Oncebox tells this PostgreSQL server from others: ' +
+  'GRANT EXECUTE ON FUNCTION pg_control_system() TO the user.'
 
 /** Each keeps a connection of the server, which must not run out of them. */
 const MOST_STUCK_COMMITS = 8
@@ -100,7 +108,6 @@ export function findServerWarnings(facts: ServerFacts): string[] {
   return [
     ...(facts.dataChecksums ? [] : [NO_CHECKSUMS]),
     ...(facts.replication === 'asynchronous' ? [ASYNCHRONOUS] : []),
-    ...(facts.systemIdentifier === null ? [UNNAMED] : []),
   ]
 }
 
@@ -109,9 +116,6 @@ const NO_CHECKSUMS =
 const ASYNCHRONOUS =
   'The standbys of PostgreSQL are asynchronous: after a failover the last pushes may be missing, and views that were counted last ' +
   'may be given out again. Set synchronous_standby_names.'
-const UNNAMED =
-  'The user may not execute pg_control_system(), so Oncebox cannot notice that the address leads to another server: ' +
-  'GRANT EXECUTE ON FUNCTION pg_control_system() TO the user.'
 
 /** Why a server is not the one that was used before; null when it is, or follows that one after a failover. */
 export function findOtherServer(

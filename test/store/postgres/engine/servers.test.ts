@@ -92,6 +92,18 @@ describe.skipIf(!installedEngines().includes('postgres'))('a PostgreSQL server',
     30_000,
   )
 
+  test('that does not let the user ask which one it is is refused, with the right that is missing', async () => {
+    await cluster.run('REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC')
+    try {
+      await expect(requireServer(connect(cluster.address()), () => undefined)).rejects.toMatchObject({
+        code: 'conflict',
+        message: expect.stringContaining('GRANT EXECUTE ON FUNCTION pg_control_system()'),
+      })
+    } finally {
+      await cluster.run('GRANT EXECUTE ON FUNCTION pg_control_system() TO PUBLIC')
+    }
+  })
+
   test('whose database is not in UTF-8 is refused', async () => {
     await cluster.run(
       "CREATE DATABASE latin OWNER oncebox ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0",
