@@ -10,7 +10,8 @@ import {
   type TargetLook,
 } from './moving/ends.ts'
 import type { MovedAway, MoveState, MovingBucketFolder } from './moving-face.ts'
-import { migrate, requireCurrentSchema } from './postgres/engine/migrate.ts'
+import { hasTables, migrate, requireCurrentSchema } from './postgres/engine/migrate.ts'
+import { onOwnConnection } from './postgres/engine/own-connection.ts'
 import { clearRows } from './postgres/moving/clear-rows.ts'
 import {
   forgetState,
@@ -23,9 +24,7 @@ import {
 import { createMovingReader } from './postgres/moving/read-rows.ts'
 import {
   closing,
-  hasTables,
   lockMoves,
-  onOwnConnection,
   openSession,
   type PostgresOptions,
   readHalted,
@@ -41,7 +40,7 @@ const SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY'
 export async function findLeftDatabase(options: PostgresOptions): Promise<MovedAway | null> {
   const opened = await openSession(options)
   try {
-    return (await hasTables(opened)) ? await readLeft(opened.query) : null
+    return (await hasTables(opened.connect)) ? await readLeft(opened.query) : null
   } finally {
     opened.close()
   }
@@ -87,7 +86,7 @@ export async function openPostgresSource(options: PostgresOptions): Promise<Sour
 export async function readPostgresState(options: PostgresOptions): Promise<MoveState | null> {
   const opened = await openSession(options)
   try {
-    return (await hasTables(opened)) ? await readState(opened.query) : null
+    return (await hasTables(opened.connect)) ? await readState(opened.query) : null
   } finally {
     opened.close()
   }
@@ -98,7 +97,7 @@ export async function lookAtPostgres(options: PostgresOptions): Promise<TargetLo
   const name = presentDatabaseAddress(options.address)
   const opened = await openSession(options)
   try {
-    if (!(await hasTables(opened))) return { name, state: null }
+    if (!(await hasTables(opened.connect))) return { name, state: null }
     await onOwnConnection(opened.connect, requireCurrentSchema)
     const state = await readState(opened.query)
     if (state !== null) return { name, state }
@@ -158,7 +157,7 @@ export async function openPostgresTarget(
 export async function isFilledDatabase(options: PostgresOptions): Promise<boolean> {
   const opened = await openSession(options)
   try {
-    if (!(await hasTables(opened)) || (await readLeft(opened.query)) !== null) return false
+    if (!(await hasTables(opened.connect)) || (await readLeft(opened.query)) !== null) return false
     const { items } = await createMovingReader(opened.query).readRows('instanceKeys', null)
     return items.length > 0
   } finally {

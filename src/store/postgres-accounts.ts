@@ -6,7 +6,9 @@ import type { Now } from '../domain/time.ts'
 import { connectTo } from './postgres/engine/address.ts'
 import type { Connect } from './postgres/engine/connection.ts'
 import { createDatabase, type PostgresDatabase } from './postgres/engine/database.ts'
-import { migrate, readSchemaVersion, requireCurrentSchema } from './postgres/engine/migrate.ts'
+import { DATABASE_TIME } from './postgres/engine/instance.ts'
+import { hasTables, migrate, requireCurrentSchema } from './postgres/engine/migrate.ts'
+import { onOwnConnection } from './postgres/engine/own-connection.ts'
 import { reachServer } from './postgres/engine/reach.ts'
 import { createImportLook } from './postgres/imports/imports.ts'
 import { createAccountOperations } from './postgres/operations.ts'
@@ -25,7 +27,7 @@ export type PostgresAccountsOptions = {
 export async function openPostgresAccounts({ address, create, onWarning }: PostgresAccountsOptions) {
   const connect = await reach(address)
   if (create && !(await hasTables(connect))) await migrate({ connect, onWarning })
-  await requireTables(connect)
+  await onOwnConnection(connect, requireCurrentSchema)
   const newOperationId = () => randomKey(OPERATION_ID_BYTES)
   const database = createDatabase({ connect, newOperationId, connections: CONNECTIONS })
   try {
@@ -46,35 +48,15 @@ export async function holdsTables(address: DatabaseAddress): Promise<boolean> {
   return hasTables(await reach(address))
 }
 
-async function hasTables(connect: Connect): Promise<boolean> {
-  const pool = connect(1)
-  try {
-    return (await readSchemaVersion(pool)).version > 0
-  } finally {
-    await pool.close({ timeout: 0 })
-  }
-}
-
 async function reach(address: DatabaseAddress): Promise<Connect> {
   const connect = connectTo(address)
   await reachServer({ address, connect, patience: 0, onWait: () => undefined })
   return connect
 }
 
-async function requireTables(connect: Connect): Promise<void> {
-  const pool = connect(1)
-  try {
-    await requireCurrentSchema(pool)
-  } finally {
-    await pool.close({ timeout: 0 })
-  }
-}
-
 /** The server's clock, which all nodes share. */
 async function readClock({ read }: PostgresDatabase): Promise<Now> {
-  const [row] = await read(({ query }) =>
-    query<{ time: number }>('SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS time'),
-  )
+  const [row] = await read(({ query }) => query<{ time: number }>(`SELECT ${DATABASE_TIME} AS time`))
   const offset = (row?.time ?? 0) - performance.now()
   return () => Math.floor(offset + performance.now())
 }

@@ -6,10 +6,10 @@ import { afterEach, expect, test } from 'bun:test'
 import { copyFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseKeyFile } from '../../src/crypto/keyring.ts'
-import { edit } from '../support/backups.ts'
 import { createStage, runBinary, type Started } from '../support/binary.ts'
 import { readFolder } from '../support/needles.ts'
 import { findOpenings, type Link } from '../support/openings.ts'
+import { edit } from '../support/packed-backup.ts'
 
 const stage = createStage()
 afterEach(stage.clear)

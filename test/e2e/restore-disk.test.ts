@@ -3,8 +3,8 @@
 import { afterEach, beforeAll, expect, test } from 'bun:test'
 import { readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { backupOf } from '../support/backups.ts'
 import { createStage, makeFolder, removeFolder, runBinary } from '../support/binary.ts'
+import { backupOf } from '../support/packed-backup.ts'
 import { openTestStore, storePush } from '../support/store.ts'
 import { mountSmallDisk, skipDiskTests } from '../support/tmpfs.ts'
 

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { startApi } from '../support/api.ts'
-import { backupOf } from '../support/backups.ts'
+import { backupOf } from '../support/packed-backup.ts'
 
 const CHILD = resolve(import.meta.dir, '../support/restore-child.ts')
 const room = mkdtempSync(join(tmpdir(), 'oncebox-restore-steps-'))

@@ -64,14 +64,16 @@ async function compareItems<Item>(
   { digest, name, onProgress = () => undefined }: Comparing<Item>,
 ): Promise<{ rows: number; sha256: string }> {
   const all = createDigest()
-  const [source, target] = sides.map(createQueue) as [Queue<Item>, Queue<Item>]
+  const [source, target] = [createQueue(sides[0]), createQueue(sides[1])]
   for (let rows = 0; ; rows += 1) {
     const [one, other] = [await source(), await target()]
-    if (one === undefined && other === undefined) return { rows, sha256: all.hex() }
-    const found = one === undefined ? null : digest(one)
-    if (one === undefined || other === undefined || found !== digest(other))
-      throw different(name((one ?? other) as Item, rows))
-    all.update(Buffer.from(found ?? ''))
+    if (one === undefined) {
+      if (other === undefined) return { rows, sha256: all.hex() }
+      throw different(name(other, rows))
+    }
+    const found = digest(one)
+    if (other === undefined || found !== digest(other)) throw different(name(one, rows))
+    all.update(Buffer.from(found))
     if (rows % 1_000 === 0) onProgress(rows)
   }
 }

@@ -8,8 +8,9 @@ import { type Connect, openConnection } from './engine/connection.ts'
 import type { Session } from './engine/database.ts'
 import { deadlineIn } from './engine/deadline.ts'
 import { DATABASE_TIME, readInstance } from './engine/instance.ts'
+import { type KnownKey, readKeys } from './engine/instance-keys.ts'
 import { MIGRATIONS, SCHEMA, type SchemaVersion } from './engine/migrate.ts'
-import { LIVE_NODES } from './engine/nodes.ts'
+import { listNodes } from './engine/nodes.ts'
 import { inspectServer } from './engine/server-check.ts'
 import type { ServerFacts } from './engine/server-facts.ts'
 import { applySettings } from './engine/session-settings.ts'
@@ -59,7 +60,7 @@ export type InstanceInspection = SchemaVersion & {
   judgement: Judgement
   clockMark: number
   clockDoubted: number | null
-  verifiers: { number: number; verifier: Buffer }[]
+  verifiers: KnownKey[]
   nodes: NodeReport[]
 }
 
@@ -154,12 +155,8 @@ async function inspectInstance(
   const state = await readInstance(session)
   const witnesses = witness === null ? [] : [{ ...witness, operations: [] }]
   const { halted, clockMark, clockDoubted, version, compatibleFrom } = state
-  const [verifiers, nodes] = [
-    await session.query<InstanceInspection['verifiers'][number]>(
-      'SELECT number, verifier FROM instance_keys ORDER BY number',
-    ),
-    await session.query<NodeReport>(NODES),
-  ]
+  const verifiers = await readKeys(session)
+  const nodes = await listNodes(session, null)
   // A running node has looked closer.
   const judgement = judge(foundOf(state), witnesses, isServed || nodes.some(({ isAlive }) => isAlive))
   return {
@@ -174,6 +171,3 @@ async function inspectInstance(
     nodes,
   }
 }
-
-const NODES = `SELECT name, version, started_at::float8 AS "startedAt", seen_at::float8 AS "seenAt", false AS "isThis",
-    id IN (${LIVE_NODES}) AS "isAlive" FROM nodes ORDER BY started_at, id`

@@ -4,7 +4,7 @@ import { findKey, fingerprint, type Keyring } from '../../../crypto/keyring.ts'
 import { DomainError } from '../../../domain/errors.ts'
 import type { Session } from './database.ts'
 
-type KnownKey = { number: number; verifier: Buffer }
+export type KnownKey = { number: number; verifier: Buffer }
 
 export type VerifyKeysOptions = {
   keyFile: string
@@ -19,7 +19,7 @@ export async function describeKeys(session: Pick<Session, 'query'>): Promise<str
   return known.map(({ number, verifier }) => `key ${number} (${fingerprint(verifier)})`).join(', ')
 }
 
-function readKeys({ query }: Pick<Session, 'query'>): Promise<KnownKey[]> {
+export function readKeys({ query }: Pick<Session, 'query'>): Promise<KnownKey[]> {
   return query<KnownKey>('SELECT number, verifier FROM instance_keys ORDER BY number')
 }
 

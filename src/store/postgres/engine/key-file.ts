@@ -7,6 +7,7 @@ import { makeKeyFile, readKeyFile } from '../../folder/key-file.ts'
 import type { Connect } from './connection.ts'
 import { describeKeys } from './instance-keys.ts'
 import { readSchemaVersion, SCHEMA } from './migrate.ts'
+import { onOwnConnection } from './own-connection.ts'
 
 export type NodeKeysOptions = {
   connect: Connect
@@ -16,10 +17,8 @@ export type NodeKeysOptions = {
 }
 
 /** Throws `conflict` for a missing key file of a database that has keys, and for an empty database that was not. */
-export async function readNodeKeys({ connect, keyFile, isNewFolder }: NodeKeysOptions): Promise<Keyring> {
-  const pool = connect(1)
-  try {
-    const session = await pool.reserve()
+export function readNodeKeys({ connect, keyFile, isNewFolder }: NodeKeysOptions): Promise<Keyring> {
+  return onOwnConnection(connect, async (session) => {
     const { version } = await readSchemaVersion(session)
     if (version === 0 && !isNewFolder) throw new DomainError('conflict', EMPTY)
     if (existsSync(keyFile)) return readKeyFile(keyFile)
@@ -31,9 +30,7 @@ export async function readNodeKeys({ connect, keyFile, isNewFolder }: NodeKeysOp
       `The key file ${keyFile} is missing, and the database was written with ${keys}. Copy the file from another node, or name ` +
         'it with --key-file. A new key would open nothing of it.',
     )
-  } finally {
-    await pool.close({ timeout: 0 })
-  }
+  })
 }
 
 const EMPTY =

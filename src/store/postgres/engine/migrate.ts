@@ -4,7 +4,9 @@
 import type { SQL } from 'bun'
 import { DomainError } from '../../../domain/errors.ts'
 import { MINUTE, SECOND } from '../../../domain/time.ts'
+import type { Connect } from './connection.ts'
 import tables from './migrations/0001-tables.sql' with { type: 'text' }
+import { onOwnConnection } from './own-connection.ts'
 
 /** A step, and the lowest version of the program's schema that may serve the tables after it. */
 export type Migration = { sql: string; compatibleFrom: number }
@@ -18,7 +20,7 @@ export const SCHEMA = 'oncebox'
 export type SchemaVersion = { version: number; compatibleFrom: number }
 
 export type MigrateOptions = {
-  connect: (max: number) => SQL
+  connect: Connect
   /** Is given a sentence for the operator. */
   onWarning: (warning: string) => void
   migrations?: readonly Migration[]
@@ -38,9 +40,7 @@ const LOCK_TIMED_OUT = '55P03'
 /** Throws `conflict`, and then nothing was changed, for a database of somebody else or of a newer Oncebox. */
 export async function migrate(options: MigrateOptions): Promise<void> {
   const { connect, migrations = MIGRATIONS } = options
-  const pool = connect(1)
-  try {
-    const session = await pool.reserve()
+  await onOwnConnection(connect, async (session) => {
     await session.unsafe(`SET search_path = ${SCHEMA}`).simple()
     if ((await requireServable(session, migrations)).version >= migrations.length) return
     const tableLock = options.tableLockMs ?? TABLE_LOCK_MS
@@ -48,10 +48,7 @@ export async function migrate(options: MigrateOptions): Promise<void> {
     const until = performance.now() + (options.patience ?? PATIENCE_MS)
     await lock(session, { until, onWarning: options.onWarning })
     await runPending(session, { migrations, until, onWarning: options.onWarning })
-  } finally {
-    // This frees the lock as well.
-    await pool.close({ timeout: 0 })
-  }
+  })
 }
 
 type Waiting = { until: number; onWarning: (warning: string) => void }
@@ -132,6 +129,11 @@ export async function readSchemaVersion(session: Pick<SQL, 'unsafe'>): Promise<S
        FROM ${SCHEMA}.schema_versions`,
   )
   return { version: row.version, compatibleFrom: row.lowest }
+}
+
+/** Whether the database holds data of Oncebox, of whatever version. */
+export function hasTables(connect: Connect): Promise<boolean> {
+  return onOwnConnection(connect, async (session) => (await readSchemaVersion(session)).version > 0)
 }
 
 /** Why a program with this many migrations may not serve such tables; null when it may. */

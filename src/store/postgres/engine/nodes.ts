@@ -112,18 +112,22 @@ export function createNodes(options: NodesOptions): Nodes {
     },
   }
 
-  const list = () =>
-    database.read(({ query }) =>
-      query<NodeReport>(
-        `SELECT name, version, started_at::float8 AS "startedAt", seen_at::float8 AS "seenAt", id = $1 AS "isThis",
-           id IN (${LIVE_NODES}) AS "isAlive" FROM nodes ORDER BY started_at, id`,
-        [node],
-      ),
-    )
+  const list = () => database.read((session) => listNodes(session, node))
 
   const sinceHeartbeat = () => performance.now() - beatAt
   return { job, beat: () => beatNext(), list, leave: () => beatNext(true), sinceHeartbeat }
 }
+
+/** `thisNode`: the id of this process; null for one that serves nothing. */
+export function listNodes(
+  { query }: Pick<Session, 'query'>,
+  thisNode: Uint8Array | null,
+): Promise<NodeReport[]> {
+  return query<NodeReport>(LIST, [thisNode])
+}
+
+const LIST = `SELECT name, version, started_at::float8 AS "startedAt", seen_at::float8 AS "seenAt",
+    (id = $1::bytea) IS TRUE AS "isThis", id IN (${LIVE_NODES}) AS "isAlive" FROM nodes ORDER BY started_at, id`
 
 /** While the clock is trusted, an earlier doubt ends. */
 const RAISE = `UPDATE instance SET beats = beats + 1, clock_mark = greatest(clock_mark, $1::bigint),

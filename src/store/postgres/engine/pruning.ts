@@ -49,9 +49,9 @@ async function removeBefore(database: PruneOptions['database'], oldest: string):
 }
 
 /** Other nodes do the same. */
-const REMOVE = `DELETE FROM operations WHERE id IN (
+const REMOVE = `DELETE FROM operations WHERE id = ANY(ARRAY(
     SELECT id FROM operations WHERE during < $1::xid8 ORDER BY during LIMIT $2 FOR UPDATE SKIP LOCKED
-  ) RETURNING 1 AS one`
+  )) RETURNING 1 AS one`
 
 const EVERY_MS = 5 * MINUTE
 

@@ -3,6 +3,7 @@
 
 import { DomainError } from '../../../domain/errors.ts'
 import { type Found, judge, RESTORATION_REMEDY, type Witness } from '../../../domain/restoration.ts'
+import { MINUTE } from '../../../domain/time.ts'
 import type { PostgresDatabase, Session } from './database.ts'
 import { type InstanceState, readInstance } from './instance.ts'
 import { findSchemaProblem } from './migrate.ts'
@@ -10,7 +11,7 @@ import { findSchemaProblem } from './migrate.ts'
 /** Operations that ended at about the same time may have become durable in another order. */
 const MAX_REMEMBERED = 64
 /** Rows of operations are kept for longer than this. */
-const REMEMBERED_MS = 30 * 60 * 1000
+const REMEMBERED_MS = 30 * MINUTE
 
 export type Standing = ReturnType<typeof createStanding>
 

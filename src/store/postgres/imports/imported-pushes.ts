@@ -32,8 +32,7 @@ export function createImportedPushes(session: Session) {
 
   async function isKnown(some: readonly Uint8Array[]): Promise<boolean> {
     if (some.some((mark) => marked.has(nameOf(mark)))) return true
-    const [found] = await session.query<{ known: boolean }>(IS_KNOWN, [some])
-    return found?.known ?? false
+    return isImported(session, some)
   }
 
   async function addPush(push: PushToImport): Promise<void> {
@@ -51,6 +50,12 @@ export function createImportedPushes(session: Session) {
   }
 
   return { isKnown, remember, addPush, flush }
+}
+
+/** Whether one of these marks is stored. */
+export async function isImported({ query }: Session, marks: readonly Uint8Array[]): Promise<boolean> {
+  const [found] = await query<{ known: boolean }>(IS_KNOWN, [marks])
+  return found?.known ?? false
 }
 
 async function insertPushes(session: Session, some: readonly PushToImport[]): Promise<void> {

@@ -7,12 +7,11 @@ import { insertAccount, updateAccount } from '../accounts/account-rows.ts'
 import type { PostgresDatabase, Session } from '../engine/database.ts'
 import { LIVE_NODES } from '../engine/nodes.ts'
 import { apiTokens } from '../engine/schema.ts'
-import { createImportedPushes } from './imported-pushes.ts'
+import { createImportedPushes, isImported } from './imported-pushes.ts'
 
 /** All of it is one transaction, however much comes. */
 const WITHIN_MS = 12 * HOUR
 
-const IS_KNOWN = 'SELECT EXISTS (SELECT FROM imported WHERE mark = ANY($1::bytea[])) AS known'
 const FIND_ACCOUNT = 'SELECT id::float8 AS id FROM accounts WHERE email = $1'
 const HAS_TOKEN = 'SELECT FROM api_tokens WHERE hash = $1'
 const NAMES = 'SELECT name FROM api_tokens WHERE account_id = $1'
@@ -30,7 +29,7 @@ export type ImportsOptions = {
 /** What is here already. */
 export function createImportLook({ read }: Pick<PostgresDatabase, 'read'>): ImportStore['look'] {
   return {
-    isKnown: (marks) => read((session) => isKnown(session, marks)),
+    isKnown: (marks) => read((session) => isImported(session, marks)),
     findAccountId: (email) => read((session) => findAccountId(session, email)),
   }
 }
@@ -88,11 +87,6 @@ function freeName(name: string, taken: ReadonlySet<string>): string {
   let free = name
   for (let number = 2; taken.has(free); number += 1) free = `${name} ${number}`
   return free
-}
-
-async function isKnown({ query }: Session, marks: readonly Uint8Array[]): Promise<boolean> {
-  const [found] = await query<{ known: boolean }>(IS_KNOWN, [marks])
-  return found?.known ?? false
 }
 
 async function findAccountId({ query }: Session, email: string): Promise<number | null> {

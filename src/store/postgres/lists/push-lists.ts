@@ -5,7 +5,9 @@ import type { Now } from '../../../domain/time.ts'
 import { createFindDoubted } from '../../doubted-time.ts'
 import type { ListedPush, PageOfPushes, PushCounts, PushListStore, SealedLabels } from '../../face.ts'
 import type { Read, Transact } from '../engine/database.ts'
-import { PUSH_COLUMNS, type PushRow, presentPush } from '../pushes/stored-push.ts'
+import { columnsTo } from '../engine/rows.ts'
+import { pushes } from '../engine/schema.ts'
+import { type PushRow, presentPush } from '../pushes/stored-push.ts'
 import { isInList, ownedValues } from './owned.ts'
 import { createPushCounts } from './push-counts.ts'
 import { createPushFacts } from './push-facts.ts'
@@ -24,7 +26,7 @@ type ListedRow = PushRow & LabelsRow
 const LABEL_COLUMNS = 'l.url_token AS "urlToken", l.name, l.note, l.seen_views AS "seenViews"'
 
 const LISTED = `
-  SELECT ${PUSH_COLUMNS}, ${LABEL_COLUMNS} FROM pushes p JOIN push_labels l ON l.push_id = p.id`
+  SELECT ${columnsTo(pushes, 'p.')}, ${LABEL_COLUMNS} FROM pushes p JOIN push_labels l ON l.push_id = p.id`
 
 const BY_IDS = `${LISTED} WHERE p.id = ANY($1::bigint[]) AND p.owner_id = $2`
 

@@ -1,13 +1,11 @@
 // The connection of a move to a PostgreSQL database, and what it looks at before anything is read or written.
 
-import type { SQL } from 'bun'
 import type { DatabaseAddress } from '../../../domain/database-address.ts'
 import { DomainError } from '../../../domain/errors.ts'
 import { HOUR } from '../../../domain/time.ts'
 import { connectTo } from '../engine/address.ts'
 import { type Connect, openConnection } from '../engine/connection.ts'
 import { deadlineIn } from '../engine/deadline.ts'
-import { readSchemaVersion } from '../engine/migrate.ts'
 import { LIVE_NODES } from '../engine/nodes.ts'
 import { reachServer } from '../engine/reach.ts'
 import { requireServer } from '../engine/server-check.ts'
@@ -47,7 +45,13 @@ export async function openSession({ address, onWarning }: PostgresOptions): Prom
 
   async function transact(work: (query: Query) => Promise<void>): Promise<void> {
     await query('BEGIN')
-    await work(query)
+    try {
+      await work(query)
+    } catch (cause) {
+      // Otherwise its locks would last as long as the connection.
+      await query('ROLLBACK').catch(() => undefined)
+      throw cause
+    }
     await query('COMMIT')
   }
 
@@ -64,19 +68,6 @@ export async function closing<T>(opened: Opened, work: () => Promise<T>): Promis
   } catch (cause) {
     opened.close()
     throw cause
-  }
-}
-
-export async function hasTables({ connect }: Connected): Promise<boolean> {
-  return onOwnConnection(connect, async (session) => (await readSchemaVersion(session)).version > 0)
-}
-
-export async function onOwnConnection<T>(connect: Connect, work: (session: SQL) => Promise<T>): Promise<T> {
-  const pool = connect(1)
-  try {
-    return await work(pool)
-  } finally {
-    await pool.close({ timeout: 0 })
   }
 }
 

@@ -3,6 +3,7 @@
 
 import type { SealedSecrets } from '../../face.ts'
 import type { Session } from '../engine/database.ts'
+import { DATABASE_TIME } from '../engine/instance.ts'
 import { lockPushes, PUSH_COLUMNS } from './push-rows.ts'
 import type { PushRow } from './stored-push.ts'
 
@@ -30,7 +31,7 @@ type SizedSecrets = Omit<SealedSecrets, 'payload'> & {
 }
 type PlainRow = PushRow & Timed & SizedSecrets
 
-const TIME = '(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS time'
+const TIME = `${DATABASE_TIME} AS time`
 const SIZED = `salt, wrapped_key AS "wrappedKey", passphrase_salt AS "passphraseSalt", octet_length(payload) AS "payloadBytes",
   CASE WHEN octet_length(payload) <= ${SMALL} THEN payload END AS payload`
 const BY_IDS = `SELECT ${TIME}, ${PUSH_COLUMNS} FROM pushes WHERE id = ANY($1::bigint[])`

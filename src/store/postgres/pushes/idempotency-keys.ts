@@ -31,9 +31,10 @@ type KeyRow = { lapsesAt: number; answer: Uint8Array | null }
 
 const FIND = 'SELECT lapses_at::float8 AS "lapsesAt", answer FROM idempotency_keys WHERE lookup = $1::bytea'
 
-// Skips keys that another node removes or uses again at this moment.
+// Skips keys that another node removes or uses again at this moment. An array is read once; a subquery might be read again, and
+// so lock more than it should.
 const REMOVE = `
-  DELETE FROM idempotency_keys WHERE lookup IN (
+  DELETE FROM idempotency_keys WHERE lookup = ANY(ARRAY(
     SELECT lookup FROM idempotency_keys WHERE lapses_at <= $1::bigint ORDER BY lapses_at LIMIT $2::int
     FOR UPDATE SKIP LOCKED
-  ) RETURNING 1`
+  )) RETURNING 1`

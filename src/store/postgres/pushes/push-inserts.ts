@@ -138,9 +138,9 @@ function givenAs(columns: readonly string[], types: readonly string[]): string {
   )`
 }
 
-const INTO_PUSHES = `INSERT INTO pushes (
+const intoPushes = (rows: 'given' | 'allowed') => `INSERT INTO pushes (
     id, version, ${PUSH_COLUMNS.join(', ')}, audit_dropped, entries, audit_entries, failures, owner_views
-  ) SELECT id, 0, ${PUSH_COLUMNS.join(', ')}, 0, 1, 1, 0, 0 FROM given`
+  ) SELECT id, 0, ${PUSH_COLUMNS.join(', ')}, 0, 1, 1, 0, 0 FROM ${rows}`
 const INTO_SECRETS = `INSERT INTO push_secrets (push_id, ${SECRET_COLUMNS.join(', ')})
   SELECT id, ${SECRET_COLUMNS.join(', ')} FROM given`
 const INTO_LOG = `INSERT INTO audit_entries (push_id, n, kind, at, ip, user_agent, referrer)
@@ -148,7 +148,7 @@ const INTO_LOG = `INSERT INTO audit_entries (push_id, n, kind, at, ip, user_agen
 
 const PLAIN_CTES = `
   WITH ${givenAs(PLAIN_COLUMNS, PLAIN_TYPES)},
-  stored AS (${INTO_PUSHES}), secrets AS (${INTO_SECRETS}), log AS (${INTO_LOG})`
+  stored AS (${intoPushes('given')}), secrets AS (${INTO_SECRETS}), log AS (${INTO_LOG})`
 const PLAIN_RESULT = 'SELECT array_agg(id ORDER BY n) AS result FROM given'
 
 const AFTER = PLAIN.length + REST.length
@@ -185,7 +185,7 @@ const ALL_CTES = `
     RETURNING push_id
   ),
   stored AS (
-    ${INTO_PUSHES.replace(/FROM given$/, 'FROM allowed')}
+    ${intoPushes('allowed')}
     WHERE key_lookup IS NULL OR id IN (SELECT push_id FROM keys) RETURNING id
   ),
   secrets AS (${INTO_SECRETS} WHERE ${IS_STORED}),

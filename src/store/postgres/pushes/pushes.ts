@@ -54,9 +54,9 @@ export function createPushes(options: PushesOptions): Pushes {
   function expirePushes({ ids, ownerId, visit }: Parameters<PushStore['expirePushes']>[0]): Promise<number> {
     return transact(async (session) => {
       const own = (await lockPushes(session, ids)).filter((push) => push.ownerId === ownerId)
-      const granted = await readGranted(session, { ids: own.map(({ id }) => id), now: now() })
-      const changes = own.map(changeOf)
       const times = { now: now(), certain: certain() }
+      const granted = await readGranted(session, { ids: own.map(({ id }) => id), now: times.now })
+      const changes = own.map(changeOf)
       for (const change of changes)
         expirePush(change, { visit, isGranted: granted.has(change.before.id) }, times)
       const changed = changes.filter(isChanged)

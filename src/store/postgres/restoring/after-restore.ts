@@ -2,6 +2,7 @@
 
 import type { Visit } from '../../../domain/audit.ts'
 import { lose } from '../../../domain/push.ts'
+import { MINUTE } from '../../../domain/time.ts'
 import type { PostgresDatabase, Session } from '../engine/database.ts'
 import { readInstance } from '../engine/instance.ts'
 import { addStep, changeOf, isChanged } from '../pushes/push-changes.ts'
@@ -10,7 +11,7 @@ import { writeChanges } from '../pushes/push-writes.ts'
 
 const STEP = 500
 /** For counting and for removing what may be many rows. */
-const WITHIN_MS = 10 * 60 * 1000
+const WITHIN_MS = 10 * MINUTE
 
 /** What opens something, or answers for what has ended: a dump brings it back. */
 const REMOVED = [

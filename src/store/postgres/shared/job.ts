@@ -46,7 +46,7 @@ export function createSharedJob({ transact, exchange, settle, certain }: SharedJ
 
   async function removeSome({ table, key, end }: (typeof LAPSING)[number]): Promise<number> {
     const lapsed = `SELECT ${key} FROM ${table} WHERE ${end} <= $1 ORDER BY ${end} LIMIT ${STEP} FOR UPDATE SKIP LOCKED`
-    const text = `DELETE FROM ${table} WHERE ${key} IN (${lapsed}) RETURNING 1 AS removed`
+    const text = `DELETE FROM ${table} WHERE ${key} = ANY(ARRAY(${lapsed})) RETURNING 1 AS removed`
     return (await transact((session) => session.query(text, [certain() - MARGIN]))).length
   }
 
