@@ -10,8 +10,9 @@ import {
   renameSync,
   writeSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { randomBase32 } from '../../crypto/random.ts'
+import { syncFolder } from '../folder/sync-folder.ts'
 
 const NAME = '.place'
 const CHARACTERS = 26
@@ -33,4 +34,6 @@ function writeMark(path: string): void {
     closeSync(file)
   }
   renameSync(`${path}.part`, path)
+  // Otherwise a power cut could leave a database that knows a mark, and a folder without one.
+  syncFolder(dirname(path))
 }
