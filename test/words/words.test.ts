@@ -126,3 +126,8 @@ test.each([
 ] as const)('asked %p, kept %p, accepted %p: %s', (asked, kept, accepted, language) => {
   expect(chooseLanguage({ asked, kept, accepted })).toBe(language)
 })
+
+test('a label and its text are joined as the language does it', () => {
+  const join = (language: 'de' | 'fr') => wordsOf(language).say('labelled', { label: 'Nom', text: 'Ada' })
+  expect([join('de'), join('fr')]).toEqual(['Nom: Ada', 'Nom : Ada'])
+})
