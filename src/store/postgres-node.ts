@@ -1,0 +1,133 @@
+// What one node runs over a database that it may serve: its heartbeats, what it shares with others, its files, and the operations.
+
+import type { Keyring } from '../crypto/keyring.ts'
+import { randomKey } from '../crypto/random.ts'
+import type { Job } from '../domain/job.ts'
+import { createDamage } from './damage.ts'
+import type { DatabaseClock } from './postgres/engine/clock.ts'
+import type { PostgresDatabase } from './postgres/engine/database.ts'
+import { createNodes, type Nodes } from './postgres/engine/nodes.ts'
+import { createPruningJob } from './postgres/engine/pruning.ts'
+import type { Standing } from './postgres/engine/standing.ts'
+import { createDoubtedDates } from './postgres/expiry/doubted-dates.ts'
+import { giveUpAbandoned } from './postgres/files/file-records.ts'
+import { openNodeFiles } from './postgres/files/open-files.ts'
+import { createPostgresOperations } from './postgres/operations.ts'
+import { createQuickLook } from './postgres/quick-look.ts'
+import { createSharedRows } from './postgres/shared/shared-state.ts'
+import type { PostgresStoreOptions } from './postgres-store.ts'
+import type { Witnesses } from './witness/witnesses.ts'
+
+const ID_BYTES = 16
+/** More would wait for longer than a client should. */
+const MANY_WAITING = 5000
+
+export type NodeParts = {
+  database: PostgresDatabase
+  standing: Standing
+  clock: DatabaseClock
+  witnesses: Witnesses
+  keyring: Keyring
+  /** Of the files, if they are on the disk. */
+  path: string
+}
+
+/** The same database, which refuses everything while nothing may be served. */
+type Guarded = ReturnType<Standing['guard']>
+
+export async function openNode(options: PostgresStoreOptions, parts: NodeParts) {
+  const { database, standing, clock, keyring, path } = parts
+  const { now, certain, observe } = clock
+  const { onError } = options
+  const node = randomKey(ID_BYTES)
+  const guarded = standing.guard(database)
+  const nodes = await join(options, parts, { node, guarded })
+  const shared = createSharedRows({ ...guarded, now, certain, keyring, onError })
+  const files = await openNodeFiles({ ...options, database: guarded, node, path, certain }).catch(
+    async (cause) => {
+      // Otherwise the others would take this node for alive.
+      await nodes.leave().catch(() => undefined)
+      throw cause
+    },
+  )
+  const onDue = files.removeDue
+  const operations = createPostgresOperations({
+    ...{ database: guarded, now, certain, observe, node, onDue, onError },
+  })
+  const { countWaiting, idle } = operations.pushes
+  const pruning = createPruningJob({ database: guarded, elapsed: options.uptime })
+  const jobs: readonly Job[] = [nodes.job, shared.job, pruning, ...files.jobs]
+
+  async function close(): Promise<void> {
+    await files.close()
+    await idle()
+    await nodes.leave().catch(() => undefined)
+    await database.close()
+  }
+
+  return {
+    ...operations,
+    ...reportsOf(parts, nodes),
+    ...{ shared: shared.state, files: files.store, bucket: files.bucket, now, certain, jobs },
+    clock: { doubt: clock.doubt, accept: () => acceptClock(clock, nodes) },
+    damage: createDamage(onError),
+    isOverloaded: () => countWaiting() > MANY_WAITING,
+    waitingWorks: countWaiting,
+    commitOverdue: () => undefined,
+    explainFailure: (cause: unknown) => cause,
+    confirmStart: () => undefined,
+    close,
+  }
+}
+
+type Joining = { node: Uint8Array; guarded: Guarded }
+
+/** Resolves once the first heartbeat is durable. */
+async function join(
+  options: PostgresStoreOptions,
+  parts: NodeParts,
+  { node, guarded }: Joining,
+): Promise<Nodes> {
+  const { database, clock, witnesses } = parts
+  const dates = createDoubtedDates({ ...guarded, clock })
+  const nodes = createNodes({
+    ...options,
+    ...parts,
+    node,
+    save: async (witness) => {
+      await witnesses.save(witness)
+      await dates.mend()
+    },
+    clearUp: (session) => giveUpAbandoned(session, clock.certain()),
+  })
+  if (options.acceptClock) await writeTime(database, clock.now())
+  await nodes.beat()
+  return nodes
+}
+
+/** Only here does the mark go back. */
+function writeTime({ transact }: PostgresDatabase, time: number): Promise<void> {
+  return transact(async ({ query }) => {
+    await query('UPDATE instance SET clock_mark = $1, clock_doubted = NULL', [time])
+  })
+}
+
+async function acceptClock(clock: DatabaseClock, nodes: Nodes): Promise<void> {
+  clock.accept()
+  await nodes.beat()
+}
+
+/** What an operator is told of the database. */
+function reportsOf({ database, standing }: NodeParts, nodes: Nodes) {
+  const look = createQuickLook(database.read)
+  return {
+    database: {
+      look,
+      count: database.count,
+      sinceHeartbeat: nodes.sinceHeartbeat,
+      listNodes: nodes.list,
+      findRefusal: () => standing.findProblem()?.why ?? null,
+    },
+    isAlive: async () => (await look()) !== null,
+  }
+}
