@@ -99,6 +99,7 @@ async function takeStep(session: SQL, step: Migration & { version: number }): Pr
 
 async function prepareSchema(session: SQL): Promise<void> {
   await refuseForeign(session)
+  await refuseForeignSchema(session)
   await session.unsafe(`CREATE SCHEMA IF NOT EXISTS ${SCHEMA}`).simple()
 }
 
@@ -115,6 +116,20 @@ async function refuseForeign(session: SQL): Promise<void> {
     'conflict',
     `The database ${foreign.database} holds no Oncebox data but other tables (such as ${foreign.name}). Make an empty ` +
       'database for Oncebox alone, and name it with --database-url.',
+  )
+}
+
+/** Whoever owns the schema may drop our tables, and add functions that run with our rights. */
+async function refuseForeignSchema(session: SQL): Promise<void> {
+  const [foreign] = await session.unsafe(
+    `SELECT rolname AS owner FROM pg_namespace JOIN pg_roles ON pg_roles.oid = nspowner
+     WHERE nspname = '${SCHEMA}' AND NOT rolsuper AND NOT pg_has_role(nspowner, 'USAGE')`,
+  )
+  if (foreign === undefined) return
+  throw new DomainError(
+    'conflict',
+    `The schema ${SCHEMA} belongs to another user of the database (${JSON.stringify(foreign.owner)}). Give it to the user of ` +
+      '--database-url, or make an empty database for Oncebox alone.',
   )
 }
 

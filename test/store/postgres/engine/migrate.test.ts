@@ -13,7 +13,12 @@ import {
 } from '../../../../src/store/postgres/engine/migrate.ts'
 import * as schema from '../../../../src/store/postgres/engine/schema.ts'
 import { installedEngines } from '../../../support/database-servers.ts'
-import { startTestPostgres, type TestDatabase, type TestPostgres } from '../../../support/postgres.ts'
+import {
+  connectTo,
+  startTestPostgres,
+  type TestDatabase,
+  type TestPostgres,
+} from '../../../support/postgres.ts'
 
 const isInstalled = installedEngines().includes('postgres')
 let postgres: TestPostgres
@@ -138,6 +143,20 @@ describe.skipIf(!isInstalled)('migrations of PostgreSQL', () => {
     )
     expect(found.name).toBeNull()
     await database.close()
+  })
+
+  test('refuse a schema that another user owns, because its owner could add functions that run with our rights', async () => {
+    const { address, connect, close } = await postgres.newEmptyDatabase()
+    const { user } = postgres.server
+    const admin = connectTo(address.replace(`//${user}:`, '//postgres:'))(1)
+    await admin.unsafe(`CREATE SCHEMA oncebox AUTHORIZATION stranger; GRANT ALL ON SCHEMA oncebox TO ${user}`)
+    await expect(migrate({ connect, onWarning })).rejects.toThrow(
+      'The schema oncebox belongs to another user of the database ("stranger")',
+    )
+    await admin.unsafe(`ALTER SCHEMA oncebox OWNER TO ${user}`)
+    await migrate({ connect, onWarning })
+    await admin.close({ timeout: 0 })
+    await close()
   })
 
   test('are never taken by a command beside the servers', async () => {

@@ -126,17 +126,19 @@ describe.skipIf(!installedEngines().includes('postgres'))('a PostgreSQL server',
 
   test('gives each connection the settings that the promises rest on, whatever the user has', async () => {
     await cluster.run('ALTER ROLE oncebox SET synchronous_commit = off')
-    await cluster.run("ALTER ROLE oncebox SET search_path = 'public'")
+    for (const set of ["search_path = 'public'", 'array_nulls = off'])
+      await cluster.run(`ALTER ROLE oncebox SET ${set}`)
     const database = open(cluster.address())
     const [row] = await database.read(({ query }) =>
       query(`SELECT current_setting('synchronous_commit') AS commit, current_setting('search_path') AS path,
         current_setting('statement_timeout') AS statement, current_setting('lock_timeout') AS lock,
         current_setting('idle_in_transaction_session_timeout') AS idle, current_setting('plan_cache_mode') AS plan,
+        current_setting('array_nulls') AS nulls, current_setting('row_security') AS policies,
         current_setting('TimeZone') AS zone, current_setting('application_name') AS name`),
     )
     expect(row).toEqual({
       ...{ commit: 'on', path: 'oncebox', statement: '3s', lock: '2s', idle: '4s' },
-      ...{ plan: 'force_generic_plan', zone: 'UTC', name: 'oncebox' },
+      ...{ plan: 'force_generic_plan', nulls: 'on', policies: 'off', zone: 'UTC', name: 'oncebox' },
     })
     await cluster.run('ALTER ROLE oncebox RESET ALL')
     await database.close()
@@ -152,7 +154,6 @@ describe.skipIf(!installedEngines().includes('postgres'))('a PostgreSQL server',
       CREATE FUNCTION cat(int, text) RETURNS text RETURN steal($1);
       CREATE OPERATOR || (LEFTARG = int, RIGHTARG = text, FUNCTION = cat);
       CREATE FUNCTION to_regclass(unnamed text) RETURNS regclass RETURN steal($1)::regclass`)
-    // As the surest way to be asked before the server's own functions.
     await cluster.run('ALTER ROLE oncebox SET search_path = public, pg_catalog')
     try {
       expect((await inspectServer(connect(cluster.address()))).problems).toEqual([])
