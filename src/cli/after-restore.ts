@@ -2,7 +2,8 @@
 
 import type { Command } from 'commander'
 import type { RestoredDatabase } from '../app/after-restore.ts'
-import { bucketSettingsOf } from '../settings/bucket.ts'
+import { nameBucket } from '../domain/bucket-place.ts'
+import { type BucketSettings, bucketSettingsOf } from '../settings/bucket.ts'
 import { databaseAddressOf, databaseWarnings } from '../settings/database.ts'
 import { readSettings } from '../settings/fold.ts'
 import { settings } from '../settings/table.ts'
@@ -52,7 +53,7 @@ export function addAfterRestoreCommand(program: Command, { shell, app }: { shell
     const onWarning = (warning: string) => shell.say(`oncebox: warning: ${warning}`)
     const restored = await app.openRestored({ address, bucket, dataDir, onWarning })
     try {
-      for (const line of presentRestored(restored)) shell.say(line)
+      for (const line of [...presentRestored(restored), ...presentFiles(bucket)]) shell.say(line)
       if (!isGiven(command, 'yes')) await confirm(shell, 'Expire every push now?')
       const expired = await restored.expireEverything(createProgress(shell))
       shell.print(expired === 1 ? '1 push is expired.' : `${expired} pushes are expired.`)
@@ -93,6 +94,15 @@ function presentRestored({ where, livePushes, halted }: RestoredDatabase): strin
       ? '1 push can be opened by its link there. It will be expired, for ever.'
       : `${livePushes} pushes can be opened by their links there. All of them will be expired, for ever.`,
     'Everybody has to sign in again, and invitations and password links stop working.',
+  ]
+}
+
+/** Somebody who tries a restore beside nodes that serve would lose their files. */
+function presentFiles(bucket: BucketSettings | null): string[] {
+  if (bucket === null) return []
+  return [
+    `Their files go from the bucket ${nameBucket(bucket.place)}. If nodes serve the original of this database with that bucket, ` +
+      'answer no: they would lose those files, and stop.',
   ]
 }
 

@@ -19,12 +19,12 @@ const HELP =
 const EXAMPLES = `
 Examples:
   oncebox move --from /srv/oncebox --to postgres://oncebox@db.example/oncebox --files-url 's3://files?endpoint=https://s3.example' \\
-      --key-file /etc/oncebox/key --dry-run
+      --key-file /etc/oncebox/instance.key --dry-run
   oncebox move --from /srv/oncebox --to postgres://oncebox@db.example/oncebox --files-url 's3://files?endpoint=https://s3.example' \\
-      --key-file /etc/oncebox/key
+      --key-file /etc/oncebox/instance.key
   oncebox move --from postgres://oncebox@db.example/oncebox --from-files-url 's3://files?endpoint=https://s3.example' \\
-      --from-key-file /etc/oncebox/key --to /srv/oncebox-again
-  oncebox move --from /srv/oncebox --to /srv/oncebox --files-url 's3://files?endpoint=https://s3.example' --key-file /etc/oncebox/key
+      --from-key-file /etc/oncebox/instance.key --to /srv/oncebox-again
+  oncebox move --from /srv/oncebox --to /srv/oncebox --files-url 's3://files?endpoint=https://s3.example' --key-file /etc/oncebox/instance.key
 
 The last one moves the files alone, from the folder into the bucket; its database stays where it is.`
 

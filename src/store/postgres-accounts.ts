@@ -11,6 +11,7 @@ import { hasTables, migrate, requireCurrentSchema } from './postgres/engine/migr
 import { onOwnConnection } from './postgres/engine/own-connection.ts'
 import { reachServer } from './postgres/engine/reach.ts'
 import { createImportLook } from './postgres/imports/imports.ts'
+import { requireNoMove } from './postgres/moving/move-row.ts'
 import { createAccountOperations } from './postgres/operations.ts'
 
 const OPERATION_ID_BYTES = 16
@@ -23,7 +24,10 @@ export type PostgresAccountsOptions = {
   onWarning: (warning: string) => void
 }
 
-/** Migrates no older tables. Throws `conflict`, with what helps, when the server or the tables cannot be used. */
+/**
+ * Migrates no older tables. Throws `conflict`, with what helps, when the server or the tables cannot be used, and for either end
+ * of a move.
+ */
 export async function openPostgresAccounts({ address, create, onWarning }: PostgresAccountsOptions) {
   const connect = await reach(address)
   if (create && !(await hasTables(connect))) await migrate({ connect, onWarning })
@@ -31,6 +35,7 @@ export async function openPostgresAccounts({ address, create, onWarning }: Postg
   const newOperationId = () => randomKey(OPERATION_ID_BYTES)
   const database = createDatabase({ connect, newOperationId, connections: CONNECTIONS })
   try {
+    await database.read(({ query }) => requireNoMove(query))
     const now = await readClock(database)
     // A command removes no files: a node does.
     const onDue = () => undefined

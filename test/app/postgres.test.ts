@@ -7,6 +7,7 @@ import { SQL } from 'bun'
 import { openAccounts } from '../../src/app/account-commands.ts'
 import { examine, type Finding } from '../../src/app/doctor/doctor.ts'
 import { parseDatabaseAddress } from '../../src/domain/database-address.ts'
+import { RESTORATION_REMEDY } from '../../src/domain/restoration.ts'
 import { databaseSettingsOf } from '../../src/settings/database.ts'
 import { installedEngines } from '../support/database-servers.ts'
 import { importReport, newFolder, verification } from '../support/import.ts'
@@ -77,6 +78,18 @@ describe.skipIf(!installedEngines().includes('postgres'))('beside the nodes', ()
     const place = { dataDir, database: null, create: { keyFile: null } }
     await expect(openAccounts(place, ports)).rejects.toThrow('name that database with --database-url')
     remove()
+  })
+
+  test.each([
+    ['copying', 'is not complete: run "oncebox move" again'],
+    ['left', 'was moved to /srv/oncebox'],
+  ])('accounts of an end of a move (%s) are not touched', async (state, words) => {
+    const end = await postgres.newDatabase()
+    const sql = end.connect(1)
+    await sql`INSERT INTO oncebox.moves (id, move, state, place, mark, at) VALUES (1, 'm', ${state}, '/srv/oncebox', '', 0)`
+    await expect(open(end)).rejects.toThrow(words)
+    await sql.close({ timeout: 0 })
+    await end.close()
   })
 
   test('a server that does not answer is told at once', async () => {
@@ -174,9 +187,11 @@ describe.skipIf(!installedEngines().includes('postgres'))('beside the nodes', ()
     test('tells that a restored database waits for after-restore', async () => {
       const restored = await postgres.newDatabase()
       const sql = restored.connect(1)
-      await sql`UPDATE oncebox.instance SET halted = 'The database is at an earlier state.'`
+      const why = 'The database is at an earlier state.'
+      await sql`UPDATE oncebox.instance SET halted = ${`${why} ${RESTORATION_REMEDY}`}`
       const findings = await look({}, restored)
-      expect(of('restore', findings)).toEqual(['problem: The database is at an earlier state.'])
+      expect(of('restore', findings)).toEqual([`problem: ${why}`])
+      expect(findings.find(({ part }) => part === 'restore')?.remedy).toBe(RESTORATION_REMEDY)
       await sql.close({ timeout: 0 })
       await restored.close()
     })

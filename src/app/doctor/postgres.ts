@@ -2,6 +2,7 @@
 
 import { type DatabaseAddress, presentDatabaseAddress } from '../../domain/database-address.ts'
 import { DomainError } from '../../domain/errors.ts'
+import { RESTORATION_REMEDY } from '../../domain/restoration.ts'
 import { reasonOf } from '../../domain/system-errors.ts'
 import { formatTime, MINUTE, SECOND } from '../../domain/time.ts'
 import type { DatabaseSettings } from '../../settings/database.ts'
@@ -130,10 +131,8 @@ function examineInstance({ instance, newest }: DatabaseInspection, witness: Save
 
 /** Whether the database was set back. */
 function examineStanding({ halted, isEndOfMove, judgement }: InstanceInspection): Finding[] {
-  const remedy =
-    'If no better copy of the database exists, run "oncebox after-restore", which expires every push.'
   if (halted !== null && isEndOfMove) return [problem('move', halted, MOVE_REMEDY)]
-  if (halted !== null) return [problem('restore', halted, remedy)]
+  if (halted !== null) return [describeRestored(halted)]
   if (judgement.is === 'foreign')
     return [
       problem(
@@ -142,7 +141,12 @@ function examineStanding({ halted, isEndOfMove, judgement }: InstanceInspection)
         'Name the right database, or another folder with --data-dir.',
       ),
     ]
-  return judgement.is === 'intact' ? [] : [problem('restore', judgement.why, remedy)]
+  return judgement.is === 'intact' ? [] : [describeRestored(judgement.why)]
+}
+
+/** The nodes have written the remedy behind their reason. */
+function describeRestored(why: string): Finding {
+  return problem('restore', why.replace(` ${RESTORATION_REMEDY}`, ''), RESTORATION_REMEDY)
 }
 
 function describeNodes({ nodes }: InstanceInspection): Finding {
