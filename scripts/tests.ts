@@ -6,7 +6,7 @@ import { Glob } from 'bun'
 const PROJECT = join(import.meta.dir, '..')
 /** About how long files take, in milliseconds; `bun test --timings=FILE --update-timings` writes such a file. */
 const TIMINGS = join(import.meta.dir, 'test-timings.json')
-/** Folders and files that start processes or browsers, try thousands of cases, or wait. */
+/** Folders and files that start processes, browsers or servers, try thousands of cases, or wait. */
 const SLOW = [
   'test/e2e/',
   'test/fuzz/',
@@ -16,6 +16,11 @@ const SLOW = [
   'test/importing/crashes.test.ts',
   'test/operating/backup-schedule/process.test.ts',
   'test/importing/servers.test.ts',
+  'test/importing/into-postgres.test.ts',
+  'test/store/postgres/',
+  'test/app/moving/',
+  'test/app/two-nodes.test.ts',
+  'test/app/postgres.test.ts',
   'test/services/pushes/large-archive.test.ts',
   'test/store/s3/bucket.test.ts',
   'test/store/sqlite/integrity/damage.test.ts',
@@ -30,7 +35,7 @@ export type Phase = { name: string; files: readonly string[]; workers: number }
 const ALL: readonly string[] = [...new Glob('test/**/*.test.ts').scanSync(PROJECT)].sort()
 const isSlow = (path: string) => SLOW.some((place) => path.startsWith(place))
 
-/** Everything that needs neither the compiled binary nor a browser: the rules, the store and the contract. */
+/** Everything that needs neither the compiled binary nor a browser nor a server: the rules, the store and the contract. */
 export const QUICK_TESTS: readonly string[] = ALL.filter((path) => !isSlow(path))
 
 export const QUICK: Phase = { name: 'quick', files: QUICK_TESTS, workers: 3 }

@@ -1,8 +1,8 @@
 // PgBouncer as Debian packages it, in front of a PostgreSQL server of the tests.
 
-import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chownSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { makeFastFolder } from '../../scripts/fast-folder.ts'
 import type { DatabaseServer } from './database-servers.ts'
 
 export type PoolMode = 'session' | 'transaction' | 'statement'
@@ -14,7 +14,7 @@ export function findPooler(): string | null {
 
 /** Resolves once it listens. */
 export async function startPooler(server: DatabaseServer, mode: PoolMode): Promise<Pooler> {
-  const folder = mkdtempSync(join(tmpdir(), 'oncebox-pooler-'))
+  const folder = makeFastFolder('oncebox-pooler-')
   const port = freePort()
   const file = (name: string, text: string) => {
     const path = join(folder, name)
