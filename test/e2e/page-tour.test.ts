@@ -7,6 +7,9 @@ import { createStage } from '../support/binary.ts'
 import { launchBrowser, measureLooks, skipBrowserTests, watch } from '../support/chromium.ts'
 import { prepareTour, STOPS, TOUR_OPTIONS, visitStop } from '../support/tour.ts'
 
+/** A round takes a minute or two; other tests beside it may make it several. */
+const ROUND_MS = 600_000
+
 type Violation = { id: string; nodes: { html: string; failureSummary?: string }[] }
 
 /** Everything axe-core knows: WCAG 2.2 AA and its best practices. */
@@ -118,31 +121,39 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     expect(complaints.filter((text) => !/status of (404|409|422)/.test(text))).toEqual([])
   }
 
-  test('no page has a fault that axe knows, leaves the machine or its policy, or is too wide: light and dark', () =>
-    goRound(
-      { colorScheme: 'light', viewport: { width: 1100, height: 800 } },
-      {
-        look: async (page, stop) => {
-          await expectGoodLooks(page, stop, 'light')
-          await page.emulateMedia({ colorScheme: 'dark' })
-          await page.evaluate(endTransitions)
-          await expectGoodLooks(page, stop, 'dark')
+  test(
+    'no page has a fault that axe knows, leaves the machine or its policy, or is too wide: light and dark',
+    () =>
+      goRound(
+        { colorScheme: 'light', viewport: { width: 1100, height: 800 } },
+        {
+          look: async (page, stop) => {
+            await expectGoodLooks(page, stop, 'light')
+            await page.emulateMedia({ colorScheme: 'dark' })
+            await page.evaluate(endTransitions)
+            await expectGoodLooks(page, stop, 'dark')
+          },
         },
-      },
-    ))
+      ),
+    ROUND_MS,
+  )
 
-  test('nor on a phone, where everything is large enough for a finger, and nothing moves while a page loads', () =>
-    goRound(
-      { colorScheme: 'light', viewport: { width: 320, height: 640 }, hasTouch: true },
-      {
-        prepare: countShifts,
-        look: async (page, stop) => {
-          const shifts = await page.evaluate(() => Reflect.get(window, 'shifts'))
-          // The limit of a good page load, by the Web Vitals.
-          expect({ stop, shifts: shifts < 0.1 }).toEqual({ stop, shifts: true })
-          expect({ stop, small: await findSmall(page) }).toEqual({ stop, small: [] })
-          await expectGoodLooks(page, stop, 'light')
+  test(
+    'nor on a phone, where everything is large enough for a finger, and nothing moves while a page loads',
+    () =>
+      goRound(
+        { colorScheme: 'light', viewport: { width: 320, height: 640 }, hasTouch: true },
+        {
+          prepare: countShifts,
+          look: async (page, stop) => {
+            const shifts = await page.evaluate(() => Reflect.get(window, 'shifts'))
+            // The limit of a good page load, by the Web Vitals.
+            expect({ stop, shifts: shifts < 0.1 }).toEqual({ stop, shifts: true })
+            expect({ stop, small: await findSmall(page) }).toEqual({ stop, small: [] })
+            await expectGoodLooks(page, stop, 'light')
+          },
         },
-      },
-    ))
+      ),
+    ROUND_MS,
+  )
 })
