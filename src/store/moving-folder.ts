@@ -134,8 +134,7 @@ export async function openFolderTarget(
   await writeMoveState(folder.path, state)
   const lock = await lockFolder(folder, { onWait: waitFor(folder, onWarning) })
   try {
-    if (anew)
-      for (const ending of ['', '-wal', '-shm', '-journal']) rmSync(folder.database + ending, { force: true })
+    if (anew) removeDatabase(folder)
     const connection = openConnection(folder.database, { create: true, busyTimeout: BUSY_MS })
     migrate(connection.database)
     const close = async () => {
@@ -191,11 +190,15 @@ export async function destroyFolder(
       truncateLog(connection.database)
       connection.close()
     }
-    const { database, files, reserve, home } = folder
+    const { files, reserve, home } = folder
     for (const gone of [files, reserve, home, ...(keepKey ? [] : [folder.key])])
       rmSync(gone, { recursive: true, force: true })
-    for (const ending of ['', '-wal', '-shm', '-journal']) rmSync(database + ending, { force: true })
+    removeDatabase(folder)
   } finally {
     lock.release()
   }
+}
+
+function removeDatabase({ database }: DataFolder): void {
+  for (const ending of ['', '-wal', '-shm', '-journal']) rmSync(database + ending, { force: true })
 }

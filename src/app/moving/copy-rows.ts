@@ -77,7 +77,7 @@ function leaveOut(
 
 const MAX_TOLD = 20
 
-export function presentPlaces(places: readonly string[]): string {
+function presentPlaces(places: readonly string[]): string {
   const more = places.length > MAX_TOLD ? ` and ${places.length - MAX_TOLD} more` : ''
   return `${places.slice(0, MAX_TOLD).join(', ')}${more}`
 }

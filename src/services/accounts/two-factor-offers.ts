@@ -22,10 +22,10 @@ export function createTwoFactorOffers(options: { offers: OfferStore; keyring: Ke
     const offer = { session, sealed, until: now() + LIFETIME }
     const opened = openWithKeyring(await offers.keep(offer), keyring, place)
     if (opened !== null) return opened.toString('utf8')
-    // The key of the kept one is not in the key file any more.
+    // The key of the kept one is not in the key file any more. Another node may be first to replace it.
     await offers.forget(session)
-    await offers.keep(offer)
-    return secret
+    const replaced = openWithKeyring(await offers.keep(offer), keyring, place)
+    return replaced?.toString('utf8') ?? secret
   }
 
   return { secretFor, forget: offers.forget }

@@ -35,8 +35,6 @@ type Creation = Omit<CreateOptions, 'attempt'> & {
 
 type Repeat = { made: Made; fingerprint: Buffer; upload: Upload }
 
-export type CreatePush = ReturnType<typeof createCreatePush>
-
 export function createCreatePush(options: {
   store: Pick<Store, 'pushes' | 'freeSpace'>
   keyring: Keyring

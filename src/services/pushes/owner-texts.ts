@@ -24,8 +24,6 @@ const STEP = 200
 /** Milliseconds of the event loop that are used before other requests get their turn. */
 const SLICE_MS = 8
 
-export type OwnerTexts = ReturnType<typeof createOwnerTexts>
-
 type Options = {
   store: Pick<Store, 'lists' | 'damage'>
   /** Throws DamageError. */

@@ -62,7 +62,7 @@ export const PUSH_COLUMNS = {
 export const STEP = 1_000
 /** Pushes that are read at once, and about how many bytes they may have. */
 export const PUSH_STEP = 1_000
-export const PUSH_BYTES = 8 * 1024 * 1024
+const PUSH_BYTES = 8 * 1024 * 1024
 /** What an entry of an audit log takes, for that. */
 export const ENTRY_BYTES = 400
 

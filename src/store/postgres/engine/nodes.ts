@@ -12,7 +12,7 @@ import type { Standing } from './standing.ts'
 
 const BEAT_MS = 5 * SECOND
 /** A node that was not seen for so long is taken for dead. */
-export const DEAD_MS = MINUTE
+const DEAD_MS = MINUTE
 
 /** The ids of the nodes that are alive, as a subquery. */
 export const LIVE_NODES = `SELECT id FROM nodes WHERE seen_at > ${DATABASE_TIME} - ${DEAD_MS}`

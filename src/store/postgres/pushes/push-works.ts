@@ -32,8 +32,6 @@ const MOST_CONFLICTS = 2
 
 const PLAIN = { weight: 0, conflicts: 0 }
 
-export type PushWorks = ReturnType<typeof createPushWorks>
-
 export function createPushWorks(options: PushWorksOptions) {
   const { database, now, certain, observe, onDue } = options
   const queue = createWorkQueue<Work>({
