@@ -103,10 +103,10 @@ function isDoubtedAtStart(
   return mark > 0 && first - mark > maxGap
 }
 
-/** A doubt explained to the operator, with its remedy. */
-export function explainDoubt({ said, expected }: Doubt): string {
+/** A doubt about the clock of `whose` machine explained to the operator, with its remedy. */
+export function explainDoubt({ said, expected }: Doubt, whose = 'this machine'): string {
   return (
-    `The clock of this machine says ${formatTime(said)}, and by its last use it should be about ${formatTime(expected)}. ` +
+    `The clock of ${whose} says ${formatTime(said)}, and by its last use it should be about ${formatTime(expected)}. ` +
     'Pushes that have ended by this clock answer as expired, but nothing of them is destroyed. If the clock is right, confirm it ' +
     'in /admin or start with --accept-clock. If it is wrong, set it right: they can be opened again.'
   )

@@ -112,12 +112,23 @@ function explainDamage(places: number): string | null {
 
 function explainClock({ store, systemNow }: ServedHealthOptions): string | null {
   const doubt = store.clock.doubt()
-  if (doubt !== null) return explainDoubt(doubt)
   const behind = store.now() - systemNow()
+  if (store.database !== null) {
+    if (doubt !== null) return explainDoubt(doubt, 'the database server')
+    return Math.abs(behind) <= MINUTE ? null : explainDrift(systemNow(), store.now())
+  }
+  if (doubt !== null) return explainDoubt(doubt)
   if (behind <= MINUTE) return null
   return (
     `The clock of this machine says ${formatTime(systemNow())} and was at ${formatTime(store.now())} before. ` +
     'No push expires by time until it is there again: set the clock right.'
+  )
+}
+
+function explainDrift(here: number, there: number): string {
+  return (
+    `The clock of this machine says ${formatTime(here)}, and the one of the database server ${formatTime(there)}. ` +
+    'Pushes end by the latter, but the log and certificates go by the former: set the clocks right.'
   )
 }
 

@@ -111,7 +111,11 @@ async function openDatabase(options: PostgresStoreOptions, { folder, witnesses }
 function openClock(options: PostgresStoreOptions, first: InstanceState): DatabaseClock {
   const { systemNow, uptime, acceptClock, maxClockGap, onWarning } = options
   const onChange = (doubt: Doubt | null) =>
-    onWarning(doubt === null ? 'The clock of the database is trusted again.' : explainDoubt(doubt))
+    onWarning(
+      doubt === null
+        ? 'The clock of the database server is trusted again.'
+        : explainDoubt(doubt, 'the database server'),
+    )
   return createDatabaseClock({ systemNow, uptime, first, accept: acceptClock, maxGap: maxClockGap, onChange })
 }
 
