@@ -1,0 +1,39 @@
+// Breaks the same thing again and again under load, and checks after each time that all works and nothing was lost.
+
+import { createLoad } from './load.ts'
+import { moment, type Outcome, recover, type Trial } from './scenario.ts'
+
+/** Pushes that are looked at after each round. At the end all are. */
+const CHECKED = 60
+
+export type Breakage = {
+  /** What is counted, such as "kills". */
+  name: string
+  /** Milliseconds of load before it, at least. */
+  after: number
+  /** Breaks something, and mends it again. */
+  breakOnce: (round: number) => Promise<void>
+}
+
+export async function breakAgainAndAgain(
+  trial: Trial,
+  { name, after, breakOnce }: Breakage,
+): Promise<Outcome> {
+  const { office, rounds, draw, onStep } = trial
+  const load = createLoad(office, draw)
+  let longest = 0
+  let checked = 0
+  for (let round = 0; round < rounds; round += 1) {
+    onStep(`${round} of ${rounds} ${name}, ${load.client.countRequests()} requests`)
+    const stop = load.start()
+    await Bun.sleep(moment(draw, after))
+    await breakOnce(round)
+    longest = Math.max(longest, await recover(trial, load))
+    await stop()
+    checked += await load.check(CHECKED)
+  }
+  checked += await load.check(Number.POSITIVE_INFINITY)
+  const tried = `${rounds} ${name}, ${load.client.countRequests()} requests, ${checked} pushes checked`
+  const times = `works again after ${Math.round(longest)} ms, longest answer ${Math.round(load.client.longest())} ms`
+  return { tried: `${tried}, ${times}`, faults: load.faults }
+}
