@@ -161,5 +161,15 @@ test('clients that go away in the middle leave nothing behind', async () => {
   await Promise.all(Array.from({ length: 50 }, () => sendRaw(server.port, [half], 20)))
   const unread = GET('/assets/nothing').repeat(50)
   await Promise.all(Array.from({ length: 50 }, () => sendRaw(server.port, [unread], 0)))
-  expect((await server.create({ payload: 'x' })).status).toBe(201)
+  expect(await statusOnceCalm()).toBe(201)
 })
+
+/** Of a push made once the server no longer answers that it is busy: on a slow machine a burst may be too much for it. */
+async function statusOnceCalm(): Promise<number> {
+  for (let tries = 0; tries < 30; tries++) {
+    const { status } = await server.create({ payload: 'x' })
+    if (status !== 503) return status
+    await Bun.sleep(500)
+  }
+  return 503
+}
