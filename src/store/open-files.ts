@@ -2,12 +2,12 @@
 
 import type { Job } from '../domain/job.ts'
 import type { Now } from '../domain/time.ts'
+import type { OnStep } from './every-engine/durable-steps.ts'
 import type { BucketFolder } from './files/bucket-folder.ts'
 import type { FileRecords } from './files/file-records.ts'
 import { createFileStore } from './files/file-store.ts'
 import { createFiles } from './files/files.ts'
 import type { BucketReport, SealedFiles } from './files-face.ts'
-import type { OnStep } from './on-step.ts'
 import { type BucketSettings, openBucket } from './s3/bucket.ts'
 
 export type FilesOptions = {

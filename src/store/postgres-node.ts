@@ -3,7 +3,7 @@
 import type { Keyring } from '../crypto/keyring.ts'
 import { randomKey } from '../crypto/random.ts'
 import type { Job } from '../domain/job.ts'
-import { createDamage } from './damage.ts'
+import { createDamage } from './every-engine/damage.ts'
 import type { DatabaseClock } from './postgres/engine/clock.ts'
 import type { PostgresDatabase } from './postgres/engine/database.ts'
 import { createNodes, type Nodes } from './postgres/engine/nodes.ts'

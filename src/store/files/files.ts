@@ -5,9 +5,9 @@ import { type FileHandle, mkdir, open as openPath, rename, rm, stat } from 'node
 import { dirname, join } from 'node:path'
 import { sealedSize } from '../../crypto/sealed-stream.ts'
 import { codeOf } from '../../domain/system-errors.ts'
+import type { OnStep } from '../every-engine/durable-steps.ts'
+import { diskFull } from '../every-engine/refusals.ts'
 import type { OpenedFile, SealedFiles } from '../files-face.ts'
-import type { OnStep } from '../on-step.ts'
-import { diskFull } from '../refusals.ts'
 
 /** `onStep` is called before and after each durable step, so that tests can end the process there. */
 export function createFiles(folder: string, onStep: OnStep = () => undefined): SealedFiles {

@@ -1,7 +1,7 @@
 // Makes the operations of the store from an open database.
 
 import type { Now } from '../../domain/time.ts'
-import { createDamage } from '../damage.ts'
+import { createDamage } from '../every-engine/damage.ts'
 import { createAccountLinks } from './accounts/account-links.ts'
 import { createAccounts } from './accounts/accounts.ts'
 import { createApiTokens } from './accounts/api-tokens.ts'

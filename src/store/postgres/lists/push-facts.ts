@@ -1,7 +1,7 @@
 // Reads the values by which lists are filtered, sorted and searched, for many pushes at once, in pieces.
 
 import type { PushFacts } from '../../../domain/listing.ts'
-import type { FindDoubted } from '../../doubted-time.ts'
+import type { FindDoubted } from '../../every-engine/doubted-time.ts'
 import type { PushListStore, SealedTexts } from '../../face.ts'
 import type { Read } from '../engine/database.ts'
 import { isInList, type OwnedList, ownedValues } from './owned.ts'

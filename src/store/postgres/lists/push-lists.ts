@@ -2,7 +2,7 @@
 
 import { PAGE_SIZE } from '../../../domain/audit.ts'
 import type { Now } from '../../../domain/time.ts'
-import { createFindDoubted } from '../../doubted-time.ts'
+import { createFindDoubted } from '../../every-engine/doubted-time.ts'
 import type { ListedPush, PageOfPushes, PushCounts, PushListStore, SealedLabels } from '../../face.ts'
 import type { Read, Transact } from '../engine/database.ts'
 import { columnsTo } from '../engine/rows.ts'

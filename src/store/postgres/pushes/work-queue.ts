@@ -1,7 +1,7 @@
 // Works that wait and go in batches, a few batches at a time. Works on the same thing never run in two batches at once, and so
 // happen in the order in which they came.
 
-import { overloaded } from '../../refusals.ts'
+import { overloaded } from '../../every-engine/refusals.ts'
 
 export type Waiting = {
   /** What the work is about; null for a work that has nothing to do with the others. */

@@ -5,7 +5,7 @@ import { ACCOUNT_LINK_LIFETIME, type Account, type AccountLink } from '../../../
 import { DomainError } from '../../../domain/errors.ts'
 import { DAY, type Now } from '../../../domain/time.ts'
 import type { AccountLinkStore, AccountLinkUse, NewAccountLink } from '../../accounts-face.ts'
-import type { Damage } from '../../damage.ts'
+import type { Damage } from '../../every-engine/damage.ts'
 import type { Connection } from '../engine/database.ts'
 import type { Transact } from '../engine/group-commit.ts'
 import { accountLinks, accounts } from '../engine/schema.ts'

@@ -5,7 +5,7 @@ import type { Account } from '../../../domain/account.ts'
 import { DomainError } from '../../../domain/errors.ts'
 import type { Now } from '../../../domain/time.ts'
 import type { AccountStore, Credentials, NewAccount, NewPassword } from '../../accounts-face.ts'
-import type { Damage } from '../../damage.ts'
+import type { Damage } from '../../every-engine/damage.ts'
 import type { Connection } from '../engine/database.ts'
 import type { Transact } from '../engine/group-commit.ts'
 import {

@@ -2,7 +2,7 @@
 
 import { eq } from 'drizzle-orm'
 import type { MessageTemplateStore } from '../../accounts-face.ts'
-import type { Damage } from '../../damage.ts'
+import type { Damage } from '../../every-engine/damage.ts'
 import type { Connection } from '../engine/database.ts'
 import type { Transact } from '../engine/group-commit.ts'
 import { accounts, messageTemplates } from '../engine/schema.ts'

@@ -3,7 +3,7 @@
 import { asc, inArray, type SQL, sql } from 'drizzle-orm'
 import { type ListedAccount, PEOPLE_PAGE_SIZE } from '../../../domain/account.ts'
 import type { PageOfPeople, PeopleStore, Usage } from '../../accounts-face.ts'
-import type { Damage } from '../../damage.ts'
+import type { Damage } from '../../every-engine/damage.ts'
 import type { Connection } from '../engine/database.ts'
 import { accounts } from '../engine/schema.ts'
 import { type AccountRow, presentAccount } from './account-rows.ts'

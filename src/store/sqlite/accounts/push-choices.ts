@@ -3,7 +3,7 @@
 import { eq } from 'drizzle-orm'
 import type { PushChoices } from '../../../domain/push-choices.ts'
 import type { PushChoiceStore } from '../../accounts-face.ts'
-import type { Damage } from '../../damage.ts'
+import type { Damage } from '../../every-engine/damage.ts'
 import type { Connection } from '../engine/database.ts'
 import type { Transact } from '../engine/group-commit.ts'
 import { accounts, pushChoices } from '../engine/schema.ts'

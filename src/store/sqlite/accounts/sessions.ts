@@ -5,7 +5,7 @@ import { MAX_SESSIONS, SESSION_IDLE, SESSION_LIFETIME, type Session } from '../.
 import { DomainError } from '../../../domain/errors.ts'
 import { DAY, MINUTE, type Now } from '../../../domain/time.ts'
 import type { SessionStore, SessionToStore, SignedIn } from '../../accounts-face.ts'
-import type { Damage } from '../../damage.ts'
+import type { Damage } from '../../every-engine/damage.ts'
 import type { Connection } from '../engine/database.ts'
 import type { Transact } from '../engine/group-commit.ts'
 import { given } from '../engine/placeholders.ts'

@@ -5,9 +5,9 @@
 // So a work may run twice, and must have no effects outside the database.
 
 import type { Database } from 'bun:sqlite'
+import type { OnStep } from '../../every-engine/durable-steps.ts'
 import { isBusy, isFull } from '../../folder/sqlite-failures.ts'
-import type { OnStep } from '../../on-step.ts'
-import { translate } from './refusals.ts'
+import { translate } from './failures.ts'
 
 /** Works that are left after this time go to the next batch. */
 export const MAX_BATCH_MS = 20

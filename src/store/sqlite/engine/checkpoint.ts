@@ -2,8 +2,8 @@
 
 import type { Database } from 'bun:sqlite'
 import type { Job, JobReport } from '../../../domain/job.ts'
+import type { OnStep } from '../../every-engine/durable-steps.ts'
 import { isBusy } from '../../folder/sqlite-failures.ts'
-import type { OnStep } from '../../on-step.ts'
 
 const DELAY_MS = 3_000
 const RETRY_MS = 250

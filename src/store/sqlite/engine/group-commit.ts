@@ -3,10 +3,10 @@
 // Every work is synchronous. When the whole transaction is lost, every work of the batch is rejected, because none of them
 // was acknowledged.
 
+import { overloaded } from '../../every-engine/refusals.ts'
 import { isBusy, isFull } from '../../folder/sqlite-failures.ts'
-import { overloaded } from '../../refusals.ts'
 import { type BatchOptions, createBatches, MAX_BATCH_MS, type Outcome } from './batch.ts'
-import { translate } from './refusals.ts'
+import { translate } from './failures.ts'
 
 const MAX_BATCH_WORKS = 256
 /** Milliseconds of one turn of the event loop that batches may take together. */

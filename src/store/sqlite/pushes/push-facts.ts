@@ -2,7 +2,7 @@
 // every value in JavaScript, and in pieces, so that requests run in between.
 
 import type { PushFacts } from '../../../domain/listing.ts'
-import type { FindDoubted } from '../../doubted-time.ts'
+import type { FindDoubted } from '../../every-engine/doubted-time.ts'
 import type { PushListStore, SealedTexts } from '../../face.ts'
 import type { Connection } from '../engine/database.ts'
 

@@ -1,6 +1,6 @@
 // Reports damage to the operator, and leaves damaged rows out of lists.
 
-import { DamageError } from '../domain/errors.ts'
+import { DamageError } from '../../domain/errors.ts'
 
 /** Places that are reported one by one. Beyond this only their number is. */
 const MAX_TOLD = 100

@@ -1,7 +1,7 @@
 // Turns SQLite's errors about a full disk and about a lock held too long into refusals of this server.
 
+import { diskFull, overloaded } from '../../every-engine/refusals.ts'
 import { isBusy, isFull } from '../../folder/sqlite-failures.ts'
-import { diskFull, overloaded } from '../../refusals.ts'
 
 /** Returns any other cause as it is. */
 export function translate(cause: unknown): unknown {

@@ -1,6 +1,6 @@
 // The time of a clock in doubt, for lists: what it has ended is shown as expired, but not written down.
 
-import type { Now } from '../domain/time.ts'
+import type { Now } from '../../domain/time.ts'
 
 /** Null while the clock is trusted. */
 export type FindDoubted = () => number | null
