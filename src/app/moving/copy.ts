@@ -1,9 +1,9 @@
 // Copies rows and files of a source into its target, and compares both.
 
 import { createRelieve } from '../../services/pushes/relief.ts'
+import type { FilesEnd } from '../../store/files/moving-ends.ts'
 import type { TargetEnd } from '../../store/moving/ends.ts'
 import type { MoveState, MovingCounts, MovingReader } from '../../store/moving-face.ts'
-import type { FilesEnd } from '../../store/moving-files.ts'
 import { type Compared, compareStores } from './compare.ts'
 import { type CopiedFiles, copyFiles } from './copy-files.ts'
 import { copyRows } from './copy-rows.ts'

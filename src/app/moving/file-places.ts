@@ -4,8 +4,8 @@ import { join, resolve } from 'node:path'
 import { randomBase32 } from '../../crypto/random.ts'
 import { nameBucket } from '../../domain/bucket-place.ts'
 import type { BucketSettings } from '../../settings/bucket.ts'
+import { type FilesEnd, openBucketEnd, openDiskEnd } from '../../store/files/moving-ends.ts'
 import type { MovingBucketFolder, MovingCounts } from '../../store/moving-face.ts'
-import { type FilesEnd, openBucketEnd, openDiskEnd } from '../../store/moving-files.ts'
 import type { MovePlace, MoveWish } from './wish.ts'
 
 export type FilePlace =

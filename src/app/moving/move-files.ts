@@ -3,9 +3,9 @@
 
 import { DomainError } from '../../domain/errors.ts'
 import { createRelieve } from '../../services/pushes/relief.ts'
+import type { FilesEnd } from '../../store/files/moving-ends.ts'
 import type { SourceEnd } from '../../store/moving/ends.ts'
 import type { MovingBucketFolder } from '../../store/moving-face.ts'
-import type { FilesEnd } from '../../store/moving-files.ts'
 import { type CopiedFiles, copyFiles } from './copy-files.ts'
 import { openSource } from './ends.ts'
 import { nameFiles, newBucketFolder, openPlace } from './file-places.ts'

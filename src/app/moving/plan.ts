@@ -1,9 +1,9 @@
 // What a move would do, found by looking at the source.
 
+import type { FilesEnd } from '../../store/files/moving-ends.ts'
 import type { SourceEnd } from '../../store/moving/ends.ts'
 import { TABLE_NAMES } from '../../store/moving/tables.ts'
 import type { MovingBucketFolder, MovingCounts, MovingKey, MovingReader } from '../../store/moving-face.ts'
-import type { FilesEnd } from '../../store/moving-files.ts'
 import { type FilePlan, fileNeeds, openPlace, planFiles } from './file-places.ts'
 import { findKeyPlaces, type KeyPlaces, keyNeeds } from './keys.ts'
 import { requireFiles } from './whole-pushes.ts'

@@ -1,6 +1,6 @@
 // Opens the sealed files whose rows SQLite keeps, for the one process that serves them.
 
-import { type FilesOptions, openFiles } from '../../open-files.ts'
+import { type FilesOptions, openFiles } from '../../files/open-files.ts'
 import type { BucketSettings } from '../../s3/bucket.ts'
 import type { Connection } from '../engine/database.ts'
 import type { Transact } from '../engine/group-commit.ts'

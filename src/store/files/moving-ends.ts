@@ -2,12 +2,12 @@
 
 import { mkdirSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { MINUTE } from '../domain/time.ts'
-import type { BucketFolder } from './files/bucket-folder.ts'
-import { createFiles } from './files/files.ts'
-import type { SealedFiles } from './files-face.ts'
-import { type BucketSettings, openBucket } from './s3/bucket.ts'
-import type { Patience } from './s3/client.ts'
+import { MINUTE } from '../../domain/time.ts'
+import type { SealedFiles } from '../files-face.ts'
+import { type BucketSettings, openBucket } from '../s3/bucket.ts'
+import type { Patience } from '../s3/client.ts'
+import type { BucketFolder } from './bucket-folder.ts'
+import { createFiles } from './files.ts'
 
 export type FilesEnd = {
   sealed: SealedFiles

@@ -1,14 +1,14 @@
 // Opens the sealed files for one serving process: in a folder of its disk, or in a bucket.
 
-import type { Job } from '../domain/job.ts'
-import type { Now } from '../domain/time.ts'
-import type { OnStep } from './every-engine/durable-steps.ts'
-import type { BucketFolder } from './files/bucket-folder.ts'
-import type { FileRecords } from './files/file-records.ts'
-import { createFileStore } from './files/file-store.ts'
-import { createFiles } from './files/files.ts'
-import type { BucketReport, SealedFiles } from './files-face.ts'
-import { type BucketSettings, openBucket } from './s3/bucket.ts'
+import type { Job } from '../../domain/job.ts'
+import type { Now } from '../../domain/time.ts'
+import type { OnStep } from '../every-engine/durable-steps.ts'
+import type { BucketReport, SealedFiles } from '../files-face.ts'
+import { type BucketSettings, openBucket } from '../s3/bucket.ts'
+import type { BucketFolder } from './bucket-folder.ts'
+import type { FileRecords } from './file-records.ts'
+import { createFileStore } from './file-store.ts'
+import { createFiles } from './files.ts'
 
 export type FilesOptions = {
   records: FileRecords
