@@ -29,7 +29,7 @@ import { createReload } from './operating/reload.ts'
 import { nameDatabase } from './settings/database.ts'
 import type { Config } from './settings/table.ts'
 import { removeSetupLink } from './store/folder/setup-link.ts'
-import type { OpenedStore } from './store/opened-store.ts'
+import type { OpenedStore } from './store/opening/opened-store.ts'
 
 export { fetchAuthority, type Network, version }
 

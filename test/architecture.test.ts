@@ -92,8 +92,7 @@ test('services import only the faces of the store, and faces import only the dom
 })
 
 test('engines of the store never import each other, and what they share imports neither', () => {
-  /** These open one engine, or bring rows from one to another. */
-  const isOpening = (path: string) => /^store\/[\w-]+\.ts$/.test(path)
+  const isOpening = (path: string) => path.startsWith('store/opening/')
   const engineOf = (path: string) => /^store\/(sqlite|postgres)\//.exec(path)?.[1] ?? null
   const wrong = sources
     .filter(({ path, room }) => room === 'store' && !isOpening(path))
@@ -103,6 +102,16 @@ test('engines of the store never import each other, and what they share imports 
         .map((to) => [path, to]),
     )
   expect(wrong).toEqual([])
+})
+
+test('nothing in the store imports what opens it, and only faces lie beside its rooms', () => {
+  const inStore = sources.filter(({ room }) => room === 'store').map(({ path }) => path)
+  const wrong = inStore
+    .filter((path) => !path.startsWith('store/opening/'))
+    .filter((path) => importsOf(path, () => true).some((to) => to.startsWith('store/opening/')))
+  expect(wrong).toEqual([])
+  const beside = inStore.filter((path) => !path.includes('/', 'store/'.length))
+  expect(beside.filter((path) => !/^store\/(\w+-)?face\.ts$/.test(path))).toEqual([])
 })
 
 test('the command line imports only types of services', () => {

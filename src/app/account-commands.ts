@@ -6,7 +6,7 @@ import type { Now } from '../domain/time.ts'
 import { type Accounts, createAccounts } from '../services/accounts/accounts.ts'
 import { type ApiTokens, createApiTokens } from '../services/accounts/api-tokens.ts'
 import { createPasswords } from '../services/accounts/passwords.ts'
-import { openAccountStore } from '../store/account-store.ts'
+import { openAccountStore } from '../store/opening/sqlite-accounts.ts'
 
 export type AccountCommands = {
   /** The data folder or the database, for the person who runs the command. */
@@ -44,7 +44,7 @@ function openFolder({ dataDir, create }: AccountsPlace, { now, writeLog }: Ports
 
 /** Loaded only here, because commands on a data folder need no client of PostgreSQL. */
 async function openDatabase(address: DatabaseAddress, { create }: AccountsPlace, { writeLog }: Ports) {
-  const { openPostgresAccounts } = await import('../store/postgres-accounts.ts')
+  const { openPostgresAccounts } = await import('../store/opening/postgres-accounts.ts')
   const opened = await openPostgresAccounts({ address, create: create !== undefined, onWarning: writeLog })
   return { where: `Database: ${presentDatabaseAddress(address)}`, ...opened }
 }

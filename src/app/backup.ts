@@ -9,6 +9,10 @@ import { memberOfBytes, memberOfFile } from '../operating/backup/member-sources.
 import { type Seal, sealStream } from '../operating/backup/sealing.ts'
 import { estimateBytes, type MemberSource, writeBackup } from '../operating/backup/writing.ts'
 import { createRelieve } from '../services/pushes/relief.ts'
+import { dataFolder } from '../store/folder/data-folder.ts'
+import { isServed } from '../store/folder/folder-lock.ts'
+import { asOwner } from '../store/folder/ownership.ts'
+import { type NotedSetting, readSettingsNote } from '../store/folder/settings-note.ts'
 import {
   type BackedUpKey,
   type BackupSource,
@@ -16,11 +20,7 @@ import {
   readInstanceKey,
   readTlsAuthority,
   refuseInside,
-} from '../store/backup-source.ts'
-import { dataFolder } from '../store/folder/data-folder.ts'
-import { isServed } from '../store/folder/folder-lock.ts'
-import { asOwner } from '../store/folder/ownership.ts'
-import { type NotedSetting, readSettingsNote } from '../store/folder/settings-note.ts'
+} from '../store/opening/backup-source.ts'
 
 export type { Seal }
 

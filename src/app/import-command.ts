@@ -17,7 +17,7 @@ import { surveySource } from '../services/importing/survey.ts'
 import { type VerifyReport, verifySource } from '../services/importing/verify.ts'
 import { createRelieve } from '../services/pushes/relief.ts'
 import { createUploads } from '../services/pushes/uploads.ts'
-import type { OpenedStore } from '../store/opened-store.ts'
+import type { OpenedStore } from '../store/opening/opened-store.ts'
 import { type ImportPlace, type ImportPlacePorts, openLook, openPlace, requireData } from './import-place.ts'
 
 export type ImportWish = ImportPlace & {

@@ -7,13 +7,13 @@ import { createJobs } from '../operating/jobs.ts'
 import type { SurveyOptions } from '../services/importing/survey.ts'
 import type { BucketSettings } from '../settings/bucket.ts'
 import type { DatabaseSettings } from '../settings/database.ts'
-import { openAccountStore } from '../store/account-store.ts'
 import { dataFolder, holdsData, readKeyring } from '../store/folder/data-folder.ts'
 import { readKeyFile } from '../store/folder/key-file.ts'
 import { readMachine } from '../store/folder/machine.ts'
 import { becomeOwner } from '../store/folder/ownership.ts'
-import type { OpenedStore } from '../store/opened-store.ts'
-import { openStore } from '../store/store.ts'
+import type { OpenedStore } from '../store/opening/opened-store.ts'
+import { openAccountStore } from '../store/opening/sqlite-accounts.ts'
+import { openStore } from '../store/opening/sqlite-store.ts'
 
 /** Of the sizes of files that come, only the source knows; parts of the usual size are enough for this much. */
 const LARGEST_FILE = 32 * 1024 ** 3
@@ -87,7 +87,7 @@ export async function requireData({ server, dataDir }: ImportPlace): Promise<voi
 }
 
 async function holdsTables(address: DatabaseAddress): Promise<boolean> {
-  return (await import('../store/postgres-accounts.ts')).holdsTables(address)
+  return (await import('../store/opening/postgres-accounts.ts')).holdsTables(address)
 }
 
 type Look = { here: SurveyOptions['here']; close(): Promise<void> }
@@ -108,7 +108,7 @@ async function openServerLook(
   onWarning: (warning: string) => void,
 ): Promise<Look> {
   if (!(await holdsTables(address))) return NOTHING
-  const { openPostgresAccounts } = await import('../store/postgres-accounts.ts')
+  const { openPostgresAccounts } = await import('../store/opening/postgres-accounts.ts')
   const { look, close } = await openPostgresAccounts({ address, create: false, onWarning })
   return withKeys(look, close, () => readKeyFile(keyFile))
 }

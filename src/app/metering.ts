@@ -11,7 +11,7 @@ import type { Meter, Metrics } from '../operating/metrics.ts'
 import type { Pushes } from '../services/pushes/pushes.ts'
 import type { Uploads } from '../services/pushes/uploads.ts'
 import type { Config } from '../settings/table.ts'
-import type { OpenedStore } from '../store/opened-store.ts'
+import type { OpenedStore } from '../store/opening/opened-store.ts'
 import type { Backups } from './backing-up.ts'
 import type { Services } from './services.ts'
 

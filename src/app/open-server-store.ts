@@ -5,11 +5,11 @@ import { version } from '../../package.json'
 import type { DatabaseAddress } from '../domain/database-address.ts'
 import { MINUTE, type Now } from '../domain/time.ts'
 import type { DatabaseSettings } from '../settings/database.ts'
-import type { OpenedStore } from '../store/opened-store.ts'
+import type { OpenedStore } from '../store/opening/opened-store.ts'
+import { openPostgresStore, type PostgresStoreOptions } from '../store/opening/postgres-store.ts'
 import { connectTo, warnAboutTls } from '../store/postgres/engine/address.ts'
 import { reachServer } from '../store/postgres/engine/reach.ts'
 import { explainUnreachable } from '../store/postgres/engine/unreachable.ts'
-import { openPostgresStore, type PostgresStoreOptions } from '../store/postgres-store.ts'
 
 /** For a server that is started at the same time, such as by `docker compose up`. */
 const PATIENCE_MS = MINUTE

@@ -8,8 +8,8 @@ import { bucketSettingsOf } from '../settings/bucket.ts'
 import { type DatabaseSettings, databaseSettingsOf } from '../settings/database.ts'
 import type { Config } from '../settings/table.ts'
 import { readMachine } from '../store/folder/machine.ts'
-import type { OpenedStore } from '../store/opened-store.ts'
-import { openStore } from '../store/store.ts'
+import type { OpenedStore } from '../store/opening/opened-store.ts'
+import { openStore } from '../store/opening/sqlite-store.ts'
 
 export type ServedStoreOptions = {
   config: Config

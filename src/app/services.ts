@@ -38,7 +38,7 @@ import { nameDatabase } from '../settings/database.ts'
 import { pushLimitsOf, shareLimitsOf } from '../settings/push-limits.ts'
 import type { Config } from '../settings/table.ts'
 import { removeSetupLink } from '../store/folder/setup-link.ts'
-import type { OpenedStore } from '../store/opened-store.ts'
+import type { OpenedStore } from '../store/opening/opened-store.ts'
 import { countedUploads, meterPushes } from './metering.ts'
 
 export type ServicesOptions = {

@@ -20,7 +20,7 @@ import {
 import { stageRelease } from '../operating/upgrade/release-file.ts'
 import { trialFolder, tryProgram } from '../operating/upgrade/trial.ts'
 import { dataFolder } from '../store/folder/data-folder.ts'
-import { CURRENT_SCHEMA, copyBeforeUpgrade, readSchema } from '../store/upgrade-copy.ts'
+import { CURRENT_SCHEMA, copyBeforeUpgrade, readSchema } from '../store/opening/upgrade-copy.ts'
 
 export { type PublicKey, parsePublicKeys }
 

@@ -16,8 +16,8 @@ import { type BackupFacts, createManifest, type MemberName } from '../../src/ope
 import { memberOfBytes } from '../../src/operating/backup/member-sources.ts'
 import { type Seal, sealStream } from '../../src/operating/backup/sealing.ts'
 import { writeBackup } from '../../src/operating/backup/writing.ts'
+import { openUnpackedStore } from '../../src/store/opening/unpacked-store.ts'
 import { MIGRATIONS, migrate } from '../../src/store/sqlite/engine/migrate.ts'
-import { openUnpackedStore } from '../../src/store/unpacked-store.ts'
 
 /** The tables of what opens something. */
 export const OPENING_TABLES = [

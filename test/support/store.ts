@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import type { Push } from '../../src/domain/push.ts'
 import { createJobs } from '../../src/operating/jobs.ts'
 import type { PushStore, PushToStore } from '../../src/store/face.ts'
-import type { OpenedStore } from '../../src/store/opened-store.ts'
+import type { OpenedStore } from '../../src/store/opening/opened-store.ts'
+import { openStore } from '../../src/store/opening/sqlite-store.ts'
 import type { BucketSettings } from '../../src/store/s3/bucket.ts'
-import { openStore } from '../../src/store/store.ts'
 import { createTestClock, type TestClock } from './instance.ts'
 
 export const VISIT = { ip: '192.0.2.7', userAgent: 'test', referrer: '' }

@@ -13,7 +13,7 @@ import {
   openFolderSource,
   openFolderTarget,
   readFormerBucketFolder,
-} from '../../store/moving-folder.ts'
+} from '../../store/opening/moving-folder.ts'
 import {
   destroyPostgres,
   findLeftDatabase,
@@ -23,7 +23,7 @@ import {
   openPostgresTarget,
   readFormerFolder,
   readPostgresState,
-} from '../../store/moving-postgres.ts'
+} from '../../store/opening/moving-postgres.ts'
 import type { MovePlace } from './wish.ts'
 
 type OnWarning = (warning: string) => void

@@ -4,7 +4,11 @@ import { join } from 'node:path'
 import { type Keyring, parseKeyFile } from '../../crypto/keyring.ts'
 import { DomainError } from '../../domain/errors.ts'
 import { readKeyFile } from '../../store/folder/key-file.ts'
-import { type BackupContent, openUnpackedStore, type UnpackedStore } from '../../store/unpacked-store.ts'
+import {
+  type BackupContent,
+  openUnpackedStore,
+  type UnpackedStore,
+} from '../../store/opening/unpacked-store.ts'
 import type { Unpacked } from './unpack.ts'
 
 export type ExamineOptions = {

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sealedSize } from '../../../src/crypto/sealed-stream.ts'
 import { DAY } from '../../../src/domain/time.ts'
-import type { OpenedStore } from '../../../src/store/opened-store.ts'
+import type { OpenedStore } from '../../../src/store/opening/opened-store.ts'
 import { installedEngines } from '../../support/database-servers.ts'
 import { createTestClock, START, type TestClock } from '../../support/instance.ts'
 import { startTestPostgres, type TestPostgres } from '../../support/postgres.ts'

@@ -6,9 +6,9 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { openAccountStore } from '../../../../src/store/account-store.ts'
 import { dataFolder } from '../../../../src/store/folder/data-folder.ts'
 import { lockFolder } from '../../../../src/store/folder/folder-lock.ts'
+import { openAccountStore } from '../../../../src/store/opening/sqlite-accounts.ts'
 import { findDamage, requireIntactLog } from '../../../../src/store/sqlite/integrity/log-check.ts'
 import { openTestStore, storePush } from '../../../support/store.ts'
 

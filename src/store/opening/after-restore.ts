@@ -1,17 +1,17 @@
 // Expires every push of a database that was set back, so that nodes may serve it again. For a command beside the nodes.
 
 import { existsSync } from 'node:fs'
-import { randomKey } from '../crypto/random.ts'
-import type { Visit } from '../domain/audit.ts'
-import { DomainError } from '../domain/errors.ts'
-import type { Connect } from './postgres/engine/connection.ts'
-import { createDatabase } from './postgres/engine/database.ts'
-import { readInstance } from './postgres/engine/instance.ts'
-import { migrate } from './postgres/engine/migrate.ts'
-import { requireNoMove } from './postgres/moving/move-row.ts'
-import { countLive, expireEverything, haltNodes, resumeNodes } from './postgres/restoring/after-restore.ts'
-import type { WitnessBucket } from './witness/bucket-witness.ts'
-import { createWitnesses } from './witness/witnesses.ts'
+import { randomKey } from '../../crypto/random.ts'
+import type { Visit } from '../../domain/audit.ts'
+import { DomainError } from '../../domain/errors.ts'
+import type { Connect } from '../postgres/engine/connection.ts'
+import { createDatabase } from '../postgres/engine/database.ts'
+import { readInstance } from '../postgres/engine/instance.ts'
+import { migrate } from '../postgres/engine/migrate.ts'
+import { requireNoMove } from '../postgres/moving/move-row.ts'
+import { countLive, expireEverything, haltNodes, resumeNodes } from '../postgres/restoring/after-restore.ts'
+import type { WitnessBucket } from '../witness/bucket-witness.ts'
+import { createWitnesses } from '../witness/witnesses.ts'
 
 export type AfterRestoreOptions = {
   connect: Connect

@@ -1,6 +1,6 @@
 // Opens only the accounts, for a command that runs beside the server or without one.
 
-import type { Now } from '../domain/time.ts'
+import type { Now } from '../../domain/time.ts'
 import {
   type DataFolder,
   dataFolder,
@@ -8,19 +8,19 @@ import {
   prepareDataFolder,
   readKeyring,
   requireDataFolder,
-} from './folder/data-folder.ts'
-import { whileOpening } from './folder/folder-lock.ts'
-import { becomeOwner } from './folder/ownership.ts'
-import { explainFailure } from './folder/sqlite-failures.ts'
-import { truncateLog } from './sqlite/engine/checkpoint.ts'
-import { type Connection, openConnection } from './sqlite/engine/database.ts'
-import { createGroupCommit } from './sqlite/engine/group-commit.ts'
-import { requireIntact, verifyKeys } from './sqlite/engine/instance.ts'
-import { migrate, requireCurrentSchema } from './sqlite/engine/migrate.ts'
-import { createFileRows } from './sqlite/files/file-rows.ts'
-import { createImportLook } from './sqlite/imports/imports.ts'
-import { requireIntactLog } from './sqlite/integrity/log-check.ts'
-import { createAccountOperations, createRows } from './sqlite/operations.ts'
+} from '../folder/data-folder.ts'
+import { whileOpening } from '../folder/folder-lock.ts'
+import { becomeOwner } from '../folder/ownership.ts'
+import { explainFailure } from '../folder/sqlite-failures.ts'
+import { truncateLog } from '../sqlite/engine/checkpoint.ts'
+import { type Connection, openConnection } from '../sqlite/engine/database.ts'
+import { createGroupCommit } from '../sqlite/engine/group-commit.ts'
+import { requireIntact, verifyKeys } from '../sqlite/engine/instance.ts'
+import { migrate, requireCurrentSchema } from '../sqlite/engine/migrate.ts'
+import { createFileRows } from '../sqlite/files/file-rows.ts'
+import { createImportLook } from '../sqlite/imports/imports.ts'
+import { requireIntactLog } from '../sqlite/integrity/log-check.ts'
+import { createAccountOperations, createRows } from '../sqlite/operations.ts'
 
 const COMMAND_BUSY_MS = 5_000
 

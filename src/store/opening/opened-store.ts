@@ -1,12 +1,12 @@
 // What opening a store returns to the one serving process, whichever engine keeps the rows.
 
-import type { Keyring } from '../crypto/keyring.ts'
-import type { Doubt } from '../domain/clock.ts'
-import type { Job } from '../domain/job.ts'
-import type { Now } from '../domain/time.ts'
-import type { DatabaseReport } from './database-face.ts'
-import type { Store } from './face.ts'
-import type { SharedState } from './shared-face.ts'
+import type { Keyring } from '../../crypto/keyring.ts'
+import type { Doubt } from '../../domain/clock.ts'
+import type { Job } from '../../domain/job.ts'
+import type { Now } from '../../domain/time.ts'
+import type { DatabaseReport } from '../database-face.ts'
+import type { Store } from '../face.ts'
+import type { SharedState } from '../shared-face.ts'
 
 /** The caller starts the jobs, and stops them before it closes. */
 export type OpenedStore = Store & {

@@ -1,24 +1,24 @@
 // The database of a backup in a folder of its own, which nobody serves: checked, and made ready for its first start.
 
-import type { Keyring } from '../crypto/keyring.ts'
-import type { Visit } from '../domain/audit.ts'
-import type { Connection } from './sqlite/engine/database.ts'
-import { verifyKeys, writeClockMark } from './sqlite/engine/instance.ts'
-import { schemaVersion } from './sqlite/engine/migrate.ts'
-import { apiTokens, filesDue, instance } from './sqlite/engine/schema.ts'
-import { createFileRows } from './sqlite/files/file-rows.ts'
-import { createRows } from './sqlite/operations.ts'
-import { endLivePushes } from './sqlite/restoring/lost-pushes.ts'
+import type { Keyring } from '../../crypto/keyring.ts'
+import type { Visit } from '../../domain/audit.ts'
+import type { Connection } from '../sqlite/engine/database.ts'
+import { verifyKeys, writeClockMark } from '../sqlite/engine/instance.ts'
+import { schemaVersion } from '../sqlite/engine/migrate.ts'
+import { apiTokens, filesDue, instance } from '../sqlite/engine/schema.ts'
+import { createFileRows } from '../sqlite/files/file-rows.ts'
+import { createRows } from '../sqlite/operations.ts'
+import { endLivePushes } from '../sqlite/restoring/lost-pushes.ts'
 import {
   bringUpToDate,
   explainUnpacked,
   openUnpacked,
   requirePlausibleClock,
   type Unpacked,
-} from './sqlite/restoring/unpacked-database.ts'
-import { type BackupContent, createUnpackedRows, type OnProgress } from './sqlite/restoring/unpacked-rows.ts'
+} from '../sqlite/restoring/unpacked-database.ts'
+import { type BackupContent, createUnpackedRows, type OnProgress } from '../sqlite/restoring/unpacked-rows.ts'
 
-export type { BackupContent, BackupToken, OnProgress } from './sqlite/restoring/unpacked-rows.ts'
+export type { BackupContent, BackupToken, OnProgress } from '../sqlite/restoring/unpacked-rows.ts'
 
 export type UnpackedStore = ReturnType<typeof openUnpackedStore>
 

@@ -2,15 +2,15 @@
 
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { DomainError } from '../domain/errors.ts'
-import { dataFolder, requireDataFolder } from './folder/data-folder.ts'
-import { whileOpening } from './folder/folder-lock.ts'
-import { becomeOwner } from './folder/ownership.ts'
-import { explainFailure } from './folder/sqlite-failures.ts'
-import { type Connection, openConnection } from './sqlite/engine/database.ts'
-import { MIGRATIONS, schemaVersion } from './sqlite/engine/migrate.ts'
-import { copyWithoutKeys } from './sqlite/engine/migration-copy.ts'
-import { requireIntactLog } from './sqlite/integrity/log-check.ts'
+import { DomainError } from '../../domain/errors.ts'
+import { dataFolder, requireDataFolder } from '../folder/data-folder.ts'
+import { whileOpening } from '../folder/folder-lock.ts'
+import { becomeOwner } from '../folder/ownership.ts'
+import { explainFailure } from '../folder/sqlite-failures.ts'
+import { type Connection, openConnection } from '../sqlite/engine/database.ts'
+import { MIGRATIONS, schemaVersion } from '../sqlite/engine/migrate.ts'
+import { copyWithoutKeys } from '../sqlite/engine/migration-copy.ts'
+import { requireIntactLog } from '../sqlite/integrity/log-check.ts'
 
 /** The version of the schema that this program makes, and the newest that it opens. */
 export const CURRENT_SCHEMA = MIGRATIONS.length

@@ -14,16 +14,16 @@ import {
   statSync,
 } from 'node:fs'
 import { dirname, sep } from 'node:path'
-import { findKey, parseKeyFile } from '../crypto/keyring.ts'
-import { DomainError } from '../domain/errors.ts'
-import { codeOf } from '../domain/system-errors.ts'
-import { type CopyPlace, createCopyPlace } from './folder/copy-place.ts'
-import { type DataFolder, dataFolder, requireDataFolder } from './folder/data-folder.ts'
-import { whileOpening } from './folder/folder-lock.ts'
-import { explainFailure, isFull } from './folder/sqlite-failures.ts'
-import { type KeylessCopy, openKeylessCopy, type UnfinishedCopy } from './sqlite/engine/keyless-copy.ts'
-import { MIGRATIONS } from './sqlite/engine/migrate.ts'
-import { requireIntactLog } from './sqlite/integrity/log-check.ts'
+import { findKey, parseKeyFile } from '../../crypto/keyring.ts'
+import { DomainError } from '../../domain/errors.ts'
+import { codeOf } from '../../domain/system-errors.ts'
+import { type CopyPlace, createCopyPlace } from '../folder/copy-place.ts'
+import { type DataFolder, dataFolder, requireDataFolder } from '../folder/data-folder.ts'
+import { whileOpening } from '../folder/folder-lock.ts'
+import { explainFailure, isFull } from '../folder/sqlite-failures.ts'
+import { type KeylessCopy, openKeylessCopy, type UnfinishedCopy } from '../sqlite/engine/keyless-copy.ts'
+import { MIGRATIONS } from '../sqlite/engine/migrate.ts'
+import { requireIntactLog } from '../sqlite/integrity/log-check.ts'
 
 const MIB = 1024 * 1024
 const MAX_KEY_BYTES = 64 * 1024

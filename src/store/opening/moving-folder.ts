@@ -2,9 +2,15 @@
 
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
-import { DomainError } from '../domain/errors.ts'
-import { type DataFolder, dataFolder, explained, holdsData, requireDataFolder } from './folder/data-folder.ts'
-import { lockFolder } from './folder/folder-lock.ts'
+import { DomainError } from '../../domain/errors.ts'
+import {
+  type DataFolder,
+  dataFolder,
+  explained,
+  holdsData,
+  requireDataFolder,
+} from '../folder/data-folder.ts'
+import { lockFolder } from '../folder/folder-lock.ts'
 import {
   forgetMoveState,
   MARKS,
@@ -13,25 +19,25 @@ import {
   requireNotMoved,
   writeMovedAway,
   writeMoveState,
-} from './folder/move-marks.ts'
-import { explainFailure } from './folder/sqlite-failures.ts'
+} from '../folder/move-marks.ts'
+import { explainFailure } from '../folder/sqlite-failures.ts'
 import {
   type OpenTarget,
   type SourceEnd,
   sourceInUse,
   type TargetEnd,
   type TargetLook,
-} from './moving/ends.ts'
-import type { MovingBucketFolder } from './moving-face.ts'
-import { truncateLog } from './sqlite/engine/checkpoint.ts'
-import { type Connection, openConnection } from './sqlite/engine/database.ts'
-import { readHomeMark, requireHome } from './sqlite/engine/home.ts'
-import { requireIntact } from './sqlite/engine/instance.ts'
-import { migrate, requireCurrentSchema } from './sqlite/engine/migrate.ts'
-import { readBucketFolder, writeBucketFolder } from './sqlite/files/bucket-folder.ts'
-import { requireIntactLog } from './sqlite/integrity/log-check.ts'
-import { destroyContents } from './sqlite/moving/destroy.ts'
-import { createMovingReader, createMovingWriter } from './sqlite/moving/moving-rows.ts'
+} from '../moving/ends.ts'
+import type { MovingBucketFolder } from '../moving-face.ts'
+import { truncateLog } from '../sqlite/engine/checkpoint.ts'
+import { type Connection, openConnection } from '../sqlite/engine/database.ts'
+import { readHomeMark, requireHome } from '../sqlite/engine/home.ts'
+import { requireIntact } from '../sqlite/engine/instance.ts'
+import { migrate, requireCurrentSchema } from '../sqlite/engine/migrate.ts'
+import { readBucketFolder, writeBucketFolder } from '../sqlite/files/bucket-folder.ts'
+import { requireIntactLog } from '../sqlite/integrity/log-check.ts'
+import { destroyContents } from '../sqlite/moving/destroy.ts'
+import { createMovingReader, createMovingWriter } from '../sqlite/moving/moving-rows.ts'
 
 const BUSY_MS = 5_000
 

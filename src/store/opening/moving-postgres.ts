@@ -1,18 +1,18 @@
 // A PostgreSQL database as the end of a move.
 
-import { presentDatabaseAddress } from '../domain/database-address.ts'
-import { DomainError } from '../domain/errors.ts'
+import { presentDatabaseAddress } from '../../domain/database-address.ts'
+import { DomainError } from '../../domain/errors.ts'
 import {
   type OpenTarget,
   type SourceEnd,
   sourceInUse,
   type TargetEnd,
   type TargetLook,
-} from './moving/ends.ts'
-import type { MovedAway, MoveState, MovingBucketFolder } from './moving-face.ts'
-import { hasTables, migrate, requireCurrentSchema } from './postgres/engine/migrate.ts'
-import { onOwnConnection } from './postgres/engine/own-connection.ts'
-import { clearRows } from './postgres/moving/clear-rows.ts'
+} from '../moving/ends.ts'
+import type { MovedAway, MoveState, MovingBucketFolder } from '../moving-face.ts'
+import { hasTables, migrate, requireCurrentSchema } from '../postgres/engine/migrate.ts'
+import { onOwnConnection } from '../postgres/engine/own-connection.ts'
+import { clearRows } from '../postgres/moving/clear-rows.ts'
 import {
   forgetState,
   type Query,
@@ -20,8 +20,8 @@ import {
   readState,
   writeLeft,
   writeState,
-} from './postgres/moving/move-row.ts'
-import { createMovingReader } from './postgres/moving/read-rows.ts'
+} from '../postgres/moving/move-row.ts'
+import { createMovingReader } from '../postgres/moving/read-rows.ts'
 import {
   closing,
   lockMoves,
@@ -30,8 +30,8 @@ import {
   readHalted,
   readMark,
   requireIdle,
-} from './postgres/moving/session.ts'
-import { createMovingWriter, writeBucketFolder } from './postgres/moving/write-rows.ts'
+} from '../postgres/moving/session.ts'
+import { createMovingWriter, writeBucketFolder } from '../postgres/moving/write-rows.ts'
 
 /** One snapshot for everything that is read. */
 const SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY'

@@ -1,15 +1,15 @@
 // Checks an opened database before it is served, brings it up to date, and writes down where it is served.
 
-import type { Keyring } from '../crypto/keyring.ts'
-import { codeOf, reasonOf } from '../domain/system-errors.ts'
-import { type DataFolder, refuseBereft } from './folder/data-folder.ts'
-import { isBusy, isFull } from './folder/sqlite-failures.ts'
-import type { Connection } from './sqlite/engine/database.ts'
-import { createHomecoming, requireHome } from './sqlite/engine/home.ts'
-import { requireIntact, verifyKeys } from './sqlite/engine/instance.ts'
-import { MIGRATIONS, migrate, requireOwnTables, schemaVersion } from './sqlite/engine/migrate.ts'
-import { copyBeforeMigration } from './sqlite/engine/migration-copy.ts'
-import { mendAddressShares } from './sqlite/pushes/address-shares.ts'
+import type { Keyring } from '../../crypto/keyring.ts'
+import { codeOf, reasonOf } from '../../domain/system-errors.ts'
+import { type DataFolder, refuseBereft } from '../folder/data-folder.ts'
+import { isBusy, isFull } from '../folder/sqlite-failures.ts'
+import type { Connection } from '../sqlite/engine/database.ts'
+import { createHomecoming, requireHome } from '../sqlite/engine/home.ts'
+import { requireIntact, verifyKeys } from '../sqlite/engine/instance.ts'
+import { MIGRATIONS, migrate, requireOwnTables, schemaVersion } from '../sqlite/engine/migrate.ts'
+import { copyBeforeMigration } from '../sqlite/engine/migration-copy.ts'
+import { mendAddressShares } from '../sqlite/pushes/address-shares.ts'
 
 export type Verifying = {
   connection: Connection
