@@ -1,6 +1,15 @@
-// Builds the version that would come next: this source with a higher version and one migration more.
+// Builds the version that would come next: this source with a higher version, one migration more, and other pages.
 
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  cpSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PROJECT, VERSION } from '../compile.ts'
@@ -16,6 +25,7 @@ export async function buildNextVersion(): Promise<string> {
   symlinkSync(join(PROJECT, 'node_modules'), join(folder, 'node_modules'))
   raiseVersion(join(folder, 'package.json'))
   addMigration(join(folder, 'src/store/postgres/engine/migrate.ts'))
+  changePages(join(folder, 'src/http/pages/frame'))
   const child = Bun.spawn([process.execPath, 'scripts/build.ts'], {
     cwd: folder,
     stdout: 'ignore',
@@ -40,4 +50,11 @@ function addMigration(path: string): void {
   const source = readFileSync(path, 'utf8')
   if (!MIGRATIONS.test(source)) throw new Error(`${path} holds no list of migrations any more`)
   writeFileSync(path, source.replace(MIGRATIONS, `$1, ${NEXT}$2`))
+}
+
+/** Styles and scripts that no page of the version before names. */
+function changePages(frame: string): void {
+  for (const path of ['styles/base.css', 'browser/common.js', 'browser/create.js'])
+    appendFileSync(join(frame, path), '\n/* the next version */\n')
+  appendFileSync(join(frame, 'browser/create/form.js'), "\nform.dataset.next = ''\n")
 }

@@ -2,6 +2,7 @@
 
 import { BINARY } from '../../test/support/binary.ts'
 import { createLoad } from './load.ts'
+import { checkPages } from './pages.ts'
 import { moment, recover, type Scenario } from './scenario.ts'
 
 export const upgrade: Scenario = {
@@ -19,6 +20,7 @@ export const upgrade: Scenario = {
           await node.end('SIGTERM')
           await node.start(binary)
           await recover(trial, load)
+          load.faults.push(...(await checkPages(office.nodes)))
           await Bun.sleep(moment(draw, 500))
         }
       }

@@ -50,6 +50,34 @@ describe('every page', () => {
     expect(Buffer.from(Bun.gunzipSync(bytes)).toString()).toBe(await plain.text())
   })
 
+  // While nodes are upgraded one by one, the page and its assets may come from two versions.
+  test('a page of another version gets styles and words of this one, and no scripts, and keeps none of them', async () => {
+    const { text } = await fetchPage('/')
+    const links = [...new Set(text.match(/\/assets\/[\w-]+\.\w+/g))]
+    expect(links.length).toBeGreaterThan(5)
+    for (const link of links) {
+      const own = await pages.api.fetch(link)
+      const [other, foreign] = [0, 1].map((n) => link.replace(/-\w{8,}\./, `-${n}23456789abc.`))
+      const answer = await pages.api.fetch(other ?? '', { headers: { 'accept-encoding': 'gzip' } })
+      expect(answer.status).toBe(200)
+      expect(answer.headers.get('cache-control')).toBe('no-store')
+      expect(answer.headers.get('content-type')).toBe(own.headers.get('content-type'))
+      const plain = await (await pages.api.fetch(foreign ?? '')).text()
+      const runs = link.endsWith('.js') && !link.includes('/words-')
+      if (runs) expect(plain).toMatch(/^\/\/.*\n$/)
+      else expect(plain).toBe(await own.text())
+      expect(Buffer.from(Bun.gunzipSync(await answer.bytes())).toString()).toBe(plain)
+    }
+    for (const unknown of [
+      'nothing-0123456789abc.js',
+      'pages-0123456789abc.js',
+      'pages-.css',
+      'pages.css',
+      'none.js',
+    ])
+      expect((await pages.api.fetch(`/assets/${unknown}`)).status).toBe(404)
+  })
+
   test('a page with a secret is never compressed', async () => {
     const { html_url } = await pages.api.create({ payload: 'x'.repeat(5000) })
     const { text } = await fetchPage(pathOf(html_url))

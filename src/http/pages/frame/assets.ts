@@ -1,4 +1,7 @@
 // Scripts, styles and the icon: embedded in the binary, and served compressed under names with a hash of their content.
+//
+// While nodes are upgraded one by one, a page of one version may ask a node of the other for its assets. Styles, icons and words
+// then come as that node has them. A script only runs on pages of its own version: the others work as without JavaScript.
 
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
@@ -23,6 +26,8 @@ import { style } from './style.ts'
 export type ScriptName = 'common' | 'create' | 'handover' | 'lists' | 'receive'
 
 type Asset = { name: string; type: string; policy?: string; read: () => Promise<Bytes> }
+/** What a request asks for, and how long browsers may keep it. */
+type Found = { asset: Asset; cacheControl: string }
 type Bytes = Uint8Array<ArrayBuffer>
 
 const CSS = 'text/css; charset=utf-8'
@@ -30,7 +35,20 @@ const SCRIPT = 'text/javascript; charset=utf-8'
 const SVG = 'image/svg+xml'
 const PNG = 'image/png'
 
+const FOREVER = 'public, max-age=31536000, immutable'
+/** The name of another version may never be kept with the content of this one. */
+const ONCE = 'no-store'
+const HASHED = /^([a-z-]+)-[0-9a-z]{8,13}(\.[a-z]+)$/
+
 const compress = promisify(gzip)
+
+/** In place of a script of another version: one that meets markup that it does not know would leave buttons that do nothing. */
+const NO_SCRIPT: Asset = {
+  name: 'none.js',
+  type: SCRIPT,
+  read: async () =>
+    Buffer.from('// A node of another version made this page. It works without this script.\n'),
+}
 
 export type Assets = ReturnType<typeof createAssets>
 
@@ -58,6 +76,7 @@ export function createAssets({ basePath, brand }: AssetsOptions) {
   const logo = brand?.logo ? ofLogo(brand.logo) : null
   const served: Asset[] = [...Object.values(assets), ...(logo === null ? [] : [logo])]
   const byName = new Map(served.map((asset) => [asset.name, asset]))
+  const byStableName = new Map(served.map((asset) => [stableName(asset.name), asset]))
   const compressed = new Map<string, Promise<Bytes>>()
 
   /** For clients that ask for /favicon.ico, which may be an image of any type. Pages link to the SVG or the logo instead. */
@@ -74,14 +93,22 @@ export function createAssets({ basePath, brand }: AssetsOptions) {
     })
   }
 
+  function find(name: string): Found {
+    const own = byName.get(name)
+    if (own !== undefined) return { asset: own, cacheControl: FOREVER }
+    const other = HASHED.test(name) ? byStableName.get(stableName(name)) : undefined
+    if (other === undefined) throw new DomainError('not_found', 'not-found')
+    const runs = other.type === SCRIPT && other !== assets.wordlist
+    return { asset: runs ? NO_SCRIPT : other, cacheControl: ONCE }
+  }
+
   async function answer({ exchange, params }: Asked): Promise<Response> {
-    const asset = byName.get(params.name ?? '')
-    if (asset === undefined) throw new DomainError('not_found', 'not-found')
+    const { asset, cacheControl } = find(params.name ?? '')
     const isCompressed = /\bgzip\b/.test(exchange.request.headers.get('accept-encoding') ?? '')
     return new Response(isCompressed ? await compressOnce(asset) : await asset.read(), {
       headers: {
         'content-type': asset.type,
-        'cache-control': 'public, max-age=31536000, immutable',
+        'cache-control': cacheControl,
         'x-content-type-options': 'nosniff',
         vary: 'accept-encoding',
         ...policyOf(asset.policy),
@@ -108,6 +135,11 @@ export function createAssets({ basePath, brand }: AssetsOptions) {
     /** Null without --brand-logo. */
     logoHref: logo === null ? null : hrefTo(logo),
   }
+}
+
+/** The name without the hash of the content, which is the same in all versions. */
+function stableName(name: string): string {
+  return name.replace(HASHED, '$1$2')
 }
 
 function policyOf(policy: string | undefined): Record<string, string> {
