@@ -84,7 +84,7 @@ function createPushServices({ config, store, meter, argon2Cost, lanes }: PushOpt
   const { keyring, now } = store
   const limits = pushLimitsOf(config)
   const relieve = createRelieve(() => Bun.gc(true))
-  const downloads = createDownloads({ store, keyring, now, relieve })
+  const downloads = createDownloads({ store, keyring, now, relieve, elapsed: () => performance.now() })
   const pushes = createPushes({
     store,
     keyring,

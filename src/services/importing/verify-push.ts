@@ -32,7 +32,10 @@ const MOST_ENTRIES = 500
 
 export function createComparePush({ store, keyring, now, emails }: Options) {
   const marks = createMarks(keyring)
-  const files = createGrantedFiles({ store, now, relieve: createRelieve(() => Bun.gc(true)) })
+  const files = createGrantedFiles({
+    ...{ store, now, elapsed: () => performance.now() },
+    relieve: createRelieve(() => Bun.gc(true)),
+  })
 
   function compare(incoming: IncomingPush): Promise<PushComparison> {
     return compareIntact(incoming).catch((cause) => {

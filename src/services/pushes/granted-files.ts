@@ -14,6 +14,7 @@ import { DamageError, DomainError } from '../../domain/errors.ts'
 import type { Now } from '../../domain/time.ts'
 import type { Store, StoredPush } from '../../store/face.ts'
 import type { OpenedFile } from '../../store/files-face.ts'
+import { createDeletionWatch, type Following } from './deletion-watch.ts'
 import type { Relieve } from './relief.ts'
 
 /** Byte positions; excludes `end`. */
@@ -33,18 +34,37 @@ export type GrantedFilesOptions = {
   store: Pick<Store, 'files' | 'pushes' | 'damage'>
   now: Now
   relieve: Relieve
+  /** Milliseconds of a clock that only goes on. */
+  elapsed: () => number
 }
 
 export type GrantedFiles = ReturnType<typeof createGrantedFiles>
 
-export function createGrantedFiles({ store, now, relieve }: GrantedFilesOptions) {
+export function createGrantedFiles({ store, now, relieve, elapsed }: GrantedFilesOptions) {
+  const deletions = createDeletionWatch({ find: requireNotDeleted, elapsed })
+
   /** Throws `not_found` for a file that was destroyed, and DamageError for one that is missing or was altered. */
   async function openFile(wanted: FileOfPush): Promise<ReadableFile> {
-    const name = `a file of push ${(await findPush(wanted.push)).id}`
+    const following = deletions.follow(wanted.push)
+    try {
+      return await openFollowed(wanted, following)
+    } catch (cause) {
+      following.end()
+      throw cause
+    }
+  }
+
+  async function openFollowed(wanted: FileOfPush, following: Following): Promise<ReadableFile> {
+    const { id } = requireInTime(await following.lookNow())
+    const name = `a file of push ${id}`
     const opened = await store.files.open(wanted.file)
     if (opened === null) throw (await isLost(wanted.push)) ? new DamageError(name) : notFound()
     await requireIntact(opened, { size: wanted.size, name })
-    return { read: (span) => read({ ...wanted, opened, name }, span), close: opened.close }
+    const close = () => {
+      following.end()
+      return opened.close()
+    }
+    return { read: (span) => read({ ...wanted, opened, name, following }, span), close }
   }
 
   /** Whether a file is missing though its push is live. The file of an expired push may have been removed meanwhile. */
@@ -53,11 +73,11 @@ export function createGrantedFiles({ store, now, relieve }: GrantedFilesOptions)
   }
 
   async function* read(wanted: OpenFileOfPush, { start, end }: Span): AsyncGenerator<Uint8Array> {
-    const { push, opened, size, name } = wanted
+    const { following, opened, size, name } = wanted
     const sealed = { id: wanted.file, key: Buffer.from(wanted.key, 'base64') }
     const last = segmentCount(size) - 1
     for (let index = Math.floor(start / SEGMENT_BYTES); index * SEGMENT_BYTES < end; index += 1) {
-      await requireNotDeleted(push)
+      await following.look()
       const bytes = await opened.read(segmentPosition(index, size))
       const plain = openSegment(bytes, sealed, { index, isLast: index === last })
       if (plain === null) throw altered(name)
@@ -69,7 +89,10 @@ export function createGrantedFiles({ store, now, relieve }: GrantedFilesOptions)
 
   /** Throws `not_found` once the push was deleted or ran out of time. */
   async function findPush(lookup: string): Promise<StoredPush> {
-    const push = await requireNotDeleted(lookup)
+    return requireInTime(await requireNotDeleted(lookup))
+  }
+
+  function requireInTime(push: StoredPush): StoredPush {
     if (push.expiresAt <= now()) throw notFound()
     return push
   }
@@ -92,7 +115,7 @@ export function createGrantedFiles({ store, now, relieve }: GrantedFilesOptions)
 }
 
 /** `name` tells the operator what it is. */
-type OpenFileOfPush = FileOfPush & { opened: OpenedFile; name: string }
+type OpenFileOfPush = FileOfPush & { opened: OpenedFile; name: string; following: Following }
 
 function notFound(): DomainError {
   return new DomainError('not_found', 'not-found')

@@ -10,7 +10,10 @@ import { openTestStore } from '../../support/store.ts'
 test('a grant works on a node that read the clock a moment earlier than the one that made it', async () => {
   const { store, clock, close } = await openTestStore()
   const { keyring } = store
-  const downloads = createDownloads({ store, keyring, now: clock.now, relieve: async () => undefined })
+  const downloads = createDownloads({
+    ...{ store, keyring, now: clock.now, elapsed: clock.now },
+    relieve: async () => undefined,
+  })
   const size = 1
   const open = (left: number) => {
     const file = { file: 'a', key: '', filename: 'a', size, contentType: 'text/plain' }
