@@ -6,8 +6,9 @@ import { DomainError } from '../../../domain/errors.ts'
 import { makeKeyFile, readKeyFile } from '../../folder/key-file.ts'
 import type { Connect } from './connection.ts'
 import { describeKeys } from './instance-keys.ts'
-import { readSchemaVersion, SCHEMA } from './migrate.ts'
+import { readSchemaVersion } from './migrate.ts'
 import { onOwnConnection } from './own-connection.ts'
+import { SCHEMA } from './schema-name.ts'
 
 export type NodeKeysOptions = {
   connect: Connect

@@ -7,14 +7,12 @@ import { MINUTE, SECOND } from '../../../domain/time.ts'
 import type { Connect } from './connection.ts'
 import tables from './migrations/0001-tables.sql' with { type: 'text' }
 import { onOwnConnection } from './own-connection.ts'
+import { SCHEMA } from './schema-name.ts'
 
 /** A step, and the lowest version of the program's schema that may serve the tables after it. */
 export type Migration = { sql: string; compatibleFrom: number }
 
 export const MIGRATIONS: readonly Migration[] = [{ sql: tables, compatibleFrom: 1 }]
-
-/** The schema of PostgreSQL that holds the tables; each connection has it as its search path. */
-export const SCHEMA = 'oncebox'
 
 /** The version of the tables, and the lowest version of a program that may serve them. Both are 0 in an empty database. */
 export type SchemaVersion = { version: number; compatibleFrom: number }
