@@ -5,8 +5,8 @@ import { version } from '../../package.json'
 import { type DatabaseAddress, presentDatabaseAddress } from '../domain/database-address.ts'
 import { becomeOwner } from '../store/folder/ownership.ts'
 import { openAfterRestore } from '../store/opening/after-restore.ts'
-import { connectTo } from '../store/postgres/engine/address.ts'
-import { reachServer } from '../store/postgres/engine/reach.ts'
+import { connectTo } from '../store/postgres/reaching/address.ts'
+import { reachServer } from '../store/postgres/reaching/reach.ts'
 import type { WitnessBucket } from '../store/witness/bucket-witness.ts'
 
 export type AfterRestoreWish = {

@@ -7,9 +7,9 @@ import { MINUTE, type Now } from '../domain/time.ts'
 import type { DatabaseSettings } from '../settings/database.ts'
 import type { OpenedStore } from '../store/opening/opened-store.ts'
 import { openPostgresStore, type PostgresStoreOptions } from '../store/opening/postgres-store.ts'
-import { connectTo, warnAboutTls } from '../store/postgres/engine/address.ts'
-import { reachServer } from '../store/postgres/engine/reach.ts'
-import { explainUnreachable } from '../store/postgres/engine/unreachable.ts'
+import { connectTo, warnAboutTls } from '../store/postgres/reaching/address.ts'
+import { reachServer } from '../store/postgres/reaching/reach.ts'
+import { explainUnreachable } from '../store/postgres/reaching/unreachable.ts'
 
 /** For a server that is started at the same time, such as by `docker compose up`. */
 const PATIENCE_MS = MINUTE

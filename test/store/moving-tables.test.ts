@@ -5,8 +5,8 @@ import { getTableColumns, is } from 'drizzle-orm'
 import { PgTable } from 'drizzle-orm/pg-core'
 import { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { MOVED_TABLES, PUSH_COLUMNS } from '../../src/store/moving/tables.ts'
-import * as postgresInstance from '../../src/store/postgres/engine/instance-schema.ts'
-import * as postgresRows from '../../src/store/postgres/engine/schema.ts'
+import * as postgresInstance from '../../src/store/postgres/schema/instance-schema.ts'
+import * as postgresRows from '../../src/store/postgres/schema/schema.ts'
 import * as sqlite from '../../src/store/sqlite/engine/schema.ts'
 
 const postgres = { ...postgresRows, ...postgresInstance }

@@ -6,8 +6,8 @@ import { RESTORATION_REMEDY } from '../../domain/restoration.ts'
 import { reasonOf } from '../../domain/system-errors.ts'
 import { formatTime, MINUTE, SECOND } from '../../domain/time.ts'
 import type { DatabaseSettings } from '../../settings/database.ts'
-import { connectTo, warnAboutTls } from '../../store/postgres/engine/address.ts'
-import { explainUnreachable } from '../../store/postgres/engine/unreachable.ts'
+import { connectTo, warnAboutTls } from '../../store/postgres/reaching/address.ts'
+import { explainUnreachable } from '../../store/postgres/reaching/unreachable.ts'
 import {
   type DatabaseInspection,
   type InstanceInspection,

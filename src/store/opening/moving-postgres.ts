@@ -10,7 +10,6 @@ import {
   type TargetLook,
 } from '../moving/ends.ts'
 import type { MovedAway, MoveState, MovingBucketFolder } from '../moving-face.ts'
-import { hasTables, migrate, requireCurrentSchema } from '../postgres/engine/migrate.ts'
 import { onOwnConnection } from '../postgres/engine/own-connection.ts'
 import { clearRows } from '../postgres/moving/clear-rows.ts'
 import {
@@ -32,6 +31,7 @@ import {
   requireIdle,
 } from '../postgres/moving/session.ts'
 import { createMovingWriter, writeBucketFolder } from '../postgres/moving/write-rows.ts'
+import { hasTables, migrate, requireCurrentSchema } from '../postgres/schema/migrate.ts'
 
 /** One snapshot for everything that is read. */
 const SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY'

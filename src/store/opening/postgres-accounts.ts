@@ -3,16 +3,16 @@
 import { randomKey } from '../../crypto/random.ts'
 import type { DatabaseAddress } from '../../domain/database-address.ts'
 import type { Now } from '../../domain/time.ts'
-import { connectTo } from '../postgres/engine/address.ts'
 import type { Connect } from '../postgres/engine/connection.ts'
 import { createDatabase, type PostgresDatabase } from '../postgres/engine/database.ts'
-import { DATABASE_TIME } from '../postgres/engine/instance.ts'
-import { hasTables, migrate, requireCurrentSchema } from '../postgres/engine/migrate.ts'
 import { onOwnConnection } from '../postgres/engine/own-connection.ts'
-import { reachServer } from '../postgres/engine/reach.ts'
 import { createImportLook } from '../postgres/imports/imports.ts'
+import { DATABASE_TIME } from '../postgres/instance/instance.ts'
 import { requireNoMove } from '../postgres/moving/move-row.ts'
 import { createAccountOperations } from '../postgres/operations.ts'
+import { connectTo } from '../postgres/reaching/address.ts'
+import { reachServer } from '../postgres/reaching/reach.ts'
+import { hasTables, migrate, requireCurrentSchema } from '../postgres/schema/migrate.ts'
 
 const OPERATION_ID_BYTES = 16
 const CONNECTIONS = 2

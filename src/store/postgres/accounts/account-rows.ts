@@ -5,7 +5,7 @@ import { and, asc, eq, isNull, type SQL } from 'drizzle-orm'
 import type { Account } from '../../../domain/account.ts'
 import { DomainError } from '../../../domain/errors.ts'
 import type { Session } from '../engine/database.ts'
-import { accounts, sessions } from '../engine/schema.ts'
+import { accounts, sessions } from '../schema/schema.ts'
 
 export type AccountRow = typeof accounts.$inferSelect
 

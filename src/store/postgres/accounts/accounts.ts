@@ -14,7 +14,7 @@ import {
   pushChoices,
   recoveryCodes,
   sessions,
-} from '../engine/schema.ts'
+} from '../schema/schema.ts'
 import {
   type AccountRow,
   insertAccount,

@@ -6,8 +6,8 @@ import { DomainError } from '../../../domain/errors.ts'
 import { MINUTE, type Now } from '../../../domain/time.ts'
 import type { ApiTokenStore, ApiTokenToStore, Authenticated } from '../../accounts-face.ts'
 import type { Read, Session, Transact } from '../engine/database.ts'
-import { columnsTo } from '../engine/rows.ts'
-import { accounts, apiTokens } from '../engine/schema.ts'
+import { columnsTo } from '../schema/rows.ts'
+import { accounts, apiTokens } from '../schema/schema.ts'
 import { type AccountRow, lockAccount, presentAccount, requireSession } from './account-rows.ts'
 
 /** Runs with every request that presents a token. */

@@ -3,7 +3,7 @@
 import { eq } from 'drizzle-orm'
 import type { MessageTemplateStore } from '../../accounts-face.ts'
 import type { Read, Transact } from '../engine/database.ts'
-import { messageTemplates } from '../engine/schema.ts'
+import { messageTemplates } from '../schema/schema.ts'
 import { lockAccount } from './account-rows.ts'
 
 export function createMessageTemplates(options: { read: Read; transact: Transact }): MessageTemplateStore {

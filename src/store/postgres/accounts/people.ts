@@ -4,7 +4,7 @@ import { asc, count, inArray, type SQL, sql } from 'drizzle-orm'
 import { type ListedAccount, PEOPLE_PAGE_SIZE } from '../../../domain/account.ts'
 import type { PageOfPeople, PeopleStore, Usage } from '../../accounts-face.ts'
 import type { Read } from '../engine/database.ts'
-import { accounts } from '../engine/schema.ts'
+import { accounts } from '../schema/schema.ts'
 import { type AccountRow, presentAccount } from './account-rows.ts'
 
 /** Pushes that are measured in one step, so that no query runs long for an account with very many. */

@@ -4,7 +4,7 @@ import { eq } from 'drizzle-orm'
 import type { PushChoices } from '../../../domain/push-choices.ts'
 import type { PushChoiceStore } from '../../accounts-face.ts'
 import type { Read, Transact } from '../engine/database.ts'
-import { pushChoices } from '../engine/schema.ts'
+import { pushChoices } from '../schema/schema.ts'
 import { lockAccount } from './account-rows.ts'
 
 export function createPushChoices({ read, transact }: { read: Read; transact: Transact }): PushChoiceStore {

@@ -6,8 +6,8 @@ import { DomainError } from '../../../domain/errors.ts'
 import { DAY, MINUTE, type Now } from '../../../domain/time.ts'
 import type { SessionStore, SessionToStore, SignedIn } from '../../accounts-face.ts'
 import type { Session as Connection, Read, Transact } from '../engine/database.ts'
-import { columnsTo } from '../engine/rows.ts'
-import { accounts, sessions } from '../engine/schema.ts'
+import { columnsTo } from '../schema/rows.ts'
+import { accounts, sessions } from '../schema/schema.ts'
 import { type AccountRow, lockAccount, presentAccount, updateAccount } from './account-rows.ts'
 
 /** Runs with every request of a signed-in browser. */

@@ -3,7 +3,7 @@
 import { and, count, eq, isNull, lt, or } from 'drizzle-orm'
 import type { NewTwoFactor, TwoFactorStore } from '../../accounts-face.ts'
 import type { Read, Session, Transact } from '../engine/database.ts'
-import { accounts, recoveryCodes } from '../engine/schema.ts'
+import { accounts, recoveryCodes } from '../schema/schema.ts'
 import { updateAccount } from './account-rows.ts'
 
 export function createTwoFactor({ read, transact }: { read: Read; transact: Transact }): TwoFactorStore {

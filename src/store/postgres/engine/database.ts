@@ -9,10 +9,10 @@ import { type Connect, type Connection, openConnection, type Patience } from './
 import { createConnections } from './connections.ts'
 import { type Deadline, deadlineIn } from './deadline.ts'
 import { endsConnection, explainFailure, isPassing, unavailable } from './failures.ts'
-import { type Outcome, settleOperation } from './operations.ts'
 import { createBackendCheck, createServerCheck } from './server-check.ts'
 import type { ServerFacts } from './server-facts.ts'
 import { applySettings } from './session-settings.ts'
+import { type Outcome, settleOperation } from './settlement.ts'
 import { ANSWER_MS, attemptStatement, attemptTransaction, UnknownOutcome } from './transaction.ts'
 import { createWorkCounts } from './work-counts.ts'
 

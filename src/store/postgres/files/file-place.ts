@@ -10,7 +10,7 @@ import {
   requireNothingHeld,
 } from '../../files/bucket-folder.ts'
 import type { Session, Transact } from '../engine/database.ts'
-import { LIVE_NODES } from '../engine/nodes.ts'
+import { LIVE_NODES } from '../instance/nodes.ts'
 
 export type FilePlaceOptions = {
   transact: Transact

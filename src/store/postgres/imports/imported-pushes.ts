@@ -3,10 +3,10 @@
 import { LATEST_FAILURES, LATEST_OWNER_VIEWS } from '../../../domain/audit.ts'
 import type { Mark, PushToImport } from '../../import-face.ts'
 import type { Session } from '../engine/database.ts'
-import { insertInto } from '../engine/rows.ts'
-import { auditEntries, imported, pushes, pushFiles, pushLabels, pushSecrets } from '../engine/schema.ts'
 import { appendEntry, EMPTY_LOG, type EntryRow } from '../pushes/push-log.ts'
 import type { PushRow } from '../pushes/stored-push.ts'
+import { insertInto } from '../schema/rows.ts'
+import { auditEntries, imported, pushes, pushFiles, pushLabels, pushSecrets } from '../schema/schema.ts'
 
 /** What goes in one statement. */
 const MOST_PUSHES = 200

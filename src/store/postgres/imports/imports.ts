@@ -5,8 +5,8 @@ import { HOUR, type Now } from '../../../domain/time.ts'
 import type { Import, ImportStore } from '../../import-face.ts'
 import { insertAccount, updateAccount } from '../accounts/account-rows.ts'
 import type { PostgresDatabase, Session } from '../engine/database.ts'
-import { LIVE_NODES } from '../engine/nodes.ts'
-import { apiTokens } from '../engine/schema.ts'
+import { LIVE_NODES } from '../instance/nodes.ts'
+import { apiTokens } from '../schema/schema.ts'
 import { createImportedPushes, isImported } from './imported-pushes.ts'
 
 /** All of it is one transaction, however much comes. */

@@ -3,8 +3,8 @@
 import type { PgTable } from 'drizzle-orm/pg-core'
 import { MOVED_TABLES } from '../../moving/tables.ts'
 import type { MovedTable } from '../../moving-face.ts'
-import { instanceKeys } from '../engine/instance-schema.ts'
-import { columnNameOf } from '../engine/rows.ts'
+import { instanceKeys } from '../schema/instance-schema.ts'
+import { columnNameOf } from '../schema/rows.ts'
 import {
   accountLinks,
   accounts,
@@ -17,7 +17,7 @@ import {
   pushes,
   recoveryCodes,
   sessions,
-} from '../engine/schema.ts'
+} from '../schema/schema.ts'
 
 export const TABLES: Readonly<Record<MovedTable | 'pushes', PgTable>> = {
   ...{ instanceKeys, accounts, apiTokens, recoveryCodes, sessions, accountLinks, messageTemplates },

@@ -23,8 +23,8 @@ import type {
   MovingReader,
   MovingRow,
 } from '../../moving-face.ts'
-import { columnsTo, nameOf } from '../engine/rows.ts'
-import * as schema from '../engine/schema.ts'
+import { columnsTo, nameOf } from '../schema/rows.ts'
+import * as schema from '../schema/schema.ts'
 import type { Query } from './move-row.ts'
 import { orderOf, TABLES } from './moved-tables.ts'
 

@@ -3,13 +3,13 @@
 import type { DatabaseAddress } from '../../../domain/database-address.ts'
 import { DomainError } from '../../../domain/errors.ts'
 import { HOUR } from '../../../domain/time.ts'
-import { connectTo } from '../engine/address.ts'
 import { type Connect, openConnection } from '../engine/connection.ts'
 import { deadlineIn } from '../engine/deadline.ts'
-import { LIVE_NODES } from '../engine/nodes.ts'
-import { reachServer } from '../engine/reach.ts'
 import { requireServer } from '../engine/server-check.ts'
 import { applySettings } from '../engine/session-settings.ts'
+import { LIVE_NODES } from '../instance/nodes.ts'
+import { connectTo } from '../reaching/address.ts'
+import { reachServer } from '../reaching/reach.ts'
 import type { Query } from './move-row.ts'
 
 export type PostgresOptions = {

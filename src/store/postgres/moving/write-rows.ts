@@ -13,8 +13,8 @@ import type {
   MovingRow,
   MovingWriter,
 } from '../../moving-face.ts'
-import { columnsTo, insertInto, nameOf, type RowOf } from '../engine/rows.ts'
-import * as schema from '../engine/schema.ts'
+import { columnsTo, insertInto, nameOf, type RowOf } from '../schema/rows.ts'
+import * as schema from '../schema/schema.ts'
 import type { Query } from './move-row.ts'
 import { keyNames, orderOf, TABLES } from './moved-tables.ts'
 

@@ -3,7 +3,7 @@
 
 import type { SealedSecrets } from '../../face.ts'
 import type { Session } from '../engine/database.ts'
-import { DATABASE_TIME } from '../engine/instance.ts'
+import { DATABASE_TIME } from '../instance/instance.ts'
 import { lockPushes, PUSH_COLUMNS } from './push-rows.ts'
 import type { PushRow } from './stored-push.ts'
 

@@ -2,8 +2,8 @@
 
 import type { PushToStore } from '../../face.ts'
 import type { Statement } from '../engine/database.ts'
-import { arraysOf } from '../engine/rows.ts'
-import { pushes } from '../engine/schema.ts'
+import { arraysOf } from '../schema/rows.ts'
+import { pushes } from '../schema/schema.ts'
 import { storableText } from './push-log.ts'
 import type { PushRow } from './stored-push.ts'
 

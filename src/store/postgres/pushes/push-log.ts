@@ -8,8 +8,8 @@ import {
   LATEST_OWNER_VIEWS,
   type Visit,
 } from '../../../domain/audit.ts'
-import type { RowOf } from '../engine/rows.ts'
-import type { auditEntries } from '../engine/schema.ts'
+import type { RowOf } from '../schema/rows.ts'
+import type { auditEntries } from '../schema/schema.ts'
 
 export type EntryRow = RowOf<typeof auditEntries>
 export type NewEntry = { kind: AuditKind; at: number; visit: Visit }

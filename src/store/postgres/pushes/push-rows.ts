@@ -2,8 +2,8 @@
 
 import type { SealedContent, SealedFile, SealedSecrets } from '../../face.ts'
 import type { Session } from '../engine/database.ts'
-import { columnsTo } from '../engine/rows.ts'
-import { pushes, pushFiles } from '../engine/schema.ts'
+import { columnsTo } from '../schema/rows.ts'
+import { pushes, pushFiles } from '../schema/schema.ts'
 import type { PushRow } from './stored-push.ts'
 
 export const PUSH_COLUMNS = columnsTo(pushes)

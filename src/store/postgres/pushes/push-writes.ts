@@ -3,8 +3,8 @@
 
 import { grantLifetime } from '../../../domain/files.ts'
 import type { Session, Statement } from '../engine/database.ts'
-import { arraysOf, unnestOf } from '../engine/rows.ts'
-import { auditEntries, pushes } from '../engine/schema.ts'
+import { arraysOf, unnestOf } from '../schema/rows.ts'
+import { auditEntries, pushes } from '../schema/schema.ts'
 import { GIVE_BACK } from './address-shares.ts'
 import type { Change } from './push-changes.ts'
 import { cutsOf } from './push-log.ts'

@@ -1,8 +1,8 @@
 // A push as the services see it, from its row.
 
 import type { StoredPush } from '../../face.ts'
-import type { RowOf } from '../engine/rows.ts'
-import type { pushes } from '../engine/schema.ts'
+import type { RowOf } from '../schema/rows.ts'
+import type { pushes } from '../schema/schema.ts'
 
 export type PushRow = RowOf<typeof pushes>
 

@@ -2,7 +2,7 @@
 
 import { findKey, fingerprint, type Keyring } from '../../../crypto/keyring.ts'
 import { DomainError } from '../../../domain/errors.ts'
-import type { Session } from './database.ts'
+import type { Session } from '../engine/database.ts'
 
 export type KnownKey = { number: number; verifier: Buffer }
 

@@ -4,9 +4,9 @@
 import { DomainError } from '../../../domain/errors.ts'
 import { type Found, judge, RESTORATION_REMEDY, type Witness } from '../../../domain/restoration.ts'
 import { MINUTE } from '../../../domain/time.ts'
-import type { PostgresDatabase, Session } from './database.ts'
+import type { PostgresDatabase, Session } from '../engine/database.ts'
+import { findSchemaProblem } from '../schema/migrate.ts'
 import { type InstanceState, readInstance } from './instance.ts'
-import { findSchemaProblem } from './migrate.ts'
 
 /** Operations that ended at about the same time may have become durable in another order. */
 const MAX_REMEMBERED = 64

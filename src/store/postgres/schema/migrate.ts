@@ -4,9 +4,9 @@
 import type { SQL } from 'bun'
 import { DomainError } from '../../../domain/errors.ts'
 import { MINUTE, SECOND } from '../../../domain/time.ts'
-import type { Connect } from './connection.ts'
+import type { Connect } from '../engine/connection.ts'
+import { onOwnConnection } from '../engine/own-connection.ts'
 import tables from './migrations/0001-tables.sql' with { type: 'text' }
-import { onOwnConnection } from './own-connection.ts'
 import { SCHEMA } from './schema-name.ts'
 
 /** A step, and the lowest version of the program's schema that may serve the tables after it. */

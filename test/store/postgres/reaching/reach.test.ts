@@ -1,16 +1,16 @@
 // Reaching PostgreSQL at the start: what is worth waiting for, and sentences for what is not.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { databaseUrl } from '../../../src/settings/database-parsers.ts'
-import { connectTo } from '../../../src/store/postgres/engine/address.ts'
-import { reachServer } from '../../../src/store/postgres/engine/reach.ts'
+import { databaseUrl } from '../../../../src/settings/database-parsers.ts'
+import { connectTo } from '../../../../src/store/postgres/reaching/address.ts'
+import { reachServer } from '../../../../src/store/postgres/reaching/reach.ts'
 import {
   type DatabaseServer,
   installedEngines,
   type ServerDatabase,
   startDatabaseServer,
-} from '../../support/database-servers.ts'
-import { startFaultProxy } from '../../support/fault-proxy.ts'
+} from '../../../support/database-servers.ts'
+import { startFaultProxy } from '../../../support/fault-proxy.ts'
 
 type Options = { patience?: number; onWait?: (why: string) => void; abandoned?: AbortSignal }
 

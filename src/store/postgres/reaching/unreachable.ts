@@ -3,7 +3,7 @@
 import { type DatabaseAddress, presentDatabaseAddress } from '../../../domain/database-address.ts'
 import { DomainError } from '../../../domain/errors.ts'
 import { codeOf } from '../../../domain/system-errors.ts'
-import { stateOf } from './failures.ts'
+import { stateOf } from '../engine/failures.ts'
 
 export type Unreachable = { error: DomainError; mayPass: boolean }
 

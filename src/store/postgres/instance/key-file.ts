@@ -4,11 +4,11 @@ import { existsSync } from 'node:fs'
 import type { Keyring } from '../../../crypto/keyring.ts'
 import { DomainError } from '../../../domain/errors.ts'
 import { makeKeyFile, readKeyFile } from '../../folder/key-file.ts'
-import type { Connect } from './connection.ts'
+import type { Connect } from '../engine/connection.ts'
+import { onOwnConnection } from '../engine/own-connection.ts'
+import { readSchemaVersion } from '../schema/migrate.ts'
+import { SCHEMA } from '../schema/schema-name.ts'
 import { describeKeys } from './instance-keys.ts'
-import { readSchemaVersion } from './migrate.ts'
-import { onOwnConnection } from './own-connection.ts'
-import { SCHEMA } from './schema-name.ts'
 
 export type NodeKeysOptions = {
   connect: Connect

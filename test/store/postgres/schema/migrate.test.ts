@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { getTableConfig } from 'drizzle-orm/pg-core'
-import * as instanceSchema from '../../../../src/store/postgres/engine/instance-schema.ts'
+import * as instanceSchema from '../../../../src/store/postgres/schema/instance-schema.ts'
 import {
   findSchemaProblem,
   LOCK,
@@ -10,8 +10,8 @@ import {
   migrate,
   readSchemaVersion,
   requireCurrentSchema,
-} from '../../../../src/store/postgres/engine/migrate.ts'
-import * as schema from '../../../../src/store/postgres/engine/schema.ts'
+} from '../../../../src/store/postgres/schema/migrate.ts'
+import * as schema from '../../../../src/store/postgres/schema/schema.ts'
 import { installedEngines } from '../../../support/database-servers.ts'
 import {
   connectTo,

@@ -6,7 +6,7 @@ import { type DatabaseAddress, presentDatabaseAddress } from '../../../domain/da
 import { databaseClientOptions, isLoopback } from '../../../domain/database-client.ts'
 import { DomainError } from '../../../domain/errors.ts'
 import { reasonOf } from '../../../domain/system-errors.ts'
-import type { Connect } from './connection.ts'
+import type { Connect } from '../engine/connection.ts'
 
 const CONNECT_SECONDS = 10
 

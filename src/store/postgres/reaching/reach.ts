@@ -3,7 +3,7 @@
 import type { DatabaseAddress } from '../../../domain/database-address.ts'
 import { DomainError } from '../../../domain/errors.ts'
 import { SECOND } from '../../../domain/time.ts'
-import { type Connect, openConnection } from './connection.ts'
+import { type Connect, openConnection } from '../engine/connection.ts'
 import { explainUnreachable } from './unreachable.ts'
 
 export type ReachOptions = {
