@@ -27,6 +27,8 @@ afterAll(async () => {
   await postgres?.stop()
 })
 
+/** Nodes that start at once wait until the first of them has marked the bucket. */
+const BUCKET_MARK_MS = 30_000
 const DAY = 24 * 60 * 60 * 1000
 const account = { email: 'ann@example.org', passwordHash: 'x', isAdmin: true }
 
@@ -124,7 +126,8 @@ describe.skipIf(!isInstalled)('nodes', () => {
   })
 
   test('start at once on an empty database, and one of them makes the tables', async () => {
-    const stores = await Promise.all([makeNode(), makeNode(), makeNode()].map((node) => node.open()))
+    const nodes = [makeNode(), makeNode(), makeNode()]
+    const stores = await Promise.all(nodes.map((node) => node.open({ patience: BUCKET_MARK_MS })))
     expect(await stores[0]?.database?.listNodes()).toHaveLength(3)
     const pushes = await Promise.all(stores.map((store) => storePush({ store, clock })))
     expect(new Set(pushes.map(({ id }) => id)).size).toBe(3)
@@ -135,7 +138,9 @@ describe.skipIf(!isInstalled)('nodes', () => {
   test('that start at once with different keys are not both served', async () => {
     const [first, second] = [makeNode(), makeNode()]
     writeFileSync(second.keyFile, newKeyFile())
-    const tries = await Promise.allSettled([first.open(), second.open()])
+    const tries = await Promise.allSettled(
+      [first, second].map((node) => node.open({ patience: BUCKET_MARK_MS })),
+    )
     expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     for (const tried of tries) if (tried.status === 'fulfilled') await tried.value.close()
   })
