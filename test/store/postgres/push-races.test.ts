@@ -92,6 +92,18 @@ describe.skipIf(!isInstalled)('two nodes', () => {
     return false
   }
 
+  /** Closes the connections of the nodes, because a connection counts its deadlocks some time later, or when it ends. */
+  async function countDeadlocks(): Promise<number> {
+    await Promise.all(opened.pools.map((pool) => pool.close()))
+    const others =
+      'SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()'
+    while ((await opened.query(others)).length > 0) await Bun.sleep(20)
+    const [row] = await opened.query<{ deadlocks: number }>(
+      'SELECT deadlocks::int FROM pg_stat_database WHERE datname = current_database()',
+    )
+    return row?.deadlocks ?? 0
+  }
+
   const readFacts = () => opened.query<Facts>(FACTS)
 
   /** An entry for each thing that happened, numbered without a gap, and secrets exactly as long as a push lives. */
@@ -137,6 +149,73 @@ describe.skipIf(!isInstalled)('two nodes', () => {
       },
     )
     await fc.assert(race, { numRuns: 40 })
+  }, 120_000)
+
+  const shareOf = (n: number) => ({
+    addresses: [Buffer.alloc(16, 1 + (n % 4)), Buffer.alloc(16, 1 + ((n + 1) % 4))] as [Buffer, Buffer],
+    ...{ bytes: 1, limits: { pushes: 100_000, bytes: 0 } },
+  })
+  const keyOf = (n: number) => ({
+    lookup: Buffer.alloc(32, n),
+    lapsesAt: opened.clock.now() + 60_000,
+    answer: Buffer.from('answer'),
+  })
+
+  // Every transaction takes the sums of addresses first, in their order, and then the keys in theirs: so none waits in a circle.
+  const NEXT = {
+    'a sum': 'SELECT 1 FROM address_shares ORDER BY address FOR UPDATE',
+    'a key': 'SELECT 1 FROM idempotency_keys ORDER BY lookup LIMIT 1 FOR UPDATE',
+  }
+  const ENDS: Record<string, (pushes: readonly StoredPush[]) => Promise<unknown>> = {
+    views: (pushes) => Promise.all(pushes.map((push) => read(0, push))),
+    deletions: (pushes) =>
+      nodeOf(0).pushes.expirePushes({ ids: pushes.map(({ id }) => id), ownerId, visit: VISIT }),
+    'the removal of an account': () => nodeOf(0).accounts.removePushesOf(ownerId),
+  }
+  const waiting = Object.keys(ENDS).flatMap((end) => Object.keys(NEXT).map((row) => [end, row] as const))
+  test.each(waiting)('hold no key that comes later while %s wait for %s', async (end, row) => {
+    const pushes: StoredPush[] = []
+    for (const n of [9, 5, 7]) {
+      const parts = { labels: LABELS, idempotency: keyOf(n), share: shareOf(n) }
+      const changes = { ownerId, expireAfterViews: 1 }
+      pushes.push(await storePush({ store: nodeOf(0), clock: opened.clock }, changes, parts))
+    }
+    await opened.query('BEGIN')
+    await opened.query(NEXT[row as keyof typeof NEXT])
+    const ending = ENDS[end]?.(pushes)
+    while ((await opened.query('SELECT 1 FROM pg_locks WHERE NOT granted')).length === 0) await Bun.sleep(5)
+    await opened.query('SELECT 1 FROM idempotency_keys ORDER BY lookup FOR UPDATE NOWAIT')
+    await opened.query('COMMIT')
+    await ending
+    expect(await opened.query('SELECT 1 FROM idempotency_keys WHERE answer IS NOT NULL')).toEqual([])
+    expect(await opened.query('SELECT 1 FROM address_shares')).toEqual([])
+  })
+
+  // Addresses and keys are few, so that many transactions want the same rows in another order.
+  test('never wait for each other in a circle over addresses and idempotency keys', async () => {
+    const create = (n: number) =>
+      storePush({ store: nodeOf(n), clock: opened.clock }, n % 5 === 0 ? { ownerId } : {}, {
+        share: n % 5 === 0 ? null : shareOf(n),
+        idempotency: n % 3 === 0 ? null : keyOf((n * 7) % 24),
+      }).catch((cause) => {
+        // Another create has used the key.
+        if (!isDomainError(cause, 'conflict')) throw cause
+        return null
+      })
+    let left: StoredPush[] = []
+    for (let round = 0; round < 10; round += 1) {
+      const some = await Promise.all([
+        ...Array.from({ length: 40 }, (_, n) => create(round + n)),
+        ...left.map(({ id }, n) => nodeOf(n).pushes.expirePush({ id, visit: VISIT })),
+        ...opened.nodes.map(({ expiry }) => expiry.expireLapsed()),
+        nodeOf(round).expiry.purgeExpired({ of: 'anonymous', until: opened.clock.now() }),
+        nodeOf(round).idempotencyKeys.removeLapsed(),
+      ])
+      left = some.slice(0, 40).filter((one): one is StoredPush => one !== null && typeof one === 'object')
+      // Keys lapse while their pushes live.
+      opened.clock.advance(25_000)
+    }
+    expect(await countDeadlocks()).toBe(0)
   }, 120_000)
 
   test('lose nothing that was acknowledged, and give nothing twice, while connections end', async () => {

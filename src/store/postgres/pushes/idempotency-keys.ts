@@ -27,6 +27,19 @@ export function createIdempotencyKeys(options: {
   return { findKey, removeLapsed }
 }
 
+/**
+ * Part of a statement that destroys the answers of the pushes `ids` (SQL for an array) once it holds the sums of `held`, which is a part
+ * before it. Every transaction locks sums, then keys, both in their order, so that none wait for each other in a circle.
+ */
+export const destroyAnswers = (ids: string) => `
+    keys AS MATERIALIZED (
+      SELECT lookup FROM idempotency_keys WHERE push_id = ANY(${ids}) AND (SELECT count(*) FROM held) >= 0
+      ORDER BY lookup FOR UPDATE
+    ),
+    answers AS (
+      UPDATE idempotency_keys SET push_id = NULL, answer = NULL WHERE lookup = ANY(ARRAY(SELECT lookup FROM keys))
+    )`
+
 type KeyRow = { lapsesAt: number; answer: Uint8Array | null }
 
 const FIND = 'SELECT lapses_at::float8 AS "lapsesAt", answer FROM idempotency_keys WHERE lookup = $1::bytea'

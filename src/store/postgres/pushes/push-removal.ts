@@ -3,6 +3,7 @@
 import type { Now } from '../../../domain/time.ts'
 import type { Session } from '../engine/database.ts'
 import { GIVE_BACK } from './address-shares.ts'
+import { destroyAnswers } from './idempotency-keys.ts'
 
 /** Entries of logs that one transaction deletes. */
 export const LOG_STEP = 5_000
@@ -16,8 +17,7 @@ export function createPushRemoval({ certain }: { certain: Now }): RemovePushes {
     const run = (text: string, ...more: unknown[]) => session.query(text, [ids, ...more])
     await run(RELEASE_FILES, certain())
     await run(END_GRANTS, certain())
-    await run(RETURN_SHARES)
-    await run('UPDATE idempotency_keys SET answer = NULL, push_id = NULL WHERE push_id = ANY($1::bigint[])')
+    await run(RETURN_SHARES_AND_ANSWERS)
     for (const table of ['push_secrets', 'push_labels', 'audit_entries'])
       await run(`DELETE FROM ${table} WHERE push_id = ANY($1::bigint[])`)
     await run('DELETE FROM pushes WHERE id = ANY($1::bigint[])')
@@ -31,8 +31,9 @@ const RELEASE_FILES = `
 const END_GRANTS = `
   UPDATE files_due SET at = $2::bigint, push_id = NULL WHERE push_id = ANY($1::bigint[]) AND at > $2::bigint`
 
-const RETURN_SHARES = `
-  WITH freed AS (DELETE FROM live_shares WHERE push_id = ANY($1::bigint[]) RETURNING address, bytes), ${GIVE_BACK}
+const RETURN_SHARES_AND_ANSWERS = `
+  WITH freed AS (DELETE FROM live_shares WHERE push_id = ANY($1::bigint[]) RETURNING address, bytes), ${GIVE_BACK},
+  ${destroyAnswers('$1::bigint[]')}
   SELECT 1`
 
 /** Within a transaction. Deletes some of the oldest entries of a long log, so that the rest fits one transaction. */

@@ -6,6 +6,7 @@ import type { Session, Statement } from '../engine/database.ts'
 import { arraysOf, unnestOf } from '../schema/rows.ts'
 import { auditEntries, pushes } from '../schema/schema.ts'
 import { GIVE_BACK } from './address-shares.ts'
+import { destroyAnswers } from './idempotency-keys.ts'
 import type { Change } from './push-changes.ts'
 import { cutsOf } from './push-log.ts'
 import { readFiles } from './push-rows.ts'
@@ -135,10 +136,6 @@ const ENDED = `$${FIRST}::bigint[]`
 const ENDINGS = `
     ended AS MATERIALIZED (SELECT id FROM unnest(${ENDED}) AS given(id) WHERE ${isIn('id', 'updated')}),
     secrets AS (DELETE FROM push_secrets WHERE push_id = ANY(${ENDED}) AND ${isIn('push_id', 'ended')}),
-    answers AS (
-      UPDATE idempotency_keys SET push_id = NULL, answer = NULL
-      WHERE push_id = ANY(${ENDED}) AND ${isIn('push_id', 'ended')}
-    ),
     files AS (DELETE FROM push_files WHERE push_id = ANY(${ENDED}) AND ${isIn('push_id', 'ended')}),
     due AS (
       INSERT INTO files_due (id, at, push_id) SELECT given.id, given.at, given.push_id
@@ -155,7 +152,7 @@ const ENDINGS = `
     ),
     freed AS (
       DELETE FROM live_shares WHERE push_id = ANY(${ENDED}) AND ${isIn('push_id', 'ended')} RETURNING address, bytes
-    ),${GIVE_BACK},
+    ),${GIVE_BACK},${destroyAnswers('ARRAY(SELECT id FROM ended)')},
     cut AS (
       DELETE FROM audit_entries
       USING unnest($${FIRST + 8}::bigint[], $${FIRST + 9}::text[], $${FIRST + 10}::int[]) AS given(push_id, bound, keep),
