@@ -9,8 +9,12 @@ export async function examineBucket(config: BucketConfig): Promise<Finding[]> {
   const settings = bucketSettingsOf(config)
   if (settings === null) return []
   const { name, failures, listsUploads } = await probeBucket(settings)
-  const problems = failures.map(({ step, words }) =>
-    problem('files', `In the bucket ${name}, ${TRIED[step]} failed: ${words}.`, REMEDIES[step]),
+  const problems = failures.map(({ step, words, isRefusal }) =>
+    problem(
+      'files',
+      `In the bucket ${name}, ${TRIED[step]} failed: ${words}.`,
+      isRefusal ? REMEDIES[step] : STORE,
+    ),
   )
   if (problems.length > 0) return problems
   const works = fine('files', `The bucket ${name} takes, gives back, lists and deletes objects.`)
@@ -25,6 +29,8 @@ const TRIED: Record<ProbeStep, string> = {
   delete: 'deleting an object',
 }
 
+const STORE =
+  'See that the store runs, has room, and is the one that --files-url names (endpoint=), and try again.'
 const RIGHTS = 'Correct --files-url and the access key, and see that the key may'
 const REMEDIES: Record<ProbeStep, string> = {
   write: `${RIGHTS} write objects (s3:PutObject).`,

@@ -8,6 +8,8 @@ export type BucketFolder = {
   /** Tell this database from a copy that is served elsewhere: of those who serve it now, and of those before. */
   sessions: { last: string | null; now: string }
   heldFiles: boolean
+  /** Whether another process that serves the same database is the one to mark the bucket, if it has no mark. */
+  isMarkedByOthers?: () => Promise<boolean>
 }
 
 /** How many pushes have files, and how many files can be downloaded after a last view. */

@@ -16,13 +16,15 @@ export type OwnerMarkOptions = {
   sessions: { last: string | null; now: string }
   /** Whether the rows named files at the start, which must be in this bucket then. */
   heldFiles: boolean
+  /** Whether it is for another process to write a mark that is missing. */
+  isMarkedByOthers?: () => Promise<boolean>
   onWarning: (warning: string) => void
   /** Names the bucket. */
   name: string
 }
 
 export function createOwnerMark(options: OwnerMarkOptions) {
-  const { objects, key, sessions, heldFiles, onWarning, name } = options
+  const { objects, key, sessions, heldFiles, isMarkedByOthers, onWarning, name } = options
   /** When this process wrote the mark, in the time of the store. */
   let claimedAt: number | null = null
   let claiming: Promise<void> | null = null
@@ -36,15 +38,26 @@ export function createOwnerMark(options: OwnerMarkOptions) {
 
   async function claim(): Promise<void> {
     const found = await read()
-    if (found === null && heldFiles)
-      throw new S3Failure(
-        'misplaced',
-        'it does not hold the files of this data folder. Correct --files-url, or restore the bucket',
-      )
+    if (found === null) await requireUnused()
     const now = await readTime()
     const isOurs = found !== null && [sessions.last, sessions.now].includes(found.session)
     await write({ session: sessions.now, since: isOurs ? found.since : now })
     claimedAt = now
+  }
+
+  /** A bucket without our mark may be taken only while no files of ours can be in another one. */
+  async function requireUnused(): Promise<void> {
+    if (heldFiles)
+      throw new S3Failure(
+        'misplaced',
+        'it does not hold the files of this data folder. Correct --files-url, or restore the bucket',
+      )
+    if (await isMarkedByOthers?.())
+      throw new S3Failure(
+        'misplaced',
+        'it does not hold the mark of the other nodes. Give all nodes the same --files-url; if this is it, the node that began ' +
+          'first marks the bucket once it reaches it',
+      )
   }
 
   async function read(): Promise<Mark | null> {

@@ -3,15 +3,22 @@
 import { randomBase32, randomKey } from '../../crypto/random.ts'
 import { type BucketPlace, nameBucket } from '../../domain/bucket-place.ts'
 import { createClient } from './client.ts'
-import { S3Failure } from './failures.ts'
+import { isFailure, S3Failure } from './failures.ts'
 import { createObjects, type Objects } from './objects.ts'
 import { createReachability } from './reachability.ts'
 import { type Credentials, createSendOnce } from './signed-requests.ts'
 
 export type ProbeStep = 'write' | 'read' | 'list' | 'upload' | 'delete'
 
-/** `failures` are sentences about the bucket, by what was tried. After a failed write nothing else is. */
-export type Probed = { name: string; failures: { step: ProbeStep; words: string }[]; listsUploads: boolean }
+/**
+ * `failures` are sentences about the bucket, by what was tried. After a failed write nothing else is. `isRefusal`: the store
+ * answers, and does not do it.
+ */
+export type Probed = {
+  name: string
+  failures: { step: ProbeStep; words: string; isRefusal: boolean }[]
+  listsUploads: boolean
+}
 
 const BYTES = 4096
 
@@ -27,7 +34,8 @@ export async function probeBucket(where: { place: BucketPlace; credentials: Cred
     try {
       return await work()
     } catch (cause) {
-      failures.push({ step, words: cause instanceof Error ? cause.message : String(cause) })
+      const words = cause instanceof Error ? cause.message : String(cause)
+      failures.push({ step, words, isRefusal: !isFailure(cause, 'failing') && !isFailure(cause, 'full') })
       return null
     }
   }

@@ -99,7 +99,9 @@ export function createStraySweep(options: StraySweepOptions): Job & { sweep(): P
       // The operator was told when the store began to fail.
       if (!(cause instanceof S3Failure) && !(cause instanceof DomainError)) report.failed(cause)
     }
-    if (!isStopped) timer = setTimeout(next, pauses.between, report)
+    // A bucket that could not be marked is asked again soon, for the sake of the nodes that wait for the mark.
+    const pause = owner.claimedAt() === null ? pauses.first : pauses.between
+    if (!isStopped) timer = setTimeout(next, pause, report)
   }
 
   function next(report: JobReport): void {

@@ -193,9 +193,32 @@ describe.skipIf(!isInstalled)('files in one bucket', () => {
     await makeNode('one').open()
     const place = { ...ours().place, prefix: 'elsewhere/' }
     const elsewhere = makeNode('two').open({ ...ours(), place })
-    await expect(elsewhere).rejects.toThrow('does not hold the files')
+    await expect(elsewhere).rejects.toThrow('does not hold the mark of the other nodes')
+  }, 60_000)
+
+  test('go into a bucket that failed at the first start, once the node that began first reaches it', async () => {
+    const [first, second] = await openWithoutBucket()
+    await expect(second.files.keepFile('aa1', sealed())).rejects.toMatchObject({ code: 'files_unreachable' })
+    await first.files.keepFile('aa2', sealed())
+    await second.files.keepFile('aa3', sealed())
+    expect(await first.files.has({ id: 'aa3', size: SIZE })).toBe(true)
+  }, 60_000)
+
+  test('go into a bucket that failed at the first start, also when the node that began first is gone', async () => {
+    const [first, second] = await openWithoutBucket()
+    await close(first)
+    await second.files.keepFile('aa1', sealed())
+    expect(await second.files.has({ id: 'aa1', size: SIZE })).toBe(true)
   }, 60_000)
 })
+
+/** The bucket works again afterwards. */
+async function openWithoutBucket(): Promise<[OpenedStore, OpenedStore]> {
+  bucket.failWith(() => ({ status: 403, code: 'AccessDenied' }))
+  const nodes: [OpenedStore, OpenedStore] = [await makeNode('one').open(), await makeNode('two').open()]
+  bucket.failWith(() => null)
+  return nodes
+}
 
 describe.skipIf(!isInstalled)('files on a disk', () => {
   test('are served by one node; a second one is refused, in any way, and told what to do', async () => {

@@ -47,6 +47,12 @@ const IDENTITY = `
   SELECT md5(system_identifier || '/' || (SELECT oid FROM pg_database WHERE datname = current_database())) AS identity
   FROM pg_control_system()`
 
+/** Files may be in the bucket of another node, or the node that began first has not marked its bucket yet. */
+const MARKED_BY_OTHERS = `
+  SELECT EXISTS (SELECT FROM push_files) OR EXISTS (
+    SELECT FROM nodes AS other WHERE other.id <> $1 AND other.id IN (${LIVE_NODES}) AND NOT EXISTS (
+      SELECT FROM nodes AS mine WHERE mine.id = $1 AND (mine.started_at, mine.id) < (other.started_at, other.id))) AS is`
+
 /** Throws `conflict` when the files are elsewhere, and needed there. */
 export function settleFilePlace({ transact, ...options }: FilePlaceOptions): Promise<SettledPlace> {
   return transact(async (session) => {
@@ -113,4 +119,16 @@ function refuse(other: string, { disk, before }: Pick<Leaving, 'disk' | 'before'
     `The node ${other} serves this database with its files on a disk, which no other node can reach. ${rule}: name it with ` +
       '--files-url.',
   )
+}
+
+/**
+ * Whether this node must find a mark in its bucket. Asked each time, because the node that should have written it may be gone
+ * before it reached the bucket.
+ */
+export async function isMarkedByOthers(
+  { query }: Pick<Session, 'query'>,
+  node: Uint8Array,
+): Promise<boolean> {
+  const [found] = await query<{ is: boolean }>(MARKED_BY_OTHERS, [node])
+  return found?.is ?? false
 }

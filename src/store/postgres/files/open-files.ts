@@ -8,7 +8,7 @@ import { readFolderMark } from '../../files/folder-mark.ts'
 import { type FilesOptions, openFiles } from '../../files/open-files.ts'
 import type { BucketSettings } from '../../s3/bucket.ts'
 import type { PostgresDatabase } from '../engine/database.ts'
-import { type SettledPlace, settleFilePlace } from './file-place.ts'
+import { isMarkedByOthers, settleFilePlace } from './file-place.ts'
 import { createFileRecords } from './file-records.ts'
 
 export type NodeFilesOptions = Omit<FilesOptions, 'records' | 'bucket' | 'onStep'> & {
@@ -35,15 +35,19 @@ export async function openNodeFiles(options: NodeFilesOptions) {
   else if (remains.length > 0)
     onWarning(`${remains.length} files that belong to no push may remain where they were.`)
   const records = createFileRecords({ ...options, isShared: disk === null })
-  const bucket = settings === null || folder === null ? null : { settings, folder: withMark(folder) }
+  const bucket =
+    settings === null || folder === null
+      ? null
+      : {
+          settings,
+          folder: {
+            ...folder,
+            isMarkedByOthers: () => database.read((session) => isMarkedByOthers(session, options.node)),
+          },
+        }
   const files = openFiles({ ...options, records, bucket, onStep: undefined })
   await confirm(files.confirmPlace, folder?.isShared ? (options.patience ?? MARK_MS) : 0)
   return files
-}
-
-/** Nodes that serve at the same time must find the same mark, also when no push has files yet. */
-function withMark({ isShared, ...folder }: NonNullable<SettledPlace['folder']>) {
-  return { ...folder, heldFiles: folder.heldFiles || isShared }
 }
 
 async function confirm(confirmPlace: () => Promise<void>, patience: number): Promise<void> {
