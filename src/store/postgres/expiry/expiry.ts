@@ -1,8 +1,8 @@
 // The sweeper's work in small steps, shared by all nodes: writes pushes that ran out of time as expired. A step passes over rows
 // that another node has locked.
 
-import { lapse } from '../../../domain/push.ts'
 import type { Now } from '../../../domain/time.ts'
+import { lapseStep } from '../../../domain/visits.ts'
 import type { ExpiryStore } from '../../face.ts'
 import type { PostgresDatabase, Session } from '../engine/database.ts'
 import { addStep, changeOf } from '../pushes/push-changes.ts'
@@ -75,7 +75,7 @@ export function createExpiry(options: ExpiryOptions): ExpiryStore {
 async function endAll(session: Session, rows: readonly PushRow[], certain: number): Promise<void> {
   const changes = rows.map((row) => {
     const change = changeOf(row)
-    addStep(change, { after: lapse(row, certain), now: certain, entry: null })
+    addStep(change, lapseStep(row, certain))
     return change
   })
   await writeChanges(session, changes, { certain })

@@ -1,6 +1,6 @@
 // What happens to pushes, gathered in memory: several visits to one push make one change of its row.
 
-import type { AuditKind, Visit } from '../../../domain/audit.ts'
+import type { Step } from '../../../domain/visits.ts'
 import { appendEntry, type EntryRow } from './push-log.ts'
 import type { PushRow } from './stored-push.ts'
 
@@ -18,13 +18,6 @@ export type Change = {
 /** The files of a last view are kept for its grants, at most until `keepUntil`; null makes them due at once. */
 export type End = { now: number; keepUntil: number | null }
 
-export type Step = {
-  after: PushRow
-  now: number
-  /** Null leaves no entry in the audit log. */
-  entry: { kind: AuditKind; visit: Visit } | null
-}
-
 export function changeOf(before: PushRow): Change {
   return { before, after: before, entries: [], end: null, grantsEnded: null }
 }
@@ -34,7 +27,7 @@ export function isChanged({ before, after }: Change): boolean {
 }
 
 /** Adds what happened next, and returns the push as it is then. */
-export function addStep(change: Change, { after, now, entry }: Step): PushRow {
+export function addStep(change: Change, { after, now, entry }: Step<PushRow>): PushRow {
   const { after: before } = change
   change.after = entry === null ? { ...after } : appendTo(change, after, { ...entry, at: now })
   const isLastView = entry?.kind === 'view'

@@ -1,8 +1,7 @@
 // Changes the labels and limits of a push for its owner.
 
-import { decideEdit } from '../../../domain/editing.ts'
-import { lapse } from '../../../domain/push.ts'
 import type { Now } from '../../../domain/time.ts'
+import { decideEditing } from '../../../domain/visits.ts'
 import type { Edited, EditToPush } from '../../face.ts'
 import type { Session, Transact } from '../engine/database.ts'
 import { addStep, changeOf } from './push-changes.ts'
@@ -22,18 +21,15 @@ export function createPushEditing({ transact, now, certain }: PushEditingOptions
     return transact(async (session): Promise<Edited | null> => {
       const [before] = await lockPushes(session, [id])
       if (before === undefined || before.ownerId !== ownerId) return null
-      const time = now()
-      const lapsed = lapse(before, certain())
-      const decision = decideEdit(lapsed, edit, time)
-      if (decision.outcome === 'refused') return decision
+      const times = { now: now(), certain: certain() }
       const isLabelled = Object.keys(labels).length > 0
+      const decision = decideEditing(before, { edit, isLabelled, visit }, times)
+      if (decision.outcome === 'refused') return decision
       if (isLabelled) await writeLabels(session, { id, labels })
-      const isEdited = isLabelled || decision.push !== lapsed
-      const after = isEdited ? { ...decision.push, updatedAt: time } : lapsed
-      if (after === before) return { outcome: 'edited', push: presentPush(before) }
+      if (decision.step === null) return { outcome: 'edited', push: presentPush(before) }
       const change = changeOf(before)
-      const push = addStep(change, { after, now: time, entry: isEdited ? { kind: 'edit', visit } : null })
-      await writeChanges(session, [change], { certain: certain() })
+      const push = addStep(change, decision.step)
+      await writeChanges(session, [change], times)
       return { outcome: 'edited', push: presentPush(push) }
     })
   }

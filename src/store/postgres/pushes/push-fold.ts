@@ -1,10 +1,10 @@
 // Decides the works of a batch in memory, in their order: what the first one leaves of a push is what the next one finds.
 
 import { DamageError } from '../../../domain/errors.ts'
+import type { Times } from '../../../domain/visits.ts'
 import type { SealedSecrets } from '../../face.ts'
 import type { BatchRead } from './batch-reads.ts'
 import { type Change, changeOf, isChanged } from './push-changes.ts'
-import type { Times } from './visits.ts'
 
 /** What a work finds: the push with all that happened to it before in this batch. */
 export type Found = {

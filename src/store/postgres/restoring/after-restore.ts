@@ -1,8 +1,8 @@
 // Makes a database that was set back safe to serve: nothing in it opens anything any more.
 
 import type { Visit } from '../../../domain/audit.ts'
-import { lose } from '../../../domain/push.ts'
 import { MINUTE } from '../../../domain/time.ts'
+import { lossStep } from '../../../domain/visits.ts'
 import type { PostgresDatabase, Session } from '../engine/database.ts'
 import { readInstance } from '../instance/instance.ts'
 import { addStep, changeOf, isChanged } from '../pushes/push-changes.ts'
@@ -75,16 +75,9 @@ async function expireSome(session: Session, { now, visit }: Pick<ExpiringOptions
     'SELECT id::float8 AS id FROM pushes WHERE expired_on IS NULL ORDER BY expires_at, id LIMIT $1',
     [STEP],
   )
-  const changes = (
-    await lockPushes(
-      session,
-      live.map(({ id }) => id),
-    )
-  ).map(changeOf)
-  for (const change of changes) {
-    const after = lose(change.before, now)
-    addStep(change, { after, now, entry: after.lost ? { kind: 'expire', visit } : null })
-  }
+  const ids = live.map(({ id }) => id)
+  const changes = (await lockPushes(session, ids)).map(changeOf)
+  for (const change of changes) addStep(change, lossStep(change.before, visit, now))
   await writeChanges(session, changes.filter(isChanged), { certain: now })
   return { found: changes.length, lost: changes.filter(({ after }) => after.lost).length }
 }

@@ -2,8 +2,8 @@
 
 import { and, asc, eq, isNotNull, isNull, lte, sql } from 'drizzle-orm'
 import { DamageError } from '../../../domain/errors.ts'
-import { lapse } from '../../../domain/push.ts'
 import type { Now } from '../../../domain/time.ts'
+import { lapseStep } from '../../../domain/visits.ts'
 import type { Damage } from '../../every-engine/damage.ts'
 import type { ExpiryStore } from '../../face.ts'
 import type { Connection } from '../engine/database.ts'
@@ -87,8 +87,7 @@ export function createExpiry(options: {
       read,
       isDue: ({ expiredOn, expiresAt }) => expiredOn === null && expiresAt <= certain(),
       apply: (before) => {
-        const time = certain()
-        rows.write({ before, after: lapse(before, time), now: time, entry: null })
+        rows.write(before, lapseStep(before, certain()))
         return 'done'
       },
     })

@@ -1,9 +1,8 @@
 // Changes the labels and limits of a push for its owner.
 
 import { eq } from 'drizzle-orm'
-import { decideEdit } from '../../../domain/editing.ts'
-import { lapse } from '../../../domain/push.ts'
 import type { Now } from '../../../domain/time.ts'
+import { decideEditing } from '../../../domain/visits.ts'
 import type { Edited, EditToPush } from '../../face.ts'
 import type { Connection } from '../engine/database.ts'
 import type { Transact } from '../engine/group-commit.ts'
@@ -27,19 +26,12 @@ export function createPushEditing(options: PushEditingOptions) {
     return transact((): Edited | null => {
       const before = rows.findById(id)
       if (before === undefined || before.ownerId !== ownerId) return null
-      const time = now()
-      const lapsed = lapse(before, certain())
-      const decision = decideEdit(lapsed, edit, time)
-      if (decision.outcome === 'refused') return decision
+      const times = { now: now(), certain: certain() }
       const isLabelled = Object.keys(labels).length > 0
+      const decision = decideEditing(before, { edit, isLabelled, visit }, times)
+      if (decision.outcome === 'refused') return decision
       if (isLabelled) orm.update(pushLabels).set(labels).where(eq(pushLabels.pushId, id)).run()
-      const isEdited = isLabelled || decision.push !== lapsed
-      const after = isEdited ? { ...decision.push, updatedAt: time } : lapsed
-      const entry = isEdited ? { kind: 'edit' as const, visit } : null
-      return {
-        outcome: 'edited',
-        push: after === before ? before : rows.write({ before, after, now: time, entry }),
-      }
+      return { outcome: 'edited', push: decision.step === null ? before : rows.write(before, decision.step) }
     })
   }
 

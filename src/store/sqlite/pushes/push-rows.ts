@@ -1,8 +1,9 @@
 // The statements about one push that several operations use: find it, write a change, destroy its secrets.
 
 import { eq, max, sql } from 'drizzle-orm'
-import type { AuditKind, Visit } from '../../../domain/audit.ts'
+import type { Visit } from '../../../domain/audit.ts'
 import { DamageError } from '../../../domain/errors.ts'
+import type { Step } from '../../../domain/visits.ts'
 import type { SealedSecrets } from '../../face.ts'
 import type { Connection } from '../engine/database.ts'
 import { placeholdersOf } from '../engine/placeholders.ts'
@@ -21,14 +22,6 @@ type StoredSecrets = Omit<typeof pushSecrets.$inferSelect, 'pushId'> & { wrapped
 export type LabelsRow = typeof pushLabels.$inferSelect
 
 export type NewPushRow = Omit<PushRow, 'id' | 'auditDropped' | 'checksum' | keyof Log>
-
-/** A push before and after something happened to it, and the entry that this leaves in its audit log. */
-export type Change = {
-  before: PushRow
-  after: PushRow
-  now: number
-  entry: { kind: AuditKind; visit: Visit } | null
-}
 
 /** The columns that most visits change. Without expired_on, because an update that names it rewrites three indexes. */
 const PROGRESS = [
@@ -110,8 +103,8 @@ export function createPushRows(options: PushRowsOptions) {
     insertSecrets({ ...stored, checksum })
   }
 
-  /** Writes the change, and destroys the secrets if it expires the push. */
-  function write({ before, after, now, entry }: Change): PushRow {
+  /** Writes a step of the push `before`, and destroys the secrets if it expires the push. */
+  function write(before: PushRow, { after, now, entry }: Step<PushRow>): PushRow {
     const row =
       entry === null ? { ...after } : audit.append(after, { kind: entry.kind, at: now, visit: entry.visit })
     row.checksum = checksumOfPush(row)

@@ -3,18 +3,16 @@
 import { eq, sql } from 'drizzle-orm'
 import type { Visit } from '../../../domain/audit.ts'
 import { DamageError, DomainError } from '../../../domain/errors.ts'
-import {
-  countWrongTry,
-  decideView,
-  expireByHand,
-  isExpired,
-  isLastTry,
-  isLocked,
-  lapse,
-  spendTries,
-  unlock,
-} from '../../../domain/push.ts'
+import { isExpired } from '../../../domain/push.ts'
 import type { Now } from '../../../domain/time.ts'
+import {
+  decideClaim,
+  decideDeletion,
+  decideLastTry,
+  decideRefusal,
+  decideUnlock,
+  type Step,
+} from '../../../domain/visits.ts'
 import type {
   Claim,
   Claimed,
@@ -116,52 +114,36 @@ export function createPushes(options: {
   }
 
   /** Within a transaction that has read the row. */
-  function count(before: PushRow, { visit, lookBy }: Omit<Claim, 'id'>): Claimed {
-    const time = now()
-    const { outcome, kind, push: viewed } = decideView(before, { now: time, lookBy })
-    const after = outcome === 'expired' ? lapse(before, certain()) : viewed
-    return { outcome, push: rows.write({ before, after, now: time, entry: { kind, visit } }) }
+  function count(before: PushRow, claim: Omit<Claim, 'id'>): Claimed {
+    const { outcome, step } = decideClaim(before, claim, { now: now(), certain: certain() })
+    return { outcome, push: rows.write(before, step) }
   }
 
-  function refusePassphrase(
-    options: VisitToPush & { wrong: boolean; maxTries: number },
-  ): Promise<Visited<'refused' | 'expired'>> {
-    const { id, visit, wrong, maxTries } = options
+  function refusePassphrase({
+    id,
+    ...asked
+  }: VisitToPush & { wrong: boolean; maxTries: number }): Promise<Visited<'refused' | 'expired'>> {
     return transact(() => {
       const before = rows.findById(id)
       if (before === undefined) return null
-      const time = now()
-      if (isExpired(before, time)) {
-        const push = rows.write({
-          before,
-          after: lapse(before, certain()),
-          now: time,
-          entry: { kind: 'failed_view', visit },
-        })
-        return { outcome: 'expired' as const, push }
-      }
-      const after = wrong ? countWrongTry(before, time) : before
-      const tried = rows.write({ before, after, now: time, entry: { kind: 'failed_passphrase', visit } })
-      const isLast = wrong && isLastTry(tried, maxTries)
-      return { outcome: 'refused' as const, push: isLast ? spend(tried, { time, visit }) : tried }
+      const times = { now: now(), certain: certain() }
+      const { outcome, step } = decideRefusal(before, asked, times)
+      const refused = rows.write(before, step)
+      const last = outcome === 'expired' ? null : decideLastTry(refused, asked, times.now)
+      return { outcome, push: take(refused, last) }
     })
-  }
-
-  /** Within a transaction. */
-  function spend(before: PushRow, { time, visit }: { time: number; visit: Visit }): PushRow {
-    const after = spendTries(before, time)
-    const kind = after.expiredOn === null ? ('lock' as const) : ('expire' as const)
-    return rows.write({ before, after, now: time, entry: { kind, visit } })
   }
 
   function unlockPush({ id, visit }: VisitToPush): Promise<StoredPush | null> {
     return transact(() => {
       const before = rows.findById(id)
-      if (before === undefined) return null
-      const time = now()
-      if (!isLocked(before) || isExpired(before, time)) return before
-      return rows.write({ before, after: unlock(before, time), now: time, entry: { kind: 'unlock', visit } })
+      return before === undefined ? null : take(before, decideUnlock(before, visit, now()))
     })
+  }
+
+  /** Within a transaction. Returns the same row when there is nothing to write. */
+  function take(before: PushRow, step: Step<PushRow> | null): PushRow {
+    return step === null ? before : rows.write(before, step)
   }
 
   function expirePush({ id, visit }: VisitToPush): Promise<StoredPush | null> {
@@ -180,12 +162,7 @@ export function createPushes(options: {
 
   /** Within a transaction. Returns the same row when there was nothing to end. */
   function expire(before: PushRow, visit: Visit): PushRow {
-    // By `certain`, a push that only the clock in doubt has ended is still live, and so becomes deleted.
-    const time = certain()
-    const after = expireByHand(before, time, { hasGrants: hasGrants(before) })
-    if (after === before) return before
-    const entry = after.deleted ? { kind: 'expire' as const, visit } : null
-    return rows.write({ before, after, now: time, entry })
+    return take(before, decideDeletion(before, { visit, hasGrants: hasGrants(before) }, certain()))
   }
 
   function hasGrants({ id, files: number, expiredOn, views, expireAfterViews }: StoredPush): boolean {

@@ -1,7 +1,7 @@
 // Expires the pushes that were live when a backup was made, since nothing in it opens them.
 
 import type { Visit } from '../../../domain/audit.ts'
-import { lose } from '../../../domain/push.ts'
+import { lossStep } from '../../../domain/visits.ts'
 import type { Connection } from '../engine/database.ts'
 import { prepareWalk } from '../engine/prepared.ts'
 import { pushes } from '../engine/schema.ts'
@@ -28,9 +28,7 @@ export async function endLivePushes(
 
   function end(before: PushRow): boolean {
     if (before.expiredOn !== null || !isIntactPush(before)) return false
-    const after = lose(before, now)
-    rows.write({ before, after, now, entry: after.lost ? { kind: 'expire', visit } : null })
-    return after.lost
+    return rows.write(before, lossStep(before, visit, now)).lost
   }
 
   for (;;) {

@@ -1,0 +1,120 @@
+// What each visit does to a push, and the entry that it leaves in the audit log. An engine of the store reads the push, asks
+// here, and writes the step; it decides nothing by itself.
+
+import type { Account } from './account.ts'
+import type { AuditKind, Visit } from './audit.ts'
+import { decideEdit, type FixedMembers, type LimitsToEdit } from './editing.ts'
+import type { Problems } from './problems.ts'
+import {
+  countWrongTry,
+  decideView,
+  expireByHand,
+  isExpired,
+  isLastTry,
+  isLocked,
+  lapse,
+  lose,
+  type Push,
+  spendTries,
+  unlock,
+} from './push.ts'
+
+/** `certain`: the time by which something may be destroyed. It is behind `now` while the clock is in doubt. */
+export type Times = { now: number; certain: number }
+
+/** The push after it, when that was, and the entry in its log; null leaves none. */
+export type Step<P extends Push> = {
+  after: P
+  now: number
+  entry: { kind: AuditKind; visit: Visit } | null
+}
+
+/** A retrieval whose link and passphrase are right, by the rules of `decideView`. */
+export function decideClaim<P extends Push>(
+  push: P,
+  { visit, lookBy }: { visit: Visit; lookBy: Account | null },
+  { now, certain }: Times,
+): { outcome: 'view' | 'expired'; step: Step<P> } {
+  const { outcome, kind, push: viewed } = decideView(push, { now, lookBy })
+  const after = outcome === 'expired' ? lapse(push, certain) : viewed
+  return { outcome, step: { after, now, entry: { kind, visit } } }
+}
+
+/** A passphrase that is missing, or `wrong`. Ask `decideLastTry` about the push as it is afterwards. */
+export function decideRefusal<P extends Push>(
+  push: P,
+  { visit, wrong }: { visit: Visit; wrong: boolean },
+  { now, certain }: Times,
+): { outcome: 'refused' | 'expired'; step: Step<P> } {
+  if (isExpired(push, now)) {
+    const entry = { kind: 'failed_view' as const, visit }
+    return { outcome: 'expired', step: { after: lapse(push, certain), now, entry } }
+  }
+  const after = wrong ? countWrongTry(push, now) : push
+  return { outcome: 'refused', step: { after, now, entry: { kind: 'failed_passphrase', visit } } }
+}
+
+/** Null unless the passphrase that was just refused was wrong, and the last of `maxTries`; 0 means no limit. */
+export function decideLastTry<P extends Push>(
+  push: P,
+  { visit, wrong, maxTries }: { visit: Visit; wrong: boolean; maxTries: number },
+  now: number,
+): Step<P> | null {
+  if (!wrong || !isLastTry(push, maxTries)) return null
+  const after = spendTries(push, now)
+  return { after, now, entry: { kind: after.expiredOn === null ? 'lock' : 'expire', visit } }
+}
+
+/** Null for a push that is not locked, or has expired. */
+export function decideUnlock<P extends Push>(push: P, visit: Visit, now: number): Step<P> | null {
+  if (!isLocked(push) || isExpired(push, now)) return null
+  return { after: unlock(push, now), now, entry: { kind: 'unlock', visit } }
+}
+
+/**
+ * A deletion, by the rules of `expireByHand`. Null when there is nothing to end. By `certain`, a push that only the clock in
+ * doubt has ended is still live, and so becomes deleted.
+ */
+export function decideDeletion<P extends Push>(
+  push: P,
+  { visit, hasGrants }: { visit: Visit; hasGrants: boolean },
+  certain: number,
+): Step<P> | null {
+  const after = expireByHand(push, certain, { hasGrants })
+  if (after === push) return null
+  return { after, now: certain, entry: after.deleted ? { kind: 'expire', visit } : null }
+}
+
+/** The end of a push that ran out of time. */
+export function lapseStep<P extends Push>(push: P, certain: number): Step<P> {
+  return { after: lapse(push, certain), now: certain, entry: null }
+}
+
+/** The end of a push in a database that was set back, or came from a backup. */
+export function lossStep<P extends Push>(push: P, visit: Visit, now: number): Step<P> {
+  const after = lose(push, now)
+  return { after, now, entry: after.lost ? { kind: 'expire', visit } : null }
+}
+
+export type EditStep<P extends Push> =
+  | { outcome: 'edited'; step: Step<P> | null }
+  | { outcome: 'refused'; problems: Problems }
+
+/**
+ * An edit by the owner, by the rules of `decideEdit`. `isLabelled`: its name or note is written as well. `step` is null when
+ * the push stays the same.
+ */
+export function decideEditing<P extends Push>(
+  push: P,
+  { edit, isLabelled, visit }: { edit: LimitsToEdit & FixedMembers; isLabelled: boolean; visit: Visit },
+  { now, certain }: Times,
+): EditStep<P> {
+  const lapsed = lapse(push, certain)
+  const decision = decideEdit(lapsed, edit, now)
+  if (decision.outcome === 'refused') return decision
+  if (isLabelled || decision.push !== lapsed) {
+    const after = { ...decision.push, updatedAt: now }
+    return { outcome: 'edited', step: { after, now, entry: { kind: 'edit', visit } } }
+  }
+  return { outcome: 'edited', step: lapsed === push ? null : { after: lapsed, now, entry: null } }
+}

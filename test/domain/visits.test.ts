@@ -1,0 +1,136 @@
+// What visits do to a push, and the entries that they leave in its log.
+
+import { expect, test } from 'bun:test'
+import { DAY, SECOND } from '../../src/domain/time.ts'
+import {
+  decideClaim,
+  decideDeletion,
+  decideEditing,
+  decideLastTry,
+  decideRefusal,
+  decideUnlock,
+  lapseStep,
+  lossStep,
+} from '../../src/domain/visits.ts'
+import { examplePush } from '../support/store.ts'
+
+const NOW = Date.parse('2026-11-20T12:00:00.000Z')
+const LATER = NOW + 30 * DAY
+const visit = { ip: '192.0.2.1', userAgent: 'test', referrer: '' }
+const times = { now: NOW, certain: NOW }
+const unchanged = {
+  expireAfterDays: null,
+  duration: null,
+  expiresAt: null,
+  expireAfterViews: null,
+  kind: null,
+  deletableByViewer: null,
+  retrievalStep: null,
+}
+
+test('a view counts, and is in the log', () => {
+  const { outcome, step } = decideClaim(examplePush(NOW), { visit, lookBy: null }, times)
+  expect(outcome).toBe('view')
+  expect(step).toMatchObject({ now: NOW, after: { views: 1 }, entry: { kind: 'view', visit } })
+})
+
+test('a push that only the clock in doubt has ended is refused, and not written as expired', () => {
+  const push = examplePush(NOW)
+  const doubted = { now: LATER, certain: NOW }
+  const refused = {
+    outcome: 'expired' as const,
+    step: { after: push, now: LATER, entry: { kind: 'failed_view' as const, visit } },
+  }
+  expect(decideClaim(push, { visit, lookBy: null }, doubted)).toEqual(refused)
+  expect(decideRefusal(push, { visit, wrong: true }, doubted)).toEqual(refused)
+  const certain = decideClaim(push, { visit, lookBy: null }, { now: LATER, certain: LATER })
+  expect(certain.step.after.expiredOn).toBe(push.expiresAt)
+})
+
+test.each([
+  ['missing', false, 0],
+  ['wrong', true, 1],
+])('a %s passphrase is in the log, and counts as %p', (_, wrong, wrongTries) => {
+  const { outcome, step } = decideRefusal(examplePush(NOW), { visit, wrong }, times)
+  expect(outcome).toBe('refused')
+  expect(step).toMatchObject({ after: { wrongTries }, entry: { kind: 'failed_passphrase' } })
+})
+
+test.each([
+  ['expires a push that viewers may delete', true, 'expire'],
+  ['locks one that they may not', false, 'lock'],
+])('the last wrong passphrase %s', (_, deletableByViewer, kind) => {
+  const push = examplePush(NOW, { deletableByViewer, wrongTriesInAll: 3 })
+  const last = decideLastTry(push, { visit, wrong: true, maxTries: 3 }, NOW)
+  expect(last?.entry).toEqual({ kind: kind as 'expire', visit })
+  expect(last?.after).toMatchObject({ triesSpent: true, expiredOn: deletableByViewer ? NOW : null })
+  expect(decideLastTry(push, { visit, wrong: false, maxTries: 3 }, NOW)).toBeNull()
+  expect(decideLastTry(push, { visit, wrong: true, maxTries: 4 }, NOW)).toBeNull()
+  expect(decideLastTry(push, { visit, wrong: true, maxTries: 0 }, NOW)).toBeNull()
+})
+
+test('only a locked push that is live can be unlocked', () => {
+  const locked = examplePush(NOW, { deletableByViewer: false, triesSpent: true, wrongTriesInAll: 3 })
+  expect(decideUnlock(locked, visit, NOW)).toMatchObject({
+    after: { triesSpent: false, wrongTriesInAll: 0 },
+    entry: { kind: 'unlock' },
+  })
+  expect(decideUnlock(locked, visit, LATER)).toBeNull()
+  expect(decideUnlock(examplePush(NOW), visit, NOW)).toBeNull()
+})
+
+test('a deletion ends a live push once, and after a last view its grants', () => {
+  const push = examplePush(NOW)
+  const step = decideDeletion(push, { visit, hasGrants: false }, NOW + SECOND)
+  expect(step).toMatchObject({ after: { expiredOn: NOW + SECOND, deleted: true }, entry: { kind: 'expire' } })
+  const deleted = step?.after ?? push
+  expect(decideDeletion(deleted, { visit, hasGrants: false }, NOW + 2 * SECOND)).toBeNull()
+  const viewed = { ...push, expiredOn: NOW }
+  expect(decideDeletion(viewed, { visit, hasGrants: true }, NOW)?.after).toMatchObject({ deleted: true })
+  expect(decideDeletion(viewed, { visit, hasGrants: false }, NOW)).toBeNull()
+})
+
+test('a deletion that comes after the end by time writes that end alone', () => {
+  const push = examplePush(NOW)
+  const step = decideDeletion(push, { visit, hasGrants: false }, LATER)
+  expect(step).toEqual({
+    after: { ...push, expiredOn: push.expiresAt, updatedAt: LATER },
+    now: LATER,
+    entry: null,
+  })
+  expect(step).toEqual(lapseStep(push, LATER))
+})
+
+test('a push that a restore ended is lost, unless its time was over', () => {
+  const push = examplePush(NOW)
+  expect(lossStep(push, visit, NOW)).toMatchObject({
+    after: { lost: true },
+    entry: { kind: 'expire', visit },
+  })
+  expect(lossStep(push, visit, LATER)).toEqual(lapseStep(push, LATER))
+})
+
+test('an edit is in the log when it changes a limit or a label, and otherwise writes nothing', () => {
+  const push = examplePush(NOW, { expireAfterViews: 5 })
+  const edit = { ...unchanged, expireAfterViews: 3 }
+  const edited = { outcome: 'edited' as const, step: { after: { ...push, expireAfterViews: 3 } } }
+  expect(decideEditing(push, { edit, isLabelled: false, visit }, times)).toMatchObject(edited)
+  expect(decideEditing(push, { edit: unchanged, isLabelled: true, visit }, times)).toMatchObject({
+    step: { now: NOW, entry: { kind: 'edit', visit } },
+  })
+  expect(decideEditing(push, { edit: unchanged, isLabelled: false, visit }, times)).toEqual({
+    outcome: 'edited',
+    step: null,
+  })
+  const longer = { ...unchanged, expireAfterViews: 9 }
+  expect(decideEditing(push, { edit: longer, isLabelled: false, visit }, times).outcome).toBe('refused')
+})
+
+test('an edit that changes nothing writes an end by time that it finds, without an entry', () => {
+  const push = examplePush(NOW)
+  const late = { now: LATER, certain: LATER }
+  expect(decideEditing(push, { edit: unchanged, isLabelled: false, visit }, late)).toEqual({
+    outcome: 'edited',
+    step: lapseStep(push, LATER),
+  })
+})
