@@ -22,7 +22,7 @@ export function parseBucketPlace(text: string): { place: BucketPlace } | { probl
   if (url.username !== '' || url.password !== '' || url.port !== '' || url.hash !== '')
     return { problem: 'must have no credentials, port or fragment: the keys have settings of their own' }
   // The parser of URLs resolves these.
-  if (/\/\.{1,2}(\/|\?|$)/.test(text)) return { problem: 'must have no dots as parts of the prefix' }
+  if (/\/(\.|%2e){1,2}(\/|\?|$)/i.test(text)) return { problem: 'must have no dots as parts of the prefix' }
   const prefix = url.pathname.replace(/^\/+|\/+$/g, '')
   if (!BUCKET.test(url.hostname)) return { problem: `must name a bucket, such as ${EXAMPLE}` }
   if (prefix !== '' && !PREFIX.test(prefix))

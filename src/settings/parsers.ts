@@ -218,8 +218,8 @@ export function apiToken(text: string): Parsed<string> {
 export function bucketUrl(text: string): Parsed<string> {
   const parsed = parseBucketPlace(text)
   if ('place' in parsed) return { value: text.trim() }
-  // It may hold a password where none belongs.
-  return text.includes('@') ? { ...parsed, isSecret: true } : parsed
+  // It may hold a password or an access key where none belongs.
+  return /@|secret|key|token|password/i.test(text) ? { ...parsed, isSecret: true } : parsed
 }
 
 /** One word of an access key. */

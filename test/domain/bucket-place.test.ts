@@ -37,6 +37,7 @@ test.each([
   's3://boxes:80?region=a',
   's3://boxes?region=a#b',
   's3://boxes/../a?region=a',
+  's3://boxes/%2E%2e/a?region=a',
   's3://boxes/a b?region=a',
   's3://boxes?region=a&region=b',
   's3://boxes?region=a&secret=b',

@@ -52,8 +52,13 @@ test('without a bucket, nothing of it is needed', () => {
   expect(config && bucketSettingsOf(config)).toBeNull()
 })
 
-test('a URL with a password in it is refused without being repeated', () => {
-  const told = read({ ...FLAGS, 'files-url': ['s3://id:secret@boxes?region=a'] }, AWS).problems?.join('\n')
-  expect(told).toContain('must have no credentials')
-  expect(told).not.toContain('secret@')
+test.each([
+  ['s3://id:hidden@boxes?region=a', 'must have no credentials'],
+  ['s3://boxes?region=a&secret_access_key=hidden', 'must have no options but'],
+  ['s3://boxes?region=a&endpoint=https://id:hidden@s3.example', 'must have an endpoint'],
+])('a URL with a password in it is refused without being repeated: %s', (url, words) => {
+  const told = read({ ...FLAGS, 'files-url': [url] }, AWS).problems?.join('\n')
+  expect(told).toContain(words)
+  expect(told).not.toContain('hidden@')
+  expect(told).not.toContain('=hidden')
 })

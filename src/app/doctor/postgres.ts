@@ -6,13 +6,13 @@ import { RESTORATION_REMEDY } from '../../domain/restoration.ts'
 import { reasonOf } from '../../domain/system-errors.ts'
 import { formatTime, MINUTE, SECOND } from '../../domain/time.ts'
 import type { DatabaseSettings } from '../../settings/database.ts'
-import { connectTo, warnAboutTls } from '../../store/postgres/reaching/address.ts'
-import { explainUnreachable } from '../../store/postgres/reaching/unreachable.ts'
 import {
   type DatabaseInspection,
   type InstanceInspection,
   inspectPostgres,
 } from '../../store/postgres/inspection.ts'
+import { connectTo, warnAboutTls } from '../../store/postgres/reaching/address.ts'
+import { explainUnreachable } from '../../store/postgres/reaching/unreachable.ts'
 import { createFolderWitness } from '../../store/witness/folder-witness.ts'
 import type { SavedWitness } from '../../store/witness/saved-witness.ts'
 import { type Finding, fine, problem, warning } from './finding.ts'

@@ -111,7 +111,9 @@ const REASONS: Record<string, string> = {
 export function explainBreak(cause: unknown, seconds: number): S3Failure {
   if (cause instanceof S3Failure) return cause
   const isTimeout = cause instanceof Error && (cause.name === 'TimeoutError' || cause.name === 'AbortError')
-  const words = isTimeout ? `it did not answer within ${seconds} s` : REASONS[codeOf(cause)]
+  // What is left for the last try may be less than a second.
+  const late = seconds < 1 ? 'it did not answer in time' : `it did not answer within ${seconds} s`
+  const words = isTimeout ? late : REASONS[codeOf(cause)]
   const told = words ?? (cause instanceof Error ? cause.message : String(cause))
   return new S3Failure('failing', told, { isPassing: true })
 }

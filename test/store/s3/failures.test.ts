@@ -45,6 +45,7 @@ test('a request without a whole answer may be repeated', () => {
   expect(explainBreak(refused, 9)).toMatchObject({ isPassing: true, message: 'nothing listens there' })
   const late = Object.assign(new Error('x'), { name: 'TimeoutError' })
   expect(explainBreak(late, 9).message).toBe('it did not answer within 9 s')
+  expect(explainBreak(late, 0).message).toBe('it did not answer in time')
   const told = explain('GET', 403, 'AccessDenied')
   expect(explainBreak(told, 9)).toBe(told)
 })
