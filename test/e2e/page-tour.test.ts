@@ -1,32 +1,47 @@
 // Every page in each of its states: for screen readers, phones and fingers, in the light and in the dark.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import axe from 'axe-core'
-import type { Browser, Page } from 'playwright-core'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Glob } from 'bun'
+import type { Browser, BrowserContextOptions, CDPSession, Page } from 'playwright-core'
 import { createStage } from '../support/binary.ts'
 import { launchBrowser, measureLooks, skipBrowserTests, watch } from '../support/chromium.ts'
-import { prepareTour, STOPS, TOUR_OPTIONS, visitStop } from '../support/tour.ts'
+import { createWalkers, prepareTour, STOPS, type Stop, TOUR_OPTIONS } from '../support/tour.ts'
 
-/** A round takes a minute or two; other tests beside it may make it several. */
-const ROUND_MS = 600_000
+/** The tour takes a minute; other tests beside it may make it several. */
+const TOUR_MS = 600_000
+
+const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8')
+/** The scheme of a page changes nothing but its colours, so the other rules would find the same again. */
+const RULES_OF_COLOUR = ['color-contrast', 'link-in-text-block']
+
+const FRAME = join(import.meta.dir, '../../src/http/pages/frame')
+
+const PHONE = { width: 320, height: 640 }
+const DESK = { width: 1100, height: 800 }
 
 type Violation = { id: string; nodes: { html: string; failureSummary?: string }[] }
 
-/** Everything axe-core knows: WCAG 2.2 AA and its best practices. */
-async function findFaults(page: Page): Promise<string[]> {
+type FindFaults = (rules?: readonly string[]) => Promise<string[]>
+
+type Look = { on: 'phone' | 'desk'; scheme: 'light' | 'dark' }
+
+/** Finds all that axe-core knows, WCAG 2.2 AA and its best practices, or what breaks some rules, in the page as it is now. */
+async function prepareAxe(client: CDPSession): Promise<FindFaults> {
   // The policy of the pages forbids scripts from elsewhere; the browser's own tools may run them all the same.
-  const client = await page.context().newCDPSession(page)
-  await client.send('Runtime.evaluate', { expression: axe.source })
-  const { result } = await client.send('Runtime.evaluate', {
-    expression:
-      'axe.run(document, { resultTypes: ["violations"] }).then((found) => JSON.stringify(found.violations))',
-    awaitPromise: true,
-  })
-  await client.detach()
-  const violations: Violation[] = JSON.parse(result.value)
-  return violations.flatMap(({ id, nodes }) =>
-    nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
-  )
+  await client.send('Runtime.evaluate', { expression: AXE })
+  return async (rules) => {
+    const options = { resultTypes: ['violations'], ...(rules ? { runOnly: rules } : {}) }
+    const { result } = await client.send('Runtime.evaluate', {
+      expression: `axe.run(document, ${JSON.stringify(options)}).then((found) => JSON.stringify(found.violations))`,
+      awaitPromise: true,
+    })
+    const violations: Violation[] = JSON.parse(result.value)
+    return violations.flatMap(({ id, nodes }) =>
+      nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
+    )
+  }
 }
 
 /** Adds up the layout shifts of a page in `window.shifts`. */
@@ -50,11 +65,11 @@ function countShifts(page: Page) {
   })
 }
 
-/** Faults that a person would meet on this page, by the scheme that it shows now. */
-async function expectGoodLooks(page: Page, stop: string, scheme: 'light' | 'dark'): Promise<void> {
-  expect({ stop, scheme, faults: await findFaults(page) }).toEqual({ stop, scheme, faults: [] })
+/** Faults that a person would meet on this page as it is shown now. */
+async function expectGoodLooks(page: Page, look: Look & { stop: string }, faults: string[]): Promise<void> {
+  expect({ ...look, faults }).toEqual({ ...look, faults: [] })
   const { overflow, isDark } = await page.evaluate(measureLooks)
-  expect({ stop, overflow, isDark }).toEqual({ stop, overflow: 0, isDark: scheme === 'dark' })
+  expect({ ...look, overflow, isDark }).toEqual({ ...look, overflow: 0, isDark: look.scheme === 'dark' })
 }
 
 /** Runs in the page: colours that are still changing would be read as faults of contrast. */
@@ -79,6 +94,15 @@ function findSmall(page: Page): Promise<string[]> {
     )
 }
 
+/** The styles and scripts of other pages than the form to create that contain such text. */
+function findOutsideCreating(pattern: RegExp): string[] {
+  return [...new Glob('{styles,browser}/**/*.{css,js}').scanSync(FRAME)].filter(
+    (path) =>
+      !/^(styles\/create\.css|browser\/create\/)/.test(path) &&
+      pattern.test(readFileSync(join(FRAME, path), 'utf8')),
+  )
+}
+
 describe.skipIf(skipBrowserTests)('in a browser', () => {
   const stage = createStage()
   let browser: Browser
@@ -92,28 +116,54 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     await stage.clear()
   })
 
-  type Visit = {
-    prepare?: (page: Page) => Promise<unknown>
-    look: (page: Page, stop: string) => Promise<void>
+  /** The page as it was loaded on a phone: nothing moved, and everything is large enough for a finger. */
+  async function expectFitForFingers(page: Page, stop: string): Promise<void> {
+    const shifts = await page.evaluate(() => Reflect.get(window, 'shifts'))
+    // The limit of a good page load, by the Web Vitals.
+    expect({ stop, shifts: shifts < 0.1 }).toEqual({ stop, shifts: true })
+    expect({ stop, small: await findSmall(page) }).toEqual({ stop, small: [] })
   }
 
-  /** Visits every page, which neither leaves the machine nor breaks its policy meanwhile. */
+  /** As it is shown on a desk: in the light, and then in the dark. */
+  async function expectFitForDesk(page: Page, stop: string, findFaults: FindFaults): Promise<void> {
+    await page.evaluate(endTransitions)
+    await expectGoodLooks(page, { stop, on: 'desk', scheme: 'light' }, await findFaults())
+    await page.emulateMedia({ colorScheme: 'dark' })
+    await page.evaluate(endTransitions)
+    await expectGoodLooks(page, { stop, on: 'desk', scheme: 'dark' }, await findFaults(RULES_OF_COLOUR))
+    await page.emulateMedia({ colorScheme: 'light' })
+  }
+
+  /** Looks at a page that was loaded on a phone, and then at the same page on a desk. */
+  async function lookAtBoth(page: Page, stop: string, findFaults: FindFaults): Promise<void> {
+    await expectFitForFingers(page, stop)
+    await expectGoodLooks(page, { stop, on: 'phone', scheme: 'light' }, await findFaults())
+    await page.setViewportSize(DESK)
+    await expectFitForDesk(page, stop, findFaults)
+    await page.setViewportSize(PHONE)
+  }
+
+  /** Looks at each stop; no page leaves the machine or breaks its policy meanwhile. */
   async function goRound(
-    options: Parameters<typeof prepareTour>[2],
-    { prepare, look }: Visit,
+    stops: readonly Stop[],
+    options: BrowserContextOptions,
+    look: typeof lookAtBoth,
   ): Promise<void> {
     const server = await stage.start(TOUR_OPTIONS)
-    const tour = await prepareTour(browser, server, options)
-    const watched = await Promise.all(Object.values(tour.people).map((context) => watch(context, server.url)))
-    for (const one of STOPS) {
-      const page = await visitStop(one, tour, prepare)
-      await look(page, one.name)
+    const tour = await prepareTour(browser, server, { colorScheme: 'light', ...options })
+    const contexts = Object.values(tour.people)
+    const watched = await Promise.all(contexts.map((context) => watch(context, server.url)))
+    const walkers = createWalkers(tour, countShifts)
+    for (const one of stops) {
+      const page = await walkers.visit(one)
+      const client = await page.context().newCDPSession(page)
+      await look(page, one.name, await prepareAxe(client))
       const focused = page.locator('main [role=alert][autofocus]:not(:focus)')
       expect({ stop: one.name, withoutFocus: await focused.count() }).toEqual({
         stop: one.name,
         withoutFocus: 0,
       })
-      await page.close()
+      await client.detach()
     }
     await tour.close()
     expect(watched.flatMap(({ outside }) => outside)).toEqual([])
@@ -122,38 +172,18 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
   }
 
   test(
-    'no page has a fault that axe knows, leaves the machine or its policy, or is too wide: light and dark',
-    () =>
-      goRound(
-        { colorScheme: 'light', viewport: { width: 1100, height: 800 } },
-        {
-          look: async (page, stop) => {
-            await expectGoodLooks(page, stop, 'light')
-            await page.emulateMedia({ colorScheme: 'dark' })
-            await page.evaluate(endTransitions)
-            await expectGoodLooks(page, stop, 'dark')
-          },
-        },
-      ),
-    ROUND_MS,
+    'no page has a fault that axe knows, leaves the machine or its policy, is too wide, too small for a finger, or moves while it loads',
+    () => goRound(STOPS, { viewport: PHONE, hasTouch: true }, lookAtBoth),
+    TOUR_MS,
   )
 
   test(
-    'nor on a phone, where everything is large enough for a finger, and nothing moves while a page loads',
-    () =>
-      goRound(
-        { colorScheme: 'light', viewport: { width: 320, height: 640 }, hasTouch: true },
-        {
-          prepare: countShifts,
-          look: async (page, stop) => {
-            const shifts = await page.evaluate(() => Reflect.get(window, 'shifts'))
-            // The limit of a good page load, by the Web Vitals.
-            expect({ stop, shifts: shifts < 0.1 }).toEqual({ stop, shifts: true })
-            expect({ stop, small: await findSmall(page) }).toEqual({ stop, small: [] })
-            await expectGoodLooks(page, stop, 'light')
-          },
-        },
-      ),
-    ROUND_MS,
+    'nor on a desk with a mouse, for which only the form to create has something of its own',
+    async () => {
+      expect(findOutsideCreating(/\((any-)?(pointer|hover):/)).toEqual([])
+      const creating = STOPS.filter(({ name }) => name === 'create' || name.startsWith('create-'))
+      await goRound(creating, { viewport: DESK }, expectFitForDesk)
+    },
+    TOUR_MS,
   )
 })

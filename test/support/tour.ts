@@ -27,13 +27,36 @@ export function setupLinkOf({ dataDir }: Pick<Started, 'dataDir'>): string {
   return /http:\/\/\S+\/welcome\/\w+/.exec(text)?.[0] ?? ''
 }
 
-/** Goes to a stop, until its page is there with its style sheet. */
-export async function visitStop({ as, visit }: Stop, tour: Tour, prepare?: (page: Page) => Promise<unknown>) {
+/** Goes to a stop in a page of its own, until its page is there with its style sheet. */
+export async function visitStop({ as, visit }: Stop, tour: Tour) {
   const page = await tour.people[as].newPage()
-  await prepare?.(page)
   await visit(page, tour)
   await page.waitForLoadState('load')
   return page
+}
+
+/** One page for each person, which goes from stop to stop: a browser opens a new one more slowly than it goes to another address. */
+export function createWalkers(tour: Tour, prepare: (page: Page) => Promise<unknown>) {
+  const pages = new Map<Person, Page>()
+
+  async function pageOf(person: Person): Promise<Page> {
+    const page = pages.get(person) ?? (await tour.people[person].newPage())
+    if (pages.has(person)) return page
+    pages.set(person, page)
+    // A form that was filled in asks before it is left.
+    page.on('dialog', (dialog) => dialog.accept())
+    await prepare(page)
+    return page
+  }
+
+  async function visit(stop: Stop): Promise<Page> {
+    const page = await pageOf(stop.as)
+    await stop.visit(page, tour)
+    await page.waitForLoadState('load')
+    return page
+  }
+
+  return { visit }
 }
 
 export async function signIn(page: Page, url: string, email: string, password = PASSWORD): Promise<void> {
