@@ -25,6 +25,7 @@ import type { Meter } from '../operating/metrics.ts'
 import type { Config } from '../settings/table.ts'
 import type { OpenedStore } from '../store/opening/opened-store.ts'
 import type { Branding } from './branding.ts'
+import { noteFailure } from './logging.ts'
 import { createReadiness } from './readiness.ts'
 import { createRoutes, createServedPages, type Served } from './routes.ts'
 
@@ -105,7 +106,7 @@ function createGuests(options: DoorOptions, basePath: string) {
     basePath,
     brand: { ...branding, logo: assets.logoHref },
     findElsewhere: createFindElsewhere({ baseUrl: config.baseUrl, addresses, listAddresses }),
-    onError: (err) => log.error({ err }, 'the last use of a session was not noted'),
+    onError: noteFailure(log, 'the last use of a session was not noted'),
   })
   const presentError = createPresentError({
     onRefused: (code) => meter?.refused(code),

@@ -1,5 +1,6 @@
 // Opens the log of a server where its settings say: on standard error, or in a file.
 
+import { isDomainError } from '../domain/errors.ts'
 import type { Now } from '../domain/time.ts'
 import { createLog, type Log } from '../operating/log.ts'
 import { type LogFile, openLogFile } from '../operating/log-file.ts'
@@ -39,5 +40,12 @@ function ofFile(file: LogFile, log: Log): Omit<Logging, 'log'> {
       file.flushNow()
     },
     close: file.close,
+  }
+}
+
+/** Logs what failed beside a request. While the database does not answer, the log says so already. */
+export function noteFailure(log: Log, message: string): (cause: unknown) => void {
+  return (err) => {
+    if (!isDomainError(err, 'overloaded')) log.error({ err }, message)
   }
 }

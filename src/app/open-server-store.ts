@@ -7,6 +7,7 @@ import { MINUTE, type Now } from '../domain/time.ts'
 import type { DatabaseSettings } from '../settings/database.ts'
 import type { OpenedStore } from '../store/opening/opened-store.ts'
 import { openPostgresStore, type PostgresStoreOptions } from '../store/opening/postgres-store.ts'
+import type { OnState } from '../store/postgres/engine/connections.ts'
 import { connectTo, warnAboutTls } from '../store/postgres/reaching/address.ts'
 import { reachServer } from '../store/postgres/reaching/reach.ts'
 import { explainUnreachable } from '../store/postgres/reaching/unreachable.ts'
@@ -35,16 +36,25 @@ export async function openServerStore(
   if (weakness !== null) onWarning(weakness)
   await reachServer({ address, connect, patience: PATIENCE_MS, onWait: onWarning, abandoned })
   const place = { name: hostname(), version, systemNow: systemNow ?? null }
-  const onState = (cause: unknown) =>
-    onWarning(cause === null ? 'PostgreSQL is used again.' : presentLoss(address, cause))
-  const opening = openPostgresStore({ ...options, ...place, keyFile, connect, connections, onState })
+  let loss: string | null = null
+  const onState: OnState = (cause, left) => {
+    loss = cause === null ? null : explain(address, cause)
+    onWarning(loss === null ? 'PostgreSQL is used again.' : presentLoss(loss, left))
+  }
+  const server = { keyFile, connect, connections, onState, explainLoss: () => loss }
+  const opening = openPostgresStore({ ...options, ...place, ...server })
   return opening.catch((cause) => {
     throw explainUnreachable(address, cause)?.error ?? cause
   })
 }
 
-function presentLoss(address: DatabaseAddress, cause: unknown): string {
+function explain(address: DatabaseAddress, cause: unknown): string {
   const explained = explainUnreachable(address, cause)?.error ?? cause
-  const why = explained instanceof Error ? explained.message : String(explained)
-  return `PostgreSQL cannot be used; requests that need it get 503 until then. ${why}`
+  return explained instanceof Error ? explained.message : String(explained)
+}
+
+function presentLoss(why: string, left: number): string {
+  if (left === 0) return `PostgreSQL cannot be used; requests that need it get 503 until then. ${why}`
+  const those = left === 1 ? 'the one that it has' : `the ${left} that it has`
+  return `PostgreSQL gives this node no more connections; it goes on with ${those}. ${why}`
 }

@@ -18,6 +18,7 @@ import type { Log } from '../operating/log.ts'
 import type { Authority } from '../operating/tls/certificate.ts'
 import type { Config } from '../settings/table.ts'
 import { type Backups, createMakeBackup } from './backing-up.ts'
+import { noteFailure } from './logging.ts'
 import type { Services } from './services.ts'
 
 /** What the pages and the API of one server share. */
@@ -82,7 +83,7 @@ export function createRoutes(served: Served, { body, presentError, ...parts }: R
     getViewer: createGetViewer({
       authenticate: apiTokens.authenticate,
       anonymousAccess,
-      onError: (err) => log.error({ err }, 'the last use of an API token was not noted'),
+      onError: noteFailure(log, 'the last use of an API token was not noted'),
     }),
     endpoints: createPushEndpoints({ ...services, body, now: store.now }),
     answerDownload: createAnswerDownload(services.downloads),

@@ -18,11 +18,11 @@ export function createDatabaseChecks(report: DatabaseReport, name: string): Heal
 async function lookAtDatabase(report: DatabaseReport, name: string): Promise<Finding> {
   const refusal = report.findRefusal()
   if (refusal !== null) return { todo: refusal, isBlocking: true }
-  if ((await report.look()) === null)
-    return {
-      todo: `${name} does not answer: see whether it runs, and can be reached from here. Requests that need it get 503 until then.`,
-      isBlocking: true,
-    }
+  if ((await report.look()) === null) {
+    const why =
+      report.explainLoss() ?? `${name} does not answer: see whether it runs, and can be reached from here.`
+    return { todo: `${why} Requests that need it get 503 until then.`, isBlocking: true }
+  }
   const silence = report.sinceHeartbeat()
   if (silence < SILENT_MS) return FINE
   return {
@@ -33,12 +33,16 @@ async function lookAtDatabase(report: DatabaseReport, name: string): Promise<Fin
   }
 }
 
-/** Never blocking: until a failover, everything is as it should be. */
+/** Never blocking: until a failover everything goes on, and a standby that is missing for a moment holds changes up only. The part `database` tells it when the database does not answer. */
 async function lookAtStandbys(report: DatabaseReport): Promise<Finding> {
   const found = await report.look()
-  if (found === null) return { todo: 'This is not known while the database does not answer.' }
-  return found.replication === 'asynchronous' ? { todo: ASYNCHRONOUS } : FINE
+  if (found?.replication === 'asynchronous') return { todo: ASYNCHRONOUS }
+  return found?.replication === 'synchronous' && found.standbys === 0 ? { todo: MISSING } : FINE
 }
+
+const MISSING =
+  'No standby of synchronous_standby_names is connected: every change waits for one, and is refused in the end. Start the standby, ' +
+  'or take it out of synchronous_standby_names.'
 
 const ASYNCHRONOUS =
   'The standbys of PostgreSQL are asynchronous. When one takes over, the last pushes may be missing, and what was read last ' +

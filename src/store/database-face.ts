@@ -29,8 +29,8 @@ export type DatabaseCounts = {
   seconds: number
 }
 
-/** `roundTrip`: in milliseconds. */
-export type DatabaseLook = { roundTrip: number; replication: Replication }
+/** `roundTrip`: in milliseconds. `standbys`: those that are connected. */
+export type DatabaseLook = { roundTrip: number; replication: Replication; standbys: number }
 
 /** Whether other servers have each change before it is answered. */
 export type Replication = 'no standby' | 'asynchronous' | 'synchronous'
@@ -45,4 +45,6 @@ export type DatabaseReport = {
   listNodes(): Promise<NodeReport[]>
   /** Why nothing is served, in whole sentences for the operator; null while everything is. Never takes long. */
   findRefusal(): string | null
+  /** Why it gives this node no connections, in whole sentences for the operator; null while it does, or when nobody knows. */
+  explainLoss(): string | null
 }

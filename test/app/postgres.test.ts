@@ -196,6 +196,19 @@ describe.skipIf(!installedEngines().includes('postgres'))('beside the nodes', ()
       await restored.close()
     })
 
+    test('tells of a dump that was restored while nodes had just been seen', async () => {
+      const served = await postgres.newDatabase()
+      const node = await openPostgresEngine(served, { uptime: () => performance.now(), systemNow: null })
+      const sql = served.connect(1)
+      // As a dump of a running server holds it, at another place.
+      await sql`UPDATE oncebox.instance SET place = 'another server'`
+      await sql`UPDATE oncebox.nodes SET seen_at = extract(epoch FROM clock_timestamp()) * 1000`
+      const findings = await look({}, served)
+      expect(of('restore', findings).join()).toContain('problem: The database is at another place')
+      await sql.close({ timeout: 0 })
+      await node.close()
+    })
+
     test('sends whoever has not finished a move to the move, and not to after-restore', async () => {
       const target = await postgres.newDatabase()
       const sql = target.connect(1)

@@ -21,8 +21,21 @@ test('beside a running server it looks without disturbing, and asks it', async (
   expect(stdout).toContain('The server answers on 127.0.0.1')
   expect(stdout).toEndWith('Nothing is wrong.\n')
   expect((await (await server.retrieve(url_token)).json()).payload).toBe('kept')
+  // The server was started with --port 0: it has noted where it listens.
+  const asStarted = await doctor(server.dataDir, '--port', '0')
+  expect([asStarted.code, asStarted.stdout]).toEqual([
+    0,
+    expect.stringContaining(`The server answers on ${server.url}`),
+  ])
   const elsewhere = await doctor(server.dataDir, '--port', '1')
-  expect([elsewhere.code, elsewhere.stdout]).toEqual([1, expect.stringContaining('does not answer on')])
+  expect([elsewhere.code, elsewhere.stdout]).toEqual([
+    0,
+    expect.stringContaining('and not on 127.0.0.1, port 1 as the settings'),
+  ])
+  process.kill(server.pid, 'SIGSTOP')
+  const stopped = await doctor(server.dataDir, ...portOf(server))
+  process.kill(server.pid, 'SIGCONT')
+  expect([stopped.code, stopped.stdout]).toEqual([1, expect.stringContaining('does not answer on')])
 })
 
 test('problems that the running server finds are reported', async () => {

@@ -11,7 +11,7 @@ const NAME = 'postgres://db.example:5432/boxes'
 const NODE = { name: 'one', version: '3.0.0', startedAt: 0, seenAt: 0, isThis: true, isAlive: true }
 
 const WELL: DatabaseReport = {
-  look: async () => ({ roundTrip: 2, replication: 'synchronous' }),
+  look: async () => ({ roundTrip: 2, replication: 'synchronous', standbys: 1 }),
   count: () => ({
     connections: { inUse: 1, idle: 2, most: 8, waiting: 3 },
     ...{ reads: 10, transactions: 20, failures: 1, retries: 4, seconds: 0.5 },
@@ -19,6 +19,7 @@ const WELL: DatabaseReport = {
   }),
   sinceHeartbeat: () => 1_000,
   findRefusal: () => null,
+  explainLoss: () => null,
   listNodes: async () => [NODE, { ...NODE, name: 'two', isAlive: false }],
 }
 
@@ -32,7 +33,16 @@ test('a server that answers and takes changes is well', async () => {
 test('a server that does not answer is named', async () => {
   const { isReady, checks } = await look({ look: async () => null })
   expect([isReady, checks.database]).toEqual([false, expect.stringContaining(`${NAME} does not answer`)])
-  expect(checks.standbys).toContain('not known')
+  expect(checks.standbys).toBe('ok')
+})
+
+test('a server that refuses this node is told with its reason', async () => {
+  const explainLoss = () => `${NAME}: it refuses the user "oncebox" or the password.`
+  const { isReady, checks } = await look({ look: async () => null, explainLoss })
+  expect(isReady).toBe(false)
+  expect(checks.database).toBe(`${explainLoss()} Requests that need it get 503 until then.`)
+  // A refused connection while others work.
+  expect((await look({ explainLoss })).checks.database).toBe('ok')
 })
 
 test('a database that was set back is refused in its own words', async () => {
@@ -47,9 +57,16 @@ test('a server that answers but commits nothing is told apart', async () => {
 
 test('asynchronous standbys need attention, and keep nobody from working', async () => {
   const { isReady, checks } = await look({
-    look: async () => ({ roundTrip: 2, replication: 'asynchronous' }),
+    look: async () => ({ roundTrip: 2, replication: 'asynchronous', standbys: 1 }),
   })
   expect([isReady, checks.standbys]).toEqual([true, expect.stringContaining('given out a second time')])
+})
+
+test('a synchronous standby that is missing needs attention at once', async () => {
+  const { checks } = await look({
+    look: async () => ({ roundTrip: 2, replication: 'synchronous', standbys: 0 }),
+  })
+  expect(checks.standbys).toContain('No standby of synchronous_standby_names is connected')
 })
 
 test('the metrics tell connections, work, settlements and nodes', async () => {

@@ -15,6 +15,7 @@ const elsewhere: DatabaseReport = {
   sinceHeartbeat: () => 0,
   listNodes: async () => [],
   findRefusal: () => null,
+  explainLoss: () => null,
 }
 const freeSpace = {
   require: async () => undefined,

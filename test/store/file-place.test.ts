@@ -85,5 +85,5 @@ test('a restart finds its files in the bucket, and another bucket is refused', a
   opened = null
   const place = { ...bucket.settings.place, prefix: 'elsewhere/' }
   const elsewhere = openTestStore({ dataDir, clock, bucket: { ...bucket.settings, place } })
-  await expect(elsewhere).rejects.toThrow('does not hold the files of this data folder')
+  await expect(elsewhere).rejects.toThrow('lacks the files that the database names')
 })

@@ -7,6 +7,7 @@ import { type Binding, bindingsOf, type Network } from '../../http/door/listener
 import { isUnixHost, socketPath } from '../../http/door/unix-socket.ts'
 import { API, FILES } from '../../http/urls.ts'
 import type { Config } from '../../settings/table.ts'
+import { readServingNote } from '../../store/folder/serving-note.ts'
 import { type Finding, fine, problem, warning } from './finding.ts'
 
 const PATIENCE_MS = 5_000
@@ -32,40 +33,73 @@ function hereOf(address: string): string {
   return here.includes(':') ? `[${here}]` : here
 }
 
+type Place = { start: string; socket: string | null; name: string }
+
+/** Where the settings say that the server listens. */
+function configuredPlace(config: Config, [first]: readonly Binding[]): Place | null {
+  if (first === undefined) return null
+  const { address } = first
+  if (isUnixHost(address)) return { start: 'http://localhost', socket: socketPath(address), name: address }
+  const scheme = config.tls === 'off' ? 'http' : 'https'
+  const start = `${scheme}://${hereOf(address)}:${config.port}`
+  return { start, socket: null, name: `${address}, port ${config.port}` }
+}
+
+/** Where the server has noted that it listens; null without a note, and when the settings say the same. */
+function notedPlace({ dataDir, port }: Config, configured: Place): Place | null {
+  const note = readServingNote(dataDir)
+  if (note === null) return null
+  const { protocol, host, port: noted } = new URL(note.url)
+  const isSame =
+    note.socket === configured.socket &&
+    (note.socket !== null || Number(noted || DEFAULT_PORTS[protocol]) === port)
+  if (isSame) return null
+  return { start: `${protocol}//${host}`, socket: note.socket, name: note.socket ?? note.url }
+}
+
+const DEFAULT_PORTS: Record<string, string> = { 'http:': '80', 'https:': '443' }
+
 async function askServer(
   { config, version }: ReachOptions,
   bindings: readonly Binding[],
 ): Promise<Finding[]> {
-  const [first] = bindings
-  if (first === undefined) return []
-  const { address } = first
-  const isUnix = isUnixHost(address)
-  const scheme = config.tls === 'off' ? 'http' : 'https'
-  const start = isUnix ? 'http://localhost' : `${scheme}://${hereOf(address)}:${config.port}`
+  const configured = configuredPlace(config, bindings)
+  if (configured === null) return []
+  const noted = notedPlace(config, configured)
+  const { start, socket, name } = noted ?? configured
   const ask = (path: string) =>
     fetch(`${start}${path}`, {
       headers: { host: 'localhost' },
       signal: AbortSignal.timeout(PATIENCE_MS),
       // Nothing secret is sent, so the certificate need not be verified.
       tls: { rejectUnauthorized: false },
-      ...(isUnix ? { unix: socketPath(address) } : {}),
+      ...(socket === null ? {} : { unix: socket }),
     })
-  const place = isUnix ? address : `${address}, port ${config.port}`
   try {
     const facts = (await (await ask(API.version.path)).json()) as { application_version?: unknown }
     const runs = String(facts.application_version ?? 'unknown')
     return [
       ...describeVersion(runs, version),
       ...(await readChecks(ask)),
-      fine('ports', `The server answers on ${place}.`),
+      ...(noted === null || config.port === 0 ? [] : [describeOther(name, configured)]),
+      fine('ports', `The server answers on ${name}.`),
     ]
   } catch (cause) {
     const remedy =
       'Give the flags and variables here that the server has; if it hangs, see its log and restart it.'
     return [
-      problem('ports', `The server of this folder does not answer on ${place}: ${reasonOf(cause)}.`, remedy),
+      problem('ports', `The server of this folder does not answer on ${name}: ${reasonOf(cause)}.`, remedy),
     ]
   }
+}
+
+/** The other parts were looked at with settings that the server may not have. */
+function describeOther(name: string, configured: Place): Finding {
+  return warning(
+    'ports',
+    `The server listens on ${name}, and not on ${configured.name} as the settings here say.`,
+    'Give the flags and variables here that the server has.',
+  )
 }
 
 function describeVersion(runs: string, version: string): Finding[] {

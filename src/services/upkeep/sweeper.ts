@@ -60,8 +60,7 @@ export function createSweeper({ expiry, files, idempotencyKeys, now, purgeAfter 
     }
     between = { expired: 0, files: 0 }
     last = { at: now(), ...swept }
-    if (failures.length > 1) throw new AggregateError(failures, failures.map(String).join('; '))
-    if (failures.length === 1) throw failures[0]
+    if (failures.length > 0) throw joined(failures)
     return swept
   }
 
@@ -120,4 +119,10 @@ export function createSweeper({ expiry, files, idempotencyKeys, now, purgeAfter 
     /** All that was done since the start. */
     totals: (): Swept => ({ ...totals }),
   }
+}
+
+/** The first failure where all say the same, such as that the database does not answer. */
+function joined(failures: readonly unknown[]): unknown {
+  const texts = new Set(failures.map(String))
+  return texts.size === 1 ? failures[0] : new AggregateError(failures, [...texts].join('; '))
 }

@@ -67,7 +67,7 @@ export async function openNode(options: PostgresStoreOptions, parts: NodeParts) 
 
   return {
     ...operations,
-    ...reportsOf(parts, nodes),
+    ...reportsOf(options, parts, nodes),
     ...{ shared: shared.state, files: files.store, bucket: files.bucket, now, certain, jobs },
     clock: { doubt: clock.doubt, accept: () => acceptClock(clock, nodes) },
     damage: createDamage(onError),
@@ -118,7 +118,11 @@ async function acceptClock(clock: DatabaseClock, nodes: Nodes): Promise<void> {
 }
 
 /** What an operator is told of the database. */
-function reportsOf({ database, standing }: NodeParts, nodes: Nodes) {
+function reportsOf(
+  { explainLoss = () => null }: PostgresStoreOptions,
+  { database, standing }: NodeParts,
+  nodes: Nodes,
+) {
   const look = createQuickLook(database.read)
   return {
     database: {
@@ -127,6 +131,7 @@ function reportsOf({ database, standing }: NodeParts, nodes: Nodes) {
       sinceHeartbeat: nodes.sinceHeartbeat,
       listNodes: nodes.list,
       findRefusal: () => standing.findProblem()?.why ?? null,
+      explainLoss,
     },
     isAlive: async () => (await look()) !== null,
   }

@@ -9,6 +9,7 @@ import { lockFolder } from '../folder/folder-lock.ts'
 import { createFreeSpace } from '../folder/free-space.ts'
 import { prepareNodeFolder } from '../folder/node-folder.ts'
 import type { Connect } from '../postgres/engine/connection.ts'
+import type { OnState } from '../postgres/engine/connections.ts'
 import { createDatabase } from '../postgres/engine/database.ts'
 import { requireServer } from '../postgres/engine/server-check.ts'
 import { createDatabaseClock, type DatabaseClock } from '../postgres/instance/clock.ts'
@@ -27,8 +28,9 @@ export type PostgresStoreOptions = {
   /** All nodes have the same instance key. */
   keyFile: string
   connect: Connect
-  /** Called when the server cannot be used any more, once for each reason, and with null when it can again. */
-  onState?: (cause: unknown) => void
+  onState?: OnState
+  /** Why the server cannot be used, in whole sentences; null while it can. */
+  explainLoss?: () => string | null
   /** Most connections at once. */
   connections?: number
   /** The name of the machine, and the version of the program. */

@@ -158,8 +158,8 @@ async function inspectInstance(
   const { halted, clockMark, clockDoubted, version, compatibleFrom } = state
   const verifiers = await readKeys(session)
   const nodes = await listNodes(session, null)
-  // A running node has looked closer.
-  const judgement = judge(foundOf(state), witnesses, isServed || nodes.some(({ isAlive }) => isAlive))
+  // The node that serves this folder has looked closer. The rows of nodes prove nothing, because a restore brings them back.
+  const judgement = judge(foundOf(state), witnesses, isServed)
   return {
     version,
     compatibleFrom,

@@ -5,6 +5,7 @@ import type { DatabaseLook } from '../database-face.ts'
 import type { Read } from './engine/database.ts'
 import { REPLICATION } from './engine/server-facts.ts'
 
+const LOOK = `SELECT ${REPLICATION} AS replication, (SELECT count(*)::int FROM pg_stat_replication) AS standbys`
 const PATIENCE_MS = 1.5 * SECOND
 
 export function createQuickLook(read: Read): () => Promise<DatabaseLook | null> {
@@ -12,9 +13,7 @@ export function createQuickLook(read: Read): () => Promise<DatabaseLook | null> 
 
   async function ask(): Promise<DatabaseLook | null> {
     const begun = performance.now()
-    const [row] = await read(({ query }) =>
-      query<Pick<DatabaseLook, 'replication'>>(`SELECT ${REPLICATION} AS replication`),
-    )
+    const [row] = await read(({ query }) => query<Omit<DatabaseLook, 'roundTrip'>>(LOOK))
     return row === undefined ? null : { ...row, roundTrip: performance.now() - begun }
   }
 

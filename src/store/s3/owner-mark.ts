@@ -50,7 +50,7 @@ export function createOwnerMark(options: OwnerMarkOptions) {
     if (heldFiles)
       throw new S3Failure(
         'misplaced',
-        'it does not hold the files of this data folder. Correct --files-url, or restore the bucket',
+        'it lacks the files that the database names. Correct --files-url, or restore the bucket',
       )
     if (await isMarkedByOthers?.())
       throw new S3Failure(
@@ -84,8 +84,8 @@ export function createOwnerMark(options: OwnerMarkOptions) {
     // A mark that somebody removed is only written again.
     if (found !== null)
       onWarning(
-        `Another server uses the files of this data folder in the bucket ${name}, perhaps a copy of the folder: ` +
-          'stop one of the two. Until then, unknown objects are kept.',
+        `Another server uses the same files in the bucket ${name}, perhaps with a copy of the database: stop one of the two. ` +
+          'Until then, unknown objects are kept.',
       )
     await write({ session: sessions.now, since: now })
     return null

@@ -1,6 +1,7 @@
 // The sweeper's parts: a failing part is reported and does not stop the others.
 
 import { expect, test } from 'bun:test'
+import { DomainError } from '../../../src/domain/errors.ts'
 import { DAY } from '../../../src/domain/time.ts'
 import { createSweeper } from '../../../src/services/upkeep/sweeper.ts'
 
@@ -55,6 +56,19 @@ test.each<Part>(['expire', 'anonymous', 'owned', 'keys', 'files'])(
     expect(sweeper.last()).toMatchObject({ at: 100 * DAY })
   },
 )
+
+test('parts that fail alike are reported as one failure', async () => {
+  const away = new DomainError('overloaded', 'The database does not answer.')
+  const fail = () => Promise.reject(away)
+  const sweeper = createSweeper({
+    expiry: { findNextLapse: fail, expireLapsed: fail, purgeExpired: fail },
+    files: { removeDue: fail, findNextDue: fail },
+    idempotencyKeys: { removeLapsed: fail },
+    now: () => 0,
+    purgeAfter: DAY,
+  })
+  expect(await sweeper.sweep().catch((cause) => cause)).toBe(away)
+})
 
 test('between sweeps it expires due pushes, and the next sweep reports them', async () => {
   const { sweeper, done } = sweeperWith({ failing: null })

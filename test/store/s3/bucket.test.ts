@@ -304,7 +304,7 @@ describe('what no row names', () => {
     expect(await sweep()).toBe(0)
     bucket.write(`${root}_mark`, JSON.stringify({ session: 'somebody', since: 0 }))
     expect(await sweep()).toBe(0)
-    expect(warnings.join()).toContain('Another server uses the files of this data folder')
+    expect(warnings.join()).toContain('Another server uses the same files')
     expect(keys()).toEqual([`${root}old`])
   })
 
@@ -335,7 +335,7 @@ test('a bucket without the files of this folder is refused at the start, and nev
   expect(await confirm().catch(codeOf)).toBe('conflict')
   expect(await files.put('aa1', arriving(Buffer.from('sealed'))).catch(codeOf)).toBe('files_unreachable')
   expect(bucket.listKeys().filter((key) => key.startsWith(root))).toEqual([])
-  expect(warnings.join()).toContain('does not hold the files of this data folder')
+  expect(warnings.join()).toContain('lacks the files that the database names')
 })
 
 test('a sealed file of the size that was told is there', async () => {

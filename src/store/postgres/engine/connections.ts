@@ -15,12 +15,17 @@ export type Connections = {
   close(): void
 }
 
+/**
+ * Called when the database gives no more connections, once for each reason, and with null when it does again. `left`: connections
+ * that are open still and have not failed.
+ */
+export type OnState = (cause: unknown, left: number) => void
+
 export type ConnectionsOptions = {
   /** `onLost` is called when the connection breaks. */
   open: (onLost: () => void) => Promise<Connection>
   max: number
-  /** Called when the database cannot be reached any more, once for each reason, and with null when it can again. */
-  onState: (cause: unknown) => void
+  onState: OnState
 }
 
 type Waiter = { give: (connection: Connection) => void; refuse: () => void; isUrgent: boolean }
@@ -69,18 +74,18 @@ export function createConnections({ open, max, onState }: ConnectionsOptions): C
   }
 
   function welcome(opened: Connection): void {
-    if (failures > 0) onState(null)
-    failures = 0
-    told.clear()
     count += 1
     trusted.add(opened)
+    if (failures > 0) onState(null, trusted.size)
+    failures = 0
+    told.clear()
     release(opened)
   }
 
   function fail(cause: unknown, began: number): void {
     if (failures === 0) awaySince = Math.max(workedAt, began - LONGEST_SILENCE_MS)
-    const reason = reasonOf(cause)
-    if (!told.has(reason)) onState(cause)
+    const reason = `${trusted.size === 0} ${reasonOf(cause)}`
+    if (!told.has(reason)) onState(cause, trusted.size)
     told.add(reason)
     lastCause = cause
     pause ??= setTimeout(

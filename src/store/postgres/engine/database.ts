@@ -6,7 +6,7 @@
 import type { BunSQLDatabase } from 'drizzle-orm/bun-sql'
 import type { DatabaseCounts } from '../../database-face.ts'
 import { type Connect, type Connection, openConnection, type Patience } from './connection.ts'
-import { createConnections } from './connections.ts'
+import { createConnections, type OnState } from './connections.ts'
 import { type Deadline, deadlineIn } from './deadline.ts'
 import { endsConnection, explainFailure, isPassing, unavailable } from './failures.ts'
 import { createBackendCheck, createServerCheck } from './server-check.ts'
@@ -59,8 +59,7 @@ export type DatabaseOptions = {
   newOperationId: () => Uint8Array
   /** Most connections at once. */
   connections?: number
-  /** Called when the database cannot be reached any more, and with null when it can again. */
-  onState?: (cause: unknown) => void
+  onState?: OnState
   /** Runs on each new connection before its first use; throws to refuse the server. */
   onConnect?: (session: Session, facts: ServerFacts) => Promise<void>
   /** Called with the id of each transaction that is durable. */

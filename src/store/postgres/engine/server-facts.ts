@@ -83,12 +83,14 @@ const CHECKS: [(facts: ServerFacts) => boolean, (facts: ServerFacts) => string][
   [
     ({ isStandby, isReadOnly }) => isReadOnly && !isStandby,
     () =>
-      'The server only allows reading (default_transaction_read_only is on). See why; some services do this when the disk is full.',
+      'The server only allows reading (default_transaction_read_only is on). See why (some ' +
+      'services do this when the disk is full), and switch it off for the server, the database and the user.',
   ],
   [
     ({ stuckCommits }) => stuckCommits >= MOST_STUCK_COMMITS,
-    ({ stuckCommits }) =>
-      `${stuckCommits} transactions wait for a synchronous standby that does not answer. Start it, or take it out of ` +
+    // The same words while they become more, so that the log has them once.
+    () =>
+      `At least ${MOST_STUCK_COMMITS} transactions wait for a synchronous standby that does not answer. Start it, or take it out of ` +
       'synchronous_standby_names.',
   ],
   [

@@ -52,8 +52,8 @@ const UNEXPLAINED = lasting('it cannot be used')
 
 const WRONG_LOGIN: Reason = {
   words: ({ user }) =>
-    `it refuses the user ${JSON.stringify(user)} or the password. Give the password with ONCEBOX_DATABASE_PASSWORD_FILE, and see ` +
-    'that pg_hba.conf lets this user in from here',
+    `it refuses the user ${JSON.stringify(user)} or the password. Give the password with ONCEBOX_DATABASE_PASSWORD_FILE (a ` +
+    'node reads it when it starts: start it again after a change), and see that pg_hba.conf lets this user in from here',
   mayPass: false,
 }
 const ABSENT = passing(
@@ -74,9 +74,14 @@ const STATES: Record<string, Reason> = {
       `the user may not make or use the tables. Make it the owner: ALTER DATABASE ${JSON.stringify(database)} OWNER TO ${JSON.stringify(user)}`,
     mayPass: false,
   },
-  '53100': lasting('its disk is full'),
+  '53100': lasting('its disk is full. Make room on it, but remove nothing from pg_wal by hand'),
+  '57014': passing(
+    'it cancels the first statements of a connection. See whether it is overloaded, and whether statement_timeout of the user or ' +
+      'the database is only a few milliseconds (ALTER ROLE … RESET statement_timeout)',
+  ),
   '53300': passing(
-    'it has no free connection. Raise its max_connections, or lower --database-connections of the nodes',
+    'it has no free connection. Raise its max_connections (or the connection limit of the user or the database), lower ' +
+      '--database-connections of the nodes, or see in pg_stat_activity who else holds connections',
   ),
   '57P01': LOST,
   '57P02': LOST,

@@ -26,9 +26,13 @@ function connectionOf(): Connection & { isClosed: boolean } {
 function openConnections(max: number, causes: unknown[] = []) {
   const opened: ReturnType<typeof connectionOf>[] = []
   const told: unknown[] = []
+  const left: number[] = []
   const connections = createConnections({
     max,
-    onState: (cause) => told.push(cause),
+    onState: (cause, open) => {
+      told.push(cause)
+      left.push(open)
+    },
     open: async () => {
       const cause = causes.shift()
       if (cause !== undefined) throw cause
@@ -39,7 +43,7 @@ function openConnections(max: number, causes: unknown[] = []) {
   })
   const acquire = (isUrgent = false, within = 20_000) =>
     connections.acquire({ deadline: deadlineIn(within), isUrgent })
-  return { connections, acquire, opened, told }
+  return { connections, acquire, opened, told, left }
 }
 
 test('an outage is told once for each reason, and its end once', async () => {
@@ -48,6 +52,18 @@ test('an outage is told once for each reason, and its end once', async () => {
   const { acquire, told } = openConnections(1, [refused, refused, wrong, refused, wrong])
   await acquire()
   expect(told).toEqual([refused, wrong, null])
+})
+
+test('a server that gives no further connection is told apart from one that gives none', async () => {
+  const full = Object.assign(new Error('too many connections'), { errno: '53300' })
+  const causes: unknown[] = [full]
+  const { connections, acquire, told, left } = openConnections(2, causes)
+  const first = await acquire()
+  causes.push(full)
+  connections.release(await acquire())
+  expect(told).toEqual([full, null, full, null])
+  expect(left).toEqual([0, 1, 1, 2])
+  connections.release(first)
 })
 
 test('no more connections are opened than may be, and they are used again', async () => {
