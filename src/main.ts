@@ -6,7 +6,7 @@ import { runCommandLine } from './cli/run.ts'
 
 /** Runs one command line and resolves to its exit code. */
 export function run(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
-  return runCommandLine(argv, { env, now: Date.now, uptime: () => uptime() * 1000 })
+  return runCommandLine(argv, { env, now: Date.now, uptime })
 }
 
 /** Ends a stream and waits for it, because `process.exit` discards output that a slow pipe has not accepted yet. */

@@ -8,6 +8,7 @@ import { openBackupFile, streamPieces } from '../app/restoring/opening.ts'
 import { findServerOn, findServing } from '../app/serving.ts'
 import { describeProgram, goBack, schemaForUpgrade, tryUpgrade, upgradeProgram } from '../app/upgrade.ts'
 import { fetchAuthority, openClient, startServer, version } from '../app.ts'
+import { createUptime } from '../domain/uptime.ts'
 import type { Environment } from '../settings/parsers.ts'
 import type { App } from './app.ts'
 import { runProgram } from './program.ts'
@@ -28,13 +29,14 @@ const RARE: Pick<
     (await import('../app/restoring/verify-backup.ts')).verifyBackup(...given),
 }
 
-/** Resolves to the exit code. */
+/** Resolves to the exit code. `uptime`: seconds since the machine was started. */
 export function runCommandLine(
   argv: readonly string[],
   outside: { env: Environment; now: () => number; uptime: () => number },
 ): Promise<number> {
+  const uptime = createUptime({ seconds: outside.uptime, elapsed: () => performance.now() })
   return runProgram(argv, {
-    shell: createShell(outside),
+    shell: createShell({ ...outside, uptime }),
     app: {
       ...RARE,
       version,

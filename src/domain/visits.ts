@@ -18,9 +18,19 @@ import {
   spendTries,
   unlock,
 } from './push.ts'
+import { NODES_APART } from './time.ts'
 
 /** `certain`: the time by which something may be destroyed. It is behind `now` while the clock is in doubt. */
 export type Times = { now: number; certain: number }
+
+/**
+ * The times for the next thing that happens to a push: never before the last one, which another node may have written. A push
+ * whose last change lies further ahead was changed while the clock was wrong.
+ */
+export function forward({ updatedAt }: Pick<Push, 'updatedAt'>, { now, certain }: Times): Times {
+  const from = (time: number) => (updatedAt - time > NODES_APART ? time : Math.max(time, updatedAt))
+  return { now: from(now), certain: from(certain) }
+}
 
 /** The push after it, when that was, and the entry in its log; null leaves none. */
 export type Step<P extends Push> = {

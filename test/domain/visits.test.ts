@@ -9,6 +9,7 @@ import {
   decideLastTry,
   decideRefusal,
   decideUnlock,
+  forward,
   lapseStep,
   lossStep,
 } from '../../src/domain/visits.ts'
@@ -132,5 +133,16 @@ test('an edit that changes nothing writes an end by time that it finds, without 
   expect(decideEditing(push, { edit: unchanged, isLabelled: false, visit }, late)).toEqual({
     outcome: 'edited',
     step: lapseStep(push, LATER),
+  })
+})
+
+test('what happens next to a push is never before its last change, unless the clock was wrong then', () => {
+  const times = { now: 100_000, certain: 100_000 }
+  expect(forward({ updatedAt: 99_000 }, times)).toEqual(times)
+  expect(forward({ updatedAt: 100_900 }, times)).toEqual({ now: 100_900, certain: 100_900 })
+  expect(forward({ updatedAt: 500_000 }, times)).toEqual(times)
+  expect(forward({ updatedAt: 500_900 }, { now: 500_000, certain: 100_000 })).toEqual({
+    now: 500_900,
+    certain: 100_000,
   })
 })

@@ -29,7 +29,7 @@ export type PostgresNodes = {
 /** What the second node's estimate of the time is behind. */
 const LAG_MS = 300
 
-/** Two nodes over an empty database, with one clock that the test sets. */
+/** Two nodes over an empty database, with one clock that the test sets, and which the second node reads late. */
 export async function openPostgresNodes(postgres: TestPostgres): Promise<PostgresNodes> {
   const database = await postgres.newDatabase()
   const clock = createTestClock()
@@ -39,15 +39,15 @@ export async function openPostgresNodes(postgres: TestPostgres): Promise<Postgre
   const onError = (cause: unknown) => {
     throw cause
   }
-  const [one, other] = pools.map((pool, n) => {
+  const clockOf = (n: number) => {
     const now = () => clock.now() - n * LAG_MS
-    return createSharedRows({ ...pool, now, certain: now, keyring, onError })
-  })
-  const [first, second] = pools.map((pool) =>
+    return { now, certain: now }
+  }
+  const [one, other] = pools.map((pool, n) => createSharedRows({ ...pool, ...clockOf(n), keyring, onError }))
+  const [first, second] = pools.map((pool, n) =>
     createPostgresOperations({
       database: pool,
-      now: clock.now,
-      certain: clock.now,
+      ...clockOf(n),
       observe: () => undefined,
       node: randomBytes(16),
       onDue: () => undefined,

@@ -43,13 +43,13 @@ type Facts = {
   isEnded: boolean
   hasSecrets: boolean
   entries: number
-  log: { n: number; kind: string }[]
+  log: { n: number; kind: string; at: number }[]
 }
 
 const FACTS = `
   SELECT id::float8 AS id, views, expire_after_views AS most, expired_on IS NOT NULL AS "isEnded", entries,
     EXISTS (SELECT FROM push_secrets WHERE push_id = id) AS "hasSecrets",
-    (SELECT json_agg(json_build_object('n', n, 'kind', kind) ORDER BY n) FROM audit_entries WHERE push_id = id) AS log
+    (SELECT json_agg(json_build_object('n', n, 'kind', kind, 'at', at) ORDER BY n) FROM audit_entries WHERE push_id = id) AS log
   FROM pushes ORDER BY id`
 
 describe.skipIf(!isInstalled)('two nodes', () => {
@@ -109,6 +109,8 @@ describe.skipIf(!isInstalled)('two nodes', () => {
   /** An entry for each thing that happened, numbered without a gap, and secrets exactly as long as a push lives. */
   function expectConsistent({ views, most, isEnded, hasSecrets, entries, log }: Facts): void {
     expect(log.map(({ n }) => n)).toEqual(Array.from({ length: entries }, (_, n) => n))
+    const times = log.filter(({ kind }) => !kind.startsWith('failed_')).map(({ at }) => at)
+    expect(times).toEqual([...times].sort((one, other) => one - other))
     expect(log.filter(({ kind }) => kind === 'view')).toHaveLength(views)
     expect(views).toBeLessThanOrEqual(most)
     expect(hasSecrets).toBe(!isEnded)
@@ -148,7 +150,7 @@ describe.skipIf(!isInstalled)('two nodes', () => {
         await opened.query('DELETE FROM push_secrets')
       },
     )
-    await fc.assert(race, { numRuns: 40 })
+    await fc.assert(race, { numRuns: 40, endOnFailure: true })
   }, 120_000)
 
   const shareOf = (n: number) => ({

@@ -3,7 +3,7 @@
 
 import { type Clock, createClock, type Doubt } from '../../../domain/clock.ts'
 import { DomainError } from '../../../domain/errors.ts'
-import { DAY, formatTime, HOUR, type Now } from '../../../domain/time.ts'
+import { DAY, formatTime, HOUR, type Now, SECOND } from '../../../domain/time.ts'
 
 /** What the database says of the time, in milliseconds since 1970. The mark is the latest time of all nodes. */
 export type DatabaseTime = { time: number; clockMark: number; clockDoubted: number | null }
@@ -29,9 +29,9 @@ export type DatabaseClockOptions = {
 /** Throws `conflict` when the database's clock is more than a day behind the last time of use. */
 export function createDatabaseClock(options: DatabaseClockOptions): DatabaseClock {
   const { systemNow, uptime, first, accept, maxGap, onChange } = options
-  let offset = first.time - uptime()
+  const server = estimateClock(first.time, uptime)
   let mark = 0
-  const estimate = systemNow ?? (() => Math.floor(Math.max(mark, offset + uptime())))
+  const estimate = systemNow ?? (() => Math.floor(Math.max(mark, server.now())))
   const clock = createClock({
     systemNow: estimate,
     uptime,
@@ -46,14 +46,27 @@ export function createDatabaseClock(options: DatabaseClockOptions): DatabaseCloc
     else if (clockDoubted === null && clockMark >= doubt.said - HOUR) clock.accept()
   }
 
-  return {
-    ...clock,
-    observe: (time) => {
-      offset = time - uptime()
-    },
-    learn,
-  }
+  return { ...clock, observe: server.observe, learn }
 }
+
+/**
+ * Readings arrive late, so the latest estimate of a while is the best one: nodes differ by the quickest of their readings, which
+ * is less than what lies between two requests of a client. Older readings are forgotten, because clocks drift and are set back.
+ */
+function estimateClock(first: number, uptime: Now) {
+  let kept = { offset: first - uptime(), before: first - uptime(), since: uptime() }
+
+  function observe(time: number): void {
+    const up = uptime()
+    const offset = time - up
+    if (up - kept.since > WINDOW) kept = { offset, before: kept.offset, since: up }
+    else if (offset > kept.offset) kept.offset = offset
+  }
+
+  return { now: () => Math.max(kept.offset, kept.before) + uptime(), observe }
+}
+
+const WINDOW = 30 * SECOND
 
 function storedOf(
   { clockMark, clockDoubted }: DatabaseTime,

@@ -1,7 +1,7 @@
 // Changes the labels and limits of a push for its owner.
 
 import type { Now } from '../../../domain/time.ts'
-import { decideEditing } from '../../../domain/visits.ts'
+import { decideEditing, forward } from '../../../domain/visits.ts'
 import type { Edited, EditToPush } from '../../face.ts'
 import type { Session, Transact } from '../engine/database.ts'
 import { addStep, changeOf } from './push-changes.ts'
@@ -21,7 +21,7 @@ export function createPushEditing({ transact, now, certain }: PushEditingOptions
     return transact(async (session): Promise<Edited | null> => {
       const [before] = await lockPushes(session, [id])
       if (before === undefined || before.ownerId !== ownerId) return null
-      const times = { now: now(), certain: certain() }
+      const times = forward(before, { now: now(), certain: certain() })
       const isLabelled = Object.keys(labels).length > 0
       const decision = decideEditing(before, { edit, isLabelled, visit }, times)
       if (decision.outcome === 'refused') return decision

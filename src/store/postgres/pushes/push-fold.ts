@@ -1,7 +1,7 @@
 // Decides the works of a batch in memory, in their order: what the first one leaves of a push is what the next one finds.
 
 import { DamageError } from '../../../domain/errors.ts'
-import type { Times } from '../../../domain/visits.ts'
+import { forward, type Times } from '../../../domain/visits.ts'
 import type { SealedSecrets } from '../../face.ts'
 import type { BatchRead } from './batch-reads.ts'
 import { type Change, changeOf, isChanged } from './push-changes.ts'
@@ -43,7 +43,7 @@ export function fold<Work extends PushWork<unknown>>(
     if (id === undefined || change === undefined) outcomes.set(work, NONE)
     else if (!read.unread.has(id)) {
       const found = { change, secrets: () => secretsOf(read, id), isGranted: granted.has(id) }
-      outcomes.set(work, { change, result: attempt(() => work.visit(found, times)) })
+      outcomes.set(work, { change, result: attempt(() => work.visit(found, forward(change.after, times))) })
     }
   }
   return { outcomes, changes: [...changes.values()].filter(isChanged) }

@@ -3,6 +3,7 @@
 import { DamageError } from '../../../domain/errors.ts'
 import { isExpired } from '../../../domain/push.ts'
 import type { Now } from '../../../domain/time.ts'
+import { forward } from '../../../domain/visits.ts'
 import type { PlainClaim, PushStore, SealedPush, StoredPush, VisitToPush } from '../../face.ts'
 import type { PostgresDatabase, Session } from '../engine/database.ts'
 import { changeOf, isChanged } from './push-changes.ts'
@@ -58,7 +59,7 @@ export function createPushes(options: PushesOptions): Pushes {
       const granted = await readGranted(session, { ids: own.map(({ id }) => id), now: times.now })
       const changes = own.map(changeOf)
       for (const change of changes)
-        expirePush(change, { visit, isGranted: granted.has(change.before.id) }, times)
+        expirePush(change, { visit, isGranted: granted.has(change.before.id) }, forward(change.before, times))
       const changed = changes.filter(isChanged)
       await writeChanges(session, changed, times)
       return changed.length
