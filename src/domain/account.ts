@@ -1,5 +1,6 @@
 // Rules of accounts, their links, sessions and API tokens. They need no storage.
 
+import { DomainError } from './errors.ts'
 import type { Problem, Problems } from './problems.ts'
 import { DAY, MINUTE } from './time.ts'
 
@@ -59,6 +60,11 @@ export const SESSION_IDLE = 7 * DAY
 /** A session ends after this time in any case. */
 export const SESSION_LIFETIME = 30 * DAY
 
+/** A session created more than a day in the future was made while the clock was ahead, and would last too long. */
+export function isSessionEnded({ createdAt, lastSeenAt }: Session, now: number): boolean {
+  return createdAt > now + DAY || now >= Math.min(lastSeenAt + SESSION_IDLE, createdAt + SESSION_LIFETIME)
+}
+
 /** Sensitive actions ask for the password again when the last confirmation is older. */
 export const CONFIRMATION_LIFETIME = 10 * MINUTE
 
@@ -81,6 +87,16 @@ export type ApiToken = {
   prefix: string
   createdAt: number
   lastUsedAt: number | null
+}
+
+/** Throws when an account with the tokens `others` may not have one more of this name: `invalid` if they are too many, else `conflict`. */
+export function requireTokenRoom(others: readonly Pick<ApiToken, 'name'>[], name: string): void {
+  if (others.length >= MAX_API_TOKENS)
+    throw new DomainError('invalid', `An account has at most ${MAX_API_TOKENS} API tokens.`, {
+      problems: { name: [{ code: 'too_many_tokens', limit: MAX_API_TOKENS }] },
+    })
+  if (others.some((other) => other.name === name))
+    throw new DomainError('conflict', `This account has an API token named "${name}" already.`)
 }
 
 /** Trims and lower-cases; null when the text cannot be an address. Mild on purpose, since no mail is sent to it. */

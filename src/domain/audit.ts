@@ -32,8 +32,10 @@ export const MAX_USER_AGENT_CHARACTERS = 255
 export const PAGE_SIZE = 50
 export const MAX_PAGE = 200
 
+export type Bound = 'failures' | 'owner_views'
+
 /** The bound that entries of this kind fall under; null for entries that change the push, which are always kept. */
-export function boundOf(kind: AuditKind): 'failures' | 'owner_views' | null {
+export function boundOf(kind: AuditKind): Bound | null {
   if (kind === 'owner_view') return 'owner_views'
   return kind === 'failed_view' || kind === 'failed_passphrase' ? 'failures' : null
 }
@@ -41,9 +43,28 @@ export function boundOf(kind: AuditKind): 'failures' | 'owner_views' | null {
 /** Counts of a push's events. `auditEntries` counts the unbounded entries and the first failures. */
 export type LogCounts = { auditEntries: number; failures: number; ownerViews: number }
 
+/** The counts with one more entry. `bound` is set if only the latest entries of its kind are kept, null if all are. */
+export function countEntry(
+  { auditEntries, failures, ownerViews }: LogCounts,
+  kind: AuditKind,
+): { counts: LogCounts; bound: Bound | null } {
+  const bound = boundOf(kind)
+  if (bound === 'owner_views')
+    return { bound, counts: { auditEntries, failures, ownerViews: ownerViews + 1 } }
+  const all = bound === 'failures' ? failures + 1 : failures
+  if (bound === 'failures' && all > FIRST_FAILURES)
+    return { bound, counts: { auditEntries, failures: all, ownerViews } }
+  return { bound: null, counts: { auditEntries: auditEntries + 1, failures: all, ownerViews } }
+}
+
+/** How many of these failures came after the first ones, which are always kept. */
+export function countLate(failures: number): number {
+  return Math.max(0, failures - FIRST_FAILURES)
+}
+
 /** The number of entries that the owner can read. */
 export function countListed({ auditEntries, failures, ownerViews }: LogCounts): number {
-  const late = Math.min(Math.max(0, failures - FIRST_FAILURES), LATEST_FAILURES)
+  const late = Math.min(countLate(failures), LATEST_FAILURES)
   return auditEntries + late + Math.min(ownerViews, LATEST_OWNER_VIEWS)
 }
 

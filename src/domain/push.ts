@@ -54,6 +54,20 @@ export function isExpired(push: Push, now: number): boolean {
   return push.expiredOn !== null || push.expiresAt <= now
 }
 
+/** Made more than a day in the future, so while the clock was ahead. */
+export function isFromAhead({ createdAt }: Pick<Push, 'createdAt'>, now: number): boolean {
+  return createdAt > now + DAY
+}
+
+/** Moves the dates of a push from ahead back by as many milliseconds as the clock was `ahead`, and at least to `now`. */
+export function setBack<P extends Pick<Push, 'createdAt' | 'expiresAt'>>(
+  push: P,
+  { ahead, now }: { ahead: number; now: number },
+): P & { updatedAt: number } {
+  const by = Math.max(ahead, push.createdAt - now)
+  return { ...push, createdAt: push.createdAt - by, expiresAt: push.expiresAt - by, updatedAt: now }
+}
+
 /** Records an expiry by time, whenever it is noticed: `expiredOn` is `expiresAt`, not `now`. */
 export function lapse<P extends Push>(push: P, now: number): P {
   return push.expiredOn === null && push.expiresAt <= now

@@ -2,7 +2,14 @@
 
 import { expect, test } from 'bun:test'
 import { parseEmail, passwordProblem, tokenNameProblem } from '../../src/domain/account.ts'
-import { AUDIT_KINDS, boundOf, countListed, countMissing, shortenReferrer } from '../../src/domain/audit.ts'
+import {
+  AUDIT_KINDS,
+  boundOf,
+  countEntry,
+  countListed,
+  countMissing,
+  shortenReferrer,
+} from '../../src/domain/audit.ts'
 import { DURATIONS, decideLifetime, durationProblem, isWebAddress } from '../../src/domain/new-push.ts'
 import type { Problem } from '../../src/domain/problems.ts'
 import { DAY, HOUR, MINUTE } from '../../src/domain/time.ts'
@@ -89,6 +96,14 @@ test('the log keeps the first and latest failures, the latest owner views, and a
     'failed_passphrase',
     'owner_view',
   ])
+  const log = { auditEntries: 1, failures: 499, ownerViews: 0 }
+  const first = countEntry(log, 'failed_view')
+  expect(first).toEqual({ bound: null, counts: { auditEntries: 2, failures: 500, ownerViews: 0 } })
+  const late = countEntry(first.counts, 'failed_passphrase')
+  expect(late).toEqual({ bound: 'failures', counts: { auditEntries: 2, failures: 501, ownerViews: 0 } })
+  const look = countEntry(late.counts, 'owner_view')
+  expect(look).toEqual({ bound: 'owner_views', counts: { auditEntries: 2, failures: 501, ownerViews: 1 } })
+  expect(countEntry(look.counts, 'view').counts.auditEntries).toBe(3)
   expect(countMissing({ failures: 1_000, ownerViews: 500 })).toEqual({ failures: 0, ownerViews: 0 })
   expect(countMissing({ failures: 1_001, ownerViews: 502 })).toEqual({ failures: 1, ownerViews: 2 })
   expect(countListed({ auditEntries: 503, failures: 5_000, ownerViews: 7 })).toBe(1_010)

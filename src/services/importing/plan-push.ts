@@ -5,7 +5,7 @@ import type { AuditEntry } from '../../domain/audit.ts'
 import { cleanFilename, MAX_FILENAME_CHARACTERS } from '../../domain/files.ts'
 import type { IncomingPush } from '../../domain/incoming.ts'
 import { isWebAddress } from '../../domain/new-push.ts'
-import type { Push, PushKind } from '../../domain/push.ts'
+import { isFromAhead, type Push, type PushKind } from '../../domain/push.ts'
 import { DAY } from '../../domain/time.ts'
 
 /** A live push has its payload; one that is over has none. `notes` say what comes otherwise than it was. */
@@ -28,7 +28,7 @@ export function planPush(incoming: IncomingPush, now: number): Plan {
   const problem = problemOf(incoming)
   if (problem !== null) return { problem }
   const { expireAfterDays, expireAfterViews } = incoming
-  const createdAt = isAhead(incoming, now) ? now : incoming.createdAt
+  const createdAt = isFromAhead(incoming, now) ? now : incoming.createdAt
   const looks = incoming.entries.filter(isCounted)
   const expiresAt = createdAt + expireAfterDays * DAY
   const expiredOn = endOf(incoming, { looks, expiresAt, now })
@@ -59,11 +59,6 @@ export function planPush(incoming: IncomingPush, now: number): Plan {
     lost: false,
   }
   return { push, live, name: incoming.name, note: incoming.note ?? '', notes }
-}
-
-/** More than clocks differ. The store, too, believes no such time. */
-function isAhead({ createdAt }: IncomingPush, now: number): boolean {
-  return createdAt > now + DAY
 }
 
 function problemOf(incoming: IncomingPush): string | null {

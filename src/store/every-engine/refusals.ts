@@ -1,4 +1,4 @@
-// What a store refuses because it is busy or full, in the same words for every engine.
+// What a store refuses, in the same words for every engine.
 
 import { DomainError } from '../../domain/errors.ts'
 
@@ -8,4 +8,24 @@ export function overloaded(): DomainError {
 
 export function diskFull(): DomainError {
   return new DomainError('disk_full', 'The disk of this server is full; nothing was stored.')
+}
+
+export function inactiveAccount(): DomainError {
+  return new DomainError('unauthenticated', 'This account is not active.')
+}
+
+export function endedSession(): DomainError {
+  return new DomainError('unauthenticated', 'This session has ended.')
+}
+
+export function lastAdministrator(): DomainError {
+  return new DomainError('conflict', 'This is the last administrator.')
+}
+
+export function usedEmail(email: string): DomainError {
+  return new DomainError('conflict', `There is an account for ${email} already.`)
+}
+
+export function usedIdempotencyKey(): DomainError {
+  return new DomainError('conflict', 'This Idempotency-Key has just been used.')
 }

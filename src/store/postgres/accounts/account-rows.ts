@@ -3,7 +3,7 @@
 
 import { and, asc, eq, isNull, type SQL } from 'drizzle-orm'
 import type { Account } from '../../../domain/account.ts'
-import { DomainError } from '../../../domain/errors.ts'
+import { endedSession, usedEmail } from '../../every-engine/refusals.ts'
 import type { Session } from '../engine/database.ts'
 import { accounts, sessions } from '../schema/schema.ts'
 
@@ -21,8 +21,7 @@ export async function insertAccount(
   account: Omit<typeof accounts.$inferInsert, 'id'>,
 ): Promise<AccountRow> {
   const [row] = await orm.insert(accounts).values(account).onConflictDoNothing().returning()
-  if (row === undefined)
-    throw new DomainError('conflict', `There is an account for ${account.email} already.`)
+  if (row === undefined) throw usedEmail(account.email)
   return row
 }
 
@@ -80,5 +79,5 @@ export async function lockAdmins({ orm }: Session): Promise<number[]> {
 export async function requireSession({ orm }: Session, id: number | null): Promise<void> {
   if (id === null) return
   const found = await orm.select({ id: sessions.id }).from(sessions).where(eq(sessions.id, id)).for('share')
-  if (found.length === 0) throw new DomainError('unauthenticated', 'This session has ended.')
+  if (found.length === 0) throw endedSession()
 }

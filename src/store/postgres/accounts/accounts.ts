@@ -2,9 +2,9 @@
 
 import { and, asc, eq, isNull, ne } from 'drizzle-orm'
 import type { Account } from '../../../domain/account.ts'
-import { DomainError } from '../../../domain/errors.ts'
 import type { Now } from '../../../domain/time.ts'
 import type { AccountStore, Credentials, NewAccount, NewPassword } from '../../accounts-face.ts'
+import { lastAdministrator } from '../../every-engine/refusals.ts'
 import type { Read, Session, Transact } from '../engine/database.ts'
 import {
   accountLinks,
@@ -114,8 +114,7 @@ export function createAccounts({ read, transact, now, owned }: AccountsOptions):
 
 async function requireOtherAdmin(session: Session, id: number): Promise<void> {
   const admins = await lockAdmins(session)
-  if (!admins.some((admin) => admin !== id))
-    throw new DomainError('conflict', 'This is the last administrator.')
+  if (!admins.some((admin) => admin !== id)) throw lastAdministrator()
 }
 
 /** Within a transaction. Ends every session of the account, except one when it is named. */

@@ -1,10 +1,10 @@
 // Stored API tokens, of which only hashes are kept. Each exported operation is one atomic step.
 
 import { asc, eq } from 'drizzle-orm'
-import { type ApiToken, MAX_API_TOKENS } from '../../../domain/account.ts'
-import { DomainError } from '../../../domain/errors.ts'
+import { type ApiToken, requireTokenRoom } from '../../../domain/account.ts'
 import { MINUTE, type Now } from '../../../domain/time.ts'
 import type { ApiTokenStore, ApiTokenToStore, Authenticated } from '../../accounts-face.ts'
+import { inactiveAccount } from '../../every-engine/refusals.ts'
 import type { Read, Session, Transact } from '../engine/database.ts'
 import { columnsTo } from '../schema/rows.ts'
 import { accounts, apiTokens } from '../schema/schema.ts'
@@ -25,8 +25,8 @@ export function createApiTokens(options: { read: Read; transact: Transact; now: 
     return transact(async (session) => {
       const account = await lockAccount(session, token.accountId)
       await requireSession(session, signedIn)
-      if (account === undefined) throw new DomainError('unauthenticated', 'This account is not active.')
-      requireRoom(await namesOf(session, token.accountId), token.name)
+      if (account === undefined) throw inactiveAccount()
+      requireTokenRoom(await namesOf(session, token.accountId), token.name)
       const row = { ...token, createdAt: now(), lastUsedAt: null }
       const [inserted] = await session.orm.insert(apiTokens).values(row).returning()
       if (inserted === undefined) throw new Error('PostgreSQL inserted no row')
@@ -73,16 +73,6 @@ function namesOf({ orm }: Session, accountId: number): Promise<Pick<ApiToken, 'i
     .from(apiTokens)
     .where(eq(apiTokens.accountId, accountId))
     .orderBy(asc(id))
-}
-
-function requireRoom(others: readonly Pick<ApiToken, 'name'>[], name: string): void {
-  if (others.length >= MAX_API_TOKENS) {
-    throw new DomainError('invalid', `An account has at most ${MAX_API_TOKENS} API tokens.`, {
-      problems: { name: [{ code: 'too_many_tokens', limit: MAX_API_TOKENS }] },
-    })
-  }
-  if (others.some((other) => other.name === name))
-    throw new DomainError('conflict', `This account has an API token named "${name}" already.`)
 }
 
 function presentToken(row: typeof apiTokens.$inferSelect): ApiToken {

@@ -1,10 +1,16 @@
 // Sessions of signed-in browsers, with only the hashes of their tokens. Each exported operation is one atomic step.
 
 import { and, desc, eq, gt, inArray, lte, ne, or, type SQL } from 'drizzle-orm'
-import { MAX_SESSIONS, SESSION_IDLE, SESSION_LIFETIME, type Session } from '../../../domain/account.ts'
-import { DomainError } from '../../../domain/errors.ts'
+import {
+  isSessionEnded,
+  MAX_SESSIONS,
+  SESSION_IDLE,
+  SESSION_LIFETIME,
+  type Session,
+} from '../../../domain/account.ts'
 import { DAY, MINUTE, type Now } from '../../../domain/time.ts'
 import type { SessionStore, SessionToStore, SignedIn } from '../../accounts-face.ts'
+import { inactiveAccount } from '../../every-engine/refusals.ts'
 import type { Session as Connection, Read, Transact } from '../engine/database.ts'
 import { columnsTo } from '../schema/rows.ts'
 import { accounts, sessions } from '../schema/schema.ts'
@@ -30,7 +36,7 @@ export function createSessions(options: { read: Read; transact: Transact; now: N
     return transact(async (connection) => {
       const account = await lockAccount(connection, accountId)
       if (account === undefined || account.disabledAt !== null || account.passwordHash !== tested)
-        throw new DomainError('unauthenticated', 'This account is not active.')
+        throw inactiveAccount()
       const time = now()
       await updateAccount(connection, { id: accountId, set: { lastSignInAt: time } })
       const { ip, userAgent } = visit
@@ -50,7 +56,7 @@ export function createSessions(options: { read: Read; transact: Transact; now: N
     if (found === undefined) return null
     const { sessionId: id, startedAt: createdAt, lastSeenAt, ip, userAgent, confirmedAt } = found
     const session = { id, createdAt, lastSeenAt, ip, userAgent, confirmedAt }
-    return isEnded(session, now()) ? null : { account: presentAccount(found), session }
+    return isSessionEnded(session, now()) ? null : { account: presentAccount(found), session }
   }
 
   async function noteUse({ id, lastSeenAt }: Session): Promise<void> {
@@ -136,9 +142,4 @@ async function removeEnded(connection: Connection, time: number): Promise<void> 
 
 async function removeThese({ orm }: Connection, ids: readonly number[]): Promise<void> {
   if (ids.length > 0) await orm.delete(sessions).where(inArray(sessions.id, [...ids]))
-}
-
-/** A session created more than a day in the future was made while the clock was ahead, and would last too long. */
-function isEnded({ createdAt, lastSeenAt }: Session, time: number): boolean {
-  return createdAt > time + DAY || time >= Math.min(lastSeenAt + SESSION_IDLE, createdAt + SESSION_LIFETIME)
 }

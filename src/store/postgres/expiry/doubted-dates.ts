@@ -1,9 +1,10 @@
 // Corrects the dates of pushes that were made while the clock was ahead. After it was set back they would live too long.
 
 import type { Clock } from '../../../domain/clock.ts'
-import { DAY } from '../../../domain/time.ts'
+import { isFromAhead, setBack } from '../../../domain/push.ts'
 import type { Session, Transact } from '../engine/database.ts'
 import { lockPushes } from '../pushes/push-rows.ts'
+import { arraysOf } from '../schema/rows.ts'
 
 const PIECE = 500
 
@@ -48,13 +49,9 @@ const SET_BACK = `UPDATE pushes SET version = version + 1, created_at = given.cr
 /** Returns where to go on; null when that was all: such pushes follow one another, so a piece without one ends the search. */
 async function setBackSome(session: Session, { before, ahead, now }: Piece): Promise<number | null> {
   const some = await session.query<{ id: number; createdAt: number }>(LATEST, [before])
-  const early = some.filter(({ createdAt }) => createdAt > now + DAY).map(({ id }) => id)
+  const early = some.filter((push) => isFromAhead(push, now)).map(({ id }) => id)
   if (early.length === 0) return null
-  const moved = (await lockPushes(session, early)).map(({ id, createdAt, expiresAt }) => {
-    const by = Math.max(ahead, createdAt - now)
-    return { id, createdAt: createdAt - by, expiresAt: expiresAt - by }
-  })
-  const columns = (['id', 'createdAt', 'expiresAt'] as const).map((name) => moved.map((row) => row[name]))
-  await session.query(SET_BACK, [...columns, now])
+  const moved = (await lockPushes(session, early)).map((push) => setBack(push, { ahead, now }))
+  await session.query(SET_BACK, [...arraysOf(moved, ['id', 'createdAt', 'expiresAt']), now])
   return some.length < PIECE ? null : (some.at(-1)?.id ?? null)
 }

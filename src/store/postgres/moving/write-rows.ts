@@ -2,7 +2,7 @@
 
 import { getTableColumns } from 'drizzle-orm'
 import type { PgTable } from 'drizzle-orm/pg-core'
-import { FIRST_FAILURES } from '../../../domain/audit.ts'
+import { countLate } from '../../../domain/audit.ts'
 import { keyOf, pick } from '../../moving/tables.ts'
 import type {
   MovedTable,
@@ -109,7 +109,7 @@ function presentPush({ push, entries }: MovingPush): MovingRow {
 
 /** All entries that the log ever had, those included that were deleted since. */
 function countAppended(push: MovingRow, entries: readonly MovingRow[]): number {
-  const late = Math.max(0, Number(push.failures) - FIRST_FAILURES)
+  const late = countLate(Number(push.failures))
   return Math.max(entries.length, Number(push.auditEntries) + late + Number(push.ownerViews))
 }
 

@@ -2,6 +2,7 @@
 
 import { DomainError, isDomainError } from '../../../domain/errors.ts'
 import type { Now } from '../../../domain/time.ts'
+import { inactiveAccount, usedIdempotencyKey } from '../../every-engine/refusals.ts'
 import type { PushToStore, StoredPush } from '../../face.ts'
 import type { PostgresDatabase, Session } from '../engine/database.ts'
 import { type LockedShares, lockAddressShares } from './address-shares.ts'
@@ -125,11 +126,9 @@ function settle(batch: readonly Creation[], outcomes: readonly (Inserted | Refus
   for (const [n, one] of batch.entries()) {
     const outcome = outcomes[n]
     if (outcome?.outcome === 'stored') one.resolve(presentPush(outcome.row))
-    else if (outcome?.outcome === 'inactive')
-      one.reject(new DomainError('unauthenticated', 'This account is not active.'))
+    else if (outcome?.outcome === 'inactive') one.reject(inactiveAccount())
     else if (outcome?.outcome === 'abandoned') one.reject(filesAreGone())
-    else if (outcome?.outcome !== 'refused')
-      one.reject(new DomainError('conflict', 'This Idempotency-Key has just been used.'))
+    else if (outcome?.outcome !== 'refused') one.reject(usedIdempotencyKey())
     else if (isInVain) again.push(one)
     else one.reject(outcome.cause)
   }

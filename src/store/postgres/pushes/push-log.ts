@@ -2,10 +2,12 @@
 
 import {
   type AuditKind,
-  boundOf,
-  FIRST_FAILURES,
+  type Bound,
+  countEntry,
+  countLate,
   LATEST_FAILURES,
   LATEST_OWNER_VIEWS,
+  type LogCounts,
   type Visit,
 } from '../../../domain/audit.ts'
 import type { RowOf } from '../schema/rows.ts'
@@ -15,13 +17,7 @@ export type EntryRow = RowOf<typeof auditEntries>
 export type NewEntry = { kind: AuditKind; at: number; visit: Visit }
 
 /** `entries` counts all entries ever appended, and is the number of the next one. */
-export type PushLog = {
-  id: number
-  entries: number
-  auditEntries: number
-  failures: number
-  ownerViews: number
-}
+export type PushLog = LogCounts & { id: number; entries: number }
 
 export const EMPTY_LOG = { entries: 0, auditEntries: 0, failures: 0, ownerViews: 0 }
 
@@ -30,15 +26,8 @@ const SLACK = 250
 
 /** Returns a copy of the push with its log as it is then, and the row of the entry. */
 export function appendEntry<P extends PushLog>(push: P, entry: NewEntry): { push: P; row: EntryRow } {
-  const bound = boundOf(entry.kind)
-  const entries = push.entries + 1
-  if (bound === 'owner_views')
-    return { push: { ...push, entries, ownerViews: push.ownerViews + 1 }, row: rowOf(push, entry, bound) }
-  const failures = bound === 'failures' ? push.failures + 1 : push.failures
-  if (failures > push.failures && failures > FIRST_FAILURES)
-    return { push: { ...push, entries, failures }, row: rowOf(push, entry, bound) }
-  const counted = { ...push, entries, failures, auditEntries: push.auditEntries + 1 }
-  return { push: counted, row: rowOf(push, entry, null) }
+  const { counts, bound } = countEntry(push, entry.kind)
+  return { push: { ...push, ...counts, entries: push.entries + 1 }, row: rowOf(push, entry, bound) }
 }
 
 function rowOf({ id, entries }: PushLog, { kind, at, visit }: NewEntry, bound: EntryRow['bound']): EntryRow {
@@ -61,27 +50,22 @@ export function storableText(text: string): string {
 }
 
 /** Of the stored entries under a bound, the number of the latest to keep; the older ones are deleted. */
-export type Cut = { pushId: number; bound: 'failures' | 'owner_views'; keep: number }
+export type Cut = { pushId: number; bound: Bound; keep: number }
 
 /** The cuts that are due once the log has grown from `before` to `after`. */
 export function cutsOf(before: PushLog, after: PushLog): Cut[] {
-  const lateBefore = Math.max(0, before.failures - FIRST_FAILURES)
-  const lateAfter = Math.max(0, after.failures - FIRST_FAILURES)
+  const failures = { from: countLate(before.failures), to: countLate(after.failures), most: LATEST_FAILURES }
+  const ownerViews = { from: before.ownerViews, to: after.ownerViews, most: LATEST_OWNER_VIEWS }
   return [
-    ...cutOf(before.id, { bound: 'failures', from: lateBefore, to: lateAfter, most: LATEST_FAILURES }),
-    ...cutOf(before.id, {
-      bound: 'owner_views',
-      from: before.ownerViews,
-      to: after.ownerViews,
-      most: LATEST_OWNER_VIEWS,
-    }),
+    ...cutOf(before.id, { bound: 'failures', ...failures }),
+    ...cutOf(before.id, { bound: 'owner_views', ...ownerViews }),
   ]
 }
 
 /** The statement that cuts does not see the entries that it appends. */
 function cutOf(
   pushId: number,
-  { bound, from, to, most }: { bound: Cut['bound']; from: number; to: number; most: number },
+  { bound, from, to, most }: { bound: Bound; from: number; to: number; most: number },
 ): Cut[] {
   const stepsOver = (length: number) => Math.floor((length - most) / SLACK)
   const isDue = to > most && stepsOver(to) > Math.max(0, stepsOver(from))

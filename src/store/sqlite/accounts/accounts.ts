@@ -2,10 +2,10 @@
 
 import { and, asc, eq, inArray, isNull, ne } from 'drizzle-orm'
 import type { Account } from '../../../domain/account.ts'
-import { DomainError } from '../../../domain/errors.ts'
 import type { Now } from '../../../domain/time.ts'
 import type { AccountStore, Credentials, NewAccount, NewPassword } from '../../accounts-face.ts'
 import type { Damage } from '../../every-engine/damage.ts'
+import { lastAdministrator, usedEmail } from '../../every-engine/refusals.ts'
 import type { Connection } from '../engine/database.ts'
 import type { Transact } from '../engine/group-commit.ts'
 import {
@@ -45,9 +45,7 @@ export function createAccounts(options: {
 
   /** Within a transaction. Throws `conflict` when there is such an account. */
   function insertAccount(account: NewAccount): Account {
-    if (findId(account.email) !== null) {
-      throw new DomainError('conflict', `There is an account for ${account.email} already.`)
-    }
+    if (findId(account.email) !== null) throw usedEmail(account.email)
     const row = { ...account, createdAt: now(), lastSignInAt: 0 }
     return presentAccount(insertRow({ orm }, row))
   }
@@ -129,7 +127,7 @@ export function createAccounts(options: {
     const disabledAt = disabled ? now() : null
     const unlessSo = disabled ? isNull(accounts.disabledAt) : undefined
     return transact(() => {
-      if (disabled && keepAdmin && !hasOtherAdmin(id)) throw lastAdmin()
+      if (disabled && keepAdmin && !hasOtherAdmin(id)) throw lastAdministrator()
       updateRow({ orm }, { id, set: { disabledAt }, when: unlessSo })
       if (!disabled) return
       orm.delete(sessions).where(eq(sessions.accountId, id)).run()
@@ -139,7 +137,7 @@ export function createAccounts(options: {
 
   function setAdmin({ id, isAdmin }: { id: number; isAdmin: boolean }): Promise<void> {
     return transact(() => {
-      if (!isAdmin && !hasOtherAdmin(id)) throw lastAdmin()
+      if (!isAdmin && !hasOtherAdmin(id)) throw lastAdministrator()
       updateRow({ orm }, { id, set: { isAdmin } })
       if (!isAdmin) orm.delete(accountLinks).where(eq(accountLinks.createdBy, id)).run()
     })
@@ -195,8 +193,4 @@ export function createAccounts(options: {
     removePushesOf,
     removeAccount,
   }
-}
-
-function lastAdmin(): DomainError {
-  return new DomainError('conflict', 'This is the last administrator.')
 }

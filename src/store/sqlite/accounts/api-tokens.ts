@@ -1,8 +1,7 @@
 // Stored API tokens, of which only hashes are kept. Each exported operation is one atomic step.
 
 import { and, asc, eq, isNull, sql } from 'drizzle-orm'
-import { type ApiToken, MAX_API_TOKENS } from '../../../domain/account.ts'
-import { DomainError } from '../../../domain/errors.ts'
+import { type ApiToken, requireTokenRoom } from '../../../domain/account.ts'
 import { MINUTE, type Now } from '../../../domain/time.ts'
 import type { ApiTokenStore, ApiTokenToStore, Authenticated } from '../../accounts-face.ts'
 import type { Damage } from '../../every-engine/damage.ts'
@@ -36,15 +35,7 @@ export function createApiTokens(options: {
   function addApiToken({ accountId, name, prefix, hash, session }: ApiTokenToStore): Promise<ApiToken> {
     return transact(() => {
       requireSession(options.connection, session)
-      const others = listNames(accountId)
-      if (others.length >= MAX_API_TOKENS) {
-        throw new DomainError('invalid', `An account has at most ${MAX_API_TOKENS} API tokens.`, {
-          problems: { name: [{ code: 'too_many_tokens', limit: MAX_API_TOKENS }] },
-        })
-      }
-      if (others.some((other) => other.name === name)) {
-        throw new DomainError('conflict', `This account has an API token named "${name}" already.`)
-      }
+      requireTokenRoom(listNames(accountId), name)
       const token = { accountId, name, prefix, hash, createdAt: now(), lastUsedAt: null }
       const id = insertToken({ orm }, token)
       return { id, name, prefix, createdAt: token.createdAt, lastUsedAt: null }

@@ -1,11 +1,17 @@
 // Sessions of signed-in browsers, with only the hashes of their tokens. Each exported operation is one atomic step.
 
 import { and, desc, eq, gt, isNull, lte, ne, or, sql } from 'drizzle-orm'
-import { MAX_SESSIONS, SESSION_IDLE, SESSION_LIFETIME, type Session } from '../../../domain/account.ts'
-import { DomainError } from '../../../domain/errors.ts'
+import {
+  isSessionEnded,
+  MAX_SESSIONS,
+  SESSION_IDLE,
+  SESSION_LIFETIME,
+  type Session,
+} from '../../../domain/account.ts'
 import { DAY, MINUTE, type Now } from '../../../domain/time.ts'
 import type { SessionStore, SessionToStore, SignedIn } from '../../accounts-face.ts'
 import type { Damage } from '../../every-engine/damage.ts'
+import { endedSession, inactiveAccount } from '../../every-engine/refusals.ts'
 import type { Connection } from '../engine/database.ts'
 import type { Transact } from '../engine/group-commit.ts'
 import { given } from '../engine/placeholders.ts'
@@ -38,7 +44,7 @@ export function createSessions(options: {
       removeEnded()
       const account = orm.select().from(accounts).where(eq(accounts.id, accountId)).get()
       if (account === undefined || account.disabledAt !== null || account.passwordHash !== tested) {
-        throw new DomainError('unauthenticated', 'This account is not active.')
+        throw inactiveAccount()
       }
       const time = now()
       updateRow({ orm }, { id: accountId, set: { lastSignInAt: time } })
@@ -66,7 +72,7 @@ export function createSessions(options: {
   async function findByHash(hash: Uint8Array): Promise<SignedIn | null> {
     const [found] = damage.presentIntact(byHash.all({ hash }), presentSignedIn)
     if (found === undefined) return null
-    return isEnded(found.session, now()) ? null : found
+    return isSessionEnded(found.session, now()) ? null : found
   }
 
   async function noteUse({ id, lastSeenAt }: Session): Promise<void> {
@@ -131,11 +137,6 @@ export function createSessions(options: {
   }
 }
 
-/** A session created more than a day in the future was made while the clock was ahead, and would last too long. */
-function isEnded({ createdAt, lastSeenAt }: Session, time: number): boolean {
-  return createdAt > time + DAY || time >= Math.min(lastSeenAt + SESSION_IDLE, createdAt + SESSION_LIFETIME)
-}
-
 /**
  * Within a transaction: throws `unauthenticated` when the session has ended, for example because the password was changed
  * meanwhile. Null, for operations without a session, always passes.
@@ -143,7 +144,7 @@ function isEnded({ createdAt, lastSeenAt }: Session, time: number): boolean {
 export function requireSession({ orm }: Pick<Connection, 'orm'>, id: number | null): void {
   if (id === null) return
   const found = orm.select({ id: sessions.id }).from(sessions).where(eq(sessions.id, id)).get()
-  if (found === undefined) throw new DomainError('unauthenticated', 'This session has ended.')
+  if (found === undefined) throw endedSession()
 }
 
 type SessionRow = typeof sessions.$inferSelect

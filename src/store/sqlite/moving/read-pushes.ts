@@ -1,7 +1,7 @@
 // Reads pushes with everything of them, some at a time. Damaged ones are named and left out.
 
 import type { Database } from 'bun:sqlite'
-import { FIRST_FAILURES, LATEST_FAILURES, LATEST_OWNER_VIEWS } from '../../../domain/audit.ts'
+import { countLate, LATEST_FAILURES, LATEST_OWNER_VIEWS } from '../../../domain/audit.ts'
 import { DamageError } from '../../../domain/errors.ts'
 import { cutBatch, ENTRY_BYTES, groupByPush, PUSH_COLUMNS, PUSH_STEP, pick } from '../../moving/tables.ts'
 import type { Batch, MovingKey, MovingPush, MovingRow } from '../../moving-face.ts'
@@ -89,7 +89,7 @@ function presentSecrets({ id }: PushRow, row: SecretsRow | undefined): MovingRow
 
 /** All three chains of a log in the order of time, which the ids have. */
 function presentLog(push: PushRow, rows: readonly ReadEntry[]): MovingRow[] {
-  const late = Math.max(0, push.failures - FIRST_FAILURES)
+  const late = countLate(push.failures)
   requireChain(push, rows, { bound: null, length: push.auditEntries, least: push.auditEntries })
   requireChain(push, rows, { bound: 'failures', length: late, least: LATEST_FAILURES })
   requireChain(push, rows, { bound: 'owner_views', length: push.ownerViews, least: LATEST_OWNER_VIEWS })

@@ -1,7 +1,7 @@
 // Writes moved pushes as this engine keeps them: keys in slots, logs as chains, rows with checksums.
 
 import type { Database } from 'bun:sqlite'
-import { FIRST_FAILURES } from '../../../domain/audit.ts'
+import { countLate } from '../../../domain/audit.ts'
 import type { MovingPush, MovingRow } from '../../moving-face.ts'
 import { prepareInsert } from '../engine/prepared.ts'
 import * as schema from '../engine/schema.ts'
@@ -82,7 +82,7 @@ function chainsOf(entries: readonly MovingRow[], { failures, ownerViews }: LogCo
   }
   return {
     main: { n: 0, last: null },
-    failures: begin('failures', Math.max(0, failures - FIRST_FAILURES)),
+    failures: begin('failures', countLate(failures)),
     owner_views: begin('owner_views', ownerViews),
   }
 }

@@ -3,9 +3,9 @@
 
 import {
   type AuditEntry,
-  boundOf,
+  countEntry,
+  countLate,
   countListed,
-  FIRST_FAILURES,
   LATEST_FAILURES,
   LATEST_OWNER_VIEWS,
   PAGE_SIZE,
@@ -53,18 +53,12 @@ export function createAuditRows(connection: Connection) {
 
   /** Adds an entry; returns a copy of the push, with its log as it is then. */
   function append<P extends LogOfPush>(push: P, entry: NewEntry): P {
-    const bound = boundOf(entry.kind)
-    if (bound === 'owner_views') {
-      const lastOwnerView = appendLatest(ownLooksOf(push), entry, LATEST_OWNER_VIEWS)
-      return { ...push, ownerViews: push.ownerViews + 1, lastOwnerView }
-    }
-    const failures = bound === 'failures' ? push.failures + 1 : push.failures
-    if (failures > push.failures && failures > FIRST_FAILURES) {
-      const lastFailure = appendLatest(lateFailuresOf(push), entry, LATEST_FAILURES)
-      return { ...push, failures, lastFailure }
-    }
-    const lastEntry = chains.append(mainOf(push), entry)
-    return { ...push, failures, lastEntry, auditEntries: push.auditEntries + 1 }
+    const { counts, bound } = countEntry(push, entry.kind)
+    if (bound === 'owner_views')
+      return { ...push, ...counts, lastOwnerView: appendLatest(ownLooksOf(push), entry, LATEST_OWNER_VIEWS) }
+    if (bound === 'failures')
+      return { ...push, ...counts, lastFailure: appendLatest(lateFailuresOf(push), entry, LATEST_FAILURES) }
+    return { ...push, ...counts, lastEntry: chains.append(mainOf(push), entry) }
   }
 
   function appendLatest(chain: Chain, entry: NewEntry, keep: number): number {
@@ -148,7 +142,7 @@ function lateFailuresOf({ id: pushId, lastFailure, failures }: LogOfPush): Chain
   return {
     pushId,
     last: lastFailure || null,
-    length: Math.max(0, failures - FIRST_FAILURES),
+    length: countLate(failures),
     hasMarks: false,
   }
 }

@@ -1,7 +1,7 @@
 // Corrects the dates of pushes that were made while the clock was ahead. After it was set back they would live too long.
 
 import type { Clock } from '../../../domain/clock.ts'
-import { DAY } from '../../../domain/time.ts'
+import { isFromAhead, setBack } from '../../../domain/push.ts'
 import type { Connection } from '../engine/database.ts'
 import { prepareFind, prepareUpdate } from '../engine/prepared.ts'
 import { pushes } from '../engine/schema.ts'
@@ -31,19 +31,16 @@ export function createDoubtedDates(
     if (clock.doubt() !== null) return null
     const now = clock.now()
     const some = latest.all({ before })
-    const early = some.filter(({ createdAt }) => createdAt > now + DAY)
+    const early = some.filter((push) => isFromAhead(push, now))
     for (const { id } of early) {
       const push = findById(id)
-      if (push !== undefined && isIntactPush(push)) setBack(push, now)
+      if (push !== undefined && isIntactPush(push)) write(setBack(push, { ahead: clock.wasAhead(), now }))
     }
     // Such pushes follow one another, so a piece without one ends the search.
     return early.length === 0 || some.length < PIECE ? null : (some.at(-1)?.id ?? null)
   }
 
-  function setBack(push: PushRow, now: number): void {
-    const by = Math.max(clock.wasAhead(), push.createdAt - now)
-    const createdAt = push.createdAt - by
-    const moved = { ...push, createdAt, updatedAt: now, expiresAt: push.expiresAt - by }
+  function write(moved: PushRow): void {
     update({ ...moved, checksum: checksumOfPush(moved) })
   }
 

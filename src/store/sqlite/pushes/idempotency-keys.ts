@@ -2,8 +2,8 @@
 // until it lapses.
 
 import { asc, eq, lte, sql } from 'drizzle-orm'
-import { DomainError } from '../../../domain/errors.ts'
 import type { Now } from '../../../domain/time.ts'
+import { usedIdempotencyKey } from '../../every-engine/refusals.ts'
 import type { IdempotencyStore, KeyToStore } from '../../face.ts'
 import type { Connection } from '../engine/database.ts'
 import type { Transact } from '../engine/group-commit.ts'
@@ -58,8 +58,7 @@ export function createIdempotencyRows(connection: Connection, onDestroyed: () =>
   function insert({ lookup, lapsesAt, answer }: KeyToStore, of: { pushId: number; now: number }): void {
     const before = byLookup.get({ lookup })
     if (before !== undefined) {
-      if (before.lapsesAt > of.now)
-        throw new DomainError('conflict', 'This Idempotency-Key has just been used.')
+      if (before.lapsesAt > of.now) throw usedIdempotencyKey()
       remove(before)
     }
     write({ lookup, lapsesAt, pushId: of.pushId, slot: slots.store(answer) })

@@ -2,7 +2,7 @@
 
 import { eq, sql } from 'drizzle-orm'
 import type { Visit } from '../../../domain/audit.ts'
-import { DamageError, DomainError } from '../../../domain/errors.ts'
+import { DamageError } from '../../../domain/errors.ts'
 import { isExpired } from '../../../domain/push.ts'
 import type { Now } from '../../../domain/time.ts'
 import {
@@ -13,6 +13,7 @@ import {
   decideUnlock,
   type Step,
 } from '../../../domain/visits.ts'
+import { inactiveAccount } from '../../every-engine/refusals.ts'
 import type {
   Claim,
   Claimed,
@@ -175,7 +176,7 @@ export function createPushes(options: {
   function requireActive(ownerId: number): void {
     const owner = ownerById.get({ id: ownerId })
     if (owner === undefined || presentAccount(owner).disabledAt !== null) {
-      throw new DomainError('unauthenticated', 'This account is not active.')
+      throw inactiveAccount()
     }
   }
 
