@@ -1,13 +1,11 @@
-// Metrics of the compiled binary: on their own listener alone, and every name that the dashboard asks for.
+// Metrics of the compiled binary: on their own listener alone, and every name that the dashboard and the alert rules ask for.
 
 import { afterEach, expect, test } from 'bun:test'
-import { join } from 'node:path'
 import { createStage, type Started } from '../support/binary.ts'
+import { listAskedMetrics } from '../support/monitoring.ts'
 
 const stage = createStage()
 afterEach(stage.clear)
-
-const DASHBOARD = join(import.meta.dir, '../../docs/grafana-dashboard.json')
 
 const metricsUrl = (server: Started) => /serving metrics url="([^"]+)"/.exec(server.stderr())?.[1] ?? ''
 
@@ -28,7 +26,7 @@ test('metrics are on their own listener alone, and without the flag nowhere', as
   expect((await stage.start()).stderr()).not.toContain('metrics')
 })
 
-test('every line is well-formed, every name of the dashboard is there, and nothing names a push or a person', async () => {
+test('every line is well-formed, every name of the dashboard and the alerts is there, and nothing names a push or a person', async () => {
   const server = await start()
   const { url_token } = await (await server.create({ payload: 'hidden', passphrase: 'secret words' })).json()
   await server.retrieve(url_token)
@@ -40,10 +38,9 @@ test('every line is well-formed, every name of the dashboard is there, and nothi
   const text = await (await fetch(metricsUrl(server))).text()
   for (const line of text.split('\n').filter((found) => found !== ''))
     expect(line).toMatch(/^(# (HELP|TYPE) \w+ .+|\w+(\{\w+="[^"]*"(,\w+="[^"]*")*\})? [\d.e+-]+)$/)
-  const dashboard = await Bun.file(DASHBOARD).text()
-  const names = new Set(dashboard.match(/\b(oncebox|process)_[a-z_]+\b/g))
-  expect(names.size).toBeGreaterThan(15)
-  for (const name of names) expect(text).toContain(name)
+  const { usual } = await listAskedMetrics()
+  expect(usual.length).toBeGreaterThan(15)
+  for (const name of usual) expect(text).toContain(name)
   expect(text).toContain('oncebox_retrievals_total{outcome="wrong_passphrase"} 1')
   expect(text).toContain('oncebox_refusals_total{reason="not_found"} 1')
   expect(text).toContain('oncebox_pushes_live 2')

@@ -11,6 +11,7 @@ import type { Scenario } from '../../scripts/chaos/scenario.ts'
 import { createDraw } from '../../src/selftest/load.ts'
 import { BINARY } from '../support/binary.ts'
 import { findPostgres } from '../support/cluster.ts'
+import { listAskedMetrics, readMetrics } from '../support/monitoring.ts'
 import { type Office, openOffice } from '../support/nodes.ts'
 
 const isMissing = findPostgres() === null
@@ -21,7 +22,7 @@ const RECOVERY_MS = 40_000
 describe.skipIf(isMissing)('three nodes', () => {
   let office: Office
   beforeAll(async () => {
-    office = await openOffice({ nodes: 3, isDurable: false })
+    office = await openOffice({ nodes: 3, isDurable: false, flags: ['--metrics-listen', '127.0.0.1:0'] })
   })
   afterAll(() => office?.close())
 
@@ -49,6 +50,14 @@ describe.skipIf(isMissing)('three nodes', () => {
     if (server === undefined || server === null) throw new Error(`node ${node} does not run`)
     return server
   }
+
+  test('tell every metric of a database and a bucket that the dashboard and the alert rules ask for', async () => {
+    const { beyond } = await listAskedMetrics()
+    expect(beyond.length).toBeGreaterThan(10)
+    const text = await readMetrics(at(0))
+    for (const name of beyond) expect(text).toContain(`# TYPE ${name} `)
+    expect(text).toContain('\noncebox_nodes 3\n')
+  })
 
   test('guesses of a passphrase are counted over all nodes', async () => {
     const { url_token } = await (await at(0).create({ payload: 'x', passphrase: 'right' })).json()
