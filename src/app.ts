@@ -214,6 +214,7 @@ export async function startServer(served: ServedConfig, ports: ServerPorts): Pro
       note.remove()
       // Needs seconds to clean up, while running requests finish.
       void instance.stopBackups()
+      await instance.leave()
       await listening.stop()
       await metricsListener?.stop()
       await instance.close()

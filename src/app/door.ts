@@ -20,6 +20,7 @@ import { createAnswerManifest } from '../http/pages/frame/manifest.ts'
 import { createAnswerGuest } from '../http/pages/frame/page.tsx'
 import { createFindElsewhere } from '../http/pages/frame/reach.ts'
 import { routeClassOf } from '../http/route-class.ts'
+import { createDeparture } from '../operating/departure.ts'
 import type { LookAtHealth } from '../operating/health.ts'
 import type { Meter } from '../operating/metrics.ts'
 import type { Config } from '../settings/table.ts'
@@ -59,7 +60,8 @@ export function createDoor(options: DoorOptions) {
   const body = bodyLimitsOf(config, bodyRoom.take)
   const { listUndeclaredProxies } = forwarding
   const pages = createServedPages(options, { guests, body, listUndeclaredProxies })
-  const answerReady = createReadiness({ ...options, ...guests, listUndeclaredProxies })
+  const departure = createDeparture({ elapsed: () => performance.now(), wait: Bun.sleep })
+  const answerReady = createReadiness({ ...options, ...guests, listUndeclaredProxies, departure })
   const { answerRoute } = createRoutes(options, {
     ...guests,
     ...{ basePath, body, pages, presentError, answerReady },
@@ -92,6 +94,8 @@ export function createDoor(options: DoorOptions) {
     handle,
     handlePlain,
     secure,
+    /** Nobody takes over from a server that is alone. */
+    leave: config.databaseUrl === null ? async () => undefined : departure.leave,
     shed: createShed({ isOverloaded, commitOverdue, basePath, cors, onShed }),
   }
 }

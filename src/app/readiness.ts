@@ -6,6 +6,7 @@ import type { Exchange } from '../http/door/exchange.ts'
 import type { Route } from '../http/door/router.ts'
 import { createGetViewer } from '../http/door/viewer.ts'
 import type { GetGuest } from '../http/pages/frame/guest.ts'
+import type { Departure } from '../operating/departure.ts'
 import { createLookAtHealth, type HealthCheck, type LookAtHealth } from '../operating/health.ts'
 import { createHealthChecks, type ServedHealthOptions } from '../operating/health-checks.ts'
 import type { Log } from '../operating/log.ts'
@@ -40,12 +41,17 @@ export type ReadinessOptions = {
   getGuest: GetGuest
   listUndeclaredProxies: () => string[]
   lookAtHealth: LookAtHealth
+  departure: Pick<Departure, 'asked'>
 }
 
 export function createReadiness(options: ReadinessOptions): Route['answer'] {
-  const { config, listUndeclaredProxies, lookAtHealth } = options
+  const { config, listUndeclaredProxies, lookAtHealth, departure } = options
   return createAnswerReady({
-    lookAtHealth,
+    lookAtHealth: async () => {
+      const isLeaving = departure.asked()
+      const health = await lookAtHealth()
+      return isLeaving ? { isReady: false, checks: { ...health.checks, server: STOPPING } } : health
+    },
     isAdmin: createIsAdmin(options),
     hasUndeclaredProxy: () => listUndeclaredProxies().length > 0,
     baseUrl: config.baseUrl,
@@ -71,6 +77,7 @@ function createIsAdmin({ services, getGuest }: ReadinessOptions): (exchange: Exc
 }
 
 const PATIENCE_MS = SECOND
+const STOPPING = 'The server is stopping. It answers requests until then.'
 
 /** Says at the start what needs attention, such as a disk with little space. */
 export async function tellHealth(lookAtHealth: LookAtHealth, log: Log): Promise<void> {
