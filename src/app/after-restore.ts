@@ -16,6 +16,8 @@ export type AfterRestoreWish = {
   /** Of this node: what it remembers of the database is renewed. It may be missing. */
   dataDir: string
   onWarning: (warning: string) => void
+  /** Told every few seconds while it looks for nodes of another database: where, and how many seconds are left. */
+  onWait: (place: string, seconds: number) => void
 }
 
 /** A database before anything was expired. The caller closes it. */
@@ -37,11 +39,14 @@ export async function openRestored({
   bucket,
   dataDir,
   onWarning,
+  onWait,
 }: AfterRestoreWish): Promise<RestoredDatabase> {
   if (existsSync(dataDir)) becomeOwner(dataDir)
   const connect = connectTo(address)
   await reachServer({ address, connect, patience: 0, onWait: onWarning })
-  const { livePushes, halted, run, close } = await openAfterRestore({ connect, bucket, dataDir, onWarning })
+  const { livePushes, halted, run, close } = await openAfterRestore({
+    ...{ connect, bucket, dataDir, onWarning, onWait },
+  })
   const visit = { ip: '', userAgent: `oncebox/${version} (after-restore)`, referrer: '' }
   const expireEverything: RestoredDatabase['expireEverything'] = (onProgress) => run({ visit, onProgress })
   return { where: presentDatabaseAddress(address), livePushes, halted, expireEverything, close }

@@ -24,13 +24,14 @@ const TABLE = {
 }
 const NAME = 'oncebox after-restore'
 const PROGRESS_MS = 2_000
+const WAIT_MS = 5_000
 
 const HELP =
   'Makes a PostgreSQL database safe to serve that was set back to an earlier state: by pg_restore, by point-in-time recovery, or ' +
   'by a failover to a standby that lacked the last changes. There, what was read, expired or deleted since could be opened ' +
   'again, so nodes refuse to serve it. This expires every push, and ends all sessions and all links of accounts. Accounts, ' +
   'lists and logs stay. A run that was broken off is continued by the next one. Nodes may run meanwhile: they serve again soon ' +
-  'after it has ended.'
+  'after it has ended. It is refused while nodes of another database use the same bucket, which takes up to 75 seconds to find out.'
 
 const EXAMPLES = `
 Examples:
@@ -51,7 +52,13 @@ export function addAfterRestoreCommand(program: Command, { shell, app }: { shell
   command.action(async () => {
     const { address, bucket, dataDir } = readCommandLine(command, shell)
     const onWarning = (warning: string) => shell.say(`oncebox: warning: ${warning}`)
-    const restored = await app.openRestored({ address, bucket, dataDir, onWarning })
+    const restored = await app.openRestored({
+      address,
+      bucket,
+      dataDir,
+      onWarning,
+      onWait: createWaiting(shell),
+    })
     try {
       for (const line of [...presentRestored(restored), ...presentFiles(bucket)]) shell.say(line)
       if (!isGiven(command, 'yes')) await confirm(shell, 'Expire every push now?')
@@ -97,12 +104,11 @@ function presentRestored({ where, livePushes, halted }: RestoredDatabase): strin
   ]
 }
 
-/** Somebody who tries a restore beside nodes that serve would lose their files. */
 function presentFiles(bucket: BucketSettings | null): string[] {
   if (bucket === null) return []
   return [
-    `Their files go from the bucket ${nameBucket(bucket.place)}. If nodes serve the original of this database with that bucket, ` +
-      'answer no: they would lose those files, and stop.',
+    `Their files go from the bucket ${nameBucket(bucket.place)}. No node of another database writes there now. If the original of this ` +
+      'database is to be served again, answer no, and give this one a bucket or a prefix of its own: its node would remove those files.',
   ]
 }
 
@@ -111,6 +117,17 @@ const NEXT = [
   'API tokens and accounts are as they were when the copy was made: see "oncebox user list" and "oncebox token list EMAIL", and ' +
     'revoke or disable again what was revoked or disabled since.',
 ]
+
+/** A line every few seconds while it looks whether nodes of another database use the same files. */
+function createWaiting({ say }: Shell) {
+  let toldAt = Number.NEGATIVE_INFINITY
+  return (place: string, seconds: number) => {
+    const now = performance.now()
+    if (now - toldAt < WAIT_MS) return
+    toldAt = now
+    say(`… looking whether nodes of another database use ${place}: ${seconds} s left`)
+  }
+}
 
 /** A line every few seconds, also where nobody watches a terminal. */
 function createProgress({ say }: Shell) {

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path'
 import { randomBase32 } from '../../crypto/random.ts'
 import { nameBucket } from '../../domain/bucket-place.ts'
 import type { BucketSettings } from '../../settings/bucket.ts'
+import { addSession, ownSessions } from '../../store/files/bucket-folder.ts'
 import { type FilesEnd, openBucketEnd, openDiskEnd } from '../../store/files/moving-ends.ts'
 import type { MovingBucketFolder, MovingCounts } from '../../store/moving-face.ts'
 import type { MovePlace, MoveWish } from './wish.ts'
@@ -96,12 +97,12 @@ export async function openPlace(
   const { tag, session } = folder
   return openBucketEnd({
     settings: { ...place.settings, maxFileBytes: Math.max(1, counts.largest) },
-    folder: { tag, sessions: { last: session, now: session }, heldFiles: isSource && counts.files > 0 },
+    folder: { tag, sessions: ownSessions(session), heldFiles: isSource && counts.files > 0 },
     onWarning,
   })
 }
 
 /** A new folder in a bucket, which nobody has used yet. */
 export function newBucketFolder(isUsed: boolean): MovingBucketFolder {
-  return { tag: randomBase32(TAG_CHARACTERS), session: randomBase32(TAG_CHARACTERS), isUsed }
+  return { tag: randomBase32(TAG_CHARACTERS), session: addSession(null), isUsed }
 }

@@ -1,15 +1,47 @@
 // The folder of a database in its bucket, and what keeps files from changing their place.
 
+import { randomBase32 } from '../../crypto/random.ts'
 import { DomainError } from '../../domain/errors.ts'
 
 /** `tag` is its name. `heldFiles`: whether pushes have files there. */
 export type BucketFolder = {
   tag: string
-  /** Tell this database from a copy that is served elsewhere: of those who serve it now, and of those before. */
-  sessions: { last: string | null; now: string }
+  sessions: FolderSessions
   heldFiles: boolean
   /** Whether another process that serves the same database is the one to mark the bucket, if it has no mark. */
   isMarkedByOthers?: () => Promise<boolean>
+}
+
+/**
+ * Tell this database from a copy that is served elsewhere. Each start of a server gives the database a new session, and so do
+ * nodes that start when no other one runs.
+ */
+export type FolderSessions = {
+  /** Of those who serve the database now. */
+  now(): Promise<string>
+  /** Whether the database had this session. */
+  knows(session: string): Promise<boolean>
+}
+
+const SESSION_CHARACTERS = 26
+/** The bucket may not have answered since the first of them. */
+const REMEMBERED = 8
+
+/** Adds a new session to those in a row, which holds the latest first. */
+export function addSession(row: string | null): string {
+  const before = row === null ? [] : listSessions(row)
+  return [randomBase32(SESSION_CHARACTERS), ...before].slice(0, REMEMBERED).join(' ')
+}
+
+export function listSessions(row: string): string[] {
+  return row.split(' ')
+}
+
+/** For a database that one process has to itself. A move may have brought it from a database whose sessions name it. */
+export function ownSessions(row: string): FolderSessions {
+  const [now = '', ...before] = listSessions(row)
+  const known = new Set([now, ...before])
+  return { now: async () => now, knows: async (session) => known.has(session.split('.')[0] ?? '') }
 }
 
 /** How many pushes have files, and how many files can be downloaded after a last view. */

@@ -12,6 +12,7 @@ import { countLive, expireEverything, haltNodes, resumeNodes } from '../postgres
 import { migrate } from '../postgres/schema/migrate.ts'
 import type { WitnessBucket } from '../witness/bucket-witness.ts'
 import { createWitnesses } from '../witness/witnesses.ts'
+import { createOtherNodes, type OtherNodesOptions } from './other-nodes.ts'
 
 export type AfterRestoreOptions = {
   connect: Connect
@@ -20,6 +21,9 @@ export type AfterRestoreOptions = {
   /** That of the files, which remembers too; null when they are on a disk. */
   bucket: WitnessBucket | null
   onWarning: (warning: string) => void
+  onWait?: OtherNodesOptions['onWait']
+  /** Milliseconds within which a node that lives writes, for tests. */
+  writtenEvery?: NonNullable<OtherNodesOptions['writtenEvery']>
 }
 
 export type AfterRestore = {
@@ -43,7 +47,10 @@ const CONNECTIONS = 2
 const UNDER_WAY =
   'The database was set back, and "oncebox after-restore" has not come to its end: nothing is served. Run it again.'
 
-/** Migrates a database that is older than the program. Throws `conflict` for one that this node does not know. */
+/**
+ * Migrates a database that is older than the program. Throws `conflict` for one that this node does not know, and while another
+ * database is served with the same files.
+ */
 export async function openAfterRestore(options: AfterRestoreOptions): Promise<AfterRestore> {
   const { connect, dataDir, bucket, onWarning } = options
   const witnesses = createWitnesses(dataDir, bucket)
@@ -59,9 +66,17 @@ export async function openAfterRestore(options: AfterRestoreOptions): Promise<Af
     await database.read(({ query }) => requireNoMove(query))
     if (inFolder !== null && inFolder.tag !== tag)
       throw new DomainError('conflict', foreignText(witnesses.path))
+    const others = createOtherNodes({
+      onWait: () => undefined,
+      ...options,
+      database,
+      instance: { tag, time },
+    })
+    await others.wait()
     const known = latestOf([inFolder, await witnesses.readBucket(tag)])
     const livePushes = await countLive(database)
     const run = async (asked: RunOptions) => {
+      await others.glance()
       await haltNodes(database, UNDER_WAY)
       const lost = await expireEverything(database, { now: Math.floor(time), ...asked })
       const { time: savedAt, ...rest } = await resumeNodes(database, known)

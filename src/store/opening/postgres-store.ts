@@ -55,6 +55,8 @@ export type PostgresStoreOptions = {
   patience?: number
   /** Milliseconds between heartbeats. */
   beatMs?: number
+  /** Milliseconds between two times that the bucket is told how far the database is. */
+  bucketMs?: number
 }
 
 const ID_BYTES = 16
@@ -62,7 +64,7 @@ const ID_BYTES = 16
 /** Makes a missing folder, key and tables, and migrates. Throws `conflict` when the database may not be served. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<OpenedStore> {
   const folder = dataFolder(options.dataDir)
-  const witnesses = createWitnesses(options.dataDir, options.bucket)
+  const witnesses = createWitnesses(options.dataDir, options.bucket, options.bucketMs)
   prepareNodeFolder(folder, { keyFile: options.keyFile, witness: witnesses.path })
   const onWait = (holder: string) =>
     options.onWarning(`${folder.path} is in use: waiting for ${holder} to end`)

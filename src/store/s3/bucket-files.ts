@@ -18,6 +18,8 @@ export type BucketFilesOptions = {
   keyOf: (id: string) => string
   /** Throws S3Failure unless the bucket is known to be the one that holds the files of this database. */
   requirePlace: () => Promise<void>
+  /** Whether no other database uses the same objects. */
+  isUndisputed: () => Promise<boolean>
   onStored: () => void
   /** Is told why the store failed at a file. */
   onSpoiled: (words: string) => void
@@ -31,7 +33,7 @@ export type BucketFiles = SealedFiles & {
 }
 
 export function createBucketFiles(options: BucketFilesOptions): BucketFiles {
-  const { objects, keyOf, requirePlace, onStored, onSpoiled } = options
+  const { objects, keyOf, requirePlace, isUndisputed, onStored, onSpoiled } = options
   const openObject = createOpenObject(objects)
   const running = new Set<string>()
   const cleaning = new Set<Promise<void>>()
@@ -91,7 +93,13 @@ export function createBucketFiles(options: BucketFilesOptions): BucketFiles {
     if (left > 0) return void readers.set(id, left)
     readers.delete(id)
     // Its row stays until a later removal has seen to it.
-    if (removed.has(id)) inBackground(objects.remove(keyOf(id)))
+    if (removed.has(id)) inBackground(removeUndisputed(id))
+  }
+
+  /** A live push of another database may name it. */
+  async function removeUndisputed(id: string): Promise<void> {
+    if (!(await isUndisputed())) throw filesUnreachable()
+    await objects.remove(keyOf(id))
   }
 
   /** What the store does wrong, as a refusal of this server. */
@@ -114,7 +122,7 @@ export function createBucketFiles(options: BucketFilesOptions): BucketFiles {
     }
     await refused(async () => {
       await requirePlace()
-      await objects.remove(keyOf(id))
+      await removeUndisputed(id)
     })
     removed.delete(id)
     return true

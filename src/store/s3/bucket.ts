@@ -61,6 +61,7 @@ export function openBucket(options: OpenBucketOptions) {
     patience: patience.whole,
     keyOf: (id) => root + id,
     requirePlace,
+    isUndisputed: owner.isUndisputed,
     onStored: reachability.stored,
     onSpoiled: reachability.spoiled,
   })
@@ -117,7 +118,7 @@ export function openBucket(options: OpenBucketOptions) {
     name,
     findProblem: async () => {
       await Promise.race([lookAgain(), Bun.sleep(LOOK_MS)])
-      return reachability.problem()
+      return reachability.problem() ?? owner.problem()
     },
     isFull: reachability.isFull,
     countRequests: client.counts,

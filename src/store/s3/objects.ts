@@ -14,6 +14,9 @@ export type ListedUpload = { key: string; uploadId: string; startedAt: number }
 /** `now`: the time of the store, so that its own times can be compared with it. */
 export type Page<T> = { items: T[]; next: string | null; now: number }
 
+/** NaN for a time that the store did not tell. */
+export type Dated = { bytes: Uint8Array; modifiedAt: number; now: number }
+
 type Until = Pick<SendOptions, 'by' | 'isFollowUp'>
 
 const LEAST_ANSWER_BYTES = 64 * 1024
@@ -37,10 +40,12 @@ export function createObjects({ send }: Pick<Client, 'send'>) {
     return { bytes: answer.body, size }
   }
 
-  /** For small objects. Null when there is no such object. */
-  async function readWhole(key: string): Promise<Uint8Array | null> {
+  /** For small objects, with the store's own times. Null when there is no such object. */
+  async function readDated(key: string): Promise<Dated | null> {
     const answer = await send({ method: 'GET', key }).catch(nullIfMissing)
-    return answer?.body ?? null
+    if (answer === null) return null
+    const modifiedAt = Date.parse(answer.headers.get('last-modified') ?? '')
+    return { bytes: answer.body, modifiedAt, now: timeOf(answer.headers) }
   }
 
   /** Bytes; null when there is no such object. */
@@ -124,7 +129,7 @@ export function createObjects({ send }: Pick<Client, 'send'>) {
   return {
     put,
     read,
-    readWhole,
+    readDated,
     measure,
     remove,
     beginUpload,

@@ -7,7 +7,7 @@ import { DAY, HOUR, MINUTE } from '../../domain/time.ts'
 import type { FileRecords } from '../files/file-records.ts'
 import { S3Failure } from './failures.ts'
 import type { Objects } from './objects.ts'
-import type { OwnerMark } from './owner-mark.ts'
+import { LOOK_EVERY_MS, type OwnerMark } from './owner-mark.ts'
 
 export type StraySweepOptions = {
   objects: Objects
@@ -20,10 +20,10 @@ export type StraySweepOptions = {
   pauses?: Pauses
 }
 
-/** Milliseconds. */
-export type Pauses = { first: number; between: number; page: number }
+/** Milliseconds. `look`: between two looks whether another database uses the same objects. */
+export type Pauses = { first: number; look: number; between: number; page: number }
 
-const PAUSES: Pauses = { first: 10_000, between: 10 * MINUTE, page: 10_000 }
+const PAUSES: Pauses = { first: 10_000, look: LOOK_EVERY_MS, between: 10 * MINUTE, page: 10_000 }
 /** Longer than any request that begins an upload takes. */
 const UPLOAD_AGE = HOUR
 const OBJECT_AGE = DAY
@@ -38,6 +38,7 @@ export function createStraySweep(options: StraySweepOptions): Job & { sweep(): P
   let isStopped = false
   let timer: Timer | undefined
   let running: Promise<void> | null = null
+  let sweptAt = Number.NEGATIVE_INFINITY
   let listedAt = Number.NEGATIVE_INFINITY
 
   /** Resolves to the number of objects and uploads that were removed. */
@@ -92,15 +93,25 @@ export function createStraySweep(options: StraySweepOptions): Job & { sweep(): P
     return strays.length
   }
 
+  async function lookOrSweep(): Promise<number> {
+    if (performance.now() - sweptAt < pauses.between) {
+      await owner.measureAlone()
+      return 0
+    }
+    const removed = await sweep()
+    sweptAt = performance.now()
+    return removed
+  }
+
   async function run(report: JobReport): Promise<void> {
     try {
-      if ((await sweep()) > 0) report.did()
+      if ((await lookOrSweep()) > 0) report.did()
     } catch (cause) {
       // The operator was told when the store began to fail.
       if (!(cause instanceof S3Failure) && !(cause instanceof DomainError)) report.failed(cause)
     }
     // A bucket that could not be marked is asked again soon, for the sake of the nodes that wait for the mark.
-    const pause = owner.claimedAt() === null ? pauses.first : pauses.between
+    const pause = owner.claimedAt() === null ? pauses.first : pauses.look
     if (!isStopped) timer = setTimeout(next, pause, report)
   }
 

@@ -8,11 +8,14 @@ import { createClient } from '../s3/client.ts'
 import { createObjects } from '../s3/objects.ts'
 import { createReachability } from '../s3/reachability.ts'
 import { createSendOnce } from '../s3/signed-requests.ts'
+import type { SeenWitness } from './other-writer.ts'
 import { parseWitness, presentWitness, type SavedWitness } from './saved-witness.ts'
 
 export type WitnessBucket = Pick<BucketSettings, 'place' | 'credentials' | 'patience'>
 
 export type BucketWitness = {
+  /** Null when nothing is remembered of the instance with this tag. Throws S3Failure. */
+  look(tag: string): Promise<SeenWitness | null>
   /** What was remembered of the instance with this tag. Null when nothing was, or when the bucket does not answer. */
   read(tag: string): Promise<SavedWitness | null>
   /** Keeps a later state that is there already. Throws S3Failure. */
@@ -24,12 +27,18 @@ export function createBucketWitness({ place, credentials, patience }: WitnessBuc
   const reachability = createReachability({ name: nameBucket(place), onChange: () => undefined })
   const sendOnce = createSendOnce(place, credentials)
   const client = createClient({ sendOnce, reachability, ...(patience === undefined ? {} : { patience }) })
-  const { put, readWhole } = createObjects(client)
+  const { put, readDated } = createObjects(client)
   const keyOf = (tag: string) => `${place.prefix}_witness-${tag}`
 
+  async function look(tag: string): Promise<SeenWitness | null> {
+    const found = await readDated(keyOf(tag))
+    const witness = found === null ? null : parseWitness(Buffer.from(found.bytes).toString('utf8'))
+    if (found === null || witness === null) return null
+    return { witness, age: Math.max(0, found.now - found.modifiedAt || 0) }
+  }
+
   async function find(tag: string): Promise<SavedWitness | null> {
-    const bytes = await readWhole(keyOf(tag))
-    return bytes === null ? null : parseWitness(Buffer.from(bytes).toString('utf8'))
+    return (await look(tag))?.witness ?? null
   }
 
   async function write(witness: SavedWitness): Promise<void> {
@@ -38,7 +47,7 @@ export function createBucketWitness({ place, credentials, patience }: WitnessBuc
     await put(keyOf(witness.tag), Buffer.from(presentWitness(witness)))
   }
 
-  return { read: (tag) => find(tag).catch(() => null), write }
+  return { look, read: (tag) => find(tag).catch(() => null), write }
 }
 
 function isLater(one: SavedWitness, other: SavedWitness): boolean {

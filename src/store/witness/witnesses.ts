@@ -19,9 +19,13 @@ export type Witnesses = {
 }
 
 /** Each write to a bucket may cost money. */
-const BUCKET_MS = MINUTE
+export const BUCKET_MS = MINUTE
 
-export function createWitnesses(dataDir: string, settings: WitnessBucket | null): Witnesses {
+export function createWitnesses(
+  dataDir: string,
+  settings: WitnessBucket | null,
+  bucketMs = BUCKET_MS,
+): Witnesses {
   const folder = createFolderWitness(dataDir)
   const bucket = settings === null ? null : createBucketWitness(settings)
   let savedAt = Number.NEGATIVE_INFINITY
@@ -33,7 +37,7 @@ export function createWitnesses(dataDir: string, settings: WitnessBucket | null)
 
   async function save(witness: SavedWitness): Promise<void> {
     if (witness.isFinal) return saveAll(witness)
-    if (performance.now() - savedAt >= BUCKET_MS) void toBucket(witness)
+    if (performance.now() - savedAt >= bucketMs) void toBucket(witness)
     await folder.write(witness)
   }
 

@@ -17,6 +17,7 @@ import { join } from 'node:path'
 import { moveStore } from '../../../src/app/moving/move.ts'
 import type { MovePlace, MovePorts, MoveWish } from '../../../src/app/moving/wish.ts'
 import { databaseUrl } from '../../../src/settings/database-parsers.ts'
+import { ownSessions } from '../../../src/store/files/bucket-folder.ts'
 import { openBucketEnd } from '../../../src/store/files/moving-ends.ts'
 import { openTestBucket, type TestBucket } from '../../support/bucket.ts'
 import { installedEngines } from '../../support/database-servers.ts'
@@ -281,7 +282,7 @@ test.skipIf(!hasPostgres)(
 
 test('a bucket that lacks the files is noticed before anything is copied', async () => {
   const settings = { ...settingsOf(bucket), maxFileBytes: 1e9 }
-  const lost = { tag: 'none', sessions: { last: 'x', now: 'x' }, heldFiles: true }
+  const lost = { tag: 'none', sessions: ownSessions('x'), heldFiles: true }
   await expect(openBucketEnd({ settings, folder: lost, onWarning: () => undefined })).rejects.toThrow(
     'does not hold the files',
   )

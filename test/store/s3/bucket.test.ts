@@ -35,13 +35,18 @@ function open(changes: Changes = {}) {
     ...bucket.settings,
     patience: PATIENCE,
     tag: `tag${opened}`,
-    sessions: { last: null, now: 'this' },
+    sessions: sessionsOf('this'),
     heldFiles: false,
     records: recordsOf([]),
     onWarning: (warning) => warnings.push(warning),
-    pauses: { first: 1, between: 1, page: 0 },
+    pauses: { first: 1, look: 1, between: 1, page: 0 },
     ...changes,
   })
+}
+
+/** Those of a database, the latest first. */
+function sessionsOf(now: string, ...before: string[]) {
+  return { now: async () => now, knows: async (session: string) => [now, ...before].includes(session) }
 }
 
 /** The rows know these files; the second ones are uploads that a process has not finished. */
@@ -281,7 +286,7 @@ describe('what no row names', () => {
   /** The mark of a server that has been alone for long. */
   const ownedSince = (since: number) =>
     bucket.write(`${root}_mark`, JSON.stringify({ session: 'before', since }))
-  const later = { sessions: { last: 'before', now: 'this' } }
+  const later = { sessions: sessionsOf('this', 'before') }
   const keys = () => bucket.listKeys().filter((key) => key.startsWith(root) && !key.endsWith('_mark'))
 
   test('goes once it is a day old, and nothing else does', async () => {
@@ -310,7 +315,7 @@ describe('what no row names', () => {
 
   test('unfinished uploads of a killed server go at the next start, and those of another node stay', async () => {
     ownedSince(0)
-    const killed = open({ sessions: { last: null, now: 'before' } })
+    const killed = open({ sessions: sessionsOf('before') })
     const never = Promise.withResolvers<void>()
     async function* stopping() {
       yield* arriving(bytesOf(11 * MIB))
@@ -327,6 +332,46 @@ describe('what no row names', () => {
     expect(await sweep()).toBeGreaterThanOrEqual(1)
     expect(bucket.countUploads()).toBe(0)
     never.reject(new Error('over'))
+  })
+})
+
+describe('a folder of objects that two databases use by mistake', () => {
+  const stored = async (id: string, { files }: ReturnType<typeof open>) =>
+    files.put(id, arriving(Buffer.from('sealed')))
+  const removals = () => bucket.seen.filter((seen) => seen.method === 'DELETE' && isFile(seen))
+  const markOf = (changes: object) => bucket.write(`${root}_mark`, JSON.stringify(changes))
+
+  test('loses nothing to a copy that starts beside the original', async () => {
+    const original = open({ sessions: sessionsOf('original') })
+    await stored('aa1', original)
+    const copy = open({ sessions: sessionsOf('copy') })
+    await copy.confirm()
+    expect(await copy.files.remove('aa1').catch(codeOf)).toBe('files_unreachable')
+    expect(warnings.join()).toContain('were last used over another copy of this database')
+    expect(await original.files.remove('aa1').catch(codeOf)).toBe('files_unreachable')
+    expect(warnings.at(-1)).toContain('Another server uses the same files')
+    expect(await original.report.findProblem()).toContain('no file is removed')
+    expect([await original.sweep(), await copy.sweep(), removals()]).toEqual([0, 0, []])
+    expect(await copy.report.findProblem()).toContain('no file is removed')
+  })
+
+  test('is cleared up again by the one that is left, half an hour after the other one', async () => {
+    const before = { session: 'before', since: Date.now() - 3_600_000 }
+    markOf({ ...before, disputedAt: Date.now() - 1_700_000 })
+    const early = open({ sessions: sessionsOf('this', 'before') })
+    await stored('aa1', early)
+    expect(await early.files.remove('aa1').catch(codeOf)).toBe('files_unreachable')
+    markOf({ ...before, disputedAt: Date.now() - 1_900_000 })
+    expect(await open({ sessions: sessionsOf('this', 'before') }).files.remove('aa1')).toBe(true)
+    expect(warnings).toEqual([])
+  })
+
+  test('is no such folder when a server was started several times while the bucket was away', async () => {
+    markOf({ session: 'first', since: 0 })
+    const again = open({ sessions: sessionsOf('third', 'second', 'first') })
+    await stored('aa1', again)
+    expect(await again.files.remove('aa1')).toBe(true)
+    expect(warnings).toEqual([])
   })
 })
 

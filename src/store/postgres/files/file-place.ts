@@ -4,15 +4,19 @@
 import { randomBase32 } from '../../../crypto/random.ts'
 import { DomainError } from '../../../domain/errors.ts'
 import {
+  addSession,
   type BucketFolder,
   type FilesAt,
+  type FolderSessions,
   type HeldFiles,
+  listSessions,
   requireNothingHeld,
 } from '../../files/bucket-folder.ts'
-import type { Session, Transact } from '../engine/database.ts'
+import type { Read, Session, Transact } from '../engine/database.ts'
 import { LIVE_NODES } from '../instance/nodes.ts'
 
 export type FilePlaceOptions = {
+  read: Read
   transact: Transact
   /** The id of this process among the nodes, which has its row there. */
   node: Uint8Array
@@ -43,9 +47,9 @@ const HELD = `
 const HOLDS_ANY = 'SELECT EXISTS (SELECT FROM push_files) AS any'
 const FORGET_ALL = 'DELETE FROM files_due RETURNING id'
 /** Differs in a copy of the database, and stays what it is when a standby takes over. */
-const IDENTITY = `
-  SELECT md5(system_identifier || '/' || (SELECT oid FROM pg_database WHERE datname = current_database())) AS identity
-  FROM pg_control_system()`
+const IDENTITY = `(SELECT md5(system_identifier || '/' || (SELECT oid FROM pg_database WHERE datname = current_database()))
+  FROM pg_control_system())`
+const SESSION = `SELECT session, ${IDENTITY} AS identity FROM bucket_folder`
 
 /** Files may be in the bucket of another node, or the node that began first has not marked its bucket yet. */
 const MARKED_BY_OTHERS = `
@@ -54,37 +58,42 @@ const MARKED_BY_OTHERS = `
       SELECT FROM nodes AS mine WHERE mine.id = $1 AND (mine.started_at, mine.id) < (other.started_at, other.id))) AS is`
 
 /** Throws `conflict` when the files are elsewhere, and needed there. */
-export function settleFilePlace({ transact, ...options }: FilePlaceOptions): Promise<SettledPlace> {
+export function settleFilePlace({ read, transact, ...options }: FilePlaceOptions): Promise<SettledPlace> {
   return transact(async (session) => {
     await session.query(LOCK)
     const [before = null] = await session.query<PlaceRow>(READ)
     const others = await session.query<{ name: string }>(OTHERS, [options.node])
     const remains = await leavePlace(session, { ...options, before, other: others[0]?.name ?? null })
-    const after = { tag: randomBase32(CHARACTERS), session: randomBase32(CHARACTERS), ...before }
+    const after = { tag: randomBase32(CHARACTERS), session: addSession(null), ...before }
     // Nodes that serve at the same time are one session.
-    if (others.length === 0) after.session = randomBase32(CHARACTERS)
+    if (others.length === 0) after.session = addSession(before?.session ?? null)
     const { disk } = options
     const place = [disk === null, disk?.mark ?? null, disk?.address ?? null]
     await session.query(WRITE, [after.tag, after.session, ...place])
     if (disk !== null) return { folder: null, remains }
-    return { folder: await folderOf(session, { before, after, isShared: others.length > 0 }), remains }
+    const held = await session.query<{ any: boolean }>(HOLDS_ANY)
+    const heldFiles = held[0]?.any ?? false
+    const folder = { tag: after.tag, sessions: sessionsOf(read), heldFiles, isShared: others.length > 0 }
+    return { folder, remains }
   })
 }
 
-type Places = { before: PlaceRow | null; after: Pick<PlaceRow, 'tag' | 'session'>; isShared: boolean }
-
-async function folderOf({ query }: Session, { before, after, isShared }: Places) {
-  const [{ identity } = { identity: '' }] = await query<{ identity: string }>(IDENTITY)
-  const [held] = await query<{ any: boolean }>(HOLDS_ANY)
-  const sessionOf = (session: string) => `${session}.${identity}`
-  const sessions = {
-    last: before === null ? null : sessionOf(before.session),
-    now: sessionOf(after.session),
-  }
-  return { tag: after.tag, sessions, heldFiles: held?.any ?? false, isShared }
+/**
+ * Reads the row each time, because a node that starts after all others were taken for dead begins a new session. A session
+ * ends with the identity of its database, except that of a move.
+ */
+function sessionsOf(read: Read): FolderSessions {
+  const find = () =>
+    read(async ({ query }) => {
+      const [row] = await query<{ session: string; identity: string }>(SESSION)
+      const [now = '', ...before] = listSessions(row?.session ?? '')
+      const nameIn = (session: string) => `${session}.${row?.identity ?? ''}`
+      return { now: nameIn(now), known: new Set([now, ...before].flatMap((one) => [one, nameIn(one)])) }
+    })
+  return { now: async () => (await find()).now, knows: async (session) => (await find()).known.has(session) }
 }
 
-type Leaving = Omit<FilePlaceOptions, 'transact'> & { before: PlaceRow | null; other: string | null }
+type Leaving = Omit<FilePlaceOptions, 'read' | 'transact'> & { before: PlaceRow | null; other: string | null }
 
 /** Files are not carried over: a place is left only when no push needs anything there. */
 async function leavePlace({ query }: Session, { disk, now, before, other }: Leaving): Promise<string[]> {

@@ -4,7 +4,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { randomBase32 } from '../../../crypto/random.ts'
-import { type BucketFolder, requireNothingHeld } from '../../files/bucket-folder.ts'
+import { addSession, type BucketFolder, ownSessions, requireNothingHeld } from '../../files/bucket-folder.ts'
 import type { Connection } from '../engine/database.ts'
 import { type BucketFolderRow, readBucketFolder, writeBucketFolder } from './bucket-folder.ts'
 import type { FileRows } from './file-rows.ts'
@@ -42,9 +42,9 @@ function enterBucket(
   heldFiles: boolean,
 ): BucketFolder {
   const tag = before?.tag ?? randomBase32(TAG_CHARACTERS)
-  const session = randomBase32(TAG_CHARACTERS)
+  const session = addSession(before?.session ?? null)
   writeBucketFolder(connection, { tag, session, isUsed: true })
-  return { tag, sessions: { last: before?.session ?? null, now: session }, heldFiles }
+  return { tag, sessions: ownSessions(session), heldFiles }
 }
 
 /** What is due belongs to nobody any more. */

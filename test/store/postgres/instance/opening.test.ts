@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { newKeyFile } from '../../../../src/crypto/keyring.ts'
 import { openAfterRestore } from '../../../../src/store/opening/after-restore.ts'
 import type { PostgresStoreOptions } from '../../../../src/store/opening/postgres-store.ts'
+import type { Connect } from '../../../../src/store/postgres/engine/connection.ts'
 import { openTestBucket, type TestBucket } from '../../../support/bucket.ts'
 import { installedEngines } from '../../../support/database-servers.ts'
 import { createTestClock } from '../../../support/instance.ts'
@@ -231,6 +232,40 @@ describe.skipIf(!isInstalled)('a database that was set back', () => {
   })
 })
 
+describe.skipIf(!isInstalled)('a copy of a database', () => {
+  const restore = (connect: Connect, dataDir: string, places: string[] = [], writtenEvery = 20_000) =>
+    openAfterRestore({
+      ...{ connect, dataDir, bucket: bucket.settings, onWarning: () => undefined },
+      onWait: (place) => places.push(place),
+      writtenEvery: { bucket: writtenEvery, folder: writtenEvery },
+    })
+
+  test('is not made to serve the bucket of the original while that is served', async () => {
+    const [original, other] = [makeNode(), makeNode()]
+    const before = await original.open()
+    const { lookup } = await storePush({ store: before, clock })
+    await before.close()
+    const copy = await postgres.copyDatabase(database, 'copy_beside')
+    const store = await original.open({ bucketMs: 500 })
+    const places: string[] = []
+    await expect(restore(copy, other.dataDir, places)).rejects.toThrow(
+      /Another database is served with the files in the bucket .*prefix of its own.*stop all nodes/,
+    )
+    expect(places[0]).toContain('the bucket oncebox-test')
+    await expect(restore(copy, original.dataDir)).rejects.toThrow('uses the data folder')
+    // Its own nodes may run.
+    const own = await restore(database.connect, original.dataDir, [], 1_000)
+    expect(own.livePushes).toBe(1)
+    await own.close()
+    expect(await store.pushes.findPush(lookup)).toMatchObject({ expiredOn: null })
+    await store.close()
+    const restoring = await restore(copy, other.dataDir)
+    const visit = { ip: '', userAgent: 'test', referrer: '' }
+    expect(await restoring.run({ visit, now: clock.now(), onProgress: () => undefined })).toBe(1)
+    await restoring.close()
+  }, 120_000)
+})
+
 describe.skipIf(!isInstalled)('after a restore', () => {
   const visit = { ip: '', userAgent: 'test', referrer: '' }
   const settle = async (node: ReturnType<typeof makeNode>) => {
@@ -240,6 +275,7 @@ describe.skipIf(!isInstalled)('after a restore', () => {
       bucket: bucket.settings,
       dataDir: node.dataDir,
       onWarning: () => undefined,
+      writtenEvery: { bucket: 0, folder: 0 },
     })
     const progress: number[] = []
     const lost = await restoring.run({ visit, now: clock.now(), onProgress: (done) => progress.push(done) })
