@@ -9,7 +9,7 @@ import { type Fault, openTestBucket, type Seen, type TestBucket } from '../../su
 const MIB = 1024 * 1024
 /** Three parts. */
 const LARGE = 12 * MIB
-const PATIENCE = { whole: 2_000, once: 600, pause: 10 }
+const PATIENCE = { whole: 5_000, once: 1_500, pause: 10 }
 
 let bucket: TestBucket
 beforeAll(async () => {
