@@ -11,8 +11,11 @@ export type Listed = { key: string; modifiedAt: number }
 
 export type ListedUpload = { key: string; uploadId: string; startedAt: number }
 
+/** Where the next page of uploads begins. */
+export type UploadMarker = { key: string; uploadId: string }
+
 /** `now`: the time of the store, so that its own times can be compared with it. */
-export type Page<T> = { items: T[]; next: string | null; now: number }
+export type Page<T, Next = string> = { items: T[]; next: Next | null; now: number }
 
 /** NaN for a time that the store did not tell. */
 export type Dated = { bytes: Uint8Array; modifiedAt: number; now: number }
@@ -111,19 +114,30 @@ export function createObjects({ send }: Pick<Client, 'send'>) {
       key: valueIn(found, 'Key') ?? '',
       modifiedAt: Date.parse(valueIn(found, 'LastModified') ?? ''),
     }))
-    return { items, next: valueIn(text, 'NextContinuationToken'), now: timeOf(answer.headers) }
+    const next = valueIn(text, 'NextContinuationToken')
+    if (next !== null && next === after) throw endless()
+    return { items, next, now: timeOf(answer.headers) }
   }
 
-  /** Unfinished uploads, a thousand at most. None when the store cannot list them. */
-  async function listUploads(prefix: string): Promise<Page<ListedUpload>> {
-    const answer = await send({ method: 'GET', query: { uploads: '', prefix } }).catch(nullIfUnsupported)
+  /** Unfinished uploads, a thousand at a time. None when the store cannot list them. */
+  async function listUploads(
+    prefix: string,
+    after: UploadMarker | null,
+  ): Promise<Page<ListedUpload, UploadMarker>> {
+    const from = after === null ? {} : { 'key-marker': after.key, 'upload-id-marker': after.uploadId }
+    const answer = await send({ method: 'GET', query: { uploads: '', prefix, ...from } }).catch(
+      nullIfUnsupported,
+    )
     if (answer === null) return { items: [], next: null, now: Number.NaN }
-    const items = valuesIn(textOf(answer.body), 'Upload').map((found) => ({
+    const text = textOf(answer.body)
+    const items = valuesIn(text, 'Upload').map((found) => ({
       key: valueIn(found, 'Key') ?? '',
       uploadId: valueIn(found, 'UploadId') ?? '',
       startedAt: Date.parse(valueIn(found, 'Initiated') ?? ''),
     }))
-    return { items, next: null, now: timeOf(answer.headers) }
+    const next = nextUploads(text)
+    if (next !== null && next.key === after?.key && next.uploadId === after.uploadId) throw endless()
+    return { items, next, now: timeOf(answer.headers) }
   }
 
   return {
@@ -150,6 +164,16 @@ function textOf(body: Uint8Array): string {
 /** NaN without a date, which makes every comparison fail: then nothing counts as old. */
 function timeOf(headers: Headers): number {
   return Date.parse(headers.get('date') ?? '')
+}
+
+function nextUploads(text: string): UploadMarker | null {
+  const [key, uploadId] = [valueIn(text, 'NextKeyMarker'), valueIn(text, 'NextUploadIdMarker')]
+  const hasMore = valueIn(text, 'IsTruncated') === 'true' && key !== null && key !== ''
+  return hasMore ? { key, uploadId: uploadId ?? '' } : null
+}
+
+function endless(): S3Failure {
+  return new S3Failure('refused', 'its listing begins again where it should go on')
 }
 
 function nullIfMissing(cause: unknown): null {

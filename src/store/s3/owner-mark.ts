@@ -161,7 +161,7 @@ function takenText(name: string): string {
 
 function sharedText(name: string): string {
   return (
-    `Another server uses the files of this one in the bucket ${name}, perhaps over a copy of its database. Stop one of the two, ` +
+    `Another server uses the same files in the bucket ${name}, perhaps with a copy of the database. Stop one of the two, ` +
     'or give the copy a bucket or a prefix of its own. Until half an hour after that no file is removed.'
   )
 }

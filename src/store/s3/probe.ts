@@ -68,7 +68,7 @@ async function findListed(objects: Objects, key: string): Promise<void> {
 /** Begins and aborts an upload. False when the store does not list unfinished ones. */
 async function tryUpload(objects: Objects, key: string): Promise<boolean> {
   const uploadId = await objects.beginUpload(key)
-  const { items } = await objects.listUploads(key)
+  const { items } = await objects.listUploads(key, null)
   await objects.abortUpload({ key, uploadId })
   return items.some((item) => item.uploadId === uploadId)
 }

@@ -3,10 +3,10 @@
 
 import { DomainError } from '../../domain/errors.ts'
 import type { Job, JobReport } from '../../domain/job.ts'
-import { DAY, HOUR, MINUTE } from '../../domain/time.ts'
+import { DAY, HOUR, MINUTE, SECOND } from '../../domain/time.ts'
 import type { FileRecords } from '../files/file-records.ts'
 import { S3Failure } from './failures.ts'
-import type { Objects } from './objects.ts'
+import type { ListedUpload, Objects, UploadMarker } from './objects.ts'
 import { LOOK_EVERY_MS, type OwnerMark } from './owner-mark.ts'
 
 export type StraySweepOptions = {
@@ -23,9 +23,11 @@ export type StraySweepOptions = {
 /** Milliseconds. `look`: between two looks whether another database uses the same objects. */
 export type Pauses = { first: number; look: number; between: number; page: number }
 
-const PAUSES: Pauses = { first: 10_000, look: LOOK_EVERY_MS, between: 10 * MINUTE, page: 10_000 }
-/** Longer than any request that begins an upload takes. */
-const UPLOAD_AGE = HOUR
+const PAUSES: Pauses = { first: 10_000, look: LOOK_EVERY_MS, between: 3 * MINUTE, page: 10_000 }
+/** So long that a copy of the database, which does not know our uploads, has been noticed by its mark. */
+const UPLOAD_AGE = 2 * MINUTE
+/** Stores tell their time in whole seconds. */
+const TICK = SECOND
 const OBJECT_AGE = DAY
 /** Objects are listed this often, because a listing costs money. */
 const LIST_EVERY = 12 * HOUR
@@ -50,14 +52,26 @@ export function createStraySweep(options: StraySweepOptions): Job & { sweep(): P
     return isListed || !(alone >= OBJECT_AGE) ? uploads : uploads + (await removeObjects())
   }
 
-  /** Those of an earlier process, and those that nobody knows because an answer was lost. Another process may run some. */
+  /**
+   * Those of an earlier process, and those that nobody knows because an answer was lost. An upload that runs, here or in
+   * another process, has its row from before its beginning. Some stores tell the time of the last part as the beginning.
+   */
   async function abortUploads(): Promise<number> {
-    const { items, now } = await objects.listUploads(root)
-    const isOld = ({ key, uploadId, startedAt }: (typeof items)[number]) =>
-      key.startsWith(root) &&
-      !isRunning(uploadId) &&
-      (startedAt < (owner.claimedAt() ?? 0) || now - startedAt >= UPLOAD_AGE)
-    const old = items.filter(isOld)
+    let aborted = 0
+    for (let after: UploadMarker | null = null; !isStopped; ) {
+      const { items, next, now } = await objects.listUploads(root, after)
+      const isOld = ({ key, uploadId, startedAt }: ListedUpload) =>
+        key.startsWith(root) &&
+        !isRunning(uploadId) &&
+        (startedAt < (owner.claimedAt() ?? 0) + TICK || now - startedAt >= UPLOAD_AGE)
+      aborted += await abortDead(items.filter(isOld))
+      after = next
+      if (after === null) break
+    }
+    return aborted
+  }
+
+  async function abortDead(old: readonly ListedUpload[]): Promise<number> {
     const unfinished = await records.findUnfinished(old.map(({ key }) => idOf(key)))
     const dead = old.filter(({ key }) => !unfinished.has(idOf(key)))
     for (const upload of dead) await objects.abortUpload(upload)

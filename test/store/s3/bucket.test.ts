@@ -323,8 +323,6 @@ describe('what no row names', () => {
     }
     void killed.files.put('aa1', stopping()).catch(() => undefined)
     while (bucket.seen.filter(({ query }) => query.has('partNumber')).length < 2) await Bun.sleep(5)
-    // The store tells times in whole seconds.
-    await Bun.sleep(1_100)
     const { sweep: sweepBeside } = open({ ...later, records: recordsOf([], ['aa1']) })
     expect(await sweepBeside()).toBe(0)
     expect(bucket.countUploads()).toBe(1)
