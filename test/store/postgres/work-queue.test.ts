@@ -1,6 +1,7 @@
 // Works that wait and go in batches.
 
 import { expect, test } from 'bun:test'
+import { createGathering } from '../../../src/store/postgres/pushes/gathering.ts'
 import { createWorkQueue, type Waiting } from '../../../src/store/postgres/pushes/work-queue.ts'
 
 type Work = Waiting & { name: string; done: () => void }
@@ -101,4 +102,53 @@ test('a work that has waited for too long is refused, and the others have the ti
   expect(refused).toMatchObject([['a', { code: 'overloaded' }]])
   expect(batches[0]?.names).toEqual(['b', 'c'])
   expect(batches[0]?.within).toBeLessThanOrEqual(4_000)
+})
+
+const CROWD = Array.from({ length: 20 }, (_, n) => `first ${n}`)
+
+/** A queue whose first batch of 20 works is under way, and which waits for works after it. */
+async function openCrowded() {
+  const opened = openQueue({ mostInBatch: 100 })
+  for (const name of CROWD) opened.add(name)
+  await opened.turn()
+  opened.batches[0]?.end()
+  await opened.turn()
+  return opened
+}
+
+test('a work that comes alone goes at once, also when many came long before', async () => {
+  const { add, batches } = await openCrowded()
+  await Bun.sleep(10)
+  add('alone')
+  await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
+  expect(batches[1]?.names).toEqual(['alone'])
+})
+
+test('while many works come, few of them wait for the batch that is under way', async () => {
+  const { add, batches, turn } = await openCrowded()
+  for (const name of CROWD) add(name)
+  await turn()
+  // As if no time went by, however busy the machine is.
+  const since = performance.now() + 60_000
+  for (const name of 'ab') add(name, { since })
+  await turn()
+  expect(batches.length).toBe(2)
+  batches[1]?.end()
+  for (const name of 'cdefghijklmnopqrstuv') add(name)
+  await turn()
+  expect(batches[2]?.names.join('')).toBe('abcdefghijklmnopqrstuv')
+})
+
+test('works wait for more only as long as more can be expected, and never for long', () => {
+  const gathering = createGathering()
+  const few = { waiting: 5, since: 1000, isBusy: false }
+  expect(gathering.left(few, 1000)).toBeLessThanOrEqual(0)
+  gathering.ended(40, 1000)
+  expect(gathering.left(few, 1001)).toBe(1)
+  expect(gathering.left(few, 1002)).toBeLessThanOrEqual(0)
+  expect(gathering.left({ ...few, waiting: 30 }, 1001)).toBeLessThanOrEqual(0)
+  expect(gathering.left({ ...few, isBusy: true }, 1049)).toBe(1)
+  expect(gathering.left({ ...few, isBusy: true }, 1050)).toBeLessThanOrEqual(0)
+  gathering.ended(15, 1000)
+  expect(gathering.left(few, 1001)).toBeLessThanOrEqual(0)
 })

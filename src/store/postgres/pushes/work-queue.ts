@@ -2,6 +2,7 @@
 // happen in the order in which they came.
 
 import { overloaded } from '../../every-engine/refusals.ts'
+import { createGathering } from './gathering.ts'
 
 export type Waiting = {
   /** What the work is about; null for a work that has nothing to do with the others. */
@@ -50,7 +51,9 @@ export function createWorkQueue<Work extends Waiting>(options: WorkQueueOptions<
   let batches = 0
   let running = 0
   let isScheduled = false
+  let timer: Timer | undefined
   let whenIdle: (() => void)[] = []
+  const gathering = createGathering()
 
   function add(work: Work): void {
     if (waiting.length >= mostWaiting) work.reject(overloaded())
@@ -62,9 +65,23 @@ export function createWorkQueue<Work extends Waiting>(options: WorkQueueOptions<
 
   /** Not at once: what comes in the same turn of the event loop goes in one batch. */
   function schedule(): void {
-    if (isScheduled || batches >= mostAtOnce) return
-    isScheduled = true
-    setImmediate(start)
+    const [first] = waiting
+    if (first === undefined || isScheduled || batches >= mostAtOnce) return
+    const left = gathering.left(
+      { waiting: waiting.length, since: first.since, isBusy: batches > 0 },
+      performance.now(),
+    )
+    if (left > 0) timer ??= setTimeout(scheduleAnew, left)
+    else {
+      isScheduled = true
+      setImmediate(start)
+    }
+  }
+
+  function scheduleAnew(): void {
+    clearTimeout(timer)
+    timer = undefined
+    schedule()
   }
 
   function start(): void {
@@ -81,10 +98,11 @@ export function createWorkQueue<Work extends Waiting>(options: WorkQueueOptions<
     running += batch.length
     void settle(batch).then((again) => {
       for (const key of keys) busy.delete(key)
+      gathering.ended(waiting.length + running, performance.now())
       batches -= 1
       running -= batch.length
       waiting.unshift(...again)
-      if (waiting.length > 0) schedule()
+      if (waiting.length > 0) scheduleAnew()
       else becomeIdleIfEmpty()
     })
     if (waiting.length > 0) schedule()

@@ -1,0 +1,43 @@
+// For how long works wait for others before they go in a batch. A statement and its commit cost the processors of node and
+// database about as much for one work as for 20, and several nodes have fewer works each for every batch of theirs.
+
+/** So many works go at once, also beside another batch. */
+const ENOUGH = 24
+/** With fewer works than these nothing waits, because hardly any would come. */
+const LEAST_CROWD = 16
+/** Of the works that were there, the part that is expected again. */
+const PART_OF_CROWD = 0.75
+/** Milliseconds after a batch in which the clients that were answered may come again. */
+const GATHER_MS = 2
+/** Milliseconds after which a work waits no longer for the end of a batch that takes its time. */
+const SLOW_MS = 50
+
+export type Gathering = ReturnType<typeof createGathering>
+
+export type Gathered = {
+  waiting: number
+  /** When the first of them came. */
+  since: number
+  /** Whether another batch is under way. */
+  isBusy: boolean
+}
+
+/** Times are milliseconds by `performance.now()`. */
+export function createGathering() {
+  let crowd = 0
+  let endedAt = 0
+
+  /** Call this when a batch ends. `count`: the works in it, in other batches, and waiting. */
+  function ended(count: number, now: number): void {
+    crowd = count
+    endedAt = now
+  }
+
+  /** How many milliseconds to wait for more works; 0 or less when they should go. A work that comes alone never waits. */
+  function left({ waiting, since, isBusy }: Gathered, now: number): number {
+    if (crowd < LEAST_CROWD || waiting >= Math.min(ENOUGH, crowd * PART_OF_CROWD)) return 0
+    return (isBusy ? since + SLOW_MS : endedAt + GATHER_MS) - now
+  }
+
+  return { ended, left }
+}
