@@ -97,8 +97,14 @@ async function takeStep(session: SQL, step: Migration & { version: number }): Pr
 
 async function prepareSchema(session: SQL): Promise<void> {
   await refuseForeign(session)
-  await refuseForeignSchema(session)
-  await session.unsafe(`CREATE SCHEMA IF NOT EXISTS ${SCHEMA}`).simple()
+  if (await hasSchema(session)) await refuseForeignSchema(session)
+  else await session.unsafe(`CREATE SCHEMA ${SCHEMA}`).simple()
+}
+
+/** A schema that was made beforehand spares its owner the right to make schemas. */
+async function hasSchema(session: SQL): Promise<boolean> {
+  const [found] = await session.unsafe(`SELECT to_regnamespace('${SCHEMA}') IS NOT NULL AS is_there`)
+  return found.is_there
 }
 
 /** Tables of extensions are nobody's. */
@@ -117,17 +123,18 @@ async function refuseForeign(session: SQL): Promise<void> {
   )
 }
 
-/** Whoever owns the schema may drop our tables, and add functions that run with our rights. */
+/** Whoever owns the schema may drop our tables, and add functions that run with our rights; a superuser may in any case. */
 async function refuseForeignSchema(session: SQL): Promise<void> {
   const [foreign] = await session.unsafe(
-    `SELECT rolname AS owner FROM pg_namespace JOIN pg_roles ON pg_roles.oid = nspowner
-     WHERE nspname = '${SCHEMA}' AND NOT rolsuper AND NOT pg_has_role(nspowner, 'USAGE')`,
+    `SELECT rolname AS owner, current_user AS we FROM pg_namespace JOIN pg_roles ON pg_roles.oid = nspowner
+     WHERE nspname = '${SCHEMA}' AND NOT pg_has_role(nspowner, 'USAGE')
+       AND NOT (rolsuper AND has_schema_privilege(nspname, 'CREATE') AND has_schema_privilege(nspname, 'USAGE'))`,
   )
   if (foreign === undefined) return
   throw new DomainError(
     'conflict',
     `The schema ${SCHEMA} belongs to another user of the database (${JSON.stringify(foreign.owner)}). Give it to the user of ` +
-      '--database-url, or make an empty database for Oncebox alone.',
+      `--database-url (ALTER SCHEMA ${SCHEMA} OWNER TO ${JSON.stringify(foreign.we)}), or make an empty database for Oncebox alone.`,
   )
 }
 

@@ -5,6 +5,7 @@ import { getTableConfig } from 'drizzle-orm/pg-core'
 import * as instanceSchema from '../../../../src/store/postgres/schema/instance-schema.ts'
 import {
   findSchemaProblem,
+  hasTables,
   LOCK,
   MIGRATIONS,
   migrate,
@@ -155,6 +156,22 @@ describe.skipIf(!isInstalled)('migrations of PostgreSQL', () => {
     )
     await admin.unsafe(`ALTER SCHEMA oncebox OWNER TO ${user}`)
     await migrate({ connect, onWarning })
+    await admin.close({ timeout: 0 })
+    await close()
+  })
+
+  test('use a schema that was made beforehand, for a user who may make none', async () => {
+    const { address, close } = await postgres.newEmptyDatabase()
+    const { user } = postgres.server
+    const admin = connectTo(address.replace(`//${user}:`, '//postgres:'))(1)
+    const connect = connectTo(address.replace(/\/\/[^@]+@/, '//stranger:stranger@'))
+    await admin.unsafe('CREATE SCHEMA oncebox')
+    await expect(migrate({ connect, onWarning })).rejects.toThrow(
+      'Give it to the user of --database-url (ALTER SCHEMA oncebox OWNER TO "stranger")',
+    )
+    await admin.unsafe('GRANT ALL ON SCHEMA oncebox TO stranger')
+    await migrate({ connect, onWarning })
+    expect(await hasTables(connect)).toBe(true)
     await admin.close({ timeout: 0 })
     await close()
   })
