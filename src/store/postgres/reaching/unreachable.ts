@@ -4,6 +4,7 @@ import { type DatabaseAddress, presentDatabaseAddress } from '../../../domain/da
 import { DomainError } from '../../../domain/errors.ts'
 import { codeOf } from '../../../domain/system-errors.ts'
 import { stateOf } from '../engine/failures.ts'
+import { SCHEMA } from '../schema/schema-name.ts'
 
 export type Unreachable = { error: DomainError; mayPass: boolean }
 
@@ -71,7 +72,8 @@ const STATES: Record<string, Reason> = {
   },
   '42501': {
     words: ({ user, database }) =>
-      `the user may not make or use the tables. Make it the owner: ALTER DATABASE ${JSON.stringify(database)} OWNER TO ${JSON.stringify(user)}`,
+      `the user may not make or use the tables. Make it the owner of the database, and of the schema if that is there: ALTER DATABASE ${JSON.stringify(database)} ` +
+      `OWNER TO ${JSON.stringify(user)}; ALTER SCHEMA ${SCHEMA} OWNER TO ${JSON.stringify(user)}`,
     mayPass: false,
   },
   '53100': lasting('its disk is full. Make room on it, but remove nothing from pg_wal by hand'),

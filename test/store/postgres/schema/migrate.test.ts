@@ -165,7 +165,7 @@ describe.skipIf(!isInstalled)('migrations of PostgreSQL', () => {
     const { user } = postgres.server
     const admin = connectTo(address.replace(`//${user}:`, '//postgres:'))(1)
     const connect = connectTo(address.replace(/\/\/[^@]+@/, '//stranger:stranger@'))
-    await admin.unsafe('CREATE SCHEMA oncebox')
+    await admin.unsafe('CREATE SCHEMA oncebox; GRANT USAGE ON SCHEMA oncebox TO stranger').simple()
     await expect(migrate({ connect, onWarning })).rejects.toThrow(
       'Give it to the user of --database-url (ALTER SCHEMA oncebox OWNER TO "stranger")',
     )
