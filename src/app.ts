@@ -140,7 +140,8 @@ async function serveStore({ store, log, metrics, ports, extras, ...served }: Sto
   const systemNow = store.database === null ? ports.now : store.now
   const { tls, backups, jobs: otherJobs, checks: moreChecks } = extras
   const services = createServices({ config, store, systemNow, argon2Cost, log, otherJobs, meter: metrics })
-  const lookAtHealth = createServedHealth({ config, store, systemNow, moreChecks })
+  // It tells when the clock of this machine is another one.
+  const lookAtHealth = createServedHealth({ config, store, systemNow: ports.now, moreChecks })
   const door = createDoor({
     ...served,
     version,

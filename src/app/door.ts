@@ -96,6 +96,7 @@ export function createDoor(options: DoorOptions) {
     secure,
     /** Nobody takes over from a server that is alone. */
     leave: config.databaseUrl === null ? async () => undefined : departure.leave,
+    isLeaving: departure.isLeaving,
     shed: createShed({ isOverloaded, commitOverdue, basePath, cors, onShed }),
   }
 }

@@ -21,7 +21,7 @@ export type Tls = { certificate: Certificate; watch: CertificateWatch }
 
 export type ListeningOptions = {
   config: Pick<Config, 'host' | 'port' | 'httpPort' | 'mdns'>
-  door: Pick<Door, 'handle' | 'handlePlain' | 'secure' | 'shed'>
+  door: Pick<Door, 'handle' | 'handlePlain' | 'secure' | 'shed' | 'isLeaving'>
   tls: Tls | null
   bindings: readonly Binding[]
   listAddresses: Network['listAddresses']
@@ -87,12 +87,13 @@ function trustOf(
 
 function listenFor(options: ListeningOptions, { port, isPlain }: { port: number; isPlain: boolean }) {
   const { door, tls, bindings, listAddresses } = options
-  const { handle, handlePlain, secure, shed } = door
+  const { handle, handlePlain, secure, shed, isLeaving } = door
   return listen({
     handle: isPlain ? handlePlain : handle,
     tls: isPlain || tls === null ? null : tls.certificate.current(),
     secure,
     shed,
+    isLeaving,
     bindings,
     port,
     listAddresses,

@@ -1,4 +1,5 @@
-// Lets a balancer that asks for the health of this server turn to another one before this one stops.
+// Lets a balancer turn to another server before this one stops: one that asks for the health is told, and connections that are kept
+// end with their next answer.
 
 import { SECOND } from '../domain/time.ts'
 
@@ -15,6 +16,8 @@ const RECENT_MS = 10 * SECOND
 const REMEMBERED = 4
 /** For the balancer to act on the answer. */
 const MARGIN_MS = SECOND / 2
+/** For those who do not ask: the busy ones of their connections end meanwhile. */
+const LEAST_MS = SECOND / 2
 const MOST_MS = 5 * SECOND + MARGIN_MS
 
 export function createDeparture({ elapsed, wait }: DepartureOptions) {
@@ -27,18 +30,17 @@ export function createDeparture({ elapsed, wait }: DepartureOptions) {
     return isLeaving
   }
 
-  /** Resolves when whoever asks regularly has had time to ask once more; at once when nobody does. */
+  /** Resolves when whoever asks regularly has had time to ask once more; soon when nobody does. */
   async function leave(): Promise<void> {
     isLeaving = true
-    const pause = pauseAfter(askedAt.filter((at) => elapsed() - at < RECENT_MS))
-    if (pause > 0) await wait(pause)
+    await wait(pauseAfter(askedAt.filter((at) => elapsed() - at < RECENT_MS)))
   }
 
-  return { asked, leave }
+  return { asked, leave, isLeaving: () => isLeaving }
 }
 
 function pauseAfter(questions: readonly number[]): number {
-  if (questions.length < 2) return 0
+  if (questions.length < 2) return LEAST_MS
   const gaps = questions.slice(1).map((at, n) => at - (questions[n] ?? at))
   return Math.min(MOST_MS, Math.max(...gaps) + MARGIN_MS)
 }

@@ -64,6 +64,13 @@ describe.skipIf(!installedEngines().includes('postgres'))('two nodes', () => {
       from: `192.0.2.${n}`,
     })
 
+  // The clock of a test stands still at a moment long ago.
+  test('each tells that the clock of its machine is another one than that of the database', async () => {
+    const answer = await nodes[0].fetch('/readyz', { from: '127.0.0.1' })
+    const { ready, checks } = await answer.json()
+    expect([ready, checks.clock]).toEqual([true, expect.stringContaining('the one of the database server')])
+  })
+
   test('no more than five wrong passphrases are told of, however both are asked at once', async () => {
     for (let round = 0; round < 3; round += 1) {
       const urlToken = await create({ payload: 'x', passphrase: 'sesame', expire_after_views: 5 })

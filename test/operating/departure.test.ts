@@ -36,8 +36,10 @@ test.each([
   ['never', []],
   ['once', [0]],
   ['long ago', [0, 1000]],
-])('a server that was asked %s stops at once', async (_, times) => {
+])('a server that was asked %s stops soon', async (_, times) => {
   const { departure, waited } = leaveAfter(times, 20_000)
+  expect(departure.isLeaving()).toBe(false)
   await departure.leave()
-  expect(waited).toEqual([])
+  expect(waited).toEqual([500])
+  expect(departure.isLeaving()).toBe(true)
 })

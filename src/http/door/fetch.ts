@@ -8,12 +8,18 @@ import type { Retiring } from './tls-socket.ts'
 
 export const IDLE_SECONDS = 30
 
-type Answers = { handle: Handle; shed: Shed; secure: Secure }
+type Answers = {
+  handle: Handle
+  shed: Shed
+  secure: Secure
+  /** Whether the server is about to stop. */
+  isLeaving: () => boolean
+}
 
 type Peers = { isUnix: boolean; retiring: Retiring | undefined }
 
 /** What a socket calls for each request. */
-export function createFetch({ handle, shed, secure }: Answers, { isUnix, retiring }: Peers) {
+export function createFetch({ handle, shed, secure, isLeaving }: Answers, { isUnix, retiring }: Peers) {
   const ending = (response: Response) => {
     response.headers.set('connection', 'close')
     return response
@@ -25,7 +31,7 @@ export function createFetch({ handle, shed, secure }: Answers, { isUnix, retirin
     if (refusal === null) {
       const peer = isUnix ? UNIX_PEER : (socket.requestIP(request)?.address ?? '')
       const answer = handle(request, peer, stayOpen)
-      return retiring?.isRetiring ? answer.then(ending) : answer
+      return retiring?.isRetiring || isLeaving() ? answer.then(ending) : answer
     }
     secure(refusal.headers)
     return refusal

@@ -78,6 +78,8 @@ export type ListenOptions = {
   handle: Handle
   shed: Shed
   secure: Secure
+  /** Whether the server is about to stop: its answers then end their connections. */
+  isLeaving: () => boolean
   bindings: readonly Binding[]
   /** 0 chooses a port that is free on every address. */
   port: number

@@ -75,8 +75,9 @@ const WORDS: Record<string, (refusal: Refusal, place: BucketPlace) => string> = 
   ExpiredToken: () => 'the access keys have lapsed',
   AccessDenied: ({ method }) => `the access keys may not do this (${method})`,
   AllAccessDisabled: () => 'the account of the bucket is closed',
-  RequestTimeTooSkewed: ({ headers }) =>
-    `the clock of this machine and the clock of the store differ too much (it says ${headers.get('date') ?? 'another time'})`,
+  // Without the times, so that the log has the same words once.
+  RequestTimeTooSkewed: () =>
+    'the clock of this machine and the clock of the store differ too much: set both by the same server (NTP)',
   AuthorizationHeaderMalformed: wrongRegion,
   IllegalLocationConstraintException: wrongRegion,
   PermanentRedirect: elsewhere,

@@ -4,12 +4,15 @@ import { afterEach, expect, test } from 'bun:test'
 import { type Binding, bindingsOf, type Listener, listen, urlsOf } from '../../../src/http/door/listener.ts'
 import { createSecure } from '../../../src/http/door/security-headers.ts'
 import type { Shed } from '../../../src/http/door/shed.ts'
+import { sendRaw } from '../../support/raw.ts'
 
 const nowhere = () => Promise.reject(Object.assign(new Error('getaddrinfo ENOTFOUND'), { code: 'ENOTFOUND' }))
 const LOCALHOST: Binding[] = [{ address: '127.0.0.1' }, { address: '::1', mayBeMissing: true }]
 
 const open: { stop(): unknown }[] = []
+let isLeaving = false
 afterEach(async () => {
+  isLeaving = false
   for (const server of open.splice(0)) await server.stop()
 })
 
@@ -21,6 +24,7 @@ function start(bindings: readonly Binding[], port = 0, shed: Shed = () => null):
     bindings,
     port,
     tls: null,
+    isLeaving: () => isLeaving,
     listAddresses: () => ['127.0.0.1', '::1'],
   })
   open.push(listener)
@@ -64,6 +68,21 @@ test('localhost listens on both loopback addresses, on one free port, and ends o
   await listener.stop()
   for (const name of ['127.0.0.1', '[::1]'])
     await expect(ask(`http://${name}:${listener.port}`)).rejects.toThrow()
+})
+
+test('a server that is about to stop answers, and ends each connection with its next answer', async () => {
+  const { port } = start(LOCALHOST)
+  const request = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'
+  function* parts() {
+    yield request
+    yield 200
+    isLeaving = true
+    yield request
+  }
+  const kept = sendRaw(port, parts(), 20_000)
+  const { statuses, closed, text } = await kept
+  expect([statuses, closed]).toEqual([[200, 200], true])
+  expect(text.match(/connection: close/gi)).toHaveLength(1)
 })
 
 test('a request that is sent away gets the headers of every answer', async () => {
