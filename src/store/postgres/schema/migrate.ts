@@ -110,8 +110,9 @@ async function hasSchema(session: SQL): Promise<boolean> {
 /** Tables of extensions are nobody's. */
 async function refuseForeign(session: SQL): Promise<void> {
   const [foreign] = await session.unsafe(
-    `SELECT relnamespace::regnamespace || '.' || relname AS name, current_database() AS database FROM pg_class
-     WHERE relkind IN ('r', 'p') AND relnamespace::regnamespace::text !~ '^(pg_|information_schema$)' AND NOT EXISTS (
+    `SELECT nspname || '.' || relname AS name, current_database() AS database
+     FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+     WHERE relkind IN ('r', 'p') AND nspname !~ '^(pg_|information_schema$)' AND NOT EXISTS (
        SELECT 1 FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = pg_class.oid AND deptype = 'e')
      ORDER BY 1 LIMIT 1`,
   )

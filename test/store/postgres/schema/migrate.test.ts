@@ -170,8 +170,11 @@ describe.skipIf(!isInstalled)('migrations of PostgreSQL', () => {
       'Give it to the user of --database-url (ALTER SCHEMA oncebox OWNER TO "stranger")',
     )
     await admin.unsafe('GRANT ALL ON SCHEMA oncebox TO stranger')
+    // It changes how the server writes names.
+    await admin.unsafe('ALTER ROLE stranger SET quote_all_identifiers = on')
     await migrate({ connect, onWarning })
     expect(await hasTables(connect)).toBe(true)
+    await admin.unsafe('ALTER ROLE stranger RESET quote_all_identifiers')
     await admin.close({ timeout: 0 })
     await close()
   })
