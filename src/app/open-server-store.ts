@@ -31,10 +31,10 @@ export async function openServerStore(
   { abandoned, systemNow, ...options }: ServerStoreOptions,
 ): Promise<OpenedStore> {
   const { onWarning } = options
-  const connect = connectTo(address)
+  const connect = connectTo(address, (name) => onWarning(`PostgreSQL is used at ${name} from now on.`))
   const weakness = warnAboutTls(address)
   if (weakness !== null) onWarning(weakness)
-  await reachServer({ address, connect, patience: PATIENCE_MS, onWait: onWarning, abandoned })
+  await reachServer({ address, connect, patience: PATIENCE_MS, onWait: onWarning, onWarning, abandoned })
   const place = { name: hostname(), version, systemNow: systemNow ?? null }
   let loss: string | null = null
   const onState: OnState = (cause, left) => {

@@ -7,11 +7,17 @@ import type { Route } from '../http/door/router.ts'
 import { createGetViewer } from '../http/door/viewer.ts'
 import type { GetGuest } from '../http/pages/frame/guest.ts'
 import type { Departure } from '../operating/departure.ts'
-import { createLookAtHealth, type HealthCheck, type LookAtHealth } from '../operating/health.ts'
+import {
+  createLookAtHealth,
+  type DatabaseNote,
+  type HealthCheck,
+  type LookAtHealth,
+} from '../operating/health.ts'
 import { createHealthChecks, type ServedHealthOptions } from '../operating/health-checks.ts'
 import type { Log } from '../operating/log.ts'
 import { nameDatabase } from '../settings/database.ts'
 import type { Config } from '../settings/table.ts'
+import type { DatabaseReport } from '../store/database-face.ts'
 import type { Services } from './services.ts'
 
 export type HealthOptions = {
@@ -27,8 +33,16 @@ export function createServedHealth({ config, moreChecks, ...options }: HealthOpt
   const databaseName = nameDatabase(config) ?? ''
   const minFreeSpace = needsDisk(config) ? config.minFreeSpace : 0
   const checks = createHealthChecks({ ...options, databaseName, dataDir, minFreeSpace })
-  return createLookAtHealth([...checks, ...moreChecks])
+  const { database } = options.store
+  return createLookAtHealth([...checks, ...moreChecks], () => database && noteDatabase(database))
 }
+
+/** What the address allows is told to monitoring for as long as it does. */
+function noteDatabase({ server, tearsNoPages }: DatabaseReport): DatabaseNote {
+  return { server: server(), ...(tearsNoPages ? { full_page_writes: TRUSTED } : {}) }
+}
+
+const TRUSTED = 'may be off, because --database-url says that the storage of the server never tears a page'
 
 /** Pushes leave nothing on the disk of this machine when their rows and files are elsewhere. */
 function needsDisk({ databaseUrl, filesUrl }: Config): boolean {

@@ -12,26 +12,41 @@ export function createDatabaseChecks(report: DatabaseReport, name: string): Heal
   return [
     { name: 'database', look: () => lookAtDatabase(report, name) },
     { name: 'standbys', look: () => lookAtStandbys(report) },
+    { name: 'pages', look: () => lookAtPages(report) },
   ]
 }
 
 async function lookAtDatabase(report: DatabaseReport, name: string): Promise<Finding> {
   const refusal = report.findRefusal()
   if (refusal !== null) return { todo: refusal, isBlocking: true }
-  if ((await report.look()) === null) {
+  const found = await report.look()
+  const place = `${name} (last used: ${report.server()})`
+  if (found === null) {
     const why =
-      report.explainLoss() ?? `${name} does not answer: see whether it runs, and can be reached from here.`
+      report.explainLoss() ?? `${place} does not answer: see whether it runs, and can be reached from here.`
     return { todo: `${why} Requests that need it get 503 until then.`, isBlocking: true }
   }
+  if (found.lack !== null)
+    return { todo: `${found.lack} Requests that need them fail until then.`, isBlocking: true }
   const silence = report.sinceHeartbeat()
   if (silence < SILENT_MS) return FINE
   return {
     todo:
-      `${name} answers, but has written nothing for ${Math.round(silence / SECOND)} s: see its log, whether its disk is full, and ` +
+      `${place} answers, but has written nothing for ${Math.round(silence / SECOND)} s: see its log, whether its disk is full, and ` +
       'whether a standby of synchronous_standby_names is missing (pg_stat_replication).',
     isBlocking: true,
   }
 }
+
+/** Never blocking: only new connections are refused. */
+async function lookAtPages(report: DatabaseReport): Promise<Finding> {
+  const found = await report.look()
+  return found === null || found.fullPageWrites || report.tearsNoPages ? FINE : { todo: TORN_PAGES }
+}
+
+const TORN_PAGES =
+  'PostgreSQL has full_page_writes = off: a power cut could damage its tables, and new connections are refused. Set ' +
+  'full_page_writes = on or, if its storage never tears a page (ZFS, Aurora), add full_page_writes=off to --database-url.'
 
 /** Never blocking: until a failover everything goes on, and a standby that is missing for a moment holds changes up only. The part `database` tells it when the database does not answer. */
 async function lookAtStandbys(report: DatabaseReport): Promise<Finding> {

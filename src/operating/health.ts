@@ -16,20 +16,30 @@ export type Health = {
   isReady: boolean
   /** By the names of the parts: "ok", or what to do. */
   checks: Record<string, string>
+  /** The database server that is used; left out when rows are in the data folder. */
+  database?: DatabaseNote
 }
+
+/** `server`: such as `db2.example:5432`. */
+export type DatabaseNote = { server: string; full_page_writes?: string }
 
 export type LookAtHealth = () => Promise<Health>
 
 export const FINE: Finding = { todo: null }
 
-export function createLookAtHealth(checks: readonly HealthCheck[]): LookAtHealth {
+export function createLookAtHealth(
+  checks: readonly HealthCheck[],
+  noteDatabase: () => DatabaseNote | null = () => null,
+): LookAtHealth {
   return async () => {
     const found = await Promise.all(
       checks.map(async (check) => ({ name: check.name, ...(await look(check)) })),
     )
+    const database = noteDatabase()
     return {
       isReady: !found.some(({ isBlocking }) => isBlocking),
       checks: Object.fromEntries(found.map(({ name, todo }) => [name, todo ?? 'ok'])),
+      ...(database === null ? {} : { database }),
     }
   }
 }

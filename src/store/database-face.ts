@@ -29,8 +29,17 @@ export type DatabaseCounts = {
   seconds: number
 }
 
-/** `roundTrip`: in milliseconds. `standbys`: those that are connected. */
-export type DatabaseLook = { roundTrip: number; replication: Replication; standbys: number }
+export type DatabaseLook = {
+  /** In milliseconds. */
+  roundTrip: number
+  replication: Replication
+  /** Those that are connected. */
+  standbys: number
+  /** False where a power cut may damage tables, unless the storage never tears a page. */
+  fullPageWrites: boolean
+  /** What the user of the database may not do, and the remedy, in whole sentences; null when nothing is missing. */
+  lack: string | null
+}
 
 /** Whether other servers have each change before it is answered. */
 export type Replication = 'no standby' | 'asynchronous' | 'synchronous'
@@ -39,6 +48,10 @@ export type DatabaseReport = {
   /** Null when the database does not answer within a second or two. Never takes longer. */
   look(): Promise<DatabaseLook | null>
   count(): DatabaseCounts
+  /** The server in use, such as `db2.example:5432`: the only one that the address names, or one of several. */
+  server(): string
+  /** The operator says that the storage of the server writes each page whole or not at all. */
+  tearsNoPages: boolean
   /** Milliseconds since a heartbeat of this node was durable. */
   sinceHeartbeat(): number
   /** Throws `overloaded` when the database does not answer. */

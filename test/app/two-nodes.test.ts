@@ -158,6 +158,38 @@ describe.skipIf(!installedEngines().includes('postgres'))('two nodes', () => {
     expect(answers.every(({ status }) => status === 201 || status === 409)).toBe(true)
   })
 
+  test('a right that is missing is told in /readyz, and a request that needs it learns nothing but its own number', async () => {
+    const sql = database.connect(1)
+    const ready = async () => {
+      const { status, text } = await fetchOn(0, '/readyz', { from: '127.0.0.1' })
+      return { status, ...(JSON.parse(text) as { checks: Record<string, string>; database: unknown }) }
+    }
+    expect(await ready()).toMatchObject({
+      ...{ status: 200, checks: { database: 'ok', pages: 'ok' } },
+      database: { server: `127.0.0.1:${postgres.server.port}` },
+    })
+    await sql.unsafe('REVOKE INSERT ON oncebox.push_secrets FROM CURRENT_USER')
+    const { status, text } = await fetchOn(0, '/api/v2/pushes', { json: { push: { payload: 'x' } } })
+    const { request_id: requestId, ...answer } = JSON.parse(text) as Record<string, string>
+    expect([status, answer, requestId]).toEqual([
+      500,
+      { error: 'internal-error' },
+      expect.stringMatching(/./),
+    ])
+    const logged = nodes[0].log.filter((line) => line.includes(requestId ?? 'none')).join()
+    expect(logged).toContain('permission denied for table push_secrets')
+    expect(await ready()).toMatchObject({
+      ...{
+        status: 503,
+        checks: { database: expect.stringContaining('GRANT INSERT ON oncebox.push_secrets TO') },
+      },
+    })
+    await sql.unsafe('GRANT INSERT ON oncebox.push_secrets TO CURRENT_USER')
+    expect((await ready()).status).toBe(200)
+    expect(nodes[0].log.join()).toContain('INSERT on oncebox.push_secrets')
+    await sql.close({ timeout: 0 })
+  })
+
   test('the link for the first administrator that each of them shows works', async () => {
     for (const node of nodes) {
       const path = node.setupPath()

@@ -10,9 +10,9 @@ import { readers } from '../../scripts/chaos/readers.ts'
 import type { Scenario } from '../../scripts/chaos/scenario.ts'
 import { createDraw } from '../../src/selftest/load.ts'
 import { BINARY } from '../support/binary.ts'
-import { findPostgres } from '../support/cluster.ts'
 import { listAskedMetrics, readMetrics } from '../support/monitoring.ts'
 import { type Office, openOffice } from '../support/nodes.ts'
+import { findPostgres } from '../support/postgres-programs.ts'
 
 const isMissing = findPostgres() === null
 if (isMissing) console.warn('\nSKIPPED: nodes over PostgreSQL: apt-get install postgresql\n')

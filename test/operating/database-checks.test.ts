@@ -10,8 +10,11 @@ import type { DatabaseReport } from '../../src/store/database-face.ts'
 const NAME = 'postgres://db.example:5432/boxes'
 const NODE = { name: 'one', version: '3.0.0', startedAt: 0, seenAt: 0, isThis: true, isAlive: true }
 
+const FINE = { roundTrip: 2, replication: 'synchronous', standbys: 1, fullPageWrites: true, lack: null } as const
 const WELL: DatabaseReport = {
-  look: async () => ({ roundTrip: 2, replication: 'synchronous', standbys: 1 }),
+  look: async () => FINE,
+  server: () => 'db2.example:5432',
+  tearsNoPages: false,
   count: () => ({
     connections: { inUse: 1, idle: 2, most: 8, waiting: 3 },
     ...{ reads: 10, transactions: 20, failures: 1, retries: 4, seconds: 0.5 },
@@ -27,12 +30,12 @@ const look = (report: Partial<DatabaseReport>) =>
   createLookAtHealth(createDatabaseChecks({ ...WELL, ...report }, NAME))()
 
 test('a server that answers and takes changes is well', async () => {
-  expect(await look({})).toEqual({ isReady: true, checks: { database: 'ok', standbys: 'ok' } })
+  expect(await look({})).toEqual({ isReady: true, checks: { database: 'ok', standbys: 'ok', pages: 'ok' } })
 })
 
 test('a server that does not answer is named', async () => {
   const { isReady, checks } = await look({ look: async () => null })
-  expect([isReady, checks.database]).toEqual([false, expect.stringContaining(`${NAME} does not answer`)])
+  expect([isReady, checks.database]).toEqual([false, expect.stringContaining(`${NAME} (last used: db2.example:5432) does not answer`)])
   expect(checks.standbys).toBe('ok')
 })
 
@@ -55,16 +58,28 @@ test('a server that answers but commits nothing is told apart', async () => {
   expect([isReady, checks.database]).toEqual([false, expect.stringContaining('has written nothing for 60 s')])
 })
 
+test('a missing right is told with its remedy, because requests fail for it', async () => {
+  const { isReady, checks } = await look({ look: async () => ({ ...FINE, lack: 'GRANT it.' }) })
+  expect([isReady, checks.database]).toEqual([false, 'GRANT it. Requests that need them fail until then.'])
+})
+
+test('pages that may tear need attention, unless the operator knows the storage', async () => {
+  const torn = async () => ({ ...FINE, fullPageWrites: false })
+  const { isReady, checks } = await look({ look: torn })
+  expect([isReady, checks.pages]).toEqual([true, expect.stringContaining('add full_page_writes=off')])
+  expect((await look({ look: torn, tearsNoPages: true })).checks.pages).toBe('ok')
+})
+
 test('asynchronous standbys need attention, and keep nobody from working', async () => {
   const { isReady, checks } = await look({
-    look: async () => ({ roundTrip: 2, replication: 'asynchronous', standbys: 1 }),
+    look: async () => ({ ...FINE, replication: 'asynchronous' }),
   })
   expect([isReady, checks.standbys]).toEqual([true, expect.stringContaining('given out a second time')])
 })
 
 test('a synchronous standby that is missing needs attention at once', async () => {
   const { checks } = await look({
-    look: async () => ({ roundTrip: 2, replication: 'synchronous', standbys: 0 }),
+    look: async () => ({ ...FINE, standbys: 0 }),
   })
   expect(checks.standbys).toContain('No standby of synchronous_standby_names is connected')
 })

@@ -16,6 +16,8 @@ const elsewhere: DatabaseReport = {
   listNodes: async () => [],
   findRefusal: () => null,
   explainLoss: () => null,
+  server: () => 'db:5432',
+  tearsNoPages: false,
 }
 const freeSpace = {
   require: async () => undefined,

@@ -72,6 +72,12 @@ test.each([
   ['a user with NUL', 'postgres://a%00@db/d', 'must have no NUL'],
   ['an unknown TLS mode', 'postgres://a@db/d?sslmode=strict', 'TLS mode'],
   ['a schema of its own', 'postgres://a@db/d?search_path=boxes', 'schema oncebox'],
+  ['a wish for a standby', 'postgres://a@db,db2/d?target_session_attrs=standby', 'and not standby'],
+  ['a wish for any server', 'postgres://a@db,db2/d?target_session_attrs=any', 'and not any'],
+  ['an unknown wish', 'postgres://a@db/d?target_session_attrs=p4ss', 'and not another value'],
+  ['one of several ports that is none', 'postgres://a@db:1,db2:0/d', 'port from 1 to 65535'],
+  ['more ports than hosts', 'postgres://a@db,db2/d?port=1,2,3', '2 hosts and 3 ports'],
+  ['a word about torn pages', 'postgres://a@db/d?full_page_writes=maybe', 'full_page_writes=off'],
   ['half a client certificate', 'postgres://a@db/d?sslcert=/c.pem', 'both sslcert and sslkey'],
 ])('%s is refused, and not repeated', (_, url, words) => {
   const told = read({ ...KEY, 'database-url': [url] }).problems?.join('\n')
@@ -102,6 +108,12 @@ test('the address is shown without its password, and with what is in effect', ()
     'postgres://a@[::1]:99/d?sslmode=require',
   )
   expect(shownOf('postgres://a:p@/d')).toBe('postgres://a@/d?host=/var/run/postgresql&port=5432')
+  expect(shownOf('postgres://a:p@[::1]:99,db2/d?full_page_writes=off&target_session_attrs=primary')).toBe(
+    'postgres://a@[::1]:99,db2:5432/d?target_session_attrs=read-write&sslmode=verify-full&full_page_writes=off',
+  )
+  expect(shownOf('postgres://a:p@/d?host=/run/a,db2&sslmode=require')).toBe(
+    'postgres://a@/d?host=/run/a,db2&port=5432,5432&target_session_attrs=read-write&sslmode=require',
+  )
   const { entries } = read(FLAGS, { ONCEBOX_DATABASE_PASSWORD: 'apart' })
   expect(JSON.stringify(entries?.map(({ text }) => text))).not.toMatch(/s3cret|apart/)
 })

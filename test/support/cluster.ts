@@ -1,11 +1,12 @@
 // A PostgreSQL server of Debian's packages that may be stopped, started, copied to a standby and promoted. Unlike those of
 // database-servers.ts it waits for what it writes, as Oncebox demands.
 
-import { chownSync, mkdirSync, rmSync } from 'node:fs'
+import { appendFileSync, chownSync, existsSync, mkdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SQL } from 'bun'
 import { fastPlace } from '../../scripts/fast-folder.ts'
+import { findPostgres } from './postgres-programs.ts'
 
 export type Cluster = {
   port: number
@@ -38,12 +39,6 @@ const PASSWORD = 'loopback only'
 const STANDBY = 'standby'
 const START_MS = 90_000
 const ENV = { PATH: process.env.PATH ?? '', LC_ALL: 'C.UTF-8', PGPASSWORD: PASSWORD }
-
-/** The folder of PostgreSQL's programs, or null where it is not installed. */
-export function findPostgres(): string | null {
-  const [initdb] = [...new Bun.Glob('/usr/lib/postgresql/*/bin/initdb').scanSync('/')].sort().reverse()
-  return initdb?.slice(0, -'/initdb'.length) ?? null
-}
 
 /** Makes and starts a server with an empty database `oncebox`, which a user of that name owns. */
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
@@ -124,7 +119,9 @@ function clusterIn(folder: string, options: ClusterOptions): Cluster {
   async function addStandby(): Promise<Cluster> {
     const copy = makeFolder(options)
     const source = `host=127.0.0.1 port=${port} user=postgres application_name=${STANDBY}`
-    await runAsServer(['pg_basebackup', '-D', dataOf(copy), '-d', source, '-R', '-X', 'stream', '-c', 'fast'])
+    const backup = ['-D', dataOf(copy), '-d', source, '-R', '-X', 'stream', '-c', 'fast']
+    if (existsSync(`${findPostgres()}/pg_basebackup`)) await runAsServer(['pg_basebackup', ...backup])
+    else await copyStopped(dataOf(copy), source)
     const standby = clusterIn(copy, options)
     await standby.start()
     await run(`ALTER SYSTEM SET synchronous_standby_names = '${STANDBY}'`)
@@ -136,16 +133,28 @@ function clusterIn(folder: string, options: ClusterOptions): Cluster {
     return standby
   }
 
+  /** For packages of PostgreSQL that hold nothing but the server. */
+  async function copyStopped(copy: string, source: string): Promise<void> {
+    await stop('fast')
+    await runToEnd(['cp', '-a', dataOf(folder), copy])
+    const settings = `primary_conninfo = '${source} password=''${PASSWORD}'''\n`
+    appendFileSync(join(copy, 'postgresql.auto.conf'), settings)
+    await Bun.write(join(copy, 'standby.signal'), '')
+    await start()
+  }
+
+  async function stop(how: 'immediate' | 'fast'): Promise<void> {
+    child?.kill(how === 'immediate' ? 'SIGQUIT' : 'SIGINT')
+    await child?.exited
+  }
+
   return {
     port,
     folder,
     address: (through = port) =>
       `postgres://oncebox:${encodeURIComponent(PASSWORD)}@127.0.0.1:${through}/oncebox?sslmode=disable`,
     start,
-    stop: async (how) => {
-      child?.kill(how === 'immediate' ? 'SIGQUIT' : 'SIGINT')
-      await child?.exited
-    },
+    stop,
     run,
     addStandby,
     promote: async () => {
@@ -184,8 +193,10 @@ function asServer([program = '', ...flags]: readonly string[]): string[] {
   return ['setpriv', '--pdeathsig', 'KILL', ...change, `${findPostgres()}/${program}`, ...flags]
 }
 
-async function runAsServer(command: readonly string[]): Promise<void> {
-  const child = Bun.spawn(asServer(command), { stdio: ['ignore', 'pipe', 'pipe'], env: ENV })
+const runAsServer = (command: readonly string[]) => runToEnd(asServer(command))
+
+async function runToEnd(command: readonly string[]): Promise<void> {
+  const child = Bun.spawn([...command], { stdio: ['ignore', 'pipe', 'pipe'], env: ENV })
   const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
   if ((await child.exited) !== 0) throw new Error(`${command.join(' ')}: ${out}\n${err}`)
 }

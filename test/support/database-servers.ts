@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { SQL } from 'bun'
 import { makeFastFolder } from '../../scripts/fast-folder.ts'
 import { testCertificate, testKey } from './certificate.ts'
+import { findPostgres } from './postgres-programs.ts'
 
 export type Engine = 'postgres' | 'mariadb'
 
@@ -168,8 +169,8 @@ function programsOf(engine: Engine): Programs | null {
 }
 
 function postgres(): Programs | null {
-  const [initdb] = [...new Bun.Glob('/usr/lib/postgresql/*/bin/initdb').scanSync('/')].sort().reverse()
-  if (initdb === undefined) return null
+  const bin = findPostgres()
+  if (bin === null) return null
   const data = (folder: string) => join(folder, 'data')
   // The server of Oncebox refuses to work without fsync, which costs little in memory.
   const quick = ['-c', 'synchronous_commit=off']
@@ -181,11 +182,11 @@ function postgres(): Programs | null {
     admin: 'postgres',
     adminDatabase: 'postgres',
     make: (folder) => [
-      ...[initdb, '-D', data(folder), '-U', 'postgres', '-E', 'UTF8', '--locale=C', '--no-sync'],
+      ...[join(bin, 'initdb'), '-D', data(folder), '-U', 'postgres', '-E', 'UTF8', '--locale=C', '--no-sync'],
       ...['-A', 'scram-sha-256', `--pwfile=${join(folder, 'password')}`],
     ],
     serve: (folder, port) => [
-      ...[initdb.replace(/initdb$/, 'postgres'), '-D', data(folder), '-p', String(port), '-k', folder],
+      ...[join(bin, 'postgres'), '-D', data(folder), '-p', String(port), '-k', folder],
       ...['-h', '127.0.0.1', ...quick, ...tls(folder)],
     ],
     addUser: async (admin) => {

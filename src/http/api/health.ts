@@ -21,11 +21,11 @@ export type ReadyOptions = {
 export function createAnswerReady({ lookAtHealth, isAdmin, ...place }: ReadyOptions) {
   return async ({ exchange }: Asked): Promise<Response> => {
     // At once, because each may wait for a database that hangs.
-    const [{ isReady, checks }, mayKnow] = await Promise.all([
+    const [{ isReady, ...details }, mayKnow] = await Promise.all([
       lookAtHealth(),
       isOnThisMachine(exchange, place) || isAdmin(exchange),
     ])
-    return answerJson(isReady ? 200 : 503, mayKnow ? { ready: isReady, checks } : { ready: isReady })
+    return answerJson(isReady ? 200 : 503, mayKnow ? { ready: isReady, ...details } : { ready: isReady })
   }
 }
 

@@ -70,8 +70,12 @@ async function lookAt({ name, findProblem, isFull }: BucketReport): Promise<Stat
   return { name, state: isFull() ? 'full' : 'works' }
 }
 
-async function lookAtDatabase({ look, listNodes }: DatabaseReport, name: string): Promise<DatabaseStatus> {
+async function lookAtDatabase(
+  { look, listNodes, server }: DatabaseReport,
+  address: string,
+): Promise<DatabaseStatus> {
   const [found, nodes] = await Promise.all([look(), listNodes()])
   const alive = nodes.filter(({ isAlive }) => isAlive)
+  const name = address.includes(',') ? `${address} · ${server()}` : address
   return { name, isBehind: found?.replication === 'asynchronous', nodes: alive.map((node) => node.name) }
 }

@@ -6,6 +6,7 @@ import type { Job } from '../../domain/job.ts'
 import { createDamage } from '../every-engine/damage.ts'
 import type { PostgresDatabase } from '../postgres/engine/database.ts'
 import { createPruningJob } from '../postgres/engine/pruning.ts'
+import type { RightsWatch } from '../postgres/engine/rights.ts'
 import { createDoubtedDates } from '../postgres/expiry/doubted-dates.ts'
 import { giveUpAbandoned } from '../postgres/files/file-records.ts'
 import { openNodeFiles } from '../postgres/files/open-files.ts'
@@ -25,6 +26,7 @@ const MANY_WAITING = 5000
 export type NodeParts = {
   database: PostgresDatabase
   standing: Standing
+  rights: RightsWatch
   clock: DatabaseClock
   witnesses: Witnesses
   keyring: Keyring
@@ -94,6 +96,7 @@ async function join(
     ...options,
     ...parts,
     node,
+    hasOtherServers: options.connect.servers !== undefined,
     save: async (witness) => {
       await witnesses.save(witness)
       await dates.mend()
@@ -119,11 +122,11 @@ async function acceptClock(clock: DatabaseClock, nodes: Nodes): Promise<void> {
 
 /** What an operator is told of the database. */
 function reportsOf(
-  { explainLoss = () => null }: PostgresStoreOptions,
-  { database, standing }: NodeParts,
+  { connect, explainLoss = () => null }: PostgresStoreOptions,
+  { database, standing, rights }: NodeParts,
   nodes: Nodes,
 ) {
-  const look = createQuickLook(database.read)
+  const look = createQuickLook({ read: database.read, findLack: rights.look })
   return {
     database: {
       look,
@@ -132,6 +135,8 @@ function reportsOf(
       listNodes: nodes.list,
       findRefusal: () => standing.findProblem()?.why ?? null,
       explainLoss,
+      server: () => connect.serverName?.() ?? '',
+      tearsNoPages: connect.tearsNoPages === true,
     },
     isAlive: async () => (await look()) !== null,
   }

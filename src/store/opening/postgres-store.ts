@@ -11,6 +11,7 @@ import { prepareNodeFolder } from '../folder/node-folder.ts'
 import type { Connect } from '../postgres/engine/connection.ts'
 import type { OnState } from '../postgres/engine/connections.ts'
 import { createDatabase } from '../postgres/engine/database.ts'
+import { createRightsWatch } from '../postgres/engine/rights.ts'
 import { requireServer } from '../postgres/engine/server-check.ts'
 import { createDatabaseClock, type DatabaseClock } from '../postgres/instance/clock.ts'
 import type { InstanceState } from '../postgres/instance/instance.ts'
@@ -89,12 +90,18 @@ async function openDatabase(options: PostgresStoreOptions, { folder, witnesses }
   const keyring = await readNodeKeys({ connect, keyFile, isNewFolder: saved === null })
   await migrate({ connect, onWarning })
   let standing: Standing | undefined
+  const rights = createRightsWatch((lack) =>
+    onWarning(lack ?? 'The user of --database-url has all rights again.'),
+  )
   const database = createDatabase({
     connect,
     ...(connections === undefined ? {} : { connections }),
     ...(options.onState === undefined ? {} : { onState: options.onState }),
     newOperationId: () => randomKey(ID_BYTES),
-    onConnect: async (session) => void (await standing?.look(session)),
+    onConnect: async (session, how) => {
+      await standing?.look(session, how)
+      await rights.look(session)
+    },
     onAcknowledged: (id) => standing?.remember(id),
   })
   try {
@@ -104,7 +111,7 @@ async function openDatabase(options: PostgresStoreOptions, { folder, witnesses }
     })
     const clock = openClock(options, state)
     standing = openStanding(options, state, clock)
-    const parts = { database, standing, clock, witnesses, keyring, path: folder.files }
+    const parts = { database, standing, rights, clock, witnesses, keyring, path: folder.files }
     return { keyring, ...(await openNode(options, parts)), ...checksOf(options, { folder, keyring }) }
   } catch (cause) {
     await database.close()

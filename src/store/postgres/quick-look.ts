@@ -2,19 +2,29 @@
 
 import { SECOND } from '../../domain/time.ts'
 import type { DatabaseLook } from '../database-face.ts'
-import type { Read } from './engine/database.ts'
+import type { Read, Session } from './engine/database.ts'
 import { REPLICATION } from './engine/server-facts.ts'
 
-const LOOK = `SELECT ${REPLICATION} AS replication, (SELECT count(*)::int FROM pg_stat_replication) AS standbys`
+const LOOK = `SELECT ${REPLICATION} AS replication, (SELECT count(*)::int FROM pg_stat_replication) AS standbys,
+    current_setting('full_page_writes')::bool AS "fullPageWrites"`
 const PATIENCE_MS = 1.5 * SECOND
 
-export function createQuickLook(read: Read): () => Promise<DatabaseLook | null> {
+export type QuickLookOptions = {
+  read: Read
+  /** What the user of the database may not do; null when nothing is missing. */
+  findLack: (session: Session) => Promise<string | null>
+}
+
+export function createQuickLook({ read, findLack }: QuickLookOptions): () => Promise<DatabaseLook | null> {
   let asking: Promise<DatabaseLook | null> | null = null
 
   async function ask(): Promise<DatabaseLook | null> {
-    const begun = performance.now()
-    const [row] = await read(({ query }) => query<Omit<DatabaseLook, 'roundTrip'>>(LOOK))
-    return row === undefined ? null : { ...row, roundTrip: performance.now() - begun }
+    return read(async (session) => {
+      const begun = performance.now()
+      const [row] = await session.query<Omit<DatabaseLook, 'roundTrip' | 'lack'>>(LOOK)
+      const roundTrip = performance.now() - begun
+      return row === undefined ? null : { ...row, roundTrip, lack: await findLack(session) }
+    })
   }
 
   return () => {

@@ -5,6 +5,8 @@ import type { ReservedSQL, SQL } from 'bun'
 import { type BunSQLDatabase, drizzle } from 'drizzle-orm/bun-sql'
 import type { Session } from './database.ts'
 import { type Deadline, deadlineIn } from './deadline.ts'
+import type { ServerTrust } from './server-facts.ts'
+import type { Servers } from './servers.ts'
 
 export type Connection = {
   /** Runs work on the connection, and closes it when patience ends. */
@@ -28,10 +30,18 @@ export type ControlledSession = Session & {
 export type ControlCommand = 'BEGIN' | 'COMMIT' | 'ROLLBACK'
 
 /** Opens a pool of at most `max` connections. `onClose` is called when one of them is lost. */
-export type Connect = (max: number, onClose?: () => void) => SQL
+export type OpenPool = (max: number, onClose?: () => void) => SQL
+
+export type Connect = OpenPool &
+  ServerTrust & {
+    /** For people; of several servers the one in use. */
+    serverName?: () => string
+    /** When the address names several servers; the pool is then one to the server in use. */
+    servers?: Servers | undefined
+  }
 
 export type ConnectionOptions = {
-  connect: Connect
+  connect: OpenPool
   /** Milliseconds until an attempt is given up. */
   openWithin: number
   /** Makes a connection fit for use. When it fails, the connection is thrown away. */
@@ -53,7 +63,9 @@ export async function openConnection({
     onLost()
   })
   const end = (how: 'lost' | 'closed') => () => {
-    if (state === 'open') state = how
+    const wasOpen = state === 'open'
+    if (wasOpen) state = how
+    if (wasOpen && how === 'lost') onLost()
     void client.close({ timeout: 0 }).catch(() => undefined)
   }
   const lose = end('lost')
@@ -80,7 +92,7 @@ export async function openConnection({
  * Who may create functions and operators in the database would otherwise have them run with the rights of Oncebox, before
  * `prepare` has applied the settings. As a parameter of the connection itself, PgBouncer would refuse it.
  */
-const TRUST_THE_SERVER_ALONE = 'SET search_path = pg_catalog'
+export const TRUST_THE_SERVER_ALONE = 'SET search_path = pg_catalog'
 
 /** Nothing came back in time. Its code is like those of Bun for a connection that was lost. */
 class SilenceError extends Error {

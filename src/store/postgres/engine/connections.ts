@@ -12,6 +12,8 @@ export type Connections = {
   /** Hands a connection back; one that was lost is replaced. */
   release(connection: Connection): void
   count(): DatabaseCounts['connections']
+  /** Replaces all connections that are open now; those in use when they come back. */
+  renew(): void
   close(): void
 }
 
@@ -76,13 +78,14 @@ export function createConnections({ open, max, onState }: ConnectionsOptions): C
   function welcome(opened: Connection): void {
     count += 1
     trusted.add(opened)
-    if (failures > 0) onState(null, trusted.size)
+    if (failures > 0 && !isClosed) onState(null, trusted.size)
     failures = 0
     told.clear()
     release(opened)
   }
 
   function fail(cause: unknown, began: number): void {
+    if (isClosed) return
     if (failures === 0) awaySince = Math.max(workedAt, began - LONGEST_SILENCE_MS)
     const reason = `${trusted.size === 0} ${reasonOf(cause)}`
     if (!told.has(reason)) onState(cause, trusted.size)
@@ -117,9 +120,12 @@ export function createConnections({ open, max, onState }: ConnectionsOptions): C
     else waiter.give(connection)
   }
 
-  /** Replaces all connections that are open now; those in use when they come back. An older failure says nothing of them. */
+  /** An older failure says nothing of the connections of now. */
   function distrust(lost: Connection): void {
-    if (!trusted.has(lost)) return
+    if (trusted.has(lost)) renew()
+  }
+
+  function renew(): void {
     trusted = new Set()
     for (const connection of idle.splice(0)) discard(connection)
   }
@@ -152,6 +158,7 @@ export function createConnections({ open, max, onState }: ConnectionsOptions): C
       return connection ?? waitFor(isUrgent, deadline)
     },
     release,
+    renew,
     count: () => ({
       inUse: count - idle.length,
       idle: idle.length,

@@ -5,13 +5,11 @@
 
 import type { BunSQLDatabase } from 'drizzle-orm/bun-sql'
 import type { DatabaseCounts } from '../../database-face.ts'
-import { type Connect, type Connection, openConnection, type Patience } from './connection.ts'
+import type { Connect, Connection, Patience } from './connection.ts'
 import { createConnections, type OnState } from './connections.ts'
 import { type Deadline, deadlineIn } from './deadline.ts'
 import { endsConnection, explainFailure, isPassing, unavailable } from './failures.ts'
-import { createBackendCheck, createServerCheck } from './server-check.ts'
-import type { ServerFacts } from './server-facts.ts'
-import { applySettings } from './session-settings.ts'
+import { createOpener, type OnConnect } from './opener.ts'
 import { type Outcome, settleOperation } from './settlement.ts'
 import { ANSWER_MS, attemptStatement, attemptTransaction, UnknownOutcome } from './transaction.ts'
 import { createWorkCounts } from './work-counts.ts'
@@ -50,6 +48,10 @@ export type PostgresDatabase = {
   transact: Transact
   write: Write
   count(): DatabaseCounts
+  /** Looks for the right server anew: no work that begins later uses a connection of now. */
+  renew(): void
+  /** Uses the server of several that a failover made the primary, also while the one before goes on. */
+  followFailover(): Promise<void>
   close(): Promise<void>
 }
 
@@ -61,7 +63,7 @@ export type DatabaseOptions = {
   connections?: number
   onState?: OnState
   /** Runs on each new connection before its first use; throws to refuse the server. */
-  onConnect?: (session: Session, facts: ServerFacts) => Promise<void>
+  onConnect?: OnConnect
   /** Called with the id of each transaction that is durable. */
   onAcknowledged?: (operationId: Uint8Array) => void
 }
@@ -73,30 +75,32 @@ const WITHIN_MS = 7000
 const READ_WITHIN_MS = 5000
 /** A settlement has at least this long, also when it begins late. */
 const SETTLE_MS = 1500
-const OPEN_MS = 2500
 const LAST_PAUSE_MS = 250
 
 export function createDatabase(options: DatabaseOptions): PostgresDatabase {
   const { connect, newOperationId, connections: max = CONNECTIONS, onState = () => undefined } = options
   const { onConnect = async () => undefined, onAcknowledged = () => undefined } = options
-  const check = createServerCheck()
-  const checkBackend = createBackendCheck()
   const counts = createWorkCounts()
+  const opener = createOpener({ connect, onConnect })
+  const connections = createConnections({ open, max, onState })
+  let looking: Promise<void> | null = null
 
+  /** A connection that was lost may have been lost because another server is the primary now. */
   async function open(onLost: () => void): Promise<Connection> {
-    let backend = ''
-    const prepare = async (session: Session) => {
-      await applySettings(session)
-      const facts = await check(session)
-      backend = facts.backend
-      await onConnect(session, facts)
-    }
-    const connection = await openConnection({ connect, openWithin: OPEN_MS, prepare, onLost })
-    checkBackend(connection, backend)
+    const connection = await opener.open(onLost)
+    void followFailover()
     return connection
   }
 
-  const connections = createConnections({ open, max, onState })
+  function followFailover(): Promise<void> {
+    looking ??= opener
+      .findSuccessor()
+      .then((isFound) => (isFound ? connections.renew() : undefined))
+      .finally(() => {
+        looking = null
+      })
+    return looking
+  }
 
   async function withConnection<T>(
     wait: { deadline: Deadline; isUrgent: boolean },
@@ -207,7 +211,8 @@ export function createDatabase(options: DatabaseOptions): PostgresDatabase {
   }
 
   const count = () => ({ ...counts.read(), connections: connections.count() })
-  return { read, transact, write, count, close: async () => connections.close() }
+  const { renew } = connections
+  return { read, transact, write, count, renew, followFailover, close: async () => connections.close() }
 }
 
 /** Work that may take longer than a request may also wait as long for one answer. */

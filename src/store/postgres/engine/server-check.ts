@@ -4,42 +4,86 @@ import { DomainError } from '../../../domain/errors.ts'
 import { type Connect, type Connection, openConnection } from './connection.ts'
 import type { Session } from './database.ts'
 import { deadlineIn } from './deadline.ts'
+import { findLackingRights } from './rights.ts'
 import {
   findOtherServer,
   findServerProblems,
   findServerWarnings,
   readServerFacts,
   type ServerFacts,
+  type ServerTrust,
 } from './server-facts.ts'
 
-/** Throws `conflict`, and says what is wrong with the server and what helps. */
-export function createServerCheck() {
+/** A server that cannot be trusted, or takes no writes. */
+export class RefusedServer extends DomainError {
+  readonly isStandby: boolean
+  /** Whether waiting may help. */
+  readonly mayPass: boolean
+
+  constructor(problems: readonly string[], { isStandby, isReadOnly }: ServerFacts) {
+    super('conflict', problems.join(' '))
+    this.isStandby = isStandby
+    this.mayPass = isStandby || isReadOnly
+  }
+}
+
+/** What is wrong with a server and what helps. */
+export function refuseServer(facts: ServerFacts, trust: ServerTrust = {}): RefusedServer {
+  return new RefusedServer(findServerProblems(facts, trust), facts)
+}
+
+/** Accepts the first server, and then only that one and those that follow it after a failover. */
+export function createServerCheck(trust: ServerTrust = {}) {
   let accepted: ServerFacts | null = null
 
-  return async (session: Session): Promise<ServerFacts> => {
+  /** Throws RefusedServer. */
+  async function check(session: Session): Promise<ServerFacts> {
     const facts = await readServerFacts(session)
-    const problems = findServerProblems(facts)
+    const problems = findServerProblems(facts, trust)
     const other = accepted === null ? null : findOtherServer(facts, accepted)
     if (other !== null) problems.push(other)
-    if (problems.length > 0) throw new DomainError('conflict', problems.join(' '))
+    if (problems.length > 0) throw new RefusedServer(problems, facts)
     accepted = facts
     return facts
   }
+
+  /** Whether a failover made this server the primary in place of the one that is accepted. */
+  const isSuccessor = (facts: ServerFacts): boolean =>
+    accepted !== null &&
+    findServerProblems(facts, trust).length === 0 &&
+    findOtherServer(facts, accepted) === null &&
+    timelineOf(facts) > timelineOf(accepted)
+
+  return { check, isSuccessor }
 }
 
-/** Closes and refuses a connection whose process at the server serves another open connection of ours. */
-export function createBackendCheck() {
-  const backends = new Map<Connection, string>()
+/** Knows what is behind each open connection. */
+export function createLinks() {
+  const links = new Map<Connection, ServerFacts>()
 
-  return (connection: Connection, backend: string): void => {
-    for (const other of backends.keys()) if (!other.isOpen()) backends.delete(other)
-    if ([...backends.values()].includes(backend)) {
-      connection.close()
-      throw new DomainError('conflict', POOLED)
-    }
-    backends.set(connection, backend)
+  /** Throws `conflict`, and closes the connection, when its process at the server serves another one of ours. */
+  function refusePooled(connection: Connection, { backend }: ServerFacts): void {
+    if (![...links.values()].some((other) => other.backend === backend)) return
+    connection.close()
+    throw new DomainError('conflict', POOLED)
   }
+
+  /** After a failover, the server that was left behind may go on for a while: nothing may be written there any more. */
+  function endLeftBehind(newest: number): void {
+    for (const [connection, facts] of links) if (timelineOf(facts) < newest) connection.lose()
+  }
+
+  function add(connection: Connection, facts: ServerFacts): void {
+    for (const known of links.keys()) if (!known.isOpen()) links.delete(known)
+    refusePooled(connection, facts)
+    links.set(connection, facts)
+    endLeftBehind(Math.max(...[...links.values()].map(timelineOf)))
+  }
+
+  return { add }
 }
+
+const timelineOf = ({ timeline }: ServerFacts) => timeline ?? 0
 
 const POOLED =
   'A pooler is in between that gives each transaction another connection to PostgreSQL (such as PgBouncer with ' +
@@ -59,10 +103,11 @@ export async function inspectServer(connect: Connect): Promise<Inspection> {
     const facts = await first.run(readServerFacts, patience())
     const second = await openConnection(options)
     const pooled = await isPooled(facts.backend, { first, second }).finally(second.close)
-    const problems = findServerProblems(facts)
+    const problems = findServerProblems(facts, connect)
+    const lack = await first.run(findLackingRights, patience())
     return {
       facts,
-      problems: [...(pooled ? [POOLED] : []), ...problems],
+      problems: [...(pooled ? [POOLED] : []), ...problems, ...(lack === null ? [] : [lack])],
       warnings: findServerWarnings(facts),
     }
   } finally {

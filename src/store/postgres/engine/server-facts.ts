@@ -60,12 +60,17 @@ const UNNAMED =
 const MOST_STUCK_COMMITS = 8
 const OLDEST_VERSION = 13_00_00
 
+/** `tearsNoPages`: the operator says that the storage of the server writes each page whole or not at all. */
+export type ServerTrust = { tearsNoPages?: boolean | undefined }
+
 /** Why this server may not keep anything, a sentence each. */
-export function findServerProblems(facts: ServerFacts): string[] {
-  return CHECKS.filter(([isWrong]) => isWrong(facts)).map(([, explain]) => explain(facts))
+export function findServerProblems(facts: ServerFacts, trust: ServerTrust = {}): string[] {
+  return CHECKS.filter(([isWrong]) => isWrong(facts, trust)).map(([, explain]) => explain(facts))
 }
 
-const CHECKS: [(facts: ServerFacts) => boolean, (facts: ServerFacts) => string][] = [
+type Check = [(facts: ServerFacts, trust: ServerTrust) => boolean, (facts: ServerFacts) => string]
+
+const CHECKS: Check[] = [
   [
     ({ versionNumber }) => versionNumber < OLDEST_VERSION,
     ({ version }) => `PostgreSQL ${version} is too old. Upgrade the server to version 13 or later.`,
@@ -78,7 +83,8 @@ const CHECKS: [(facts: ServerFacts) => boolean, (facts: ServerFacts) => string][
   [
     ({ isStandby }) => isStandby,
     () =>
-      'The server is a standby, which can only be read. Name the primary in --database-url, or an address that follows it.',
+      'The server is a standby, which can only be read. Name the primary in --database-url, or both (host1,host2): the one that ' +
+      'takes writes is used.',
   ],
   [
     ({ isStandby, isReadOnly }) => isReadOnly && !isStandby,
@@ -99,9 +105,10 @@ const CHECKS: [(facts: ServerFacts) => boolean, (facts: ServerFacts) => string][
       'The server has fsync = off: after a power cut it would forget what was acknowledged and give secrets out again. Set fsync = on.',
   ],
   [
-    ({ fullPageWrites }) => !fullPageWrites,
+    ({ fullPageWrites }, { tearsNoPages }) => !fullPageWrites && tearsNoPages !== true,
     () =>
-      'The server has full_page_writes = off: a power cut could damage its tables unnoticed. Set full_page_writes = on.',
+      'The server has full_page_writes = off: a power cut could damage its tables unnoticed. Set full_page_writes = on. Only if ' +
+      'its storage never tears a page (ZFS with records of 8 kB or more, Aurora), add full_page_writes=off to --database-url.',
   ],
 ]
 
@@ -109,9 +116,14 @@ const CHECKS: [(facts: ServerFacts) => boolean, (facts: ServerFacts) => string][
 export function findServerWarnings(facts: ServerFacts): string[] {
   return [
     ...(facts.dataChecksums ? [] : [NO_CHECKSUMS]),
+    ...(facts.fullPageWrites ? [] : [TORN_PAGES]),
     ...(facts.replication === 'asynchronous' ? [ASYNCHRONOUS] : []),
   ]
 }
+
+export const TORN_PAGES =
+  'PostgreSQL has full_page_writes = off, which --database-url allows: that is safe only while its storage writes each page whole ' +
+  'or not at all. Elsewhere a power cut damages its tables.'
 
 const NO_CHECKSUMS =
   'PostgreSQL has no data checksums, so damage on its disk may stay unnoticed: stop it and run pg_checksums --enable.'

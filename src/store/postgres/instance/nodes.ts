@@ -11,6 +11,8 @@ import { DATABASE_TIME, type InstanceState } from './instance.ts'
 import type { Standing } from './standing.ts'
 
 const BEAT_MS = 5 * SECOND
+/** A server that was left behind may still be reached, so its silence alone tells nothing. */
+const FOLLOW_MS = 2 * SECOND
 /** A node that was not seen for so long is taken for dead. */
 const DEAD_MS = MINUTE
 
@@ -37,6 +39,8 @@ export type NodesOptions = {
   name: string
   /** Of the program. */
   version: string
+  /** Whether the address names several servers. */
+  hasOtherServers: boolean
   /** Milliseconds between heartbeats. */
   beatMs?: number
   save: (witness: SavedWitness) => Promise<void>
@@ -46,7 +50,9 @@ export type NodesOptions = {
 
 export function createNodes(options: NodesOptions): Nodes {
   const { database, standing, clock, node, name, version, save, clearUp, beatMs = BEAT_MS } = options
+  const { hasOtherServers } = options
   let timer: Timer | undefined
+  let followTimer: Timer | undefined
   let beatAt = performance.now()
   let running: Promise<void> = Promise.resolve()
 
@@ -75,7 +81,11 @@ export function createNodes(options: NodesOptions): Nodes {
 
   async function beat(isLast = false): Promise<void> {
     const done = await database.transact((session) => beatIn(session, isLast))
-    if (done === null) return
+    if (done === null) {
+      // Another server of the address may have the right database by now.
+      if (hasOtherServers) database.renew()
+      return
+    }
     standing.beat(done.beats)
     beatAt = performance.now()
     const { isFinal, savedAt } = done
@@ -105,9 +115,11 @@ export function createNodes(options: NodesOptions): Nodes {
           },
         )
       timer = setInterval(run, beatMs)
+      if (hasOtherServers) followTimer = setInterval(() => void database.followFailover(), FOLLOW_MS)
     },
     stop: () => {
       clearInterval(timer)
+      clearInterval(followTimer)
       return running
     },
   }

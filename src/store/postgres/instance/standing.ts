@@ -5,6 +5,7 @@ import { DomainError } from '../../../domain/errors.ts'
 import { type Found, judge, RESTORATION_REMEDY, type Witness } from '../../../domain/restoration.ts'
 import { MINUTE } from '../../../domain/time.ts'
 import type { PostgresDatabase, Session } from '../engine/database.ts'
+import { UnservedError } from '../engine/opener.ts'
 import { findSchemaProblem } from '../schema/migrate.ts'
 import { type InstanceState, readInstance } from './instance.ts'
 
@@ -44,12 +45,20 @@ export function createStanding({ state, observe, elapsed, onChange }: StandingOp
     return { ...known, operations, isFinal: false }
   }
 
-  /** Reads the instance, and ends or resumes serving by what it says. */
-  async function look(session: Pick<Session, 'query'>, { lock = false } = {}): Promise<InstanceState> {
+  /**
+   * Reads the instance, and ends or resumes serving by what it says. Unless it `isLast`, throws UnservedError in place of the
+   * former: another server may have the right database.
+   */
+  async function look(
+    session: Pick<Session, 'query'>,
+    { lock = false, isLast = true } = {},
+  ): Promise<InstanceState> {
     const before = witness()
     const found = await readInstance(session, { operations: before.operations, lock })
+    const problemThere = findProblem(found, before)
+    if (problemThere !== null && !isLast) throw new UnservedError(problemThere.why)
     observe(found.time)
-    change(findProblem(found, before))
+    change(problemThere)
     if (problem === null) known = { ...known, beats: Math.max(known.beats, found.beats) }
     return found
   }
@@ -85,7 +94,11 @@ export function createStanding({ state, observe, elapsed, onChange }: StandingOp
   }
 
   /** The same database, which refuses everything while nothing may be served. */
-  function guard({ read, transact, write }: PostgresDatabase): Omit<PostgresDatabase, 'close' | 'count'> {
+  function guard({
+    read,
+    transact,
+    write,
+  }: PostgresDatabase): Pick<PostgresDatabase, 'read' | 'transact' | 'write'> {
     const guarded =
       <T>(work: (session: Session) => Promise<T>) =>
       (session: Session) => {

@@ -4,6 +4,7 @@ import type { DatabaseAddress } from '../../../domain/database-address.ts'
 import { DomainError } from '../../../domain/errors.ts'
 import { SECOND } from '../../../domain/time.ts'
 import { type Connect, openConnection } from '../engine/connection.ts'
+import { chooseServer } from './choosing.ts'
 import { explainUnreachable } from './unreachable.ts'
 
 export type ReachOptions = {
@@ -13,6 +14,8 @@ export type ReachOptions = {
   patience: number
   /** Told once, when there is something to wait for. */
   onWait: (why: string) => void
+  /** Told what an operator should know of further servers of the address. */
+  onWarning?: (warning: string) => void
   /** Gives up at once. */
   abandoned?: AbortSignal | undefined
 }
@@ -20,7 +23,9 @@ export type ReachOptions = {
 const OPEN_MS = 5 * SECOND
 const PAUSE_MS = SECOND / 2
 
-/** Throws `conflict` with a sentence for the operator; at once for what waiting does not mend, such as a wrong password. */
+/**
+ * Chooses among several servers, too. Throws `conflict` with a sentence for the operator; at once for what waiting does not mend, such as a wrong password.
+ */
 export async function reachServer(options: ReachOptions): Promise<void> {
   const { abandoned } = options
   const { promise: stopped, reject } = Promise.withResolvers<never>()
@@ -48,8 +53,12 @@ async function keepTrying(options: ReachOptions): Promise<void> {
   }
 }
 
-async function tryOnce({ address, connect }: ReachOptions) {
+async function tryOnce({ address, connect, onWarning }: ReachOptions) {
   try {
+    if (connect.servers !== undefined) {
+      for (const warning of await chooseServer(connect.servers)) onWarning?.(warning)
+      return null
+    }
     const connection = await openConnection({
       connect,
       openWithin: OPEN_MS,

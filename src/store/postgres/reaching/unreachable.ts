@@ -4,18 +4,43 @@ import { type DatabaseAddress, presentDatabaseAddress } from '../../../domain/da
 import { DomainError } from '../../../domain/errors.ts'
 import { codeOf } from '../../../domain/system-errors.ts'
 import { stateOf } from '../engine/failures.ts'
+import { RefusedServer } from '../engine/server-check.ts'
+import { NoServerError, type ServerFailure } from '../engine/servers.ts'
 import { SCHEMA } from '../schema/schema-name.ts'
 
 export type Unreachable = { error: DomainError; mayPass: boolean }
 
 /** Null for what neither the client nor the server has reported. */
 export function explainUnreachable(address: DatabaseAddress, cause: unknown): Unreachable | null {
+  if (cause instanceof NoServerError) return explainAll(address, cause)
   if (!(cause instanceof Error) || cause instanceof DomainError || !isOfDatabase(cause)) return null
   const { words, mayPass } = findReason(cause)
-  const said = cause.message.replace(/\.?$/, '')
   const name = presentDatabaseAddress(address)
-  return { error: new DomainError('conflict', `${name}: ${words(address)} (${said}).`), mayPass }
+  return { error: new DomainError('conflict', `${name}: ${words(address)} (${saidBy(cause)}).`), mayPass }
 }
+
+/** Waiting may help as long as it may help one of them, such as a standby that is about to take over. */
+function explainAll(address: DatabaseAddress, { failures }: NoServerError): Unreachable {
+  const all = failures.map((failure) => explainServer(failure))
+  const said = all.map(({ why }) => why).join(' ')
+  const words = `${presentDatabaseAddress(address)}: none of these servers can be used. ${said}`
+  return { error: new DomainError('conflict', words), mayPass: all.some(({ mayPass }) => mayPass) }
+}
+
+/** Why one of several servers is not used: its name, and a sentence. */
+export function explainServer({ server, cause }: ServerFailure): { why: string; mayPass: boolean } {
+  if (cause instanceof Error && !(cause instanceof DomainError) && isOfDatabase(cause)) {
+    const { words, mayPass } = findReason(cause)
+    return { why: `${server.name}: ${words(server.address)} (${saidBy(cause)}).`, mayPass }
+  }
+  const refused = cause instanceof RefusedServer ? cause : null
+  if (refused?.isStandby)
+    return { why: `${server.name}: it is a standby, which can only be read.`, mayPass: true }
+  const why = cause instanceof Error ? cause.message : String(cause)
+  return { why: `${server.name}: ${why}`, mayPass: refused?.mayPass ?? false }
+}
+
+const saidBy = (cause: Error) => cause.message.replace(/\.?$/, '')
 
 function isOfDatabase(cause: Error): boolean {
   const code = codeOf(cause)

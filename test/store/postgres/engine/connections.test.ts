@@ -1,6 +1,6 @@
 // The connections of a process, opened by a stand-in: who waits for them, for how long, and what is told.
 
-import { expect, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
 import { DomainError } from '../../../../src/domain/errors.ts'
 import type { Connection } from '../../../../src/store/postgres/engine/connection.ts'
 import { createConnections } from '../../../../src/store/postgres/engine/connections.ts'
@@ -123,4 +123,29 @@ test('a process that ends refuses those who wait, and closes what is idle', asyn
   expect(await waiting).toMatchObject({ code: 'overloaded' })
   connections.release(only)
   expect(opened[0]?.isClosed).toBe(true)
+})
+
+test('a connection that fails once the process ends tells nobody and is not tried again', async () => {
+  const refusal = Promise.withResolvers<Connection>()
+  const told: unknown[] = []
+  let tries = 0
+  const connections = createConnections({
+    max: 1,
+    onState: (cause) => told.push(cause),
+    open: () => {
+      tries += 1
+      return refusal.promise
+    },
+  })
+  const waiting = connections.acquire({ deadline: deadlineIn(20_000), isUrgent: false })
+  const refused = waiting.catch((cause: unknown) => cause)
+  connections.close()
+  expect(await refused).toMatchObject({ code: 'overloaded' })
+  const timers = spyOn(globalThis, 'setTimeout')
+  refusal.reject(new Error('refused'))
+  await refusal.promise.catch(() => undefined)
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(timers.mock.calls.length).toBe(0)
+  timers.mockRestore()
+  expect([tries, told]).toEqual([1, []])
 })

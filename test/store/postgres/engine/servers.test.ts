@@ -9,6 +9,7 @@ import { createDatabase } from '../../../../src/store/postgres/engine/database.t
 import { inspectServer, requireServer } from '../../../../src/store/postgres/engine/server-check.ts'
 import { findOtherServer, findServerProblems } from '../../../../src/store/postgres/engine/server-facts.ts'
 import { connectTo } from '../../../../src/store/postgres/reaching/address.ts'
+import { explainUnreachable } from '../../../../src/store/postgres/reaching/unreachable.ts'
 import { migrate, requireCurrentSchema } from '../../../../src/store/postgres/schema/migrate.ts'
 import { type Cluster, startCluster } from '../../../support/cluster.ts'
 import { installedEngines } from '../../../support/database-servers.ts'
@@ -30,11 +31,13 @@ describe.skipIf(!installedEngines().includes('postgres'))('a PostgreSQL server',
     await cluster.remove()
   })
 
-  function connect(text: string) {
+  function addressOf(text: string) {
     const address = parseDatabaseAddress(text)
     if (address === null || 'problem' in address) throw new Error(`no address: ${text}`)
-    return connectTo(address)
+    return address
   }
+
+  const connect = (text: string) => connectTo(addressOf(text))
 
   const open = (address: string, told: unknown[] = []) =>
     createDatabase({
@@ -47,6 +50,16 @@ describe.skipIf(!installedEngines().includes('postgres'))('a PostgreSQL server',
   const countNotes = async (on = cluster) => {
     const [row] = await on.run<{ count: number }>('SELECT count(*)::int AS count FROM oncebox.notes')
     return row?.count
+  }
+
+  async function untilItWorks(work: () => Promise<unknown>): Promise<void> {
+    while (
+      !(await work().then(
+        () => true,
+        () => false,
+      ))
+    )
+      await Bun.sleep(50)
   }
 
   async function whileSet<T>(setting: string, work: () => Promise<T>): Promise<T> {
@@ -104,6 +117,54 @@ describe.skipIf(!installedEngines().includes('postgres'))('a PostgreSQL server',
     }
   })
 
+  test.each([
+    [
+      'DELETE ON oncebox.push_secrets',
+      'DELETE on oncebox.push_secrets',
+      'GRANT DELETE ON oncebox.push_secrets TO oncebox',
+    ],
+    [
+      'USAGE, UPDATE ON SEQUENCE oncebox.pushes_id_seq',
+      'USAGE on the sequence oncebox.pushes_id_seq',
+      'GRANT USAGE ON SEQUENCE oncebox.pushes_id_seq TO oncebox',
+    ],
+    ['USAGE ON SCHEMA oncebox', 'USAGE of the schema oncebox', 'GRANT USAGE ON SCHEMA oncebox TO oncebox'],
+    [
+      'INSERT, UPDATE ON ALL TABLES IN SCHEMA oncebox',
+      'INSERT, UPDATE on oncebox.account_links',
+      'GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA oncebox TO oncebox',
+    ],
+  ])('that lacks the right %s is refused, with the right and the GRANT', async (right, lack, grant) => {
+    await cluster.run(`REVOKE ${right} FROM oncebox`)
+    try {
+      const refused = requireServer(connect(cluster.address()), () => undefined)
+      const told = await refused.catch((cause: unknown) => cause)
+      expect(told).toMatchObject({ code: 'conflict' })
+      for (const words of [lack, grant]) expect(String(told)).toContain(words)
+    } finally {
+      await cluster.run(`GRANT ${right} TO oncebox`)
+    }
+    await requireServer(connect(cluster.address()), () => undefined)
+  })
+
+  test('whose row security hides rows is refused', async () => {
+    await cluster.run('ALTER TABLE oncebox.pushes ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY')
+    const refused = requireServer(connect(cluster.address()), () => undefined)
+    await expect(refused).rejects.toThrow('ALTER TABLE oncebox.pushes DISABLE ROW LEVEL SECURITY')
+    await cluster.run('ALTER TABLE oncebox.pushes DISABLE ROW LEVEL SECURITY, NO FORCE ROW LEVEL SECURITY')
+  })
+
+  test('with full_page_writes = off is used where the address says that its storage tears no page, with a warning', async () => {
+    await whileSet('full_page_writes = off', async () => {
+      const address = `${cluster.address()}&full_page_writes=off`
+      const warnings: string[] = []
+      await requireServer(connect(address), (warning) => warnings.push(warning))
+      expect(warnings.join()).toContain('full_page_writes = off, which --database-url allows')
+      const database = open(address)
+      await database.read(({ query }) => query('SELECT 1')).finally(database.close)
+    })
+  }, 30_000)
+
   test('whose database is not in UTF-8 is refused', async () => {
     await cluster.run(
       "CREATE DATABASE latin OWNER oncebox ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0",
@@ -149,11 +210,11 @@ describe.skipIf(!installedEngines().includes('postgres'))('a PostgreSQL server',
     await cluster.run('CREATE ROLE neighbour; GRANT CREATE ON SCHEMA public TO neighbour')
     await cluster.run(`SET ROLE neighbour; SET search_path = public;
       CREATE FUNCTION steal(a anyelement) RETURNS text LANGUAGE plpgsql AS $$ BEGIN RAISE 'stolen as %', current_user; END $$;
-      CREATE FUNCTION mul(numeric, int) RETURNS numeric RETURN steal($1)::numeric;
+      CREATE FUNCTION mul(numeric, int) RETURNS numeric LANGUAGE sql AS 'SELECT steal($1)::numeric';
       CREATE OPERATOR * (LEFTARG = numeric, RIGHTARG = int, FUNCTION = mul);
-      CREATE FUNCTION cat(int, text) RETURNS text RETURN steal($1);
+      CREATE FUNCTION cat(int, text) RETURNS text LANGUAGE sql AS 'SELECT steal($1)';
       CREATE OPERATOR || (LEFTARG = int, RIGHTARG = text, FUNCTION = cat);
-      CREATE FUNCTION to_regclass(unnamed text) RETURNS regclass RETURN steal($1)::regclass`)
+      CREATE FUNCTION to_regclass(unnamed text) RETURNS regclass LANGUAGE sql AS 'SELECT steal($1)::regclass'`)
     await cluster.run('ALTER ROLE oncebox SET search_path = public, pg_catalog')
     try {
       expect((await inspectServer(connect(cluster.address()))).problems).toEqual([])
@@ -224,6 +285,13 @@ describe.skipIf(!installedEngines().includes('postgres'))('a PostgreSQL server',
       const told: unknown[] = []
       const database = open(cluster.address(proxy.port), told)
       await addNote(database, -1001)
+      const hosts = `127.0.0.1:1,127.0.0.1:${cluster.port},127.0.0.1:${standby.port}`
+      const toldOfSeveral: unknown[] = []
+      const several = open(
+        `${cluster.address().replace(/127[^/]*/, hosts)}&target_session_attrs=read-write`,
+        toldOfSeveral,
+      )
+      await addNote(several, -3001)
       await standby.stop('fast')
       const started = performance.now()
       await expect(addNote(database, -1002, 2000)).rejects.toMatchObject({ code: 'overloaded' })
@@ -239,23 +307,30 @@ describe.skipIf(!installedEngines().includes('postgres'))('a PostgreSQL server',
       )
       expect(row?.connections).toBeLessThan(50)
       await standby.start()
-      while (
-        !(await addNote(database, -1004).then(
-          () => true,
-          () => false,
-        ))
-      )
-        await Bun.sleep(50)
+      await untilItWorks(() => addNote(database, -1004))
 
       await standby.promote()
+      // The old server goes on, and takes what waits for the standby in vain.
+      await untilItWorks(() => addNote(several, -3002))
+      expect(await standby.run('SELECT FROM oncebox.notes WHERE n = -3002')).toHaveLength(1)
       proxy.lead(standby.port)
       await addNote(database, -1006)
-      expect(await countNotes(standby)).toBe(1 + Number(await countNotes()))
+      expect(await countNotes(standby)).toBe(2 + Number(await countNotes()))
       told.length = 0
       proxy.lead(cluster.port)
       await expect(addNote(database, -1005, 1000)).rejects.toMatchObject({ code: 'overloaded' })
       expect(String(told.at(-1))).toContain('left behind by a failover')
       await database.close()
+
+      await standby.stop('immediate')
+      await expect(addNote(several, -3003, 1000)).rejects.toMatchObject({ code: 'overloaded' })
+      const { error } = explainUnreachable(addressOf(cluster.address()), toldOfSeveral.at(-1)) ?? {}
+      expect(error?.message).toContain('left behind by a failover')
+      expect(error?.message).toContain('127.0.0.1:1: nothing answers there')
+      await standby.start()
+      await untilItWorks(() => addNote(several, -3004))
+      expect(await standby.run('SELECT FROM oncebox.notes WHERE n = -3004')).toHaveLength(1)
+      await several.close()
     } finally {
       await standby.remove()
     }

@@ -210,7 +210,7 @@ describe.skipIf(!isInstalled)('a database that was set back', () => {
     await keep()
     await store.close()
     await setBack()
-    await expect(second.open()).rejects.toThrow(/its counter is 1, and was 2 already/)
+    await expect(second.open()).rejects.toThrow(/its counter is \d+, and was \d+ already/)
   })
 
   test('is served from another place by a new node when the bucket knows that nothing is missing', async () => {
