@@ -44,7 +44,7 @@ export async function openServerStore(
   const server = { keyFile, connect, connections, onState, explainLoss: () => loss }
   const opening = openPostgresStore({ ...options, ...place, ...server })
   return opening.catch((cause) => {
-    throw explainUnreachable(address, cause)?.error ?? cause
+    throw explainUnreachable(connect.servers?.current().address ?? address, cause)?.error ?? cause
   })
 }
 

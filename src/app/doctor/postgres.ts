@@ -6,12 +6,14 @@ import { RESTORATION_REMEDY } from '../../domain/restoration.ts'
 import { reasonOf } from '../../domain/system-errors.ts'
 import { formatTime, MINUTE, SECOND } from '../../domain/time.ts'
 import type { DatabaseSettings } from '../../settings/database.ts'
+import type { Server } from '../../store/postgres/engine/servers.ts'
 import {
   type DatabaseInspection,
   type InstanceInspection,
   inspectPostgres,
 } from '../../store/postgres/inspection.ts'
 import { connectTo, warnAboutTls } from '../../store/postgres/reaching/address.ts'
+import { chooseServer } from '../../store/postgres/reaching/choosing.ts'
 import { explainUnreachable } from '../../store/postgres/reaching/unreachable.ts'
 import { createFolderWitness } from '../../store/witness/folder-witness.ts'
 import type { SavedWitness } from '../../store/witness/saved-witness.ts'
@@ -32,12 +34,14 @@ export async function examinePostgres(settings: DatabaseSettings, look: Postgres
   const { address } = settings
   try {
     const connect = connectTo(address)
+    const besides = connect.servers === undefined ? [] : await chooseServer(connect.servers)
     const witness = await createFolderWitness(look.dataDir).read()
     const inspection = await inspectPostgres({ ...look, connect, witness })
     return {
       verifiers: inspection.instance?.verifiers ?? [],
       findings: [
-        ...describeServer(inspection, address),
+        ...besides.map((words) => warning('database', words, SEE)),
+        ...describeServer(inspection, { address, used: connect.servers?.current() }),
         ...examineInstance(inspection, witness),
         ...examineConnections(inspection, settings),
         ...examineVacuum(inspection),
@@ -64,16 +68,20 @@ const MOVE_REMEDY =
   'Until then, nodes refuse to start. See docs/beyond-one-machine.md, "Moving there and back".'
 const SERVER_REMEDY = `Until then, nodes refuse to start. ${SEE}`
 
-function describeServer(inspection: DatabaseInspection, address: DatabaseAddress): Finding[] {
+/** `used`: the one of several servers that takes writes. */
+type Reached = { address: DatabaseAddress; used: Server | undefined }
+
+function describeServer(inspection: DatabaseInspection, { address, used }: Reached): Finding[] {
   const { facts, problems, warnings, isEncrypted, bytes } = inspection
-  const { socket, tls } = address
+  const { socket, tls } = used?.address ?? address
+  const place = used === undefined ? '' : `, used at ${used.name}`
   const way =
     socket !== null
       ? 'over its socket'
       : isEncrypted
         ? `over TLS (${tls.mode})`
         : `not encrypted (${tls.mode})`
-  const said = `${presentDatabaseAddress(address)}, PostgreSQL ${facts.version}, ${way}, ${Math.ceil(bytes / MIB)} MiB`
+  const said = `${presentDatabaseAddress(address)}${place}, PostgreSQL ${facts.version}, ${way}, ${Math.ceil(bytes / MIB)} MiB`
   const weakness = warnAboutTls(address)
   return [
     ...problems.map((words) => problem('database', words, SERVER_REMEDY)),
