@@ -10,7 +10,13 @@ import type { DatabaseReport } from '../../src/store/database-face.ts'
 const NAME = 'postgres://db.example:5432/boxes'
 const NODE = { name: 'one', version: '3.0.0', startedAt: 0, seenAt: 0, isThis: true, isAlive: true }
 
-const FINE = { roundTrip: 2, replication: 'synchronous', standbys: 1, fullPageWrites: true, lack: null } as const
+const FINE = {
+  roundTrip: 2,
+  replication: 'synchronous',
+  standbys: 1,
+  fullPageWrites: true,
+  lack: null,
+} as const
 const WELL: DatabaseReport = {
   look: async () => FINE,
   server: () => 'db2.example:5432',
@@ -35,7 +41,10 @@ test('a server that answers and takes changes is well', async () => {
 
 test('a server that does not answer is named', async () => {
   const { isReady, checks } = await look({ look: async () => null })
-  expect([isReady, checks.database]).toEqual([false, expect.stringContaining(`${NAME} (last used: db2.example:5432) does not answer`)])
+  expect([isReady, checks.database]).toEqual([
+    false,
+    expect.stringContaining(`${NAME} (last used: db2.example:5432) does not answer`),
+  ])
   expect(checks.standbys).toBe('ok')
 })
 

@@ -78,17 +78,16 @@ export function tryServers<T>(
   }
 
   function succeed(server: Server, made: T): void {
-    if (isOver) return discard(made)
-    isOver = true
     clearTimeout(timer)
-    resolve({ server, made })
+    if (isOver) discard(made)
+    else resolve({ server, made })
+    isOver = true
   }
 
   function fail(server: Server, cause: unknown): void {
     causes.set(server, cause)
-    if (causes.size < servers.length) return startNext()
-    clearTimeout(timer)
-    reject(new NoServerError(servers.map((server) => ({ server, cause: causes.get(server) }))))
+    if (causes.size < servers.length) startNext()
+    else reject(new NoServerError(servers.map((server) => ({ server, cause: causes.get(server) }))))
   }
 
   startNext()

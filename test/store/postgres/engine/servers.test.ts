@@ -301,7 +301,8 @@ describe.skipIf(!installedEngines().includes('postgres'))('a PostgreSQL server',
       )
       await Promise.all(many)
       await expect(addNote(database, -1003, 3000)).rejects.toMatchObject({ code: 'overloaded' })
-      const isRefused = () => String(told.at(-1)).includes('wait for a synchronous standby that does not answer')
+      const isRefused = () =>
+        String(told.at(-1)).includes('wait for a synchronous standby that does not answer')
       for (let n = -4000; !isRefused(); n -= 1) await addNote(database, n, 2000).catch(() => undefined)
       const [row] = await cluster.run<{ connections: number }>(
         "SELECT count(*)::int AS connections FROM pg_stat_activity WHERE usename = 'oncebox'",
