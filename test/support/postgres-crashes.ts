@@ -65,7 +65,7 @@ function isCommitting(text: string): boolean {
   return text === 'COMMIT' || (/^\s*WITH\b/.test(text) && text.includes('INSERT INTO operations'))
 }
 
-export async function openCrashingNode(postgres: TestPostgres): Promise<CrashingEngine> {
+export async function openCrashingNode(postgres: Omit<TestPostgres, 'stop'>): Promise<CrashingEngine> {
   const database = await postgres.newEmptyDatabase()
   const { dataDir, remove } = makeNodeFolder()
   const copies = mkdtempSync(join(tmpdir(), 'oncebox-crashes-'))

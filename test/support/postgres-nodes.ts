@@ -30,7 +30,7 @@ export type PostgresNodes = {
 const LAG_MS = 300
 
 /** Two nodes over an empty database, with one clock that the test sets, and which the second node reads late. */
-export async function openPostgresNodes(postgres: TestPostgres): Promise<PostgresNodes> {
+export async function openPostgresNodes(postgres: Pick<TestPostgres, 'newDatabase'>): Promise<PostgresNodes> {
   const database = await postgres.newDatabase()
   const clock = createTestClock()
   const open = () => createDatabase({ connect: database.connect, newOperationId: () => randomBytes(16) })

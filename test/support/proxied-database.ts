@@ -8,7 +8,10 @@ import { connectTo, type TestPostgres } from './postgres.ts'
 export type ProxiedDatabase = Awaited<ReturnType<typeof openProxied>>
 
 /** `database` connects through `proxy`, `direct` does not. Both have a table `notes (n int PRIMARY KEY)`. */
-export async function openProxied(postgres: TestPostgres, options: Partial<DatabaseOptions> = {}) {
+export async function openProxied(
+  postgres: Pick<TestPostgres, 'newDatabase' | 'server'>,
+  options: Partial<DatabaseOptions> = {},
+) {
   const { address, connect, close } = await postgres.newDatabase()
   const proxy: FaultProxy = await startFaultProxy(postgres.server.port)
   const proxied = connectTo(address.replace(/@127\.0\.0\.1:\d+/, `@127.0.0.1:${proxy.port}`))

@@ -1,29 +1,24 @@
 // Accounts in PostgreSQL, raced by two nodes with connections of their own.
 
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { MAX_API_TOKENS, MAX_SESSIONS } from '../../../src/domain/account.ts'
 import { DAY } from '../../../src/domain/time.ts'
 import type { NewAccountLink } from '../../../src/store/accounts-face.ts'
-import { installedEngines } from '../../support/database-servers.ts'
-import { startTestPostgres, type TestPostgres } from '../../support/postgres.ts'
 import { openPostgresNodes, type PostgresNode, type PostgresNodes } from '../../support/postgres-nodes.ts'
 import { storePush, VISIT } from '../../support/store.ts'
+import { usePostgres } from '../../support/use-postgres.ts'
 
-const START_MS = 120_000
 const ROUNDS = 12
 
 const hashOf = (n: number) => Buffer.alloc(32, n)
 const BY_SERVER = { email: null, isAdmin: false, endsTwoFactor: false, createdBy: null, session: null }
 
-describe.skipIf(!installedEngines().includes('postgres'))('two nodes', () => {
-  let postgres: TestPostgres
+const postgres = usePostgres()
+
+postgres.describe('two nodes', () => {
   let opened: PostgresNodes
   let nodes: [PostgresNode, PostgresNode]
   let id: number
-  beforeAll(async () => {
-    postgres = await startTestPostgres()
-  }, START_MS)
-  afterAll(() => postgres.stop())
   beforeEach(async () => {
     opened = await openPostgresNodes(postgres)
     nodes = opened.nodes

@@ -2,10 +2,9 @@
 
 import { afterAll, beforeAll, describe, test } from 'bun:test'
 import { openTestBucket, type TestBucket } from '../../support/bucket.ts'
-import { installedEngines } from '../../support/database-servers.ts'
-import { startTestPostgres, type TestPostgres } from '../../support/postgres.ts'
 import { openCrashingNode } from '../../support/postgres-crashes.ts'
 import { openPostgresEngine } from '../../support/postgres-store.ts'
+import { usePostgres } from '../../support/use-postgres.ts'
 import { describeAccounts } from '../conformance/accounts.ts'
 import { describeCrashes } from '../conformance/crashes.ts'
 import type { OpenedEngine } from '../conformance/engine.ts'
@@ -15,17 +14,12 @@ import { describeOwners } from '../conformance/owners.ts'
 import { describePeople } from '../conformance/people.ts'
 import { describePushes } from '../conformance/pushes.ts'
 
-const isInstalled = installedEngines().includes('postgres')
-let postgres: TestPostgres
+const postgres = usePostgres()
 let bucket: TestBucket
 beforeAll(async () => {
   bucket = await openTestBucket()
-  if (isInstalled) postgres = await startTestPostgres()
-}, 120_000)
-afterAll(async () => {
-  await bucket.close()
-  await postgres?.stop()
 })
+afterAll(() => bucket.close())
 
 async function openEngine(): Promise<OpenedEngine> {
   return openPostgresEngine(await postgres.newEmptyDatabase())
@@ -35,7 +29,7 @@ async function openWithBucket(): Promise<OpenedEngine> {
   return openPostgresEngine(await postgres.newEmptyDatabase(), { bucket: bucket.settings })
 }
 
-describe.skipIf(!isInstalled)('PostgreSQL', () => {
+postgres.describe('PostgreSQL', () => {
   test('opens an empty database, and again what it made there', async () => {
     const opened = await openEngine()
     await opened.reopen()

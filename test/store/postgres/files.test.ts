@@ -1,6 +1,6 @@
 // Files, expiry and purges of nodes over one database: where the files are, who removes them, and that nothing happens twice.
 
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sealedSize } from '../../../src/crypto/sealed-stream.ts'
@@ -8,27 +8,22 @@ import { DAY, MINUTE } from '../../../src/domain/time.ts'
 import type { OpenedStore } from '../../../src/store/opening/opened-store.ts'
 import type { BucketSettings } from '../../../src/store/s3/bucket.ts'
 import { openTestBucket, type TestBucket } from '../../support/bucket.ts'
-import { installedEngines } from '../../support/database-servers.ts'
 import { createTestClock } from '../../support/instance.ts'
-import { startTestPostgres, type TestDatabase, type TestPostgres } from '../../support/postgres.ts'
+import type { TestDatabase } from '../../support/postgres.ts'
 import { makeNodeFolder, openTestNode } from '../../support/postgres-store.ts'
 import { storePush, VISIT, view } from '../../support/store.ts'
+import { usePostgres } from '../../support/use-postgres.ts'
 import { readKinds } from '../conformance/engine.ts'
 
-const isInstalled = installedEngines().includes('postgres')
+const postgres = usePostgres()
 const SIZE = 5
 const NAME = Buffer.from('name')
 
-let postgres: TestPostgres
 let bucket: TestBucket
 beforeAll(async () => {
   bucket = await openTestBucket()
-  if (isInstalled) postgres = await startTestPostgres()
-}, 120_000)
-afterAll(async () => {
-  await bucket.close()
-  await postgres?.stop()
 })
+afterAll(() => bucket.close())
 
 let database: TestDatabase
 let clock = createTestClock()
@@ -36,7 +31,7 @@ let folders: ReturnType<typeof makeNodeFolder>[] = []
 let opened: OpenedStore[] = []
 let prefix = 0
 beforeEach(async () => {
-  if (!isInstalled) return
+  if (!postgres.isInstalled) return
   prefix += 1
   clock = createTestClock()
   database = await postgres.newEmptyDatabase()
@@ -110,7 +105,7 @@ async function until(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo())) await Bun.sleep(20)
 }
 
-describe.skipIf(!isInstalled)('files in one bucket', () => {
+postgres.describe('files in one bucket', () => {
   test('are served and removed by every node, whichever stored them', async () => {
     const [first, second] = [await makeNode('one').open(), await makeNode('two').open()]
     const push = await pushFile(first, 'aa1')
@@ -220,7 +215,7 @@ async function openWithoutBucket(): Promise<[OpenedStore, OpenedStore]> {
   return nodes
 }
 
-describe.skipIf(!isInstalled)('files on a disk', () => {
+postgres.describe('files on a disk', () => {
   test('are served by one node; a second one is refused, in any way, and told what to do', async () => {
     const one = makeNode('one')
     await pushFile(await one.open('disk'), 'aa1')
@@ -255,7 +250,7 @@ describe.skipIf(!isInstalled)('files on a disk', () => {
   })
 })
 
-describe.skipIf(!isInstalled)('nodes that expire and purge at once', () => {
+postgres.describe('nodes that expire and purge at once', () => {
   test('end each push once, at the moment at which it was due, and leave nothing of it', async () => {
     const nodes = [await makeNode('one').open(), await makeNode('two').open()] as const
     const share = { addresses: [Buffer.alloc(16, 1)] as [Buffer], bytes: 1, limits: { pushes: 0, bytes: 0 } }

@@ -1,14 +1,13 @@
 // How PostgreSQL runs each statement of the store on tables that have grown: it reads none of the large ones from end to end.
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { sealedSize } from '../../../src/crypto/sealed-stream.ts'
 import { DAY } from '../../../src/domain/time.ts'
 import type { OpenedStore } from '../../../src/store/opening/opened-store.ts'
-import { installedEngines } from '../../support/database-servers.ts'
 import { createTestClock, START, type TestClock } from '../../support/instance.ts'
-import { startTestPostgres, type TestPostgres } from '../../support/postgres.ts'
 import { makeNodeFolder, openTestNode } from '../../support/postgres-store.ts'
 import { storePush, VISIT, view } from '../../support/store.ts'
+import { usePostgres } from '../../support/use-postgres.ts'
 
 /** The server logs the plan of every statement as it was run. */
 const LOG_PLANS = ['session_preload_libraries=auto_explain', 'auto_explain.log_min_duration=0'].concat(
@@ -18,12 +17,7 @@ const ROWS = 20_000
 const SIZE = 5
 const NAME = Buffer.from('name')
 
-const isInstalled = installedEngines().includes('postgres')
-let postgres: TestPostgres
-beforeAll(async () => {
-  if (isInstalled) postgres = await startTestPostgres(LOG_PLANS.flatMap((setting) => ['-c', setting]))
-}, 120_000)
-afterAll(() => postgres?.stop())
+const postgres = usePostgres(LOG_PLANS.flatMap((setting) => ['-c', setting]))
 
 /** Half of the pushes have ended; a fifth belong to one of a hundred accounts. */
 const FILL = `
@@ -163,7 +157,7 @@ function readPlans(log: string): { statement: string; plan: Plan }[] {
   })
 }
 
-describe.skipIf(!isInstalled)('the plans of PostgreSQL', () => {
+postgres.describe('the plans of PostgreSQL', () => {
   test('read no large table from end to end, whatever the store does', async () => {
     const database = await postgres.newDatabase()
     const sql = database.connect(1)

@@ -1,23 +1,17 @@
 // Creates and views that go to the database together: each has its own outcome.
 
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { DamageError } from '../../../src/domain/errors.ts'
 import { DAY } from '../../../src/domain/time.ts'
-import { installedEngines } from '../../support/database-servers.ts'
-import { startTestPostgres, type TestPostgres } from '../../support/postgres.ts'
 import { openPostgresNodes, type PostgresNodes } from '../../support/postgres-nodes.ts'
 import { storePush, VISIT } from '../../support/store.ts'
+import { usePostgres } from '../../support/use-postgres.ts'
 
 const GROWN = 20_000
 
-const isInstalled = installedEngines().includes('postgres')
-let postgres: TestPostgres
-beforeAll(async () => {
-  if (isInstalled) postgres = await startTestPostgres()
-}, 120_000)
-afterAll(() => postgres?.stop())
+const postgres = usePostgres()
 
-describe.skipIf(!isInstalled)('a batch', () => {
+postgres.describe('a batch', () => {
   let opened: PostgresNodes
   beforeEach(async () => {
     opened = await openPostgresNodes(postgres)

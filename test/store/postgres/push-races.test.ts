@@ -1,20 +1,14 @@
 // Visits of every kind that race on two nodes over one database, also while the server ends their connections.
 
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterEach, beforeEach, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { isDomainError } from '../../../src/domain/errors.ts'
 import type { StoredPush } from '../../../src/store/face.ts'
-import { installedEngines } from '../../support/database-servers.ts'
-import { startTestPostgres, type TestPostgres } from '../../support/postgres.ts'
 import { openPostgresNodes, type PostgresNodes } from '../../support/postgres-nodes.ts'
 import { storePush, VISIT } from '../../support/store.ts'
+import { usePostgres } from '../../support/use-postgres.ts'
 
-const isInstalled = installedEngines().includes('postgres')
-let postgres: TestPostgres
-beforeAll(async () => {
-  if (isInstalled) postgres = await startTestPostgres()
-}, 120_000)
-afterAll(() => postgres?.stop())
+const postgres = usePostgres()
 
 const UNCHANGED = {
   ...{ expireAfterDays: null, duration: null, expiresAt: null },
@@ -52,7 +46,7 @@ const FACTS = `
     (SELECT json_agg(json_build_object('n', n, 'kind', kind, 'at', at) ORDER BY n) FROM audit_entries WHERE push_id = id) AS log
   FROM pushes ORDER BY id`
 
-describe.skipIf(!isInstalled)('two nodes', () => {
+postgres.describe('two nodes', () => {
   let opened: PostgresNodes
   let ownerId: number
   beforeEach(async () => {

@@ -1,20 +1,14 @@
 // Pushes on two nodes over one database: what races between them.
 
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { DAY } from '../../../src/domain/time.ts'
-import { installedEngines } from '../../support/database-servers.ts'
-import { startTestPostgres, type TestPostgres } from '../../support/postgres.ts'
 import { openPostgresNodes, type PostgresNodes } from '../../support/postgres-nodes.ts'
 import { storePush, VISIT } from '../../support/store.ts'
+import { usePostgres } from '../../support/use-postgres.ts'
 
-const isInstalled = installedEngines().includes('postgres')
-let postgres: TestPostgres
-beforeAll(async () => {
-  if (isInstalled) postgres = await startTestPostgres()
-}, 120_000)
-afterAll(() => postgres?.stop())
+const postgres = usePostgres()
 
-describe.skipIf(!isInstalled)('two nodes', () => {
+postgres.describe('two nodes', () => {
   let opened: PostgresNodes
   beforeEach(async () => {
     opened = await openPostgresNodes(postgres)

@@ -1,6 +1,6 @@
 // What nodes share in PostgreSQL: limits, nonces, turns and offers, used by two nodes with connections of their own.
 
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { isDomainError } from '../../../src/domain/errors.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../../src/domain/time.ts'
 import { limitKey } from '../../../src/http/door/client-address.ts'
@@ -14,24 +14,19 @@ import { createPageNonces, type PageNonces } from '../../../src/services/pushes/
 import type { Transact } from '../../../src/store/postgres/engine/database.ts'
 import { createSharedRows } from '../../../src/store/postgres/shared/shared-state.ts'
 import type { CountExchange, TurnStore } from '../../../src/store/shared-face.ts'
-import { installedEngines } from '../../support/database-servers.ts'
-import { startTestPostgres, type TestPostgres } from '../../support/postgres.ts'
 import { openPostgresNodes, type PostgresNodes } from '../../support/postgres-nodes.ts'
 import { storePush, VISIT } from '../../support/store.ts'
+import { usePostgres } from '../../support/use-postgres.ts'
 
-const START_MS = 120_000
 const NO_EDIT = {
   ...{ expireAfterDays: null, duration: null, expiresAt: null, expireAfterViews: null },
   ...{ kind: null, deletableByViewer: null, retrievalStep: null },
 }
 
-describe.skipIf(!installedEngines().includes('postgres'))('two nodes share', () => {
-  let postgres: TestPostgres
+const postgres = usePostgres()
+
+postgres.describe('two nodes share', () => {
   let opened: PostgresNodes
-  beforeAll(async () => {
-    postgres = await startTestPostgres()
-  }, START_MS)
-  afterAll(() => postgres.stop())
   beforeEach(async () => {
     opened = await openPostgresNodes(postgres)
   })

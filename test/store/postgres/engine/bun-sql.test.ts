@@ -1,22 +1,20 @@
 // Faults that earlier versions of Bun's client for PostgreSQL had. Each would give one caller the rows of another, or leave
 // connections that never work again: they must not come back with another version of Bun.
 
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { SQL } from 'bun'
 import { parseDatabaseAddress } from '../../../../src/domain/database-address.ts'
 import { databaseClientOptions } from '../../../../src/domain/database-client.ts'
-import { installedEngines } from '../../../support/database-servers.ts'
-import { startTestPostgres, type TestPostgres } from '../../../support/postgres.ts'
+import { usePostgres } from '../../../support/use-postgres.ts'
 
-describe.skipIf(!installedEngines().includes('postgres'))('the client of Bun', () => {
-  let postgres: TestPostgres
+const postgres = usePostgres()
+
+postgres.describe('the client of Bun', () => {
   let url = ''
   let sql: SQL
   beforeAll(async () => {
-    postgres = await startTestPostgres()
     url = (await postgres.newEmptyDatabase()).address
   }, 120_000)
-  afterAll(() => postgres.stop())
   beforeEach(() => {
     sql = open(1)
   })

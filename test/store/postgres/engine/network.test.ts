@@ -1,22 +1,17 @@
 // Connections to PostgreSQL over a network that swallows, stalls and resets: nobody waits for ever, and all goes on once the
 // network is whole again.
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { isDomainError } from '../../../../src/domain/errors.ts'
-import { installedEngines } from '../../../support/database-servers.ts'
 import type { Way } from '../../../support/fault-proxy.ts'
-import { startTestPostgres, type TestPostgres } from '../../../support/postgres.ts'
 import { openProxied, type ProxiedDatabase } from '../../../support/proxied-database.ts'
+import { usePostgres } from '../../../support/use-postgres.ts'
 
 const FAILING: Way[] = ['stall', 'swallow', 'reset']
 
-describe.skipIf(!installedEngines().includes('postgres'))('a network', () => {
-  let postgres: TestPostgres
-  beforeAll(async () => {
-    postgres = await startTestPostgres()
-  }, 120_000)
-  afterAll(() => postgres.stop())
+const postgres = usePostgres()
 
+postgres.describe('a network', () => {
   async function open(): Promise<
     ProxiedDatabase & { told: unknown[]; addNote(n: number): Promise<unknown> }
   > {

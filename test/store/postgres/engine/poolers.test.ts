@@ -1,6 +1,6 @@
 // Poolers between Oncebox and PostgreSQL: one that shares connections by transaction is refused.
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import type { SQL } from 'bun'
 import { randomKey } from '../../../../src/crypto/random.ts'
 import { parseDatabaseAddress } from '../../../../src/domain/database-address.ts'
@@ -8,17 +8,12 @@ import type { Connect } from '../../../../src/store/postgres/engine/connection.t
 import { createDatabase } from '../../../../src/store/postgres/engine/database.ts'
 import { inspectServer, requireServer } from '../../../../src/store/postgres/engine/server-check.ts'
 import { connectTo } from '../../../../src/store/postgres/reaching/address.ts'
-import { installedEngines } from '../../../support/database-servers.ts'
 import { findPooler, startPooler } from '../../../support/pooler.ts'
-import { startTestPostgres, type TestPostgres } from '../../../support/postgres.ts'
+import { usePostgres } from '../../../support/use-postgres.ts'
 
-describe.skipIf(!installedEngines().includes('postgres'))('a pooler', () => {
-  let postgres: TestPostgres
-  beforeAll(async () => {
-    postgres = await startTestPostgres()
-  }, 120_000)
-  afterAll(() => postgres.stop())
+const postgres = usePostgres()
 
+postgres.describe('a pooler', () => {
   function connectThrough(text: string, port: number): Connect {
     const address = parseDatabaseAddress(`${text}?sslmode=disable`)
     if (address === null || 'problem' in address) throw new Error('no address')

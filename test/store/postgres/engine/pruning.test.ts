@@ -1,20 +1,15 @@
 // Rows of operations, by which lost answers are settled, go away when nobody asks for them any more.
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { randomKey } from '../../../../src/crypto/random.ts'
 import { HOUR, MINUTE } from '../../../../src/domain/time.ts'
 import { createDatabase } from '../../../../src/store/postgres/engine/database.ts'
 import { createPruning } from '../../../../src/store/postgres/engine/pruning.ts'
-import { installedEngines } from '../../../support/database-servers.ts'
-import { startTestPostgres, type TestPostgres } from '../../../support/postgres.ts'
+import { usePostgres } from '../../../support/use-postgres.ts'
 
-describe.skipIf(!installedEngines().includes('postgres'))('operations', () => {
-  let postgres: TestPostgres
-  beforeAll(async () => {
-    postgres = await startTestPostgres()
-  }, 120_000)
-  afterAll(() => postgres.stop())
+const postgres = usePostgres()
 
+postgres.describe('operations', () => {
   async function open() {
     const { connect } = await postgres.newDatabase()
     const database = createDatabase({ connect, newOperationId: () => randomKey(16) })

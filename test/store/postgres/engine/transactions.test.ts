@@ -1,21 +1,17 @@
 // Transactions over PostgreSQL: what was acknowledged happened once, and what was not is known or refused, however the
 // connection fails.
 
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { Session } from '../../../../src/store/postgres/engine/database.ts'
-import { installedEngines } from '../../../support/database-servers.ts'
-import { startTestPostgres, type TestPostgres } from '../../../support/postgres.ts'
 import { openProxied, type ProxiedDatabase } from '../../../support/proxied-database.ts'
+import { usePostgres } from '../../../support/use-postgres.ts'
 
-describe.skipIf(!installedEngines().includes('postgres'))('a transaction', () => {
-  let postgres: TestPostgres
+const postgres = usePostgres()
+
+postgres.describe('a transaction', () => {
   let it: ProxiedDatabase
   let runs = 0
 
-  beforeAll(async () => {
-    postgres = await startTestPostgres()
-  }, 120_000)
-  afterAll(() => postgres.stop())
   beforeEach(async () => {
     runs = 0
     it = await openProxied(postgres)

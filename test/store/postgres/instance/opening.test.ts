@@ -1,6 +1,6 @@
 // How a node enters a database: with its key, its clock and its memory. A database that was set back is never served.
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { newKeyFile } from '../../../../src/crypto/keyring.ts'
@@ -8,25 +8,20 @@ import { openAfterRestore } from '../../../../src/store/opening/after-restore.ts
 import type { PostgresStoreOptions } from '../../../../src/store/opening/postgres-store.ts'
 import type { Connect } from '../../../../src/store/postgres/engine/connection.ts'
 import { openTestBucket, type TestBucket } from '../../../support/bucket.ts'
-import { installedEngines } from '../../../support/database-servers.ts'
 import { createTestClock } from '../../../support/instance.ts'
-import { startTestPostgres, type TestDatabase, type TestPostgres } from '../../../support/postgres.ts'
+import type { TestDatabase } from '../../../support/postgres.ts'
 import { makeNodeFolder, openTestNode } from '../../../support/postgres-store.ts'
 import { storePush } from '../../../support/store.ts'
+import { usePostgres } from '../../../support/use-postgres.ts'
 import { readKinds } from '../../conformance/engine.ts'
 
-const isInstalled = installedEngines().includes('postgres')
-let postgres: TestPostgres
+const postgres = usePostgres()
 /** Several nodes need one. */
 let bucket: TestBucket
 beforeAll(async () => {
   bucket = await openTestBucket()
-  if (isInstalled) postgres = await startTestPostgres()
-}, 120_000)
-afterAll(async () => {
-  await bucket.close()
-  await postgres?.stop()
 })
+afterAll(() => bucket.close())
 
 /** Nodes that start at once wait until the first of them has marked the bucket. */
 const BUCKET_MARK_MS = 30_000
@@ -37,7 +32,7 @@ let database: TestDatabase
 let folders: ReturnType<typeof makeNodeFolder>[] = []
 let clock = createTestClock()
 beforeEach(async () => {
-  if (!isInstalled) return
+  if (!postgres.isInstalled) return
   for (const { remove } of folders) remove()
   folders = []
   clock = createTestClock()
@@ -76,7 +71,7 @@ async function query<Row>(text: string): Promise<Row[]> {
   }
 }
 
-describe.skipIf(!isInstalled)('the key of a database', () => {
+postgres.describe('the key of a database', () => {
   test('is made once for an empty database, closed to others, and never again', async () => {
     const node = makeNode()
     rmSync(node.keyFile)
@@ -111,7 +106,7 @@ describe.skipIf(!isInstalled)('the key of a database', () => {
   })
 })
 
-describe.skipIf(!isInstalled)('nodes', () => {
+postgres.describe('nodes', () => {
   test('are listed while they serve, and gone once they have stopped', async () => {
     const [first, second] = [await makeNode().open({ name: 'one' }), await makeNode().open({ name: 'two' })]
     const list = async () =>
@@ -167,7 +162,7 @@ describe.skipIf(!isInstalled)('nodes', () => {
   })
 })
 
-describe.skipIf(!isInstalled)('a database that was set back', () => {
+postgres.describe('a database that was set back', () => {
   /** The rows of now, as a dump keeps them. */
   const keep = () => query('CREATE TABLE public.kept AS SELECT * FROM instance')
   const setBack = () =>
@@ -232,7 +227,7 @@ describe.skipIf(!isInstalled)('a database that was set back', () => {
   })
 })
 
-describe.skipIf(!isInstalled)('a copy of a database', () => {
+postgres.describe('a copy of a database', () => {
   const restore = (connect: Connect, dataDir: string, places: string[] = [], writtenEvery = 20_000) =>
     openAfterRestore({
       ...{ connect, dataDir, bucket: bucket.settings, onWarning: () => undefined },
@@ -266,7 +261,7 @@ describe.skipIf(!isInstalled)('a copy of a database', () => {
   }, 120_000)
 })
 
-describe.skipIf(!isInstalled)('after a restore', () => {
+postgres.describe('after a restore', () => {
   const visit = { ip: '', userAgent: 'test', referrer: '' }
   const settle = async (node: ReturnType<typeof makeNode>) => {
     const { connect } = database
@@ -337,7 +332,7 @@ describe.skipIf(!isInstalled)('after a restore', () => {
   }, 60_000)
 })
 
-describe.skipIf(!isInstalled)('a data folder', () => {
+postgres.describe('a data folder', () => {
   test('belongs to one database', async () => {
     const node = makeNode()
     await (await node.open()).close()
@@ -357,7 +352,7 @@ describe.skipIf(!isInstalled)('a data folder', () => {
   })
 })
 
-describe.skipIf(!isInstalled)('the clock', () => {
+postgres.describe('the clock', () => {
   test('is that of the database, whatever the clocks of the nodes say', async () => {
     const store = await makeNode().open({ systemNow: null })
     const [row] = await query<{ time: number }>(
@@ -427,7 +422,7 @@ describe.skipIf(!isInstalled)('the clock', () => {
   })
 })
 
-describe.skipIf(!isInstalled)('tables of a newer program', () => {
+postgres.describe('tables of a newer program', () => {
   const migrate = (compatibleFrom: number) =>
     query(`INSERT INTO schema_versions (version, compatible_from) VALUES (99, ${compatibleFrom})`)
 

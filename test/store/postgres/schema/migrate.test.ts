@@ -1,6 +1,6 @@
 // Migrations of PostgreSQL: one node migrates, compatible nodes go on, and what is not ours stays as it is.
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { getTableConfig } from 'drizzle-orm/pg-core'
 import * as instanceSchema from '../../../../src/store/postgres/schema/instance-schema.ts'
 import {
@@ -13,20 +13,10 @@ import {
   requireCurrentSchema,
 } from '../../../../src/store/postgres/schema/migrate.ts'
 import * as schema from '../../../../src/store/postgres/schema/schema.ts'
-import { installedEngines } from '../../../support/database-servers.ts'
-import {
-  connectTo,
-  startTestPostgres,
-  type TestDatabase,
-  type TestPostgres,
-} from '../../../support/postgres.ts'
+import { connectTo, type TestDatabase } from '../../../support/postgres.ts'
+import { usePostgres } from '../../../support/use-postgres.ts'
 
-const isInstalled = installedEngines().includes('postgres')
-let postgres: TestPostgres
-beforeAll(async () => {
-  if (isInstalled) postgres = await startTestPostgres()
-}, 120_000)
-afterAll(() => postgres?.stop())
+const postgres = usePostgres()
 
 const [tables = { sql: '', compatibleFrom: 0 }] = MIGRATIONS
 const onWarning = () => undefined
@@ -46,7 +36,7 @@ async function withSession<T>(database: TestDatabase, work: (sql: Bun.SQL) => Pr
 
 const versionOf = (database: TestDatabase) => withSession(database, readSchemaVersion)
 
-describe.skipIf(!isInstalled)('migrations of PostgreSQL', () => {
+postgres.describe('migrations of PostgreSQL', () => {
   test('build the tables and columns that the program knows, and no others', async () => {
     const database = await postgres.newDatabase()
     const found = await withSession(database, (sql) =>
