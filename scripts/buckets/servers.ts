@@ -2,6 +2,7 @@
 
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { startRadosgw } from './radosgw.ts'
 
 export type BucketServer = {
   endpoint: string
@@ -57,6 +58,18 @@ export const KINDS: readonly Kind[] = [
         },
       ),
   },
+  {
+    name: 'radosgw',
+    install: 'apt-get install radosgw ceph-mon ceph-osd ceph-common',
+    find: () => (findProgram('ceph-mon') === null ? null : findProgram('radosgw')),
+    start: async (_, folder) => {
+      const gateway = freePort()
+      const { end } = await startRadosgw({ folder, ports: { monitor: freePort(), gateway }, keys: KEYS })
+      const endpoint = `http://127.0.0.1:${gateway}`
+      await waitFor(endpoint, () => null)
+      return { endpoint, ...KEYS, end }
+    },
+  },
 ]
 
 /** Where Go installs programs counts as well. */
@@ -76,22 +89,28 @@ async function serve(
   const child = Bun.spawn(commandAt(port), { cwd: folder, env, stdio: ['ignore', log, log] })
   process.on('exit', () => child.kill('SIGKILL'))
   const endpoint = `http://127.0.0.1:${port}`
-  const until = performance.now() + START_MS
-  while (
-    !(await fetch(endpoint).then(
-      () => true,
-      () => false,
-    ))
-  ) {
-    if (child.exitCode !== null || performance.now() > until)
-      throw new Error(`it did not start: ${await log.text()}`)
-    await Bun.sleep(100)
-  }
+  await waitFor(endpoint, () => (child.exitCode === null ? null : log.text()))
   const end = async () => {
     child.kill('SIGTERM')
     await child.exited
   }
   return { endpoint, ...KEYS, end }
+}
+
+/** Throws when it ended, which `findEnd` tells with its words, or does not answer in time. */
+async function waitFor(endpoint: string, findEnd: () => Promise<string> | null): Promise<void> {
+  const until = performance.now() + START_MS
+  for (;;) {
+    const answers = await fetch(endpoint).then(
+      () => true,
+      () => false,
+    )
+    if (answers) return
+    const said = await findEnd()
+    if (said !== null || performance.now() > until)
+      throw new Error(`it did not start: ${said ?? 'no answer'}`)
+    await Bun.sleep(100)
+  }
 }
 
 /** Another process may take it before the server does; hardly any asks for a port at random. */

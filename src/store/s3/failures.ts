@@ -31,6 +31,19 @@ export function isFailure(cause: unknown, kind: FailureKind): cause is S3Failure
 /** An answer that is no success, as far as it matters here. */
 export type Refusal = { status: number; headers: Headers; body: string; method: string }
 
+/** The code of an error, if it looks like one: it is shown to the operator. */
+export function codeIn(body: string): string | null {
+  const code = valueIn(body, 'Code')
+  return code === null || CODE.test(code) ? code : 'unknown'
+}
+
+const CODE = /^[A-Za-z0-9._-]{1,64}$/
+
+/** What a store says of itself, for a log: one short line of printable characters. */
+function quote(words: string | null): string | null {
+  return words === null ? null : words.replace(/[^\x20-\x7e]/g, '?').slice(0, 200)
+}
+
 const FULL =
   /^(QuotaExceeded|InsufficientStorage|XMinioStorageFull|XMinioAdminBucketQuotaExceeded|AccountQuotaExceeded)$/
 const PASSING = new Set([408, 425, 429, 500, 502, 503, 504])
@@ -44,7 +57,7 @@ const PASSING_CODES = new Set([
 
 export function explainRefusal(refusal: Refusal, place: BucketPlace): S3Failure {
   const { status, body, method } = refusal
-  const code = valueIn(body, 'Code') ?? ''
+  const code = codeIn(body) ?? ''
   if (status === 507 || FULL.test(code)) return new S3Failure('full', `it has no room (${code || status})`)
   // An answer to HEAD has no body: what is missing may be the bucket, too.
   if (code === 'NoSuchKey' || code === 'NoSuchUpload' || (status === 404 && method === 'HEAD'))
@@ -59,11 +72,12 @@ export function explainRefusal(refusal: Refusal, place: BucketPlace): S3Failure 
 }
 
 const wrongRegion = ({ body, headers }: Refusal, { region }: BucketPlace): string => {
-  const right = valueIn(body, 'Region') ?? headers.get('x-amz-bucket-region')
+  const right = quote(valueIn(body, 'Region') ?? headers.get('x-amz-bucket-region'))
   return `the region ${region} is wrong${right === null ? '' : `: it says ${right}`} (region= in --files-url)`
 }
 const elsewhere = ({ headers, body }: Refusal): string => {
-  const right = valueIn(body, 'Endpoint') ?? headers.get('x-amz-bucket-region') ?? headers.get('location')
+  const told = valueIn(body, 'Endpoint') ?? headers.get('x-amz-bucket-region') ?? headers.get('location')
+  const right = quote(told)
   return `the bucket is at another endpoint or in another region${right === null ? '' : ` (${right})`}: correct --files-url`
 }
 

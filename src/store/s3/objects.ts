@@ -1,7 +1,7 @@
 // The requests that are made of a bucket, by their names in S3.
 
 import type { Client, SendOptions } from './client.ts'
-import { isFailure, S3Failure } from './failures.ts'
+import { codeIn, isFailure, S3Failure } from './failures.ts'
 import { escapeXml, valueIn, valuesIn } from './xml.ts'
 
 export type Part = { number: number; etag: string }
@@ -23,6 +23,10 @@ export type Dated = { bytes: Uint8Array; modifiedAt: number; now: number }
 type Until = Pick<SendOptions, 'by' | 'isFollowUp'>
 
 const LEAST_ANSWER_BYTES = 64 * 1024
+/** It becomes a part of URLs. */
+const MOST_ID_CHARACTERS = 2048
+/** Of a listing, by the rules of S3. */
+const MOST_ITEMS = 1000
 
 export type Objects = ReturnType<typeof createObjects>
 
@@ -71,7 +75,8 @@ export function createObjects({ send }: Pick<Client, 'send'>) {
   async function beginUpload(key: string): Promise<string> {
     const { body } = await send({ method: 'POST', key, query: { uploads: '' }, headers: BINARY })
     const uploadId = valueIn(textOf(body), 'UploadId')
-    if (uploadId === null) throw new S3Failure('refused', 'it does not answer as an S3-compatible store')
+    if (uploadId === null || uploadId === '' || uploadId.length > MOST_ID_CHARACTERS)
+      throw new S3Failure('refused', 'it does not answer as an S3-compatible store')
     return uploadId
   }
 
@@ -96,7 +101,7 @@ export function createObjects({ send }: Pick<Client, 'send'>) {
     const body = Buffer.from(`<CompleteMultipartUpload>${xml.join('')}</CompleteMultipartUpload>`)
     const headers = { 'content-type': 'application/xml' }
     const answer = await send({ method: 'POST', key, query: { uploadId }, body, headers }, options)
-    const code = valueIn(textOf(answer.body), 'Code')
+    const code = codeIn(textOf(answer.body))
     if (code !== null) throw new S3Failure('failing', `it could not join the parts of a file (${code})`)
   }
 
@@ -110,7 +115,7 @@ export function createObjects({ send }: Pick<Client, 'send'>) {
     const query = { 'list-type': '2', prefix, ...(after === null ? {} : { 'continuation-token': after }) }
     const answer = await send({ method: 'GET', query })
     const text = textOf(answer.body)
-    const items = valuesIn(text, 'Contents').map((found) => ({
+    const items = itemsIn(text, 'Contents').map((found) => ({
       key: valueIn(found, 'Key') ?? '',
       modifiedAt: Date.parse(valueIn(found, 'LastModified') ?? ''),
     }))
@@ -130,7 +135,7 @@ export function createObjects({ send }: Pick<Client, 'send'>) {
     )
     if (answer === null) return { items: [], next: null, now: Number.NaN }
     const text = textOf(answer.body)
-    const items = valuesIn(text, 'Upload').map((found) => ({
+    const items = itemsIn(text, 'Upload').map((found) => ({
       key: valueIn(found, 'Key') ?? '',
       uploadId: valueIn(found, 'UploadId') ?? '',
       startedAt: Date.parse(valueIn(found, 'Initiated') ?? ''),
@@ -164,6 +169,12 @@ function textOf(body: Uint8Array): string {
 /** NaN without a date, which makes every comparison fail: then nothing counts as old. */
 function timeOf(headers: Headers): number {
   return Date.parse(headers.get('date') ?? '')
+}
+
+function itemsIn(text: string, name: string): string[] {
+  const items = valuesIn(text, name)
+  if (items.length > MOST_ITEMS) throw new S3Failure('refused', 'its listing is longer than a page may be')
+  return items
 }
 
 function nextUploads(text: string): UploadMarker | null {

@@ -55,10 +55,11 @@ export function createSendOnce(place: BucketPlace, credentials: Credentials): Se
         headers: signed.headers,
         ...(body === undefined ? {} : { body }),
         redirect: 'manual',
+        // A small answer could become a large one.
+        decompress: false,
         signal: AbortSignal.any([AbortSignal.timeout(limitMs), ...(signal === undefined ? [] : [signal])]),
       })
-      await refuseLarge(response, request)
-      const answer = { headers: response.headers, body: await response.bytes() }
+      const answer = { headers: response.headers, body: await readBounded(response, request) }
       if (response.ok) return answer
       const text = Buffer.from(answer.body).toString('utf8')
       throw explainRefusal({ status: response.status, headers: response.headers, body: text, method }, place)
@@ -71,13 +72,26 @@ export function createSendOnce(place: BucketPlace, credentials: Credentials): Se
 /** The answers that are listings and marks are far smaller. */
 const MOST_BYTES = 8 * 1024 * 1024
 
-/** A store that ignores ranges would send whole files into memory. */
-async function refuseLarge(
-  { headers, body }: Response,
+/** A store that ignores ranges would send whole files into memory, and one that means harm more than that. */
+async function readBounded(
+  response: Response,
   { method, most = MOST_BYTES }: S3Request,
-): Promise<void> {
-  if (method === 'HEAD' || !(Number(headers.get('content-length')) > most)) return
-  await body?.cancel()
+): Promise<Uint8Array> {
+  const { headers, body } = response
+  if (method === 'HEAD' || body === null) return response.bytes()
+  const announced = headers.get('content-length')
+  if (announced !== null && Number(announced) <= most) return response.bytes()
+  const chunks: Uint8Array[] = []
+  let length = 0
+  // Leaving the loop breaks the answer off.
+  if (announced === null)
+    for await (const chunk of body) {
+      length += chunk.length
+      if (length > most) break
+      chunks.push(chunk)
+    }
+  if (announced === null && length <= most) return Buffer.concat(chunks)
+  await body.cancel().catch(() => undefined)
   throw new S3Failure('refused', 'its answers are longer than asked for: it ignores ranges, which are needed')
 }
 

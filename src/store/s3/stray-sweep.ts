@@ -62,6 +62,7 @@ export function createStraySweep(options: StraySweepOptions): Job & { sweep(): P
       const { items, next, now } = await objects.listUploads(root, after)
       const isOld = ({ key, uploadId, startedAt }: ListedUpload) =>
         key.startsWith(root) &&
+        ID.test(idOf(key)) &&
         !isRunning(uploadId) &&
         (startedAt < (owner.claimedAt() ?? 0) + TICK || now - startedAt >= UPLOAD_AGE)
       aborted += await abortDead(items.filter(isOld))
