@@ -73,7 +73,9 @@ export function parseDatabaseAddress(
   if (tls === null) return { problem: `the TLS mode in ${scheme}://… must be one of ${TLS_MODES.join(', ')}` }
   const database = options.dbname ?? decode(path)
   if (database === '')
-    return { problem: `${scheme}://… names no database: add its name behind the host, as in …/pwpush` }
+    return {
+      problem: `${scheme}://… names no database: add its name behind the host, as in ${scheme}://USER@HOST/DATABASE`,
+    }
   const places = placesOf({ engine, options, ...listed })
   if ('problem' in places) return places
   const [first, ...others] = places
@@ -128,7 +130,8 @@ function searchPathOf(options: Record<string, string>): string | null {
 
 /** The names as PostgreSQL, MySQL and Ruby's mysql2 write them: with `-`, with `_` and without. */
 function optionsOf(query: string): Record<string, string> {
-  const pairs = [...new URLSearchParams(query)]
+  // A plus is a blank in forms only.
+  const pairs = [...new URLSearchParams(query.replaceAll('+', '%2B'))]
   return Object.fromEntries(pairs.map(([name, value]) => [name.toLowerCase().replace(/[-_]/g, ''), value]))
 }
 

@@ -178,6 +178,10 @@ test('each of several hosts has the login, the database and the TLS of the addre
   expect(socket?.tls.mode).toBe('disable')
 })
 
+test('a plus in the query is a plus', () => {
+  expect(parse('postgres://u@db/d?sslrootcert=/etc/a+b%20c.pem').tls.ca).toBe('/etc/a+b c.pem')
+})
+
 test('messages name the place and never the login', () => {
   expect(presentDatabaseAddress(parse('postgres://u:secret@h1,[::1]:2/d'))).toBe(
     'postgres://h1:5432,[::1]:2/d',

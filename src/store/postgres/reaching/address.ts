@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { SQL } from 'bun'
+import { isKeyOf, readCertificate } from '../../../crypto/certificate-facts.ts'
 import {
   type DatabaseAddress,
   presentDatabaseAddress,
@@ -18,12 +19,13 @@ const CONNECT_SECONDS = 10
 
 /**
  * Reads the PEM files of the address once. `onServer` is called with the name of each server that is used from now on, if the
- * address names several. Throws `conflict` when a file cannot be read.
+ * address names several. Throws `conflict` when a file cannot be read, or is of another kind.
  */
 export function connectTo(
   address: DatabaseAddress,
   onServer: (name: string) => void = () => undefined,
 ): Connect {
+  requireCertificates(address)
   const [first, ...others] = singleAddressesOf(address).map(serverAt)
   if (first === undefined) throw new Error('an address names a server')
   const tearsNoPages = address.fullPageWrites === 'off'
@@ -65,13 +67,37 @@ const WEAKNESSES = {
   'verify-ca': 'trusts any server that the authority vouches for, whatever its name (sslmode=verify-ca)',
 }
 
+/** The client would tell of an unfit file only when it connects, and without its name. */
+function requireCertificates(address: DatabaseAddress): void {
+  const { ca, cert, key } = address.tls
+  for (const path of [ca, cert]) {
+    if (path !== null && !isReadable(() => readCertificate(readPem(path, address))))
+      throw unfit(address, `${path} holds no certificate in PEM`)
+  }
+  if (cert === null || key === null) return
+  const pem = { certificate: readPem(cert, address), key: readPem(key, address) }
+  if (!isReadable(() => isKeyOf(pem))) throw unfit(address, `${key} holds no key in PEM without a password`)
+  if (!isKeyOf(pem)) throw unfit(address, `${key} is not the key of ${cert}`)
+}
+
+function isReadable(read: () => unknown): boolean {
+  try {
+    read()
+    return true
+  } catch (cause) {
+    if (cause instanceof DomainError) throw cause
+    return false
+  }
+}
+
 function readPem(path: string, address: DatabaseAddress): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (cause) {
-    throw new DomainError(
-      'conflict',
-      `${presentDatabaseAddress(address)}: ${path}, which the address names, cannot be read: ${reasonOf(cause)}.`,
-    )
+    throw unfit(address, `${path}, which the address names, cannot be read: ${reasonOf(cause)}`)
   }
+}
+
+function unfit(address: DatabaseAddress, why: string): DomainError {
+  return new DomainError('conflict', `${presentDatabaseAddress(address)}: ${why}.`)
 }

@@ -1,9 +1,14 @@
 // Reaching PostgreSQL at the start: what is worth waiting for, and sentences for what is not.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { generateKeyPairSync } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { databaseUrl } from '../../../../src/settings/database-parsers.ts'
 import { connectTo } from '../../../../src/store/postgres/reaching/address.ts'
 import { reachServer } from '../../../../src/store/postgres/reaching/reach.ts'
+import { testCertificate } from '../../../support/certificate.ts'
 import {
   type DatabaseServer,
   installedEngines,
@@ -61,6 +66,23 @@ describe('without a server', () => {
       '/missing/ca.pem, which the address names, cannot be read',
     )
   })
+})
+
+test('a file that holds no certificate, or the key of another one, is named', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'oncebox-pem-'))
+  const file = (name: string, text: string) => {
+    writeFileSync(join(folder, name), text)
+    return join(folder, name)
+  }
+  const cert = file('cert.pem', testCertificate)
+  const rubbish = file('rubbish.pem', 'no certificate')
+  const tryFiles = (query: string) => () => reach(`postgres://a@db/d?${query}`)
+  expect(tryFiles(`sslrootcert=${rubbish}`)).toThrow(`${rubbish} holds no certificate in PEM`)
+  expect(tryFiles(`sslcert=${cert}&sslkey=${rubbish}`)).toThrow(`${rubbish} holds no key in PEM`)
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const key = file('key.pem', privateKey.export({ type: 'pkcs8', format: 'pem' }).toString())
+  expect(tryFiles(`sslcert=${cert}&sslkey=${key}`)).toThrow(`${key} is not the key of ${cert}`)
+  rmSync(folder, { recursive: true })
 })
 
 describe.skipIf(!installedEngines().includes('postgres'))('with a server', () => {
