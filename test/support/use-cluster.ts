@@ -1,0 +1,68 @@
+// One PostgreSQL server for the tests of a file, which they may stop, start and set otherwise.
+
+import { afterAll, beforeAll, describe } from 'bun:test'
+import { existsSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { randomKey } from '../../src/crypto/random.ts'
+import { type DatabaseAddress, parseDatabaseAddress } from '../../src/domain/database-address.ts'
+import type { Connect } from '../../src/store/postgres/engine/connection.ts'
+import { createDatabase, type PostgresDatabase } from '../../src/store/postgres/engine/database.ts'
+import { connectTo } from '../../src/store/postgres/reaching/address.ts'
+import { migrate } from '../../src/store/postgres/schema/migrate.ts'
+import { type Cluster, startCluster } from './cluster.ts'
+import { installedEngines } from './database-servers.ts'
+
+const MEMORY = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
+const START_MS = 120_000
+
+/**
+ * Starts a server with the tables of Oncebox and a table `notes (n int PRIMARY KEY)` before the tests of this file, and removes
+ * it after them. `cluster()` is for use within tests. What `describe` describes is skipped where PostgreSQL is not installed.
+ */
+export function useCluster(): { cluster: () => Cluster; describe: ReturnType<typeof describe.skipIf> } {
+  const isInstalled = installedEngines().includes('postgres')
+  let started: Cluster | undefined
+  beforeAll(async () => {
+    if (!isInstalled) return
+    started = await startCluster({ isDurable: true, parent: MEMORY })
+    await migrate({ connect: connectBy(started.address()), onWarning: () => undefined })
+    const database = openDatabase(started.address())
+    await database.transact(({ query }) => query('CREATE TABLE notes (n int PRIMARY KEY)'))
+    await database.close()
+  }, START_MS)
+  afterAll(() => started?.remove())
+
+  function cluster(): Cluster {
+    if (started === undefined) throw new Error('PostgreSQL runs only within tests')
+    return started
+  }
+
+  return { cluster, describe: describe.skipIf(!isInstalled) }
+}
+
+export function addressOf(text: string): DatabaseAddress {
+  const address = parseDatabaseAddress(text)
+  if (address === null || 'problem' in address) throw new Error(`no address: ${text}`)
+  return address
+}
+
+export const connectBy = (address: string): Connect => connectTo(addressOf(address))
+
+/** `told` gets why the server cannot be used, and null when it can again. */
+export function openDatabase(address: string, told: unknown[] = []): PostgresDatabase {
+  return createDatabase({
+    connect: connectBy(address),
+    newOperationId: () => randomKey(16),
+    onState: (state) => told.push(state),
+  })
+}
+
+/** `within`: milliseconds. */
+export function addNote({ transact }: PostgresDatabase, n: number, within = 7_000): Promise<unknown[]> {
+  return transact(({ query }) => query('INSERT INTO notes VALUES ($1)', [n]), { within })
+}
+
+export async function countNotes(on: Cluster): Promise<number> {
+  const [row] = await on.run<{ count: number }>('SELECT count(*)::int AS count FROM oncebox.notes')
+  return row?.count ?? -1
+}
