@@ -29,7 +29,7 @@ async function lookAtDatabase(report: DatabaseReport, name: string): Promise<Fin
   if (found.lack !== null)
     return { todo: `${found.lack} Requests that need them fail until then.`, isBlocking: true }
   const silence = report.sinceHeartbeat()
-  if (silence < SILENT_MS) return FINE
+  if (silence < SILENT_MS) return report.isFull() ? { todo: FULL } : FINE
   return {
     todo:
       `${place} answers, but has written nothing for ${Math.round(silence / SECOND)} s: see its log, whether its disk is full, and ` +
@@ -47,6 +47,11 @@ async function lookAtPages(report: DatabaseReport): Promise<Finding> {
 const TORN_PAGES =
   'PostgreSQL has full_page_writes = off: a power cut could damage its tables, and new connections are refused. Set ' +
   'full_page_writes = on or, if its storage never tears a page (ZFS, Aurora), add full_page_writes=off to --database-url.'
+
+/** Not blocking: what needs no room goes on, and a balancer that asks for the health must not cut it off. */
+const FULL =
+  'The disk of the database server is full, so new pushes are refused (507): make room on it, or give it a larger one; remove ' +
+  'nothing from pg_wal by hand.'
 
 /** Never blocking: until a failover everything goes on, and a standby that is missing for a moment holds changes up only. The part `database` tells it when the database does not answer. */
 async function lookAtStandbys(report: DatabaseReport): Promise<Finding> {

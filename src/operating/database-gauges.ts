@@ -3,7 +3,13 @@
 import type { DatabaseCounts, DatabaseReport } from '../store/database-face.ts'
 import type { Gauged } from './metrics.ts'
 
-export function createDatabaseGauges({ count, look, listNodes, sinceHeartbeat }: DatabaseReport): Gauged[] {
+export function createDatabaseGauges({
+  count,
+  look,
+  listNodes,
+  sinceHeartbeat,
+  isFull,
+}: DatabaseReport): Gauged[] {
   return [
     ...ofConnections(count),
     ...ofWork(count),
@@ -19,6 +25,11 @@ export function createDatabaseGauges({ count, look, listNodes, sinceHeartbeat }:
       name: 'oncebox_database_heartbeat_age_seconds',
       help: 'Time since this node last wrote to the database that it is alive, which it does every five seconds.',
       read: () => sinceHeartbeat() / 1000,
+    },
+    {
+      name: 'oncebox_database_full',
+      help: '1 when the database refused changes in the last five minutes because its disk is full.',
+      read: () => Number(isFull()),
     },
     {
       name: 'oncebox_nodes',

@@ -58,6 +58,8 @@ export type DatabaseReport = {
   listNodes(): Promise<NodeReport[]>
   /** Why nothing is served, in whole sentences for the operator; null while everything is. Never takes long. */
   findRefusal(): string | null
+  /** Whether it has refused changes lately because its disk is full. */
+  isFull(): boolean
   /** Why it gives this node no connections, in whole sentences for the operator; null while it does, or when nobody knows. */
   explainLoss(): string | null
 }

@@ -29,6 +29,7 @@ const WELL: DatabaseReport = {
   sinceHeartbeat: () => 1_000,
   findRefusal: () => null,
   explainLoss: () => null,
+  isFull: () => false,
   listNodes: async () => [NODE, { ...NODE, name: 'two', isAlive: false }],
 }
 
@@ -79,6 +80,11 @@ test('pages that may tear need attention, unless the operator knows the storage'
   expect((await look({ look: torn, tearsNoPages: true })).checks.pages).toBe('ok')
 })
 
+test('a server whose disk is full needs attention, and is not cut off from those who read', async () => {
+  const { isReady, checks } = await look({ isFull: () => true })
+  expect([isReady, checks.database]).toEqual([true, expect.stringContaining('new pushes are refused (507)')])
+})
+
 test('asynchronous standbys need attention, and keep nobody from working', async () => {
   const { isReady, checks } = await look({
     look: async () => ({ ...FINE, replication: 'asynchronous' }),
@@ -109,6 +115,7 @@ test('the metrics tell connections, work, settlements and nodes', async () => {
     'oncebox_database_settlements_total{outcome="void"} 6',
     'oncebox_database_round_trip_seconds 0.002',
     'oncebox_database_heartbeat_age_seconds 1',
+    'oncebox_database_full 0',
     'oncebox_nodes 1',
   ])
     expect(text).toContain(`\n${line}\n`)

@@ -18,6 +18,7 @@ const elsewhere: DatabaseReport = {
   explainLoss: () => null,
   server: () => 'db:5432',
   tearsNoPages: false,
+  isFull: () => false,
 }
 const freeSpace = {
   require: async () => undefined,

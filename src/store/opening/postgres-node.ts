@@ -137,6 +137,7 @@ function reportsOf(
       explainLoss,
       server: () => connect.serverName?.() ?? '',
       tearsNoPages: connect.tearsNoPages === true,
+      isFull: database.isFull,
     },
     isAlive: async () => (await look()) !== null,
   }

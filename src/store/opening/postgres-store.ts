@@ -97,6 +97,7 @@ async function openDatabase(options: PostgresStoreOptions, { folder, witnesses }
     connect,
     ...(connections === undefined ? {} : { connections }),
     ...(options.onState === undefined ? {} : { onState: options.onState }),
+    onFull: () => onWarning(FULL),
     newOperationId: () => randomKey(ID_BYTES),
     onConnect: async (session, how) => {
       await standing?.look(session, how)
@@ -118,6 +119,10 @@ async function openDatabase(options: PostgresStoreOptions, { folder, witnesses }
     throw cause
   }
 }
+
+const FULL =
+  'The disk of the database server is full: what needs room there, such as new pushes, is refused (507) until it has some. Make room, or ' +
+  'give it a larger disk; remove nothing from pg_wal by hand.'
 
 function openClock(options: PostgresStoreOptions, first: InstanceState): DatabaseClock {
   const { systemNow, uptime, acceptClock, maxClockGap, onWarning } = options

@@ -9,6 +9,7 @@ import type { Connect, Connection, Patience } from './connection.ts'
 import { createConnections, type OnState } from './connections.ts'
 import { type Deadline, deadlineIn } from './deadline.ts'
 import { endsConnection, explainFailure, isPassing, unavailable } from './failures.ts'
+import { createFullness } from './fullness.ts'
 import { createOpener, type OnConnect } from './opener.ts'
 import { type Outcome, settleOperation } from './settlement.ts'
 import { ANSWER_MS, attemptStatement, attemptTransaction, UnknownOutcome } from './transaction.ts'
@@ -52,6 +53,8 @@ export type PostgresDatabase = {
   renew(): void
   /** Uses the server of several that a failover made the primary, also while the one before goes on. */
   followFailover(): Promise<void>
+  /** Whether the server has refused changes lately for want of room on its disk. */
+  isFull(): boolean
   close(): Promise<void>
 }
 
@@ -62,6 +65,8 @@ export type DatabaseOptions = {
   /** Most connections at once. */
   connections?: number
   onState?: OnState
+  /** Called when the disk of the server begins to be full. */
+  onFull?: () => void
   /** Runs on each new connection before its first use; throws to refuse the server. */
   onConnect?: OnConnect
   /** Called with the id of each transaction that is durable. */
@@ -79,6 +84,10 @@ const LAST_PAUSE_MS = 250
 
 export function createDatabase(options: DatabaseOptions): PostgresDatabase {
   const { connect, newOperationId, connections: max = CONNECTIONS, onState = () => undefined } = options
+  const fullness = createFullness({
+    elapsed: () => performance.now(),
+    onFull: options.onFull ?? (() => undefined),
+  })
   const { onConnect = async () => undefined, onAcknowledged = () => undefined } = options
   const counts = createWorkCounts()
   const opener = createOpener({ connect, onConnect })
@@ -122,7 +131,7 @@ export function createDatabase(options: DatabaseOptions): PostgresDatabase {
         (cause) => [null, cause] as const,
       )
       if (done !== null) return done.value
-      if (cause !== null && !isPassing(cause)) throw explainFailure(cause)
+      if (cause !== null && !isPassing(cause)) throw fullness.note(explainFailure(cause))
       if (deadline.isOver()) throw unavailable(cause)
       counts.retried()
       await Bun.sleep(pauseAfter(failures))
@@ -212,7 +221,8 @@ export function createDatabase(options: DatabaseOptions): PostgresDatabase {
 
   const count = () => ({ ...counts.read(), connections: connections.count() })
   const { renew } = connections
-  return { read, transact, write, count, renew, followFailover, close: async () => connections.close() }
+  const close = async () => connections.close()
+  return { read, transact, write, count, isFull: fullness.isFull, renew, followFailover, close }
 }
 
 /** Work that may take longer than a request may also wait as long for one answer. */

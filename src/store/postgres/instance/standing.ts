@@ -14,6 +14,8 @@ const MAX_REMEMBERED = 64
 /** Rows of operations are kept for longer than this. */
 const REMEMBERED_MS = 30 * MINUTE
 
+type Works = Pick<PostgresDatabase, 'read' | 'transact' | 'write'>
+
 export type Standing = ReturnType<typeof createStanding>
 
 export type StandingOptions = {
@@ -94,11 +96,7 @@ export function createStanding({ state, observe, elapsed, onChange }: StandingOp
   }
 
   /** The same database, which refuses everything while nothing may be served. */
-  function guard({
-    read,
-    transact,
-    write,
-  }: PostgresDatabase): Pick<PostgresDatabase, 'read' | 'transact' | 'write'> {
+  function guard({ read, transact, write }: Works): Works {
     const guarded =
       <T>(work: (session: Session) => Promise<T>) =>
       (session: Session) => {
@@ -115,12 +113,13 @@ export function createStanding({ state, observe, elapsed, onChange }: StandingOp
         requireServing()
         return transact(guarded(work), options)
       },
-      write: async (make) => {
+      write: async (make, options) => {
         requireServing()
-        return write((id) => {
+        const guardedMake = (id: Uint8Array) => {
           requireServing()
           return make(id)
-        })
+        }
+        return write(guardedMake, options)
       },
     }
   }
