@@ -31,7 +31,8 @@ type SizedSecrets = Omit<SealedSecrets, 'payload'> & {
 }
 type PlainRow = PushRow & Timed & SizedSecrets
 
-const TIME = `${DATABASE_TIME} AS time`
+/** As a subquery it is reckoned once, not for each row. */
+const TIME = `(SELECT ${DATABASE_TIME}) AS time`
 const SIZED = `salt, wrapped_key AS "wrappedKey", passphrase_salt AS "passphraseSalt", octet_length(payload) AS "payloadBytes",
   CASE WHEN octet_length(payload) <= ${SMALL} THEN payload END AS payload`
 const BY_IDS = `SELECT ${TIME}, ${PUSH_COLUMNS} FROM pushes WHERE id = ANY($1::bigint[])`
