@@ -5,6 +5,8 @@ export interface Cores {
   readonly serverPrefix: readonly string[]
   /** One sentence for the head of the report. */
   readonly description: string
+  /** Lets this process use all its cores again, and what it starts from then on with the returned prefix, which is empty. */
+  share(): Cores
 }
 
 /** Moves this process to the last core it may use and leaves the first one for the servers (Linux with taskset). */
@@ -16,19 +18,28 @@ export function divideCores(): Cores {
   if (server === undefined || load === undefined || server === load) return undivided('one core only')
 
   // -a also moves running threads; new ones inherit the core.
-  const moved = Bun.spawnSync(['taskset', '-acp', String(load), String(process.pid)])
-  if (!moved.success) return undivided('taskset was refused')
+  if (!moveTo([load])) return undivided('taskset was refused')
   return {
     serverPrefix: ['taskset', '-c', String(server)],
     description: `server on core ${server}, load generator on core ${load}`,
+    share: () => {
+      moveTo(allowed)
+      return undivided('all of them share the cores')
+    },
   }
 }
 
+function moveTo(cores: readonly number[]): boolean {
+  return Bun.spawnSync(['taskset', '-acp', cores.join(','), String(process.pid)]).success
+}
+
 function undivided(reason: string): Cores {
-  return {
+  const cores: Cores = {
     serverPrefix: [],
     description: `NOT pinned to cores (${reason}): server and load generator take time from each other`,
+    share: () => cores,
   }
+  return cores
 }
 
 function allowedCores(): number[] {

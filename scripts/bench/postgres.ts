@@ -17,10 +17,14 @@ import { createTokenList, type TokenList } from './token-list.ts'
 /** What docs/beyond-one-machine.md recommends for a small machine. */
 const CONFIG = ['shared_buffers=512MB', 'max_wal_size=4GB', 'checkpoint_completion_target=0.9']
 const FILLED_AT_ONCE = 50_000
+/** Requests of each kind to a new node, whose program is compiled while it runs. */
+const WARM_UP = 20_000
 
 type Options = { pushes: number | undefined; parent: string | undefined }
 
-export async function measurePostgres(stage: Stage, { pushes, parent }: Options): Promise<void> {
+export async function measurePostgres(divided: Stage, { pushes, parent }: Options): Promise<void> {
+  // One node and two have the same cores, those of the database server.
+  const stage = { ...divided, cores: divided.cores.share() }
   const cluster = await startCluster({
     isDurable: true,
     config: CONFIG,
@@ -31,11 +35,11 @@ export async function measurePostgres(stage: Stage, { pushes, parent }: Options)
   try {
     console.log(await describeCluster(cluster))
     const env = { ...environmentOf(stage, cluster), ...place.env }
-    const nodes = [await startNode(stage, { env, name: 'node-1' })]
     const tokens = createTokenList()
+    const nodes = [await startNode(stage, { env, name: 'node-1', tokens })]
     const one = await measureNodes(stage, { nodes, tokens, what: 'one node' })
     judgeOne(stage, one)
-    nodes.push(await startNode(stage, { env, name: 'node-2' }))
+    nodes.push(await startNode(stage, { env, name: 'node-2', tokens }))
     judgeTwo(stage, one, await measureNodes(stage, { nodes, tokens, what: 'two nodes' }))
     if (pushes !== undefined) judgeFull(stage, one, await measureFull(stage, { nodes, tokens, pushes }))
     for (const node of nodes) await node.stop()
@@ -68,10 +72,17 @@ function environmentOf({ sandbox }: Stage, cluster: Cluster): Record<string, str
   return { ONCEBOX_DATABASE_URL: cluster.address(), ONCEBOX_KEY_FILE: keyFile }
 }
 
-function startNode(stage: Stage, from: { env: Record<string, string>; name: string }): Promise<Running> {
+type NewNode = { env: Record<string, string>; name: string; tokens: TokenList }
+
+async function startNode(stage: Stage, { env, name, tokens }: NewNode): Promise<Running> {
   const { sandbox, binary, cores } = stage
-  const dataDir = join(sandbox.folder, from.name)
-  return startOncebox({ sandbox, binary, dataDir, prefix: cores.serverPrefix, env: from.env })
+  const dataDir = join(sandbox.folder, name)
+  const node = await startOncebox({ sandbox, binary, dataDir, prefix: cores.serverPrefix, env })
+  const warmUp = (load: Requests) =>
+    runLoad({ ...load, connections: CONNECTIONS, until: { requests: WARM_UP } })
+  await warmUp(createsLoad(node, tokens))
+  await warmUp(retrievesLoad(node, { tokens, pick: inTurn(tokens.count()) }))
+  return node
 }
 
 type Nodes = { nodes: readonly Running[]; tokens: TokenList; what: string }
