@@ -9,7 +9,8 @@ const BEYOND = /^oncebox_(database|nodes|bucket)/
 
 /** Their names: of one machine, and of what several nodes have besides. */
 export async function listAskedMetrics(): Promise<{ usual: string[]; beyond: string[] }> {
-  const files = ['grafana-dashboard.json', 'prometheus-alerts.yaml', 'operating.md', 'beyond-one-machine.md']
+  const pages = ['operating.md', 'beyond-one-machine.md', 'bucket.md']
+  const files = ['grafana-dashboard.json', 'prometheus-alerts.yaml', ...pages]
   const texts = await Promise.all(files.map((name) => Bun.file(join(DOCS, name)).text()))
   const asked = texts.join('\n').match(/\b(oncebox|process)_[a-z]+_?[a-z_]*\b(?!\*)/g) ?? []
   const names = [...new Set(asked)].filter((name) => !name.endsWith('_'))
