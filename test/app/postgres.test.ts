@@ -9,6 +9,8 @@ import { examine, type Finding } from '../../src/app/doctor/doctor.ts'
 import { parseDatabaseAddress } from '../../src/domain/database-address.ts'
 import { RESTORATION_REMEDY } from '../../src/domain/restoration.ts'
 import { databaseSettingsOf } from '../../src/settings/database.ts'
+import { createBucketWitness } from '../../src/store/witness/bucket-witness.ts'
+import { openTestBucket } from '../support/bucket.ts'
 import { installedEngines } from '../support/database-servers.ts'
 import { importReport, newFolder, verification } from '../support/import.ts'
 import { live } from '../support/import-cases.ts'
@@ -121,8 +123,12 @@ describe.skipIf(!installedEngines().includes('postgres'))('beside the nodes', ()
     const { dataDir, remove } = makeNodeFolder()
     afterAll(remove)
 
-    async function look(flags: Record<string, string> = {}, { address } = database): Promise<Finding[]> {
-      const { config } = configOf({
+    async function look(
+      flags: Record<string, string> = {},
+      { address } = database,
+      env: Record<string, string> = {},
+    ): Promise<Finding[]> {
+      const given = {
         ...{
           'data-dir': dataDir,
           'key-file': join(dataDir, '..', 'instance.key'),
@@ -130,7 +136,8 @@ describe.skipIf(!installedEngines().includes('postgres'))('beside the nodes', ()
           'min-free-space': '0',
         },
         ...{ 'database-url': `${address}?sslmode=disable`, ...flags },
-      })
+      }
+      const { config } = configOf(given, env)
       const lookUp = async () => []
       const network = { lookUp, listAddresses: () => [], hostName: () => 'box' }
       return examine({ config, version: '3.0.0', now: Date.now, network, unitPlaces: [] })
@@ -207,6 +214,28 @@ describe.skipIf(!installedEngines().includes('postgres'))('beside the nodes', ()
       expect(of('restore', findings).join()).toContain('problem: The database is at another place')
       await sql.close({ timeout: 0 })
       await node.close()
+    })
+
+    test('believes the bucket that nothing is missing in a database that came to another place', async () => {
+      const [served, bucket] = [await postgres.newDatabase(), await openTestBucket()]
+      const sql = served.connect(1)
+      await sql`UPDATE oncebox.instance SET place = 'another server'`
+      const [{ tag, beats }] =
+        await sql`SELECT tag::text AS tag, beats::float8 AS beats FROM oncebox.instance`
+      const witness = { tag, beats, restoredAt: 0, operations: [], savedAt: 0, node: null }
+      const { write } = createBucketWitness(bucket.settings)
+      const { accessKeyId, secretAccessKey } = bucket.credentials
+      const env = { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey }
+      const lookAgain = async () => of('restore', await look({ 'files-url': bucket.url }, served, env))
+      await write({ ...witness, isFinal: false })
+      expect((await lookAgain()).join()).toContain('problem: The database is at another')
+      await write({ ...witness, isFinal: true })
+      expect(await lookAgain()).toEqual([])
+      await write({ ...witness, beats: beats + 1, isFinal: true })
+      expect((await lookAgain()).join()).toContain('at an earlier state')
+      await bucket.close()
+      await sql.close({ timeout: 0 })
+      await served.close()
     })
 
     test('sends whoever has not finished a move to the move, and not to after-restore', async () => {

@@ -6,6 +6,7 @@ import { dirname } from 'node:path'
 import { reasonOf } from '../../domain/system-errors.ts'
 import type { Now } from '../../domain/time.ts'
 import type { Network } from '../../http/door/listener.ts'
+import { bucketSettingsOf } from '../../settings/bucket.ts'
 import { type DatabaseSettings, databaseSettingsOf } from '../../settings/database.ts'
 import type { Config } from '../../settings/table.ts'
 import { type DataFolder, dataFolder, refuseBereft } from '../../store/folder/data-folder.ts'
@@ -108,8 +109,10 @@ async function examineServerRows(
   server: DatabaseSettings,
   { options, isServed, holdsData }: Looked,
 ): Promise<Finding[]> {
-  const { dataDir } = options.config
-  const { verifiers, findings } = await examinePostgres(server, { dataDir, now: options.now, isServed })
+  const { config, now } = options
+  const { dataDir } = config
+  const look = { dataDir, bucket: bucketSettingsOf(config), now, isServed }
+  const { verifiers, findings } = await examinePostgres(server, look)
   return [
     ...(holdsData ? [bothDatabases(dataDir)] : []),
     ...findings,

@@ -4,7 +4,6 @@ import { type DatabaseAddress, presentDatabaseAddress } from '../../domain/datab
 import { DomainError } from '../../domain/errors.ts'
 import { RESTORATION_REMEDY } from '../../domain/restoration.ts'
 import { reasonOf } from '../../domain/system-errors.ts'
-import { formatTime, MINUTE, SECOND } from '../../domain/time.ts'
 import type { DatabaseSettings } from '../../settings/database.ts'
 import type { Server } from '../../store/postgres/engine/servers.ts'
 import {
@@ -15,18 +14,21 @@ import {
 import { connectTo, warnAboutTls } from '../../store/postgres/reaching/address.ts'
 import { chooseServer } from '../../store/postgres/reaching/choosing.ts'
 import { explainUnreachable } from '../../store/postgres/reaching/unreachable.ts'
-import { createFolderWitness } from '../../store/witness/folder-witness.ts'
+import type { WitnessBucket } from '../../store/witness/bucket-witness.ts'
 import type { SavedWitness } from '../../store/witness/saved-witness.ts'
+import { createWitnesses } from '../../store/witness/witnesses.ts'
 import { type Finding, fine, problem, warning } from './finding.ts'
+import { examineClocks, examineVacuum } from './server-upkeep.ts'
 
 const MIB = 1024 * 1024
-/** A clock that differs by less disturbs nobody: expiry goes by the server's clock. */
-const CLOCK_MS = 30 * SECOND
-const MANY_DEAD = 100_000
-/** The server warns from about 2^31 − 40 million on, and stops a little later. */
-const OLD_ROWS = 1_500_000_000
 
-export type PostgresLook = { dataDir: string; now: () => number; isServed: boolean }
+/** `bucket`: where files are, unless they are on a disk. */
+export type PostgresLook = {
+  dataDir: string
+  bucket: WitnessBucket | null
+  now: () => number
+  isServed: boolean
+}
 
 export type PostgresRead = { verifiers: InstanceInspection['verifiers']; findings: Finding[] }
 
@@ -35,8 +37,9 @@ export async function examinePostgres(settings: DatabaseSettings, look: Postgres
   try {
     const connect = connectTo(address)
     const besides = connect.servers === undefined ? [] : await chooseServer(connect.servers)
-    const witness = await createFolderWitness(look.dataDir).read()
-    const inspection = await inspectPostgres({ ...look, connect, witness })
+    const { readFolder, readBucket } = createWitnesses(look.dataDir, look.bucket)
+    const witness = await readFolder()
+    const inspection = await inspectPostgres({ ...look, connect, witness, readOthers: readBucket })
     return {
       verifiers: inspection.instance?.verifiers ?? [],
       findings: [
@@ -184,58 +187,6 @@ function examineConnections(
   if (max - used < settings.connections && alive === 0)
     return [warning('connections', `${said}: a node may not get its ${settings.connections}.`, remedy)]
   return [fine('connections', `${said}; ${count(nodes, 'node')} may open ${wanted}.`)]
-}
-
-function examineVacuum({ vacuum: { isOn, live, dead, age } }: DatabaseInspection): Finding[] {
-  const findings: Finding[] = []
-  if (!isOn)
-    findings.push(
-      problem(
-        'vacuum',
-        'autovacuum is off: the tables grow without end, and the server stops one day.',
-        'Set autovacuum = on.',
-      ),
-    )
-  if (age > OLD_ROWS)
-    findings.push(
-      problem(
-        'vacuum',
-        `The oldest rows are ${age} transactions old; at 2 thousand million the server refuses to write.`,
-        'Run VACUUM (FREEZE) on the database, and see why autovacuum does not.',
-      ),
-    )
-  if (dead > MANY_DEAD && dead > live)
-    findings.push(
-      warning(
-        'vacuum',
-        `The table of pushes has ${dead} dead rows beside ${live}: autovacuum does not keep up.`,
-        'See for long transactions (pg_stat_activity), and lower autovacuum_vacuum_cost_delay.',
-      ),
-    )
-  return findings
-}
-
-function examineClocks(
-  { clock: { offset, uncertainty }, instance }: DatabaseInspection,
-  now: number,
-): Finding {
-  const apart = Math.max(0, Math.abs(offset) - uncertainty)
-  const said = `The clock of PostgreSQL says ${formatTime(now + offset)}`
-  if (instance !== null && instance.clockDoubted !== null)
-    return problem(
-      'clock',
-      `${said}, and is in doubt: expired pushes are kept.`,
-      'If it is right, confirm it in /admin; if not, set it right.',
-    )
-  if (apart < CLOCK_MS)
-    return fine('clock', `${said}, ${Math.round(Math.abs(offset))} ms from the clock here.`)
-  const words =
-    apart < 2 * MINUTE ? `${Math.round(apart / SECOND)} s` : `${Math.round(apart / MINUTE)} minutes`
-  return warning(
-    'clock',
-    `${said}; the clock here is ${words} ${offset > 0 ? 'behind' : 'ahead'}. Pushes expire by that of PostgreSQL.`,
-    'Let both machines take their time from the same server (NTP).',
-  )
 }
 
 function count(number: number, word: string): string {

@@ -80,7 +80,7 @@ async function bringFiles(bringing: Bringing): Promise<CopiedFiles | null> {
       source: from.sealed,
       target: to.sealed,
       isResumed: !begun.anew,
-      onProgress: (bytes) => ports.onProgress('files', bytes, counts.bytes),
+      onProgress: (bytes) => ports.onProgress('files', bytes, Math.max(bytes, counts.bytes)),
       onStep: ports.onStep ?? (() => undefined),
       relieve: createRelieve(() => Bun.gc(true)),
     })

@@ -84,7 +84,7 @@ function copyAll({ from, to, source, plan, ports }: CopyingAll): Promise<CopiedF
     source: from.sealed,
     target: to.sealed,
     isResumed: true,
-    onProgress: (bytes) => ports.onProgress('files', bytes, plan.counts.bytes),
+    onProgress: (bytes) => ports.onProgress('files', bytes, Math.max(bytes, plan.counts.bytes)),
     onStep: ports.onStep ?? (() => undefined),
     relieve: createRelieve(() => Bun.gc(true)),
   })

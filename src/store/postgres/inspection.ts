@@ -71,6 +71,8 @@ export type InspectionOptions = {
   connect: Connect
   /** What the data folder remembers; null for a new folder. */
   witness: SavedWitness | null
+  /** What is remembered elsewhere of the instance with this tag. */
+  readOthers: (tag: string) => Promise<SavedWitness | null>
   isServed: boolean
   /** The clock of this machine. */
   now: () => number
@@ -151,10 +153,11 @@ async function compareClocks({ query }: Session, now: () => number) {
 
 async function inspectInstance(
   session: Session,
-  { witness, isServed }: InspectionOptions,
+  { witness, readOthers, isServed }: InspectionOptions,
 ): Promise<InstanceInspection> {
   const state = await readInstance(session)
-  const witnesses = witness === null ? [] : [{ ...witness, operations: [] }]
+  const known = [witness, await readOthers(state.tag)].flatMap((one) => one ?? [])
+  const witnesses = known.map((one) => ({ ...one, operations: [] }))
   const { halted, clockMark, clockDoubted, version, compatibleFrom } = state
   const verifiers = await readKeys(session)
   const nodes = await listNodes(session, null)
