@@ -65,15 +65,20 @@ export function explainFailure(cause: unknown): unknown {
   if (state === DISK_FULL)
     return new DomainError('disk_full', 'The disk of the database server is full; nothing was stored.')
   const inner = innermost(cause)
-  if (state === '' || !(inner instanceof Error)) return cause
+  if (state === '' || !(inner instanceof Error)) return inner
   if (DAMAGED.test(state)) return new DamageError(`the database of PostgreSQL (${inner.message})`)
   const constraint = 'constraint' in inner ? String(inner.constraint) : ''
-  const message =
-    state === PERMISSION
-      ? `${inner.message}. Grant the user of --database-url all rights on the tables of Oncebox`
-      : inner.message
-  return new StatementError(state, { message, constraint })
+  return new StatementError(state, { message: messageOf(inner, state), constraint })
 }
+
+/** Fit for the log. Errors about data quote it. */
+function messageOf({ message }: Error, state: string): string {
+  if (state === PERMISSION)
+    return `${message}. Grant the user of --database-url all rights on the tables of Oncebox`
+  return DATA.test(state) ? message.replace(/".*"/s, '"…"') : message
+}
+
+const DATA = /^22/
 
 /** The answer when the database cannot be reached or does not answer in time; also when the outcome is unknown. */
 export function unavailable(cause: unknown): DomainError {

@@ -2,6 +2,7 @@
 // connection fails.
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
 import type { Session } from '../../../../src/store/postgres/engine/database.ts'
 import { openProxied, type ProxiedDatabase } from '../../../support/proxied-database.ts'
 import { usePostgres } from '../../../support/use-postgres.ts'
@@ -157,6 +158,16 @@ postgres.describe('a transaction', () => {
       }
       await expect(it.database.transact(work)).rejects.toThrow('rolled back')
       expect(await it.countNotes()).toBe(1)
+    })
+
+    test('over its data tells nobody what that was', async () => {
+      const cast = it.database.read(({ query }) => query('SELECT $1::text::int', ['my "secret" password']))
+      const failure = await cast.catch((cause: unknown) => cause)
+      expect(failure).toMatchObject({ errno: '22P02' })
+      expect(Bun.inspect(failure)).not.toMatch(/secret|password/)
+      const refused = it.database.read(({ orm }) => orm.execute(sql`SELECT ${'my secret'}::int / 0`))
+      const cause = await refused.catch((cause: unknown) => cause)
+      expect(Bun.inspect(cause)).not.toContain('my secret')
     })
 
     test('may not use a table says whom to grant what', async () => {
