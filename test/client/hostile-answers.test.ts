@@ -8,8 +8,8 @@ import {
   GIB,
   HARM,
   HARMFUL,
+  LITTLE_PATIENCE_MS,
   MIB,
-  PATIENCE_MS,
   pushOf,
   TOKEN,
   useHostileServers,
@@ -203,7 +203,7 @@ describe('endless responses', () => {
       expect(listed.code).toBe(1)
       expect(process.memoryUsage.rss() - before).toBeLessThan(400 * MIB)
     },
-    20_000,
+    180_000,
   )
 
   test.each([
@@ -215,7 +215,8 @@ describe('endless responses', () => {
     const started = performance.now()
     const { code } = await run(['get', `${url}/p/${TOKEN}`, '--json'])
     expect(code).toBe(1)
-    expect(performance.now() - started).toBeLessThan(3000)
+    // Two tenths of a second on a quiet machine; what is parsed takes minutes.
+    expect(performance.now() - started).toBeLessThan(30_000)
   })
 
   test.each([
@@ -225,18 +226,20 @@ describe('endless responses', () => {
   ])('a server that %s is given up', async (_, words) => {
     const url = await serveRaw((socket) => socket.write(words))
     const started = performance.now()
-    expect((await run(['get', `${url}/p/${TOKEN}`])).code).toBe(5)
-    expect((await run(['push', '--server', url])).code).toBe(5)
-    expect(performance.now() - started).toBeLessThan(10 * PATIENCE_MS)
+    const impatient = { patienceMs: LITTLE_PATIENCE_MS }
+    expect((await run(['get', `${url}/p/${TOKEN}`], impatient)).code).toBe(5)
+    expect((await run(['push', '--server', url], impatient)).code).toBe(5)
+    // Two seconds on a quiet machine.
+    expect(performance.now() - started).toBeLessThan(20_000)
   })
 
   test('a server that sends a byte now and then is given up', async () => {
     const url = await serveRaw((socket) => {
       socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n{')
-      const timer = setInterval(() => socket.write(' '), PATIENCE_MS / 8)
+      const timer = setInterval(() => socket.write(' '), LITTLE_PATIENCE_MS / 8)
       socket.on('close', () => clearInterval(timer))
     })
-    const { code, err } = await run(['get', `${url}/p/${TOKEN}`])
+    const { code, err } = await run(['get', `${url}/p/${TOKEN}`], { patienceMs: LITTLE_PATIENCE_MS })
     expect(code).toBe(5)
     expect(err).toContain('took too long')
   })

@@ -9,12 +9,15 @@ import { createClient } from '../../src/client/client.ts'
 import { createTrial } from '../cli/trial.ts'
 import { serveFake } from '../support/socket.ts'
 
-type Given = Parameters<typeof createTrial>[0]
+type Given = Parameters<typeof createTrial>[0] & { patienceMs?: number }
 export type Answer = (request: Request) => Response | Promise<Response>
 
 export const GIB = 1024 ** 3
 export const MIB = 1024 ** 2
-export const PATIENCE_MS = 400
+/** Of a client that waits for nothing, also on a busy machine. */
+const PATIENCE_MS = 30_000
+/** Of a client that is to give up. */
+export const LITTLE_PATIENCE_MS = 400
 export const TOKEN = 'abcdefgh'
 
 /** Characters that a terminal interprets, hides or reorders. */
@@ -63,11 +66,11 @@ export function useHostileServers() {
     return `http://127.0.0.1:${address.port}`
   }
 
-  async function run(argv: string[], given: Given = {}) {
+  async function run(argv: string[], { patienceMs = PATIENCE_MS, ...given }: Given = {}) {
     const trial = createTrial({ home: folder, input: 'secret', ...given })
-    // The same client, with less patience.
+    // The same client, with other patience.
     trial.app.openClient = (asked) =>
-      createClient({ ...asked, userAgent: 'test', patienceMs: PATIENCE_MS, newBoundary: () => 'boundary' })
+      createClient({ ...asked, userAgent: 'test', patienceMs, newBoundary: () => 'boundary' })
     const code = await trial.run(...argv)
     return { code, out: trial.out.join('\n'), err: trial.err.join('\n'), all: trial.text() }
   }

@@ -8,6 +8,7 @@ import { LANGUAGES, wordsOf } from '../../src/words/words.ts'
 import { createTaskHere } from '../support/backup-folder.ts'
 import { startInstance, type TestInstance } from '../support/instance.ts'
 import { createPeople } from '../support/people.ts'
+import { waitUntil } from '../support/waiting.ts'
 
 const { say } = wordsOf('en')
 let instance: TestInstance
@@ -30,12 +31,6 @@ async function startWith(flags: Record<string, string> = {}) {
   instance = await startInstance({ flags: { 'backup-dir': join(outside, 'b'), ...flags }, startTask })
   await instance.addAccount('ann@example.org', { isAdmin: true })
   return { state, ann: await createPeople(instance).signIn('ann@example.org') }
-}
-
-async function until(check: () => Promise<boolean>): Promise<void> {
-  for (const end = performance.now() + 30_000; performance.now() < end; await Bun.sleep(50))
-    if (await check()) return
-  throw new Error('waited in vain')
 }
 
 /** The part of the page, without tags. */
@@ -62,7 +57,7 @@ test('the button makes a backup, the page tells of it, and the log tells who ask
   const answer = await ann.post('/admin/backup', {})
   expect([answer.status, answer.headers.get('location')]).toEqual([303, '/admin#backups'])
   expect(partOf((await ann.get('/admin')).text)).toContain(say('backup_making'))
-  await until(async () => partOf((await ann.get('/admin')).text).includes(say('backup_size')))
+  await waitUntil(async () => partOf((await ann.get('/admin')).text).includes(say('backup_size')))
   const part = partOf((await ann.get('/admin')).text)
   for (const words of [
     wordsOf('en').moment(instance.clock.now()),
@@ -96,7 +91,7 @@ describe('a failure', () => {
     const { state, ann } = await startWith()
     state.fault = fault
     await ann.post('/admin/backup', {})
-    await until(async () => partOf((await ann.get('/admin')).text).includes(say('backup_failed')))
+    await waitUntil(async () => partOf((await ann.get('/admin')).text).includes(say('backup_failed')))
     for (const language of LANGUAGES) {
       const part = partOf((await ann.get(`/admin?locale=${language}`)).text)
       expect(part).toContain(wordsOf(language).say(key, { flag: '--backup-keep' }))
@@ -108,10 +103,10 @@ describe('a failure', () => {
     const { state, ann } = await startWith()
     state.fault = 'ENOSPC'
     await ann.post('/admin/backup', {})
-    await until(async () => partOf((await ann.get('/admin')).text).includes(say('backup_failed')))
+    await waitUntil(async () => partOf((await ann.get('/admin')).text).includes(say('backup_failed')))
     state.fault = null
     await ann.post('/admin/backup', {})
-    await until(async () => partOf((await ann.get('/admin')).text).includes(say('backup_size')))
+    await waitUntil(async () => partOf((await ann.get('/admin')).text).includes(say('backup_size')))
     expect(partOf((await ann.get('/admin')).text)).not.toContain(say('backup_failed'))
   })
 })

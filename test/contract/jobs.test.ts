@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { LANGUAGES, wordsOf } from '../../src/words/words.ts'
 import { startInstance, type TestInstance } from '../support/instance.ts'
 import { createPeople } from '../support/people.ts'
+import { waitUntil } from '../support/waiting.ts'
 
 let instance: TestInstance
 
@@ -28,11 +29,6 @@ function rowsOf(text: string): string[][] {
   )
 }
 
-async function until(check: () => boolean | Promise<boolean>, patience = 8_000): Promise<void> {
-  const deadline = performance.now() + patience
-  while (!(await check()) && performance.now() < deadline) await Bun.sleep(50)
-}
-
 test.each([...LANGUAGES])('each job has its row in %s, with a name and a state', async (language) => {
   const ann = await startWithAdministrator()
   const { say } = wordsOf(language)
@@ -51,7 +47,7 @@ test('the row of the sweep shows when it last ran, and that it never failed', as
   const ann = await startWithAdministrator()
   await instance.sweep()
   const rowOfSweep = async () => rowsOf((await ann.get('/admin')).text)[4] ?? []
-  await until(async () => (await rowOfSweep())[2] !== 'Never')
+  await waitUntil(async () => (await rowOfSweep())[2] !== 'Never')
   expect(await rowOfSweep()).toEqual([
     'Remove pushes that expired long ago',
     'Running',
@@ -63,7 +59,7 @@ test('the row of the sweep shows when it last ran, and that it never failed', as
 test('the scrub is finished once it has read everything', async () => {
   const ann = await startWithAdministrator()
   const rowOfScrub = async () => rowsOf((await ann.get('/admin')).text)[2] ?? []
-  await until(async () => (await rowOfScrub())[1] === 'Finished')
+  await waitUntil(async () => (await rowOfScrub())[1] === 'Finished')
   const [, state, done] = await rowOfScrub()
   expect([state, done]).toEqual(['Finished', wordsOf('en').moment(instance.clock.now())])
 })
@@ -71,7 +67,7 @@ test('the scrub is finished once it has read everything', async () => {
 test('a failure is shown with its time alone; the log has the reason', async () => {
   const ann = await startWithAdministrator({ withoutReserve: true })
   const rowOfReserve = async () => rowsOf((await ann.get('/admin')).text)[1] ?? []
-  await until(async () => (await rowOfReserve())[3] !== 'Never')
+  await waitUntil(async () => (await rowOfReserve())[3] !== 'Never')
   const [, state, done, failed] = await rowOfReserve()
   expect([state, done, failed]).toEqual(['Running', 'Never', wordsOf('en').moment(instance.clock.now())])
   const { text } = await ann.get('/admin')

@@ -225,4 +225,4 @@ test('0 means no end, but five a minute', async () => {
   } finally {
     await endless.close()
   }
-}, 60_000)
+}, 180_000)

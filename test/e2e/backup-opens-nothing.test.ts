@@ -80,4 +80,4 @@ test('a restored server whose folder is given the keys again opens nothing eithe
     const push = await (await restored.retrieve(urlToken, { headers })).json()
     expect(push).toMatchObject({ expired: true, payload: null, files: [] })
   }
-}, 120_000)
+}, 180_000)

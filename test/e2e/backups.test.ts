@@ -112,7 +112,7 @@ describe('backups', () => {
       join(folder, wholeIn(folder)[0] ?? ''),
     ])
     expect({ code, said: `${stdout}${stderr}` }).toMatchObject({ code: 0 })
-  }, 120_000)
+  }, 180_000)
 
   test('hold the key in the clear only where nothing else is asked for, and the start warns of it', async () => {
     const [folder, sealed] = [stage.folder(), stage.folder()]
@@ -126,7 +126,7 @@ describe('backups', () => {
     expect(wholeIn(sealed)[0]).toEndWith('.tar.age')
     const text = readFileSync(join(sealed, wholeIn(sealed)[0] ?? '')).toString('latin1')
     expect([text.startsWith('age-encryption.org/v1'), text.includes('instance.key')]).toEqual([true, false])
-  }, 120_000)
+  }, 180_000)
 
   test('of two servers share a folder with each other and with files of people', async () => {
     const folder = stage.folder()
@@ -143,7 +143,7 @@ describe('backups', () => {
     const names = readdirSync(folder)
     for (const name of foreign) expect(names).toContain(name)
     expect([names.length, partsIn(folder)]).toEqual([foreign.length + 4, []])
-  }, 120_000)
+  }, 180_000)
 
   test('are not made again by a server that was started anew', async () => {
     const folder = stage.folder()
@@ -155,7 +155,7 @@ describe('backups', () => {
     await until(async () => (await backupPart(again)) === 'ok')
     await Bun.sleep(3_000)
     expect(wholeIn(folder)).toEqual(before)
-  }, 120_000)
+  }, 180_000)
 })
 
 describe.if(isLinux)('the process that makes them', () => {
@@ -177,7 +177,7 @@ describe.if(isLinux)('the process that makes them', () => {
     const again = await start({ folder, every: '1d', dataDir: server.dataDir })
     await until(() => partsIn(folder).length === 0)
     await expectToWork(again)
-  }, 120_000)
+  }, 180_000)
 
   test('may hang: the server works and stops in time, and the next start cleans up', async () => {
     const folder = stage.folder()
@@ -189,7 +189,7 @@ describe.if(isLinux)('the process that makes them', () => {
     const again = await start({ folder, every: '1d', dataDir: server.dataDir })
     await until(() => partsIn(folder).length === 0)
     expect(await again.end()).toBe(0)
-  }, 120_000)
+  }, 180_000)
 
   test('leaves nothing when the server is stopped in the middle of a backup', async () => {
     const folder = stage.folder()
@@ -220,7 +220,7 @@ describe.if(isLinux)('the process that makes them', () => {
     } finally {
       child.kill('SIGKILL')
     }
-  }, 120_000)
+  }, 180_000)
 })
 
 describe('a folder', () => {
@@ -237,7 +237,7 @@ describe('a folder', () => {
     renameSync(`${folder}-gone`, folder)
     await until(async () => (await backupPart(server)) === 'ok')
     expect(server.stderr().match(/no backup was made/g)).toHaveLength(1)
-  }, 120_000)
+  }, 180_000)
 
   test.skipIf(skipDiskTests)(
     'that is full is told, hurts nothing, and is used again once there is room',
@@ -254,7 +254,7 @@ describe('a folder', () => {
       await until(async () => (await backupPart(server)) === 'ok')
       expect(await server.end()).toBe(0)
     },
-    120_000,
+    180_000,
   )
 
   test.skipIf(skipDiskTests)(
@@ -270,6 +270,6 @@ describe('a folder', () => {
       )
       await expectToWork(server)
     },
-    120_000,
+    180_000,
   )
 })

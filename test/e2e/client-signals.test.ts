@@ -82,7 +82,7 @@ test.each([
     expect(asked).toBe(1)
     expect(readFileSync(join(folder, 'a')).length).toBe(SIZE)
   },
-  30_000,
+  180_000,
 )
 
 test('a push that was sent and not answered may have been made', async () => {
@@ -92,4 +92,4 @@ test('a push that was sent and not answered may have been made', async () => {
   child.kill('SIGTERM')
   expect(await child.exited).toBe(143)
   expect(await new Response(child.stderr).text()).toContain('may have been created anyway')
-}, 30_000)
+}, 180_000)

@@ -5,6 +5,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeFolder, removeFolder, runBinary, type Started, startBinary } from '../support/binary.ts'
 import { sendRaw } from '../support/raw.ts'
+import { waitUntil } from '../support/waiting.ts'
 
 const MIB = 1024 * 1024
 const BOUNDARY = 'oncebox-boundary'
@@ -33,11 +34,6 @@ function stored(): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map(({ name }) => name)
-}
-
-async function eventually(check: () => boolean): Promise<void> {
-  for (let i = 0; i < 1000 && !check(); i += 1) await Bun.sleep(20)
-  expect(check()).toBe(true)
 }
 
 /** A file of so many mebibytes as a body that is never whole anywhere. */
@@ -118,7 +114,7 @@ test('uploads that break off, lie about their length or come too short leave not
   await sendRaw(server.port, [head(HEAD.length), 'y'.repeat(MIB)], 300)
   const short = await upload(`${HEAD}never ended`)
   expect(short.status).toBe(400)
-  await eventually(() => stored().length === 0)
+  await waitUntil(() => stored().length === 0)
   expect((await fetch(`${server.url}/up`)).status).toBe(200)
 })
 
@@ -132,13 +128,13 @@ test('an upload that kill -9 cut off is swept away at the next start', async () 
     },
   })
   const uploading = upload(endless).catch(() => undefined)
-  await eventually(() => stored().some((name) => name.endsWith('.part')))
+  await waitUntil(() => stored().some((name) => name.endsWith('.part')))
   const { dataDir } = server
   await server.end('SIGKILL')
   await uploading
   expect(stored()).toHaveLength(2)
   server = await startBinary({ dataDir })
-  await eventually(() => stored().length === 1)
+  await waitUntil(() => stored().length === 1)
   expect((await fetch(kept.replace(/:\d+\//, `:${server.port}/`))).status).toBe(200)
 })
 
@@ -158,7 +154,7 @@ test('hundreds of small files come and go', async () => {
       while ((await remove(urlToken)).status === 503) await Bun.sleep(200)
     }),
   )
-  await eventually(() => stored().length === 0)
+  await waitUntil(() => stored().length === 0)
 })
 
 test('a full disk refuses an upload and keeps nothing of it', async () => {
@@ -170,7 +166,7 @@ test('a full disk refuses an upload and keeps nothing of it', async () => {
     removeFolder(server.dataDir)
     await start({ dataDir: join(mount, 'data') })
     expect((await upload(bodyOf(40))).status).toBe(507)
-    await eventually(() => stored().length === 0)
+    await waitUntil(() => stored().length === 0)
     expect((await upload(bodyOf(2))).status).toBe(201)
   } finally {
     await server.end('SIGKILL')

@@ -53,7 +53,7 @@ test.skipIf(process.platform !== 'linux')(
     expect(after - before).toBeLessThan(60 * MIB)
     expect(after).toBeLessThan(250 * MIB)
   },
-  60_000,
+  180_000,
 )
 
 /** Imports so many pushes, each with three entries in its log; a few have passphrases. */

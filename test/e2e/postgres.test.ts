@@ -15,6 +15,7 @@ import {
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
 import type { TestInstance } from '../support/instance.ts'
 import { createPeople } from '../support/people.ts'
+import { waitUntil } from '../support/waiting.ts'
 
 const PASSWORD = 'correct horse battery'
 const ANN = 'ann@example.org'
@@ -207,11 +208,3 @@ describe.skipIf(!installedEngines().includes('postgres'))('on PostgreSQL', () =>
     expect(node.isRunning()).toBe(true)
   })
 })
-
-async function waitUntil(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const until = performance.now() + 60_000
-  while (!(await isSo())) {
-    if (performance.now() > until) throw new Error('it did not happen within a minute')
-    await Bun.sleep(50)
-  }
-}

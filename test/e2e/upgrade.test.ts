@@ -124,7 +124,7 @@ test('kill -9 in the middle leaves the program, and the next upgrade clears what
   writeFileSync(`${release}.minisig`, 'no signature')
   expect((await upgrade()).code).toBe(1)
   expect(programsIn(folder)).toEqual(['oncebox'])
-}, 60_000)
+}, 180_000)
 
 test('without keys of its own the program refuses every release', async () => {
   const { folder, release, run } = await install()
@@ -220,7 +220,7 @@ describe('nothing changes for a release', () => {
       expect(programsIn(installed.folder)).toEqual(['oncebox'])
       expect((await installed.run(['user', 'list'])).stdout).toContain('ann@example.org')
     },
-    60_000,
+    180_000,
   )
 })
 

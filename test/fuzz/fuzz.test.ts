@@ -164,7 +164,7 @@ test('pages answer whatever forms are sent to them, and never with a failure', a
       throw new Error(`${method} ${path} ${JSON.stringify({ query, fields })} answered ${response.status}`)
     expect(answer).not.toMatch(TRACE)
   }
-}, 120_000)
+}, 180_000)
 
 test('a sealed file that was altered anywhere is never handed out as if it were whole', async () => {
   const content = Buffer.from(Array.from({ length: 700_000 }, (_, n) => (n * 31 + (n >> 9)) & 255))
@@ -212,4 +212,4 @@ test('a sealed file that was altered anywhere is never handed out as if it were 
   }
   writeFileSync(path, sealed)
   expect((await download())?.equals(content)).toBe(true)
-}, 120_000)
+}, 180_000)

@@ -4,8 +4,9 @@ import { Database } from 'bun:sqlite'
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { PUSHES, type PushBody } from '../../support/api.ts'
+import { waitUntil } from '../../support/waiting.ts'
 import type { Part } from '../multipart.ts'
-import { eventually, MIB, noise, part, useFiles } from './files.ts'
+import { MIB, noise, part, useFiles } from './files.ts'
 
 const { at, post, filesOf, download, stored } = useFiles()
 
@@ -102,7 +103,7 @@ describe('grants', () => {
     const { urlToken, url } = await pushed()
     await at.api.expire(urlToken)
     expect((await download(url)).status).toBe(404)
-    await eventually(() => stored().length === 0)
+    await waitUntil(() => stored().length === 0)
   })
 
   test('end when the time of the push is over, before anybody sweeps', async () => {
@@ -113,7 +114,7 @@ describe('grants', () => {
     at.api.clock.advance(60_000)
     expect((await download(file?.url ?? '')).status).toBe(404)
     await at.api.sweep()
-    await eventually(() => stored().length === 0)
+    await waitUntil(() => stored().length === 0)
   })
 
   test('of the last view still work, and the files go when they end', async () => {
@@ -143,7 +144,7 @@ describe('grants', () => {
       views_remaining: 0,
     })
     expect((await download(url)).status).toBe(404)
-    await eventually(() => stored().length === 0)
+    await waitUntil(() => stored().length === 0)
     const again = await at.api.call<PushBody>(pathOf(urlToken), { method: 'DELETE', token: at.token })
     expect(again.body).toEqual(answer.body)
     const kinds = (await at.api.audit(urlToken, at.token)).map(({ kind }) => kind)
@@ -174,7 +175,7 @@ describe('grants', () => {
     const ofAccount = await pushed([{ name: 'push[expire_after_views]', content: '1' }])
     await at.api.accounts().removeAccount('owner@example.org')
     expect((await download(ofAccount.url)).status).toBe(404)
-    await eventually(() => stored().length === 0)
+    await waitUntil(() => stored().length === 0)
   })
 
   test('that have ended by themselves leave a deletion nothing to do', async () => {

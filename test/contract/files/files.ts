@@ -1,6 +1,6 @@
 // What the tests of files share: an instance with an account, multipart bodies and downloads.
 
-import { afterEach, beforeEach, expect } from 'bun:test'
+import { afterEach, beforeEach } from 'bun:test'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Api, PUSHES, startApi } from '../../support/api.ts'
@@ -74,9 +74,4 @@ export function part(content: string | Uint8Array, disposition = 'filename="a.tx
 
 export function noise(size: number): Buffer {
   return Buffer.from(new Uint8Array(size).map((_, i) => (i * 7 + (i >> 9)) & 255))
-}
-
-export async function eventually(check: () => boolean): Promise<void> {
-  for (let i = 0; i < 100 && !check(); i += 1) await Bun.sleep(10)
-  expect(check()).toBe(true)
 }

@@ -4,8 +4,9 @@ import { describe, expect, test } from 'bun:test'
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { PUSHES, startApi } from '../../support/api.ts'
+import { waitUntil } from '../../support/waiting.ts'
 import { BOUNDARY, multipart } from '../multipart.ts'
-import { eventually, type FileBody, MIB, MULTIPART, noise, part, useFiles } from './files.ts'
+import { type FileBody, MIB, MULTIPART, noise, part, useFiles } from './files.ts'
 
 const { at, post, filesOf, download, stored } = useFiles()
 
@@ -60,7 +61,7 @@ test.each([
   const { status, body } = await at.api.post({ payload: 'x', ...push }, { token: at.token })
   expect(status).toBe(422)
   expect(Object.keys(body)).toContain(field)
-  await eventually(() => stored().length === 0)
+  await waitUntil(() => stored().length === 0)
 })
 
 describe('failures leave nothing behind', () => {
@@ -76,7 +77,7 @@ describe('failures leave nothing behind', () => {
     ['a name that is too long', () => post([part('x'), part('x', `filename="${'n'.repeat(300)}"`)]), 422],
   ])('%s', async (_, send, status) => {
     expect((await send()).status).toBe(status)
-    await eventually(() => stored().length === 0)
+    await waitUntil(() => stored().length === 0)
     expect(await at.api.list('active', at.token)).toEqual([])
   })
 
@@ -92,7 +93,7 @@ describe('failures leave nothing behind', () => {
     })
     expect(status).toBe(413)
     expect(text).toContain('--max-files')
-    await eventually(() => stored().length === 0)
+    await waitUntil(() => stored().length === 0)
   })
 
   test('a file beyond the limit, which the answer names', async () => {
@@ -102,7 +103,7 @@ describe('failures leave nothing behind', () => {
     const { status, text } = await post([part('fits'), part(noise(MIB + 1))])
     expect(status).toBe(413)
     expect(text).toContain('--max-file-bytes')
-    await eventually(() => stored().length === 0)
+    await waitUntil(() => stored().length === 0)
   })
 })
 
@@ -126,13 +127,13 @@ test('an upload of an account that is removed meanwhile creates no push', async 
     },
   })
   const upload = at.api.call(PUSHES, { headers: MULTIPART, body: sent, token: at.token })
-  await eventually(() => stored().length > 0)
+  await waitUntil(() => stored().length > 0)
   await at.api.accounts().removeAccount('owner@example.org')
   const next = await at.api.addAccount('next@example.org')
   removed.resolve()
   expect((await upload).status).toBe(401)
   expect(await at.api.list('active', next)).toEqual([])
-  await eventually(() => stored().length === 0)
+  await waitUntil(() => stored().length === 0)
 })
 
 test('below the floor of free space nothing is created, and everything else works', async () => {
@@ -142,7 +143,7 @@ test('below the floor of free space nothing is created, and everything else work
   expect((await post([part('x')])).status).toBe(507)
   expect((await at.api.post({ payload: 'x' })).status).toBe(507)
   expect(await at.api.list('active', at.token)).toEqual([])
-  await eventually(() => stored().length === 0)
+  await waitUntil(() => stored().length === 0)
 })
 
 test('an empty part without a name is no file', async () => {
@@ -152,7 +153,7 @@ test('an empty part without a name is no file', async () => {
   ])
   expect(status).toBe(201)
   expect(body).toMatchObject({ kind: 'text', files: [] })
-  await eventually(() => stored().length === 0)
+  await waitUntil(() => stored().length === 0)
 })
 
 test.each([
@@ -217,6 +218,6 @@ test('an upload that a crash cut off is removed at the next start', async () => 
   await Bun.write(join(at.api.dataDir, 'files', 'zz', `${id}.part`), 'half')
   await at.api.restart()
   await at.api.sweep()
-  await eventually(() => stored().length === 1)
+  await waitUntil(() => stored().length === 1)
   expect(await (await download((await filesOf(body.url_token))[0]?.url ?? '')).text()).toBe('kept')
 })

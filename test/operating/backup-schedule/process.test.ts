@@ -105,7 +105,7 @@ test.if(process.platform === 'linux')(
       state: 'done',
     })
   },
-  60_000,
+  180_000,
 )
 
 test('one that gets on slowly is left to it', async () => {
@@ -113,7 +113,7 @@ test('one that gets on slowly is left to it', async () => {
   expect(await start(`${slow} say(${JSON.stringify(DONE)})`, { stallMs: 4_000 }).result).toMatchObject({
     state: 'done',
   })
-}, 60_000)
+}, 180_000)
 
 test('one that does not want to end is ended', async () => {
   const task = start('process.on("SIGTERM", () => undefined); setInterval(() => undefined, 1000)')

@@ -105,7 +105,7 @@ export function describeCrashes(open: () => Promise<CrashingEngine>): void {
       await after.close()
     }
     await engine.close()
-  }, 60_000)
+  }, 180_000)
 }
 
 /** A push never names a missing file as long as its secrets are there. */

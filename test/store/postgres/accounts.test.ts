@@ -7,6 +7,7 @@ import type { NewAccountLink } from '../../../src/store/accounts-face.ts'
 import { openPostgresNodes, type PostgresNode, type PostgresNodes } from '../../support/postgres-nodes.ts'
 import { storePush, VISIT } from '../../support/store.ts'
 import { usePostgres } from '../../support/use-postgres.ts'
+import { untilDone } from '../../support/waiting.ts'
 
 const ROUNDS = 12
 
@@ -29,13 +30,15 @@ postgres.describe('two nodes', () => {
   const add = (email: string, isAdmin = false) =>
     nodes[0].accounts.addAccount({ email, passwordHash: 'x', isAdmin })
   const onBoth = <T>(work: (node: PostgresNode, n: number) => Promise<T>) =>
-    Promise.allSettled(nodes.flatMap((node, n) => [work(node, 2 * n), work(node, 2 * n + 1)]))
+    Promise.allSettled(
+      nodes.flatMap((node, n) => [2 * n, 2 * n + 1].map((id) => untilDone(() => work(node, id)))),
+    )
   const outcomes = (tries: PromiseSettledResult<unknown>[]) =>
     tries.map((one) => (one.status === 'fulfilled' ? String(one.value ?? 'done') : codeOf(one.reason))).sort()
   const codeOf = (cause: unknown) =>
     typeof cause === 'object' && cause !== null && 'code' in cause ? String(cause.code) : String(cause)
   const addSession = (node: PostgresNode, hash: Buffer, tested = 'x') =>
-    node.sessions.addSession({ accountId: id, hash, visit: VISIT, tested })
+    untilDone(() => node.sessions.addSession({ accountId: id, hash, visit: VISIT, tested }))
 
   test('an address gets one account, and every other node is told of the conflict', async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
@@ -168,7 +171,9 @@ postgres.describe('two nodes', () => {
     const tries = await Promise.allSettled(
       tokens.map((n) => {
         const node = n % 2 === 0 ? nodes[0] : nodes[1]
-        return node.apiTokens.addApiToken({ accountId: id, ...newToken(n) }).then(() => undefined)
+        return untilDone(() => node.apiTokens.addApiToken({ accountId: id, ...newToken(n) })).then(
+          () => undefined,
+        )
       }),
     )
     expect(outcomes(tries).filter((outcome) => outcome === 'invalid')).toHaveLength(12)
@@ -214,7 +219,7 @@ postgres.describe('two nodes', () => {
 
   test('a push is created while its owner signs in, and none is left of an account that is removed meanwhile', async () => {
     const clock = opened.clock
-    const push = (node: PostgresNode) => storePush({ store: node, clock }, { ownerId: id })
+    const push = (node: PostgresNode) => untilDone(() => storePush({ store: node, clock }, { ownerId: id }))
     for (let round = 0; round < ROUNDS; round += 1) {
       const all = [
         addSession(nodes[0], hashOf(round)),

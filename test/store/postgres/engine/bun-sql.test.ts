@@ -14,7 +14,7 @@ postgres.describe('the client of Bun', () => {
   let sql: SQL
   beforeAll(async () => {
     url = (await postgres.newEmptyDatabase()).address
-  }, 120_000)
+  }, 180_000)
   beforeEach(() => {
     sql = open(1)
   })
@@ -114,7 +114,7 @@ postgres.describe('the client of Bun', () => {
       )
     expect(answers).toEqual([{ one: 1 }, { one: 1 }, { one: 1 }, { one: 1 }])
     await pool.close({ timeout: 0 })
-  }, 30_000)
+  }, 180_000)
 
   test('tells a reserved connection that it was ended, and never goes on over another (oven-sh/bun#30947)', async () => {
     const reserved = await sql.reserve()
@@ -122,7 +122,7 @@ postgres.describe('the client of Bun', () => {
     endAtOnce([await pidOf(reserved)])
     for (let tries = 0; tries < 3; tries += 1)
       await expect((async () => await reserved`SELECT 1`)()).rejects.toThrow()
-  }, 30_000)
+  }, 180_000)
 
   test('keeps other statements out of a transaction that waited for its connection (oven-sh/bun#32004)', async () => {
     const slow = async () => await sql`SELECT pg_sleep(0.1), ${1}::int AS n`
@@ -142,12 +142,12 @@ postgres.describe('the client of Bun', () => {
     expect(await within).toBe('mine')
     for (const rows of [await beside, await after]) expect(rows?.[0]).toEqual({ n: 2, inside: null })
     expect((await other())[0]?.n).toBe(2)
-  }, 30_000)
+  }, 180_000)
 
   test('lets a statement run for as long as it takes (oven-sh/bun#30646)', async () => {
     const [row] = await sql`SELECT pg_sleep(2.5)::text AS slept`
     expect(row).toEqual({ slept: '' })
-  }, 30_000)
+  }, 180_000)
 
   test('goes on after an error of a statement, also among others that were sent with it (oven-sh/bun#22395)', async () => {
     await sql`CREATE TEMP TABLE single (n int PRIMARY KEY)`
@@ -171,7 +171,7 @@ postgres.describe('the client of Bun', () => {
     const isOpen = async () => (await sql`SELECT FROM pg_stat_activity WHERE pid = ${pid}`).length > 0
     for (let tries = 0; tries < 200 && (await isOpen()); tries += 1) await Bun.sleep(50)
     expect(await isOpen()).toBe(false)
-  }, 30_000)
+  }, 180_000)
 
   test('passes arrays with anything in them', async () => {
     const texts = ['a"b\\c,{}', 'NULL', '', null]

@@ -49,7 +49,7 @@ describe('a PostgreSQL server', () => {
         await database.close()
       })
     },
-    30_000,
+    180_000,
   )
 
   test('that does not let the user ask which one it is is refused, with the right that is missing', async () => {
@@ -110,7 +110,7 @@ describe('a PostgreSQL server', () => {
       const database = openDatabase(address)
       await database.read(({ query }) => query('SELECT 1')).finally(database.close)
     })
-  }, 30_000)
+  }, 180_000)
 
   test('whose database is not in UTF-8 is refused', async () => {
     await cluster().run(

@@ -258,7 +258,7 @@ postgres.describe('a copy of a database', () => {
     const visit = { ip: '', userAgent: 'test', referrer: '' }
     expect(await restoring.run({ visit, now: clock.now(), onProgress: () => undefined })).toBe(1)
     await restoring.close()
-  }, 120_000)
+  }, 180_000)
 })
 
 postgres.describe('after a restore', () => {
@@ -313,7 +313,7 @@ postgres.describe('after a restore', () => {
     expect(node.warnings.at(-1)).toBe('The database is served again.')
     await store.close()
     await (await node.open()).close()
-  }, 60_000)
+  }, 180_000)
 
   test('nodes that have not noticed anything stop when another one has', async () => {
     const [first, second] = [makeNode(), makeNode()]
@@ -329,7 +329,7 @@ postgres.describe('after a restore', () => {
     await one.close()
     await two.close()
     await expect(makeNode().open()).rejects.toThrow('a change that it had acknowledged is missing')
-  }, 60_000)
+  }, 180_000)
 })
 
 postgres.describe('a data folder', () => {

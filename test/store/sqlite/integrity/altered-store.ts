@@ -1,7 +1,7 @@
 // What the tests of altered rows share: a store whose database a test alters, and ways to read it.
 
 import { Database } from 'bun:sqlite'
-import { afterEach, beforeEach, expect } from 'bun:test'
+import { afterEach, beforeEach } from 'bun:test'
 import { join } from 'node:path'
 import { alterDatabase } from '../../../support/damage.ts'
 import { openTestStore, type TestStore } from '../../../support/store.ts'
@@ -62,9 +62,4 @@ export function useAlteredStore() {
     lastEntryOf,
     addTwoAccounts,
   }
-}
-
-export async function waitFor(condition: () => boolean): Promise<void> {
-  for (let n = 0; n < 200 && !condition(); n += 1) await Bun.sleep(50)
-  expect(condition()).toBe(true)
 }

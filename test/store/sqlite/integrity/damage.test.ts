@@ -103,7 +103,7 @@ test('cut off anywhere, it is refused, naming the file', async () => {
       isRefused: true,
     })
   }
-}, 60_000)
+}, 180_000)
 
 test('with bytes flipped, it never reports wrong values of a push, its counters or its log', async () => {
   const bytes = readFileSync(join(whole, 'oncebox.db'))
@@ -132,4 +132,4 @@ test('with bytes flipped, it never reports wrong values of a push, its counters 
   )
   expect(refused + failed).toBeGreaterThan(0)
   expect(lost).toBe(0)
-}, 120_000)
+}, 180_000)

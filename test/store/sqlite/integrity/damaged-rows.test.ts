@@ -4,7 +4,8 @@ import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { expireAllLapsed, openTestStore, storePush, VISIT } from '../../../support/store.ts'
-import { useAlteredStore, waitFor } from './altered-store.ts'
+import { waitUntil } from '../../../support/waiting.ts'
+import { useAlteredStore } from './altered-store.ts'
 
 const { at, alter, reopen, idsOf, readLog, lastEntryOf, addTwoAccounts } = useAlteredStore()
 
@@ -156,13 +157,13 @@ test('soon after the start every damaged row is reported, a hundred of them by n
   let told = await reopen()
   const pushes = ['push 7', 'push 8', 'push 9', 'push 250']
   const places = ['account 1 (bob@example.org)', ...pushes, 'entry 299 of the audit log']
-  await waitFor(() => told.length === places.length)
+  await waitUntil(() => told.length === places.length)
   for (const [index, place] of places.entries())
     expect(told[index]).toContain(`damaged on disk: ${place} is not`)
 
   alter('UPDATE pushes SET views = 1')
   told = await reopen()
-  await waitFor(() => told.some((line) => line.includes('302 places altogether')))
+  await waitUntil(() => told.some((line) => line.includes('302 places altogether')))
   expect(told).toHaveLength(101)
 })
 
@@ -188,7 +189,7 @@ test('--remove-damaged removes damaged pushes with all their traces, and nothing
     onWarning: (warning: string) => warned.push(warning),
   }
   at.opened = await openTestStore({ ...again, removeDamaged: true })
-  await waitFor(() => warned.length === 6)
+  await waitUntil(() => warned.length === 6)
   expect(warned.slice(1, 5)).toEqual([1, 4, 5, 6].map((id) => `push ${id} was damaged and is removed`))
   expect([warned[0], warned[5]].join()).toMatch(/will be removed;.*All pushes have been checked/)
   expect(told).toHaveLength(6)
@@ -215,7 +216,7 @@ test('a push that reads correctly at the second try is not removed', async () =>
     },
     onWarning: (warning) => warned.push(warning),
   })
-  await waitFor(() => warned.length === 3)
+  await waitUntil(() => warned.length === 3)
   expect(warned[1]).toBe('push 1 was damaged and is removed')
   expect(await idsOf(all)).toEqual([null, 2])
 })

@@ -5,11 +5,7 @@ import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { alterDatabase } from '../../../support/damage.ts'
 import { openTestStore, storePush, VISIT } from '../../../support/store.ts'
-
-async function eventually(check: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 300 && !check(); tries += 1) await Bun.sleep(10)
-  expect(check()).toBe(true)
-}
+import { waitUntil } from '../../../support/waiting.ts'
 
 test.each([1, 2_100])('among %p other pushes', async (others) => {
   const opened = await openTestStore()
@@ -30,7 +26,7 @@ test.each([1, 2_100])('among %p other pushes', async (others) => {
   alterDatabase(dataDir, `UPDATE push_secrets SET salt = x'00' WHERE push_id = ${salted.id}`)
   alterDatabase(dataDir, `UPDATE push_secrets SET key_slot = 3 WHERE push_id = ${misled.id}`)
   await Promise.all([salted, misled].map(({ id }) => store.pushes.expirePush({ id, visit: VISIT })))
-  await eventually(() => slotsOf().includes(1))
+  await waitUntil(() => slotsOf().includes(1))
   await store.close()
   expect(slotsOf()).toEqual([1])
   const again = await openTestStore({ dataDir, clock: opened.clock })

@@ -1,0 +1,38 @@
+// Waiting for what a test expects to happen: at once on a quiet machine, much later on a busy one.
+
+import { isDomainError } from '../../src/domain/errors.ts'
+
+const PATIENCE_MS = 60_000
+
+/** Resolves once it is so, and throws after a minute. */
+export async function waitUntil(isSo: () => boolean | Promise<boolean>, everyMs = 20): Promise<void> {
+  const end = performance.now() + PATIENCE_MS
+  while (!(await isSo())) {
+    if (performance.now() > end) throw new Error(`waited in vain: ${isSo}`)
+    await Bun.sleep(everyMs)
+  }
+}
+
+/** Asks again, as clients do, while the server is too busy to take the request; it has not stored or counted anything then. */
+export async function untilTaken(ask: () => Promise<Response>): Promise<Response> {
+  const end = performance.now() + PATIENCE_MS
+  for (;;) {
+    const response = await ask()
+    if (response.status !== 503 || performance.now() > end) return response
+    await response.arrayBuffer()
+    await Bun.sleep(50)
+  }
+}
+
+/** Does work of a store again that was refused, and left nothing behind, because the database was too busy. */
+export async function untilDone<T>(work: () => Promise<T>): Promise<T> {
+  const end = performance.now() + PATIENCE_MS
+  for (;;) {
+    try {
+      return await work()
+    } catch (cause) {
+      if (!isDomainError(cause, 'overloaded') || performance.now() > end) throw cause
+      await Bun.sleep(50)
+    }
+  }
+}
