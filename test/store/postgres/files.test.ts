@@ -13,6 +13,7 @@ import type { TestDatabase } from '../../support/postgres.ts'
 import { makeNodeFolder, openTestNode } from '../../support/postgres-store.ts'
 import { storePush, VISIT, view } from '../../support/store.ts'
 import { usePostgres } from '../../support/use-postgres.ts'
+import { waitUntil } from '../../support/waiting.ts'
 import { readKinds } from '../conformance/engine.ts'
 
 const postgres = usePostgres()
@@ -99,10 +100,6 @@ const fileOf = (id: string) => ({ fileId: id, size: SIZE, filename: NAME, conten
 async function pushFile(store: OpenedStore, id: string, changes: Parameters<typeof storePush>[1] = {}) {
   await store.files.keepFile(id, sealed())
   return storePush({ store, clock }, changes, { files: [fileOf(id)] })
-}
-
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await Bun.sleep(20)
 }
 
 postgres.describe('files in one bucket', () => {

@@ -5,6 +5,7 @@ import { inspectServer, requireServer } from '../../../../src/store/postgres/eng
 import { findOtherServer, findServerProblems } from '../../../../src/store/postgres/engine/server-facts.ts'
 import { requireCurrentSchema } from '../../../../src/store/postgres/schema/migrate.ts'
 import { connectBy, openDatabase, useCluster } from '../../../support/use-cluster.ts'
+import { waitUntil } from '../../../support/waiting.ts'
 
 const { cluster, describe } = useCluster()
 
@@ -42,8 +43,11 @@ describe('a PostgreSQL server', () => {
         await expect(requireServer(connectBy(cluster().address()), () => undefined)).rejects.toThrow(remedy)
         const told: unknown[] = []
         const database = openDatabase(cluster().address(), told)
-        await expect(database.read(({ query }) => query('SELECT 1'), { within: 500 })).rejects.toMatchObject({
-          code: 'overloaded',
+        // A connection is tried for longer than the read waits for one.
+        await waitUntil(async () => {
+          const read = database.read(({ query }) => query('SELECT 1'), { within: 500 })
+          await expect(read).rejects.toMatchObject({ code: 'overloaded' })
+          return told.length > 0
         })
         expect(String(told[0])).toContain(remedy)
         await database.close()
