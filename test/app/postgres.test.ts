@@ -174,6 +174,26 @@ describe.skipIf(!installedEngines().includes('postgres'))('beside the nodes', ()
       await node.close()
     })
 
+    test('warns of a log that keeps what pushes have lost', async () => {
+      const logged = await postgres.newDatabase()
+      const { port, password } = postgres.server
+      const name = new URL(logged.address).pathname.slice(1)
+      const options = { hostname: '127.0.0.1', port, username: 'postgres', password, database: 'postgres' }
+      const admin = new SQL({ ...options, adapter: 'postgres', max: 1 })
+      const set = (setting: string) => admin.unsafe(`ALTER DATABASE ${name} SET ${setting}`)
+      const warns = async () =>
+        of('database', await look({}, logged))
+          .join()
+          .includes('logs statements with their values')
+      expect(await warns()).toBe(false)
+      await set("log_statement = 'all'")
+      expect(await warns()).toBe(true)
+      await set('log_parameter_max_length = 0')
+      expect(await warns()).toBe(false)
+      await admin.close({ timeout: 0 })
+      await logged.close()
+    })
+
     test('tells that every change waits for a standby that is gone', async () => {
       const { port, password } = postgres.server
       const options = { hostname: '127.0.0.1', port, username: 'postgres', password, database: 'postgres' }

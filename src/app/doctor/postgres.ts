@@ -48,6 +48,7 @@ export async function examinePostgres(settings: DatabaseSettings, look: Postgres
         ...examineInstance(inspection, witness),
         ...examineConnections(inspection, settings),
         ...examineVacuum(inspection),
+        ...(inspection.logsValues ? [LOGS_VALUES] : []),
         examineClocks(inspection, look.now()),
       ],
     }
@@ -100,6 +101,13 @@ const NO_STANDBY = problem(
   'database',
   'No standby of synchronous_standby_names is connected: every change waits for one, and is refused in the end.',
   'Start the standby, or take it out of synchronous_standby_names.',
+)
+
+const LOGS_VALUES = warning(
+  'database',
+  'PostgreSQL logs statements with their values: sealed payloads and keys, e-mail addresses and IP addresses stay in its log after ' +
+    'pushes have ended.',
+  'As a superuser: ALTER DATABASE … SET log_parameter_max_length = 0. Statements are then logged without values.',
 )
 
 const REPLICATION: Record<DatabaseInspection['facts']['replication'], string> = {

@@ -38,6 +38,8 @@ export type DatabaseInspection = {
   /** The server's clock minus that of this machine, and how far that may be wrong. Milliseconds. */
   clock: { offset: number; uncertainty: number }
   vacuum: Vacuum
+  /** Whether its log has the values of statements, which hold sealed keys and payloads. */
+  logsValues: boolean
   /** Null without our tables. */
   instance: InstanceInspection | null
   newest: number
@@ -100,7 +102,7 @@ async function inspectWithin(session: Session, options: InspectionOptions) {
   const clock = await compareClocks(session, options.now)
   const [row] = await session.query<Row>(SERVER)
   if (row === undefined) throw new Error('PostgreSQL said nothing about itself')
-  const { isEncrypted, standbys, bytes, max, used, isOn, age } = row
+  const { isEncrypted, standbys, bytes, max, used, isOn, age, logsValues } = row
   const [found] = await session.query<{ isThere: boolean }>(
     `SELECT to_regclass('${SCHEMA}.instance') IS NOT NULL AS "isThere"`,
   )
@@ -111,6 +113,7 @@ async function inspectWithin(session: Session, options: InspectionOptions) {
     standbys,
     bytes,
     connections: { max, used },
+    logsValues,
     clock,
     vacuum: { isOn, age, live: rows?.live ?? 0, dead: rows?.dead ?? 0 },
     instance: isThere ? await inspectInstance(session, options) : null,
@@ -126,6 +129,7 @@ type Row = {
   used: number
   isOn: boolean
   age: number
+  logsValues: boolean
 }
 
 const SERVER = `SELECT coalesce((SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()), false) AS "isEncrypted",
@@ -134,6 +138,8 @@ const SERVER = `SELECT coalesce((SELECT ssl FROM pg_stat_ssl WHERE pid = pg_back
       - coalesce(current_setting('reserved_connections', true)::int, 0) AS max,
     (SELECT count(*)::int FROM pg_stat_activity WHERE backend_type = 'client backend') AS used,
     current_setting('autovacuum')::bool AS "isOn",
+    (current_setting('log_statement') IN ('mod', 'all') OR (SELECT setting FROM pg_settings WHERE name = 'log_min_duration_statement') <> '-1')
+      AND current_setting('log_parameter_max_length', true) IS DISTINCT FROM '0' AS "logsValues",
     (SELECT age(datfrozenxid) FROM pg_database WHERE datname = current_database()) AS age`
 
 const PUSHES = `SELECT n_live_tup::float8 AS live, n_dead_tup::float8 AS dead FROM pg_stat_user_tables

@@ -119,6 +119,13 @@ const STATES: Record<string, Reason> = {
 }
 
 const CODES: Record<string, Reason> = {
+  CERT_HAS_EXPIRED: lasting(
+    'its certificate has expired (or the clock of this machine is wrong). Renew ssl_cert_file there and reload the server; ' +
+      'connections that are open go on, and nodes notice the new one by themselves',
+  ),
+  CERT_NOT_YET_VALID: lasting(
+    'its certificate is not valid yet: see whether the clock of this machine is right',
+  ),
   CONNECTION_REFUSED: ABSENT,
   CONNECTION_TIMEOUT: passing('it does not answer'),
   CONNECTION_STALLED: passing('it does not answer'),

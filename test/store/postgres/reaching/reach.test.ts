@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { databaseUrl } from '../../../../src/settings/database-parsers.ts'
 import { connectTo } from '../../../../src/store/postgres/reaching/address.ts'
 import { reachServer } from '../../../../src/store/postgres/reaching/reach.ts'
+import { explainUnreachable } from '../../../../src/store/postgres/reaching/unreachable.ts'
 import { testCertificate } from '../../../support/certificate.ts'
 import {
   type DatabaseServer,
@@ -66,6 +67,15 @@ describe('without a server', () => {
       '/missing/ca.pem, which the address names, cannot be read',
     )
   })
+})
+
+test('a certificate that has expired is renewed, and no other authority is named for it', () => {
+  const parsed = databaseUrl('postgres://a@db/d')
+  if ('problem' in parsed) throw new Error(parsed.problem)
+  const cause = Object.assign(new Error('certificate has expired'), { code: 'CERT_HAS_EXPIRED' })
+  const words = explainUnreachable(parsed.value, cause)?.error.message
+  expect(words).toContain('Renew ssl_cert_file')
+  expect(words).not.toContain('sslrootcert')
 })
 
 test('a file that holds no certificate, or the key of another one, is named', () => {
