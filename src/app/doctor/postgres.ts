@@ -66,7 +66,7 @@ function describeFailure(address: DatabaseAddress, cause: unknown): string {
 }
 
 const REMEDY =
-  'Mend that; until then, nodes do not start. See docs/beyond-one-machine.md, "Connecting to PostgreSQL".'
+  'Mend that; until then, nodes do not start. See docs/beyond-one-machine.md, "When something fails".'
 const SEE = 'See docs/beyond-one-machine.md.'
 const MOVE_REMEDY =
   'Until then, nodes refuse to start. See docs/beyond-one-machine.md, "Moving there and back".'
