@@ -5,6 +5,7 @@ import { createDigest } from '../../crypto/digest.ts'
 import { DomainError } from '../../domain/errors.ts'
 import { TABLE_NAMES } from '../../store/moving/tables.ts'
 import type { Batch, MovingKey, MovingPush, MovingReader, MovingRow } from '../../store/moving-face.ts'
+import { batchesOf } from './batches.ts'
 
 export type Stores = { source: MovingReader; target: MovingReader }
 
@@ -42,14 +43,11 @@ async function* itemsOf<Item>(
   read: (after: MovingKey | null) => Promise<Batch<Item>>,
   isCopy: boolean,
 ): AsyncGenerator<readonly Item[]> {
-  let after: MovingKey | null = null
-  do {
-    const batch: Batch<Item> = await read(after)
+  for await (const batch of batchesOf(read)) {
     const [damaged] = isCopy ? batch.damaged : []
     if (damaged !== undefined) throw different(damaged)
     yield batch.items
-    after = batch.next
-  } while (after !== null)
+  }
 }
 
 type Comparing<Item> = {

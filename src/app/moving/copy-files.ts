@@ -3,7 +3,8 @@
 import { createDigest } from '../../crypto/digest.ts'
 import { DomainError } from '../../domain/errors.ts'
 import type { OpenedFile, SealedFiles } from '../../store/files-face.ts'
-import type { Batch, MovingFile, MovingKey, MovingReader } from '../../store/moving-face.ts'
+import type { MovingReader } from '../../store/moving-face.ts'
+import { batchesOf } from './batches.ts'
 
 export type FilesCopying = {
   /** Of the rows that name the files. */
@@ -63,19 +64,11 @@ export async function copyFiles(given: FilesCopying): Promise<CopiedFiles> {
 type Copying = FilesCopying & { pass: (bytes: number) => void }
 
 async function* filesOf({ readFiles, readRows }: FilesCopying['reader']): AsyncGenerator<ToCopy[]> {
-  for (let after: MovingKey | null = null; ; ) {
-    const batch: Batch<MovingFile> = await readFiles(after)
-    yield batch.items.map(({ id, pushId }) => ({ id, pushId }))
-    after = batch.next
-    if (after === null) break
-  }
-  for (let after: MovingKey | null = null; ; ) {
-    const { items, next }: Awaited<ReturnType<typeof readRows>> = await readRows('filesDue', after)
+  for await (const { items } of batchesOf(readFiles)) yield items.map(({ id, pushId }) => ({ id, pushId }))
+  for await (const { items } of batchesOf((after) => readRows('filesDue', after))) {
     // Those of no push are only waiting for their removal.
     const granted = items.filter(({ pushId }) => Number(pushId) > 0)
     yield granted.map(({ id }) => ({ id: String(id), pushId: null }))
-    after = next
-    if (after === null) return
   }
 }
 

@@ -3,6 +3,7 @@
 import { DomainError } from '../../domain/errors.ts'
 import { TABLE_NAMES } from '../../store/moving/tables.ts'
 import type { Batch, MovedTable, MovingKey, MovingReader, MovingWriter } from '../../store/moving-face.ts'
+import { batchesOf } from './batches.ts'
 
 export type Copying = {
   reader: MovingReader
@@ -49,13 +50,10 @@ type Table<Item> = {
 }
 
 async function copyBatches<Item>(copying: Copying, { table, read, write }: Table<Item>): Promise<void> {
-  let after = await copying.writer.findLast(table)
-  do {
-    const { items, damaged, next } = await read(after)
+  for await (const { items, damaged } of batchesOf(read, await copying.writer.findLast(table))) {
     if (damaged.length > 0) leaveOut(copying, table, damaged)
     if (items.length > 0) await write(items)
-    after = next
-  } while (after !== null)
+  }
 }
 
 /** Accounts cannot be left out: their pushes and tokens name them. */

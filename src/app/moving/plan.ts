@@ -3,7 +3,8 @@
 import type { FilesEnd } from '../../store/files/moving-ends.ts'
 import type { SourceEnd } from '../../store/moving/ends.ts'
 import { TABLE_NAMES } from '../../store/moving/tables.ts'
-import type { MovingBucketFolder, MovingCounts, MovingKey, MovingReader } from '../../store/moving-face.ts'
+import type { MovingBucketFolder, MovingCounts, MovingReader } from '../../store/moving-face.ts'
+import { batchesOf } from './batches.ts'
 import { type FilePlan, fileNeeds, openPlace, planFiles } from './file-places.ts'
 import { findKeyPlaces, type KeyPlaces, keyNeeds } from './keys.ts'
 import { requireFiles } from './whole-pushes.ts'
@@ -36,12 +37,8 @@ export async function planMove(wish: MoveWish, { reader }: Pick<SourceEnd, 'read
 }
 
 async function hasGranted({ readRows }: MovingReader): Promise<boolean> {
-  let after: MovingKey | null = null
-  do {
-    const { items, next }: Awaited<ReturnType<typeof readRows>> = await readRows('filesDue', after)
+  for await (const { items } of batchesOf((after) => readRows('filesDue', after)))
     if (items.some(({ pushId }) => Number(pushId) > 0)) return true
-    after = next
-  } while (after !== null)
   return false
 }
 
@@ -58,30 +55,16 @@ export async function surveyDamage(plan: Plan, { onProgress, say }: MovePorts): 
     const reader = plan.readerWith(files)
     const damaged: string[] = []
     for (const table of TABLE_NAMES)
-      await readThrough(
-        (after) => reader.readRows(table, after),
-        (batch) => damaged.push(...batch.damaged),
-      )
+      for await (const batch of batchesOf((after) => reader.readRows(table, after)))
+        damaged.push(...batch.damaged)
     let done = 0
-    await readThrough(reader.readPushes, (batch) => {
+    for await (const batch of batchesOf(reader.readPushes)) {
       damaged.push(...batch.damaged)
       done += batch.items.length
       onProgress('reading', done, counts.pushes)
-    })
+    }
     return damaged
   } finally {
     await files?.close()
   }
-}
-
-async function readThrough<B extends { next: MovingKey | null }>(
-  read: (after: MovingKey | null) => Promise<B>,
-  look: (batch: B) => unknown,
-): Promise<void> {
-  let after: MovingKey | null = null
-  do {
-    const batch: B = await read(after)
-    look(batch)
-    after = batch.next
-  } while (after !== null)
 }
