@@ -5,9 +5,8 @@ import { dataFolder } from '../../store/folder/data-folder.ts'
 import { destroyEnd, findFormerFolder } from './ends.ts'
 import { openPlace, planFiles } from './file-places.ts'
 import { findKeyPlaces } from './keys.ts'
+import { NOTHING } from './plan.ts'
 import type { MovePorts, MoveWish } from './wish.ts'
-
-const NOTHING = { accounts: 0, pushes: 0, live: 0, entries: 0, files: 0, bytes: 0, largest: 0 }
 
 export async function destroySource(wish: MoveWish, { say }: Pick<MovePorts, 'say'>): Promise<void> {
   const { from } = wish

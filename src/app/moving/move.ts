@@ -11,7 +11,7 @@ import { findMovedAway, findState, isFilled, lookAtTarget, nameOf, openSource, o
 import { explainMove } from './failures.ts'
 import { bringKey, findKeyPlaces, requireKeys } from './keys.ts'
 import { moveFiles } from './move-files.ts'
-import { findNeeds, type Plan, planMove, surveyDamage } from './plan.ts'
+import { findNeeds, NOTHING, type Plan, planMove, surveyDamage } from './plan.ts'
 import type { MovePorts, MoveReport, MoveWish } from './wish.ts'
 
 const ID_CHARACTERS = 26
@@ -140,8 +140,7 @@ async function goOn(away: MovedAway, wish: MoveWish, ports: MovePorts): Promise<
   if (state?.id !== away.id && !(isOpen && wish.destroySource)) throw gone(away, wish)
   if (state === null && !(await isFilled(wish.to, ports.say))) throw lost(wish)
   const keys = findKeyPlaces(wish)
-  const counts = { accounts: 0, pushes: 0, live: 0, entries: 0, files: 0, bytes: 0, largest: 0 }
-  const report: MoveReport = { ...reportOf({ counts, keys }, wish), state: 'moved' }
+  const report: MoveReport = { ...reportOf({ counts: NOTHING, keys }, wish), state: 'moved' }
   if (wish.mode === 'dry-run') return report
   if (state !== null) {
     const target = await openTarget(wish.to, ports.say, { state, anew: false })

@@ -23,6 +23,12 @@ export type Plan = {
   readerWith(files: FilesEnd | null): MovingReader
 }
 
+/** Of a source that is empty, or was left. */
+export const NOTHING: MovingCounts = {
+  ...{ accounts: 0, pushes: 0, live: 0, entries: 0 },
+  ...{ files: 0, bytes: 0, largest: 0 },
+}
+
 export async function planMove(wish: MoveWish, { reader }: Pick<SourceEnd, 'reader'>): Promise<Plan> {
   const folder = await reader.readBucketFolder()
   return {

@@ -284,6 +284,6 @@ test('a bucket that lacks the files is noticed before anything is copied', async
   const settings = { ...settingsOf(bucket), maxFileBytes: 1e9 }
   const lost = { tag: 'none', sessions: ownSessions('x'), heldFiles: true }
   await expect(openBucketEnd({ settings, folder: lost, onWarning: () => undefined })).rejects.toThrow(
-    'does not hold the files',
+    'lacks the files that the database names',
   )
 })
