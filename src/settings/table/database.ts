@@ -17,8 +17,8 @@ export const databaseSettings = {
     file: true,
     show: showDatabaseUrl,
     help:
-      'PostgreSQL server for everything but files, such as postgres://oncebox@db.example/oncebox; TLS is verified unless it says ' +
-      'otherwise (?sslmode=, ?sslrootcert=); needs --key-file',
+      'PostgreSQL server for everything but files, such as postgres://oncebox@db.example/oncebox, or several (…@db1,db2/oncebox), of ' +
+      'which the one that takes writes is used; TLS is verified unless it says otherwise (?sslmode=, ?sslrootcert=); needs --key-file',
   },
   databasePassword: {
     flag: 'database-password',

@@ -34,8 +34,9 @@ export function createStanding({ state, observe, elapsed, onChange }: StandingOp
   let next = 0
   let problem: Problem | null = null
 
-  /** What was acknowledged to this node. */
+  /** What was acknowledged to this node. The note for other nodes that nothing may be served is not missed anywhere else. */
   function remember(id: Uint8Array): void {
+    if (problem !== null) return
     acknowledged[next] = { id, at: elapsed() }
     next = (next + 1) % MAX_REMEMBERED
   }

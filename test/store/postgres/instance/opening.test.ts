@@ -4,12 +4,14 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { newKeyFile } from '../../../../src/crypto/keyring.ts'
+import { parseDatabaseAddress } from '../../../../src/domain/database-address.ts'
 import { openAfterRestore } from '../../../../src/store/opening/after-restore.ts'
 import type { PostgresStoreOptions } from '../../../../src/store/opening/postgres-store.ts'
-import type { Connect } from '../../../../src/store/postgres/engine/connection.ts'
+import type { Connect, OpenPool } from '../../../../src/store/postgres/engine/connection.ts'
+import { createServers } from '../../../../src/store/postgres/engine/servers.ts'
 import { openTestBucket, type TestBucket } from '../../../support/bucket.ts'
 import { createTestClock } from '../../../support/instance.ts'
-import type { TestDatabase } from '../../../support/postgres.ts'
+import { connectTo, type TestDatabase } from '../../../support/postgres.ts'
 import { makeNodeFolder, openTestNode } from '../../../support/postgres-store.ts'
 import { storePush } from '../../../support/store.ts'
 import { usePostgres } from '../../../support/use-postgres.ts'
@@ -213,6 +215,38 @@ postgres.describe('a database that was set back', () => {
     await query("UPDATE instance SET place = 'elsewhere'")
     await (await makeNode().open()).close()
   })
+
+  test('is passed over by a running node as soon as another server of the address has the right one', async () => {
+    const node = makeNode()
+    await (await node.open()).close()
+    const copy = await postgres.copyDatabase(database, 'copy_on_another_server')
+    const nowhere = connectTo('postgres://nobody@127.0.0.1:1/nothing')
+    let isDown = false
+    const right: OpenPool = (max, onClose) => (isDown ? nowhere : database.connect)(max, onClose)
+    const address = parseDatabaseAddress('postgres://nobody@nowhere/nothing')
+    if (address === null || 'problem' in address) throw new Error('no address')
+    const used: string[] = []
+    const servers = createServers(
+      [
+        { name: 'right', address, open: right },
+        { name: 'copy', address, open: copy },
+      ],
+      ({ name }) => used.push(name),
+    )
+    const open: OpenPool = (max, onClose) => servers.current().open(max, onClose)
+    const store = await node.open({ connect: Object.assign(open, { servers }) })
+    await store.accounts.addAccount(account)
+    isDown = true
+    await cutConnections()
+    while (store.database?.findRefusal() === null) await store.lists.countPushes().catch(() => undefined)
+    expect(store.database?.findRefusal()).toContain('The database is at an earlier state')
+    await expect(store.accounts.listAccounts()).rejects.toMatchObject({ code: 'overloaded' })
+    isDown = false
+    while (store.database?.findRefusal() !== null) await Bun.sleep(20)
+    expect(await store.accounts.listAccounts()).toHaveLength(1)
+    expect(used).toEqual(['right', 'copy', 'right'])
+    await store.close()
+  }, 60_000)
 
   test('is not served any more by a running node that notices when it connects again', async () => {
     const node = makeNode()
