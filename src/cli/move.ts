@@ -32,6 +32,13 @@ export function addMoveCommand(program: Command, { shell, app }: { shell: Shell;
   const command = program.command('move').usage('--from PLACE --to PLACE [flags]')
   command.summary('move everything to PostgreSQL and a bucket, or back')
   command.description(HELP).addHelpText('after', EXAMPLES)
+  addPlaces(command)
+  addModes(command)
+  addSettingFlags(command, MOVE_SECRETS)
+  command.action(() => runMove(command, { shell, app }))
+}
+
+function addPlaces(command: Command): void {
   addTextFlag(
     command,
     '--from <place>',
@@ -64,6 +71,9 @@ export function addMoveCommand(program: Command, { shell, app }: { shell: Shell;
     '--from-data-dir <folder>',
     'Data folder of the node whose disk has the files, when --from is PostgreSQL without a bucket',
   )
+}
+
+function addModes(command: Command): void {
   command.option('--dry-run', 'only tell what would be moved, what is damaged, and what is still needed')
   command.option(
     '--confirm',
@@ -73,24 +83,24 @@ export function addMoveCommand(program: Command, { shell, app }: { shell: Shell;
   command.option('--skip-damaged', 'leave out pushes and other rows that are damaged, in place of stopping')
   command.option('--destroy-source', 'destroy what the source holds, once the move is confirmed')
   command.option('--json', 'print what was moved as JSON')
-  addSettingFlags(command, MOVE_SECRETS)
-  command.action(async () => {
-    const wish = readMoveWish(command, shell)
-    const progress = createMoveProgress(shell)
-    const report = await app
-      .moveStore(wish, {
-        now: shell.now,
-        say: (warning) => shell.say(`oncebox: warning: ${warning}`),
-        onProgress: progress.update,
-        confirm: async (copied) => {
-          progress.clear()
-          return confirmMove(copied, wish, { command, shell })
-        },
-      })
-      .finally(progress.stop)
-    if (isGiven(command, 'json')) shell.print(JSON.stringify(report))
-    else for (const line of presentMove(report, wish)) shell.print(line)
-  })
+}
+
+async function runMove(command: Command, { shell, app }: { shell: Shell; app: App }): Promise<void> {
+  const wish = readMoveWish(command, shell)
+  const progress = createMoveProgress(shell)
+  const report = await app
+    .moveStore(wish, {
+      now: shell.now,
+      say: (warning) => shell.say(`oncebox: warning: ${warning}`),
+      onProgress: progress.update,
+      confirm: async (copied) => {
+        progress.clear()
+        return confirmMove(copied, wish, { command, shell })
+      },
+    })
+    .finally(progress.stop)
+  if (isGiven(command, 'json')) shell.print(JSON.stringify(report))
+  else for (const line of presentMove(report, wish)) shell.print(line)
 }
 
 type Asking = { command: Command; shell: Shell }

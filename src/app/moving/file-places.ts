@@ -51,30 +51,42 @@ export function nameFiles(place: FilePlace): string {
 type Found = { folder: MovingBucketFolder | null; counts: MovingCounts; granted: boolean }
 
 /** What is missing, a sentence each. */
-export function fileNeeds(wish: Wish, plan: FilePlan, { folder, counts, granted }: Found): string[] {
-  const hasFiles = counts.files > 0 || granted
-  const isInBucket = folder?.isUsed === true
-  return [
-    ...(isInBucket && hasFiles && wish.fromBucket === null
+export function fileNeeds(wish: Wish, plan: FilePlan, found: Found): string[] {
+  const hasFiles = found.counts.files > 0 || found.granted
+  return [...sourceNeeds(wish, plan, { ...found, hasFiles }), ...targetNeeds(wish, plan, hasFiles)]
+}
+
+function sourceNeeds(
+  { fromBucket }: Wish,
+  { from }: FilePlan,
+  { folder, hasFiles }: Found & { hasFiles: boolean },
+): string[] {
+  if (folder?.isUsed)
+    return hasFiles && fromBucket === null
       ? ['The files of the source are in a bucket: name it with --from-files-url.']
-      : []),
-    ...(!isInBucket && wish.fromBucket !== null
-      ? ['The files of the source are on a disk, not in a bucket: leave --from-files-url out.']
-      : []),
-    ...(!isInBucket && hasFiles && plan.from.kind === 'unknown'
-      ? ['The files of the source are on the disk of its node: name its data folder with --from-data-dir.']
-      : []),
-    ...(wish.from.kind === 'folder' && plan.stay && plan.from.kind === 'disk'
-      ? [
-          `${wish.from.path} holds the database of the source: name another data folder for the node with --data-dir.`,
-        ]
-      : []),
-    ...(hasFiles && plan.to.kind === 'unknown'
-      ? [
-          'The files need a place: name a bucket with --files-url, or the data folder of the node with --data-dir.',
-        ]
-      : []),
-  ]
+      : []
+  const onDisk =
+    fromBucket === null
+      ? []
+      : ['The files of the source are on a disk, not in a bucket: leave --from-files-url out.']
+  return hasFiles && from.kind === 'unknown'
+    ? [
+        ...onDisk,
+        'The files of the source are on the disk of its node: name its data folder with --from-data-dir.',
+      ]
+    : onDisk
+}
+
+function targetNeeds(wish: Wish, { from, to, stay }: FilePlan, hasFiles: boolean): string[] {
+  if (wish.from.kind === 'folder' && stay && from.kind === 'disk')
+    return [
+      `${wish.from.path} holds the database of the source: name another data folder for the node with --data-dir.`,
+    ]
+  return hasFiles && to.kind === 'unknown'
+    ? [
+        'The files need a place: name a bucket with --files-url, or the data folder of the node with --data-dir.',
+      ]
+    : []
 }
 
 type OnWarning = (warning: string) => void

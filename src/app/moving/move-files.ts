@@ -40,31 +40,38 @@ export async function moveFiles(wish: MoveWish, ports: MovePorts): Promise<MoveR
 
 type Running = { source: SourceEnd; plan: Plan; wish: MoveWish; ports: MovePorts; report: MoveReport }
 
-async function run({ source, plan, wish, ports, report }: Running): Promise<MoveReport> {
-  const { counts } = plan
-  const from = await openPlace(plan.files.from, {
-    folder: plan.folder,
-    counts,
-    isSource: true,
-    onWarning: ports.say,
-  })
-  const folder = await chooseFolder(source, plan)
-  const to = await openPlace(plan.files.to, { folder, counts, isSource: false, onWarning: ports.say })
-  try {
+function run(running: Running): Promise<MoveReport> {
+  const { source, plan, wish, ports, report } = running
+  return withEnds(running, async ({ from, to, folder }) => {
     const files = from === null || to === null ? null : await copyAll({ from, to, source, plan, ports })
-    const copied: MoveReport = { ...report, state: 'copied', files }
+    const done: MoveReport = { ...report, state: 'copied', files }
     ports.onStep?.('after all files')
-    if (!(await ports.confirm(copied))) return copied
-    await source.settleFiles({
-      ...(folder ?? newBucketFolder(false)),
-      isUsed: plan.files.to.kind === 'bucket',
-    })
+    if (!(await ports.confirm(done))) return done
+    const isUsed = plan.files.to.kind === 'bucket'
+    await source.settleFiles({ ...(folder ?? newBucketFolder(false)), isUsed })
     ports.onStep?.('after the files were settled')
     if (wish.destroySource) await from?.removeAll()
-    return { ...copied, state: 'moved', isDestroyed: wish.destroySource }
+    return { ...done, state: 'moved', isDestroyed: wish.destroySource }
+  })
+}
+
+type Ends = { from: FilesEnd | null; to: FilesEnd | null; folder: MovingBucketFolder | null }
+
+/** Closes both ends after the work, also when the second one cannot be opened. */
+async function withEnds<T>({ source, plan, ports }: Running, work: (ends: Ends) => Promise<T>): Promise<T> {
+  const { counts, files } = plan
+  const opening = { counts, onWarning: ports.say }
+  const from = await openPlace(files.from, { ...opening, folder: plan.folder, isSource: true })
+  try {
+    const folder = await chooseFolder(source, plan)
+    const to = await openPlace(files.to, { ...opening, folder, isSource: false })
+    try {
+      return await work({ from, to, folder })
+    } finally {
+      await to?.close()
+    }
   } finally {
     await from?.close()
-    await to?.close()
   }
 }
 

@@ -10,7 +10,7 @@ import {
   holdsData,
   requireDataFolder,
 } from '../folder/data-folder.ts'
-import { lockFolder } from '../folder/folder-lock.ts'
+import { type FolderLock, lockFolder } from '../folder/folder-lock.ts'
 import {
   forgetMoveState,
   MARKS,
@@ -49,8 +49,19 @@ export type FolderOptions = {
 }
 
 /** Throws `conflict` for a folder that is served, damaged, a copy, or of another version. */
-export async function openFolderSource({ path, machine, onWarning }: FolderOptions): Promise<SourceEnd> {
-  const folder = dataFolder(resolve(path))
+export async function openFolderSource(options: FolderOptions): Promise<SourceEnd> {
+  const folder = dataFolder(resolve(options.path))
+  requireSource(folder)
+  return whileLocked(folder, options, (lock) => {
+    requireIntactLog(folder.database)
+    const connection = openChecked(folder, { create: false }, (opened) =>
+      checkSource(opened, folder, options),
+    )
+    return sourceOf(connection, { folder, lock, mark: markOf(folder, connection) })
+  })
+}
+
+function requireSource(folder: DataFolder): void {
   requireNotMoved(folder.path)
   if (!holdsData(folder))
     throw new DomainError(
@@ -58,38 +69,69 @@ export async function openFolderSource({ path, machine, onWarning }: FolderOptio
       `There is no Oncebox data in ${folder.path}. Name the right folder with --from.`,
     )
   requireDataFolder(folder)
-  // Both locks are kept: neither servers nor account commands change anything meanwhile.
+}
+
+function checkSource(
+  connection: Connection,
+  folder: DataFolder,
+  { machine, onWarning }: Pick<FolderOptions, 'machine' | 'onWarning'>,
+): void {
+  requireIntact(connection)
+  requireCurrentSchema(connection.database)
+  requireHome(connection, { folder, machine, acceptMove: false, onWarning })
+  truncateLog(connection.database)
+}
+
+type Held = { folder: DataFolder; lock: FolderLock; mark: string }
+
+function sourceOf(connection: Connection, { folder, lock, mark }: Held): SourceEnd {
+  return {
+    name: folder.path,
+    reader: createMovingReader(connection),
+    mark,
+    leave: async (away) => {
+      if (markOf(folder, connection) !== mark) throw new DomainError('conflict', sourceInUse(folder.path))
+      await writeMovedAway(folder.path, away)
+    },
+    settleFiles: async (bucketFolder) => writeBucketFolder(connection, bucketFolder),
+    close: async () => {
+      connection.close()
+      lock.release()
+    },
+  }
+}
+
+/**
+ * Both locks are kept: neither servers nor account commands change anything meanwhile. They are given back when the work
+ * throws.
+ */
+async function whileLocked<T>(
+  folder: DataFolder,
+  { onWarning }: Pick<FolderOptions, 'onWarning'>,
+  work: (lock: FolderLock) => T,
+): Promise<T> {
   const lock = await lockFolder(folder, { onWait: waitFor(folder, onWarning) })
   try {
-    requireIntactLog(folder.database)
-    const connection = openConnection(folder.database, { create: false, busyTimeout: BUSY_MS })
-    try {
-      requireIntact(connection)
-      requireCurrentSchema(connection.database)
-      requireHome(connection, { folder, machine, acceptMove: false, onWarning })
-      truncateLog(connection.database)
-    } catch (cause) {
-      connection.close()
-      throw cause
-    }
-    const mark = markOf(folder, connection)
-    return {
-      name: folder.path,
-      reader: createMovingReader(connection),
-      mark,
-      leave: async (away) => {
-        if (markOf(folder, connection) !== mark) throw new DomainError('conflict', sourceInUse(folder.path))
-        await writeMovedAway(folder.path, away)
-      },
-      settleFiles: async (bucketFolder) => writeBucketFolder(connection, bucketFolder),
-      close: async () => {
-        connection.close()
-        lock.release()
-      },
-    }
+    return work(lock)
   } catch (cause) {
     lock.release()
     throw explainFailure(folder.database, cause)
+  }
+}
+
+/** Closes the connection again when the check throws. */
+function openChecked(
+  folder: DataFolder,
+  { create }: { create: boolean },
+  check: (connection: Connection) => void,
+): Connection {
+  const connection = openConnection(folder.database, { create, busyTimeout: BUSY_MS })
+  try {
+    check(connection)
+    return connection
+  } catch (cause) {
+    connection.close()
+    throw cause
   }
 }
 
@@ -132,35 +174,33 @@ function occupied(path: string, why: string): DomainError {
 
 /** Makes what is missing. */
 export async function openFolderTarget(
-  { path, onWarning }: FolderOptions,
+  options: FolderOptions,
   { state, anew }: OpenTarget,
 ): Promise<TargetEnd> {
-  const folder = dataFolder(resolve(path))
+  const folder = dataFolder(resolve(options.path))
   explained('use', folder.path, () => mkdirSync(folder.path, { recursive: true, mode: 0o700 }))
   await writeMoveState(folder.path, state)
-  const lock = await lockFolder(folder, { onWait: waitFor(folder, onWarning) })
-  try {
+  return whileLocked(folder, options, (lock) => {
     if (anew) removeDatabase(folder)
-    const connection = openConnection(folder.database, { create: true, busyTimeout: BUSY_MS })
-    migrate(connection.database)
-    const close = async () => {
+    const connection = openChecked(folder, { create: true }, ({ database }) => migrate(database))
+    return targetOf(connection, { folder, lock })
+  })
+}
+
+function targetOf(connection: Connection, { folder, lock }: Omit<Held, 'mark'>): TargetEnd {
+  return {
+    name: folder.path,
+    reader: createMovingReader(connection),
+    writer: createMovingWriter(connection),
+    writeState: (next) => writeMoveState(folder.path, next),
+    confirm: async () => {
+      truncateLog(connection.database)
+      forgetMoveState(folder.path)
+    },
+    close: async () => {
       connection.close()
       lock.release()
-    }
-    return {
-      name: folder.path,
-      reader: createMovingReader(connection),
-      writer: createMovingWriter(connection),
-      writeState: (next) => writeMoveState(folder.path, next),
-      confirm: async () => {
-        truncateLog(connection.database)
-        forgetMoveState(folder.path)
-      },
-      close,
-    }
-  } catch (cause) {
-    lock.release()
-    throw explainFailure(folder.database, cause)
+    },
   }
 }
 
@@ -190,12 +230,7 @@ export async function destroyFolder(
   const folder = dataFolder(resolve(path))
   const lock = await lockFolder(folder, { onWait: waitFor(folder, onWarning) })
   try {
-    if (existsSync(folder.database)) {
-      const connection = openConnection(folder.database, { create: false, busyTimeout: BUSY_MS })
-      destroyContents(connection)
-      truncateLog(connection.database)
-      connection.close()
-    }
+    if (existsSync(folder.database)) destroyDatabase(folder)
     const { files, reserve, home } = folder
     for (const gone of [files, reserve, home, ...(keepKey ? [] : [folder.key])])
       rmSync(gone, { recursive: true, force: true })
@@ -203,6 +238,14 @@ export async function destroyFolder(
   } finally {
     lock.release()
   }
+}
+
+function destroyDatabase(folder: DataFolder): void {
+  const destroy = (connection: Connection) => {
+    destroyContents(connection)
+    truncateLog(connection.database)
+  }
+  openChecked(folder, { create: false }, destroy).close()
 }
 
 function removeDatabase({ database }: DataFolder): void {

@@ -1,12 +1,15 @@
 // Whole moves: to another folder, into a bucket, to PostgreSQL and back, broken off at each step, and refused.
 
+import { Database } from 'bun:sqlite'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import {
   cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
+  readlinkSync,
   renameSync,
   rmSync,
   statSync,
@@ -172,6 +175,30 @@ test('damage stops the move and is named, or is left out', async () => {
   const report = await move({ skipDamaged: true })
   expect(report.damaged).toHaveLength(1)
   expect(report.compared?.pushes?.rows).toBe(report.counts.pushes - 1)
+})
+
+test.skipIf(process.platform !== 'linux')('an end that cannot be opened is closed again', async () => {
+  const held = () =>
+    readdirSync('/proc/self/fd').filter((fd) => {
+      const path = `/proc/self/fd/${fd}`
+      return existsSync(path) && readlinkSync(path).startsWith(room)
+    })
+  const setVersion = (version: number) => {
+    const database = new Database(join(from, 'oncebox.db'))
+    const { user_version: before } = database.query('PRAGMA user_version').get() as { user_version: number }
+    database.run(`PRAGMA user_version = ${version}`)
+    database.close()
+    return before
+  }
+  const version = setVersion(9999)
+  await expect(move({})).rejects.toThrow('newer')
+  expect(held()).toEqual([])
+  setVersion(version)
+  await move({ toBucket: settingsOf(bucket), to: folder(from), keyFile: join(room, 'key') })
+  // Another bucket lacks the files.
+  const lost = { ...settingsOf(bucket), place: { ...settingsOf(bucket).place, prefix: 'elsewhere/' } }
+  await expect(move({ fromBucket: lost })).rejects.toThrow('lacks the files')
+  expect(held()).toEqual([])
 })
 
 test('a source is destroyed only once everything is elsewhere', async () => {
