@@ -9,11 +9,10 @@ import type { MovedAway, MoveState, MovingBucketFolder } from '../../store/movin
 import {
   destroyFolder,
   isFilledFolder,
-  lookAtFolder,
   openFolderSource,
-  openFolderTarget,
   readFormerBucketFolder,
 } from '../../store/opening/moving-folder.ts'
+import { lookAtFolder, openFolderTarget } from '../../store/opening/moving-folder-target.ts'
 import {
   destroyPostgres,
   findLeftDatabase,

@@ -1,43 +1,23 @@
-// A data folder as the end of a move.
+// A data folder as the source of a move, and what becomes of it.
 
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
-import { basename, resolve } from 'node:path'
+import { existsSync, rmSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { DomainError } from '../../domain/errors.ts'
-import {
-  type DataFolder,
-  dataFolder,
-  explained,
-  holdsData,
-  requireDataFolder,
-} from '../folder/data-folder.ts'
+import { type DataFolder, dataFolder, holdsData, requireDataFolder } from '../folder/data-folder.ts'
 import { type FolderLock, lockFolder } from '../folder/folder-lock.ts'
-import {
-  forgetMoveState,
-  MARKS,
-  readMovedAway,
-  readMoveState,
-  requireNotMoved,
-  writeMovedAway,
-  writeMoveState,
-} from '../folder/move-marks.ts'
+import { readMovedAway, requireNotMoved, writeMovedAway } from '../folder/move-marks.ts'
 import { explainFailure } from '../folder/sqlite-failures.ts'
-import {
-  type OpenTarget,
-  type SourceEnd,
-  sourceInUse,
-  type TargetEnd,
-  type TargetLook,
-} from '../moving/ends.ts'
+import { type SourceEnd, sourceInUse } from '../moving/ends.ts'
 import type { MovingBucketFolder } from '../moving-face.ts'
 import { truncateLog } from '../sqlite/engine/checkpoint.ts'
 import { type Connection, openConnection } from '../sqlite/engine/database.ts'
 import { readHomeMark, requireHome } from '../sqlite/engine/home.ts'
 import { requireIntact } from '../sqlite/engine/instance.ts'
-import { migrate, requireCurrentSchema } from '../sqlite/engine/migrate.ts'
+import { requireCurrentSchema } from '../sqlite/engine/migrate.ts'
 import { readBucketFolder, writeBucketFolder } from '../sqlite/files/bucket-folder.ts'
 import { requireIntactLog } from '../sqlite/integrity/log-check.ts'
 import { destroyContents } from '../sqlite/moving/destroy.ts'
-import { createMovingReader, createMovingWriter } from '../sqlite/moving/moving-rows.ts'
+import { createMovingReader } from '../sqlite/moving/moving-rows.ts'
 
 const BUSY_MS = 5_000
 
@@ -82,7 +62,7 @@ function checkSource(
   truncateLog(connection.database)
 }
 
-type Held = { folder: DataFolder; lock: FolderLock; mark: string }
+export type Held = { folder: DataFolder; lock: FolderLock; mark: string }
 
 function sourceOf(connection: Connection, { folder, lock, mark }: Held): SourceEnd {
   return {
@@ -105,7 +85,7 @@ function sourceOf(connection: Connection, { folder, lock, mark }: Held): SourceE
  * Both locks are kept: neither servers nor account commands change anything meanwhile. They are given back when the work
  * throws.
  */
-async function whileLocked<T>(
+export async function whileLocked<T>(
   folder: DataFolder,
   { onWarning }: Pick<FolderOptions, 'onWarning'>,
   work: (lock: FolderLock) => T,
@@ -120,7 +100,7 @@ async function whileLocked<T>(
 }
 
 /** Closes the connection again when the check throws. */
-function openChecked(
+export function openChecked(
   folder: DataFolder,
   { create }: { create: boolean },
   check: (connection: Connection) => void,
@@ -143,66 +123,6 @@ function markOf(folder: DataFolder, connection: Connection): string {
 
 const waitFor = (folder: DataFolder, onWarning: (warning: string) => void) => (holder: string) =>
   onWarning(`${folder.path} is in use: waiting for ${holder} to end`)
-
-/** Changes nothing. Throws `conflict` for a folder with anything else in it. */
-export function lookAtFolder(path: string): TargetLook {
-  const folder = dataFolder(resolve(path))
-  if (!existsSync(folder.path)) return { name: folder.path, state: null }
-  if (!statSync(folder.path).isDirectory()) throw occupied(folder.path, 'that is no folder')
-  const state = readMoveState(folder.path)
-  if (state !== null) return { name: folder.path, state }
-  const away = readMovedAway(folder.path)
-  if (away !== null) throw occupied(folder.path, `everything in it was moved to ${away.to}`)
-  const other = readdirSync(folder.path).find((name) => !isOurs(folder, name))
-  if (other !== undefined) throw occupied(folder.path, `it is not empty (there is ${JSON.stringify(other)})`)
-  return { name: folder.path, state: null }
-}
-
-/** What a move may have left that was killed at its first step. */
-function isOurs({ lock, openingLock, holder }: DataFolder, name: string): boolean {
-  const locks = [lock, openingLock, holder].map((path) => basename(path))
-  return name === 'lost+found' || [...locks, ...MARKS].some((ours) => name.startsWith(ours))
-}
-
-function occupied(path: string, why: string): DomainError {
-  const remedy = 'Name a new or empty folder with --to.'
-  return new DomainError(
-    'conflict',
-    `Cannot move into ${path}: ${why}. A move never replaces anything. ${remedy}`,
-  )
-}
-
-/** Makes what is missing. */
-export async function openFolderTarget(
-  options: FolderOptions,
-  { state, anew }: OpenTarget,
-): Promise<TargetEnd> {
-  const folder = dataFolder(resolve(options.path))
-  explained('use', folder.path, () => mkdirSync(folder.path, { recursive: true, mode: 0o700 }))
-  await writeMoveState(folder.path, state)
-  return whileLocked(folder, options, (lock) => {
-    if (anew) removeDatabase(folder)
-    const connection = openChecked(folder, { create: true }, ({ database }) => migrate(database))
-    return targetOf(connection, { folder, lock })
-  })
-}
-
-function targetOf(connection: Connection, { folder, lock }: Omit<Held, 'mark'>): TargetEnd {
-  return {
-    name: folder.path,
-    reader: createMovingReader(connection),
-    writer: createMovingWriter(connection),
-    writeState: (next) => writeMoveState(folder.path, next),
-    confirm: async () => {
-      truncateLog(connection.database)
-      forgetMoveState(folder.path)
-    },
-    close: async () => {
-      connection.close()
-      lock.release()
-    },
-  }
-}
 
 /** Whether a folder has data that a server can be started with. */
 export function isFilledFolder(path: string): boolean {
@@ -248,6 +168,6 @@ function destroyDatabase(folder: DataFolder): void {
   openChecked(folder, { create: false }, destroy).close()
 }
 
-function removeDatabase({ database }: DataFolder): void {
+export function removeDatabase({ database }: DataFolder): void {
   for (const ending of ['', '-wal', '-shm', '-journal']) rmSync(database + ending, { force: true })
 }

@@ -1,0 +1,73 @@
+// A data folder as the target of a move.
+
+import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs'
+import { basename, resolve } from 'node:path'
+import { DomainError } from '../../domain/errors.ts'
+import { type DataFolder, dataFolder, explained } from '../folder/data-folder.ts'
+import { forgetMoveState, MARKS, readMovedAway, readMoveState, writeMoveState } from '../folder/move-marks.ts'
+import type { OpenTarget, TargetEnd, TargetLook } from '../moving/ends.ts'
+import { truncateLog } from '../sqlite/engine/checkpoint.ts'
+import type { Connection } from '../sqlite/engine/database.ts'
+import { migrate } from '../sqlite/engine/migrate.ts'
+import { createMovingReader, createMovingWriter } from '../sqlite/moving/moving-rows.ts'
+import { type FolderOptions, type Held, openChecked, removeDatabase, whileLocked } from './moving-folder.ts'
+
+/** Changes nothing. Throws `conflict` for a folder with anything else in it. */
+export function lookAtFolder(path: string): TargetLook {
+  const folder = dataFolder(resolve(path))
+  if (!existsSync(folder.path)) return { name: folder.path, state: null }
+  if (!statSync(folder.path).isDirectory()) throw occupied(folder.path, 'that is no folder')
+  const state = readMoveState(folder.path)
+  if (state !== null) return { name: folder.path, state }
+  const away = readMovedAway(folder.path)
+  if (away !== null) throw occupied(folder.path, `everything in it was moved to ${away.to}`)
+  const other = readdirSync(folder.path).find((name) => !isOurs(folder, name))
+  if (other !== undefined) throw occupied(folder.path, `it is not empty (there is ${JSON.stringify(other)})`)
+  return { name: folder.path, state: null }
+}
+
+/** What a move may have left that was killed at its first step. */
+function isOurs({ lock, openingLock, holder }: DataFolder, name: string): boolean {
+  const locks = [lock, openingLock, holder].map((path) => basename(path))
+  return name === 'lost+found' || [...locks, ...MARKS].some((ours) => name.startsWith(ours))
+}
+
+function occupied(path: string, why: string): DomainError {
+  const remedy = 'Name a new or empty folder with --to.'
+  return new DomainError(
+    'conflict',
+    `Cannot move into ${path}: ${why}. A move never replaces anything. ${remedy}`,
+  )
+}
+
+/** Makes what is missing. */
+export async function openFolderTarget(
+  options: FolderOptions,
+  { state, anew }: OpenTarget,
+): Promise<TargetEnd> {
+  const folder = dataFolder(resolve(options.path))
+  explained('use', folder.path, () => mkdirSync(folder.path, { recursive: true, mode: 0o700 }))
+  await writeMoveState(folder.path, state)
+  return whileLocked(folder, options, (lock) => {
+    if (anew) removeDatabase(folder)
+    const connection = openChecked(folder, { create: true }, ({ database }) => migrate(database))
+    return targetOf(connection, { folder, lock })
+  })
+}
+
+function targetOf(connection: Connection, { folder, lock }: Omit<Held, 'mark'>): TargetEnd {
+  return {
+    name: folder.path,
+    reader: createMovingReader(connection),
+    writer: createMovingWriter(connection),
+    writeState: (next) => writeMoveState(folder.path, next),
+    confirm: async () => {
+      truncateLog(connection.database)
+      forgetMoveState(folder.path)
+    },
+    close: async () => {
+      connection.close()
+      lock.release()
+    },
+  }
+}
