@@ -12,7 +12,7 @@ export function databaseUrl(text: string): Parsed<DatabaseAddress> {
   const parsed = SERVER.test(text.trim()) ? parseDatabaseAddress(text.trim(), 'verify-full') : null
   if (parsed === null) return wrong(`must be such as ${EXAMPLE}`)
   if ('problem' in parsed) return wrong(`must be such as ${EXAMPLE}: ${parsed.problem}`)
-  const problem = problemOf(parsed)
+  const problem = problemOf(parsed) ?? problemOfTls(text)
   if (problem !== null) return wrong(problem)
   const { tls } = parsed
   const isRemote = placesIn(parsed).some(({ socket }) => socket === null)
@@ -36,6 +36,15 @@ function problemOf(address: DatabaseAddress): string | null {
   if ((searchPath ?? 'oncebox') !== 'oncebox')
     return 'must have no search_path: the tables are in the schema oncebox'
   return problemOfOptions(address)
+}
+
+const TLS_OPTIONS = /^(ssl|tls|ssl[-_]?(mode|root[-_]?cert|cert|key|ca|verify))$/i
+
+/** One that is mistyped, or that libpq alone knows (`sslcrl`), must not seem to hold. */
+function problemOfTls(text: string): string | null {
+  const names = new URLSearchParams(text.split('?').slice(1).join('?')).keys()
+  const isUnknown = [...names].some((name) => /^(ssl|tls)/i.test(name) && !TLS_OPTIONS.test(name))
+  return isUnknown ? 'must have no options for TLS but sslmode, sslrootcert, sslcert and sslkey' : null
 }
 
 /** The other values of libpq, all of which may lead to a server that can only be read. */

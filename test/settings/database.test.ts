@@ -78,6 +78,8 @@ test.each([
   ['one of several ports that is none', 'postgres://a@db:1,db2:0/d', 'port from 1 to 65535'],
   ['more ports than hosts', 'postgres://a@db,db2/d?port=1,2,3', '2 hosts and 3 ports'],
   ['a word about torn pages', 'postgres://a@db/d?full_page_writes=maybe', 'full_page_writes=off'],
+  ['a mistyped option for TLS', 'postgres://a@db/d?sslrotcert=/ca.pem', 'no options for TLS but'],
+  ['an option for TLS that would not hold', 'postgres://a@db/d?sslcrl=/crl.pem', 'no options for TLS but'],
   ['half a client certificate', 'postgres://a@db/d?sslcert=/c.pem', 'both sslcert and sslkey'],
 ])('%s is refused, and not repeated', (_, url, words) => {
   const told = read({ ...KEY, 'database-url': [url] }).problems?.join('\n')

@@ -106,6 +106,7 @@ function explainStatus({ status, method }: Refusal, code: string): string {
   return `it answers ${status} ${code} to ${method}`.replace('  ', ' ')
 }
 
+const UNTRUSTED = 'its certificate is not trusted here: name the authority in NODE_EXTRA_CA_CERTS'
 const REASONS: Record<string, string> = {
   ConnectionRefused: 'nothing listens there',
   ECONNREFUSED: 'nothing listens there',
@@ -114,11 +115,12 @@ const REASONS: Record<string, string> = {
   FailedToOpenSocket: 'the connection cannot be opened',
   ENOTFOUND: 'its name has no address',
   DNSException: 'its name has no address',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE:
-    'its certificate is not trusted here: name the authority in NODE_EXTRA_CA_CERTS',
-  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is not trusted here: name the authority in NODE_EXTRA_CA_CERTS',
-  DEPTH_ZERO_SELF_SIGNED_CERT:
-    'its certificate is not trusted here: name the authority in NODE_EXTRA_CA_CERTS',
+  EPROTO: 'it does not speak TLS on this port (https:// of endpoint= in --files-url)',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNTRUSTED,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNTRUSTED,
+  SELF_SIGNED_CERT_IN_CHAIN: UNTRUSTED,
+  DEPTH_ZERO_SELF_SIGNED_CERT: UNTRUSTED,
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name than that of endpoint= in --files-url',
   CERT_HAS_EXPIRED: 'its certificate has lapsed',
 }
 

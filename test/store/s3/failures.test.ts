@@ -43,6 +43,8 @@ test('the operator reads what to correct', () => {
 test('a request without a whole answer may be repeated', () => {
   const refused = Object.assign(new Error('x'), { code: 'ECONNREFUSED' })
   expect(explainBreak(refused, 9)).toMatchObject({ isPassing: true, message: 'nothing listens there' })
+  const misnamed = Object.assign(new Error('x'), { code: 'ERR_TLS_CERT_ALTNAME_INVALID' })
+  expect(explainBreak(misnamed, 9).message).toContain('for another name')
   const late = Object.assign(new Error('x'), { name: 'TimeoutError' })
   expect(explainBreak(late, 9).message).toBe('it did not answer within 9 s')
   expect(explainBreak(late, 0).message).toBe('it did not answer in time')
