@@ -57,7 +57,7 @@ export function createAccountOperations({
   onDue,
 }: Pick<PostgresOperationsOptions, 'database' | 'now' | 'certain' | 'onDue'>) {
   const { read, transact } = database
-  const owned = createOwnedPushes({ transact, remove: createPushRemoval({ certain }), onDue })
+  const owned = createOwnedPushes({ removeSome: createPushRemoval({ transact, certain }), onDue })
   const rows = { read, transact, now, owned }
   return {
     accounts: createAccounts(rows),

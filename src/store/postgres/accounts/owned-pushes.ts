@@ -1,7 +1,7 @@
 // What happens to the pushes of an account that goes: they are removed in steps, or become anonymous.
 
-import type { Session, Transact } from '../engine/database.ts'
-import { countRemovable, LOG_STEP, type RemovePushes, shortenLog } from '../pushes/push-removal.ts'
+import type { Session } from '../engine/database.ts'
+import { LOG_ENTRIES, type RemoveSome } from '../pushes/push-removal.ts'
 
 /** Pushes that one transaction removes at most. */
 const STEP = 100
@@ -17,37 +17,17 @@ const IS_OWNED = 'p.owner_id = $1 AND (p.expired_on IS NULL OR p.expired_on IS N
 type Found = { id: number; entries: number }
 
 export type OwnedPushesOptions = {
-  transact: Transact
-  remove: RemovePushes
+  removeSome: RemoveSome
   /** Called when files have to be removed. */
   onDue: () => void
 }
 
-export function createOwnedPushes({ transact, remove, onDue }: OwnedPushesOptions) {
+export function createOwnedPushes({ removeSome, onDue }: OwnedPushesOptions) {
   /** Removes some pushes of an account and resolves to their number, 0 when none is left. */
-  async function removeSome(ownerId: number): Promise<number> {
-    for (;;) {
-      const removed = await transact((session) => removeStep(session, ownerId))
-      if (removed === 'shortened') continue
-      if (removed > 0) onDue()
-      return removed
-    }
-  }
-
-  async function removeStep(session: Session, ownerId: number): Promise<number | 'shortened'> {
-    // Otherwise PostgreSQL may collect and sort all pushes of the account for each step, if it expects only a few.
-    await session.query("SELECT set_config('enable_bitmapscan', 'off', true)")
-    const found = await session.query<Found>(LOCK_SOME, [ownerId])
-    const some = found.slice(0, countRemovable(found))
-    const [first] = some
-    if (first === undefined) return 0
-    if (first.entries > LOG_STEP) {
-      await shortenLog(session, first.id)
-      return 'shortened'
-    }
-    const ids = some.map(({ id }) => id)
-    await remove(session, ids)
-    return ids.length
+  async function removeSomeOf(ownerId: number): Promise<number> {
+    const removed = await removeSome((session) => lockSome(session, ownerId))
+    if (removed.length > 0) onDue()
+    return removed.length
   }
 
   /** Within a transaction: all pushes of the account become anonymous, and lose the sealed texts that only their owner reads. */
@@ -62,15 +42,18 @@ export function createOwnedPushes({ transact, remove, onDue }: OwnedPushesOption
     await run(`UPDATE pushes p SET owner_id = NULL, version = version + 1 WHERE ${IS_OWNED}`)
   }
 
-  return { removeSome, disown }
+  return { removeSome: removeSomeOf, disown }
+}
+
+async function lockSome({ query }: Session, ownerId: number): Promise<Found[]> {
+  // Otherwise PostgreSQL may collect and sort all pushes of the account for each step, if it expects only a few.
+  await query("SELECT set_config('enable_bitmapscan', 'off', true)")
+  return query<Found>(LOCK_SOME, [ownerId])
 }
 
 /** The inner queries read the indexes of owners; the outer one locks in ascending order, as every transaction does. */
 const LOCK_SOME = `
-  SELECT id::float8 AS id,
-    (SELECT count(*) FROM (
-       SELECT 1 FROM audit_entries WHERE push_id = pushes.id LIMIT ${LOG_STEP + 1}) AS log)::float8 AS entries
-  FROM pushes
+  SELECT id::float8 AS id, ${LOG_ENTRIES} AS entries FROM pushes
   WHERE owner_id = $1 AND id = ANY(ARRAY(
     (SELECT id FROM pushes WHERE owner_id = $1 AND expired_on IS NULL ORDER BY id LIMIT ${STEP})
     UNION ALL

@@ -1,27 +1,60 @@
-// Removes pushes with everything that belongs to them, within a transaction that has locked their rows.
+// Removes pushes with everything that belongs to them, some in each transaction.
 
 import type { Now } from '../../../domain/time.ts'
-import type { Session } from '../engine/database.ts'
+import type { Session, Transact } from '../engine/database.ts'
 import { GIVE_BACK } from './address-shares.ts'
 import { destroyAnswers } from './idempotency-keys.ts'
 
 /** Entries of logs that one transaction deletes. */
-export const LOG_STEP = 5_000
+const LOG_STEP = 5_000
 
-/** Within a transaction that has locked these pushes in ascending order. */
-export type RemovePushes = (session: Session, ids: readonly number[]) => Promise<void>
+/** An expression in a query of `pushes`: how many entries the log of a push has, counted only as far as matters. */
+export const LOG_ENTRIES = `(SELECT count(*) FROM (
+    SELECT 1 FROM audit_entries WHERE push_id = pushes.id LIMIT ${LOG_STEP + 1}) AS log)::float8`
 
-/** `certain` is the time from which the files are due. */
-export function createPushRemoval({ certain }: { certain: Now }): RemovePushes {
-  return async (session, ids) => {
-    const run = (text: string, ...more: unknown[]) => session.query(text, [ids, ...more])
-    await run(RELEASE_FILES, certain())
-    await run(END_GRANTS, certain())
-    await run(RETURN_SHARES_AND_ANSWERS)
-    for (const table of ['push_secrets', 'push_labels', 'audit_entries'])
-      await run(`DELETE FROM ${table} WHERE push_id = ANY($1::bigint[])`)
-    await run('DELETE FROM pushes WHERE id = ANY($1::bigint[])')
+/** `entries` is its `LOG_ENTRIES`. */
+type Removable = { id: number; entries: number }
+
+/**
+ * Removes some of the pushes that `lock` finds and locks, in ascending order, and resolves to those that are gone; an empty array
+ * when `lock` found none. A log that is too long for one transaction is shortened in transactions of its own first.
+ */
+export type RemoveSome = <Push extends Removable>(
+  lock: (session: Session) => Promise<readonly Push[]>,
+) => Promise<readonly Push[]>
+
+export type PushRemovalOptions = {
+  transact: Transact
+  /** The time from which the files are due. */
+  certain: Now
+}
+
+export function createPushRemoval({ transact, certain }: PushRemovalOptions): RemoveSome {
+  return async (lock) => {
+    for (;;) {
+      const removed = await transact(async (session) => {
+        const found = await lock(session)
+        const [first] = found
+        if (first === undefined) return found
+        if (first.entries > LOG_STEP) return shortenLog(session, first.id)
+        const some = found.slice(0, countRemovable(found))
+        const ids = some.map(({ id }) => id)
+        await remove(session, ids, certain())
+        return some
+      })
+      if (removed !== 'shortened') return removed
+    }
   }
+}
+
+async function remove(session: Session, ids: readonly number[], certain: number): Promise<void> {
+  const run = (text: string, ...more: unknown[]) => session.query(text, [ids, ...more])
+  await run(RELEASE_FILES, certain)
+  await run(END_GRANTS, certain)
+  await run(RETURN_SHARES_AND_ANSWERS)
+  for (const table of ['push_secrets', 'push_labels', 'audit_entries'])
+    await run(`DELETE FROM ${table} WHERE push_id = ANY($1::bigint[])`)
+  await run('DELETE FROM pushes WHERE id = ANY($1::bigint[])')
 }
 
 const RELEASE_FILES = `
@@ -36,17 +69,18 @@ const RETURN_SHARES_AND_ANSWERS = `
   ${destroyAnswers('$1::bigint[]')}
   SELECT 1`
 
-/** Within a transaction. Deletes some of the oldest entries of a long log, so that the rest fits one transaction. */
-export async function shortenLog(session: Session, pushId: number): Promise<void> {
+/** Deletes some of the oldest entries of a long log. */
+async function shortenLog(session: Session, pushId: number): Promise<'shortened'> {
   await session.query(
     `DELETE FROM audit_entries WHERE push_id = $1 AND n < (
        SELECT n FROM audit_entries WHERE push_id = $1 ORDER BY n OFFSET ${LOG_STEP} LIMIT 1)`,
     [pushId],
   )
+  return 'shortened'
 }
 
 /** As many as have a step's entries in their logs together, and at least one. */
-export function countRemovable(found: readonly { entries: number }[]): number {
+function countRemovable(found: readonly { entries: number }[]): number {
   let entries = 0
   const tooMany = found.findIndex((push) => {
     entries += push.entries
