@@ -72,6 +72,15 @@ describe.skipIf(!installedEngines().includes('postgres'))('beside the nodes', ()
     await empty.close()
   })
 
+  test('a user of the database who lacks a right is told which, before anything is changed', async () => {
+    const lacking = await postgres.newDatabase()
+    const sql = lacking.connect(1)
+    await sql`REVOKE DELETE ON oncebox.sessions FROM CURRENT_USER`
+    await expect(open(lacking)).rejects.toThrow('GRANT DELETE ON oncebox.sessions TO')
+    await sql.close({ timeout: 0 })
+    await lacking.close()
+  })
+
   test('a folder of a node is refused without its database, instead of beginning anew there', async () => {
     const { dataDir, remove } = makeNodeFolder()
     mkdirSync(dataDir, { mode: 0o700 })

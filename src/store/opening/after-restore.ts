@@ -6,8 +6,7 @@ import type { Visit } from '../../domain/audit.ts'
 import { DomainError } from '../../domain/errors.ts'
 import type { Connect } from '../postgres/engine/connection.ts'
 import { createDatabase } from '../postgres/engine/database.ts'
-import { onOwnConnection } from '../postgres/engine/own-connection.ts'
-import { requireRightsOn } from '../postgres/engine/rights.ts'
+import { requireServer } from '../postgres/engine/server-check.ts'
 import { readInstance } from '../postgres/instance/instance.ts'
 import { requireNoMove } from '../postgres/moving/move-row.ts'
 import { countLive, expireEverything, haltNodes, resumeNodes } from '../postgres/restoring/after-restore.ts'
@@ -57,7 +56,7 @@ export async function openAfterRestore(options: AfterRestoreOptions): Promise<Af
   const { connect, dataDir, bucket, onWarning } = options
   const witnesses = createWitnesses(dataDir, bucket)
   const inFolder = await witnesses.readFolder().catch(() => null)
-  await onOwnConnection(connect, requireRightsOn)
+  await requireServer(connect, () => undefined)
   await migrate({ connect, onWarning })
   const database = createDatabase({
     connect,

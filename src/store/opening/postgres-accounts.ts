@@ -6,7 +6,7 @@ import type { Now } from '../../domain/time.ts'
 import type { Connect } from '../postgres/engine/connection.ts'
 import { createDatabase, type PostgresDatabase } from '../postgres/engine/database.ts'
 import { onOwnConnection } from '../postgres/engine/own-connection.ts'
-import { requireRightsOn } from '../postgres/engine/rights.ts'
+import { requireServer } from '../postgres/engine/server-check.ts'
 import { createImportLook } from '../postgres/imports/imports.ts'
 import { DATABASE_TIME } from '../postgres/instance/instance.ts'
 import { requireNoMove } from '../postgres/moving/move-row.ts'
@@ -31,7 +31,7 @@ export type PostgresAccountsOptions = {
  */
 export async function openPostgresAccounts({ address, create, onWarning }: PostgresAccountsOptions) {
   const connect = await reach(address)
-  await onOwnConnection(connect, requireRightsOn)
+  await requireServer(connect, () => undefined)
   if (create && !(await hasTables(connect))) await migrate({ connect, onWarning })
   await onOwnConnection(connect, requireCurrentSchema)
   const newOperationId = () => randomKey(OPERATION_ID_BYTES)

@@ -92,7 +92,7 @@ export async function openConnection({
  * Who may create functions and operators in the database would otherwise have them run with the rights of Oncebox, before
  * `prepare` has applied the settings. As a parameter of the connection itself, PgBouncer would refuse it.
  */
-export const TRUST_THE_SERVER_ALONE = 'SET search_path = pg_catalog'
+const TRUST_THE_SERVER_ALONE = 'SET search_path = pg_catalog'
 
 /** Nothing came back in time. Its code is like those of Bun for a connection that was lost. */
 class SilenceError extends Error {

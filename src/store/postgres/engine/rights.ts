@@ -1,9 +1,6 @@
 // What the user of --database-url may do in our schema, and the GRANT for what is missing.
 
-import type { SQL } from 'bun'
-import { DomainError } from '../../../domain/errors.ts'
 import { SCHEMA } from '../schema/schema-name.ts'
-import { TRUST_THE_SERVER_ALONE } from './connection.ts'
 import type { Session } from './database.ts'
 
 /** Read from the catalogs, which need no rights. Migrations alone change `schema_versions`, and the row of the instance stays. */
@@ -44,13 +41,6 @@ export async function findLackingRights({ query }: Pick<Session, 'query'>): Prom
     `The user ${JSON.stringify(first.user)} of --database-url lacks rights: ${said.slice(0, MOST_NAMED).join(', ')}${more}. ` +
     `As the owner of the tables: ${grantsFor(lacks, quote(first.user)).join('; ')}.`
   )
-}
-
-/** Throws `conflict` when a right is missing. */
-export async function requireRightsOn(connection: Pick<SQL, 'unsafe'>): Promise<void> {
-  await connection.unsafe(TRUST_THE_SERVER_ALONE)
-  const lack = await findLackingRights({ query: (text) => connection.unsafe(text) })
-  if (lack !== null) throw new DomainError('conflict', lack)
 }
 
 /** Looks again and again. `onChange` is called with what is missing when that changes, and with null once nothing is. */
