@@ -70,7 +70,8 @@ export function createNodes(options: NodesOptions): Nodes {
     await session.query(`DELETE FROM nodes WHERE id NOT IN (${LIVE_NODES})`)
     await clearUp(session)
     const [others] = await session.query<{ count: number }>('SELECT count(*)::int AS count FROM nodes')
-    return { beats: state.beats + 1, savedAt: Math.floor(state.time), isFinal: isLast && others?.count === 0 }
+    const isFinal = isLast && others?.count === 0
+    return { beats: state.beats + 1, savedAt: Math.floor(state.time), isFinal, flushes: state.flushes }
   }
 
   /** Lets the other nodes stop as well. */
@@ -88,7 +89,9 @@ export function createNodes(options: NodesOptions): Nodes {
     }
     standing.beat(done.beats)
     beatAt = performance.now()
-    const { isFinal, savedAt } = done
+    const { isFinal, savedAt, flushes } = done
+    // Each new connection is refused, with the reason, until commits are durable again.
+    if (!flushes) database.renew()
     await save({ ...standing.witness(), isFinal, savedAt, node: Buffer.from(node).toString('hex') })
   }
 

@@ -248,6 +248,28 @@ postgres.describe('a database that was set back', () => {
     await store.close()
   }, 60_000)
 
+  test('is not served while the server does not write to its disk, and again afterwards', async () => {
+    const node = makeNode()
+    const store = await node.open()
+    const admin = connectTo(database.address.replace(/\/\/[^:]+:/, '//postgres:'))(1)
+    const isServed = () =>
+      store.lists.countPushes().then(
+        () => true,
+        () => false,
+      )
+    try {
+      await admin.unsafe('ALTER SYSTEM SET fsync = off')
+      await admin.unsafe('SELECT pg_reload_conf()')
+      while (await isServed()) await Bun.sleep(50)
+    } finally {
+      await admin.unsafe('ALTER SYSTEM RESET fsync')
+      await admin.unsafe('SELECT pg_reload_conf()')
+      await admin.close({ timeout: 0 })
+    }
+    while (!(await isServed())) await Bun.sleep(50)
+    await store.close()
+  }, 60_000)
+
   test('is not served any more by a running node that notices when it connects again', async () => {
     const node = makeNode()
     const store = await node.open()
