@@ -57,7 +57,7 @@ export function requireNothingHeld({ pushes, granted }: HeldFiles, at: FilesAt):
     throw new DomainError(
       'conflict',
       `${pushes === 1 ? 'A live push has its files' : `${pushes} live pushes have their files`} ${here}, which would be ` +
-        `lost: start ${there} until they have expired, or delete them first.`,
+        `lost: bring them over with "oncebox move", or start ${there} until they have expired.`,
     )
   if (granted > 0)
     throw new DomainError(
