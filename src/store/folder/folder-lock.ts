@@ -12,6 +12,9 @@ const PATIENCE_MS = 5_000
 const RETRY_MS = 100
 /** Long, because checking a large log on a slow disk can take this long. */
 const OPENING_PATIENCE_MS = 30_000
+/** What the note of a move begins with. */
+const MOVE = 'oncebox move, '
+const OPENER = 'another process, which opens it'
 
 export type FolderLock = {
   /** To be called once the folder is checked, opened and migrated: commands may open it from then on. */
@@ -24,34 +27,48 @@ export type LockOptions = {
   patience?: number
   /** Called when another process holds the folder and the wait begins. */
   onWait: (holder: string) => void
+  /** It keeps both locks until its end. */
+  isMove?: boolean
 }
 
 /** Throws `conflict`, naming the holder, when the folder does not become free in time. */
 export async function lockFolder(
   folder: DataFolder,
-  { patience = PATIENCE_MS, onWait }: LockOptions,
+  { patience = PATIENCE_MS, onWait, isMove = false }: LockOptions,
 ): Promise<FolderLock> {
   const started = performance.now()
   for (let tries = 0; ; tries += 1) {
-    const tried = tryBoth(folder)
+    const tried = tryBoth(folder, isMove)
     if (typeof tried === 'object') return tried
-    const holder = tried === 'served' ? readHolder(folder) : 'another process, which opens it'
+    const { holder, within, refusal } = holdUp(folder, { tried, patience })
     if (tries === 1) onWait(holder)
-    if (performance.now() - started > (tried === 'served' ? patience : OPENING_PATIENCE_MS)) {
-      throw tried === 'served' ? servedBy(holder, folder) : beingOpened(folder)
-    }
+    if (performance.now() - started > within) throw refusal()
     await Bun.sleep(RETRY_MS)
   }
 }
 
-function tryBoth(folder: DataFolder): FolderLock | 'served' | 'being opened' {
+type HoldUp = { holder: string; within: number; refusal: () => DomainError }
+
+/** Who holds the folder, how long that is waited for, and what is said then. */
+function holdUp(
+  folder: DataFolder,
+  { tried, patience }: { tried: 'served' | 'being opened'; patience: number },
+): HoldUp {
+  const holder = readHolder(folder)
+  if (holder.startsWith(MOVE)) return { holder, within: patience, refusal: () => beingMoved(holder, folder) }
+  if (tried === 'served') return { holder, within: patience, refusal: () => servedBy(holder, folder) }
+  return { holder: OPENER, within: OPENING_PATIENCE_MS, refusal: () => beingOpened(folder) }
+}
+
+function tryBoth(folder: DataFolder, isMove: boolean): FolderLock | 'served' | 'being opened' {
   const opening = tryLock(folder.openingLock)
   if (opening === null) return 'being opened'
   let serving: Database | null = null
   try {
     serving = tryLock(folder.lock)
     if (serving !== null) {
-      writeFileSync(folder.holder, `process ${process.pid} on ${hostname()}\n`, { mode: 0o600 })
+      const note = `${isMove ? MOVE : ''}process ${process.pid} on ${hostname()}\n`
+      writeFileSync(folder.holder, note, { mode: 0o600 })
       return holdBoth(opening, serving, folder)
     }
   } catch (cause) {
@@ -82,7 +99,7 @@ function holdBoth(opening: Database, serving: Database, folder: DataFolder): Fol
  */
 export function whileOpening<T>(folder: DataFolder, open: (state: { isServed: boolean }) => T): T {
   const opening = tryLock(folder.openingLock, OPENING_PATIENCE_MS)
-  if (opening === null) throw beingOpened(folder)
+  if (opening === null) throw holdUp(folder, { tried: 'being opened', patience: 0 }).refusal()
   let serving: Database | null = null
   try {
     serving = tryLock(folder.lock)
@@ -120,6 +137,11 @@ function openLock(path: string): Database {
 function servedBy(holder: string, folder: DataFolder): DomainError {
   const remedy = 'Stop it first, or start this one with another --data-dir.'
   return new DomainError('conflict', `${folder.path} is already served by ${holder}. ${remedy}`)
+}
+
+function beingMoved(holder: string, { path }: DataFolder): DomainError {
+  const why = `${path} is at an end of a move (${holder}): nothing else may use it meanwhile.`
+  return new DomainError('conflict', `${why} Wait for its end, or stop it.`)
 }
 
 function beingOpened(folder: DataFolder): DomainError {

@@ -90,7 +90,7 @@ export async function whileLocked<T>(
   { onWarning }: Pick<FolderOptions, 'onWarning'>,
   work: (lock: FolderLock) => T,
 ): Promise<T> {
-  const lock = await lockFolder(folder, { onWait: waitFor(folder, onWarning) })
+  const lock = await lockFolder(folder, { onWait: waitFor(folder, onWarning), isMove: true })
   try {
     return work(lock)
   } catch (cause) {
@@ -148,7 +148,7 @@ export async function destroyFolder(
   { keepKey }: { keepKey: boolean },
 ): Promise<void> {
   const folder = dataFolder(resolve(path))
-  const lock = await lockFolder(folder, { onWait: waitFor(folder, onWarning) })
+  const lock = await lockFolder(folder, { onWait: waitFor(folder, onWarning), isMove: true })
   try {
     if (existsSync(folder.database)) destroyDatabase(folder)
     const { files, reserve, home } = folder

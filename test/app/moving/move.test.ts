@@ -162,6 +162,22 @@ test('a target with anything in it is refused, and a source that is served', asy
   await store.close()
 })
 
+test('while a folder is moved, a second move and a server are told of the first one', async () => {
+  const refused: unknown[] = []
+  const confirm = async () => {
+    const others = [move({ to: folder(join(room, 'other')) }), serve(from)]
+    for (const { reason } of (await Promise.allSettled(others)) as PromiseRejectedResult[])
+      refused.push(reason)
+    return false
+  }
+  await move({}, { confirm })
+  const told = expect.stringMatching(
+    /is at an end of a move \(oncebox move, process \d+ on .*Wait for its end/,
+  )
+  expect(refused).toMatchObject([{ message: told }, { message: told }])
+  expect(await serve(from)).toEqual(WHOLE)
+})
+
 test('another key file is refused', async () => {
   const keyFile = join(room, 'key')
   writeFileSync(keyFile, `1 ${'ab'.repeat(32)}\n`, { mode: 0o600 })
