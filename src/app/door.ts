@@ -20,6 +20,7 @@ import { createAnswerManifest } from '../http/pages/frame/manifest.ts'
 import { createAnswerGuest } from '../http/pages/frame/page.tsx'
 import { createFindElsewhere } from '../http/pages/frame/reach.ts'
 import { routeClassOf } from '../http/route-class.ts'
+import { FILES } from '../http/urls.ts'
 import { createDeparture } from '../operating/departure.ts'
 import type { LookAtHealth } from '../operating/health.ts'
 import type { Meter } from '../operating/metrics.ts'
@@ -121,10 +122,15 @@ function createGuests(options: DoorOptions, basePath: string) {
   return { assets, answer, getGuest, presentError }
 }
 
-/** Logs every request, and counts it when there are metrics. */
+/** Balancers ask these each second, and would fill the log with answers that say nothing. */
+const PROBES = new Set<string>([FILES.up.path, FILES.ready.path])
+
+/** Logs every request but fine answers to probes, and counts each when there are metrics. */
 function createLogRequest({ log, meter }: Pick<DoorOptions, 'log' | 'meter'>): LogRequest {
-  const write: LogRequest = ({ durationMs, ...line }) =>
+  const write: LogRequest = ({ durationMs, ...line }) => {
+    if (line.status === 200 && PROBES.has(line.route)) return
     log.info({ ...line, durationMs: Math.round(durationMs * 100) / 100 })
+  }
   if (meter === null) return write
   return (line) => {
     meter.request({ ...line, routeClass: routeClassOf(line) })

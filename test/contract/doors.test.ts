@@ -100,6 +100,15 @@ test.each(['text', 'json'])(
   },
 )
 
+test('the log leaves out fine answers to those who only ask whether the server works', async () => {
+  api = await startApi()
+  const before = api.log.length
+  for (const path of ['/up', '/readyz']) expect((await api.fetch(path)).status).toBe(200)
+  expect(api.log).toHaveLength(before)
+  expect((await api.fetch('/up?x', { method: 'POST' })).status).toBe(405)
+  expect(api.log).toHaveLength(before + 1)
+})
+
 test('an internal error answers with its request id and nothing else; the log has the cause', async () => {
   api = await startApi()
   const { url_token } = await api.create()

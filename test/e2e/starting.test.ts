@@ -35,7 +35,7 @@ test('the ready line and links tell the base URL when one is set', async () => {
 
 test('with --log-format json every line of both outputs is JSON', async () => {
   const server = await stage.start({ flags: ['--log-format', 'json'] })
-  await server.ask('/up')
+  await server.ask('/robots.txt')
   expect(await server.end()).toBe(0)
   const lines = `${server.stdout()}${server.stderr()}`
     .trimEnd()
