@@ -40,6 +40,7 @@ function create(n: number, views: number) {
   }
   return nodes[n % nodes.length]?.pushes.createPush({
     ...{ push: examplePush(Date.now(), { expireAfterViews: views }), lookup: randomBytes(16), keyNumber: 1 },
+    ownerResets: 0,
     ...{ secrets, labels: null, files: [], idempotency: null, share: null, visit: VISIT },
   })
 }

@@ -76,6 +76,7 @@ async function measureStore(dataDir: string): Promise<Step[]> {
     made.push(
       await store.pushes.createPush({
         push: examplePush(Date.now(), { expireAfterViews: 1_000_000 }),
+        ownerResets: 0,
         ...common,
       }),
     )

@@ -17,6 +17,8 @@ export type Account = {
   /** Milliseconds since 1970, null while the account may sign in. */
   disabledAt: number | null
   createdAt: number
+  /** How often a reset link made it begin anew. */
+  resets: number
 }
 
 /** Accounts a page of the administration. */

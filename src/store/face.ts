@@ -80,6 +80,8 @@ export type SealedPush = { push: StoredPush; sealed: SealedContent | null }
 
 export type PushToStore = {
   push: Push
+  /** Of its owner's account when the request was let in; 0 without one. A reset link that was used since refuses the create. */
+  ownerResets: number
   lookup: Buffer
   keyNumber: number
   secrets: SealedSecrets
@@ -107,7 +109,7 @@ export type VisitToPush = { id: number; visit: Visit }
 
 export type PushStore = {
   /**
-   * Stores a push with everything that belongs to it. Throws `unauthenticated` when its owner is not active any more,
+   * Stores a push with everything that belongs to it. Throws `unauthenticated` when its owner is not active or began anew,
    * `too_many` when the creator's address has no room, and `conflict` when the idempotency key was used meanwhile.
    */
   createPush(push: PushToStore): Promise<StoredPush>
@@ -123,10 +125,7 @@ export type PushStore = {
    * or files, because these must be checked before the claim. `content` is null when the push has expired.
    */
   claimPlain<T>(claim: PlainClaim<T>): Promise<(Claimed & { content: T | null }) | 'not_plain' | null>
-  /**
-   * Audits a missing or wrong passphrase, and counts a wrong one. The last of `maxTries` also expires or locks the push;
-   * 0 means no limit.
-   */
+  /** Audits a missing or wrong passphrase, and counts a wrong one. The last of `maxTries` (0: no limit) expires or locks the push. */
   refusePassphrase(
     options: VisitToPush & { wrong: boolean; maxTries: number },
   ): Promise<Visited<'refused' | 'expired'>>

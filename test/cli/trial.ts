@@ -204,6 +204,7 @@ function createMemoryApp() {
               hasTwoFactor: false,
               disabledAt: null,
               createdAt: 0,
+              resets: 0,
               password,
             }
             state.accounts.push(account)

@@ -27,6 +27,7 @@ const ann: Account = {
   hasTwoFactor: false,
   disabledAt: null,
   createdAt: NOW,
+  resets: 0,
 }
 
 test('a push allows exactly its number of views, and the last one expires it', () => {

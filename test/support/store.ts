@@ -117,6 +117,7 @@ export function storePush(
   const secrets = { salt: bytes.subarray(0, 16), wrappedKey: bytes, payload: bytes, passphraseSalt: null }
   return store.pushes.createPush({
     push: examplePush(clock.now(), changes),
+    ownerResets: 0,
     lookup,
     keyNumber: 1,
     secrets,

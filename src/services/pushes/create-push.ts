@@ -92,7 +92,19 @@ export function createCreatePush(options: {
     const sealedFiles = files.map((file) => sealFile(file, { pushId: lookup, dataKey, keyNumber }))
     const idempotency = keepKey({ urlToken, createdAt: push.createdAt })
     const share = shareOf(viewer, sealed.payload.length)
-    const stored = { push, lookup, keyNumber, secrets, labels, files: sealedFiles, idempotency, share, visit }
+    const ownerResets = account?.resets ?? 0
+    const stored = {
+      push,
+      ownerResets,
+      lookup,
+      keyNumber,
+      secrets,
+      labels,
+      files: sealedFiles,
+      idempotency,
+      share,
+      visit,
+    }
     const { name, note } = wanted
     return { push: await store.pushes.createPush(stored), urlToken, name, note, files }
   }

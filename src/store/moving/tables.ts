@@ -11,7 +11,7 @@ export const MOVED_TABLES: Readonly<Record<MovedTable, Columns>> = {
   accounts: {
     columns: [
       ...['id', 'email', 'passwordHash', 'isAdmin', 'disabledAt', 'createdAt'],
-      ...['totpSecret', 'totpStep', 'lastSignInAt'],
+      ...['totpSecret', 'totpStep', 'lastSignInAt', 'resets'],
     ],
     key: ['id'],
   },

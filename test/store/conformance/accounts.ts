@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { DAY } from '../../../src/domain/time.ts'
-import { VISIT } from '../../support/store.ts'
+import { storePush, VISIT } from '../../support/store.ts'
 import type { OpenEngine, OpenedEngine } from './engine.ts'
 
 const HASH = Buffer.alloc(32, 7)
@@ -80,6 +80,21 @@ export function describeAccounts(open: OpenEngine): void {
     await accountLinks.addLink({ hash: HASH, purpose: 'reset', ...BY_SERVER, accountId: id })
     opened.clock.advance(DAY)
     expect(await accountLinks.findLink(HASH)).toBeNull()
+  })
+
+  test('a push whose create began before a reset link was used is refused, and one that begins later is kept', async () => {
+    const { accountLinks, accounts } = opened.store
+    await accountLinks.addLink({ hash: HASH, purpose: 'reset', ...BY_SERVER, accountId: id })
+    const before = await accounts.findById(id)
+    const after = await accountLinks.useLink({ hash: HASH, email: '', passwordHash: 'y' })
+    expect([before?.resets, after.resets, (await accounts.findById(id))?.resets]).toEqual([0, 1, 1])
+    const create = (ownerResets: number) => storePush(opened, { ownerId: id }, { ownerResets })
+    await expect(create(0)).rejects.toMatchObject({ code: 'unauthenticated' })
+    expect((await create(1)).ownerId).toBe(id)
+    await accounts.setPasswordHash({ id, passwordHash: 'z', revoke: true })
+    expect((await create(1)).ownerId).toBe(id)
+    await opened.reopen()
+    expect((await opened.store.accounts.findById(id))?.resets).toBe(1)
   })
 
   test('names of API tokens are unique within an account, and the use of one is noted', async () => {

@@ -47,6 +47,7 @@ function create(store: Store, { clock, of, views }: { clock: TestClock; of: 0 | 
   const name = bytes(4, 5)
   return store.pushes.createPush({
     push: examplePush(clock.now(), { expireAfterViews: views }),
+    ownerResets: 0,
     lookup: LOOKUPS[of],
     keyNumber: 1,
     secrets: { salt: part.subarray(0, 16), wrappedKey: part, payload: part, passphraseSalt: null },

@@ -248,6 +248,26 @@ postgres.describe('two nodes', () => {
     expect(await opened.query('SELECT 1 FROM push_labels')).toEqual([])
   })
 
+  test('no push of before a reset stays with the account, however creates race with it', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      await nodes[0].accountLinks.addLink({ hash: hashOf(9), purpose: 'reset', ...BY_SERVER, accountId: id })
+      const create = (n: number) =>
+        storePush(
+          { store: nodes[n % 2] ?? nodes[0], clock: opened.clock },
+          { ownerId: id },
+          { ownerResets: round },
+        )
+      const told = await Promise.allSettled([
+        ...Array.from({ length: 20 }, (_, n) => create(n)),
+        nodes[1].accountLinks.useLink({ hash: hashOf(9), email: '', passwordHash: 'y' }),
+        ...Array.from({ length: 20 }, (_, n) => create(n)),
+      ])
+      const refused = told.flatMap((one) => (one.status === 'rejected' ? [codeOf(one.reason)] : []))
+      expect(new Set([...refused, 'unauthenticated']).size).toBe(1)
+      expect(await opened.query('SELECT 1 FROM pushes WHERE owner_id IS NOT NULL')).toEqual([])
+    }
+  })
+
   test('addresses are listed in the order of their bytes, and a character that no address has finds none', async () => {
     for (const email of ['Ä@example.org', 'a-b@example.org', 'ab@example.org', 'z@example.org'])
       await add(email.toLowerCase())

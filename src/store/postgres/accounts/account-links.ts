@@ -7,7 +7,7 @@ import { DAY, type Now } from '../../../domain/time.ts'
 import type { AccountLinkStore, AccountLinkUse, NewAccountLink } from '../../accounts-face.ts'
 import type { Read, Session, Transact } from '../engine/database.ts'
 import { accountLinks, accounts } from '../schema/schema.ts'
-import { insertAccount, lockAccount, presentAccount, requireSession } from './account-rows.ts'
+import { insertAccount, lockAccount, presentAccount, requireSession, updateAccount } from './account-rows.ts'
 import { replacePassword } from './accounts.ts'
 import { DISOWNING, type OwnedPushes } from './owned-pushes.ts'
 import { removeTwoFactor } from './two-factor.ts'
@@ -37,7 +37,8 @@ export function createAccountLinks({ read, transact, now, owned }: AccountLinksO
     return transact(async (session) => {
       const found = await findLive(session, { hash: use.hash, time: now() })
       if (found === null) throw gone()
-      await lockFor(session, found)
+      // A create that comes later sees that the account has begun anew.
+      await lockFor(session, found, { alone: true })
       const link = await takeLive(session, { hash: use.hash, time: now() })
       return link.accountId === null
         ? makeAccount(session, { link, use })
@@ -64,7 +65,9 @@ export function createAccountLinks({ read, transact, now, owned }: AccountLinksO
     await owned.disown(session, id)
     const row = await lockAccount(session, id)
     if (row === undefined) throw gone()
-    return presentAccount(row)
+    const resets = row.resets + 1
+    await updateAccount(session, { id, set: { resets } })
+    return presentAccount({ ...row, resets })
   }
 
   function listLinks(): Promise<AccountLink[]> {
@@ -97,9 +100,13 @@ export function createAccountLinks({ read, transact, now, owned }: AccountLinksO
  * Before the link itself. Links for one account, and all that make new accounts, are made and used one after another. So
  * there is one first administrator, and one link for an address.
  */
-async function lockFor(session: Session, { accountId }: Pick<AccountLink, 'accountId'>): Promise<void> {
+async function lockFor(
+  session: Session,
+  { accountId }: Pick<AccountLink, 'accountId'>,
+  { alone = false } = {},
+): Promise<void> {
   if (accountId === null) await session.query('SELECT pg_advisory_xact_lock($1)', [NEW_ACCOUNTS])
-  else if ((await lockAccount(session, accountId)) === undefined) throw gone()
+  else if ((await lockAccount(session, accountId, { alone })) === undefined) throw gone()
 }
 
 type Looked = { hash: Buffer; time: number }

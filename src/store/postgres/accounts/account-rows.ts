@@ -11,8 +11,8 @@ export type AccountRow = typeof accounts.$inferSelect
 
 /** The account without its credentials. */
 export function presentAccount(row: AccountRow): Account {
-  const { id, email, isAdmin, disabledAt, createdAt, totpSecret } = row
-  return { id, email, isAdmin, hasTwoFactor: totpSecret !== null, disabledAt, createdAt }
+  const { id, email, isAdmin, disabledAt, createdAt, totpSecret, resets } = row
+  return { id, email, isAdmin, hasTwoFactor: totpSecret !== null, disabledAt, createdAt, resets }
 }
 
 /** Within a transaction. Throws `conflict` when the address has an account, also one that another node is just adding. */
@@ -27,14 +27,14 @@ export async function insertAccount(
 
 /**
  * Within a transaction. Nothing changes the account, or adds sessions, links or tokens to it, until the transaction ends. Its
- * pushes are created meanwhile, unless it is locked `toRemove`.
+ * pushes are created meanwhile, unless it is locked `alone`: this waits for creates under way.
  */
 export async function lockAccount(
   { orm }: Session,
   id: number,
-  { toRemove = false } = {},
+  { alone = false } = {},
 ): Promise<AccountRow | undefined> {
-  const strength = toRemove ? 'update' : 'no key update'
+  const strength = alone ? 'update' : 'no key update'
   const [row] = await orm.select().from(accounts).where(eq(accounts.id, id)).for(strength)
   return row
 }
@@ -42,7 +42,10 @@ export async function lockAccount(
 export type AccountUpdate = {
   id: number
   set: Partial<
-    Pick<AccountRow, 'passwordHash' | 'isAdmin' | 'disabledAt' | 'totpSecret' | 'totpStep' | 'lastSignInAt'>
+    Pick<
+      AccountRow,
+      'passwordHash' | 'isAdmin' | 'disabledAt' | 'totpSecret' | 'totpStep' | 'lastSignInAt' | 'resets'
+    >
   >
   /** Changes nothing unless the row meets this condition. */
   when?: SQL | undefined

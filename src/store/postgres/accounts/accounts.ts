@@ -87,7 +87,7 @@ export function createAccounts({ read, transact, now, owned }: AccountsOptions):
 
   function removeAccount(id: number): Promise<void> {
     return transact(async (session) => {
-      await lockAccount(session, id, { toRemove: true })
+      await lockAccount(session, id, { alone: true })
       for (const table of [sessions, apiTokens, recoveryCodes, messageTemplates, pushChoices])
         await session.orm.delete(table).where(eq(table.accountId, id))
       await removeLinks(session, id)

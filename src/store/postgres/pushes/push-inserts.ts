@@ -8,7 +8,7 @@ import { storableText } from './push-log.ts'
 import type { PushRow } from './stored-push.ts'
 
 /**
- * What the insert did with a push. It is `inactive` when its owner is, `used` when its idempotency key was used, and `abandoned`
+ * What the insert did with a push. It is `inactive` when its owner is, or has begun anew with a reset link since the request came, `used` when its idempotency key was used, and `abandoned`
  * when one of its files is no upload any more, because the other nodes took this one for dead.
  */
 export type Inserted = { outcome: 'stored'; row: PushRow } | { outcome: Refusal }
@@ -70,6 +70,7 @@ function givenOf(of: PushToStore) {
     note: of.labels?.note ?? null,
     shareAddress: of.share?.addresses[0] ?? null,
     shareBytes: of.share?.bytes ?? null,
+    ownerResets: of.ownerResets,
   }
 }
 
@@ -94,6 +95,7 @@ const REST = [
   'note',
   'shareAddress',
   'shareBytes',
+  'ownerResets',
 ] as const
 
 function restOf(wanted: readonly PushToStore[], rows: readonly Given[], now: number): unknown[] {
@@ -126,8 +128,9 @@ const REST_COLUMNS = [
   'note',
   'share_address',
   'share_bytes',
+  'owner_resets',
 ]
-const REST_TYPES = ['bytea', 'bigint', 'bytea', 'bytea', 'bytea', 'bytea', 'bytea', 'bigint']
+const REST_TYPES = ['bytea', 'bigint', 'bytea', 'bytea', 'bytea', 'bytea', 'bytea', 'bigint', 'int']
 
 /** The pushes to insert, each with its id, and with `n` from 1 in the order in which they were given. */
 function givenAs(columns: readonly string[], types: readonly string[]): string {
@@ -160,7 +163,7 @@ const IS_STORED = '(id IN (SELECT id FROM stored)) IS TRUE'
 const ALL_CTES = `
   WITH ${givenAs([...PLAIN_COLUMNS, ...REST_COLUMNS], [...PLAIN_TYPES, ...REST_TYPES])},
   owners AS MATERIALIZED (
-    SELECT id FROM accounts WHERE id = ANY($${AFTER + 7}::bigint[]) AND disabled_at IS NULL ORDER BY id FOR KEY SHARE
+    SELECT id, resets FROM accounts WHERE id = ANY($${AFTER + 7}::bigint[]) AND disabled_at IS NULL ORDER BY id FOR KEY SHARE
   ),
   file AS MATERIALIZED (
     SELECT * FROM unnest(
@@ -174,7 +177,7 @@ const ALL_CTES = `
   abandoned AS MATERIALIZED (SELECT of_n AS n FROM file WHERE file_id NOT IN (SELECT id FROM uploads)),
   allowed AS MATERIALIZED (
     SELECT * FROM given
-    WHERE (owner_id IS NULL OR owner_id IN (SELECT id FROM owners)) AND n NOT IN (SELECT n FROM abandoned)
+    WHERE (owner_id IS NULL OR (owner_id, owner_resets) IN (SELECT id, resets FROM owners)) AND n NOT IN (SELECT n FROM abandoned)
   ),
   keys AS (
     INSERT INTO idempotency_keys (lookup, lapses_at, push_id, answer)
@@ -216,7 +219,7 @@ const ALL_CTES = `
 const ALL_RESULT = `
   SELECT array_agg(
     CASE WHEN id IN (SELECT id FROM stored) THEN id
-      WHEN owner_id IS NOT NULL AND owner_id NOT IN (SELECT id FROM owners) THEN ${numberOf('inactive')}
+      WHEN owner_id IS NOT NULL AND (owner_id, owner_resets) NOT IN (SELECT id, resets FROM owners) THEN ${numberOf('inactive')}
       WHEN n IN (SELECT n FROM abandoned) THEN ${numberOf('abandoned')} ELSE ${numberOf('used')} END
     ORDER BY n
   ) AS result FROM given`

@@ -17,6 +17,7 @@ export const accounts = pgTable('accounts', {
   totpSecret: bytes('totp_secret'),
   totpStep: bigint('totp_step'),
   lastSignInAt: bigint('last_sign_in_at').notNull(),
+  resets: integer().notNull().default(0),
 })
 
 export const apiTokens = pgTable('api_tokens', {

@@ -11,8 +11,8 @@ export type AccountRow = typeof accounts.$inferSelect
 /** The account without its credentials. Throws DamageError when the row was altered on disk. */
 export function presentAccount(row: AccountRow): Account {
   requireIntactRow(row, checksumOfAccount(row), `account ${row.id} (${row.email})`)
-  const { id, email, isAdmin, disabledAt, createdAt, totpSecret } = row
-  return { id, email, isAdmin, hasTwoFactor: totpSecret !== null, disabledAt, createdAt }
+  const { id, email, isAdmin, disabledAt, createdAt, totpSecret, resets } = row
+  return { id, email, isAdmin, hasTwoFactor: totpSecret !== null, disabledAt, createdAt, resets }
 }
 
 /** Within a transaction. */
@@ -29,7 +29,10 @@ export function insertRow(
 export type AccountUpdate = {
   id: number
   set: Partial<
-    Pick<AccountRow, 'passwordHash' | 'isAdmin' | 'disabledAt' | 'totpSecret' | 'totpStep' | 'lastSignInAt'>
+    Pick<
+      AccountRow,
+      'passwordHash' | 'isAdmin' | 'disabledAt' | 'totpSecret' | 'totpStep' | 'lastSignInAt' | 'resets'
+    >
   >
   /** Changes nothing unless the row meets this condition. */
   when?: SQL | undefined
@@ -58,8 +61,19 @@ export function isIntactAccount(row: AccountRow): boolean {
 }
 
 export function checksumOfAccount(row: Omit<AccountRow, 'checksum'>): number {
-  const { id, email, passwordHash, isAdmin, disabledAt, createdAt, totpSecret, totpStep, lastSignInAt } = row
+  const {
+    id,
+    email,
+    passwordHash,
+    isAdmin,
+    disabledAt,
+    createdAt,
+    totpSecret,
+    totpStep,
+    lastSignInAt,
+    resets,
+  } = row
   const values = [id, email, passwordHash, isAdmin, disabledAt, createdAt, totpSecret, totpStep]
-  // Last, so that a 0 leaves the checksums of accounts from before this column as they are.
-  return checksumOf([...values, lastSignInAt])
+  // Last, so that a 0 leaves the checksums of accounts from before these columns as they are.
+  return checksumOf([...values, lastSignInAt, resets])
 }

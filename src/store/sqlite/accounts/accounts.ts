@@ -101,12 +101,19 @@ export function createAccounts(options: {
   function startAnew({ endsTwoFactor, ...password }: NewPassword & { endsTwoFactor: boolean }): void {
     const { id } = password
     replacePassword({ ...password, revoke: true })
+    countReset(id)
     const owned = orm.select({ id: pushes.id }).from(pushes).where(isOwnedBy(id))
     orm.delete(pushLabels).where(inArray(pushLabels.pushId, owned)).run()
     rows.disown(id)
     if (!endsTwoFactor) return
     updateRow({ orm }, { id, set: { totpSecret: null, totpStep: null } })
     orm.delete(recoveryCodes).where(eq(recoveryCodes.accountId, id)).run()
+  }
+
+  /** What is under way for the account as it was is refused from now on. */
+  function countReset(id: number): void {
+    const row = orm.select({ resets: accounts.resets }).from(accounts).where(eq(accounts.id, id)).get()
+    updateRow({ orm }, { id, set: { resets: (row?.resets ?? 0) + 1 } })
   }
 
   function setPasswordHash(password: NewPassword): Promise<void> {

@@ -23,6 +23,7 @@ import imported from './migrations/0017-imported.sql' with { type: 'text' }
 import lostPushes from './migrations/0018-lost-pushes.sql' with { type: 'text' }
 import home from './migrations/0019-home.sql' with { type: 'text' }
 import bucketFolder from './migrations/0020-bucket-folder.sql' with { type: 'text' }
+import accountResets from './migrations/0021-account-resets.sql' with { type: 'text' }
 import * as schema from './schema.ts'
 
 export const MIGRATIONS: readonly string[] = [
@@ -46,6 +47,7 @@ export const MIGRATIONS: readonly string[] = [
   lostPushes,
   home,
   bucketFolder,
+  accountResets,
 ]
 
 export function schemaVersion(database: Database): number {

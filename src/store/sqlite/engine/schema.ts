@@ -38,6 +38,7 @@ export const accounts = sqliteTable('accounts', {
   totpStep: integer('totp_step'),
   checksum: integer(),
   lastSignInAt: integer('last_sign_in_at').notNull(),
+  resets: integer().notNull().default(0),
 })
 
 export const apiTokens = sqliteTable('api_tokens', {

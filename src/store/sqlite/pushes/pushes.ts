@@ -60,6 +60,7 @@ export function createPushes(options: {
 
   function createPush({
     push,
+    ownerResets,
     lookup,
     keyNumber,
     secrets,
@@ -70,7 +71,7 @@ export function createPushes(options: {
     visit,
   }: PushToStore): Promise<StoredPush> {
     return transact(() => {
-      if (push.ownerId !== null) requireActive(push.ownerId)
+      if (push.ownerId !== null) requireActive(push.ownerId, ownerResets)
       if (share !== null) shares.requireRoom(share, push.createdAt)
       const row = rows.insert({ ...push, lookup, keyNumber, files: sealed.length }, secrets, visit)
       if (share !== null) shares.take(share, row)
@@ -173,11 +174,11 @@ export function createPushes(options: {
   }
 
   /** Checked here, because the account may have been disabled since its token was checked. */
-  function requireActive(ownerId: number): void {
-    const owner = ownerById.get({ id: ownerId })
-    if (owner === undefined || presentAccount(owner).disabledAt !== null) {
-      throw inactiveAccount()
-    }
+  /** Throws `unauthenticated` also when the account has begun anew since. */
+  function requireActive(ownerId: number, ownerResets: number): void {
+    const row = ownerById.get({ id: ownerId })
+    const owner = row === undefined ? null : presentAccount(row)
+    if (owner === null || owner.disabledAt !== null || owner.resets !== ownerResets) throw inactiveAccount()
   }
 
   return {

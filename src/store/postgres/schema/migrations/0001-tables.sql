@@ -50,6 +50,8 @@ CREATE TABLE accounts (
   totp_secret bytea,
   totp_step bigint,
   last_sign_in_at bigint NOT NULL,
+  -- How often a reset link made it begin anew: what was begun before that is not the account's.
+  resets int NOT NULL DEFAULT 0,
   UNIQUE (email) INCLUDE (id)
 );
 CREATE INDEX accounts_admins ON accounts (id) WHERE is_admin;
