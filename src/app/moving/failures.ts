@@ -17,6 +17,11 @@ export function explainMove(cause: unknown, { from, to }: Pick<MoveWish, 'from' 
       'conflict',
       `The bucket cannot be reached, or does not work. See that it does. ${GO_ON}`,
     )
+  if (isDomainError(cause, 'disk_full'))
+    return new DomainError(
+      'conflict',
+      `There is no room left for the files: make room where they go. ${GO_ON}`,
+    )
   if (!(cause instanceof Error) || cause instanceof DomainError) return cause
   const ends = [to, from]
   const folder = ends.find(({ kind }) => kind === 'folder')

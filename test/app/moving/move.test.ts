@@ -178,6 +178,22 @@ test('while a folder is moved, a second move and a server are told of the first 
   expect(await serve(from)).toEqual(WHOLE)
 })
 
+test('a bucket that becomes full or fails on the way stops the move, which goes on once it works', async () => {
+  const wish = { to: folder(from), toBucket: settingsOf(bucket), keyFile: join(room, 'key') }
+  const isFile = (key: string) => key.endsWith('file1')
+  bucket.failWith(({ method, key }) =>
+    method !== 'GET' && isFile(key) ? { status: 507, code: 'QuotaExceeded' } : null,
+  )
+  await expect(move(wish)).rejects.toThrow(/no room left for the files.*run the same command again/)
+  bucket.failWith(({ method, key }) =>
+    method !== 'GET' && isFile(key) ? { status: 403, code: 'AccessDenied' } : null,
+  )
+  await expect(move(wish)).rejects.toThrow(/bucket cannot be reached.*run the same command again/)
+  bucket.failWith(() => null)
+  expect(await serve(from)).toEqual(WHOLE)
+  expect(await move(wish)).toMatchObject({ state: 'moved' })
+})
+
 test('another key file is refused', async () => {
   const keyFile = join(room, 'key')
   writeFileSync(keyFile, `1 ${'ab'.repeat(32)}\n`, { mode: 0o600 })
