@@ -4,7 +4,7 @@
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { cpus, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Told } from '../support/crash-child.ts'
 import { createTestClock, START, startInstance } from '../support/instance.ts'
@@ -12,9 +12,16 @@ import { createTestClock, START, startInstance } from '../support/instance.ts'
 const CHILD = resolve(import.meta.dir, '../support/crash-child.ts')
 const HOUR = 60 * 60 * 1000
 const DAY = 24 * HOUR
+/** A copy is at another place. */
+const AS_MOVED = { 'accept-move': 'true' }
+/**
+ * One process tells what each step leaves: a kill leaves what is written, which the copy holds, too. Kills at some steps,
+ * others at each run, show that this is so.
+ */
+const KILL_EVERY = 15
 
-async function runChild(dataDir: string, killAt: number): Promise<Told[]> {
-  const child = Bun.spawn([process.execPath, CHILD, dataDir, String(killAt)], {
+async function runChild(dataDir: string, killAt: number, copies: readonly string[] = []): Promise<Told[]> {
+  const child = Bun.spawn([process.execPath, CHILD, dataDir, String(killAt), ...copies], {
     stdout: 'pipe',
     stderr: 'pipe',
   })
@@ -45,7 +52,7 @@ type Story = {
 function readStory(told: Told[]): Map<string, Story> {
   const stories = new Map<string, Story>()
   for (const line of told) {
-    if (line.told === 'end') continue
+    if (line.told === 'end' || line.told === 'step') continue
     if (line.deed === 'create') {
       const { name, urlToken, views, files } = line
       if (urlToken !== undefined)
@@ -69,7 +76,7 @@ function readStory(told: Told[]): Map<string, Story> {
 
 async function checkAfter(dataDir: string, told: Told[]): Promise<void> {
   const clock = createTestClock(START + 26 * HOUR)
-  const instance = await startInstance({ dataDir, clock })
+  const instance = await startInstance({ dataDir, clock, flags: AS_MOVED })
   try {
     for (const [name, story] of readStory(told)) {
       const { urlToken, views, seen, lost, deleted, maybeDeleted } = story
@@ -124,23 +131,31 @@ function expectNoGarbage(dataDir: string): void {
 }
 
 test('ended at any durable step, it starts again with everything that it acknowledged', async () => {
-  const whole = mkdtempSync(join(tmpdir(), 'oncebox-steps-'))
-  const story = await runChild(whole, 0)
-  const end = story.at(-1)
-  const steps = end?.told === 'end' ? end.steps : 0
-  await checkAfter(whole, story)
-  console.log(`${steps} durable steps`)
-  expect(steps).toBeGreaterThan(60)
-  let next = 1
-  const worker = async () => {
-    for (let step = next++; step <= steps; step = next++) {
-      const dataDir = mkdtempSync(join(tmpdir(), 'oncebox-steps-'))
-      const told = await runChild(dataDir, step)
-      await checkAfter(dataDir, told).catch((cause) => {
-        throw new Error(`after step ${step} (${JSON.stringify(told.at(-1))}): ${cause.message}`)
-      })
-      rmSync(dataDir, { recursive: true, force: true })
+  const room = mkdtempSync(join(tmpdir(), 'oncebox-steps-'))
+  const copyOf = (step: number) => join(room, 'copies', `${step}`)
+  try {
+    const whole = join(room, 'whole')
+    const story = await runChild(whole, 0, [join(room, 'copies')])
+    await checkAfter(whole, story)
+    const steps = story.filter(({ told }) => told === 'step').length
+    console.log(`${steps} durable steps`)
+    expect(steps).toBeGreaterThan(60)
+    for (let step = 1; step <= steps; step += 1) {
+      const end = story.findIndex((line) => line.told === 'step' && line.step === step)
+      await checkStep(step, copyOf(step), story.slice(0, end))
     }
+    for (let step = 1 + Math.floor(Math.random() * KILL_EVERY); step <= steps; step += KILL_EVERY) {
+      const killed = join(room, 'killed')
+      await checkStep(step, killed, await runChild(killed, step))
+    }
+  } finally {
+    rmSync(room, { recursive: true, force: true })
   }
-  await Promise.all(Array.from({ length: Math.max(2, cpus().length) }, worker))
 }, 300_000)
+
+async function checkStep(step: number, dataDir: string, told: Told[]): Promise<void> {
+  await checkAfter(dataDir, told).catch((cause) => {
+    throw new Error(`after step ${step} (${JSON.stringify(told.at(-1))}): ${cause.message}`)
+  })
+  rmSync(dataDir, { recursive: true, force: true })
+}

@@ -1,18 +1,21 @@
-// A whole Oncebox that ends itself at the given durable step of a fixed story: `crash-child.ts FOLDER STEP`.
+// A whole Oncebox that ends itself at the given durable step of a fixed story: `crash-child.ts FOLDER STEP`, or that goes
+// on to the end and copies its folder at each step, as a kill at that step would leave it: `crash-child.ts FOLDER 0 COPIES`.
 //
 // What begins and what was acknowledged is printed, a JSON line each, before and after every deed.
 
-import { writeSync } from 'node:fs'
+import { cpSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
 import { openInstance } from '../../src/app.ts'
 import { configOf, createTestClock } from './instance.ts'
 
-const [dataDir = '', killAt = '0'] = process.argv.slice(2)
+const [dataDir = '', killAt = '0', copies] = process.argv.slice(2)
 const clock = createTestClock()
 let steps = 0
 
 export type Told =
   | { told: 'begin' | 'done'; deed: 'create'; name: string; urlToken?: string; views: number; files: number }
   | { told: 'begin' | 'done'; deed: 'view' | 'delete' | 'wrong'; name: string }
+  | { told: 'step'; step: number }
   | { told: 'end'; steps: number }
 
 function tell(line: Told): void {
@@ -28,6 +31,9 @@ const instance = await openInstance(config, {
   onStep: () => {
     steps += 1
     if (steps === Number(killAt)) process.kill(process.pid, 'SIGKILL')
+    if (copies === undefined) return
+    cpSync(dataDir, join(copies, String(steps)), { recursive: true })
+    tell({ told: 'step', step: steps })
   },
 })
 
