@@ -43,7 +43,7 @@ export const QUICK: Phase = { name: 'quick', files: QUICK_TESTS, workers: 3 }
 export const SIDE_BY_SIDE: Phase = {
   name: 'side by side',
   files: ALL.filter((path) => isSlow(path) && !ALONE.includes(path)),
-  workers: 3,
+  workers: 4,
 }
 export const BY_THEMSELVES: Phase = { name: 'alone', files: ALONE, workers: 1 }
 

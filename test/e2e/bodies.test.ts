@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createStage, type Started } from '../support/binary.ts'
+import { workedMsOf } from '../support/effort.ts'
 import { sendRaw } from '../support/raw.ts'
 
 const stage = createStage()
@@ -19,7 +20,7 @@ const wrapperOf = (path: string) =>
   path.includes('pushes') ? 'push' : path === '/f.json' ? 'file_push' : 'password'
 
 const post = (path: string, body: string | FormData, headers: Record<string, string> = {}) =>
-  server.ask(path, { method: 'POST', body, headers, signal: AbortSignal.timeout(5_000) })
+  server.ask(path, { method: 'POST', body, headers, signal: AbortSignal.timeout(60_000) })
 
 function form(parts: [string, string | File][]): FormData {
   const data = new FormData()
@@ -82,11 +83,11 @@ test.each([
   ['nothing at all', 'a&'.repeat(300_000)],
   ['other objects', Array.from({ length: 30_000 }, (_, n) => `a${n}[b]=c`).join('&')],
 ])('a form with ever more of %s is refused before it costs anything', async (_, body) => {
-  const started = performance.now()
+  const before = workedMsOf(server.pid)
   const answer = await post('/p.json', body, FORM)
   expect(answer.status).toBe(400)
   expect((await answer.json()).error).toContain('1000 fields')
-  expect(performance.now() - started).toBeLessThan(1_000)
+  expect(workedMsOf(server.pid) - before).toBeLessThan(1_000)
 })
 
 test('a form of many fields still is one', async () => {

@@ -11,7 +11,8 @@ import { untilTaken, waitUntil } from '../support/waiting.ts'
 const stage = createStage()
 afterAll(stage.clear)
 
-const GONE_WITHIN_MS = 10_000
+/** Ten seconds, and more for a machine that is busy with others. */
+const GONE_WITHIN_MS = 30_000
 /** Milliseconds under load before each kill. */
 const MOMENTS = [30, 90, 200, 400]
 

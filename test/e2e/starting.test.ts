@@ -5,6 +5,7 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { join } from 'node:path'
 import manifest from '../../package.json' with { type: 'json' }
 import { createStage, runBinary } from '../support/binary.ts'
+import { workedMsOf } from '../support/effort.ts'
 
 const stage = createStage()
 afterEach(stage.clear)
@@ -44,12 +45,11 @@ test('with --log-format json every line of both outputs is JSON', async () => {
   expect(lines[0]).toMatchObject({ url: server.url, dataDir: server.dataDir })
 })
 
-// Coarse, for a busy machine; the bench holds it to its promise.
-test('a first answer on a new data folder comes within a second', async () => {
-  const startedAt = performance.now()
+// By its work, as the machine may be busy with others; the bench holds it to its promise.
+test('a first answer on a new data folder comes after less than a second of work', async () => {
   const server = await stage.start()
   expect((await server.create({ payload: 'x' })).status).toBe(201)
-  expect(performance.now() - startedAt).toBeLessThan(1_000)
+  expect(workedMsOf(server.pid)).toBeLessThan(1_000)
 })
 
 /** What would run or configure a program that reads the folder it is started in. */

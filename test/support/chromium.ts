@@ -20,6 +20,9 @@ export const skipBrowserTests = executablePath === undefined && process.env.CI !
 
 if (skipBrowserTests) console.log('No Chromium was found: the tests in a browser are skipped.')
 
+/** For whatever a page does; it is much slower on a machine that is busy with others. */
+const PATIENCE_MS = 120_000
+
 const ARGS = [
   '--headless',
   '--no-sandbox',
@@ -34,20 +37,22 @@ const ARGS = [
 ]
 
 /** `names` are hosts that lead to this machine, as if a network knew them. `home` holds the authorities that it trusts. */
-export function launchBrowser(
+export async function launchBrowser(
   names: readonly string[] = [],
   { home }: { home?: string } = {},
 ): Promise<Browser> {
-  if (!executablePath) throw new Error('Chromium is missing: apt-get install chromium')
+  if (!executablePath) throw new Error('Chromium is missing: apt-get install chromium-headless-shell')
   const rules = names.map((name) => `MAP ${name} 127.0.0.1`).join(',')
   const args = names.length === 0 ? [] : [`--host-resolver-rules=${rules}`]
   const bypass = ['127.0.0.1', 'localhost', ...names].join(';')
   const env = home === undefined ? {} : { env: { ...process.env, HOME: home } }
-  return chromium.launch({
+  const browser = await chromium.launch({
     executablePath,
     args: [...ARGS, `--proxy-bypass-list=${bypass}`, ...args],
+    timeout: PATIENCE_MS,
     ...env,
   })
+  return browser.on('context', (context) => context.setDefaultTimeout(PATIENCE_MS))
 }
 
 /** What a page asked for beyond its origin, and what the browser complained of: both stay empty. */

@@ -2,6 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import { readFilename } from '../../../src/http/intake/file-part-name.ts'
+import { workedMs } from '../../support/effort.ts'
 
 const named = (filename: string, rest = '') =>
   readFilename(filename, `form-data; name="f"; filename="${filename}"${rest}`)
@@ -31,9 +32,9 @@ test.each([
 })
 
 test('a header of nothing but beginnings costs no time', () => {
-  const began = performance.now()
+  const began = workedMs()
   for (const piece of ['; ', ';a', ';a=', ';a="\\"', '; filename*=', ";filename*=utf-8'"]) {
     readFilename('given', piece.repeat(16_384 / piece.length))
   }
-  expect(performance.now() - began).toBeLessThan(1000)
+  expect(workedMs() - began).toBeLessThan(1000)
 })

@@ -69,7 +69,7 @@ postgres.describe('a network', () => {
       proxy.set('pass')
       const [before, healed] = [acknowledged, performance.now()]
       while (acknowledged < before + 40) await Bun.sleep(10)
-      expect(performance.now() - healed).toBeLessThan(15_000)
+      expect(performance.now() - healed).toBeLessThan(30_000)
       isOver = true
       await Promise.all(writers)
       expect(slowest).toBeLessThan(10_000)
