@@ -6,6 +6,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { createStage, type Started } from '../support/binary.ts'
 import { sendRaw } from '../support/raw.ts'
+import { untilTaken, waitUntil } from '../support/waiting.ts'
 
 const stage = createStage()
 afterEach(stage.clear)
@@ -28,6 +29,11 @@ function slowCreate(server: Started, payload: string) {
   return { answer, sendRest }
 }
 
+/** A request has arrived long before; nothing tells when. */
+const ARRIVED_MS = 1_000
+
+const untilItStops = (server: Started) => waitUntil(() => server.stderr().includes('stopping'))
+
 function expectNothingLeft({ dataDir }: Started): void {
   const left = readdirSync(dataDir).filter((name) => /-wal$|-shm$|-journal$|holder$/.test(name))
   expect(left).toEqual([])
@@ -38,9 +44,9 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
   async (signal) => {
     const server = await stage.start()
     const running = slowCreate(server, 'slow but kept')
-    await Bun.sleep(200)
+    await Bun.sleep(ARRIVED_MS)
     const exit = server.end(signal)
-    await Bun.sleep(200)
+    await untilItStops(server)
     expect(server.isRunning()).toBe(true)
     running.sendRest()
     const response = await running.answer
@@ -56,15 +62,16 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
 test('no connection is accepted once it stops', async () => {
   const server = await stage.start()
   const running = slowCreate(server, 'x')
-  await Bun.sleep(100)
+  await Bun.sleep(ARRIVED_MS)
   const exit = server.end()
-  await Bun.sleep(200)
-  expect(server.isRunning()).toBe(true)
-  const newcomer = await server.ask('/up', { keepalive: false }).then(
-    () => 'answered',
-    () => 'refused',
+  await untilItStops(server)
+  await waitUntil(() =>
+    server.ask('/up', { keepalive: false }).then(
+      () => false,
+      () => true,
+    ),
   )
-  expect(newcomer).toBe('refused')
+  expect(server.isRunning()).toBe(true)
   running.sendRest()
   await running.answer
   expect(await exit).toBe(0)
@@ -87,7 +94,7 @@ test('idle connections and half a request line do not hold up the end', async ()
 test('a request that never ends is cut off after a while', async () => {
   const server = await stage.start()
   const running = slowCreate(server, 'never')
-  await Bun.sleep(100)
+  await Bun.sleep(ARRIVED_MS)
   const startedAt = performance.now()
   expect(await server.end()).toBe(0)
   expect(performance.now() - startedAt).toBeLessThan(60_000)
@@ -110,7 +117,7 @@ test('what was acknowledged while it stopped under load is there afterwards', as
       if (response.status === 201 && body !== null) acknowledged.push(body.url_token)
     }
   })
-  await Bun.sleep(300)
+  await waitUntil(() => acknowledged.length > 20)
   const exit = await server.end()
   stopped = true
   await Promise.all(writers)
@@ -119,7 +126,8 @@ test('what was acknowledged while it stopped under load is there afterwards', as
   expectNothingLeft(server)
   const next = await stage.start({ dataDir: server.dataDir })
   for (const urlToken of acknowledged) {
-    expect((await (await next.retrieve(urlToken)).json()).payload).toBe('kept')
+    const response = await untilTaken(() => next.retrieve(urlToken))
+    expect((await response.json()).payload).toBe('kept')
   }
   expect(acknowledged.length).toBeGreaterThan(20)
 })
@@ -127,9 +135,9 @@ test('what was acknowledged while it stopped under load is there afterwards', as
 test('a second signal ends it at once', async () => {
   const server = await stage.start()
   slowCreate(server, 'x')
-  await Bun.sleep(100)
+  await Bun.sleep(ARRIVED_MS)
   const first = server.end()
-  await Bun.sleep(100)
+  await untilItStops(server)
   const startedAt = performance.now()
   expect(await server.end()).toBe(130)
   expect(await first).toBe(130)

@@ -10,6 +10,7 @@ import type { OpenedStore } from '../../src/store/opening/opened-store.ts'
 import { openPostgresStore, type PostgresStoreOptions } from '../../src/store/opening/postgres-store.ts'
 import { createTestClock, type TestClock } from './instance.ts'
 import type { TestDatabase } from './postgres.ts'
+import { patient } from './waiting.ts'
 
 type StoreOptions = Partial<PostgresStoreOptions> & Pick<PostgresStoreOptions, 'dataDir' | 'connect'>
 
@@ -64,7 +65,8 @@ export async function openPostgresEngine(
 ) {
   const { dataDir, remove } = makeNodeFolder()
   const clock = options.clock ?? createTestClock()
-  const open = () => openTestNode({ ...options, dataDir, connect: database.connect, clock })
+  const open = async () =>
+    patient(await openTestNode({ ...options, dataDir, connect: database.connect, clock }))
   let store = await open()
   return {
     get store() {

@@ -36,3 +36,22 @@ export async function untilDone<T>(work: () => Promise<T>): Promise<T> {
     }
   }
 }
+
+/** A store whose work is done again like that, in all its rooms. */
+export function patient<T extends object>(store: T): T {
+  return new Proxy(store, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(target, name, target)
+      if (typeof value === 'object' && value !== null) return patient(value)
+      if (typeof value !== 'function') return value
+      return (...args: unknown[]) => {
+        const done: unknown = Reflect.apply(value, target, args)
+        if (!(done instanceof Promise)) return done
+        return done.catch((cause) => {
+          if (!isDomainError(cause, 'overloaded')) throw cause
+          return untilDone(() => Reflect.apply(value, target, args))
+        })
+      }
+    },
+  })
+}
