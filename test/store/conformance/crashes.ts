@@ -8,6 +8,7 @@ import { DAY } from '../../../src/domain/time.ts'
 import type { Store } from '../../../src/store/face.ts'
 import type { TestClock } from '../../support/instance.ts'
 import { examplePush, VISIT } from '../../support/store.ts'
+import { untilDone } from '../../support/waiting.ts'
 import { type OpenedEngine, readKinds } from './engine.ts'
 
 export type CrashingEngine = OpenedEngine & {
@@ -83,19 +84,19 @@ async function look({ store }: Pick<OpenedEngine, 'store'>) {
 export function describeCrashes(open: () => Promise<CrashingEngine>): void {
   test('at any step leaves each operation whole or not done, and all that was acknowledged', async () => {
     const engine = await open()
-    const truth = [await look(engine)]
+    const truth = [await untilDone(() => look(engine))]
     /** How many operations were acknowledged when each step came. */
     const acknowledged: number[] = []
     for (const [done, deed] of STORY.entries()) {
       await deed(engine)
-      truth.push(await look(engine))
+      truth.push(await untilDone(() => look(engine)))
       while (acknowledged.length < engine.listCrashes().length) acknowledged.push(done)
     }
     const crashes = engine.listCrashes()
     expect(crashes.length).toBeGreaterThan(STORY.length)
     for (const [index, { step, open: reopen }] of crashes.entries()) {
       const after = await reopen()
-      const seen = await look(after)
+      const seen = await untilDone(() => look(after))
       const done = acknowledged[index] ?? 0
       expect({ step, done, isWhole: [done, done + 1].some((n) => Bun.deepEquals(truth[n], seen)) }).toEqual({
         step,
