@@ -42,7 +42,11 @@ export type Judgement =
  * `isRunning`: the witness is the memory of a running node, which nothing was acknowledged to since. Then a database that
  * holds all of it may be anywhere: that is a failover.
  */
-export function judge(found: Found, witnesses: readonly Witness[], isRunning: boolean): Judgement {
+export function judgeState(
+  found: Found,
+  witnesses: readonly Witness[],
+  { isRunning }: { isRunning: boolean },
+): Judgement {
   if (witnesses.some(({ tag }) => tag !== found.tag)) return { is: 'foreign' }
   for (const witness of witnesses) {
     const why = findContradiction(found, witness)

@@ -1,7 +1,7 @@
 // A database that gave back an earlier state is noticed, and one that a standby took over is not taken for it.
 
 import { expect, test } from 'bun:test'
-import { type Found, judge, type Witness } from '../../src/domain/restoration.ts'
+import { type Found, judgeState, type Witness } from '../../src/domain/restoration.ts'
 
 const found = (changes: Partial<Found> = {}): Found => ({
   tag: 'a',
@@ -20,9 +20,10 @@ const witness = (changes: Partial<Witness> = {}): Witness => ({
   isFinal: false,
   ...changes,
 })
-const starting = (state: Partial<Found>, ...witnesses: Witness[]) => judge(found(state), witnesses, false).is
+const starting = (state: Partial<Found>, ...witnesses: Witness[]) =>
+  judgeState(found(state), witnesses, { isRunning: false }).is
 const running = (state: Partial<Found>, memory: Partial<Witness> = {}) =>
-  judge(found(state), [witness(memory)], true).is
+  judgeState(found(state), [witness(memory)], { isRunning: true }).is
 
 test('a database that holds all that its witnesses remember is intact', () => {
   expect(starting({})).toBe('intact')

@@ -1,6 +1,6 @@
 // Looks at a PostgreSQL server and the database in it for a report, whether or not a node runs. Changes nothing.
 
-import { type Judgement, judge } from '../../domain/restoration.ts'
+import { type Judgement, judgeState } from '../../domain/restoration.ts'
 import { SECOND } from '../../domain/time.ts'
 import type { NodeReport } from '../database-face.ts'
 import type { SavedWitness } from '../witness/saved-witness.ts'
@@ -168,7 +168,7 @@ async function inspectInstance(
   const verifiers = await readKeys(session)
   const nodes = await listNodes(session, null)
   // The node that serves this folder has looked closer. The rows of nodes prove nothing, because a restore brings them back.
-  const judgement = judge(foundOf(state), witnesses, isServed)
+  const judgement = judgeState(foundOf(state), witnesses, { isRunning: isServed })
   return {
     version,
     compatibleFrom,

@@ -2,7 +2,7 @@
 
 import type { Keyring } from '../../../crypto/keyring.ts'
 import { DomainError } from '../../../domain/errors.ts'
-import { judge, RESTORATION_REMEDY } from '../../../domain/restoration.ts'
+import { judgeState, RESTORATION_REMEDY } from '../../../domain/restoration.ts'
 import { MINUTE, SECOND } from '../../../domain/time.ts'
 import type { SavedWitness } from '../../witness/saved-witness.ts'
 import type { PostgresDatabase, Session } from '../engine/database.ts'
@@ -64,7 +64,7 @@ async function enterWithin(session: Session, options: Entering) {
   const young = witnesses.map((witness) =>
     Math.abs(state.time - witness.savedAt) < CHECKED_MS ? witness : { ...witness, operations: [] },
   )
-  const judgement = judge(foundOf(state), young, false)
+  const judgement = judgeState(foundOf(state), young, { isRunning: false })
   if (judgement.is === 'restored') await haltNodes(session, judgement.why)
   if (judgement.is === 'intact') {
     if (inFolder !== null) await removeNode(session, inFolder)

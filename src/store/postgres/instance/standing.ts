@@ -2,7 +2,7 @@
 // server may come back with an earlier state, or with tables that only newer versions understand.
 
 import { DomainError } from '../../../domain/errors.ts'
-import { type Found, judge, RESTORATION_REMEDY, type Witness } from '../../../domain/restoration.ts'
+import { type Found, judgeState, RESTORATION_REMEDY, type Witness } from '../../../domain/restoration.ts'
 import { MINUTE } from '../../../domain/time.ts'
 import type { PostgresDatabase, Session } from '../engine/database.ts'
 import { UnservedError } from '../engine/opener.ts'
@@ -72,7 +72,8 @@ export function createStanding({ state, observe, elapsed, onChange }: StandingOp
     if (schemaProblem !== null) return { why: schemaProblem, isRestored: false }
     const isResumed = found.tag === known.tag && found.restoredAt > known.restoredAt
     if (isResumed) resume(found)
-    const judgement = judge(foundOf(found), [isResumed ? witness() : before], true)
+    const remembered = isResumed ? witness() : before
+    const judgement = judgeState(foundOf(found), [remembered], { isRunning: true })
     if (judgement.is === 'intact') return null
     return judgement.is === 'foreign'
       ? { why: FOREIGN, isRestored: false }
