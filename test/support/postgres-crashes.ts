@@ -1,5 +1,6 @@
 // A node whose connections are cut before and after each COMMIT, and its database as each cut found it.
 
+import { spyOn } from 'bun:test'
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -65,6 +66,24 @@ function isCommitting(text: string): boolean {
   return text === 'COMMIT' || (/^\s*WITH\b/.test(text) && text.includes('INSERT INTO operations'))
 }
 
+/** Copying is no part of an operation: while it lasts, no time goes by for the deadlines of a node. */
+function holdTime() {
+  const elapsed = performance.now.bind(performance)
+  let held = 0
+  let heldSince: number | null = null
+  const spy = spyOn(performance, 'now').mockImplementation(() => (heldSince ?? elapsed()) - held)
+
+  async function without(work: () => Promise<void>): Promise<void> {
+    const began = elapsed()
+    heldSince = began
+    await work()
+    held += elapsed() - began
+    heldSince = null
+  }
+
+  return { without, end: () => spy.mockRestore() }
+}
+
 export async function openCrashingNode(postgres: Omit<TestPostgres, 'stop'>): Promise<CrashingEngine> {
   const database = await postgres.newEmptyDatabase()
   const { dataDir, remove } = makeNodeFolder()
@@ -72,9 +91,12 @@ export async function openCrashingNode(postgres: Omit<TestPostgres, 'stop'>): Pr
   const clock = createTestClock()
   const crashes: Crash[] = []
   const onError = () => undefined
+  const stopwatch = holdTime()
 
   /** Ends all connections, as a crash does, and copies what is left. */
-  async function crash(step: Step): Promise<void> {
+  const crash = (step: Step) => stopwatch.without(() => copyAll(step))
+
+  async function copyAll(step: Step): Promise<void> {
     const name = `crash_${crashes.length}`
     const folder = join(copies, name)
     const copy = await postgres.copyDatabase(database, name)
@@ -103,6 +125,7 @@ export async function openCrashingNode(postgres: Omit<TestPostgres, 'stop'>): Pr
     listCrashes: () => [...crashes],
     close: async () => {
       await cut.close()
+      stopwatch.end()
       await database.close()
       remove()
       rmSync(copies, { recursive: true, force: true })
