@@ -41,6 +41,9 @@ import { removeSetupLink } from '../store/folder/setup-link.ts'
 import type { OpenedStore } from '../store/opening/opened-store.ts'
 import { countedUploads, meterPushes } from './metering.ts'
 
+/** In a data folder a look at a push takes microseconds, at a server a round trip. */
+const LOOK_EVERY_MS = 250
+
 export type ServicesOptions = {
   config: Config
   store: OpenedStore
@@ -84,7 +87,10 @@ function createPushServices({ config, store, meter, argon2Cost, lanes }: PushOpt
   const { keyring, now } = store
   const limits = pushLimitsOf(config)
   const relieve = createRelieve(() => Bun.gc(true))
-  const downloads = createDownloads({ store, keyring, now, relieve, elapsed: () => performance.now() })
+  const downloads = createDownloads({
+    ...{ store, keyring, now, relieve, elapsed: () => performance.now() },
+    lookEvery: store.database === null ? 0 : LOOK_EVERY_MS,
+  })
   const pushes = createPushes({
     store,
     keyring,

@@ -3,14 +3,13 @@
 
 import type { StoredPush } from '../../store/face.ts'
 
-/** A running download stops about this long after the deletion of its push, in milliseconds. */
-export const LOOK_EVERY_MS = 250
-
 export type DeletionWatchOptions = {
   /** Throws once the push with this lookup, in hex, was deleted. */
   find: (lookup: string) => Promise<StoredPush>
   /** Milliseconds of a clock that only goes on. */
   elapsed: () => number
+  /** Milliseconds between two looks: about so long after a deletion a running download stops. With 0 it stops at once. */
+  lookEvery: number
 }
 
 /** For one reader of a push, until `end`. */
@@ -24,7 +23,7 @@ export type Following = {
 
 type Watched = { readers: number; lookedAt: number; looking: Promise<StoredPush> | null }
 
-export function createDeletionWatch({ find, elapsed }: DeletionWatchOptions) {
+export function createDeletionWatch({ find, elapsed, lookEvery }: DeletionWatchOptions) {
   const watched = new Map<string, Watched>()
 
   function follow(lookup: string): Following {
@@ -40,7 +39,7 @@ export function createDeletionWatch({ find, elapsed }: DeletionWatchOptions) {
     }
 
     function look(): Promise<StoredPush> {
-      const isFresh = elapsed() - push.lookedAt < LOOK_EVERY_MS
+      const isFresh = elapsed() - push.lookedAt < lookEvery
       return push.looking !== null && isFresh ? push.looking : lookNow()
     }
 

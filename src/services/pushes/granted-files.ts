@@ -36,12 +36,14 @@ export type GrantedFilesOptions = {
   relieve: Relieve
   /** Milliseconds of a clock that only goes on. */
   elapsed: () => number
+  /** Milliseconds between two looks whether a push was deleted while its file is read. */
+  lookEvery: number
 }
 
 export type GrantedFiles = ReturnType<typeof createGrantedFiles>
 
-export function createGrantedFiles({ store, now, relieve, elapsed }: GrantedFilesOptions) {
-  const deletions = createDeletionWatch({ find: requireNotDeleted, elapsed })
+export function createGrantedFiles({ store, now, relieve, elapsed, lookEvery }: GrantedFilesOptions) {
+  const deletions = createDeletionWatch({ find: requireNotDeleted, elapsed, lookEvery })
 
   /** Throws `not_found` for a file that was destroyed, and DamageError for one that is missing or was altered. */
   async function openFile(wanted: FileOfPush): Promise<ReadableFile> {

@@ -2,8 +2,10 @@
 
 import { beforeEach, expect, test } from 'bun:test'
 import { DomainError } from '../../../src/domain/errors.ts'
-import { createDeletionWatch, LOOK_EVERY_MS } from '../../../src/services/pushes/deletion-watch.ts'
+import { createDeletionWatch } from '../../../src/services/pushes/deletion-watch.ts'
 import type { StoredPush } from '../../../src/store/face.ts'
+
+const LOOK_EVERY_MS = 250
 
 let looks: string[]
 let time: number
@@ -18,7 +20,7 @@ beforeEach(() => {
     if (deleted.has(lookup)) throw new DomainError('not_found', 'not-found')
     return { id: 1 } as StoredPush
   }
-  watch = createDeletionWatch({ find, elapsed: () => time })
+  watch = createDeletionWatch({ find, elapsed: () => time, lookEvery: LOOK_EVERY_MS })
 })
 
 test('a gigabyte in a second costs a few looks, not one for each segment', async () => {
@@ -49,6 +51,17 @@ test('a deletion ends every reading after the next look, and refuses a new readi
   await watch.follow('aa').lookNow()
   deleted.add('aa')
   await expect(watch.follow('aa').lookNow()).rejects.toThrow('not-found')
+})
+
+test('without a pause between looks, a deletion ends a reading at its next segment', async () => {
+  const find = async () => {
+    if (deleted.has('aa')) throw new DomainError('not_found', 'not-found')
+    return { id: 1 } as StoredPush
+  }
+  const reading = createDeletionWatch({ find, elapsed: () => time, lookEvery: 0 }).follow('aa')
+  await reading.look()
+  deleted.add('aa')
+  await expect(reading.look()).rejects.toThrow('not-found')
 })
 
 test('nothing is kept of a push that nobody reads any more', () => {
