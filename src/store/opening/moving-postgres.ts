@@ -37,10 +37,18 @@ import { hasTables, migrate, requireCurrentSchema } from '../postgres/schema/mig
 const SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY'
 
 /** Null unless everything was moved away from the database. */
-export async function findLeftDatabase(options: PostgresOptions): Promise<MovedAway | null> {
+export function findLeftDatabase(options: PostgresOptions): Promise<MovedAway | null> {
+  return readNote(options, readLeft)
+}
+
+/** Null for a database without our tables. */
+async function readNote<T>(
+  options: PostgresOptions,
+  read: (query: Query) => Promise<T | null>,
+): Promise<T | null> {
   const opened = await openSession(options)
   try {
-    return (await hasTables(opened.connect)) ? await readLeft(opened.query) : null
+    return (await hasTables(opened.connect)) ? await read(opened.query) : null
   } finally {
     opened.close()
   }
@@ -83,13 +91,8 @@ export async function openPostgresSource(options: PostgresOptions): Promise<Sour
 }
 
 /** Null when nothing is being moved into the database. */
-export async function readPostgresState(options: PostgresOptions): Promise<MoveState | null> {
-  const opened = await openSession(options)
-  try {
-    return (await hasTables(opened.connect)) ? await readState(opened.query) : null
-  } finally {
-    opened.close()
-  }
+export function readPostgresState(options: PostgresOptions): Promise<MoveState | null> {
+  return readNote(options, readState)
 }
 
 /** Changes nothing. Throws `conflict` for a database that is in use. */
