@@ -48,6 +48,17 @@ describe.skipIf(isSkipped)('a browser', async () => {
 
   const visit = (address: string) => page.goto(`https://${address}:${server.port}/`)
 
+  /** In a page of its own: the error page that a refused address leaves behind breaks off the next visit, now and then. */
+  async function refusalOf(url: string, visitor = browser): Promise<string> {
+    const own = await visitor.newPage()
+    const refusal = await own.goto(url).then(
+      (answer) => `opened with ${answer?.status()}`,
+      (error: Error) => error.message,
+    )
+    await own.close()
+    return refusal
+  }
+
   test.each(['localhost', '127.0.0.1'])(
     'opens it as %s without a warning, as a secure context',
     async (address) => {
@@ -69,7 +80,7 @@ describe.skipIf(isSkipped)('a browser', async () => {
   })
 
   test('refuses it under a name that its certificate does not have', async () => {
-    await expect(visit('foreign.local')).rejects.toThrow('ERR_CERT_COMMON_NAME_INVALID')
+    expect(await refusalOf(`https://foreign.local:${server.port}/`)).toContain('ERR_CERT_COMMON_NAME_INVALID')
   })
 
   test('refuses a foreign name even from somebody who stole the authority', async () => {
@@ -83,20 +94,20 @@ describe.skipIf(isSkipped)('a browser', async () => {
       tls: { cert: `${forged.certificate}\n${certificate}`, key: forged.key },
       fetch: () => new Response('forged'),
     })
-    await expect(page.goto(`https://bank.example:${thief.port}/`)).rejects.toThrow('ERR_CERT')
+    expect(await refusalOf(`https://bank.example:${thief.port}/`)).toContain('ERR_CERT')
     await thief.stop(true)
   })
 
   test('that does not trust the authority gets a warning, and none on the trust page', async () => {
     const other = await launchBrowser([], { home: stranger })
-    const context = await other.newPage()
-    await expect(context.goto(`https://127.0.0.1:${server.port}/`)).rejects.toThrow(
+    expect(await refusalOf(`https://127.0.0.1:${server.port}/`, other)).toContain(
       'ERR_CERT_AUTHORITY_INVALID',
     )
     const trustPage = /http:\/\/\S+:(\d+)\/trust/.exec(server.stdout())?.[1]
-    const answer = await context.goto(`http://127.0.0.1:${trustPage}/trust`)
+    const visited = await other.newPage()
+    const answer = await visited.goto(`http://127.0.0.1:${trustPage}/trust`)
     expect(answer?.status()).toBe(200)
-    expect(await context.locator('form').count()).toBe(0)
+    expect(await visited.locator('form').count()).toBe(0)
     await other.close()
   })
 })
