@@ -44,12 +44,16 @@ export function readMoveWish(command: Command, shell: Shell): MoveWish {
   }
 }
 
-function readMode({ command, problems }: Reading): MoveWish['mode'] {
+function readMode({ command, shell, problems }: Reading): MoveWish['mode'] {
   const [isDry, isConfirm, isYes] = [
     isGiven(command, 'dryRun'),
     isGiven(command, 'confirm'),
     isGiven(command, 'yes'),
   ]
+  if (isGiven(command, 'destroySource') && !isDry && !isYes && !shell.isTerminal)
+    problems.push(
+      '--destroy-source: without a terminal to ask, --yes is needed: what the source holds is destroyed for ever',
+    )
   if (isDry && (isConfirm || isYes)) problems.push('--dry-run changes nothing: leave --confirm and --yes out')
   return isDry ? 'dry-run' : isConfirm ? 'confirm' : 'move'
 }

@@ -3,6 +3,7 @@
 import type { Command } from 'commander'
 import type { MoveReport, MoveWish } from '../app/moving/wish.ts'
 import type { App } from './app.ts'
+import { agrees } from './ask.ts'
 import { addSettingFlags, addTextFlag, isGiven } from './flags.ts'
 import { createMoveProgress } from './move-progress.ts'
 import { presentCopy, presentMove } from './move-report.ts'
@@ -81,7 +82,10 @@ function addModes(command: Command): void {
   )
   command.option('--yes', 'confirm without asking as soon as everything was copied and compared')
   command.option('--skip-damaged', 'leave out pushes and other rows that are damaged, in place of stopping')
-  command.option('--destroy-source', 'destroy what the source holds, once the move is confirmed')
+  command.option(
+    '--destroy-source',
+    'destroy what the source holds, once the move is confirmed. Asks; without a terminal it needs --yes',
+  )
   command.option('--json', 'print what was moved as JSON')
 }
 
@@ -97,6 +101,7 @@ async function runMove(command: Command, { shell, app }: { shell: Shell; app: Ap
         progress.clear()
         return confirmMove(copied, wish, { command, shell })
       },
+      confirmDestruction: (moved) => confirmDestruction(moved, { command, shell }),
     })
     .finally(progress.stop)
   if (isGiven(command, 'json')) shell.print(JSON.stringify(report))
@@ -110,6 +115,12 @@ async function confirmMove(copied: MoveReport, wish: MoveWish, { command, shell 
   if (wish.mode === 'confirm' || isGiven(command, 'yes')) return true
   if (!shell.isTerminal) return false
   for (const line of presentCopy(copied)) shell.say(line)
-  const answer = await shell.ask(`Leave ${copied.from} for good? [y/N] `)
-  return /^y(es)?$/i.test(answer.trim())
+  return agrees(shell, `Leave ${copied.from} for good?`)
+}
+
+/** Without a terminal the command line was refused unless it has --yes. */
+async function confirmDestruction({ from, to }: MoveReport, { command, shell }: Asking): Promise<boolean> {
+  if (isGiven(command, 'yes')) return true
+  shell.say(`Everything in ${from} was moved to ${to}. What ${from} still holds can be destroyed, for ever.`)
+  return agrees(shell, `Destroy what ${from} holds?`)
 }

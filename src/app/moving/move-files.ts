@@ -50,8 +50,10 @@ function run(running: Running): Promise<MoveReport> {
     const isUsed = plan.files.to.kind === 'bucket'
     await source.settleFiles({ ...(folder ?? newBucketFolder(false)), isUsed })
     ports.onStep?.('after the files were settled')
-    if (wish.destroySource) await from?.removeAll()
-    return { ...done, state: 'moved', isDestroyed: wish.destroySource }
+    const moved: MoveReport = { ...done, state: 'moved' }
+    if (!wish.destroySource || !(await ports.confirmDestruction(moved))) return moved
+    await from?.removeAll()
+    return { ...moved, isDestroyed: true }
   })
 }
 

@@ -127,7 +127,7 @@ async function finish(
   ports: MovePorts,
   source: SourceEnd | null,
 ): Promise<MoveReport> {
-  if (!wish.destroySource) return report
+  if (!wish.destroySource || !(await ports.confirmDestruction(report))) return report
   await source?.close()
   await destroySource(wish, ports)
   return { ...report, isDestroyed: true }

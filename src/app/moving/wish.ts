@@ -36,6 +36,8 @@ export type MovePorts = {
   onProgress: (step: MoveStep, done: number, total: number) => void
   /** Asks whether the source is to be left for good. False leaves it as it is. */
   confirm: (report: MoveReport) => Promise<boolean>
+  /** Asks whether what the source holds is to be destroyed for ever; the move is done. False leaves it as it is. */
+  confirmDestruction: (report: MoveReport) => Promise<boolean>
   /** Called after everything that is made durable: tests end the process there. */
   onStep?: ((step: string) => void) | undefined
 }

@@ -84,6 +84,7 @@ function move(wish: Partial<MoveWish>, ports: Partial<MovePorts> = {}) {
     say: (line) => said.push(line),
     onProgress: () => undefined,
     confirm: async () => true,
+    confirmDestruction: async () => true,
     ...ports,
   })
 }
@@ -238,6 +239,9 @@ test('a source is destroyed only once everything is elsewhere', async () => {
   renameSync(to, `${to}-aside`)
   await expect(move({ destroySource: true })).rejects.toThrow('holds no data now')
   renameSync(`${to}-aside`, to)
+  const kept = await move({ destroySource: true }, { confirmDestruction: async () => false })
+  expect(kept).toMatchObject({ state: 'moved', isDestroyed: false })
+  expect(existsSync(join(from, 'oncebox.db'))).toBe(true)
   const report = await move({ destroySource: true })
   expect(report.isDestroyed).toBe(true)
   for (const name of ['oncebox.db', 'instance.key', 'files']) expect(existsSync(join(from, name))).toBe(false)
@@ -274,8 +278,9 @@ test('a move that is broken off at any step goes on there', async () => {
 
 test('files move into a bucket and back alone, and stay whole', async () => {
   const keyFile = join(room, 'key')
-  const there = await move({ to: folder(from), toBucket: settingsOf(bucket), keyFile, destroySource: true })
-  expect(there).toMatchObject({ state: 'moved', files: { count: 2 } })
+  const wish = { to: folder(from), toBucket: settingsOf(bucket), keyFile, destroySource: true }
+  const there = await move(wish)
+  expect(there).toMatchObject({ state: 'moved', files: { count: 2 }, isDestroyed: true })
   expect(existsSync(join(from, 'files', 'fi', 'file1'))).toBe(false)
   await expect(serve(from)).rejects.toThrow('in a bucket')
   const back = await move({ to: folder(from), fromBucket: settingsOf(bucket), fromKeyFile: keyFile, keyFile })
