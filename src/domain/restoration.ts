@@ -1,7 +1,10 @@
 // Whether a database server gave back an earlier state: what was read, expired or deleted since could be opened again there.
 //
 // Each heartbeat of a node raises a counter in the database. A witness remembers outside the database how far it was: in the
-// memory of a running node, in its data folder, or in the bucket that holds the files.
+// memory of a running node, in its data folder, or in the bucket that holds the files. It also remembers the place: after a failover
+// the former primary is on an earlier timeline, also where its counter went on.
+
+import { findOvertaking } from './database-place.ts'
 
 /** What was acknowledged to a node. */
 export type Witness = {
@@ -10,6 +13,8 @@ export type Witness = {
   beats: number
   /** Milliseconds since 1970 of the last `after-restore`; 0 without one. */
   restoredAt: number
+  /** Where the database was; null when that is not known. */
+  place: string | null
   /** The ids of the last transactions that were acknowledged, in hex: their rows must be there. */
   operations: readonly string[]
   /** Whether this node was the last one that served, and has stopped in order: nothing was acknowledged later. */
@@ -61,16 +66,36 @@ const MOVED =
   'The database is at another place than where it was last served (a restored copy, or a standby that took over), and no node ' +
   'that stopped after everybody else can tell whether anything is missing.'
 
+/** Why the server is not the one that was served last: a whole sentence; null when no witness knows of a later one. */
+export function findNewerPlace(found: Found, witnesses: readonly Witness[]): string | null {
+  for (const { tag, restoredAt, place } of witnesses) {
+    if (tag !== found.tag || restoredAt < found.restoredAt) continue
+    const overtaking = findOvertaking({ here: found.here, known: place })
+    if (overtaking !== null) return leftBehind(overtaking)
+  }
+  return null
+}
+
 /** Null when the database holds what the witness remembers, as far as that can be told. */
-function findContradiction(found: Found, { beats, restoredAt, operations }: Witness): string | null {
+function findContradiction(found: Found, witness: Witness): string | null {
+  const { beats, restoredAt, operations } = witness
   // Written before an `after-restore` that the database has seen.
   if (restoredAt < found.restoredAt) return null
   if (restoredAt > found.restoredAt) return 'The database is older than its last "oncebox after-restore".'
+  const newer = findNewerPlace(found, [witness])
+  if (newer !== null) return newer
   if (beats > found.beats)
     return `The database is at an earlier state: its counter is ${found.beats}, and was ${beats} already.`
   return operations.every((id) => found.operations.has(id))
     ? null
     : 'The database is at an earlier state: a change that it had acknowledged is missing.'
+}
+
+function leftBehind({ here, known }: { here: number; known: number }): string {
+  return (
+    `The database is on timeline ${here} of its server, and was served on timeline ${known} already: a failover left this server ` +
+    'behind, or it was set back. Name the server that took over in --database-url, and stop this one.'
+  )
 }
 
 function isLast(found: Found, { beats, restoredAt, isFinal }: Witness): boolean {

@@ -251,7 +251,7 @@ describe.skipIf(!installedEngines().includes('postgres'))('beside the nodes', ()
       await sql`UPDATE oncebox.instance SET place = 'another server'`
       const [{ tag, beats }] =
         await sql`SELECT tag::text AS tag, beats::float8 AS beats FROM oncebox.instance`
-      const witness = { tag, beats, restoredAt: 0, operations: [], savedAt: 0, node: null }
+      const witness = { tag, beats, restoredAt: 0, place: null, operations: [], savedAt: 0, node: null }
       const { write } = createBucketWitness(bucket.settings)
       const { accessKeyId, secretAccessKey } = bucket.credentials
       const env = { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey }

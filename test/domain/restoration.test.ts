@@ -16,6 +16,7 @@ const witness = (changes: Partial<Witness> = {}): Witness => ({
   tag: 'a',
   beats: 100,
   restoredAt: 0,
+  place: null,
   operations: [],
   isFinal: false,
   ...changes,
@@ -57,6 +58,26 @@ test('a database elsewhere is served when the node that stopped last knows it as
 test('a running node that misses nothing goes on with a standby that took over', () => {
   expect(running({ here: 'there', operations: new Set(['x']) }, { operations: ['x'] })).toBe('intact')
   expect(running({ here: 'there' }, { operations: ['x'] })).toBe('restored')
+})
+
+const onTimeline = (timeline: string, cluster = '7312') => `${cluster}/16385/16392/${timeline}`
+
+test('a server that a failover left behind is noticed, however far it went on', () => {
+  const left = { here: onTimeline('00000009'), place: onTimeline('00000009'), beats: 900 }
+  const known = { place: onTimeline('0000000A') }
+  expect(judgeState(found(left), [witness(known)], { isRunning: false })).toEqual({
+    is: 'restored',
+    why: expect.stringContaining('on timeline 9 of its server, and was served on timeline 10 already'),
+  })
+  expect(running(left, known)).toBe('restored')
+  expect(running({ ...left, here: onTimeline('0000000B') }, known)).toBe('intact')
+  expect(running({ ...left, restoredAt: 5 }, known)).toBe('intact')
+})
+
+test('the timelines of two clusters cannot be compared', () => {
+  const known = { place: onTimeline('00000002', '7313') }
+  expect(running({ here: onTimeline('00000001') }, known)).toBe('intact')
+  expect(running({ here: onTimeline('') }, { place: onTimeline('00000002') })).toBe('intact')
 })
 
 test('a database that was never served may be anywhere', () => {

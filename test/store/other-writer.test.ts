@@ -9,7 +9,7 @@ const OURS = 'bb'.repeat(16)
 const EVERY = 200
 
 function witness(changes: Partial<SavedWitness>): SavedWitness {
-  const place = { tag: 't', beats: 1, restoredAt: 0, operations: [], isFinal: false }
+  const place = { tag: 't', beats: 1, restoredAt: 0, place: null, operations: [], isFinal: false }
   return { ...place, savedAt: 1, node: OTHER, ...changes }
 }
 

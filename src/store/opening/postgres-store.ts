@@ -109,9 +109,10 @@ async function openDatabase(options: PostgresStoreOptions, { folder, witnesses }
     const state = await enterInstance(database, {
       ...{ keyring, keyFile, onWarning, patience, inFolder: saved, witnessPath: witnesses.path },
       readOthers: witnesses.readBucket,
+      hasOtherServers: connect.servers !== undefined,
     })
     const clock = openClock(options, state)
-    standing = openStanding(options, state, clock)
+    standing = openStanding(options, { state, clock, witnesses })
     const parts = { database, standing, rights, clock, witnesses, keyring, path: folder.files }
     return { keyring, ...(await openNode(options, parts)), ...checksOf(options, { folder, keyring }) }
   } catch (cause) {
@@ -137,11 +138,11 @@ function openClock(options: PostgresStoreOptions, first: InstanceState): Databas
 
 function openStanding(
   { onWarning, uptime }: PostgresStoreOptions,
-  state: InstanceState,
-  clock: DatabaseClock,
+  { state, clock, witnesses }: { state: InstanceState; clock: DatabaseClock; witnesses: Witnesses },
 ) {
   return createStanding({
     state,
+    findLater: witnesses.findLater,
     observe: clock.observe,
     elapsed: uptime,
     onChange: (problem) => onWarning(problem ?? 'The database is served again.'),

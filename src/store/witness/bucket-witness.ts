@@ -3,6 +3,7 @@
 // Two nodes may write at the same time, and the earlier state may stay for a while: the next write mends that.
 
 import { nameBucket } from '../../domain/bucket-place.ts'
+import { findOvertaking } from '../../domain/database-place.ts'
 import type { BucketSettings } from '../s3/bucket.ts'
 import { createClient } from '../s3/client.ts'
 import { createObjects } from '../s3/objects.ts'
@@ -18,8 +19,8 @@ export type BucketWitness = {
   look(tag: string): Promise<SeenWitness | null>
   /** What was remembered of the instance with this tag. Null when nothing was, or when the bucket does not answer. */
   read(tag: string): Promise<SavedWitness | null>
-  /** Keeps a later state that is there already. Throws S3Failure. */
-  write(witness: SavedWitness): Promise<void>
+  /** Keeps a later state that is there already, and resolves to it; otherwise to null. Throws S3Failure. */
+  write(witness: SavedWitness): Promise<SavedWitness | null>
 }
 
 /** A bucket that fails is reported by those who keep files in it. */
@@ -41,10 +42,11 @@ export function createBucketWitness({ place, credentials, patience }: WitnessBuc
     return (await look(tag))?.witness ?? null
   }
 
-  async function write(witness: SavedWitness): Promise<void> {
+  async function write(witness: SavedWitness): Promise<SavedWitness | null> {
     const found = await find(witness.tag)
-    if (found !== null && isLater(found, witness)) return
+    if (found !== null && isLater(found, witness)) return found
     await put(keyOf(witness.tag), Buffer.from(presentWitness(witness)))
+    return null
   }
 
   return { look, read: (tag) => find(tag).catch(() => null), write }
@@ -52,5 +54,10 @@ export function createBucketWitness({ place, credentials, patience }: WitnessBuc
 
 function isLater(one: SavedWitness, other: SavedWitness): boolean {
   if (one.restoredAt !== other.restoredAt) return one.restoredAt > other.restoredAt
+  if (isOvertaken(one, other) || isOvertaken(other, one)) return isOvertaken(other, one)
   return one.beats > other.beats
 }
+
+/** A former primary may have counted on. */
+const isOvertaken = (one: SavedWitness, by: SavedWitness) =>
+  one.place !== null && findOvertaking({ here: one.place, known: by.place }) !== null

@@ -27,12 +27,13 @@ export function parseWitness(text: string): SavedWitness | null {
 
 function isWitness(found: unknown): found is SavedWitness {
   if (typeof found !== 'object' || found === null) return false
-  const { tag, beats, restoredAt, operations, isFinal, savedAt, node } = found as Partial<
+  const { tag, beats, restoredAt, place, operations, isFinal, savedAt, node } = found as Partial<
     Record<keyof SavedWitness, unknown>
   >
   return (
     typeof tag === 'string' &&
     [beats, restoredAt, savedAt].every((number) => Number.isSafeInteger(number)) &&
+    (place === null || typeof place === 'string') &&
     Array.isArray(operations) &&
     operations.every((id) => ID.test(String(id))) &&
     (node === null || ID.test(String(node))) &&

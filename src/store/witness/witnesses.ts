@@ -16,6 +16,8 @@ export type Witnesses = {
   save(witness: SavedWitness): Promise<void>
   /** Resolves once each is written, if its place can be written to. */
   saveAll(witness: SavedWitness): Promise<void>
+  /** A later state than the one of this node that the bucket held at the last write; null when it held none. */
+  findLater(): SavedWitness | null
 }
 
 /** Each write to a bucket may cost money. */
@@ -29,15 +31,22 @@ export function createWitnesses(
   const folder = createFolderWitness(dataDir)
   const bucket = settings === null ? null : createBucketWitness(settings)
   let savedAt = Number.NEGATIVE_INFINITY
+  let savedPlace: string | null = null
+  let later: SavedWitness | null = null
 
   async function toBucket(witness: SavedWitness): Promise<void> {
     savedAt = performance.now()
-    await bucket?.write(witness).catch(() => undefined)
+    savedPlace = witness.place
+    // While the bucket does not answer, what it held last still counts.
+    later = (await bucket?.write(witness).catch(() => later)) ?? null
   }
+
+  /** Nodes that reach only the former primary have to know soon that a standby took over. */
+  const isDue = ({ place }: SavedWitness) => performance.now() - savedAt >= bucketMs || place !== savedPlace
 
   async function save(witness: SavedWitness): Promise<void> {
     if (witness.isFinal) return saveAll(witness)
-    if (performance.now() - savedAt >= bucketMs) void toBucket(witness)
+    if (isDue(witness)) void toBucket(witness)
     await folder.write(witness)
   }
 
@@ -51,5 +60,6 @@ export function createWitnesses(
     readBucket: async (tag) => bucket?.read(tag) ?? null,
     save,
     saveAll,
+    findLater: () => later,
   }
 }

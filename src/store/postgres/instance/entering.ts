@@ -2,7 +2,7 @@
 
 import type { Keyring } from '../../../crypto/keyring.ts'
 import { DomainError } from '../../../domain/errors.ts'
-import { judgeState, RESTORATION_REMEDY } from '../../../domain/restoration.ts'
+import { findNewerPlace, judgeState, RESTORATION_REMEDY } from '../../../domain/restoration.ts'
 import { MINUTE, SECOND } from '../../../domain/time.ts'
 import type { SavedWitness } from '../../witness/saved-witness.ts'
 import type { PostgresDatabase, Session } from '../engine/database.ts'
@@ -28,19 +28,21 @@ export type EnterOptions = {
   /** What is remembered elsewhere of the instance with this tag. */
   readOthers: (tag: string) => Promise<SavedWitness | null>
   onWarning: (warning: string) => void
-  /** Milliseconds to wait for another node to tell that a standby took over. */
+  /** Whether the address names several servers. */
+  hasOtherServers: boolean
+  /** Milliseconds to wait for another node to tell that a standby took over, or for the server that took over. */
   patience?: number | undefined
 }
 
+type Entered = Pick<PostgresDatabase, 'read' | 'transact' | 'renew'>
+
 /** Throws `conflict` when the database may not be served, or with another key. */
-export async function enterInstance(
-  database: Pick<PostgresDatabase, 'read' | 'transact'>,
-  options: EnterOptions,
-): Promise<InstanceState> {
+export async function enterInstance(database: Entered, options: EnterOptions): Promise<InstanceState> {
   const until = performance.now() + (options.patience ?? SETTLE_MS)
   const { tag } = await database.read((session) => readInstance(session))
   const elsewhere = await options.readOthers(tag)
   const witnesses = [options.inFolder, elsewhere].flatMap((witness) => witness ?? [])
+  await requireLatestPlace(database, { ...options, witnesses, until })
   for (let tries = 0; ; tries += 1) {
     const { state, judgement } = await database.transact(
       (session) => enterWithin(session, { ...options, witnesses }),
@@ -50,6 +52,28 @@ export async function enterInstance(
     if (judgement.is === 'foreign') throw new DomainError('conflict', foreignText(options.witnessPath))
     if (judgement.is === 'restored' || performance.now() > until) throw refuse(judgement.why)
     if (tries === 0) options.onWarning(`${judgement.why} Waiting for a node that knows.`)
+    await Bun.sleep(RETRY_MS)
+  }
+}
+
+type Waiting = EnterOptions & { witnesses: readonly SavedWitness[]; until: number }
+
+/**
+ * Refuses a server that a failover left behind, before anything is written there: the commit might wait for its standby for ever.
+ * Where the address names others, the one that took over may answer soon.
+ */
+async function requireLatestPlace(database: Entered, options: Waiting): Promise<void> {
+  const { witnesses, hasOtherServers, until, onWarning } = options
+  for (let tries = 0; ; tries += 1) {
+    const found = foundOf(await database.read((session) => readInstance(session)))
+    const why = findNewerPlace(found, witnesses)
+    if (why === null) return
+    if (!hasOtherServers || performance.now() > until) {
+      await database.transact((session) => haltNodes(session, why)).catch(() => undefined)
+      throw refuse(why)
+    }
+    if (tries === 0) onWarning(`${why} Waiting for another server of the address.`)
+    database.renew()
     await Bun.sleep(RETRY_MS)
   }
 }

@@ -22,14 +22,16 @@ export type StandingOptions = {
   /** As the opening found the instance. */
   state: InstanceState
   observe: (time: number) => void
+  /** A later state than that of this node which is remembered elsewhere; null when none is. */
+  findLater: () => Witness | null
   /** Milliseconds of a clock that only goes on. */
   elapsed: () => number
   /** Called with a sentence for the operator when serving ends, and with null when it begins again. */
   onChange: (problem: string | null) => void
 }
 
-export function createStanding({ state, observe, elapsed, onChange }: StandingOptions) {
-  let known = { tag: state.tag, beats: state.beats, restoredAt: state.restoredAt }
+export function createStanding({ state, findLater, observe, elapsed, onChange }: StandingOptions) {
+  let known = { tag: state.tag, beats: state.beats, restoredAt: state.restoredAt, place: state.here }
   const acknowledged: { id: Uint8Array; at: number }[] = []
   let next = 0
   let problem: Problem | null = null
@@ -62,7 +64,7 @@ export function createStanding({ state, observe, elapsed, onChange }: StandingOp
     if (problemThere !== null && !isLast) throw new UnservedError(problemThere.why)
     observe(found.time)
     change(problemThere)
-    if (problem === null) known = { ...known, beats: Math.max(known.beats, found.beats) }
+    if (problem === null) known = { ...known, beats: Math.max(known.beats, found.beats), place: found.here }
     return found
   }
 
@@ -73,16 +75,22 @@ export function createStanding({ state, observe, elapsed, onChange }: StandingOp
     const isResumed = found.tag === known.tag && found.restoredAt > known.restoredAt
     if (isResumed) resume(found)
     const remembered = isResumed ? witness() : before
-    const judgement = judgeState(foundOf(found), [remembered], { isRunning: true })
+    const judgement = judgeState(foundOf(found), [remembered, ...witnessesElsewhere()], { isRunning: true })
     if (judgement.is === 'intact') return null
     return judgement.is === 'foreign'
       ? { why: FOREIGN, isRestored: false }
       : { why: `${judgement.why} ${RESTORATION_REMEDY}`, isRestored: true }
   }
 
+  /** Its transactions may have ended too long ago to be there. */
+  function witnessesElsewhere(): Witness[] {
+    const later = findLater()
+    return later === null ? [] : [{ ...later, operations: [] }]
+  }
+
   /** Every push was expired by `after-restore`: nothing from before matters. */
-  function resume({ beats, restoredAt }: InstanceState): void {
-    known = { ...known, beats, restoredAt }
+  function resume({ beats, restoredAt, here }: InstanceState): void {
+    known = { ...known, beats, restoredAt, place: here }
     acknowledged.length = 0
     next = 0
   }

@@ -23,7 +23,7 @@ const REMOVED = [
   'leases',
 ]
 
-export type Settlement = { beats: number; restoredAt: number; tag: string; time: number }
+export type Settlement = { beats: number; restoredAt: number; place: string; tag: string; time: number }
 
 export type ExpiringOptions = {
   now: number
@@ -96,6 +96,6 @@ export function resumeNodes(
       beats,
       state.here,
     ])
-    return { beats, restoredAt, tag: state.tag, time: Math.floor(state.time) }
+    return { beats, restoredAt, place: state.here, tag: state.tag, time: Math.floor(state.time) }
   })
 }

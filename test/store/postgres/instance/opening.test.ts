@@ -9,6 +9,8 @@ import { openAfterRestore } from '../../../../src/store/opening/after-restore.ts
 import type { PostgresStoreOptions } from '../../../../src/store/opening/postgres-store.ts'
 import type { Connect, OpenPool } from '../../../../src/store/postgres/engine/connection.ts'
 import { createServers } from '../../../../src/store/postgres/engine/servers.ts'
+import { createBucketWitness } from '../../../../src/store/witness/bucket-witness.ts'
+import type { SavedWitness } from '../../../../src/store/witness/saved-witness.ts'
 import { openTestBucket, type TestBucket } from '../../../support/bucket.ts'
 import { createTestClock } from '../../../support/instance.ts'
 import { connectTo, type TestDatabase } from '../../../support/postgres.ts'
@@ -281,6 +283,48 @@ postgres.describe('a database that was set back', () => {
     expect(node.warnings.at(-1)).toContain('run "oncebox after-restore"')
     await store.close()
   })
+})
+
+postgres.describe('a server that a failover left behind', () => {
+  /** What a node would remember that served the database after the failover. */
+  const overtake = (witness: SavedWitness): SavedWitness => ({
+    ...witness,
+    place: `${witness.place?.slice(0, -8)}0000000F`,
+  })
+  const later =
+    /is on timeline \d+ of its server, and was served on timeline 15 already: a failover left this/
+
+  test('is not served by a node whose folder knows of it, and no node goes on there', async () => {
+    const [first, second] = [makeNode(), makeNode()]
+    await (await first.open()).close()
+    const store = await second.open()
+    const witness = overtake(JSON.parse(readFileSync(first.witness, 'utf8')))
+    writeFileSync(first.witness, JSON.stringify({ ...witness, beats: 0 }))
+    await expect(first.open()).rejects.toThrow(later)
+    while (store.database?.findRefusal() === null) await Bun.sleep(20)
+    expect(store.database?.findRefusal()).toMatch(later)
+    await store.close()
+  }, 60_000)
+
+  test('is not served by a new node, because the bucket knows of it', async () => {
+    const node = makeNode()
+    await (await node.open()).close()
+    const { write } = createBucketWitness(bucket.settings)
+    await write(overtake(JSON.parse(readFileSync(node.witness, 'utf8'))))
+    await expect(makeNode().open()).rejects.toThrow(later)
+  })
+
+  test('is left by nodes that run once the bucket knows of it, and the bucket is not told of it again', async () => {
+    const node = makeNode()
+    const store = await node.open({ bucketMs: 100 })
+    const { write, read } = createBucketWitness(bucket.settings)
+    const witness = { ...overtake(JSON.parse(readFileSync(node.witness, 'utf8'))), beats: 0 }
+    await write(witness)
+    while (store.database?.findRefusal() === null) await Bun.sleep(20)
+    expect(store.database?.findRefusal()).toMatch(later)
+    await store.close()
+    expect(await read(witness.tag)).toEqual(witness)
+  }, 60_000)
 })
 
 postgres.describe('a copy of a database', () => {

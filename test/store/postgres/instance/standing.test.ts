@@ -21,6 +21,7 @@ test('every kind of work keeps the time within which it has to be done', async (
   }
   const standing = createStanding({
     state,
+    findLater: () => null,
     observe: () => undefined,
     elapsed: () => 0,
     onChange: () => undefined,
