@@ -52,5 +52,5 @@ export function commandOf({ files, workers }: Phase, bun: string): string[] {
   // Files of one worker share what they import, which takes longer to load than most files take to run.
   // The slowest start first, so that none of them is left over at the end.
   const parallel = workers === 1 ? [] : [`--parallel=${workers}`, '--no-isolate', `--timings=${TIMINGS}`]
-  return [bun, 'test', ...parallel, '--timeout', '180000', ...files.map((file) => `./${file}`)]
+  return [bun, 'test', ...parallel, '--timeout', '300000', ...files.map((file) => `./${file}`)]
 }

@@ -18,6 +18,7 @@ import { configOf } from '../support/instance.ts'
 import { writeSource } from '../support/password-pusher.ts'
 import { startTestPostgres, type TestDatabase, type TestPostgres } from '../support/postgres.ts'
 import { makeNodeFolder, openPostgresEngine } from '../support/postgres-store.ts'
+import { waitUntil } from '../support/waiting.ts'
 
 const PASSWORD = 'correct horse battery'
 const fail = (cause: unknown) => {
@@ -210,10 +211,10 @@ describe.skipIf(!installedEngines().includes('postgres'))('beside the nodes', ()
       await admin`ALTER SYSTEM SET synchronous_standby_names = 'gone'`
       await admin`SELECT pg_reload_conf()`
       let findings: string[] = []
-      for (let tries = 0; tries < 100 && !findings.join().includes('is connected'); tries += 1) {
-        await Bun.sleep(50)
+      await waitUntil(async () => {
         findings = of('database', await look())
-      }
+        return findings.join().includes('is connected')
+      })
       expect(findings.join()).toContain('problem: No standby of synchronous_standby_names is connected')
       await admin`ALTER SYSTEM RESET synchronous_standby_names`
       await admin`SELECT pg_reload_conf()`
@@ -234,7 +235,9 @@ describe.skipIf(!installedEngines().includes('postgres'))('beside the nodes', ()
 
     test('tells of a dump that was restored while nodes had just been seen', async () => {
       const served = await postgres.newDatabase()
-      const node = await openPostgresEngine(served, { uptime: () => performance.now(), systemNow: null })
+      // The node does not say meanwhile that this is the right place.
+      const quiet = { uptime: () => performance.now(), systemNow: null, beatMs: 1e9 }
+      const node = await openPostgresEngine(served, quiet)
       const sql = served.connect(1)
       // As a dump of a running server holds it, at another place.
       await sql`UPDATE oncebox.instance SET place = 'another server'`

@@ -8,9 +8,15 @@ import { type Init, startInstance, type TestInstance } from '../support/instance
 import { createPeople, type People } from '../support/people.ts'
 import { startTestPostgres, type TestDatabase, type TestPostgres } from '../support/postgres.ts'
 import { makeNodeFolder } from '../support/postgres-store.ts'
+import { untilTaken } from '../support/waiting.ts'
 
-const START_MS = 120_000
+const START_MS = 300_000
 const EMAIL = 'ann@example.org'
+
+/** Asks a node again while the database is too busy for it. */
+const patientClientOf = ({ fetch }: TestInstance) => ({
+  fetch: (path: string, init?: Init) => untilTaken(() => fetch(path, init)),
+})
 
 const count = <T>(all: readonly T[]) =>
   Object.fromEntries(
@@ -38,7 +44,7 @@ describe.skipIf(!installedEngines().includes('postgres'))('two nodes', () => {
     const env = { ONCEBOX_S3_ACCESS_KEY_ID: accessKeyId, ONCEBOX_S3_SECRET_ACCESS_KEY: secretAccessKey }
     const start = ({ dataDir }: { dataDir: string }) => startInstance({ flags, env, dataDir })
     nodes = [await start(folders[0]), await start(folders[1])]
-    people = [createPeople(nodes[0]), createPeople(nodes[1])]
+    people = [createPeople(patientClientOf(nodes[0])), createPeople(patientClientOf(nodes[1]))]
     token = await nodes[0].addAccount(EMAIL)
   }, START_MS)
   afterAll(async () => {
@@ -49,20 +55,25 @@ describe.skipIf(!installedEngines().includes('postgres'))('two nodes', () => {
     for (const { remove } of folders) remove()
   })
 
-  const fetchOn = async (n: number, path: string, init: Init = {}) => {
-    const answer = await nodes[n % 2 === 0 ? 0 : 1].fetch(path, init)
-    return { status: answer.status, text: await answer.text(), headers: answer.headers }
-  }
+  const nodeOf = (n: number) => nodes[n % 2 === 0 ? 0 : 1]
+  const read = async (answer: Response) => ({
+    status: answer.status,
+    text: await answer.text(),
+    headers: answer.headers,
+  })
+  const fetchOn = async (n: number, path: string, init: Init = {}) =>
+    read(await patientClientOf(nodeOf(n)).fetch(path, init))
   const create = async (push: object, init: Init = {}) => {
     const { status, text } = await fetchOn(0, '/api/v2/pushes', { json: { push }, ...init })
     expect([status, text]).toEqual([201, expect.any(String)])
     return JSON.parse(text).url_token as string
   }
+  const withPassphrase = (n: number, passphrase: string): Init => ({
+    headers: { 'x-push-passphrase': passphrase },
+    from: `192.0.2.${n}`,
+  })
   const retrieve = (n: number, urlToken: string, passphrase: string) =>
-    fetchOn(n, `/api/v2/pushes/${urlToken}`, {
-      headers: { 'x-push-passphrase': passphrase },
-      from: `192.0.2.${n}`,
-    })
+    fetchOn(n, `/api/v2/pushes/${urlToken}`, withPassphrase(n, passphrase))
 
   // The clock of a test stands still at a moment long ago.
   test('each tells that the clock of its machine is another one than that of the database', async () => {
@@ -90,9 +101,9 @@ describe.skipIf(!installedEngines().includes('postgres'))('two nodes', () => {
       const thief = (async () => {
         for (; !isOver; await Bun.sleep(3)) await sql.unsafe('UPDATE leases SET until = 0')
       })()
-      const tries = await Promise.all(
-        Array.from({ length: 20 }, (_, n) => retrieve(n, urlToken, 'wrong').then(({ status }) => status)),
-      )
+      const path = `/api/v2/pushes/${urlToken}`
+      const tryOnce = async (n: number) => (await nodeOf(n).fetch(path, withPassphrase(n, 'wrong'))).status
+      const tries = await Promise.all(Array.from({ length: 20 }, (_, n) => tryOnce(n)))
       isOver = true
       await thief
       const { 401: told = 0, 429: locked = 0, 503: lost = 0 } = count(tries)
@@ -161,7 +172,7 @@ describe.skipIf(!installedEngines().includes('postgres'))('two nodes', () => {
   test('a right that is missing is told in /readyz, and a request that needs it learns nothing but its own number', async () => {
     const sql = database.connect(1)
     const ready = async () => {
-      const { status, text } = await fetchOn(0, '/readyz', { from: '127.0.0.1' })
+      const { status, text } = await read(await nodeOf(0).fetch('/readyz', { from: '127.0.0.1' }))
       return { status, ...(JSON.parse(text) as { checks: Record<string, string>; database: unknown }) }
     }
     expect(await ready()).toMatchObject({

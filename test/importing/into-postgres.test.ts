@@ -20,7 +20,7 @@ let bucket: TestBucket
 beforeAll(async () => {
   bucket = await openTestBucket()
   if (isInstalled) postgres = await startTestPostgres()
-}, 180_000)
+}, 300_000)
 afterAll(async () => {
   await bucket.close()
   for (const database of databases.values()) await (await database).close()

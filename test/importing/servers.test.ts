@@ -16,7 +16,7 @@ import { START } from '../support/instance.ts'
 import { MASTER_KEY, writeSource } from '../support/password-pusher.ts'
 import { serverSink } from '../support/password-pusher-sinks.ts'
 
-const START_MS = 120_000
+const START_MS = 300_000
 
 for (const engine of installedEngines())
   describe(`from ${engine}`, () => {

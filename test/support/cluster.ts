@@ -37,7 +37,7 @@ export type ClusterOptions = {
 
 const PASSWORD = 'loopback only'
 const STANDBY = 'standby'
-const START_MS = 90_000
+const START_MS = 180_000
 const ENV = { PATH: process.env.PATH ?? '', LC_ALL: 'C.UTF-8', PGPASSWORD: PASSWORD }
 
 /** Makes and starts a server with an empty database `oncebox`, which a user of that name owns. */
@@ -108,7 +108,7 @@ function clusterIn(folder: string, options: ClusterOptions): Cluster {
 
   async function run<Row>(text: string, database = 'oncebox'): Promise<Row[]> {
     const url = `postgres://postgres:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/${database}?sslmode=disable`
-    const sql = new SQL({ url, max: 1, connectionTimeout: 5 })
+    const sql = new SQL({ url, max: 1, connectionTimeout: 60 })
     try {
       return await sql.unsafe(text).simple()
     } finally {

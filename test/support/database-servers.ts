@@ -43,7 +43,7 @@ const PACKAGES = { postgres: 'postgresql', mariadb: 'mariadb-server' }
 const LATIN1 = " ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0"
 const PASSWORD = "p@ss:w/o#rd ü'"
 const USER = 'pwpush'
-const START_MS = 90_000
+const START_MS = 180_000
 
 const running = new Set<() => void>()
 process.on('exit', () => {
@@ -134,7 +134,7 @@ function connect({ engine, port, user, password, database }: Login): SQL {
       password,
       database,
     },
-    ...{ max: 1, connectionTimeout: 5 },
+    ...{ max: 1, connectionTimeout: 60 },
   })
 }
 

@@ -8,6 +8,7 @@ import { createSharedRows } from '../../src/store/postgres/shared/shared-state.t
 import type { SharedState } from '../../src/store/shared-face.ts'
 import { createTestClock, type TestClock } from './instance.ts'
 import type { TestPostgres } from './postgres.ts'
+import { patient } from './waiting.ts'
 
 export type PostgresNode = ReturnType<typeof createPostgresOperations>
 
@@ -25,6 +26,9 @@ export type PostgresNodes = {
   query<Row>(text: string, values?: unknown[]): Promise<Row[]>
   close(): Promise<void>
 }
+
+/** A turn that was lost is told; everything else waits for a database that is busy. */
+const patientBut = (state: SharedState): SharedState => ({ ...patient(state), turns: state.turns })
 
 /** What the second node's estimate of the time is behind. */
 const LAG_MS = 300
@@ -57,8 +61,8 @@ export async function openPostgresNodes(postgres: Pick<TestPostgres, 'newDatabas
   if (!first || !second || !one || !other) throw new Error('two pools make two nodes')
   const sql = database.connect(1)
   return {
-    nodes: [first, second],
-    shared: [one.state, other.state],
+    nodes: [patient(first), patient(second)],
+    shared: [patientBut(one.state), patientBut(other.state)],
     sharing: [one, other],
     pools,
     keyring,

@@ -13,7 +13,7 @@ import { type Cluster, startCluster } from './cluster.ts'
 import { installedEngines } from './database-servers.ts'
 
 const MEMORY = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
-const START_MS = 120_000
+const START_MS = 300_000
 
 /**
  * Starts a server with the tables of Oncebox and a table `notes (n int PRIMARY KEY)` before the tests of this file, and removes

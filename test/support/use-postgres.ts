@@ -10,7 +10,7 @@ export type UsedPostgres = Omit<TestPostgres, 'stop'> & {
   describe: ReturnType<typeof describe.skipIf>
 }
 
-const START_MS = 120_000
+const START_MS = 300_000
 
 /** Starts a server before the tests of this file, or of the `describe` around it, and stops it after them. `flags`: for its command line. */
 export function usePostgres(flags: readonly string[] = []): UsedPostgres {

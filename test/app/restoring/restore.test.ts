@@ -320,7 +320,7 @@ describe('encrypted backups', () => {
     await expect(restore({ opening: { identities } })).rejects.toThrow('--identity does not open it')
     expect(leftovers()).toEqual([])
     await restore({ opening: { askPassphrase: async () => 'open sesame' } })
-  }, 180_000)
+  }, 300_000)
 
   test('a plain file in the place of an encrypted one is refused', async () => {
     const { identity } = await keyPair()
@@ -395,7 +395,7 @@ describe('files that are no backup, or none of this program', () => {
       await expect(restore()).rejects.toThrow(/damaged|altered|empty/)
       expect(leftovers()).toEqual([])
     }
-  }, 180_000)
+  }, 300_000)
 })
 
 /** Whether the byte is one of the zeros between or behind the members. */

@@ -1,11 +1,14 @@
 // The process that works in the folder of backups, in place of which small programs answer, hang, die and refuse to end.
 
-import { afterEach, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { afterEach, beforeEach, describe, expect, jest, test } from 'bun:test'
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createStartTask, type RunningTask } from '../../../src/operating/backup-schedule/process.ts'
 import type { BackupTask } from '../../../src/operating/backup-schedule/task.ts'
+import { pass } from '../../support/timers.ts'
+import { waitUntil } from '../../support/waiting.ts'
 
 const TASK: BackupTask = {
   ...{ folder: '/nowhere', dataDir: '/nowhere', mayMakeFolder: false },
@@ -88,36 +91,69 @@ test.each(['process.exit(143)', 'process.kill(process.pid, "SIGTERM"); await Bun
 test('one that hangs is ended, and told so', async () => {
   const task = start('await Bun.sleep(600_000)', { stallMs: 2_000 })
   expect(await task.result).toMatchObject({ state: 'failed', code: 'stalled' })
-  while (!task.isGone()) await Bun.sleep(20)
+  await waitUntil(task.isGone)
 })
 
 test.if(process.platform === 'linux')('one that is stopped in its tracks is ended, too', async () => {
   const task = start('process.kill(process.pid, "SIGSTOP"); await Bun.sleep(600_000)', { stallMs: 2_000 })
   expect(await task.result).toMatchObject({ code: 'stalled' })
-  while (!task.isGone()) await Bun.sleep(20)
+  await waitUntil(task.isGone)
 })
 
-test.if(process.platform === 'linux')(
-  'one that works in silence is left to it',
-  async () => {
-    const busy = 'for (const end = Date.now() + 9_000; Date.now() < end; );'
-    expect(await start(`${busy} say(${JSON.stringify(DONE)})`, { stallMs: 4_000 }).result).toMatchObject({
-      state: 'done',
-    })
-  },
-  180_000,
-)
+describe('while time is moved on', () => {
+  beforeEach(() => jest.useFakeTimers())
+  afterEach(() => jest.useRealTimers())
 
-test('one that gets on slowly is left to it', async () => {
-  const slow = `for (let n = 0; n < 12; n += 1) { say({ state: 'working' }); await Bun.sleep(500) }`
-  expect(await start(`${slow} say(${JSON.stringify(DONE)})`, { stallMs: 4_000 }).result).toMatchObject({
-    state: 'done',
-  })
-}, 180_000)
+  /** Lets twice the patience go by, but no more of it at once than while the program gets on. */
+  async function passBeside(program: string): Promise<unknown> {
+    const folder = mkdtempSync(join(tmpdir(), 'oncebox-steps-'))
+    folders.push(folder)
+    const [steps, enough] = [join(folder, 'steps'), join(folder, 'enough')]
+    writeFileSync(steps, '')
+    const ports = `const { appendFileSync, existsSync } = require('node:fs')
+      const step = () => appendFileSync('${steps}', '.')
+      const isEnough = () => existsSync('${enough}')`
+    const { result } = start(`${ports}\n${program}\nsay(${JSON.stringify(DONE)})`, { stallMs: 4_000 })
+    for (let round = 0; round < 4; round += 1) {
+      const before = statSync(steps).size
+      while (statSync(steps).size < before + 3) await stat('.')
+      await pass(2_000)
+    }
+    writeFileSync(enough, '')
+    return result
+  }
+
+  test.if(process.platform === 'linux')(
+    'one that works in silence is left to it',
+    async () => {
+      const busy = `while (!isEnough()) {
+        const from = process.cpuUsage().user
+        while (process.cpuUsage().user < from + 100_000) for (let n = 0; n < 1e6; n += 1) Math.sqrt(n)
+        step()
+      }`
+      expect(await passBeside(busy)).toMatchObject({ state: 'done' })
+    },
+    300_000,
+  )
+
+  test('one that gets on slowly is left to it', async () => {
+    const slow = `for (; !isEnough(); await Bun.sleep(20)) {
+      say({ state: 'working' })
+      step()
+    }`
+    expect(await passBeside(slow)).toMatchObject({ state: 'done' })
+  }, 300_000)
+})
 
 test('one that does not want to end is ended', async () => {
-  const task = start('process.on("SIGTERM", () => undefined); setInterval(() => undefined, 1000)')
-  await Bun.sleep(500)
+  const folder = mkdtempSync(join(tmpdir(), 'oncebox-deaf-'))
+  folders.push(folder)
+  const isDeaf = join(folder, 'is-deaf')
+  const task = start(`process.on('SIGTERM', () => undefined)
+    require('node:fs').writeFileSync('${isDeaf}', '')
+    setInterval(() => undefined, 1000)`)
+  await waitUntil(() => existsSync(isDeaf))
   await task.stop()
-  expect([await task.result, task.isGone()]).toEqual([{ state: 'stopped' }, true])
+  expect(await task.result).toEqual({ state: 'stopped' })
+  await waitUntil(task.isGone)
 })

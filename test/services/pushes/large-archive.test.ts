@@ -30,4 +30,4 @@ test('beyond 4 GiB the archive is one with ZIP64', async () => {
   }
   expect(length).toBe(archiveSize(entries))
   expect(readZip64Tail(tail, length).sizes).toEqual([size, 1])
-}, 180_000)
+}, 300_000)

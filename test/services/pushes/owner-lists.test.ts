@@ -33,7 +33,7 @@ beforeAll(async () => {
   }
   for (let n = 0; n < PUSHES; n += 250)
     await Promise.all(Array.from({ length: 250 }, (_, one) => create(n + one)))
-}, 180_000)
+}, 300_000)
 afterAll(() => opened.close())
 
 const ALL: OverviewOptions = {
@@ -88,7 +88,7 @@ test('ten thousand pushes are listed, filtered, sorted and searched quickly, bes
   expect(again.matching).toBeGreaterThan(100)
   expect((await measure('by name', { sort: 'name' }, 300)).pushes[0]?.name).toBe('Zugang für Müller 0')
   console.log(told.join('\n'))
-}, 180_000)
+}, 300_000)
 
 test('names stay in memory within bounds, and not for long', async () => {
   const { store } = opened

@@ -178,5 +178,5 @@ postgres.describe('the plans of PostgreSQL', () => {
       wholeScans(plan).map((scan) => `${scan}: ${statement.slice(0, 300)}`),
     )
     expect([...new Set(wrong)]).toEqual([])
-  }, 180_000)
+  }, 300_000)
 })

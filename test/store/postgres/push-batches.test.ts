@@ -96,7 +96,7 @@ postgres.describe('a batch', () => {
       if (round % 3 === 2) opened.clock.advance(2 * DAY)
       if (round % 3 === 2) await Promise.all(opened.nodes.map(({ expiry }) => expiry.expireLapsed()))
     }
-  }, 180_000)
+  }, 300_000)
 
   test('of creates and the removal of their owner leave no push of an account that is gone', async () => {
     for (let round = 0; round < 10; round += 1) {
@@ -155,5 +155,5 @@ postgres.describe('a batch', () => {
       if (changed > 2 * lookups.length) break
       await Bun.sleep(50)
     }
-  }, 180_000)
+  }, 300_000)
 })

@@ -145,7 +145,7 @@ postgres.describe('two nodes', () => {
       },
     )
     await fc.assert(race, { numRuns: 40, endOnFailure: true })
-  }, 180_000)
+  }, 300_000)
 
   const shareOf = (n: number) => ({
     addresses: [Buffer.alloc(16, 1 + (n % 4)), Buffer.alloc(16, 1 + ((n + 1) % 4))] as [Buffer, Buffer],
@@ -212,7 +212,7 @@ postgres.describe('two nodes', () => {
       opened.clock.advance(25_000)
     }
     expect(await countDeadlocks()).toBe(0)
-  }, 180_000)
+  }, 300_000)
 
   test('lose nothing that was acknowledged, and give nothing twice, while connections end', async () => {
     const end = () =>
@@ -258,5 +258,5 @@ postgres.describe('two nodes', () => {
       expect(found.views).toBe(expireAfterViews)
       expect(payloads.get(id)).toBe(expireAfterViews)
     }
-  }, 180_000)
+  }, 300_000)
 })

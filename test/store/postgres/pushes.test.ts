@@ -34,7 +34,7 @@ postgres.describe('two nodes', () => {
       expect(kinds.filter((kind) => kind === 'failed_view')).toHaveLength(63)
       expect((await opened.nodes[1].pushes.findSealedPush(push.lookup))?.sealed).toBeNull()
     }
-  }, 180_000)
+  }, 300_000)
 
   test('hand out the payload of five-view pushes five times, many pushes at once', async () => {
     const pushes = await Promise.all(Array.from({ length: 40 }, () => make({ expireAfterViews: 5 })))
@@ -49,7 +49,7 @@ postgres.describe('two nodes', () => {
       expect(kinds.filter((kind) => kind === 'view')).toHaveLength(5)
       expect(kinds.filter((kind) => kind === 'failed_view')).toHaveLength(7)
     }
-  }, 180_000)
+  }, 300_000)
 
   test('a view whose content does not open counts nothing, and the others of its batch count', async () => {
     const [damaged, whole] = [await make(), await make()]
@@ -95,7 +95,7 @@ postgres.describe('two nodes', () => {
     ).toEqual([{ pushes: 4, bytes: 40 }])
     await Promise.all(made.map(({ lookup }, n) => read(n, lookup)))
     expect(await opened.query('SELECT 1 FROM address_shares')).toHaveLength(0)
-  }, 180_000)
+  }, 300_000)
 
   test('let one of them use an idempotency key, and any of them once it has lapsed', async () => {
     const key = () => ({
@@ -115,7 +115,7 @@ postgres.describe('two nodes', () => {
       opened.clock.advance(DAY)
     }
     expect(await opened.query('SELECT count(*)::int AS n FROM pushes')).toEqual([{ n: 3 }])
-  }, 180_000)
+  }, 300_000)
 
   test('keep of many failures the first and the latest, and of the looks of an owner the latest', async () => {
     const account = { email: 'ann@example.org', passwordHash: 'x', isAdmin: false }
@@ -139,7 +139,7 @@ postgres.describe('two nodes', () => {
     })
     const [rows] = await opened.query<{ n: number }>('SELECT count(*)::int AS n FROM audit_entries')
     expect(rows?.n).toBeLessThan(2 + 1_000 + 500 + 2 * 500)
-  }, 180_000)
+  }, 300_000)
 
   test('read payloads of any size, many at once', async () => {
     const sizes = [0, 16_384, 16_385, 1, ...Array.from({ length: 20 }, (_, n) => 1_000_000 + n)]
@@ -165,7 +165,7 @@ postgres.describe('two nodes', () => {
       const content = claimed === null || claimed === 'not_plain' ? null : claimed?.content
       expect(content?.equals(Buffer.alloc(size, n))).toBe(true)
     }
-  }, 180_000)
+  }, 300_000)
 
   test('keep texts of every kind in the log', async () => {
     const texts = ['', 'NULL', '"quoted"', '\\x00', '{a,b}', 'ü😀', 'a\tb', 'nul \0 nul']

@@ -60,7 +60,7 @@ describe('a PostgreSQL server', () => {
     expect(found).toBeGreaterThanOrEqual(acknowledged)
     expect(found).toBeLessThanOrEqual(acknowledged + refused)
     await database.close()
-  }, 180_000)
+  }, 300_000)
 
   test('that ends every connection is used on', async () => {
     const database = openDatabase(cluster().address())
@@ -71,7 +71,7 @@ describe('a PostgreSQL server', () => {
     await Promise.all(notes)
     expect(await countNotes(cluster())).toBe(before + 200)
     await database.close()
-  }, 180_000)
+  }, 300_000)
 
   test('and its standby: what waits for the standby is not acknowledged, a failover is followed, and the old server is refused', async () => {
     const standby = await cluster().addStandby()
@@ -138,5 +138,5 @@ describe('a PostgreSQL server', () => {
       await proxy.close()
       await standby.remove()
     }
-  }, 180_000)
+  }, 300_000)
 })

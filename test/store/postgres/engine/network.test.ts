@@ -78,7 +78,7 @@ postgres.describe('a network', () => {
       expect(found).toBeLessThanOrEqual(acknowledged + refused)
       await close()
     },
-    180_000,
+    300_000,
   )
 
   test.concurrent('that stays cut refuses everybody in time; the loss and the return are told once', async () => {
@@ -94,7 +94,7 @@ postgres.describe('a network', () => {
     await untilItWorks(() => addNote(101))
     expect(told).toEqual([expect.any(Error), null])
     await close()
-  }, 180_000)
+  }, 300_000)
 
   test.concurrent('over which the database was not reached yet keeps nobody for ever either', async () => {
     const { proxy, database, addNote, countNotes, close } = await open()
@@ -105,7 +105,7 @@ postgres.describe('a network', () => {
     await untilItWorks(() => addNote(1))
     expect(await countNotes()).toBe(1)
     await close()
-  }, 180_000)
+  }, 300_000)
 
   test.concurrent('that fails while the outcome of a transaction is unknown has it refused in time', async () => {
     const { proxy, addNote, close } = await open()
@@ -117,7 +117,7 @@ postgres.describe('a network', () => {
     proxy.set('pass')
     await untilItWorks(() => addNote(3))
     await close()
-  }, 180_000)
+  }, 300_000)
 
   test.concurrent('that keeps a COMMIT for good has the transaction settled once PostgreSQL gives it up', async () => {
     const { proxy, addNote, countNotes, close } = await open()
@@ -126,5 +126,5 @@ postgres.describe('a network', () => {
     await held
     expect(await countNotes()).toBe(1)
     await close()
-  }, 180_000)
+  }, 300_000)
 })

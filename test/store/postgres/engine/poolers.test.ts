@@ -50,7 +50,7 @@ postgres.describe('a pooler', () => {
     expect(String(told[0])).toContain('pool_mode = session')
     await database.close()
     await shared.close({ timeout: 0 })
-  }, 180_000)
+  }, 300_000)
 
   test.skipIf(findPooler() === null).each(['transaction', 'statement'] as const)(
     'by %s is refused by name',
@@ -62,7 +62,7 @@ postgres.describe('a pooler', () => {
       expect(String(await start.catch((cause: unknown) => cause))).toContain('pool_mode = session')
       await pooler.stop()
     },
-    180_000,
+    300_000,
   )
 
   test.skipIf(findPooler() === null)(
@@ -82,6 +82,6 @@ postgres.describe('a pooler', () => {
       await database.close()
       await pooler.stop()
     },
-    180_000,
+    300_000,
   )
 })

@@ -44,7 +44,7 @@ postgres.describe('operations', () => {
     expect(await prune()).toBe(1)
     expect(await count()).toBe(Number(left))
     await database.close()
-  }, 180_000)
+  }, 300_000)
 
   test('of transactions that are under way stay, however long those take', async () => {
     const { database, count } = await open()

@@ -83,7 +83,7 @@ postgres.describe('a transaction', () => {
       it.proxy.set('pass')
       expect(await done).toBe('note 2')
       expect(await it.countNotes()).toBe(2)
-    }, 180_000)
+    }, 300_000)
 
     test('also when the settlement loses its own connection, before and after it was done', async () => {
       for (const [n, lose] of [it.proxy.cutBefore, it.proxy.swallowAfter].entries()) {
@@ -95,7 +95,7 @@ postgres.describe('a transaction', () => {
       expect(await it.database.transact(addNote(4))).toBe('note 4')
       await Promise.all(undone)
       expect(await it.countNotes()).toBe(4)
-    }, 180_000)
+    }, 300_000)
   })
 
   describe('of one statement', () => {
@@ -191,7 +191,7 @@ postgres.describe('a transaction', () => {
       })
     const both = [it.database.transact(swap(1, 2)), it.database.transact(swap(2, 1))]
     expect(await Promise.all(both)).toEqual([1, 2])
-  }, 180_000)
+  }, 300_000)
 
   test('whose table another node has migrated meanwhile runs again, with its statements prepared anew', async () => {
     const readAll = () =>
@@ -211,7 +211,7 @@ postgres.describe('a transaction', () => {
     expect([await it.countNotes(), runs]).toEqual([1, 2])
     expect(await it.database.transact(slow, { within: 20_000 })).toBeUndefined()
     expect(await it.countNotes()).toBe(2)
-  }, 180_000)
+  }, 300_000)
 
   test('that is more than there are connections waits for its turn', async () => {
     const notes = Array.from({ length: 64 }, (_, n) => it.database.transact(addNote(n + 2)))

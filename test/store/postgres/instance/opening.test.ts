@@ -248,7 +248,7 @@ postgres.describe('a database that was set back', () => {
     expect(await store.accounts.listAccounts()).toHaveLength(1)
     expect(used).toEqual(['right', 'copy', 'right'])
     await store.close()
-  }, 60_000)
+  }, 300_000)
 
   test('is not served while the server does not write to its disk, and again afterwards', async () => {
     const node = makeNode()
@@ -270,7 +270,7 @@ postgres.describe('a database that was set back', () => {
     }
     while (!(await isServed())) await Bun.sleep(50)
     await store.close()
-  }, 60_000)
+  }, 300_000)
 
   test('is not served any more by a running node that notices when it connects again', async () => {
     const node = makeNode()
@@ -358,7 +358,7 @@ postgres.describe('a copy of a database', () => {
     const visit = { ip: '', userAgent: 'test', referrer: '' }
     expect(await restoring.run({ visit, now: clock.now(), onProgress: () => undefined })).toBe(1)
     await restoring.close()
-  }, 180_000)
+  }, 300_000)
 })
 
 postgres.describe('after a restore', () => {
@@ -413,7 +413,7 @@ postgres.describe('after a restore', () => {
     expect(node.warnings.at(-1)).toBe('The database is served again.')
     await store.close()
     await (await node.open()).close()
-  }, 180_000)
+  }, 300_000)
 
   test('nodes that have not noticed anything stop when another one has', async () => {
     const [first, second] = [makeNode(), makeNode()]
@@ -429,7 +429,7 @@ postgres.describe('after a restore', () => {
     await one.close()
     await two.close()
     await expect(makeNode().open()).rejects.toThrow('a change that it had acknowledged is missing')
-  }, 180_000)
+  }, 300_000)
 })
 
 postgres.describe('a data folder', () => {

@@ -105,7 +105,7 @@ test('cut off anywhere, it is refused, naming the file', async () => {
       isRefused: true,
     })
   }
-}, 180_000)
+}, 300_000)
 
 test('with bytes flipped, it never reports wrong values of a push, its counters or its log', async () => {
   const bytes = readFileSync(join(whole, 'oncebox.db'))
@@ -134,4 +134,4 @@ test('with bytes flipped, it never reports wrong values of a push, its counters 
   )
   expect(refused + failed).toBeGreaterThan(0)
   expect(lost).toBe(0)
-}, 180_000)
+}, 300_000)

@@ -125,7 +125,7 @@ test('whatever happens in whatever order, the log lists what is to be kept, also
     }),
     { numRuns: 25 },
   )
-}, 180_000)
+}, 300_000)
 
 test('any page of a long log is found, and an altered entry in it is told', async () => {
   const push = await storePush(opened, MANY_VIEWS)
