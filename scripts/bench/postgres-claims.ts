@@ -22,9 +22,7 @@ const address = server.replace(/\/[^/]*$/, `/${NAME}`)
 const connect = connectTo(address)
 await migrate({ connect, onWarning: console.warn })
 
-const pools = Array.from({ length: Number(NODES) }, () =>
-  createDatabase({ connect, newOperationId: () => randomBytes(16) }),
-)
+const pools = Array.from({ length: Number(NODES) }, () => createDatabase({ connect }))
 const nodes = pools.map((database) =>
   createPostgresOperations({
     ...{ database, now: Date.now, certain: Date.now, observe: () => undefined },

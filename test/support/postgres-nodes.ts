@@ -37,7 +37,7 @@ const LAG_MS = 300
 export async function openPostgresNodes(postgres: Pick<TestPostgres, 'newDatabase'>): Promise<PostgresNodes> {
   const database = await postgres.newDatabase()
   const clock = createTestClock()
-  const open = () => createDatabase({ connect: database.connect, newOperationId: () => randomBytes(16) })
+  const open = () => createDatabase({ connect: database.connect })
   const pools: [PostgresDatabase, PostgresDatabase] = [open(), open()]
   const keyring = parseKeyFile(newKeyFile())
   const onError = (cause: unknown) => {

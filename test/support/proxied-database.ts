@@ -1,6 +1,5 @@
 // A database of PostgreSQL behind a proxy that fails as tests ask, and the table that their transactions write.
 
-import { randomKey } from '../../src/crypto/random.ts'
 import { createDatabase, type DatabaseOptions } from '../../src/store/postgres/engine/database.ts'
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts'
 import { connectTo, type TestPostgres } from './postgres.ts'
@@ -15,10 +14,9 @@ export async function openProxied(
   const { address, connect, close } = await postgres.newDatabase()
   const proxy: FaultProxy = await startFaultProxy(postgres.server.port)
   const proxied = connectTo(address.replace(/@127\.0\.0\.1:\d+/, `@127.0.0.1:${proxy.port}`))
-  const newOperationId = () => randomKey(16)
-  const direct = createDatabase({ connect, newOperationId })
+  const direct = createDatabase({ connect })
   await direct.transact((session) => session.query('CREATE TABLE notes (n int PRIMARY KEY)'))
-  const database = createDatabase({ connect: proxied, newOperationId, ...options })
+  const database = createDatabase({ connect: proxied, ...options })
   return {
     address,
     proxy,

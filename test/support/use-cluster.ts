@@ -3,7 +3,6 @@
 import { afterAll, beforeAll, describe } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { randomKey } from '../../src/crypto/random.ts'
 import { type DatabaseAddress, parseDatabaseAddress } from '../../src/domain/database-address.ts'
 import type { Connect } from '../../src/store/postgres/engine/connection.ts'
 import { createDatabase, type PostgresDatabase } from '../../src/store/postgres/engine/database.ts'
@@ -52,7 +51,6 @@ export const connectBy = (address: string): Connect => connectTo(addressOf(addre
 export function openDatabase(address: string, told: unknown[] = []): PostgresDatabase {
   return createDatabase({
     connect: connectBy(address),
-    newOperationId: () => randomKey(16),
     onState: (state) => told.push(state),
   })
 }

@@ -1,7 +1,6 @@
 // Expires every push of a database that was set back, so that nodes may serve it again. For a command beside the nodes.
 
 import { existsSync } from 'node:fs'
-import { randomKey } from '../../crypto/random.ts'
 import type { Visit } from '../../domain/audit.ts'
 import { DomainError } from '../../domain/errors.ts'
 import type { Connect } from '../postgres/engine/connection.ts'
@@ -43,7 +42,6 @@ export type AfterRestore = {
 /** `now` is the database's clock unless a test sets it, in milliseconds since 1970. */
 export type RunOptions = { visit: Visit; now?: number; onProgress: (done: number, total: number) => void }
 
-const ID_BYTES = 16
 const CONNECTIONS = 2
 const UNDER_WAY =
   'The database was set back, and "oncebox after-restore" has not come to its end: nothing is served. Run it again.'
@@ -58,11 +56,7 @@ export async function openAfterRestore(options: AfterRestoreOptions): Promise<Af
   const inFolder = await witnesses.readFolder().catch(() => null)
   await requireServer(connect, () => undefined)
   await migrate({ connect, onWarning })
-  const database = createDatabase({
-    connect,
-    connections: CONNECTIONS,
-    newOperationId: () => randomKey(ID_BYTES),
-  })
+  const database = createDatabase({ connect, connections: CONNECTIONS })
   try {
     const { tag, halted, time } = await database.read((session) => readInstance(session))
     await database.read(({ query }) => requireNoMove(query))

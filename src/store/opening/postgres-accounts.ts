@@ -1,6 +1,5 @@
 // Opens only the accounts in PostgreSQL, for a command that runs beside the nodes or without one.
 
-import { randomKey } from '../../crypto/random.ts'
 import type { DatabaseAddress } from '../../domain/database-address.ts'
 import type { Now } from '../../domain/time.ts'
 import type { Connect } from '../postgres/engine/connection.ts'
@@ -15,7 +14,6 @@ import { connectTo } from '../postgres/reaching/address.ts'
 import { reachServer } from '../postgres/reaching/reach.ts'
 import { hasTables, migrate, requireCurrentSchema } from '../postgres/schema/migrate.ts'
 
-const OPERATION_ID_BYTES = 16
 const CONNECTIONS = 2
 
 export type PostgresAccountsOptions = {
@@ -34,8 +32,7 @@ export async function openPostgresAccounts({ address, create, onWarning }: Postg
   await requireServer(connect, () => undefined)
   if (create && !(await hasTables(connect))) await migrate({ connect, onWarning })
   await onOwnConnection(connect, requireCurrentSchema)
-  const newOperationId = () => randomKey(OPERATION_ID_BYTES)
-  const database = createDatabase({ connect, newOperationId, connections: CONNECTIONS })
+  const database = createDatabase({ connect, connections: CONNECTIONS })
   try {
     await database.read(({ query }) => requireNoMove(query))
     const now = await readClock(database)

@@ -1,6 +1,5 @@
 // Opens the store of one node whose rows PostgreSQL keeps, in this order: folder, key, tables, instance, clock, operations.
 
-import { randomKey } from '../../crypto/random.ts'
 import { type Doubt, explainDoubt } from '../../domain/clock.ts'
 import type { Now } from '../../domain/time.ts'
 import { type DataFolder, dataFolder } from '../folder/data-folder.ts'
@@ -8,8 +7,8 @@ import { createFolderChecks } from '../folder/folder-checks.ts'
 import { lockFolder } from '../folder/folder-lock.ts'
 import { createFreeSpace } from '../folder/free-space.ts'
 import { prepareNodeFolder } from '../folder/node-folder.ts'
+import type { OnState } from '../postgres/engine/absence.ts'
 import type { Connect } from '../postgres/engine/connection.ts'
-import type { OnState } from '../postgres/engine/connections.ts'
 import { createDatabase } from '../postgres/engine/database.ts'
 import { createRightsWatch } from '../postgres/engine/rights.ts'
 import { requireServer } from '../postgres/engine/server-check.ts'
@@ -60,8 +59,6 @@ export type PostgresStoreOptions = {
   bucketMs?: number
 }
 
-const ID_BYTES = 16
-
 /** Makes a missing folder, key and tables, and migrates. Throws `conflict` when the database may not be served. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<OpenedStore> {
   const folder = dataFolder(options.dataDir)
@@ -98,7 +95,6 @@ async function openDatabase(options: PostgresStoreOptions, { folder, witnesses }
     ...(connections === undefined ? {} : { connections }),
     ...(options.onState === undefined ? {} : { onState: options.onState }),
     onFull: () => onWarning(FULL),
-    newOperationId: () => randomKey(ID_BYTES),
     onConnect: async (session, how) => {
       await standing?.look(session, how)
       await rights.look(session)

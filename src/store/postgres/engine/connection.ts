@@ -5,11 +5,12 @@ import type { ReservedSQL, SQL } from 'bun'
 import { type BunSQLDatabase, drizzle } from 'drizzle-orm/bun-sql'
 import type { Session } from './database.ts'
 import { type Deadline, deadlineIn } from './deadline.ts'
+import { endsConnection } from './failures.ts'
 import type { ServerTrust } from './server-facts.ts'
 import type { Servers } from './servers.ts'
 
 export type Connection = {
-  /** Runs work on the connection, and closes it when patience ends. */
+  /** Runs work on the connection. Closes it when patience ends, and when a failure leaves it unusable. */
   run<T>(work: (session: ControlledSession) => Promise<T>, patience: Patience): Promise<T>
   isOpen(): boolean
   /** Whether it ended by something that may have ended others as well. */
@@ -19,7 +20,7 @@ export type Connection = {
   close(): void
 }
 
-/** The work may send nothing for `answer` milliseconds, and nothing at all after `end`. */
+/** One answer may take `answer` milliseconds; the whole work has until `end`. */
 export type Patience = { answer: number; end: Deadline }
 
 export type ControlledSession = Session & {
@@ -76,7 +77,9 @@ export async function openConnection({
     const reserved = await watched(patience, () => client.reserve())
     const run: Connection['run'] = (work, patience) =>
       watched(patience, (touch) => work(sessionOf(reserved, touch))).catch((cause) => {
-        if (cause instanceof SilenceError) cause.isLate ? close() : lose()
+        // When the time of the work was over, that says nothing of other connections.
+        if (cause instanceof SilenceError && cause.isLate) close()
+        else if (endsConnection(cause)) lose()
         throw cause
       })
     await run((session) => session.query(TRUST_THE_SERVER_ALONE), patience)
@@ -97,7 +100,7 @@ const TRUST_THE_SERVER_ALONE = 'SET search_path = pg_catalog'
 /** Nothing came back in time. Its code is like those of Bun for a connection that was lost. */
 class SilenceError extends Error {
   readonly code = 'ERR_POSTGRES_CONNECTION_STALLED'
-  /** The time was over for the whole work, which says nothing of the connection. */
+  /** The time was over for the whole work. */
   readonly isLate: boolean
 
   constructor(waited: number, isLate: boolean) {

@@ -4,15 +4,24 @@
 // the same id as void on another connection: that waits for a commit still in flight, and tells for good what happened.
 
 import type { BunSQLDatabase } from 'drizzle-orm/bun-sql'
+import { randomKey } from '../../../crypto/random.ts'
 import type { DatabaseCounts } from '../../database-face.ts'
-import type { Connect, Connection, Patience } from './connection.ts'
-import { createConnections, type OnState } from './connections.ts'
+import type { OnState } from './absence.ts'
+import type { Connect, Patience } from './connection.ts'
 import { type Deadline, deadlineIn } from './deadline.ts'
-import { endsConnection, explainFailure, isPassing, unavailable } from './failures.ts'
+import { explainFailure } from './failures.ts'
 import { createFullness } from './fullness.ts'
-import { createOpener, type OnConnect } from './opener.ts'
-import { type Outcome, settleOperation } from './settlement.ts'
-import { ANSWER_MS, attemptStatement, attemptTransaction, UnknownOutcome } from './transaction.ts'
+import type { OnConnect } from './opener.ts'
+import { createPersist } from './persisting.ts'
+import { createServerConnections } from './server-connections.ts'
+import { settleOperation } from './settlement.ts'
+import {
+  ANSWER_MS,
+  type Attempt,
+  type Attempted,
+  attemptStatement,
+  attemptTransaction,
+} from './transaction.ts'
 import { createWorkCounts } from './work-counts.ts'
 
 /** One connection, within a transaction or for one read. */
@@ -60,8 +69,6 @@ export type PostgresDatabase = {
 
 export type DatabaseOptions = {
   connect: Connect
-  /** 16 random bytes. */
-  newOperationId: () => Uint8Array
   /** Most connections at once. */
   connections?: number
   onState?: OnState
@@ -74,153 +81,82 @@ export type DatabaseOptions = {
 }
 
 const CONNECTIONS = 8
+const ID_BYTES = 16
 /** What a request may take of the 10 s in which everybody gets an answer. */
 const WITHIN_MS = 7000
 /** Reads are mostly followed by something that also takes its time. */
 const READ_WITHIN_MS = 5000
 /** A settlement has at least this long, also when it begins late. */
 const SETTLE_MS = 1500
-const LAST_PAUSE_MS = 250
 
 export function createDatabase(options: DatabaseOptions): PostgresDatabase {
-  const { connect, newOperationId, connections: max = CONNECTIONS, onState = () => undefined } = options
-  const fullness = createFullness({
-    elapsed: () => performance.now(),
-    onFull: options.onFull ?? (() => undefined),
-  })
-  const { onConnect = async () => undefined, onAcknowledged = () => undefined } = options
+  const { connect, connections: max = CONNECTIONS, onAcknowledged = () => undefined } = options
+  const { onFull = () => undefined, onState = () => undefined, onConnect = async () => undefined } = options
+  const fullness = createFullness({ elapsed: () => performance.now(), onFull })
   const counts = createWorkCounts()
-  const opener = createOpener({ connect, onConnect })
-  const connections = createConnections({ open, max, onState })
-  let looking: Promise<void> | null = null
-
-  /** A connection that was lost may have been lost because another server is the primary now. */
-  async function open(onLost: () => void): Promise<Connection> {
-    const connection = await opener.open(onLost)
-    void followFailover()
-    return connection
-  }
-
-  function followFailover(): Promise<void> {
-    looking ??= opener
-      .findSuccessor()
-      .then((isFound) => (isFound ? connections.renew() : undefined))
-      .finally(() => {
-        looking = null
-      })
-    return looking
-  }
-
-  async function withConnection<T>(
-    wait: { deadline: Deadline; isUrgent: boolean },
-    work: (connection: Connection) => Promise<T>,
-  ): Promise<T> {
-    const connection = await connections.acquire(wait)
-    try {
-      return await work(connection)
-    } finally {
-      connections.release(connection)
-    }
-  }
-
-  /** Runs attempts until one succeeds, fails for good, or the time is over. */
-  async function persist<T>(deadline: Deadline, attempt: () => Promise<{ value: T } | null>): Promise<T> {
-    for (let failures = 1; ; failures += 1) {
-      const [done, cause] = await attempt().then(
-        (value) => [value, null] as const,
-        (cause) => [null, cause] as const,
-      )
-      if (done !== null) return done.value
-      if (cause !== null && !isPassing(cause)) throw fullness.note(explainFailure(cause))
-      if (deadline.isOver()) throw unavailable(cause)
-      counts.retried()
-      await Bun.sleep(pauseAfter(failures))
-    }
-  }
-
-  /** Up to twice as long as another node waits after the same conflict. */
-  function pauseAfter(failures: number): number {
-    const [random = 0] = newOperationId()
-    return Math.min(LAST_PAUSE_MS, 2 ** failures) * (1 + random / 256)
-  }
-
-  /**
-   * Throws `overloaded` when the outcome stays unknown. It is not settled later: the caller is told nothing that depends on it,
-   * so a view may be counted whose payload nobody got, but never the reverse.
-   */
-  async function settle(operationId: Uint8Array, deadline: Deadline): Promise<Outcome> {
-    const end = deadline.left() < SETTLE_MS ? deadlineIn(SETTLE_MS) : deadline
-    const settlement = persist(end, async () => {
-      const value = await withConnection({ deadline: end, isUrgent: true }, (connection) =>
-        run(connection, (session) => settleOperation(session, operationId), { answer: ANSWER_MS, end }),
-      )
-      return { value }
-    })
-    return counts.settling(settlement)
-  }
+  const connections = createServerConnections({ connect, onConnect, onState, max })
+  const persist = createPersist({
+    onRetry: counts.retried,
+    explain: (cause) => fullness.note(explainFailure(cause)),
+  })
 
   const read: Read = (work, { within = READ_WITHIN_MS } = {}) => {
     const deadline = deadlineIn(within)
+    const patience = patienceOf(within, deadline)
     const reading = persist(deadline, () =>
-      withConnection({ deadline, isUrgent: false }, async (connection) => ({
-        value: await run(connection, work, patienceOf(within, deadline)),
+      connections.use({ deadline, isUrgent: false }, async (connection) => ({
+        value: await connection.run(work, patience),
       })),
     )
     return counts.during('reads', reading)
   }
 
-  const transact: Transact = <T>(
-    work: (session: Session) => Promise<T>,
+  /** Runs attempts of a change, each an operation with an id of its own. One whose outcome is unknown is settled before the next. */
+  function change<T>(
+    attempt: (given: Attempt) => Promise<Attempted<T>>,
     { within = WITHIN_MS }: WorkOptions = {},
-  ) => {
+  ): Promise<T> {
     const deadline = deadlineIn(within)
-    const transaction = persist<T>(deadline, async () => {
-      const operationId = newOperationId()
-      let kept: { value: T } | null = null
-      const keep = (value: T) => {
-        kept = { value }
-      }
-      try {
-        await withConnection({ deadline, isUrgent: false }, (connection) =>
-          attemptTransaction({ connection, operationId, patience: patienceOf(within, deadline), work }, keep),
-        )
-      } catch (cause) {
-        if (!(cause instanceof UnknownOutcome)) throw cause
-        if (!(await settle(operationId, deadline)).happened) return null
-      }
-      onAcknowledged(operationId)
-      return kept
+    const patience = patienceOf(within, deadline)
+    const changing = persist(deadline, async () => {
+      const operationId = randomKey(ID_BYTES)
+      const attempted = await connections.use({ deadline, isUrgent: false }, (connection) =>
+        attempt({ connection, operationId, patience }),
+      )
+      const done = 'value' in attempted ? attempted : await settle({ operationId, ...attempted }, deadline)
+      if (done !== null) onAcknowledged(operationId)
+      return done
     })
-    return counts.during('transactions', transaction)
+    return counts.during('transactions', changing)
   }
 
-  const write: Write = (make, { within = WITHIN_MS } = {}) => {
-    const deadline = deadlineIn(within)
-    const writing = persist(deadline, async () => {
-      const operationId = newOperationId()
-      try {
-        const value = await withConnection({ deadline, isUrgent: false }, (connection) =>
-          attemptStatement({
-            connection,
-            patience: { answer: ANSWER_MS, end: deadline },
-            work: make(operationId),
-          }),
-        )
-        onAcknowledged(operationId)
-        return { value }
-      } catch (cause) {
-        if (!(cause instanceof UnknownOutcome)) throw cause
-        const { happened, result } = await settle(operationId, deadline)
-        if (!happened) return null
-        onAcknowledged(operationId)
-        return { value: result }
-      }
-    })
-    return counts.during('transactions', writing)
+  /**
+   * Null when nothing happened, and nothing can happen any more. Throws `overloaded` when the outcome stays unknown. It is not
+   * settled later: the caller is told nothing that depends on it, so a view may be counted whose payload nobody got, but never
+   * the reverse.
+   */
+  async function settle<T>(
+    { operationId, recover }: { operationId: Uint8Array; recover: (result: number[]) => T },
+    deadline: Deadline,
+  ): Promise<{ value: T } | null> {
+    const end = deadline.left() < SETTLE_MS ? deadlineIn(SETTLE_MS) : deadline
+    const settlement = persist(end, () =>
+      connections.use({ deadline: end, isUrgent: true }, async (connection) => ({
+        value: await connection.run((session) => settleOperation(session, operationId), {
+          answer: ANSWER_MS,
+          end,
+        }),
+      })),
+    )
+    const { happened, result } = await counts.settling(settlement)
+    return happened ? { value: recover(result) } : null
   }
 
+  const transact: Transact = (work, how) => change((given) => attemptTransaction(given, work), how)
+  const write: Write = (make, how) => change((given) => attemptStatement(given, make(given.operationId)), how)
+
+  const { followFailover, renew } = connections
   const count = () => ({ ...counts.read(), connections: connections.count() })
-  const { renew } = connections
   const close = async () => connections.close()
   return { read, transact, write, count, isFull: fullness.isFull, renew, followFailover, close }
 }
@@ -228,17 +164,4 @@ export function createDatabase(options: DatabaseOptions): PostgresDatabase {
 /** Work that may take longer than a request may also wait as long for one answer. */
 function patienceOf(within: number, end: Deadline): Patience {
   return { answer: within > WITHIN_MS ? within : ANSWER_MS, end }
-}
-
-async function run<T>(
-  connection: Connection,
-  work: (session: Session) => Promise<T>,
-  patience: Patience,
-): Promise<T> {
-  try {
-    return await connection.run(work, patience)
-  } catch (cause) {
-    if (endsConnection(cause)) connection.lose()
-    throw cause
-  }
 }

@@ -5,54 +5,53 @@ import type { Connection, ControlledSession, Patience } from './connection.ts'
 import type { Session, Statement } from './database.ts'
 import { endsConnection } from './failures.ts'
 
-/** The connection was lost after what commits was sent: it may or may not have happened. */
-export class UnknownOutcome extends Error {
-  constructor(cause: unknown) {
-    super('the connection was lost before PostgreSQL answered', { cause })
-  }
-}
-
-export type Attempt<Work> = {
+export type Attempt = {
   connection: Connection
   operationId: Uint8Array
   patience: Patience
-  work: Work
 }
 
-/** Hands what the work returned to `keep` before it commits. Throws UnknownOutcome; with any other cause nothing happened. */
+/**
+ * What came of an attempt. `recover`: the connection was lost after what commits was sent, so it may or may not have happened.
+ * It is given the result in the row of the operation once it is known that it has.
+ */
+export type Attempted<T> = { value: T } | { recover: (result: number[]) => T }
+
+/** Throws when nothing happened. */
 export async function attemptTransaction<T>(
-  { connection, operationId, patience, work }: Attempt<(session: Session) => Promise<T>>,
-  keep: (value: T) => void,
-): Promise<void> {
-  let isCommitSent = false
+  { connection, operationId, patience }: Attempt,
+  work: (session: Session) => Promise<T>,
+): Promise<Attempted<T>> {
+  const sent: { done: { value: T } | null } = { done: null }
   try {
-    await connection.run(async (session) => {
-      keep(await workWithin(session, { operationId, patience, work }))
-      isCommitSent = true
+    return await connection.run(async (session) => {
+      const done = { value: await workWithin(session, { operationId, patience, work }) }
+      sent.done = done
       const tag = await session.control('COMMIT')
       if (tag !== 'COMMIT') throw new Error('a transaction went on after an error, and was rolled back')
+      return done
     }, patience)
   } catch (cause) {
-    if (endsConnection(cause)) connection.lose()
-    throw isCommitSent && !connection.isOpen() ? new UnknownOutcome(cause) : cause
+    const { done } = sent
+    if (done === null || connection.isOpen()) throw cause
+    return { recover: () => done.value }
   }
 }
 
+type Within<T> = Omit<Attempt, 'connection'> & { work: (session: Session) => Promise<T> }
+
 /** BEGIN and the operation's row are sent together with the first statement of the work. */
-async function workWithin<T>(
-  session: ControlledSession,
-  { operationId, patience, work }: Omit<Attempt<(session: Session) => Promise<T>>, 'connection'>,
-): Promise<T> {
-  const begun = begin(session, { operationId, patience })
+async function workWithin<T>(session: ControlledSession, { work, ...begun }: Within<T>): Promise<T> {
+  const beginning = begin(session, begun)
   // Awaited below; until then a failure is nobody's.
-  begun.catch(() => undefined)
+  beginning.catch(() => undefined)
   try {
     const value = await work(session)
-    await begun
+    await beginning
     return value
   } catch (cause) {
     // After a failed beginning the work sees only that its transaction is aborted.
-    const first = await begun.then(
+    const first = await beginning.then(
       () => cause,
       (failure) => failure,
     )
@@ -63,7 +62,7 @@ async function workWithin<T>(
 
 async function begin(
   session: ControlledSession,
-  { operationId, patience: { answer } }: { operationId: Uint8Array; patience: Patience },
+  { operationId, patience: { answer } }: Omit<Attempt, 'connection'>,
 ): Promise<void> {
   await Promise.all([
     session.control('BEGIN'),
@@ -78,20 +77,19 @@ export const ANSWER_MS = 3500
 const BE_PATIENT = `SELECT set_config(name, $1, true)
   FROM unnest(ARRAY['statement_timeout', 'idle_in_transaction_session_timeout']) AS name`
 
-/** Throws UnknownOutcome; with any other cause nothing happened. */
-export async function attemptStatement({
-  connection,
-  patience,
-  work,
-}: Omit<Attempt<Statement>, 'operationId'>): Promise<number[]> {
+/** Throws when nothing happened. */
+export async function attemptStatement(
+  { connection, patience }: Attempt,
+  { text, values }: Statement,
+): Promise<Attempted<number[]>> {
   try {
     const [row] = await connection.run(
-      (session) => session.query<{ result: number[] | null }>(work.text, work.values),
+      (session) => session.query<{ result: number[] | null }>(text, values),
       patience,
     )
-    return row?.result ?? []
+    return { value: row?.result ?? [] }
   } catch (cause) {
-    if (endsConnection(cause)) connection.lose()
-    throw !connection.isOpen() ? new UnknownOutcome(cause) : cause
+    if (connection.isOpen()) throw cause
+    return { recover: (result) => result }
   }
 }

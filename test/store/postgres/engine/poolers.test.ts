@@ -2,7 +2,6 @@
 
 import { expect, test } from 'bun:test'
 import type { SQL } from 'bun'
-import { randomKey } from '../../../../src/crypto/random.ts'
 import { parseDatabaseAddress } from '../../../../src/domain/database-address.ts'
 import type { Connect } from '../../../../src/store/postgres/engine/connection.ts'
 import { createDatabase } from '../../../../src/store/postgres/engine/database.ts'
@@ -23,7 +22,6 @@ postgres.describe('a pooler', () => {
   const open = (connect: Connect, told: unknown[]) =>
     createDatabase({
       connect,
-      newOperationId: () => randomKey(16),
       onState: (state) => told.push(state),
     })
 

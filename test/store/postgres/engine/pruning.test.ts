@@ -1,7 +1,6 @@
 // Rows of operations, by which lost answers are settled, go away when nobody asks for them any more.
 
 import { expect, test } from 'bun:test'
-import { randomKey } from '../../../../src/crypto/random.ts'
 import { HOUR, MINUTE } from '../../../../src/domain/time.ts'
 import { createDatabase } from '../../../../src/store/postgres/engine/database.ts'
 import { createPruning } from '../../../../src/store/postgres/engine/pruning.ts'
@@ -12,7 +11,7 @@ const postgres = usePostgres()
 postgres.describe('operations', () => {
   async function open() {
     const { connect } = await postgres.newDatabase()
-    const database = createDatabase({ connect, newOperationId: () => randomKey(16) })
+    const database = createDatabase({ connect })
     const count = async () => {
       const [row] = await database.read(({ query }) =>
         query<{ rows: number }>('SELECT count(*)::int AS rows FROM operations'),
