@@ -6,7 +6,7 @@ import { createWorkQueue, type Waiting } from '../../../src/store/postgres/pushe
 
 type Work = Waiting & { name: string; done: () => void }
 
-const LIMITS = { mostInBatch: 3, mostWeight: 100, mostAtOnce: 2, mostWaiting: 50 }
+const LIMITS = { mostInBatch: 3, mostWeight: 100, mostAtOnce: 2, mostWaiting: 50, oneOfEachKey: false }
 
 /** Batches end when the test says so. */
 function openQueue(limits: Partial<typeof LIMITS> = {}) {
@@ -152,4 +152,20 @@ test('works wait for more only as long as more can be expected, and never for lo
   expect(gathering.left({ ...few, isBusy: true }, 1050)).toBeLessThanOrEqual(0)
   gathering.ended(15, 1000)
   expect(gathering.left(few, 1001)).toBeLessThanOrEqual(0)
+})
+
+test('works on the same thing go in one batch, or in different ones where only one of each may', async () => {
+  for (const [oneOfEachKey, expected] of [
+    [false, ['abc']],
+    [true, ['ac', 'b']],
+  ] as const) {
+    const { add, batches, turn } = openQueue({ oneOfEachKey })
+    add('a', { key: 'one' })
+    add('b', { key: 'one' })
+    add('c', { key: 'other' })
+    await turn()
+    batches[0]?.end()
+    await turn()
+    expect(batches.map(({ names }) => names.join(''))).toEqual([...expected])
+  }
 })

@@ -8,6 +8,7 @@ import type { PostgresDatabase, Session } from '../engine/database.ts'
 import { type LockedShares, lockAddressShares } from './address-shares.ts'
 import { type Inserted, insertedBy, insertOf } from './push-inserts.ts'
 import { presentPush } from './stored-push.ts'
+import { runTogether } from './together.ts'
 import { createWorkQueue, type Waiting } from './work-queue.ts'
 
 type Creation = Waiting & { of: PushToStore; resolve: (push: StoredPush) => void }
@@ -32,6 +33,8 @@ export function createPushCreation({
     mostWeight: MOST_BYTES,
     mostAtOnce: MOST_AT_ONCE,
     mostWaiting: MOST_WAITING,
+    // Only one push of a batch may have the same idempotency key.
+    oneOfEachKey: true,
   })
 
   function createPush(of: PushToStore): Promise<StoredPush> {
@@ -41,38 +44,20 @@ export function createPushCreation({
     })
   }
 
-  async function run(all: Creation[], within: number): Promise<Creation[]> {
-    const { batch, later } = splitByKey(all)
-    try {
-      const outcomes = await insert(batch, within)
-      return [...settle(batch, outcomes), ...later]
-    } catch (cause) {
-      if (batch.length === 1 || isDomainError(cause)) {
-        for (const { reject } of batch) reject(cause)
-        return later
-      }
-      return [...(await runOneByOne(batch, within)), ...later]
-    }
+  function run(batch: Creation[], within: number): Promise<Creation[]> {
+    return runTogether(batch, (some) => insert(some, within))
   }
 
-  /** A push that the database refuses does not fail the others of its batch. */
-  async function runOneByOne(batch: Creation[], within: number): Promise<Creation[]> {
-    const again: Creation[] = []
-    for (const one of batch) again.push(...(await run([one], within)))
-    return again
-  }
-
-  async function insert(
-    batch: readonly Creation[],
-    within: number,
-  ): Promise<readonly (Inserted | Refused)[]> {
+  /** Resolves to the creations that go again. */
+  async function insert(batch: readonly Creation[], within: number): Promise<Creation[]> {
+    if (batch.some(({ of }) => of.share !== null))
+      return settle(batch, await transact((session) => insertShares(session, batch), { within }))
     const wanted = batch.map(({ of }) => of)
-    if (wanted.some(({ share }) => share !== null))
-      return transact((session) => insertShares(session, batch), { within })
     const make = (operationId: Uint8Array) => insertOf(wanted, { now: now(), operationId })
-    return insertedBy(await write(make, { within }), wanted)
+    return settle(batch, insertedBy(await write(make, { within }), wanted))
   }
 
+  /** Within a transaction: counts the pushes against their addresses, and inserts those that have room. */
   async function insertShares(session: Session, batch: readonly Creation[]): Promise<(Inserted | Refused)[]> {
     const counted = batch.flatMap(({ of: { share } }) => (share === null ? [] : [share]))
     const shares = await lockAddressShares(session, counted)
@@ -103,19 +88,6 @@ async function refuseWithoutRoom(
     }
   }
   return refused
-}
-
-/** Only one push of a batch may have the same idempotency key. */
-function splitByKey(all: readonly Creation[]): { batch: Creation[]; later: Creation[] } {
-  const seen = new Set<string>()
-  const batch: Creation[] = []
-  const later: Creation[] = []
-  for (const one of all) {
-    const isLater = one.key !== null && seen.has(one.key)
-    ;(isLater ? later : batch).push(one)
-    if (one.key !== null) seen.add(one.key)
-  }
-  return { batch, later }
 }
 
 /** Returns those that go again. */

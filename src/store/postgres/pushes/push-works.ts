@@ -1,7 +1,6 @@
 // Works on single pushes, such as views. The works that wait are read together, decided one after another in memory, and written
 // in one statement; each is settled once that is durable.
 
-import { isDomainError } from '../../../domain/errors.ts'
 import type { Now } from '../../../domain/time.ts'
 import type { PostgresDatabase, Session } from '../engine/database.ts'
 import { type BatchRead, readAndLockPushes, readPushes, type Wanted } from './batch-reads.ts'
@@ -9,6 +8,7 @@ import { type Change, isChanged } from './push-changes.ts'
 import { type Folded, fold, type PushWork } from './push-fold.ts'
 import { readGranted } from './push-rows.ts'
 import { planChanges, statementOf, writeChanges } from './push-writes.ts'
+import { runTogether } from './together.ts'
 import { createWorkQueue, type Waiting } from './work-queue.ts'
 
 export type PushWorksOptions = {
@@ -23,6 +23,9 @@ export type PushWorksOptions = {
 }
 
 type Work = Waiting & PushWork<unknown> & { resolve: (value: unknown) => void; conflicts: number }
+
+/** What was decided, and the ids of the pushes that were written. */
+type Written = { folded: Folded<Work>; ids: ReadonlySet<number> }
 
 const MOST_IN_BATCH = 256
 const MOST_AT_ONCE = 2
@@ -55,32 +58,14 @@ export function createPushWorks(options: PushWorksOptions) {
     const locking = batch.filter(({ conflicts }) => conflicts >= MOST_CONFLICTS)
     const others = batch.filter(({ conflicts }) => conflicts < MOST_CONFLICTS)
     const again = await Promise.all([
-      runAll(locking, (works) => writeLocked(works, within)),
-      runAll(others, (works) => writeUnchanged(works, within)),
+      runTogether(locking, (works) => writeLocked(works, within)),
+      runTogether(others, (works) => writeUnchanged(works, within)),
     ])
     return again.flat()
   }
 
-  /** When the database refuses the works together, runs each alone, so that one does not fail the others. */
-  async function runAll(works: Work[], write: (works: Work[]) => Promise<Written>): Promise<Work[]> {
-    if (works.length === 0) return []
-    try {
-      return finish(works, await write(works))
-    } catch (cause) {
-      if (works.length === 1 || isDomainError(cause)) {
-        for (const { reject } of works) reject(cause)
-        return []
-      }
-    }
-    const again: Work[] = []
-    for (const one of works) again.push(...(await runAll([one], write)))
-    return again
-  }
-
-  type Written = { folded: Folded<Work>; ids: ReadonlySet<number> }
-
-  /** Writes the pushes that nobody has changed since they were read. */
-  async function writeUnchanged(works: Work[], within: number): Promise<Written> {
+  /** Writes the pushes that nobody has changed since they were read. Resolves to the works that go again. */
+  async function writeUnchanged(works: Work[], within: number): Promise<Work[]> {
     const until = performance.now() + within
     const { folded, planned } = await database.read(
       async (session) => {
@@ -89,20 +74,21 @@ export function createPushWorks(options: PushWorksOptions) {
       },
       { within },
     )
-    if (planned === null) return { folded, ids: new Set() }
+    if (planned === null) return finish(works, { folded, ids: new Set() })
     const left = { within: Math.max(0, until - performance.now()) }
     const ids = await database.write((operationId) => statementOf(planned, operationId), left)
-    return { folded, ids: new Set(ids) }
+    return finish(works, { folded, ids: new Set(ids) })
   }
 
-  function writeLocked(works: Work[], within: number): Promise<Written> {
-    return database.transact(
+  async function writeLocked(works: Work[], within: number): Promise<Work[]> {
+    const written = await database.transact(
       async (session) => {
         const folded = await decide(session, works, await readAndLockPushes(session, wantedBy(works)))
         return { folded, ids: await writeChanges(session, folded.changes, { certain: certain() }) }
       },
       { within },
     )
+    return finish(works, written)
   }
 
   async function decide(session: Session, works: Work[], read: BatchRead): Promise<Folded<Work>> {

@@ -3,6 +3,7 @@
 
 import { overloaded } from '../../every-engine/refusals.ts'
 import { createGathering } from './gathering.ts'
+import { type BatchLimits, nextBatch } from './next-batch.ts'
 
 export type Waiting = {
   /** What the work is about; null for a work that has nothing to do with the others. */
@@ -21,15 +22,12 @@ const PATIENCE_MS = 5_000
 /** A batch has at least this long, so that the oldest of its works does not fail the others. */
 const LEAST_MS = 250
 
-export type WorkQueueOptions<Work extends Waiting> = {
+export type WorkQueueOptions<Work extends Waiting> = BatchLimits & {
   /**
    * Settles every work of the batch, except those that it returns: these go first in a later batch. `within`: milliseconds
    * within which attempts may begin.
    */
   run: (batch: Work[], within: number) => Promise<Work[]>
-  mostInBatch: number
-  /** Of the works of one batch in all; a single one may weigh more. */
-  mostWeight: number
   /** Batches under way at the same time. */
   mostAtOnce: number
   mostWaiting: number
@@ -45,8 +43,9 @@ export type WorkQueue<Work extends Waiting> = {
 }
 
 export function createWorkQueue<Work extends Waiting>(options: WorkQueueOptions<Work>): WorkQueue<Work> {
-  const { run, mostInBatch, mostWeight, mostAtOnce, mostWaiting } = options
+  const { run, mostAtOnce, mostWaiting } = options
   let waiting: Work[] = []
+  /** What batches under way are about. */
   const busy = new Set<string>()
   let batches = 0
   let running = 0
@@ -84,15 +83,18 @@ export function createWorkQueue<Work extends Waiting>(options: WorkQueueOptions<
     schedule()
   }
 
+  /** Rejects works that have waited for too long, because the database is slow or cannot be reached. */
   function start(): void {
     isScheduled = false
-    const batch = takeBatch()
-    if (batch.length > 0) begin(batch)
+    const oldest = performance.now() - PATIENCE_MS
+    const { batch, keys, rest, late } = nextBatch(waiting, { limits: options, busy, oldest })
+    for (const work of late) work.reject(overloaded())
+    waiting = rest
+    if (batch.length > 0) begin(batch, keys)
     else becomeIdleIfEmpty()
   }
 
-  function begin(batch: Work[]): void {
-    const keys = new Set(batch.flatMap(({ key }) => (key === null ? [] : [key])))
+  function begin(batch: Work[], keys: ReadonlySet<string>): void {
     for (const key of keys) busy.add(key)
     batches += 1
     running += batch.length
@@ -106,26 +108,6 @@ export function createWorkQueue<Work extends Waiting>(options: WorkQueueOptions<
       else becomeIdleIfEmpty()
     })
     if (waiting.length > 0) schedule()
-  }
-
-  /** Rejects works that have waited for too long, because the database is slow or cannot be reached. */
-  function takeBatch(): Work[] {
-    const batch: Work[] = []
-    const rest: Work[] = []
-    const oldest = performance.now() - PATIENCE_MS
-    let weight = 0
-    for (const work of waiting) {
-      if (work.since < oldest) {
-        work.reject(overloaded())
-        continue
-      }
-      const hasRoom = batch.length < mostInBatch && (weight === 0 || weight + work.weight <= mostWeight)
-      const goes = hasRoom && (work.key === null || !busy.has(work.key))
-      if (goes) weight += work.weight
-      ;(goes ? batch : rest).push(work)
-    }
-    waiting = rest
-    return batch
   }
 
   async function settle(batch: Work[]): Promise<Work[]> {
