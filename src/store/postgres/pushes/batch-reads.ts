@@ -29,6 +29,8 @@ type SizedSecrets = Omit<SealedSecrets, 'payload'> & {
   payload: Uint8Array | null
   payloadBytes: number | null
 }
+/** The id of a push, and its secrets. */
+type Sized = [number, SizedSecrets]
 type PlainRow = PushRow & Timed & SizedSecrets
 
 /** As a subquery it is reckoned once, not for each row. */
@@ -50,7 +52,7 @@ export async function readPushes(session: Session, { ids, lookups }: Wanted): Pr
     ids.length === 0 ? [] : session.query<PushRow & Timed>(BY_IDS, [ids]),
   ])
   const read: BatchRead = { rows: [], secrets: new Map(), unread: new Set(), time: null }
-  const sized: [number, SizedSecrets][] = []
+  const sized: Sized[] = []
   for (const { salt, wrappedKey, passphraseSalt, payload, payloadBytes, time, ...row } of plain) {
     read.rows.push(row)
     read.time = time
@@ -85,24 +87,9 @@ export async function readAndLockPushes(session: Session, { ids, lookups }: Want
   return read
 }
 
-const PAYLOADS = 'SELECT push_id::float8 AS id, payload FROM push_secrets WHERE push_id = ANY($1::bigint[])'
-
-async function addSecrets(
-  session: Session,
-  read: BatchRead,
-  sized: readonly [number, SizedSecrets][],
-): Promise<void> {
-  const large: [number, SizedSecrets][] = []
-  let bytes = 0
-  for (const [id, { payloadBytes, ...secrets }] of sized) {
-    const { payload } = secrets
-    if (payload !== null) read.secrets.set(id, { ...secrets, payload })
-    else if (bytes > 0 && bytes + (payloadBytes ?? 0) > MOST_LARGE) read.unread.add(id)
-    else {
-      bytes += payloadBytes ?? 0
-      large.push([id, { payloadBytes, ...secrets }])
-    }
-  }
+/** Adds the secrets to what was read: small payloads are there, large ones are read now, as many as one batch may. */
+async function addSecrets(session: Session, read: BatchRead, sized: readonly Sized[]): Promise<void> {
+  const large = addSmall(read, sized)
   if (large.length === 0) return
   const ids = large.map(([id]) => id)
   const payloads = await session.query<{ id: number; payload: Uint8Array }>(PAYLOADS, [ids])
@@ -113,4 +100,22 @@ async function addSecrets(
     if (payload === undefined) read.unread.add(id)
     else read.secrets.set(id, { ...secrets, payload })
   }
+}
+
+const PAYLOADS = 'SELECT push_id::float8 AS id, payload FROM push_secrets WHERE push_id = ANY($1::bigint[])'
+
+/** Returns those whose payload is to be read in this batch. */
+function addSmall(read: BatchRead, sized: readonly Sized[]): Sized[] {
+  const large: Sized[] = []
+  let bytes = 0
+  for (const one of sized) {
+    const [id, { payload, payloadBytes, ...secrets }] = one
+    if (payload !== null) read.secrets.set(id, { ...secrets, payload })
+    else if (bytes > 0 && bytes + (payloadBytes ?? 0) > MOST_LARGE) read.unread.add(id)
+    else {
+      bytes += payloadBytes ?? 0
+      large.push(one)
+    }
+  }
+  return large
 }

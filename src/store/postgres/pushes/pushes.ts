@@ -2,29 +2,17 @@
 
 import { DamageError } from '../../../domain/errors.ts'
 import { isExpired } from '../../../domain/push.ts'
-import type { Now } from '../../../domain/time.ts'
 import { forward } from '../../../domain/visits.ts'
 import type { PlainClaim, PushStore, SealedPush, StoredPush, VisitToPush } from '../../face.ts'
-import type { PostgresDatabase, Session } from '../engine/database.ts'
+import type { Session } from '../engine/database.ts'
 import { changeOf, isChanged } from './push-changes.ts'
 import { createPushCreation } from './push-creation.ts'
 import { createPushEditing } from './push-editing.ts'
 import { findById, findByLookup, lockPushes, readContent, readGranted } from './push-rows.ts'
-import { createPushWorks } from './push-works.ts'
+import { createPushWorks, type PushWorksOptions } from './push-works.ts'
 import { writeChanges } from './push-writes.ts'
 import { presentPush } from './stored-push.ts'
 import { claim, expirePush, refusePassphrase, unlockPush } from './visits.ts'
-
-export type PushesOptions = {
-  database: Pick<PostgresDatabase, 'read' | 'transact' | 'write'>
-  now: Now
-  /** The time by which something may be destroyed. */
-  certain: Now
-  /** Told the clock of the database, in milliseconds since 1970. */
-  observe: (databaseTime: number) => void
-  /** Called after a commit that made files due. */
-  onDue: () => void
-}
 
 export type Pushes = PushStore & {
   /** Works that wait or are under way. */
@@ -33,7 +21,7 @@ export type Pushes = PushStore & {
   idle(): Promise<void>
 }
 
-export function createPushes(options: PushesOptions): Pushes {
+export function createPushes(options: PushWorksOptions): Pushes {
   const { now, certain, onDue } = options
   const { read, transact } = options.database
   const works = createPushWorks(options)
