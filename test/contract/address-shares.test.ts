@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { type Api, startApi } from '../support/api.ts'
 import { alterDatabase } from '../support/damage.ts'
 import type { Init } from '../support/instance.ts'
+import { waitUntil } from '../support/waiting.ts'
 
 const DAY = 86_400_000
 
@@ -180,7 +181,7 @@ describe('the counts', () => {
     await api.create()
     alterDatabase(api.dataDir, 'UPDATE pushes SET views = 1 WHERE id = 1')
     await api.restart()
-    for (let waited = 0; total(sums().kept) > 1 && waited < 100; waited += 1) await Bun.sleep(50)
+    await waitUntil(() => total(sums().kept) <= 1)
     expect(sums().kept).toMatchObject([{ pushes: 1 }])
     alterDatabase(api.dataDir, 'UPDATE address_shares SET pushes = 77')
     expect(await statusOf()).toBe(429)

@@ -214,12 +214,18 @@ describe('changing the password', () => {
     const thief = await people.signIn(ANN)
     const body = new URLSearchParams({ form: thief.form, name: 'stolen' }).toString()
     const { promise: rest, resolve: sendRest } = Promise.withResolvers<void>()
+    const { promise: reading, resolve: noteReading } = Promise.withResolvers<void>()
+    let isFirst = true
     const stream = new ReadableStream({
-      async start(controller) {
-        controller.enqueue(new TextEncoder().encode(body.slice(0, 8)))
-        await rest
-        controller.enqueue(new TextEncoder().encode(body.slice(8)))
-        controller.close()
+      async pull(controller) {
+        if (isFirst) controller.enqueue(new TextEncoder().encode(body.slice(0, 8)))
+        else {
+          noteReading()
+          await rest
+          controller.enqueue(new TextEncoder().encode(body.slice(8)))
+          controller.close()
+        }
+        isFirst = false
       },
     })
     const headers = {
@@ -228,7 +234,7 @@ describe('changing the password', () => {
       'content-type': 'application/x-www-form-urlencoded',
     }
     const slow = api.fetch('/users/token', { method: 'POST', body: stream, headers })
-    await Bun.sleep(20)
+    await reading
     await ann.post('/account/password', { current: people.password, password: NEXT, revoke: 'true' })
     sendRest()
     expect((await slow).status).toBe(303)

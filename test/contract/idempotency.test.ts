@@ -272,10 +272,10 @@ describe('files', () => {
     const sending = new TransformStream<Uint8Array, Uint8Array>()
     const bytes = multipart([file('slow')])
     const writer = sending.writable.getWriter()
-    writer.write(bytes.subarray(0, 100))
     const init = { token: ann, headers: MULTIPART, body: sending.readable }
     const first = api.call<PushBody>(PUSHES, withKey(key, init))
-    await Bun.sleep(10)
+    // It has been taken once the server reads.
+    await writer.write(bytes.subarray(0, 100))
     expect((await send(key, [file('slow')])).status).toBe(409)
     writer.write(bytes.subarray(100))
     writer.close()

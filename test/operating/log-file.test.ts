@@ -86,7 +86,7 @@ test('lost lines are reported once, and their number as soon as there is room', 
   const log = await openLogFile({ path: '/dev/full', onError })
   for (const line of ['a', 'b', 'c']) {
     log.write(line)
-    await Bun.sleep(5)
+    await waitUntil(() => problems.length > 0)
   }
   expect(problems).toEqual(['The log file /dev/full cannot be written: the disk is full. Lines are lost.'])
   await log.close()

@@ -1,4 +1,4 @@
-// Processor time, to which others on a busy machine do not add.
+// Processor time and moments of this process, to which others on a busy machine hardly add.
 
 import { readFileSync } from 'node:fs'
 
@@ -22,4 +22,23 @@ export function workedMsOf(pid: number): number {
     .slice(11, 13)
     .map(Number)
   return (user + system) * TICK_MS
+}
+
+const MOMENT_MS = 10
+
+/** Starts to count milliseconds in which this process could run: a wait for the processor counts as one moment. */
+export function startStopwatch(): () => number {
+  let passed = 0
+  let last = performance.now()
+  const note = () => {
+    const now = performance.now()
+    passed += Math.min(now - last, 2 * MOMENT_MS)
+    last = now
+  }
+  const timer = setInterval(note, MOMENT_MS).unref()
+  return () => {
+    note()
+    clearInterval(timer)
+    return passed
+  }
 }

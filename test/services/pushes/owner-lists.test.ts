@@ -1,12 +1,13 @@
 // An owner's list of ten thousand pushes: quick, without holding up other requests, and with names in memory only for a while.
 
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, jest, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import type { Account } from '../../../src/domain/account.ts'
 import { sealLabels } from '../../../src/services/pushes/labels.ts'
 import { createOwnerLists, type OverviewOptions } from '../../../src/services/pushes/owner-lists.ts'
 import { createOwnerTexts } from '../../../src/services/pushes/owner-texts.ts'
 import { openTestStore, storePush, type TestStore } from '../../support/store.ts'
+import { pass } from '../../support/timers.ts'
 
 const PUSHES = 10_000
 const DAY = 86_400_000
@@ -35,6 +36,7 @@ beforeAll(async () => {
     await Promise.all(Array.from({ length: 250 }, (_, one) => create(n + one)))
 }, 300_000)
 afterAll(() => opened.close())
+afterEach(() => jest.useRealTimers())
 
 const ALL: OverviewOptions = {
   ...{ list: 'active', sort: 'newest', query: '', pageNumber: 1 },
@@ -91,6 +93,7 @@ test('ten thousand pushes are listed, filtered, sorted and searched quickly, bes
 }, 300_000)
 
 test('names stay in memory within bounds, and not for long', async () => {
+  jest.useFakeTimers()
   const { store } = opened
   let openings = 0
   const open = () => {
@@ -109,7 +112,7 @@ test('names stay in memory within bounds, and not for long', async () => {
   expect(texts.countCharacters()).toBe(0)
   await texts.read(1, ids.slice(0, 3))
   expect(texts.countCharacters()).toBe(30)
-  await Bun.sleep(120)
+  await pass(120)
   expect(texts.countCharacters()).toBe(0)
 })
 

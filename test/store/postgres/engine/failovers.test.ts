@@ -3,6 +3,7 @@
 import { expect, test } from 'bun:test'
 import { inspectServer } from '../../../../src/store/postgres/engine/server-check.ts'
 import { explainUnreachable } from '../../../../src/store/postgres/reaching/unreachable.ts'
+import { startStopwatch } from '../../../support/effort.ts'
 import { startFaultProxy } from '../../../support/fault-proxy.ts'
 import {
   addNote,
@@ -12,6 +13,7 @@ import {
   openDatabase,
   useCluster,
 } from '../../../support/use-cluster.ts'
+import { untilDone, waitUntil } from '../../../support/waiting.ts'
 
 const { cluster, describe } = useCluster()
 
@@ -49,9 +51,7 @@ describe('a PostgreSQL server', () => {
       await cluster().stop('immediate')
       await cluster().start()
       const before = acknowledged
-      const started = performance.now()
-      while (acknowledged < before + 16) await Bun.sleep(20)
-      expect(performance.now() - started).toBeLessThan(30_000)
+      await waitUntil(() => acknowledged >= before + 16)
     }
     isOver = true
     await Promise.all(writers)
@@ -65,7 +65,8 @@ describe('a PostgreSQL server', () => {
   test('that ends every connection is used on', async () => {
     const database = openDatabase(cluster().address())
     const before = Number(await countNotes(cluster()))
-    const notes = Array.from({ length: 200 }, (_, n) => addNote(database, -1 - n))
+    // So long that a busy machine is no reason to give up.
+    const notes = Array.from({ length: 200 }, (_, n) => untilDone(() => addNote(database, -1 - n, 60_000)))
     const end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'oncebox'"
     for (let round = 0; round < 5; round += 1) await cluster().run(end)
     await Promise.all(notes)
@@ -94,9 +95,9 @@ describe('a PostgreSQL server', () => {
       )
       await addNote(several, -3001)
       await standby.stop('fast')
-      const started = performance.now()
+      const stop = startStopwatch()
       await expect(addNote(database, -1002, 2000)).rejects.toMatchObject({ code: 'overloaded' })
-      expect(performance.now() - started).toBeLessThan(10_000)
+      expect(stop()).toBeLessThan(10_000)
       const many = Array.from({ length: 60 }, (_, n) =>
         addNote(database, -2000 - n, 4000).catch(() => undefined),
       )

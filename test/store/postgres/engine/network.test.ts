@@ -3,9 +3,11 @@
 
 import { expect, test } from 'bun:test'
 import { isDomainError } from '../../../../src/domain/errors.ts'
+import { startStopwatch } from '../../../support/effort.ts'
 import type { Way } from '../../../support/fault-proxy.ts'
 import { openProxied, type ProxiedDatabase } from '../../../support/proxied-database.ts'
 import { usePostgres } from '../../../support/use-postgres.ts'
+import { untilDone, waitUntil } from '../../../support/waiting.ts'
 
 const FAILING: Way[] = ['stall', 'swallow', 'reset']
 
@@ -49,7 +51,7 @@ postgres.describe('a network', () => {
       let isOver = false
       const writers = Array.from({ length: 20 }, async (_, writer) => {
         for (let n = 0; !isOver; n += 1) {
-          const begun = performance.now()
+          const stop = startStopwatch()
           await addNote(writer * 1_000_000 + n).then(
             () => {
               acknowledged += 1
@@ -60,16 +62,15 @@ postgres.describe('a network', () => {
               refused += 1
             },
           )
-          slowest = Math.max(slowest, performance.now() - begun)
+          slowest = Math.max(slowest, stop())
         }
       })
       await Bun.sleep(200)
       proxy.set(way)
       await Bun.sleep(2500)
       proxy.set('pass')
-      const [before, healed] = [acknowledged, performance.now()]
-      while (acknowledged < before + 40) await Bun.sleep(10)
-      expect(performance.now() - healed).toBeLessThan(30_000)
+      const before = acknowledged
+      await waitUntil(() => acknowledged >= before + 40)
       isOver = true
       await Promise.all(writers)
       expect(slowest).toBeLessThan(10_000)
@@ -85,9 +86,9 @@ postgres.describe('a network', () => {
     const { proxy, addNote, told, close } = await open()
     await addNote(1)
     proxy.set('stall')
-    const first = performance.now()
+    const stop = startStopwatch()
     const notes = await Promise.allSettled(Array.from({ length: 50 }, (_, n) => addNote(2 + n)))
-    expect(performance.now() - first).toBeLessThan(10_000)
+    expect(stop()).toBeLessThan(10_000)
     expect(new Set(notes.map(({ status }) => status))).toEqual(new Set(['rejected']))
     expect(told).toHaveLength(1)
     proxy.set('pass')
@@ -109,22 +110,35 @@ postgres.describe('a network', () => {
 
   test.concurrent('that fails while the outcome of a transaction is unknown has it refused in time', async () => {
     const { proxy, addNote, close } = await open()
-    const started = performance.now()
+    const stop = startStopwatch()
     const lost = proxy.swallowAfter('COMMIT').then(() => proxy.set('stall'))
     expect(await failureOf(addNote(2))).toMatchObject({ code: 'overloaded' })
+    expect(stop()).toBeLessThan(10_000)
     await lost
-    expect(performance.now() - started).toBeLessThan(10_000)
     proxy.set('pass')
     await untilItWorks(() => addNote(3))
     await close()
   }, 300_000)
 
   test.concurrent('that keeps a COMMIT for good has the transaction settled once PostgreSQL gives it up', async () => {
-    const { proxy, addNote, countNotes, close } = await open()
-    const held = proxy.holdFrom('COMMIT')
-    await addNote(2)
-    await held
-    expect(await countNotes()).toBe(1)
+    const { proxy, direct, addNote, close } = await open()
+    let isHolding = false
+    const holdNext = () => {
+      if (isHolding) return
+      isHolding = true
+      void proxy.holdFrom('COMMIT').then(() => {
+        isHolding = false
+      })
+    }
+    let n = 1
+    // On a busy machine there may be too little time left to run again: so the next one may be settled in time.
+    await untilDone(() => {
+      holdNext()
+      n += 1
+      return addNote(n)
+    })
+    const found = await direct.read(({ query }) => query('SELECT FROM notes WHERE n = $1', [n]))
+    expect(found).toHaveLength(1)
     await close()
   }, 300_000)
 })

@@ -1,11 +1,12 @@
 // How a node enters a database: with its key, its clock and its memory. A database that was set back is never served.
 
-import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { newKeyFile } from '../../../../src/crypto/keyring.ts'
 import { parseDatabaseAddress } from '../../../../src/domain/database-address.ts'
 import { openAfterRestore } from '../../../../src/store/opening/after-restore.ts'
+import type { OpenedStore } from '../../../../src/store/opening/opened-store.ts'
 import type { PostgresStoreOptions } from '../../../../src/store/opening/postgres-store.ts'
 import type { Connect, OpenPool } from '../../../../src/store/postgres/engine/connection.ts'
 import { createServers } from '../../../../src/store/postgres/engine/servers.ts'
@@ -17,6 +18,7 @@ import { connectTo, type TestDatabase } from '../../../support/postgres.ts'
 import { makeNodeFolder, openTestNode } from '../../../support/postgres-store.ts'
 import { storePush } from '../../../support/store.ts'
 import { usePostgres } from '../../../support/use-postgres.ts'
+import { untilDone, waitUntil } from '../../../support/waiting.ts'
 import { readKinds } from '../../conformance/engine.ts'
 
 const postgres = usePostgres()
@@ -28,19 +30,25 @@ beforeAll(async () => {
 afterAll(() => bucket.close())
 
 /** Nodes that start at once wait until the first of them has marked the bucket. */
-const BUCKET_MARK_MS = 30_000
+const BUCKET_MARK_MS = 120_000
 const DAY = 24 * 60 * 60 * 1000
 const account = { email: 'ann@example.org', passwordHash: 'x', isAdmin: true }
 
 let database: TestDatabase
 let folders: ReturnType<typeof makeNodeFolder>[] = []
 let clock = createTestClock()
+let serving = new Set<OpenedStore>()
 beforeEach(async () => {
   if (!postgres.isInstalled) return
   for (const { remove } of folders) remove()
   folders = []
   clock = createTestClock()
   database = await postgres.newEmptyDatabase()
+})
+// Those of a test that failed would go on in folders of which nothing is left.
+afterEach(async () => {
+  for (const store of serving) await store.close()
+  serving = new Set()
 })
 
 /** A node with a folder of its own and the key of the first. */
@@ -52,12 +60,19 @@ function makeNode() {
   folders.push(folder)
   const warnings: string[] = []
   const onWarning = (text: string) => warnings.push(text)
-  const open = (options: Partial<PostgresStoreOptions> = {}) =>
-    openTestNode({
+  const open = async (options: Partial<PostgresStoreOptions> = {}) => {
+    const store = await openTestNode({
       bucket: bucket.settings,
       ...{ dataDir: folder.dataDir, connect: database.connect, clock, onWarning, patience: 0, beatMs: 200 },
       ...options,
     })
+    serving.add(store)
+    const close = async () => {
+      serving.delete(store)
+      await store.close()
+    }
+    return { ...store, close }
+  }
   return { ...folder, keyFile, warnings, open, witness: join(folder.dataDir, 'serve.witness') }
 }
 
@@ -129,7 +144,7 @@ postgres.describe('nodes', () => {
     const nodes = [makeNode(), makeNode(), makeNode()]
     const stores = await Promise.all(nodes.map((node) => node.open({ patience: BUCKET_MARK_MS })))
     expect(await stores[0]?.database?.listNodes()).toHaveLength(3)
-    const pushes = await Promise.all(stores.map((store) => storePush({ store, clock })))
+    const pushes = await Promise.all(stores.map((store) => untilDone(() => storePush({ store, clock }))))
     expect(new Set(pushes.map(({ id }) => id)).size).toBe(3)
     await Promise.all(stores.map((store) => store.close()))
     expect(await query('SELECT 1 FROM nodes')).toEqual([])
@@ -196,10 +211,13 @@ postgres.describe('a database that was set back', () => {
   test('is served by a node that starts once a node that runs says that nothing is missing', async () => {
     const [first, second] = [makeNode(), makeNode()]
     const one = await first.open({ beatMs: 1000 })
-    await query("UPDATE instance SET place = 'elsewhere'")
-    const two = await second.open({ patience: 30_000 })
-    expect(second.warnings.at(-1)).toContain('Waiting for a node that knows.')
-    await two.close()
+    const starting = second.open({ patience: BUCKET_MARK_MS })
+    // The first node may say so before the second one looks.
+    await waitUntil(async () => {
+      await query("UPDATE instance SET place = 'elsewhere'")
+      return second.warnings.some((warning) => warning.includes('Waiting for a node that knows.'))
+    })
+    await (await starting).close()
     await one.close()
   })
 
@@ -237,7 +255,7 @@ postgres.describe('a database that was set back', () => {
     )
     const open: OpenPool = (max, onClose) => servers.current().open(max, onClose)
     const store = await node.open({ connect: Object.assign(open, { servers }) })
-    await store.accounts.addAccount(account)
+    await untilDone(() => store.accounts.addAccount(account))
     isDown = true
     await cutConnections()
     while (store.database?.findRefusal() === null) await store.lists.countPushes().catch(() => undefined)
@@ -275,7 +293,7 @@ postgres.describe('a database that was set back', () => {
   test('is not served any more by a running node that notices when it connects again', async () => {
     const node = makeNode()
     const store = await node.open()
-    await store.accounts.addAccount(account)
+    await untilDone(() => store.accounts.addAccount(account))
     await query('DELETE FROM operations')
     while (store.database?.findRefusal() === null) await store.accounts.listAccounts().catch(() => undefined)
     await expect(store.accounts.listAccounts()).rejects.toMatchObject({ code: 'overloaded' })
@@ -381,7 +399,7 @@ postgres.describe('after a restore', () => {
   test('every push has expired, and every session ended, before a node serves again', async () => {
     const node = makeNode()
     const store = await node.open()
-    const { id } = await store.accounts.addAccount(account)
+    const { id } = await untilDone(() => store.accounts.addAccount(account))
     await store.sessions.addSession({ accountId: id, hash: Buffer.alloc(32, 7), visit, tested: 'x' })
     const [kept, read] = [await storePush({ store, clock }), await storePush({ store, clock })]
     await store.pushes.expirePush({ id: read.id, visit })
@@ -418,7 +436,7 @@ postgres.describe('after a restore', () => {
   test('nodes that have not noticed anything stop when another one has', async () => {
     const [first, second] = [makeNode(), makeNode()]
     const [one, two] = [await first.open(), await second.open()]
-    await two.accounts.addAccount(account)
+    await untilDone(() => two.accounts.addAccount(account))
     await query('DELETE FROM operations')
     await cutConnections()
     while (one.database?.findRefusal() === null || two.database?.findRefusal() === null) {

@@ -15,6 +15,7 @@ import * as schema from '../../../../src/store/sqlite/engine/schema.ts'
 import { createTestClock, START } from '../../../support/instance.ts'
 import { openTestStore, storePush, type TestStore, VISIT } from '../../../support/store.ts'
 import { pass } from '../../../support/timers.ts'
+import { waitUntil } from '../../../support/waiting.ts'
 
 let opened: TestStore
 
@@ -136,7 +137,8 @@ test('who opens a folder is waited for, and not called its server', async () => 
     isLocked = true
     return lock
   })
-  await Bun.sleep(400)
+  await waitUntil(() => waits.length > 0)
+  await Bun.sleep(100)
   expect([isLocked, waits]).toEqual([false, ['another process, which opens it']])
   other.close()
   const lock = await locked
