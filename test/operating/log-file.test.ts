@@ -17,6 +17,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openLogFile } from '../../src/operating/log-file.ts'
+import { waitUntil } from '../support/waiting.ts'
 
 let folder = ''
 let path = ''
