@@ -2,9 +2,11 @@
 
 import { createDigest } from '../../crypto/digest.ts'
 import { DomainError } from '../../domain/errors.ts'
+import { createRelieve } from '../../services/pushes/relief.ts'
 import type { OpenedFile, SealedFiles } from '../../store/files-face.ts'
 import type { MovingReader } from '../../store/moving-face.ts'
 import { batchesOf } from './batches.ts'
+import type { MovePorts } from './wish.ts'
 
 export type FilesCopying = {
   /** Of the rows that name the files. */
@@ -13,11 +15,9 @@ export type FilesCopying = {
   target: SealedFiles
   /** Whether an earlier try may have left a part of a file. */
   isResumed: boolean
-  /** Told often: bytes that are copied. */
-  onProgress: (bytes: number) => void
-  onStep: (step: string) => void
-  /** Is told how many bytes passed, to give memory back now and then. */
-  relieve: (bytes: number) => void
+  /** Bytes of all files. */
+  expected: number
+  ports: Pick<MovePorts, 'onProgress' | 'onStep'>
 }
 
 export type CopiedFiles = { count: number; bytes: number }
@@ -30,38 +30,42 @@ const PIECE_BYTES = 1024 * 1024
 
 /** Throws `conflict` when a file is missing in the source, or came out otherwise. */
 export async function copyFiles(given: FilesCopying): Promise<CopiedFiles> {
+  const { expected, ports } = given
   const copied = { count: 0, bytes: 0 }
   const failures: unknown[] = []
   let passed = 0
-  const copying: Copying = {
-    ...given,
-    pass: (bytes) => {
-      // The other files stop at once when one has failed.
-      if (failures.length > 0) throw failures[0]
-      passed += bytes
-      given.onProgress(passed)
-    },
+  const pass = (bytes: number) => {
+    // The other files stop at once when one has failed.
+    if (failures.length > 0) throw failures[0]
+    passed += bytes
+    ports.onProgress('files', passed, Math.max(passed, expected))
   }
-  for await (const some of filesOf(given.reader)) {
-    const waiting = [...some]
-    const lane = async () => {
-      for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
-        const bytes = await copyOne(file, copying)
-        if (bytes === null) continue
-        copied.count += 1
-        copied.bytes += bytes
-        given.onStep('after a file')
-      }
+  const copying: Copying = { ...given, pass, relieve: createRelieve(() => Bun.gc(true)) }
+
+  async function copyNext(waiting: ToCopy[]): Promise<void> {
+    for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
+      const bytes = await copyOne(file, copying)
+      if (bytes === null) continue
+      copied.count += 1
+      copied.bytes += bytes
+      ports.onStep('after a file')
     }
-    const lanes = Array.from({ length: AT_ONCE }, () => lane().catch((cause) => void failures.push(cause)))
-    await Promise.all(lanes)
+  }
+
+  for await (const some of filesOf(given.reader)) {
+    const lane = () => copyNext(some).catch((cause) => void failures.push(cause))
+    await Promise.all(Array.from({ length: AT_ONCE }, lane))
     if (failures.length > 0) throw failures[0]
   }
   return copied
 }
 
-/** `pass` is called with the bytes of the source that were copied, or found to be copied. */
-type Copying = FilesCopying & { pass: (bytes: number) => void }
+type Copying = FilesCopying & {
+  /** Called with the bytes of the source that were copied, or found to be copied. */
+  pass: (bytes: number) => void
+  /** Is told how many bytes passed, to give memory back now and then. */
+  relieve: (bytes: number) => void
+}
 
 async function* filesOf({ readFiles, readRows }: FilesCopying['reader']): AsyncGenerator<ToCopy[]> {
   for await (const { items } of batchesOf(readFiles)) yield items.map(({ id, pushId }) => ({ id, pushId }))
@@ -109,7 +113,7 @@ async function isCopied(from: OpenedFile, id: string, copying: Copying): Promise
   return true
 }
 
-async function digestAt(files: SealedFiles, id: string, copying: FilesCopying): Promise<string | null> {
+async function digestAt(files: SealedFiles, id: string, copying: Copying): Promise<string | null> {
   const opened = await files.open(id)
   if (opened === null) return null
   try {
@@ -120,7 +124,7 @@ async function digestAt(files: SealedFiles, id: string, copying: FilesCopying): 
 }
 
 /** Size and SHA-256. */
-async function digestOf(file: OpenedFile, copying: FilesCopying): Promise<string> {
+async function digestOf(file: OpenedFile, copying: Copying): Promise<string> {
   const digest = createDigest()
   for await (const _ of piecesOf(file, (piece) => digest.update(piece), copying));
   return `${file.size} ${digest.hex()}`
@@ -130,7 +134,7 @@ async function digestOf(file: OpenedFile, copying: FilesCopying): Promise<string
 async function* piecesOf(
   file: OpenedFile,
   look: (piece: Uint8Array) => void,
-  { relieve }: Pick<FilesCopying, 'relieve'>,
+  { relieve }: Pick<Copying, 'relieve'>,
 ): AsyncGenerator<Uint8Array> {
   for (let start = 0; start < file.size; ) {
     const piece = await file.read({ start, length: Math.min(PIECE_BYTES, file.size - start) })

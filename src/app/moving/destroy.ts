@@ -2,15 +2,13 @@
 
 import { resolve } from 'node:path'
 import { dataFolder } from '../../store/folder/data-folder.ts'
-import { destroyEnd, findFormerFolder } from './ends.ts'
+import type { AskedMove } from './ends.ts'
 import { openPlace, planFiles } from './file-places.ts'
 import { findKeyPlaces } from './keys.ts'
 import { NOTHING } from './plan.ts'
-import type { MovePorts, MoveWish } from './wish.ts'
 
-export async function destroySource(wish: MoveWish, { say }: Pick<MovePorts, 'say'>): Promise<void> {
-  const { from } = wish
-  const folder = await findFormerFolder(from, say)
+export async function destroySource({ wish, ports: { say }, from }: AskedMove): Promise<void> {
+  const folder = await from.findFormerFolder()
   const plan = planFiles(wish, folder)
   if (!plan.stay) {
     const files = await openPlace(plan.from, { folder, counts: NOTHING, isSource: true, onWarning: say })
@@ -19,6 +17,6 @@ export async function destroySource(wish: MoveWish, { say }: Pick<MovePorts, 'sa
       say('The files of the source remain in its bucket, because --from-files-url does not name it.')
   }
   const { to } = findKeyPlaces(wish)
-  const inFolder = from.kind === 'folder' ? dataFolder(resolve(from.path)).key : null
-  await destroyEnd(from, say, { keepKey: to !== null && resolve(to) === inFolder })
+  const inFolder = wish.from.kind === 'folder' ? dataFolder(resolve(wish.from.path)).key : null
+  await from.destroy({ keepKey: to !== null && resolve(to) === inFolder })
 }

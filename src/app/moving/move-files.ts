@@ -2,30 +2,28 @@
 // in one step: there is nothing else to confirm, and a move that is broken off has changed nothing.
 
 import { DomainError } from '../../domain/errors.ts'
-import { createRelieve } from '../../services/pushes/relief.ts'
 import type { FilesEnd } from '../../store/files/moving-ends.ts'
 import type { SourceEnd } from '../../store/moving/ends.ts'
 import type { MovingBucketFolder } from '../../store/moving-face.ts'
 import { type CopiedFiles, copyFiles } from './copy-files.ts'
-import { openSource } from './ends.ts'
+import type { AskedMove } from './ends.ts'
 import { nameFiles, newBucketFolder, openPlace } from './file-places.ts'
 import { bringKey, requireKeys } from './keys.ts'
-import { findNeeds, type Plan, planMove, surveyDamage } from './plan.ts'
+import { findNeeds, type Plan, planMove, reportOf, surveyDamage } from './plan.ts'
 import type { MovePorts, MoveReport, MoveWish } from './wish.ts'
 
-export async function moveFiles(wish: MoveWish, ports: MovePorts): Promise<MoveReport> {
-  const source = await openSource(wish.from, ports.say)
+export async function moveFiles(move: AskedMove): Promise<MoveReport> {
+  const { wish, ports, from } = move
+  const source = await from.openSource()
   try {
     const plan = await planMove(wish, source)
     const { counts, keys, files } = plan
-    const report: MoveReport = {
-      ...{ state: 'planned', from: nameFiles(files.from), to: nameFiles(files.to), counts, keyFile: keys.to },
-      ...{ compared: null, files: null, damaged: [], needs: [], isDestroyed: false },
-    }
+    const places = { from: nameFiles(files.from), to: nameFiles(files.to) }
+    const report = reportOf({ ...places, counts, keyFile: keys.to })
     if (files.stay)
       throw new DomainError(
         'conflict',
-        `The files are in ${nameFiles(files.from)} already. Name another place for them.`,
+        `The files are in ${places.from} already. Name another place for them.`,
       )
     const needs = findNeeds(wish, plan)
     if (wish.mode === 'dry-run') return { ...report, damaged: await surveyDamage(plan, ports), needs }
@@ -45,11 +43,11 @@ function run(running: Running): Promise<MoveReport> {
   return withEnds(running, async ({ from, to, folder }) => {
     const files = from === null || to === null ? null : await copyAll({ from, to, source, plan, ports })
     const done: MoveReport = { ...report, state: 'copied', files }
-    ports.onStep?.('after all files')
+    ports.onStep('after all files')
     if (!(await ports.confirm(done))) return done
     const isUsed = plan.files.to.kind === 'bucket'
     await source.settleFiles({ ...(folder ?? newBucketFolder(false)), isUsed })
-    ports.onStep?.('after the files were settled')
+    ports.onStep('after the files were settled')
     const moved: MoveReport = { ...done, state: 'moved' }
     if (!wish.destroySource || !(await ports.confirmDestruction(moved))) return moved
     await from?.removeAll()
@@ -93,8 +91,7 @@ function copyAll({ from, to, source, plan, ports }: CopyingAll): Promise<CopiedF
     source: from.sealed,
     target: to.sealed,
     isResumed: true,
-    onProgress: (bytes) => ports.onProgress('files', bytes, Math.max(bytes, plan.counts.bytes)),
-    onStep: ports.onStep ?? (() => undefined),
-    relieve: createRelieve(() => Bun.gc(true)),
+    expected: plan.counts.bytes,
+    ports,
   })
 }

@@ -1,48 +1,29 @@
 // `oncebox move`: copies everything of one store to another, compares both, and leaves the source only when that is confirmed.
 
-import { randomBase32 } from '../../crypto/random.ts'
 import { DomainError } from '../../domain/errors.ts'
 import { becomeOwner } from '../../store/folder/ownership.ts'
-import { type SourceEnd, sourceInUse } from '../../store/moving/ends.ts'
-import type { MovedAway, MoveState } from '../../store/moving-face.ts'
-import { type Begun, copyAndCompare } from './copy.ts'
+import type { SourceEnd } from '../../store/moving/ends.ts'
+import type { MovedAway } from '../../store/moving-face.ts'
+import { type Begun, begin } from './beginning.ts'
+import { copyAndCompare } from './copy.ts'
 import { destroySource } from './destroy.ts'
-import { findMovedAway, findState, isFilled, lookAtTarget, nameOf, openSource, openTarget } from './ends.ts'
+import { type AskedMove, placeOf } from './ends.ts'
 import { explainMove } from './failures.ts'
 import { bringKey, findKeyPlaces, requireKeys } from './keys.ts'
 import { moveFiles } from './move-files.ts'
-import { findNeeds, NOTHING, type Plan, planMove, surveyDamage } from './plan.ts'
-import type { MovePorts, MoveReport, MoveWish } from './wish.ts'
-
-const ID_CHARACTERS = 26
+import { findNeeds, NOTHING, type Plan, planMove, reportOf, surveyDamage } from './plan.ts'
+import type { GivenPorts, MoveReport, MoveWish } from './wish.ts'
 
 /** Throws `conflict` when nothing can be moved, or when something differs: then the source still works. */
-export async function moveStore(wish: MoveWish, given: MovePorts): Promise<MoveReport> {
-  const ports = { ...given, say: onceEach(given.say) }
+export async function moveStore(wish: MoveWish, given: GivenPorts): Promise<MoveReport> {
+  const ports = { onStep: () => undefined, ...given, say: onceEach(given.say) }
   const [folder] = [wish.from, wish.to].flatMap((place) => (place.kind === 'folder' ? [place.path] : []))
   if (folder !== undefined) becomeOwner(folder)
+  const [from, to] = [placeOf(wish.from, ports.say), placeOf(wish.to, ports.say)]
   try {
-    return nameOf(wish.from) === nameOf(wish.to) ? await moveFiles(wish, ports) : await moveAll(wish, ports)
+    return await (from.name === to.name ? moveFiles : moveAll)({ wish, ports, from, to })
   } catch (cause) {
     throw explainMove(cause, wish)
-  }
-}
-
-async function moveAll(wish: MoveWish, ports: MovePorts): Promise<MoveReport> {
-  const away = await findMovedAway(wish.from, ports.say)
-  if (away !== null) return goOn(away, wish, ports)
-  const look = await lookAtTarget(wish.to, ports.say)
-  const source = await openSource(wish.from, ports.say)
-  try {
-    const plan = await planMove(wish, source)
-    if (wish.mode === 'dry-run') return await describePlan(plan, wish, ports)
-    const needs = findNeeds(wish, plan)
-    if (needs.length > 0) throw new DomainError('conflict', needs.join(' '))
-    await requireKeys(plan.keys, source.reader)
-    const begun = begin(look.state, { source, target: look.name, wish })
-    return await run({ source, plan, begun, wish, ports })
-  } finally {
-    await source.close()
   }
 }
 
@@ -55,108 +36,101 @@ function onceEach(say: (line: string) => void): (line: string) => void {
   }
 }
 
-async function describePlan(plan: Plan, wish: MoveWish, ports: MovePorts): Promise<MoveReport> {
-  const needs = findNeeds(wish, plan)
-  if (plan.keys.from !== null) await requireKeys(plan.keys, plan.reader)
-  const damaged = await surveyDamage(plan, ports)
-  return { ...reportOf(plan, wish), state: 'planned', damaged, needs }
-}
-
-export function reportOf(
-  { counts, keys }: Pick<Plan, 'counts' | 'keys'>,
-  { from, to }: MoveWish,
-): MoveReport {
-  return {
-    state: 'copied',
-    ...{ from: nameOf(from), to: nameOf(to), counts, keyFile: keys.to },
-    ...{ compared: null, files: null, damaged: [], needs: [], isDestroyed: false },
-  }
-}
-
-type Beginning = { source: SourceEnd; target: string; wish: MoveWish }
-
-/** Goes on with an earlier try, unless the source was used since: then everything is copied anew. */
-function begin(found: MoveState | null, { source, target, wish }: Beginning): Begun {
-  if (found !== null && found.source !== source.name)
-    throw new DomainError(
-      'conflict',
-      `${target} is the end of another move, from ${found.source}. Go on with that one, or name another place with --to.`,
-    )
-  const isSame = found !== null && found.sourceMark === source.mark
-  if (wish.mode === 'confirm') {
-    if (found === null || (isSame && found.state === 'copying'))
-      throw new DomainError(
-        'conflict',
-        `There is no finished copy in ${target} to confirm: run the move without --confirm.`,
-      )
-    if (!isSame) throw new DomainError('conflict', sourceInUse(source.name))
-  }
-  if (isSame) return { state: found, anew: false }
-  const id = randomBase32(ID_CHARACTERS)
-  return { state: { id, state: 'copying', source: source.name, sourceMark: source.mark }, anew: true }
-}
-
-type Running = { source: SourceEnd; plan: Plan; begun: Begun; wish: MoveWish; ports: MovePorts }
-
-async function run({ source, plan, begun, wish, ports }: Running): Promise<MoveReport> {
-  const { state } = begun
-  const step = ports.onStep ?? (() => undefined)
-  const target = await openTarget(wish.to, ports.say, begun)
+async function moveAll(move: AskedMove): Promise<MoveReport> {
+  const { wish, from, to } = move
+  const away = await from.findMovedAway()
+  if (away !== null) return goOn(move, away)
+  const found = await to.lookAtTarget()
+  const source = await from.openSource()
   try {
-    step('after the target was opened')
+    const plan = await planMove(wish, source)
+    if (wish.mode === 'dry-run') return await describePlan(move, plan)
+    const needs = findNeeds(wish, plan)
+    if (needs.length > 0) throw new DomainError('conflict', needs.join(' '))
+    await requireKeys(plan.keys, source.reader)
+    return await run(move, {
+      source,
+      plan,
+      begun: begin({ found, source, target: to.name, mode: wish.mode }),
+    })
+  } finally {
+    await source.close()
+  }
+}
+
+async function describePlan(move: AskedMove, plan: Plan): Promise<MoveReport> {
+  const needs = findNeeds(move.wish, plan)
+  if (plan.keys.from !== null) await requireKeys(plan.keys, plan.reader)
+  return { ...reportOn(move, plan), damaged: await surveyDamage(plan, move.ports), needs }
+}
+
+function reportOn({ from, to }: AskedMove, { counts, keys }: Pick<Plan, 'counts' | 'keys'>): MoveReport {
+  return reportOf({ from: from.name, to: to.name, counts, keyFile: keys.to })
+}
+
+type Running = { source: SourceEnd; plan: Plan; begun: Begun }
+
+async function run(move: AskedMove, { source, plan, begun }: Running): Promise<MoveReport> {
+  const { ports, to } = move
+  const { state } = begun
+  const target = await to.openTarget(begun)
+  try {
+    ports.onStep('after the target was opened')
     bringKey(plan.keys)
-    step('after the key was brought')
-    const { compared, files, damaged } = await copyAndCompare({ plan, begun, wish, ports, target })
+    ports.onStep('after the key was brought')
+    const copied = await copyAndCompare({ ...move, plan, begun, target })
     await target.writeState({ ...state, state: 'copied' })
-    step('after everything was copied')
-    const report: MoveReport = { ...reportOf(plan, wish), compared, files, damaged }
+    ports.onStep('after everything was copied')
+    const report: MoveReport = { ...reportOn(move, plan), ...copied, state: 'copied' }
     if (!(await ports.confirm(report))) return report
     await source.leave({ id: state.id, to: target.name, at: ports.now() })
-    step('after the source was left')
+    ports.onStep('after the source was left')
     await target.confirm()
-    step('after the move was confirmed')
-    return await finish({ ...report, state: 'moved' }, wish, ports, source)
+    ports.onStep('after the move was confirmed')
+    return await finish(move, { ...report, state: 'moved' }, source.close)
   } finally {
     await target.close()
   }
 }
 
+/** Everything was moved away already: what is left is to say so at the target, and to destroy the source. */
+async function goOn(move: AskedMove, away: MovedAway): Promise<MoveReport> {
+  const { wish, to } = move
+  const state = await to.findState()
+  const isOpen = state === null && away.to === to.name
+  if (state?.id !== away.id && !(isOpen && wish.destroySource)) throw gone(move, away)
+  if (state === null && !(await to.isFilled())) throw lost(move)
+  const keys = findKeyPlaces(wish)
+  const report: MoveReport = { ...reportOn(move, { counts: NOTHING, keys }), state: 'moved' }
+  if (wish.mode === 'dry-run') return report
+  if (state !== null) {
+    const target = await to.openTarget({ state, anew: false })
+    await target.confirm().finally(target.close)
+  }
+  return finish(move, report, async () => undefined)
+}
+
+/** Destroys the source, if that was asked for and is confirmed. */
 async function finish(
+  move: AskedMove,
   report: MoveReport,
-  wish: MoveWish,
-  ports: MovePorts,
-  source: SourceEnd | null,
+  closeSource: () => Promise<void>,
 ): Promise<MoveReport> {
+  const { wish, ports } = move
   if (!wish.destroySource || !(await ports.confirmDestruction(report))) return report
-  await source?.close()
-  await destroySource(wish, ports)
+  await closeSource()
+  await destroySource(move)
   return { ...report, isDestroyed: true }
 }
 
-/** Everything was moved away already: what is left is to say so at the target, and to destroy the source. */
-async function goOn(away: MovedAway, wish: MoveWish, ports: MovePorts): Promise<MoveReport> {
-  const state = await findState(wish.to, ports.say)
-  const isOpen = state === null && away.to === nameOf(wish.to)
-  if (state?.id !== away.id && !(isOpen && wish.destroySource)) throw gone(away, wish)
-  if (state === null && !(await isFilled(wish.to, ports.say))) throw lost(wish)
-  const keys = findKeyPlaces(wish)
-  const report: MoveReport = { ...reportOf({ counts: NOTHING, keys }, wish), state: 'moved' }
-  if (wish.mode === 'dry-run') return report
-  if (state !== null) {
-    const target = await openTarget(wish.to, ports.say, { state, anew: false })
-    await target.confirm().finally(target.close)
-  }
-  return finish(report, wish, ports, null)
-}
-
 /** The source may be the last place that has the data. */
-function lost({ from, to }: MoveWish): DomainError {
+function lost({ from, to }: AskedMove): DomainError {
   return new DomainError(
     'conflict',
-    `${nameOf(to)}, where everything was moved to, holds no data now: nothing in ${nameOf(from)} was destroyed.`,
+    `${to.name}, where everything was moved to, holds no data now: nothing in ${from.name} was destroyed.`,
   )
 }
 
-function gone({ to }: MovedAway, { from }: MoveWish): DomainError {
-  return new DomainError('conflict', `Everything in ${nameOf(from)} was moved to ${to} already.`)
+function gone({ from }: AskedMove, { to }: MovedAway): DomainError {
+  return new DomainError('conflict', `Everything in ${from.name} was moved to ${to} already.`)
 }

@@ -8,7 +8,7 @@ import { batchesOf } from './batches.ts'
 import { type FilePlan, fileNeeds, openPlace, planFiles } from './file-places.ts'
 import { findKeyPlaces, type KeyPlaces, keyNeeds } from './keys.ts'
 import { requireFiles } from './whole-pushes.ts'
-import type { MovePorts, MoveWish } from './wish.ts'
+import type { MovePorts, MoveReport, MoveWish } from './wish.ts'
 
 export type Plan = {
   reader: MovingReader
@@ -27,6 +27,14 @@ export type Plan = {
 export const NOTHING: MovingCounts = {
   ...{ accounts: 0, pushes: 0, live: 0, entries: 0 },
   ...{ files: 0, bytes: 0, largest: 0 },
+}
+
+/** Before anything is done. */
+export function reportOf(planned: Pick<MoveReport, 'from' | 'to' | 'counts' | 'keyFile'>): MoveReport {
+  return {
+    ...{ ...planned, state: 'planned', compared: null, files: null },
+    ...{ damaged: [], needs: [], isDestroyed: false },
+  }
 }
 
 export async function planMove(wish: MoveWish, { reader }: Pick<SourceEnd, 'reader'>): Promise<Plan> {

@@ -39,8 +39,11 @@ export type MovePorts = {
   /** Asks whether what the source holds is to be destroyed for ever; the move is done. False leaves it as it is. */
   confirmDestruction: (report: MoveReport) => Promise<boolean>
   /** Called after everything that is made durable: tests end the process there. */
-  onStep?: ((step: string) => void) | undefined
+  onStep: (step: string) => void
 }
+
+/** As a command gives them. */
+export type GivenPorts = Omit<MovePorts, 'onStep'> & Partial<Pick<MovePorts, 'onStep'>>
 
 /** The first three count pushes, the last bytes. */
 export type MoveStep = 'reading' | 'copying' | 'comparing' | 'files'

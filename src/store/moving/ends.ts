@@ -1,9 +1,33 @@
-// The two ends of a move, as each engine opens them. Neither is served meanwhile.
+// The two ends of a move, and the places where they are, as each engine opens them.
 
 import type { MovedAway, MoveState, MovingBucketFolder, MovingReader, MovingWriter } from '../moving-face.ts'
 
-export type SourceEnd = {
+/** A place where a store is, or may be. Nobody serves it while it is moved. */
+export type MovingPlace = {
   /** A path, or the address of a server without a password. */
+  name: string
+  /** Null unless everything was moved away from there. */
+  findMovedAway(): Promise<MovedAway | null>
+  /** How far a move into it has come; null when none is under way. */
+  findState(): Promise<MoveState | null>
+  /** Throws `conflict` while it is served, and for a store that may not be read or has another version. */
+  openSource(): Promise<SourceEnd>
+  /** Changes nothing. Throws `conflict` unless it is empty (null), or the end of a move that is not confirmed. */
+  lookAtTarget(): Promise<MoveState | null>
+  /** Makes what is missing. */
+  openTarget(how: OpenTarget): Promise<TargetEnd>
+  /** Whether it has data that can be served. */
+  isFilled(): Promise<boolean>
+  /** The folder of files in a bucket that a store had which was moved away; null for none. */
+  findFormerFolder(): Promise<MovingBucketFolder | null>
+  /**
+   * Destroys what a store holds that was moved away. Its mark stays, and with `keepKey` its key file, which the target may
+   * use.
+   */
+  destroy(how: { keepKey: boolean }): Promise<void>
+}
+
+export type SourceEnd = {
   name: string
   /** Reads the source as it was when it was opened, or keeps everybody from changing it. */
   reader: MovingReader
@@ -11,7 +35,10 @@ export type SourceEnd = {
   mark: string
   /** Says that everything is elsewhere now, durably. Throws `conflict` when the source was used since it was opened. */
   leave(away: MovedAway): Promise<void>
-  /** For a move of files alone: where they are from now on, or which folder of a bucket will hold them. Throws `conflict` when the source was used since it was opened. */
+  /**
+   * For a move of files alone: where they are from now on, or which folder of a bucket will hold them. Throws `conflict` when the
+   * source was used since it was opened.
+   */
   settleFiles(folder: MovingBucketFolder): Promise<void>
   close(): Promise<void>
 }
@@ -25,9 +52,6 @@ export type TargetEnd = {
   confirm(): Promise<void>
   close(): Promise<void>
 }
-
-/** How a target was found. `state` is null for an empty one. */
-export type TargetLook = { name: string; state: MoveState | null }
 
 export type OpenTarget = {
   state: MoveState

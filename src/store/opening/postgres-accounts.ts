@@ -12,7 +12,8 @@ import { requireNoMove } from '../postgres/moving/move-row.ts'
 import { createAccountOperations } from '../postgres/operations.ts'
 import { connectTo } from '../postgres/reaching/address.ts'
 import { reachServer } from '../postgres/reaching/reach.ts'
-import { hasTables, migrate, requireCurrentSchema } from '../postgres/schema/migrate.ts'
+import { migrate } from '../postgres/schema/migrate.ts'
+import { hasTables, requireCurrentSchema } from '../postgres/schema/schema-version.ts'
 
 const CONNECTIONS = 2
 

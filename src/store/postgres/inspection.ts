@@ -15,8 +15,8 @@ import { type KnownKey, readKeys } from './instance/instance-keys.ts'
 import { listNodes } from './instance/nodes.ts'
 import { foundOf } from './instance/standing.ts'
 import { isEndOfMove } from './moving/move-row.ts'
-import { MIGRATIONS, type SchemaVersion } from './schema/migrate.ts'
 import { SCHEMA } from './schema/schema-name.ts'
+import { MIGRATIONS, type SchemaVersion } from './schema/schema-version.ts'
 
 export type Connections = {
   /** That users without special rights may open. */

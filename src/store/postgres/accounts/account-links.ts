@@ -5,6 +5,7 @@ import { ACCOUNT_LINK_LIFETIME, type Account, type AccountLink } from '../../../
 import { DomainError } from '../../../domain/errors.ts'
 import { DAY, type Now } from '../../../domain/time.ts'
 import type { AccountLinkStore, AccountLinkUse, NewAccountLink } from '../../accounts-face.ts'
+import { LOCKS } from '../engine/advisory-locks.ts'
 import type { Read, Session, Transact } from '../engine/database.ts'
 import { accountLinks, accounts } from '../schema/schema.ts'
 import { insertAccount, lockAccount, presentAccount, requireSession, updateAccount } from './account-rows.ts'
@@ -16,8 +17,6 @@ import { removeTwoFactor } from './two-factor.ts'
 const SETUP_LINKS = 10
 /** Lapsed links that a new one removes. */
 const REMOVED_AT_ONCE = 500
-/** An advisory lock: no row stands for an account that does not exist yet. */
-const NEW_ACCOUNTS = 0x0b0c_5e70
 
 export type AccountLinksOptions = { read: Read; transact: Transact; now: Now; owned: OwnedPushes }
 
@@ -105,9 +104,11 @@ async function lockFor(
   { accountId }: Pick<AccountLink, 'accountId'>,
   { alone = false } = {},
 ): Promise<void> {
-  if (accountId === null) await session.query('SELECT pg_advisory_xact_lock($1)', [NEW_ACCOUNTS])
+  if (accountId === null) await session.query(LOCK_NEW_ACCOUNTS)
   else if ((await lockAccount(session, accountId, { alone })) === undefined) throw gone()
 }
+
+const LOCK_NEW_ACCOUNTS = `SELECT pg_advisory_xact_lock(${LOCKS.newAccount})`
 
 type Looked = { hash: Buffer; time: number }
 

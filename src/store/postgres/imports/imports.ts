@@ -4,6 +4,7 @@ import { DomainError } from '../../../domain/errors.ts'
 import { HOUR, type Now } from '../../../domain/time.ts'
 import type { Import, ImportStore } from '../../import-face.ts'
 import { insertAccount, updateAccount } from '../accounts/account-rows.ts'
+import { LOCKS } from '../engine/advisory-locks.ts'
 import type { PostgresDatabase, Session } from '../engine/database.ts'
 import { LIVE_NODES } from '../instance/nodes.ts'
 import { apiTokens } from '../schema/schema.ts'
@@ -16,8 +17,8 @@ const FIND_ACCOUNT = 'SELECT id::float8 AS id FROM accounts WHERE email = $1'
 const HAS_TOKEN = 'SELECT FROM api_tokens WHERE hash = $1'
 const NAMES = 'SELECT name FROM api_tokens WHERE account_id = $1'
 const OTHERS = `SELECT name FROM nodes WHERE id <> $1 AND id IN (${LIVE_NODES}) ORDER BY seen_at DESC LIMIT 1`
-// Until the end of the transaction. The number stands for imports.
-const LOCK = 'SELECT pg_try_advisory_xact_lock(7216, 1) AS locked'
+// Until the end of the transaction.
+const LOCK = `SELECT pg_try_advisory_xact_lock(${LOCKS.imports}) AS locked`
 
 export type ImportsOptions = {
   database: Pick<PostgresDatabase, 'read' | 'transact'>

@@ -1,7 +1,7 @@
 // Facts about the instance in its database: the keys that it was written with, the time of its last use, and where it is.
 
 import type { Session } from '../engine/database.ts'
-import type { SchemaVersion } from '../schema/migrate.ts'
+import type { SchemaVersion } from '../schema/schema-version.ts'
 import type { DatabaseTime } from './clock.ts'
 
 /** The row of the instance, and what the server says of itself. */

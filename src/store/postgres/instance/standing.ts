@@ -6,7 +6,7 @@ import { type Found, judgeState, RESTORATION_REMEDY, type Witness } from '../../
 import { MINUTE } from '../../../domain/time.ts'
 import type { PostgresDatabase, Session } from '../engine/database.ts'
 import { UnservedError } from '../engine/opener.ts'
-import { findSchemaProblem } from '../schema/migrate.ts'
+import { findSchemaProblem } from '../schema/schema-version.ts'
 import { type InstanceState, readInstance } from './instance.ts'
 
 /** Operations that ended at about the same time may have become durable in another order. */

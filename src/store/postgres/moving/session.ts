@@ -1,13 +1,11 @@
-// The connection of a move to a PostgreSQL database, and what it looks at before anything is read or written.
+// The connection of a move to a PostgreSQL database.
 
 import type { DatabaseAddress } from '../../../domain/database-address.ts'
-import { DomainError } from '../../../domain/errors.ts'
 import { HOUR } from '../../../domain/time.ts'
 import { type Connect, openConnection } from '../engine/connection.ts'
 import { deadlineIn } from '../engine/deadline.ts'
 import { requireServer } from '../engine/server-check.ts'
 import { applySettings } from '../engine/session-settings.ts'
-import { LIVE_NODES } from '../instance/nodes.ts'
 import { connectTo } from '../reaching/address.ts'
 import { reachServer } from '../reaching/reach.ts'
 import type { Query } from './move-row.ts'
@@ -22,11 +20,13 @@ const OPEN_MS = 10_000
 /** The longest that one statement may take. */
 const STALL_MS = HOUR
 const patience = () => ({ answer: STALL_MS, end: deadlineIn(STALL_MS) })
-/** Beside the lock of migrations. */
-const MOVE_LOCK = 22322573991890777n
 
-export type Connected = Opened & { connect: Connect }
-type Opened = { query: Query; close(): void; transact(work: (query: Query) => Promise<void>): Promise<void> }
+export type Connected = {
+  connect: Connect
+  query: Query
+  transact(work: (query: Query) => Promise<void>): Promise<void>
+  close(): void
+}
 
 export async function openSession({ address, onWarning }: PostgresOptions): Promise<Connected> {
   const connect = connectTo(address)
@@ -62,45 +62,24 @@ export async function openSession({ address, onWarning }: PostgresOptions): Prom
 const UNHURRIED = `SELECT set_config('statement_timeout', '0', false), set_config('idle_in_transaction_session_timeout', '0', false)`
 
 /** Closes the connection when the work throws. */
-export async function closing<T>(opened: Opened, work: () => Promise<T>): Promise<T> {
+export async function closing<T>({ close }: Connected, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (cause) {
-    opened.close()
+    close()
     throw cause
   }
 }
 
-/** Throws `conflict` while a node serves the database. */
-export async function requireIdle(query: Query, name: string): Promise<void> {
-  const rows = await query<{ name: string }>(
-    `SELECT name FROM nodes WHERE id IN (${LIVE_NODES}) ORDER BY name`,
-  )
-  if (rows.length === 0) return
-  throw new DomainError(
-    'conflict',
-    `${name} is being served (by ${rows.map((row) => row.name).join(', ')}): stop all nodes first. A node that was killed counts ` +
-      'as gone after a minute.',
-  )
-}
-
-/** Every heartbeat of a node and every transaction of a command leaves another one. */
-export async function readMark(query: Query): Promise<string> {
-  const [row] = await query<{ mark: string }>(
-    `SELECT concat_ws(' ', tag, beats, restored_at, (SELECT during::text FROM operations ORDER BY during DESC LIMIT 1)) AS mark FROM instance`,
-  )
-  return row?.mark ?? ''
-}
-
-/** Why nothing may be served; null when nothing speaks against it. */
-export async function readHalted(query: Query): Promise<string | null> {
-  const [row] = await query<{ halted: string | null }>('SELECT halted FROM instance')
-  return row?.halted ?? null
-}
-
-/** For as long as the connection lasts. Throws `conflict` while another move is under way. */
-export async function lockMoves(query: Query, name: string): Promise<void> {
-  const [row] = await query<{ held: boolean }>(`SELECT pg_try_advisory_lock(${MOVE_LOCK}) AS held`)
-  if (!row?.held)
-    throw new DomainError('conflict', `Another move into ${name} is under way: wait for its end.`)
+/** Runs work on a connection of its own. */
+export async function withSession<T>(
+  options: PostgresOptions,
+  work: (session: Connected) => Promise<T>,
+): Promise<T> {
+  const session = await openSession(options)
+  try {
+    return await work(session)
+  } finally {
+    session.close()
+  }
 }

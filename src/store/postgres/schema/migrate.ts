@@ -4,18 +4,11 @@
 import type { SQL } from 'bun'
 import { DomainError } from '../../../domain/errors.ts'
 import { MINUTE, SECOND } from '../../../domain/time.ts'
+import { LOCKS } from '../engine/advisory-locks.ts'
 import type { Connect } from '../engine/connection.ts'
 import { onOwnConnection } from '../engine/own-connection.ts'
-import tables from './migrations/0001-tables.sql' with { type: 'text' }
 import { SCHEMA } from './schema-name.ts'
-
-/** A step, and the lowest version of the program's schema that may serve the tables after it. */
-export type Migration = { sql: string; compatibleFrom: number }
-
-export const MIGRATIONS: readonly Migration[] = [{ sql: tables, compatibleFrom: 1 }]
-
-/** The version of the tables, and the lowest version of a program that may serve them. Both are 0 in an empty database. */
-export type SchemaVersion = { version: number; compatibleFrom: number }
+import { MIGRATIONS, type Migration, requireServable } from './schema-version.ts'
 
 export type MigrateOptions = {
   connect: Connect
@@ -28,8 +21,6 @@ export type MigrateOptions = {
   tableLockMs?: number
 }
 
-/** "ONCEBOX" in ASCII, as PostgreSQL's advisory locks are numbers. */
-export const LOCK = '22322573991890776'
 const PATIENCE_MS = 10 * MINUTE
 const RETRY_MS = SECOND / 5
 const TABLE_LOCK_MS = 5 * SECOND
@@ -53,7 +44,7 @@ type Waiting = { until: number; onWarning: (warning: string) => void }
 
 async function lock(session: SQL, { until, onWarning }: Waiting): Promise<void> {
   for (let tries = 0; ; tries += 1) {
-    const [row] = await session.unsafe(`SELECT pg_try_advisory_lock(${LOCK}) AS held`)
+    const [row] = await session.unsafe(`SELECT pg_try_advisory_lock(${LOCKS.migration}) AS held`)
     if (row.held) return
     if (tries === 0) onWarning('Another node migrates the database: waiting for it to end.')
     if (performance.now() > until)
@@ -136,53 +127,5 @@ async function refuseForeignSchema(session: SQL): Promise<void> {
     'conflict',
     `The schema ${SCHEMA} belongs to another user of the database (${JSON.stringify(foreign.owner)}). Give it to the user of ` +
       `--database-url (ALTER SCHEMA ${SCHEMA} OWNER TO ${JSON.stringify(foreign.we)}), or make an empty database for Oncebox alone.`,
-  )
-}
-
-/** Both are 0 in a database without our tables. Fit for a connection on which functions of other users may be found first. */
-export async function readSchemaVersion(session: Pick<SQL, 'unsafe'>): Promise<SchemaVersion> {
-  const [found] = await session.unsafe(
-    `SELECT pg_catalog.to_regclass('${SCHEMA}.schema_versions') IS NOT NULL AS is_there`,
-  )
-  if (!found.is_there) return { version: 0, compatibleFrom: 0 }
-  const [row] = await session.unsafe(
-    `SELECT coalesce(pg_catalog.max(version), 0) AS version, coalesce(pg_catalog.max(compatible_from), 0) AS lowest
-       FROM ${SCHEMA}.schema_versions`,
-  )
-  return { version: row.version, compatibleFrom: row.lowest }
-}
-
-/** Whether the database holds data of Oncebox, of whatever version. */
-export function hasTables(connect: Connect): Promise<boolean> {
-  return onOwnConnection(connect, async (session) => (await readSchemaVersion(session)).version > 0)
-}
-
-/** Why a program with this many migrations may not serve such tables; null when it may. */
-export function findSchemaProblem(found: SchemaVersion, known = MIGRATIONS.length): string | null {
-  if (found.version <= known || found.compatibleFrom <= known) return null
-  return (
-    `The database was migrated by a newer Oncebox (its schema is version ${found.version}, which can be served from version ` +
-    `${found.compatibleFrom} on; this Oncebox knows ${known}). Run that one.`
-  )
-}
-
-async function requireServable(session: SQL, migrations: readonly Migration[]): Promise<SchemaVersion> {
-  const found = await readSchemaVersion(session)
-  const problem = findSchemaProblem(found, migrations.length)
-  if (problem !== null) throw new DomainError('conflict', problem)
-  return found
-}
-
-/** For commands beside the servers, which never migrate. */
-export async function requireCurrentSchema(session: Pick<SQL, 'unsafe'>): Promise<void> {
-  const found = await readSchemaVersion(session)
-  const problem = findSchemaProblem(found)
-  if (problem !== null) throw new DomainError('conflict', problem)
-  if (found.version >= MIGRATIONS.length) return
-  throw new DomainError(
-    'conflict',
-    found.version === 0
-      ? 'The database holds no Oncebox data. Start "oncebox serve" once, or name the right database with --database-url.'
-      : 'The database was written by an older Oncebox. Start "oncebox serve" once to bring it up to date.',
   )
 }

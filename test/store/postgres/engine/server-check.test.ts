@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 import { inspectServer, requireServer } from '../../../../src/store/postgres/engine/server-check.ts'
 import { findOtherServer, findServerProblems } from '../../../../src/store/postgres/engine/server-facts.ts'
-import { requireCurrentSchema } from '../../../../src/store/postgres/schema/migrate.ts'
+import { requireCurrentSchema } from '../../../../src/store/postgres/schema/schema-version.ts'
 import { connectBy, openDatabase, useCluster } from '../../../support/use-cluster.ts'
 import { waitUntil } from '../../../support/waiting.ts'
 

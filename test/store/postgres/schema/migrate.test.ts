@@ -2,17 +2,17 @@
 
 import { expect, test } from 'bun:test'
 import { getTableConfig } from 'drizzle-orm/pg-core'
+import { LOCKS } from '../../../../src/store/postgres/engine/advisory-locks.ts'
 import * as instanceSchema from '../../../../src/store/postgres/schema/instance-schema.ts'
+import { migrate } from '../../../../src/store/postgres/schema/migrate.ts'
+import * as schema from '../../../../src/store/postgres/schema/schema.ts'
 import {
   findSchemaProblem,
   hasTables,
-  LOCK,
   MIGRATIONS,
-  migrate,
   readSchemaVersion,
   requireCurrentSchema,
-} from '../../../../src/store/postgres/schema/migrate.ts'
-import * as schema from '../../../../src/store/postgres/schema/schema.ts'
+} from '../../../../src/store/postgres/schema/schema-version.ts'
 import { connectTo, type TestDatabase } from '../../../support/postgres.ts'
 import { usePostgres } from '../../../support/use-postgres.ts'
 
@@ -70,7 +70,7 @@ postgres.describe('migrations of PostgreSQL', () => {
   test('end a wait for a node that hangs with a sentence', async () => {
     const database = await postgres.newEmptyDatabase()
     await withSession(database, async (sql) => {
-      await sql.unsafe(`SELECT pg_advisory_lock(${LOCK})`)
+      await sql.unsafe(`SELECT pg_advisory_lock(${LOCKS.migration})`)
       const waiting = migrate({ connect: database.connect, onWarning, patience: 300 })
       await expect(waiting).rejects.toThrow('has been migrating the database for too long')
     })

@@ -1,0 +1,53 @@
+// A PostgreSQL database as the source of a move.
+
+import { DomainError } from '../../../domain/errors.ts'
+import { type SourceEnd, sourceInUse } from '../../moving/ends.ts'
+import { onOwnConnection } from '../../postgres/engine/own-connection.ts'
+import { readMark, requireIdle, requireReadable } from '../../postgres/moving/checks.ts'
+import { type Query, writeLeft } from '../../postgres/moving/move-row.ts'
+import { createMovingReader } from '../../postgres/moving/read-rows.ts'
+import { type Connected, closing, openSession, type PostgresOptions } from '../../postgres/moving/session.ts'
+import { writeBucketFolder } from '../../postgres/moving/write-rows.ts'
+import { requireCurrentSchema } from '../../postgres/schema/schema-version.ts'
+
+/** One snapshot for everything that is read. */
+const SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY'
+
+/** Throws `conflict` while a node serves the database, and when nothing may be read of it. */
+export async function openPostgresSource(options: PostgresOptions, name: string): Promise<SourceEnd> {
+  const session = await openSession(options)
+  const { connect, query } = session
+  return closing(session, async () => {
+    await onOwnConnection(connect, requireCurrentSchema)
+    await requireIdle(query, name)
+    await query(SNAPSHOT)
+    const mark = await readMark(query)
+    await requireReadable(query)
+    return sourceOf(session, { name, mark })
+  })
+}
+
+function sourceOf(session: Connected, { name, mark }: Pick<SourceEnd, 'name' | 'mark'>): SourceEnd {
+  const { query, transact, close } = session
+
+  /** Nodes change the row of the instance before they serve. */
+  async function change(work: (within: Query) => Promise<void>): Promise<void> {
+    await query('COMMIT')
+    await transact(async (within) => {
+      await within('SELECT FROM instance FOR UPDATE')
+      await requireIdle(within, name)
+      if ((await readMark(within)) !== mark) throw new DomainError('conflict', sourceInUse(name))
+      await work(within)
+    })
+    await query(SNAPSHOT)
+  }
+
+  return {
+    name,
+    reader: createMovingReader(query),
+    mark,
+    leave: (away) => change((within) => writeLeft(within, away)),
+    settleFiles: (folder) => change((within) => writeBucketFolder(within, folder)),
+    close: async () => close(),
+  }
+}
