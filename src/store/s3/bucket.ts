@@ -1,19 +1,17 @@
 // Opens the bucket for one serving process: its files, its sweep, and what an operator wants to know of it.
 
-import { type BucketPlace, nameBucket } from '../../domain/bucket-place.ts'
+import type { BucketPlace } from '../../domain/bucket-place.ts'
 import { DomainError } from '../../domain/errors.ts'
-import type { Job } from '../../domain/job.ts'
 import type { BucketFolder } from '../files/bucket-folder.ts'
 import type { FileRecords } from '../files/file-records.ts'
 import type { BucketReport } from '../files-face.ts'
 import { createBucketFiles } from './bucket-files.ts'
-import { type ClientOptions, createClient, PATIENCE, type Patience } from './client.ts'
+import { PATIENCE, type Patience } from './client.ts'
 import { isFailure } from './failures.ts'
-import { createObjects } from './objects.ts'
+import { openObjects } from './open-objects.ts'
 import { createOwnerMark } from './owner-mark.ts'
 import { createPartBuffers } from './part-buffers.ts'
-import { createReachability } from './reachability.ts'
-import { type Credentials, createSendOnce } from './signed-requests.ts'
+import type { Credentials } from './signed-requests.ts'
 import { createStraySweep, type Pauses } from './stray-sweep.ts'
 
 const MIB = 1024 * 1024
@@ -22,9 +20,9 @@ const LEAST_PART_BYTES = 5 * MIB
 const MOST_PARTS = 10_000
 /** Bytes of parts that are filled or sent, for all uploads together. */
 const BUFFERED_BYTES = 240 * MIB
-/** Monitoring asks often; the bucket is asked again only after this long. */
+/** The bucket is asked again only after this long. */
 const LOOK_EVERY_MS = 10_000
-/** How long whoever asks waits for the bucket. What it answers later is told the next time. */
+/** How long monitoring waits for the bucket. */
 const LOOK_MS = 2_000
 /** The name of the mark, which no file can have. */
 const MARK = '_mark'
@@ -49,11 +47,8 @@ export type Bucket = ReturnType<typeof openBucket>
 
 export function openBucket(options: OpenBucketOptions) {
   const { place, tag, onWarning, patience = PATIENCE } = options
-  const name = nameBucket(place)
   const root = `${place.prefix}${tag}/`
-  const reachability = createReachability({ name, onChange: onWarning })
-  const client = createClient({ ...clientOptions(options), reachability })
-  const objects = createObjects(client)
+  const { name, reachability, objects, countRequests } = openObjects({ ...options, onChange: onWarning })
   const owner = createOwnerMark({ ...options, objects, name, key: root + MARK })
   const files = createBucketFiles({
     objects,
@@ -65,7 +60,7 @@ export function openBucket(options: OpenBucketOptions) {
     onStored: reachability.stored,
     onSpoiled: reachability.spoiled,
   })
-  const sweep = createStraySweep({ ...options, objects, root, owner, isRunning: files.isRunning })
+  const { sweep, ...job } = createStraySweep({ ...options, objects, root, owner, isRunning: files.isRunning })
 
   /** A bucket without our files is told like one that does not work. */
   async function requirePlace(): Promise<void> {
@@ -81,21 +76,6 @@ export function openBucket(options: OpenBucketOptions) {
       if (isFailure(cause, 'misplaced'))
         throw new DomainError('conflict', `The bucket ${name} cannot be used: ${cause.message}.`)
     })
-  }
-
-  let lookedAt = Number.NEGATIVE_INFINITY
-  let looking: Promise<void> = Promise.resolve()
-
-  function lookAgain(): Promise<void> {
-    if (performance.now() - lookedAt < LOOK_EVERY_MS) return looking
-    lookedAt = performance.now()
-    looking = requirePlace()
-      .then(() => objects.measure(root + MARK))
-      .then(
-        () => undefined,
-        () => undefined,
-      )
-    return looking
   }
 
   /** Removes every file of this database, and the mark last. Nobody may use them any more. */
@@ -114,26 +94,34 @@ export function openBucket(options: OpenBucketOptions) {
     return removed
   }
 
+  const lookNow = createLook(async () => {
+    await requirePlace()
+    await objects.measure(root + MARK)
+  })
   const report: BucketReport = {
     name,
     findProblem: async () => {
-      await Promise.race([lookAgain(), Bun.sleep(LOOK_MS)])
+      await lookNow()
       return reachability.problem() ?? owner.problem()
     },
     isFull: reachability.isFull,
-    countRequests: client.counts,
+    countRequests,
   }
 
-  return { files, confirm, removeAll, report, job: sweep as Job, idle: files.idle, sweep: sweep.sweep }
+  return { files, confirm, removeAll, report, job, idle: files.idle, sweep }
 }
 
-function clientOptions({
-  place,
-  credentials,
-  patience,
-}: OpenBucketOptions): Omit<ClientOptions, 'reachability'> {
-  const sendOnce = createSendOnce(place, credentials)
-  return patience === undefined ? { sendOnce } : { sendOnce, patience }
+/** Looks now and then, however often it is called. Never takes long: what a slow look finds is told the next time. */
+function createLook(look: () => Promise<void>): () => Promise<void> {
+  let lookedAt = Number.NEGATIVE_INFINITY
+  let looking: Promise<void> = Promise.resolve()
+  return async () => {
+    if (performance.now() - lookedAt >= LOOK_EVERY_MS) {
+      lookedAt = performance.now()
+      looking = look().catch(() => undefined)
+    }
+    await Promise.race([looking, Bun.sleep(LOOK_MS)])
+  }
 }
 
 /** Parts so large that the largest file has no more of them than a store takes. */

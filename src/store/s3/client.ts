@@ -37,7 +37,11 @@ export type SendOptions = {
 
 export type Client = ReturnType<typeof createClient>
 
-export type ClientOptions = { sendOnce: SendOnce; reachability: Reachability; patience?: Patience }
+export type ClientOptions = {
+  sendOnce: SendOnce
+  reachability: Reachability
+  patience?: Patience | undefined
+}
 
 /** How many requests ended in which way, since the start. */
 export type RequestCounts = { ok: number; retried: number; missing: number; failed: number }

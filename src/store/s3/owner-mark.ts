@@ -7,13 +7,8 @@
 import { MINUTE } from '../../domain/time.ts'
 import type { FolderSessions } from '../files/bucket-folder.ts'
 import { S3Failure } from './failures.ts'
+import { type Mark, parseMark, presentMark } from './mark.ts'
 import type { Objects } from './objects.ts'
-
-/**
- * What the mark holds: who wrote it last, since when nobody else did, and when it last took the place of somebody else's, in
- * the time of the store; null for never.
- */
-type Mark = { session: string; since: number; disputedAt: number | null }
 
 /** `isOurs`: the session of this process, or of the nodes beside it, wrote the mark last. */
 type Look = { alone: number; isDisputed: boolean; isOurs: boolean }
@@ -92,7 +87,7 @@ export function createOwnerMark(options: OwnerMarkOptions) {
   }
 
   async function write({ since, disputedAt }: Omit<Mark, 'session'>): Promise<void> {
-    await objects.put(key, Buffer.from(JSON.stringify({ session: await sessions.now(), since, disputedAt })))
+    await objects.put(key, presentMark({ session: await sessions.now(), since, disputedAt }))
   }
 
   function dispute(now: number): Promise<void> {
@@ -164,17 +159,4 @@ function sharedText(name: string): string {
     `Another server uses the same files in the bucket ${name}, perhaps with a copy of the database. Stop one of the two, ` +
     'or give the copy a bucket or a prefix of its own. Until half an hour after that no file is removed.'
   )
-}
-
-function parseMark(bytes: Uint8Array): Mark | null {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(bytes).toString('utf8'))
-    if (typeof value !== 'object' || value === null || !('session' in value) || !('since' in value))
-      return null
-    const { session, since } = value
-    const disputedAt = 'disputedAt' in value && typeof value.disputedAt === 'number' ? value.disputedAt : null
-    return typeof session === 'string' && typeof since === 'number' ? { session, since, disputedAt } : null
-  } catch {
-    return null
-  }
 }

@@ -5,7 +5,6 @@ import { DomainError } from '../../domain/errors.ts'
 export type PartBuffer = Buffer<ArrayBuffer>
 
 export type PartBuffers = {
-  bytes: number
   /** Throws `overloaded` when none becomes free in time. */
   take(): Promise<PartBuffer>
   giveBack(buffer: PartBuffer): void
@@ -51,7 +50,7 @@ export function createPartBuffers({ bytes, most, patience }: PartBuffersOptions)
     if (spare.length < SPARE) spare.push(buffer)
   }
 
-  return { bytes, take, giveBack }
+  return { take, giveBack }
 }
 
 function tooMany(): DomainError {

@@ -1,12 +1,11 @@
 // Tries everything that the server needs of a bucket with an object of its own, for the doctor.
 
 import { randomBase32, randomKey } from '../../crypto/random.ts'
-import { type BucketPlace, nameBucket } from '../../domain/bucket-place.ts'
-import { createClient } from './client.ts'
+import type { BucketPlace } from '../../domain/bucket-place.ts'
 import { isFailure, S3Failure } from './failures.ts'
-import { createObjects, type Objects } from './objects.ts'
-import { createReachability } from './reachability.ts'
-import { type Credentials, createSendOnce } from './signed-requests.ts'
+import type { Objects } from './objects.ts'
+import { openObjects } from './open-objects.ts'
+import type { Credentials } from './signed-requests.ts'
 
 export type ProbeStep = 'write' | 'read' | 'list' | 'upload' | 'delete'
 
@@ -23,11 +22,8 @@ export type Probed = {
 const BYTES = 4096
 
 export async function probeBucket(where: { place: BucketPlace; credentials: Credentials }): Promise<Probed> {
-  const { place, credentials } = where
-  const name = nameBucket(place)
-  const reachability = createReachability({ name, onChange: () => undefined })
-  const objects = createObjects(createClient({ sendOnce: createSendOnce(place, credentials), reachability }))
-  const key = `${place.prefix}probe-${randomBase32(20)}`
+  const { name, objects } = openObjects(where)
+  const key = `${where.place.prefix}probe-${randomBase32(20)}`
   const failures: Probed['failures'] = []
 
   async function attempt<T>(step: ProbeStep, work: () => Promise<T>): Promise<T | null> {

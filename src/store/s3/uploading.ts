@@ -1,9 +1,10 @@
 // Puts one file into the bucket as its bytes arrive: whole when it fits into one part, else part after part.
 
 import { MINUTE } from '../../domain/time.ts'
+import { type Cut, cutUp } from './cutting.ts'
 import { isFailure, S3Failure } from './failures.ts'
 import type { Objects, Part } from './objects.ts'
-import type { PartBuffer, PartBuffers } from './part-buffers.ts'
+import type { PartBuffers } from './part-buffers.ts'
 
 export type UploadingOptions = {
   objects: Objects
@@ -22,8 +23,6 @@ export type Upload = (key: string, bytes: AsyncIterable<Uint8Array>) => Promise<
 const JOINING_MS = 15 * MINUTE
 const LOOK_EVERY_MS = 2_000
 const END = () => 'ended' as const
-
-type Cut = { buffer: PartBuffer; length: number; isLast: boolean }
 
 export function createUpload(options: UploadingOptions): Upload {
   const { objects, buffers, patience } = options
@@ -149,39 +148,4 @@ async function requireLength(objects: Objects, { key, size, by }: Expected): Pro
   const found = await objects.measure(key, { by })
   if (found !== size)
     throw new S3Failure('failing', `it kept ${found ?? 'nothing'} of ${size} bytes of a file`)
-}
-
-/** Fills one buffer after another. Whoever takes a piece gives its buffer back. */
-async function* cutUp(bytes: AsyncIterable<Uint8Array>, buffers: PartBuffers): AsyncGenerator<Cut> {
-  let buffer: PartBuffer | null = null
-  let length = 0
-  try {
-    for await (const chunk of bytes) {
-      for (let used = 0; used < chunk.length; ) {
-        // A full part is handed on only when more bytes follow, because the last one is told apart.
-        if (buffer !== null && length === buffers.bytes) {
-          const full = { buffer, length, isLast: false }
-          buffer = null
-          yield full
-        }
-        if (buffer === null) {
-          buffer = await buffers.take()
-          length = 0
-        }
-        const part = chunk.subarray(used, used + buffers.bytes - length)
-        buffer.set(part, length)
-        length += part.length
-        used += part.length
-      }
-    }
-    const last = {
-      buffer: buffer ?? (await buffers.take()),
-      length: buffer === null ? 0 : length,
-      isLast: true,
-    }
-    buffer = null
-    yield last
-  } finally {
-    if (buffer !== null) buffers.giveBack(buffer)
-  }
 }

@@ -2,13 +2,9 @@
 //
 // Two nodes may write at the same time, and the earlier state may stay for a while: the next write mends that.
 
-import { nameBucket } from '../../domain/bucket-place.ts'
 import { findOvertaking } from '../../domain/database-place.ts'
 import type { BucketSettings } from '../s3/bucket.ts'
-import { createClient } from '../s3/client.ts'
-import { createObjects } from '../s3/objects.ts'
-import { createReachability } from '../s3/reachability.ts'
-import { createSendOnce } from '../s3/signed-requests.ts'
+import { openObjects } from '../s3/open-objects.ts'
 import type { SeenWitness } from './other-writer.ts'
 import { parseWitness, presentWitness, type SavedWitness } from './saved-witness.ts'
 
@@ -24,12 +20,9 @@ export type BucketWitness = {
 }
 
 /** A bucket that fails is reported by those who keep files in it. */
-export function createBucketWitness({ place, credentials, patience }: WitnessBucket): BucketWitness {
-  const reachability = createReachability({ name: nameBucket(place), onChange: () => undefined })
-  const sendOnce = createSendOnce(place, credentials)
-  const client = createClient({ sendOnce, reachability, ...(patience === undefined ? {} : { patience }) })
-  const { put, readDated } = createObjects(client)
-  const keyOf = (tag: string) => `${place.prefix}_witness-${tag}`
+export function createBucketWitness(bucket: WitnessBucket): BucketWitness {
+  const { put, readDated } = openObjects(bucket).objects
+  const keyOf = (tag: string) => `${bucket.place.prefix}_witness-${tag}`
 
   async function look(tag: string): Promise<SeenWitness | null> {
     const found = await readDated(keyOf(tag))
