@@ -124,8 +124,10 @@ async function readUrl(stdout: ReadableStream<Uint8Array>): Promise<string | nul
   return null
 }
 
+/** Tells the last that it said, beside the steps that it went through. */
 function failed(what: string, said: string): DomainError {
-  const words = said.trim().split('\n').slice(-3).join(' ').slice(-600)
+  const lines = said.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('… '))
+  const words = lines.slice(-3).join(' ').slice(-600)
   return new DomainError(
     'conflict',
     `The new program failed its test here, and nothing was changed: ${what}. ${words}`.trim(),
