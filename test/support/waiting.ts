@@ -2,9 +2,9 @@
 
 import { isDomainError } from '../../src/domain/errors.ts'
 
-const PATIENCE_MS = 60_000
+const PATIENCE_MS = 120_000
 
-/** Resolves once it is so, and throws after a minute. */
+/** Resolves once it is so, and throws after two minutes. */
 export async function waitUntil(isSo: () => boolean | Promise<boolean>, everyMs = 20): Promise<void> {
   const end = performance.now() + PATIENCE_MS
   while (!(await isSo())) {

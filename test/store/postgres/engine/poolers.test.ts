@@ -9,6 +9,7 @@ import { inspectServer, requireServer } from '../../../../src/store/postgres/eng
 import { connectTo } from '../../../../src/store/postgres/reaching/address.ts'
 import { findPooler, startPooler } from '../../../support/pooler.ts'
 import { usePostgres } from '../../../support/use-postgres.ts'
+import { waitUntil } from '../../../support/waiting.ts'
 
 const postgres = usePostgres()
 
@@ -45,6 +46,7 @@ postgres.describe('a pooler', () => {
       database.read(({ query }) => query('SELECT pg_sleep(0.2)'), { within: 1000 }),
     )
     await Promise.allSettled(reads)
+    await waitUntil(() => told.length > 0)
     expect(String(told[0])).toContain('pool_mode = session')
     await database.close()
     await shared.close({ timeout: 0 })
