@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { createStage, type Started } from '../support/binary.ts'
 import { launchBrowser, skipBrowserTests } from '../support/chromium.ts'
+import { follow } from '../support/pressing.ts'
 
 /** Names as a network has them, which the browser does not count as secure. */
 const NAMES = ['nas', 'evil.example']
@@ -203,9 +204,11 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     await page.close()
     // Followed from another site, as from a chat.
     const receiver = await visitSite('evil.example')
-    await receiver.evaluate((href) => location.assign(href), link)
-    await receiver.waitForURL(link)
-    await receiver.click('main form button.primary')
+    await follow(receiver, () =>
+      receiver.evaluate((href) => void setTimeout(() => location.assign(href)), link),
+    )
+    expect(receiver.url()).toBe(link)
+    await follow(receiver, () => receiver.click('main form button.primary'))
     expect(await receiver.textContent('.secret')).toContain('correct horse')
     await receiver.close()
   })

@@ -2,10 +2,11 @@
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { createStage, type Started } from '../support/binary.ts'
 import { createVisitors, launchBrowser, skipBrowserTests } from '../support/chromium.ts'
 import { alterDatabase } from '../support/damage.ts'
+import { follow } from '../support/pressing.ts'
 import { ADMIN, codeOf, MEMBER, PASSWORD, setupLinkOf, signIn } from '../support/tour.ts'
 
 const MODES: [string, BrowserContextOptions][] = [
@@ -33,13 +34,15 @@ describe.skipIf(skipBrowserTests).each(MODES)('in a browser %s', (_name, options
 
   const open = (server: Started): Promise<Page> => visitors.open(browser, server.url, options)
 
-  const submit = (page: Page) => page.click('main button.primary')
+  /** Waits for the page that answers. */
+  const press = (what: Locator) => follow(what.page(), () => what.click())
+  const submit = (page: Page) => press(page.locator('main button.primary'))
 
   async function makeAccount(page: Page, link: string, email: string | null, password = PASSWORD) {
     await page.goto(link)
     if (email !== null) await page.fill('#email', email)
     await page.fill('#password', password)
-    await submit(page)
+    await page.click('main button.primary')
   }
 
   test('the first start prints a link that makes the first administrator, once', async () => {
@@ -54,7 +57,7 @@ describe.skipIf(skipBrowserTests).each(MODES)('in a browser %s', (_name, options
     await makeAccount(page, link, ADMIN)
     await page.waitForURL(`${server.url}/admin/welcome`)
     expect(await page.textContent('h1')).toBe('You administer this Oncebox now')
-    await page.click('main a[href$="/admin#invite"]')
+    await press(page.locator('main a[href$="/admin#invite"]'))
     expect(await page.textContent('h1')).toBe('Administration')
 
     // Nobody else on the network takes the instance.
@@ -106,17 +109,17 @@ describe.skipIf(skipBrowserTests).each(MODES)('in a browser %s', (_name, options
     await page.goto(`${server.url}/account`)
     await page.fill('#current', 'not it, certainly')
     await page.fill('#password', 'another long password')
-    await page.getByRole('button', { name: 'Change the password' }).click()
+    await press(page.getByRole('button', { name: 'Change the password' }))
     expect(await page.textContent('#current-problem')).toContain('not your password')
     await page.fill('#current', PASSWORD)
     await page.fill('#password', 'another long password')
-    await page.getByRole('button', { name: 'Change the password' }).click()
+    await press(page.getByRole('button', { name: 'Change the password' }))
     expect(await page.textContent('.notice.good')).toContain('changed')
     await other.goto(`${server.url}/account`)
     expect(await other.textContent('h1')).toBe('Sign in')
     await signIn(other, server.url, MEMBER, 'another long password')
 
-    await page.getByRole('button', { name: 'Sign out', exact: true }).first().click()
+    await press(page.getByRole('button', { name: 'Sign out', exact: true }).first())
     await page.goto(`${server.url}/account`)
     expect(await page.textContent('h1')).toBe('Sign in')
   })
@@ -129,9 +132,9 @@ describe.skipIf(skipBrowserTests).each(MODES)('in a browser %s', (_name, options
     await page.goto(`${server.url}/account`)
     expect(await page.locator('#sessions li').count()).toBe(3)
     expect(await page.textContent('#sessions')).toContain('This browser')
-    await page.locator('#sessions li button').first().click()
+    await press(page.locator('#sessions li button').first())
     expect(await page.locator('#sessions li').count()).toBe(2)
-    await page.getByRole('button', { name: 'Sign out all others' }).click()
+    await press(page.getByRole('button', { name: 'Sign out all others' }))
     expect(await page.locator('#sessions li').count()).toBe(1)
     for (const one of [second, third]) {
       await one.goto(`${server.url}/account`)
@@ -159,36 +162,36 @@ describe.skipIf(skipBrowserTests).each(MODES)('in a browser %s', (_name, options
     expect(codes).toHaveLength(10)
 
     const other = await open(server)
-    const enter = async (code: string) => {
+    const enter = async (readCode: () => string) => {
       await other.goto(`${server.url}/sign-in`)
       await other.fill('#email', MEMBER)
       await other.fill('#password', PASSWORD)
       await submit(other)
       expect(await other.textContent('h1')).toBe('One more step')
       expect(await other.context().cookies()).toEqual([])
-      await other.fill('#code', code)
+      await other.fill('#code', readCode())
       await submit(other)
     }
     // The code that set it up was used by that.
-    await enter(usedCode)
+    await enter(() => usedCode)
     expect(await other.textContent('.notice.bad')).toContain('wrong, or was used')
     // The next code is accepted a little early, as the clock of a phone may be ahead.
-    await enter(codeOf(secret, Date.now() + 30_000))
+    await enter(() => codeOf(secret, Date.now() + 30_000))
     expect(other.url()).toBe(`${server.url}/`)
     await other.context().clearCookies()
-    await enter((codes[0] ?? '').toUpperCase().replaceAll('-', ' '))
+    await enter(() => (codes[0] ?? '').toUpperCase().replaceAll('-', ' '))
     expect(other.url()).toBe(`${server.url}/`)
     await other.context().clearCookies()
-    await enter(codes[0] ?? '')
+    await enter(() => codes[0] ?? '')
     expect(await other.textContent('.notice.bad')).toContain('wrong')
 
     await page.goto(`${server.url}/account`)
     expect(await page.textContent('#two-factor')).toContain('9 recovery codes are left')
     await page.fill('#two-factor-password', 'wrong password')
-    await page.getByRole('button', { name: 'Turn off' }).click()
+    await press(page.getByRole('button', { name: 'Turn off' }))
     expect(await page.textContent('#two-factor-password-problem')).toContain('not your password')
     await page.fill('#two-factor-password', PASSWORD)
-    await page.getByRole('button', { name: 'Turn off' }).click()
+    await press(page.getByRole('button', { name: 'Turn off' }))
     await other.context().clearCookies()
     await signIn(other, server.url, MEMBER)
     expect(other.url()).toBe(`${server.url}/`)
@@ -225,7 +228,7 @@ describe.skipIf(skipBrowserTests).each(MODES)('in a browser %s', (_name, options
     await page.fill('#name', 'the backup script')
     await submit(page)
     expect(await page.textContent('#name-problem')).toContain('already')
-    await page.getByRole('button', { name: 'Revoke: the backup script' }).click()
+    await press(page.getByRole('button', { name: 'Revoke: the backup script' }))
     expect(await page.textContent('main')).toContain('There are no tokens yet')
     expect(curl('-H', `Authorization: Bearer ${token}`, `${server.url}/api/v2/pushes/active`)).toContain(
       'not valid',
@@ -253,7 +256,7 @@ describe.skipIf(skipBrowserTests).each(MODES)('in a browser %s', (_name, options
 
     await page.goto(`${server.url}/admin`)
     await page.fill('#email', MEMBER)
-    await page.getByRole('button', { name: 'Make the link' }).click()
+    await press(page.getByRole('button', { name: 'Make the link' }))
     const invitation = ((await page.textContent('#link')) ?? '').trim()
     await page.reload()
     expect(await page.textContent('.notice')).toContain('still works')
@@ -268,7 +271,7 @@ describe.skipIf(skipBrowserTests).each(MODES)('in a browser %s', (_name, options
     await admin.goto(`${server.url}/admin`)
     expect(await admin.textContent('main')).toContain('--data-dir')
     await admin.fill('#email', MEMBER)
-    await admin.getByRole('button', { name: 'Make the link' }).click()
+    await press(admin.getByRole('button', { name: 'Make the link' }))
     const invitation = ((await admin.textContent('#link')) ?? '').trim()
 
     const member = await open(server)
@@ -293,7 +296,7 @@ describe.skipIf(skipBrowserTests).each(MODES)('in a browser %s', (_name, options
       await admin.goto(`${server.url}/admin`)
       await admin.locator('details.more > summary').click()
       if (tick !== undefined) await admin.check(tick)
-      await admin.getByRole('button', { name: button }).click()
+      await press(admin.getByRole('button', { name: button }))
     }
     await change('Disable')
     await member.goto(`${server.url}/account`)
@@ -317,11 +320,11 @@ describe.skipIf(skipBrowserTests).each(MODES)('in a browser %s', (_name, options
     await server.command(['user', 'add', ADMIN, '--admin', '--password-stdin'], PASSWORD)
     const page = await open(server)
     await page.goto(`${server.url}/sign-in`)
-    await page.getByRole('link', { name: 'Create an account' }).click()
+    await press(page.getByRole('link', { name: 'Create an account' }))
     await page.fill('#email', MEMBER)
     await page.fill('#password', PASSWORD)
     await submit(page)
-    await page.waitForURL(`${server.url}/`)
+    expect(page.url()).toBe(`${server.url}/`)
     expect(await page.locator('a[href$="/admin"]').count()).toBe(0)
   })
 
@@ -344,13 +347,13 @@ describe.skipIf(skipBrowserTests).each(MODES)('in a browser %s', (_name, options
     expect(await page.locator('.rows > li').count()).toBe(25)
     expect(await page.locator('.rows .title').first().textContent()).toBe('push 55')
     expect(await page.locator('.state').first().textContent()).toContain('1/5 views')
-    for (let n = 0; n < 2; n += 1) await page.getByRole('link', { name: 'Next' }).click()
+    for (let n = 0; n < 2; n += 1) await press(page.getByRole('link', { name: 'Next' }))
     expect(await page.locator('.rows > li').count()).toBe(5)
     await page.fill('#q', 'übergabe')
-    await page.getByRole('button', { name: 'Search' }).click()
+    await press(page.getByRole('button', { name: 'Search' }))
     expect(await page.locator('.rows .title').allTextContents()).toEqual(['push 7'])
     await page.fill('#q', 'nothing like it')
-    await page.getByRole('button', { name: 'Search' }).click()
+    await press(page.getByRole('button', { name: 'Search' }))
     expect(await page.textContent('main')).toContain('No push has these words')
 
     await page.goto(`${server.url}/pushes/${last.url_token}`)

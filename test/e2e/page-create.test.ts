@@ -8,8 +8,10 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { createStage, type Started } from '../support/binary.ts'
 import { createVisitors, launchBrowser, skipBrowserTests } from '../support/chromium.ts'
 import { fillCreateForm, SUBMIT, unfold } from '../support/create-page.ts'
+import { follow } from '../support/pressing.ts'
 import { readQr } from '../support/qr.ts'
 import { MEMBER, PASSWORD, signIn } from '../support/tour.ts'
+import { waitUntil } from '../support/waiting.ts'
 
 const LAPTOP: BrowserContextOptions = { viewport: { width: 1366, height: 768 } }
 const UNSCRIPTED: BrowserContextOptions = { ...LAPTOP, javaScriptEnabled: false }
@@ -55,7 +57,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     await page.waitForURL('**/preview')
     const link = ((await page.textContent('#link')) ?? '').trim()
     await page.goto(link)
-    await page.click('main form button.primary')
+    await follow(page, () => page.click('main form button.primary'))
     await page.waitForSelector('.secret')
     return page
   }
@@ -108,6 +110,8 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
 
   test('Ctrl and Enter send the form from any field', async () => {
     const page = await open()
+    // A browser gives the focus when it first draws the page.
+    await page.waitForSelector('#payload:focus')
     await page.keyboard.type('typed at once')
     await page.keyboard.press('Control+Enter')
     await page.waitForURL('**/preview')
@@ -159,8 +163,9 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     await page.check('#wifi_hidden')
     const text = 'WIFI:T:WPA;S:büro\\; oben;P:k3m9\\"qx\\:2v;H:true;;'
     if (options === LAPTOP) {
-      await page.waitForTimeout(300)
-      expect(readQr(await page.locator('[data-drawn] svg').evaluate((svg) => svg.outerHTML))).toBe(text)
+      // Drawn a moment after the last change.
+      const drawn = () => page.locator('[data-drawn] svg').evaluate((svg) => svg.outerHTML)
+      await waitUntil(async () => readQr(await drawn()) === text)
     }
     await handOver(page)
     expect(readQr(await page.locator('svg.qr').evaluate((svg) => svg.outerHTML))).toBe(text)
@@ -188,6 +193,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     expect(await loaded()).toBe(0)
     await fillCreateForm(page, { kind: 'qr', payload: 'now' })
     await page.locator('[data-drawn] svg').waitFor()
+    await waitUntil(async () => (await loaded()) > 0)
     expect(await loaded()).toBe(1)
     await page.fill('#qr', '')
     await page.locator('[data-preview]').waitFor({ state: 'hidden' })
@@ -270,7 +276,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
   test.each(MODES)('who signs in for the sake of files comes back to them, %s', async (_name, options) => {
     const page = await open(options)
     await page.check('#kind-file')
-    await page.locator('form.create').getByRole('link', { name: 'Sign in' }).click()
+    await follow(page, () => page.locator('form.create').getByRole('link', { name: 'Sign in' }).click())
     await page.fill('#email', MEMBER)
     await page.fill('#password', PASSWORD)
     await page.click('main button[type=submit]')
@@ -307,7 +313,8 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     truncateSync(path, 1_000_000)
     const page = await open({ viewport: { width: 360, height: 500 } }, { as: MEMBER })
     const client = await page.context().newCDPSession(page)
-    const speed = { latency: 0, downloadThroughput: -1, uploadThroughput: 60_000 }
+    // Half a minute: enough to cancel it on a busy machine.
+    const speed = { latency: 0, downloadThroughput: -1, uploadThroughput: 30_000 }
     await page.check('#kind-file')
     await page.setInputFiles('#files', path)
     await page.fill('#payload', 'the message')

@@ -7,6 +7,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { createStage, type Started } from '../support/binary.ts'
 import { createVisitors, launchBrowser, measureLooks, skipBrowserTests } from '../support/chromium.ts'
 import { fillCreateForm, SUBMIT, unfold } from '../support/create-page.ts'
+import { follow, hear } from '../support/pressing.ts'
 import { readQr } from '../support/qr.ts'
 import { MEMBER, PASSWORD, signIn } from '../support/tour.ts'
 
@@ -57,7 +58,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     return ((await page.textContent('#link')) ?? '').trim()
   }
 
-  const press = (page: Page) => page.click('main form button.primary')
+  const press = (page: Page) => follow(page, () => page.click('main form button.primary'))
 
   /** The text as a reader gets it: shown by pressing, where it is hidden. */
   const readText = async (page: Page) => {
@@ -200,9 +201,8 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     const page = await open(options)
     await page.goto(server.url)
     await page.fill('#payload', ' ')
-    await page.click(SUBMIT)
+    await follow(page, () => page.click(SUBMIT))
     const focused = page.locator(':focus')
-    await page.waitForSelector('.notice.bad')
     expect(await focused.getAttribute('role')).toBe('alert')
     await page.keyboard.press('Tab')
     expect(await focused.evaluate((element) => element.closest('main') !== null)).toBe(true)
@@ -237,15 +237,14 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     const page = await open(SCRIPTED)
     const link = await createOn(page, { payload: 'x' })
     const button = page.locator('[data-copies=link]')
-    await button.click()
-    await page.getByRole('button', { name: 'Copied' }).waitFor()
+    const copied = { label: 'Copied', told: 'Copied', isTold: false, isDone: true }
+    expect(await hear(button)).toEqual(copied)
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(link)
     // As over plain HTTP on a network.
     await page.evaluate('navigator.clipboard.writeText("else")')
     await page.addInitScript('Object.defineProperty(navigator, "clipboard", { value: undefined })')
     await page.reload()
-    await page.locator('[data-copies=link]').click()
-    await page.getByRole('button', { name: 'Copied' }).waitFor()
+    expect(await hear(button)).toEqual(copied)
     const other = await open(SCRIPTED)
     await other.goto(server.url)
     await other.bringToFront()
@@ -258,8 +257,8 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
       'Object.defineProperty(navigator, "clipboard", { value: undefined }); document.execCommand = () => false',
     )
     await createOn(page, { payload: 'x' })
-    await page.locator('[data-copies=link]').click()
-    await page.getByRole('button', { name: 'Not copied' }).waitFor()
+    const said = await hear(page.locator('[data-copies=link]'))
+    expect(said).toMatchObject({ label: 'Not copied', told: 'Not copied', isDone: false })
   })
 
   test('texts come out of the clipboard exactly, line by line too', async () => {
@@ -269,11 +268,10 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     const reader = await open(SCRIPTED)
     await reader.goto(html_url)
     await press(reader)
-    await reader.locator('[data-copies=payload]').click()
-    await reader.getByRole('button', { name: 'Copied' }).waitFor()
+    expect((await hear(reader.locator('[data-copies=payload]'))).label).toBe('Copied')
     expect(await reader.evaluate('navigator.clipboard.readText()')).toBe(payload)
-    await reader.getByRole('button', { name: 'Copy line 4' }).click()
-    await reader.locator('.lines button.done').waitFor()
+    const line = await hear(reader.getByRole('button', { name: 'Copy line 4' }))
+    expect(line).toMatchObject({ told: 'Copied', isDone: true })
     expect(await reader.evaluate('navigator.clipboard.readText()')).toBe('three')
   })
 
@@ -304,13 +302,13 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     await reader.clock.install()
     await reader.goto(link)
     await press(reader)
-    const toggled = reader
-      .locator('.secret > details')
-      .evaluate(
-        (details) => new Promise((resolve) => details.addEventListener('toggle', () => resolve(null))),
-      )
+    // The page counts from this event, which comes after the press.
+    await reader.locator('.secret > details').evaluate((details) => {
+      const toggled = new Promise((resolve) => details.addEventListener('toggle', resolve))
+      Object.assign(window, { toggled: toggled.then(() => true) })
+    })
     await reader.locator('.secret > details > summary').click()
-    await toggled
+    expect(await reader.evaluate('window.toggled')).toBe(true)
     expect(await reader.isVisible('#payload')).toBe(true)
     await reader.clock.runFor(61_000)
     expect(await reader.isVisible('#payload')).toBe(false)
@@ -323,7 +321,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     await reader.goto(link)
     await press(reader)
     await reader.locator('details', { hasText: 'Delete it now' }).locator('summary').click()
-    await reader.click('button.danger')
+    await follow(reader, () => reader.click('button.danger'))
     expect(await reader.textContent('h1')).toBe('It is deleted')
     await expectGone(reader, link)
 
@@ -341,7 +339,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
       await fillCreateForm(page, { ...typed, time: [12, 'hours'] })
       await unfold(page, 'options')
       await page.uncheck('#deletable_by_viewer')
-      await page.click(SUBMIT)
+      await follow(page, () => page.click(SUBMIT))
       await page.waitForSelector('.notice.bad')
       expect(await page.textContent('#link-problem')).toContain('begins with https://')
       expect(await page.inputValue('#link')).toBe('javascript:alert(1)')
@@ -468,7 +466,8 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
       await page.click(SUBMIT)
     }
 
-    await throttle(20_000_000)
+    // Long enough to cancel it on a busy machine.
+    await throttle(5_000_000)
     await send()
     await page.locator('[data-progress] output', { hasText: /[1-9]\d? % · .+\/s/ }).waitFor()
     const value = () => page.locator('#upload-progress').evaluate((bar) => (bar as HTMLProgressElement).value)
@@ -479,19 +478,19 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
 
     await throttle(-1)
     await page.click(SUBMIT)
-    await page.waitForURL('**/preview', { timeout: 60_000 })
+    await page.waitForURL('**/preview')
     const link = ((await page.textContent('#link')) ?? '').trim()
 
     const reader = await open(SCRIPTED)
     await reader.goto(link)
     await press(reader)
     const [download] = await Promise.all([
-      reader.waitForEvent('download', { timeout: 60_000 }),
+      reader.waitForEvent('download'),
       reader.getByRole('link', { name: 'large.bin' }).click(),
     ])
     expect(statSync(await download.path()).size).toBe(200_000_000)
-    expect(await reader.textContent('.download output')).toBe('Saved.')
-  })
+    expect(await reader.textContent('.download output.done')).toBe('Saved.')
+  }, 600_000)
 
   test('a file that is too large is told before it is sent', async () => {
     const path = join(stage.folder(), 'too-large.bin')
@@ -553,7 +552,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     await press(page)
     expect(await readText(page)).toBe('mine')
     await page.goto(`${server.url}/pushes`)
-    await page.locator('.rows a.title').first().click()
+    await follow(page, () => page.locator('.rows a.title').first().click())
     expect(await page.textContent('.log')).toContain('Looked at by you')
     expect(await page.textContent('.standing')).toContain('0/1 views')
     const reader = await open(options)
@@ -568,7 +567,6 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     await page.goto(link)
     await press(page)
     await page.waitForSelector('.secret')
-    await page.waitForLoadState()
     expect((await page.evaluate(measureLooks)).overflow).toBe(0)
   })
 })

@@ -5,7 +5,9 @@ import { readFileSync } from 'node:fs'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { createStage, type Started } from '../support/binary.ts'
 import { createVisitors, launchBrowser, skipBrowserTests } from '../support/chromium.ts'
+import { follow, hear } from '../support/pressing.ts'
 import { MEMBER, PASSWORD, signIn } from '../support/tour.ts'
+import { waitUntil } from '../support/waiting.ts'
 import { readZip } from '../support/zip.ts'
 
 const SCRIPTED: BrowserContextOptions = { permissions: ['clipboard-read', 'clipboard-write'] }
@@ -55,8 +57,8 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
 
   async function openOn(page: Page, push: object): Promise<void> {
     await page.goto((await create(push)).html_url)
-    await page.click('main form button.primary')
-    await page.waitForSelector('h1')
+    await follow(page, () => page.click('main form button.primary'))
+    await page.waitForSelector('.secret')
   }
 
   const clipboard = (page: Page) => page.evaluate('navigator.clipboard.readText()')
@@ -70,8 +72,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
       'This was the last time it could be opened. Copy it now.',
     )
     if (options.javaScriptEnabled !== false) {
-      await page.locator('button.primary[data-copies=payload]').click()
-      await page.getByRole('button', { name: 'Copied' }).waitFor()
+      expect((await hear(page.locator('button.primary[data-copies=payload]'))).label).toBe('Copied')
       expect(await clipboard(page)).toBe('k3m9-qx2v')
       expect(await page.isVisible('#payload')).toBe(false)
     }
@@ -93,8 +94,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     const payload = 'user: ann\npassword: k3m9 qx2v'
     const page = await visit(SCRIPTED)
     await openOn(page, { payload })
-    await page.getByRole('button', { name: 'Copy password' }).click()
-    await page.locator('.lines button.done').waitFor()
+    expect((await hear(page.getByRole('button', { name: 'Copy password' }))).isDone).toBe(true)
     expect(await clipboard(page)).toBe('k3m9 qx2v')
     expect(await page.textContent('#payload')).toBe(payload)
   })
@@ -105,8 +105,8 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
       'Object.defineProperty(navigator, "clipboard", { value: undefined }); document.execCommand = () => false',
     )
     await openOn(page, { payload: 'one\ntwo' })
-    await page.getByRole('button', { name: 'Copy line 2' }).click()
-    await page.getByText('Not copied').waitFor({ state: 'visible' })
+    const said = await hear(page.getByRole('button', { name: 'Copy line 2' }))
+    expect(said).toMatchObject({ told: 'Not copied', isTold: true, isDone: false })
   })
 
   test.each(MODES)('a text is saved as a file, exactly, %s', async (_name, options) => {
@@ -149,8 +149,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
       const target = `${server.url}/up`
       await openOn(page, { kind: 'url', payload: target })
       const [tab] = await Promise.all([page.waitForEvent('popup'), page.click('.secret a.primary')])
-      await tab.waitForLoadState()
-      expect(tab.url()).toBe(target)
+      await tab.waitForURL(target)
       expect(await page.isVisible('.secret')).toBe(true)
       if (options.javaScriptEnabled !== false)
         expect(await tab.evaluate('[document.referrer, opener]')).toEqual(['', null])
@@ -167,13 +166,12 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     expect(mail.protocol).toBe('mailto:')
     expect(mail.searchParams.get('body')).toBe(`Für dich & mich:\r\n${html_url}`)
     expect(mail.searchParams.get('subject')).toBe('I am sharing something with you')
-    await page.getByRole('button', { name: 'Copy message' }).click()
-    await page.getByRole('button', { name: 'Copied' }).waitFor()
+    expect((await hear(page.getByRole('button', { name: 'Copy message' }))).label).toBe('Copied')
     expect(await clipboard(page)).toBe(`Für dich & mich:\n${html_url}`)
     await page.getByRole('button', { name: 'Share' }).click()
+    await waitUntil(async () => (await page.evaluate('window.shared')) !== undefined)
     expect(await page.evaluate('window.shared')).toEqual({ text: `Für dich & mich:\n${html_url}` })
-    await page.getByRole('button', { name: 'Copy link' }).click()
-    await page.locator('[data-copies=link].done').waitFor()
+    expect((await hear(page.getByRole('button', { name: 'Copy link' }))).isDone).toBe(true)
     expect(await clipboard(page)).toBe(html_url)
   })
 
@@ -210,14 +208,14 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     await page.fill('#message', 'Hi! {link}\n({views}, until {expires})')
     if (options.javaScriptEnabled !== false)
       expect(await page.textContent('[data-previews]')).toMatch(/^Hi! http\S+\n\(5 views, until .*UTC\)$/)
-    await page.click('main form button.primary')
+    await follow(page, () => page.click('main form button.primary'))
     await page.waitForSelector('.notice.good')
     expect(await page.textContent('[data-previews]')).toMatch(/^Hi! http\S+\n\(5 views, until .*UTC\)$/)
     const { html_url, url_token } = await create({ payload: 'x', expire_after_views: 3 })
     await page.goto(`${server.url}/p/${url_token}/preview`)
     expect(await page.inputValue('#message')).toStartWith(`Hi! ${html_url}\n(3 views, until `)
     await page.goto(`${server.url}/account/message`)
-    await page.getByRole('button', { name: 'Use the standard message' }).click()
+    await follow(page, () => page.getByRole('button', { name: 'Use the standard message' }).click())
     await page.waitForSelector('.notice.good')
     expect(await page.inputValue('#message')).toContain('I am sharing something with you')
   })

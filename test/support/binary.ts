@@ -3,6 +3,7 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { waitUntil } from './waiting.ts'
 
 export const BINARY = resolve(import.meta.dir, '../../dist/oncebox')
 
@@ -33,7 +34,7 @@ const processes = new Set<Bun.Subprocess>()
 const folders = new Set<string>()
 process.on('exit', () => {
   for (const child of processes) child.kill('SIGKILL')
-  for (const path of folders) rmSync(path, { recursive: true, force: true })
+  for (const path of folders) removeAll(path)
 })
 
 /** A new temporary folder, empty. */
@@ -44,8 +45,19 @@ export function makeFolder(): string {
 }
 
 export function removeFolder(path: string): void {
-  rmSync(path, { recursive: true, force: true })
+  removeAll(path)
   folders.delete(path)
+}
+
+/** What a killed server has started ends a moment after it, and may still put a file into a folder that is being removed. */
+function removeAll(path: string, tries = 100): void {
+  try {
+    rmSync(path, { recursive: true, force: true })
+  } catch (cause) {
+    if (tries === 0) throw cause
+    Bun.sleepSync(20)
+    removeAll(path, tries - 1)
+  }
 }
 
 /** Runs a command to its end. */
@@ -74,8 +86,9 @@ export async function startBinary(options: StartOptions = {}) {
 
   async function waitForReady(): Promise<string> {
     while (performance.now() < startedAt + READY_MS && child.exitCode === null) {
-      const match = /https?:\/\/\S+?:\d+/.exec(stdout.text())
-      if (match !== null) return match[0]
+      // Its lines come together, the address in the first one.
+      const match = /https?:\/\/\S+?:\d+(?=\D)/.exec(stdout.text())
+      if (match !== null && stdout.text().endsWith('\n')) return match[0]
       await Bun.sleep(2)
     }
     child.kill('SIGKILL')
@@ -88,6 +101,13 @@ export async function startBinary(options: StartOptions = {}) {
     const code = await child.exited
     await Promise.all([stdout.ended, stderr.ended])
     return code
+  }
+
+  /** Resolves once these words are in the log: what is written there arrives here a moment later, after an answer perhaps. */
+  async function untilLogged(words: string): Promise<void> {
+    await waitUntil(() => stderr.text().includes(words)).catch(() => {
+      throw new Error(`not in the log: ${words}\n${stderr.text()}`)
+    })
   }
 
   const ask = (path: string, init?: BunFetchRequestInit) => fetch(`${url}${path}`, init)
@@ -108,6 +128,7 @@ export async function startBinary(options: StartOptions = {}) {
     readyAfterMs,
     stdout: stdout.text,
     stderr: stderr.text,
+    untilLogged,
     /** Path and query on this server. */
     ask,
     create,

@@ -5,6 +5,8 @@ import { join } from 'node:path'
 
 export function alterDatabase(dataDir: string, statement: string): void {
   const database = new Database(join(dataDir, 'oncebox.db'))
+  // Its server may be writing at this moment.
+  database.run('PRAGMA busy_timeout = 60000')
   for (const pragma of ['foreign_keys = OFF', 'ignore_check_constraints = ON'])
     database.run(`PRAGMA ${pragma}`)
   database.run(statement)

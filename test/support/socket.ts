@@ -5,7 +5,8 @@ import { startInstance } from './instance.ts'
 export type SocketServer = { url: string; stop(): void }
 
 export function serveFake(answer: (request: Request) => Response | Promise<Response>): SocketServer {
-  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: answer })
+  // No answer is too late: a busy machine may need longer for one than Bun waits.
+  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', idleTimeout: 0, fetch: answer })
   return { url: `http://127.0.0.1:${server.port}`, stop: () => void server.stop(true) }
 }
 

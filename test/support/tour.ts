@@ -6,6 +6,7 @@ import { Secret, TOTP } from 'otpauth'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import type { Started } from './binary.ts'
 import { fillCreateForm, unfold } from './create-page.ts'
+import { follow } from './pressing.ts'
 
 export const PASSWORD = 'correct horse battery staple'
 export const ADMIN = 'ann@example.org'
@@ -125,7 +126,7 @@ export async function prepareTour(browser: Browser, server: Started, options: Br
 async function reveal(page: Page, tour: Tour, fields: Record<string, unknown>): Promise<void> {
   const { html_url } = await tour.push(fields)
   await page.goto(html_url)
-  await page.click('main form button.primary')
+  await follow(page, () => page.click('main form button.primary'))
   await page.waitForSelector('.secret')
 }
 
@@ -233,7 +234,7 @@ export const STOPS: Stop[] = [
     as: 'stranger',
     visit: async (page, { push }) => {
       await page.goto((await push()).html_url)
-      await page.click('main form button.primary')
+      await follow(page, () => page.click('main form button.primary'))
       await page.waitForSelector('.secret')
       await page.reload()
     },
@@ -456,7 +457,7 @@ export const STOPS: Stop[] = [
       const admin = await tour.people.admin.newPage()
       await admin.goto(`${tour.url}/admin`)
       await admin.fill('#email', 'dora@example.org')
-      await admin.click('form[action$="/admin/invitations"] > button')
+      await follow(admin, () => admin.click('form[action$="/admin/invitations"] > button'))
       const link = (await admin.textContent('#link')) ?? ''
       await admin.close()
       await page.goto(link.trim())
