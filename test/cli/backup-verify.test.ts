@@ -136,4 +136,4 @@ test('the passphrase is asked, and a wrong one is told', async () => {
   expect(right.text()).toContain('with a passphrase')
   expect(await wrong.run('backup', 'verify', file)).toBe(1)
   expect(wrong.text()).toContain('the passphrase is wrong')
-}, 180_000)
+}, 600_000)

@@ -72,7 +72,7 @@ test('a passphrase is asked for twice, or read from a file', async () => {
   expect(await read.run('backup', 'read.age', '--passphrase-file', path)).toBe(0)
   await readMembers(readFileSync(join(room, 'read.age')), { passphrase: 'correct horse' })
   expect(readdirSync(room).sort()).toEqual(['asked.age', 'passphrase', 'read.age'])
-}, 180_000)
+}, 600_000)
 
 test('"-" streams to standard output, and tells the rest on standard error', async () => {
   const trial = createBackupTrial()

@@ -170,7 +170,7 @@ describe('whole', () => {
     const trial = signedIn(url)
     expect(await trial.run('export', at('list.json'))).toBe(0)
     expect(trial.err.filter((line) => line.includes('asks to wait')).length).toBeGreaterThan(0)
-  }, 180_000)
+  }, 600_000)
 
   test('from a server that knows page numbers only', async () => {
     const url = fake((request) => forward(request, (asked) => asked.searchParams.delete('before')))

@@ -127,4 +127,4 @@ test('without a terminal a passphrase comes from a file', async () => {
   expect(trial.text()).toContain('--passphrase-file')
   const asked = createTrial({ answers: ['open sesame', 'keep', 'y'] })
   expect(await restore(asked)).toBe(0)
-}, 180_000)
+}, 600_000)

@@ -34,13 +34,13 @@ describe('a download', () => {
     const url = serve(() => pushOf({ files: [{ filename: 'a', url: `${raw}/file` }] }))
     expect((await getFile(url)).code).toBe(1)
     expect(readdirSync(path('in'))).toEqual([])
-  }, 180_000)
+  }, 600_000)
 
   test('that is shorter than announced is not treated as complete', async () => {
     const got = await getFile(withFile(100, () => new Response(content(7))))
     expect(got.code).toBe(5)
     expect(existsSync(path('in/a'))).toBe(false)
-  }, 180_000)
+  }, 600_000)
 
   test('larger than the disk is refused before it starts', async () => {
     let asked = 0
@@ -87,7 +87,7 @@ describe('a download', () => {
     })
     expect((await getFile(url)).code).not.toBe(0)
     expect(tries).toBeLessThan(10)
-  }, 180_000)
+  }, 600_000)
 
   test('sends no token to any server', async () => {
     const seen: (string | null)[] = []

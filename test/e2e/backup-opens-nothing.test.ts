@@ -57,7 +57,7 @@ test('neither the bytes of a backup nor those of a restored folder open a push',
   edit(filled, (database) => putKeysIn(database, join(server.dataDir, 'oncebox.db')))
   const found = await findOpenings(readFileSync(filled), wish)
   expect(found.sort()).toEqual(links.map(({ urlToken }) => urlToken).sort())
-}, 300_000)
+}, 600_000)
 
 function putKeysIn(database: Database, source: string): void {
   database.run('ATTACH ? AS source', [source])
@@ -80,4 +80,4 @@ test('a restored server whose folder is given the keys again opens nothing eithe
     const push = await (await restored.retrieve(urlToken, { headers })).json()
     expect(push).toMatchObject({ expired: true, payload: null, files: [] })
   }
-}, 180_000)
+}, 600_000)

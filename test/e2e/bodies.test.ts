@@ -5,7 +5,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createStage, type Started } from '../support/binary.ts'
 import { workedMsOf } from '../support/effort.ts'
-import { sendRaw } from '../support/raw.ts'
+import { sendRaw, type Waiting } from '../support/raw.ts'
 
 const stage = createStage()
 let server: Started
@@ -28,6 +28,7 @@ function form(parts: [string, string | File][]): FormData {
   return data
 }
 
+const ANSWERED: Waiting = { until: ({ statuses }) => statuses.length > 0, thenMs: 100 }
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
 
 test.each(PATHS)('%s: a file without an account is refused at once, whatever follows it', async (path) => {
@@ -52,7 +53,7 @@ test.each(PATHS)('%s: a file without an account is refused at once, whatever fol
 test.each(PATHS)('%s: a chunked body beyond the limit is refused while it is read', async (path) => {
   const head = `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`
   const chunk = `${(65_536).toString(16)}\r\n${'a'.repeat(65_536)}\r\n`
-  const { statuses } = await sendRaw(server.port, [head, ...Array<string>(20).fill(chunk)], 3_000)
+  const { statuses } = await sendRaw(server.port, [head, ...Array<string>(20).fill(chunk)], ANSWERED)
   // A file push takes an account, before anything else.
   expect(statuses[0]).toBe(path === '/f.json' ? 401 : 413)
 })
@@ -100,7 +101,7 @@ test('a refusal of a form does not wait for the rest of it', async () => {
   const file = '--x\r\nContent-Disposition: form-data; name="push[files][]"; filename="a"\r\n\r\ncontent'
   const head =
     'POST /api/v2/pushes HTTP/1.1\r\nHost: localhost\r\nContent-Type: multipart/form-data; boundary=x\r\n'
-  const { statuses } = await sendRaw(server.port, [`${head}Content-Length: 100000\r\n\r\n${file}`], 3_000)
+  const { statuses } = await sendRaw(server.port, [`${head}Content-Length: 100000\r\n\r\n${file}`], ANSWERED)
   expect(statuses).toEqual([401])
 })
 

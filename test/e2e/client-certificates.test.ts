@@ -57,7 +57,7 @@ test('an unknown certificate is refused, whatever the environment says, and the 
     expect((await run(['login', url, '--anonymous'], env)).code).toBe(5)
   }
   expect(requests).toBe(0)
-}, 180_000)
+}, 600_000)
 
 test('--cacert and ONCEBOX_CACERT name what is trusted, for downloads too', async () => {
   for (const flags of [['--cacert', 'ca.pem'], ['--cacert=ca.der']]) {
@@ -65,13 +65,13 @@ test('--cacert and ONCEBOX_CACERT name what is trusted, for downloads too', asyn
   }
   expect(await get({ ONCEBOX_CACERT: path('ca.pem') })).toMatchObject({ code: 0, out: 'secret' })
   expect(readFileSync(path('in/a (3)'), 'utf8')).toBe('content')
-}, 180_000)
+}, 600_000)
 
 test('a certificate is not trusted for another name', async () => {
   const refused = await run(['get', `https://localhost:${server.port}/p/abcdefgh`, '--cacert', 'ca.pem'])
   expect(refused.code).toBe(5)
   expect(refused.err).toContain('its certificate is for another name')
-}, 180_000)
+}, 600_000)
 
 test('a login remembers the certificate, for its own server alone', async () => {
   expect((await run(['login', url, '--anonymous', '--cacert', 'ca.pem'])).code).toBe(0)
@@ -79,7 +79,7 @@ test('a login remembers the certificate, for its own server alone', async () => 
   expect(await get()).toMatchObject({ code: 0, out: 'secret' })
   const other = await run(['get', `https://localhost:${server.port}/p/abcdefgh`])
   expect(other.code).toBe(5)
-}, 180_000)
+}, 600_000)
 
 test('a file that holds no certificate is told before anything is asked', async () => {
   writeFileSync(path('key.pem'), testKey)
@@ -88,4 +88,4 @@ test('a file that holds no certificate is told before anything is asked', async 
   expect(refused.err).toContain('ONCEBOX_CACERT')
   expect(refused.err).toContain('must hold certificates')
   expect(requests).toBe(0)
-}, 180_000)
+}, 600_000)

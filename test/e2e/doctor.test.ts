@@ -43,7 +43,7 @@ test('problems that the running server finds are reported', async () => {
   const { code, stdout } = await doctor(floor.dataDir, ...portOf(floor))
   expect(code).toBe(1)
   expect(stdout).toContain('The running server is not content with it.')
-  expect(floor.stderr()).toContain('MiB are free')
+  await floor.untilLogged('MiB are free')
 })
 
 test('after kill -9 it reads what the server left, and leaves it for the next start', async () => {

@@ -151,7 +151,7 @@ test('ended at any durable step, it starts again with everything that it acknowl
   } finally {
     rmSync(room, { recursive: true, force: true })
   }
-}, 300_000)
+}, 600_000)
 
 async function checkStep(step: number, dataDir: string, told: Told[]): Promise<void> {
   await checkAfter(dataDir, told).catch((cause) => {

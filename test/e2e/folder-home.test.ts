@@ -52,7 +52,7 @@ test('a copy that is accepted is served from then on, and the log says what that
   const { dataDir } = await usedFolder()
   const copy = copyOf(dataDir)
   const accepted = await stage.start({ dataDir: copy, env: { ONCEBOX_ACCEPT_MOVE: 'true' } })
-  expect(accepted.stderr()).toContain('can be opened here again')
+  await accepted.untilLogged('can be opened here again')
   expect(await accepted.end()).toBe(0)
   expect(await (await stage.start({ dataDir: copy })).end()).toBe(0)
 })

@@ -53,7 +53,7 @@ test.skipIf(process.platform !== 'linux')(
     expect(after - before).toBeLessThan(60 * MIB)
     expect(after).toBeLessThan(250 * MIB)
   },
-  180_000,
+  600_000,
 )
 
 /** Imports so many pushes, each with three entries in its log; a few have passphrases. */
@@ -113,5 +113,5 @@ test.skipIf(process.platform !== 'linux')(
     expect(many.resident).toBeLessThan(330 * MIB)
     expect(many.progress).toMatch(/^… (preparing|storing): \d+ of 40000 pushes$/m)
   },
-  180_000,
+  600_000,
 )

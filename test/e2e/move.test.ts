@@ -160,7 +160,7 @@ describe.skipIf(!installedEngines().includes('postgres'))('oncebox move', () => 
     await requireAll(third, shared, authorization)
     await requireNew(third)
     await third.end()
-  }, 180_000)
+  }, 600_000)
 
   test('the files of PostgreSQL move alone, from the disk of its node into a bucket and to another disk', async () => {
     const [from, home] = [stage.folder(), stage.folder()]
@@ -191,7 +191,7 @@ describe.skipIf(!installedEngines().includes('postgres'))('oncebox move', () => 
     await requireServed(node, { ONCEBOX_FILES_URL: bucket.url })
     await requireMoved(...same, '--from-files-url', bucket.url, '--data-dir', other)
     await requireServed(other, {})
-  }, 180_000)
+  }, 600_000)
 
   test('a move that is killed at any moment goes on, and nothing is lost or served twice', async () => {
     const [from, home] = [stage.folder(), stage.folder()]
@@ -204,7 +204,7 @@ describe.skipIf(!installedEngines().includes('postgres'))('oncebox move', () => 
     await first.end()
     const there = ['--from', from, '--to', address, '--files-url', bucket.url, '--key-file', keyFile, '--yes']
     let kills = 0
-    for (let wait = 30; !existsSync(join(from, 'moved.json')); wait = Math.min(wait * 1.25, 4_000)) {
+    for (let wait = 30; !existsSync(join(from, 'moved.json')); wait *= 1.25) {
       const child = Bun.spawn([BINARY, 'move', ...there], {
         env: { ...process.env, ...secrets },
         stdio: ['ignore', 'ignore', 'ignore'],
@@ -226,5 +226,5 @@ describe.skipIf(!installedEngines().includes('postgres'))('oncebox move', () => 
     const second = await stage.start({ dataDir: join(home, 'node'), env })
     await requireAll(second, shared, authorization)
     await second.end()
-  }, 240_000)
+  }, 600_000)
 })

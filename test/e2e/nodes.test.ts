@@ -13,6 +13,7 @@ import { BINARY } from '../support/binary.ts'
 import { listAskedMetrics, readMetrics } from '../support/monitoring.ts'
 import { type Office, openOffice } from '../support/nodes.ts'
 import { findPostgres } from '../support/postgres-programs.ts'
+import { untilTaken } from '../support/waiting.ts'
 
 const isMissing = findPostgres() === null
 if (isMissing) console.warn('\nSKIPPED: nodes over PostgreSQL: apt-get install postgresql\n')
@@ -60,9 +61,10 @@ describe.skipIf(isMissing)('three nodes', () => {
   })
 
   test('guesses of a passphrase are counted over all nodes', async () => {
-    const { url_token } = await (await at(0).create({ payload: 'x', passphrase: 'right' })).json()
+    const locked = { payload: 'x', passphrase: 'right' }
+    const { url_token } = await (await untilTaken(() => at(0).create(locked))).json()
     const guess = (node: number, passphrase: string) =>
-      at(node).retrieve(url_token, { headers: { 'x-push-passphrase': passphrase } })
+      untilTaken(() => at(node).retrieve(url_token, { headers: { 'x-push-passphrase': passphrase } }))
     const wrong = await Promise.all(Array.from({ length: 12 }, (_, n) => guess(n % 3, `wrong ${n}`)))
     expect(wrong.map(({ status }) => status).filter((status) => status === 401)).toHaveLength(5)
     expect((await guess(1, 'right')).status).toBe(429)
@@ -70,33 +72,35 @@ describe.skipIf(isMissing)('three nodes', () => {
 
   test('the same Idempotency-Key at three nodes at once makes one push', async () => {
     const headers = { 'idempotency-key': crypto.randomUUID() }
-    const answers = await Promise.all([0, 1, 2].map((node) => at(node).create({ payload: 'once' }, headers)))
+    const create = (node: number) => untilTaken(() => at(node).create({ payload: 'once' }, headers))
+    const answers = await Promise.all([0, 1, 2].map(create))
     for (const { status } of answers) expect([201, 409]).toContain(status)
-    const again = await Promise.all([0, 1, 2].map((node) => at(node).create({ payload: 'once' }, headers)))
+    const again = await Promise.all([0, 1, 2].map(create))
     const tokens = await Promise.all(again.map(async (answer) => (await answer.json()).url_token))
     expect(new Set(tokens).size).toBe(1)
   })
 
   test('what one node does holds on the others at once: deletions, accounts, tokens', async () => {
-    const { url_token } = await (await at(0).create({ payload: 'x' }, office.auth)).json()
-    await at(1).retrieve(url_token, { method: 'DELETE', headers: office.auth })
-    expect(await (await at(2).retrieve(url_token)).json()).toMatchObject({ deleted: true, payload: null })
+    const owned = await untilTaken(() => at(0).create({ payload: 'x' }, office.auth))
+    const { url_token } = await owned.json()
+    await untilTaken(() => at(1).retrieve(url_token, { method: 'DELETE', headers: office.auth }))
+    expect(await (await untilTaken(() => at(2).retrieve(url_token))).json()).toMatchObject({
+      deleted: true,
+      payload: null,
+    })
     await office.command(['user', 'add', 'bob@example.org', '--password-stdin'], 'correct horse battery\n')
     const { stdout } = await office.command(['token', 'create', 'bob@example.org', '--name', 'second'])
     const headers = { authorization: `Bearer ${stdout.trim()}` }
-    const listed = await Promise.all(
-      [0, 1, 2].map((node) => at(node).ask('/api/v2/pushes/active', { headers })),
-    )
+    const list = (node: number) => untilTaken(() => at(node).ask('/api/v2/pushes/active', { headers }))
+    const listed = await Promise.all([0, 1, 2].map(list))
     expect(listed.map(({ status }) => status)).toEqual([200, 200, 200])
     await office.command(['token', 'revoke', 'bob@example.org', 'second'])
-    const refused = await Promise.all(
-      [0, 1, 2].map((node) => at(node).ask('/api/v2/pushes/active', { headers })),
-    )
+    const refused = await Promise.all([0, 1, 2].map(list))
     expect(refused.map(({ status }) => status)).toEqual([401, 401, 401])
   })
 
   test('every node is ready', async () => {
-    const answers = await Promise.all([0, 1, 2].map((node) => at(node).ask('/readyz')))
+    const answers = await Promise.all([0, 1, 2].map((node) => untilTaken(() => at(node).ask('/readyz'))))
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
   })
 })

@@ -4,6 +4,7 @@ import { afterEach, expect, test } from 'bun:test'
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createStage, runBinary } from '../support/binary.ts'
+import { waitUntil } from '../support/waiting.ts'
 
 const stage = createStage()
 afterEach(stage.clear)
@@ -16,7 +17,7 @@ function desktop() {
   chmodSync(join(folder, 'xdg-open'), 0o755)
   const env = { DISPLAY: ':99', PATH: `${folder}:${process.env.PATH}`, HOME: folder }
   const pages = async () => {
-    for (let tries = 0; tries < 100 && !existsSync(seen); tries += 1) await Bun.sleep(20)
+    await waitUntil(() => existsSync(seen) && readFileSync(seen, 'utf8').endsWith('\n'))
     return readFileSync(seen, 'utf8').trim().split('\n')
   }
   return { env, pages }
@@ -53,7 +54,7 @@ test('health asks a server on a Unix socket, and one with a certificate of its o
     stdout: 'ignore',
     stderr: 'ignore',
   })
-  for (let tries = 0; tries < 200 && !existsSync(join(dataDir, 'serve.url')); tries += 1) await Bun.sleep(20)
+  await waitUntil(() => existsSync(join(dataDir, 'serve.url')))
   expect((await runBinary(['health', '--data-dir', dataDir])).stdout).toBe('ok\n')
   child.kill()
   await child.exited

@@ -104,7 +104,7 @@ test('of far more clients than it can serve, many get 503 and the others are ser
   expect(after).toMatchObject({ shed: 0, others: [], broken: 0 })
   expect(after.accepted.length).toBeGreaterThan(calm.accepted.length / 2)
   expect(residentMib(server.pid)).toBeLessThan(400)
-  expect(server.stderr()).toContain('told to come back')
+  await server.untilLogged('told to come back')
   expect(server.stderr()).not.toMatch(/ 500 /)
   expect((await server.ask('/api/v2/version')).status).toBe(200)
 })

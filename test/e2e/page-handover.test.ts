@@ -21,6 +21,8 @@ const MODES: [string, BrowserContextOptions][] = [
   ['on a phone', PHONE],
 ]
 
+const FAILED = 'Not copied: select it and press Ctrl+C'
+
 describe.skipIf(skipBrowserTests)('in a browser', () => {
   const stage = createStage()
   let browser: Browser
@@ -258,7 +260,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     )
     await createOn(page, { payload: 'x' })
     const said = await hear(page.locator('[data-copies=link]'))
-    expect(said).toMatchObject({ label: 'Not copied', told: 'Not copied', isDone: false })
+    expect(said).toMatchObject({ label: FAILED, told: FAILED, isDone: false })
   })
 
   test('texts come out of the clipboard exactly, line by line too', async () => {

@@ -19,6 +19,8 @@ const MODES: [string, BrowserContextOptions][] = [
   ['on a phone', PHONE],
 ]
 
+const FAILED = 'Not copied: select it and press Ctrl+C'
+
 describe.skipIf(skipBrowserTests)('in a browser', () => {
   const stage = createStage()
   let browser: Browser
@@ -106,7 +108,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     )
     await openOn(page, { payload: 'one\ntwo' })
     const said = await hear(page.getByRole('button', { name: 'Copy line 2' }))
-    expect(said).toMatchObject({ told: 'Not copied', isTold: true, isDone: false })
+    expect(said).toMatchObject({ told: FAILED, isTold: true, isDone: false })
   })
 
   test.each(MODES)('a text is saved as a file, exactly, %s', async (_name, options) => {

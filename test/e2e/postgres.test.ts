@@ -15,7 +15,7 @@ import {
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
 import type { TestInstance } from '../support/instance.ts'
 import { createPeople } from '../support/people.ts'
-import { waitUntil } from '../support/waiting.ts'
+import { untilTaken, waitUntil } from '../support/waiting.ts'
 
 const PASSWORD = 'correct horse battery'
 const ANN = 'ann@example.org'
@@ -79,11 +79,13 @@ describe.skipIf(!installedEngines().includes('postgres'))('on PostgreSQL', () =>
     const data = Buffer.from('the file').toString('base64')
     const files = [{ filename: 'a.txt', data }]
     const made = (await (
-      await one.create({ payload: 'hello', expire_after_views: 1, files }, { authorization })
+      await untilTaken(() =>
+        one.create({ payload: 'hello', expire_after_views: 1, files }, { authorization }),
+      )
     ).json()) as {
       url_token: string
     }
-    const got = (await (await two.retrieve(made.url_token)).json()) as {
+    const got = (await (await untilTaken(() => two.retrieve(made.url_token))).json()) as {
       payload: string
       files: { url: string }[]
     }
@@ -133,7 +135,7 @@ describe.skipIf(!installedEngines().includes('postgres'))('on PostgreSQL', () =>
     )
     proxy.set('pass')
     const node = await starting
-    expect((await node.create({ payload: 'x' })).status).toBe(201)
+    expect((await untilTaken(() => node.create({ payload: 'x' }))).status).toBe(201)
   })
 
   test('a signal ends the wait', async () => {
@@ -204,7 +206,7 @@ describe.skipIf(!installedEngines().includes('postgres'))('on PostgreSQL', () =>
     expect((await node.create({ payload: 'x' })).status).toBe(503)
     proxy.set('pass')
     await waitUntil(async () => (await ready()).status === 200)
-    expect((await node.create({ payload: 'x' })).status).toBe(201)
+    expect((await untilTaken(() => node.create({ payload: 'x' }))).status).toBe(201)
     expect(node.isRunning()).toBe(true)
   })
 })

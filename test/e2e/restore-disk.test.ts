@@ -65,7 +65,7 @@ test.skipIf(skipDiskTests)(
     const server = await stage.start({ dataDir: disk })
     expect((await server.ask('/up')).status).toBe(200)
   },
-  180_000,
+  600_000,
 )
 
 test.skipIf(skipDiskTests)(
@@ -77,5 +77,5 @@ test.skipIf(skipDiskTests)(
     expect(verified.stderr).toContain(`The disk of ${disk} has no room`)
     expect(readdirSync(disk)).toEqual([])
   },
-  180_000,
+  600_000,
 )

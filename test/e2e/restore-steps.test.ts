@@ -78,5 +78,5 @@ test.each([
       expect({ step, left: readdirSync(parent) }).toEqual({ step, left: ['new'] })
     }
   },
-  300_000,
+  600_000,
 )

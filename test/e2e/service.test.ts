@@ -42,7 +42,7 @@ test.skipIf(!canTry)(
     install -d -o oncebox -g oncebox -m 700 /var/lib/oncebox
     env -i $(grep ^Environment= /etc/systemd/system/oncebox.service | cut -d= -f2-) $(grep -v '^#' /etc/oncebox/oncebox.env) \\
       setpriv --reuid oncebox --regid oncebox --init-groups /usr/local/bin/oncebox serve > $ROOM/log 2>&1 & SERVER=$!
-    for n in $(seq 100); do grep -q ^Open: $ROOM/log && break; sleep 0.1; done
+    for n in $(seq 900); do grep -q ^Open: $ROOM/log && break; sleep 0.1; done
     curl -s $(grep -o 'http://localhost:[0-9]*' $ROOM/log | head -1)/up && echo
     echo 'correct horse battery' | /usr/local/bin/oncebox user add ann@example.org --password-stdin
     stat -c '%U %n' /var/lib/oncebox/oncebox.db

@@ -104,6 +104,7 @@ describe.skipIf(isSkipped)('a browser', async () => {
       'ERR_CERT_AUTHORITY_INVALID',
     )
     const trustPage = /http:\/\/\S+:(\d+)\/trust/.exec(server.stdout())?.[1]
+    expect(trustPage).toBeDefined()
     const visited = await other.newPage()
     const answer = await visited.goto(`http://127.0.0.1:${trustPage}/trust`)
     expect(answer?.status()).toBe(200)

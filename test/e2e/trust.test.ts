@@ -7,14 +7,15 @@ import { readCertificate } from '../../src/crypto/certificate-facts.ts'
 import { makeAuthority, makeLeaf } from '../../src/crypto/certificates.ts'
 import { createStage, runBinary } from '../support/binary.ts'
 import { testCertificate, testKey } from '../support/certificate.ts'
+import { startFaultProxy } from '../support/fault-proxy.ts'
 
 const stage = createStage()
 afterEach(stage.clear)
 
 const OTHER = Array.from({ length: 32 }, () => 'AB').join(':')
 
-async function startWithAuthority(port = '0') {
-  const server = await stage.start({ flags: ['--host', '127.0.0.1', '--tls', 'auto', '--port', port] })
+async function startWithAuthority() {
+  const server = await stage.start({ flags: ['--host', '127.0.0.1', '--tls', 'auto'] })
   const authority = readFileSync(join(server.dataDir, 'tls-authority.pem'), 'utf8')
   return { ...server, fingerprint: readCertificate(authority).fingerprint }
 }
@@ -54,14 +55,25 @@ test('a login without a terminal needs the fingerprint, and pins what it names',
 
 test('a pinned server that comes back with another authority gets nothing', async () => {
   const server = await startWithAuthority()
+  // The address of both, which no other program can get in between.
+  const wire = await startFaultProxy(server.port)
   const run = createHome()
-  await run(['login', server.url, '--anonymous', '--ca-fingerprint', server.fingerprint])
+  const login = [
+    'login',
+    `https://127.0.0.1:${wire.port}`,
+    '--anonymous',
+    '--ca-fingerprint',
+    server.fingerprint,
+  ]
+  expect(await run(login)).toMatchObject({ code: 0 })
   await server.end()
-  const impostor = await startWithAuthority(String(server.port))
+  const impostor = await startWithAuthority()
+  wire.lead(impostor.port)
   const refused = await run(['push', '-'], 'a secret')
   expect(refused.code).not.toBe(0)
   expect(refused.stderr).toContain('is not from the authority that you compared at login')
   expect(impostor.stderr()).not.toContain('POST')
+  await wire.close()
 })
 
 test('"trust --print" gives the authority of this machine and of another, without a key', async () => {
@@ -95,7 +107,7 @@ test('a certificate that signed itself is no authority to trust', async () => {
 })
 
 async function trustNames(names: string[]) {
-  const validity = { from: Date.now() - 1000, until: Date.now() + 60_000 }
+  const validity = { from: Date.now() - 1000, until: Date.now() + 3_600_000 }
   const authority = await makeAuthority({ commonName: 'x', names, validity })
   const { certificate, key } = await makeLeaf(authority, { names: ['localhost'], addresses: [], validity })
   const chain = `${certificate.trim()}\n${authority.certificate.trim()}\n`

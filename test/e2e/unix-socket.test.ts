@@ -4,11 +4,15 @@ import { afterEach, expect, test } from 'bun:test'
 import { existsSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { BINARY, createStage, runBinary } from '../support/binary.ts'
+import { waitUntil } from '../support/waiting.ts'
 
 const stage = createStage()
 const children: Bun.Subprocess[] = []
 afterEach(async () => {
-  for (const child of children.splice(0)) child.kill('SIGKILL')
+  for (const child of children.splice(0)) {
+    child.kill('SIGKILL')
+    await child.exited
+  }
   await stage.clear()
 })
 
@@ -23,7 +27,7 @@ async function start(path: string, ...flags: string[]) {
       () => true,
       () => false,
     )
-  for (let n = 0; n < 400 && !(await up()); n += 1) await Bun.sleep(25)
+  await waitUntil(up)
   return { child, ask }
 }
 
@@ -89,9 +93,15 @@ test('forwarding headers count with --trusted-proxy unix alone', async () => {
 async function listenForStates(path: string) {
   const child = Bun.spawn(['python3', '-c', HEAR, path], { stdout: 'pipe' })
   children.push(child)
-  for (let n = 0; n < 200 && !path.startsWith('@') && !existsSync(path); n += 1) await Bun.sleep(25)
-  if (path.startsWith('@')) await Bun.sleep(1_000)
-  return child
+  let heard = ''
+  const listen = async () => {
+    for await (const piece of child.stdout) heard += new TextDecoder().decode(piece)
+  }
+  const hasEnded = listen()
+  const states = () => heard.split('\n').filter((state) => state !== '' && state !== 'LISTENING')
+  const count = (state: string) => states().filter((one) => one === state).length
+  await waitUntil(() => heard.startsWith('LISTENING\n'))
+  return { states, count, hasEnded }
 }
 
 const HEAR = `
@@ -99,6 +109,7 @@ import socket, sys
 name = sys.argv[1]
 heard = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 heard.bind('\\0' + name[1:] if name[0] == '@' else name)
+print('LISTENING', flush=True)
 while True:
     state = heard.recv(4096).decode().split('\\n')[0]
     print(state, flush=True)
@@ -112,15 +123,14 @@ test.each(['path', 'abstract name'])(
     if (Bun.which('python3') === null) return
     const hearing = await listenForStates(name)
     const server = await stage.start({ env: { NOTIFY_SOCKET: name, WATCHDOG_USEC: '200000' } })
-    await Bun.sleep(600)
+    await waitUntil(() => hearing.count('WATCHDOG=1') > 2)
     process.kill(server.pid, 'SIGHUP')
-    await Bun.sleep(300)
+    await waitUntil(() => hearing.count('READY=1') > 1)
     expect(await server.end()).toBe(0)
-    const states = (await new Response(hearing.stdout).text()).trim().split('\n')
-    expect(states.filter((state) => state !== 'WATCHDOG=1')).toEqual([
+    await hearing.hasEnded
+    expect(hearing.states().filter((state) => state !== 'WATCHDOG=1')).toEqual([
       ...['READY=1', 'RELOADING=1', 'READY=1', 'STOPPING=1'],
     ])
-    expect(states.filter((state) => state === 'WATCHDOG=1').length).toBeGreaterThan(2)
   },
 )
 

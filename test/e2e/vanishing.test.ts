@@ -7,8 +7,8 @@ import { afterEach, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { createStage, type Started } from '../support/binary.ts'
 import { findNeedles, readFolder } from '../support/needles.ts'
-import { sendRaw } from '../support/raw.ts'
-import { waitUntil } from '../support/waiting.ts'
+import { sendRaw, thenLeave } from '../support/raw.ts'
+import { untilTaken, waitUntil } from '../support/waiting.ts'
 
 const stage = createStage()
 afterEach(stage.clear)
@@ -53,7 +53,8 @@ async function createPushes(
 /** By its last view or by deletion, in turn. */
 async function expireAll(server: Started, doomed: Stored[]): Promise<void> {
   for (const [index, { urlToken }] of doomed.entries()) {
-    const response = await server.retrieve(urlToken, index % 2 === 0 ? {} : { method: 'DELETE' })
+    const init = index % 2 === 0 ? {} : { method: 'DELETE' }
+    const response = await untilTaken(() => server.retrieve(urlToken, init))
     expect(response.status).toBe(200)
   }
 }
@@ -79,6 +80,10 @@ async function expectGone(server: Started, doomed: Stored[]): Promise<void> {
   expect(remnants(server, doomed)).toEqual([])
 }
 
+/** Looks again: what is moved from the log to the database just then is missed in both. */
+const expectFound = (server: Started, pushes: Stored[]) =>
+  waitUntil(() => remnants(server, pushes).length >= pushes.length)
+
 function shuffled<T>(list: T[]): T[] {
   return list
     .map((item) => ({ item, at: Math.random() }))
@@ -96,10 +101,10 @@ test('pushes of all sizes that expire in any order are gone, and the others are 
   const doomed = shuffled(pushes).slice(0, 350)
   const kept = pushes.filter((push) => !doomed.includes(push))
   // The search must be able to find what it looks for.
-  expect(remnants(server, pushes).length).toBeGreaterThanOrEqual(pushes.length)
+  await expectFound(server, pushes)
   await expireAll(server, doomed)
   await expectGone(server, doomed)
-  expect(remnants(server, kept).length).toBeGreaterThanOrEqual(kept.length)
+  await expectFound(server, kept)
   for (const { urlToken } of kept) {
     expect((await (await server.retrieve(urlToken)).json()).payload).toStartWith('p')
   }
@@ -120,12 +125,17 @@ test('neighbours that expire a few at a time leave no copies behind', async () =
   await expectGone(server, doomed)
 })
 
-/** Moves what lies in the database to its end: the shortest life that can be asked for is a quarter of an hour. */
-function endSoon(server: Started, statement: string): void {
+/**
+ * Moves what lies in the database to its end, and returns that moment: the shortest life that can be asked for is a quarter of
+ * an hour.
+ */
+function endSoon(server: Started, statement: string): number {
+  const end = Date.now() + SOON_MS
   const database = new Database(join(server.dataDir, 'oncebox.db'))
-  database.run('PRAGMA busy_timeout = 5000')
-  database.run(statement, [Date.now() + SOON_MS])
+  database.run('PRAGMA busy_timeout = 60000')
+  database.run(statement, [end])
   database.close()
+  return end
 }
 
 test('pushes that expired by time are gone within ten seconds, however rare sweeps are', async () => {
@@ -138,14 +148,16 @@ test('pushes that expired by time are gone within ten seconds, however rare swee
   // What the first sweep may have found is not what this is about.
   await Bun.sleep(1_500)
   const all = [...open, ...withPassphrase]
-  endSoon(server, 'UPDATE pushes SET checksum = NULL, expires_at = ?')
-  expect((await (await server.retrieve(open[0]!.urlToken)).json()).expired).toBe(false)
-  expect(remnants(server, all).length).toBeGreaterThanOrEqual(all.length)
+  await expectFound(server, all)
+  const end = endSoon(server, 'UPDATE pushes SET checksum = NULL, expires_at = ?')
+  const { expired } = await (await server.retrieve(open[0]!.urlToken)).json()
+  // A busy machine may answer after the end.
+  if (Date.now() < end) expect(expired).toBe(false)
   await Bun.sleep(SOON_MS)
   await expectGone(server, all)
   await waitUntil(() => Bun.file(join(server.dataDir, 'oncebox.db-wal')).size === 0)
   expect((await (await server.retrieve(open[0]!.urlToken)).json()).expired).toBe(true)
-}, 180_000)
+}, 600_000)
 
 test('files go with the time of their push, and with the grants of a last view', async () => {
   const server = await stage.start({ flags: ['--sweep-every', '1h'] })
@@ -167,7 +179,7 @@ test('files go with the time of their push, and with the grants of a last view',
   const deadline = performance.now() + GONE_WITHIN_MS
   while (stored().length > 0 && performance.now() < deadline) await Bun.sleep(100)
   expect(stored()).toEqual([])
-}, 180_000)
+}, 600_000)
 
 test('what an account pushed is gone once it is removed by a command', async () => {
   const server = await stage.start()
@@ -199,7 +211,7 @@ test('files of a deleted push and of an interrupted upload are gone', async () =
     `Authorization: ${headers.authorization}\r\nContent-Length: 9999999\r\n\r\n${part}${'x'.repeat(900_000)}`,
     300,
   ]
-  await sendRaw(server.port, brokenOff, 100)
+  await sendRaw(server.port, brokenOff, thenLeave(100))
   await server.retrieve(url_token, { method: 'DELETE', headers })
   const deadline = performance.now() + GONE_WITHIN_MS
   while (files().length > 0 && performance.now() < deadline) await Bun.sleep(200)

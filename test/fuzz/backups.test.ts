@@ -109,5 +109,5 @@ test.each([
     }
     expect(refused).toBeGreaterThan(TRIES / 2)
   },
-  300_000,
+  600_000,
 )

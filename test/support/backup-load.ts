@@ -1,6 +1,7 @@
 // Creates, views and deletes on a server that is backed up meanwhile, and what it has acknowledged of them.
 
 import type { Started } from './binary.ts'
+import { untilTaken } from './waiting.ts'
 
 export type Known = {
   urlToken: string
@@ -36,15 +37,13 @@ export function startLoad(
     const [name, note] = isOwned ? [`name ${n} ✓`, `note of ${n}`] : ['', '']
     const mostViews = 1 + (n % 3)
     const file = { filename: `${n}.txt`, data: btoa(`content ${n}`) }
-    const response = await server.create(
-      {
-        payload: `payload ${n}`,
-        ...{ name, note, expire_after_views: mostViews },
-        ...(passphrase === null ? {} : { passphrase }),
-        ...(isOwned && n % 10 === 1 ? { files: [file] } : {}),
-      },
-      isOwned ? auth : {},
-    )
+    const push = {
+      payload: `payload ${n}`,
+      ...{ name, note, expire_after_views: mostViews },
+      ...(passphrase === null ? {} : { passphrase }),
+      ...(isOwned && n % 10 === 1 ? { files: [file] } : {}),
+    }
+    const response = await untilTaken(() => server.create(push, isOwned ? auth : {}))
     if (response.status !== 201) throw new Error(`${response.status} ${await response.text()}`)
     const { url_token: urlToken } = await response.json()
     onCreated()
@@ -54,12 +53,13 @@ export function startLoad(
   async function view(push: Known): Promise<void> {
     if (push.passphrase !== null || push.deleted) return
     push.asked += 1
-    const { payload } = await (await server.retrieve(push.urlToken)).json()
+    const { payload } = await (await untilTaken(() => server.retrieve(push.urlToken))).json()
     if (payload !== null && payload !== undefined) push.views += 1
   }
 
   async function remove(push: Known): Promise<void> {
-    const response = await server.retrieve(push.urlToken, { method: 'DELETE', headers: auth })
+    const wish = { method: 'DELETE', headers: auth }
+    const response = await untilTaken(() => server.retrieve(push.urlToken, wish))
     // One that its last view has ended stays as it is.
     const { deleted } = await response.json()
     if (deleted === true) push.deleted = true

@@ -27,7 +27,7 @@ export type Ended = { stdout: string; stderr: string; code: number }
 
 export type Started = Awaited<ReturnType<typeof startBinary>>
 
-const READY_MS = 60_000
+const READY_MS = 120_000
 
 // What interrupted tests leave behind goes with this process.
 const processes = new Set<Bun.Subprocess>()

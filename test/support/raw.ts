@@ -7,34 +7,58 @@ export type RawPart = string | number
 
 export type RawAnswer = { text: string; statuses: number[]; closed: boolean }
 
-/**
- * Sends the parts, one after another. Resolves with all that came back until the server closed, or until so many
- * milliseconds after the last part.
- */
-export async function sendRaw(port: number, parts: Iterable<RawPart>, timeoutMs = 1_000): Promise<RawAnswer> {
-  const { promise: end, resolve: finish } = Promise.withResolvers<void>()
-  const answer = { text: '', closed: false }
-  const close = () => {
-    answer.closed = true
-    finish()
+/** When to stop waiting, once everything is sent. */
+export type Waiting = {
+  /** Whether the answer is enough. Absent where the server is to close. */
+  until?: (answer: RawAnswer) => boolean
+  /** Milliseconds in which nothing more should come after that. */
+  thenMs?: number
+}
+
+/** For a client that goes away, whatever came until then. */
+export const thenLeave = (thenMs: number): Waiting => ({ until: () => true, thenMs })
+
+/** A busy machine may need long for an answer, and a silent connection is kept for half a minute. */
+const PATIENCE_MS = 150_000
+
+/** Sends the parts, one after another. Resolves with all that came back. */
+export async function sendRaw(
+  port: number,
+  parts: Iterable<RawPart>,
+  { until = () => false, thenMs = 0 }: Waiting = {},
+): Promise<RawAnswer> {
+  const { promise: isClosed, resolve: close } = Promise.withResolvers<void>()
+  const { promise: isEnough, resolve: finish } = Promise.withResolvers<void>()
+  const answer: RawAnswer = { text: '', statuses: [], closed: false }
+  let isSent = false
+  const look = () => {
+    answer.statuses = [...answer.text.matchAll(/HTTP\/1\.[01] (\d+)/g)].map((match) => Number(match[1]))
+    if (isSent && until(answer)) finish()
   }
   const socket = connect({ host: '127.0.0.1', port })
   socket.on('data', (chunk) => {
     answer.text += chunk.toString('latin1')
+    look()
   })
-  socket.on('error', close)
-  socket.on('close', close)
+  const end = () => {
+    answer.closed = true
+    close()
+  }
+  socket.on('error', end)
+  socket.on('close', end)
   for (const part of parts) {
     if (answer.closed) break
-    if (typeof part === 'number') await Promise.race([Bun.sleep(part), end])
+    if (typeof part === 'number') await Promise.race([Bun.sleep(part), isClosed])
     else socket.write(part)
   }
-  const timer = setTimeout(finish, timeoutMs)
-  await end
+  isSent = true
+  look()
+  const timer = setTimeout(finish, PATIENCE_MS)
+  await Promise.race([isEnough, isClosed])
   clearTimeout(timer)
+  if (thenMs > 0) await Promise.race([Bun.sleep(thenMs), isClosed])
   socket.destroy()
-  const statuses = [...answer.text.matchAll(/HTTP\/1\.[01] (\d+)/g)].map((match) => Number(match[1]))
-  return { ...answer, statuses }
+  return answer
 }
 
 /** Each piece after a pause; of a text, each character. */

@@ -62,7 +62,7 @@ describe('files', () => {
     expect(readFileSync(path('in'))).toEqual(content)
     expect(ranges.length).toBe(3)
     expect(ranges[2]).toMatch(/^bytes=[1-9]\d+-$/)
-  }, 180_000)
+  }, 600_000)
 
   test('the same command resumes later, without another view', async () => {
     let asked = 0
@@ -83,7 +83,7 @@ describe('files', () => {
     expect(second.err[0]).toContain('uses up no view')
     expect(asked).toBe(1)
     expect(readdirSync(place.folder)).toEqual(['a.bin'])
-  }, 180_000)
+  }, 600_000)
 
   test('an expired download link is requested again', async () => {
     let asked = 0
@@ -190,7 +190,7 @@ describe('files', () => {
     expect(second.err.at(-1)).toContain('The sender named it ".b".')
     expect(asked).toBe(1)
     expect(readdirSync(path('in')).sort()).toEqual(['a.bin', 'b'])
-  }, 180_000)
+  }, 600_000)
 
   test('a wrong announced size is noticed', async () => {
     const url = fake((request) =>

@@ -79,7 +79,7 @@ test('a server that is about to stop answers, and ends each connection with its 
     isLeaving = true
     yield request
   }
-  const kept = sendRaw(port, parts(), 20_000)
+  const kept = sendRaw(port, parts())
   const { statuses, closed, text } = await kept
   expect([statuses, closed]).toEqual([[200, 200], true])
   expect(text.match(/connection: close/gi)).toHaveLength(1)
