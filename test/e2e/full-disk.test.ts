@@ -6,7 +6,7 @@ import { rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createStage, type Started } from '../support/binary.ts'
 import { mountSmallDisk, skipDiskTests } from '../support/tmpfs.ts'
-import { waitUntil } from '../support/waiting.ts'
+import { untilTaken, waitUntil } from '../support/waiting.ts'
 
 const stage = createStage()
 const disks: { remove(): void }[] = []
@@ -35,14 +35,14 @@ async function answerOf(response: Response): Promise<{ status: number; body: Rec
 function createClient(server: Started, pushes: Map<string, Known>) {
   async function create(): Promise<number> {
     const { status, body } = await answerOf(
-      await server.create({ payload: PAYLOAD, expire_after_views: VIEWS }),
+      await untilTaken(() => server.create({ payload: PAYLOAD, expire_after_views: VIEWS })),
     )
     if (status === 201) pushes.set(String(body.url_token), { views: 0, deleted: false })
     return status
   }
 
   async function retrieve([urlToken, push]: [string, Known]): Promise<number> {
-    const { status, body } = await answerOf(await server.retrieve(urlToken))
+    const { status, body } = await answerOf(await untilTaken(() => server.retrieve(urlToken)))
     if (status === 507) return status
     expect(body.payload).toBeOneOf([PAYLOAD, null])
     if (body.payload !== null) push.views += 1
@@ -50,7 +50,7 @@ function createClient(server: Started, pushes: Map<string, Known>) {
   }
 
   async function expire([urlToken, push]: [string, Known]): Promise<number> {
-    const { status } = await answerOf(await server.retrieve(urlToken, { method: 'DELETE' }))
+    const { status } = await answerOf(await untilTaken(() => server.retrieve(urlToken, { method: 'DELETE' })))
     if (status === 200) push.deleted = true
     return status
   }
@@ -110,7 +110,7 @@ describe.skipIf(skipDiskTests)('on a small disk', () => {
     rmSync(filler)
     expect(await withPatience(client.create)).toBe(201)
     await Bun.sleep(500)
-    for (const push of pushes) await expectAccountedFor(client, push)
+    await eightAtOnce([...pushes], (push) => expectAccountedFor(client, push))
     expect(server.isRunning()).toBe(true)
     expect(server.stderr()).not.toMatch(/ fatal | 500 /)
     const made = pushes.size
@@ -148,11 +148,20 @@ describe.skipIf(skipDiskTests)('on a disk that others fill', () => {
 
     rmSync(filler)
     expect(await withPatience(client.create)).toBe(201)
-    for (const entry of entries) await expectAccountedFor(client, entry)
+    await eightAtOnce(entries, (entry) => expectAccountedFor(client, entry))
     await waitUntil(() => statSync(reserve, { throwIfNoEntry: false })?.size === 16 * MIB)
     expect(server.stderr()).not.toMatch(/ fatal | 500 /)
   })
 })
+
+/** There are thousands of them. */
+async function eightAtOnce<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const left = [...items]
+  const worker = async () => {
+    for (let item = left.pop(); item !== undefined; item = left.pop()) await work(item)
+  }
+  await Promise.all(Array.from({ length: 8 }, worker))
+}
 
 /** Every view that is left is there, unless it was deleted; views that 507 refused were not counted. */
 async function expectAccountedFor(client: Client, entry: [string, Known]): Promise<void> {
