@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SQL } from 'bun'
 import { fastPlace } from '../../scripts/fast-folder.ts'
+import { freePort } from './free-port.ts'
 import { findPostgres } from './postgres-programs.ts'
 
 export type Cluster = {
@@ -213,12 +214,4 @@ function makeFolder({ isDurable, parent }: ClusterOptions): string {
   const user = serverUser()
   if (user !== null) chownSync(folder, user.uid, user.gid)
   return folder
-}
-
-/** Another process may take it before the server does; hardly any asks for a port at random. */
-function freePort(): number {
-  const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } })
-  const { port } = listener
-  listener.stop(true)
-  return port
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { SQL } from 'bun'
 import { makeFastFolder } from '../../scripts/fast-folder.ts'
 import { testCertificate, testKey } from './certificate.ts'
+import { freePort } from './free-port.ts'
 import { findPostgres } from './postgres-programs.ts'
 
 export type Engine = 'postgres' | 'mariadb'
@@ -60,8 +61,8 @@ export async function startDatabaseServer(
   const folder = makeFastFolder(`oncebox-${engine}-`)
   const as = otherUser(engine)
   prepareFolder(folder, as)
-  const port = freePort()
   await run([...as.prefix, ...programs.make(folder)])
+  const port = freePort()
   const child = Bun.spawn([...as.prefix, ...programs.serve(folder, port), ...flags], {
     stdio: ['ignore', 'ignore', Bun.file(join(folder, 'log'))],
     env: ENV,
@@ -273,14 +274,6 @@ function prepareFolder(folder: string, { uid, gid }: OtherUser): void {
     if (name !== '' && name !== 'data') chmodSync(join(folder, name), 0o600)
     if (uid !== -1) chownSync(join(folder, name), uid, gid)
   }
-}
-
-/** Another process may take it before the server does; hardly any asks for a port at random. */
-function freePort(): number {
-  const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } })
-  const { port } = listener
-  listener.stop(true)
-  return port
 }
 
 const ENV = { PATH: process.env.PATH ?? '', LC_ALL: 'C.UTF-8', TZ: 'America/New_York' }

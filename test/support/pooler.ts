@@ -4,6 +4,7 @@ import { chownSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeFastFolder } from '../../scripts/fast-folder.ts'
 import type { DatabaseServer } from './database-servers.ts'
+import { freePort } from './free-port.ts'
 
 export type PoolMode = 'session' | 'transaction' | 'statement'
 export type Pooler = { port: number; stop(): Promise<void> }
@@ -67,11 +68,4 @@ async function isListening(port: number): Promise<boolean> {
   } catch {
     return false
   }
-}
-
-function freePort(): number {
-  const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } })
-  const { port } = listener
-  listener.stop(true)
-  return port
 }

@@ -4,6 +4,7 @@ import { afterEach, expect, test } from 'bun:test'
 import { type Binding, bindingsOf, type Listener, listen, urlsOf } from '../../../src/http/door/listener.ts'
 import { createSecure } from '../../../src/http/door/security-headers.ts'
 import type { Shed } from '../../../src/http/door/shed.ts'
+import { freePort } from '../../support/free-port.ts'
 import { sendRaw } from '../../support/raw.ts'
 
 const nowhere = () => Promise.reject(Object.assign(new Error('getaddrinfo ENOTFOUND'), { code: 'ENOTFOUND' }))
@@ -98,8 +99,7 @@ test.each([
   ['::', null],
   ['0.0.0.0', '[::1]'],
 ])('a port that somebody has on %s is refused, and nothing is left listening', async (taken, other) => {
-  const { port } = start(LOCALHOST)
-  await Promise.all(open.splice(0).map((server) => server.stop()))
+  const port = freePort()
   occupy(taken, port)
   let refusal: unknown
   try {

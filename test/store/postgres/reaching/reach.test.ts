@@ -17,6 +17,7 @@ import {
   startDatabaseServer,
 } from '../../../support/database-servers.ts'
 import { startFaultProxy } from '../../../support/fault-proxy.ts'
+import { freePort } from '../../../support/free-port.ts'
 
 type Options = { patience?: number; onWait?: (why: string) => void; abandoned?: AbortSignal }
 
@@ -27,15 +28,9 @@ function reach(url: string, { patience = 0, onWait = () => undefined, abandoned 
   return reachServer({ address, connect: connectTo(address), patience, onWait, abandoned })
 }
 
-function closedPort(): number {
-  const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } })
-  listener.stop(true)
-  return listener.port
-}
-
 describe('without a server', () => {
   test('it says that nothing answers, and where', async () => {
-    const port = closedPort()
+    const port = freePort()
     const url = `postgres://a:s3cret@127.0.0.1:${port}/d?sslmode=disable`
     await expect(reach(url)).rejects.toThrow(`postgres://127.0.0.1:${port}/d: nothing answers there`)
   })
@@ -47,7 +42,7 @@ describe('without a server', () => {
       told.push(why)
       controller.abort()
     }
-    const url = `postgres://a:s3cret@127.0.0.1:${closedPort()}/d?sslmode=disable`
+    const url = `postgres://a:s3cret@127.0.0.1:${freePort()}/d?sslmode=disable`
     const waiting = reach(url, { patience: 600_000, onWait, abandoned: controller.signal })
     await expect(waiting).rejects.toThrow('Stopped before')
     expect(told).toHaveLength(1)
@@ -122,7 +117,7 @@ describe.skipIf(!installedEngines().includes('postgres'))('with a server', () =>
   })
 
   test('of several servers the one that can be used is used, and what keeps the others from it is told', async () => {
-    const hosts = `@localhost:${server.port},127.0.0.1:${closedPort()},127.0.0.1:${server.port}/`
+    const hosts = `@localhost:${server.port},127.0.0.1:${freePort()},127.0.0.1:${server.port}/`
     const several = url(`sslrootcert=${server.authority}&target_session_attrs=read-write`)
     const parsed = databaseUrl(several.replace(/@127[^/]*\//, hosts))
     if ('problem' in parsed) throw new Error(parsed.problem)
