@@ -38,19 +38,26 @@ beforeAll(async () => {
 
 afterAll(stage.clear)
 
+/** What a command said beside the steps that it tells once it takes longer than a second. */
+const complaintsIn = (stderr: string) => stderr.split('\n').filter((line) => line && !line.startsWith('… '))
+
 test('a dry run tells what would come, and makes no folder', async () => {
   const { stdout, stderr, code } = await runBinary([...command, '--dry-run'])
-  expect({ stderr, code, isMade: existsSync(dataDir) }).toEqual({ stderr: '', code: 0, isMade: false })
+  expect(complaintsIn(stderr)).toEqual([])
+  expect({ code, isMade: existsSync(dataDir) }).toEqual({ code: 0, isMade: false })
   expect(stdout).toContain('Would import from Password Pusher (tables of version 20260509010000)')
   expect(stdout).toContain('9 active pushes with 2 files')
 })
 
 test('it comes, and the comparison finds everything the same', async () => {
   const { stdout, stderr, code } = await runBinary(command)
-  expect({ stderr, code }).toEqual({ stderr: '', code: 0 })
+  expect({ complaints: complaintsIn(stderr), code }).toEqual({ complaints: [], code: 0 })
   expect(stdout).toContain('3 accounts, 3 API tokens, 1 second factor')
   const verified = await runBinary([...command, '--verify'])
-  expect({ code: verified.code, stderr: verified.stderr }).toEqual({ code: 0, stderr: '' })
+  expect({ complaints: complaintsIn(verified.stderr), code: verified.code }).toEqual({
+    complaints: [],
+    code: 0,
+  })
   expect(verified.stdout).toContain('Compared 3 accounts, 9 active and 3 expired pushes')
   expect(verified.stdout).toContain('Everything that could be compared is the same')
   imported = join(stage.folder(), 'imported')
