@@ -4,11 +4,11 @@ import { existsSync } from 'node:fs'
 import type { Visit } from '../../domain/audit.ts'
 import { DomainError } from '../../domain/errors.ts'
 import type { Connect } from '../postgres/engine/connection.ts'
-import { createDatabase } from '../postgres/engine/database.ts'
+import { createDatabase, type PostgresDatabase } from '../postgres/engine/database.ts'
 import { requireServer } from '../postgres/engine/server-check.ts'
-import { readInstance } from '../postgres/instance/instance.ts'
+import { haltNodes, type InstanceState, readInstance } from '../postgres/instance/instance.ts'
 import { requireNoMove } from '../postgres/moving/move-row.ts'
-import { countLive, expireEverything, haltNodes, resumeNodes } from '../postgres/restoring/after-restore.ts'
+import { countLive, expireEverything, resumeNodes } from '../postgres/restoring/after-restore.ts'
 import { migrate } from '../postgres/schema/migrate.ts'
 import type { WitnessBucket } from '../witness/bucket-witness.ts'
 import { createWitnesses } from '../witness/witnesses.ts'
@@ -54,37 +54,41 @@ export async function openAfterRestore(options: AfterRestoreOptions): Promise<Af
   const { connect, dataDir, bucket, onWarning } = options
   const witnesses = createWitnesses(dataDir, bucket)
   const inFolder = await witnesses.readFolder().catch(() => null)
-  await requireServer(connect, () => undefined)
+  await requireServer(connect, NOTHING)
   await migrate({ connect, onWarning })
   const database = createDatabase({ connect, connections: CONNECTIONS })
   try {
-    const { tag, halted, time } = await database.read((session) => readInstance(session))
-    await database.read(({ query }) => requireNoMove(query))
+    const { tag, halted, time } = await readUnmoved(database)
     if (inFolder !== null && inFolder.tag !== tag)
       throw new DomainError('conflict', foreignText(witnesses.path))
-    const others = createOtherNodes({
-      onWait: () => undefined,
-      ...options,
-      database,
-      instance: { tag, time },
-    })
+    const others = createOtherNodes({ onWait: NOTHING, ...options, database, instance: { tag, time } })
     await others.wait()
     const known = latestOf([inFolder, await witnesses.readBucket(tag)])
-    const livePushes = await countLive(database)
     const run = async (asked: RunOptions) => {
       await others.glance()
-      await haltNodes(database, UNDER_WAY)
+      // Nodes that serve stop at their next heartbeat.
+      await database.transact((session) => haltNodes(session, UNDER_WAY))
       const lost = await expireEverything(database, { now: Math.floor(time), ...asked })
       const { time: savedAt, ...rest } = await resumeNodes(database, known)
       const renewed = { ...rest, operations: [], isFinal: false, savedAt, node: null }
       if (existsSync(dataDir)) await witnesses.saveAll(renewed)
       return lost
     }
-    return { livePushes, halted, run, close: database.close }
+    return { livePushes: await countLive(database), halted, run, close: database.close }
   } catch (cause) {
     await database.close()
     throw cause
   }
+}
+
+const NOTHING = () => undefined
+
+/** Throws `conflict` for either end of a move. */
+function readUnmoved({ read }: PostgresDatabase): Promise<InstanceState> {
+  return read(async (session) => {
+    await requireNoMove(session.query)
+    return readInstance(session)
+  })
 }
 
 type Known = { beats: number; restoredAt: number }

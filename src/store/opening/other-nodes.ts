@@ -43,38 +43,32 @@ export function createOtherNodes(options: OtherNodesOptions): OtherNodes {
     const rows = await database.read(({ query }) => query(SERVES, [Buffer.from(node, 'hex'), instance.time]))
     return rows.length > 0
   }
-  const watch = (place: Place, every: number) => {
-    const tell = (left: number) => onWait(place.name, Math.ceil(left / SECOND))
-    return createWriterWatch({ look: place.look, isOurs, writtenEvery: every, onWait: tell })
+  const watch = ({ name, look, refusal }: Place, every: number) => {
+    const tell = (left: number) => onWait(name, Math.ceil(left / SECOND))
+    return { ...createWriterWatch({ look, isOurs, writtenEvery: every, onWait: tell }), refusal }
   }
-  const inFolder = folderPlace(dataDir)
-  const inBucket = bucket === null ? null : bucketPlace(bucket, instance.tag)
-  const watches = [
-    { ...watch(inFolder, writtenEvery.folder), refuse: () => folderShared(dataDir) },
-    ...(inBucket === null
-      ? []
-      : [
-          {
-            ...watch(inBucket, writtenEvery.bucket),
-            refuse: (by: SavedWitness) => bucketShared(inBucket.name, by),
-          },
-        ]),
-  ]
+  const watches = [watch(folderPlace(dataDir), writtenEvery.folder)]
+  if (bucket !== null) watches.push(watch(bucketPlace(bucket, instance.tag), writtenEvery.bucket))
 
-  async function require(how: 'wait' | 'glance'): Promise<void> {
+  async function refuseOthers(how: 'wait' | 'glance'): Promise<void> {
     for (const watched of watches) {
       const other = await watched[how]()
-      if (other !== null) throw watched.refuse(other)
+      if (other !== null) throw watched.refusal(other)
     }
   }
 
-  return { wait: () => require('wait'), glance: () => require('glance') }
+  return { wait: () => refuseOthers('wait'), glance: () => refuseOthers('glance') }
 }
 
 /** A copy has the rows of the nodes that served the original, but they do not go on there. */
 const SERVES = 'SELECT 1 FROM nodes WHERE id = $1 AND seen_at > $2'
 
-type Place = { name: string; look: () => Promise<SeenWitness | null> }
+/** `look` finds what was written there last. `refusal` says that another database wrote it. */
+type Place = {
+  name: string
+  look: () => Promise<SeenWitness | null>
+  refusal: (by: SavedWitness) => DomainError
+}
 
 function folderPlace(dataDir: string): Place {
   const witness = createFolderWitness(dataDir)
@@ -83,7 +77,7 @@ function folderPlace(dataDir: string): Place {
     const found = await witness.read().catch(() => null)
     return found === null ? null : { witness: found, age: 0 }
   }
-  return { name: `the data folder ${dataDir}`, look }
+  return { name: `the data folder ${dataDir}`, look, refusal: () => folderShared(dataDir) }
 }
 
 function bucketPlace(bucket: WitnessBucket, tag: string): Place {
@@ -92,7 +86,7 @@ function bucketPlace(bucket: WitnessBucket, tag: string): Place {
   const explain = (cause: unknown) => {
     throw cause instanceof S3Failure ? unreadable(name, cause.message) : cause
   }
-  return { name, look: () => look(tag).catch(explain) }
+  return { name, look: () => look(tag).catch(explain), refusal: (by) => bucketShared(name, by) }
 }
 
 function bucketShared(name: string, { node }: SavedWitness): DomainError {

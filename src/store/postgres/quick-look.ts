@@ -1,4 +1,4 @@
-// Asks whether the database answers, for monitoring: quickly, and once however many ask meanwhile.
+// Asks whether the database answers, for monitoring: quickly, and with one query for all callers of the same moment.
 
 import { SECOND } from '../../domain/time.ts'
 import type { DatabaseLook } from '../database-face.ts'
@@ -28,7 +28,7 @@ export function createQuickLook({ read, findLack }: QuickLookOptions): () => Pro
   }
 
   return () => {
-    // One that hangs ends by the deadline of `read`; until then nobody asks again.
+    // A look that hangs ends with the deadline of `read`. Until then, all callers share it.
     asking ??= ask()
       .catch(() => null)
       .finally(() => {

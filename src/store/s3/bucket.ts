@@ -62,7 +62,7 @@ export function openBucket(options: OpenBucketOptions) {
   })
   const { sweep, ...job } = createStraySweep({ ...options, objects, root, owner, isRunning: files.isRunning })
 
-  /** A bucket without our files is told like one that does not work. */
+  /** Reports a bucket without our files like one that does not work. */
   async function requirePlace(): Promise<void> {
     await owner.confirm().catch((cause) => {
       if (isFailure(cause, 'misplaced')) reachability.failed(cause.message, cause.kind)
@@ -78,7 +78,7 @@ export function openBucket(options: OpenBucketOptions) {
     })
   }
 
-  /** Removes every file of this database, and the mark last. Nobody may use them any more. */
+  /** Removes every file of this database, and the mark last. No server may use them any more. */
   async function removeAll(): Promise<number> {
     let removed = 0
     for (let after: string | null = null; ; ) {

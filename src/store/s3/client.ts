@@ -51,7 +51,7 @@ export function createClient({ sendOnce, reachability, patience = PATIENCE }: Cl
 
   /** Throws S3Failure. */
   async function send(request: S3Request, options: SendOptions = {}): Promise<S3Answer> {
-    if (!options.isFollowUp) reachability.requireHope()
+    if (!options.isFollowUp) reachability.requireWorking()
     try {
       const answer = await sendUntil(request, options)
       counts.ok += 1

@@ -1,8 +1,8 @@
 // The text of the mark in a bucket that says whose the folder of objects is.
 
 /**
- * What the mark holds: who wrote it last, since when nobody else did, and when it last took the place of somebody else's, in
- * the time of the store; null for never.
+ * `session` wrote the mark last, and has been the only one since `since`. `disputedAt`: when a mark last took the place of one of
+ * another database; null for never. Both are times of the store.
  */
 export type Mark = { session: string; since: number; disputedAt: number | null }
 

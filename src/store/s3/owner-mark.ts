@@ -21,7 +21,7 @@ export type OwnerMarkOptions = {
   sessions: FolderSessions
   /** Whether the rows named files at the start, which must be in this bucket then. */
   heldFiles: boolean
-  /** Whether it is for another process to write a mark that is missing. */
+  /** Whether another process writes a mark that is missing. */
   isMarkedByOthers?: () => Promise<boolean>
   onWarning: (warning: string) => void
   /** Names the bucket. */
@@ -40,7 +40,7 @@ export function createOwnerMark(options: OwnerMarkOptions) {
   let claiming: Promise<void> | null = null
   let last: Look | null = null
   let lookedAt = Number.NEGATIVE_INFINITY
-  /** Whether somebody else was noticed since this process began, and may still be there. */
+  /** Whether another server was noticed since this process began, and may still be there. */
   let isShared = false
 
   /** Throws S3Failure when the bucket lacks the files of this database, or does not answer. Asks until it went well once. */
@@ -106,7 +106,7 @@ export function createOwnerMark(options: OwnerMarkOptions) {
 
   async function judge(found: Mark | null, now: number): Promise<Look> {
     if (found === null) {
-      // Somebody removed it.
+      // The mark was removed.
       await write({ since: now, disputedAt: null })
       return { alone: 0, isDisputed: false, isOurs: true }
     }
@@ -121,7 +121,7 @@ export function createOwnerMark(options: OwnerMarkOptions) {
     return { alone: now - found.since, isDisputed, isOurs }
   }
 
-  /** For how many milliseconds nobody else has used this folder of objects; null while somebody does. */
+  /** For how many milliseconds no other server has used this folder of objects; null while one does. */
   async function measureAlone(): Promise<number | null> {
     const { alone, isDisputed } = await look()
     return isDisputed ? null : alone
@@ -139,7 +139,7 @@ export function createOwnerMark(options: OwnerMarkOptions) {
     measureAlone,
     isUndisputed,
     claimedAt: () => claimedAt,
-    /** Why files are kept, to continue a sentence about the bucket; null while nobody else was noticed. */
+    /** Why files are kept, to continue a sentence about the bucket; null while no other server was noticed. */
     problem: (): string | null => (isShared ? SHARED : null),
   }
 }

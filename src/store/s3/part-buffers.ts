@@ -18,7 +18,7 @@ export type PartBuffersOptions = {
   patience: number
 }
 
-/** Buffers that nobody uses and that are kept for the next upload. */
+/** Unused buffers that are kept for the next upload. */
 const SPARE = 2
 
 export function createPartBuffers({ bytes, most, patience }: PartBuffersOptions): PartBuffers {

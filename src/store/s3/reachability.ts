@@ -2,7 +2,7 @@
 
 import { type FailureKind, S3Failure } from './failures.ts'
 
-/** After it failed to answer, requests are refused for this long without being sent, so that they do not pile up. */
+/** After a failure to answer, requests are refused for this long without being sent, so that they do not pile up. */
 const REST_MS = 1_000
 /** The same sentence is told again only after this long, however often the store changes. */
 const SILENCE_MS = 600_000
@@ -65,8 +65,8 @@ export function createReachability({ name, onChange }: ReachabilityOptions) {
     isFull = false
   }
 
-  /** Throws the last failure while it is fresh. A refusal comes quickly: it is not waited out. */
-  function requireHope(): void {
+  /** Throws the last failure for a second after it. Refusals do not count: the store answers them quickly. */
+  function requireWorking(): void {
     if (trouble?.kind !== 'failing' || performance.now() - trouble.failedAt >= REST_MS) return
     throw new S3Failure('failing', trouble.words)
   }
@@ -76,7 +76,7 @@ export function createReachability({ name, onChange }: ReachabilityOptions) {
     spoiled,
     worked,
     stored,
-    requireHope,
+    requireWorking,
     /** Why it cannot be used; null when it can. */
     problem: (): string | null => trouble?.words ?? null,
     isFull: () => isFull,

@@ -136,17 +136,20 @@ async function hasAdmin({ orm }: Session): Promise<boolean> {
   return found.length > 0
 }
 
-/** Locks in ascending order what it deletes, as every other node does. Leaves out lapsed links that another node holds. */
-async function removeOlder(
-  { orm }: Session,
-  {
-    purpose,
-    accountId,
-    email,
-    time,
-  }: Pick<AccountLink, 'purpose' | 'accountId' | 'email'> & { time: number },
-): Promise<void> {
-  const { id, purpose: kind, accountId: account, email: address, expiresAt } = accountLinks
+type Replacing = Pick<AccountLink, 'purpose' | 'accountId' | 'email'>
+
+/** Removes the links that a new one replaces, and some that have lapsed. */
+async function removeOlder(session: Session, link: Replacing & { time: number }): Promise<void> {
+  const older = [...(await lockReplaced(session, link)), ...(await lockLapsed(session, link.time))]
+  const ids = older.map(({ id }) => id)
+  if (ids.length > 0) await session.orm.delete(accountLinks).where(inArray(accountLinks.id, ids))
+}
+
+type Locked = Promise<{ id: number }[]>
+
+/** In ascending order, as every other node does. */
+async function lockReplaced({ orm }: Session, { purpose, accountId, email }: Replacing): Locked {
+  const { id, purpose: kind, accountId: account, email: address } = accountLinks
   const olderSetupLinks = orm
     .select({ id })
     .from(accountLinks)
@@ -158,23 +161,20 @@ async function removeOlder(
     ...(accountId === null ? [] : [eq(account, accountId)]),
     ...(purpose === 'invite' && email !== null ? [and(eq(kind, 'invite'), eq(address, email))] : []),
   ]
-  const older =
-    replaced.length === 0
-      ? []
-      : await orm
-          .select({ id })
-          .from(accountLinks)
-          .where(or(...replaced))
-          .orderBy(asc(id))
-          .for('update')
-  const lapsed = await orm
+  if (replaced.length === 0) return []
+  const which = or(...replaced)
+  return orm.select({ id }).from(accountLinks).where(which).orderBy(asc(id)).for('update')
+}
+
+/** Leaves out those that another node holds. */
+async function lockLapsed({ orm }: Session, time: number): Locked {
+  const { id, expiresAt } = accountLinks
+  return orm
     .select({ id })
     .from(accountLinks)
     .where(lte(expiresAt, time))
     .limit(REMOVED_AT_ONCE)
     .for('update', { skipLocked: true })
-  const ids = [...older, ...lapsed].map((link) => link.id)
-  if (ids.length > 0) await orm.delete(accountLinks).where(inArray(id, ids))
 }
 
 function presentLink({ hash: _, ...link }: typeof accountLinks.$inferSelect): AccountLink {

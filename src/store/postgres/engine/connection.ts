@@ -92,8 +92,8 @@ export async function openConnection({
 }
 
 /**
- * Who may create functions and operators in the database would otherwise have them run with the rights of Oncebox, before
- * `prepare` has applied the settings. As a parameter of the connection itself, PgBouncer would refuse it.
+ * Without it, functions and operators that other users of the database created could run with the rights of Oncebox until
+ * `prepare` has applied the settings. It is a statement, because PgBouncer refuses it as a parameter of the connection.
  */
 const TRUST_THE_SERVER_ALONE = 'SET search_path = pg_catalog'
 

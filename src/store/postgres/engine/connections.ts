@@ -1,5 +1,5 @@
-// The connections of this process, opened when they are needed. After a failure all idle ones are replaced, because whatever
-// ended one has mostly ended the others too, and nobody should find that out one after another.
+// The connections of this process, opened when they are needed. After a failure all idle ones are replaced: what ended one has
+// mostly ended the others too.
 
 import type { DatabaseCounts } from '../../database-face.ts'
 import { createAbsence, type OnState } from './absence.ts'

@@ -82,7 +82,7 @@ export type DatabaseOptions = {
 
 const CONNECTIONS = 8
 const ID_BYTES = 16
-/** What a request may take of the 10 s in which everybody gets an answer. */
+/** A request is answered within 10 s; this is the part that a transaction may take. */
 const WITHIN_MS = 7000
 /** Reads are mostly followed by something that also takes its time. */
 const READ_WITHIN_MS = 5000
@@ -111,7 +111,7 @@ export function createDatabase(options: DatabaseOptions): PostgresDatabase {
     return counts.during('reads', reading)
   }
 
-  /** Runs attempts of a change, each an operation with an id of its own. One whose outcome is unknown is settled before the next. */
+  /** Runs attempts of a change, each an operation with its own id. Settles an unknown outcome before the next attempt. */
   function change<T>(
     attempt: (given: Attempt) => Promise<Attempted<T>>,
     { within = WITHIN_MS }: WorkOptions = {},

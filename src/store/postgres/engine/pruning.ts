@@ -1,4 +1,4 @@
-// Removes the rows of operations once nobody asks for them any more. Their age is told by the transactions since, because a
+// Removes the rows of operations once no node can ask for them any more. Tells their age by the transactions since, because a
 // clock that jumps must not remove the row of a transaction whose outcome is still being settled.
 
 import type { Job } from '../../../domain/job.ts'

@@ -22,7 +22,7 @@ export type ServerFacts = {
   /** Milliseconds since 1970, by the server's clock. */
   startedAt: number
   replication: Replication
-  /** Transactions that nobody waits for any more, because their standby does not answer. */
+  /** Transactions that have waited for a synchronous standby for so long that their callers have given up. */
   stuckCommits: number
   /** Tells this server's processes from each other. */
   backend: string

@@ -43,7 +43,7 @@ type Within<T> = Omit<Attempt, 'connection'> & { work: (session: Session) => Pro
 /** BEGIN and the operation's row are sent together with the first statement of the work. */
 async function workWithin<T>(session: ControlledSession, { work, ...begun }: Within<T>): Promise<T> {
   const beginning = begin(session, begun)
-  // Awaited below; until then a failure is nobody's.
+  // It is awaited below. A rejection before that must not count as unhandled.
   beginning.catch(() => undefined)
   try {
     const value = await work(session)

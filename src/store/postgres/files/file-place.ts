@@ -26,7 +26,7 @@ export type FilePlaceOptions = {
   now: number
 }
 
-/** `remains`: files that belong to nobody, in the place that was left. */
+/** `remains`: files that belong to no push, in the place that was left. */
 export type SettledPlace = { folder: (BucketFolder & { isShared: boolean }) | null; remains: string[] }
 
 /** `isUsed`: the files are in the bucket. Without a mark they are on a disk that no node has served yet. */

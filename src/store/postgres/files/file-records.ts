@@ -15,7 +15,7 @@ const GIVE_UP = 'UPDATE files_due SET at = $2::bigint, node = NULL WHERE id = $1
 const NEXT = 'SELECT at::float8 AS at FROM files_due WHERE at IS NOT NULL ORDER BY at LIMIT 1'
 const IS_DUE = 'SELECT 1 FROM files_due WHERE at <= $1::bigint LIMIT 1'
 
-/** No push has this id. A file that is being removed is not granted to anybody any more. */
+/** No push has this id. It stands for the end of all grants, in the rows of files that are being removed. */
 const NO_PUSH = 0
 
 // An array is read once; a subquery might be read again, and so lock more than it should.

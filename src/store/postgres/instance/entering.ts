@@ -6,7 +6,7 @@ import { findNewerPlace, judgeState, RESTORATION_REMEDY } from '../../../domain/
 import { MINUTE, SECOND } from '../../../domain/time.ts'
 import type { SavedWitness } from '../../witness/saved-witness.ts'
 import type { PostgresDatabase, Session } from '../engine/database.ts'
-import { type InstanceState, readInstance } from './instance.ts'
+import { haltNodes, type InstanceState, readInstance } from './instance.ts'
 import { verifyKeys } from './instance-keys.ts'
 import { LIVE_NODES } from './nodes.ts'
 import { foundOf } from './standing.ts'
@@ -69,7 +69,8 @@ async function requireLatestPlace(database: Entered, options: Waiting): Promise<
     const why = findNewerPlace(found, witnesses)
     if (why === null) return
     if (!hasOtherServers || performance.now() > until) {
-      await database.transact((session) => haltNodes(session, why)).catch(() => undefined)
+      // Nodes that know less stop as well.
+      await database.transact((session) => haltNodes(session, remedied(why))).catch(() => undefined)
       throw refuse(why)
     }
     if (tries === 0) onWarning(`${why} Waiting for another server of the address.`)
@@ -89,17 +90,12 @@ async function enterWithin(session: Session, options: Entering) {
     Math.abs(state.time - witness.savedAt) < CHECKED_MS ? witness : { ...witness, operations: [] },
   )
   const judgement = judgeState(foundOf(state), young, { isRunning: false })
-  if (judgement.is === 'restored') await haltNodes(session, judgement.why)
+  if (judgement.is === 'restored') await haltNodes(session, remedied(judgement.why))
   if (judgement.is === 'intact') {
     if (inFolder !== null) await removeNode(session, inFolder)
     await verifyKeys(session, keyring, { ...options, hasOthers: await hasNodes(session) })
   }
   return { state, judgement }
-}
-
-/** Nodes that know less stop as well. */
-async function haltNodes({ query }: Session, why: string): Promise<void> {
-  await query('UPDATE instance SET halted = $1', [`${why} ${RESTORATION_REMEDY}`])
 }
 
 /** The last process that served this folder has ended, because this one holds its lock. */
@@ -114,8 +110,10 @@ async function hasNodes({ query }: Session): Promise<boolean> {
   return found?.are ?? false
 }
 
+const remedied = (why: string) => `${why} ${RESTORATION_REMEDY}`
+
 function refuse(why: string): DomainError {
-  return new DomainError('conflict', `${why} ${RESTORATION_REMEDY}`)
+  return new DomainError('conflict', remedied(why))
 }
 
 function foreignText(witnessPath: string): string {

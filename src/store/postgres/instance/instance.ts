@@ -51,3 +51,8 @@ export async function readInstance(
   if (state === undefined) throw new Error('the table instance of the database is empty')
   return state
 }
+
+/** Within a transaction: no node serves the database any more, once it has noticed. `why` is a whole sentence for operators. */
+export async function haltNodes({ query }: Pick<Session, 'query'>, why: string): Promise<void> {
+  await query('UPDATE instance SET halted = $1', [why])
+}

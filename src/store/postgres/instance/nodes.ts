@@ -7,7 +7,7 @@ import type { NodeReport } from '../../database-face.ts'
 import type { SavedWitness } from '../../witness/saved-witness.ts'
 import type { PostgresDatabase, Session } from '../engine/database.ts'
 import type { DatabaseClock } from './clock.ts'
-import { DATABASE_TIME, type InstanceState } from './instance.ts'
+import { DATABASE_TIME, haltNodes, type InstanceState } from './instance.ts'
 import type { Standing } from './standing.ts'
 
 const BEAT_MS = 5 * SECOND
@@ -75,9 +75,9 @@ export function createNodes(options: NodesOptions): Nodes {
   }
 
   /** Lets the other nodes stop as well. */
-  async function halt({ query }: Session, { halted }: InstanceState): Promise<void> {
+  async function halt(session: Session, { halted }: InstanceState): Promise<void> {
     const problem = standing.findProblem()
-    if (halted === null && problem?.isRestored) await query('UPDATE instance SET halted = $1', [problem.why])
+    if (halted === null && problem?.isRestored) await haltNodes(session, problem.why)
   }
 
   async function beat(isLast = false): Promise<void> {

@@ -4,6 +4,7 @@
 import { DomainError } from '../../../domain/errors.ts'
 import { formatTime } from '../../../domain/time.ts'
 import type { MovedAway, MoveState } from '../../moving-face.ts'
+import { haltNodes } from '../instance/instance.ts'
 
 /** Runs one statement on a connection. */
 export type Query = <Row>(text: string, values?: readonly unknown[]) => Promise<Row[]>
@@ -51,13 +52,13 @@ export async function readLeft(query: Query): Promise<MovedAway | null> {
 /** Within a transaction. Nothing serves the database until `forgetState`. */
 export async function writeState(query: Query, { id, state, source, sourceMark }: MoveState): Promise<void> {
   await write(query, { move: id, state, place: source, mark: sourceMark, at: 0 })
-  await halt(query, unfinishedText({ state, place: source }))
+  await haltNodes({ query }, unfinishedText({ state, place: source }))
 }
 
 /** Within a transaction. Nothing serves the database any more. */
 export async function writeLeft(query: Query, { id, to, at }: MovedAway): Promise<void> {
   await write(query, { move: id, state: 'left', place: to, mark: '', at })
-  await halt(query, leftText({ place: to, at }))
+  await haltNodes({ query }, leftText({ place: to, at }))
 }
 
 function unfinishedText({ state, place }: Pick<MoveRow, 'state' | 'place'>): string {
@@ -68,10 +69,6 @@ function unfinishedText({ state, place }: Pick<MoveRow, 'state' | 'place'>): str
 
 function leftText({ place, at }: Pick<MoveRow, 'place' | 'at'>): string {
   return `Everything in this database was moved to ${place} at ${formatTime(at)}: start the server there.`
-}
-
-async function halt(query: Query, words: string): Promise<void> {
-  await query('UPDATE instance SET halted = $1', [words])
 }
 
 async function write(query: Query, { move, state, place, mark, at }: MoveRow): Promise<void> {

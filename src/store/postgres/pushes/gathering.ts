@@ -1,15 +1,15 @@
 // For how long works wait for others before they go in a batch. A statement and its commit cost the processors of node and
 // database about as much for one work as for 20, and several nodes have fewer works each for every batch of theirs.
 
-/** So many works go at once, also beside another batch. */
+/** This many works start a batch at once, even beside another one. */
 const ENOUGH = 24
-/** With fewer works than these nothing waits, because hardly any would come. */
+/** Below this many works, none waits: hardly any others would come. */
 const LEAST_CROWD = 16
-/** Of the works that were there, the part that is expected again. */
+/** The part of the last works whose clients are expected to come again. */
 const PART_OF_CROWD = 0.75
 /** Milliseconds after a batch in which the clients that were answered may come again. */
 const GATHER_MS = 2
-/** Milliseconds after which a work waits no longer for the end of a batch that takes its time. */
+/** Milliseconds that a work waits for the end of a slow batch. */
 const SLOW_MS = 50
 
 export type Gathering = ReturnType<typeof createGathering>

@@ -28,8 +28,8 @@ export function createIdempotencyKeys(options: {
 }
 
 /**
- * Part of a statement that destroys the answers of the pushes `ids` (SQL for an array) once it holds the sums of `held`, which is a part
- * before it. Every transaction locks sums, then keys, both in their order, so that none wait for each other in a circle.
+ * Part of a statement that destroys the answers of the pushes `ids` (SQL for an array), after the part `held` has locked sums.
+ * Every transaction locks sums, then keys, both in their order: otherwise two could wait for each other.
  */
 export const destroyAnswers = (ids: string) => `
     keys AS MATERIALIZED (

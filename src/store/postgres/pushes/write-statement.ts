@@ -65,7 +65,7 @@ const [CUT, CUT_REST] = [`$${FIRST + 8}::bigint[]`, `$${FIRST + 9}::text[], $${F
 const OF_BATCH = 'ANY($1::bigint[])'
 const isIn = (column: string, rows: string) => `(${column} IN (SELECT id FROM ${rows})) IS TRUE`
 
-/** A row that another transaction changes at this moment is left to it: nobody waits here, so there is no deadlock. */
+/** Skips rows that another transaction holds. It never waits for a lock, so it cannot deadlock. */
 function updateOf(names: readonly (keyof PushRow & string)[]): string {
   const columns = names.filter((name) => name !== 'id' && name !== 'version').map((name) => pushes[name].name)
   const set = columns.map((column) => `${column} = given.${column}`).join(', ')
@@ -126,8 +126,8 @@ const PROGRESS_CTES = `WITH ${updateOf(PROGRESS)}`
 const WHOLE_CTES = `WITH ${updateOf(ALL)}, ${ENDINGS}`
 
 /**
- * `write`: a row for each push whose version had not changed. `commit`: a transaction by itself, which takes the id of its operation
- * as one parameter more, and whose result are those ids.
+ * `write`: returns a row for each push whose version had not changed. `commit`: is a transaction by itself, takes the id of its
+ * operation as one parameter more, and has those ids as its result.
  */
 export const WRITE_PROGRESS = {
   write: `${PROGRESS_CTES} ${RETURN}`,

@@ -24,7 +24,8 @@ const OPEN_MS = 5 * SECOND
 const PAUSE_MS = SECOND / 2
 
 /**
- * Chooses among several servers, too. Throws `conflict` with a sentence for the operator; at once for what waiting does not mend, such as a wrong password.
+ * Chooses among several servers, too. Throws `conflict` with a sentence for the operator, at once for what waiting does not
+ * mend, such as a wrong password.
  */
 export async function reachServer(options: ReachOptions): Promise<void> {
   const { abandoned } = options

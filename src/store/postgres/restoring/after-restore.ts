@@ -42,13 +42,6 @@ export async function countLive({ read }: Pick<PostgresDatabase, 'read'>): Promi
   return row?.count ?? 0
 }
 
-/** Nodes that serve stop at their next heartbeat. */
-export function haltNodes({ transact }: Transact, why: string): Promise<void> {
-  return transact(async ({ query }) => {
-    await query('UPDATE instance SET halted = $1', [why])
-  })
-}
-
 /** In steps, each in a transaction of its own. Resolves to the number of pushes that were lost. */
 export async function expireEverything(
   database: Pick<PostgresDatabase, 'read' | 'transact'>,

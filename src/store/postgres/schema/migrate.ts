@@ -17,7 +17,7 @@ export type MigrateOptions = {
   migrations?: readonly Migration[]
   /** Milliseconds to wait for a node that migrates, or for tables that are in use. */
   patience?: number
-  /** A step gives up when a table is in use for so many milliseconds, because everybody else would wait behind it. */
+  /** Milliseconds that a step waits for a table in use. Queries of other nodes queue behind it meanwhile. */
   tableLockMs?: number
 }
 
@@ -26,7 +26,7 @@ const RETRY_MS = SECOND / 5
 const TABLE_LOCK_MS = 5 * SECOND
 const LOCK_TIMED_OUT = '55P03'
 
-/** Throws `conflict`, and then nothing was changed, for a database of somebody else or of a newer Oncebox. */
+/** Throws `conflict`, and then nothing was changed, for a database of another program or of a newer Oncebox. */
 export async function migrate(options: MigrateOptions): Promise<void> {
   const { connect, migrations = MIGRATIONS } = options
   await onOwnConnection(connect, async (session) => {
@@ -98,7 +98,7 @@ async function hasSchema(session: SQL): Promise<boolean> {
   return found.is_there
 }
 
-/** Tables of extensions are nobody's. */
+/** Tables that belong to extensions are allowed. */
 async function refuseForeign(session: SQL): Promise<void> {
   const [foreign] = await session.unsafe(
     `SELECT nspname || '.' || relname AS name, current_database() AS database
@@ -115,7 +115,7 @@ async function refuseForeign(session: SQL): Promise<void> {
   )
 }
 
-/** Whoever owns the schema may drop our tables, and add functions that run with our rights; a superuser may in any case. */
+/** The owner of the schema can drop our tables, and add functions that run with our rights. A superuser can in any case. */
 async function refuseForeignSchema(session: SQL): Promise<void> {
   const [foreign] = await session.unsafe(
     `SELECT rolname AS owner, current_user AS we FROM pg_namespace JOIN pg_roles ON pg_roles.oid = nspowner

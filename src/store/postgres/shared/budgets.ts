@@ -98,7 +98,7 @@ export function createBudgetRows({ read, transact, now, hashName, onError }: Bud
   return { take, giveBack, settle }
 }
 
-/** Also locks the rows of names that had none: nobody else inserts them meanwhile. */
+/** Inserts the rows that are missing, because only an existing row can be locked. */
 const LOCK = `
   INSERT INTO spent_points (name, points, until) SELECT name, 0, 0 FROM unnest($1::text[]) AS name
   ON CONFLICT (name) DO UPDATE SET points = spent_points.points`

@@ -8,7 +8,7 @@ import type { Read } from '../engine/database.ts'
 
 export type TurnsOptions = { read: Read; onError: (cause: unknown) => void }
 
-/** Short, so that a dead node does not keep anybody waiting for long. A node that works for longer renews its lease. */
+/** Short, so that the others do not wait long for a dead node. A node that works for longer renews its lease. */
 const LEASE_MS = 4_000
 const RENEW_MS = 1_200
 /** The longest wait for the turn, in the node's own queue and for other nodes. */
@@ -17,7 +17,7 @@ const LOOK_MS = 15
 /** How long a node that others wait for leaves the turn to them: longer than they take to notice. */
 const YIELD_MS = 50
 const HOLDER_BYTES = 16
-/** For each statement: the wait and the work take their time as well, and everybody gets an answer within 10 s. */
+/** For each statement. The wait and the work take time as well, and a request is answered within 10 s. */
 const WITHIN = { within: 2_000 }
 
 /**
@@ -34,8 +34,8 @@ export function createTurnRows({ read, onError }: TurnsOptions): TurnStore {
   }
 
   /**
-   * The result is given out only when the lease was held to the end. So nobody is told the outcome of work that another node
-   * did not wait for, whatever paused this one.
+   * Returns the result only when the lease was held to the end: otherwise another node may have worked at the same time,
+   * whatever paused this one.
    */
   const inTurn: TurnStore['inTurn'] = async ({ name, since }, work) => {
     const lease: Lease = [name, randomKey(HOLDER_BYTES)]
@@ -44,7 +44,7 @@ export function createTurnRows({ read, onError }: TurnsOptions): TurnStore {
     const renewal = setInterval(() => void run(RENEW, lease).catch(() => undefined), RENEW_MS)
     const result = await work(true)
       .catch((cause) => {
-        // Nobody waits for it: perhaps the database does not answer.
+        // Not awaited, because the database may not answer.
         void leave(lease).catch(onError)
         throw cause
       })
