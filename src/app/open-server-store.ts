@@ -2,15 +2,14 @@
 
 import { hostname } from 'node:os'
 import { version } from '../../package.json'
-import type { DatabaseAddress } from '../domain/database-address.ts'
 import { MINUTE, type Now } from '../domain/time.ts'
 import type { DatabaseSettings } from '../settings/database.ts'
 import type { OpenedStore } from '../store/opening/opened-store.ts'
 import { openPostgresStore, type PostgresStoreOptions } from '../store/opening/postgres-store.ts'
-import type { OnState } from '../store/postgres/engine/absence.ts'
 import { connectTo, warnAboutTls } from '../store/postgres/reaching/address.ts'
 import { reachServer } from '../store/postgres/reaching/reach.ts'
 import { explainUnreachable } from '../store/postgres/reaching/unreachable.ts'
+import { createDatabaseOutage } from './database-outage.ts'
 
 /** For a server that is started at the same time, such as by `docker compose up`. */
 const PATIENCE_MS = MINUTE
@@ -36,25 +35,9 @@ export async function openServerStore(
   if (weakness !== null) onWarning(weakness)
   await reachServer({ address, connect, patience: PATIENCE_MS, onWait: onWarning, onWarning, abandoned })
   const place = { name: hostname(), version, systemNow: systemNow ?? null }
-  let loss: string | null = null
-  const onState: OnState = (cause, left) => {
-    loss = cause === null ? null : explain(address, cause)
-    onWarning(loss === null ? 'PostgreSQL is used again.' : presentLoss(loss, left))
-  }
-  const server = { keyFile, connect, connections, onState, explainLoss: () => loss }
-  const opening = openPostgresStore({ ...options, ...place, ...server })
+  const outage = createDatabaseOutage(address, onWarning)
+  const opening = openPostgresStore({ ...options, ...place, keyFile, connect, connections, outage })
   return opening.catch((cause) => {
     throw explainUnreachable(connect.servers?.current().address ?? address, cause)?.error ?? cause
   })
-}
-
-function explain(address: DatabaseAddress, cause: unknown): string {
-  const explained = explainUnreachable(address, cause)?.error ?? cause
-  return explained instanceof Error ? explained.message : String(explained)
-}
-
-function presentLoss(why: string, left: number): string {
-  if (left === 0) return `PostgreSQL cannot be used; requests that need it get 503 until then. ${why}`
-  const those = left === 1 ? 'the one that it has' : `the ${left} that it has`
-  return `PostgreSQL gives this node no more connections; it goes on with ${those}. ${why}`
 }

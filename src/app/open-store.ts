@@ -10,6 +10,7 @@ import type { Config } from '../settings/table.ts'
 import { readMachine } from '../store/folder/machine.ts'
 import type { OpenedStore } from '../store/opening/opened-store.ts'
 import { openStore } from '../store/opening/sqlite-store.ts'
+import { noteFailure } from './logging.ts'
 
 export type ServedStoreOptions = {
   config: Config
@@ -40,6 +41,7 @@ export async function openServedStore(options: ServedStoreOptions) {
 /** What each engine takes. */
 function commonOf({ config, log, uptime }: ServedStoreOptions) {
   const bucket = bucketSettingsOf(config)
+  const onFailure = noteFailure(log, 'a background task of the store failed')
   return {
     dataDir: config.dataDir,
     uptime,
@@ -48,10 +50,7 @@ function commonOf({ config, log, uptime }: ServedStoreOptions) {
     bucket: bucket && { ...bucket, maxFileBytes: config.maxFileBytes },
     minFreeSpace: config.minFreeSpace,
     onWarning: (warning: string) => log.warn(warning),
-    onError: (err: unknown) =>
-      err instanceof DamageError
-        ? log.error(err.message)
-        : log.error({ err }, 'a background task of the store failed'),
+    onError: (err: unknown) => (err instanceof DamageError ? log.error(err.message) : onFailure(err)),
   }
 }
 

@@ -39,6 +39,7 @@ import { pushLimitsOf, shareLimitsOf } from '../settings/push-limits.ts'
 import type { Config } from '../settings/table.ts'
 import { removeSetupLink } from '../store/folder/setup-link.ts'
 import type { OpenedStore } from '../store/opening/opened-store.ts'
+import { noteFailure } from './logging.ts'
 import { countedUploads, meterPushes } from './metering.ts'
 
 /** In a data folder a look at a push takes microseconds, at a server a round trip. */
@@ -75,7 +76,7 @@ export function createServices(options: ServicesOptions) {
     choices: createPushChoices({
       store,
       limits: pushLimitsOf(config),
-      onError: (err) => log.error({ err }, 'the choices for the next push were not kept'),
+      onError: noteFailure(log, 'the choices for the next push were not kept'),
     }),
     ...createUpkeepServices({ config, store, log, otherJobs }),
   }
@@ -159,6 +160,7 @@ function createUpkeepServices({ config, store, log, otherJobs }: UpkeepOptions) 
     ],
     now,
     log,
+    isOut: store.database?.isOut,
   })
   return {
     sweeper,

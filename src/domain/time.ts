@@ -18,3 +18,12 @@ export function formatTime(time: number): string {
  * written may be that much later than the other one's now.
  */
 export const NODES_APART = 10 * SECOND
+
+/** A length of time as people read it: `0.4 s`, `42 s`, `7 min`, `3 h 20 min`. */
+export function formatLength(ms: number): string {
+  if (ms < 10 * SECOND) return `${(ms / SECOND).toFixed(1)} s`
+  if (ms < 2 * MINUTE) return `${Math.round(ms / SECOND)} s`
+  const minutes = Math.round(ms / MINUTE)
+  if (minutes < 120) return `${minutes} min`
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+}

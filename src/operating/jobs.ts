@@ -1,8 +1,8 @@
 // Starts and stops every job of a server, logs their failures, and knows when each last did something.
 
-import { DomainError } from '../domain/errors.ts'
+import { DomainError, isDomainError } from '../domain/errors.ts'
 import type { Job, JobName, JobReport } from '../domain/job.ts'
-import type { Now } from '../domain/time.ts'
+import { type Now, SECOND } from '../domain/time.ts'
 
 export type JobStatus = {
   name: JobName
@@ -23,9 +23,17 @@ export type JobsOptions = {
   jobs: readonly Job[]
   now: Now
   log: { error(fields: object, message: string): void }
+  /** Whether the log tells already why a database server refuses jobs now; left out when rows are in the data folder. */
+  isOut?: (() => boolean) | undefined
 }
 
-export function createJobs({ jobs, now, log }: JobsOptions): Jobs {
+/** So long a server that does not answer may refuse a job before the log says so; an outage is noticed sooner. */
+const PASSES_MS = 30 * SECOND
+
+/** Of a database server that is away, takes no changes, or has a full disk. */
+const REFUSALS = ['overloaded', 'disk_full'] as const
+
+export function createJobs({ jobs, now, log, isOut }: JobsOptions): Jobs {
   const entries = jobs.map((job): { job: Job; status: JobStatus } => ({
     job,
     status: { name: job.name, state: 'stopped', lastDidAt: null, lastFailedAt: null },
@@ -34,13 +42,22 @@ export function createJobs({ jobs, now, log }: JobsOptions): Jobs {
   function reportOf(status: JobStatus): JobReport {
     /** The refusal that was logged last, and goes on. */
     let told: string | null = null
+    /** When the server began to refuse it; null while it does not. */
+    let refusedAt: number | null = null
+    const isExplained = (cause: unknown) => {
+      if (isOut === undefined || !REFUSALS.some((code) => isDomainError(cause, code))) return false
+      refusedAt ??= now()
+      return isOut() || now() - refusedAt < PASSES_MS
+    }
     return {
       did: () => {
         status.lastDidAt = now()
         told = null
+        refusedAt = null
       },
       failed: (cause, { isTold } = { isTold: false }) => {
         status.lastFailedAt = now()
+        if (isExplained(cause)) return
         const refusal = cause instanceof DomainError ? cause.message : null
         if (!isTold && (refusal === null || refusal !== told)) logFailure(status.name, cause)
         told = refusal

@@ -62,4 +62,6 @@ export type DatabaseReport = {
   isFull(): boolean
   /** Why it gives this node no connections, in whole sentences for the operator; null while it does, or when nobody knows. */
   explainLoss(): string | null
+  /** Whether the log tells already why requests and jobs are refused now. */
+  isOut(): boolean
 }

@@ -30,6 +30,7 @@ const WELL: DatabaseReport = {
   findRefusal: () => null,
   explainLoss: () => null,
   isFull: () => false,
+  isOut: () => false,
   listNodes: async () => [NODE, { ...NODE, name: 'two', isAlive: false }],
 }
 

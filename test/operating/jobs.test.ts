@@ -6,7 +6,7 @@ import type { Job, JobName, JobReport } from '../../src/domain/job.ts'
 import { createJobs } from '../../src/operating/jobs.ts'
 import { createTestClock, START } from '../support/instance.ts'
 
-type Faults = { onStart?: JobName; onStop?: JobName }
+type Faults = { onStart?: JobName; onStop?: JobName; isOut?: () => boolean }
 
 function jobsWith(names: JobName[], faults: Faults = {}) {
   const clock = createTestClock()
@@ -26,7 +26,8 @@ function jobsWith(names: JobName[], faults: Faults = {}) {
     },
   })
   const log = { error: (fields: object, message: string) => void logged.push([fields, message]) }
-  const jobs = createJobs({ jobs: names.map(jobOf), now: clock.now, log })
+  const { isOut } = faults
+  const jobs = createJobs({ jobs: names.map(jobOf), now: clock.now, log, isOut })
   return { jobs, clock, calls, logged, reports }
 }
 
@@ -93,6 +94,42 @@ test('a refusal that goes on is logged once, and again after the job has done so
   reports.expiry?.did()
   refuse()
   expect(logged).toHaveLength(2)
+})
+
+describe('while a database server is out, which the log tells', () => {
+  const AWAY = new DomainError('overloaded', 'The database does not answer.')
+
+  test('no job logs that it is refused, and every other failure is logged', async () => {
+    const { jobs, clock, logged, reports } = jobsWith(['sweep', 'heartbeat'], { isOut: () => true })
+    await jobs.start()
+    for (let minutes = 0; minutes < 3; minutes += 1) {
+      clock.advance(60_000)
+      reports.sweep?.failed(AWAY)
+      reports.heartbeat?.failed(AWAY)
+    }
+    reports.sweep?.failed(new DomainError('disk_full', 'The disk of the database server is full.'))
+    expect(logged).toEqual([])
+    expect(jobs.list()[0]?.lastFailedAt).toBe(clock.now())
+    const other = new Error('no such column')
+    reports.sweep?.failed(other)
+    expect(logged).toEqual([[{ job: 'sweep', err: other }, 'a job failed']])
+  })
+
+  test('a job that is refused although nothing is out is logged once that goes on', async () => {
+    const { jobs, clock, logged, reports } = jobsWith(['sweep'], { isOut: () => false })
+    await jobs.start()
+    reports.sweep?.failed(AWAY)
+    clock.advance(29_000)
+    reports.sweep?.failed(AWAY)
+    expect(logged).toEqual([])
+    clock.advance(1_000)
+    reports.sweep?.failed(AWAY)
+    reports.sweep?.failed(AWAY)
+    expect(logged).toEqual([[{ job: 'sweep' }, `a job failed: ${AWAY.message}`]])
+    reports.sweep?.did()
+    reports.sweep?.failed(AWAY)
+    expect(logged).toHaveLength(1)
+  })
 })
 
 test('a job that cannot start stops the others, and the start fails', async () => {

@@ -97,6 +97,7 @@ async function join(
     ...parts,
     node,
     hasOtherServers: options.connect.servers !== undefined,
+    onBeat: options.outage?.onBeat ?? (() => undefined),
     save: async (witness) => {
       await witnesses.save(witness)
       await dates.mend()
@@ -122,7 +123,7 @@ async function acceptClock(clock: DatabaseClock, nodes: Nodes): Promise<void> {
 
 /** What an operator is told of the database. */
 function reportsOf(
-  { connect, explainLoss = () => null }: PostgresStoreOptions,
+  { connect, outage }: PostgresStoreOptions,
   { database, standing, rights }: NodeParts,
   nodes: Nodes,
 ) {
@@ -134,7 +135,8 @@ function reportsOf(
       sinceHeartbeat: nodes.sinceHeartbeat,
       listNodes: nodes.list,
       findRefusal: () => standing.findProblem()?.why ?? null,
-      explainLoss,
+      explainLoss: outage?.explainLoss ?? (() => null),
+      isOut: () => outage?.isOn() || standing.findProblem() !== null || database.isFull(),
       server: () => connect.serverName?.() ?? '',
       tearsNoPages: connect.tearsNoPages === true,
       isFull: database.isFull,

@@ -1,7 +1,7 @@
 // Opens the store of one node whose rows PostgreSQL keeps, in this order: folder, key, tables, instance, clock, operations.
 
 import { type Doubt, explainDoubt } from '../../domain/clock.ts'
-import type { Now } from '../../domain/time.ts'
+import { formatLength, type Now } from '../../domain/time.ts'
 import { type DataFolder, dataFolder } from '../folder/data-folder.ts'
 import { createFolderChecks } from '../folder/folder-checks.ts'
 import { lockFolder } from '../folder/folder-lock.ts'
@@ -28,9 +28,16 @@ export type PostgresStoreOptions = {
   /** All nodes have the same instance key. */
   keyFile: string
   connect: Connect
-  onState?: OnState
-  /** Why the server cannot be used, in whole sentences; null while it can. */
-  explainLoss?: () => string | null
+  /** Is told what connections and heartbeats notice, and tells the operator. */
+  outage?: {
+    onState: OnState
+    /** Called after each heartbeat: with null when it is durable, or with what kept it from that. */
+    onBeat: (cause: unknown) => void
+    /** Why the server cannot be used, in whole sentences; null while it can. */
+    explainLoss: () => string | null
+    /** Whether the operator has been told of one that goes on. */
+    isOn: () => boolean
+  }
   /** Most connections at once. */
   connections?: number
   /** The name of the machine, and the version of the program. */
@@ -93,8 +100,9 @@ async function openDatabase(options: PostgresStoreOptions, { folder, witnesses }
   const database = createDatabase({
     connect,
     ...(connections === undefined ? {} : { connections }),
-    ...(options.onState === undefined ? {} : { onState: options.onState }),
+    ...(options.outage === undefined ? {} : { onState: options.outage.onState }),
     onFull: () => onWarning(FULL),
+    onRoom: (fullFor) => onWarning(`${ROOM} ${formatLength(fullFor)}.`),
     onConnect: async (session, how) => {
       await standing?.look(session, how)
       await rights.look(session)
@@ -121,6 +129,8 @@ const FULL =
   'The disk of the database server is full: what needs room there, such as new pushes, is refused (507) until it has some. Make room, or ' +
   'give it a larger disk; remove nothing from pg_wal by hand.'
 
+const ROOM = 'The disk of the database server has had room for five minutes. Before, it was full for'
+
 function openClock(options: PostgresStoreOptions, first: InstanceState): DatabaseClock {
   const { systemNow, uptime, acceptClock, maxClockGap, onWarning } = options
   const onChange = (doubt: Doubt | null) =>
@@ -136,12 +146,14 @@ function openStanding(
   { onWarning, uptime }: PostgresStoreOptions,
   { state, clock, witnesses }: { state: InstanceState; clock: DatabaseClock; witnesses: Witnesses },
 ) {
+  let since = 0
+  const onChange = (problem: string | null, wasServing: boolean) => {
+    if (wasServing) since = performance.now()
+    onWarning(problem ?? `The database is served again, after ${formatLength(performance.now() - since)}.`)
+  }
   return createStanding({
-    state,
+    ...{ state, observe: clock.observe, elapsed: uptime, onChange },
     findLater: witnesses.findLater,
-    observe: clock.observe,
-    elapsed: uptime,
-    onChange: (problem) => onWarning(problem ?? 'The database is served again.'),
   })
 }
 

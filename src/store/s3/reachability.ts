@@ -1,5 +1,6 @@
 // Whether the store of the bucket works: told to the operator when it changes, and asked before each request.
 
+import { formatLength } from '../../domain/time.ts'
 import { type FailureKind, S3Failure } from './failures.ts'
 
 /** After a failure to answer, requests are refused for this long without being sent, so that they do not pile up. */
@@ -16,7 +17,7 @@ export type ReachabilityOptions = {
   onChange: (sentence: string) => void
 }
 
-type Trouble = { words: string; kind: FailureKind; failedAt: number; isTold: boolean }
+type Trouble = { words: string; kind: FailureKind; since: number; failedAt: number; isTold: boolean }
 
 export function createReachability({ name, onChange }: ReachabilityOptions) {
   const toldAt = new Map<string, number>()
@@ -40,7 +41,8 @@ export function createReachability({ name, onChange }: ReachabilityOptions) {
     const isNew = trouble?.words !== words
     const sentence = `The bucket ${name} cannot be used: ${words}. Pushes without files go on; it is tried again.`
     const isTold = (isNew && tell(sentence)) || trouble?.isTold === true
-    trouble = { words, kind, failedAt: performance.now(), isTold }
+    const failedAt = performance.now()
+    trouble = { words, kind, since: trouble?.since ?? failedAt, failedAt, isTold }
   }
 
   /** A full store still reads and deletes. */
@@ -55,7 +57,8 @@ export function createReachability({ name, onChange }: ReachabilityOptions) {
   }
 
   function worked(): void {
-    if (trouble?.isTold) tell(`The bucket ${name} works again.`)
+    if (trouble?.isTold)
+      onChange(`The bucket ${name} works again, after ${formatLength(performance.now() - trouble.since)}.`)
     trouble = null
   }
 

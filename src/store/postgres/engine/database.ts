@@ -72,8 +72,9 @@ export type DatabaseOptions = {
   /** Most connections at once. */
   connections?: number
   onState?: OnState
-  /** Called when the disk of the server begins to be full. */
+  /** Called when the disk of the server begins to be full, and when it has had room for a while, with how long it was full. */
   onFull?: () => void
+  onRoom?: (fullFor: number) => void
   /** Runs on each new connection before its first use; throws to refuse the server. */
   onConnect?: OnConnect
   /** Called with the id of each transaction that is durable. */
@@ -91,8 +92,9 @@ const SETTLE_MS = 1500
 
 export function createDatabase(options: DatabaseOptions): PostgresDatabase {
   const { connect, connections: max = CONNECTIONS, onAcknowledged = () => undefined } = options
-  const { onFull = () => undefined, onState = () => undefined, onConnect = async () => undefined } = options
-  const fullness = createFullness({ elapsed: () => performance.now(), onFull })
+  const { onState = () => undefined, onConnect = async () => undefined } = options
+  const { onFull = () => undefined, onRoom = () => undefined } = options
+  const fullness = createFullness({ elapsed: () => performance.now(), onFull, onRoom })
   const counts = createWorkCounts()
   const connections = createServerConnections({ connect, onConnect, onState, max })
   const persist = createPersist({
@@ -124,7 +126,9 @@ export function createDatabase(options: DatabaseOptions): PostgresDatabase {
         attempt({ connection, operationId, patience }),
       )
       const done = 'value' in attempted ? attempted : await settle({ operationId, ...attempted }, deadline)
-      if (done !== null) onAcknowledged(operationId)
+      if (done === null) return null
+      onAcknowledged(operationId)
+      fullness.changed()
       return done
     })
     return counts.during('transactions', changing)

@@ -8,19 +8,38 @@ const FULL_MS = 5 * MINUTE
 
 export type Fullness = ReturnType<typeof createFullness>
 
-/** `onFull` is called when it begins. */
-export function createFullness({ elapsed, onFull }: { elapsed: () => number; onFull: () => void }) {
+export type FullnessOptions = {
+  elapsed: () => number
+  /** Called when it begins. */
+  onFull: () => void
+  /** Called some time after the last refusal, with the milliseconds between the first and the last one. */
+  onRoom: (fullFor: number) => void
+}
+
+export function createFullness({ elapsed, onFull, onRoom }: FullnessOptions) {
   let refusedAt = Number.NEGATIVE_INFINITY
+  /** Null when it is not full, or the operator knows that it is not any more. */
+  let since: number | null = null
 
   const isFull = () => elapsed() - refusedAt < FULL_MS
 
   /** Takes each failure of a work, and returns it. */
   function note<Cause>(cause: Cause): Cause {
     if (!isDomainError(cause, 'disk_full')) return cause
-    if (!isFull()) onFull()
+    if (since === null) {
+      since = elapsed()
+      onFull()
+    }
     refusedAt = elapsed()
     return cause
   }
 
-  return { isFull, note }
+  /** Call this after each change that is durable, which heartbeats make when nobody else does. */
+  function changed(): void {
+    if (since === null || isFull()) return
+    onRoom(refusedAt - since)
+    since = null
+  }
+
+  return { isFull, note, changed }
 }

@@ -1,6 +1,7 @@
 // The nodes that serve the database, each with a row and a heartbeat. A heartbeat also raises the counter by which a database
 // that was set back is noticed, and carries the clock's mark from node to node.
 
+import { isDomainError } from '../../../domain/errors.ts'
 import type { Job } from '../../../domain/job.ts'
 import { MINUTE, SECOND } from '../../../domain/time.ts'
 import type { NodeReport } from '../../database-face.ts'
@@ -43,6 +44,8 @@ export type NodesOptions = {
   hasOtherServers: boolean
   /** Milliseconds between heartbeats. */
   beatMs?: number
+  /** Called after each heartbeat of the job: with null, or with what kept it from being written. */
+  onBeat: (cause: unknown) => void
   save: (witness: SavedWitness) => Promise<void>
   /** Within the transaction of a heartbeat: what nodes that are gone have left behind. */
   clearUp: (session: Session) => Promise<void>
@@ -50,7 +53,7 @@ export type NodesOptions = {
 
 export function createNodes(options: NodesOptions): Nodes {
   const { database, standing, clock, node, name, version, save, clearUp, beatMs = BEAT_MS } = options
-  const { hasOtherServers } = options
+  const { hasOtherServers, onBeat } = options
   let timer: Timer | undefined
   let followTimer: Timer | undefined
   let beatAt = performance.now()
@@ -102,19 +105,21 @@ export function createNodes(options: NodesOptions): Nodes {
     return next
   }
 
-  let isTold = false
+  let told: string | null = null
   const job: Job = {
     name: 'heartbeat',
     start: (report) => {
       const run = () =>
         beatNext().then(
           () => {
-            isTold = false
+            told = null
+            onBeat(null)
             report.did()
           },
           (cause) => {
-            report.failed(cause, { isTold })
-            isTold = true
+            onBeat(cause)
+            report.failed(cause, { isTold: !isDomainError(cause) && String(cause) === told })
+            told = String(cause)
           },
         )
       timer = setInterval(run, beatMs)

@@ -26,8 +26,8 @@ export type StandingOptions = {
   findLater: () => Witness | null
   /** Milliseconds of a clock that only goes on. */
   elapsed: () => number
-  /** Called with a sentence for the operator when serving ends, and with null when it begins again. */
-  onChange: (problem: string | null) => void
+  /** Called with a sentence for the operator when serving ends, or ends for another reason, and with null when it begins again. */
+  onChange: (problem: string | null, wasServing: boolean) => void
 }
 
 export function createStanding({ state, findLater, observe, elapsed, onChange }: StandingOptions) {
@@ -96,9 +96,9 @@ export function createStanding({ state, findLater, observe, elapsed, onChange }:
   }
 
   function change(found: Problem | null): void {
-    const isTold = found?.why === problem?.why
+    const before = problem
     problem = found
-    if (!isTold) onChange(found?.why ?? null)
+    if (found?.why !== before?.why) onChange(found?.why ?? null, before === null)
   }
 
   function requireServing(): void {

@@ -8,15 +8,22 @@ import { RefusedServer } from '../engine/server-check.ts'
 import { NoServerError, type ServerFailure } from '../engine/servers.ts'
 import { SCHEMA } from '../schema/schema-name.ts'
 
-export type Unreachable = { error: DomainError; mayPass: boolean }
+export type Unreachable = {
+  error: DomainError
+  /** Whether waiting may help. */
+  mayPass: boolean
+  /** Whether it does not run, or cannot be reached, as far as this side can tell. */
+  isAway: boolean
+}
 
 /** Null for what neither the client nor the server has reported. */
 export function explainUnreachable(address: DatabaseAddress, cause: unknown): Unreachable | null {
   if (cause instanceof NoServerError) return explainAll(address, cause)
   if (!(cause instanceof Error) || cause instanceof DomainError || !isOfDatabase(cause)) return null
-  const { words, mayPass } = findReason(cause)
+  const { words, mayPass, isAway = false } = findReason(cause)
   const name = presentDatabaseAddress(address)
-  return { error: new DomainError('conflict', `${name}: ${words(address)} (${saidBy(cause)}).`), mayPass }
+  const error = new DomainError('conflict', `${name}: ${words(address)} (${saidBy(cause)}).`)
+  return { error, mayPass, isAway }
 }
 
 /** Waiting may help as long as it may help one of them, such as a standby that is about to take over. */
@@ -24,7 +31,8 @@ function explainAll(address: DatabaseAddress, { failures }: NoServerError): Unre
   const all = failures.map((failure) => explainServer(failure))
   const said = all.map(({ why }) => why).join(' ')
   const words = `${presentDatabaseAddress(address)}: none of these servers can be used. ${said}`
-  return { error: new DomainError('conflict', words), mayPass: all.some(({ mayPass }) => mayPass) }
+  const mayPass = all.some((one) => one.mayPass)
+  return { error: new DomainError('conflict', words), mayPass, isAway: mayPass }
 }
 
 /** Why one of several servers is not used: its name, and a sentence. */
@@ -61,10 +69,11 @@ const CERTIFICATE = /CERT|CRL|SIGNATURE|ALTNAME|HOSTNAME|ISSUER/
 
 type Reason = {
   words: (address: DatabaseAddress) => string
-  /** Whether waiting may help. */
   mayPass: boolean
+  isAway?: boolean
 }
 
+const away = (words: string): Reason => ({ words: () => words, mayPass: true, isAway: true })
 const passing = (words: string): Reason => ({ words: () => words, mayPass: true })
 const lasting = (words: string): Reason => ({ words: () => words, mayPass: false })
 
@@ -82,10 +91,14 @@ const WRONG_LOGIN: Reason = {
     'node reads it when it starts: start it again after a change), and see that pg_hba.conf lets this user in from here',
   mayPass: false,
 }
-const ABSENT = passing(
+const ABSENT = away(
   'nothing answers there. See that the server runs, that it listens for this machine, and that the address is right',
 )
-const LOST = passing('the connection was lost')
+const LOST = away('the connection was lost. See whether the server runs, and its log')
+
+const SILENT = away(
+  'it does not answer. See whether it runs, whether it is overloaded, and the network in between',
+)
 
 const STATES: Record<string, Reason> = {
   '28P01': WRONG_LOGIN,
@@ -112,7 +125,7 @@ const STATES: Record<string, Reason> = {
   ),
   '57P01': LOST,
   '57P02': LOST,
-  '57P03': passing('it is starting or stopping'),
+  '57P03': away('it is starting or stopping. If that takes long, see its log'),
   '08P01': lasting(
     'it refuses the settings of the connection. Is it a pooler? Oncebox needs PostgreSQL itself, or a pooler by session',
   ),
@@ -127,8 +140,8 @@ const CODES: Record<string, Reason> = {
     'its certificate is not valid yet: see whether the clock of this machine is right',
   ),
   CONNECTION_REFUSED: ABSENT,
-  CONNECTION_TIMEOUT: passing('it does not answer'),
-  CONNECTION_STALLED: passing('it does not answer'),
+  CONNECTION_TIMEOUT: SILENT,
+  CONNECTION_STALLED: SILENT,
   CONNECTION_FAILED: ABSENT,
   CONNECTION_CLOSED: LOST,
   TLS_NOT_AVAILABLE: lasting(

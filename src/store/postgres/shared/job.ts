@@ -1,5 +1,6 @@
 // Exchanges the counts of nodes every second, gives back tries that it still owes, and sweeps what nodes share once it has lapsed.
 
+import { isDomainError } from '../../../domain/errors.ts'
 import type { Job, JobReport } from '../../../domain/job.ts'
 import { HOUR, MINUTE, type Now } from '../../../domain/time.ts'
 import type { Transact } from '../engine/database.ts'
@@ -30,7 +31,7 @@ export function createSharedJob({ transact, exchange, settle, certain }: SharedJ
   let running: Promise<void> = Promise.resolve()
   let sweptAt = Number.NEGATIVE_INFINITY
   let isStopped = false
-  let isTold = false
+  let told: string | null = null
 
   /** Resolves to the number of rows that were removed. */
   async function sweep(): Promise<number> {
@@ -58,11 +59,11 @@ export function createSharedJob({ transact, exchange, settle, certain }: SharedJ
         sweptAt = performance.now()
         await sweep()
       }
-      isTold = false
+      told = null
       report.did()
     } catch (cause) {
-      report.failed(cause, { isTold })
-      isTold = true
+      report.failed(cause, { isTold: !isDomainError(cause) && String(cause) === told })
+      told = String(cause)
     }
     if (!isStopped) timer = setTimeout(begin, EXCHANGE_MS, report)
   }

@@ -1,0 +1,68 @@
+// Notices outages of PostgreSQL, from its connections and from the heartbeats of this node, and tells each one in the log.
+
+import { type DatabaseAddress, presentDatabaseAddress } from '../domain/database-address.ts'
+import { isDomainError } from '../domain/errors.ts'
+import { createOutage } from '../operating/outage.ts'
+import type { OnState } from '../store/postgres/engine/absence.ts'
+import { explainUnreachable } from '../store/postgres/reaching/unreachable.ts'
+
+/** One may be late on a busy server. */
+const MISSED_BEATS = 2
+
+export type DatabaseOutage = {
+  onState: OnState
+  /** Called after each heartbeat: with null when it is durable, or with what kept it from that. */
+  onBeat: (cause: unknown) => void
+  /** Why the server gives this node no connections, in whole sentences; null while it does. */
+  explainLoss: () => string | null
+  /** Whether the log tells of an outage that goes on. */
+  isOn: () => boolean
+}
+
+export function createDatabaseOutage(address: DatabaseAddress, say: (line: string) => void): DatabaseOutage {
+  const away = createOutage({ say, over: 'PostgreSQL is used again,' })
+  const silent = createOutage({ say, over: 'PostgreSQL takes changes again,' })
+  let loss: string | null = null
+  let missed = 0
+
+  const onState: OnState = (cause, left) => {
+    if (cause === null) {
+      loss = null
+      away.ended()
+      return
+    }
+    const explained = explainUnreachable(address, cause)
+    loss = explained?.error.message ?? (cause instanceof Error ? cause.message : String(cause))
+    const kind = explained?.isAway ? 'away' : loss
+    if (left === 0) away.began(kind, presentLoss(loss, explained?.isAway === true))
+    else away.began(`some ${kind}`, presentShortage(loss, left))
+  }
+
+  function onBeat(cause: unknown): void {
+    if (cause === null) {
+      missed = 0
+      silent.ended()
+      return
+    }
+    missed += 1
+    const isExplained = away.isOn() || !isDomainError(cause, 'overloaded')
+    if (missed >= MISSED_BEATS && !isExplained)
+      silent.began('silent', `${presentDatabaseAddress(address)} ${SILENT}`)
+  }
+
+  return { onState, onBeat, explainLoss: () => loss, isOn: () => away.isOn() || silent.isOn() }
+}
+
+function presentLoss(why: string, isAway: boolean): string {
+  const next = isAway ? ' This node goes on by itself as soon as it can be used.' : ''
+  return `PostgreSQL cannot be used; requests that need it get 503 until then. ${why}${next}`
+}
+
+function presentShortage(why: string, left: number): string {
+  const those = left === 1 ? 'the one that it has' : `the ${left} that it has`
+  return `PostgreSQL gives this node no more connections; it goes on with ${those}. ${why}`
+}
+
+const SILENT =
+  'answers, but takes no changes; requests that change something get 503 until then. See its log, whether its disk is full, whether ' +
+  'something locks its tables (pg_stat_activity), and whether a standby of synchronous_standby_names is missing (pg_stat_replication).'

@@ -1,0 +1,74 @@
+// How outages of PostgreSQL are noticed and told: by connections that fail, and by heartbeats that are not durable.
+
+import { expect, test } from 'bun:test'
+import { createDatabaseOutage } from '../../src/app/database-outage.ts'
+import { DomainError } from '../../src/domain/errors.ts'
+import { addressOf } from '../support/use-cluster.ts'
+
+const refusedBy = (code: string, state = '') =>
+  Object.assign(new Error('said by the client'), { code, ...(state === '' ? {} : { errno: state }) })
+const GONE = refusedBy('ERR_POSTGRES_CONNECTION_REFUSED')
+const STARTING = refusedBy('ERR_POSTGRES_SERVER_ERROR', '57P03')
+const LOGIN = refusedBy('ERR_POSTGRES_SERVER_ERROR', '28P01')
+const CROWDED = refusedBy('ERR_POSTGRES_SERVER_ERROR', '53300')
+const BUSY = new DomainError('overloaded', 'The database does not answer; try again in a moment.')
+
+function start() {
+  const said: string[] = []
+  const address = addressOf('postgres://oncebox:secret@db.example/boxes')
+  return { said, ...createDatabaseOutage(address, (line) => said.push(line)) }
+}
+
+test('a restart is told in one line with what to do, and in one when it is over', () => {
+  const { said, onState, onBeat, isOn, explainLoss } = start()
+  onState(GONE, 0)
+  onState(STARTING, 0)
+  for (let beats = 0; beats < 5; beats += 1) onBeat(BUSY)
+  expect(isOn()).toBe(true)
+  expect(explainLoss()).toContain('it is starting or stopping')
+  onState(null, 1)
+  onBeat(null)
+  expect(isOn()).toBe(false)
+  expect(explainLoss()).toBeNull()
+  expect(said).toEqual([
+    expect.stringMatching(/^PostgreSQL cannot be used; .* nothing answers there.* goes on by itself/),
+    expect.stringMatching(/^PostgreSQL is used again, after \d+\.\d s\.$/),
+  ])
+  expect(said.join()).not.toContain('secret')
+})
+
+test('a refusal that waiting does not mend is told as well when it follows', () => {
+  const { said, onState } = start()
+  onState(GONE, 0)
+  onState(LOGIN, 0)
+  expect(said[1]).toContain('it refuses the user "oncebox" or the password')
+  expect(said[1]).not.toContain('goes on by itself')
+})
+
+test('a node that keeps some connections says with how many it goes on', () => {
+  const { said, onState } = start()
+  onState(CROWDED, 3)
+  expect(said).toEqual([expect.stringContaining('it goes on with the 3 that it has')])
+  onState(CROWDED, 0)
+  expect(said[1]).toContain('PostgreSQL cannot be used')
+})
+
+test('a server that answers and takes no changes is told once after the second heartbeat that failed', () => {
+  const { said, onBeat, isOn } = start()
+  onBeat(BUSY)
+  expect(said).toEqual([])
+  onBeat(BUSY)
+  onBeat(BUSY)
+  expect(isOn()).toBe(true)
+  onBeat(null)
+  expect(said).toEqual([
+    expect.stringContaining('answers, but takes no changes'),
+    expect.stringContaining('PostgreSQL takes changes again, after'),
+  ])
+})
+
+test('a heartbeat that fails for another reason is no outage', () => {
+  const { said, onBeat, isOn } = start()
+  for (let beats = 0; beats < 5; beats += 1) onBeat(new Error('no such column'))
+  expect([said, isOn()]).toEqual([[], false])
+})

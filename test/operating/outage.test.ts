@@ -1,0 +1,51 @@
+// What the log says of an outage: a line at its beginning, a line at its end, and little of what comes and goes.
+
+import { afterEach, beforeEach, expect, jest, test } from 'bun:test'
+import { createOutage } from '../../src/operating/outage.ts'
+
+beforeEach(() => void jest.useFakeTimers())
+afterEach(() => void jest.useRealTimers())
+
+function start() {
+  const said: string[] = []
+  return { said, outage: createOutage({ say: (line) => said.push(line), over: 'It works again,' }) }
+}
+
+test('an outage is told when it begins and when it has ended, with its length', () => {
+  const { said, outage } = start()
+  outage.began('away', 'It is away: start it.')
+  outage.began('away', 'It is away: start it, please.')
+  expect(outage.isOn()).toBe(true)
+  jest.advanceTimersByTime(42_000)
+  outage.ended()
+  outage.ended()
+  expect(outage.isOn()).toBe(false)
+  expect(said).toEqual(['It is away: start it.', 'It works again, after 42 s.'])
+})
+
+test('another cause in the same outage is told too, because it wants another remedy', () => {
+  const { said, outage } = start()
+  outage.began('away', 'It is away.')
+  outage.began('password', 'It refuses the password.')
+  outage.began('away', 'It is away.')
+  jest.advanceTimersByTime(600_000)
+  outage.ended()
+  expect(said).toEqual(['It is away.', 'It refuses the password.', 'It works again, after 10 min.'])
+})
+
+test('a server that comes and goes for an hour fills no log, and one that stays away is told', () => {
+  const { said, outage } = start()
+  for (let second = 0; second < 3_600; second += 2) {
+    outage.began('away', 'It is away.')
+    jest.advanceTimersByTime(1_000)
+    outage.ended()
+    jest.advanceTimersByTime(1_000)
+  }
+  expect(said.length).toBeLessThanOrEqual(2 * 61)
+  said.length = 0
+  outage.began('away', 'It is away.')
+  jest.advanceTimersByTime(6_000)
+  expect(said).toEqual(['It is away.'])
+  outage.ended()
+  expect(said).toEqual(['It is away.', 'It works again, after 6.0 s.'])
+})
