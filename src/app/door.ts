@@ -27,7 +27,7 @@ import type { Meter } from '../operating/metrics.ts'
 import type { Config } from '../settings/table.ts'
 import type { OpenedStore } from '../store/opening/opened-store.ts'
 import type { Branding } from './branding.ts'
-import { noteFailure } from './logging.ts'
+import { noteFailure, placeDamage } from './logging.ts'
 import { createReadiness } from './readiness.ts'
 import { createRoutes, createServedPages, type Served } from './routes.ts'
 
@@ -116,19 +116,21 @@ function createGuests(options: DoorOptions, basePath: string) {
   })
   const presentError = createPresentError({
     onRefused: (code) => meter?.refused(code),
-    logFailure: ({ requestId, cause }) => log.error({ requestId, err: cause }, 'a request failed'),
+    logFailure: ({ requestId, cause }) =>
+      log.error({ requestId, err: placeDamage(cause, config) }, 'a request failed'),
     answerRefusal: createAnswerRefusal({ answer, getGuest }),
   })
   return { assets, answer, getGuest, presentError }
 }
 
-/** Balancers ask these each second, and would fill the log with answers that say nothing. */
+/** Balancers ask these each second, and would fill the log with answers that say nothing new. */
 const PROBES = new Set<string>([FILES.up.path, FILES.ready.path])
 
-/** Logs every request but fine answers to probes, and counts each when there are metrics. */
+/** Logs every request, but of the answers to probes only the first 503 in a row. Counts each when there are metrics. */
 function createLogRequest({ log, meter }: Pick<DoorOptions, 'log' | 'meter'>): LogRequest {
+  const refused = new Set<string>()
   const write: LogRequest = ({ durationMs, ...line }) => {
-    if (line.status === 200 && PROBES.has(line.route)) return
+    if (PROBES.has(line.route) && isNothingNew(line, refused)) return
     log.info({ ...line, durationMs: Math.round(durationMs * 100) / 100 })
   }
   if (meter === null) return write
@@ -136,4 +138,13 @@ function createLogRequest({ log, meter }: Pick<DoorOptions, 'log' | 'meter'>): L
     meter.request({ ...line, routeClass: routeClassOf(line) })
     write(line)
   }
+}
+
+/** `refused`: the routes whose last answer was a 503. */
+function isNothingNew({ route, status }: { route: string; status: number }, refused: Set<string>): boolean {
+  if (status === 200) refused.delete(route)
+  if (status !== 503) return status === 200
+  const isTold = refused.has(route)
+  refused.add(route)
+  return isTold
 }

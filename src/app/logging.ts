@@ -1,6 +1,6 @@
 // Opens the log of a server where its settings say: on standard error, or in a file.
 
-import { isDomainError } from '../domain/errors.ts'
+import { DamageError, isDomainError } from '../domain/errors.ts'
 import type { Now } from '../domain/time.ts'
 import { createLog, type Log } from '../operating/log.ts'
 import { type LogFile, openLogFile } from '../operating/log-file.ts'
@@ -48,4 +48,10 @@ export function noteFailure(log: Log, message: string): (cause: unknown) => void
   return (err) => {
     if (!isDomainError(err, 'overloaded')) log.error({ err }, message)
   }
+}
+
+/** Services open rows without knowing which engine keeps them. */
+export function placeDamage(cause: unknown, { databaseUrl }: Pick<Config, 'databaseUrl'>): unknown {
+  const isElsewhere = cause instanceof DamageError && cause.medium === null && databaseUrl !== null
+  return isElsewhere ? new DamageError(cause.place, 'server') : cause
 }

@@ -10,7 +10,7 @@ import type { Config } from '../settings/table.ts'
 import { readMachine } from '../store/folder/machine.ts'
 import type { OpenedStore } from '../store/opening/opened-store.ts'
 import { openStore } from '../store/opening/sqlite-store.ts'
-import { noteFailure } from './logging.ts'
+import { noteFailure, placeDamage } from './logging.ts'
 
 export type ServedStoreOptions = {
   config: Config
@@ -50,7 +50,11 @@ function commonOf({ config, log, uptime }: ServedStoreOptions) {
     bucket: bucket && { ...bucket, maxFileBytes: config.maxFileBytes },
     minFreeSpace: config.minFreeSpace,
     onWarning: (warning: string) => log.warn(warning),
-    onError: (err: unknown) => (err instanceof DamageError ? log.error(err.message) : onFailure(err)),
+    onError: (cause: unknown) => {
+      const err = placeDamage(cause, config)
+      if (err instanceof DamageError) log.error(err.message)
+      else onFailure(err)
+    },
   }
 }
 

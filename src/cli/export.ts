@@ -122,12 +122,12 @@ async function writeAll(
   return report
 }
 
-/** Throws when something of it is missing, because the server's disk has damaged it. */
+/** Throws when something of it is missing, because it is damaged on the server. */
 function tell({ pushes, damagedPushes, damagedLogs }: OwnPushesReport, file: string, shell: Shell): void {
   const place = file === OUTPUT ? '' : ` to ${file}`
   shell.say(`Exported ${pushes} ${pushes === 1 ? 'push' : 'pushes'}${place}.`)
   if (damagedPushes + damagedLogs === 0) return
   throw new CommandFailure(
-    `Damaged on the server's disk and missing: ${damagedPushes} pushes, and the logs of ${damagedLogs}. Its log names them.`,
+    `Damaged on the server and missing: ${damagedPushes} pushes, and the logs of ${damagedLogs}. Its log names them.`,
   )
 }

@@ -83,7 +83,7 @@ export function addListCommand(program: Command, parts: ClientParts): void {
       const none = isExpired ? 'None of your pushes has expired.' : 'You have no active pushes.'
       const header = ['CREATED', 'KIND', 'NAME', isExpired ? 'EXPIRED' : 'LEFT', 'LINK']
       if (leftOut > 0)
-        shell.say(`Damaged on the server's disk and not shown: ${leftOut}. The server's log names them.`)
+        shell.say(`Damaged on the server and not shown: ${leftOut}. The server's log names them.`)
       const shortLast = pushes.map(({ urlToken }) => urlToken)
       printTable(header, { rows: pushes.map(rowOf), shortLast, stretch: 2, leftOut, page, none, shell })
     },

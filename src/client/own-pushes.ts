@@ -12,7 +12,7 @@ type Group = 'active' | 'expired'
 type Members = Record<string, unknown>
 type Page = { pushes: { urlToken: string; members: Members }[]; leftOut: number }
 
-/** What came so far, and what cannot come because the server's disk has damaged it. */
+/** What came so far, and what cannot come because it is damaged on the server. */
 export type OwnPushesReport = { pushes: number; damagedPushes: number; damagedLogs: number }
 
 export type OwnPushes = Pick<Client, 'list' | 'audit'>

@@ -61,14 +61,28 @@ export class DomainError extends Error {
 export class DamageError extends Error {
   override name = 'DamageError'
   readonly place: string
+  readonly medium: Medium | null
 
-  /** `place` names the damaged record, such as `push 17`. */
-  constructor(place: string) {
-    super(`damaged on disk: ${place} is not as it was written. Restore it from a backup`)
+  /** `place` names the damaged record, such as `push 17`; `medium` is null for a row where only the engine is unknown. */
+  constructor(place: string, medium: Medium | null = null) {
+    super(DAMAGE[medium ?? 'disk'](place))
     this.place = place
-    // A stack trace would not help: the fault is on the disk.
+    this.medium = medium
+    // A stack trace would not help: the fault is outside the program.
     this.stack = this.message
   }
+}
+
+/** What keeps something stored: a disk of this machine, the database server, or the bucket of the files. */
+export type Medium = 'disk' | 'server' | 'bucket'
+
+const DAMAGE: Record<Medium, (place: string) => string> = {
+  disk: (place) => `damaged on disk: ${place} is not as it was written. Restore it from a backup`,
+  server: (place) =>
+    `damaged in PostgreSQL: ${place} is not as it was written. See the log of that server and its disk, and docs/damage.md`,
+  bucket: (place) =>
+    `damaged in the bucket: ${place} is missing there, or is not as it was written. Bring the object back if the bucket has a copy ` +
+    '(docs/damage.md tells its name); otherwise the sender has to share it again',
 }
 
 /** An error that reports all invalid fields: one message for people, and the details by field. */

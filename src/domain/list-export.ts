@@ -7,7 +7,7 @@ export type ExportFormat = 'json' | 'csv'
 
 type Members = Readonly<Record<string, unknown>>
 
-/** `logs` is null when the log is damaged on the server's disk. */
+/** `logs` is null when the log is damaged on the server. */
 export type PushWithLogs = { push: Members; logs: readonly Members[] | null }
 
 export type ExportFrame = { server: string; at: string }

@@ -50,7 +50,7 @@ export function createHealthChecks(options: ServedHealthOptions): HealthCheck[] 
     { name: 'inodes', look: () => lookAtInodes(options) },
     ...(store.bucket === null ? [] : [checkOfBucket(store.bucket)]),
     { name: 'key', look: async () => ({ todo: await store.findKeyProblem() }) },
-    { name: 'damage', look: () => ({ todo: explainDamage(store.damage.count()) }) },
+    { name: 'damage', look: () => ({ todo: explainDamage(store.damage.count(), store) }) },
     { name: 'clock', look: () => ({ todo: explainClock(options) }) },
   ]
 }
@@ -102,12 +102,23 @@ function checkOfBucket({ name, findProblem, isFull }: BucketReport): HealthCheck
   return { name: 'files', look }
 }
 
-function explainDamage(places: number): string | null {
+function explainDamage(
+  places: number,
+  { database, bucket }: Pick<ServedHealthOptions['store'], 'database' | 'bucket'>,
+): string | null {
   if (places === 0) return null
-  return (
-    `${places} ${places === 1 ? 'place' : 'places'} on the disk ${places === 1 ? 'is' : 'are'} damaged; the log names them. ` +
-    'Restore a backup, or start once with --remove-damaged. Check the disk.'
-  )
+  const [count, are] = places === 1 ? ['1 place', 'is'] : [`${places} places`, 'are']
+  if (database === null && bucket === null)
+    return (
+      `${count} on the disk ${are} damaged; the log names them. ` +
+      'Restore a backup, or start once with --remove-damaged. Check the disk.'
+    )
+  const where = [
+    database === null ? 'on the disk' : 'in PostgreSQL',
+    bucket === null ? null : 'in the bucket',
+  ]
+  const medium = where.filter((one) => one !== null).join(' or ')
+  return `${count} ${medium} ${are} damaged; the log names them, with what to do for each (docs/damage.md has more).`
 }
 
 function explainClock({ store, systemNow }: ServedHealthOptions): string | null {

@@ -92,6 +92,11 @@ function createWords(language: Language) {
     return relatives.format(Math.round(distance / size), unit)
   }
 
+  /** "7 sec. ago", for what happened a short time ago. */
+  function ago(ms: number): string {
+    return relatives.format(-Math.round(Math.max(0, ms) / SECOND), 'second')
+  }
+
   /** "2.5 minutes": in the largest unit of which there is one, and a tenth of a second at least. */
   function duration(ms: number): string {
     const [unit, size] = DURATION_UNITS.find(([, length]) => ms >= length) ?? ['second', SECOND]
@@ -107,6 +112,7 @@ function createWords(language: Language) {
     forms,
     moment,
     relative,
+    ago,
     duration,
     clock,
     bytes,

@@ -99,6 +99,20 @@ test('while the bucket fails, pushes with files are refused, others go on, and n
   ])
 })
 
+test('an object that is gone is told as damage of the bucket, not of a disk', async () => {
+  const before = files()
+  const push = await create({ payload: 'beside the file' })
+  for (const key of files()) if (!before.includes(key)) bucket.remove(key)
+  const { body } = await api.retrieve(push.url_token)
+  expect(body.payload).toBe('beside the file')
+  const told = api.log.filter((line) => line.includes('damaged'))
+  expect(told).toEqual([expect.stringMatching(/damaged in the bucket: a file of push \d+ is missing there/)])
+  const ready = await api.fetch('/readyz', { headers: { authorization: `Bearer ${token}` } })
+  expect(((await ready.json()) as { checks: Record<string, string> }).checks.damage).toBe(
+    '1 place on the disk or in the bucket is damaged; the log names them, with what to do for each (docs/damage.md has more).',
+  )
+})
+
 test('a full bucket refuses files as a full disk does', async () => {
   await create()
   fail({ status: 507, code: 'XMinioStorageFull' })

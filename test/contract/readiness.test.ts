@@ -37,6 +37,13 @@ test('below the floor of free space it is not ready and says what to do', async 
   expect(body.checks).toMatchObject({ ...ALL_FINE, disk: expect.stringContaining('--min-free-space') })
 })
 
+test('of several answers in a row that the server is not ready, the log has the first', async () => {
+  const instance = await start({ 'min-free-space': '1024TiB' })
+  const lines = () => instance.log.filter((line) => line.includes('/readyz')).length
+  for (let asked = 0; asked < 3; asked += 1) expect((await ask(instance)).status).toBe(503)
+  expect(lines()).toBe(1)
+})
+
 test('a missing or replaced key file is reported, while pushes are still accepted', async () => {
   const instance = await start()
   const path = join(instance.dataDir, 'instance.key')

@@ -1,7 +1,7 @@
-// What a refusal tells: when to try again.
+// What a refusal tells: when to try again; and what damage tells: where it is.
 
 import { expect, test } from 'bun:test'
-import { retrySeconds } from '../../src/domain/errors.ts'
+import { DamageError, retrySeconds } from '../../src/domain/errors.ts'
 
 test.each([
   [-5, 1],
@@ -14,4 +14,14 @@ test.each([
   [Number.POSITIVE_INFINITY, 60],
 ])('a wait of %p ms is told as %p s', (wait, seconds) => {
   expect(retrySeconds(wait)).toBe(seconds)
+})
+
+test('damage is told by the place where it is', () => {
+  expect(new DamageError('push 1').message).toBe(
+    'damaged on disk: push 1 is not as it was written. Restore it from a backup',
+  )
+  expect(new DamageError('push 1', 'server').message).toStartWith('damaged in PostgreSQL: push 1 is not as')
+  const lost = new DamageError('a file of push 1', 'bucket').message
+  expect(lost).toStartWith('damaged in the bucket: a file of push 1 is missing there')
+  expect(lost).not.toContain('disk')
 })

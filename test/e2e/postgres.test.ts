@@ -102,6 +102,9 @@ describe.skipIf(!installedEngines().includes('postgres'))('on PostgreSQL', () =>
     expect(admin).toContain(`postgres://127.0.0.1:${server.port}/${database.name}`)
     expect(admin).toContain('The data is in PostgreSQL. Back it up there')
     expect(admin).not.toContain('class="disk"')
+    expect(admin.match(/data-label="Version"/g)).toHaveLength(2)
+    expect(admin).toContain('this one')
+    expect(admin).not.toContain('An upgrade is under way')
 
     const doctor = await run([
       'doctor',

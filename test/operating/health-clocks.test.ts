@@ -16,7 +16,7 @@ const elsewhere: DatabaseReport = {
   listNodes: async () => [],
   findRefusal: () => null,
   isOut: () => false,
-    explainLoss: () => null,
+  explainLoss: () => null,
   server: () => 'db:5432',
   tearsNoPages: false,
   isFull: () => false,

@@ -1,6 +1,7 @@
 // What the log says of an outage: a line at its beginning, a line at its end, and little of what comes and goes.
 
 import { afterEach, beforeEach, expect, jest, test } from 'bun:test'
+import { formatLength } from '../../src/domain/time.ts'
 import { createOutage } from '../../src/operating/outage.ts'
 
 beforeEach(() => void jest.useFakeTimers())
@@ -48,4 +49,15 @@ test('a server that comes and goes for an hour fills no log, and one that stays 
   expect(said).toEqual(['It is away.'])
   outage.ended()
   expect(said).toEqual(['It is away.', 'It works again, after 6.0 s.'])
+})
+
+test.each([
+  [0, '0.0 s'],
+  [9_949, '9.9 s'],
+  [42_400, '42 s'],
+  [119_000, '119 s'],
+  [7 * 60_000, '7 min'],
+  [200 * 60_000, '3 h 20 min'],
+])('%p ms are told as %p', (ms, words) => {
+  expect(formatLength(ms)).toBe(words)
 })

@@ -172,12 +172,12 @@ function describeNodes({ nodes }: InstanceInspection): Finding {
   const alive = nodes.filter(({ isAlive }) => isAlive)
   const names = alive.map(({ name, version }) => `${name} (${version})`).join(', ')
   if (alive.length === 0) return fine('nodes', 'No node serves the database now.')
-  return fine(
-    'nodes',
+  const said =
     alive.length === 1
       ? `One serves the database: ${names}.`
-      : `${alive.length} serve the database: ${names}.`,
-  )
+      : `${alive.length} serve the database: ${names}.`
+  if (new Set(alive.map(({ version }) => version)).size === 1) return fine('nodes', said)
+  return warning('nodes', `${said} An upgrade is under way.`, 'Upgrade the nodes of the older version, too.')
 }
 
 function examineConnections(

@@ -27,7 +27,10 @@ export type VerifyReport = {
 }
 
 export type VerifyOptions = {
-  store: Pick<Store, 'imports' | 'pushes' | 'lists' | 'audit' | 'files' | 'accounts' | 'apiTokens' | 'damage'>
+  store: Pick<
+    Store,
+    'imports' | 'pushes' | 'lists' | 'audit' | 'files' | 'accounts' | 'apiTokens' | 'damage' | 'bucket'
+  >
   keyring: Keyring
   now: Now
   onProgress: OnProgress

@@ -10,7 +10,7 @@ import {
   segmentCount,
   segmentPosition,
 } from '../../crypto/sealed-stream.ts'
-import { DamageError, DomainError } from '../../domain/errors.ts'
+import { DamageError, DomainError, type Medium } from '../../domain/errors.ts'
 import type { Now } from '../../domain/time.ts'
 import type { Store, StoredPush } from '../../store/face.ts'
 import type { OpenedFile } from '../../store/files-face.ts'
@@ -31,7 +31,7 @@ export type ReadableFile = {
 export type FileOfPush = Pick<FileOfGrant, 'file' | 'key' | 'size'> & { push: string }
 
 export type GrantedFilesOptions = {
-  store: Pick<Store, 'files' | 'pushes' | 'damage'>
+  store: Pick<Store, 'files' | 'pushes' | 'damage' | 'bucket'>
   now: Now
   relieve: Relieve
   /** Milliseconds of a clock that only goes on. */
@@ -60,8 +60,8 @@ export function createGrantedFiles({ store, now, relieve, elapsed, lookEvery }: 
     const { id } = requireInTime(await following.lookNow())
     const name = `a file of push ${id}`
     const opened = await store.files.open(wanted.file)
-    if (opened === null) throw (await isLost(wanted.push)) ? new DamageError(name) : notFound()
-    await requireIntact(opened, { size: wanted.size, name })
+    if (opened === null) throw (await isLost(wanted.push)) ? altered(name) : notFound()
+    await requireIntact(opened, { size: wanted.size, damage: altered(name) })
     const close = () => {
       following.end()
       return opened.close()
@@ -82,7 +82,7 @@ export function createGrantedFiles({ store, now, relieve, elapsed, lookEvery }: 
       await following.look()
       const bytes = await opened.read(segmentPosition(index, size))
       const plain = openSegment(bytes, sealed, { index, isLast: index === last })
-      if (plain === null) throw altered(name)
+      if (plain === null) throw reported(altered(name))
       relieve(plain.length)
       const from = index * SEGMENT_BYTES
       yield plain.subarray(Math.max(0, start - from), Math.min(plain.length, end - from))
@@ -107,10 +107,13 @@ export function createGrantedFiles({ store, now, relieve, elapsed, lookEvery }: 
   }
 
   /** The answer has begun, so an error can only break it off: logs the damage here, because no caller can. */
-  function altered(name: string): DamageError {
-    const cause = new DamageError(name)
+  function reported(cause: DamageError): DamageError {
     store.damage.report(cause)
     return cause
+  }
+
+  function altered(name: string): DamageError {
+    return new DamageError(name, mediumOfFiles(store))
   }
 
   return { openFile, findPush }
@@ -119,6 +122,11 @@ export function createGrantedFiles({ store, now, relieve, elapsed, lookEvery }: 
 /** `name` tells the operator what it is. */
 type OpenFileOfPush = FileOfPush & { opened: OpenedFile; name: string; following: Following }
 
+/** Where the sealed files are. */
+export function mediumOfFiles({ bucket }: Pick<Store, 'bucket'>): Medium {
+  return bucket === null ? 'disk' : 'bucket'
+}
+
 function notFound(): DomainError {
   return new DomainError('not_found', 'not-found')
 }
@@ -126,11 +134,11 @@ function notFound(): DomainError {
 /** Checks what no segment authenticates: the header and the length. Throws, and then closes the file. */
 async function requireIntact(
   file: OpenedFile,
-  { size, name }: { size: number; name: string },
+  { size, damage }: { size: number; damage: DamageError },
 ): Promise<void> {
   try {
     const header = await file.read({ start: 0, length: HEADER_BYTES })
-    if (!isHeader(header) || file.size !== sealedSize(size)) throw new DamageError(name)
+    if (!isHeader(header) || file.size !== sealedSize(size)) throw damage
   } catch (cause) {
     await file.close()
     throw cause

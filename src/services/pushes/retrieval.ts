@@ -5,6 +5,7 @@ import type { Viewer } from '../../domain/audit.ts'
 import { DamageError } from '../../domain/errors.ts'
 import type { SealedPush, Store } from '../../store/face.ts'
 import type { Downloads, GrantedArchive, GrantedFile } from './downloads.ts'
+import { mediumOfFiles } from './granted-files.ts'
 import { type Content, openPush } from './opening.ts'
 import type { Addressed } from './owner-lists.ts'
 import { createPassphraseTries, type PassphraseTriesOptions, type Refusal } from './passphrase-tries.ts'
@@ -26,7 +27,7 @@ export type RetrieveOptions = {
 }
 
 export type RetrieveDependencies = PassphraseTriesOptions & {
-  store: Pick<Store, 'pushes' | 'files' | 'damage'>
+  store: Pick<Store, 'pushes' | 'files' | 'damage' | 'bucket'>
   grantAll: Downloads['grantAll']
 }
 
@@ -83,7 +84,7 @@ export function createRetrieve(options: RetrieveDependencies) {
     const { outcome, push } = claimed
     if (outcome === 'expired' || content === null) return { outcome: 'expired', push, urlToken }
     const isWhole = there.every(Boolean)
-    if (!isWhole) store.damage.report(damageOf(id))
+    if (!isWhole) store.damage.report(damageOf(id, store))
     const { payload } = content
     const granted = grantAll({ push, ...content, viewedAt: now() })
     const files = granted.files.map((file, at) => ({ ...file, isThere: there[at] === true }))
@@ -94,13 +95,13 @@ export function createRetrieve(options: RetrieveDependencies) {
   /** Looks for each file before a view is counted. Throws DamageError when nothing of the push is left. */
   async function findFiles(id: number, { payload, files }: Content): Promise<boolean[]> {
     const there = await Promise.all(files.map(store.files.has))
-    if (payload === '' && files.length > 0 && !there.some(Boolean)) throw damageOf(id)
+    if (payload === '' && files.length > 0 && !there.some(Boolean)) throw damageOf(id, store)
     return there
   }
 
   return retrieve
 }
 
-function damageOf(id: number): DamageError {
-  return new DamageError(`a file of push ${id}`)
+function damageOf(id: number, store: Pick<Store, 'bucket'>): DamageError {
+  return new DamageError(`a file of push ${id}`, mediumOfFiles(store))
 }

@@ -1,8 +1,9 @@
 // Numbers about the instance for its administrators, without anything that was pushed.
 
 import type { Doubt } from '../../domain/clock.ts'
-import { MINUTE, type Now } from '../../domain/time.ts'
-import type { DatabaseReport } from '../../store/database-face.ts'
+import { compareVersions } from '../../domain/release.ts'
+import { MINUTE, type Now, SECOND } from '../../domain/time.ts'
+import type { DatabaseReport, NodeReport } from '../../store/database-face.ts'
 import type { PushCounts, Store } from '../../store/face.ts'
 import type { BucketReport } from '../../store/files-face.ts'
 import type { LastSweep, Sweeper } from './sweeper.ts'
@@ -29,9 +30,23 @@ export type DatabaseStatus = {
   name: string
   /** Whether a standby that takes over may lack the last changes. */
   isBehind: boolean
-  /** Those that serve, by the names of their machines. */
-  nodes: string[]
+  /** Those that serve, in the order of their starts. */
+  nodes: ServingNode[]
+  /** The newest version, and how many nodes have an older one; null when all have the same. */
+  upgrade: { newest: string; older: number } | null
 }
+
+export type ServingNode = Pick<NodeReport, 'name' | 'version' | 'startedAt' | 'isThis'> & {
+  /** Milliseconds since its last heartbeat. */
+  silence: number
+  /** Whether it has missed more than one. */
+  isSilent: boolean
+  /** Whether another node has a newer version. */
+  isOlder: boolean
+}
+
+/** Nodes write a heartbeat every five seconds. */
+const SILENT_MS = 12 * SECOND
 
 export type StatusOptions = {
   store: Pick<Store, 'lists' | 'freeSpace' | 'damage' | 'bucket'> & { database: DatabaseReport | null }
@@ -59,7 +74,7 @@ export function createReadStatus(options: StatusOptions): () => Promise<Status> 
     damaged: store.damage.count(),
     needsDisk: store.database === null || store.bucket === null,
     bucket: store.bucket && (await lookAt(store.bucket)),
-    database: store.database && (await lookAtDatabase(store.database, databaseName)),
+    database: store.database && (await lookAtDatabase(store.database, { address: databaseName, now: now() })),
     lastSweep: sweeper.last(),
     doubt: doubt(),
   })
@@ -72,10 +87,29 @@ async function lookAt({ name, findProblem, isFull }: BucketReport): Promise<Stat
 
 async function lookAtDatabase(
   { look, listNodes, server }: DatabaseReport,
-  address: string,
+  { address, now }: { address: string; now: number },
 ): Promise<DatabaseStatus> {
   const [found, nodes] = await Promise.all([look(), listNodes()])
-  const alive = nodes.filter(({ isAlive }) => isAlive)
   const name = address.includes(',') ? `${address} · ${server()}` : address
-  return { name, isBehind: found?.replication === 'asynchronous', nodes: alive.map((node) => node.name) }
+  return { name, isBehind: found?.replication === 'asynchronous', ...describeNodes(nodes, now) }
+}
+
+/** `now`: by the clock of the database, which wrote down when each was seen. */
+export function describeNodes(
+  listed: readonly NodeReport[],
+  now: number,
+): Pick<DatabaseStatus, 'nodes' | 'upgrade'> {
+  const alive = listed.filter(({ isAlive }) => isAlive)
+  const newest =
+    alive
+      .map(({ version }) => version)
+      .sort(compareVersions)
+      .at(-1) ?? ''
+  const nodes = alive.map(({ name, version, startedAt, seenAt, isThis }) => {
+    const silence = Math.max(0, now - seenAt)
+    const isOlder = compareVersions(version, newest) < 0
+    return { name, version, startedAt, isThis, silence, isSilent: silence > SILENT_MS, isOlder }
+  })
+  const older = nodes.filter(({ isOlder }) => isOlder).length
+  return { nodes, upgrade: older === 0 ? null : { newest, older } }
 }

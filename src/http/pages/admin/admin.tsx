@@ -23,6 +23,7 @@ import { AuthorityPart } from './authority.tsx'
 import { Backups } from './backups.tsx'
 import { ClockNotice } from './clock.tsx'
 import { Health, ProxyNotice } from './health.tsx'
+import { Nodes } from './nodes.tsx'
 import { Invitations, People as PeopleSection, queryOf } from './people.tsx'
 import { type SettingInEffect, Settings } from './settings.tsx'
 
@@ -103,6 +104,7 @@ export function createAdminPages(options: AdminPageOptions) {
         />
         {authority === null ? null : <AuthorityPart guest={guest} authority={authority} />}
         <Health guest={guest} status={status} jobs={listJobs()} />
+        <Nodes database={status.database} words={guest.words} />
         <Backups guest={guest} status={readBackups()} isOnServer={status.database !== null} />
         <Settings guest={guest} settings={settings} />
       </>

@@ -89,10 +89,6 @@ function Database({ database, words }: { database: NonNullable<Status['database'
         <code dir="ltr">{database.name}</code>{' '}
         {database.isBehind && <Chip tone="low">{say('database_behind')}</Chip>}
       </dd>
-      <dt>{say('admin_nodes')}</dt>
-      <dd>
-        {words.number(database.nodes.length)} <bdi>({database.nodes.join(', ')})</bdi>
-      </dd>
     </>
   )
 }

@@ -66,7 +66,7 @@ export function explainFailure(cause: unknown): unknown {
     return new DomainError('disk_full', 'The disk of the database server is full; nothing was stored.')
   const inner = innermost(cause)
   if (state === '' || !(inner instanceof Error)) return inner
-  if (DAMAGED.test(state)) return new DamageError(`the database of PostgreSQL (${inner.message})`)
+  if (DAMAGED.test(state)) return new DamageError(`its database (${inner.message})`, 'server')
   const constraint = 'constraint' in inner ? String(inner.constraint) : ''
   return new StatementError(state, { message: messageOf(inner, state), constraint })
 }

@@ -53,7 +53,7 @@ const NONE: Outcome = { change: null, result: { value: null } }
 
 function secretsOf({ secrets }: BatchRead, id: number): SealedSecrets {
   const found = secrets.get(id)
-  if (found === undefined) throw new DamageError(`push ${id}`)
+  if (found === undefined) throw new DamageError(`push ${id}`, 'server')
   return found
 }
 

@@ -76,7 +76,7 @@ export function createPushes(options: PushWorksOptions): Pushes {
     // It may have ended between these reads, or been purged.
     const later = await findById(session, push.id)
     if (later === undefined) return null
-    if (later.expiredOn === null) throw new DamageError(`push ${push.id}`)
+    if (later.expiredOn === null) throw new DamageError(`push ${push.id}`, 'server')
     return { push: presentPush(later), sealed: null }
   }
 

@@ -12,7 +12,11 @@ test('a disk is full from the first refusal until none has come for five minutes
     told += 1
   }
   const lengths: number[] = []
-  const fullness = createFullness({ elapsed: () => clock, onFull, onRoom: (fullFor) => lengths.push(fullFor) })
+  const fullness = createFullness({
+    elapsed: () => clock,
+    onFull,
+    onRoom: (fullFor) => lengths.push(fullFor),
+  })
   const full = new DomainError('disk_full', 'The disk is full.')
   fullness.note(new DomainError('overloaded', 'Nobody answers.'))
   expect(fullness.isFull()).toBe(false)
