@@ -212,11 +212,16 @@ test('a backup of a stopped server is made, and changes nothing in its folder', 
 
 test('a file is closed to others, and nothing else is left beside it', async () => {
   const file = join(room, 'b.tar')
-  const before = readdirSync(box.dataDir).sort()
+  // The server fills its reserve when it has run for a second.
+  const list = () =>
+    readdirSync(box.dataDir)
+      .filter((name) => name !== 'reserve')
+      .sort()
+  const before = list()
   await makeBackup(box.dataDir, { file })
   expect(statSync(file).mode & 0o777).toBe(0o600)
   expect(readdirSync(room)).toEqual(['b.tar'])
-  expect(readdirSync(box.dataDir).sort()).toEqual(before)
+  expect(list()).toEqual(before)
 })
 
 test.each([

@@ -1,7 +1,7 @@
 // What administrators see of the jobs that a server does by itself, in every language, without the reason of a failure.
 
 import { afterEach, expect, test } from 'bun:test'
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { LANGUAGES, wordsOf } from '../../src/words/words.ts'
 import { startInstance, type TestInstance } from '../support/instance.ts'
@@ -14,8 +14,14 @@ afterEach(() => instance.close())
 
 async function startWithAdministrator({ withoutReserve = false } = {}) {
   instance = await startInstance()
-  // A folder in the place of a file that is written a second after the start.
-  if (withoutReserve) mkdirSync(join(instance.dataDir, 'reserve'))
+  if (withoutReserve) {
+    const { dataDir } = instance
+    await instance.stop()
+    // A folder in the place of a file that is written a second after the start.
+    rmSync(join(dataDir, 'reserve'), { force: true })
+    mkdirSync(join(dataDir, 'reserve'))
+    instance = await startInstance({ dataDir })
+  }
   await instance.addAccount('ann@example.org', { isAdmin: true })
   return createPeople(instance).signIn('ann@example.org')
 }

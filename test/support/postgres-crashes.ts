@@ -76,9 +76,12 @@ function holdTime() {
   async function without(work: () => Promise<void>): Promise<void> {
     const began = elapsed()
     heldSince = began
-    await work()
-    held += elapsed() - began
-    heldSince = null
+    try {
+      await work()
+    } finally {
+      held += elapsed() - began
+      heldSince = null
+    }
   }
 
   return { without, end: () => spy.mockRestore() }
