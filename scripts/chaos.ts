@@ -11,7 +11,10 @@ import { bucket, silentBucket } from './chaos/bucket.ts'
 import { clocks } from './chaos/clocks.ts'
 import { database } from './chaos/database.ts'
 import { failover } from './chaos/failover.ts'
+import { hosts } from './chaos/hosts.ts'
 import { kills } from './chaos/kills.ts'
+import { lagging } from './chaos/lagging.ts'
+import { neighbours } from './chaos/neighbours.ts'
 import { network } from './chaos/network.ts'
 import { buildNextVersion } from './chaos/next-version.ts'
 import { readers } from './chaos/readers.ts'
@@ -24,6 +27,9 @@ const SCENARIOS: readonly Scenario[] = [
   database,
   network,
   failover,
+  hosts,
+  lagging,
+  neighbours,
   clocks,
   bucket,
   silentBucket,

@@ -8,24 +8,31 @@ import { SQL } from 'bun'
 import { fastPlace } from '../../scripts/fast-folder.ts'
 import { freePort } from './free-port.ts'
 import { findPostgres } from './postgres-programs.ts'
+import { signalTree } from './process-tree.ts'
 
 export type Cluster = {
   port: number
   folder: string
-  /** What `--database-url` takes; another port is that of a proxy. */
-  address(port?: number): string
+  /** What `--database-url` takes; other ports are those of proxies, or of several servers. */
+  address(...ports: number[]): string
   /** Resolves once it answers. */
   start(): Promise<void>
-  /** `immediate` is a crash of the server, `fast` an orderly stop. */
-  stop(how: 'immediate' | 'fast'): Promise<void>
+  /** `immediate` is a crash of the server, `fast` an orderly stop, `kill` ends each of its processes with kill -9. */
+  stop(how: 'immediate' | 'fast' | 'kill'): Promise<void>
+  /** Nothing of it runs until it is thawed, but its connections stay open. */
+  freeze(): void
+  thaw(): void
   /** Runs statements in the database of Oncebox, as the superuser. */
   run<Row>(text: string, database?: string): Promise<Row[]>
-  /** Starts a second server that follows this one, and waits until each commit here waits for it. */
-  addStandby(): Promise<Cluster>
+  /** Starts a second server that follows this one, and waits until it does, and, if it `isSynchronous`, until each commit here waits for it. */
+  addStandby(options?: StandbyOptions): Promise<Cluster>
   /** Makes a standby the server that takes writes. */
   promote(): Promise<void>
   remove(): Promise<void>
 }
+
+/** It is synchronous and connects to the server itself, unless `through` is the port of a proxy. */
+export type StandbyOptions = { isSynchronous?: boolean; through?: number }
 
 export type ClusterOptions = {
   /** Whether it writes to a disk; false for tests that only need speed. It waits for what it writes in any case. */
@@ -117,19 +124,19 @@ function clusterIn(folder: string, options: ClusterOptions): Cluster {
     }
   }
 
-  async function addStandby(): Promise<Cluster> {
+  async function addStandby({ isSynchronous = true, through = port }: StandbyOptions = {}): Promise<Cluster> {
     const copy = makeFolder(options)
-    const source = `host=127.0.0.1 port=${port} user=postgres application_name=${STANDBY}`
+    const source = `host=127.0.0.1 port=${through} user=postgres application_name=${STANDBY}`
     const backup = ['-D', dataOf(copy), '-d', source, '-R', '-X', 'stream', '-c', 'fast']
     if (existsSync(`${findPostgres()}/pg_basebackup`)) await runAsServer(['pg_basebackup', ...backup])
     else await copyStopped(dataOf(copy), source)
     const standby = clusterIn(copy, options)
     await standby.start()
-    await run(`ALTER SYSTEM SET synchronous_standby_names = '${STANDBY}'`)
+    await run(`ALTER SYSTEM SET synchronous_standby_names = '${isSynchronous ? STANDBY : ''}'`)
     await run('SELECT pg_reload_conf()')
     await until(async () => {
       const [row] = await run<{ sync_state: string }>('SELECT sync_state FROM pg_stat_replication')
-      return row?.sync_state === 'sync'
+      return row?.sync_state === (isSynchronous ? 'sync' : 'async')
     })
     return standby
   }
@@ -144,18 +151,27 @@ function clusterIn(folder: string, options: ClusterOptions): Cluster {
     await start()
   }
 
-  async function stop(how: 'immediate' | 'fast'): Promise<void> {
-    child?.kill(how === 'immediate' ? 'SIGQUIT' : 'SIGINT')
+  async function stop(how: 'immediate' | 'fast' | 'kill'): Promise<void> {
+    if (how === 'kill') signal('SIGKILL')
+    else child?.kill(how === 'immediate' ? 'SIGQUIT' : 'SIGINT')
     await child?.exited
+  }
+
+  function signal(name: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void {
+    if (child?.exitCode === null && child.signalCode === null) signalTree(child.pid, name)
   }
 
   return {
     port,
     folder,
-    address: (through = port) =>
-      `postgres://oncebox:${encodeURIComponent(PASSWORD)}@127.0.0.1:${through}/oncebox?sslmode=disable`,
+    address: (...ports) => {
+      const hosts = (ports.length === 0 ? [port] : ports).map((one) => `127.0.0.1:${one}`)
+      return `postgres://oncebox:${encodeURIComponent(PASSWORD)}@${hosts}/oncebox?sslmode=disable`
+    },
     start,
     stop,
+    freeze: () => signal('SIGSTOP'),
+    thaw: () => signal('SIGCONT'),
     run,
     addStandby,
     promote: async () => {
@@ -163,6 +179,7 @@ function clusterIn(folder: string, options: ClusterOptions): Cluster {
       await run('SELECT pg_promote()')
     },
     remove: async () => {
+      signal('SIGCONT')
       child?.kill('SIGQUIT')
       await child?.exited
       process.off('exit', end)

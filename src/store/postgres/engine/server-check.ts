@@ -9,6 +9,7 @@ import {
   findOtherServer,
   findServerProblems,
   findServerWarnings,
+  isStuck,
   readServerFacts,
   type ServerFacts,
   type ServerTrust,
@@ -20,10 +21,10 @@ export class RefusedServer extends DomainError {
   /** Whether waiting may help. */
   readonly mayPass: boolean
 
-  constructor(problems: readonly string[], { isStandby, isReadOnly }: ServerFacts) {
+  constructor(problems: readonly string[], facts: ServerFacts) {
     super('conflict', problems.join(' '))
-    this.isStandby = isStandby
-    this.mayPass = isStandby || isReadOnly
+    this.isStandby = facts.isStandby
+    this.mayPass = facts.isStandby || facts.isReadOnly || isStuck(facts)
   }
 }
 

@@ -56,6 +56,11 @@ const UNNAMED =
   'The user of --database-url may not execute pg_control_system(), by which Oncebox tells this PostgreSQL server from others: ' +
   'GRANT EXECUTE ON FUNCTION pg_control_system() TO the user.'
 
+/** Whether it takes writes that it cannot commit. A standby may be about to take over. */
+export function isStuck({ stuckCommits }: ServerFacts): boolean {
+  return stuckCommits >= MOST_STUCK_COMMITS
+}
+
 /** Each keeps a connection of the server, which must not run out of them. */
 const MOST_STUCK_COMMITS = 8
 const OLDEST_VERSION = 13_00_00
@@ -93,7 +98,7 @@ const CHECKS: Check[] = [
       'services do this when the disk is full), and switch it off for the server, the database and the user.',
   ],
   [
-    ({ stuckCommits }) => stuckCommits >= MOST_STUCK_COMMITS,
+    isStuck,
     // The same words while they become more, so that the log has them once.
     () =>
       `At least ${MOST_STUCK_COMMITS} transactions wait for a synchronous standby that does not answer. Start it, or take it out of ` +

@@ -1,13 +1,13 @@
 // What a node looks at before it serves a database: whether it is the right one, whether it was set back, and the keys.
 
-import type { Keyring } from '../../../crypto/keyring.ts'
-import { DomainError } from '../../../domain/errors.ts'
+import { findKey, type Keyring } from '../../../crypto/keyring.ts'
+import { DomainError, isDomainError } from '../../../domain/errors.ts'
 import { findNewerPlace, judgeState, RESTORATION_REMEDY } from '../../../domain/restoration.ts'
 import { MINUTE, SECOND } from '../../../domain/time.ts'
 import type { SavedWitness } from '../../witness/saved-witness.ts'
 import type { PostgresDatabase, Session } from '../engine/database.ts'
 import { haltNodes, type InstanceState, readInstance } from './instance.ts'
-import { verifyKeys } from './instance-keys.ts'
+import { type KnownKey, readKeys, verifyKeys } from './instance-keys.ts'
 import { LIVE_NODES } from './nodes.ts'
 import { foundOf } from './standing.ts'
 
@@ -18,6 +18,8 @@ const SETTLE_MS = 15 * SECOND
 const RETRY_MS = SECOND
 /** Looking for what a removed key has sealed reads all pushes. */
 const WITHIN_MS = 10 * MINUTE
+/** As long as a start waits for a database that does not answer at all. */
+const COMMITS_MS = MINUTE
 
 export type EnterOptions = {
   keyring: Keyring
@@ -44,10 +46,7 @@ export async function enterInstance(database: Entered, options: EnterOptions): P
   const witnesses = [options.inFolder, elsewhere].flatMap((witness) => witness ?? [])
   await requireLatestPlace(database, { ...options, witnesses, until })
   for (let tries = 0; ; tries += 1) {
-    const { state, judgement } = await database.transact(
-      (session) => enterWithin(session, { ...options, witnesses }),
-      { within: WITHIN_MS },
-    )
+    const { state, judgement } = await enterOnce(database, { ...options, witnesses })
     if (judgement.is === 'intact') return state
     if (judgement.is === 'foreign') throw new DomainError('conflict', foreignText(options.witnessPath))
     if (judgement.is === 'restored' || performance.now() > until) throw refuse(judgement.why)
@@ -80,6 +79,33 @@ async function requireLatestPlace(database: Entered, options: Waiting): Promise<
 }
 
 type Entering = EnterOptions & { witnesses: readonly SavedWitness[] }
+
+/** Waits while nothing can be committed: the synchronous standby is missing, or has just become the primary. */
+async function enterOnce(database: Entered, options: Entering) {
+  const until = performance.now() + (options.patience ?? COMMITS_MS)
+  const hasAllKeys = await database.read(async (session) => knowsAllKeys(await readKeys(session), options))
+  for (let tries = 0; ; tries += 1) {
+    const entering = database.transact(
+      (session) => enterWithin(session, options),
+      hasAllKeys ? {} : { within: WITHIN_MS },
+    )
+    const entered = await entering.catch((cause: unknown) => {
+      if (!isDomainError(cause, 'overloaded')) throw cause
+      if (performance.now() > until) throw new DomainError('conflict', COMMITS_NOTHING)
+      return null
+    })
+    if (entered !== null) return entered
+    if (tries === 0) options.onWarning(`${COMMITS_NOTHING} Waiting for that.`)
+    await Bun.sleep(RETRY_MS)
+  }
+}
+
+const COMMITS_NOTHING =
+  'PostgreSQL answers, and commits nothing: the standby of synchronous_standby_names does not answer, or the disk hangs. ' +
+  '"oncebox doctor" tells more.'
+
+const knowsAllKeys = (known: readonly KnownKey[], { keyring }: Entering) =>
+  known.every(({ number }) => findKey(keyring, number) !== null)
 
 async function enterWithin(session: Session, options: Entering) {
   const { witnesses, keyring, inFolder } = options

@@ -2,7 +2,7 @@
 // a failover made the primary. Later on, each connection finds it anew.
 
 import { refuseServer } from '../engine/server-check.ts'
-import type { ServerFacts } from '../engine/server-facts.ts'
+import { isStuck, type ServerFacts } from '../engine/server-facts.ts'
 import { lookAtServer, type SeenServer } from '../engine/server-look.ts'
 import { NoServerError, type ServerFailure, type Servers } from '../engine/servers.ts'
 import { explainServer } from './unreachable.ts'
@@ -14,7 +14,7 @@ export async function chooseServer(servers: Servers): Promise<string[]> {
   const looks = await Promise.all(servers.inOrder().map((server) => lookAtServer(server, LOOK_MS)))
   const seen = looks.flatMap((found) => ('facts' in found ? [found] : []))
   const failures = looks.flatMap((found) => ('cause' in found ? [found] : []))
-  const writable = seen.filter(({ facts }) => !facts.isStandby && !facts.isReadOnly)
+  const writable = seen.filter(({ facts }) => !facts.isStandby && !facts.isReadOnly && !isStuck(facts))
   const [best] = writable.filter(({ facts }) => isSame(facts, writable[0]?.facts)).sort(byTimeline)
   if (best === undefined)
     throw new NoServerError([...failures, ...seen.map(refusalOf)].sort(inOrderOf(servers)))

@@ -303,6 +303,28 @@ postgres.describe('a database that was set back', () => {
   })
 })
 
+postgres.describe('a server whose standby is missing', () => {
+  test('is not entered while nothing can be committed there, and as soon as something can', async () => {
+    const node = makeNode()
+    await (await node.open()).close()
+    const admin = connectTo(database.address.replace(/\/\/[^:]+:/, '//postgres:'))(1)
+    const setStandby = async (change: string) => {
+      await admin.unsafe(`ALTER SYSTEM ${change}`)
+      await admin.unsafe('SELECT pg_reload_conf()')
+    }
+    await setStandby("SET synchronous_standby_names = 'missing'")
+    try {
+      const opening = node.open({ patience: 120_000 })
+      while (!/commits nothing.*Waiting for that/.test(node.warnings.at(-1) ?? '')) await Bun.sleep(50)
+      await setStandby('RESET synchronous_standby_names')
+      await (await opening).close()
+    } finally {
+      await setStandby('RESET synchronous_standby_names')
+      await admin.close({ timeout: 0 })
+    }
+  }, 180_000)
+})
+
 postgres.describe('a server that a failover left behind', () => {
   /** What a node would remember that served the database after the failover. */
   const overtake = (witness: SavedWitness): SavedWitness => ({
