@@ -1,0 +1,127 @@
+// What `oncebox after-restore` does to a database, so that nodes may serve it again, and when it refuses.
+
+import { expect, test } from 'bun:test'
+import { openAfterRestore } from '../../../../src/store/opening/after-restore.ts'
+import type { Connect } from '../../../../src/store/postgres/engine/connection.ts'
+import { storePush } from '../../../support/store.ts'
+import { type TestNode, useNodes } from '../../../support/use-nodes.ts'
+import { usePostgres } from '../../../support/use-postgres.ts'
+import { untilDone } from '../../../support/waiting.ts'
+import { readKinds } from '../../conformance/engine.ts'
+
+const postgres = usePostgres()
+const nodes = useNodes(postgres)
+const { makeNode, query, cutConnections } = nodes
+const account = { email: 'ann@example.org', passwordHash: 'x', isAdmin: true }
+
+postgres.describe('a copy of a database', () => {
+  const restore = (connect: Connect, dataDir: string, places: string[] = [], writtenEvery = 20_000) =>
+    openAfterRestore({
+      ...{ connect, dataDir, bucket: nodes.bucket.settings, onWarning: () => undefined },
+      onWait: (place) => places.push(place),
+      writtenEvery: { bucket: writtenEvery, folder: writtenEvery },
+    })
+
+  test('is not made to serve the bucket of the original while that is served', async () => {
+    const [original, other] = [makeNode(), makeNode()]
+    const before = await original.open()
+    const { lookup } = await storePush({ store: before, clock: nodes.clock })
+    await before.close()
+    const copy = await postgres.copyDatabase(nodes.database, 'copy_beside')
+    const store = await original.open({ bucketMs: 500 })
+    const places: string[] = []
+    await expect(restore(copy, other.dataDir, places)).rejects.toThrow(
+      /Another database is served with the files in the bucket .*prefix of its own.*stop all nodes/,
+    )
+    expect(places[0]).toContain('the bucket oncebox-test')
+    await expect(restore(copy, original.dataDir)).rejects.toThrow('uses the data folder')
+    // Its own nodes may run.
+    const own = await restore(nodes.database.connect, original.dataDir, [], 1_000)
+    expect(own.livePushes).toBe(1)
+    await own.close()
+    expect(await store.pushes.findPush(lookup)).toMatchObject({ expiredOn: null })
+    await store.close()
+    const restoring = await restore(copy, other.dataDir)
+    const visit = { ip: '', userAgent: 'test', referrer: '' }
+    expect(await restoring.run({ visit, now: nodes.clock.now(), onProgress: () => undefined })).toBe(1)
+    await restoring.close()
+  }, 300_000)
+})
+
+postgres.describe('after a restore', () => {
+  const visit = { ip: '', userAgent: 'test', referrer: '' }
+  const settle = async (node: TestNode) => {
+    const { connect } = nodes.database
+    const restoring = await openAfterRestore({
+      connect,
+      bucket: nodes.bucket.settings,
+      dataDir: node.dataDir,
+      onWarning: () => undefined,
+      writtenEvery: { bucket: 0, folder: 0 },
+    })
+    const progress: number[] = []
+    const lost = await restoring.run({
+      visit,
+      now: nodes.clock.now(),
+      onProgress: (done) => progress.push(done),
+    })
+    await restoring.close()
+    return { lost, live: restoring.livePushes, halted: restoring.halted, progress }
+  }
+
+  test('every push has expired, and every session ended, before a node serves again', async () => {
+    const node = makeNode()
+    const store = await node.open()
+    const { id } = await untilDone(() => store.accounts.addAccount(account))
+    await store.sessions.addSession({ accountId: id, hash: Buffer.alloc(32, 7), visit, tested: 'x' })
+    const [kept, read] = [
+      await storePush({ store, clock: nodes.clock }),
+      await storePush({ store, clock: nodes.clock }),
+    ]
+    await store.pushes.expirePush({ id: read.id, visit })
+    await store.close()
+    await query('UPDATE instance SET beats = 0')
+    await expect(node.open()).rejects.toThrow('oncebox after-restore')
+    expect(await settle(node)).toMatchObject({ lost: 1, live: 1, progress: [1] })
+    const again = await node.open()
+    const found = await again.pushes.findSealedPush(kept.lookup)
+    expect(found).toMatchObject({ push: { lost: true, deleted: false }, sealed: null })
+    expect(await readKinds({ store: again }, kept.id)).toEqual(['creation', 'expire'])
+    expect(await query('SELECT 1 FROM push_secrets')).toEqual([])
+    expect(await again.sessions.findByHash(Buffer.alloc(32, 7))).toBeNull()
+    expect(await again.accounts.listAccounts()).toHaveLength(1)
+    await again.close()
+  })
+
+  test('a running node serves again by itself, and what it remembers does not count', async () => {
+    const node = makeNode()
+    const store = await node.open()
+    await storePush({ store, clock: nodes.clock })
+    await query('DELETE FROM operations')
+    await query('UPDATE instance SET beats = 0')
+    await cutConnections()
+    while (store.database?.findRefusal() === null) await store.lists.countPushes().catch(() => undefined)
+    await settle(node)
+    while (store.database?.findRefusal() !== null) await Bun.sleep(100)
+    expect(await store.lists.countPushes()).toEqual({ live: 0, expired: 1 })
+    expect(node.warnings.at(-1)).toMatch(/^The database is served again, after .+\.$/)
+    await store.close()
+    await (await node.open()).close()
+  }, 300_000)
+
+  test('nodes that have not noticed anything stop when another one has', async () => {
+    const [first, second] = [makeNode(), makeNode()]
+    const [one, two] = [await first.open(), await second.open()]
+    await untilDone(() => two.accounts.addAccount(account))
+    await query('DELETE FROM operations')
+    await cutConnections()
+    while (one.database?.findRefusal() === null || two.database?.findRefusal() === null) {
+      await two.accounts.listAccounts().catch(() => undefined)
+      await Bun.sleep(50)
+    }
+    await expect(one.accounts.listAccounts()).rejects.toMatchObject({ code: 'overloaded' })
+    await one.close()
+    await two.close()
+    await expect(makeNode().open()).rejects.toThrow('a change that it had acknowledged is missing')
+  }, 300_000)
+})

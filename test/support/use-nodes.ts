@@ -1,0 +1,104 @@
+// Nodes over one database of PostgreSQL and one bucket, for the tests of one file.
+
+import { afterAll, afterEach, beforeAll, beforeEach } from 'bun:test'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { OpenedStore } from '../../src/store/opening/opened-store.ts'
+import type { PostgresStoreOptions } from '../../src/store/opening/postgres-store.ts'
+import { openTestBucket, type TestBucket } from './bucket.ts'
+import { createTestClock, type TestClock } from './instance.ts'
+import type { TestDatabase } from './postgres.ts'
+import { makeNodeFolder, openTestNode } from './postgres-store.ts'
+import type { UsedPostgres } from './use-postgres.ts'
+
+/** Nodes that start at once wait until the first of them has marked the bucket. */
+export const BUCKET_MARK_MS = 120_000
+
+/** Stands for the nodes of the running test: what it holds is made anew for each. */
+type OfTest = {
+  database: TestDatabase
+  clock: TestClock
+  folders: ReturnType<typeof makeNodeFolder>[]
+  serving: Set<OpenedStore>
+}
+
+export type TestNode = ReturnType<ReturnType<typeof useNodes>['makeNode']>
+
+export function useNodes(postgres: Pick<UsedPostgres, 'isInstalled' | 'newEmptyDatabase'>) {
+  let bucket: TestBucket | undefined
+  let test: OfTest | undefined
+  beforeAll(async () => {
+    bucket = await openTestBucket()
+  })
+  beforeEach(async () => {
+    if (!postgres.isInstalled) return
+    for (const { remove } of test?.folders ?? []) remove()
+    const database = await postgres.newEmptyDatabase()
+    test = { database, clock: createTestClock(), folders: [], serving: new Set() }
+  })
+  // Those of a test that failed would go on in folders of which nothing is left.
+  afterEach(async () => {
+    for (const store of test?.serving ?? []) await store.close()
+  })
+  afterAll(() => bucket?.close())
+
+  function running(): OfTest & { bucket: TestBucket } {
+    if (test === undefined || bucket === undefined) throw new Error('nodes run only within tests')
+    return { ...test, bucket }
+  }
+
+  /** A node with a folder of its own and the key of the first. */
+  function makeNode() {
+    const { bucket, database, clock, folders, serving } = running()
+    const folder = makeNodeFolder()
+    const keyFile = join(folder.dataDir, '..', 'instance.key')
+    const [first] = folders
+    if (first !== undefined) writeFileSync(keyFile, readFileSync(join(first.dataDir, '..', 'instance.key')))
+    folders.push(folder)
+    const warnings: string[] = []
+    const onWarning = (text: string) => warnings.push(text)
+    const open = async (options: Partial<PostgresStoreOptions> = {}) => {
+      const store = await openTestNode({
+        bucket: bucket.settings,
+        ...{ dataDir: folder.dataDir, connect: database.connect, clock, onWarning, patience: 0, beatMs: 200 },
+        ...options,
+      })
+      serving.add(store)
+      const close = async () => {
+        serving.delete(store)
+        await store.close()
+      }
+      return { ...store, close }
+    }
+    return { ...folder, keyFile, warnings, open, witness: join(folder.dataDir, 'serve.witness') }
+  }
+
+  async function query<Row>(text: string): Promise<Row[]> {
+    const sql = running().database.connect(1)
+    try {
+      return await sql.unsafe(text)
+    } finally {
+      await sql.close({ timeout: 0 })
+    }
+  }
+
+  const cutConnections = () =>
+    query(
+      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()',
+    )
+
+  return {
+    makeNode,
+    query,
+    cutConnections,
+    get bucket() {
+      return running().bucket
+    },
+    get database() {
+      return running().database
+    },
+    get clock() {
+      return running().clock
+    },
+  }
+}
