@@ -49,26 +49,23 @@ export function addAfterRestoreCommand(program: Command, { shell, app }: { shell
   addSettingFlags(command, TABLE)
   // A node needs it, and a command line is easily repeated.
   addHiddenFlags(command, { keyFile: settings.keyFile })
-  command.action(async () => {
-    const { address, bucket, dataDir } = readCommandLine(command, shell)
-    const onWarning = (warning: string) => shell.say(`oncebox: warning: ${warning}`)
-    const restored = await app.openRestored({
-      address,
-      bucket,
-      dataDir,
-      onWarning,
-      onWait: createWaiting(shell),
-    })
-    try {
-      for (const line of [...presentRestored(restored), ...presentFiles(bucket)]) shell.say(line)
-      if (!isGiven(command, 'yes')) await confirm(shell, 'Expire every push now?')
-      const expired = await restored.expireEverything(createProgress(shell))
-      shell.print(expired === 1 ? '1 push is expired.' : `${expired} pushes are expired.`)
-      for (const line of NEXT) shell.say(line)
-    } finally {
-      await restored.close()
-    }
-  })
+  command.action(() => runAfterRestore(command, { shell, app }))
+}
+
+async function runAfterRestore(command: Command, { shell, app }: { shell: Shell; app: App }): Promise<void> {
+  const { address, bucket, dataDir } = readCommandLine(command, shell)
+  const onWarning = (warning: string) => shell.say(`oncebox: warning: ${warning}`)
+  const onWait = createWaiting(shell)
+  const restored = await app.openRestored({ address, bucket, dataDir, onWarning, onWait })
+  try {
+    for (const line of [...presentRestored(restored), ...presentFiles(bucket)]) shell.say(line)
+    if (!isGiven(command, 'yes')) await confirm(shell, 'Expire every push now?')
+    const expired = await restored.expireEverything(createProgress(shell))
+    shell.print(expired === 1 ? '1 push is expired.' : `${expired} pushes are expired.`)
+    for (const line of NEXT) shell.say(line)
+  } finally {
+    await restored.close()
+  }
 }
 
 function readCommandLine(command: Command, shell: Shell) {
@@ -118,24 +115,27 @@ const NEXT = [
     'revoke or disable again what was revoked or disabled since.',
 ]
 
-/** A line every few seconds while it looks whether nodes of another database use the same files. */
 function createWaiting({ say }: Shell) {
-  let toldAt = Number.NEGATIVE_INFINITY
+  const isDue = everySo(WAIT_MS, { first: true })
   return (place: string, seconds: number) => {
-    const now = performance.now()
-    if (now - toldAt < WAIT_MS) return
-    toldAt = now
-    say(`… looking whether nodes of another database use ${place}: ${seconds} s left`)
+    if (isDue()) say(`… looking whether nodes of another database use ${place}: ${seconds} s left`)
   }
 }
 
-/** A line every few seconds, also where nobody watches a terminal. */
 function createProgress({ say }: Shell) {
-  let toldAt = performance.now()
+  const isDue = everySo(PROGRESS_MS, { first: false })
   return (done: number, total: number) => {
+    if (isDue()) say(`… ${done} of ${total} pushes`)
+  }
+}
+
+/** Whether a line is due: one every few milliseconds. `first`: the first time at once. */
+function everySo(milliseconds: number, { first }: { first: boolean }): () => boolean {
+  let last = first ? Number.NEGATIVE_INFINITY : performance.now()
+  return () => {
     const now = performance.now()
-    if (now - toldAt < PROGRESS_MS) return
-    toldAt = now
-    say(`… ${done} of ${total} pushes`)
+    if (now - last < milliseconds) return false
+    last = now
+    return true
   }
 }

@@ -62,8 +62,10 @@ const SERVER = /^[a-z][a-z0-9+]*:\/\//i
 
 function readPlace(name: 'from' | 'to', password: string | null, reading: Reading): MovePlace | null {
   const text = textFlag(reading.command, name)
-  if (text === undefined) reading.problems.push(`--${name} is missing`)
-  if (text === undefined) return null
+  if (text === undefined) {
+    reading.problems.push(`--${name} is missing`)
+    return null
+  }
   if (/^s3:/i.test(text)) {
     const flag = name === 'to' ? '--files-url' : '--from-files-url'
     reading.problems.push(
@@ -71,10 +73,12 @@ function readPlace(name: 'from' | 'to', password: string | null, reading: Readin
     )
     return null
   }
-  if (!SERVER.test(text)) {
-    const folder = readFlag(name, path, reading)
-    return folder === null ? null : { kind: 'folder', path: folder }
-  }
+  if (SERVER.test(text)) return readServer(name, password, reading)
+  const folder = readFlag(name, path, reading)
+  return folder === null ? null : { kind: 'folder', path: folder }
+}
+
+function readServer(name: string, password: string | null, reading: Reading): MovePlace | null {
   const address = readFlag(name, databaseUrl, reading)
   if (address === null) return null
   if (address.password !== null)

@@ -65,16 +65,14 @@ function sourceNeeds(
     return hasFiles && fromBucket === null
       ? ['The files of the source are in a bucket: name it with --from-files-url.']
       : []
-  const onDisk =
-    fromBucket === null
-      ? []
-      : ['The files of the source are on a disk, not in a bucket: leave --from-files-url out.']
-  return hasFiles && from.kind === 'unknown'
-    ? [
-        ...onDisk,
-        'The files of the source are on the disk of its node: name its data folder with --from-data-dir.',
-      ]
-    : onDisk
+  const needs: string[] = []
+  if (fromBucket !== null)
+    needs.push('The files of the source are on a disk, not in a bucket: leave --from-files-url out.')
+  if (hasFiles && from.kind === 'unknown')
+    needs.push(
+      'The files of the source are on the disk of its node: name its data folder with --from-data-dir.',
+    )
+  return needs
 }
 
 function targetNeeds(wish: Wish, { from, to, stay }: FilePlan, hasFiles: boolean): string[] {

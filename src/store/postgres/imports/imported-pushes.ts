@@ -60,30 +60,38 @@ export async function isImported({ query }: Session, marks: readonly Uint8Array[
 
 async function insertPushes(session: Session, some: readonly PushToImport[]): Promise<void> {
   const ids = await session.query<{ id: number }>(IDS, [some.length])
-  const all = some.map((of, n) => ({ of, ...logOf(of, ids[n]?.id ?? 0) }))
+  const all = some.map((of, n) => rowsOf(of, ids[n]?.id ?? 0))
+  const pushRows = all.map(({ push }) => push)
+  const files = all.flatMap((rows) => rows.files)
+  const fileIds = files.map(({ fileId }) => fileId)
+  await insert(session, pushes, pushRows)
   await insert(
     session,
-    pushes,
-    all.map(({ row }) => row),
+    pushSecrets,
+    all.flatMap(({ secrets }) => secrets),
   )
-  const secrets = all.flatMap(({ of, row }) =>
-    of.secrets === null ? [] : [{ pushId: row.id, ...of.secrets }],
-  )
-  await insert(session, pushSecrets, secrets)
-  // The owner has seen the views that the other server counted.
-  const labels = all.flatMap(({ of, row }) =>
-    of.labels === null ? [] : [{ pushId: row.id, ...of.labels, seenViews: row.views }],
-  )
-  await insert(session, pushLabels, labels)
-  const files = all.flatMap(({ of, row }) => of.files.map((file, n) => ({ pushId: row.id, n, ...file })))
-  await insert(session, pushFiles, files)
-  await keepFiles(
+  await insert(
     session,
-    files.map(({ fileId }) => fileId),
+    pushLabels,
+    all.flatMap(({ labels }) => labels),
   )
-  const entries = all.flatMap(({ kept }) => kept)
+  await insert(session, pushFiles, files)
+  await keepFiles(session, fileIds)
+  const entries = all.flatMap((rows) => rows.entries)
   for (let from = 0; from < entries.length; from += MOST_ENTRIES)
     await insert(session, auditEntries, entries.slice(from, from + MOST_ENTRIES))
+}
+
+/** The rows of one push. The owner has seen the views that the other server counted. */
+function rowsOf(of: PushToImport, id: number) {
+  const { row: push, kept: entries } = logOf(of, id)
+  return {
+    push,
+    secrets: of.secrets === null ? [] : [{ pushId: id, ...of.secrets }],
+    labels: of.labels === null ? [] : [{ pushId: id, ...of.labels, seenViews: push.views }],
+    files: of.files.map((file, n) => ({ pushId: id, n, ...file })),
+    entries,
+  }
 }
 
 /** A push never names a file that another node takes for abandoned. */
