@@ -26,7 +26,7 @@ const pools = Array.from({ length: Number(NODES) }, () => createDatabase({ conne
 const nodes = pools.map((database) =>
   createPostgresOperations({
     ...{ database, now: Date.now, certain: Date.now, observe: () => undefined },
-    ...{ node: randomBytes(16), onDue: () => undefined, onError: console.error },
+    ...{ node: randomBytes(16), onDue: () => undefined },
   }),
 )
 const sql = connect(1)

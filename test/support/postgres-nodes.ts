@@ -55,7 +55,6 @@ export async function openPostgresNodes(postgres: Pick<TestPostgres, 'newDatabas
       observe: () => undefined,
       node: randomBytes(16),
       onDue: () => undefined,
-      onError,
     }),
   )
   if (!first || !second || !one || !other) throw new Error('two pools make two nodes')

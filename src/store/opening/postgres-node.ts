@@ -54,7 +54,7 @@ export async function openNode(options: PostgresStoreOptions, parts: NodeParts) 
   )
   const onDue = files.removeDue
   const operations = createPostgresOperations({
-    ...{ database: guarded, now, certain, observe, node, onDue, onError },
+    ...{ database: guarded, now, certain, observe, node, onDue },
   })
   const { countWaiting, idle } = operations.pushes
   const pruning = createPruningJob({ database: guarded, elapsed: options.uptime })

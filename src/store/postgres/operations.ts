@@ -30,7 +30,6 @@ export type PostgresOperationsOptions = {
   node: Uint8Array
   /** Called after a commit that made files due. */
   onDue: () => void
-  onError: (cause: unknown) => void
 }
 
 export function createPostgresOperations(options: PostgresOperationsOptions) {

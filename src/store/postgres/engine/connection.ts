@@ -58,19 +58,18 @@ export async function openConnection({
   onLost,
 }: ConnectionOptions): Promise<Connection> {
   let state: 'open' | 'lost' | 'closed' = 'open'
-  const client = connect(1, () => {
+  const end = (how: 'lost' | 'closed') => {
     if (state !== 'open') return
-    state = 'lost'
-    onLost()
-  })
-  const end = (how: 'lost' | 'closed') => () => {
-    const wasOpen = state === 'open'
-    if (wasOpen) state = how
-    if (wasOpen && how === 'lost') onLost()
+    state = how
+    if (how === 'lost') onLost()
+  }
+  const client = connect(1, () => end('lost'))
+  const shut = (how: 'lost' | 'closed') => {
+    end(how)
     void client.close({ timeout: 0 }).catch(() => undefined)
   }
-  const lose = end('lost')
-  const close = end('closed')
+  const lose = () => shut('lost')
+  const close = () => shut('closed')
   const patience = { answer: openWithin, end: deadlineIn(openWithin) }
   try {
     // Only a reserved connection stays one: the pool would open another behind a transaction that lost its own.

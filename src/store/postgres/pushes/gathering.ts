@@ -12,9 +12,7 @@ const GATHER_MS = 2
 /** Milliseconds that a work waits for the end of a slow batch. */
 const SLOW_MS = 50
 
-export type Gathering = ReturnType<typeof createGathering>
-
-export type Gathered = {
+type Gathered = {
   waiting: number
   /** When the first of them came. */
   since: number
