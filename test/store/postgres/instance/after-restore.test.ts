@@ -1,12 +1,14 @@
 // What `oncebox after-restore` does to a database, so that nodes may serve it again, and when it refuses.
 
 import { expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
 import { openAfterRestore } from '../../../../src/store/opening/after-restore.ts'
 import type { Connect } from '../../../../src/store/postgres/engine/connection.ts'
+import { createBucketWitness } from '../../../../src/store/witness/bucket-witness.ts'
 import { storePush } from '../../../support/store.ts'
 import { type TestNode, useNodes } from '../../../support/use-nodes.ts'
 import { usePostgres } from '../../../support/use-postgres.ts'
-import { untilDone } from '../../../support/waiting.ts'
+import { untilDone, waitUntil } from '../../../support/waiting.ts'
 import { readKinds } from '../../conformance/engine.ts'
 
 const postgres = usePostgres()
@@ -29,6 +31,9 @@ postgres.describe('a copy of a database', () => {
     await before.close()
     const copy = await postgres.copyDatabase(nodes.database, 'copy_beside')
     const store = await original.open({ bucketMs: 500 })
+    const { tag } = JSON.parse(readFileSync(original.witness, 'utf8'))
+    const { read } = createBucketWitness(nodes.bucket.settings)
+    await waitUntil(async () => (await read(tag))?.isFinal === false)
     const places: string[] = []
     await expect(restore(copy, other.dataDir, places)).rejects.toThrow(
       /Another database is served with the files in the bucket .*prefix of its own.*stop all nodes/,

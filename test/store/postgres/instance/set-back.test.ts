@@ -31,7 +31,9 @@ postgres.describe('a database that was set back', () => {
     await keep()
     await store.close()
     await setBack()
-    await expect(node.open()).rejects.toThrow(/is at an earlier state: its counter is 1, and was 2 already/)
+    await expect(node.open()).rejects.toThrow(
+      /is at an earlier state: its counter is \d+, and was \d+ already/,
+    )
   })
 
   test('is not served from another place, unless the last node knows that nothing is missing', async () => {
