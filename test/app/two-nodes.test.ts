@@ -8,7 +8,7 @@ import { type Init, startInstance, type TestInstance } from '../support/instance
 import { createPeople, type People } from '../support/people.ts'
 import { startTestPostgres, type TestDatabase, type TestPostgres } from '../support/postgres.ts'
 import { makeNodeFolder } from '../support/postgres-store.ts'
-import { untilTaken } from '../support/waiting.ts'
+import { untilTaken, waitUntil } from '../support/waiting.ts'
 
 const START_MS = 300_000
 const EMAIL = 'ann@example.org'
@@ -175,6 +175,7 @@ describe.skipIf(!installedEngines().includes('postgres'))('two nodes', () => {
       const { status, text } = await read(await nodeOf(0).fetch('/readyz', { from: '127.0.0.1' }))
       return { status, ...(JSON.parse(text) as { checks: Record<string, string>; database: unknown }) }
     }
+    await waitUntil(async () => (await ready()).status === 200)
     expect(await ready()).toMatchObject({
       ...{ status: 200, checks: { database: 'ok', pages: 'ok' } },
       database: { server: `127.0.0.1:${postgres.server.port}` },
@@ -196,7 +197,7 @@ describe.skipIf(!installedEngines().includes('postgres'))('two nodes', () => {
       },
     })
     await sql.unsafe('GRANT INSERT ON oncebox.push_secrets TO CURRENT_USER')
-    expect((await ready()).status).toBe(200)
+    await waitUntil(async () => (await ready()).status === 200)
     expect(nodes[0].log.join()).toContain('INSERT on oncebox.push_secrets')
     await sql.close({ timeout: 0 })
   })

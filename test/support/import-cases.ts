@@ -96,7 +96,7 @@ export function importCases(server: () => DatabaseServer | null, imports = impor
       }),
       { numRuns: 15 },
     )
-  }, 180_000)
+  }, 300_000)
 
   test('a key that opens nothing imports nothing, and is named', async () => {
     const { wish, close } = await source([live(1), live(2)])

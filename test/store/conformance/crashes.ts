@@ -107,7 +107,7 @@ export function describeCrashes(open: () => Promise<CrashingEngine>): void {
       await after.close()
     }
     await engine.close()
-  }, 180_000)
+  }, 300_000)
 }
 
 /** A push never names a missing file as long as its secrets are there. */
