@@ -81,7 +81,9 @@ test('numbers, plurals and moments are those of the language', () => {
   expect(wordsOf('en').say('views', { n: 1 })).toBe('1 view')
   expect(wordsOf('en').say('views', { n: 1000 })).toBe('1,000 views')
   expect(de.say('views', { n: 1000 })).toContain('1.000')
-  expect(wordsOf('en').moment(Date.parse('2026-11-27T14:05:00Z'))).toMatch(/^2[78] November 2026 at \d\d:\d[05] \S+/)
+  expect(wordsOf('en').moment(Date.parse('2026-11-27T14:05:00Z'))).toMatch(
+    /^2[78] November 2026 at \d\d:\d[05] \S+/,
+  )
   expect(de.moment(Date.parse('2026-11-27T12:05:00Z'))).toContain('. November 2026')
   expect(wordsOf('ar').direction).toBe('rtl')
   expect(wordsOf('en').bytes(4 * 1024 ** 3)).toBe('4\u00a0GiB')

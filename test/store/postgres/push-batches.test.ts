@@ -115,7 +115,10 @@ postgres.describe('a batch', () => {
     const read = (lookup: Uint8Array) =>
       opened.nodes[0].pushes.claimPlain({ lookup, visit: VISIT, lookBy: null, open: () => 'payload' })
     const [first, second] = await Promise.allSettled([read(damaged.lookup), read(whole.lookup)])
-    expect(first).toMatchObject({ status: 'rejected', reason: new DamageError(`push ${damaged.id}`, 'server') })
+    expect(first).toMatchObject({
+      status: 'rejected',
+      reason: new DamageError(`push ${damaged.id}`, 'server'),
+    })
     expect(second).toMatchObject({ value: { content: 'payload' } })
     await expect(opened.nodes[1].pushes.findSealedPush(damaged.lookup)).rejects.toBeInstanceOf(DamageError)
   })
