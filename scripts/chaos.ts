@@ -9,6 +9,7 @@ import { openOffice } from '../test/support/nodes.ts'
 import { findPostgres } from '../test/support/postgres-programs.ts'
 import { bucket, silentBucket } from './chaos/bucket.ts'
 import { clocks } from './chaos/clocks.ts'
+import { commits } from './chaos/commits.ts'
 import { database } from './chaos/database.ts'
 import { failover } from './chaos/failover.ts'
 import { hosts } from './chaos/hosts.ts'
@@ -30,6 +31,7 @@ const SCENARIOS: readonly Scenario[] = [
   hosts,
   lagging,
   neighbours,
+  commits,
   clocks,
   bucket,
   silentBucket,

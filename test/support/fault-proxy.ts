@@ -1,7 +1,12 @@
 // A TCP proxy on loopback that fails as tests ask: it stalls, resets, or swallows what the server answers.
 
 import { createServer, type Server, type Socket, connect as toServer } from 'node:net'
-import { createStatementReader, type SentStatement } from './sent-statements.ts'
+import {
+  type CommitReader,
+  createCommitReader,
+  createStatementReader,
+  type SentStatement,
+} from './sent-statements.ts'
 
 /**
  * What happens to bytes. `stall` keeps them, in both directions and on new connections, until the proxy passes again.
@@ -20,6 +25,8 @@ export type FaultProxy = {
   cutBefore(text: string): Promise<void>
   /** Keeps the next statement with this text, and all that follows on its connection, for good. The others go on. */
   holdFrom(text: string): Promise<void>
+  /** Asks at each commit, with the statements of its transaction, what happens to it. Null passes them all on again. */
+  decideCommits(decide: DecideCommit | null): void
   /** New connections lead to this port. The open ones are reset, as those of an address that moved. */
   lead(port: number): void
   countConnections(): number
@@ -28,8 +35,11 @@ export type FaultProxy = {
   close(): Promise<void>
 }
 
+type Trapping = 'swallow' | 'cut' | 'hold'
+export type DecideCommit = (statements: readonly string[]) => Trapping | null
+
 type Pair = { client: Socket; server: Socket; hasLost: boolean; swallows: boolean; isHeld: boolean }
-type Trap = { text: string; how: 'swallow' | 'cut' | 'hold'; sprung: () => void }
+type Trap = { text: string; how: Trapping; sprung: () => void }
 
 /** Passes connections on to this port of this machine. */
 export async function startFaultProxy(firstPort: number): Promise<FaultProxy> {
@@ -38,6 +48,7 @@ export async function startFaultProxy(firstPort: number): Promise<FaultProxy> {
   let refused = 0
   let port = firstPort
   const traps: Trap[] = []
+  let decideCommit: DecideCommit | null = null
 
   function end(pair: Pair): void {
     pairs.delete(pair)
@@ -60,10 +71,11 @@ export async function startFaultProxy(firstPort: number): Promise<FaultProxy> {
       if (way === 'stall') socket.pause()
     }
     const readStatements = createStatementReader()
+    const readCommit = createCommitReader()
     client.on('data', (bytes: Buffer) => {
       const statements = readStatements(bytes)
       if (pair.isHeld) return
-      const trapped = findTrapped(statements)
+      const trapped = findTrapped(statements) ?? findDecided(statements, readCommit)
       if (trapped === null) return forward(bytes, client, server)
       if (trapped.how === 'swallow') server.write(bytes)
       else server.write(bytes.subarray(0, Math.max(0, trapped.at)))
@@ -83,6 +95,15 @@ export async function startFaultProxy(firstPort: number): Promise<FaultProxy> {
       const [trap] = index === -1 ? [] : traps.splice(index, 1)
       trap?.sprung()
       if (trap !== undefined) return { at, how: trap.how }
+    }
+    return null
+  }
+
+  function findDecided(statements: SentStatement[], readCommit: CommitReader) {
+    for (const { at, text } of statements) {
+      const transaction = readCommit(text)
+      const how = transaction === null ? null : (decideCommit?.(transaction) ?? null)
+      if (how !== null) return { at, how }
     }
     return null
   }
@@ -119,6 +140,9 @@ export async function startFaultProxy(firstPort: number): Promise<FaultProxy> {
     swallowAfter: setTrap('swallow'),
     cutBefore: setTrap('cut'),
     holdFrom: setTrap('hold'),
+    decideCommits: (decide) => {
+      decideCommit = decide
+    },
     lead: (next) => {
       port = next
       for (const pair of [...pairs]) end(pair)

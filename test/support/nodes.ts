@@ -47,14 +47,15 @@ export type Office = {
   /** Null unless the options name one. `link`: through which it follows the cluster. */
   standby: { server: Cluster; link: FaultProxy } | null
   bucket: TestBucket
-  /** Headers of an account. */
+  /** What a sign-in asks for, and headers with an API token. */
+  account: { email: string; password: string }
   auth: { authorization: string }
   /** A command beside the nodes, such as `user list`, through the proxies of the first. */
   command(args: string[], input?: string): Promise<Ended>
   close(): Promise<void>
 }
 
-const ACCOUNT = 'ann@example.org'
+const ACCOUNT = { email: 'ann@example.org', password: 'correct horse battery' }
 
 /** Starts everything, and makes an account with an API token. */
 export async function openOffice(options: OfficeOptions): Promise<Office> {
@@ -103,10 +104,10 @@ export async function openOffice(options: OfficeOptions): Promise<Office> {
 
   try {
     for (const node of nodes) await node.start()
-    await command(['user', 'add', ACCOUNT, '--password-stdin'], 'correct horse battery\n')
-    const { stdout } = await command(['token', 'create', ACCOUNT])
+    await command(['user', 'add', ACCOUNT.email, '--password-stdin'], `${ACCOUNT.password}\n`)
+    const { stdout } = await command(['token', 'create', ACCOUNT.email])
     const auth = { authorization: `Bearer ${stdout.trim()}` }
-    return { nodes, cluster, standby, bucket, auth, command, close }
+    return { nodes, cluster, standby, bucket, account: ACCOUNT, auth, command, close }
   } catch (cause) {
     await close()
     throw cause

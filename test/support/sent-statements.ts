@@ -42,3 +42,22 @@ export function createStatementReader(): (chunk: Buffer) => SentStatement[] {
     return type === 'B' ? (prepared.get(second) ?? '') : null
   }
 }
+
+/** Is given the statements of one connection in their order; returns those of the transaction that each one makes durable, or null. */
+export type CommitReader = (text: string) => readonly string[] | null
+
+export function createCommitReader(): CommitReader {
+  let transaction: string[] | null = null
+  return (text) => {
+    if (text === 'BEGIN') transaction = []
+    const statements: string[] = transaction ?? []
+    statements.push(text)
+    const isEnd = text === 'COMMIT' || text === 'ROLLBACK'
+    const isInside = transaction !== null
+    if (isEnd) transaction = null
+    // Outside a transaction each statement is one by itself; those that only read leave no row of an operation.
+    return text === 'COMMIT' || (!isInside && WRITES.test(text)) ? statements : null
+  }
+}
+
+const WRITES = /INTO operations/
