@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createOpenLink, filePlaces, openerOf, redirectPage } from '../../src/cli/browser.ts'
 import type { Place } from '../../src/settings/parsers.ts'
+import { waitUntil } from '../support/waiting.ts'
 
 const LINK = 'http://localhost:5100/welcome/0123456789abcdef'
 
@@ -101,8 +102,7 @@ test('without an opener nothing is left, and nothing fails', async () => {
   const place: Place = { platform: 'linux', env: { DISPLAY: ':0' }, home: folder, cwd: '/' }
   createOpenLink(place)({ link: LINK, dataDir: folder })
   const file = join(folder, 'oncebox-setup-5100.html')
-  for (let tries = 0; existsSync(file) && tries < 200; tries += 1) await Bun.sleep(5)
-  expect(existsSync(file)).toBe(false)
+  await waitUntil(() => !existsSync(file))
 })
 
 test('without a desktop no file is written', () => {

@@ -2,6 +2,8 @@
 
 import { afterAll, expect, test } from 'bun:test'
 import { createStage, type Started } from '../support/binary.ts'
+import { workedMsOf } from '../support/effort.ts'
+import { untilTaken, waitUntil } from '../support/waiting.ts'
 
 const stage = createStage()
 afterAll(stage.clear)
@@ -95,14 +97,18 @@ test('of far more clients than it can serve, many get 503 and the others are ser
   expect(storm.shed).toBeGreaterThan(0)
   expect(storm.withRetryAfter).toBe(storm.shed)
   expect({ others: storm.others, broken: storm.broken }).toEqual({ others: [], broken: 0 })
-  expect(p99(storm.accepted)).toBeLessThan(1000)
+  // A second where the machine has nothing else to do, and as much more as it is busy: the calm tells that.
+  expect(p99(storm.accepted)).toBeLessThan(Math.max(1000, 20 * p99(calm.accepted)))
   // It goes on working, and does not only refuse.
   expect(storm.accepted.length / 5).toBeGreaterThan(calm.accepted.length / 2 / 10)
 
   await Bun.sleep(500)
-  const after = await hammer(server, { connections: 64, ms: 2000 })
-  expect(after).toMatchObject({ shed: 0, others: [], broken: 0 })
-  expect(after.accepted.length).toBeGreaterThan(calm.accepted.length / 2)
+  // Other work of the machine may slow one of them down.
+  await waitUntil(async () => {
+    const after = await hammer(server, { connections: 64, ms: 2000 })
+    expect(after).toMatchObject({ shed: 0, others: [], broken: 0 })
+    return after.accepted.length > calm.accepted.length / 2
+  })
   expect(residentMib(server.pid)).toBeLessThan(400)
   await server.untilLogged('told to come back')
   expect(server.stderr()).not.toMatch(/ 500 /)
@@ -126,9 +132,9 @@ test('thousands of idle connections cost little, and others are served beside th
       }),
     ),
   )
-  const started = performance.now()
+  const worked = workedMsOf(server.pid)
   for (let n = 0; n < 50; n += 1) expect((await server.create({ payload: 'x' })).status).toBe(201)
-  expect(performance.now() - started).toBeLessThan(5000)
+  expect(workedMsOf(server.pid) - worked).toBeLessThan(1000)
   expect(residentMib(server.pid) - before).toBeLessThan(100)
   for (const socket of sockets) socket.end()
   expect((residentMib(server.pid) * MIB) / MIB).toBeLessThan(300)
@@ -173,7 +179,7 @@ test('large bodies that never end do not fill the memory, and do not prevent pus
       headers: { 'content-type': 'application/json' },
       body: large,
     })
-  for (let tries = 0; refused.length < 270 && tries < 100; tries += 1) await Bun.sleep(50)
+  await waitUntil(() => refused.length >= 270)
   await Bun.sleep(500)
   // About twenty of them find room in 128 MiB; fewer when all of them grow in step.
   expect(refused.length).toBeGreaterThanOrEqual(270)
@@ -189,10 +195,5 @@ test('large bodies that never end do not fill the memory, and do not prevent pus
   expect([busy.status, busy.headers.get('retry-after')]).toEqual([503, '1'])
 
   for (const socket of sockets) socket.end()
-  let status = 503
-  for (let tries = 0; status === 503 && tries < 100; tries += 1) {
-    await Bun.sleep(50)
-    status = (await pushLarge()).status
-  }
-  expect(status).toBe(201)
+  expect((await untilTaken(pushLarge)).status).toBe(201)
 })

@@ -1,13 +1,15 @@
 // How the pages are made: for keyboards, light to load and quick to be usable.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { createStage, type Started } from '../support/binary.ts'
 import { launchBrowser, skipBrowserTests } from '../support/chromium.ts'
 import { fillCreateForm, unfold } from '../support/create-page.ts'
+import { follow, hear } from '../support/pressing.ts'
 import { PASSWORD } from '../support/tour.ts'
 
 const KIB = 1024
+const MOST_WORK_MS = 300
 
 describe.skipIf(skipBrowserTests)('in a browser', () => {
   const stage = createStage()
@@ -78,11 +80,11 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     await keyboard.press('Enter')
     await page.waitForURL('**/preview')
     await tabTo(page, '[data-copies=link]')
-    await keyboard.press('Enter')
-    await page.getByRole('button', { name: 'Copied' }).waitFor()
+    const said = await hear(page.locator('[data-copies=link]'), () => keyboard.press('Enter'))
+    expect(said.label).toBe('Copied')
     await page.goto((await page.evaluate('navigator.clipboard.readText()')) as string)
     await tabTo(page, 'button.primary')
-    await keyboard.press('Enter')
+    await follow(page, () => keyboard.press('Enter'))
     await page.waitForSelector('.secret')
     await tabTo(page, 'summary')
     await keyboard.press('Enter')
@@ -94,7 +96,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     await tabTo(page, '#password')
     await keyboard.type(PASSWORD)
     await keyboard.press('Enter')
-    await page.waitForURL('**/account')
+    await page.waitForURL(`${server.url}/account`)
     await tabTo(page, '.heading form button')
     await keyboard.press('Enter')
     await page.waitForURL(`${server.url}/`)
@@ -123,7 +125,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     const { html_url } = await (await server.create({ payload: 'x' })).json()
     const receiving = await weigh(server, async (page) => {
       await page.goto(html_url)
-      await page.click('main form button.primary')
+      await follow(page, () => page.click('main form button.primary'))
       await page.waitForSelector('.secret')
     })
     const creating = await weigh(server, (page) => page.goto(server.url))
@@ -147,26 +149,26 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     expect(drawing).toBeLessThan(100 * KIB)
   })
 
+  /** Milliseconds of processor time that the browser's main thread works on the page, to which a busy machine does not add. */
+  async function workOn(context: BrowserContext, url: string): Promise<number> {
+    const page = await context.newPage()
+    const client = await context.newCDPSession(page)
+    await client.send('Performance.enable', { timeDomain: 'threadTicks' })
+    await page.goto(url)
+    const { metrics } = await client.send('Performance.getMetrics')
+    await page.close()
+    return 1000 * (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? Number.NaN)
+  }
+
   test('the create page is usable at once', async () => {
     const server = await stage.start()
     const context = await browser.newContext()
-    const times: number[] = []
-    for (let n = 0; n < 9; n += 1) {
-      const page = await context.newPage()
-      await page.goto(server.url)
-      times.push(
-        await page.evaluate(
-          () =>
-            (performance.getEntriesByType('navigation')[0] as PerformanceNavigationTiming)
-              .domContentLoadedEventEnd,
-        ),
-      )
-      await page.close()
-    }
+    const works: number[] = []
+    for (let n = 0; n < 9; n += 1) works.push(await workOn(context, server.url))
     await context.close()
-    const fastest = Math.min(...times)
-    console.log(`the create page is usable after ${fastest.toFixed(0)} ms`)
-    // A hundred on a quiet machine. A busy one slows most of the nine down, but hardly all.
-    expect(fastest).toBeLessThan(400)
+    const least = Math.min(...works)
+    console.log(`the create page is usable after ${least.toFixed(0)} ms of work`)
+    expect(least).toBeGreaterThan(1)
+    expect(least).toBeLessThan(MOST_WORK_MS)
   })
 })

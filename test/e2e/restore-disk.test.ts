@@ -1,6 +1,6 @@
 // Restores and verifications on a disk that is too small: refused in a sentence, and nothing is left behind.
 
-import { afterEach, beforeAll, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createStage, makeFolder, removeFolder, runBinary } from '../support/binary.ts'
@@ -31,7 +31,7 @@ afterEach(async () => {
   await stage.clear()
   for (const disk of disks.splice(0)) disk.remove()
 })
-process.on('exit', () => removeFolder(room))
+afterAll(() => removeFolder(room))
 
 function mount(size: number): string {
   const disk = mountSmallDisk(`${Math.ceil(size / KIB)}k`)

@@ -43,7 +43,7 @@ describe.skipIf(isSkipped)('a browser', async () => {
   afterAll(async () => {
     await browser?.close()
     await server?.end()
-    for (const folder of [home, stranger]) removeFolder(folder)
+    for (const folder of [home, stranger, server?.dataDir ?? home]) removeFolder(folder)
   })
 
   const visit = (address: string) => page.goto(`https://${address}:${server.port}/`)

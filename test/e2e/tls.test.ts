@@ -7,6 +7,7 @@ import { connect, type TLSSocket } from 'node:tls'
 import { readCertificate } from '../../src/crypto/certificate-facts.ts'
 import { makeAuthority, makeLeaf } from '../../src/crypto/certificates.ts'
 import { createStage, runBinary, startBinary } from '../support/binary.ts'
+import { waitUntil } from '../support/waiting.ts'
 
 const stage = createStage()
 afterEach(stage.clear)
@@ -110,11 +111,13 @@ test('a renewed certificate is served under load without a failed request on a k
   process.kill(server.pid, 'SIGHUP')
   // The old socket goes on for the time in which a kept connection may stay idle, and then for a moment more.
   await Bun.sleep(36_000)
+  await waitUntil(
+    async () => (await servedBy(server.port)) === readCertificate(second.certificate).fingerprint,
+  )
   stop.abort()
   const counts = await Promise.all(loads)
   expect(counts.every(({ failed }) => failed === 0)).toBe(true)
   expect(counts.every(({ asked }) => asked > 20)).toBe(true)
-  expect(await servedBy(server.port)).toBe(readCertificate(second.certificate).fingerprint)
 })
 
 type Files = { cert: string; key: string; flags: string[] }
