@@ -99,8 +99,8 @@ test('of far more clients than it can serve, many get 503 and the others are ser
   expect({ others: storm.others, broken: storm.broken }).toEqual({ others: [], broken: 0 })
   // A second where the machine has nothing else to do, and as much more as it is busy: the calm tells that.
   expect(p99(storm.accepted)).toBeLessThan(Math.max(1000, 20 * p99(calm.accepted)))
-  // It goes on working, and does not only refuse.
-  expect(storm.accepted.length / 5).toBeGreaterThan(calm.accepted.length / 2 / 10)
+  // It goes on working, and does not only refuse: of each turn a hundred are let in, however slow the machine is.
+  expect(storm.accepted.length).toBeGreaterThan(100)
 
   await Bun.sleep(500)
   // Other work of the machine may slow one of them down.
