@@ -102,7 +102,8 @@ test('of far more clients than it can serve, many get 503 and the others are ser
   // It goes on working, and does not only refuse: of each turn a hundred are let in, however slow the machine is.
   expect(storm.accepted.length).toBeGreaterThan(100)
 
-  await Bun.sleep(500)
+  // On a busy machine it may still be closing the connections of the storm.
+  expect((await untilTaken(() => server.create({ payload: 'x' }))).status).toBe(201)
   // Other work of the machine may slow one of them down.
   await waitUntil(async () => {
     const after = await hammer(server, { connections: 64, ms: 2000 })
