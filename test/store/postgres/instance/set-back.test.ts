@@ -48,13 +48,14 @@ postgres.describe('a database that was set back', () => {
 
   test('is served by a node that starts once a node that runs says that nothing is missing', async () => {
     const [first, second] = [makeNode(), makeNode()]
-    const one = await first.open({ beatMs: 1000 })
+    const one = await first.open({ beatMs: 3_600_000 })
+    await query("UPDATE instance SET place = 'elsewhere'")
     const starting = second.open({ patience: BUCKET_MARK_MS })
-    // The first node may say so before the second one looks.
-    await waitUntil(async () => {
-      await query("UPDATE instance SET place = 'elsewhere'")
-      return second.warnings.some((warning) => warning.includes('Waiting for a node that knows.'))
-    })
+    await waitUntil(() =>
+      second.warnings.some((warning) => warning.includes('Waiting for a node that knows.')),
+    )
+    // This is also a heartbeat.
+    await one.clock.accept()
     await (await starting).close()
     await one.close()
   })
