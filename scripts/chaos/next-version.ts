@@ -24,7 +24,7 @@ export async function buildNextVersion(): Promise<string> {
     if (!LEFT_OUT.has(name)) cpSync(join(PROJECT, name), join(folder, name), { recursive: true })
   symlinkSync(join(PROJECT, 'node_modules'), join(folder, 'node_modules'))
   raiseVersion(join(folder, 'package.json'))
-  addMigration(join(folder, 'src/store/postgres/schema/migrate.ts'))
+  addMigration(join(folder, 'src/store/postgres/schema/schema-version.ts'))
   changePages(join(folder, 'src/http/pages/frame'))
   const child = Bun.spawn([process.execPath, 'scripts/build.ts'], {
     cwd: folder,
