@@ -151,7 +151,7 @@ describe('a link of a server to another address', () => {
     ['http://127.0.0.1:5100', 'http://169.254.169.254/x', 'nearer'],
     ['http://public.example', 'http://unknown.example/x', 'name does not exist'],
   ])('from %p to %p is refused', async (server, link, why) => {
-    expect(step(server, link)).rejects.toThrow(why)
+    await expect(step(server, link)).rejects.toThrow(why)
   })
 
   test.each<[string, string, string[]]>([
@@ -166,7 +166,7 @@ describe('a link of a server to another address', () => {
   })
 
   test('through a proxy is refused for near addresses, and otherwise left to the proxy', async () => {
-    expect(step('http://unknown.example', 'http://127.0.0.1/x', true)).rejects.toThrow('nearer')
+    await expect(step('http://unknown.example', 'http://127.0.0.1/x', true)).rejects.toThrow('nearer')
     expect(await step('http://unknown.example', 'http://other.example/x', true)).toEqual([])
   })
 

@@ -25,7 +25,7 @@ afterEach(async () => {
 
 /** Waits for as long as a busy machine needs. */
 async function until<T>(find: () => T | Promise<T>): Promise<NonNullable<T>> {
-  for (const end = performance.now() + 60_000; performance.now() < end; await Bun.sleep(20)) {
+  for (const end = performance.now() + 120_000; performance.now() < end; await Bun.sleep(20)) {
     const found = await find()
     if (found) return found
   }
@@ -70,7 +70,7 @@ function parentOf(pid: number): number | null {
 
 /** Stops a process in its tracks while it writes a backup, as a disk does that hangs. Returns its id. */
 async function freezeWriter(folder: string): Promise<number> {
-  for (const end = performance.now() + 60_000; performance.now() < end; await Bun.sleep(0)) {
+  for (const end = performance.now() + 120_000; performance.now() < end; await Bun.sleep(0)) {
     const [, pid] = /-(\d+)\.part$/.exec(partsIn(folder)[0] ?? '') ?? []
     if (pid === undefined || !sendSignal(Number(pid), 'SIGSTOP')) continue
     await Bun.sleep(50)
@@ -111,7 +111,9 @@ describe('backups', () => {
     await until(() => !wholeIn(folder).includes(first))
     expect(await backupPart(server)).toBe('ok')
     expect(await server.end()).toBe(0)
-    expect([wholeIn(folder).length, partsIn(folder)]).toEqual([2, []])
+    // One more where the stop came between the newest and the removal of the oldest.
+    expect(wholeIn(folder).length).toBeWithin(2, 4)
+    expect(partsIn(folder)).toEqual([])
     const { code, stdout, stderr } = await runBinary([
       'backup',
       'verify',
@@ -148,7 +150,9 @@ describe('backups', () => {
     await Promise.all(servers.map((server) => server.end()))
     const names = readdirSync(folder)
     for (const name of foreign) expect(names).toContain(name)
-    expect([names.length, partsIn(folder)]).toEqual([foreign.length + 4, []])
+    // Of each its two, and one more where the stop came before the removal of the oldest.
+    expect(names.length - foreign.length).toBeWithin(4, 7)
+    expect(partsIn(folder)).toEqual([])
   }, 600_000)
 
   test('are not made again by a server that was started anew', async () => {
@@ -202,7 +206,7 @@ describe.if(isLinux)('the process that makes them', () => {
     const folder = stage.folder()
     for (let round = 0; round < 5; round += 1) {
       const server = await start({ folder })
-      for (const end = performance.now() + 60_000; performance.now() < end; await Bun.sleep(0))
+      for (const end = performance.now() + 120_000; performance.now() < end; await Bun.sleep(0))
         if (partsIn(folder).length > 0) break
       expect(await server.end()).toBe(0)
       expect([partsIn(folder), childrenOf(server.pid)]).toEqual([[], []])

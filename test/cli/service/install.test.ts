@@ -140,7 +140,7 @@ test('steps that were taken already change nothing and restart nothing', async (
 
 test('the message for a failed command contains the command and its output', async () => {
   const steps: Step[] = [{ do: 'run', command: ['sh', '-c', 'echo no such unit >&2; exit 5'] }]
-  expect(takeSteps(steps, { isChanged: false, tell: () => undefined })).rejects.toThrow(
+  await expect(takeSteps(steps, { isChanged: false, tell: () => undefined })).rejects.toThrow(
     'failed: no such unit',
   )
 })
