@@ -45,17 +45,10 @@ export async function openNode(options: PostgresStoreOptions, parts: NodeParts) 
   const guarded = standing.guard(database)
   const nodes = await join(options, parts, { node, guarded })
   const shared = createSharedRows({ ...guarded, now, certain, keyring, onError })
-  const files = await openNodeFiles({ ...options, database: guarded, node, path, certain }).catch(
-    async (cause) => {
-      // Otherwise the others would take this node for alive.
-      await nodes.leave().catch(() => undefined)
-      throw cause
-    },
-  )
+  const opening = openNodeFiles({ ...options, database: guarded, node, path, certain })
+  const files = await leavingOnFailure(nodes, opening)
   const onDue = files.removeDue
-  const operations = createPostgresOperations({
-    ...{ database: guarded, now, certain, observe, node, onDue },
-  })
+  const operations = createPostgresOperations({ database: guarded, now, certain, observe, node, onDue })
   const { countWaiting, idle } = operations.pushes
   const pruning = createPruningJob({ database: guarded, elapsed: options.uptime })
   const jobs: readonly Job[] = [nodes.job, shared.job, pruning, ...files.jobs]
@@ -109,6 +102,16 @@ async function join(
   return nodes
 }
 
+/** A node that fails to start leaves again, because the others would take it for alive. */
+async function leavingOnFailure<T>(nodes: Nodes, opening: Promise<T>): Promise<T> {
+  try {
+    return await opening
+  } catch (cause) {
+    await nodes.leave().catch(() => undefined)
+    throw cause
+  }
+}
+
 /** Only here does the mark go back. */
 function writeTime({ transact }: PostgresDatabase, time: number): Promise<void> {
   return transact(async ({ query }) => {
@@ -134,9 +137,9 @@ function reportsOf(
       count: database.count,
       sinceHeartbeat: nodes.sinceHeartbeat,
       listNodes: nodes.list,
-      findRefusal: () => standing.findProblem()?.why ?? null,
+      findRefusal: () => standing.problem()?.why ?? null,
       explainLoss: outage?.explainLoss ?? (() => null),
-      isOut: () => outage?.isOn() || standing.findProblem() !== null || database.isFull(),
+      isOut: () => outage?.isOn() || standing.problem() !== null || database.isFull(),
       server: () => connect.serverName?.() ?? '',
       tearsNoPages: connect.tearsNoPages === true,
       isFull: database.isFull,

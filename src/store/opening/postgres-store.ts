@@ -88,19 +88,39 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 type Place = { folder: DataFolder; witnesses: Witnesses }
 
 async function openDatabase(options: PostgresStoreOptions, { folder, witnesses }: Place) {
-  const { connect, connections, keyFile, onWarning, patience } = options
+  const { connect, keyFile, onWarning, patience } = options
   await requireServer(connect, onWarning)
   const saved = await witnesses.readFolder()
   const keyring = await readNodeKeys({ connect, keyFile, isNewFolder: saved === null })
   await migrate({ connect, onWarning })
+  const { database, rights, watch } = openWatched(options)
+  try {
+    const state = await enterInstance(database, {
+      ...{ keyring, keyFile, onWarning, patience, inFolder: saved, witnessPath: witnesses.path },
+      readOthers: witnesses.readBucket,
+      hasOtherServers: connect.servers !== undefined,
+    })
+    const clock = openClock(options, state)
+    const standing = openStanding(options, { state, clock, witnesses })
+    watch(standing)
+    const parts = { database, standing, rights, clock, witnesses, keyring, path: folder.files }
+    return { keyring, ...(await openNode(options, parts)), ...checksOf(options, { folder, keyring }) }
+  } catch (cause) {
+    await database.close()
+    throw cause
+  }
+}
+
+/** The database, and what looks at each new connection: the rights of its user, and the standing that `watch` is given. */
+function openWatched({ connect, connections, outage, onWarning }: PostgresStoreOptions) {
   let standing: Standing | undefined
   const rights = createRightsWatch((lack) =>
     onWarning(lack ?? 'The user of --database-url has all rights again.'),
   )
   const database = createDatabase({
     connect,
-    ...(connections === undefined ? {} : { connections }),
-    ...(options.outage === undefined ? {} : { onState: options.outage.onState }),
+    connections,
+    onState: outage?.onState,
     onFull: () => onWarning(FULL),
     onRoom: (fullFor) => onWarning(`${ROOM} ${formatLength(fullFor)}.`),
     onConnect: async (session, how) => {
@@ -109,20 +129,10 @@ async function openDatabase(options: PostgresStoreOptions, { folder, witnesses }
     },
     onAcknowledged: (id) => standing?.remember(id),
   })
-  try {
-    const state = await enterInstance(database, {
-      ...{ keyring, keyFile, onWarning, patience, inFolder: saved, witnessPath: witnesses.path },
-      readOthers: witnesses.readBucket,
-      hasOtherServers: connect.servers !== undefined,
-    })
-    const clock = openClock(options, state)
-    standing = openStanding(options, { state, clock, witnesses })
-    const parts = { database, standing, rights, clock, witnesses, keyring, path: folder.files }
-    return { keyring, ...(await openNode(options, parts)), ...checksOf(options, { folder, keyring }) }
-  } catch (cause) {
-    await database.close()
-    throw cause
+  const watch = (given: Standing) => {
+    standing = given
   }
+  return { database, rights, watch }
 }
 
 const FULL =

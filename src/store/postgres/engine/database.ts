@@ -70,8 +70,8 @@ export type PostgresDatabase = {
 export type DatabaseOptions = {
   connect: Connect
   /** Most connections at once. */
-  connections?: number
-  onState?: OnState
+  connections?: number | undefined
+  onState?: OnState | undefined
   /** Called when the disk of the server begins to be full, and when it has had room for a while, with how long it was full. */
   onFull?: () => void
   onRoom?: (fullFor: number) => void

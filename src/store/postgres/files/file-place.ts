@@ -13,7 +13,7 @@ import {
   requireNothingHeld,
 } from '../../files/bucket-folder.ts'
 import type { Read, Session, Transact } from '../engine/database.ts'
-import { LIVE_NODES } from '../instance/nodes.ts'
+import { LIVE_NODES } from '../instance/node-rows.ts'
 
 export type FilePlaceOptions = {
   read: Read

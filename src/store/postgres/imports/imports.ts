@@ -6,7 +6,7 @@ import type { Import, ImportStore } from '../../import-face.ts'
 import { insertAccount, updateAccount } from '../accounts/account-rows.ts'
 import { LOCKS } from '../engine/advisory-locks.ts'
 import type { PostgresDatabase, Session } from '../engine/database.ts'
-import { LIVE_NODES } from '../instance/nodes.ts'
+import { LIVE_NODES } from '../instance/node-rows.ts'
 import { apiTokens } from '../schema/schema.ts'
 import { createImportedPushes, isImported } from './imported-pushes.ts'
 

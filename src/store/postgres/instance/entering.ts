@@ -8,7 +8,7 @@ import type { SavedWitness } from '../../witness/saved-witness.ts'
 import type { PostgresDatabase, Session } from '../engine/database.ts'
 import { haltNodes, type InstanceState, readInstance } from './instance.ts'
 import { type KnownKey, readKeys, verifyKeys } from './instance-keys.ts'
-import { LIVE_NODES } from './nodes.ts'
+import { hasNodes, removeNode } from './node-rows.ts'
 import { foundOf } from './standing.ts'
 
 /** Rows of operations are removed some time after this. */
@@ -118,22 +118,11 @@ async function enterWithin(session: Session, options: Entering) {
   const judgement = judgeState(foundOf(state), young, { isRunning: false })
   if (judgement.is === 'restored') await haltNodes(session, remedied(judgement.why))
   if (judgement.is === 'intact') {
-    if (inFolder !== null) await removeNode(session, inFolder)
+    // The last process that served this folder has ended, because this one holds its lock.
+    if (inFolder?.node) await removeNode(session, Buffer.from(inFolder.node, 'hex'))
     await verifyKeys(session, keyring, { ...options, hasOthers: await hasNodes(session) })
   }
   return { state, judgement }
-}
-
-/** The last process that served this folder has ended, because this one holds its lock. */
-async function removeNode({ query }: Session, { node }: SavedWitness): Promise<void> {
-  if (node !== null) await query('DELETE FROM nodes WHERE id = $1', [Buffer.from(node, 'hex')])
-}
-
-async function hasNodes({ query }: Session): Promise<boolean> {
-  const [found] = await query<{ are: boolean }>(
-    `SELECT EXISTS (SELECT FROM nodes WHERE id IN (${LIVE_NODES})) AS are`,
-  )
-  return found?.are ?? false
 }
 
 const remedied = (why: string) => `${why} ${RESTORATION_REMEDY}`

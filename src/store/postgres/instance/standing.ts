@@ -36,7 +36,10 @@ export function createStanding({ state, findLater, observe, elapsed, onChange }:
   let next = 0
   let problem: Problem | null = null
 
-  /** What was acknowledged to this node. The note for other nodes that nothing may be served is not missed anywhere else. */
+  /**
+   * Remembers a change that was acknowledged to this node: a database that lacks it was set back. While nothing may be served,
+   * the only change is the note of that, which need not be there.
+   */
   function remember(id: Uint8Array): void {
     if (problem !== null) return
     acknowledged[next] = { id, at: elapsed() }
@@ -51,8 +54,8 @@ export function createStanding({ state, findLater, observe, elapsed, onChange }:
   }
 
   /**
-   * Reads the instance, and ends or resumes serving by what it says. Unless it `isLast`, throws UnservedError in place of the
-   * former: another server may have the right database.
+   * Reads the instance, and ends or resumes serving by what it says. Throws UnservedError instead of ending it, unless the server
+   * `isLast`: another one may have the right database.
    */
   async function look(
     session: Pick<Session, 'query'>,
@@ -60,15 +63,16 @@ export function createStanding({ state, findLater, observe, elapsed, onChange }:
   ): Promise<InstanceState> {
     const before = witness()
     const found = await readInstance(session, { operations: before.operations, lock })
-    const problemThere = findProblem(found, before)
-    if (problemThere !== null && !isLast) throw new UnservedError(problemThere.why)
+    const judged = judge(found, before)
+    if (judged !== null && !isLast) throw new UnservedError(judged.why)
     observe(found.time)
-    change(problemThere)
+    change(judged)
     if (problem === null) known = { ...known, beats: Math.max(known.beats, found.beats), place: found.here }
     return found
   }
 
-  function findProblem(found: InstanceState, before: Witness): Problem | null {
+  /** Why the database may not be served as it was found; null when it may. `before`: what this node remembers. */
+  function judge(found: InstanceState, before: Witness): Problem | null {
     if (found.halted !== null) return { why: found.halted, isRestored: false }
     const schemaProblem = findSchemaProblem(found)
     if (schemaProblem !== null) return { why: schemaProblem, isRestored: false }
@@ -139,7 +143,7 @@ export function createStanding({ state, findLater, observe, elapsed, onChange }:
     known = { ...known, beats: Math.max(known.beats, beats) }
   }
 
-  return { remember, look, guard, beat, witness, findProblem: () => problem }
+  return { remember, look, guard, beat, witness, problem: () => problem }
 }
 
 /** `why` is for the operator. `isRestored`: this node noticed it, and the others have to know. */

@@ -2,7 +2,7 @@
 
 import { DomainError } from '../../../domain/errors.ts'
 import { LOCKS } from '../engine/advisory-locks.ts'
-import { LIVE_NODES } from '../instance/nodes.ts'
+import { LIVE_NODES } from '../instance/node-rows.ts'
 import type { Query } from './move-row.ts'
 
 /** Throws `conflict` while a node serves the database. */
