@@ -1,54 +1,27 @@
 // An opened push and a new secret link in a real browser: what is hidden, copied, saved, sent and shared.
 
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { createStage, type Started } from '../support/binary.ts'
-import { createVisitors, launchBrowser, skipBrowserTests } from '../support/chromium.ts'
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import { skipBrowserTests } from '../support/chromium.ts'
 import { follow, hear } from '../support/pressing.ts'
-import { MEMBER, PASSWORD, signIn } from '../support/tour.ts'
+import { MEMBER, signIn } from '../support/tour.ts'
+import { FAILED, MODES, PHONE, SCRIPTED, useHandover } from '../support/use-handover.ts'
 import { waitUntil } from '../support/waiting.ts'
 import { readZip } from '../support/zip.ts'
 
-const SCRIPTED: BrowserContextOptions = { permissions: ['clipboard-read', 'clipboard-write'] }
-const UNSCRIPTED: BrowserContextOptions = { javaScriptEnabled: false }
-const PHONE: BrowserContextOptions = { ...SCRIPTED, viewport: { width: 320, height: 640 }, hasTouch: true }
-const MODES: [string, BrowserContextOptions][] = [
-  ['with scripts', SCRIPTED],
-  ['without scripts', UNSCRIPTED],
-  ['on a phone', PHONE],
-]
-
-const FAILED = 'Not copied: select it and press Ctrl+C'
-
 describe.skipIf(skipBrowserTests)('in a browser', () => {
-  const stage = createStage()
-  let browser: Browser
-  let server: Started
+  const it = useHandover()
+  const { open, createOn, press } = it
   let headers: { authorization: string }
-  const visitors = createVisitors()
 
   beforeAll(async () => {
-    server = await stage.start()
-    await server.command(['user', 'add', MEMBER, '--password-stdin'], PASSWORD)
-    const token = (await server.command(['token', 'create', MEMBER])).stdout.trim()
+    const token = (await it.server.command(['token', 'create', MEMBER])).stdout.trim()
     headers = { authorization: `Bearer ${token}` }
-    browser = await launchBrowser()
   })
-
-  afterEach(async () => {
-    expect(await visitors.leave()).toEqual({ outside: [], complaints: [] })
-  })
-
-  afterAll(async () => {
-    await browser?.close()
-    await stage.clear()
-  })
-
-  const visit = (options: BrowserContextOptions): Promise<Page> => visitors.open(browser, server.url, options)
 
   async function create(push: object): Promise<{ html_url: string; url_token: string }> {
-    const response = await fetch(`${server.url}/api/v2/pushes`, {
+    const response = await fetch(`${it.server.url}/api/v2/pushes`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...headers },
       body: JSON.stringify({ push }),
@@ -59,14 +32,14 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
 
   async function openOn(page: Page, push: object): Promise<void> {
     await page.goto((await create(push)).html_url)
-    await follow(page, () => page.click('main form button.primary'))
+    await press(page)
     await page.waitForSelector('.secret')
   }
 
   const clipboard = (page: Page) => page.evaluate('navigator.clipboard.readText()')
 
   test.each(MODES)('a password is dots until the eye is pressed, %s', async (_name, options) => {
-    const page = await visit(options)
+    const page = await open(options)
     await openOn(page, { payload: 'k3m9-qx2v', expire_after_views: 1 })
     expect(await page.isVisible('#payload')).toBe(false)
     expect(await page.textContent('.dots')).toBe('•'.repeat(12))
@@ -86,7 +59,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
   })
 
   test.each(MODES)('a message is open at once, %s', async (_name, options) => {
-    const page = await visit(options)
+    const page = await open(options)
     await openOn(page, { payload: 'The code is 4711. Please close the door.' })
     expect(await page.isVisible('#payload')).toBe(true)
     expect(await page.textContent('.remaining')).toContain('4 more views')
@@ -94,7 +67,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
 
   test('a line that names what it holds gives its value away alone', async () => {
     const payload = 'user: ann\npassword: k3m9 qx2v'
-    const page = await visit(SCRIPTED)
+    const page = await open(SCRIPTED)
     await openOn(page, { payload })
     expect((await hear(page.getByRole('button', { name: 'Copy password' }))).isDone).toBe(true)
     expect(await clipboard(page)).toBe('k3m9 qx2v')
@@ -102,7 +75,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
   })
 
   test('a line that cannot be copied says so', async () => {
-    const page = await visit(SCRIPTED)
+    const page = await open(SCRIPTED)
     await page.addInitScript(
       'Object.defineProperty(navigator, "clipboard", { value: undefined }); document.execCommand = () => false',
     )
@@ -113,7 +86,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
 
   test.each(MODES)('a text is saved as a file, exactly, %s', async (_name, options) => {
     const payload = 'one\r\ntwo 🔑\n'
-    const page = await visit(options)
+    const page = await open(options)
     await openOn(page, { payload, expire_after_views: 1 })
     const [download] = await Promise.all([
       page.waitForEvent('download'),
@@ -129,7 +102,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
       filename,
       data: Buffer.from(`of ${filename}`).toString('base64'),
     }))
-    const page = await visit(options)
+    const page = await open(options)
     await openOn(page, { payload: 'Here they are.', files })
     expect(await page.textContent('main')).toMatch(/Files can be saved until \d\d:\d\d/)
     const [download] = await Promise.all([
@@ -147,8 +120,8 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
   test.each(MODES)(
     'an address opens in a tab that does not know where it comes from, %s',
     async (_, options) => {
-      const page = await visit(options)
-      const target = `${server.url}/up`
+      const page = await open(options)
+      const target = `${it.server.url}/up`
       await openOn(page, { kind: 'url', payload: target })
       const [tab] = await Promise.all([page.waitForEvent('popup'), page.click('.secret a.primary')])
       await tab.waitForURL(target)
@@ -159,10 +132,10 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
   )
 
   test('the message is edited, copied, sent and shared', async () => {
-    const page = await visit(SCRIPTED)
+    const page = await open(SCRIPTED)
     await page.addInitScript('navigator.share = async (data) => { window.shared = data }')
     const { html_url, url_token } = await create({ payload: 'x' })
-    await page.goto(`${server.url}/p/${url_token}/preview`)
+    await page.goto(`${it.server.url}/p/${url_token}/preview`)
     await page.fill('#message', `Für dich & mich:\n${html_url}`)
     const mail = new URL((await page.getAttribute('[data-mails]', 'href')) ?? '')
     expect(mail.protocol).toBe('mailto:')
@@ -178,9 +151,9 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
   })
 
   test('where a browser cannot share, no button says that it can', async () => {
-    const page = await visit(SCRIPTED)
+    const page = await open(SCRIPTED)
     await page.addInitScript('Object.defineProperty(navigator, "share", { value: undefined })')
-    await page.goto(`${server.url}/p/${(await create({ payload: 'x' })).url_token}/preview`)
+    await page.goto(`${it.server.url}/p/${(await create({ payload: 'x' })).url_token}/preview`)
     await page.getByRole('button', { name: 'Copy link' }).waitFor()
     expect(await page.isVisible('[data-shares]')).toBe(false)
   })
@@ -188,8 +161,8 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
   test('the QR code stands beside the link on a desk, and below it on a phone', async () => {
     const { url_token } = await create({ payload: 'x' })
     const placesOn = async (options: BrowserContextOptions) => {
-      const page = await visit(options)
-      await page.goto(`${server.url}/p/${url_token}/preview`)
+      const page = await open(options)
+      await page.goto(`${it.server.url}/p/${url_token}/preview`)
       const [link, code] = await Promise.all([
         page.locator('#link').boundingBox(),
         page.locator('svg.qr').boundingBox(),
@@ -204,21 +177,82 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
   })
 
   test.each(MODES.slice(0, 2))('an account has a message of its own, %s', async (_name, options) => {
-    const page = await visit(options)
-    await signIn(page, server.url, MEMBER)
-    await page.goto(`${server.url}/account/message`)
+    const page = await open(options)
+    await signIn(page, it.server.url, MEMBER)
+    await page.goto(`${it.server.url}/account/message`)
     await page.fill('#message', 'Hi! {link}\n({views}, until {expires})')
     if (options.javaScriptEnabled !== false)
       expect(await page.textContent('[data-previews]')).toMatch(/^Hi! http\S+\n\(5 views, until .*UTC\)$/)
-    await follow(page, () => page.click('main form button.primary'))
+    await press(page)
     await page.waitForSelector('.notice.good')
     expect(await page.textContent('[data-previews]')).toMatch(/^Hi! http\S+\n\(5 views, until .*UTC\)$/)
     const { html_url, url_token } = await create({ payload: 'x', expire_after_views: 3 })
-    await page.goto(`${server.url}/p/${url_token}/preview`)
+    await page.goto(`${it.server.url}/p/${url_token}/preview`)
     expect(await page.inputValue('#message')).toStartWith(`Hi! ${html_url}\n(3 views, until `)
-    await page.goto(`${server.url}/account/message`)
+    await page.goto(`${it.server.url}/account/message`)
     await follow(page, () => page.getByRole('button', { name: 'Use the standard message' }).click())
     await page.waitForSelector('.notice.good')
     expect(await page.inputValue('#message')).toContain('I am sharing something with you')
+  })
+
+  test('the link is copied with one press, also where there is no clipboard API', async () => {
+    const page = await open(SCRIPTED)
+    const link = await createOn(page, { payload: 'x' })
+    const button = page.locator('[data-copies=link]')
+    const copied = { label: 'Copied', told: 'Copied', isTold: false, isDone: true }
+    expect(await hear(button)).toEqual(copied)
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(link)
+    // As over plain HTTP on a network.
+    await page.evaluate('navigator.clipboard.writeText("else")')
+    await page.addInitScript('Object.defineProperty(navigator, "clipboard", { value: undefined })')
+    await page.reload()
+    expect(await hear(button)).toEqual(copied)
+    const other = await open(SCRIPTED)
+    await other.goto(it.server.url)
+    await other.bringToFront()
+    expect(await other.evaluate('navigator.clipboard.readText()')).toBe(link)
+  })
+
+  test('a copy that fails says so', async () => {
+    const page = await open(SCRIPTED)
+    await page.addInitScript(
+      'Object.defineProperty(navigator, "clipboard", { value: undefined }); document.execCommand = () => false',
+    )
+    await createOn(page, { payload: 'x' })
+    const said = await hear(page.locator('[data-copies=link]'))
+    expect(said).toMatchObject({ label: FAILED, told: FAILED, isDone: false })
+  })
+
+  test('texts come out of the clipboard exactly, line by line too', async () => {
+    const payload = 'one\r\ntwo\r\n\r\nthree'
+    const { url_token, html_url } = await (await it.server.create({ payload })).json()
+    expect(url_token).toHaveLength(26)
+    const reader = await open(SCRIPTED)
+    await reader.goto(html_url)
+    await press(reader)
+    expect((await hear(reader.locator('[data-copies=payload]'))).label).toBe('Copied')
+    expect(await reader.evaluate('navigator.clipboard.readText()')).toBe(payload)
+    const line = await hear(reader.getByRole('button', { name: 'Copy line 4' }))
+    expect(line).toMatchObject({ told: 'Copied', isDone: true })
+    expect(await reader.evaluate('navigator.clipboard.readText()')).toBe('three')
+  })
+
+  test('a shown text is hidden again after a while', async () => {
+    const link = await createOn(await open(SCRIPTED), { payload: 'kept' })
+    const reader = await open(SCRIPTED)
+    await reader.clock.install()
+    await reader.goto(link)
+    await press(reader)
+    // The page counts from this event, which comes after the press.
+    await reader.locator('.secret > details').evaluate((details) => {
+      const toggled = new Promise((resolve) => details.addEventListener('toggle', resolve))
+      Object.assign(window, { toggled: toggled.then(() => true) })
+    })
+    await reader.locator('.secret > details > summary').click()
+    expect(await reader.evaluate('window.toggled')).toBe(true)
+    expect(await reader.isVisible('#payload')).toBe(true)
+    await reader.clock.runFor(61_000)
+    expect(await reader.isVisible('#payload')).toBe(false)
+    expect(await reader.textContent('[data-hiding]')).toContain('Hidden again')
   })
 })

@@ -1,0 +1,191 @@
+// Filling in the form that creates a push, in a real browser: texts, generated passwords and files.
+
+import { describe, expect, test } from 'bun:test'
+import { statSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { skipBrowserTests } from '../support/chromium.ts'
+import { fillCreateForm, SUBMIT, unfold } from '../support/create-page.ts'
+import { follow } from '../support/pressing.ts'
+import { MEMBER, signIn } from '../support/tour.ts'
+import { SCRIPTED, UNSCRIPTED, useHandover } from '../support/use-handover.ts'
+
+describe.skipIf(skipBrowserTests)('in a browser', () => {
+  const it = useHandover({ flags: ['--max-file-bytes', '1GiB'], isExpected: /status of 422/ })
+  const { open, linkOf, press } = it
+
+  test('what was typed stays when something was wrong, with the problem beside its field', async () => {
+    for (const options of [UNSCRIPTED, SCRIPTED]) {
+      const page = await open(options)
+      await page.goto(it.server.url)
+      const typed = { kind: 'url', payload: 'javascript:alert(1)', passphrase: 'sesame' }
+      await fillCreateForm(page, { ...typed, time: [12, 'hours'] })
+      await unfold(page, 'options')
+      await page.uncheck('#deletable_by_viewer')
+      await follow(page, () => page.click(SUBMIT))
+      await page.waitForSelector('.notice.bad')
+      expect(await page.textContent('#link-problem')).toContain('begins with https://')
+      expect(await page.inputValue('#link')).toBe('javascript:alert(1)')
+      expect(await page.isChecked('#kind-url')).toBe(true)
+      expect(await page.inputValue('#expire_after')).toBe('12')
+      expect(await page.inputValue('[name="push[expire_unit]"]')).toBe('hours')
+      expect(await page.inputValue('#passphrase')).toBe('sesame')
+      expect(await page.isChecked('#deletable_by_viewer')).toBe(false)
+      await page.fill('#link', 'https://example.org/')
+      await page.click(SUBMIT)
+      await page.waitForURL('**/preview')
+      expect(await page.textContent('.lead')).toContain('5 views or 12 hours')
+    }
+  })
+
+  test('the generator makes what it says, and remembers its options', async () => {
+    const page = await open(SCRIPTED)
+    await page.goto(it.server.url)
+    await unfold(page, 'generator')
+    await page.locator('#generated:not(:empty)').waitFor()
+    const made = new Set<string>()
+    for (let n = 0; n < 20; n += 1) {
+      made.add((await page.textContent('#generated')) ?? '')
+      await page.click('[data-again]')
+    }
+    expect(made.size).toBe(20)
+    for (const text of made)
+      expect(text).toMatch(/^(?=.*[a-z])(?=.*[A-Z])(?=.*\d)(?=.*[!#$%&*+\-=?@^_~]).{20}$/)
+    expect(await page.textContent('[data-strength]')).toContain('Excellent')
+    await page.fill('#generator-length', '8')
+    await page.locator('#generator-length').press('Enter')
+    for (const name of ['upper', 'marks', 'lower']) await page.uncheck(`#generator-${name}`)
+    expect(await page.textContent('#generated')).toMatch(/^\d{8}$/)
+    expect(await page.textContent('[data-strength]')).toContain('Weak')
+    await page.selectOption('#generator-mode', 'words')
+    await page.locator('#generated', { hasText: /^[a-z]+(-[a-z]+){5}$/ }).waitFor()
+    await page.click('[data-use]')
+    expect(await page.inputValue('#payload')).toBe((await page.textContent('#generated')) ?? '-')
+    expect(page.url()).toBe(`${it.server.url}/`)
+    await page.reload()
+    await unfold(page, 'generator')
+    await page.locator('#generated', { hasText: /^[a-z]+(-[a-z]+){5}$/ }).waitFor()
+    expect(await page.isChecked('#generator-upper')).toBe(false)
+  })
+
+  test('the generator unfolds directly below its field, and its button is there again once it is closed', async () => {
+    const page = await open(SCRIPTED)
+    await page.goto(it.server.url)
+    const opener = page.locator('[data-opens=generator]')
+    expect(await page.isVisible('details.generator')).toBe(false)
+    await opener.click()
+    const [field, box] = [page.locator('#payload'), page.locator('details.generator')]
+    const [above, below] = [await field.boundingBox(), await box.boundingBox()]
+    expect((below?.y ?? 0) - (above?.y ?? 0) - (above?.height ?? 0)).toBeWithin(0, 80)
+    expect(await opener.getAttribute('aria-expanded')).toBe('true')
+    await page.keyboard.press('Enter')
+    await box.waitFor({ state: 'hidden' })
+    expect(await opener.evaluate((button) => button === document.activeElement)).toBe(true)
+    expect(await opener.getAttribute('aria-expanded')).toBe('false')
+  })
+
+  test('what is typed is counted, and hidden and shown', async () => {
+    const page = await open(SCRIPTED)
+    await page.goto(it.server.url)
+    await page.fill('#payload', 'zwei\nZeilen 🔑')
+    expect(await page.textContent('[data-counts]')).toBe('Characters: 13 · Lines: 2')
+    await page.getByRole('button', { name: 'Hide' }).click()
+    expect(
+      await page.evaluate('getComputedStyle(document.getElementById("payload")).webkitTextSecurity'),
+    ).toBe('disc')
+    await page.locator('[data-masks]').click()
+    expect(
+      await page.evaluate('getComputedStyle(document.getElementById("payload")).webkitTextSecurity'),
+    ).toBe('none')
+  })
+
+  test('files are chosen, dropped and pasted, and taken out again', async () => {
+    const page = await open(SCRIPTED)
+    await signIn(page, it.server.url, MEMBER)
+    await page.goto(it.server.url)
+    const give = (event: string, name: string) =>
+      page.evaluate(
+        ([kind, filename]) => {
+          const transfer = new DataTransfer()
+          transfer.items.add(new File(['x'], filename ?? ''))
+          const init = { bubbles: true, cancelable: true }
+          const target = document.querySelector('form.create')
+          target?.dispatchEvent(
+            kind === 'paste'
+              ? new ClipboardEvent('paste', { ...init, clipboardData: transfer })
+              : new DragEvent(kind ?? '', { ...init, dataTransfer: transfer }),
+          )
+        },
+        [event, name],
+      )
+    await give('drop', 'dropped.txt')
+    await give('paste', 'pasted.png')
+    expect(await page.isChecked('#kind-file')).toBe(true)
+    expect(await page.locator('.chosen bdi').allTextContents()).toEqual(['dropped.txt', 'pasted.png'])
+    await page.getByRole('button', { name: 'Remove: dropped.txt' }).click()
+    expect(await page.locator('.chosen bdi').allTextContents()).toEqual(['pasted.png'])
+    await page.click(SUBMIT)
+    await page.waitForURL('**/preview')
+  })
+
+  test('200 MB are sent with progress, and can be cancelled', async () => {
+    const path = join(it.folder(), 'large.bin')
+    writeFileSync(path, '')
+    truncateSync(path, 200_000_000)
+    const page = await open(SCRIPTED)
+    await signIn(page, it.server.url, MEMBER)
+    const client = await page.context().newCDPSession(page)
+    const throttle = (uploadThroughput: number) =>
+      client.send('Network.emulateNetworkConditions', {
+        offline: false,
+        latency: 0,
+        downloadThroughput: -1,
+        uploadThroughput,
+      })
+    const send = async () => {
+      await page.goto(it.server.url)
+      await page.check('#kind-file')
+      await page.setInputFiles('#files', path)
+      await page.click(SUBMIT)
+    }
+
+    // Long enough to cancel it on a busy machine.
+    await throttle(5_000_000)
+    await send()
+    await page.locator('[data-progress] output', { hasText: /[1-9]\d? % · .+\/s/ }).waitFor()
+    const value = () => page.locator('#upload-progress').evaluate((bar) => (bar as HTMLProgressElement).value)
+    expect(await value()).toBeGreaterThan(0)
+    await page.click('[data-cancel]')
+    await page.locator('[data-progress] [role=alert]', { hasText: 'Cancelled' }).waitFor()
+    expect(await page.locator('.chosen bdi').allTextContents()).toEqual(['large.bin'])
+
+    await throttle(-1)
+    await page.click(SUBMIT)
+    await page.waitForURL('**/preview')
+    const link = await linkOf(page)
+
+    const reader = await open(SCRIPTED)
+    await reader.goto(link)
+    await press(reader)
+    const [download] = await Promise.all([
+      reader.waitForEvent('download'),
+      reader.getByRole('link', { name: 'large.bin' }).click(),
+    ])
+    expect(statSync(await download.path()).size).toBe(200_000_000)
+    expect(await reader.textContent('.download output.done')).toBe('Saved.')
+  }, 600_000)
+
+  test('a file that is too large is told before it is sent', async () => {
+    const path = join(it.folder(), 'too-large.bin')
+    writeFileSync(path, '')
+    truncateSync(path, 1_100_000_000)
+    const page = await open(SCRIPTED)
+    await signIn(page, it.server.url, MEMBER)
+    await page.goto(it.server.url)
+    await page.check('#kind-file')
+    await page.setInputFiles('#files', path)
+    expect(await page.textContent('#files-problem')).toBe(
+      '“too-large.bin” is too large: a file can have at most 1\u00a0GiB.',
+    )
+    expect(await page.textContent('#files-hint')).toContain('1\u00a0GiB')
+  })
+})

@@ -1,0 +1,113 @@
+// A server of the binary and browsers that hand pushes over on it, for the tests of one file.
+
+import { afterAll, afterEach, beforeAll, expect } from 'bun:test'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { createStage, type Started } from './binary.ts'
+import { createVisitors, launchBrowser } from './chromium.ts'
+import { fillCreateForm, SUBMIT } from './create-page.ts'
+import { follow } from './pressing.ts'
+import { MEMBER, PASSWORD } from './tour.ts'
+
+export const SCRIPTED: BrowserContextOptions = { permissions: ['clipboard-read', 'clipboard-write'] }
+export const UNSCRIPTED: BrowserContextOptions = { javaScriptEnabled: false }
+export const PHONE: BrowserContextOptions = {
+  ...SCRIPTED,
+  viewport: { width: 320, height: 640 },
+  hasTouch: true,
+}
+
+export const MODES: [string, BrowserContextOptions][] = [
+  ['with scripts', SCRIPTED],
+  ['without scripts', UNSCRIPTED],
+  ['on a phone', PHONE],
+]
+
+/** What a button says that cannot copy. */
+export const FAILED = 'Not copied: select it and press Ctrl+C'
+
+export type HandoverOptions = {
+  flags?: string[]
+  /** Complaints of the browser that are none: a refusal that a page shows is no fault. */
+  isExpected?: RegExp
+}
+
+/** `MEMBER` has an account there. */
+export function useHandover({ flags = [], isExpected }: HandoverOptions = {}) {
+  const stage = createStage()
+  const visitors = createVisitors()
+  let browser: Browser | undefined
+  let server: Started | undefined
+
+  beforeAll(async () => {
+    server = await stage.start({ flags })
+    await server.command(['user', 'add', MEMBER, '--password-stdin'], PASSWORD)
+    browser = await launchBrowser()
+  })
+
+  afterEach(async () => {
+    const { outside, complaints } = await visitors.leave()
+    expect(outside).toEqual([])
+    expect(complaints.filter((text) => isExpected?.test(text) !== true)).toEqual([])
+  })
+
+  afterAll(async () => {
+    await browser?.close()
+    await stage.clear()
+  })
+
+  function running(): { browser: Browser; server: Started } {
+    if (browser === undefined || server === undefined)
+      throw new Error('pushes are handed over only within tests')
+    return { browser, server }
+  }
+
+  const open = (options: BrowserContextOptions): Promise<Page> =>
+    visitors.open(running().browser, running().server.url, options)
+
+  const linkOf = async (page: Page) => ((await page.textContent('#link')) ?? '').trim()
+
+  /** Creates a push on the page, and resolves to its secret link. */
+  async function createOn(
+    page: Page,
+    fields: { kind?: string; payload?: string; views?: number; passphrase?: string },
+  ): Promise<string> {
+    await page.goto(running().server.url)
+    await fillCreateForm(page, fields)
+    await page.click(SUBMIT)
+    await page.waitForURL('**/preview')
+    return linkOf(page)
+  }
+
+  const press = (page: Page) => follow(page, () => page.click('main form button.primary'))
+
+  /** The text as a reader gets it: shown by pressing, where it is hidden. */
+  async function readText(page: Page): Promise<string | null> {
+    // What is like a password is hidden; a message is not.
+    const dots = page.locator('.secret > details > summary')
+    if ((await dots.count()) > 0) {
+      expect(await page.isVisible('#payload')).toBe(false)
+      await dots.click()
+    }
+    await page.waitForSelector('#payload', { state: 'visible' })
+    return page.textContent('#payload')
+  }
+
+  async function expectGone(page: Page, link: string): Promise<void> {
+    const response = await page.goto(link)
+    expect(response?.status()).toBe(404)
+    expect(await page.textContent('h1')).toBe('This link no longer works')
+  }
+
+  return {
+    get server() {
+      return running().server
+    },
+    folder: stage.folder,
+    open,
+    linkOf,
+    createOn,
+    press,
+    readText,
+    expectGone,
+  }
+}
