@@ -108,7 +108,7 @@ postgres.describe('after a restore', () => {
     while (store.database?.findRefusal() === null) await store.lists.countPushes().catch(() => undefined)
     await settle(node)
     while (store.database?.findRefusal() !== null) await Bun.sleep(100)
-    expect(await store.lists.countPushes()).toEqual({ live: 0, expired: 1 })
+    expect(await untilDone(() => store.lists.countPushes())).toEqual({ live: 0, expired: 1 })
     expect(node.warnings.at(-1)).toMatch(/^The database is served again, after .+\.$/)
     await store.close()
     await (await node.open()).close()
