@@ -10,8 +10,14 @@ import { openTestStore } from '../support/store.ts'
 
 const CHILD = resolve(import.meta.dir, '../support/import-child.ts')
 
-async function runChild(folder: string, killAt: number): Promise<number> {
-  const child = Bun.spawn([process.execPath, CHILD, folder, String(killAt)], { stderr: 'inherit' })
+/**
+ * One import tells what each step leaves: a kill leaves what is written, which the copy holds, too. Kills at some steps,
+ * others at each run, show that this is so.
+ */
+const KILL_EVERY = 8
+
+async function runChild(folder: string, killAt: number, copies: readonly string[] = []): Promise<number> {
+  const child = Bun.spawn([process.execPath, CHILD, folder, String(killAt), ...copies], { stderr: 'inherit' })
   const printed = await new Response(child.stdout).text()
   await child.exited
   return Number(printed)
@@ -22,7 +28,7 @@ function filesIn(dataDir: string): number {
   return entries.filter((entry) => entry.isFile()).length
 }
 
-test('killed at every step, it brings everything or nothing', async () => {
+test('ended at any step, it brings everything or nothing', async () => {
   const original = newFolder()
   const written = await writeSource(original)
   written.addUser({ id: 1, email: 'ann@example.org' })
@@ -30,28 +36,44 @@ test('killed at every step, it brings everything or nothing', async () => {
   written.addPush({ id: 1, urlToken: 'k8ft9i41akc1', payload: 'one', createdAt: START, userId: 1, files })
   written.addPush({ id: 2, urlToken: 'k8ft9i41akc2', payload: 'two', createdAt: START })
   await written.close()
-  const outcomes = new Set<number>()
-  let steps = Number.POSITIVE_INFINITY
-  for (let killAt = 0; killAt <= steps; killAt += 1) {
-    const folder = newFolder()
-    cpSync(original, folder, { recursive: true })
-    const done = await runChild(folder, killAt)
-    if (killAt === 0) steps = done
-    const dataDir = join(folder, 'box')
-    const { store } = await openTestStore({ dataDir })
+  const wish = {
+    database: join(original, 'storage/db/production.sqlite3'),
+    storage: join(original, 'storage'),
+    masterKeyFile: join(original, 'master.key'),
+  }
+
+  /** Resolves to the number of pushes that came at once. */
+  async function check(step: number, dataDir: string): Promise<number> {
+    // A copy is at another place.
+    const { store } = await openTestStore({ dataDir, acceptMove: true })
     await store.files.removeDue()
     const { live } = await store.lists.countPushes()
     const accounts = (await store.accounts.listAccounts()).length
     await store.close()
-    expect([killAt, live, accounts, filesIn(dataDir)]).toEqual([killAt, live, live / 2, live / 2])
-    outcomes.add(live)
-    const wish = { database: join(folder, 'storage/db/production.sqlite3'), storage: join(folder, 'storage') }
-    const again = { ...wish, masterKeyFile: join(folder, 'master.key'), dataDir }
-    expect((await importReport(again, START)).pushes.live).toBe(2 - live)
-    expect(await verification(again, START)).toMatchObject({ live: 2, failures: [], differences: [] })
-    rmSync(folder, { recursive: true, force: true })
+    expect([step, live, accounts, filesIn(dataDir)]).toEqual([step, live, live / 2, live / 2])
+    expect((await importReport({ ...wish, dataDir }, START)).pushes.live).toBe(2 - live)
+    expect(await verification({ ...wish, dataDir }, START)).toMatchObject({
+      ...{ live: 2, failures: [], differences: [] },
+    })
+    return live
   }
+
+  const room = newFolder()
+  const copyOf = (name: string) => {
+    cpSync(original, join(room, name), { recursive: true })
+    return join(room, name)
+  }
+  const whole = copyOf('whole')
+  const copies = join(room, 'copies')
+  const steps = await runChild(whole, 0, [copies])
   expect(steps).toBeGreaterThan(8)
-  expect([...outcomes].sort()).toEqual([0, 2])
-  rmSync(original, { recursive: true, force: true })
+  const outcomes = [await check(0, join(whole, 'box'))]
+  for (let step = 1; step <= steps; step += 1) outcomes.push(await check(step, join(copies, `${step}`)))
+  for (let step = 1 + Math.floor(Math.random() * KILL_EVERY); step <= steps; step += KILL_EVERY) {
+    const killed = copyOf(`killed-${step}`)
+    await runChild(killed, step)
+    expect(await check(step, join(killed, 'box'))).toBe(outcomes[step] ?? -1)
+  }
+  expect([...new Set(outcomes)].sort()).toEqual([0, 2])
+  for (const folder of [original, room]) rmSync(folder, { recursive: true, force: true })
 }, 300_000)

@@ -1,11 +1,14 @@
-// An import that ends itself at the given durable step: `import-child.ts FOLDER STEP`. Prints the number of steps at the end.
+// An import that ends itself at the given durable step: `import-child.ts FOLDER STEP [COPIES]`. Prints the number of steps at
+// the end. Copies the data folder at each step into COPIES.
 
+import { cpSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { importCommand } from '../../src/app/import-command.ts'
 import { START } from './instance.ts'
 import { MASTER_KEY } from './password-pusher.ts'
 
-const [folder = '', killAt = '0'] = process.argv.slice(2)
+const [folder = '', killAt = '0', copies] = process.argv.slice(2)
+const dataDir = join(folder, 'box')
 let steps = 0
 
 await importCommand(
@@ -16,7 +19,7 @@ await importCommand(
     masterKeyFile: 'key',
     previousKeysFile: null,
     mode: 'import',
-    dataDir: join(folder, 'box'),
+    dataDir,
     keyFile: null,
     server: null,
     minFreeSpace: 0,
@@ -32,6 +35,8 @@ await importCommand(
     onStep: () => {
       steps += 1
       if (steps === Number(killAt)) process.kill(process.pid, 'SIGKILL')
+      if (copies !== undefined && existsSync(dataDir))
+        cpSync(dataDir, join(copies, `${steps}`), { recursive: true })
     },
   },
 )
