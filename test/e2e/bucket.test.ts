@@ -158,7 +158,9 @@ test('config, doctor and serve know the bucket, and never show its key', async (
   const config = await run(['config'])
   expect(config.stdout).toContain(bucket.url)
   expect(config.stdout).toContain('ONCEBOX_S3_SECRET_ACCESS_KEY')
-  expect((await run(['doctor'])).stdout).toContain('takes, gives back, lists and deletes objects')
+  const doctor = await run(['doctor'])
+  expect(doctor.stdout).toContain('takes, gives back, lists and deletes objects')
+  expect(doctor.stdout).not.toContain('keeps versions')
   const wrong = await run(['doctor'], { ONCEBOX_S3_SECRET_ACCESS_KEY: 'mistyped-key' })
   expect(wrong.stdout).toContain('the secret access key is wrong')
   expect(config.stdout + wrong.stdout + wrong.stderr).not.toContain('mistyped-key')
@@ -169,4 +171,11 @@ test('config, doctor and serve know the bucket, and never show its key', async (
   const told = await run(['config', '--files-url', 's3://key:secret@boxes?region=a'])
   expect(told.stderr).toContain('must have no credentials')
   expect(told.stderr).not.toContain('secret@')
+}, 600_000)
+
+test('the doctor warns of a bucket that keeps what is deleted', async () => {
+  bucket.keepVersions()
+  const { stdout } = await runBinary(['doctor', '--data-dir', stage.folder()], { env: environment() })
+  expect(stdout).toContain('The bucket keeps versions, so the sealed files of pushes that ended stay in it.')
+  expect(stdout).toContain('without versioning and object lock')
 }, 600_000)

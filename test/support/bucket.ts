@@ -40,6 +40,8 @@ export type TestBucket = {
   credentials: { accessKeyId: string; secretAccessKey: string }
   /** Decides over each request that comes; null lets it pass. */
   failWith(decide: (seen: Seen) => Fault | null): void
+  /** From now on it answers as a bucket that keeps versions of its objects. */
+  keepVersions(): void
   /** All requests that came. */
   seen: Seen[]
   /** Keys of the objects that are there, in order. */
@@ -71,13 +73,14 @@ export async function openTestBucket(): Promise<TestBucket> {
   const uploads = join(directory, BUCKET, '._S3rver_uploads')
   const seen: Seen[] = []
   let decide: (seen: Seen) => Fault | null = () => null
+  let more: Record<string, string> = {}
   const proxy = createServer((incoming, outgoing) => {
     const asked = describe(incoming)
     seen.push(asked)
     const fault = decide(asked)
     if (fault === null || fault === 'swallow') {
       if (fault === null && answerUploads(uploads, asked, outgoing)) return
-      passOn(incoming, outgoing, { port, isSwallowed: fault === 'swallow' })
+      passOn(incoming, outgoing, { port, isSwallowed: fault === 'swallow', more })
     } else fail(incoming, outgoing, fault)
   })
   const proxyPort = await listen(proxy)
@@ -88,6 +91,9 @@ export async function openTestBucket(): Promise<TestBucket> {
     credentials: CREDENTIALS,
     failWith: (next) => {
       decide = next
+    },
+    keepVersions: () => {
+      more = { 'x-amz-version-id': '3HL4kqtJlcpXroDTDmJ' }
     },
     seen,
     listKeys: () => listObjects(join(directory, BUCKET)),
@@ -151,16 +157,21 @@ function describeUploads(folder: string): string {
   return readdirSync(folder).map(upload).join('')
 }
 
-type PassOn = { port: number; isSwallowed: boolean }
+/** `more`: headers on top of those of the server. */
+type PassOn = { port: number; isSwallowed: boolean; more: Record<string, string> }
 
-function passOn(incoming: IncomingMessage, outgoing: ServerResponse, { port, isSwallowed }: PassOn): void {
+function passOn(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  { port, isSwallowed, more }: PassOn,
+): void {
   const { method, url, headers } = incoming
   const onward = request({ host: '127.0.0.1', port, method, path: url, headers }, (answer) => {
     if (isSwallowed) {
       answer.resume().on('end', () => incoming.socket.destroy())
       return
     }
-    outgoing.writeHead(answer.statusCode ?? 500, answer.headers)
+    outgoing.writeHead(answer.statusCode ?? 500, { ...answer.headers, ...more })
     answer.pipe(outgoing)
   })
   onward.on('error', () => incoming.socket.destroy())

@@ -8,7 +8,7 @@ import { type Finding, fine, problem, warning } from './finding.ts'
 export async function examineBucket(config: BucketConfig): Promise<Finding[]> {
   const settings = bucketSettingsOf(config)
   if (settings === null) return []
-  const { name, failures, listsUploads } = await probeBucket(settings)
+  const { name, failures, listsUploads, isVersioned } = await probeBucket(settings)
   const problems = failures.map(({ step, words, isRefusal }) =>
     problem(
       'files',
@@ -18,7 +18,11 @@ export async function examineBucket(config: BucketConfig): Promise<Finding[]> {
   )
   if (problems.length > 0) return problems
   const works = fine('files', `The bucket ${name} takes, gives back, lists and deletes objects.`)
-  return listsUploads ? [works] : [works, warning('files', LEFTOVERS, LIFECYCLE)]
+  return [
+    works,
+    ...(listsUploads ? [] : [warning('files', LEFTOVERS, LIFECYCLE)]),
+    ...(isVersioned ? [warning('files', KEPT, UNVERSIONED)] : []),
+  ]
 }
 
 const TRIED: Record<ProbeStep, string> = {
@@ -43,3 +47,7 @@ const REMEDIES: Record<ProbeStep, string> = {
 const LEFTOVERS =
   'The store does not list unfinished uploads: parts that a killed server leaves are not found.'
 const LIFECYCLE = 'Give the bucket a rule that removes unfinished uploads after a day.'
+
+const KEPT = 'The bucket keeps versions, so the sealed files of pushes that ended stay in it.'
+const UNVERSIONED =
+  'Take a bucket without versioning and object lock; where that cannot be, give it a rule that removes noncurrent versions after a day.'

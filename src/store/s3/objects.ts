@@ -20,6 +20,9 @@ export type Page<T, Next = string> = { items: T[]; next: Next | null; now: numbe
 /** NaN for a time that the store did not tell. */
 export type Dated = { bytes: Uint8Array; modifiedAt: number; now: number }
 
+/** `isVersioned`: the bucket keeps the object when it is deleted. */
+export type Stored = { isVersioned: boolean }
+
 type Until = Pick<SendOptions, 'by' | 'isFollowUp'>
 
 const LEAST_ANSWER_BYTES = 64 * 1024
@@ -31,8 +34,12 @@ const MOST_ITEMS = 1000
 export type Objects = ReturnType<typeof createObjects>
 
 export function createObjects({ send }: Pick<Client, 'send'>) {
-  async function put(key: string, body: Uint8Array<ArrayBuffer>, options: Until = {}): Promise<void> {
-    await send({ method: 'PUT', key, body, headers: BINARY }, { ...options, bytes: body.length })
+  async function put(key: string, body: Uint8Array<ArrayBuffer>, options: Until = {}): Promise<Stored> {
+    const { headers } = await send(
+      { method: 'PUT', key, body, headers: BINARY },
+      { ...options, bytes: body.length },
+    )
+    return { isVersioned: (headers.get('x-amz-version-id') ?? 'null') !== 'null' }
   }
 
   /** The bytes from `start`, at most `length`, and the size of the whole object. Null when there is no such object. */

@@ -11,12 +11,13 @@ export type ProbeStep = 'write' | 'read' | 'list' | 'upload' | 'delete'
 
 /**
  * `failures` are sentences about the bucket, by what was tried. After a failed write nothing else is. `isRefusal`: the store
- * answers, and does not do it.
+ * answers, and does not do it. `isVersioned`: the bucket keeps what is deleted.
  */
 export type Probed = {
   name: string
   failures: { step: ProbeStep; words: string; isRefusal: boolean }[]
   listsUploads: boolean
+  isVersioned: boolean
 }
 
 const BYTES = 4096
@@ -37,13 +38,13 @@ export async function probeBucket(where: { place: BucketPlace; credentials: Cred
   }
 
   const body = randomKey(BYTES) as Buffer<ArrayBuffer>
-  await attempt('write', () => objects.put(key, body))
-  if (failures.length > 0) return { name, failures, listsUploads: true }
+  const stored = await attempt('write', () => objects.put(key, body))
+  if (stored === null) return { name, failures, listsUploads: true, isVersioned: false }
   await attempt('read', () => readBack(objects, key, body))
   await attempt('list', () => findListed(objects, key))
   const listsUploads = await attempt('upload', () => tryUpload(objects, key))
   await attempt('delete', () => objects.remove(key))
-  return { name, failures, listsUploads: listsUploads !== false }
+  return { name, failures, listsUploads: listsUploads !== false, ...stored }
 }
 
 async function readBack(objects: Objects, key: string, body: Buffer): Promise<void> {

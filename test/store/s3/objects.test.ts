@@ -4,9 +4,9 @@ import { expect, test } from 'bun:test'
 import { createObjects } from '../../../src/store/s3/objects.ts'
 import type { S3Request } from '../../../src/store/s3/signed-requests.ts'
 
-function answering(answers: string[]) {
+function answering(answers: string[], more: Record<string, string> = {}) {
   const asked: S3Request[] = []
-  const headers = new Headers({ date: 'Sun, 22 Nov 2026 10:00:00 GMT' })
+  const headers = new Headers({ date: 'Sun, 22 Nov 2026 10:00:00 GMT', ...more })
   const send = async (request: S3Request) => {
     asked.push(request)
     const body = answers.length > 1 ? answers.shift() : answers[0]
@@ -38,4 +38,12 @@ test('a listing that begins again where it should go on is given up', async () =
   const objects = answering(['<R><NextContinuationToken>x</NextContinuationToken></R>'])
   const page = await objects.list('p/', null)
   await expect(objects.list('p/', page.next)).rejects.toThrow('begins again')
+})
+
+test('a bucket that keeps versions says so with each object that it takes', async () => {
+  const versionId = (id: string) => answering([''], { 'x-amz-version-id': id })
+  expect(await answering(['']).put('k', Buffer.from('x'))).toEqual({ isVersioned: false })
+  expect(await versionId('3HL4kqtJ').put('k', Buffer.from('x'))).toEqual({ isVersioned: true })
+  // Of a bucket whose versioning is suspended.
+  expect(await versionId('null').put('k', Buffer.from('x'))).toEqual({ isVersioned: false })
 })

@@ -53,7 +53,9 @@ const saidBy = (cause: Error) => cause.message.replace(/\.?$/, '')
 function isOfDatabase(cause: Error): boolean {
   const code = codeOf(cause)
   return (
-    stateOf(cause) !== '' || /^ERR_POSTGRES_|^ECONN|^EPIPE$|^ETIMEDOUT$/.test(code) || CERTIFICATE.test(code)
+    stateOf(cause) !== '' ||
+    /^ERR_POSTGRES_|^ECONN|^EPIPE$|^ETIMEDOUT$|^EPROTO$/.test(code) ||
+    CERTIFICATE.test(code)
   )
 }
 
@@ -61,11 +63,15 @@ function findReason(cause: Error): Reason {
   const short = codeOf(cause).replace(/^ERR_POSTGRES_/, '')
   const known = STATES[stateOf(cause)] ?? CODES[short]
   if (known !== undefined) return known
+  if (short === 'EPROTO' && REFUSED_CLIENT.test(cause.message)) return CLIENT_NOT_TRUSTED
   return CERTIFICATE.test(short) ? NOT_TRUSTED : UNEXPLAINED
 }
 
 /** Codes of OpenSSL and Node for certificates that are refused. */
 const CERTIFICATE = /CERT|CRL|SIGNATURE|ALTNAME|HOSTNAME|ISSUER/
+
+/** What the server says of the certificate of this side, as TLS names it. */
+const REFUSED_CLIENT = /ALERT_(UNKNOWN_CA|BAD_CERTIFICATE|.*CERTIFICATE|ACCESS_DENIED|DECRYPT_ERROR)/
 
 type Reason = {
   words: (address: DatabaseAddress) => string
@@ -83,6 +89,12 @@ const NOT_TRUSTED: Reason = {
     `that is in the certificate (here ${host}); only on a network that nobody else can reach, ?sslmode=require skips the check`,
   mayPass: false,
 }
+const CLIENT_NOT_TRUSTED: Reason = {
+  words: ({ tls }) =>
+    `it refuses the certificate of this machine (${tls.cert ?? 'sslcert'}). See that it has not expired, and that an authority in ` +
+    'ssl_ca_file of the server signed it; a node reads it when it starts: start it again after a change',
+  mayPass: false,
+}
 const UNEXPLAINED = lasting('it cannot be used')
 
 const WRONG_LOGIN: Reason = {
@@ -98,6 +110,11 @@ const LOST = away('the connection was lost. See whether the server runs, and its
 
 const SILENT = away(
   'it does not answer. See whether it runs, whether it is overloaded, and the network in between',
+)
+
+const ENDED_IDLE = passing(
+  'it ends a new connection before its first statements. See whether it is overloaded, and whether idle_session_timeout or ' +
+    'idle_in_transaction_session_timeout of the user or the database is only a few milliseconds (ALTER ROLE … RESET …)',
 )
 
 const STATES: Record<string, Reason> = {
@@ -123,9 +140,11 @@ const STATES: Record<string, Reason> = {
     'it has no free connection. Raise its max_connections (or the connection limit of the user or the database), lower ' +
       '--database-connections of the nodes, or see in pg_stat_activity who else holds connections',
   ),
+  '25P03': ENDED_IDLE,
   '57P01': LOST,
   '57P02': LOST,
   '57P03': away('it is starting or stopping. If that takes long, see its log'),
+  '57P05': ENDED_IDLE,
   '08P01': lasting(
     'it refuses the settings of the connection. Is it a pooler? Oncebox needs PostgreSQL itself, or a pooler by session',
   ),

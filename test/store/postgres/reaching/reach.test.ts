@@ -73,6 +73,47 @@ test('a certificate that has expired is renewed, and no other authority is named
   expect(words).not.toContain('sslrootcert')
 })
 
+test.each([
+  ['UNKNOWN_CA', 'TLSV1_ALERT_UNKNOWN_CA'],
+  ['an expired one', 'SSLV3_ALERT_CERTIFICATE_EXPIRED'],
+  ['none where one is required', 'TLSV13_ALERT_CERTIFICATE_REQUIRED'],
+])('a server that refuses the certificate of this machine (%s) is told in words', (_, alert) => {
+  const parsed = databaseUrl('postgres://a@db/d?sslcert=/etc/node.pem&sslkey=/etc/node.key')
+  if ('problem' in parsed) throw new Error(parsed.problem)
+  const cause = Object.assign(new Error(`error:10000418:SSL routines:OPENSSL_internal:${alert}`), {
+    code: 'EPROTO',
+  })
+  const words = explainUnreachable(parsed.value, cause)?.error.message
+  expect(words).toStartWith(
+    'postgres://db:5432/d: it refuses the certificate of this machine (/etc/node.pem)',
+  )
+  expect(words).toContain('ssl_ca_file')
+})
+
+test.each([
+  ['57P05', 'idle_session_timeout'],
+  ['25P03', 'idle_in_transaction_session_timeout'],
+])('the setting that ends connections before their first statements is named (%s)', (errno, setting) => {
+  const parsed = databaseUrl('postgres://a@db/d')
+  if ('problem' in parsed) throw new Error(parsed.problem)
+  const cause = Object.assign(new Error('terminating connection'), {
+    code: 'ERR_POSTGRES_SERVER_ERROR',
+    errno,
+  })
+  const { error, mayPass } = explainUnreachable(parsed.value, cause) ?? {}
+  expect(error?.message).toContain('it ends a new connection before its first statements')
+  expect(error?.message).toContain(setting)
+  expect(mayPass).toBe(true)
+})
+
+test('a failure of TLS without a known cause still says which server it was', () => {
+  const parsed = databaseUrl('postgres://a@db/d')
+  if ('problem' in parsed) throw new Error(parsed.problem)
+  const cause = Object.assign(new Error('WRONG_VERSION_NUMBER'), { code: 'EPROTO' })
+  const words = explainUnreachable(parsed.value, cause)?.error.message
+  expect(words).toBe('postgres://db:5432/d: it cannot be used (WRONG_VERSION_NUMBER).')
+})
+
 test('a file that holds no certificate, or the key of another one, is named', () => {
   const folder = mkdtempSync(join(tmpdir(), 'oncebox-pem-'))
   const file = (name: string, text: string) => {

@@ -1,10 +1,11 @@
-// What /readyz says of clocks: of the one that counts, and of the one of this machine.
+// What /readyz says of clocks (of the one that counts, and of the one of this machine) and of damage.
 
 import { expect, test } from 'bun:test'
 import type { Doubt } from '../../src/domain/clock.ts'
 import { MINUTE } from '../../src/domain/time.ts'
 import { createHealthChecks } from '../../src/operating/health-checks.ts'
 import type { DatabaseReport } from '../../src/store/database-face.ts'
+import type { BucketReport } from '../../src/store/files-face.ts'
 
 const NOON = Date.UTC(2026, 0, 1, 12)
 const elsewhere: DatabaseReport = {
@@ -27,23 +28,35 @@ const freeSpace = {
   measure: async () => ({ free: 1, total: 1, inodes: null }),
 }
 
+const bucket: BucketReport = {
+  name: 'boxes',
+  findProblem: async () => null,
+  isFull: () => false,
+  countRequests: () => ({ ok: 0, retried: 0, missing: 0, failed: 0 }),
+}
+
 type Clocks = { here: number; counts: number; doubt?: Doubt; database?: DatabaseReport }
 
-async function explain({ here, counts, doubt, database }: Clocks): Promise<string | null | undefined> {
+const explain = (clocks: Clocks) => explainPart('clock', clocks)
+
+type State = Clocks & { bucket?: BucketReport; damaged?: number }
+
+async function explainPart(part: string, state: State): Promise<string | null | undefined> {
+  const { here, counts, doubt, database } = state
   const store = {
     now: () => counts,
     isAlive: async () => true,
     findWriteProblem: async () => null,
     findKeyProblem: async () => null,
     freeSpace,
-    bucket: null,
-    damage: { report: () => undefined, count: () => 0 },
+    bucket: state.bucket ?? null,
+    damage: { report: () => undefined, count: () => state.damaged ?? 0 },
     clock: { doubt: () => doubt ?? null },
     database: database ?? null,
   }
   const options = { store, databaseName: 'postgres://db', dataDir: '/data', minFreeSpace: 0 }
   const checks = createHealthChecks({ ...options, systemNow: () => here })
-  return (await checks.find(({ name }) => name === 'clock')?.look())?.todo
+  return (await checks.find(({ name }) => name === part)?.look())?.todo
 }
 
 test('a machine whose clock went back is told that no push expires until it is right', async () => {
@@ -65,4 +78,22 @@ test('a doubt names the machine whose clock it is about', async () => {
   const told = { here: NOON, counts: NOON, doubt }
   expect(await explain(told)).toContain('The clock of this machine says')
   expect(await explain({ ...told, database: elsewhere })).toContain('The clock of the database server says')
+})
+
+test('damage comes with a remedy that fits where rows and files are', async () => {
+  const explainDamage = (state: Omit<State, 'here' | 'counts'>) =>
+    explainPart('damage', { here: NOON, counts: NOON, ...state })
+  expect(await explainDamage({ damaged: 0, database: elsewhere, bucket })).toBeNull()
+  const ofFolder = await explainDamage({ damaged: 1 })
+  expect(ofFolder).toStartWith('1 place on the disk is damaged; the log names them. Restore a backup')
+  const ofBucket = await explainDamage({ damaged: 2, bucket })
+  expect(ofBucket).toStartWith(
+    '2 places on the disk or in the bucket are damaged; the log names them, with what to do',
+  )
+  const ofNodes = await explainDamage({ damaged: 2, database: elsewhere, bucket })
+  expect(ofNodes).toStartWith(
+    '2 places in PostgreSQL or in the bucket are damaged; the log names them, with what to do',
+  )
+  // Both are refused over PostgreSQL.
+  expect(ofNodes).not.toMatch(/--remove-damaged|[Rr]estore/)
 })
