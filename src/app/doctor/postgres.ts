@@ -117,19 +117,7 @@ const REPLICATION: Record<DatabaseInspection['facts']['replication'], string> = 
 }
 
 function examineInstance({ instance, newest }: DatabaseInspection, witness: SavedWitness | null): Finding[] {
-  if (instance === null) {
-    if (witness === null)
-      return [
-        warning('tables', 'The database is empty.', 'Start "oncebox serve" once, which makes the tables.'),
-      ]
-    return [
-      problem(
-        'tables',
-        'The database is empty, though this data folder served one.',
-        'Restore it, or name the right one with --database-url.',
-      ),
-    ]
-  }
+  if (instance === null) return [witness === null ? EMPTY : EMPTIED]
   const { version, compatibleFrom } = instance
   if (version > newest && compatibleFrom > newest)
     return [
@@ -139,13 +127,27 @@ function examineInstance({ instance, newest }: DatabaseInspection, witness: Save
         'Use the newer program.',
       ),
     ]
-  const age =
-    version === newest
-      ? ''
-      : version > newest
-        ? ', newer than this program, which may serve it still'
-        : `; the next start upgrades it to ${newest}`
-  return [fine('tables', `Version ${version}${age}.`), ...examineStanding(instance), describeNodes(instance)]
+  const tables = fine('tables', `Version ${version}${presentAge(version, newest)}.`)
+  return [tables, ...examineStanding(instance), describeNodes(instance)]
+}
+
+const EMPTY = warning(
+  'tables',
+  'The database is empty.',
+  'Start "oncebox serve" once, which makes the tables.',
+)
+
+const EMPTIED = problem(
+  'tables',
+  'The database is empty, though this data folder served one.',
+  'Restore it, or name the right one with --database-url.',
+)
+
+function presentAge(version: number, newest: number): string {
+  if (version === newest) return ''
+  return version > newest
+    ? ', newer than this program, which may serve it still'
+    : `; the next start upgrades it to ${newest}`
 }
 
 /** Whether the database was set back. */

@@ -72,7 +72,7 @@ export function createSendOnce(place: BucketPlace, credentials: Credentials): Se
 /** The answers that are listings and marks are far smaller. */
 const MOST_BYTES = 8 * 1024 * 1024
 
-/** A store that ignores ranges would send whole files into memory, and one that means harm more than that. */
+/** Refuses longer answers: a store that ignores ranges would send whole files into memory, a hostile one even more. */
 async function readBounded(
   response: Response,
   { method, most = MOST_BYTES }: S3Request,
@@ -81,18 +81,22 @@ async function readBounded(
   if (method === 'HEAD' || body === null) return response.bytes()
   const announced = headers.get('content-length')
   if (announced !== null && Number(announced) <= most) return response.bytes()
-  const chunks: Uint8Array[] = []
-  let length = 0
-  // Leaving the loop breaks the answer off.
-  if (announced === null)
-    for await (const chunk of body) {
-      length += chunk.length
-      if (length > most) break
-      chunks.push(chunk)
-    }
-  if (announced === null && length <= most) return Buffer.concat(chunks)
+  const bytes = announced === null ? await readUpTo(body, most) : null
+  if (bytes !== null) return bytes
   await body.cancel().catch(() => undefined)
   throw new S3Failure('refused', 'its answers are longer than asked for: it ignores ranges, which are needed')
+}
+
+/** Null when there are more bytes: leaving the loop breaks the answer off. */
+async function readUpTo(body: ReadableStream<Uint8Array>, most: number): Promise<Uint8Array | null> {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of body) {
+    length += chunk.length
+    if (length > most) return null
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
 }
 
 function urlOf({ endpoint, bucket, isPathStyle }: BucketPlace, key: string): URL {
@@ -103,7 +107,7 @@ function urlOf({ endpoint, bucket, isPathStyle }: BucketPlace, key: string): URL
   return url
 }
 
-/** Off the main thread: the store refuses a body that was altered on its way. */
+/** By it the store refuses a body that was altered on its way. Computed off the main thread. */
 async function sha256(body: Uint8Array<ArrayBuffer> = new Uint8Array()): Promise<string> {
   return Buffer.from(await crypto.subtle.digest('SHA-256', body)).toString('hex')
 }
