@@ -2,6 +2,7 @@
 
 import { Readable } from 'node:stream'
 import type { Viewer } from '../../domain/audit.ts'
+import { isDomainError } from '../../domain/errors.ts'
 import type { NewPush, PushLimits } from '../../domain/new-push.ts'
 import type { Upload, Uploads } from '../../services/pushes/uploads.ts'
 import type { Exchange } from '../door/exchange.ts'
@@ -53,7 +54,9 @@ export function createReceivePush(options: { uploads: Uploads; limits: PushLimit
       return await create({ push, upload })
     } catch (cause) {
       // If the full disk prevents cleanup now, the next start does it.
-      await upload.discard().catch(() => undefined)
+      const discarded = upload.discard().catch(() => undefined)
+      // A database that did not answer in time may not answer now either, and the client has waited long enough.
+      if (!isDomainError(cause, 'overloaded')) await discarded
       throw cause
     }
   }

@@ -132,6 +132,15 @@ postgres.describe('files in one bucket', () => {
     })
   }, 300_000)
 
+  test('of an upload that could not be given up, because the database failed, go with the next ones', async () => {
+    const store = await makeNode('one').open()
+    await store.files.keepFile('aa1', sealed())
+    await query('ALTER TABLE files_due RENAME TO elsewhere')
+    await expect(store.files.giveUpFile('aa1')).rejects.toThrow('files_due')
+    await query('ALTER TABLE elsewhere RENAME TO files_due')
+    expect(await store.files.removeDue()).toBe(1)
+  })
+
   test('that a node which died was about to remove are removed by another one later', async () => {
     const store = await makeNode('one').open()
     await store.files.keepFile('aa1', sealed())

@@ -11,7 +11,7 @@ const TAKEN_MS = MINUTE
 
 const BEGIN = 'INSERT INTO files_due (id, node) VALUES ($1, $2)'
 // Does nothing for a file that a push has taken, also when the node does not know it because an answer was lost.
-const GIVE_UP = 'UPDATE files_due SET at = $2::bigint, node = NULL WHERE id = $1'
+const GIVE_UP = 'UPDATE files_due SET at = $2::bigint, node = NULL WHERE id = ANY($1::text[])'
 const NEXT = 'SELECT at::float8 AS at FROM files_due WHERE at IS NOT NULL ORDER BY at LIMIT 1'
 const IS_DUE = 'SELECT 1 FROM files_due WHERE at <= $1::bigint LIMIT 1'
 
@@ -53,8 +53,19 @@ export function createFileRecords(options: FileRecordsOptions): FileRecords {
   const run = (text: string, values: readonly unknown[]) =>
     transact(async ({ query }) => void (await query(text, values)))
 
+  /** Those for which the database did not answer: nobody else would remove them while this node lives. */
+  const abandoned = new Set<string>()
+
+  async function giveUp(ids: readonly string[]): Promise<void> {
+    if (ids.length === 0) return
+    for (const id of ids) abandoned.add(id)
+    await run(GIVE_UP, [ids, certain()])
+    for (const id of ids) abandoned.delete(id)
+  }
+
   /** Looks first, because most calls find nothing, and a transaction that changes nothing is written to the disk too. */
   async function takeDue(most: number): Promise<string[]> {
+    await giveUp([...abandoned])
     const found = await read(({ query }) => query(IS_DUE, [certain()]))
     if (found.length === 0) return []
     const taken = await transact(({ query }) =>
@@ -71,7 +82,7 @@ export function createFileRecords(options: FileRecordsOptions): FileRecords {
 
   return {
     begin: (id) => run(BEGIN, [id, node]),
-    giveUp: (id) => run(GIVE_UP, [id, certain()]),
+    giveUp: (id) => giveUp([id]),
     takeDue,
     settle: ({ gone, left, at }) =>
       transact(async ({ query }) => {

@@ -1,0 +1,50 @@
+// What becomes of the files of a push that is refused after they were stored.
+
+import { expect, test } from 'bun:test'
+import { DomainError, type ErrorCode } from '../../../src/domain/errors.ts'
+import type { PushLimits } from '../../../src/domain/new-push.ts'
+import { createReceivePush } from '../../../src/http/intake/receive-push.ts'
+import type { Uploads } from '../../../src/services/pushes/uploads.ts'
+
+const BODY = { maxBytes: 1000, limit: null, maxStreamBytes: 1000, timeoutMs: 30_000, take: () => undefined }
+const LIMITS: PushLimits = {
+  ...{ payloadBytes: 1000, fileBytes: 1000, files: 1, retrievalStep: false, deletableByViewer: true },
+  ...{
+    days: { min: 1, max: 9, default: 7 },
+    views: { min: 1, max: 9, default: 5 },
+    kinds: new Set(['text']),
+  },
+}
+
+/** Resolves to the code of the refusal, and whether the files were given up before it. */
+async function refuse(code: ErrorCode): Promise<{ code: string; isWaited: boolean }> {
+  let isWaited = false
+  const discard = async () => {
+    await new Promise((resolve) => setImmediate(resolve))
+    isWaited = true
+  }
+  const uploads: Uploads = { begin: () => ({ discard }) as unknown as ReturnType<Uploads['begin']> }
+  const receive = createReceivePush({ uploads, limits: LIMITS, body: BODY })
+  const arrived = new Request('http://localhost/', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{"push":{}}',
+  })
+  const incoming = {
+    ...{ exchange: { request: arrived, arrived, stayOpen: () => undefined } as never, viewer: {} as never },
+    ...{ isFingerprinted: false, wrappers: ['push'], isRepeat: () => false },
+    revise: () => {
+      throw new DomainError(code, 'refused')
+    },
+  }
+  const cause: unknown = await receive(incoming, async () => 'made').catch((cause) => cause)
+  return { code: cause instanceof DomainError ? cause.code : String(cause), isWaited }
+}
+
+test('they are given up before the refusal is answered', async () => {
+  expect(await refuse('invalid')).toEqual({ code: 'invalid', isWaited: true })
+})
+
+test('a client that has waited for the database already does not wait for that', async () => {
+  expect(await refuse('overloaded')).toEqual({ code: 'overloaded', isWaited: false })
+})
