@@ -28,8 +28,9 @@ export function prepareNodeFolder(
     requireOwn(folder.path, FOLDER)
     if (holdsData(folder)) throw holdsDatabase(folder)
     requireNotMoved(folder.path)
-    // A move may have brought the files here.
-    if (!existsSync(witness)) refuseForeign(folder, keyFile, [folder.files])
+    // A move may have brought the files here, and an operator may have removed a damaged witness from a folder that was served.
+    const wasServed = existsSync(witness) || existsSync(folder.lock)
+    if (!wasServed) refuseForeign(folder, keyFile, [folder.files])
     chmodSync(folder.path, 0o700)
     requireOwnContents(folder)
   })

@@ -107,6 +107,19 @@ postgres.describe('nodes', () => {
   })
 })
 
+postgres.describe('a folder whose memory is damaged', () => {
+  test('is refused with what to do, and served again once that was done', async () => {
+    const node = makeNode()
+    await (await node.open()).close()
+    // A server writes these beside it.
+    for (const name of ['setup-link', 'serve.settings']) writeFileSync(join(node.dataDir, name), 'x')
+    writeFileSync(node.witness, '{')
+    await expect(node.open()).rejects.toThrow('If you know that it was not, remove the file and start again')
+    rmSync(node.witness)
+    await (await node.open()).close()
+  })
+})
+
 postgres.describe('a data folder', () => {
   test('belongs to one database', async () => {
     const node = makeNode()
