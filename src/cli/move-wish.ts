@@ -83,7 +83,7 @@ function readServer(name: string, password: string | null, reading: Reading): Mo
   if (address === null) return null
   if (address.password !== null)
     reading.shell.say(
-      `While the password stands in --${name}, other users of this machine may see it: ONCEBOX_DATABASE_PASSWORD_FILE hides it.`,
+      `oncebox: warning: while the password stands in --${name}, other users of this machine may see it: ONCEBOX_DATABASE_PASSWORD_FILE hides it.`,
     )
   return { kind: 'postgres', address: { ...address, password: address.password ?? password } }
 }

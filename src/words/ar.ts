@@ -765,7 +765,7 @@ export const ar: Catalogue = {
   error_missing_title: 'لا توجد هذه الصفحة',
   error_forbidden_title: 'لا يمكنك فتح هذا',
   error_too_many_title: 'يُرجى الانتظار قليلًا',
-  error_busy_title: 'هذا الخادم مشغول',
+  error_busy_title: 'لا يستطيع هذا الخادم فعل ذلك الآن',
   error_unknown_host_title: 'هذا الخادم لا يعرف هذا الاسم',
   error_files_title: 'يتعذر الوصول إلى الملفات',
   error_internal_title: 'حدث خطأ ما',
@@ -788,7 +788,7 @@ export const ar: Catalogue = {
   error_unknown_host_named: 'لا يستجيب هذا الخادم للاسم {host}. إن كان صحيحًا، فشغّل الخادم مع:',
   error_invalid: 'في النموذج شيء غير صحيح. ارجع وراجع الحقول.',
   error_too_many: 'وصلت طلبات كثيرة من شبكتك. حاول مجددًا بعد دقيقة.',
-  error_overloaded: 'يستخدم كثيرون هذا الخادم الآن. حاول مجددًا بعد لحظات.',
+  error_overloaded: 'هذا الخادم مشغول جدًا، أو أن خدمة يحتاج إليها لا تستجيب. حاول مجددًا بعد لحظات.',
   error_files_unreachable:
     'مخزن ملفات هذا الخادم لا يستجيب حاليًا. لم يُفقد شيء ولم تُحتسب أي مشاهدة. حاول مجددًا بعد بضع دقائق.',
   error_disk_full:

@@ -718,7 +718,7 @@ export const de: Catalogue = {
   error_missing_title: 'Diese Seite gibt es nicht',
   error_forbidden_title: 'Das dürfen Sie nicht öffnen',
   error_too_many_title: 'Bitte warten Sie einen Moment',
-  error_busy_title: 'Dieser Server ist ausgelastet',
+  error_busy_title: 'Das geht gerade nicht',
   error_unknown_host_title: 'Dieser Server kennt diesen Namen nicht',
   error_files_title: 'Dateien sind nicht erreichbar',
   error_internal_title: 'Etwas ist schiefgegangen',
@@ -746,7 +746,8 @@ export const de: Catalogue = {
     'Dieser Server antwortet nicht auf den Namen {host}. Wenn er stimmt, starten Sie den Server mit:',
   error_invalid: 'Etwas im Formular passt nicht. Gehen Sie zurück und prüfen Sie die Felder.',
   error_too_many: 'Aus Ihrem Netz kamen zu viele Anfragen. Versuchen Sie es in einer Minute noch einmal.',
-  error_overloaded: 'Gerade nutzen viele diesen Server. Versuchen Sie es gleich noch einmal.',
+  error_overloaded:
+    'Dieser Server ist stark ausgelastet, oder etwas, das er braucht, antwortet nicht. Versuchen Sie es gleich noch einmal.',
   error_files_unreachable:
     'Der Speicher für die Dateien dieses Servers antwortet gerade nicht. Es ging nichts verloren und es wurde nichts gezählt. Versuchen Sie es in einigen Minuten noch einmal.',
   error_disk_full:

@@ -671,7 +671,7 @@ export const en = {
   error_missing_title: 'There is no such page',
   error_forbidden_title: 'You can’t open this',
   error_too_many_title: 'Please wait a moment',
-  error_busy_title: 'This server is busy',
+  error_busy_title: 'This server can’t do that right now',
   error_unknown_host_title: 'This server does not know this name',
   error_files_title: 'Files cannot be reached',
   error_internal_title: 'Something went wrong',
@@ -697,7 +697,7 @@ export const en = {
     'This server does not answer to the name {host}. If it is right, start the server with:',
   error_invalid: 'Something in the form does not fit. Go back and check the fields.',
   error_too_many: 'Too many requests came from your network. Try again in a minute.',
-  error_overloaded: 'Many people are using this server right now. Try again in a moment.',
+  error_overloaded: 'This server is very busy, or something it needs does not answer. Try again in a moment.',
   error_files_unreachable:
     'The place where this server keeps files does not answer at the moment. Nothing was lost or counted. Try again in a few minutes.',
   error_disk_full:

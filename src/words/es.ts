@@ -706,7 +706,7 @@ export const es: Catalogue = {
   error_missing_title: 'Esta página no existe',
   error_forbidden_title: 'No puede abrir esto',
   error_too_many_title: 'Espere un momento',
-  error_busy_title: 'Este servidor está ocupado',
+  error_busy_title: 'Este servidor no puede hacerlo ahora',
   error_unknown_host_title: 'Este servidor no conoce este nombre',
   error_files_title: 'No se puede acceder a los archivos',
   error_internal_title: 'Algo ha fallado',
@@ -736,7 +736,8 @@ export const es: Catalogue = {
     'Este servidor no responde al nombre {host}. Si es correcto, inicie el servidor con:',
   error_invalid: 'Algo en el formulario no es correcto. Vuelva atrás y revise los campos.',
   error_too_many: 'Han llegado demasiadas solicitudes desde su red. Inténtelo de nuevo en un minuto.',
-  error_overloaded: 'Muchas personas están usando este servidor ahora. Inténtelo de nuevo en un momento.',
+  error_overloaded:
+    'Este servidor está muy ocupado, o algo que necesita no responde. Inténtelo de nuevo en un momento.',
   error_files_unreachable:
     'El almacén de archivos de este servidor no responde en este momento. No se ha perdido ni contado nada. Inténtelo de nuevo en unos minutos.',
   error_disk_full:

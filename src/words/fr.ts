@@ -710,7 +710,7 @@ export const fr: Catalogue = {
   error_missing_title: 'Cette page n’existe pas',
   error_forbidden_title: 'Vous ne pouvez pas ouvrir ceci',
   error_too_many_title: 'Veuillez patienter un instant',
-  error_busy_title: 'Ce serveur est occupé',
+  error_busy_title: 'Ce serveur ne peut pas le faire pour l’instant',
   error_unknown_host_title: 'Ce serveur ne connaît pas ce nom',
   error_files_title: 'Fichiers inaccessibles',
   error_internal_title: 'Un problème est survenu',
@@ -741,7 +741,8 @@ export const fr: Catalogue = {
   error_invalid:
     'Quelque chose ne convient pas dans le formulaire. Revenez en arrière et vérifiez les champs.',
   error_too_many: 'Trop de requêtes sont venues de votre réseau. Réessayez dans une minute.',
-  error_overloaded: 'Beaucoup de personnes utilisent ce serveur en ce moment. Réessayez dans un instant.',
+  error_overloaded:
+    'Ce serveur est très sollicité, ou ce dont il a besoin ne répond pas. Réessayez dans un instant.',
   error_files_unreachable:
     'Le stockage des fichiers de ce serveur ne répond pas pour le moment. Rien n’a été perdu ni compté. Réessayez dans quelques minutes.',
   error_disk_full:

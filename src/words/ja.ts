@@ -645,7 +645,7 @@ export const ja: Catalogue = {
   error_missing_title: 'ページが見つかりません',
   error_forbidden_title: 'ここは開けません',
   error_too_many_title: '少しお待ちください',
-  error_busy_title: 'サーバーが混み合っています',
+  error_busy_title: '現在、このサーバーでは処理できません',
   error_unknown_host_title: 'このサーバーはこの名前を認識していません',
   error_files_title: 'ファイルにアクセスできません',
   error_internal_title: '問題が発生しました',
@@ -672,7 +672,8 @@ export const ja: Catalogue = {
     'このサーバーは {host} という名前では応答しません。正しい名前であれば、次を付けてサーバーを起動してください。',
   error_invalid: '入力内容に正しくないものがあります。戻って入力欄を確認してください。',
   error_too_many: 'お使いのネットワークからのリクエストが多すぎます。1 分後にもう一度お試しください。',
-  error_overloaded: '現在、多くの人がこのサーバーを利用しています。少し待ってから、もう一度お試しください。',
+  error_overloaded:
+    'サーバーが混み合っているか、必要なサービスが応答していません。少し待ってから、もう一度お試しください。',
   error_files_unreachable:
     'このサーバーのファイルの保存先が現在応答していません。何も失われておらず、閲覧数も増えていません。数分後にもう一度お試しください。',
   error_disk_full:

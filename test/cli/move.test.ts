@@ -1,7 +1,7 @@
 // The command line of `oncebox move`: what is wrong with it is told at once, and secrets are not repeated.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openTestStore } from '../support/store.ts'
@@ -81,6 +81,16 @@ test('at a terminal the destruction of a source is a question of its own, and an
   const sure = createTrial({ answers: ['yes'] })
   expect(await move(sure, ...flags)).toBe(0)
   expect(existsSync(join(dataDir, 'oncebox.db'))).toBe(false)
+})
+
+test('the folder of a node whose rows PostgreSQL keeps is told to be one', async () => {
+  const dataDir = join(room, 'node')
+  mkdirSync(dataDir)
+  writeFileSync(join(dataDir, 'serve.witness'), '{}')
+  const trial = createTrial()
+  expect(await move(trial, '--from', dataDir, '--to', join(room, 'to'))).toBe(1)
+  expect(trial.text()).toContain('belongs to a node whose rows PostgreSQL keeps')
+  expect(trial.text()).toContain('--from-data-dir')
 })
 
 test('the help says what happens before it happens', async () => {

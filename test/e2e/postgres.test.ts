@@ -19,6 +19,7 @@ import { untilTaken, waitUntil } from '../support/waiting.ts'
 
 const PASSWORD = 'correct horse battery'
 const ANN = 'ann@example.org'
+const BOB = 'bob@example.org'
 
 describe.skipIf(!installedEngines().includes('postgres'))('on PostgreSQL', () => {
   const stage = createStage()
@@ -201,7 +202,21 @@ describe.skipIf(!installedEngines().includes('postgres'))('on PostgreSQL', () =>
       return { status: response.status, ...((await response.json()) as { checks: Record<string, string> }) }
     }
     expect(await ready()).toMatchObject({ status: 200, checks: { database: 'ok', standbys: 'ok' } })
+    await run(['user', 'add', BOB, '--password-stdin'], `${PASSWORD}\n`)
+    const bob = await peopleOf(node).signIn(BOB)
+    const { text: opened } = await bob.get('/')
+    const hidden = (name: string) =>
+      new RegExp(`name="push\\[${name}\\]" value="([^"]*)"`).exec(opened)?.[1] ?? ''
+    const fields = {
+      ...{ 'push[kind]': 'text', 'push[payload]': 'typed <before> it hung' },
+      ...{ 'push[opened_by]': hidden('opened_by'), 'push[form]': hidden('form') },
+    }
     proxy.set('stall')
+    const kept = await bob.post('/', fields)
+    expect([kept.status, kept.text.includes('typed &lt;before> it hung')]).toEqual([503, true])
+    // Sent again, it is still the form of the account.
+    expect(fields['push[form]']).not.toBe('')
+    expect(kept.text.includes(`name="push[form]" value="${fields['push[form]']}"`)).toBe(true)
     const hanging = await ready()
     expect(hanging.status).toBe(503)
     expect(hanging.checks.database).toContain('does not answer')

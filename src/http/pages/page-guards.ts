@@ -1,6 +1,6 @@
 // Makes routes of pages that enforce the guard of their URL before anything else.
 
-import { DomainError } from '../../domain/errors.ts'
+import { DomainError, isDomainError } from '../../domain/errors.ts'
 import type { Exchange } from '../door/exchange.ts'
 import type { Answer, Asked, Route } from '../door/router.ts'
 import type { Endpoint } from '../urls.ts'
@@ -22,12 +22,36 @@ export type PageGuardsOptions = {
 export type PageGuards = ReturnType<typeof createPageGuards>
 
 export function createPageGuards({ getGuest, anonymousAccess, confirm }: PageGuardsOptions) {
-  const guest = (url: Endpoint<'GET' | 'POST', 'open' | 'visitor'>, show: Show<Guest>): Route => ({
+  type GuestPage = Endpoint<'GET' | 'POST', 'open' | 'visitor'>
+
+  const guest = (url: GuestPage, show: Show<Guest>): Route => ({
+    url,
+    answer: async ({ exchange, params }) => admit(url, await getGuest(exchange), params, show),
+  })
+
+  function admit(url: GuestPage, visitor: Guest, params: Params, show: Show<Guest>): Answer {
+    const mayEnter = url.guard === 'open' || anonymousAccess || visitor.session !== null
+    return mayEnter ? show(visitor, params) : askToSignIn(visitor)
+  }
+
+  /**
+   * For a form that took its sender a while. When the database does not answer, nobody knows who sent it: `refuse` then has to
+   * show the form again, and may do nothing else.
+   */
+  const patientForm = (
+    url: Endpoint<'POST', 'open' | 'visitor'>,
+    { use, refuse }: { use: Show<Guest>; refuse: (stranger: Guest, cause: DomainError) => Answer },
+  ): Route => ({
     url,
     answer: async ({ exchange, params }) => {
-      const visitor = await getGuest(exchange)
-      const mayEnter = url.guard === 'open' || anonymousAccess || visitor.session !== null
-      return mayEnter ? show(visitor, params) : askToSignIn(visitor)
+      let visitor: Guest
+      try {
+        visitor = await getGuest(exchange)
+      } catch (cause) {
+        if (!isDomainError(cause, 'overloaded')) throw cause
+        return refuse(getGuest.stranger(exchange), cause)
+      }
+      return admit(url, visitor, params, use)
     },
   })
 
@@ -74,5 +98,5 @@ export function createPageGuards({ getGuest, anonymousAccess, confirm }: PageGua
   const confirmedForm = (url: MemberPage & { method: 'POST' }, use: Submit<Member>): Route =>
     form(url, async (found, sent, params) => (await confirm(found, sent)) ?? use(found, sent, params))
 
-  return { guest, guestForm, member, form, confirmedForm }
+  return { guest, patientForm, guestForm, member, form, confirmedForm }
 }

@@ -8,11 +8,11 @@ import { type CreatedPageOptions, createCreatedPage } from './created.tsx'
 
 export type ShareRoutesOptions = CreatePageOptions & CreatedPageOptions
 
-export function createShareRoutes({ guest }: PageGuards, options: ShareRoutesOptions): Route[] {
-  const { show, create, share } = createCreatePage(options)
+export function createShareRoutes({ guest, patientForm }: PageGuards, options: ShareRoutesOptions): Route[] {
+  const { show, create, refuseUnknown, share } = createCreatePage(options)
   return [
     guest(PAGES.create, (visitor) => show(visitor)),
-    guest(PAGES.submitCreate, create),
+    patientForm(PAGES.submitCreate, { use: (visitor) => create(visitor), refuse: refuseUnknown }),
     guest(PAGES.share, share),
     guest(PAGES.created, createCreatedPage(options)),
   ]

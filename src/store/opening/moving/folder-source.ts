@@ -1,6 +1,6 @@
 // A data folder as the source of a move.
 
-import { statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { DomainError } from '../../../domain/errors.ts'
 import { type DataFolder, holdsData, requireDataFolder } from '../../folder/data-folder.ts'
 import type { FolderLock } from '../../folder/folder-lock.ts'
@@ -38,6 +38,12 @@ export async function openFolderSource(
 
 function requireSource(folder: DataFolder): void {
   requireNotMoved(folder.path)
+  if (!holdsData(folder) && existsSync(folder.witness))
+    throw new DomainError(
+      'conflict',
+      `${folder.path} belongs to a node whose rows PostgreSQL keeps: name that database with --from, and this folder with ` +
+        '--from-data-dir if the files are in it.',
+    )
   if (!holdsData(folder))
     throw new DomainError(
       'conflict',

@@ -33,6 +33,8 @@ export type Refused = {
   isKeyUsed?: boolean
   /** Another person sent the form than the one who opened it. */
   isOfSomebodyElse?: boolean
+  /** Nobody could find out who sent the form: it stays with the person who opened it. */
+  isUnknown?: boolean
 }
 
 export type CreatePageParts = {
@@ -83,7 +85,7 @@ export function createShowForm({ answer, marks, choices, pushes, ...parts }: Cre
     const title = guest.words.say('create_title')
     const form = {
       ...{ guest, typed, unseen: unseenOf(guest, refused) },
-      isOfAccount: guest.session !== null || refused?.isOfSomebodyElse === true,
+      isOfAccount: guest.session !== null || (refused !== null && staysWithOpener(refused)),
       problems: refused?.problems ?? {},
       isAgain: refused !== null,
     }
@@ -112,9 +114,13 @@ export function createShowForm({ answer, marks, choices, pushes, ...parts }: Cre
     const idempotencyKey = kept || fresh.idempotencyKey
     // An invalid mark names no opener. A signed-in person then gets new hidden fields, and may send the form as their own.
     const isSomebodys = guest.session === null || marks.read(typed('opened_by')) !== null
-    const opener = refused.isOfSomebodyElse && isSomebodys ? openerOf(typed) : {}
+    const opener = staysWithOpener(refused) && isSomebodys ? openerOf(typed) : {}
     return { ...fresh, ...opener, idempotencyKey }
   }
 
   return { show, showShared, showAgain }
+}
+
+function staysWithOpener({ isOfSomebodyElse = false, isUnknown = false }: Refused): boolean {
+  return isOfSomebodyElse || isUnknown
 }

@@ -33,6 +33,8 @@ type Sending = {
   typed: Typed
   made: Made | null
   hasFiles: boolean
+  /** Why nobody knows who sends it; null when somebody does. */
+  outage: DomainError | null
 }
 
 export function createCreatePage(options: CreatePageOptions) {
@@ -40,10 +42,15 @@ export function createCreatePage(options: CreatePageOptions) {
   const receivePush = createReceivePush(options)
   const { show, showShared, showAgain } = createShowForm(options)
 
-  async function create(guest: Guest): Promise<Response> {
+  const create = (guest: Guest) => receive(guest, null)
+
+  /** Reads the form and shows it again, as it was sent, because nobody knows whose it is. */
+  const refuseUnknown = (stranger: Guest, cause: DomainError) => receive(stranger, cause)
+
+  async function receive(guest: Guest, outage: DomainError | null): Promise<Response> {
     const fields: Record<string, string> = {}
     const typed = (field: string) => fields[field] ?? ''
-    const sending: Sending = { guest, fields, typed, made: null, hasFiles: false }
+    const sending: Sending = { guest, fields, typed, made: null, hasFiles: false, outage }
     const { exchange, viewer } = guest
     try {
       const { urlToken } = await receivePush(
@@ -58,7 +65,7 @@ export function createCreatePage(options: CreatePageOptions) {
       )
       return answerSeeOther(guest.href(PAGES.created.href({ url_token: urlToken })))
     } catch (cause) {
-      return isStranger(sending) ? askToSignIn(guest) : refuse(cause, sending)
+      return outage === null && isStranger(sending) ? askToSignIn(guest) : refuse(outage ?? cause, sending)
     }
   }
 
@@ -69,9 +76,10 @@ export function createCreatePage(options: CreatePageOptions) {
   }
 
   /** Checks who sends the form, and turns its members into those of the API. */
-  function revise(wire: Wire, { guest, fields, typed }: Sending): Revised {
+  function revise(wire: Wire, { guest, fields, typed, outage }: Sending): Revised {
     // A form without files may come in one piece; then onPart is not called.
     for (const [name, value] of Object.entries(wire)) noteField(fields, { name, value })
+    if (outage !== null) throw outage
     requireOpener(guest, typed, marks)
     if (!anonymousAccess) requireAccount(guest)
     const { files: _, ...rest } = wire
@@ -81,11 +89,13 @@ export function createCreatePage(options: CreatePageOptions) {
   function prepareForFile(sending: Sending): void {
     const { guest, typed } = sending
     sending.hasFiles = true
+    if (sending.outage !== null) throw sending.outage
     // Browsers send the hidden fields before the files. A client that does not is checked at the end of the form.
     if (typed('opened_by') !== '' || typed('form') !== '') requireOpener(guest, typed, marks)
   }
 
   async function isRepeat(sending: Sending): Promise<boolean> {
+    if (sending.outage !== null) return false
     const presented = keyOfForm(sending.guest, sending.typed, marks)
     sending.made = presented === null ? null : await idempotency.find(presented)
     return sending.made !== null
@@ -117,10 +127,12 @@ export function createCreatePage(options: CreatePageOptions) {
   async function refuse(cause: unknown, sending: Sending): Promise<Response> {
     const why = isDomainError(cause) ? explainRefusal(cause, sending.guest) : null
     if (why === null) throw cause
-    const { guest, typed, hasFiles: forgetsFiles } = sending
-    const made = why.isOfSomebodyElse === true ? null : await findMade(sending)
+    const { guest, typed, hasFiles: forgetsFiles, outage } = sending
+    const isUnknown = outage !== null
+    const made = why.isOfSomebodyElse === true || isUnknown ? null : await findMade(sending)
     const again = made === null ? {} : { message: guest.words.say('problem_key_reused'), isKeyUsed: true }
-    return showAgain(guest, { ...why, ...again, typed, forgetsFiles, madeUrlToken: made?.urlToken ?? null })
+    const madeUrlToken = made?.urlToken ?? null
+    return showAgain(guest, { ...why, ...again, typed, forgetsFiles, madeUrlToken, isUnknown })
   }
 
   /** The push that this form has created already: the person may not know, if the answer was lost. */
@@ -136,7 +148,7 @@ export function createCreatePage(options: CreatePageOptions) {
 
   const share = async (guest: Guest) => showShared(guest, await readShared(guest, options.body))
 
-  return { show, create, share }
+  return { show, create, refuseUnknown, share }
 }
 
 function requireAccount({ viewer }: Guest): void {
