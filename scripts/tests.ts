@@ -19,6 +19,7 @@ const SLOW = [
   'test/importing/into-postgres.test.ts',
   'test/store/postgres/',
   'test/app/moving/',
+  'test/app/two-engines.test.ts',
   'test/app/two-nodes.test.ts',
   'test/app/postgres.test.ts',
   'test/services/pushes/large-archive.test.ts',
