@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createStage, runBinary, type Started } from '../support/binary.ts'
 import { openTestBucket, type TestBucket } from '../support/bucket.ts'
+import { untilTaken } from '../support/waiting.ts'
 
 const MIB = 1024 * 1024
 const LARGE = 300 * MIB
@@ -110,7 +111,10 @@ test.skipIf(process.platform !== 'linux')(
   async () => {
     const { server, auth } = await start()
     const before = residentBytes(server)
-    const up = await highest(server, upload(server, auth, content(LARGE)))
+    const up = await highest(
+      server,
+      untilTaken(() => upload(server, auth, content(LARGE))),
+    )
     expect(up.result.status).toBe(201)
     const { url_token } = (await up.result.json()) as { url_token: string }
     const opened = (await (await server.retrieve(url_token)).json()) as { files: { url: string }[] }
@@ -126,7 +130,7 @@ test.skipIf(process.platform !== 'linux')(
 
 test('an upload that kill -9 interrupts leaves no parts after the next start', async () => {
   const { server, auth } = await start()
-  const sent = upload(server, auth, content(200 * MIB, 50)).catch(() => null)
+  const sent = untilTaken(() => upload(server, auth, content(200 * MIB, 50))).catch(() => null)
   while (!bucket.seen.some(({ query }) => query.get('partNumber') === '2')) await Bun.sleep(10)
   await server.end('SIGKILL')
   await sent
@@ -141,7 +145,7 @@ test('no answer hangs while the bucket is silent, and files are taken again once
   const { server, auth } = await start()
   const push = { payload: 'x', files: [{ filename: 'a.txt', data: 'aGk=' }] }
   const headers = { authorization: auth }
-  expect((await server.create(push, headers)).status).toBe(201)
+  expect((await untilTaken(() => server.create(push, headers))).status).toBe(201)
   bucket.failWith(() => 'stall')
   const startedAt = performance.now()
   expect((await server.create(push, headers)).status).toBe(503)
