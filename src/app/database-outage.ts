@@ -24,6 +24,7 @@ export function createDatabaseOutage(address: DatabaseAddress, say: (line: strin
   const silent = createOutage({ say, over: 'PostgreSQL takes changes again,' })
   let loss: string | null = null
   let missed = 0
+  let missedSince = 0
 
   const onState: OnState = (cause, left) => {
     if (cause === null) {
@@ -44,10 +45,11 @@ export function createDatabaseOutage(address: DatabaseAddress, say: (line: strin
       silent.ended()
       return
     }
+    if (missed === 0) missedSince = performance.now()
     missed += 1
     const isExplained = away.isOn() || !isDomainError(cause, 'overloaded')
     if (missed >= MISSED_BEATS && !isExplained)
-      silent.began('silent', `${presentDatabaseAddress(address)} ${SILENT}`)
+      silent.began('silent', `${presentDatabaseAddress(address)} ${SILENT}`, missedSince)
   }
 
   return { onState, onBeat, explainLoss: () => loss, isOn: () => away.isOn() || silent.isOn() }

@@ -4,8 +4,11 @@
 import { formatLength, MINUTE, SECOND } from '../domain/time.ts'
 
 export type Outage = {
-  /** `why`: sentences for the operator. Each `kind` of cause is told once in an outage. */
-  began(kind: string, why: string): void
+  /**
+   * `why`: sentences for the operator. Each `kind` of cause is told once in an outage. `since`: when it began by
+   * performance.now(), if it was noticed later.
+   */
+  began(kind: string, why: string, since?: number): void
   ended(): void
   isOn(): boolean
 }
@@ -26,9 +29,9 @@ export function createOutage({ say, over }: OutageOptions): Outage {
   let current: Current | null = null
   let toldAt = Number.NEGATIVE_INFINITY
 
-  function began(kind: string, why: string): void {
+  function began(kind: string, why: string, since?: number): void {
     const now = performance.now()
-    current ??= { since: now, told: new Set(), waiting: new Map(), timer: undefined }
+    current ??= { since: since ?? now, told: new Set(), waiting: new Map(), timer: undefined }
     if (current.told.has(kind) || current.waiting.has(kind)) return
     current.waiting.set(kind, why)
     if (current.told.size > 0 || now - toldAt >= AGAIN_MS) tell(current)

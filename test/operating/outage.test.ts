@@ -24,6 +24,16 @@ test('an outage is told when it begins and when it has ended, with its length', 
   expect(said).toEqual(['It is away: start it.', 'It works again, after 42 s.'])
 })
 
+test('an outage that was noticed late is told with its whole length', () => {
+  const { said, outage } = start()
+  const since = performance.now()
+  jest.advanceTimersByTime(15_000)
+  outage.began('silent', 'It is silent.', since)
+  jest.advanceTimersByTime(5_000)
+  outage.ended()
+  expect(said[1]).toBe('It works again, after 20 s.')
+})
+
 test('another cause in the same outage is told too, because it wants another remedy', () => {
   const { said, outage } = start()
   outage.began('away', 'It is away.')
