@@ -12,7 +12,7 @@ export function databaseUrl(text: string): Parsed<DatabaseAddress> {
   const parsed = SERVER.test(text.trim()) ? parseDatabaseAddress(text.trim(), 'verify-full') : null
   if (parsed === null) return wrong(`must be such as ${EXAMPLE}`)
   if ('problem' in parsed) return wrong(`must be such as ${EXAMPLE}: ${parsed.problem}`)
-  const problem = problemOf(parsed) ?? problemOfTls(text)
+  const problem = problemOf(parsed) ?? problemOfNames(text)
   if (problem !== null) return wrong(problem)
   const { tls } = parsed
   const isRemote = placesIn(parsed).some(({ socket }) => socket === null)
@@ -38,13 +38,38 @@ function problemOf(address: DatabaseAddress): string | null {
   return problemOfOptions(address)
 }
 
-const TLS_OPTIONS = /^(ssl|tls|ssl[-_]?(mode|root[-_]?cert|cert|key|ca|verify))$/i
+/** Written without `-` and `_`, as the address may hold them. */
+const OPTIONS = new Set([
+  ...['host', 'port', 'user', 'password', 'dbname', 'socket', 'path'],
+  ...['ssl', 'tls', 'sslmode', 'sslrootcert', 'sslca', 'sslcert', 'sslkey', 'sslverify'],
+  ...['targetsessionattrs', 'fullpagewrites', 'searchpath', 'schemasearchpath'],
+])
+/** Of libpq and of Rails: nobody trusts less or loses anything when they change nothing. */
+const WITHOUT_EFFECT = new Set([
+  ...[
+    'applicationname',
+    'fallbackapplicationname',
+    'connecttimeout',
+    'clientencoding',
+    'encoding',
+    'options',
+  ],
+  ...['keepalives', 'keepalivesidle', 'keepalivesinterval', 'keepalivescount', 'tcpusertimeout'],
+  ...['pool', 'timeout', 'checkouttimeout', 'reapingfrequency', 'preparedstatements', 'statementlimit'],
+])
 
-/** One that is mistyped, or that libpq alone knows (`sslcrl`), must not seem to hold. */
-function problemOfTls(text: string): string | null {
-  const names = new URLSearchParams(text.split('?').slice(1).join('?')).keys()
-  const isUnknown = [...names].some((name) => /^(ssl|tls)/i.test(name) && !TLS_OPTIONS.test(name))
-  return isUnknown ? 'must have no options for TLS but sslmode, sslrootcert, sslcert and sslkey' : null
+/**
+ * One that is mistyped, or that libpq alone keeps (`sslcrl`, `channel_binding`), must not seem to hold. No name is repeated: behind
+ * a `?` may stand a part of the password.
+ */
+function problemOfNames(text: string): string | null {
+  const names = [...new URLSearchParams(text.split('?').slice(1).join('?')).keys()].map((name) =>
+    name.toLowerCase().replace(/[-_]/g, ''),
+  )
+  return names.every((name) => OPTIONS.has(name) || WITHOUT_EFFECT.has(name))
+    ? null
+    : 'must have no options but sslmode, sslrootcert, sslcert, sslkey, host, port, target_session_attrs and ' +
+        'full_page_writes, and a ? within the password written as %3F'
 }
 
 /** The other values of libpq, all of which may lead to a server that can only be read. */

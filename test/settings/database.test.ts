@@ -78,13 +78,21 @@ test.each([
   ['one of several ports that is none', 'postgres://a@db:1,db2:0/d', 'port from 1 to 65535'],
   ['more ports than hosts', 'postgres://a@db,db2/d?port=1,2,3', '2 hosts and 3 ports'],
   ['a word about torn pages', 'postgres://a@db/d?full_page_writes=maybe', 'full_page_writes=off'],
-  ['a mistyped option for TLS', 'postgres://a@db/d?sslrotcert=/ca.pem', 'no options for TLS but'],
-  ['an option for TLS that would not hold', 'postgres://a@db/d?sslcrl=/crl.pem', 'no options for TLS but'],
+  ['a mistyped option for TLS', 'postgres://a@db/d?sslrotcert=/ca.pem', 'no options but'],
+  ['an option for TLS that would not hold', 'postgres://a@db/d?sslcrl=/crl.pem', 'no options but'],
+  ['a promise that would not be kept', 'postgres://a@db/d?channel_binding=require', 'no options but'],
+  ['a mistyped option', 'postgres://a@db,db2/d?target_sesion_attrs=primary', 'no options but'],
+  ['a ? within the password', 'postgres://a:s3cr?et@db/d', 'must be such as'],
   ['half a client certificate', 'postgres://a@db/d?sslcert=/c.pem', 'both sslcert and sslkey'],
 ])('%s is refused, and not repeated', (_, url, words) => {
   const told = read({ ...KEY, 'database-url': [url] }).problems?.join('\n')
   expect(told).toContain(words)
   expect(told).toStartWith('--database-url (hidden): ')
+})
+
+test('options of libpq and Rails that change nothing may stand in the address', () => {
+  const options = 'application_name=boxes&connect_timeout=5&keepalives=1&prepared_statements=false&pool=5'
+  expect(addressOf(`postgres://a@db/d?${options}&SSLMode=require`)?.tls.mode).toBe('require')
 })
 
 test('a database server needs a key file of its own, and the sentence says where it comes from', () => {
