@@ -4,6 +4,8 @@
 export type SentStatement = { at: number; text: string }
 
 const HEADER_BYTES = 5
+/** The codes of SSLRequest and GSSENCRequest. */
+const ENCRYPTION = [80877103, 80877104]
 
 /** Is given the chunks of one connection in their order, and returns the statements whose messages each chunk completes. */
 export function createStatementReader(): (chunk: Buffer) => SentStatement[] {
@@ -17,7 +19,7 @@ export function createStatementReader(): (chunk: Buffer) => SentStatement[] {
     const found: SentStatement[] = []
     let at = 0
     for (;;) {
-      // The first message has no type.
+      // The first message has no type, nor has the one after a question for encryption, which libpq asks first.
       const header = hasStarted ? HEADER_BYTES : HEADER_BYTES - 1
       if (bytes.length < at + header) break
       const end = at + header + bytes.readInt32BE(at + header - 4) - 4
@@ -26,7 +28,7 @@ export function createStatementReader(): (chunk: Buffer) => SentStatement[] {
         const text = statementOf(String.fromCharCode(bytes[at] ?? 0), bytes.subarray(at + header, end))
         if (text !== null) found.push({ at: at - before, text })
       }
-      hasStarted = true
+      hasStarted ||= !ENCRYPTION.includes(bytes.readInt32BE(at + header))
       at = end
     }
     kept = bytes.subarray(at)
