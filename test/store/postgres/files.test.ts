@@ -127,7 +127,8 @@ postgres.describe('files in one bucket', () => {
         if (one.status === 'rejected') throw one.reason
         removed += one.value
       }
-      expect(removed).toBe(45)
+      // A node may have removed some by itself meanwhile.
+      expect(removed).toBeLessThanOrEqual(45)
       expect(await query('SELECT id FROM files_due')).toHaveLength(0)
     })
   }, 300_000)
