@@ -72,12 +72,16 @@ test('localhost listens on both loopback addresses, on one free port, and ends o
 })
 
 test('a server that is about to stop answers, and ends each connection with its next answer', async () => {
-  const { port } = start(LOCALHOST)
+  let asked = 0
+  const { port } = start(LOCALHOST, 0, () => {
+    asked += 1
+    isLeaving = asked > 1
+    return null
+  })
   const request = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'
   function* parts() {
     yield request
     yield 200
-    isLeaving = true
     yield request
   }
   const kept = sendRaw(port, parts())
