@@ -63,7 +63,7 @@ export class DamageError extends Error {
   readonly place: string
   readonly medium: Medium | null
 
-  /** `place` names the damaged record, such as `push 17`; `medium` is null for a row where only the engine is unknown. */
+  /** `place` names the damaged record, such as `push 17`; `medium` is null for a row when the caller does not know which engine keeps it. */
   constructor(place: string, medium: Medium | null = null) {
     super(DAMAGE[medium ?? 'disk'](place))
     this.place = place

@@ -27,7 +27,7 @@ export type JobsOptions = {
   isOut?: (() => boolean) | undefined
 }
 
-/** So long a server that does not answer may refuse a job before the log says so; an outage is noticed sooner. */
+/** A server that does not answer may refuse a job for this long before the log says so. Outages are noticed sooner. */
 const PASSES_MS = 30 * SECOND
 
 /** Of a database server that is away, takes no changes, or has a full disk. */

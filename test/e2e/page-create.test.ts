@@ -1,16 +1,16 @@
 // The form that creates a push, in a real browser: what is at hand at once, what works without scripts, and what is checked
 // before anything is sent.
 
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { createStage, type Started } from '../support/binary.ts'
-import { createVisitors, launchBrowser, skipBrowserTests } from '../support/chromium.ts'
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import { skipBrowserTests } from '../support/chromium.ts'
 import { fillCreateForm, SUBMIT, unfold } from '../support/create-page.ts'
 import { follow } from '../support/pressing.ts'
 import { readQr } from '../support/qr.ts'
 import { MEMBER, PASSWORD, signIn } from '../support/tour.ts'
+import { useHandover } from '../support/use-handover.ts'
 import { waitUntil } from '../support/waiting.ts'
 
 const LAPTOP: BrowserContextOptions = { viewport: { width: 1366, height: 768 } }
@@ -21,33 +21,15 @@ const MODES: [string, BrowserContextOptions][] = [
 ]
 
 describe.skipIf(skipBrowserTests)('in a browser', () => {
-  const stage = createStage()
-  let browser: Browser
-  let server: Started
-  const visitors = createVisitors()
-
-  beforeAll(async () => {
-    const flags = ['--max-payload-bytes', '2KiB', '--max-file-bytes', '1MiB', '--max-files', '2']
-    server = await stage.start({ flags })
-    await server.command(['user', 'add', MEMBER, '--password-stdin'], PASSWORD)
-    browser = await launchBrowser()
-  })
-
-  afterEach(async () => {
-    const { outside, complaints } = await visitors.leave()
-    expect(outside).toEqual([])
-    expect(complaints.filter((text) => !/status of 422|ERR_INTERNET_DISCONNECTED/.test(text))).toEqual([])
-  })
-
-  afterAll(async () => {
-    await browser?.close()
-    await stage.clear()
+  const it = useHandover({
+    flags: ['--max-payload-bytes', '2KiB', '--max-file-bytes', '1MiB', '--max-files', '2'],
+    isExpected: /status of 422|ERR_INTERNET_DISCONNECTED/,
   })
 
   async function open(options: BrowserContextOptions = LAPTOP, { as = '', path = '/' } = {}): Promise<Page> {
-    const page = await visitors.open(browser, server.url, options)
-    if (as !== '') await signIn(page, server.url, as)
-    await page.goto(`${server.url}${path}`)
+    const page = await it.open(options)
+    if (as !== '') await signIn(page, it.server.url, as)
+    await page.goto(`${it.server.url}${path}`)
     return page
   }
 
@@ -55,9 +37,8 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
   async function handOver(page: Page): Promise<Page> {
     await page.click(SUBMIT)
     await page.waitForURL('**/preview')
-    const link = ((await page.textContent('#link')) ?? '').trim()
-    await page.goto(link)
-    await follow(page, () => page.click('main form button.primary'))
+    await page.goto(await it.linkOf(page))
+    await it.press(page)
     await page.waitForSelector('.secret')
     return page
   }
@@ -115,7 +96,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     await page.keyboard.type('typed at once')
     await page.keyboard.press('Control+Enter')
     await page.waitForURL('**/preview')
-    await page.goto(server.url)
+    await page.goto(it.server.url)
     await page.check('#kind-url')
     await page.fill('#link', 'https://example.org')
     await page.focus('#passphrase')
@@ -292,14 +273,14 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
       return dialog.accept()
     })
     await page.click('#passphrase')
-    await page.goto(`${server.url}/sign-in`)
+    await page.goto(`${it.server.url}/sign-in`)
     expect(asked).toBe(0)
-    await page.goto(server.url)
+    await page.goto(it.server.url)
     await page.click('#payload')
     await page.keyboard.type('a secret')
-    await page.goto(`${server.url}/sign-in`)
+    await page.goto(`${it.server.url}/sign-in`)
     expect(asked).toBe(1)
-    await page.goto(server.url)
+    await page.goto(it.server.url)
     await page.click('#payload')
     await page.keyboard.type('sent')
     await page.click(SUBMIT)
@@ -308,7 +289,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
   })
 
   test('an upload tells the time left, can be cancelled at any height, and keeps what was typed', async () => {
-    const path = join(stage.folder(), 'slow.bin')
+    const path = join(it.folder(), 'slow.bin')
     writeFileSync(path, '')
     truncateSync(path, 1_000_000)
     const page = await open({ viewport: { width: 360, height: 500 } }, { as: MEMBER })

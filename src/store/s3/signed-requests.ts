@@ -107,7 +107,7 @@ function urlOf({ endpoint, bucket, isPathStyle }: BucketPlace, key: string): URL
   return url
 }
 
-/** By it the store refuses a body that was altered on its way. Computed off the main thread. */
+/** With this the store refuses a body that was altered on its way. It is computed off the main thread. */
 async function sha256(body: Uint8Array<ArrayBuffer> = new Uint8Array()): Promise<string> {
   return Buffer.from(await crypto.subtle.digest('SHA-256', body)).toString('hex')
 }

@@ -18,7 +18,7 @@ const SETTLE_MS = 15 * SECOND
 const RETRY_MS = SECOND
 /** Looking for what a removed key has sealed reads all pushes. */
 const WITHIN_MS = 10 * MINUTE
-/** As long as a start waits for a database that does not answer at all. */
+/** How long a start waits for a database that answers and commits nothing: as long as for one that does not answer. */
 const COMMITS_MS = MINUTE
 
 export type EnterOptions = {
