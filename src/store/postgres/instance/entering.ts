@@ -45,12 +45,26 @@ export async function enterInstance(database: Entered, options: EnterOptions): P
   const elsewhere = await options.readOthers(tag)
   const witnesses = [options.inFolder, elsewhere].flatMap((witness) => witness ?? [])
   await requireLatestPlace(database, { ...options, witnesses, until })
-  for (let tries = 0; ; tries += 1) {
+  return retry({ until, onWarning: options.onWarning }, async (isOver) => {
     const { state, judgement } = await enterOnce(database, { ...options, witnesses })
-    if (judgement.is === 'intact') return state
+    if (judgement.is === 'intact') return { value: state }
     if (judgement.is === 'foreign') throw new DomainError('conflict', foreignText(options.witnessPath))
-    if (judgement.is === 'restored' || performance.now() > until) throw refuse(judgement.why)
-    if (tries === 0) options.onWarning(`${judgement.why} Waiting for a node that knows.`)
+    if (judgement.is === 'restored' || isOver()) throw refuse(judgement.why)
+    return { waiting: `${judgement.why} Waiting for a node that knows.` }
+  })
+}
+
+/** Resolves to a value or, for the operator, to what the next attempt waits for. Throws when no attempt would help, or the time `isOver`. */
+type Attempt<T> = (isOver: () => boolean) => Promise<{ value: T } | { waiting: string }>
+
+async function retry<T>(
+  { until, onWarning }: { until: number; onWarning: (warning: string) => void },
+  attempt: Attempt<T>,
+): Promise<T> {
+  for (let tries = 0; ; tries += 1) {
+    const tried = await attempt(() => performance.now() > until)
+    if ('value' in tried) return tried.value
+    if (tries === 0) onWarning(tried.waiting)
     await Bun.sleep(RETRY_MS)
   }
 }
@@ -62,20 +76,19 @@ type Waiting = EnterOptions & { witnesses: readonly SavedWitness[]; until: numbe
  * Where the address names others, the one that took over may answer soon.
  */
 async function requireLatestPlace(database: Entered, options: Waiting): Promise<void> {
-  const { witnesses, hasOtherServers, until, onWarning } = options
-  for (let tries = 0; ; tries += 1) {
+  const { witnesses, hasOtherServers } = options
+  return retry(options, async (isOver) => {
     const found = foundOf(await database.read((session) => readInstance(session)))
     const why = findNewerPlace(found, witnesses)
-    if (why === null) return
-    if (!hasOtherServers || performance.now() > until) {
+    if (why === null) return { value: undefined }
+    if (!hasOtherServers || isOver()) {
       // Nodes that know less stop as well.
       await database.transact((session) => haltNodes(session, remedied(why))).catch(() => undefined)
       throw refuse(why)
     }
-    if (tries === 0) onWarning(`${why} Waiting for another server of the address.`)
     database.renew()
-    await Bun.sleep(RETRY_MS)
-  }
+    return { waiting: `${why} Waiting for another server of the address.` }
+  })
 }
 
 type Entering = EnterOptions & { witnesses: readonly SavedWitness[] }
@@ -84,20 +97,20 @@ type Entering = EnterOptions & { witnesses: readonly SavedWitness[] }
 async function enterOnce(database: Entered, options: Entering) {
   const until = performance.now() + (options.patience ?? COMMITS_MS)
   const hasAllKeys = await database.read(async (session) => knowsAllKeys(await readKeys(session), options))
-  for (let tries = 0; ; tries += 1) {
+  return retry({ until, onWarning: options.onWarning }, async (isOver) => {
     const entering = database.transact(
       (session) => enterWithin(session, options),
       hasAllKeys ? {} : { within: WITHIN_MS },
     )
-    const entered = await entering.catch((cause: unknown) => {
-      if (!isDomainError(cause, 'overloaded')) throw cause
-      if (performance.now() > until) throw new DomainError('conflict', COMMITS_NOTHING)
-      return null
-    })
-    if (entered !== null) return entered
-    if (tries === 0) options.onWarning(`${COMMITS_NOTHING} Waiting for that.`)
-    await Bun.sleep(RETRY_MS)
-  }
+    return entering.then(
+      (value) => ({ value }),
+      (cause: unknown) => {
+        if (!isDomainError(cause, 'overloaded')) throw cause
+        if (isOver()) throw new DomainError('conflict', COMMITS_NOTHING)
+        return { waiting: `${COMMITS_NOTHING} Waiting for that.` }
+      },
+    )
+  })
 }
 
 const COMMITS_NOTHING =
