@@ -173,13 +173,13 @@ describe('a limit in time expires a push at expires_at, whatever notices it and 
     expect(salts.map(isOnDisk)).toEqual([true, true])
     rare.clock.set(Date.parse(expires_at))
     await pass(9_000)
-    jest.useRealTimers()
     expect(salts.map(isOnDisk)).toEqual([false, true])
     expect(readSalts(rare.dataDir)).toEqual(salts.slice(1))
     const left = readdirSync(join(rare.dataDir, 'files'), { recursive: true, withFileTypes: true })
     expect(left.filter((entry) => entry.isFile())).toEqual([])
-    expect((await rare.retrieve(kept)).body.payload).toBe('correct horse')
-    await rare.close()
+    expect((await passUntil(rare.retrieve(kept))).body.payload).toBe('correct horse')
+    await passUntil(rare.close())
+    jest.useRealTimers()
   })
 
   test('nothing but a preview', async () => {

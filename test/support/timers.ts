@@ -1,5 +1,6 @@
 // Timers that a test moves, so that seconds of waiting take milliseconds: call jest.useFakeTimers() before, and
-// jest.useRealTimers() after the test. They move performance.now() too.
+// jest.useRealTimers() after the test. They move performance.now() too. Whatever waits for a moved timer when real time
+// comes back waits for ever, so a store that lives in moved time is closed in it.
 
 import { jest } from 'bun:test'
 import { stat } from 'node:fs/promises'

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createGroupCommit, type GroupCommit } from '../../../../src/store/sqlite/engine/group-commit.ts'
-import { pass } from '../../../support/timers.ts'
+import { pass, passUntil } from '../../../support/timers.ts'
 import { waitUntil } from '../../../support/waiting.ts'
 
 let folder: string
@@ -163,9 +163,8 @@ test('a work that runs alone waits for a foreign writer, and gives up after five
   other.run('BEGIN IMMEDIATE')
   jest.useFakeTimers()
   const late = commits.transactAlone(async () => write('late')()).catch((cause) => cause)
-  await pass(5_100)
+  expect(await passUntil(late)).toMatchObject({ code: 'overloaded' })
   jest.useRealTimers()
-  expect(await late).toMatchObject({ code: 'overloaded' })
   other.run('ROLLBACK')
   other.close()
   expect(notes()).toEqual(['patient'])
@@ -202,9 +201,8 @@ test('a work that has waited for five seconds is refused as overloaded', async (
   const outcome = commits.transact(write('late')).catch((cause) => cause)
   await pass(4_900)
   expect(await Promise.race([outcome, 'waits'])).toBe('waits')
-  await pass(200)
+  expect(await passUntil(outcome)).toMatchObject({ code: 'overloaded' })
   jest.useRealTimers()
-  expect(await outcome).toMatchObject({ code: 'overloaded' })
   other.run('ROLLBACK')
   other.close()
   expect(notes()).toEqual([])

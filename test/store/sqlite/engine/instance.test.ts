@@ -14,7 +14,7 @@ import { MIGRATIONS, migrate, schemaVersion } from '../../../../src/store/sqlite
 import * as schema from '../../../../src/store/sqlite/engine/schema.ts'
 import { createTestClock, START } from '../../../support/instance.ts'
 import { openTestStore, storePush, type TestStore, VISIT } from '../../../support/store.ts'
-import { pass } from '../../../support/timers.ts'
+import { pass, passUntil } from '../../../support/timers.ts'
 import { waitUntil } from '../../../support/waiting.ts'
 
 let opened: TestStore
@@ -170,6 +170,7 @@ test('ten seconds after something was destroyed the log is empty', async () => {
   const log = join(opened.dataDir, 'oncebox.db-wal')
   expect(statSync(log).size).toBeGreaterThan(0)
   await pass(10_000)
-  jest.useRealTimers()
   expect(statSync(log).size).toBe(0)
+  await passUntil(opened.close())
+  jest.useRealTimers()
 })
