@@ -94,10 +94,10 @@ function isSealed(bytes: Buffer, at: number, number: number): boolean {
   return bytes[at] === 1 && bytes[at + 1] === number
 }
 
-/** Passes over texts, zeros and numbers: a random salt is one of them once in ten thousand. */
+/** Passes over texts, zeros and numbers: a random salt is one of them less than once in a million. */
 function isRandom(salt: Buffer): boolean {
   const printable = salt.reduce((count, byte) => count + Number(byte >= 0x20 && byte < 0x7f), 0)
-  return printable < 14 && new Set(salt).size > 12
+  return printable < 16 && new Set(salt).size > 10
 }
 
 function isPassphraseSalt(bytes: Buffer, at: number): boolean {
