@@ -22,6 +22,9 @@ export type PushWorksOptions = {
   onDue: () => void
 }
 
+/** Resolves to null when there is no such push; otherwise to what the visit returned, once all that it did is durable. */
+export type RunWork = <T>(work: PushWork<T>) => Promise<T | null>
+
 type Work = Waiting & PushWork<unknown> & { resolve: (value: unknown) => void; conflicts: number }
 
 /** What was decided, and the ids of the pushes that were written. */
@@ -33,8 +36,6 @@ const MOST_WAITING = 10_000
 /** A work that met so many changes by others locks its push, because otherwise it might never get its turn on a busy one. */
 const MOST_CONFLICTS = 2
 
-const PLAIN = { weight: 0, conflicts: 0 }
-
 export function createPushWorks(options: PushWorksOptions) {
   const { database, now, certain, observe, onDue } = options
   const queue = createWorkQueue<Work>({
@@ -45,27 +46,29 @@ export function createPushWorks(options: PushWorksOptions) {
     mostWaiting: MOST_WAITING,
   })
 
-  /** Resolves to null when there is no such push; otherwise to what the visit returned, once all that it did is durable. */
-  function work<T>({ push, asksForGrants = false, visit }: PushWork<T>): Promise<T | null> {
-    return new Promise<T | null>((resolve, reject) => {
+  const work: RunWork = <T>({ push, asksForGrants = false, visit }: PushWork<T>) =>
+    new Promise<T | null>((resolve, reject) => {
       const key = 'id' in push ? String(push.id) : Buffer.from(push.lookup).toString('latin1')
       const settling = { resolve: (value: unknown) => resolve(value as T | null), reject }
-      queue.add({ push, asksForGrants, visit, key, ...PLAIN, since: performance.now(), ...settling })
+      const waiting = { key, weight: 0, since: performance.now() }
+      queue.add({ push, asksForGrants, visit, conflicts: 0, ...waiting, ...settling })
     })
-  }
 
   async function run(batch: Work[], within: number): Promise<Work[]> {
     const locking = batch.filter(({ conflicts }) => conflicts >= MOST_CONFLICTS)
     const others = batch.filter(({ conflicts }) => conflicts < MOST_CONFLICTS)
     const again = await Promise.all([
       runTogether(locking, (works) => writeLocked(works, within)),
-      runTogether(others, (works) => writeUnchanged(works, within)),
+      runTogether(others, (works) => writeOptimistically(works, within)),
     ])
     return again.flat()
   }
 
-  /** Writes the pushes that nobody has changed since they were read. Resolves to the works that go again. */
-  async function writeUnchanged(works: Work[], within: number): Promise<Work[]> {
+  /**
+   * Reads without a lock, and writes the pushes that nobody has changed since. Resolves to the works on the others, which go
+   * again.
+   */
+  async function writeOptimistically(works: Work[], within: number): Promise<Work[]> {
     const until = performance.now() + within
     const { folded, planned } = await database.read(
       async (session) => {
@@ -80,6 +83,7 @@ export function createPushWorks(options: PushWorksOptions) {
     return finish(works, { folded, ids: new Set(ids) })
   }
 
+  /** Locks the pushes before it reads them, so that all are written. Resolves to the works that go again. */
   async function writeLocked(works: Work[], within: number): Promise<Work[]> {
     const written = await database.transact(
       async (session) => {
