@@ -1,62 +1,6 @@
-// The text of the statement that inserts new pushes, and the order of its parameters.
+// The text of the statement that inserts new pushes with everything that belongs to them.
 
-import { auditEntries, pushes, pushSecrets } from '../schema/schema.ts'
-
-/** A column of the rows that are given: its name here, its name in the statement, and its type. */
-type Column<Name extends string> = { name: Name; column: string; type: string }
-
-function columnsOf<Name extends string>(
-  table: Readonly<Record<Name, { name: string; getSQLType(): string }>>,
-  names: readonly Name[],
-): Column<Name>[] {
-  return names.map((name) => ({ name, column: table[name].name, type: table[name].getSQLType() }))
-}
-
-/** Columns of `pushes` that a create gives; the others are the same in every new push. */
-const PUSH = columnsOf(pushes, [
-  ...(['lookup', 'keyNumber', 'kind', 'ownerId', 'createdAt', 'updatedAt', 'expiresAt'] as const),
-  ...(['expireAfterDays', 'expireAfterViews', 'views', 'lastViewedAt', 'deletableByViewer'] as const),
-  ...(['retrievalStep', 'passphraseRequired', 'wrongTries', 'wrongTriesSince', 'wrongTriesInAll'] as const),
-  ...(['triesSpent', 'expiredOn', 'deleted', 'lost', 'files'] as const),
-])
-const SECRETS = columnsOf(pushSecrets, ['salt', 'wrappedKey', 'passphraseSalt', 'payload'])
-const VISIT = columnsOf(auditEntries, ['ip', 'userAgent', 'referrer'])
-
-/** What every push has. */
-const PLAIN = [...PUSH, ...SECRETS, ...VISIT]
-
-/** What a push may have besides: an idempotency key, labels, a share of an address, and an owner. */
-const BESIDES = [
-  { name: 'keyLookup', column: 'key_lookup', type: 'bytea' },
-  { name: 'keyLapsesAt', column: 'key_lapses_at', type: 'bigint' },
-  { name: 'keyAnswer', column: 'key_answer', type: 'bytea' },
-  { name: 'urlToken', column: 'url_token', type: 'bytea' },
-  { name: 'name', column: 'name', type: 'bytea' },
-  { name: 'note', column: 'note', type: 'bytea' },
-  { name: 'shareAddress', column: 'share_address', type: 'bytea' },
-  { name: 'shareBytes', column: 'share_bytes', type: 'bigint' },
-  { name: 'ownerResets', column: 'owner_resets', type: 'int' },
-] as const
-
-/** `pushNumber`: `n` of its push, from 1. */
-const FILE = [
-  { name: 'pushNumber', column: 'of_n', type: 'int' },
-  { name: 'n', column: 'n', type: 'int' },
-  { name: 'fileId', column: 'file_id', type: 'text' },
-  { name: 'size', column: 'size', type: 'bigint' },
-  { name: 'filename', column: 'filename', type: 'bytea' },
-  { name: 'contentType', column: 'content_type', type: 'bytea' },
-] as const
-
-/**
- * The parameters of the plain statement are an array for each of `plain`. Those of the other are the same, then an array for each
- * of `besides`, one for each of `file`, the ids of the owners, and the time. The id of an operation follows in both.
- */
-export const PARAMETERS = {
-  plain: PLAIN.map(({ name }) => name),
-  besides: BESIDES.map(({ name }) => name),
-  file: FILE.map(({ name }) => name),
-}
+import { BESIDES, type Column, FILE, PLAIN, PUSH, SECRETS } from './insert-columns.ts'
 
 type Columns = readonly Column<string>[]
 
@@ -65,7 +9,7 @@ const arraysFrom = (first: number, columns: Columns) =>
   columns.map(({ type }, n) => `$${first + n}::${type}[]`).join(', ')
 
 const FIRST_FILE = PLAIN.length + BESIDES.length + 1
-const FILE_IDS = `$${FIRST_FILE + PARAMETERS.file.indexOf('fileId')}::text[]`
+const FILE_IDS = `$${FIRST_FILE + FILE.findIndex(({ name }) => name === 'fileId')}::text[]`
 const OWNERS = FIRST_FILE + FILE.length
 const NOW = OWNERS + 1
 

@@ -2,8 +2,8 @@
 
 import type { PushToStore } from '../../face.ts'
 import type { Statement } from '../engine/database.ts'
-import { arraysOf } from '../schema/rows.ts'
-import { INSERT_PLAIN, INSERT_WHOLE, PARAMETERS, REFUSALS, type Refusal } from './insert-statement.ts'
+import { type GivenFile, type GivenPush, plainValues, wholeValues } from './insert-columns.ts'
+import { INSERT_PLAIN, INSERT_WHOLE, REFUSALS, type Refusal } from './insert-statement.ts'
 import { storableText } from './push-log.ts'
 import type { PushRow } from './stored-push.ts'
 
@@ -24,7 +24,9 @@ export function insertOf(
 ): Statement {
   const isPlain = wanted.every(hasOnlySecrets)
   const rows = wanted.map(givenOf)
-  const values = [...arraysOf(rows, PARAMETERS.plain), ...(isPlain ? [] : besidesOf(wanted, rows, now))]
+  const values = isPlain
+    ? plainValues(rows)
+    : wholeValues(rows, { files: filesOf(wanted), owners: ownersOf(wanted), now })
   const { insert, commit } = isPlain ? INSERT_PLAIN : INSERT_WHOLE
   return operationId === null ? { text: insert, values } : { text: commit, values: [...values, operationId] }
 }
@@ -49,7 +51,7 @@ function rowOf({ push, lookup, keyNumber, files }: PushToStore, id: number): Pus
   return { ...push, id, version: 0, lookup, keyNumber, files: files.length, ...NEW_LOG }
 }
 
-function givenOf(of: PushToStore) {
+function givenOf(of: PushToStore): GivenPush {
   const { secrets, visit } = of
   return {
     ...rowOf(of, 0),
@@ -69,12 +71,12 @@ function givenOf(of: PushToStore) {
   }
 }
 
-type Given = ReturnType<typeof givenOf>
+function ownersOf(wanted: readonly PushToStore[]): number[] {
+  const owners = wanted.flatMap(({ push: { ownerId } }) => (ownerId === null ? [] : [ownerId]))
+  return [...new Set(owners)]
+}
 
-function besidesOf(wanted: readonly PushToStore[], rows: readonly Given[], now: number): unknown[] {
-  const owners = new Set(wanted.flatMap(({ push: { ownerId } }) => (ownerId === null ? [] : [ownerId])))
-  const files = wanted.flatMap((of, index) =>
-    of.files.map((file, n) => ({ ...file, n, pushNumber: index + 1 })),
-  )
-  return [...arraysOf(rows, PARAMETERS.besides), ...arraysOf(files, PARAMETERS.file), [...owners], now]
+/** `pushNumber` is the place of the push among those that are wanted, from 1. */
+function filesOf(wanted: readonly PushToStore[]): GivenFile[] {
+  return wanted.flatMap((of, index) => of.files.map((file, n) => ({ ...file, n, pushNumber: index + 1 })))
 }
