@@ -1,5 +1,5 @@
-// Reads many pushes at once for the works of a batch: those named by id without their secrets, those named by their lookup with
-// them, where neither a passphrase nor files have to be checked first.
+// Reads the pushes of a batch of works at once. Those asked for by id come without their secrets. Those asked for by lookup come
+// with them, unless a passphrase or files have to be checked first.
 
 import type { SealedSecrets } from '../../face.ts'
 import type { Session } from '../engine/database.ts'
@@ -13,7 +13,7 @@ export type BatchRead = {
   rows: PushRow[]
   /** By id. */
   secrets: Map<number, SealedSecrets>
-  /** Pushes whose payload is so large that it has to be read in another batch. */
+  /** Pushes whose secrets another batch has to read: the payload is too large for this one, or the push has just ended. */
   unread: Set<number>
   /** The clock of the database, in milliseconds since 1970; null when nothing was read. */
   time: number | null
@@ -25,15 +25,13 @@ const SMALL = 16 * 1024
 const MOST_LARGE = 8 * 1024 * 1024
 
 type Timed = { time: number }
-type SizedSecrets = Omit<SealedSecrets, 'payload'> & {
-  payload: Uint8Array | null
-  payloadBytes: number | null
-}
-/** The id of a push, and its secrets. */
-type Sized = [number, SizedSecrets]
-type PlainRow = PushRow & Timed & SizedSecrets
+/** `payload` is null when it is too large to be read with its row. */
+type SizedSecrets = Omit<SealedSecrets, 'payload'> & { payload: Uint8Array | null; payloadBytes: number }
+type Sized = { id: number; secrets: SizedSecrets }
+/** `payloadBytes` is null for a row that was read without secrets. */
+type LookedUp = PushRow & Timed & Omit<SizedSecrets, 'payloadBytes'> & { payloadBytes: number | null }
 
-/** As a subquery it is reckoned once, not for each row. */
+/** A subquery is evaluated once for the statement, not for each row. */
 const TIME = `(SELECT ${DATABASE_TIME}) AS time`
 const SIZED = `salt, wrapped_key AS "wrappedKey", passphrase_salt AS "passphraseSalt", octet_length(payload) AS "payloadBytes",
   CASE WHEN octet_length(payload) <= ${SMALL} THEN payload END AS payload`
@@ -47,19 +45,19 @@ const BY_LOOKUPS = `
 
 /** Reads without a lock. */
 export async function readPushes(session: Session, { ids, lookups }: Wanted): Promise<BatchRead> {
-  const [plain, others] = await Promise.all([
-    lookups.length === 0 ? [] : session.query<PlainRow>(BY_LOOKUPS, [lookups]),
+  const [lookedUp, named] = await Promise.all([
+    lookups.length === 0 ? [] : session.query<LookedUp>(BY_LOOKUPS, [lookups]),
     ids.length === 0 ? [] : session.query<PushRow & Timed>(BY_IDS, [ids]),
   ])
   const read: BatchRead = { rows: [], secrets: new Map(), unread: new Set(), time: null }
   const sized: Sized[] = []
-  for (const { salt, wrappedKey, passphraseSalt, payload, payloadBytes, time, ...row } of plain) {
+  for (const { salt, wrappedKey, passphraseSalt, payload, payloadBytes, time, ...row } of lookedUp) {
     read.rows.push(row)
     read.time = time
     if (payloadBytes !== null)
-      sized.push([row.id, { salt, wrappedKey, passphraseSalt, payload, payloadBytes }])
+      sized.push({ id: row.id, secrets: { salt, wrappedKey, passphraseSalt, payload, payloadBytes } })
   }
-  for (const { time, ...row } of others) {
+  for (const { time, ...row } of named) {
     read.rows.push(row)
     read.time = time
   }
@@ -72,50 +70,53 @@ const SECRETS_OF = `SELECT push_id::float8 AS id, ${TIME}, ${SIZED} FROM push_se
 
 /** Locks what it reads until the end of the transaction. */
 export async function readAndLockPushes(session: Session, { ids, lookups }: Wanted): Promise<BatchRead> {
-  const named = lookups.length === 0 ? [] : await session.query<{ id: number }>(IDS_OF_LOOKUPS, [lookups])
-  const plainIds = new Set(named.map(({ id }) => id))
-  const rows = await lockPushes(session, [...new Set([...ids, ...plainIds])])
-  const plain = rows.filter((row) => plainIds.has(row.id) && row.files === 0 && !row.passphraseRequired)
-  const wanted = plain.map(({ id }) => id)
-  const found = await session.query<SizedSecrets & Timed & { id: number }>(SECRETS_OF, [wanted])
-  const read: BatchRead = { rows, secrets: new Map(), unread: new Set(), time: found.at(-1)?.time ?? null }
+  const found = lookups.length === 0 ? [] : await session.query<{ id: number }>(IDS_OF_LOOKUPS, [lookups])
+  const lookedUp = new Set(found.map(({ id }) => id))
+  const rows = await lockPushes(session, [...new Set([...ids, ...lookedUp])])
+  const plain = rows.filter((row) => lookedUp.has(row.id) && row.files === 0 && !row.passphraseRequired)
+  const plainIds = plain.map(({ id }) => id)
+  const sized = await session.query<SizedSecrets & Timed & { id: number }>(SECRETS_OF, [plainIds])
+  const read: BatchRead = { rows, secrets: new Map(), unread: new Set(), time: sized.at(-1)?.time ?? null }
   await addSecrets(
     session,
     read,
-    found.map(({ id, time, ...secrets }) => [id, secrets]),
+    sized.map(({ id, time: _, ...secrets }) => ({ id, secrets })),
   )
   return read
 }
 
-/** Adds the secrets to what was read: small payloads are there, large ones are read now, as many as one batch may. */
+/** Adds the secrets of these pushes to what was read. Large payloads are read now, as many as one batch may. */
 async function addSecrets(session: Session, read: BatchRead, sized: readonly Sized[]): Promise<void> {
-  const large = addSmall(read, sized)
-  if (large.length === 0) return
-  const ids = large.map(([id]) => id)
-  const payloads = await session.query<{ id: number; payload: Uint8Array }>(PAYLOADS, [ids])
-  const payloadOf = new Map(payloads.map(({ id, payload }) => [id, payload]))
-  for (const [id, { payloadBytes, ...secrets }] of large) {
-    const payload = payloadOf.get(id)
-    // Without one the push has ended meanwhile, and is read again.
-    if (payload === undefined) read.unread.add(id)
-    else read.secrets.set(id, { ...secrets, payload })
+  const large: Sized[] = []
+  for (const { id, secrets } of sized) {
+    const { payload, payloadBytes, ...rest } = secrets
+    if (payload === null) large.push({ id, secrets })
+    else read.secrets.set(id, { ...rest, payload })
   }
+  if (large.length > 0) await addLarge(session, read, large)
 }
 
 const PAYLOADS = 'SELECT push_id::float8 AS id, payload FROM push_secrets WHERE push_id = ANY($1::bigint[])'
 
-/** Returns those whose payload is to be read in this batch. */
-function addSmall(read: BatchRead, sized: readonly Sized[]): Sized[] {
-  const large: Sized[] = []
-  let bytes = 0
-  for (const one of sized) {
-    const [id, { payload, payloadBytes, ...secrets }] = one
-    if (payload !== null) read.secrets.set(id, { ...secrets, payload })
-    else if (bytes > 0 && bytes + (payloadBytes ?? 0) > MOST_LARGE) read.unread.add(id)
-    else {
-      bytes += payloadBytes ?? 0
-      large.push(one)
-    }
+async function addLarge(session: Session, read: BatchRead, large: readonly Sized[]): Promise<void> {
+  const ids = fittingOf(large).map(({ id }) => id)
+  const payloads = await session.query<{ id: number; payload: Uint8Array }>(PAYLOADS, [ids])
+  const payloadOf = new Map(payloads.map(({ id, payload }) => [id, payload]))
+  for (const { id, secrets } of large) {
+    const { payload: _, payloadBytes, ...rest } = secrets
+    const payload = payloadOf.get(id)
+    // A payload that fits is missing only when its push ended a moment ago.
+    if (payload === undefined) read.unread.add(id)
+    else read.secrets.set(id, { ...rest, payload })
   }
-  return large
+}
+
+/** Those whose payloads fit into one batch together; at least the first. */
+function fittingOf(large: readonly Sized[]): Sized[] {
+  let bytes = 0
+  return large.filter(({ secrets: { payloadBytes } }) => {
+    if (bytes > 0 && bytes + payloadBytes > MOST_LARGE) return false
+    bytes += payloadBytes
+    return true
+  })
 }
