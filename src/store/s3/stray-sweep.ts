@@ -7,7 +7,7 @@ import { DAY, HOUR, MINUTE, SECOND } from '../../domain/time.ts'
 import type { FileRecords } from '../files/file-records.ts'
 import { S3Failure } from './failures.ts'
 import type { ListedUpload, Objects, UploadMarker } from './objects.ts'
-import { LOOK_EVERY_MS, type OwnerMark } from './owner-mark.ts'
+import { MARK_LOOK_MS, type OwnerMark } from './owner-mark.ts'
 
 export type StraySweepOptions = {
   objects: Objects
@@ -23,7 +23,7 @@ export type StraySweepOptions = {
 /** Milliseconds. `look`: between two looks whether another database uses the same objects. */
 export type Pauses = { first: number; look: number; between: number; page: number }
 
-const PAUSES: Pauses = { first: 10_000, look: LOOK_EVERY_MS, between: 3 * MINUTE, page: 10_000 }
+const PAUSES: Pauses = { first: 10_000, look: MARK_LOOK_MS, between: 3 * MINUTE, page: 10_000 }
 /** So long that a copy of the database, which does not know our uploads, has been noticed by its mark. */
 const UPLOAD_AGE = 2 * MINUTE
 /** Stores tell their time in whole seconds. */
