@@ -21,6 +21,21 @@ export type PartBuffersOptions = {
 /** Unused buffers that are kept for the next upload. */
 const SPARE = 2
 
+const MIB = 1024 * 1024
+/** At least 5 MiB, by the rules of S3; all parts but the last have the same size, which some stores demand. */
+const LEAST_PART_BYTES = 5 * MIB
+const MOST_PARTS = 10_000
+/** Bytes of parts that are filled or sent, for all uploads together. */
+const BUFFERED_BYTES = 240 * MIB
+
+/** Parts so large that the largest file has no more of them than a store takes. */
+export function partSizes(maxFileBytes: number): Pick<PartBuffersOptions, 'bytes' | 'most'> {
+  // Sealing adds less than a thousandth.
+  const needed = Math.ceil((maxFileBytes * 1.001) / MOST_PARTS / MIB) * MIB
+  const bytes = Math.max(LEAST_PART_BYTES, needed)
+  return { bytes, most: Math.max(4, Math.floor(BUFFERED_BYTES / bytes)) }
+}
+
 export function createPartBuffers({ bytes, most, patience }: PartBuffersOptions): PartBuffers {
   const spare: PartBuffer[] = []
   const waiting: ((buffer: PartBuffer) => void)[] = []
