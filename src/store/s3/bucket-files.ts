@@ -6,6 +6,7 @@ import type { OpenedFile, SealedFiles } from '../files-face.ts'
 import { S3Failure } from './failures.ts'
 import type { Objects } from './objects.ts'
 import type { PartBuffers } from './part-buffers.ts'
+import { createReaders } from './readers.ts'
 import { createOpenObject } from './reading.ts'
 import { createUpload } from './uploading.ts'
 
@@ -37,9 +38,8 @@ export function createBucketFiles(options: BucketFilesOptions): BucketFiles {
   const openObject = createOpenObject(objects)
   const running = new Set<string>()
   const cleaning = new Set<Promise<void>>()
-  /** How many readers each open file has, and which of these files were removed meanwhile. */
-  const readers = new Map<string, number>()
-  const removed = new Set<string>()
+  // The row of the file stays until a later removal has seen to it.
+  const readers = createReaders((id) => inBackground(removeUndisputed(id)))
   const upload = createUpload({ ...options, running, onBroken: abort })
 
   /** What cannot be aborted now is found by the sweep. */
@@ -54,7 +54,7 @@ export function createBucketFiles(options: BucketFilesOptions): BucketFiles {
   }
 
   async function put(id: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
-    await refused(async () => {
+    await explained(async () => {
       await requirePlace()
       await upload(keyOf(id), bytes)
     })
@@ -62,8 +62,8 @@ export function createBucketFiles(options: BucketFilesOptions): BucketFiles {
   }
 
   async function has({ id, size }: { id: string; size: number }): Promise<boolean> {
-    if (removed.has(id)) return false
-    const found = await refused(async () => {
+    if (readers.isRemoved(id)) return false
+    const found = await explained(async () => {
       await requirePlace()
       return objects.measure(keyOf(id))
     })
@@ -71,39 +71,41 @@ export function createBucketFiles(options: BucketFilesOptions): BucketFiles {
   }
 
   async function open(id: string): Promise<OpenedFile | null> {
-    if (removed.has(id)) return null
+    if (readers.isRemoved(id)) return null
     // Before the first request, so that no removal comes between two of them.
-    readers.set(id, (readers.get(id) ?? 0) + 1)
-    const opened = await refused(async () => {
+    readers.opened(id)
+    const opened = await explained(async () => {
       await requirePlace()
-      return openObject(keyOf(id), () => closed(id))
+      return openObject(keyOf(id), () => readers.closed(id))
     }).catch((cause) => {
-      closed(id)
+      readers.closed(id)
       throw cause
     })
     if (opened === null) {
-      closed(id)
+      readers.closed(id)
       return null
     }
-    return { ...opened, read: (span) => refused(() => opened.read(span)) }
+    return { ...opened, read: (span) => explained(() => opened.read(span)) }
   }
 
-  function closed(id: string): void {
-    const left = (readers.get(id) ?? 1) - 1
-    if (left > 0) return void readers.set(id, left)
-    readers.delete(id)
-    // Its row stays until a later removal has seen to it.
-    if (removed.has(id)) inBackground(removeUndisputed(id))
+  async function remove(id: string): Promise<boolean> {
+    if (!readers.remove(id)) return false
+    await explained(async () => {
+      await requirePlace()
+      await removeUndisputed(id)
+    })
+    readers.forget(id)
+    return true
   }
 
-  /** A live push of another database may name it. */
+  /** While another database uses the same objects, one of its live pushes may name this one. */
   async function removeUndisputed(id: string): Promise<void> {
     if (!(await isUndisputed())) throw filesUnreachable()
     await objects.remove(keyOf(id))
   }
 
-  /** What the store does wrong, as a refusal of this server. */
-  async function refused<T>(work: () => Promise<T>): Promise<T> {
+  /** Turns a failure of the store into a refusal of this server. */
+  async function explained<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work()
     } catch (cause) {
@@ -112,20 +114,6 @@ export function createBucketFiles(options: BucketFilesOptions): BucketFiles {
       onSpoiled(cause.message)
       throw filesUnreachable()
     }
-  }
-
-  /** The object of a file that is being read stays until nobody reads it, since a store keeps nothing for readers. */
-  async function remove(id: string): Promise<boolean> {
-    if (readers.has(id)) {
-      removed.add(id)
-      return false
-    }
-    await refused(async () => {
-      await requirePlace()
-      await removeUndisputed(id)
-    })
-    removed.delete(id)
-    return true
   }
 
   async function idle(): Promise<void> {
