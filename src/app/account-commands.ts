@@ -7,6 +7,7 @@ import { type Accounts, createAccounts } from '../services/accounts/accounts.ts'
 import { type ApiTokens, createApiTokens } from '../services/accounts/api-tokens.ts'
 import { createPasswords } from '../services/accounts/passwords.ts'
 import { openAccountStore } from '../store/opening/sqlite-accounts.ts'
+import type { WitnessBucket } from '../store/witness/bucket-witness.ts'
 
 export type AccountCommands = {
   /** The data folder or the database, for the person who runs the command. */
@@ -17,9 +18,12 @@ export type AccountCommands = {
 }
 
 export type AccountsPlace = {
+  /** Beside PostgreSQL, that of a node on this machine, if there is one. */
   dataDir: string
   /** PostgreSQL; null for the database in the data folder. */
   database: DatabaseAddress | null
+  /** Beside PostgreSQL, that of the files; null for a disk. */
+  bucket: WitnessBucket | null
   /** Makes a missing data folder, or the tables in an empty database. */
   create?: { keyFile: string | null } | undefined
 }
@@ -43,8 +47,14 @@ function openFolder({ dataDir, create }: AccountsPlace, { now, writeLog }: Ports
 }
 
 /** Loaded only here, because commands on a data folder need no client of PostgreSQL. */
-async function openDatabase(address: DatabaseAddress, { create }: AccountsPlace, { writeLog }: Ports) {
+async function openDatabase(address: DatabaseAddress, place: AccountsPlace, { writeLog }: Ports) {
   const { openPostgresAccounts } = await import('../store/opening/postgres-accounts.ts')
-  const opened = await openPostgresAccounts({ address, create: create !== undefined, onWarning: writeLog })
+  const { dataDir, bucket, create } = place
+  const opened = await openPostgresAccounts({
+    address,
+    remembering: { dataDir, bucket },
+    create: create !== undefined,
+    onWarning: (warning) => writeLog(`oncebox: warning: ${warning}`),
+  })
   return { where: `Database: ${presentDatabaseAddress(address)}`, ...opened }
 }

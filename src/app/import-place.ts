@@ -96,7 +96,7 @@ const NOTHING: Look = { here: null, close: async () => undefined }
 /** What is there already. Makes nothing, and changes nothing. */
 export async function openLook(place: ImportPlace, { now, say }: ImportPlacePorts): Promise<Look> {
   const { server, dataDir, keyFile } = place
-  if (server !== null) return openServerLook(server, say)
+  if (server !== null) return openServerLook(server, place, say)
   const folder = dataFolder(dataDir)
   if (!holdsData(folder)) return NOTHING
   const { look, close } = openAccountStore({ dataDir, now, onError: (cause) => say(String(cause)) })
@@ -105,11 +105,13 @@ export async function openLook(place: ImportPlace, { now, say }: ImportPlacePort
 
 async function openServerLook(
   { address, keyFile }: DatabaseSettings,
+  { dataDir, bucket }: ImportPlace,
   onWarning: (warning: string) => void,
 ): Promise<Look> {
   if (!(await holdsTables(address))) return NOTHING
   const { openPostgresAccounts } = await import('../store/opening/postgres-accounts.ts')
-  const { look, close } = await openPostgresAccounts({ address, create: false, onWarning })
+  const remembering = { dataDir, bucket }
+  const { look, close } = await openPostgresAccounts({ address, remembering, create: false, onWarning })
   return withKeys(look, close, () => readKeyFile(keyFile))
 }
 

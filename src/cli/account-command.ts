@@ -3,8 +3,9 @@
 import type { Command } from 'commander'
 import type { AccountCommands } from '../app/account-commands.ts'
 import { parseEmail } from '../domain/account.ts'
+import { type BucketSettings, bucketSettingsOf, credentialProblemsIn } from '../settings/bucket.ts'
 import { databaseAddressOf, databaseWarnings } from '../settings/database.ts'
-import { readSettings } from '../settings/fold.ts'
+import { readSettings, type Sources } from '../settings/fold.ts'
 import { settings } from '../settings/table.ts'
 import type { App } from './app.ts'
 import { UsageError } from './failures.ts'
@@ -17,6 +18,12 @@ const TABLE = {
   dataDir: settings.dataDir,
   databaseUrl: settings.databaseUrl,
   databasePassword: settings.databasePassword,
+}
+/** Nodes over PostgreSQL remember in the bucket of their files how far the database was. */
+const BUCKET_TABLE = {
+  filesUrl: settings.filesUrl,
+  s3AccessKeyId: settings.s3AccessKeyId,
+  s3SecretAccessKey: settings.s3SecretAccessKey,
 }
 /** Commands that may create the key take --key-file, so that they put it where the server looks for it. */
 const KEY_TABLE = { keyFile: settings.keyFile }
@@ -67,7 +74,8 @@ export function addAccountCommand(
   const { shell, app } = spec
   const command = group.command(spec.name).summary(spec.summary).description(spec.help)
   command.usage([...spec.operands, '[flags]'].join(' '))
-  addSettingFlags(command, spec.creates ? { ...TABLE, ...KEY_TABLE } : TABLE)
+  const table = { ...TABLE, ...BUCKET_TABLE }
+  addSettingFlags(command, spec.creates ? { ...table, ...KEY_TABLE } : table)
   return command.action(async () => {
     const { email, second, ...place } = readCommandLine(command, spec)
     const opened = await app.openAccounts(place, { now: shell.now, writeLog: shell.say })
@@ -91,6 +99,8 @@ function readCommandLine(command: Command, spec: AccountCommand & { shell: Shell
   const key = spec.creates
     ? readSettings(KEY_TABLE, { flags: givenFlags(command, KEY_TABLE), place, readFile })
     : null
+  const database = reading.config === undefined ? null : databaseAddressOf(reading.config)
+  const bucket = database === null ? NO_BUCKET : readBucket(command, { place, readFile })
   const all = [
     ...problems,
     ...(email === null
@@ -99,11 +109,22 @@ function readCommandLine(command: Command, spec: AccountCommand & { shell: Shell
     ...(spec.problems?.(command) ?? []),
     ...(reading.problems ?? []),
     ...(key?.problems ?? []),
+    ...(bucket.problems ?? []),
   ]
   if (all.length > 0 || email === null || reading.config === undefined) {
     throw new UsageError(all, `oncebox ${command.parent?.name()} ${command.name()}`)
   }
   for (const warning of databaseWarnings(flags)) spec.shell.say(`oncebox: warning: ${warning}`)
-  const database = databaseAddressOf(reading.config)
-  return { dataDir: reading.config.dataDir, database, create: key?.config, email, second }
+  const { dataDir } = reading.config
+  return { dataDir, database, bucket: bucket.settings, create: key?.config, email, second }
+}
+
+type BucketReading = { settings: BucketSettings | null; problems: string[] }
+const NO_BUCKET: BucketReading = { settings: null, problems: [] }
+
+function readBucket(command: Command, source: Omit<Sources, 'flags'>): BucketReading {
+  const flags = givenFlags(command, BUCKET_TABLE)
+  const { config, problems } = readSettings(BUCKET_TABLE, { ...source, flags })
+  if (config === undefined) return { settings: null, problems }
+  return { settings: bucketSettingsOf(config), problems: credentialProblemsIn(config) }
 }

@@ -19,15 +19,22 @@ export function bucketSettingsOf(config: Omit<BucketConfig, 'keyFile'>): BucketS
 
 /** What is missing beside --files-url, a sentence each. */
 export function bucketProblemsIn(config: BucketConfig): string[] {
+  const isKeyMissing = config.filesUrl !== null && config.keyFile === null
+  return [...(isKeyMissing ? [KEY_IS_MISSING] : []), ...credentialProblemsIn(config)]
+}
+
+const KEY_IS_MISSING =
+  '--files-url needs --key-file: the key must be kept apart from the data folder and the bucket, and be backed up by itself'
+
+type Credentials = Omit<BucketConfig, 'keyFile'>
+
+/** The same for a command that opens the bucket, and needs no instance key. */
+export function credentialProblemsIn(config: Credentials): string[] {
   if (config.filesUrl === null) return []
   return RULES.flatMap(([isWrong, sentence]) => (isWrong(config) ? [sentence] : []))
 }
 
-const RULES: readonly [(config: BucketConfig) => boolean, string][] = [
-  [
-    ({ keyFile }) => keyFile === null,
-    '--files-url needs --key-file: the key must be kept apart from the data folder and the bucket, and be backed up by itself',
-  ],
+const RULES: readonly [(config: Credentials) => boolean, string][] = [
   [
     ({ s3AccessKeyId, s3SecretAccessKey }) => s3AccessKeyId === null || s3SecretAccessKey === null,
     '--files-url needs the access key of the bucket: ONCEBOX_S3_ACCESS_KEY_ID and ONCEBOX_S3_SECRET_ACCESS_KEY, or files ' +

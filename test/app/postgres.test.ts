@@ -41,7 +41,7 @@ describe.skipIf(!installedEngines().includes('postgres'))('beside the nodes', ()
     const parsed = parseDatabaseAddress(address, 'disable')
     if (parsed === null || 'problem' in parsed) throw new Error('no address')
     const ports = { now: () => 0, writeLog: () => undefined }
-    return openAccounts({ dataDir: '/nonexistent', database: parsed, create }, ports)
+    return openAccounts({ dataDir: '/nonexistent', database: parsed, bucket: null, create }, ports)
   }
 
   test('accounts and tokens are added, changed and removed, by the clock of the database', async () => {
@@ -87,7 +87,7 @@ describe.skipIf(!installedEngines().includes('postgres'))('beside the nodes', ()
     mkdirSync(dataDir, { mode: 0o700 })
     writeFileSync(join(dataDir, 'serve.witness'), '{}')
     const ports = { now: () => 0, writeLog: () => undefined }
-    const place = { dataDir, database: null, create: { keyFile: null } }
+    const place = { dataDir, database: null, bucket: null, create: { keyFile: null } }
     await expect(openAccounts(place, ports)).rejects.toThrow('name that database with --database-url')
     remove()
   })

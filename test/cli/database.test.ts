@@ -76,6 +76,21 @@ describe('account commands', () => {
     }
   })
 
+  test('ask the bucket of the files too whether the database was set back, and say when they cannot', async () => {
+    const FILES = 's3://boxes/office?endpoint=https://s3.example'
+    const keys = { ONCEBOX_S3_ACCESS_KEY_ID: 'id', ONCEBOX_S3_SECRET_ACCESS_KEY: 's3cret' }
+    const trial = createTrial({ env: { ...BY_VARIABLE, ...keys, ONCEBOX_FILES_URL: FILES } })
+    expect(await trial.run('user', 'list')).toBe(0)
+    expect(trial.state.bucket?.place).toMatchObject({ bucket: 'boxes', prefix: 'office/' })
+    const without = createTrial({ env: BY_VARIABLE })
+    expect(await without.run('user', 'list', '--files-url', FILES)).toBe(2)
+    expect(without.text()).toContain('--files-url needs the access key of the bucket')
+    // A database in a data folder is asked itself.
+    const inFolder = createTrial({ env: { ONCEBOX_FILES_URL: 'nonsense' } })
+    expect(await inFolder.run('user', 'list')).toBe(0)
+    expect(inFolder.state.bucket).toBeNull()
+  })
+
   test('warn of a password on the command line', async () => {
     const trial = createTrial()
     await trial.run('token', 'list', 'ann@example.org', '--database-url', URL)

@@ -29,6 +29,7 @@ import type { DatabaseAddress } from '../../src/domain/database-address.ts'
 import { DomainError } from '../../src/domain/errors.ts'
 import { nameDatabase } from '../../src/settings/database.ts'
 import type { Config } from '../../src/settings/table.ts'
+import type { WitnessBucket } from '../../src/store/witness/bucket-witness.ts'
 
 export type Trial = ReturnType<typeof createTrial>
 
@@ -127,6 +128,7 @@ function createMemoryApp() {
     elsewhere: [] as string[],
     dataDir: '',
     database: null as DatabaseAddress | null,
+    bucket: null as WitnessBucket | null,
     closed: 0,
     stopped: 0,
     reloaded: 0,
@@ -186,10 +188,11 @@ function createMemoryApp() {
         }),
       }
     },
-    openAccounts: async ({ dataDir, database }) => {
+    openAccounts: async ({ dataDir, database, bucket }) => {
       if (dataDir === '/missing') throw new DomainError('not_found', 'There is no data folder at /missing.')
       state.dataDir = dataDir
       state.database = database
+      state.bucket = bucket
       return {
         where: `Data folder: ${dataDir}`,
         close: async () => {

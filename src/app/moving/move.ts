@@ -19,7 +19,11 @@ export async function moveStore(wish: MoveWish, given: GivenPorts): Promise<Move
   const ports = { onStep: () => undefined, ...given, say: onceEach(given.say) }
   const [folder] = [wish.from, wish.to].flatMap((place) => (place.kind === 'folder' ? [place.path] : []))
   if (folder !== undefined) becomeOwner(folder)
-  const [from, to] = [placeOf(wish.from, ports.say), placeOf(wish.to, ports.say)]
+  const onWarning = ports.say
+  const source = { dataDir: wish.fromDataDir, bucket: wish.fromBucket }
+  const target = { dataDir: wish.toDataDir, bucket: wish.toBucket }
+  const from = placeOf(wish.from, { remembering: source, onWarning })
+  const to = placeOf(wish.to, { remembering: target, onWarning })
   try {
     return await (from.name === to.name ? moveFiles : moveAll)({ wish, ports, from, to })
   } catch (cause) {

@@ -1,14 +1,19 @@
 // What a node remembers of its database in its data folder, so that a later start notices a database that was set back.
 
+import { readFileSync } from 'node:fs'
 import { DomainError } from '../../domain/errors.ts'
+import { codeOf } from '../../domain/system-errors.ts'
 import { createClosedFile } from '../folder/closed-file.ts'
 import { dataFolder } from '../folder/data-folder.ts'
+import { asOwner } from '../folder/ownership.ts'
 import { parseWitness, presentWitness, type SavedWitness } from './saved-witness.ts'
 
 export type FolderWitness = {
   path: string
   /** Null in a folder that was never served. Throws `conflict` for a file that cannot be read. */
   read(): Promise<SavedWitness | null>
+  /** The same for a command that another user may run, root among them. */
+  look(): SavedWitness | null
   /** Survives a power cut. */
   write(witness: SavedWitness): Promise<void>
 }
@@ -16,8 +21,7 @@ export type FolderWitness = {
 export function createFolderWitness(dataDir: string): FolderWitness {
   const file = createClosedFile(dataFolder(dataDir).witness)
 
-  async function read(): Promise<SavedWitness | null> {
-    const text = await file.read()
+  function parse(text: string | null): SavedWitness | null {
     if (text === null) return null
     const found = parseWitness(text)
     if (found !== null) return found
@@ -28,5 +32,19 @@ export function createFolderWitness(dataDir: string): FolderWitness {
     )
   }
 
-  return { path: file.path, read, write: (witness) => file.write(presentWitness(witness)) }
+  return {
+    path: file.path,
+    read: async () => parse(await file.read()),
+    look: () => parse(asOwner(dataDir, () => readIfThere(file.path))),
+    write: (witness) => file.write(presentWitness(witness)),
+  }
+}
+
+function readIfThere(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (cause) {
+    if (['ENOENT', 'ENOTDIR'].includes(codeOf(cause))) return null
+    throw cause
+  }
 }

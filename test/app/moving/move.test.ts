@@ -344,6 +344,32 @@ test.skipIf(!hasPostgres)(
   },
 )
 
+test.skipIf(!hasPostgres)(
+  'a database that no node would serve is no source, because nobody would notice it at the target',
+  async () => {
+    const [place, keyFile] = [await postgres(), join(room, 'key')]
+    const [toDataDir, third] = [join(room, 'node'), folder(join(room, 'third'))]
+    await move({ to: place, toDataDir, keyFile })
+    const back = { from: place, fromDataDir: toDataDir, fromKeyFile: keyFile, to: third }
+    const sql = connectTo(addressOf(place))(1)
+    const [{ tag, here }] = await sql`UPDATE instance SET place = 'elsewhere' RETURNING tag::text AS tag,
+      (SELECT system_identifier FROM pg_control_system()) || '/1/1/0000000A' AS here`
+    await expect(move(back)).rejects.toThrow('at another place than where it was last served')
+    const witness = { tag, beats: 0, restoredAt: 0, place: here, operations: [], savedAt: 0, node: null }
+    const remember = (changes: object) =>
+      writeFileSync(join(toDataDir, 'serve.witness'), JSON.stringify({ ...witness, ...changes }))
+    remember({ isFinal: true })
+    await expect(move(back)).rejects.toThrow('was served on timeline 10 already')
+    remember({ isFinal: true, place: null, tag: 'another' })
+    await expect(move(back)).rejects.toThrow('than the one of --from')
+    expect(existsSync(join(room, 'third', 'oncebox.db'))).toBe(false)
+    // The node that stopped last knows that nothing is missing.
+    remember({ isFinal: true, place: null })
+    expect((await move(back)).state).toBe('moved')
+    await sql.close()
+  },
+)
+
 test('a bucket that lacks the files is noticed before anything is copied', async () => {
   const settings = { ...settingsOf(bucket), maxFileBytes: 1e9 }
   const lost = { tag: 'none', sessions: ownSessions('x'), heldFiles: true }

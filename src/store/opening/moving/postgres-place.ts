@@ -9,12 +9,12 @@ import { requireIdle } from '../../postgres/moving/checks.ts'
 import { clearRows } from '../../postgres/moving/clear-rows.ts'
 import { type Query, readLeft, readState } from '../../postgres/moving/move-row.ts'
 import { createMovingReader } from '../../postgres/moving/read-rows.ts'
-import { type Connected, type PostgresOptions, withSession } from '../../postgres/moving/session.ts'
+import { type Connected, withSession } from '../../postgres/moving/session.ts'
 import { hasTables, requireCurrentSchema } from '../../postgres/schema/schema-version.ts'
-import { openPostgresSource } from './postgres-source.ts'
+import { openPostgresSource, type PostgresPlaceOptions } from './postgres-source.ts'
 import { openPostgresTarget } from './postgres-target.ts'
 
-export function postgresPlace(options: PostgresOptions): MovingPlace {
+export function postgresPlace(options: PostgresPlaceOptions): MovingPlace {
   const name = presentDatabaseAddress(options.address)
   const reading = <T>(read: (query: Query) => Promise<T>) =>
     withSession(options, async (session) => ((await hasTables(session.connect)) ? read(session.query) : null))

@@ -3,28 +3,44 @@
 import { DomainError } from '../../../domain/errors.ts'
 import { type SourceEnd, sourceInUse } from '../../moving/ends.ts'
 import { onOwnConnection } from '../../postgres/engine/own-connection.ts'
+import { requireServable } from '../../postgres/instance/servable.ts'
 import { readMark, requireIdle, requireReadable } from '../../postgres/moving/checks.ts'
 import { type Query, writeLeft } from '../../postgres/moving/move-row.ts'
 import { createMovingReader } from '../../postgres/moving/read-rows.ts'
 import { type Connected, closing, openSession, type PostgresOptions } from '../../postgres/moving/session.ts'
 import { writeBucketFolder } from '../../postgres/moving/write-rows.ts'
 import { requireCurrentSchema } from '../../postgres/schema/schema-version.ts'
+import { type Remembering, readRemembered } from '../remembering.ts'
 
 /** One snapshot for everything that is read. */
 const SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY'
 
-/** Throws `conflict` while a node serves the database, and when nothing may be read of it. */
-export async function openPostgresSource(options: PostgresOptions, name: string): Promise<SourceEnd> {
+/** `remembering`: what nodes remember of the database. One that was set back or left behind is no source. */
+export type PostgresPlaceOptions = PostgresOptions & { remembering: Remembering }
+
+/** Throws `conflict` while a node serves the database, and when none would. */
+export async function openPostgresSource(options: PostgresPlaceOptions, name: string): Promise<SourceEnd> {
   const session = await openSession(options)
   const { connect, query } = session
   return closing(session, async () => {
     await onOwnConnection(connect, requireCurrentSchema)
     await requireIdle(query, name)
+    await requireReadable(query)
+    await requireLatest(query, options)
     await query(SNAPSHOT)
     const mark = await readMark(query)
     await requireReadable(query)
     return sourceOf(session, { name, mark })
   })
+}
+
+const FLAGS = { database: '--from', folder: '--from-data-dir' }
+
+/** The target would be served without knowing that its rows came from an earlier state. */
+function requireLatest(query: Query, { remembering, onWarning }: PostgresPlaceOptions): Promise<void> {
+  const remembered = readRemembered(remembering, { flag: FLAGS.folder, onWarning })
+  const read = <T>(work: (session: { query: Query }) => Promise<T>) => work({ query })
+  return requireServable({ ...remembered, read, renew: null, onWarning, flags: FLAGS })
 }
 
 function sourceOf(session: Connected, { name, mark }: Pick<SourceEnd, 'name' | 'mark'>): SourceEnd {

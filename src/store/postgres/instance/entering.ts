@@ -2,20 +2,18 @@
 
 import { findKey, type Keyring } from '../../../crypto/keyring.ts'
 import { DomainError, isDomainError } from '../../../domain/errors.ts'
-import { findNewerPlace, judgeState, RESTORATION_REMEDY } from '../../../domain/restoration.ts'
+import { findNewerPlace } from '../../../domain/restoration.ts'
 import { MINUTE, SECOND } from '../../../domain/time.ts'
 import type { SavedWitness } from '../../witness/saved-witness.ts'
 import type { PostgresDatabase, Session } from '../engine/database.ts'
 import { haltNodes, type InstanceState, readInstance } from './instance.ts'
 import { type KnownKey, readKeys, verifyKeys } from './instance-keys.ts'
+import { judgeEntered, operationsOf, refuseForeign, refuseRestored, remedied, retry } from './judging.ts'
 import { hasNodes, removeNode } from './node-rows.ts'
 import { foundOf } from './standing.ts'
 
-/** Rows of operations are removed some time after this. */
-const CHECKED_MS = 30 * MINUTE
 /** A node that serves tells within this time that a standby took over. */
 const SETTLE_MS = 15 * SECOND
-const RETRY_MS = SECOND
 /** Looking for what a removed key has sealed reads all pushes. */
 const WITHIN_MS = 10 * MINUTE
 /** How long a start waits for a database that answers and commits nothing: as long as for one that does not answer. */
@@ -48,25 +46,10 @@ export async function enterInstance(database: Entered, options: EnterOptions): P
   return retry({ until, onWarning: options.onWarning }, async (isOver) => {
     const { state, judgement } = await enterOnce(database, { ...options, witnesses })
     if (judgement.is === 'intact') return { value: state }
-    if (judgement.is === 'foreign') throw new DomainError('conflict', foreignText(options.witnessPath))
-    if (judgement.is === 'restored' || isOver()) throw refuse(judgement.why)
+    if (judgement.is === 'foreign') throw refuseForeign(options.witnessPath, FLAGS)
+    if (judgement.is === 'restored' || isOver()) throw refuseRestored(judgement.why)
     return { waiting: `${judgement.why} Waiting for a node that knows.` }
   })
-}
-
-/** Resolves to a value or, for the operator, to what the next attempt waits for. Throws when no attempt would help, or the time `isOver`. */
-type Attempt<T> = (isOver: () => boolean) => Promise<{ value: T } | { waiting: string }>
-
-async function retry<T>(
-  { until, onWarning }: { until: number; onWarning: (warning: string) => void },
-  attempt: Attempt<T>,
-): Promise<T> {
-  for (let tries = 0; ; tries += 1) {
-    const tried = await attempt(() => performance.now() > until)
-    if ('value' in tried) return tried.value
-    if (tries === 0) onWarning(tried.waiting)
-    await Bun.sleep(RETRY_MS)
-  }
 }
 
 type Waiting = EnterOptions & { witnesses: readonly SavedWitness[]; until: number }
@@ -84,7 +67,7 @@ async function requireLatestPlace(database: Entered, options: Waiting): Promise<
     if (!hasOtherServers || isOver()) {
       // Nodes that know less stop as well.
       await database.transact((session) => haltNodes(session, remedied(why))).catch(() => undefined)
-      throw refuse(why)
+      throw refuseRestored(why)
     }
     database.renew()
     return { waiting: `${why} Waiting for another server of the address.` }
@@ -122,13 +105,9 @@ const knowsAllKeys = (known: readonly KnownKey[], { keyring }: Entering) =>
 
 async function enterWithin(session: Session, options: Entering) {
   const { witnesses, keyring, inFolder } = options
-  const asked = witnesses.flatMap(({ operations }) => operations)
-  const state = await readInstance(session, { operations: asked, lock: true })
+  const state = await readInstance(session, { operations: operationsOf(witnesses), lock: true })
   if (state.halted !== null) throw new DomainError('conflict', state.halted)
-  const young = witnesses.map((witness) =>
-    Math.abs(state.time - witness.savedAt) < CHECKED_MS ? witness : { ...witness, operations: [] },
-  )
-  const judgement = judgeState(foundOf(state), young, { isRunning: false })
+  const judgement = judgeEntered(state, witnesses)
   if (judgement.is === 'restored') await haltNodes(session, remedied(judgement.why))
   if (judgement.is === 'intact') {
     // The last process that served this folder has ended, because this one holds its lock.
@@ -138,15 +117,4 @@ async function enterWithin(session: Session, options: Entering) {
   return { state, judgement }
 }
 
-const remedied = (why: string) => `${why} ${RESTORATION_REMEDY}`
-
-function refuse(why: string): DomainError {
-  return new DomainError('conflict', remedied(why))
-}
-
-function foreignText(witnessPath: string): string {
-  return (
-    'This data folder served another database than the one of --database-url. Name the right database, or another folder with ' +
-    `--data-dir; if the former database is gone for good, remove ${witnessPath}.`
-  )
-}
+const FLAGS = { database: '--database-url', folder: '--data-dir' }

@@ -21,7 +21,7 @@ export type NodeKeysOptions = {
 export function readNodeKeys({ connect, keyFile, isNewFolder }: NodeKeysOptions): Promise<Keyring> {
   return onOwnConnection(connect, async (session) => {
     const { version } = await readSchemaVersion(session)
-    if (version === 0 && !isNewFolder) throw new DomainError('conflict', EMPTY)
+    if (version === 0 && !isNewFolder) throw refuseEmpty()
     if (existsSync(keyFile)) return readKeyFile(keyFile)
     await session.unsafe(`SET search_path TO ${SCHEMA}`)
     const keys = version === 0 ? '' : await describeKeys({ query: (text) => session.unsafe(text) })
@@ -34,6 +34,11 @@ export function readNodeKeys({ connect, keyFile, isNewFolder }: NodeKeysOptions)
   })
 }
 
-const EMPTY =
-  'The database of --database-url holds no Oncebox data, though this data folder served one. Restore the database, name the ' +
-  'right one, or begin anew with another folder (--data-dir).'
+/** For a database without tables, and a folder that served one. */
+export function refuseEmpty(): DomainError {
+  return new DomainError(
+    'conflict',
+    'The database of --database-url holds no Oncebox data, though this data folder served one. Restore the database, name the ' +
+      'right one, or begin anew with another folder (--data-dir).',
+  )
+}

@@ -12,7 +12,7 @@ const DEAD_MS = MINUTE
 export const LIVE_NODES = `SELECT id FROM nodes WHERE seen_at > ${DATABASE_TIME} - ${DEAD_MS}`
 
 /** Whether any node is alive. */
-export async function hasNodes({ query }: Session): Promise<boolean> {
+export async function hasNodes({ query }: Pick<Session, 'query'>): Promise<boolean> {
   const [found] = await query<{ are: boolean }>(
     `SELECT EXISTS (SELECT FROM nodes WHERE id IN (${LIVE_NODES})) AS are`,
   )

@@ -1,0 +1,64 @@
+// What a command beside the nodes can learn about a PostgreSQL database from outside it, without being a node.
+
+import { nameBucket } from '../../domain/bucket-place.ts'
+import { DomainError, isDomainError } from '../../domain/errors.ts'
+import { reasonOf } from '../../domain/system-errors.ts'
+import { createBucketWitness, type WitnessBucket } from '../witness/bucket-witness.ts'
+import { createFolderWitness } from '../witness/folder-witness.ts'
+import type { SavedWitness } from '../witness/saved-witness.ts'
+
+/** Where nodes remember their database: a data folder on this machine, and the bucket of the files; each null when not known. */
+export type Remembering = { dataDir: string | null; bucket: WitnessBucket | null }
+
+export type Remembered = {
+  inFolder: SavedWitness | null
+  witnessPath: string
+  readOthers: (tag: string) => Promise<SavedWitness | null>
+}
+
+/** Nobody at a terminal waits for long; a node asks with more patience. */
+const QUICK = { whole: 4_000, once: 2_000, pause: 150 }
+
+/** `flag` names the data folder. Throws `conflict` when what the folder remembers cannot be read. */
+export function readRemembered(
+  { dataDir, bucket }: Remembering,
+  { flag, onWarning }: { flag: string; onWarning: (warning: string) => void },
+): Remembered {
+  const folder = dataDir === null ? null : createFolderWitness(dataDir)
+  return {
+    inFolder: folder === null ? null : explaining(folder.look, { path: folder.path, flag }),
+    witnessPath: folder?.path ?? '',
+    readOthers: async (tag) => (bucket === null ? null : readBucket(bucket, { tag, onWarning })),
+  }
+}
+
+function explaining<T>(read: () => T, { path, flag }: { path: string; flag: string }): T {
+  try {
+    return read()
+  } catch (cause) {
+    if (isDomainError(cause)) throw cause
+    throw new DomainError(
+      'conflict',
+      `What the node of this machine remembers of its database cannot be read (${path}: ${reasonOf(cause)}). Run this as root or ` +
+        `as the user of the node, or name another folder with ${flag}.`,
+    )
+  }
+}
+
+/** A bucket that fails keeps no node from starting either. */
+async function readBucket(
+  bucket: WitnessBucket,
+  { tag, onWarning }: { tag: string; onWarning: (warning: string) => void },
+): Promise<SavedWitness | null> {
+  try {
+    return (
+      (await createBucketWitness({ ...bucket, patience: bucket.patience ?? QUICK }).look(tag))?.witness ??
+      null
+    )
+  } catch (cause) {
+    onWarning(
+      `The bucket ${nameBucket(bucket.place)} cannot tell whether this database was set back, because ${reasonOf(cause)}.`,
+    )
+    return null
+  }
+}
