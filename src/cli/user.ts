@@ -18,7 +18,8 @@ type Accounts = AccountCommands['accounts']
 
 const HELP =
   'Adds, lists, changes and removes accounts, even while the server runs. ' +
-  'An account owns its pushes: it can list and expire them, and see their logs.'
+  'An account owns its pushes: it can list and expire them, and see their logs. ' +
+  'A PostgreSQL database that no node would serve, because it was set back or a failover left it behind, is refused.'
 
 const EXAMPLES = `
 Examples:
