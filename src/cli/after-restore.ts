@@ -3,7 +3,7 @@
 import type { Command } from 'commander'
 import type { RestoredDatabase } from '../app/after-restore.ts'
 import { nameBucket } from '../domain/bucket-place.ts'
-import { type BucketSettings, bucketSettingsOf } from '../settings/bucket.ts'
+import { type BucketSettings, bucketSettingsOf, credentialProblemsIn } from '../settings/bucket.ts'
 import { databaseAddressOf, databaseWarnings } from '../settings/database.ts'
 import { readSettings } from '../settings/fold.ts'
 import { settings } from '../settings/table.ts'
@@ -45,7 +45,7 @@ export function addAfterRestoreCommand(program: Command, { shell, app }: { shell
     .summary('let a restored PostgreSQL database be served again')
     .description(HELP)
     .addHelpText('after', EXAMPLES)
-  command.option('--yes', 'Expire every push without asking')
+  command.option('--yes', 'Expire every push without asking. Needed without a terminal')
   addSettingFlags(command, TABLE)
   // A node needs it, and a command line is easily repeated.
   addHiddenFlags(command, { keyFile: settings.keyFile })
@@ -81,12 +81,15 @@ function readCommandLine(command: Command, shell: Shell) {
     ...problems,
     ...(reading.problems ?? []),
     ...(reading.config !== undefined && address === null ? [NO_DATABASE] : []),
+    ...(reading.config === undefined ? [] : credentialProblemsIn(reading.config)),
+    ...(shell.isTerminal || isGiven(command, 'yes') ? [] : [NOBODY_TO_ASK]),
   ]
   if (all.length > 0 || address === null || reading.config === undefined) throw new UsageError(all, NAME)
   for (const warning of databaseWarnings(flags)) shell.say(`oncebox: warning: ${warning}`)
   return { address, bucket: bucketSettingsOf(reading.config), dataDir: reading.config.dataDir }
 }
 
+const NOBODY_TO_ASK = 'without a terminal to ask, --yes is needed: every push expires for ever'
 const NO_DATABASE =
   '--database-url is missing: this is for PostgreSQL. In a data folder that "oncebox restore" made, everything has expired already'
 

@@ -113,8 +113,21 @@ describe('account commands', () => {
 
 test('oncebox after-restore is for PostgreSQL', async () => {
   const trial = createTrial()
-  expect(await trial.run('after-restore')).toBe(2)
+  expect(await trial.run('after-restore', '--yes')).toBe(2)
   expect(trial.text()).toContain('--database-url is missing')
+})
+
+test('oncebox after-restore says what is missing before it looks at anything', async () => {
+  const trial = createTrial({
+    env: { ...BY_VARIABLE, ONCEBOX_FILES_URL: 's3://boxes?endpoint=https://s3.example' },
+  })
+  expect(await trial.run('after-restore')).toBe(2)
+  expect(trial.text()).toContain('2 problems')
+  expect(trial.text()).toContain('without a terminal to ask, --yes is needed')
+  expect(trial.text()).toContain('--files-url needs the access key of the bucket')
+  const asked = createTrial({ answers: [], env: { ONCEBOX_DATABASE_URL: 'postgres://a@127.0.0.1:1/d' } })
+  expect(await asked.run('after-restore')).toBe(1)
+  expect(asked.text()).toContain('nothing answers there')
 })
 
 test('oncebox config shows the address without its password', async () => {

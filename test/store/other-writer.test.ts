@@ -14,7 +14,7 @@ function witness(changes: Partial<SavedWitness>): SavedWitness {
 }
 
 /** The bucket says one after the other, and then the last for ever. */
-function watch(says: (SeenWitness | null)[]) {
+function watch(says: (SeenWitness | null)[], { isTaken = false } = {}) {
   const waits: number[] = []
   let asked = 0
   const watching = createWriterWatch({
@@ -22,6 +22,7 @@ function watch(says: (SeenWitness | null)[]) {
       asked += 1
       return (says.length > 1 ? says.shift() : says[0]) ?? null
     },
+    isTaken: () => isTaken,
     isOurs: async (node) => node === OURS,
     writtenEvery: EVERY,
     lookEvery: 5,
@@ -51,6 +52,14 @@ test('a bucket in which a node may still write is looked at until that node must
   expect(await wait()).toBeNull()
   expect(performance.now() - began).toBeGreaterThanOrEqual(EVERY / 2 - 5)
   expect(waits[0]).toBeLessThanOrEqual(EVERY / 2)
+})
+
+test('a folder that a node has just taken is looked at until that node must have written', async () => {
+  const written = fresh({ beats: 2, savedAt: 2 })
+  for (const before of [null, fresh({ isFinal: true }), fresh({ node: null })]) {
+    expect(await watch([before, before, written], { isTaken: true }).wait()).toMatchObject({ beats: 2 })
+    expect(await watch([before], { isTaken: true }).wait()).toBeNull()
+  }
 })
 
 test('nodes of this database may write', async () => {

@@ -69,9 +69,11 @@ export async function openAfterRestore(options: AfterRestoreOptions): Promise<Af
       // Nodes that serve stop at their next heartbeat.
       await database.transact((session) => haltNodes(session, UNDER_WAY))
       const lost = await expireEverything(database, { now: Math.floor(time), ...asked })
+      // A node of the original may have started meanwhile. Until nodes serve, none removes a file.
+      await others.glance({ isChanged: true })
       const { time: savedAt, ...rest } = await resumeNodes(database, known)
       const renewed = { ...rest, operations: [], isFinal: false, savedAt, node: null }
-      if (existsSync(dataDir)) await witnesses.saveAll(renewed)
+      await (existsSync(dataDir) ? witnesses.saveAll(renewed) : witnesses.saveInBucket(renewed))
       return lost
     }
     return { livePushes: await countLive(database), halted, run, close: database.close }

@@ -32,8 +32,8 @@ const WRITTEN_EVERY = { bucket: BUCKET_MS + 15 * SECOND, folder: 15 * SECOND }
 export type OtherNodes = {
   /** Waits until nodes that live would have been noticed. Throws `conflict` when another database has some. */
   wait(): Promise<void>
-  /** Throws `conflict` when one was noticed since. */
-  glance(): Promise<void>
+  /** Throws `conflict` when one was noticed since. `isChanged`: whether something was changed already. */
+  glance(options?: { isChanged: boolean }): Promise<void>
 }
 
 export function createOtherNodes(options: OtherNodesOptions): OtherNodes {
@@ -43,41 +43,51 @@ export function createOtherNodes(options: OtherNodesOptions): OtherNodes {
     const rows = await database.read(({ query }) => query(SERVES, [Buffer.from(node, 'hex'), instance.time]))
     return rows.length > 0
   }
-  const watch = ({ name, look, refusal }: Place, every: number) => {
-    const tell = (left: number) => onWait(name, Math.ceil(left / SECOND))
-    return { ...createWriterWatch({ look, isOurs, writtenEvery: every, onWait: tell }), refusal }
+  const watch = (place: Place, every: number) => {
+    const tell = (left: number) => onWait(place.name, Math.ceil(left / SECOND))
+    return { ...createWriterWatch({ ...place, isOurs, writtenEvery: every, onWait: tell }), ...place }
   }
   const watches = [watch(folderPlace(dataDir), writtenEvery.folder)]
   if (bucket !== null) watches.push(watch(bucketPlace(bucket, instance.tag), writtenEvery.bucket))
 
-  async function refuseOthers(how: 'wait' | 'glance'): Promise<void> {
+  async function refuseOthers(how: 'wait' | 'glance', done: string): Promise<void> {
     for (const watched of watches) {
       const other = await watched[how]()
-      if (other !== null) throw watched.refusal(other)
+      if (other !== null) throw watched.refusal(other, done)
     }
   }
 
-  return { wait: () => refuseOthers('wait'), glance: () => refuseOthers('glance') }
+  return {
+    wait: () => refuseOthers('wait', UNCHANGED),
+    glance: ({ isChanged } = { isChanged: false }) => refuseOthers('glance', isChanged ? HALTED : UNCHANGED),
+  }
 }
+
+const UNCHANGED = 'Nothing was changed.'
+const HALTED = 'The pushes of this database have expired, and no node serves it: run this again afterwards.'
 
 /** A copy has the rows of the nodes that served the original, but they do not go on there. */
 const SERVES = 'SELECT 1 FROM nodes WHERE id = $1 AND seen_at > $2'
 
-/** `look` finds what was written there last. `refusal` says that another database wrote it. */
+/** `look` finds what was written there last. `refusal` says that another database wrote it, and what was `done` here. */
 type Place = {
   name: string
   look: () => Promise<SeenWitness | null>
-  refusal: (by: SavedWitness) => DomainError
+  isTaken?: () => boolean
+  refusal: (by: SavedWitness, done: string) => DomainError
 }
 
 function folderPlace(dataDir: string): Place {
   const witness = createFolderWitness(dataDir)
+  // A node that starts holds the folder before it writes there.
+  const isTaken = () => isServed(dataFolder(dataDir))
   async function look(): Promise<SeenWitness | null> {
-    if (!existsSync(witness.path) || !isServed(dataFolder(dataDir))) return null
+    if (!existsSync(witness.path) || !isTaken()) return null
     const found = await witness.read().catch(() => null)
     return found === null ? null : { witness: found, age: 0 }
   }
-  return { name: `the data folder ${dataDir}`, look, refusal: () => folderShared(dataDir) }
+  const refusal = (_: SavedWitness, done: string) => folderShared(dataDir, done)
+  return { name: `the data folder ${dataDir}`, look, isTaken, refusal }
 }
 
 function bucketPlace(bucket: WitnessBucket, tag: string): Place {
@@ -86,23 +96,23 @@ function bucketPlace(bucket: WitnessBucket, tag: string): Place {
   const explain = (cause: unknown) => {
     throw cause instanceof S3Failure ? unreadable(name, cause.message) : cause
   }
-  return { name, look: () => look(tag).catch(explain), refusal: (by) => bucketShared(name, by) }
+  return { name, look: () => look(tag).catch(explain), refusal: (by, done) => bucketShared(name, by, done) }
 }
 
-function bucketShared(name: string, { node }: SavedWitness): DomainError {
+function bucketShared(name: string, { node }: SavedWitness, done: string): DomainError {
   return new DomainError(
     'conflict',
-    `Another database is served with the files in ${name}: its node ${node?.slice(0, 8)} wrote there a moment ago. Nothing was ` +
-      'changed. If this database is a copy to try a restore, give it a bucket or a prefix of its own with --files-url, here and for ' +
+    `Another database is served with the files in ${name}: its node ${node?.slice(0, 8)} wrote there a moment ago. ${done} ` +
+      'If this database is a copy to try a restore, give it a bucket or a prefix of its own with --files-url, here and for ' +
       'its nodes. If it takes the place of the other one, stop all nodes of the other one first. To keep both with their files, ' +
       'bring those of the other one elsewhere with "oncebox move".',
   )
 }
 
-function folderShared(dataDir: string): DomainError {
+function folderShared(dataDir: string, done: string): DomainError {
   return new DomainError(
     'conflict',
-    `A node that serves another database uses the data folder ${dataDir}. Nothing was changed. If this database is a copy to try ` +
+    `A node that serves another database uses the data folder ${dataDir}. ${done} If this database is a copy to try ` +
       'a restore, name another folder with --data-dir. If it takes the place of the other one, stop that node first.',
   )
 }

@@ -47,6 +47,7 @@ export async function openNode(options: PostgresStoreOptions, parts: NodeParts) 
   const shared = createSharedRows({ ...guarded, now, certain, keyring, onError })
   const opening = openNodeFiles({ ...options, database: guarded, node, path, certain })
   const files = await leavingOnFailure(nodes, opening)
+  await tellOthers(parts, nodes)
   const onDue = files.removeDue
   const operations = createPostgresOperations({ database: guarded, now, certain, observe, node, onDue })
   const { countWaiting, idle } = operations.pushes
@@ -100,6 +101,16 @@ async function join(
   if (options.acceptClock) await writeTime(database, clock.now())
   await nodes.beat()
   return nodes
+}
+
+/**
+ * Before anything is served, the bucket says that this node lives: "oncebox after-restore" of a copy looks there. Looks at the
+ * database once more when the bucket knows of a later state.
+ */
+async function tellOthers({ witnesses }: NodeParts, nodes: Nodes): Promise<void> {
+  await witnesses.settled()
+  // When that fails, the next heartbeat looks again.
+  if (witnesses.findLater() !== null) await nodes.beat().catch(() => undefined)
 }
 
 /** A node that fails to start leaves again, because the others would take it for alive. */

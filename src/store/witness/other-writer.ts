@@ -9,6 +9,8 @@ export type SeenWitness = { witness: SavedWitness; age: number }
 
 export type Watching = {
   look: () => Promise<SeenWitness | null>
+  /** Whether a process is there that may not have written yet. */
+  isTaken?: () => boolean
   /** Whether the process with this id, in hex, serves this database and no other one. */
   isOurs: (node: string) => Promise<boolean>
   /** A node that lives writes at least this often, in milliseconds. */
@@ -22,7 +24,7 @@ export type Watching = {
 const LOOK_MS = 2 * SECOND
 
 export function createWriterWatch(watching: Watching) {
-  const { look, isOurs, writtenEvery, onWait, lookEvery = LOOK_MS } = watching
+  const { look, isTaken = () => false, isOurs, writtenEvery, onWait, lookEvery = LOOK_MS } = watching
   let last: SavedWitness | null = null
 
   /**
@@ -32,8 +34,8 @@ export function createWriterWatch(watching: Watching) {
   async function wait(): Promise<SavedWitness | null> {
     const first = await look()
     last = first?.witness ?? null
-    if (first === null || hasEnded(first.witness)) return null
-    const until = performance.now() + writtenEvery - first.age
+    if ((first === null || hasEnded(first.witness)) && !isTaken()) return null
+    const until = performance.now() + writtenEvery - (first?.age ?? 0)
     while (performance.now() < until) {
       onWait(until - performance.now())
       await Bun.sleep(Math.min(lookEvery, Math.max(0, until - performance.now())))

@@ -16,6 +16,10 @@ export type Witnesses = {
   save(witness: SavedWitness): Promise<void>
   /** Resolves once each is written, if its place can be written to. */
   saveAll(witness: SavedWitness): Promise<void>
+  /** The same for the one in the bucket alone. */
+  saveInBucket(witness: SavedWitness): Promise<void>
+  /** Resolves once no write to the bucket is under way: what was saved stands there, if it can be written to. */
+  settled(): Promise<void>
   /** A later state than the one of this node that the bucket held at the last write; null when it held none. */
   findLater(): SavedWitness | null
 }
@@ -33,16 +37,32 @@ export function createWitnesses(
   let savedAt = Number.NEGATIVE_INFINITY
   let savedPlace: string | null = null
   let later: SavedWitness | null = null
+  let writing = Promise.resolve()
+  let waiting = 0
 
-  async function toBucket(witness: SavedWitness): Promise<void> {
+  /** One after the other: a slow write would undo a later one. */
+  function toBucket(witness: SavedWitness): Promise<void> {
     savedAt = performance.now()
     savedPlace = witness.place
-    // While the bucket does not answer, what it held last still counts.
-    later = (await bucket?.write(witness).catch(() => later)) ?? null
+    waiting += 1
+    writing = writing.then(() => writeToBucket(witness))
+    return writing
+  }
+
+  async function writeToBucket(witness: SavedWitness): Promise<void> {
+    try {
+      later = (await bucket?.write(witness)) ?? null
+    } catch {
+      // What the bucket held last still counts. It is tried again with the next heartbeat.
+      savedAt = Number.NEGATIVE_INFINITY
+    } finally {
+      waiting -= 1
+    }
   }
 
   /** Nodes that reach only the former primary have to know soon that a standby took over. */
-  const isDue = ({ place }: SavedWitness) => performance.now() - savedAt >= bucketMs || place !== savedPlace
+  const isDue = ({ place }: SavedWitness) =>
+    waiting === 0 && (performance.now() - savedAt >= bucketMs || place !== savedPlace)
 
   async function save(witness: SavedWitness): Promise<void> {
     if (witness.isFinal) return saveAll(witness)
@@ -60,6 +80,8 @@ export function createWitnesses(
     readBucket: async (tag) => bucket?.read(tag) ?? null,
     save,
     saveAll,
+    saveInBucket: toBucket,
+    settled: () => writing,
     findLater: () => later,
   }
 }

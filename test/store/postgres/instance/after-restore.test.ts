@@ -31,9 +31,6 @@ postgres.describe('a copy of a database', () => {
     await before.close()
     const copy = await postgres.copyDatabase(nodes.database, 'copy_beside')
     const store = await original.open({ bucketMs: 500 })
-    const { tag } = JSON.parse(readFileSync(original.witness, 'utf8'))
-    const { read } = createBucketWitness(nodes.bucket.settings)
-    await waitUntil(async () => (await read(tag))?.isFinal === false)
     const places: string[] = []
     await expect(restore(copy, other.dataDir, places)).rejects.toThrow(
       /Another database is served with the files in the bucket .*prefix of its own.*stop all nodes/,
@@ -51,6 +48,68 @@ postgres.describe('a copy of a database', () => {
     expect(await restoring.run({ visit, now: nodes.clock.now(), onProgress: () => undefined })).toBe(1)
     await restoring.close()
   }, 300_000)
+})
+
+postgres.describe('a node that starts', () => {
+  const isWitness = (key: string) => key.includes('_witness')
+
+  test('has told the bucket that it lives before it serves anything, however slow that is', async () => {
+    const node = makeNode()
+    await (await node.open()).close()
+    let refused = 0
+    nodes.bucket.failWith(({ method, key }) => {
+      if (method !== 'PUT' || !isWitness(key) || refused === 2) return null
+      refused += 1
+      return { status: 503, code: 'SlowDown' }
+    })
+    const store = await node.open({ beatMs: 3_600_000 })
+    const { tag, node: id } = JSON.parse(readFileSync(node.witness, 'utf8'))
+    const { read } = createBucketWitness(nodes.bucket.settings)
+    expect([refused, await read(tag)]).toMatchObject([2, { isFinal: false, node: id }])
+    nodes.bucket.failWith(() => null)
+    await store.close()
+    expect(await read(tag)).toMatchObject({ isFinal: true })
+  })
+
+  test('tells a bucket that failed then with the next heartbeat that it can', async () => {
+    const node = makeNode()
+    await (await node.open()).close()
+    nodes.bucket.failWith(({ method, key }) =>
+      method === 'PUT' && isWitness(key) ? { status: 403, code: 'AccessDenied' } : null,
+    )
+    const store = await node.open()
+    const { tag } = JSON.parse(readFileSync(node.witness, 'utf8'))
+    const { read } = createBucketWitness(nodes.bucket.settings)
+    expect(await read(tag)).toMatchObject({ isFinal: true })
+    nodes.bucket.failWith(() => null)
+    await waitUntil(async () => (await read(tag))?.isFinal === false)
+    await store.close()
+  })
+
+  test('while everything expires in a copy is noticed before the copy is served', async () => {
+    const node = makeNode()
+    const store = await node.open()
+    await storePush({ store, clock: nodes.clock })
+    await store.close()
+    const { connect } = nodes.database
+    const places = { connect, dataDir: makeNode().dataDir, bucket: nodes.bucket.settings }
+    const restoring = await openAfterRestore({ ...places, onWarning: () => undefined })
+    const started = {
+      ...JSON.parse(readFileSync(node.witness, 'utf8')),
+      node: 'cc'.repeat(16),
+      isFinal: false,
+    }
+    const [key = ''] = nodes.bucket.listKeys().filter((one) => isWitness(one) && one.includes(started.tag))
+    const running = restoring.run({
+      ...{ visit: { ip: '', userAgent: 'test', referrer: '' }, now: nodes.clock.now() },
+      onProgress: () => nodes.bucket.write(key, JSON.stringify({ ...started, beats: started.beats + 1 })),
+    })
+    await expect(running).rejects.toThrow(
+      /its node cccccccc wrote there a moment ago\. The pushes of this database have expired, and no node serves it/,
+    )
+    await restoring.close()
+    await expect(node.open()).rejects.toThrow('has not come to its end')
+  })
 })
 
 postgres.describe('after a restore', () => {
