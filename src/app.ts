@@ -80,8 +80,9 @@ type InstancePorts = Ports & {
   startTask?: StartTask
   /** Gives up waiting for a database server. */
   abandoned?: AbortSignal
-  /** Tests hand in less work. */
+  /** Tests hand in less work, and let the store fail. */
   argon2Cost?: Argon2Cost
+  interpose?: (store: OpenedStore) => OpenedStore
   onStep?: (step: string) => void
 }
 
@@ -107,10 +108,9 @@ async function openLogged(served: ServedConfig, { log, ...ports }: InstancePorts
   const branding = await readBranding(config)
   const database = nameDatabase(config) ?? undefined
   log.info({ version, dataDir, keyFile: keyFile ?? undefined, database }, 'opening the data folder')
-  const { now: systemNow, uptime, onStep, abandoned } = ports
   const metrics = await openMetrics(config)
-  const onCommitted = metrics?.committed
-  const opening = { config, log, systemNow, uptime, onStep, onCommitted, abandoned }
+  const { now: systemNow, ...more } = ports
+  const opening = { ...more, config, log, systemNow, onCommitted: metrics?.committed }
   const { store, failed } = await openServedStore(opening)
   try {
     const extras = await openExtras({ ...ports, config, store, log })

@@ -21,13 +21,15 @@ export type ServedStoreOptions = {
   onCommitted?: Meter['committed'] | undefined
   /** Gives up waiting for a database server. */
   abandoned?: AbortSignal | undefined
+  /** Tests put failures before the store. */
+  interpose?: ((store: OpenedStore) => OpenedStore) | undefined
 }
 
 /** `failed` resolves when the database may be corrupt and the process must end. */
 export async function openServedStore(options: ServedStoreOptions) {
-  const { config, log } = options
+  const { config, log, interpose = (store) => store } = options
   const server = databaseSettingsOf(config)
-  if (server !== null) return { store: await openOnServer(server, options), failed: NEVER }
+  if (server !== null) return { store: interpose(await openOnServer(server, options)), failed: NEVER }
   const { promise: failed, resolve: fail } = Promise.withResolvers<Error>()
   const store = await openInFolder(options, (err) => {
     log.fatal({ err }, 'the database cannot be trusted any more: stopping')
@@ -35,7 +37,7 @@ export async function openServedStore(options: ServedStoreOptions) {
       new Error('The database failed to write to its disk; see the log. Check the disk, then start again.'),
     )
   })
-  return { store, failed }
+  return { store: interpose(store), failed }
 }
 
 /** What each engine takes. */

@@ -43,6 +43,10 @@ export type ErrorDetails = {
   host?: { name: string; flags: string }
   /** The methods that the path supports. */
   allow?: string
+  /** The change may have happened all the same: the answer of the store was lost, and nothing could tell in time. */
+  isInDoubt?: boolean
+  /** A fresh nonce for the form that was sent, because its own is used up. */
+  nonce?: string
 }
 
 /** An expected error. `message` is shown to the person who made the request and contains no secret. */
@@ -55,6 +59,29 @@ export class DomainError extends Error {
     this.code = code
     this.details = details
   }
+}
+
+/** What a store throws while it is away, locked, full or read-only, or while the place of its files is. */
+const OUTAGES = ['overloaded', 'disk_full', 'files_unreachable'] as const satisfies ErrorCode[]
+
+export type OutageCode = (typeof OUTAGES)[number]
+
+/** The code of a refusal that says that the same request may succeed later; null for any other one. */
+export function outageCodeOf(code: ErrorCode | null): OutageCode | null {
+  return OUTAGES.find((known) => known === code) ?? null
+}
+
+/** Whether the same request may succeed later, because it failed at the store. */
+export function isOutage(cause: unknown): cause is DomainError & { code: OutageCode } {
+  return cause instanceof DomainError && outageCodeOf(cause.code) !== null
+}
+
+/** The same refusal with more details. Returns any cause as it is that is no outage. */
+export function addToOutage(cause: unknown, more: ErrorDetails): unknown {
+  if (!isOutage(cause)) return cause
+  const error = new DomainError(cause.code, cause.message, { ...cause.details, ...more })
+  error.cause = cause.cause
+  return error
 }
 
 /** Stored data was altered. The message is for the operator; clients get an internal error. */

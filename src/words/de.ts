@@ -44,6 +44,8 @@ export const de: Catalogue = {
   create_made: 'Die erstellte Übergabe anzeigen',
   create_ended:
     'Mit diesem Formular wurde bereits eine Übergabe erstellt, die inzwischen beendet ist. Senden Sie das Formular erneut, um eine weitere zu erstellen.',
+  create_outage:
+    'Ihre Eingaben sind noch da. Senden Sie das Formular gleich noch einmal: Es entsteht nur eine Übergabe.',
   form_signed_out:
     'Sie sind jetzt abgemeldet; deshalb wurde das Formular nicht angenommen. Ihre Eingaben sind noch da. Melden Sie sich in einem anderen Tab wieder an und senden Sie das Formular dann erneut.',
   form_other_session:
@@ -224,6 +226,8 @@ export const de: Catalogue = {
   receive_used: 'Sie haben das schon geöffnet. Erneutes Öffnen verbraucht einen weiteren Aufruf.',
   receive_stale: 'Diese Seite war lange offen. Bitte drücken Sie noch einmal auf die Schaltfläche.',
   receive_signed_out: 'Sie sind jetzt abgemeldet. Das Öffnen verbraucht deshalb einen Aufruf.',
+  receive_outage: 'Das Geheimnis wurde nicht geöffnet, und es wurde kein Aufruf verbraucht.',
+  receive_outage_doubt: 'Das Geheimnis wurde nicht angezeigt, aber vielleicht wurde ein Aufruf verbraucht.',
   passphrase_missing: 'Bitte geben Sie die Passphrase ein.',
   passphrase_wrong: 'Das ist nicht die Passphrase. Bitte prüfen Sie sie und versuchen Sie es noch einmal.',
   passphrase_locked: {
@@ -347,6 +351,8 @@ export const de: Catalogue = {
   two_factor_type: 'Oder geben Sie dort diesen Schlüssel ein:',
   two_factor_code_hint: 'Die sechs Ziffern, die die App jetzt anzeigt.',
   two_factor_is_on: 'Ab jetzt wird beim Anmelden ein Code verlangt.',
+  two_factor_others:
+    'Ihre anderen Browser konnten nicht abgemeldet werden. Bitte tun Sie das auf der Seite Ihres Kontos.',
   recovery_title: 'Ihre Wiederherstellungscodes',
   recovery_lead:
     'Jeder Code meldet Sie einmal an, zum Beispiel wenn Sie Ihr Telefon verlieren. Bewahren Sie sie sicher auf: Sie werden nicht noch einmal angezeigt.',
@@ -371,6 +377,7 @@ export const de: Catalogue = {
   token_create: 'Token erstellen',
   token_made: 'Das ist das Token „{name}“. Kopieren Sie es jetzt: Es wird nicht noch einmal angezeigt.',
   token_revoke: 'Widerrufen',
+  token_list_later: 'Die Liste Ihrer Token kann gerade nicht angezeigt werden.',
   token_unused: 'Nie benutzt',
   token_last_used: 'Zuletzt benutzt',
   created_on: 'Erstellt',
@@ -450,6 +457,7 @@ export const de: Catalogue = {
   fact_passphrase: 'eine Passphrase',
   edit_expires: 'Läuft ab',
   edit_keep: 'wie bisher: {when}',
+  edit_keep_as_now: 'wie bisher',
   edit_in: 'in {time}',
   edit_sooner: 'Sie kann nur früher ablaufen, nicht später.',
   edit_views: 'Aufrufe insgesamt',
@@ -752,6 +760,14 @@ export const de: Catalogue = {
     'Der Speicher für die Dateien dieses Servers antwortet gerade nicht. Es ging nichts verloren und es wurde nichts gezählt. Versuchen Sie es in einigen Minuten noch einmal.',
   error_disk_full:
     'Der Speicher dieses Servers ist voll. Sie können Übergaben öffnen und löschen, aber keine erstellen. Bitte sagen Sie es dem Administrator.',
+  outage_overloaded: 'Dieser Server ist stark ausgelastet, oder seine Datenbank antwortet gerade nicht.',
+  outage_files_unreachable: 'Der Speicher für die Dateien dieses Servers antwortet gerade nicht.',
+  outage_disk_full: 'Auf diesem Server ist kein Platz mehr. Bitte sagen Sie es dem Administrator.',
+  outage_unchanged: 'Es wurde nichts geändert.',
+  outage_doubt: 'Vielleicht wurde es trotzdem gespeichert. Prüfen Sie das, bevor Sie es noch einmal senden.',
+  outage_again: 'Ihre Eingaben sind noch da. Senden Sie das Formular gleich noch einmal.',
+  outage_retry: 'Bitte versuchen Sie es gleich noch einmal.',
+  outage_secrets: 'Passwörter und Codes müssen Sie noch einmal eingeben.',
   error_internal:
     'Es liegt nicht an Ihnen. Wenn es wieder vorkommt, nennen Sie dem Administrator diese Nummer: {id}',
 

@@ -41,6 +41,7 @@ export const en = {
   create_made: 'Show the push that was created',
   create_ended:
     'This form has already created a push, which has ended since. To create another one, send the form again.',
+  create_outage: 'What you typed is still here. Send it again in a moment: it makes only one push.',
   form_signed_out:
     'You are signed out now, so the form was not accepted. Your entries are still here. Sign in again in another tab, then send the form again.',
   form_other_session:
@@ -211,6 +212,8 @@ export const en = {
   receive_used: 'You have already opened this. Opening it again uses up another view.',
   receive_stale: 'This page was open for a long time. Please press the button again.',
   receive_signed_out: 'You are signed out now, so opening it uses up a view.',
+  receive_outage: 'The secret was not opened, and no view was used up.',
+  receive_outage_doubt: 'The secret was not shown, but a view may have been used up.',
   passphrase_missing: 'Please enter the passphrase.',
   passphrase_wrong: 'That is not the passphrase. Please check it and try again.',
   passphrase_locked: {
@@ -330,6 +333,8 @@ export const en = {
   two_factor_type: 'Or type this key into it:',
   two_factor_code_hint: 'The six digits that the app shows now.',
   two_factor_is_on: 'From now on, signing in asks for a code.',
+  two_factor_others:
+    'Your other browsers could not be signed out. Please do that on the page of your account.',
   recovery_title: 'Your recovery codes',
   recovery_lead:
     'Each code signs you in once, for example if you lose your phone. Keep them in a safe place: they are not shown again.',
@@ -353,6 +358,7 @@ export const en = {
   token_create: 'Create a token',
   token_made: 'This is the token “{name}”. Copy it now: it is not shown again.',
   token_revoke: 'Revoke',
+  token_list_later: 'The list of your tokens cannot be shown at the moment.',
   token_unused: 'Never used',
   token_last_used: 'Last used',
   created_on: 'Created',
@@ -430,6 +436,7 @@ export const en = {
   fact_passphrase: 'a passphrase',
   edit_expires: 'Expires',
   edit_keep: 'as now: {when}',
+  edit_keep_as_now: 'as now',
   edit_in: 'in {time}',
   edit_sooner: 'It can only expire sooner, not later.',
   edit_views: 'Views in all',
@@ -702,6 +709,14 @@ export const en = {
     'The place where this server keeps files does not answer at the moment. Nothing was lost or counted. Try again in a few minutes.',
   error_disk_full:
     'The disk of this server is full. You can open and delete pushes, but not create any. Please tell its administrator.',
+  outage_overloaded: 'This server is very busy, or its database does not answer at the moment.',
+  outage_files_unreachable: 'The place where this server keeps files does not answer at the moment.',
+  outage_disk_full: 'This server has no room left. Please tell its administrator.',
+  outage_unchanged: 'Nothing has been changed.',
+  outage_doubt: 'It may have been saved all the same. Check that before you send it again.',
+  outage_again: 'What you typed is still here. Send it again in a moment.',
+  outage_retry: 'Please try again in a moment.',
+  outage_secrets: 'Passwords and codes have to be typed again.',
   error_internal: 'This is not your fault. If it happens again, tell the administrator this number: {id}',
 
   // Trusting the authority of this server.

@@ -43,6 +43,8 @@ export const es: Catalogue = {
   create_made: 'Mostrar el envío creado',
   create_ended:
     'Este formulario ya creó un envío, que ha terminado. Envíe de nuevo el formulario para crear otro.',
+  create_outage:
+    'Lo que escribió sigue aquí. Envíe de nuevo el formulario en un momento: solo se creará un envío.',
   form_signed_out:
     'Su sesión está cerrada, y por eso el formulario no se ha aceptado. Lo que escribió sigue aquí. Inicie sesión de nuevo en otra pestaña y vuelva a enviar el formulario.',
   form_other_session:
@@ -224,6 +226,8 @@ export const es: Catalogue = {
   receive_used: 'Ya lo ha abierto. Abrirlo de nuevo gasta otra visualización.',
   receive_stale: 'Esta página estuvo abierta mucho tiempo. Pulse de nuevo el botón.',
   receive_signed_out: 'Ahora no tiene la sesión iniciada: abrirlo gasta una visualización.',
+  receive_outage: 'El secreto no se ha abierto y no se ha gastado ninguna visualización.',
+  receive_outage_doubt: 'El secreto no se ha mostrado, pero puede que se haya gastado una visualización.',
   passphrase_missing: 'Escriba la frase de acceso.',
   passphrase_wrong: 'Esa no es la frase de acceso. Revísela e inténtelo de nuevo.',
   passphrase_locked: {
@@ -347,6 +351,7 @@ export const es: Catalogue = {
   two_factor_type: 'O escriba esta clave en ella:',
   two_factor_code_hint: 'Los seis dígitos que la aplicación muestra ahora.',
   two_factor_is_on: 'A partir de ahora, se pide un código al iniciar sesión.',
+  two_factor_others: 'No se pudieron cerrar sus otras sesiones. Ciérrelas en la página de su cuenta.',
   recovery_title: 'Sus códigos de recuperación',
   recovery_lead:
     'Cada código permite iniciar sesión una vez, por ejemplo si pierde el teléfono. Guárdelos en un lugar seguro: no se volverán a mostrar.',
@@ -371,6 +376,7 @@ export const es: Catalogue = {
   token_create: 'Crear un token',
   token_made: 'Este es el token «{name}». Cópielo ahora: no se volverá a mostrar.',
   token_revoke: 'Revocar',
+  token_list_later: 'La lista de sus tokens no se puede mostrar en este momento.',
   token_unused: 'Nunca usado',
   token_last_used: 'Último uso:',
   created_on: 'Creado el',
@@ -449,6 +455,7 @@ export const es: Catalogue = {
   fact_passphrase: 'una frase de acceso',
   edit_expires: 'Caduca',
   edit_keep: 'como ahora: {when}',
+  edit_keep_as_now: 'como ahora',
   edit_in: 'en {time}',
   edit_sooner: 'Solo puede caducar antes, no después.',
   edit_views: 'Visualizaciones en total',
@@ -742,6 +749,15 @@ export const es: Catalogue = {
     'El almacén de archivos de este servidor no responde en este momento. No se ha perdido ni contado nada. Inténtelo de nuevo en unos minutos.',
   error_disk_full:
     'El disco de este servidor está lleno. Puede abrir y eliminar envíos, pero no crearlos. Avise al administrador.',
+  outage_overloaded: 'Este servidor está muy ocupado, o su base de datos no responde en este momento.',
+  outage_files_unreachable: 'El almacén de archivos de este servidor no responde en este momento.',
+  outage_disk_full: 'A este servidor no le queda espacio. Avise al administrador.',
+  outage_unchanged: 'No se ha cambiado nada.',
+  outage_doubt:
+    'Puede que se haya guardado de todos modos. Compruébelo antes de enviar de nuevo el formulario.',
+  outage_again: 'Lo que escribió sigue aquí. Envíe de nuevo el formulario en un momento.',
+  outage_retry: 'Inténtelo de nuevo en un momento.',
+  outage_secrets: 'Debe escribir de nuevo las contraseñas y los códigos.',
   error_internal: 'No es culpa suya. Si vuelve a ocurrir, dé este número al administrador: {id}',
 
   // Trusting the authority of this server.

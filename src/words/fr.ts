@@ -43,6 +43,8 @@ export const fr: Catalogue = {
   create_made: 'Afficher le partage créé',
   create_ended:
     'Ce formulaire a déjà créé un partage, qui est terminé depuis. Envoyez de nouveau le formulaire pour en créer un autre.',
+  create_outage:
+    'Votre saisie est toujours là. Envoyez de nouveau le formulaire dans un instant : un seul partage sera créé.',
   form_signed_out:
     'Vous êtes maintenant déconnecté : le formulaire n’a donc pas été accepté. Votre saisie est toujours là. Reconnectez-vous dans un autre onglet, puis envoyez de nouveau le formulaire.',
   form_other_session:
@@ -224,6 +226,8 @@ export const fr: Catalogue = {
   receive_used: 'Vous l’avez déjà ouvert. L’ouvrir à nouveau utilise une consultation de plus.',
   receive_stale: 'Cette page est restée longtemps ouverte. Veuillez appuyer de nouveau sur le bouton.',
   receive_signed_out: 'Vous êtes maintenant déconnecté : l’ouvrir utilise une consultation.',
+  receive_outage: 'Le secret n’a pas été ouvert, et aucune consultation n’a été utilisée.',
+  receive_outage_doubt: 'Le secret n’a pas été affiché, mais une consultation a peut-être été utilisée.',
   passphrase_missing: 'Veuillez saisir la phrase secrète.',
   passphrase_wrong: 'Ce n’est pas la bonne phrase secrète. Veuillez la vérifier et réessayer.',
   passphrase_locked: {
@@ -347,6 +351,8 @@ export const fr: Catalogue = {
   two_factor_type: 'Ou saisissez-y cette clé :',
   two_factor_code_hint: 'Les six chiffres que l’application affiche maintenant.',
   two_factor_is_on: 'Désormais, un code est demandé à la connexion.',
+  two_factor_others:
+    'Vos autres navigateurs n’ont pas pu être déconnectés. Veuillez le faire sur la page de votre compte.',
   recovery_title: 'Vos codes de secours',
   recovery_lead:
     'Chaque code vous connecte une fois, par exemple si vous perdez votre téléphone. Gardez-les en lieu sûr : ils ne seront plus affichés.',
@@ -371,6 +377,7 @@ export const fr: Catalogue = {
   token_create: 'Créer un jeton',
   token_made: 'Voici le jeton « {name} ». Copiez-le maintenant : il ne sera plus affiché.',
   token_revoke: 'Révoquer',
+  token_list_later: 'La liste de vos jetons ne peut pas être affichée pour le moment.',
   token_unused: 'Jamais utilisé',
   token_last_used: 'Dernière utilisation le',
   created_on: 'Créé le',
@@ -450,6 +457,7 @@ export const fr: Catalogue = {
   fact_passphrase: 'une phrase secrète',
   edit_expires: 'Expire',
   edit_keep: 'comme maintenant : {when}',
+  edit_keep_as_now: 'comme maintenant',
   edit_in: 'dans {time}',
   edit_sooner: 'Il peut seulement expirer plus tôt, pas plus tard.',
   edit_views: 'Consultations en tout',
@@ -747,6 +755,15 @@ export const fr: Catalogue = {
     'Le stockage des fichiers de ce serveur ne répond pas pour le moment. Rien n’a été perdu ni compté. Réessayez dans quelques minutes.',
   error_disk_full:
     'Le disque de ce serveur est plein. Vous pouvez ouvrir et supprimer des partages, mais pas en créer. Veuillez prévenir l’administrateur.',
+  outage_overloaded: 'Ce serveur est très sollicité, ou sa base de données ne répond pas pour le moment.',
+  outage_files_unreachable: 'Le stockage des fichiers de ce serveur ne répond pas pour le moment.',
+  outage_disk_full: 'Ce serveur n’a plus de place. Veuillez prévenir l’administrateur.',
+  outage_unchanged: 'Rien n’a été modifié.',
+  outage_doubt:
+    'Il se peut que ce soit tout de même enregistré. Vérifiez-le avant de renvoyer le formulaire.',
+  outage_again: 'Votre saisie est toujours là. Envoyez de nouveau le formulaire dans un instant.',
+  outage_retry: 'Veuillez réessayer dans un instant.',
+  outage_secrets: 'Les mots de passe et les codes sont à saisir de nouveau.',
   error_internal:
     'Ce n’est pas votre faute. Si cela se reproduit, indiquez ce numéro à l’administrateur : {id}',
 

@@ -43,6 +43,8 @@ export const ja: Catalogue = {
   create_made: '作成した共有を表示',
   create_ended:
     'このフォームではすでに共有が作成され、その共有は終了しています。別の共有を作成するには、フォームをもう一度送信してください。',
+  create_outage:
+    '入力した内容は残っています。少し待ってから、もう一度送信してください。作成される共有は 1 つだけです。',
   form_signed_out:
     'サインアウトしているため、フォームは受け付けられませんでした。入力した内容は残っています。別のタブでもう一度サインインしてから、フォームを再送信してください。',
   form_other_session:
@@ -210,6 +212,8 @@ export const ja: Catalogue = {
   receive_used: 'すでに開いています。もう一度開くと、閲覧がさらに 1 回分減ります。',
   receive_stale: 'ページを開いてから時間が経ちました。もう一度ボタンを押してください。',
   receive_signed_out: 'サインアウトしているため、開くと閲覧が 1 回分減ります。',
+  receive_outage: '秘密の情報は開かれておらず、閲覧数も減っていません。',
+  receive_outage_doubt: '秘密の情報は表示されていませんが、閲覧が 1 回分減った可能性があります。',
   passphrase_missing: 'パスフレーズを入力してください。',
   passphrase_wrong: 'パスフレーズが違います。確認して、もう一度お試しください。',
   passphrase_locked: { other: 'パスフレーズの間違いが多すぎます。{n} 秒後にもう一度お試しください。' },
@@ -322,6 +326,8 @@ export const ja: Catalogue = {
   two_factor_type: 'または、次のキーを入力してください:',
   two_factor_code_hint: 'アプリに今表示されている 6 桁の数字。',
   two_factor_is_on: '今後、サインインにはコードが必要です。',
+  two_factor_others:
+    'ほかのブラウザーをサインアウトできませんでした。アカウントのページでサインアウトしてください。',
   recovery_title: 'リカバリーコード',
   recovery_lead:
     'スマートフォンをなくしたときに、それぞれ 1 回だけサインインに使えます。再び表示されることはないので、安全な場所に保管してください。',
@@ -346,6 +352,7 @@ export const ja: Catalogue = {
   token_create: 'トークンを作成',
   token_made: 'トークン「{name}」です。再び表示されることはないので、今すぐコピーしてください。',
   token_revoke: '取り消す',
+  token_list_later: 'トークンの一覧は現在表示できません。',
   token_unused: '未使用',
   token_last_used: '最終使用',
   created_on: '作成',
@@ -420,6 +427,7 @@ export const ja: Catalogue = {
   fact_passphrase: 'パスフレーズ',
   edit_expires: '失効',
   edit_keep: '現在のまま: {when}',
+  edit_keep_as_now: '現在のまま',
   edit_in: '{time}後',
   edit_sooner: '早めることだけができます。',
   edit_views: '合計の閲覧回数',
@@ -678,6 +686,14 @@ export const ja: Catalogue = {
     'このサーバーのファイルの保存先が現在応答していません。何も失われておらず、閲覧数も増えていません。数分後にもう一度お試しください。',
   error_disk_full:
     'このサーバーのディスクがいっぱいです。共有を開くことと削除はできますが、作成はできません。管理者に知らせてください。',
+  outage_overloaded: 'サーバーが混み合っているか、データベースが現在応答していません。',
+  outage_files_unreachable: 'このサーバーのファイルの保存先が現在応答していません。',
+  outage_disk_full: 'このサーバーには空き容量がありません。管理者に知らせてください。',
+  outage_unchanged: '何も変更されていません。',
+  outage_doubt: '保存された可能性もあります。確認してから、もう一度送信してください。',
+  outage_again: '入力した内容は残っています。少し待ってから、もう一度送信してください。',
+  outage_retry: '少し待ってから、もう一度お試しください。',
+  outage_secrets: 'パスワードとコードは、もう一度入力してください。',
   error_internal:
     'あなたの操作が原因ではありません。また起きる場合は、この番号を管理者に伝えてください: {id}',
 

@@ -170,7 +170,9 @@ test('the page of a secret says that its files cannot be reached, and keeps the 
   fail(RESET)
   const refused = await people.post(page, fields)
   expect(refused.status).toBe(503)
-  expect(refused.text).toContain(wordsOf('en').say('error_files_unreachable'))
+  const { say } = wordsOf('en')
+  for (const word of ['outage_files_unreachable', 'receive_outage'] as const)
+    expect(refused.text).toContain(say(word))
   bucket.failWith(() => null)
   // The server leaves it in peace for a moment after a failure.
   const { body } = await untilServed(push.url_token)

@@ -8,6 +8,7 @@ import { type Instance, openInstance, type ServedConfig } from '../../src/app.ts
 import type { Argon2Cost } from '../../src/crypto/passphrase.ts'
 import type { RateLimit } from '../../src/http/door/rate-limit.ts'
 import { readConfig } from '../../src/settings/fold.ts'
+import type { OpenedStore } from '../../src/store/opening/opened-store.ts'
 
 export const START = Date.parse('2026-11-20T12:00:00.000Z')
 
@@ -64,6 +65,8 @@ export async function startInstance(
     machineAddresses?: string[]
     /** Works in the folder of --backup-dir. */
     startTask?: StartTask
+    /** Between the services and the store. */
+    interpose?: (store: OpenedStore) => OpenedStore
   } = {},
 ) {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'oncebox-test-'))
@@ -82,6 +85,7 @@ export async function startInstance(
         network: { listAddresses: () => options.machineAddresses ?? [], hostName: () => 'box' },
         ...(options.rateLimit ? { rateLimit: options.rateLimit } : {}),
         ...(options.startTask ? { startTask: options.startTask } : {}),
+        ...(options.interpose ? { interpose: options.interpose } : {}),
       },
     )
   let instance = await open()

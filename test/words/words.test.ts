@@ -25,7 +25,7 @@ const sources = [...new Glob('**/*.{ts,tsx}').scanSync(WEB)]
   .join('\n')
 
 /** Built from a code that somebody else names. */
-const COMPOSED = /^(problem|error)_/
+const COMPOSED = /^(problem|error)_|^outage_(overloaded|files_unreachable|disk_full)$/
 
 const formsOf = (text: Text): string[] => (typeof text === 'string' ? [text] : Object.values(text))
 

@@ -21,11 +21,13 @@ export type Incoming = Pick<PushBodyOptions, 'wrappers' | 'isLenient' | 'onPart'
   isFingerprinted: boolean
   /** Whether an earlier request made this push. If so, files are compared, not stored. Called before each file is read. */
   isRepeat: () => boolean | Promise<boolean>
-  /** Called before each file of a multipart body is read. */
-  onFile?: () => void
+  /** Called for each file of a multipart body. Stores it with `store`, or reads it to its end itself. */
+  onFile?: (file: FilePart, store: StoreFile) => Promise<void>
   /** Replaces the members that were sent, before they are checked. */
   revise?: (wire: Wire) => Revised
 }
+
+export type StoreFile = (file: FilePart) => Promise<void>
 
 export type Revised = { wire: Wire } & Pick<NewPushOptions, 'duration' | 'problems'>
 
@@ -41,11 +43,12 @@ export function createReceivePush(options: { uploads: Uploads; limits: PushLimit
       if (await isRepeat()) upload.compareOnly()
       return upload.add(file)
     }
-    const onFile = async (file: FilePart) => {
-      incoming.onFile?.()
+    const store: StoreFile = (file) => {
       requireFilesAllowed(viewer, limits)
-      await add(file)
+      return add(file)
     }
+    const { onFile: take = (file) => store(file) } = incoming
+    const onFile = async (file: FilePart) => take(file, store)
     try {
       const { wire, ...given } = revise(await readPushFields(exchange, { ...incoming, ...body, onFile }))
       const received = upload.listFiles().length

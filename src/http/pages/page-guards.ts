@@ -1,12 +1,13 @@
 // Makes routes of pages that enforce the guard of their URL before anything else.
 
-import { DomainError, isDomainError } from '../../domain/errors.ts'
-import type { Exchange } from '../door/exchange.ts'
+import { DomainError, isOutage } from '../../domain/errors.ts'
 import type { Answer, Asked, Route } from '../door/router.ts'
 import type { Endpoint } from '../urls.ts'
 import type { Confirm } from './account/confirm.tsx'
 import { type Form, readForm } from './frame/form.ts'
 import { askToSignIn, type GetGuest, type Guest, type Member, requireFormToken } from './frame/guest.ts'
+import type { OutageError } from './outage/explain-outage.ts'
+import type { GiveBack } from './outage/give-back.ts'
 
 type Params = Asked['params']
 type Show<G> = (guest: G, params: Params) => Answer
@@ -17,12 +18,15 @@ export type PageGuardsOptions = {
   /** Without it only accounts may create. */
   anonymousAccess: boolean
   confirm: Confirm
+  giveBack: GiveBack
 }
 
 export type PageGuards = ReturnType<typeof createPageGuards>
 
-export function createPageGuards({ getGuest, anonymousAccess, confirm }: PageGuardsOptions) {
+export function createPageGuards(options: PageGuardsOptions) {
   type GuestPage = Endpoint<'GET' | 'POST', 'open' | 'visitor'>
+
+  const { getGuest, anonymousAccess, confirm, giveBack } = options
 
   const guest = (url: GuestPage, show: Show<Guest>): Route => ({
     url,
@@ -35,12 +39,12 @@ export function createPageGuards({ getGuest, anonymousAccess, confirm }: PageGua
   }
 
   /**
-   * For a form that took its sender a while. When the database does not answer, nobody knows who sent it: `refuse` then has to
-   * show the form again, and may do nothing else.
+   * For a form with a body of its own. When the store does not answer, nobody knows who sent it: `refuse` then has to show the
+   * form again, and may do nothing else.
    */
   const patientForm = (
     url: Endpoint<'POST', 'open' | 'visitor'>,
-    { use, refuse }: { use: Show<Guest>; refuse: (stranger: Guest, cause: DomainError) => Answer },
+    { use, refuse }: { use: Show<Guest>; refuse: (stranger: Guest, cause: OutageError) => Answer },
   ): Route => ({
     url,
     answer: async ({ exchange, params }) => {
@@ -48,26 +52,53 @@ export function createPageGuards({ getGuest, anonymousAccess, confirm }: PageGua
       try {
         visitor = await getGuest(exchange)
       } catch (cause) {
-        if (!isDomainError(cause, 'overloaded')) throw cause
+        if (!isOutage(cause)) throw cause
         return refuse(getGuest.stranger(exchange), cause)
       }
       return admit(url, visitor, params, use)
     },
   })
 
+  /** What a form that comes back is answered with: the guest, as soon as the store has told, and the fields, read once. */
+  type Reading = { findGuest: () => Promise<Guest>; read: () => Promise<Form> }
+
+  /** For every other form: gives it back as it was typed when the store does not answer, at whichever step. */
+  const returned = (
+    url: Endpoint<'POST'>,
+    answer: (reading: Reading, params: Params) => Promise<Response>,
+  ): Route => ({
+    url,
+    answer: async ({ exchange, params }) => {
+      let guest = getGuest.stranger(exchange)
+      let form: Form | null = null
+      const findGuest = async () => {
+        guest = await getGuest(exchange)
+        return guest
+      }
+      const read = async () => {
+        form ??= await readForm(exchange)
+        return form
+      }
+      try {
+        return await answer({ findGuest, read }, params)
+      } catch (cause) {
+        const again = isOutage(cause) ? giveBack({ url, guest, form: await read(), cause }) : null
+        if (again === null) throw cause
+        return again
+      }
+    },
+  })
+
   /** A form that needs no session and carries no form token: the door refuses those that another site sent. */
   const guestForm = (url: Endpoint<'POST', 'open' | 'visitor'>, use: Submit<Guest>): Route =>
-    guest(url, async (visitor, params) => use(visitor, await readForm(visitor.exchange), params))
+    returned(url, async ({ findGuest, read }, params) =>
+      admit(url, await findGuest(), params, async (visitor) => use(visitor, await read(), params)),
+    )
 
   type MemberPage = Endpoint<'GET' | 'POST', 'member' | 'admin'>
 
   /** Throws `forbidden` if the page needs an administrator and the member is none. */
-  async function enter(
-    { guard }: MemberPage,
-    exchange: Exchange,
-    use: (member: Member) => Answer,
-  ): Promise<Response> {
-    const visitor = await getGuest(exchange)
+  async function enter({ guard }: MemberPage, visitor: Guest, use: (member: Member) => Answer) {
     const { session } = visitor
     if (session === null) return askToSignIn(visitor)
     const { account } = session
@@ -78,21 +109,21 @@ export function createPageGuards({ getGuest, anonymousAccess, confirm }: PageGua
 
   const member = (url: MemberPage & { method: 'GET' }, show: Show<Member>): Route => ({
     url,
-    answer: ({ exchange, params }) => enter(url, exchange, (found) => show(found, params)),
+    answer: async ({ exchange, params }) =>
+      enter(url, await getGuest(exchange), (found) => show(found, params)),
   })
 
   /** Checks the guard twice, before and after the form is read, because a session may end while a form arrives. */
-  const form = (url: MemberPage & { method: 'POST' }, use: Submit<Member>): Route => ({
-    url,
-    answer: ({ exchange, params }) =>
-      enter(url, exchange, async () => {
-        const sent = await readForm(exchange)
-        return enter(url, exchange, (found) => {
+  const form = (url: MemberPage & { method: 'POST' }, use: Submit<Member>): Route =>
+    returned(url, async ({ findGuest, read }, params) =>
+      enter(url, await findGuest(), async () => {
+        const sent = await read()
+        return enter(url, await findGuest(), (found) => {
           requireFormToken(found, sent.text('form'))
           return use(found, sent, params)
         })
       }),
-  })
+    )
 
   /** For forms with far-reaching effects: the password must have been confirmed in this session recently. */
   const confirmedForm = (url: MemberPage & { method: 'POST' }, use: Submit<Member>): Route =>

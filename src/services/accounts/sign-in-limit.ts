@@ -1,8 +1,8 @@
 // Limits on tries of passwords, codes, one-time links and sign-ups, over all nodes. A try is counted before the work starts,
-// and taken back if it succeeds or an overloaded server refuses it.
+// and taken back if it succeeds or the store is away.
 
 import { parseEmail } from '../../domain/account.ts'
-import { DomainError, isDomainError, retrySeconds } from '../../domain/errors.ts'
+import { DomainError, isOutage, retrySeconds } from '../../domain/errors.ts'
 import { MINUTE, type Now } from '../../domain/time.ts'
 import type { Budget, BudgetState, BudgetStore } from '../../store/shared-face.ts'
 
@@ -111,14 +111,14 @@ export function createSignInLimit({ budgets, now, clientOf, knownAddresses }: Si
     return states
   }
 
-  /** Takes the count back if the work succeeds or the server is overloaded. */
+  /** Takes the count back if the work succeeds, and if the store is away so that the same try comes again. */
   async function countAttempt<T>(counted: readonly BudgetState[], { work, isRight }: Attempt<T>): Promise<T> {
     try {
       const result = await work()
       if (isRight(result)) await budgets.giveBack(counted)
       return result
     } catch (cause) {
-      if (isDomainError(cause, 'overloaded')) await budgets.giveBack(counted)
+      if (isOutage(cause)) await budgets.giveBack(counted)
       throw cause
     }
   }

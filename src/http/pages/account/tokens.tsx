@@ -1,7 +1,7 @@
 // The API tokens of an account: creates them, shows each once, lists and revokes them.
 
 import { type ApiToken, MAX_TOKEN_NAME_LENGTH } from '../../../domain/account.ts'
-import { isDomainError } from '../../../domain/errors.ts'
+import { isDomainError, isOutage } from '../../../domain/errors.ts'
 import type { ApiTokens, NewApiToken } from '../../../services/accounts/api-tokens.ts'
 import { answerSeeOther } from '../../door/answers.ts'
 import { API, PAGES } from '../../urls.ts'
@@ -19,13 +19,16 @@ type Shown = { made?: NewApiToken; problem?: string; name?: string }
 export function createTokenPages({ answer, apiTokens }: TokenPageOptions) {
   async function show(guest: Member, { made, problem, name = '' }: Shown = {}): Promise<Response> {
     const { say } = guest.words
+    const listing = apiTokens.listApiTokens(guest.account.email)
+    // A token that was made is shown only now, also when the store is away before the others are listed.
+    const tokens = await (made === undefined ? listing : listing.catch(nullInOutage))
     const content = (
       <>
         <h1>{say('tokens_title')}</h1>
         <p class="lead">{say('tokens_lead')}</p>
         <AccountTabs guest={guest} shown="tokens" />
         {made === undefined ? null : <Made guest={guest} made={made} />}
-        <TokenList guest={guest} tokens={await apiTokens.listApiTokens(guest.account.email)} />
+        <TokenList guest={guest} tokens={tokens} />
         <section aria-labelledby="new-title">
           <h2 id="new-title">{say('token_new')}</h2>
           <form method="post" action={guest.href(PAGES.createToken.href())} class="narrow">
@@ -97,9 +100,16 @@ function Made({ guest, made }: { guest: Member; made: NewApiToken }) {
   )
 }
 
-function TokenList({ guest, tokens }: { guest: Member; tokens: ApiToken[] }) {
+function nullInOutage(cause: unknown): null {
+  if (isOutage(cause)) return null
+  throw cause
+}
+
+/** Null while the store is away. */
+function TokenList({ guest, tokens }: { guest: Member; tokens: ApiToken[] | null }) {
   const { words } = guest
   const { say } = words
+  if (tokens === null) return <p>{say('token_list_later')}</p>
   if (tokens.length === 0) return <p>{say('tokens_none')}</p>
   return (
     <ul class="rows">

@@ -1,5 +1,6 @@
 // Turns a second factor on and off: the secret for an authenticator app, a first code, then the recovery codes.
 
+import { isOutage } from '../../../domain/errors.ts'
 import type { Sessions } from '../../../services/accounts/sessions.ts'
 import type { TwoFactor } from '../../../services/accounts/two-factor.ts'
 import { answerSeeOther } from '../../door/answers.ts'
@@ -92,11 +93,20 @@ export function createTwoFactorPages(options: TwoFactorPageOptions) {
     const session = guest.session.session.id
     const codes = await twoFactor.turnOn(guest.account, { session, secret, code: form.text('code') })
     if (codes === null) return show(guest, { offer, problem: say('code_wrong') })
-    await sessions.endOtherSessions(guest.account, guest.session.session)
-    return showCodes(guest, codes)
+    // The codes are shown only now, also when the store is away before the other sessions have ended.
+    const areOthersEnded = await sessions.endOtherSessions(guest.account, guest.session.session).then(
+      () => true,
+      (cause) => {
+        if (isOutage(cause)) return false
+        throw cause
+      },
+    )
+    return showCodes(guest, { codes, areOthersEnded })
   }
 
-  function showCodes(guest: Member, codes: string[]): Response {
+  type Made = { codes: string[]; areOthersEnded: boolean }
+
+  function showCodes(guest: Member, { codes, areOthersEnded }: Made): Response {
     const { say } = guest.words
     const content = (
       <>
@@ -104,6 +114,11 @@ export function createTwoFactorPages(options: TwoFactorPageOptions) {
         <Notice kind="good">
           <p>{say('two_factor_is_on')}</p>
         </Notice>
+        {areOthersEnded ? null : (
+          <Notice kind="bad">
+            <p>{say('two_factor_others')}</p>
+          </Notice>
+        )}
         <p>{say('recovery_lead')}</p>
         <pre id="codes">{codes.join('\n')}</pre>
         <CopyButton target="codes" guest={guest} />

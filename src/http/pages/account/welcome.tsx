@@ -1,10 +1,11 @@
 // Pages of one-time links (first administrator, invitation, new password), and signing up.
 
-import { newAccountProblems } from '../../../domain/account.ts'
-import { DomainError, isDomainError } from '../../../domain/errors.ts'
+import { type Account, type AccountLinkPurpose, newAccountProblems } from '../../../domain/account.ts'
+import type { Visit } from '../../../domain/audit.ts'
+import { DomainError, isDomainError, isOutage } from '../../../domain/errors.ts'
 import type { Problems } from '../../../domain/problems.ts'
 import type { AccountLinks } from '../../../services/accounts/account-links.ts'
-import type { Sessions } from '../../../services/accounts/sessions.ts'
+import type { Sessions, SignIn } from '../../../services/accounts/sessions.ts'
 import type { SignUp } from '../../../services/accounts/sign-up.ts'
 import type { WordKey } from '../../../words/words.ts'
 import { PAGES } from '../../urls.ts'
@@ -32,6 +33,8 @@ type Shown = {
   lead: WordKey
   explained?: WordKey
   action: string
+  /** Of the link, so that the form can be shown again under its title without it. */
+  purpose?: AccountLinkPurpose
   /** The address that the link is for; null when the person may choose one. */
   email: string | null
   typedEmail?: string
@@ -63,6 +66,7 @@ export function createWelcomePages(options: WelcomePageOptions) {
         )}
         <RefusedFields problems={texts} words={guest.words} />
         <form method="post" action={guest.href(shown.action)} class="narrow">
+          {shown.purpose === undefined ? null : <input type="hidden" name="purpose" value={shown.purpose} />}
           <Input
             id="email"
             name="email"
@@ -95,6 +99,7 @@ export function createWelcomePages(options: WelcomePageOptions) {
       ...WORDS[link.purpose],
       action: PAGES.submitWelcome.href({ link: token }),
       email: link.email,
+      purpose: link.purpose,
       ...again,
     })
   }
@@ -118,11 +123,19 @@ export function createWelcomePages(options: WelcomePageOptions) {
     try {
       const { account, isNew } = await accountLinks.useLink(input)
       const next = isNew && account.isAdmin ? PAGES.firstSteps.href() : undefined
-      return enterAfter(guest, await sessions.beginFor(account, visit), next)
+      return enterAfter(guest, await begin(account, visit), next)
     } catch (cause) {
       if (isDomainError(cause, 'not_found')) return lapsed(guest)
       return linkForm(guest, link, { typedEmail: input.email, problems: problemsOf(cause) })
     }
+  }
+
+  /** The account is there now. While the store is away, its owner signs in later rather than sends the form again. */
+  function begin(account: Account, visit: Visit): Promise<SignIn> {
+    return sessions.beginFor(account, visit).catch((cause) => {
+      if (!isOutage(cause)) throw cause
+      return { outcome: 'refused' }
+    })
   }
 
   function showSignUp(guest: Guest, again: Partial<Shown> = {}): Response {
@@ -141,7 +154,7 @@ export function createWelcomePages(options: WelcomePageOptions) {
     const { visit } = guest.viewer
     try {
       const account = await options.signUp({ ...input, visit })
-      return enterAfter(guest, await sessions.beginFor(account, visit))
+      return enterAfter(guest, await begin(account, visit))
     } catch (cause) {
       if (isDomainError(cause, 'too_many')) return showSignUp(guest, { typedEmail, ...tooMany(guest) })
       return showSignUp(guest, { typedEmail, problems: problemsOf(cause) })

@@ -122,20 +122,31 @@ export function createAdminPages(options: AdminPageOptions) {
   const linkTo = ({ exchange }: Member, token: string) =>
     `${exchange.baseUrl}${PAGES.welcome.href({ link: token })}`
 
-  /** Reloading the page that shows a link sends its form again, which must not replace the link with another one. */
-  async function useNonce(form: Form, subject: string): Promise<WordKey | null> {
+  /**
+   * Reloading the page that shows a link sends its form again, which must not replace the link with another one. Resolves to
+   * the notice for a form that was sent before or is too old.
+   */
+  async function once(
+    form: Form,
+    subject: string,
+    work: () => Promise<Response>,
+  ): Promise<Response | 'admin_link_again' | 'admin_stale'> {
     const nonce = form.text('nonce')
-    const state = nonce === '' ? 'good' : await nonces.use(nonce, subject)
-    if (state === 'good') return null
-    return state === 'used' ? 'admin_link_again' : 'admin_stale'
+    const done = nonce === '' ? await work() : await nonces.spend({ nonce, subject }, work)
+    if (done instanceof Response) return done
+    return done === 'used' ? 'admin_link_again' : 'admin_stale'
   }
 
   async function invite(guest: Member, form: Form): Promise<Response> {
-    const email = form.text('email')
-    const isForAdmin = form.isTicked('is_admin')
-    const notice = await useNonce(form, INVITE_SUBJECT)
-    if (notice === 'admin_link_again') return show(guest, { notice })
-    if (notice !== null) return show(guest, { notice, email, isForAdmin })
+    const typed = { email: form.text('email'), isForAdmin: form.isTicked('is_admin') }
+    const done = await once(form, INVITE_SUBJECT, () => makeInvitation(guest, typed))
+    if (done instanceof Response) return done
+    return show(guest, done === 'admin_link_again' ? { notice: done } : { notice: done, ...typed })
+  }
+
+  type Typed = { email: string; isForAdmin: boolean }
+
+  async function makeInvitation(guest: Member, { email, isForAdmin }: Typed): Promise<Response> {
     try {
       const token = await accountLinks.invite({ email, isAdmin: isForAdmin, ...actorOf(guest) })
       return show(guest, { link: linkTo(guest, token), linkFor: email.trim() })
@@ -172,11 +183,12 @@ export function createAdminPages(options: AdminPageOptions) {
   /** Creates a link to choose a new password. The second factor stays, unless the form turns it off as well. */
   async function reset(guest: Member, form: Form, params: Params): Promise<Response> {
     const account = await requireOther(guest, params)
-    const notice = await useNonce(form, resetSubject(account.id))
-    if (notice !== null) return show(guest, { notice })
-    const endsTwoFactor = form.isTicked('two_factor')
-    const token = await accountLinks.createResetLink(account, { endsTwoFactor, ...actorOf(guest) })
-    return show(guest, { link: linkTo(guest, token), linkFor: account.email })
+    const done = await once(form, resetSubject(account.id), async () => {
+      const endsTwoFactor = form.isTicked('two_factor')
+      const token = await accountLinks.createResetLink(account, { endsTwoFactor, ...actorOf(guest) })
+      return show(guest, { link: linkTo(guest, token), linkFor: account.email })
+    })
+    return done instanceof Response ? done : show(guest, { notice: done })
   }
 
   async function remove(guest: Member, form: Form, params: Params): Promise<Response> {

@@ -1,7 +1,7 @@
 // Shows an error as a page, in the language of the guest.
 
-import type { ErrorCode } from '../../../domain/errors.ts'
-import type { WordKey } from '../../../words/words.ts'
+import { type ErrorCode, outageCodeOf } from '../../../domain/errors.ts'
+import type { WordKey, Words } from '../../../words/words.ts'
 import type { AnswerRefusal, Refusal } from '../../door/errors.ts'
 import type { Exchange } from '../../door/exchange.ts'
 import { isSecretPath, PAGES } from '../../urls.ts'
@@ -52,11 +52,14 @@ export function createAnswerRefusal(options: { answer: AnswerGuest; getGuest: Ge
     const guest = await guestOf(exchange, refusal)
     const { say } = guest.words
     const title = say((code === null ? 'error_internal_title' : TITLES[code]) ?? 'error_title')
+    const outage = outageCodeOf(code)
     const text: WordKey = code === null ? 'error_internal' : `error_${code}`
     const content = (
       <EmblemCard icon={code === null ? 'triangle-alert' : (ICONS[code] ?? 'circle-alert')} tone="gone">
         <h1>{title}</h1>
-        {host === undefined ? (
+        {outage !== null && isSecretPath(path) ? (
+          <NotOpened happened={say(`outage_${outage}`)} words={guest.words} />
+        ) : host === undefined ? (
           <p>{say(text, { id: exchange.requestId })}</p>
         ) : (
           <>
@@ -86,4 +89,16 @@ export function createAnswerRefusal(options: { answer: AnswerGuest; getGuest: Ge
       scripts: ['common'],
     })
   }
+}
+
+/** On the page of a secret link, which opens nothing before its button is pressed. */
+function NotOpened({ happened, words: { say } }: { happened: string; words: Words }) {
+  return (
+    <>
+      <p>{happened}</p>
+      <p>
+        <strong>{say('receive_outage')}</strong> {say('outage_retry')}
+      </p>
+    </>
+  )
 }

@@ -1,14 +1,12 @@
 // The form that edits a push: name and note always, limits while it is live.
 
 import { viewsRemaining } from '../../../domain/push.ts'
-import { DAY, HOUR, MINUTE } from '../../../domain/time.ts'
 import type { Labelled } from '../../../services/pushes/owner-lists.ts'
-import type { Words } from '../../../words/words.ts'
 import { PAGES } from '../../urls.ts'
 import type { Member } from '../frame/guest.ts'
 import { LabelFields } from '../frame/label-fields.tsx'
 import { Field, FormToken, Input, problemTexts } from '../frame/parts.tsx'
-import { ENDS_IN } from './edit-form.ts'
+import { ENDS_IN, sayLength } from './edit-form.ts'
 import { EditRefused } from './edit-refused.tsx'
 import type { RefusedEdit } from './push-page.ts'
 
@@ -61,7 +59,7 @@ function Limits({ guest, owned: { push }, texts, typed, now }: PartProps) {
                 value={milliseconds}
                 selected={typed('ends_in', '') === String(milliseconds)}
               >
-                {say('edit_in', { time: lengthOf(milliseconds, words) })}
+                {say('edit_in', { time: sayLength(milliseconds, words) })}
               </option>
             ))}
           </select>
@@ -85,11 +83,4 @@ function Limits({ guest, owned: { push }, texts, typed, now }: PartProps) {
       />
     </div>
   )
-}
-
-function lengthOf(milliseconds: number, { say }: Words): string {
-  if (milliseconds >= DAY) return say('days', { n: milliseconds / DAY })
-  return milliseconds >= HOUR
-    ? say('hours', { n: milliseconds / HOUR })
-    : say('minutes', { n: milliseconds / MINUTE })
 }

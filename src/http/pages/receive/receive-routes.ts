@@ -2,6 +2,7 @@
 
 import type { Route } from '../../door/router.ts'
 import { PAGES } from '../../urls.ts'
+import { readForm } from '../frame/form.ts'
 import type { PageGuards } from '../page-guards.ts'
 import { createReceivePages, type ReceivePageOptions } from './receive.tsx'
 
@@ -13,6 +14,7 @@ export function createReceiveRoutes({ guest, guestForm }: PageGuards, options: R
     guestForm(PAGES.reveal, reveal),
     guestForm(PAGES.revealStep, reveal),
     guestForm(PAGES.expire, expire),
-    guestForm(PAGES.saveText, (_, form) => saveText(form)),
+    // Holds the text itself, so that it is saved while the store is away, too.
+    { url: PAGES.saveText, answer: async ({ exchange }) => saveText(await readForm(exchange)) },
   ]
 }

@@ -1,6 +1,6 @@
 // The page of a secret link, which shows and counts nothing, and the answer to its button.
 
-import { DomainError, isDomainError, retrySeconds } from '../../../domain/errors.ts'
+import { addToOutage, DomainError, isDomainError, retrySeconds } from '../../../domain/errors.ts'
 import { isExpired, isLocked, isOwner, mayExpire, type Push } from '../../../domain/push.ts'
 import type { Now } from '../../../domain/time.ts'
 import type { PageNonces } from '../../../services/pushes/page-nonces.ts'
@@ -60,20 +60,25 @@ export function createReceivePages({ answer, pushes, nonces, shownTexts, now }: 
   }
 
   async function show(guest: Guest, { url_token = '' }: Params, shown: Shown = {}): Promise<Response> {
-    const push = await findPush(url_token, guest)
+    return showPush(guest, { push: await findPush(url_token, guest), urlToken: url_token }, shown)
+  }
+
+  type Found = { push: Push | null; urlToken: string }
+
+  function showPush(guest: Guest, { push, urlToken }: Found, shown: Shown): Response {
     if (push === null || isExpired(push, now())) return gone(guest, push)
     const { problem, notice, saysCost = false, status = 200, headers = {} } = shown
     const own = isOwner(push, guest.viewer.account)
     if (isLocked(push)) {
-      const locked = <Locked guest={guest} push={push} urlToken={url_token} isOwner={own} />
+      const locked = <Locked guest={guest} push={push} urlToken={urlToken} isOwner={own} />
       return answer(locked, plain(guest, { title: guest.words.say('locked_title'), status, headers }))
     }
     const content = (
       <Receive
         guest={guest}
         push={push}
-        urlToken={url_token}
-        nonce={nonces.issue(url_token)}
+        urlToken={urlToken}
+        nonce={nonces.issue(urlToken)}
         problem={problem}
         notice={notice}
         saysCost={saysCost}
@@ -91,12 +96,23 @@ export function createReceivePages({ answer, pushes, nonces, shownTexts, now }: 
     // The form was opened signed in, perhaps by the owner, whose look would not have counted.
     const isSignedOut = session === null && form.text('form') !== ''
     const isOwnForm = session === null ? !isSignedOut : session.isFormToken(form.text('form'))
-    const state = isOwnForm ? await nonces.use(form.text('nonce'), url_token) : 'stale'
-    if (state !== 'good') {
-      const stale = isSignedOut ? 'receive_signed_out' : 'receive_stale'
-      const saysCost = state === 'used'
-      return show(guest, params, { notice: say(saysCost ? 'receive_used' : stale), saysCost, status: 409 })
+    const nonce = { nonce: form.text('nonce'), subject: url_token }
+    const opened = isOwnForm ? await nonces.spend(nonce, () => open(guest, form, params)) : 'stale'
+    if (opened instanceof Response) return opened
+    if (opened === 'stale') {
+      const notice = say(isSignedOut ? 'receive_signed_out' : 'receive_stale')
+      return show(guest, params, { notice, status: 409 })
     }
+    // Whether that earlier press used up a view is not known here.
+    return show(guest, params, { notice: say('receive_used'), saysCost: true, status: 409 }).catch(
+      (cause) => {
+        throw addToOutage(cause, { isInDoubt: true })
+      },
+    )
+  }
+
+  async function open(guest: Guest, form: Form, params: Params): Promise<Response> {
+    const { url_token = '' } = params
     const passphrase = form.text('passphrase') || null
     const retrieval = await pushes
       .retrieve(url_token, { passphrase, viewer: guest.viewer, ownLook: true })
@@ -115,9 +131,9 @@ export function createReceivePages({ answer, pushes, nonces, shownTexts, now }: 
       case 'passphrase_required':
         return show(guest, params, { problem: say('passphrase_missing'), status: 422 })
       case 'wrong_passphrase':
-        return show(guest, params, { problem: say('passphrase_wrong'), status: 422 })
+        return showPush(guest, retrieval, { problem: say('passphrase_wrong'), status: 422 })
       case 'locked':
-        return show(guest, params, { status: 429, headers: { 'retry-after': '60' } })
+        return showPush(guest, retrieval, { status: 429, headers: { 'retry-after': '60' } })
       case 'passphrase_locked': {
         const seconds = retrySeconds(retrieval.lockedFor)
         const headers = { 'retry-after': String(seconds) }
@@ -152,10 +168,10 @@ export function createReceivePages({ answer, pushes, nonces, shownTexts, now }: 
 
   async function expire(guest: Guest, form: Form, { url_token = '' }: Params): Promise<Response> {
     requireFormToken(guest, form.text('form'))
-    const state = await nonces.use(form.text('nonce'), `expire/${url_token}`)
-    if (state !== 'good')
+    const nonce = { nonce: form.text('nonce'), subject: `expire/${url_token}` }
+    const expired = await nonces.spend(nonce, () => pushes.expire(url_token, guest.viewer))
+    if (expired === 'used' || expired === 'stale')
       return show(guest, { url_token }, { notice: guest.words.say('receive_stale'), status: 409 })
-    await pushes.expire(url_token, guest.viewer)
     const title = guest.words.say('expired_title')
     return answer(<Deleted guest={guest} />, plain(guest, { title, languageSwitch: false }))
   }

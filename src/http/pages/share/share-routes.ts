@@ -13,7 +13,7 @@ export function createShareRoutes({ guest, patientForm }: PageGuards, options: S
   return [
     guest(PAGES.create, (visitor) => show(visitor)),
     patientForm(PAGES.submitCreate, { use: (visitor) => create(visitor), refuse: refuseUnknown }),
-    guest(PAGES.share, share),
+    patientForm(PAGES.share, { use: (visitor) => share(visitor), refuse: share }),
     guest(PAGES.created, createCreatedPage(options)),
   ]
 }

@@ -5,6 +5,7 @@
 
 import type { BunSQLDatabase } from 'drizzle-orm/bun-sql'
 import { randomKey } from '../../../crypto/random.ts'
+import { addToOutage } from '../../../domain/errors.ts'
 import type { DatabaseCounts } from '../../database-face.ts'
 import type { OnState } from './absence.ts'
 import type { Connect, Patience } from './connection.ts'
@@ -135,7 +136,7 @@ export function createDatabase(options: DatabaseOptions): PostgresDatabase {
   }
 
   /**
-   * Null when nothing happened, and nothing can happen any more. Throws `overloaded` when the outcome stays unknown. It is not
+   * Null when nothing happened, and nothing can happen any more. Throws an error in doubt when the outcome stays unknown. It is not
    * settled later: the caller is told nothing that depends on it, so a view may be counted whose payload nobody got, but never
    * the reverse.
    */
@@ -152,7 +153,9 @@ export function createDatabase(options: DatabaseOptions): PostgresDatabase {
         }),
       })),
     )
-    const { happened, result } = await counts.settling(settlement)
+    const { happened, result } = await counts.settling(settlement).catch((cause) => {
+      throw addToOutage(cause, { isInDoubt: true })
+    })
     return happened ? { value: recover(result) } : null
   }
 

@@ -1,7 +1,9 @@
 // The page with the form that creates a push: empty, or again with what was typed and what was wrong with it.
 
+import { isOutage } from '../../../../domain/errors.ts'
 import type { PushLimits } from '../../../../domain/new-push.ts'
 import type { Problems } from '../../../../domain/problems.ts'
+import { NO_CHOICES, type PushChoices } from '../../../../domain/push-choices.ts'
 import type { Choices } from '../../../../services/accounts/push-choices.ts'
 import type { FormMarks } from '../../../../services/pushes/form-marks.ts'
 import type { Pushes } from '../../../../services/pushes/pushes.ts'
@@ -10,8 +12,10 @@ import { PAGES } from '../../../urls.ts'
 import type { Guest } from '../../frame/guest.ts'
 import { LocalhostNotice } from '../../frame/localhost-notice.tsx'
 import type { AnswerGuest } from '../../frame/page.tsx'
+import type { OutageError } from '../../outage/explain-outage.ts'
 import { CreateForm, type CreateScripts } from './create-form.tsx'
 import { presetOf } from './create-preset.ts'
+import { whyOutage } from './create-refusals.ts'
 import { newUnseen, openerOf, type Typed, type Unseen } from './create-sender.ts'
 import { LikeAnother } from './like-another.tsx'
 import { type Again, createFindAgain } from './share-again.ts'
@@ -23,6 +27,8 @@ export type Refused = {
   typed: Typed
   status: number
   message: string
+  /** What to do about it. */
+  advice?: string
   headers?: AnswerHeaders
   problems?: Problems
   /** The form came with files, which browsers do not fill in again. */
@@ -61,20 +67,27 @@ export function createShowForm({ answer, marks, choices, pushes, ...parts }: Cre
     return answerWith(guest, { typed, refused: null, again })
   }
 
-  /** The form filled in with what the system shared. The person still has to send it. */
-  async function showShared(guest: Guest, shared: Shared): Promise<Response> {
-    const chosen = await choices.find(guest.viewer.account)
+  /** What was shared is worth more than the choices of the last push, while the store is away. */
+  async function findChosen(guest: Guest): Promise<PushChoices> {
+    try {
+      return await choices.find(guest.viewer.account)
+    } catch (cause) {
+      if (isOutage(cause)) return NO_CHOICES
+      throw cause
+    }
+  }
+
+  /** The form filled in with what the system shared. The person still has to send it. `outage` hides who that is. */
+  async function showShared(guest: Guest, shared: Shared, outage: OutageError | null): Promise<Response> {
+    const chosen = outage === null ? await findChosen(guest) : NO_CHOICES
     const preset = presetOf({ query: new URLSearchParams(), choices: chosen, limits })
     const fields: Record<string, string> = {
       ...shared.fields,
       ...(shared.files.length > 0 ? { kind: 'file' } : {}),
     }
-    return answerWith(guest, {
-      typed: (field) => fields[field] ?? preset(field),
-      refused: null,
-      again: null,
-      shared,
-    })
+    const typed: Typed = (field) => fields[field] ?? preset(field)
+    const refused = outage === null ? null : { ...whyOutage(outage, guest), typed, isUnknown: true }
+    return answerWith(guest, { typed, refused, again: null, shared })
   }
 
   function showAgain(guest: Guest, refused: Refused): Response {
@@ -113,7 +126,8 @@ export function createShowForm({ answer, marks, choices, pushes, ...parts }: Cre
     const kept = refused.isKeyUsed === true ? '' : typed('idempotency_key')
     const idempotencyKey = kept || fresh.idempotencyKey
     // An invalid mark names no opener. A signed-in person then gets new hidden fields, and may send the form as their own.
-    const isSomebodys = guest.session === null || marks.read(typed('opened_by')) !== null
+    const isSigned = typed('opened_by') !== '' || typed('form') !== ''
+    const isSomebodys = guest.session === null ? isSigned : marks.read(typed('opened_by')) !== null
     const opener = staysWithOpener(refused) && isSomebodys ? openerOf(typed) : {}
     return { ...fresh, ...opener, idempotencyKey }
   }

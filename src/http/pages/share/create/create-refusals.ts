@@ -1,8 +1,9 @@
 // The status and the sentence with which the create form is shown again, for each refusal.
 
-import type { DomainError, ErrorDetails } from '../../../../domain/errors.ts'
+import { type DomainError, type ErrorDetails, isOutage } from '../../../../domain/errors.ts'
 import type { Words } from '../../../../words/words.ts'
 import type { Guest } from '../../frame/guest.ts'
+import { explainOutage, type OutageError } from '../../outage/explain-outage.ts'
 import type { Refused } from './create-page.tsx'
 
 type Why = Omit<Refused, 'typed'>
@@ -10,9 +11,10 @@ type Why = Omit<Refused, 'typed'>
 const TOO_LARGE = { text: 'too_large_text', file: 'too_large_file', files: 'too_large_files' } as const
 
 /** Null for a refusal that the form does not explain. */
-export function explainRefusal({ code, details }: DomainError, guest: Guest): Why | null {
+export function explainRefusal(cause: DomainError, guest: Guest): Why | null {
   const { say, bytes } = guest.words
-  const retry = (seconds: number) => ({ 'retry-after': String(seconds) })
+  if (isOutage(cause)) return whyOutage(cause, guest)
+  const { code, details } = cause
   switch (code) {
     case 'invalid':
       return { status: 422, message: say('create_problems'), problems: details.problems ?? {} }
@@ -25,16 +27,10 @@ export function explainRefusal({ code, details }: DomainError, guest: Guest): Wh
     }
     case 'conflict':
       return { status: 409, message: say('create_ended'), isKeyUsed: true }
-    case 'disk_full':
-      return { status: 507, message: say('error_disk_full') }
-    case 'files_unreachable':
-      return { status: 503, message: say('error_files_unreachable'), headers: retry(details.retryAfter ?? 5) }
-    case 'overloaded':
-      return { status: 503, message: say('error_overloaded'), headers: retry(details.retryAfter ?? 1) }
     case 'too_many': {
       const { room, retryAfter = 60 } = details
       const message = room === undefined ? say('error_too_many') : explainRoom(room, guest.words)
-      return { status: 429, message, headers: retry(retryAfter) }
+      return { status: 429, message, headers: { 'retry-after': String(retryAfter) } }
     }
     case 'too_large': {
       const { limit } = details
@@ -46,6 +42,12 @@ export function explainRefusal({ code, details }: DomainError, guest: Guest): Wh
     default:
       return null
   }
+}
+
+/** While the store is away. The form keeps its key, so that it makes one push also when the first try did after all. */
+export function whyOutage(cause: OutageError, { words: { say } }: Guest): Why {
+  const { status, headers, happened } = explainOutage(cause)
+  return { status, headers, message: say(happened), advice: say('create_outage') }
 }
 
 /** Why there is no room for one more push from this address. */

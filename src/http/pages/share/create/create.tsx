@@ -1,6 +1,6 @@
 // Handles the create form: creates one push however often the form is sent, or shows the form again.
 
-import { DomainError, isDomainError } from '../../../../domain/errors.ts'
+import { DomainError, isDomainError, isOutage } from '../../../../domain/errors.ts'
 import type { Created } from '../../../../services/pushes/create-push.ts'
 import type { Idempotency, Made } from '../../../../services/pushes/idempotency.ts'
 import type { Pushes } from '../../../../services/pushes/pushes.ts'
@@ -11,10 +11,12 @@ import type { Wire } from '../../../intake/fields.ts'
 import { createReceivePush, type Received, type Revised } from '../../../intake/receive-push.ts'
 import { PAGES } from '../../../urls.ts'
 import { askToSignIn, type Guest } from '../../frame/guest.ts'
+import type { OutageError } from '../../outage/explain-outage.ts'
 import { type CreatePageParts, createShowForm } from './create-page.tsx'
 import { readCreateForm } from './create-reader.ts'
 import { explainRefusal } from './create-refusals.ts'
 import { keyOfForm, requireOpener, type Typed } from './create-sender.ts'
+import { createFileTaker, type FileTaker } from './file-taker.ts'
 import { readShared } from './shared.tsx'
 
 export type CreatePageOptions = CreatePageParts & {
@@ -32,9 +34,9 @@ type Sending = {
   fields: Record<string, string>
   typed: Typed
   made: Made | null
-  hasFiles: boolean
-  /** Why nobody knows who sends it; null when somebody does. */
-  outage: DomainError | null
+  files: FileTaker
+  /** Whether nobody could find out who sends it. */
+  isUnknown: boolean
 }
 
 export function createCreatePage(options: CreatePageOptions) {
@@ -45,57 +47,67 @@ export function createCreatePage(options: CreatePageOptions) {
   const create = (guest: Guest) => receive(guest, null)
 
   /** Reads the form and shows it again, as it was sent, because nobody knows whose it is. */
-  const refuseUnknown = (stranger: Guest, cause: DomainError) => receive(stranger, cause)
+  const refuseUnknown = (stranger: Guest, cause: OutageError) => receive(stranger, cause)
 
-  async function receive(guest: Guest, outage: DomainError | null): Promise<Response> {
+  async function receive(guest: Guest, outage: OutageError | null): Promise<Response> {
     const fields: Record<string, string> = {}
     const typed = (field: string) => fields[field] ?? ''
-    const sending: Sending = { guest, fields, typed, made: null, hasFiles: false, outage }
-    const { exchange, viewer } = guest
+    const files = createFileTaker(outage)
+    const sending: Sending = { guest, fields, typed, made: null, files, isUnknown: outage !== null }
     try {
-      const { urlToken } = await receivePush(
-        {
-          ...{ exchange, viewer, wrappers: ['push'], isFingerprinted: true },
-          onPart: (name, value) => noteField(fields, { name: /^push\[(\w+)\]$/.exec(name)?.[1], value }),
-          isRepeat: () => isRepeat(sending),
-          onFile: () => prepareForFile(sending),
-          revise: (wire) => revise(wire, sending),
-        },
-        (received) => createAndRemember(received, sending),
-      )
+      const { urlToken } = await readAndCreate(sending)
       return answerSeeOther(guest.href(PAGES.created.href({ url_token: urlToken })))
     } catch (cause) {
-      return outage === null && isStranger(sending) ? askToSignIn(guest) : refuse(outage ?? cause, sending)
+      return isStranger(sending) ? askToSignIn(guest) : refuse(cause, sending)
     }
   }
 
+  /** Throws an outage only once the whole form has been read. */
+  function readAndCreate(sending: Sending): Promise<Created> {
+    const { guest, fields, files } = sending
+    const { exchange, viewer } = guest
+    return receivePush(
+      {
+        ...{ exchange, viewer, wrappers: ['push'], isFingerprinted: true },
+        onPart: (name, value) => noteField(fields, { name: /^push\[(\w+)\]$/.exec(name)?.[1], value }),
+        isRepeat: () => isRepeat(sending),
+        onFile: (file, store) =>
+          files.take(file, (taken) => {
+            requireOpenerOfFiles(sending)
+            return store(taken)
+          }),
+        revise: (wire) => {
+          // A form without files may come in one piece; then onPart is not called.
+          for (const [name, value] of Object.entries(wire)) noteField(fields, { name, value })
+          files.requireNone()
+          return revise(wire, sending)
+        },
+      },
+      (received) => createAndRemember(received, sending),
+    )
+  }
+
   /** Whether an account is needed, and the form was neither opened nor sent by one. */
-  function isStranger({ guest, typed }: Sending): boolean {
+  function isStranger({ guest, typed, isUnknown }: Sending): boolean {
+    if (isUnknown) return false
     const wasOfAccount = (marks.read(typed('opened_by'))?.accountId ?? null) !== null || typed('form') !== ''
     return !anonymousAccess && guest.session === null && !wasOfAccount
   }
 
   /** Checks who sends the form, and turns its members into those of the API. */
-  function revise(wire: Wire, { guest, fields, typed, outage }: Sending): Revised {
-    // A form without files may come in one piece; then onPart is not called.
-    for (const [name, value] of Object.entries(wire)) noteField(fields, { name, value })
-    if (outage !== null) throw outage
+  function revise(wire: Wire, { guest, typed }: Sending): Revised {
     requireOpener(guest, typed, marks)
     if (!anonymousAccess) requireAccount(guest)
     const { files: _, ...rest } = wire
     return readCreateForm(rest)
   }
 
-  function prepareForFile(sending: Sending): void {
-    const { guest, typed } = sending
-    sending.hasFiles = true
-    if (sending.outage !== null) throw sending.outage
-    // Browsers send the hidden fields before the files. A client that does not is checked at the end of the form.
+  /** Browsers send the hidden fields before the files. A client that does not is checked at the end of the form. */
+  function requireOpenerOfFiles({ guest, typed }: Sending): void {
     if (typed('opened_by') !== '' || typed('form') !== '') requireOpener(guest, typed, marks)
   }
 
   async function isRepeat(sending: Sending): Promise<boolean> {
-    if (sending.outage !== null) return false
     const presented = keyOfForm(sending.guest, sending.typed, marks)
     sending.made = presented === null ? null : await idempotency.find(presented)
     return sending.made !== null
@@ -127,12 +139,19 @@ export function createCreatePage(options: CreatePageOptions) {
   async function refuse(cause: unknown, sending: Sending): Promise<Response> {
     const why = isDomainError(cause) ? explainRefusal(cause, sending.guest) : null
     if (why === null) throw cause
-    const { guest, typed, hasFiles: forgetsFiles, outage } = sending
-    const isUnknown = outage !== null
-    const made = why.isOfSomebodyElse === true || isUnknown ? null : await findMade(sending)
+    const { guest, typed, files, isUnknown } = sending
+    // The store that is away would not find the push either. The form keeps its key, so sending it again does.
+    const made = why.isOfSomebodyElse === true || isOutage(cause) ? null : await findMade(sending)
     const again = made === null ? {} : { message: guest.words.say('problem_key_reused'), isKeyUsed: true }
     const madeUrlToken = made?.urlToken ?? null
-    return showAgain(guest, { ...why, ...again, typed, forgetsFiles, madeUrlToken, isUnknown })
+    return showAgain(guest, {
+      ...why,
+      ...again,
+      typed,
+      forgetsFiles: files.hasFiles(),
+      madeUrlToken,
+      isUnknown,
+    })
   }
 
   /** The push that this form has created already: the person may not know, if the answer was lost. */
@@ -146,7 +165,8 @@ export function createCreatePage(options: CreatePageOptions) {
     }
   }
 
-  const share = async (guest: Guest) => showShared(guest, await readShared(guest, options.body))
+  const share = async (guest: Guest, outage: OutageError | null = null) =>
+    showShared(guest, await readShared(guest, options.body), outage)
 
   return { show, create, refuseUnknown, share }
 }

@@ -31,10 +31,11 @@ function placeOf(field: string, { typed }: Refused): Place | null {
 
 export function WhyRefused({ guest, refused }: { guest: Guest; refused: Refused }) {
   const { href, words } = guest
-  const { message, forgetsFiles = false, madeUrlToken = null, isOfSomebodyElse = false } = refused
+  const { message, advice, forgetsFiles = false, madeUrlToken = null, isOfSomebodyElse = false } = refused
   return (
     <RefusedNotice>
       <p>{message}</p>
+      {advice === undefined ? null : <p>{advice}</p>}
       <Troubles guest={guest} refused={refused} />
       {forgetsFiles ? <p data-forgotten>{words.say('files_again')}</p> : null}
       {madeUrlToken === null ? null : (

@@ -1,0 +1,76 @@
+// Nothing is counted, made or lost twice because the store went away in the middle of a form.
+
+import { expect, test } from 'bun:test'
+import { LANGUAGES, wordsOf } from '../../../src/words/words.ts'
+import { fieldsOf, formOf } from '../../support/forms.ts'
+import { codeOf } from '../../support/tour.ts'
+import { away, BOB, NOTHING, READ_ONLY, useOutages } from './outages.ts'
+
+const { say } = wordsOf('en')
+const at = useOutages()
+
+test('a right password whose session cannot be stored does not count as a wrong one', async () => {
+  at.store.failWith((operation) => (operation === 'sessions.addSession' ? away('disk_full') : null))
+  for (let n = 0; n < 12; n += 1) {
+    const { status } = await at.people.post('/sign-in', { email: BOB, password: at.people.password })
+    expect(status).toBe(503)
+  }
+  at.store.heal()
+  expect((await at.people.post('/sign-in', { email: BOB, password: at.people.password })).status).toBe(303)
+})
+
+test('an account that was made leads to signing in when its session cannot be stored', async () => {
+  at.store.failWith((operation) => (operation === 'sessions.addSession' ? away() : null))
+  const made = await at.people.post('/sign-up', { email: 'new@example.org', password: 'a long new password' })
+  expect([made.status, made.headers.get('location')]).toEqual([303, '/sign-in'])
+})
+
+test('what is shown only once is shown, also when the store is away right after it was made', async () => {
+  at.store.failWith((operation) => (operation === 'apiTokens.listApiTokens' ? away() : null))
+  const token = await at.bob.post('/users/token', { name: 'once' })
+  expect(token.status).toBe(200)
+  expect(token.text).toMatch(/obx_\w+/)
+  at.store.heal()
+  const form = formOf((await at.bob.get('/account/two-factor')).text, '/account/two-factor')
+  const secret = fieldsOf(form).secret ?? ''
+  at.store.failWith((operation) => (operation === 'sessions.removeOtherSessions' ? away() : null))
+  const code = codeOf(secret, at.api.clock.now())
+  const codes = await at.bob.post('/account/two-factor', {
+    ...fieldsOf(form),
+    code,
+    password: at.people.password,
+  })
+  expect(codes.status).toBe(200)
+  expect(codes.text).toContain('id="codes"')
+  expect(codes.text).toContain(say('two_factor_others'))
+})
+
+test('a confirmation of the password comes back with the form that it is for', async () => {
+  at.api.clock.advance(11 * 60_000)
+  const asked = await at.bob.post('/users/token', { name: 'typed' })
+  expect(asked.status).toBe(403)
+  const confirming = { ...fieldsOf(formOf(asked.text, '/users/token')), password: at.people.password }
+  at.store.failWith(READ_ONLY)
+  const answer = await at.bob.post('/users/token', confirming)
+  expect(answer.status).toBe(503)
+  const again = fieldsOf(formOf(answer.text, '/users/token'))
+  expect(again).toMatchObject({ name: 'typed', password: '' })
+  at.store.heal()
+  const made = await at.bob.post('/users/token', { ...again, password: at.people.password })
+  expect(made.text).toMatch(/obx_\w+/)
+})
+
+test.each(LANGUAGES)('is told in %s', async (language) => {
+  at.store.failWith(NOTHING)
+  const { text } = await at.people.post(`/sign-in?locale=${language}`, { email: BOB, password: 'x' })
+  const words = wordsOf(language)
+  for (const key of ['outage_overloaded', 'outage_unchanged', 'outage_again', 'outage_secrets'] as const)
+    expect(text).toContain(words.say(key))
+})
+
+test('a form of another site is refused, and not given back', async () => {
+  at.store.failWith(NOTHING)
+  const headers = { origin: 'https://evil.example' }
+  const { status, text } = await at.people.post('/sign-in', { email: BOB }, { headers })
+  expect([status, text.includes(BOB)]).toEqual([403, false])
+})

@@ -1,0 +1,179 @@
+// What somebody typed into a form while the store is away: it comes back, with what happened and what to do, and can be sent
+// again once the store answers.
+
+import { describe, expect, test } from 'bun:test'
+import { wordsOf } from '../../../src/words/words.ts'
+import { type FoundForm, fieldsOf, formOf, formsIn } from '../../support/forms.ts'
+import type { PageAnswer, People } from '../../support/people.ts'
+import { codeOf } from '../../support/tour.ts'
+import { BOB, OUTAGES, useOutages } from './outages.ts'
+
+const SECRET = 'typed secret <"&\'>'
+const { say } = wordsOf('en')
+const at = useOutages()
+
+type Visitor = Pick<People, 'get' | 'post'>
+
+type Case = {
+  /** Opens the page with the form. */
+  open: () => Promise<{ visitor: Visitor; page: PageAnswer; action: string }>
+  typed: Record<string, string>
+  secrets?: Record<string, string> | (() => Record<string, string>)
+  /** What is true once the form was sent again, and was not before. */
+  done: (answer: PageAnswer) => Promise<boolean> | boolean
+}
+
+const opened = async (visitor: Visitor, path: string, action = path) => ({
+  visitor,
+  page: await visitor.get(path),
+  action,
+})
+const isSignedIn = ({ headers }: PageAnswer) => headers.get('set-cookie')?.includes('session') === true
+const guest = (): Visitor => ({ get: at.people.get, post: at.people.post })
+
+let urlToken = ''
+
+const CASES: Record<string, Case> = {
+  'a passphrase': {
+    open: async () => {
+      const push = { payload: 'the payload', passphrase: SECRET, expire_after_views: 2 }
+      urlToken = (await at.api.create(push)).url_token
+      return opened(guest(), `/p/${urlToken}/r`)
+    },
+    typed: { passphrase: SECRET },
+    done: ({ text }) => text.includes('the payload'),
+  },
+  'an e-mail address, to sign in': {
+    open: () => opened(guest(), '/sign-in?next=%2Faccount', '/sign-in'),
+    typed: { email: BOB },
+    secrets: () => ({ password: at.people.password }),
+    done: isSignedIn,
+  },
+  'an e-mail address, to sign up': {
+    open: () => opened(guest(), '/sign-up'),
+    typed: { email: 'new@example.org' },
+    secrets: { password: 'a long new password' },
+    done: isSignedIn,
+  },
+  'an address on the page of an invitation': {
+    open: async () => {
+      const page = await at.ann.get('/admin')
+      const { text } = await at.ann.post('/admin/invitations', {
+        ...fieldsOf(formOf(page.text, '/admin/invitations')),
+        email: 'guest@example.org',
+        password: at.people.password,
+      })
+      const [, path = ''] = /http:\/\/localhost(\/welcome\/[\w-]+)/.exec(text) ?? []
+      return opened(guest(), path)
+    },
+    typed: { email: 'guest@example.org' },
+    secrets: { password: 'a long new password' },
+    done: isSignedIn,
+  },
+  'name and note of a push': {
+    open: async () => {
+      urlToken = await at.createOwned()
+      return opened(at.bob, `/pushes/${urlToken}`, `/pushes/${urlToken}/edit`)
+    },
+    typed: { name: SECRET, note: `\nfirst ${SECRET}\nsecond`, ends_in: String(60 * 60 * 1000), views: '3' },
+    done: ({ headers }) => headers.get('location')?.endsWith('done=edited') === true,
+  },
+  'the name of a token': {
+    open: () => opened(at.bob, '/users/token'),
+    typed: { name: SECRET },
+    done: ({ text }) => /obx_\w+/.test(text),
+  },
+  'a message template': {
+    open: () => opened(at.bob, '/account/message'),
+    typed: { message: `\n${SECRET} {link}\n` },
+    done: ({ headers }) => headers.get('location')?.endsWith('done=saved') === true,
+  },
+  'an address to invite': {
+    open: () => opened(at.ann, '/admin', '/admin/invitations'),
+    typed: { email: 'third@example.org', is_admin: 'true' },
+    done: ({ text }) => text.includes('/welcome/'),
+  },
+  'a new password': {
+    open: () => opened(at.bob, '/account', '/account/password'),
+    typed: {},
+    secrets: () => ({ current: at.people.password, password: 'another long password' }),
+    done: ({ headers }) => headers.get('location')?.includes('done=password') === true,
+  },
+  'the first code of a second factor': {
+    open: () => opened(at.bob, '/account/two-factor'),
+    typed: {},
+    secrets: () => ({ code: '', password: at.people.password }),
+    done: ({ text }) => text.includes('id="codes"'),
+  },
+}
+
+/** Fills in the form of a page. */
+function fill({ controls, action }: FoundForm, { typed, secrets = {} }: Case): Record<string, string> {
+  const kept = fieldsOf({ action, controls })
+  const filled = { ...kept, ...typed, ...(typeof secrets === 'function' ? secrets() : secrets) }
+  return filled.code === undefined
+    ? filled
+    : { ...filled, code: codeOf(kept.secret ?? '', at.api.clock.now()) }
+}
+
+describe.each(OUTAGES)('while %s', (_name, fails, code) => {
+  test.each(Object.entries(CASES))('%s comes back', async (_form, given) => {
+    const { visitor, page, action } = await given.open()
+    const form = formOf(page.text, action)
+    const sent = fill(form, given)
+    at.store.failWith(fails)
+    const answer = await visitor.post(action, sent)
+    expect(answer.status).toBe(503)
+    expect(Number(answer.headers.get('retry-after'))).toBeWithin(1, 61)
+    expect(answer.text).toContain(say(`outage_${code}`))
+    const again = formOf(answer.text, action)
+    expect(fieldsOf(again)).toMatchObject(given.typed)
+    const secrets = Object.keys(typeof given.secrets === 'function' ? given.secrets() : (given.secrets ?? {}))
+    for (const name of secrets) {
+      expect(fieldsOf(again)[name]).toBe('')
+      expect(answer.text).not.toContain(`"${sent[name]}"`)
+    }
+    // The same form: it carries all that it carried before.
+    expect(again.controls.map(({ name }) => name).sort()).toEqual(
+      form.controls
+        .map(({ name }) => name)
+        .concat(given.typed.is_admin === undefined ? [] : ['is_admin'])
+        .sort(),
+    )
+    at.store.heal()
+    const done = await visitor.post(action, fill(again, { ...given, typed: {} }))
+    expect(await given.done(done)).toBe(true)
+  })
+})
+
+test('every form that a person types into is one of these', async () => {
+  urlToken = await at.createOwned({ passphrase: SECRET })
+  const pages = ['/', '/account', '/users/token', '/account/message', '/account/two-factor', '/pushes']
+  const asBob = await Promise.all(
+    [...pages, `/pushes/${urlToken}`, `/p/${urlToken}`, `/p/${urlToken}/preview`].map((path) =>
+      at.bob.get(path),
+    ),
+  )
+  const asAnn = await Promise.all(['/admin', '/admin/welcome'].map((path) => at.ann.get(path)))
+  const asGuest = await Promise.all(
+    ['/', '/sign-in', '/sign-up', `/p/${urlToken}/r`].map((path) => at.people.get(path)),
+  )
+  const actions = [...asBob, ...asAnn, ...asGuest].flatMap(({ status, text }) => {
+    expect(status).toBe(200)
+    return formsIn(text).filter(({ controls }) => controls.some(({ isTyped }) => isTyped))
+  })
+  expect([...new Set(actions.map(({ action }) => action))].sort()).toEqual(
+    [
+      '/',
+      '/account/message',
+      '/account/password',
+      '/account/two-factor',
+      '/admin/invitations',
+      `/p/${urlToken}/r`,
+      `/pushes/${urlToken}/edit`,
+      '/sign-in',
+      '/sign-up',
+      '/users/token',
+    ].sort(),
+  )
+})

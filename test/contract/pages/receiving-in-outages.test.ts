@@ -1,0 +1,81 @@
+// The page of a secret link while the store is away: it says what became of the secret, and its form comes back.
+
+import { describe, expect, test } from 'bun:test'
+import { DomainError } from '../../../src/domain/errors.ts'
+import { wordsOf } from '../../../src/words/words.ts'
+import { fieldsOf, formOf } from '../../support/forms.ts'
+import { away, NOTHING, OUTAGES, useOutages } from './outages.ts'
+
+const SECRET = 'typed passphrase'
+const { say } = wordsOf('en')
+const at = useOutages()
+let urlToken = ''
+
+describe('the page of a secret link', () => {
+  const views = async () => (await at.api.retrieve(urlToken)).body.views_remaining
+
+  test.each(OUTAGES)('says that nothing was opened or used up while %s', async (_name, fails) => {
+    urlToken = (await at.api.create({ payload: 'the payload', expire_after_views: 5 })).url_token
+    const path = `/p/${urlToken}/r`
+    const form = formOf((await at.people.get(path)).text, path)
+    at.store.failWith(fails)
+    const answer = await at.people.post(path, fieldsOf(form))
+    expect(answer.status).toBe(503)
+    expect(answer.text).toContain(say('receive_outage'))
+    expect(answer.text).not.toContain('the payload')
+    at.store.heal()
+    const opened = await at.people.post(path, fieldsOf(formOf(answer.text, path)))
+    expect([opened.status, opened.text.includes('the payload')]).toEqual([200, true])
+    expect(await views()).toBe(3)
+  })
+
+  test('says so too when it cannot be shown at all', async () => {
+    urlToken = (await at.api.create({ payload: 'x' })).url_token
+    at.store.failWith(NOTHING)
+    const answer = await at.people.get(`/p/${urlToken}`)
+    expect([answer.status, answer.text.includes(say('receive_outage'))]).toEqual([503, true])
+  })
+
+  test('does not promise that no view was used up when nobody knows', async () => {
+    urlToken = (await at.api.create({ payload: 'x' })).url_token
+    const path = `/p/${urlToken}/r`
+    const form = formOf((await at.people.get(path)).text, path)
+    const lost = new DomainError('overloaded', 'lost', { isInDoubt: true })
+    at.store.failWith((operation) => (operation.startsWith('pushes.claim') ? lost : null))
+    const { text } = await at.people.post(path, fieldsOf(form))
+    expect(text).toContain(say('receive_outage_doubt'))
+    expect(text).not.toContain(say('receive_outage'))
+  })
+
+  test('counts a wrong passphrase once, also when nothing can be read after it', async () => {
+    urlToken = (await at.api.create({ payload: 'x', passphrase: SECRET })).url_token
+    const path = `/p/${urlToken}/r`
+    const form = formOf((await at.people.get(path)).text, path)
+    at.store.failWith((operation) => (operation === 'pushes.findPush' ? away() : null))
+    const answer = await at.people.post(path, { ...fieldsOf(form), passphrase: 'wrong' })
+    expect([answer.status, answer.text.includes(say('passphrase_wrong'))]).toEqual([422, true])
+  })
+
+  test('saves a text that was shown without asking the store', async () => {
+    urlToken = await at.createOwned({ payload: 'kept text' })
+    const path = `/p/${urlToken}/r`
+    const shown = await at.ann.post(path, fieldsOf(formOf((await at.ann.get(path)).text, path)))
+    at.store.failWith(NOTHING)
+    const save = `/p/${urlToken}/save`
+    const saved = await at.ann.post(save, fieldsOf(formOf(shown.text, save)))
+    expect([saved.status, saved.text]).toEqual([200, 'kept text'])
+  })
+
+  test('gives the button that deletes back', async () => {
+    urlToken = (await at.api.create({ payload: 'x', expire_after_views: 5 })).url_token
+    const path = `/p/${urlToken}/r`
+    const shown = await at.people.post(path, fieldsOf(formOf((await at.people.get(path)).text, path)))
+    const action = `/p/${urlToken}/expire`
+    at.store.failWith((operation) => (operation.startsWith('nonces.') ? null : away()))
+    const answer = await at.people.post(action, fieldsOf(formOf(shown.text, action)))
+    expect([answer.status, answer.text.includes(say('outage_unchanged'))]).toEqual([503, true])
+    at.store.heal()
+    const done = await at.people.post(action, fieldsOf(formOf(answer.text, action)))
+    expect(done.text).toContain(say('expired_title'))
+  })
+})

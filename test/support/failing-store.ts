@@ -1,0 +1,55 @@
+// A store that throws when a test says so, as a database does that is away, locked or full.
+
+import type { OpenedStore } from '../../src/store/opening/opened-store.ts'
+
+/** The operations of a store by the room that they are in, such as `sessions.findByHash`. */
+export type Fails = (operation: string) => Error | null
+
+/** Rooms whose operations are asked by requests. Others, like the clock, need no database. */
+const ROOMS = [
+  ...['pushes', 'lists', 'audit', 'idempotencyKeys', 'files', 'accounts', 'apiTokens', 'sessions'],
+  ...['accountLinks', 'twoFactor', 'pushChoices', 'people', 'messageTemplates'],
+]
+const SHARED_ROOMS = ['budgets', 'nonces', 'turns', 'offers']
+/** Never throw, as their contract says. */
+const SURE = new Set(['budgets.giveBack', 'offers.forget'])
+
+export function createFailingStore() {
+  let fails: Fails = () => null
+
+  function wrap<T extends object>(room: T, name: string): T {
+    return new Proxy(room, {
+      get(target, key) {
+        const value: unknown = Reflect.get(target, key)
+        const operation = `${name}.${String(key)}`
+        if (typeof value !== 'function' || SURE.has(operation)) return value
+        return (...given: unknown[]) => {
+          const failure = fails(operation)
+          return failure === null ? Reflect.apply(value, target, given) : Promise.reject(failure)
+        }
+      },
+    })
+  }
+
+  function wrapRooms<T extends object>(all: T, names: readonly string[]): T {
+    const rooms = Object.entries(all).map(([name, room]) => [
+      name,
+      names.includes(name) && typeof room === 'object' && room !== null ? wrap(room, name) : room,
+    ])
+    return Object.fromEntries(rooms) as T
+  }
+
+  return {
+    interpose: (store: OpenedStore): OpenedStore => ({
+      ...wrapRooms(store, ROOMS),
+      shared: wrapRooms(store.shared, SHARED_ROOMS),
+    }),
+    /** From now on every operation that `which` names an error for throws it. */
+    failWith: (which: Fails) => {
+      fails = which
+    },
+    heal: () => {
+      fails = () => null
+    },
+  }
+}
