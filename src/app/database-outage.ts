@@ -3,23 +3,14 @@
 import { type DatabaseAddress, presentDatabaseAddress } from '../domain/database-address.ts'
 import { isDomainError } from '../domain/errors.ts'
 import { createOutage } from '../operating/outage.ts'
+import type { OutageWatch } from '../store/opening/postgres-options.ts'
 import type { OnState } from '../store/postgres/engine/absence.ts'
 import { explainUnreachable } from '../store/postgres/reaching/unreachable.ts'
 
 /** One may be late on a busy server. */
 const MISSED_BEATS = 2
 
-export type DatabaseOutage = {
-  onState: OnState
-  /** Called after each heartbeat: with null when it is durable, or with what kept it from that. */
-  onBeat: (cause: unknown) => void
-  /** Why the server gives this node no connections, in whole sentences; null while it does. */
-  explainLoss: () => string | null
-  /** Whether the log tells of an outage that goes on. */
-  isOn: () => boolean
-}
-
-export function createDatabaseOutage(address: DatabaseAddress, say: (line: string) => void): DatabaseOutage {
+export function createDatabaseOutage(address: DatabaseAddress, say: (line: string) => void): OutageWatch {
   const away = createOutage({ say, over: 'PostgreSQL is used again,' })
   const silent = createOutage({ say, over: 'PostgreSQL takes changes again,' })
   let loss: string | null = null

@@ -46,8 +46,7 @@ export async function openPlace(place: ImportPlace, ports: ImportPlacePorts): Pr
   becomeOwner(place.dataDir)
   const common = {
     ...place,
-    uptime,
-    acceptClock: false,
+    clock: { uptime, accept: false, maxGap: place.maxClockGap },
     bucket: place.bucket && { ...place.bucket, maxFileBytes: LARGEST_FILE },
     onWarning: say,
     onError: (cause: unknown) => say(`oncebox: ${cause instanceof Error ? cause.message : cause}`),
@@ -58,7 +57,7 @@ export async function openPlace(place: ImportPlace, ports: ImportPlacePorts): Pr
   }
   return openStore({
     ...common,
-    systemNow: now,
+    clock: { ...common.clock, systemNow: now },
     onStep,
     machine: readMachine(process.platform),
     acceptMove: false,

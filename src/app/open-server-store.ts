@@ -5,7 +5,8 @@ import { version } from '../../package.json'
 import { MINUTE, type Now } from '../domain/time.ts'
 import type { DatabaseSettings } from '../settings/database.ts'
 import type { OpenedStore } from '../store/opening/opened-store.ts'
-import { openPostgresStore, type PostgresStoreOptions } from '../store/opening/postgres-store.ts'
+import { openPostgresStore } from '../store/opening/postgres-store.ts'
+import type { CommonStoreOptions } from '../store/opening/store-options.ts'
 import { connectTo, warnAboutTls } from '../store/postgres/reaching/address.ts'
 import { reachServer } from '../store/postgres/reaching/reach.ts'
 import { explainUnreachable } from '../store/postgres/reaching/unreachable.ts'
@@ -14,10 +15,7 @@ import { createDatabaseOutage } from './database-outage.ts'
 /** For a server that is started at the same time, such as by `docker compose up`. */
 const PATIENCE_MS = MINUTE
 
-export type ServerStoreOptions = Pick<
-  PostgresStoreOptions,
-  'dataDir' | 'uptime' | 'acceptClock' | 'maxClockGap' | 'bucket' | 'minFreeSpace' | 'onWarning' | 'onError'
-> & {
+export type ServerStoreOptions = CommonStoreOptions & {
   /** Gives up waiting for the server. */
   abandoned?: AbortSignal | undefined
   /** In place of the server's clock, for tests. */
@@ -34,9 +32,13 @@ export async function openServerStore(
   const weakness = warnAboutTls(address)
   if (weakness !== null) onWarning(weakness)
   await reachServer({ address, connect, patience: PATIENCE_MS, onWait: onWarning, onWarning, abandoned })
-  const place = { name: hostname(), version, systemNow: systemNow ?? null }
-  const outage = createDatabaseOutage(address, onWarning)
-  const opening = openPostgresStore({ ...options, ...place, keyFile, connect, connections, outage })
+  const opening = openPostgresStore({
+    ...options,
+    ...{ keyFile, connect, connections },
+    outage: createDatabaseOutage(address, onWarning),
+    label: { name: hostname(), version },
+    clock: { ...options.clock, systemNow: systemNow ?? null },
+  })
   return opening.catch((cause) => {
     throw explainUnreachable(connect.servers?.current().address ?? address, cause)?.error ?? cause
   })

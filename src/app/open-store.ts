@@ -46,9 +46,7 @@ function commonOf({ config, log, uptime }: ServedStoreOptions) {
   const onFailure = noteFailure(log, 'a background task of the store failed')
   return {
     dataDir: config.dataDir,
-    uptime,
-    maxClockGap: config.maxClockGap,
-    acceptClock: config.acceptClock,
+    clock: { uptime, accept: config.acceptClock, maxGap: config.maxClockGap },
     bucket: bucket && { ...bucket, maxFileBytes: config.maxFileBytes },
     minFreeSpace: config.minFreeSpace,
     onWarning: (warning: string) => log.warn(warning),
@@ -62,10 +60,11 @@ function commonOf({ config, log, uptime }: ServedStoreOptions) {
 
 function openInFolder(options: ServedStoreOptions, onFatal: (cause: unknown) => void): Promise<OpenedStore> {
   const { config, systemNow, onStep, onCommitted } = options
+  const common = commonOf(options)
   return openStore({
-    ...commonOf(options),
+    ...common,
     keyFile: config.keyFile,
-    systemNow,
+    clock: { ...common.clock, systemNow },
     machine: readMachine(process.platform),
     acceptMove: config.acceptMove,
     isServer: true,

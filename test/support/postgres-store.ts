@@ -7,7 +7,8 @@ import { newKeyFile } from '../../src/crypto/keyring.ts'
 import { isDomainError } from '../../src/domain/errors.ts'
 import { createJobs } from '../../src/operating/jobs.ts'
 import type { OpenedStore } from '../../src/store/opening/opened-store.ts'
-import { openPostgresStore, type PostgresStoreOptions } from '../../src/store/opening/postgres-store.ts'
+import type { NodeLabel, Pace, PostgresStoreOptions } from '../../src/store/opening/postgres-options.ts'
+import { openPostgresStore } from '../../src/store/opening/postgres-store.ts'
 import { unavailable } from '../../src/store/postgres/engine/failures.ts'
 import { createTestClock, type TestClock } from './instance.ts'
 import type { TestDatabase } from './postgres.ts'
@@ -16,28 +17,35 @@ import { patient } from './waiting.ts'
 /** What a job logs of a database that answers late on a busy machine; the job tries again. */
 const LATE = unavailable(null).message
 
-type StoreOptions = Partial<PostgresStoreOptions> & Pick<PostgresStoreOptions, 'dataDir' | 'connect'>
+export type TestNodeOptions = Partial<Omit<PostgresStoreOptions, 'label' | 'clock' | 'pace'>> &
+  Partial<NodeLabel> &
+  Pace & {
+    /** In place of those of the test's clock. */
+    systemNow?: PostgresStoreOptions['clock']['systemNow']
+    uptime?: PostgresStoreOptions['clock']['uptime']
+    acceptClock?: boolean
+  }
+
+type TestNode = Pick<PostgresStoreOptions, 'dataDir' | 'connect'> & { clock: TestClock }
 
 /** Opens a node's store, and starts its jobs. The key file lies beside the data folder. */
-export async function openTestNode(options: StoreOptions & { clock: TestClock }): Promise<OpenedStore> {
-  const { clock, ...given } = options
+export async function openTestNode(options: TestNodeOptions & TestNode): Promise<OpenedStore> {
+  const { clock, systemNow = clock.now, uptime = clock.uptime, acceptClock = false, ...given } = options
+  const { name = 'test', version = '0.0.0', patience, beatMs, bucketMs, ...others } = given
   const fail = (cause: unknown) => {
     // A database on a busy machine may answer late: a node says so, and tries again.
     if (!isDomainError(cause, 'overloaded')) throw cause
   }
   const opened = await openPostgresStore({
     keyFile: join(options.dataDir, '..', 'instance.key'),
-    name: 'test',
-    version: '0.0.0',
-    systemNow: clock.now,
-    uptime: clock.uptime,
-    maxClockGap: 7 * 24 * 60 * 60 * 1000,
-    acceptClock: false,
+    label: { name, version },
+    clock: { systemNow, uptime, accept: acceptClock, maxGap: 7 * 24 * 60 * 60 * 1000 },
+    pace: { patience, beatMs, bucketMs },
     bucket: null,
     minFreeSpace: 0,
     onWarning: () => undefined,
     onError: fail,
-    ...given,
+    ...others,
   })
   const log = {
     error: (fields: object, message: string) => {
@@ -65,7 +73,7 @@ export function makeNodeFolder(): { dataDir: string; remove(): void } {
 /** A node with a folder and a clock of its own. */
 export async function openPostgresEngine(
   database: TestDatabase,
-  options: Partial<PostgresStoreOptions> & { clock?: TestClock } = {},
+  options: TestNodeOptions & { clock?: TestClock } = {},
 ) {
   const { dataDir, remove } = makeNodeFolder()
   const clock = options.clock ?? createTestClock()

@@ -39,10 +39,12 @@ export async function openTestStore(
   const opened = await openStore({
     dataDir,
     keyFile: null,
-    systemNow: clock.now,
-    uptime: clock.uptime,
-    maxClockGap: 7 * 24 * 60 * 60 * 1000,
-    acceptClock: options.acceptClock ?? false,
+    clock: {
+      systemNow: clock.now,
+      uptime: clock.uptime,
+      maxGap: 7 * 24 * 60 * 60 * 1000,
+      accept: options.acceptClock ?? false,
+    },
     machine: options.machine ?? null,
     acceptMove: options.acceptMove ?? false,
     isServer: options.isServer ?? true,

@@ -4,11 +4,10 @@ import { afterAll, afterEach, beforeAll, beforeEach } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { OpenedStore } from '../../src/store/opening/opened-store.ts'
-import type { PostgresStoreOptions } from '../../src/store/opening/postgres-store.ts'
 import { openTestBucket, type TestBucket } from './bucket.ts'
 import { createTestClock, type TestClock } from './instance.ts'
 import type { TestDatabase } from './postgres.ts'
-import { makeNodeFolder, openTestNode } from './postgres-store.ts'
+import { makeNodeFolder, openTestNode, type TestNodeOptions } from './postgres-store.ts'
 import type { UsedPostgres } from './use-postgres.ts'
 
 /** Nodes that start at once wait until the first of them has marked the bucket. */
@@ -57,7 +56,7 @@ export function useNodes(postgres: Pick<UsedPostgres, 'isInstalled' | 'newEmptyD
     folders.push(folder)
     const warnings: string[] = []
     const onWarning = (text: string) => warnings.push(text)
-    const open = async (options: Partial<PostgresStoreOptions> = {}) => {
+    const open = async (options: TestNodeOptions = {}) => {
       const store = await openTestNode({
         bucket: bucket.settings,
         ...{ dataDir: folder.dataDir, connect: database.connect, clock, onWarning, patience: 0, beatMs: 200 },

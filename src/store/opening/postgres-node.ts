@@ -17,7 +17,7 @@ import { createPostgresOperations } from '../postgres/operations.ts'
 import { createQuickLook } from '../postgres/quick-look.ts'
 import { createSharedRows } from '../postgres/shared/shared-state.ts'
 import type { Witnesses } from '../witness/witnesses.ts'
-import type { PostgresStoreOptions } from './postgres-store.ts'
+import type { PostgresStoreOptions } from './postgres-options.ts'
 
 const ID_BYTES = 16
 /** More would wait for longer than a client should. */
@@ -45,13 +45,15 @@ export async function openNode(options: PostgresStoreOptions, parts: NodeParts) 
   const guarded = standing.guard(database)
   const nodes = await join(options, parts, { node, guarded })
   const shared = createSharedRows({ ...guarded, now, certain, keyring, onError })
-  const opening = openNodeFiles({ ...options, database: guarded, node, path, certain })
+  const { name } = options.label
+  const place = { node, name, path, patience: options.pace?.patience }
+  const opening = openNodeFiles({ ...options, ...place, database: guarded, certain })
   const files = await leavingOnFailure(nodes, opening)
   await tellOthers(parts, nodes)
   const onDue = files.removeDue
   const operations = createPostgresOperations({ database: guarded, now, certain, observe, node, onDue })
   const { countWaiting, idle } = operations.pushes
-  const pruning = createPruningJob({ database: guarded, elapsed: options.uptime })
+  const pruning = createPruningJob({ database: guarded, elapsed: options.clock.uptime })
   const jobs: readonly Job[] = [nodes.job, shared.job, pruning, ...files.jobs]
 
   async function close(): Promise<void> {
@@ -87,9 +89,10 @@ async function join(
   const { database, clock, witnesses } = parts
   const dates = createDoubtedDates({ ...guarded, clock })
   const nodes = createNodes({
-    ...options,
+    ...options.label,
     ...parts,
     node,
+    beatMs: options.pace?.beatMs,
     hasOtherServers: options.connect.servers !== undefined,
     onBeat: options.outage?.onBeat ?? (() => undefined),
     save: async (witness) => {
@@ -98,7 +101,7 @@ async function join(
     },
     clearUp: (session) => giveUpAbandoned(session, clock.certain()),
   })
-  if (options.acceptClock) await writeTime(database, clock.now())
+  if (options.clock.accept) await writeTime(database, clock.now())
   await nodes.beat()
   return nodes
 }

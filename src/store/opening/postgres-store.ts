@@ -1,14 +1,12 @@
 // Opens the store of one node whose rows PostgreSQL keeps, in this order: folder, key, tables, instance, clock, operations.
 
 import { type Doubt, explainDoubt } from '../../domain/clock.ts'
-import { formatLength, type Now } from '../../domain/time.ts'
+import { formatLength } from '../../domain/time.ts'
 import { type DataFolder, dataFolder } from '../folder/data-folder.ts'
 import { createFolderChecks } from '../folder/folder-checks.ts'
 import { lockFolder } from '../folder/folder-lock.ts'
 import { createFreeSpace } from '../folder/free-space.ts'
 import { prepareNodeFolder } from '../folder/node-folder.ts'
-import type { OnState } from '../postgres/engine/absence.ts'
-import type { Connect } from '../postgres/engine/connection.ts'
 import { createDatabase } from '../postgres/engine/database.ts'
 import { createRightsWatch } from '../postgres/engine/rights.ts'
 import { requireServer } from '../postgres/engine/server-check.ts'
@@ -18,58 +16,15 @@ import type { InstanceState } from '../postgres/instance/instance.ts'
 import { readNodeKeys } from '../postgres/instance/key-file.ts'
 import { createStanding, type Standing } from '../postgres/instance/standing.ts'
 import { migrate } from '../postgres/schema/migrate.ts'
-import type { BucketSettings } from '../s3/bucket.ts'
 import { createWitnesses, type Witnesses } from '../witness/witnesses.ts'
 import type { OpenedStore } from './opened-store.ts'
 import { openNode } from './postgres-node.ts'
-
-export type PostgresStoreOptions = {
-  dataDir: string
-  /** All nodes have the same instance key. */
-  keyFile: string
-  connect: Connect
-  /** Is told what connections and heartbeats notice, and tells the operator. */
-  outage?: {
-    onState: OnState
-    /** Called after each heartbeat: with null when it is durable, or with what kept it from that. */
-    onBeat: (cause: unknown) => void
-    /** Why the server cannot be used, in whole sentences; null while it can. */
-    explainLoss: () => string | null
-    /** Whether the operator has been told of one that goes on. */
-    isOn: () => boolean
-  }
-  /** Most connections at once. */
-  connections?: number
-  /** The name of the machine, and the version of the program. */
-  name: string
-  version: string
-  /** In place of the database's clock; null for that one. */
-  systemNow: Now | null
-  /** Milliseconds since the machine was started, also while it slept. */
-  uptime: Now
-  acceptClock: boolean
-  /** Milliseconds since the last use beyond which a start doubts the clock. */
-  maxClockGap: number
-  /** Where the files are; null for the data folder. */
-  bucket: BucketSettings | null
-  /** Bytes of the disk that must stay free: creating is refused below. */
-  minFreeSpace: number
-  /** Is given a sentence for the operator. */
-  onWarning: (warning: string) => void
-  /** Something failed in the background; the store goes on. */
-  onError: (cause: unknown) => void
-  /** Milliseconds to wait for another node to tell that a standby took over, or to mark the bucket. */
-  patience?: number
-  /** Milliseconds between heartbeats. */
-  beatMs?: number
-  /** Milliseconds between two times that the bucket is told how far the database is. */
-  bucketMs?: number
-}
+import type { PostgresStoreOptions } from './postgres-options.ts'
 
 /** Makes a missing folder, key and tables, and migrates. Throws `conflict` when the database may not be served. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<OpenedStore> {
   const folder = dataFolder(options.dataDir)
-  const witnesses = createWitnesses(options.dataDir, options.bucket, options.bucketMs)
+  const witnesses = createWitnesses(options.dataDir, options.bucket, options.pace?.bucketMs)
   prepareNodeFolder(folder, { keyFile: options.keyFile, witness: witnesses.path })
   const onWait = (holder: string) =>
     options.onWarning(`${folder.path} is in use: waiting for ${holder} to end`)
@@ -88,7 +43,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 type Place = { folder: DataFolder; witnesses: Witnesses }
 
 async function openDatabase(options: PostgresStoreOptions, { folder, witnesses }: Place) {
-  const { connect, keyFile, onWarning, patience } = options
+  const { connect, keyFile, onWarning } = options
   await requireServer(connect, onWarning)
   const saved = await witnesses.readFolder()
   const keyring = await readNodeKeys({ connect, keyFile, isNewFolder: saved === null })
@@ -96,7 +51,8 @@ async function openDatabase(options: PostgresStoreOptions, { folder, witnesses }
   const { database, rights, watch } = openWatched(options)
   try {
     const state = await enterInstance(database, {
-      ...{ keyring, keyFile, onWarning, patience, inFolder: saved, witnessPath: witnesses.path },
+      ...{ keyring, keyFile, onWarning, inFolder: saved, witnessPath: witnesses.path },
+      patience: options.pace?.patience,
       readOthers: witnesses.readBucket,
       hasOtherServers: connect.servers !== undefined,
     })
@@ -141,19 +97,18 @@ const FULL =
 
 const ROOM = 'The disk of the database server has had room for five minutes. Before, it was full for'
 
-function openClock(options: PostgresStoreOptions, first: InstanceState): DatabaseClock {
-  const { systemNow, uptime, acceptClock, maxClockGap, onWarning } = options
+function openClock({ clock, onWarning }: PostgresStoreOptions, first: InstanceState): DatabaseClock {
   const onChange = (doubt: Doubt | null) =>
     onWarning(
       doubt === null
         ? 'The clock of the database server is trusted again.'
         : explainDoubt(doubt, 'the database server'),
     )
-  return createDatabaseClock({ systemNow, uptime, first, accept: acceptClock, maxGap: maxClockGap, onChange })
+  return createDatabaseClock({ ...clock, first, onChange })
 }
 
 function openStanding(
-  { onWarning, uptime }: PostgresStoreOptions,
+  { onWarning, clock: { uptime } }: PostgresStoreOptions,
   { state, clock, witnesses }: { state: InstanceState; clock: DatabaseClock; witnesses: Witnesses },
 ) {
   let since = 0

@@ -20,7 +20,6 @@ import { createFreeSpace } from '../folder/free-space.ts'
 import { createReserve } from '../folder/reserve.ts'
 import { explainFailure } from '../folder/sqlite-failures.ts'
 import { createMemoryState } from '../memory/shared-state.ts'
-import type { BucketSettings } from '../s3/bucket.ts'
 import { createCheckpointer, truncateLog } from '../sqlite/engine/checkpoint.ts'
 import { createClockKeeping } from '../sqlite/engine/clock-keeping.ts'
 import { type Connection, openConnection } from '../sqlite/engine/database.ts'
@@ -34,32 +33,24 @@ import { createScrub } from '../sqlite/integrity/scrub.ts'
 import { createAccountOperations, createPushOperations, createRows } from '../sqlite/operations.ts'
 import { createDoubtedDates } from '../sqlite/pushes/doubted-dates.ts'
 import type { OpenedStore } from './opened-store.ts'
+import type { CommonStoreOptions } from './store-options.ts'
 import { type VerifyOptions, verifyDatabase } from './verify-database.ts'
 
 const START_BUSY_MS = 5_000
 
-export type StoreOptions = Omit<VerifyOptions, 'now'> & {
-  dataDir: string
-  keyFile: string | null
-  systemNow: Now
-  /** Milliseconds since the machine was started, also while it slept. */
-  uptime: Now
-  acceptClock: boolean
-  /** Milliseconds since the last use beyond which a start doubts the clock. */
-  maxClockGap: number
-  /** Removes damaged pushes. */
-  removeDamaged: boolean
-  /** Where the files are; null for the data folder. */
-  bucket: BucketSettings | null
-  /** Something failed in the background; the store goes on. */
-  onError: (cause: unknown) => void
-  /** The database may be corrupt: the process must end. */
-  onFatal: (cause: unknown) => void
-  /** Called after each group commit with the number of changes that it made durable. */
-  onCommitted?: ((batch: { works: number; durationMs: number }) => void) | undefined
-  /** Called before and after each durable step, so that tests can end the process there. */
-  onStep?: OnStep | undefined
-}
+export type StoreOptions = CommonStoreOptions &
+  Omit<VerifyOptions, 'now'> & {
+    keyFile: string | null
+    clock: { systemNow: Now }
+    /** Removes damaged pushes. */
+    removeDamaged: boolean
+    /** The database may be corrupt: the process must end. */
+    onFatal: (cause: unknown) => void
+    /** Called after each group commit with the number of changes that it made durable. */
+    onCommitted?: ((batch: { works: number; durationMs: number }) => void) | undefined
+    /** Called before and after each durable step, so that tests can end the process there. */
+    onStep?: OnStep | undefined
+  }
 
 /** Makes missing folder, key and database, and migrates. */
 export async function openStore(options: StoreOptions): Promise<OpenedStore> {
@@ -98,7 +89,10 @@ type Opening = {
 function openParts(opening: Opening) {
   const { connection, keyring, folder, lock, options } = opening
   const { database } = connection
-  const { copy, leave } = verifyDatabase({ ...opening, options: { ...options, now: options.systemNow() } })
+  const { copy, leave } = verifyDatabase({
+    ...opening,
+    options: { ...options, now: options.clock.systemNow() },
+  })
   lock.opened()
   const clock = readClock(opening, (doubt) => keeping.changed(doubt))
   const disk = watchDisk(opening)
@@ -113,7 +107,7 @@ function openParts(opening: Opening) {
   async function close(): Promise<void> {
     await idle()
     await keeping.close()
-    leave(options.systemNow())
+    leave(options.clock.systemNow())
     truncateLog(database)
     connection.close()
     lock.release()
@@ -149,9 +143,9 @@ function openParts(opening: Opening) {
 
 /** Throws when the system's clock is more than a day behind the last reading. Reports doubts to `onChange`. */
 function readClock({ connection, options }: Opening, onChange: (doubt: Doubt | null) => void): Clock {
-  const { systemNow, uptime, acceptClock } = options
-  const stored = readClockMark(connection, { now: systemNow(), accept: acceptClock })
-  const maxGap = acceptClock ? Number.POSITIVE_INFINITY : options.maxClockGap
+  const { systemNow, uptime, accept } = options.clock
+  const stored = readClockMark(connection, { now: systemNow(), accept })
+  const maxGap = accept ? Number.POSITIVE_INFINITY : options.clock.maxGap
   return createClock({ systemNow, uptime, stored, maxGap, onChange })
 }
 

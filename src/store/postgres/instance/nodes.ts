@@ -26,7 +26,7 @@ export type Nodes = {
 export type NodesOptions = Omit<HeartbeatOptions, 'database'> & {
   database: PostgresDatabase
   /** Milliseconds between heartbeats. */
-  beatMs?: number
+  beatMs?: number | undefined
   /** Called after each heartbeat of the job: with null, or with what kept it from being written. */
   onBeat: (cause: unknown) => void
 }

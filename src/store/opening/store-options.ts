@@ -1,0 +1,26 @@
+// What opening a store takes, whichever engine keeps the rows.
+
+import type { Now } from '../../domain/time.ts'
+import type { BucketSettings } from '../s3/bucket.ts'
+
+export type CommonStoreOptions = {
+  dataDir: string
+  /** Where the files are; null for the data folder. */
+  bucket: BucketSettings | null
+  /** Bytes of the disk that must stay free: creating is refused below. */
+  minFreeSpace: number
+  clock: CommonClockOptions
+  /** Is given a sentence for the operator. */
+  onWarning: (warning: string) => void
+  /** Something failed in the background; the store goes on. */
+  onError: (cause: unknown) => void
+}
+
+export type CommonClockOptions = {
+  /** Milliseconds since the machine was started, also while it slept. */
+  uptime: Now
+  /** Accepts the clock, whatever it says. */
+  accept: boolean
+  /** Milliseconds since the last use beyond which a start doubts the clock. */
+  maxGap: number
+}
