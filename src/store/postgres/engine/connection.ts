@@ -1,13 +1,13 @@
-// One connection to PostgreSQL, from opening it to throwing it away. It is given up when nothing comes back for a while,
-// because a network that swallows packets never says so.
+// One connection to PostgreSQL, from opening it to throwing it away.
 
 import type { ReservedSQL, SQL } from 'bun'
-import { type BunSQLDatabase, drizzle } from 'drizzle-orm/bun-sql'
+import { type ControlledSession, sessionOf } from './controlled-session.ts'
 import type { Session } from './database.ts'
-import { type Deadline, deadlineIn } from './deadline.ts'
+import { deadlineIn } from './deadline.ts'
 import { endsConnection } from './failures.ts'
 import type { ServerTrust } from './server-facts.ts'
 import type { Servers } from './servers.ts'
+import { type Patience, SilenceError, watched } from './silence.ts'
 
 export type Connection = {
   /** Runs work on the connection. Closes it when patience ends, and when a failure leaves it unusable. */
@@ -19,16 +19,6 @@ export type Connection = {
   lose(): void
   close(): void
 }
-
-/** One answer may take `answer` milliseconds; the whole work has until `end`. */
-export type Patience = { answer: number; end: Deadline }
-
-export type ControlledSession = Session & {
-  /** Does not wait for what was sent before. Resolves to the tag of the server's answer. */
-  control(command: ControlCommand): Promise<string>
-}
-
-export type ControlCommand = 'BEGIN' | 'COMMIT' | 'ROLLBACK'
 
 /** Opens a pool of at most `max` connections. `onClose` is called when one of them is lost. */
 export type OpenPool = (max: number, onClose?: () => void) => SQL
@@ -51,43 +41,58 @@ export type ConnectionOptions = {
 }
 
 /** Throws the cause when the connection cannot be opened. */
-export async function openConnection({
-  connect,
-  openWithin,
-  prepare,
-  onLost,
-}: ConnectionOptions): Promise<Connection> {
-  let state: 'open' | 'lost' | 'closed' = 'open'
-  const end = (how: 'lost' | 'closed') => {
-    if (state !== 'open') return
-    state = how
-    if (how === 'lost') onLost()
-  }
-  const client = connect(1, () => end('lost'))
-  const shut = (how: 'lost' | 'closed') => {
-    end(how)
-    void client.close({ timeout: 0 }).catch(() => undefined)
-  }
-  const lose = () => shut('lost')
-  const close = () => shut('closed')
+export async function openConnection(options: ConnectionOptions): Promise<Connection> {
+  const { connect, openWithin, prepare, onLost } = options
+  const { client, ...life } = openClient(connect, onLost)
   const patience = { answer: openWithin, end: deadlineIn(openWithin) }
   try {
     // Only a reserved connection stays one: the pool would open another behind a transaction that lost its own.
     const reserved = await watched(patience, () => client.reserve())
-    const run: Connection['run'] = (work, patience) =>
-      watched(patience, (touch) => work(sessionOf(reserved, touch))).catch((cause) => {
-        // When the time of the work was over, that says nothing of other connections.
-        if (cause instanceof SilenceError && cause.isLate) close()
-        else if (endsConnection(cause)) lose()
-        throw cause
-      })
+    const run = runOn(reserved, life)
     await run((session) => session.query(TRUST_THE_SERVER_ALONE), patience)
     await run(prepare, patience)
-    return { run, isOpen: () => state === 'open', isLost: () => state === 'lost', lose, close }
+    return { run, ...life }
   } catch (cause) {
-    close()
+    life.close()
     throw cause
   }
+}
+
+type Life = Omit<Connection, 'run'>
+
+/** A client for one connection, which ends once: it is lost or closed. */
+function openClient(connect: OpenPool, onLost: () => void): Life & { client: SQL } {
+  let state: 'open' | 'lost' | 'closed' = 'open'
+  const client = connect(1, () => end('lost'))
+
+  function end(how: 'lost' | 'closed'): void {
+    if (state !== 'open') return
+    state = how
+    if (how === 'lost') onLost()
+  }
+
+  function shut(how: 'lost' | 'closed'): void {
+    end(how)
+    void client.close({ timeout: 0 }).catch(() => undefined)
+  }
+
+  return {
+    client,
+    isOpen: () => state === 'open',
+    isLost: () => state === 'lost',
+    lose: () => shut('lost'),
+    close: () => shut('closed'),
+  }
+}
+
+function runOn(reserved: ReservedSQL, { lose, close }: Life): Connection['run'] {
+  return (work, patience) =>
+    watched(patience, (touch) => work(sessionOf(reserved, touch))).catch((cause) => {
+      // A work that ran out of its own time says nothing of other connections.
+      if (cause instanceof SilenceError && cause.isLate) close()
+      else if (endsConnection(cause)) lose()
+      throw cause
+    })
 }
 
 /**
@@ -95,73 +100,3 @@ export async function openConnection({
  * `prepare` has applied the settings. It is a statement, because PgBouncer refuses it as a parameter of the connection.
  */
 const TRUST_THE_SERVER_ALONE = 'SET search_path = pg_catalog'
-
-/** Nothing came back in time. Its code is like those of Bun for a connection that was lost. */
-class SilenceError extends Error {
-  readonly code = 'ERR_POSTGRES_CONNECTION_STALLED'
-  /** The time was over for the whole work. */
-  readonly isLate: boolean
-
-  constructor(waited: number, isLate: boolean) {
-    super(`PostgreSQL did not answer for ${Math.round(waited)} ms`)
-    this.isLate = isLate
-  }
-}
-
-/** A work that was begun in time has at least this long. */
-const LEAST_MS = 500
-
-/** Rejects when patience ends. `touch` tells that something is sent. The work itself may then go on. */
-async function watched<T>({ answer, end }: Patience, work: (touch: () => void) => Promise<T>): Promise<T> {
-  const { promise: silent, reject } = Promise.withResolvers<never>()
-  const own = deadlineIn(Math.max(end.left(), LEAST_MS))
-  let timer: Timer | undefined
-  let isOver = false
-  const touch = () => {
-    clearTimeout(timer)
-    const wait = Math.min(answer, own.left())
-    if (!isOver) timer = setTimeout(() => reject(new SilenceError(wait, wait < answer)), wait)
-  }
-  touch()
-  try {
-    return await Promise.race([work(touch), silent])
-  } finally {
-    isOver = true
-    clearTimeout(timer)
-  }
-}
-
-function sessionOf(reserved: ReservedSQL, touch: () => void): ControlledSession {
-  let orm: BunSQLDatabase | undefined
-  return {
-    query: (text, values = []) => {
-      touch()
-      return reserved.unsafe(text, [...values])
-    },
-    get orm() {
-      orm ??= drizzle({ client: touching(reserved, touch) })
-      return orm
-    },
-    control: async (command) => {
-      touch()
-      const { command: tag } = await CONTROLS[command](reserved)
-      return tag
-    },
-  }
-}
-
-/** Prepared statements, which the client sends without waiting; those of `unsafe` without parameters wait. */
-const CONTROLS: Record<ControlCommand, (reserved: ReservedSQL) => SQL.Query<{ command: string }>> = {
-  BEGIN: (reserved) => reserved`BEGIN`,
-  COMMIT: (reserved) => reserved`COMMIT`,
-  ROLLBACK: (reserved) => reserved`ROLLBACK`,
-}
-
-function touching(reserved: ReservedSQL, touch: () => void): ReservedSQL {
-  return new Proxy(reserved, {
-    get: (target, name, receiver) => {
-      touch()
-      return Reflect.get(target, name, receiver)
-    },
-  })
-}

@@ -8,7 +8,7 @@ import { randomKey } from '../../../crypto/random.ts'
 import { addToOutage } from '../../../domain/errors.ts'
 import type { DatabaseCounts } from '../../database-face.ts'
 import type { OnState } from './absence.ts'
-import type { Connect, Patience } from './connection.ts'
+import type { Connect } from './connection.ts'
 import { type Deadline, deadlineIn } from './deadline.ts'
 import { explainFailure } from './failures.ts'
 import { createFullness } from './fullness.ts'
@@ -16,6 +16,7 @@ import type { OnConnect } from './opener.ts'
 import { createPersist } from './persisting.ts'
 import { createServerConnections } from './server-connections.ts'
 import { settleOperation } from './settlement.ts'
+import type { Patience } from './silence.ts'
 import {
   ANSWER_MS,
   type Attempt,

@@ -1,9 +1,11 @@
 // One transaction on one connection, and one statement that is a transaction by itself. Each inserts a row with the id of its
 // operation, by which another connection can settle what became of it.
 
-import type { Connection, ControlledSession, Patience } from './connection.ts'
+import type { Connection } from './connection.ts'
+import type { ControlledSession } from './controlled-session.ts'
 import type { Session, Statement } from './database.ts'
 import { endsConnection } from './failures.ts'
+import type { Patience } from './silence.ts'
 
 export type Attempt = {
   connection: Connection
