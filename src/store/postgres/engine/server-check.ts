@@ -4,6 +4,7 @@ import { DomainError } from '../../../domain/errors.ts'
 import { type Connect, type Connection, openConnection } from './connection.ts'
 import type { Session } from './database.ts'
 import { deadlineIn } from './deadline.ts'
+import { POOLED } from './links.ts'
 import { findLackingRights } from './rights.ts'
 import {
   findOtherServer,
@@ -13,6 +14,7 @@ import {
   readServerFacts,
   type ServerFacts,
   type ServerTrust,
+  timelineOf,
 } from './server-facts.ts'
 
 /** A server that cannot be trusted, or takes no writes. */
@@ -57,39 +59,6 @@ export function createServerCheck(trust: ServerTrust = {}) {
 
   return { check, isSuccessor }
 }
-
-/** Knows what is behind each open connection. */
-export function createLinks() {
-  const links = new Map<Connection, ServerFacts>()
-
-  /** Throws `conflict`, and closes the connection, when its process at the server serves another one of ours. */
-  function refusePooled(connection: Connection, { backend }: ServerFacts): void {
-    if (![...links.values()].some((other) => other.backend === backend)) return
-    connection.close()
-    throw new DomainError('conflict', POOLED)
-  }
-
-  /** After a failover, the server that was left behind may go on for a while: nothing may be written there any more. */
-  function endLeftBehind(newest: number): void {
-    for (const [connection, facts] of links) if (timelineOf(facts) < newest) connection.lose()
-  }
-
-  function add(connection: Connection, facts: ServerFacts): void {
-    for (const known of links.keys()) if (!known.isOpen()) links.delete(known)
-    refusePooled(connection, facts)
-    links.set(connection, facts)
-    endLeftBehind(Math.max(...[...links.values()].map(timelineOf)))
-  }
-
-  return { add }
-}
-
-const timelineOf = ({ timeline }: ServerFacts) => timeline ?? 0
-
-const POOLED =
-  'A pooler is in between that gives each transaction another connection to PostgreSQL (such as PgBouncer with ' +
-  'pool_mode = transaction), so the settings of a connection do not hold. Name the server itself in --database-url, or set ' +
-  'pool_mode = session.'
 
 export type Inspection = { facts: ServerFacts; problems: string[]; warnings: string[] }
 

@@ -28,6 +28,9 @@ export type ServerFacts = {
   backend: string
 }
 
+/** 0 for a standby, so that it is behind every primary. */
+export const timelineOf = ({ timeline }: Pick<ServerFacts, 'timeline'>) => timeline ?? 0
+
 export const REPLICATION = `CASE WHEN current_setting('synchronous_standby_names') <> '' THEN 'synchronous'
       WHEN EXISTS (SELECT 1 FROM pg_stat_replication) THEN 'asynchronous' ELSE 'no standby' END`
 
@@ -146,7 +149,7 @@ export function findOtherServer(
       `The address leads to another PostgreSQL server than before (system identifier ${facts.systemIdentifier}, before ` +
       `${before.systemIdentifier}). If that is meant, restart Oncebox.`
     )
-  if ((facts.timeline ?? 0) < (before.timeline ?? 0))
+  if (timelineOf(facts) < timelineOf(before))
     return (
       `The address leads to a server that was left behind by a failover (timeline ${facts.timeline}, before ${before.timeline}). ` +
       'Stop that server; if it was restored on purpose, restart Oncebox.'
