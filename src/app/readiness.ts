@@ -1,11 +1,13 @@
 // Makes the answer of /readyz: the parts that are checked, and who may see the details.
 
+import { describeStandbys } from '../domain/standbys.ts'
 import { type Now, SECOND } from '../domain/time.ts'
 import { createAnswerReady } from '../http/api/health.ts'
 import type { Exchange } from '../http/door/exchange.ts'
 import type { Route } from '../http/door/router.ts'
 import { createGetViewer } from '../http/door/viewer.ts'
 import type { GetGuest } from '../http/pages/frame/guest.ts'
+import { hasProof } from '../operating/database-checks.ts'
 import type { Departure } from '../operating/departure.ts'
 import {
   createLookAtHealth,
@@ -34,12 +36,18 @@ export function createServedHealth({ config, moreChecks, ...options }: HealthOpt
   const minFreeSpace = needsDisk(config) ? config.minFreeSpace : 0
   const checks = createHealthChecks({ ...options, databaseName, dataDir, minFreeSpace })
   const { database } = options.store
-  return createLookAtHealth([...checks, ...moreChecks], () => database && noteDatabase(database))
+  return createLookAtHealth([...checks, ...moreChecks], async () => database && noteDatabase(database))
 }
 
 /** What the address allows is told to monitoring for as long as it does. */
-function noteDatabase({ server, tearsNoPages }: DatabaseReport): DatabaseNote {
-  return { server: server(), ...(tearsNoPages ? { full_page_writes: TRUSTED } : {}) }
+async function noteDatabase(report: DatabaseReport): Promise<DatabaseNote> {
+  const found = await report.look()
+  const isProven = found !== null && hasProof(report, found)
+  return {
+    server: report.server(),
+    ...(found === null ? {} : { standbys: describeStandbys(found.standbys, { isProven }) }),
+    ...(report.tearsNoPages ? { full_page_writes: TRUSTED } : {}),
+  }
 }
 
 const TRUSTED = 'may be off, because --database-url says that the storage of the server never tears a page'

@@ -1,7 +1,8 @@
 // The checks of /readyz for rows that a database server keeps.
 
+import { explainWaiting, judgeStandbys, UNSEEN_REMEDY } from '../domain/standbys.ts'
 import { SECOND } from '../domain/time.ts'
-import type { DatabaseReport } from '../store/database-face.ts'
+import type { DatabaseLook, DatabaseReport } from '../store/database-face.ts'
 import { FINE, type Finding, type HealthCheck } from './health.ts'
 
 /** Nodes write a heartbeat every five seconds. */
@@ -56,13 +57,26 @@ const FULL =
 /** Never blocking: until a failover everything goes on, and a standby that is missing for a moment holds changes up only. The part `database` tells it when the database does not answer. */
 async function lookAtStandbys(report: DatabaseReport): Promise<Finding> {
   const found = await report.look()
-  if (found?.replication === 'asynchronous') return { todo: ASYNCHRONOUS }
-  return found?.replication === 'synchronous' && found.standbys === 0 ? { todo: MISSING } : FINE
+  if (found === null) return { todo: UNKNOWN }
+  const state = judgeStandbys(found.standbys)
+  if (state === 'asynchronous') return { todo: ASYNCHRONOUS }
+  if (state === 'unseen' && !hasProof(report, found)) return { todo: UNSEEN }
+  return { todo: explainWaiting(found.standbys) }
 }
 
-const MISSING =
-  'No standby of synchronous_standby_names is connected: every change waits for one, and is refused in the end. Start the standby, ' +
-  'or take it out of synchronous_standby_names.'
+/** Whether a change was answered a moment ago that had waited for the standbys of now: the heartbeat of this node. */
+export function hasProof(
+  { sinceHeartbeat, heartbeatNames }: DatabaseReport,
+  { standbys: { names } }: DatabaseLook,
+): boolean {
+  return names !== '' && heartbeatNames() === names && sinceHeartbeat() < SILENT_MS
+}
+
+const UNKNOWN = 'Not known, because the database does not answer.'
+
+const UNSEEN =
+  'Standbys of synchronous_standby_names are connected, but no change has been seen yet that they confirmed, and the user of ' +
+  `--database-url may not look at them: ${UNSEEN_REMEDY}.`
 
 const ASYNCHRONOUS =
   'The standbys of PostgreSQL are asynchronous. When one takes over, the last pushes may be missing, and what was read last ' +

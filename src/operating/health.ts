@@ -20,8 +20,8 @@ export type Health = {
   database?: DatabaseNote
 }
 
-/** `server`: such as `db2.example:5432`. */
-export type DatabaseNote = { server: string; full_page_writes?: string }
+/** `server`: such as `db2.example:5432`. `standbys`: what is known of them; left out while the database does not answer. */
+export type DatabaseNote = { server: string; standbys?: string; full_page_writes?: string }
 
 export type LookAtHealth = () => Promise<Health>
 
@@ -29,13 +29,11 @@ export const FINE: Finding = { todo: null }
 
 export function createLookAtHealth(
   checks: readonly HealthCheck[],
-  noteDatabase: () => DatabaseNote | null = () => null,
+  noteDatabase: () => Promise<DatabaseNote | null> = async () => null,
 ): LookAtHealth {
   return async () => {
-    const found = await Promise.all(
-      checks.map(async (check) => ({ name: check.name, ...(await look(check)) })),
-    )
-    const database = noteDatabase()
+    const looking = checks.map(async (check) => ({ name: check.name, ...(await look(check)) }))
+    const [database, ...found] = await Promise.all([noteDatabase(), ...looking])
     return {
       isReady: !found.some(({ isBlocking }) => isBlocking),
       checks: Object.fromEntries(found.map(({ name, todo }) => [name, todo ?? 'ok'])),

@@ -215,7 +215,9 @@ describe.skipIf(!installedEngines().includes('postgres'))('beside the nodes', ()
         findings = of('database', await look())
         return findings.join().includes('is connected')
       })
-      expect(findings.join()).toContain('problem: No standby of synchronous_standby_names is connected')
+      expect(findings.join()).toContain(
+        'problem: No standby of synchronous_standby_names (gone) is connected',
+      )
       await admin`ALTER SYSTEM RESET synchronous_standby_names`
       await admin`SELECT pg_reload_conf()`
       await admin.close({ timeout: 0 })

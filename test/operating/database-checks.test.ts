@@ -10,13 +10,8 @@ import type { DatabaseReport } from '../../src/store/database-face.ts'
 const NAME = 'postgres://db.example:5432/boxes'
 const NODE = { name: 'one', version: '3.0.0', startedAt: 0, seenAt: 0, isThis: true, isAlive: true }
 
-const FINE = {
-  roundTrip: 2,
-  replication: 'synchronous',
-  standbys: 1,
-  fullPageWrites: true,
-  lack: null,
-} as const
+const STANDBYS = { names: 'a', following: ['a'], named: ['a'], confirming: ['a'] }
+const FINE = { roundTrip: 2, standbys: STANDBYS, fullPageWrites: true, lack: null }
 const WELL: DatabaseReport = {
   look: async () => FINE,
   server: () => 'db2.example:5432',
@@ -27,6 +22,7 @@ const WELL: DatabaseReport = {
     settled: { happened: 5, void: 6, unknown: 7 },
   }),
   sinceHeartbeat: () => 1_000,
+  heartbeatNames: () => 'a',
   findRefusal: () => null,
   explainLoss: () => null,
   isFull: () => false,
@@ -47,7 +43,7 @@ test('a server that does not answer is named', async () => {
     false,
     expect.stringContaining(`${NAME} (last used: db2.example:5432) does not answer`),
   ])
-  expect(checks.standbys).toBe('ok')
+  expect(checks.standbys).toBe('Not known, because the database does not answer.')
 })
 
 test('a server that refuses this node is told with its reason', async () => {
@@ -88,16 +84,27 @@ test('a server whose disk is full needs attention, and is not cut off from those
 
 test('asynchronous standbys need attention, and keep nobody from working', async () => {
   const { isReady, checks } = await look({
-    look: async () => ({ ...FINE, replication: 'asynchronous' }),
+    look: async () => ({ ...FINE, standbys: { ...STANDBYS, names: '', named: [] } }),
   })
   expect([isReady, checks.standbys]).toEqual([true, expect.stringContaining('given out a second time')])
 })
 
 test('a synchronous standby that is missing needs attention at once', async () => {
   const { checks } = await look({
-    look: async () => ({ ...FINE, standbys: 0 }),
+    look: async () => ({ ...FINE, standbys: { ...STANDBYS, following: ['b'], named: [] } }),
   })
-  expect(checks.standbys).toContain('No standby of synchronous_standby_names is connected')
+  expect(checks.standbys).toContain('No standby of synchronous_standby_names (a) is connected')
+  expect(checks.standbys).toContain('Connected under other names: b.')
+})
+
+test('standbys that nobody may look at are well as long as heartbeats show that they confirm changes', async () => {
+  const unseen = { look: async () => ({ ...FINE, standbys: { ...STANDBYS, confirming: null } }) }
+  expect((await look(unseen)).checks.standbys).toBe('ok')
+  for (const before of [{ heartbeatNames: () => '' }, { sinceHeartbeat: () => 60_000 }]) {
+    const { checks } = await look({ ...unseen, ...before })
+    expect(checks.standbys).toContain('no change has been seen yet that they confirmed')
+    expect(checks.standbys).toContain('GRANT pg_read_all_stats TO')
+  }
 })
 
 test('the metrics tell connections, work, settlements and nodes', async () => {

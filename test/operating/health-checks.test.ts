@@ -14,6 +14,7 @@ const elsewhere: DatabaseReport = {
     throw new Error('nobody asks for counts')
   },
   sinceHeartbeat: () => 0,
+  heartbeatNames: () => '',
   listNodes: async () => [],
   findRefusal: () => null,
   isOut: () => false,

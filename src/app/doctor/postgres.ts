@@ -3,6 +3,7 @@
 import { type DatabaseAddress, presentDatabaseAddress } from '../../domain/database-address.ts'
 import { DomainError } from '../../domain/errors.ts'
 import { RESTORATION_REMEDY } from '../../domain/restoration.ts'
+import { explainWaiting, judgeStandbys, type Standbys, UNSEEN_REMEDY } from '../../domain/standbys.ts'
 import { reasonOf } from '../../domain/system-errors.ts'
 import type { DatabaseSettings } from '../../settings/database.ts'
 import type { Server } from '../../store/postgres/engine/servers.ts'
@@ -87,21 +88,16 @@ function describeServer(inspection: DatabaseInspection, { address, used }: Reach
         : `not encrypted (${tls.mode})`
   const said = `${presentDatabaseAddress(address)}${place}, PostgreSQL ${facts.version}, ${way}, ${Math.ceil(bytes / MIB)} MiB`
   const weakness = warnAboutTls(address)
+  const waiting = explainWaiting(facts.standbys)
   return [
     ...problems.map((words) => problem('database', words, SERVER_REMEDY)),
-    ...(facts.replication === 'synchronous' && inspection.standbys === 0 ? [NO_STANDBY] : []),
+    ...(waiting === null ? [] : [problem('database', waiting, SEE)]),
     ...[...warnings, ...(weakness === null ? [] : [weakness])].map((words) =>
       warning('database', words, SEE),
     ),
-    fine('database', `${said}; ${REPLICATION[facts.replication]}.`),
+    fine('database', `${said}; ${describeReplication(facts.standbys)}.`),
   ]
 }
-
-const NO_STANDBY = problem(
-  'database',
-  'No standby of synchronous_standby_names is connected: every change waits for one, and is refused in the end.',
-  'Start the standby, or take it out of synchronous_standby_names.',
-)
 
 const LOGS_VALUES = warning(
   'database',
@@ -110,10 +106,23 @@ const LOGS_VALUES = warning(
   'As a superuser: ALTER DATABASE … SET log_parameter_max_length = 0. Statements are then logged without values.',
 )
 
-const REPLICATION: Record<DatabaseInspection['facts']['replication'], string> = {
-  'no standby': 'it has no standby',
-  asynchronous: 'its standbys may lack the last changes',
-  synchronous: 'its standbys have each change before it is answered',
+/** Says of standbys no more than this user of the database sees. */
+function describeReplication(standbys: Standbys): string {
+  const { names, named } = standbys
+  const connected = `the standbys of synchronous_standby_names (${names}) that are connected (${named.join(', ')})`
+  switch (judgeStandbys(standbys)) {
+    case 'none':
+      return 'it has no standby'
+    case 'asynchronous':
+      return 'its standbys may lack the last changes'
+    case 'missing':
+    case 'behind':
+      return 'every change waits for its standbys'
+    case 'unseen':
+      return `whether ${connected} confirm changes is not shown to this user (${UNSEEN_REMEDY}); /readyz of a node knows by its heartbeats`
+    case 'confirmed':
+      return 'its standbys have each change before it is answered'
+  }
 }
 
 function examineInstance({ instance, newest }: DatabaseInspection, witness: SavedWitness | null): Finding[] {

@@ -2,6 +2,7 @@
 
 import type { Doubt } from '../../domain/clock.ts'
 import { compareVersions } from '../../domain/release.ts'
+import { judgeStandbys } from '../../domain/standbys.ts'
 import { MINUTE, type Now, SECOND } from '../../domain/time.ts'
 import type { DatabaseReport, NodeReport } from '../../store/database-face.ts'
 import type { PushCounts, Store } from '../../store/face.ts'
@@ -91,7 +92,11 @@ async function lookAtDatabase(
 ): Promise<DatabaseStatus> {
   const [found, nodes] = await Promise.all([look(), listNodes()])
   const name = address.includes(',') ? `${address} · ${server()}` : address
-  return { name, isBehind: found?.replication === 'asynchronous', ...describeNodes(nodes, now) }
+  return {
+    name,
+    isBehind: found !== null && judgeStandbys(found.standbys) === 'asynchronous',
+    ...describeNodes(nodes, now),
+  }
 }
 
 /** `now`: by the clock of the database, which wrote down when each was seen. */

@@ -150,6 +150,7 @@ function reportsOf(
       look,
       count: database.count,
       sinceHeartbeat: nodes.sinceHeartbeat,
+      heartbeatNames: nodes.heartbeatNames,
       listNodes: nodes.list,
       findRefusal: () => standing.problem()?.why ?? null,
       explainLoss: outage?.explainLoss ?? (() => null),

@@ -31,8 +31,6 @@ export type DatabaseInspection = {
   warnings: string[]
   /** Whether this connection is encrypted. */
   isEncrypted: boolean
-  /** Those that are connected. */
-  standbys: number
   bytes: number
   connections: Connections
   /** The server's clock minus that of this machine, and how far that may be wrong. Milliseconds. */
@@ -102,7 +100,7 @@ async function inspectWithin(session: Session, options: InspectionOptions) {
   const clock = await compareClocks(session, options.now)
   const [row] = await session.query<Row>(SERVER)
   if (row === undefined) throw new Error('PostgreSQL said nothing about itself')
-  const { isEncrypted, standbys, bytes, max, used, isOn, age, logsValues } = row
+  const { isEncrypted, bytes, max, used, isOn, age, logsValues } = row
   const [found] = await session.query<{ isThere: boolean }>(
     `SELECT to_regclass('${SCHEMA}.instance') IS NOT NULL AS "isThere"`,
   )
@@ -110,7 +108,6 @@ async function inspectWithin(session: Session, options: InspectionOptions) {
   const [rows] = isThere ? await session.query<{ live: number; dead: number }>(PUSHES) : []
   return {
     isEncrypted,
-    standbys,
     bytes,
     connections: { max, used },
     logsValues,
@@ -123,7 +120,6 @@ async function inspectWithin(session: Session, options: InspectionOptions) {
 
 type Row = {
   isEncrypted: boolean
-  standbys: number
   bytes: number
   max: number
   used: number
@@ -133,7 +129,7 @@ type Row = {
 }
 
 const SERVER = `SELECT coalesce((SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()), false) AS "isEncrypted",
-    (SELECT count(*)::int FROM pg_stat_replication) AS standbys, pg_database_size(current_database())::float8 AS bytes,
+    pg_database_size(current_database())::float8 AS bytes,
     current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
       - coalesce(current_setting('reserved_connections', true)::int, 0) AS max,
     (SELECT count(*)::int FROM pg_stat_activity WHERE backend_type = 'client backend') AS used,

@@ -3,10 +3,9 @@
 import { SECOND } from '../../domain/time.ts'
 import type { DatabaseLook } from '../database-face.ts'
 import type { Read, Session } from './engine/database.ts'
-import { REPLICATION } from './engine/server-facts.ts'
+import { FOLLOWERS, type FollowerRow, standbysOf } from './engine/followers.ts'
 
-const LOOK = `SELECT ${REPLICATION} AS replication, (SELECT count(*)::int FROM pg_stat_replication) AS standbys,
-    current_setting('full_page_writes')::bool AS "fullPageWrites"`
+const LOOK = `SELECT ${FOLLOWERS}, current_setting('full_page_writes')::bool AS "fullPageWrites"`
 const PATIENCE_MS = 1.5 * SECOND
 
 export type QuickLookOptions = {
@@ -21,9 +20,11 @@ export function createQuickLook({ read, findLack }: QuickLookOptions): () => Pro
   async function ask(): Promise<DatabaseLook | null> {
     return read(async (session) => {
       const begun = performance.now()
-      const [row] = await session.query<Omit<DatabaseLook, 'roundTrip' | 'lack'>>(LOOK)
+      const [row] = await session.query<FollowerRow & { fullPageWrites: boolean }>(LOOK)
       const roundTrip = performance.now() - begun
-      return row === undefined ? null : { ...row, roundTrip, lack: await findLack(session) }
+      if (row === undefined) return null
+      const { fullPageWrites } = row
+      return { roundTrip, fullPageWrites, standbys: standbysOf(row), lack: await findLack(session) }
     })
   }
 

@@ -1,9 +1,10 @@
 // What a PostgreSQL server says about itself, and what of that keeps Oncebox from trusting it: each problem with its remedy.
 
 import { DomainError } from '../../../domain/errors.ts'
-import type { Replication } from '../../database-face.ts'
+import { judgeStandbys, type Standbys } from '../../../domain/standbys.ts'
 import type { Session } from './database.ts'
 import { PERMISSION, stateOf } from './failures.ts'
+import { FOLLOWERS, type FollowerRow, standbysOf } from './followers.ts'
 
 export type ServerFacts = {
   /** Such as `15.6`. */
@@ -21,7 +22,7 @@ export type ServerFacts = {
   timeline: number | null
   /** Milliseconds since 1970, by the server's clock. */
   startedAt: number
-  replication: Replication
+  standbys: Standbys
   /** Transactions that have waited for a synchronous standby for so long that their callers have given up. */
   stuckCommits: number
   /** Tells this server's processes from each other. */
@@ -31,9 +32,6 @@ export type ServerFacts = {
 /** 0 for a standby, so that it is behind every primary. */
 export const timelineOf = ({ timeline }: Pick<ServerFacts, 'timeline'>) => timeline ?? 0
 
-export const REPLICATION = `CASE WHEN current_setting('synchronous_standby_names') <> '' THEN 'synchronous'
-      WHEN EXISTS (SELECT 1 FROM pg_stat_replication) THEN 'asynchronous' ELSE 'no standby' END`
-
 const FACTS = `SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS "versionNumber",
     current_setting('server_encoding') AS encoding, pg_is_in_recovery() AS "isStandby",
     current_setting('transaction_read_only')::bool AS "isReadOnly", current_setting('fsync')::bool AS fsync,
@@ -41,18 +39,21 @@ const FACTS = `SELECT current_setting('server_version') AS version, current_sett
     (SELECT system_identifier::text FROM pg_control_system()) AS "systemIdentifier",
     CASE WHEN NOT pg_is_in_recovery() THEN ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int END AS timeline,
     (extract(epoch FROM pg_postmaster_start_time()) * 1000)::float8 AS "startedAt",
-    ${REPLICATION} AS replication,
+    ${FOLLOWERS},
     (SELECT count(*)::int FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query_start < clock_timestamp() - interval '5 s')
       AS "stuckCommits",
     (SELECT pid || ' ' || backend_start FROM pg_stat_activity WHERE pid = pg_backend_pid()) AS backend`
 
+type FactsRow = Omit<ServerFacts, 'standbys'> & FollowerRow
+
 /** Throws `conflict` when the user may not ask which server it is. */
 export async function readServerFacts(session: Session): Promise<ServerFacts> {
-  const [facts] = await session.query<ServerFacts>(FACTS).catch((cause) => {
+  const [row] = await session.query<FactsRow>(FACTS).catch((cause) => {
     throw stateOf(cause) === PERMISSION ? new DomainError('conflict', UNNAMED) : cause
   })
-  if (facts === undefined) throw new Error('PostgreSQL said nothing about itself')
-  return facts
+  if (row === undefined) throw new Error('PostgreSQL said nothing about itself')
+  const { standbyNames, followers, ...facts } = row
+  return { ...facts, standbys: standbysOf({ standbyNames, followers }) }
 }
 
 const UNNAMED =
@@ -125,7 +126,7 @@ export function findServerWarnings(facts: ServerFacts): string[] {
   return [
     ...(facts.dataChecksums ? [] : [NO_CHECKSUMS]),
     ...(facts.fullPageWrites ? [] : [TORN_PAGES]),
-    ...(facts.replication === 'asynchronous' ? [ASYNCHRONOUS] : []),
+    ...(judgeStandbys(facts.standbys) === 'asynchronous' ? [ASYNCHRONOUS] : []),
   ]
 }
 

@@ -22,6 +22,7 @@ export type HeartbeatOptions = SeenNode & {
 export function createHeartbeat(options: HeartbeatOptions) {
   const { database, standing, clock, node, hasOtherServers, save, clearUp } = options
   let beatAt = performance.now()
+  let names = ''
 
   /** Null when nothing may be served: then the other nodes are told. */
   async function beatWithin(session: Session, isLast: boolean) {
@@ -40,6 +41,7 @@ export function createHeartbeat(options: HeartbeatOptions) {
       savedAt: Math.floor(state.time),
       isFinal: isLast && left === 0,
       flushes: state.flushes,
+      standbyNames: state.standbyNames,
     }
   }
 
@@ -58,14 +60,15 @@ export function createHeartbeat(options: HeartbeatOptions) {
     }
     standing.beat(done.beats)
     beatAt = performance.now()
+    names = done.standbyNames
     const { isFinal, savedAt, flushes } = done
     // Each new connection is refused, with the reason, until commits are durable again.
     if (!flushes) database.renew()
     await save({ ...standing.witness(), isFinal, savedAt, node: Buffer.from(node).toString('hex') })
   }
 
-  /** `since`: milliseconds since the last heartbeat that is durable. */
-  return { beat, since: () => performance.now() - beatAt }
+  /** `since`: milliseconds since the last heartbeat that is durable. `names`: of the standbys that it waited for. */
+  return { beat, since: () => performance.now() - beatAt, names: () => names }
 }
 
 /** While the clock is trusted, an earlier doubt ends. */

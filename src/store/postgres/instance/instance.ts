@@ -16,6 +16,8 @@ export type InstanceState = DatabaseTime &
     here: string
     /** Whether a commit is on the disk of the server: an operator may switch that off while nodes run. */
     flushes: boolean
+    /** `synchronous_standby_names`: a transaction that is acknowledged has waited for those. */
+    standbyNames: string
     /** Why nothing may be served; a whole sentence. */
     halted: string | null
     /** Of the operations that were asked for, those that are there, in hex. */
@@ -34,7 +36,7 @@ const HERE = `(SELECT system_identifier FROM pg_control_system())
 /** Older nodes ask this too before they know whether they may serve the tables: keep these columns in each later schema. */
 const LOOK = `SELECT tag::text AS tag, beats::float8 AS beats, restored_at::float8 AS "restoredAt", place, ${HERE} AS here, halted,
     clock_mark::float8 AS "clockMark", clock_doubted::float8 AS "clockDoubted", ${DATABASE_TIME} AS time,
-    current_setting('fsync') = 'on' AS flushes,
+    current_setting('fsync') = 'on' AS flushes, current_setting('synchronous_standby_names') AS "standbyNames",
     (SELECT max(version) FROM schema_versions) AS version,
     (SELECT max(compatible_from) FROM schema_versions) AS "compatibleFrom",
     ARRAY(SELECT encode(operations.id, 'hex') FROM operations

@@ -21,6 +21,8 @@ export type Nodes = {
   leave(): Promise<void>
   /** Milliseconds since the last heartbeat that is durable. */
   sinceHeartbeat(): number
+  /** `synchronous_standby_names` during that one. */
+  heartbeatNames(): string
 }
 
 export type NodesOptions = Omit<HeartbeatOptions, 'database'> & {
@@ -65,6 +67,7 @@ export function createNodes(options: NodesOptions): Nodes {
     list: () => database.read((session) => listNodes(session, node)),
     leave: () => beatNext({ isLast: true }),
     sinceHeartbeat: heartbeat.since,
+    heartbeatNames: heartbeat.names,
   }
 }
 

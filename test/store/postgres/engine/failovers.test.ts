@@ -85,7 +85,6 @@ describe('a PostgreSQL server', () => {
     try {
       const { problems } = await inspectServer(connectBy(standby.address()))
       expect(problems).toEqual([expect.stringContaining('The server is a standby')])
-      expect((await inspectServer(connectBy(cluster().address()))).facts.replication).toBe('synchronous')
 
       const told: unknown[] = []
       const database = openDatabase(cluster().address(proxy.port), told)

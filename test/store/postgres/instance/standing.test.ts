@@ -14,6 +14,7 @@ test('every kind of work keeps the time within which it has to be done', async (
       halted: null,
       place: null,
       here: 'here',
+      standbyNames: '',
       tag: 'tag',
       operations: [],
     },
