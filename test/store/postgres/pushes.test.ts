@@ -2,9 +2,12 @@
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { DAY } from '../../../src/domain/time.ts'
+import type { Session, Transact } from '../../../src/store/postgres/engine/database.ts'
+import { createDoubtedDates } from '../../../src/store/postgres/expiry/doubted-dates.ts'
 import { openPostgresNodes, type PostgresNodes } from '../../support/postgres-nodes.ts'
 import { storePush, VISIT } from '../../support/store.ts'
 import { usePostgres } from '../../support/use-postgres.ts'
+import { untilDone } from '../../support/waiting.ts'
 
 const postgres = usePostgres()
 
@@ -50,6 +53,29 @@ postgres.describe('two nodes', () => {
       expect(kinds.filter((kind) => kind === 'failed_view')).toHaveLength(7)
     }
   }, 300_000)
+
+  test('move the dates of a push back once, however both come to it after the clock was ahead', async () => {
+    const now = opened.clock.now()
+    opened.clock.set(now + 30 * DAY)
+    const { lookup, expiresAt } = await make()
+    const clock = { now: () => now, doubt: () => null, wasAhead: () => 30 * DAY }
+    const [first, second] = opened.pools
+    const other = createDoubtedDates({ ...second, clock })
+    let looks = 0
+    /** The other node is quicker, between the look and the lock. */
+    const overtaken = (session: Session): Session => ({
+      orm: session.orm,
+      query: async (text, values) => {
+        const rows = await session.query<never>(text, values)
+        if (text.startsWith('SELECT id::float8') && looks++ === 0) await untilDone(other.mend)
+        return rows
+      },
+    })
+    const transact: Transact = (work, how) => first.transact((session) => work(overtaken(session)), how)
+    await untilDone(createDoubtedDates({ transact, clock }).mend)
+    expect(looks).toBeGreaterThan(0)
+    expect((await opened.nodes[0].pushes.findPush(lookup))?.expiresAt).toBe(expiresAt - 30 * DAY)
+  })
 
   test('a view whose content does not open counts nothing, and the others of its batch count', async () => {
     const [damaged, whole] = [await make(), await make()]

@@ -51,7 +51,9 @@ async function setBackSome(session: Session, { before, ahead, now }: Piece): Pro
   const some = await session.query<{ id: number; createdAt: number }>(LATEST, [before])
   const early = some.filter((push) => isFromAhead(push, now)).map(({ id }) => id)
   if (early.length === 0) return null
-  const moved = (await lockPushes(session, early)).map((push) => setBack(push, { ahead, now }))
+  // Another node may have moved them in the meantime.
+  const locked = (await lockPushes(session, early)).filter((push) => isFromAhead(push, now))
+  const moved = locked.map((push) => setBack(push, { ahead, now }))
   await session.query(SET_BACK, [...arraysOf(moved, ['id', 'createdAt', 'expiresAt']), now])
   return some.length < PIECE ? null : (some.at(-1)?.id ?? null)
 }
