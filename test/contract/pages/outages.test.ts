@@ -10,6 +10,7 @@ import { BOB, OUTAGES, useOutages } from './outages.ts'
 
 const SECRET = 'typed secret <"&\'>'
 const { say } = wordsOf('en')
+const secret = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ'
 const at = useOutages()
 
 type Visitor = Pick<People, 'get' | 'post'>
@@ -93,6 +94,41 @@ const CASES: Record<string, Case> = {
     typed: { email: 'third@example.org', is_admin: 'true' },
     done: ({ text }) => text.includes('/welcome/'),
   },
+  'the code of somebody who signs in': {
+    open: async () => {
+      await turnOn()
+      const page = await at.people.post('/sign-in', {
+        email: BOB,
+        password: at.people.password,
+        next: '/pushes',
+      })
+      return { visitor: guest(), page, action: '/sign-in/code' }
+    },
+    typed: {},
+    secrets: () => ({ code: '' }),
+    done: (answer) => isSignedIn(answer) && answer.headers.get('location') === '/pushes',
+  },
+  'the password that turns a second factor off': {
+    open: async () => {
+      await turnOn()
+      return opened(at.bob, '/account', '/account/two-factor/off')
+    },
+    typed: {},
+    secrets: () => ({ password: at.people.password }),
+    done: ({ headers }) => headers.get('location') === '/account#two-factor',
+  },
+  'a new password for a link': {
+    open: async () => {
+      const { id } = await at.api.accounts().requireAccount(BOB)
+      const action = `/admin/accounts/${id}/reset`
+      const made = await at.ann.post(action, fieldsOf(formOf((await at.ann.get('/admin')).text, action)))
+      const [, path = ''] = /http:\/\/localhost(\/welcome\/[\w-]+)/.exec(made.text) ?? []
+      return opened(guest(), path)
+    },
+    typed: { email: BOB },
+    secrets: { password: 'another long password' },
+    done: isSignedIn,
+  },
   'a new password': {
     open: () => opened(at.bob, '/account', '/account/password'),
     typed: {},
@@ -107,13 +143,24 @@ const CASES: Record<string, Case> = {
   },
 }
 
+/** A second factor of Bob, whose next code comes a minute later. */
+async function turnOn(): Promise<void> {
+  const answer = await at.bob.post('/account/two-factor', {
+    secret,
+    code: codeOf(secret, at.api.clock.now()),
+    password: at.people.password,
+  })
+  expect(answer.text).toContain('id="codes"')
+  at.api.clock.advance(60_000)
+}
+
 /** Fills in the form of a page. */
 function fill({ controls, action }: FoundForm, { typed, secrets = {} }: Case): Record<string, string> {
   const kept = fieldsOf({ action, controls })
   const filled = { ...kept, ...typed, ...(typeof secrets === 'function' ? secrets() : secrets) }
   return filled.code === undefined
     ? filled
-    : { ...filled, code: codeOf(kept.secret ?? '', at.api.clock.now()) }
+    : { ...filled, code: codeOf(kept.secret ?? secret, at.api.clock.now()) }
 }
 
 describe.each(OUTAGES)('while %s', (_name, fails, code) => {

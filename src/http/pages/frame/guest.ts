@@ -23,6 +23,8 @@ export type Guest = {
   words: Words
   viewer: Viewer
   session: CurrentSession | null
+  /** Whether the browser has a session that was not looked up: then the page offers neither signing in nor an account. */
+  isUnknown: boolean
   query: URLSearchParams
   /** A link to a path of urls.ts: adds the base path, and the language if the address of this page names one. */
   href(path: string): string
@@ -67,6 +69,7 @@ export function createGetGuest({ findSession, basePath, brand, findElsewhere, on
       words: wordsOf(language),
       viewer: { account: session?.account ?? null, visit: visitOf(exchange) },
       session,
+      isUnknown: false,
       query,
       href: (path) => `${basePath}${isAsked ? withLanguage(path, language) : path}`,
       path: pathOf(request.url),
@@ -78,7 +81,10 @@ export function createGetGuest({ findSession, basePath, brand, findElsewhere, on
   }
 
   /** Looks up no session, so it cannot fail. */
-  getGuest.stranger = (exchange: Exchange): Guest => describe(exchange, null)
+  getGuest.stranger = (exchange: Exchange): Guest => ({
+    ...describe(exchange, null),
+    isUnknown: sessionTokenIn({ exchange, basePath }) !== null,
+  })
   return getGuest
 }
 

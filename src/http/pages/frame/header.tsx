@@ -29,7 +29,7 @@ export function Header({ guest }: { guest: Guest }) {
         <a class="brand" href={guest.href(PAGES.create.href())}>
           <BrandName brand={guest.brand} />
         </a>
-        <Navigation guest={guest} />
+        {guest.isUnknown ? null : <Navigation guest={guest} />}
       </div>
       <Announcement guest={guest} />
     </header>
