@@ -223,6 +223,17 @@ describe.skipIf(!installedEngines().includes('postgres'))('beside the nodes', ()
       await admin.close({ timeout: 0 })
     })
 
+    test('tells that a crash would empty a table', async () => {
+      const unlogged = await postgres.newDatabase()
+      const sql = unlogged.connect(1)
+      await sql`ALTER TABLE oncebox.audit_entries SET UNLOGGED`
+      const findings = await look({}, unlogged)
+      expect(of('database', findings).join()).toContain('problem: After a crash PostgreSQL would empty')
+      expect(of('database', findings).join()).toContain('ALTER TABLE oncebox.audit_entries SET LOGGED')
+      await sql.close({ timeout: 0 })
+      await unlogged.close()
+    })
+
     test('tells that a restored database waits for after-restore', async () => {
       const restored = await postgres.newDatabase()
       const sql = restored.connect(1)

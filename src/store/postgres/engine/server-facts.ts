@@ -5,6 +5,7 @@ import { judgeStandbys, type Standbys } from '../../../domain/standbys.ts'
 import type { Session } from './database.ts'
 import { PERMISSION, stateOf } from './failures.ts'
 import { FOLLOWERS, type FollowerRow, standbysOf } from './followers.ts'
+import { explainUnlogged, UNLOGGED } from './unlogged.ts'
 
 export type ServerFacts = {
   /** Such as `15.6`. */
@@ -16,6 +17,8 @@ export type ServerFacts = {
   fsync: boolean
   fullPageWrites: boolean
   dataChecksums: boolean
+  /** What a crash would empty, for ALTER: tables and sequences. */
+  unlogged: string[]
   /** Names the cluster and its copies. */
   systemIdentifier: string
   /** Raised by each promotion and each point-in-time recovery; null on a standby. */
@@ -40,6 +43,7 @@ const FACTS = `SELECT current_setting('server_version') AS version, current_sett
     CASE WHEN NOT pg_is_in_recovery() THEN ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int END AS timeline,
     (extract(epoch FROM pg_postmaster_start_time()) * 1000)::float8 AS "startedAt",
     ${FOLLOWERS},
+    ${UNLOGGED} AS unlogged,
     (SELECT count(*)::int FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query_start < clock_timestamp() - interval '5 s')
       AS "stuckCommits",
     (SELECT pid || ' ' || backend_start FROM pg_stat_activity WHERE pid = pg_backend_pid()) AS backend`
@@ -113,6 +117,7 @@ const CHECKS: Check[] = [
     () =>
       'The server has fsync = off: after a power cut it would forget what was acknowledged and give secrets out again. Set fsync = on.',
   ],
+  [({ unlogged }) => unlogged.length > 0, ({ unlogged }) => explainUnlogged(unlogged)],
   [
     ({ fullPageWrites }, { tearsNoPages }) => !fullPageWrites && tearsNoPages !== true,
     () =>

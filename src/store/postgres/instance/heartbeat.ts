@@ -40,7 +40,7 @@ export function createHeartbeat(options: HeartbeatOptions) {
       beats: state.beats + 1,
       savedAt: Math.floor(state.time),
       isFinal: isLast && left === 0,
-      flushes: state.flushes,
+      isLasting: state.isLasting,
       standbyNames: state.standbyNames,
     }
   }
@@ -61,9 +61,9 @@ export function createHeartbeat(options: HeartbeatOptions) {
     standing.beat(done.beats)
     beatAt = performance.now()
     names = done.standbyNames
-    const { isFinal, savedAt, flushes } = done
+    const { isFinal, savedAt, isLasting } = done
     // Each new connection is refused, with the reason, until commits are durable again.
-    if (!flushes) database.renew()
+    if (!isLasting) database.renew()
     await save({ ...standing.witness(), isFinal, savedAt, node: Buffer.from(node).toString('hex') })
   }
 

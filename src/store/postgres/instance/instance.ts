@@ -1,6 +1,7 @@
 // Facts about the instance in its database: the keys that it was written with, the time of its last use, and where it is.
 
 import type { Session } from '../engine/database.ts'
+import { UNLOGGED } from '../engine/unlogged.ts'
 import type { SchemaVersion } from '../schema/schema-version.ts'
 import type { DatabaseTime } from './clock.ts'
 
@@ -14,8 +15,8 @@ export type InstanceState = DatabaseTime &
     place: string | null
     /** Where it is now: other clusters, databases, restored tables and timelines have others. */
     here: string
-    /** Whether a commit is on the disk of the server: an operator may switch that off while nodes run. */
-    flushes: boolean
+    /** Whether a commit survives a crash of the server: an operator may switch that off, for it or a table, while nodes run. */
+    isLasting: boolean
     /** `synchronous_standby_names`: a transaction that is acknowledged has waited for those. */
     standbyNames: string
     /** Why nothing may be served; a whole sentence. */
@@ -36,7 +37,8 @@ const HERE = `(SELECT system_identifier FROM pg_control_system())
 /** Older nodes ask this too before they know whether they may serve the tables: keep these columns in each later schema. */
 const LOOK = `SELECT tag::text AS tag, beats::float8 AS beats, restored_at::float8 AS "restoredAt", place, ${HERE} AS here, halted,
     clock_mark::float8 AS "clockMark", clock_doubted::float8 AS "clockDoubted", ${DATABASE_TIME} AS time,
-    current_setting('fsync') = 'on' AS flushes, current_setting('synchronous_standby_names') AS "standbyNames",
+    current_setting('fsync') = 'on' AND cardinality(${UNLOGGED}) = 0 AS "isLasting",
+    current_setting('synchronous_standby_names') AS "standbyNames",
     (SELECT max(version) FROM schema_versions) AS version,
     (SELECT max(compatible_from) FROM schema_versions) AS "compatibleFrom",
     ARRAY(SELECT encode(operations.id, 'hex') FROM operations

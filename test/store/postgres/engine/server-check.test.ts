@@ -3,6 +3,7 @@
 import { expect, test } from 'bun:test'
 import { inspectServer, requireServer } from '../../../../src/store/postgres/engine/server-check.ts'
 import { findOtherServer, findServerProblems } from '../../../../src/store/postgres/engine/server-facts.ts'
+import { explainUnlogged } from '../../../../src/store/postgres/engine/unlogged.ts'
 import { requireCurrentSchema } from '../../../../src/store/postgres/schema/schema-version.ts'
 import { connectBy, openDatabase, useCluster } from '../../../support/use-cluster.ts'
 import { waitUntil } from '../../../support/waiting.ts'
@@ -111,6 +112,32 @@ describe('a PostgreSQL server', () => {
     const refused = requireServer(connectBy(cluster().address()), () => undefined)
     await expect(refused).rejects.toThrow('ALTER TABLE oncebox.pushes DISABLE ROW LEVEL SECURITY')
     await cluster().run('ALTER TABLE oncebox.pushes DISABLE ROW LEVEL SECURITY, NO FORCE ROW LEVEL SECURITY')
+  })
+
+  test('that would empty tables or sequences after a crash is refused, with what keeps them', async () => {
+    const set = (how: string) =>
+      cluster().run(`ALTER TABLE oncebox.push_files ${how}; ALTER TABLE oncebox.pushes ${how}`)
+    await set('SET UNLOGGED')
+    try {
+      const refused = requireServer(connectBy(cluster().address()), () => undefined)
+      await expect(refused).rejects.toThrow(
+        /^After a crash PostgreSQL would empty oncebox\.pushes, oncebox\.push_files.* \(UNLOGGED\)/,
+      )
+      await expect(refused).rejects.toThrow('ALTER TABLE oncebox.push_files SET LOGGED')
+      const [remedy = ''] = /ALTER .*(?=\.)/.exec(String(await refused.catch(String))) ?? []
+      await cluster().run(remedy)
+      await requireServer(connectBy(cluster().address()), () => undefined)
+    } finally {
+      await set('SET LOGGED')
+    }
+  })
+
+  test('tells a sequence apart from a table', () => {
+    const words = explainUnlogged(['SEQUENCE oncebox.pushes_id_seq', ...Array(5).fill('TABLE oncebox.t')])
+    expect(words).toContain('would empty oncebox.pushes_id_seq, oncebox.t, oncebox.t, oncebox.t and 2 more')
+    expect(words).toContain(
+      'ALTER SEQUENCE oncebox.pushes_id_seq SET LOGGED; ALTER TABLE oncebox.t SET LOGGED',
+    )
   })
 
   test('with full_page_writes = off is used where the address says that its storage tears no page, with a warning', async () => {

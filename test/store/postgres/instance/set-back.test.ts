@@ -129,6 +129,22 @@ postgres.describe('a database that was set back', () => {
     await store.close()
   }, 300_000)
 
+  test('is not served while a crash would empty one of its tables, by a node that runs or starts', async () => {
+    const node = makeNode()
+    const store = await node.open()
+    const isServed = () =>
+      store.lists.countPushes().then(
+        () => true,
+        () => false,
+      )
+    await query('ALTER TABLE oncebox.push_secrets SET UNLOGGED')
+    await waitUntil(async () => !(await isServed()))
+    await expect(makeNode().open()).rejects.toThrow('would empty oncebox.push_secrets (UNLOGGED)')
+    await query('ALTER TABLE oncebox.push_secrets SET LOGGED')
+    await waitUntil(isServed)
+    await store.close()
+  }, 300_000)
+
   test('is not served any more by a running node that notices when it connects again', async () => {
     const node = makeNode()
     const store = await node.open()

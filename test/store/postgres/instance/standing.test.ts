@@ -10,7 +10,7 @@ test('every kind of work keeps the time within which it has to be done', async (
       time: 0,
       beats: 1,
       restoredAt: 0,
-      flushes: true,
+      isLasting: true,
       halted: null,
       place: null,
       here: 'here',
