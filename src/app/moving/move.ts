@@ -101,8 +101,9 @@ async function run(move: AskedMove, { source, plan, begun }: Running): Promise<M
 async function goOn(move: AskedMove, away: MovedAway): Promise<MoveReport> {
   const { wish, to } = move
   const state = await to.findState()
-  const isOpen = state === null && away.to === to.name
-  if (state?.id !== away.id && !(isOpen && wish.destroySource)) throw gone(move, away)
+  const isUnconfirmed = state?.id === away.id
+  const isConfirmed = state === null && away.to === to.name
+  if (!isUnconfirmed && !(isConfirmed && wish.destroySource)) throw gone(move, away)
   if (state === null && !(await to.isFilled())) throw lost(move)
   const keys = findKeyPlaces(wish)
   const report: MoveReport = { ...reportOn(move, { counts: NOTHING, keys }), state: 'moved' }

@@ -7,7 +7,7 @@ import type { MoveState } from '../../moving-face.ts'
 import { onOwnConnection } from '../../postgres/engine/own-connection.ts'
 import { requireIdle } from '../../postgres/moving/checks.ts'
 import { clearRows } from '../../postgres/moving/clear-rows.ts'
-import { type Query, readLeft, readState } from '../../postgres/moving/move-row.ts'
+import { type Query, readMovedAway, readMoveState } from '../../postgres/moving/move-row.ts'
 import { createMovingReader } from '../../postgres/moving/read-rows.ts'
 import { type Connected, withSession } from '../../postgres/moving/session.ts'
 import { hasTables, requireCurrentSchema } from '../../postgres/schema/schema-version.ts'
@@ -20,8 +20,8 @@ export function postgresPlace(options: PostgresPlaceOptions): MovingPlace {
     withSession(options, async (session) => ((await hasTables(session.connect)) ? read(session.query) : null))
   return {
     name,
-    findMovedAway: () => reading(readLeft),
-    findState: () => reading(readState),
+    findMovedAway: () => reading(readMovedAway),
+    findState: () => reading(readMoveState),
     openSource: () => openPostgresSource(options, name),
     lookAtTarget: () => withSession(options, (session) => look(session, name)),
     openTarget: (how) => openPostgresTarget(options, name, how),
@@ -35,7 +35,7 @@ export function postgresPlace(options: PostgresPlaceOptions): MovingPlace {
 async function look({ connect, query }: Connected, name: string): Promise<MoveState | null> {
   if (!(await hasTables(connect))) return null
   await onOwnConnection(connect, requireCurrentSchema)
-  const state = await readState(query)
+  const state = await readMoveState(query)
   if (state !== null) return state
   await requireIdle(query, name)
   await requireVacant(query, name)
@@ -44,13 +44,13 @@ async function look({ connect, query }: Connected, name: string): Promise<MoveSt
 
 /** A database that a node was started with once has keys and a link for the first administrator, which nobody needs. */
 async function requireVacant(query: Query, name: string): Promise<void> {
-  const left = await readLeft(query)
+  const away = await readMovedAway(query)
   const { accounts, pushes } = await createMovingReader(query).count()
   if (accounts === 0 && pushes === 0) return
   const why =
-    left === null
+    away === null
       ? `it holds ${accounts} accounts and ${pushes} pushes`
-      : `everything in it was moved to ${left.to}`
+      : `everything in it was moved to ${away.to}`
   throw new DomainError(
     'conflict',
     `Cannot move into ${name}: ${why}. A move never replaces anything: name an empty database with --to.`,
@@ -58,7 +58,7 @@ async function requireVacant(query: Query, name: string): Promise<void> {
 }
 
 async function isFilled(query: Query): Promise<boolean> {
-  if ((await readLeft(query)) !== null) return false
+  if ((await readMovedAway(query)) !== null) return false
   const { items } = await createMovingReader(query).readRows('instanceKeys', null)
   return items.length > 0
 }

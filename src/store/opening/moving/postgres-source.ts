@@ -5,9 +5,14 @@ import { type SourceEnd, sourceInUse } from '../../moving/ends.ts'
 import { onOwnConnection } from '../../postgres/engine/own-connection.ts'
 import { requireServable } from '../../postgres/instance/servable.ts'
 import { readMark, requireIdle, requireReadable } from '../../postgres/moving/checks.ts'
-import { type Query, writeLeft } from '../../postgres/moving/move-row.ts'
+import { type Query, writeMovedAway } from '../../postgres/moving/move-row.ts'
 import { createMovingReader } from '../../postgres/moving/read-rows.ts'
-import { type Connected, closing, openSession, type PostgresOptions } from '../../postgres/moving/session.ts'
+import {
+  type Connected,
+  closingOnFailure,
+  openSession,
+  type PostgresOptions,
+} from '../../postgres/moving/session.ts'
 import { writeBucketFolder } from '../../postgres/moving/write-rows.ts'
 import { requireCurrentSchema } from '../../postgres/schema/schema-version.ts'
 import { type Remembering, readRemembered } from '../remembering.ts'
@@ -22,7 +27,7 @@ export type PostgresPlaceOptions = PostgresOptions & { remembering: Remembering 
 export async function openPostgresSource(options: PostgresPlaceOptions, name: string): Promise<SourceEnd> {
   const session = await openSession(options)
   const { connect, query } = session
-  return closing(session, async () => {
+  return closingOnFailure(session, async () => {
     await onOwnConnection(connect, requireCurrentSchema)
     await requireIdle(query, name)
     await requireReadable(query)
@@ -62,7 +67,7 @@ function sourceOf(session: Connected, { name, mark }: Pick<SourceEnd, 'name' | '
     name,
     reader: createMovingReader(query),
     mark,
-    leave: (away) => change((within) => writeLeft(within, away)),
+    leave: (away) => change((within) => writeMovedAway(within, away)),
     settleFiles: (folder) => change((within) => writeBucketFolder(within, folder)),
     close: async () => close(),
   }

@@ -3,9 +3,14 @@
 import type { OpenTarget, TargetEnd } from '../../moving/ends.ts'
 import { lockMoves, requireIdle } from '../../postgres/moving/checks.ts'
 import { clearRows } from '../../postgres/moving/clear-rows.ts'
-import { forgetState, readState, writeState } from '../../postgres/moving/move-row.ts'
+import { forgetMoveState, readMoveState, writeMoveState } from '../../postgres/moving/move-row.ts'
 import { createMovingReader } from '../../postgres/moving/read-rows.ts'
-import { type Connected, closing, openSession, type PostgresOptions } from '../../postgres/moving/session.ts'
+import {
+  type Connected,
+  closingOnFailure,
+  openSession,
+  type PostgresOptions,
+} from '../../postgres/moving/session.ts'
 import { createMovingWriter } from '../../postgres/moving/write-rows.ts'
 import { migrate } from '../../postgres/schema/migrate.ts'
 
@@ -17,15 +22,15 @@ export async function openPostgresTarget(
 ): Promise<TargetEnd> {
   const session = await openSession(options)
   const { connect, query, transact } = session
-  return closing(session, async () => {
+  return closingOnFailure(session, async () => {
     await lockMoves(query, name)
     await migrate({ connect, onWarning: options.onWarning })
-    const before = await readState(query)
+    const before = await readMoveState(query)
     await transact(async (within) => {
       await within('SELECT FROM instance FOR UPDATE')
       await requireIdle(within, name)
       if (before === null || anew) await clearRows(within)
-      await writeState(within, state)
+      await writeMoveState(within, state)
     })
     return targetOf(session, name)
   })
@@ -36,8 +41,8 @@ function targetOf({ query, transact, close }: Connected, name: string): TargetEn
     name,
     reader: createMovingReader(query),
     writer: createMovingWriter({ query, transact }),
-    writeState: (next) => transact((within) => writeState(within, next)),
-    confirm: () => transact(forgetState),
+    writeState: (next) => transact((within) => writeMoveState(within, next)),
+    confirm: () => transact(forgetMoveState),
     close: async () => close(),
   }
 }

@@ -25,7 +25,7 @@ async function readRow(query: Query): Promise<MoveRow | null> {
 }
 
 /** Null when nothing is being moved into the database. */
-export async function readState(query: Query): Promise<MoveState | null> {
+export async function readMoveState(query: Query): Promise<MoveState | null> {
   const row = await readRow(query)
   if (row === null || row.state === 'left') return null
   return { id: row.move, state: row.state, source: row.place, sourceMark: row.mark }
@@ -40,25 +40,28 @@ export async function isEndOfMove(query: Query): Promise<boolean> {
 export async function requireNoMove(query: Query): Promise<void> {
   const row = await readRow(query)
   if (row === null) return
-  throw new DomainError('conflict', row.state === 'left' ? leftText(row) : unfinishedText(row))
+  throw new DomainError('conflict', row.state === 'left' ? movedAwayText(row) : unfinishedText(row))
 }
 
 /** Null unless everything was moved away. */
-export async function readLeft(query: Query): Promise<MovedAway | null> {
+export async function readMovedAway(query: Query): Promise<MovedAway | null> {
   const row = await readRow(query)
   return row?.state === 'left' ? { id: row.move, to: row.place, at: row.at } : null
 }
 
-/** Within a transaction. Nothing serves the database until `forgetState`. */
-export async function writeState(query: Query, { id, state, source, sourceMark }: MoveState): Promise<void> {
+/** Within a transaction. Nothing serves the database until `forgetMoveState`. */
+export async function writeMoveState(
+  query: Query,
+  { id, state, source, sourceMark }: MoveState,
+): Promise<void> {
   await write(query, { move: id, state, place: source, mark: sourceMark, at: 0 })
   await haltNodes({ query }, unfinishedText({ state, place: source }))
 }
 
 /** Within a transaction. Nothing serves the database any more. */
-export async function writeLeft(query: Query, { id, to, at }: MovedAway): Promise<void> {
+export async function writeMovedAway(query: Query, { id, to, at }: MovedAway): Promise<void> {
   await write(query, { move: id, state: 'left', place: to, mark: '', at })
-  await haltNodes({ query }, leftText({ place: to, at }))
+  await haltNodes({ query }, movedAwayText({ place: to, at }))
 }
 
 function unfinishedText({ state, place }: Pick<MoveRow, 'state' | 'place'>): string {
@@ -67,7 +70,7 @@ function unfinishedText({ state, place }: Pick<MoveRow, 'state' | 'place'>): str
     : `A move from ${place} into this database is not complete: run "oncebox move" again.`
 }
 
-function leftText({ place, at }: Pick<MoveRow, 'place' | 'at'>): string {
+function movedAwayText({ place, at }: Pick<MoveRow, 'place' | 'at'>): string {
   return `Everything in this database was moved to ${place} at ${formatTime(at)}: start the server there.`
 }
 
@@ -80,7 +83,7 @@ async function write(query: Query, { move, state, place, mark, at }: MoveRow): P
 }
 
 /** Within a transaction. The database can be served from now on. */
-export async function forgetState(query: Query): Promise<void> {
+export async function forgetMoveState(query: Query): Promise<void> {
   await query("DELETE FROM moves WHERE state <> 'left'")
   await query('UPDATE instance SET halted = NULL')
 }

@@ -61,8 +61,8 @@ export async function openSession({ address, onWarning }: PostgresOptions): Prom
 /** A move has long statements, and may rest between them. */
 const UNHURRIED = `SELECT set_config('statement_timeout', '0', false), set_config('idle_in_transaction_session_timeout', '0', false)`
 
-/** Closes the connection when the work throws. */
-export async function closing<T>({ close }: Connected, work: () => Promise<T>): Promise<T> {
+/** Closes the connection only when the work throws: otherwise the caller goes on with it. */
+export async function closingOnFailure<T>({ close }: Connected, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (cause) {
