@@ -1,4 +1,4 @@
-// Where the files of a move are, and where they go.
+// Where the files of a move are and where they go, and how both places are opened.
 
 import { join, resolve } from 'node:path'
 import { randomBase32 } from '../../crypto/random.ts'
@@ -23,14 +23,18 @@ export type FilePlan = {
 
 const TAG_CHARACTERS = 26
 
-type Wish = Pick<MoveWish, 'from' | 'to' | 'fromBucket' | 'toBucket' | 'fromDataDir' | 'toDataDir'>
+/** What of a move says where its files are. */
+export type FilesWish = Pick<
+  MoveWish,
+  'from' | 'to' | 'fromBucket' | 'toBucket' | 'fromDataDir' | 'toDataDir'
+>
 
-export function planFiles(wish: Wish, folder: MovingBucketFolder | null): FilePlan {
+export function planFiles(wish: FilesWish, folder: MovingBucketFolder | null): FilePlan {
   const bucketOf = (settings: BucketSettings | null): FilePlace =>
     settings === null ? { kind: 'unknown' } : { kind: 'bucket', settings }
   const from = folder?.isUsed ? bucketOf(wish.fromBucket) : diskOf(wish.from, wish.fromDataDir)
   const to = wish.toBucket === null ? diskOf(wish.to, wish.toDataDir) : bucketOf(wish.toBucket)
-  return { from, to, stay: from.kind !== 'unknown' && describe(from) === describe(to) }
+  return { from, to, stay: from.kind !== 'unknown' && identify(from) === identify(to) }
 }
 
 function diskOf(place: MovePlace, dataDir: string | null): FilePlace {
@@ -38,7 +42,8 @@ function diskOf(place: MovePlace, dataDir: string | null): FilePlace {
   return folder === null ? { kind: 'unknown' } : { kind: 'disk', path: join(resolve(folder), 'files') }
 }
 
-function describe(place: FilePlace): string {
+/** The same text for the same place. */
+function identify(place: FilePlace): string {
   if (place.kind === 'bucket') return JSON.stringify(place.settings.place)
   return place.kind === 'disk' ? place.path : ''
 }
@@ -48,53 +53,13 @@ export function nameFiles(place: FilePlace): string {
   return place.kind === 'disk' ? place.path : 'nowhere'
 }
 
-type Found = { folder: MovingBucketFolder | null; counts: MovingCounts; granted: boolean }
-
-/** What is missing, a sentence each. */
-export function fileNeeds(wish: Wish, plan: FilePlan, found: Found): string[] {
-  const hasFiles = found.counts.files > 0 || found.granted
-  return [...sourceNeeds(wish, plan, { ...found, hasFiles }), ...targetNeeds(wish, plan, hasFiles)]
-}
-
-function sourceNeeds(
-  { fromBucket }: Wish,
-  { from }: FilePlan,
-  { folder, hasFiles }: Found & { hasFiles: boolean },
-): string[] {
-  if (folder?.isUsed)
-    return hasFiles && fromBucket === null
-      ? ['The files of the source are in a bucket: name it with --from-files-url.']
-      : []
-  const needs: string[] = []
-  if (fromBucket !== null)
-    needs.push('The files of the source are on a disk, not in a bucket: leave --from-files-url out.')
-  if (hasFiles && from.kind === 'unknown')
-    needs.push(
-      'The files of the source are on the disk of its node: name its data folder with --from-data-dir.',
-    )
-  return needs
-}
-
-function targetNeeds(wish: Wish, { from, to, stay }: FilePlan, hasFiles: boolean): string[] {
-  if (wish.from.kind === 'folder' && stay && from.kind === 'disk')
-    return [
-      `${wish.from.path} holds the database of the source: name another data folder for the node with --data-dir.`,
-    ]
-  return hasFiles && to.kind === 'unknown'
-    ? [
-        'The files need a place: name a bucket with --files-url, or the data folder of the node with --data-dir.',
-      ]
-    : []
-}
-
-type OnWarning = (warning: string) => void
 type Opening = {
   /** The folder in a bucket. */
   folder: MovingBucketFolder | null
   counts: MovingCounts
   /** Whether the files must be there. */
   isSource: boolean
-  onWarning: OnWarning
+  onWarning: (warning: string) => void
 }
 
 export async function openPlace(
