@@ -1,11 +1,11 @@
 // Copies sealed files as they are, and reads each one again from where it went.
 
-import { createDigest } from '../../crypto/digest.ts'
 import { DomainError } from '../../domain/errors.ts'
 import { createRelieve } from '../../services/pushes/relief.ts'
 import type { OpenedFile, SealedFiles } from '../../store/files-face.ts'
 import type { MovingReader } from '../../store/moving-face.ts'
 import { batchesOf } from './batches.ts'
+import { createFileDigest, digestAt, digestOf, piecesOf, type ReadingOptions } from './file-digests.ts'
 import type { MovePorts } from './wish.ts'
 
 export type FilesCopying = {
@@ -26,21 +26,20 @@ export type CopiedFiles = { count: number; bytes: number }
 type ToCopy = { id: string; pushId: number | null }
 
 const AT_ONCE = 4
-const PIECE_BYTES = 1024 * 1024
 
-/** Throws `conflict` when a file is missing in the source, or came out otherwise. */
+/** Throws `conflict` when a file is missing in the source, or its copy differs from it. */
 export async function copyFiles(given: FilesCopying): Promise<CopiedFiles> {
   const { expected, ports } = given
   const copied = { count: 0, bytes: 0 }
   const failures: unknown[] = []
   let passed = 0
-  const pass = (bytes: number) => {
+  const onCopied = (bytes: number) => {
     // The other files stop at once when one has failed.
     if (failures.length > 0) throw failures[0]
     passed += bytes
     ports.onProgress('files', passed, Math.max(passed, expected))
   }
-  const copying: Copying = { ...given, pass, relieve: createRelieve(() => Bun.gc(true)) }
+  const copying: Copying = { ...given, onCopied, relieve: createRelieve(() => Bun.gc(true)) }
 
   async function copyNext(waiting: ToCopy[]): Promise<void> {
     for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
@@ -60,12 +59,11 @@ export async function copyFiles(given: FilesCopying): Promise<CopiedFiles> {
   return copied
 }
 
-type Copying = FilesCopying & {
-  /** Called with the bytes of the source that were copied, or found to be copied. */
-  pass: (bytes: number) => void
-  /** Is told how many bytes passed, to give memory back now and then. */
-  relieve: (bytes: number) => void
-}
+type Copying = FilesCopying &
+  ReadingOptions & {
+    /** Called with the bytes of the source that were copied, or found to be copied. */
+    onCopied: (bytes: number) => void
+  }
 
 async function* filesOf({ readFiles, readRows }: FilesCopying['reader']): AsyncGenerator<ToCopy[]> {
   for await (const { items } of batchesOf(readFiles)) yield items.map(({ id, pushId }) => ({ id, pushId }))
@@ -78,8 +76,7 @@ async function* filesOf({ readFiles, readRows }: FilesCopying['reader']): AsyncG
 
 /** Resolves to the bytes of the file; null when it is gone. */
 async function copyOne({ id, pushId }: ToCopy, copying: Copying): Promise<number | null> {
-  const { source, target, isResumed } = copying
-  const from = await source.open(id)
+  const from = await copying.source.open(id)
   if (from === null) {
     if (pushId === null) return null
     throw new DomainError(
@@ -88,16 +85,7 @@ async function copyOne({ id, pushId }: ToCopy, copying: Copying): Promise<number
     )
   }
   try {
-    if (await isCopied(from, id, copying)) return from.size
-    if (isResumed) await target.remove(id)
-    const digest = createDigest()
-    const look = (piece: Uint8Array) => {
-      copying.pass(piece.length)
-      digest.update(piece)
-    }
-    await target.put(id, piecesOf(from, look, copying))
-    const sha256 = digest.hex()
-    if ((await digestAt(target, id, copying)) !== `${from.size} ${sha256}`) throw different(id, pushId)
+    if (!(await isCopied(from, id, copying))) await copyWhole(from, { id, pushId }, copying)
     return from.size
   } finally {
     await from.close()
@@ -109,41 +97,25 @@ async function isCopied(from: OpenedFile, id: string, copying: Copying): Promise
   const there = copying.isResumed ? await digestAt(copying.target, id, copying) : null
   if (there === null) return false
   if (there !== (await digestOf(from, copying))) return false
-  copying.pass(from.size)
+  copying.onCopied(from.size)
   return true
 }
 
-async function digestAt(files: SealedFiles, id: string, copying: Copying): Promise<string | null> {
-  const opened = await files.open(id)
-  if (opened === null) return null
-  try {
-    return await digestOf(opened, copying)
-  } finally {
-    await opened.close()
-  }
-}
+async function copyWhole(from: OpenedFile, { id, pushId }: ToCopy, copying: Copying): Promise<void> {
+  const { target, isResumed, onCopied } = copying
+  if (isResumed) await target.remove(id)
+  const { seen, digest } = createFileDigest(from)
 
-/** Size and SHA-256. */
-async function digestOf(file: OpenedFile, copying: Copying): Promise<string> {
-  const digest = createDigest()
-  for await (const _ of piecesOf(file, (piece) => digest.update(piece), copying));
-  return `${file.size} ${digest.hex()}`
-}
-
-/** Ends early when the file does, which its digest then shows. */
-async function* piecesOf(
-  file: OpenedFile,
-  look: (piece: Uint8Array) => void,
-  { relieve }: Pick<Copying, 'relieve'>,
-): AsyncGenerator<Uint8Array> {
-  for (let start = 0; start < file.size; ) {
-    const piece = await file.read({ start, length: Math.min(PIECE_BYTES, file.size - start) })
-    if (piece.length === 0) return
-    look(piece)
-    yield piece
-    relieve(piece.length)
-    start += piece.length
+  async function* pieces(): AsyncGenerator<Uint8Array> {
+    for await (const piece of piecesOf(from, copying)) {
+      onCopied(piece.length)
+      seen(piece)
+      yield piece
+    }
   }
+
+  await target.put(id, pieces())
+  if ((await digestAt(target, id, copying)) !== digest()) throw different(id, pushId)
 }
 
 function different(id: string, pushId: number | null): DomainError {
