@@ -4,26 +4,18 @@
 // the same id as void on another connection: that waits for a commit still in flight, and tells for good what happened.
 
 import type { BunSQLDatabase } from 'drizzle-orm/bun-sql'
-import { randomKey } from '../../../crypto/random.ts'
-import { addToOutage } from '../../../domain/errors.ts'
 import type { DatabaseCounts } from '../../database-face.ts'
 import type { OnState } from './absence.ts'
+import { createChange } from './changes.ts'
 import type { Connect } from './connection.ts'
-import { type Deadline, deadlineIn } from './deadline.ts'
+import { deadlineIn } from './deadline.ts'
 import { explainFailure } from './failures.ts'
 import { createFullness } from './fullness.ts'
 import type { OnConnect } from './opener.ts'
 import { createPersist } from './persisting.ts'
 import { createServerConnections } from './server-connections.ts'
-import { settleOperation } from './settlement.ts'
 import type { Patience } from './silence.ts'
-import {
-  ANSWER_MS,
-  type Attempt,
-  type Attempted,
-  attemptStatement,
-  attemptTransaction,
-} from './transaction.ts'
+import { ANSWER_MS, attemptStatement, attemptTransaction } from './transaction.ts'
 import { createWorkCounts } from './work-counts.ts'
 
 /** One connection, within a transaction or for one read. */
@@ -84,13 +76,10 @@ export type DatabaseOptions = {
 }
 
 const CONNECTIONS = 8
-const ID_BYTES = 16
 /** A request is answered within 10 s; this is the part that a transaction may take. */
 const WITHIN_MS = 7000
 /** Reads are mostly followed by something that also takes its time. */
 const READ_WITHIN_MS = 5000
-/** A settlement has at least this long, also when it begins late. */
-const SETTLE_MS = 1500
 
 export function createDatabase(options: DatabaseOptions): PostgresDatabase {
   const { connect, connections: max = CONNECTIONS, onAcknowledged = () => undefined } = options
@@ -104,64 +93,36 @@ export function createDatabase(options: DatabaseOptions): PostgresDatabase {
     explain: (cause) => fullness.note(explainFailure(cause)),
   })
 
-  const read: Read = (work, { within = READ_WITHIN_MS } = {}) => {
-    const deadline = deadlineIn(within)
-    const patience = patienceOf(within, deadline)
-    const reading = persist(deadline, () =>
-      connections.use({ deadline, isUrgent: false }, async (connection) => ({
+  /** Runs work on any connection until it succeeds. */
+  function run<T>(work: (session: Session) => Promise<T>, patience: Patience, isUrgent = false): Promise<T> {
+    return persist(patience.end, () =>
+      connections.use({ deadline: patience.end, isUrgent }, async (connection) => ({
         value: await connection.run(work, patience),
       })),
     )
-    return counts.during('reads', reading)
   }
 
-  /** Runs attempts of a change, each an operation with its own id. Settles an unknown outcome before the next attempt. */
-  function change<T>(
-    attempt: (given: Attempt) => Promise<Attempted<T>>,
-    { within = WITHIN_MS }: WorkOptions = {},
-  ): Promise<T> {
-    const deadline = deadlineIn(within)
-    const patience = patienceOf(within, deadline)
-    const changing = persist(deadline, async () => {
-      const operationId = randomKey(ID_BYTES)
-      const attempted = await connections.use({ deadline, isUrgent: false }, (connection) =>
-        attempt({ connection, operationId, patience }),
-      )
-      const done = 'value' in attempted ? attempted : await settle({ operationId, ...attempted }, deadline)
-      if (done === null) return null
+  const change = createChange({
+    ...{ connections, persist, settling: counts.settling },
+    runUrgently: (work, patience) => run(work, patience, true),
+    onDurable: (operationId) => {
       onAcknowledged(operationId)
       fullness.changed()
-      return done
-    })
-    return counts.during('transactions', changing)
-  }
+    },
+  })
 
-  /**
-   * Null when nothing happened, and nothing can happen any more. Throws an error in doubt when the outcome stays unknown. It is not
-   * settled later: the caller is told nothing that depends on it, so a view may be counted whose payload nobody got, but never
-   * the reverse.
-   */
-  async function settle<T>(
-    { operationId, recover }: { operationId: Uint8Array; recover: (result: number[]) => T },
-    deadline: Deadline,
-  ): Promise<{ value: T } | null> {
-    const end = deadline.left() < SETTLE_MS ? deadlineIn(SETTLE_MS) : deadline
-    const settlement = persist(end, () =>
-      connections.use({ deadline: end, isUrgent: true }, async (connection) => ({
-        value: await connection.run((session) => settleOperation(session, operationId), {
-          answer: ANSWER_MS,
-          end,
-        }),
-      })),
+  const read: Read = (work, { within = READ_WITHIN_MS } = {}) =>
+    counts.during('reads', run(work, patienceOf(within)))
+  const transact: Transact = (work, { within = WITHIN_MS } = {}) =>
+    counts.during(
+      'transactions',
+      change((given) => attemptTransaction(given, work), patienceOf(within)),
     )
-    const { happened, result } = await counts.settling(settlement).catch((cause) => {
-      throw addToOutage(cause, { isInDoubt: true })
-    })
-    return happened ? { value: recover(result) } : null
-  }
-
-  const transact: Transact = (work, how) => change((given) => attemptTransaction(given, work), how)
-  const write: Write = (make, how) => change((given) => attemptStatement(given, make(given.operationId)), how)
+  const write: Write = (make, { within = WITHIN_MS } = {}) =>
+    counts.during(
+      'transactions',
+      change((given) => attemptStatement(given, make(given.operationId)), patienceOf(within)),
+    )
 
   const { followFailover, renew } = connections
   const count = () => ({ ...counts.read(), connections: connections.count() })
@@ -170,6 +131,6 @@ export function createDatabase(options: DatabaseOptions): PostgresDatabase {
 }
 
 /** Work that may take longer than a request may also wait as long for one answer. */
-function patienceOf(within: number, end: Deadline): Patience {
-  return { answer: within > WITHIN_MS ? within : ANSWER_MS, end }
+function patienceOf(within: number): Patience {
+  return { answer: within > WITHIN_MS ? within : ANSWER_MS, end: deadlineIn(within) }
 }
