@@ -7,13 +7,12 @@ import {
   addSession,
   type BucketFolder,
   type FilesAt,
-  type FolderSessions,
   type HeldFiles,
-  listSessions,
   requireNothingHeld,
 } from '../../files/bucket-folder.ts'
 import type { Read, Session, Transact } from '../engine/database.ts'
 import { LIVE_NODES } from '../instance/node-rows.ts'
+import { sessionsOf } from './folder-sessions.ts'
 
 export type FilePlaceOptions = {
   read: Read
@@ -46,51 +45,19 @@ const HELD = `
     (SELECT count(*) FROM files_due WHERE at > $1::bigint AND push_id <> 0)::float8 AS granted`
 const HOLDS_ANY = 'SELECT EXISTS (SELECT FROM push_files) AS any'
 const FORGET_ALL = 'DELETE FROM files_due RETURNING id'
-/** Differs in a copy of the database, and stays what it is when a standby takes over. */
-const IDENTITY = `(SELECT md5(system_identifier || '/' || (SELECT oid FROM pg_database WHERE datname = current_database()))
-  FROM pg_control_system())`
-const SESSION = `SELECT session, ${IDENTITY} AS identity FROM bucket_folder`
-
-/** Files may be in the bucket of another node, or the node that began first has not marked its bucket yet. */
-const MARKED_BY_OTHERS = `
-  SELECT EXISTS (SELECT FROM push_files) OR EXISTS (
-    SELECT FROM nodes AS other WHERE other.id <> $1 AND other.id IN (${LIVE_NODES}) AND NOT EXISTS (
-      SELECT FROM nodes AS mine WHERE mine.id = $1 AND (mine.started_at, mine.id) < (other.started_at, other.id))) AS is`
-
 /** Throws `conflict` when the files are elsewhere, and needed there. */
 export function settleFilePlace({ read, transact, ...options }: FilePlaceOptions): Promise<SettledPlace> {
+  const { node, disk } = options
   return transact(async (session) => {
     await session.query(LOCK)
     const [before = null] = await session.query<PlaceRow>(READ)
-    const others = await session.query<{ name: string }>(OTHERS, [options.node])
-    const remains = await leavePlace(session, { ...options, before, other: others[0]?.name ?? null })
-    const after = { tag: randomBase32(CHARACTERS), session: addSession(null), ...before }
-    // Nodes that serve at the same time are one session.
-    if (others.length === 0) after.session = addSession(before?.session ?? null)
-    const { disk } = options
-    const place = [disk === null, disk?.mark ?? null, disk?.address ?? null]
-    await session.query(WRITE, [after.tag, after.session, ...place])
+    const [other = null] = await session.query<{ name: string }>(OTHERS, [node])
+    const remains = await leavePlace(session, { ...options, before, other: other?.name ?? null })
+    const tag = await enterPlace(session, { disk, before, isAlone: other === null })
     if (disk !== null) return { folder: null, remains }
-    const held = await session.query<{ any: boolean }>(HOLDS_ANY)
-    const heldFiles = held[0]?.any ?? false
-    const folder = { tag: after.tag, sessions: sessionsOf(read), heldFiles, isShared: others.length > 0 }
-    return { folder, remains }
+    const heldFiles = await holdsFiles(session)
+    return { folder: { tag, sessions: sessionsOf(read), heldFiles, isShared: other !== null }, remains }
   })
-}
-
-/**
- * Reads the row each time, because a node that starts after all others were taken for dead begins a new session. A session
- * ends with the identity of its database, except that of a move.
- */
-function sessionsOf(read: Read): FolderSessions {
-  const find = () =>
-    read(async ({ query }) => {
-      const [row] = await query<{ session: string; identity: string }>(SESSION)
-      const [now = '', ...before] = listSessions(row?.session ?? '')
-      const nameIn = (session: string) => `${session}.${row?.identity ?? ''}`
-      return { now: nameIn(now), known: new Set([now, ...before].flatMap((one) => [one, nameIn(one)])) }
-    })
-  return { now: async () => (await find()).now, knows: async (session) => (await find()).known.has(session) }
 }
 
 type Leaving = Omit<FilePlaceOptions, 'read' | 'transact'> & { before: PlaceRow | null; other: string | null }
@@ -103,6 +70,24 @@ async function leavePlace({ query }: Session, { disk, now, before, other }: Leav
   const [held] = await query<HeldFiles>(HELD, [now])
   if (held !== undefined) requireNothingHeld(held, before.isUsed ? 'bucket' : nameDisk(before, disk))
   return (await query<{ id: string }>(FORGET_ALL)).map(({ id }) => id)
+}
+
+type Entering = Pick<Leaving, 'disk' | 'before'> & { isAlone: boolean }
+
+/**
+ * Writes down where the files are from now on, and resolves to the tag of their folder in a bucket. Nodes that serve at the same
+ * time are one session.
+ */
+async function enterPlace({ query }: Session, { disk, before, isAlone }: Entering): Promise<string> {
+  const tag = before?.tag ?? randomBase32(CHARACTERS)
+  const session = before === null || isAlone ? addSession(before?.session ?? null) : before.session
+  await query(WRITE, [tag, session, disk === null, disk?.mark ?? null, disk?.address ?? null])
+  return tag
+}
+
+async function holdsFiles({ query }: Session): Promise<boolean> {
+  const [found] = await query<{ any: boolean }>(HOLDS_ANY)
+  return found?.any ?? false
 }
 
 function isSame(before: PlaceRow | null, disk: FilePlaceOptions['disk']): boolean {
@@ -128,16 +113,4 @@ function refuse(other: string, { disk, before }: Pick<Leaving, 'disk' | 'before'
     `The node ${other} serves this database with its files on a disk, which no other node can reach. ${rule}: name it with ` +
       '--files-url.',
   )
-}
-
-/**
- * Whether this node must find a mark in its bucket. Asked each time, because the node that should have written it may be gone
- * before it reached the bucket.
- */
-export async function isMarkedByOthers(
-  { query }: Pick<Session, 'query'>,
-  node: Uint8Array,
-): Promise<boolean> {
-  const [found] = await query<{ is: boolean }>(MARKED_BY_OTHERS, [node])
-  return found?.is ?? false
 }

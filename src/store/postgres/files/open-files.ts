@@ -8,8 +8,9 @@ import { readFolderMark } from '../../files/folder-mark.ts'
 import { type FilesOptions, openFiles } from '../../files/open-files.ts'
 import type { BucketSettings } from '../../s3/bucket.ts'
 import type { PostgresDatabase } from '../engine/database.ts'
-import { isMarkedByOthers, settleFilePlace } from './file-place.ts'
+import { settleFilePlace } from './file-place.ts'
 import { createFileRecords } from './file-records.ts'
+import { isMarkedByOthers } from './folder-sessions.ts'
 
 export type NodeFilesOptions = Omit<FilesOptions, 'records' | 'bucket' | 'onStep'> & {
   database: Pick<PostgresDatabase, 'read' | 'transact'>
