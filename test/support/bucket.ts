@@ -18,7 +18,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import S3rver from '@20minutes/s3rver'
 import { bucketPlaceOf } from '../../src/domain/bucket-place.ts'
-import type { BucketSettings } from '../../src/store/s3/bucket.ts'
+import type { BucketOptions } from '../../src/store/s3/bucket.ts'
 
 /** What the proxy does with a request. `swallow` hands it on, and resets the connection in place of the answer. */
 export type Fault =
@@ -36,7 +36,7 @@ export type Seen = {
 
 export type TestBucket = {
   url: string
-  settings: BucketSettings
+  settings: BucketOptions
   credentials: { accessKeyId: string; secretAccessKey: string }
   /** Decides over each request that comes; null lets it pass. */
   failWith(decide: (seen: Seen) => Fault | null): void

@@ -8,7 +8,7 @@ import { createJobs } from '../../src/operating/jobs.ts'
 import type { PushStore, PushToStore } from '../../src/store/face.ts'
 import type { OpenedStore } from '../../src/store/opening/opened-store.ts'
 import { openStore } from '../../src/store/opening/sqlite-store.ts'
-import type { BucketSettings } from '../../src/store/s3/bucket.ts'
+import type { BucketOptions } from '../../src/store/s3/bucket.ts'
 import { createTestClock, type TestClock } from './instance.ts'
 
 export const VISIT = { ip: '192.0.2.7', userAgent: 'test', referrer: '' }
@@ -24,7 +24,7 @@ export async function openTestStore(
     acceptMove?: boolean
     isServer?: boolean
     removeDamaged?: boolean
-    bucket?: BucketSettings | null
+    bucket?: BucketOptions | null
     minFreeSpace?: number
     onError?: (cause: unknown) => void
     onWarning?: (warning: string) => void

@@ -4,7 +4,7 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { MINUTE } from '../../domain/time.ts'
 import type { SealedFiles } from '../files-face.ts'
-import { type BucketSettings, openBucket } from '../s3/bucket.ts'
+import { type BucketOptions, openBucket } from '../s3/bucket.ts'
 import type { Patience } from '../s3/client.ts'
 import type { BucketFolder } from './bucket-folder.ts'
 import { createFiles } from './files.ts'
@@ -30,7 +30,7 @@ export function openDiskEnd(path: string): FilesEnd {
 const UNHURRIED: Patience = { whole: 2 * MINUTE, once: MINUTE, pause: 500 }
 
 export type BucketEndOptions = {
-  settings: BucketSettings
+  settings: BucketOptions
   folder: BucketFolder
   onWarning: (warning: string) => void
 }

@@ -4,7 +4,7 @@ import type { Job } from '../../domain/job.ts'
 import type { Now } from '../../domain/time.ts'
 import type { OnStep } from '../every-engine/durable-steps.ts'
 import type { BucketReport, SealedFiles } from '../files-face.ts'
-import { type BucketSettings, openBucket } from '../s3/bucket.ts'
+import { type BucketOptions, openBucket } from '../s3/bucket.ts'
 import type { BucketFolder } from './bucket-folder.ts'
 import type { FileRecords } from './file-records.ts'
 import { createFileStore } from './file-store.ts'
@@ -15,7 +15,7 @@ export type FilesOptions = {
   /** The folder on the disk. */
   path: string
   /** The bucket, and the folder of this database there; null when the files are on the disk. */
-  bucket: { settings: BucketSettings; folder: BucketFolder } | null
+  bucket: { settings: BucketOptions; folder: BucketFolder } | null
   /** The time by which files are removed. */
   certain: Now
   onStep: OnStep | undefined

@@ -1,12 +1,12 @@
 // What opening a store takes, whichever engine keeps the rows.
 
 import type { Now } from '../../domain/time.ts'
-import type { BucketSettings } from '../s3/bucket.ts'
+import type { BucketOptions } from '../s3/bucket.ts'
 
 export type CommonStoreOptions = {
   dataDir: string
   /** Where the files are; null for the data folder. */
-  bucket: BucketSettings | null
+  bucket: BucketOptions | null
   /** Bytes of the disk that must stay free: creating is refused below. */
   minFreeSpace: number
   clock: CommonClockOptions

@@ -18,7 +18,7 @@ import { createStraySweep, type Pauses } from './stray-sweep.ts'
 /** The name of the mark, which no file can have. */
 const MARK = '_mark'
 
-export type BucketSettings = {
+export type BucketOptions = {
   place: BucketPlace
   credentials: Credentials
   /** The largest file that is to be stored. */
@@ -27,7 +27,7 @@ export type BucketSettings = {
   patience?: Patience
 }
 
-export type OpenBucketOptions = BucketSettings &
+export type OpenBucketOptions = BucketOptions &
   BucketFolder & {
     records: Pick<FileRecords, 'findKnown' | 'findUnfinished'>
     onWarning: (warning: string) => void

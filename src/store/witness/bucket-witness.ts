@@ -3,12 +3,12 @@
 // Two nodes may write at the same time, and the earlier state may stay for a while: the next write mends that.
 
 import { findOvertaking } from '../../domain/database-place.ts'
-import type { BucketSettings } from '../s3/bucket.ts'
+import type { BucketOptions } from '../s3/bucket.ts'
 import { openObjects } from '../s3/open-objects.ts'
 import type { SeenWitness } from './other-writer.ts'
 import { parseWitness, presentWitness, type SavedWitness } from './saved-witness.ts'
 
-export type WitnessBucket = Pick<BucketSettings, 'place' | 'credentials' | 'patience'>
+export type WitnessBucket = Pick<BucketOptions, 'place' | 'credentials' | 'patience'>
 
 export type BucketWitness = {
   /** Null when nothing is remembered of the instance with this tag. Throws S3Failure. */

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { sealedSize } from '../../../src/crypto/sealed-stream.ts'
 import { DAY, MINUTE } from '../../../src/domain/time.ts'
 import type { OpenedStore } from '../../../src/store/opening/opened-store.ts'
-import type { BucketSettings } from '../../../src/store/s3/bucket.ts'
+import type { BucketOptions } from '../../../src/store/s3/bucket.ts'
 import { openTestBucket, type TestBucket } from '../../support/bucket.ts'
 import { createTestClock } from '../../support/instance.ts'
 import type { TestDatabase } from '../../support/postgres.ts'
@@ -46,10 +46,10 @@ afterEach(async () => {
 
 type Node = {
   dataDir: string
-  open(place?: 'disk' | BucketSettings, patience?: number): Promise<OpenedStore>
+  open(place?: 'disk' | BucketOptions, patience?: number): Promise<OpenedStore>
 }
 
-const ours = (): BucketSettings => ({
+const ours = (): BucketOptions => ({
   ...bucket.settings,
   place: { ...bucket.settings.place, prefix: `test${prefix}/` },
 })
@@ -61,7 +61,7 @@ function makeNode(name: string): Node {
   const [first = folder] = folders
   writeFileSync(keyOf(folder), readFileSync(keyOf(first)))
   folders.push(folder)
-  const open = async (place: 'disk' | BucketSettings = ours(), patience = 0) => {
+  const open = async (place: 'disk' | BucketOptions = ours(), patience = 0) => {
     const settings = place === 'disk' ? null : place
     const options = { name, dataDir: folder.dataDir, connect: database.connect, clock, beatMs: 200 }
     const store = await openTestNode({ ...options, bucket: settings, patience })

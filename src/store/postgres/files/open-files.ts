@@ -6,7 +6,7 @@ import { isDomainError } from '../../../domain/errors.ts'
 import { SECOND } from '../../../domain/time.ts'
 import { readFolderMark } from '../../files/folder-mark.ts'
 import { type FilesOptions, openFiles } from '../../files/open-files.ts'
-import type { BucketSettings } from '../../s3/bucket.ts'
+import type { BucketOptions } from '../../s3/bucket.ts'
 import type { PostgresDatabase } from '../engine/database.ts'
 import { settleFilePlace } from './file-place.ts'
 import { createFileRecords } from './file-records.ts'
@@ -19,7 +19,7 @@ export type NodeFilesOptions = Omit<FilesOptions, 'records' | 'bucket' | 'onStep
   /** Of the machine. */
   name: string
   /** Null when the files are in the data folder. */
-  bucket: BucketSettings | null
+  bucket: BucketOptions | null
   /** Milliseconds to wait for another node that has just started to mark the bucket. */
   patience?: number | undefined
 }

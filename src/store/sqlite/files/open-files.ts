@@ -1,7 +1,7 @@
 // Opens the sealed files whose rows SQLite keeps, for the one process that serves them.
 
 import { type FilesOptions, openFiles } from '../../files/open-files.ts'
-import type { BucketSettings } from '../../s3/bucket.ts'
+import type { BucketOptions } from '../../s3/bucket.ts'
 import type { Connection } from '../engine/database.ts'
 import type { Transact } from '../engine/group-commit.ts'
 import { settleFilePlace } from './file-place.ts'
@@ -12,7 +12,7 @@ export type FilesWithRowsOptions = Omit<FilesOptions, 'records' | 'bucket'> & {
   connection: Connection
   transact: Transact
   /** Null when the files are in the data folder. */
-  bucket: BucketSettings | null
+  bucket: BucketOptions | null
 }
 
 /**
