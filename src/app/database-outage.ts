@@ -7,7 +7,7 @@ import type { OutageWatch } from '../store/opening/postgres-options.ts'
 import type { OnState } from '../store/postgres/engine/absence.ts'
 import { explainUnreachable } from '../store/postgres/reaching/unreachable.ts'
 
-/** One may be late on a busy server. */
+/** The operator is told from this many on, because a single heartbeat may be late on a busy server. */
 const MISSED_BEATS = 2
 
 export function createDatabaseOutage(address: DatabaseAddress, say: (line: string) => void): OutageWatch {

@@ -15,7 +15,7 @@ export type Outage = {
 
 export type OutageOptions = {
   say: (line: string) => void
-  /** Says that it is over; ` after 42 s.` follows. */
+  /** Begins the sentence that tells the end; ` after 42 s.` follows. */
   over: string
 }
 

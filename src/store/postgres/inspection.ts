@@ -141,7 +141,7 @@ const SERVER = `SELECT coalesce((SELECT ssl FROM pg_stat_ssl WHERE pid = pg_back
 const PUSHES = `SELECT n_live_tup::float8 AS live, n_dead_tup::float8 AS dead FROM pg_stat_user_tables
   WHERE relid = 'pushes'::regclass`
 
-/** The quickest of a few looks, because only then the halves of its way are about as long. */
+/** Takes the quickest of three looks: the less time a look takes, the less its way there and its way back can differ. */
 async function compareClocks({ query }: Session, now: () => number) {
   let best = { offset: 0, uncertainty: Number.POSITIVE_INFINITY }
   for (let look = 0; look < 3; look += 1) {

@@ -7,7 +7,7 @@ export type Cut = { buffer: PartBuffer; length: number; isLast: boolean }
 
 type Filling = Omit<Cut, 'isLast'>
 
-/** Fills one buffer after another. Who takes a part gives its buffer back. A file without bytes is one empty part. */
+/** Fills one buffer after another. The caller gives the buffer of each part back. A file without bytes is one empty part. */
 export async function* cutUp(
   bytes: AsyncIterable<Uint8Array>,
   { take, giveBack }: PartBuffers,

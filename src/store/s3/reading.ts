@@ -9,7 +9,7 @@ const KIB = 1024
 /** Holds the header and the first segment of a sealed file. */
 const FIRST_BYTES = 257 * KIB
 const LARGEST_BYTES = 4096 * KIB
-/** Of all windows beyond the first sizes: with more readers, windows stay small. */
+/** For all windows together but the first of each reader. With many readers, windows stay small. */
 const TOTAL_BYTES = 48 * 1024 * KIB
 
 export type OpenObject = (key: string, onClosed: () => void) => Promise<OpenedFile | null>

@@ -24,7 +24,7 @@ export type StraySweepOptions = {
 export type Pauses = { first: number; look: number; between: number; page: number }
 
 const PAUSES: Pauses = { first: 10_000, look: MARK_LOOK_MS, between: 3 * MINUTE, page: 10_000 }
-/** So long that a copy of the database, which does not know our uploads, has been noticed by its mark. */
+/** Uploads are left alone until this age. By then a copy of the database, which does not know ours, has noticed our mark. */
 const UPLOAD_AGE = 2 * MINUTE
 /** Stores tell their time in whole seconds. */
 const TICK = SECOND

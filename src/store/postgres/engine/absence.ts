@@ -10,7 +10,7 @@ export type OnState = (cause: unknown, left: number) => void
 
 /** When the database has been away for so long, callers wait less, so that a crowd of them does not pile up. */
 const LONG_AWAY_MS = 5000
-/** The longest that a silent server keeps this side from noticing: a request may have waited for so long already. */
+/** A silent server may stay unnoticed for this long, so that an outage may have begun so much before the first failure. */
 const LONGEST_SILENCE_MS = 4000
 const FIRST_PAUSE_MS = 50
 const LAST_PAUSE_MS = 1000

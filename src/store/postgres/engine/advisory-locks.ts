@@ -1,4 +1,4 @@
-// The advisory locks of PostgreSQL that Oncebox takes. They are numbers, for the whole database: each must be another one.
+// The advisory locks of PostgreSQL that Oncebox takes. A lock is a number in the whole database, so no two may be equal.
 
 export const LOCKS = {
   /** "ONCEBOX" in ASCII. */
@@ -6,6 +6,6 @@ export const LOCKS = {
   move: '22322573991890777',
   /** For accounts that do not exist yet, and so have no row that could be locked. */
   newAccount: '185359984',
-  /** A pair of numbers, which is no number of one. */
+  /** A pair of numbers, which never equals a single number. */
   imports: '7216, 1',
 } as const

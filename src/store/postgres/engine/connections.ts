@@ -1,5 +1,5 @@
-// The connections of this process, opened when they are needed. After a failure all idle ones are replaced: what ended one has
-// mostly ended the others too.
+// The connections of this process, opened when they are needed. After a failure all idle ones are replaced, because what ended
+// one has usually ended the others, too.
 
 import type { DatabaseCounts } from '../../database-face.ts'
 import { createAbsence, type OnState } from './absence.ts'
@@ -90,7 +90,7 @@ export function createConnections({ open, max, onState }: ConnectionsOptions): C
     else if (!line.give(connection)) idle.push(connection)
   }
 
-  /** An older failure says nothing of the connections of now. */
+  /** Ignores a connection that was replaced already: its failure says nothing about those that are open now. */
   function distrust(lost: Connection): void {
     if (trusted.has(lost)) renew()
   }

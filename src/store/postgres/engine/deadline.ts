@@ -1,4 +1,4 @@
-// How long a caller may still wait, by a clock that nobody can set.
+// How long a caller may still wait, by the monotonic clock.
 
 export type Deadline = {
   /** Milliseconds, at least 0. */

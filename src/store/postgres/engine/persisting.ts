@@ -34,7 +34,7 @@ export function createPersist({ onRetry, explain }: PersistOptions): Persist {
   }
 }
 
-/** Up to twice as long as another node waits after the same conflict. */
+/** Random within a factor of two, so that two nodes do not meet again after the same conflict. */
 function pauseAfter(failures: number): number {
   return Math.min(LAST_PAUSE_MS, 2 ** failures) * (1 + randomKey(1).readUInt8() / 256)
 }

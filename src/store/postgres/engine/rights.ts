@@ -30,7 +30,7 @@ type Lack = {
   lacking: string[]
 }
 
-/** One cheap query. A sentence that names what is missing and what gives it; null when nothing is, and without our tables. */
+/** Names the missing rights and the GRANT that gives them; null when none is missing, or without our tables. One cheap query. */
 export async function findLackingRights({ query }: Pick<Session, 'query'>): Promise<string | null> {
   const lacks = await query<Lack>(LACKING)
   const [first] = lacks

@@ -92,7 +92,7 @@ export async function requireServer(connect: Connect, onWarning: (warning: strin
   for (const warning of warnings) onWarning(warning)
 }
 
-/** Two connections of ours have one process at the server, or one has two: then they are not connections to it. */
+/** Whether a pooler is in between: two connections share one process of the server, or one connection changes its process. */
 async function isPooled(
   backend: string,
   { first, second }: { first: Connection; second: Connection },

@@ -45,14 +45,14 @@ export class NoServerError extends Error {
 
 export type ServerFailure = { server: Server; cause: unknown }
 
-/** The next server is tried after so long, while the one before has not answered. */
+/** How long a server may take to answer before the next one is tried as well. */
 const HEAD_START_MS = 300
-/** Until all are being tried, however many there are. */
+/** After this long all of them are being tried, however many there are. */
 const ALL_STARTED_MS = 600
 
 /**
- * Tries the servers in order, and the next one while one is slow. Resolves to what the first made that succeeded; what others
- * make later is discarded. Throws NoServerError.
+ * Tries the servers in order, and the next one while one is slow. Resolves to what the first successful attempt made; what
+ * later ones make is discarded. Throws NoServerError.
  */
 export function tryServers<T>(
   servers: readonly Server[],

@@ -9,10 +9,10 @@ const SETTINGS: Record<string, string> = {
   // A commit is answered once it is on disk, and on the synchronous standbys.
   synchronous_commit: 'on',
   default_transaction_isolation: 'read committed',
-  // Before this side gives the connection up.
+  // The server gives a statement up before this side gives up the connection.
   statement_timeout: String(ANSWER_MS - 500),
   lock_timeout: '2000',
-  // A node that was cut off keeps its locks no longer.
+  // Ends the transaction of a node that was cut off, which frees its locks.
   idle_in_transaction_session_timeout: String(ANSWER_MS + 500),
   idle_session_timeout: '0',
   transaction_timeout: '0',

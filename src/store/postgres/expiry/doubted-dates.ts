@@ -46,7 +46,10 @@ const SET_BACK = `UPDATE pushes SET version = version + 1, created_at = given.cr
     expires_at = given.expires_at
   FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS given(id, created_at, expires_at) WHERE pushes.id = given.id`
 
-/** Returns where to go on; null when that was all: such pushes follow one another, so a piece without one ends the search. */
+/**
+ * Returns where the next piece begins; null after the last. Pushes that were made while the clock was ahead have neighbouring ids,
+ * so the search ends at a piece without one.
+ */
 async function setBackSome(session: Session, { before, ahead, now }: Piece): Promise<number | null> {
   const some = await session.query<{ id: number; createdAt: number }>(LATEST, [before])
   const early = some.filter((push) => isFromAhead(push, now)).map(({ id }) => id)

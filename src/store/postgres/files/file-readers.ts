@@ -27,8 +27,8 @@ export function createFileReaders({
   const readers = new Map<string, Reading>()
 
   /**
-   * Changes of a row come one after another, so that the last one tells what is so. A download goes on without its row when
-   * the database does not answer: then no node can remove anything either.
+   * The writes of a row follow one another, so that the last one leaves the latest state. A download goes on without its row
+   * when the database does not answer: then no node can remove anything either.
    */
   function tell(reading: Reading, id: string): Promise<unknown> {
     reading.told = reading.told.then(async () => {

@@ -53,7 +53,7 @@ export function createFileRecords(options: FileRecordsOptions): FileRecords {
   const run = (text: string, values: readonly unknown[]) =>
     transact(async ({ query }) => void (await query(text, values)))
 
-  /** Those for which the database did not answer: nobody else would remove them while this node lives. */
+  /** Could not be given up, because the database did not answer. No other node removes them while this one lives. */
   const abandoned = new Set<string>()
 
   async function giveUp(ids: readonly string[]): Promise<void> {

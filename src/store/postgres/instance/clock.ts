@@ -50,8 +50,9 @@ export function createDatabaseClock(options: DatabaseClockOptions): DatabaseCloc
 }
 
 /**
- * Readings arrive late, so the latest estimate of a while is the best one: nodes differ by the quickest of their readings, which
- * is less than what lies between two requests of a client. Older readings are forgotten, because clocks drift and are set back.
+ * Each reading arrives some time after it was taken, so the latest of several estimates is the most exact one. The estimates of
+ * two nodes differ by the delay of their quickest readings, which is less than the time between two requests of a client. Older
+ * readings are forgotten, because clocks drift and are set back.
  */
 function estimateClock(first: number, uptime: Now) {
   let kept = { offset: first - uptime(), before: first - uptime(), since: uptime() }

@@ -113,7 +113,7 @@ function countAppended(push: MovingRow, entries: readonly MovingRow[]): number {
   return Math.max(entries.length, Number(push.auditEntries) + late + Number(push.ownerViews))
 }
 
-/** Where the deleted entries stood is not known any more: their numbers are left out before the first bounded one. */
+/** Nobody knows any more which numbers the deleted entries had: they are left out before the first entry under a bound. */
 function numberEntries({ push, entries }: MovingPush): MovingRow[] {
   const deleted = countAppended(push, entries) - entries.length
   let isBounded = false

@@ -10,7 +10,7 @@ const MAX_SOONEST = 1_000
 export type LockedShares = {
   /** Counts one more push, created at `now`, in memory. Throws `too_many`, and counts nothing, when its address has no room. */
   take(share: ShareToTake, now: number): Promise<void>
-  /** To be called after the pushes were inserted: an address without a push leaves nothing. */
+  /** Call this after the pushes were inserted: removes the sums of addresses that hold no push. */
   removeEmpty(): Promise<void>
 }
 

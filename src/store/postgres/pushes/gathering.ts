@@ -1,11 +1,11 @@
-// For how long works wait for others before they go in a batch. A statement and its commit cost the processors of node and
-// database about as much for one work as for 20, and several nodes have fewer works each for every batch of theirs.
+// How long works wait for others before they go in a batch. A statement and its commit take about as much processor time for one
+// work as for 20. Waiting saves the more, the more nodes there are, because each then has fewer works for a batch.
 
 /** This many works start a batch at once, even beside another one. */
 const ENOUGH = 24
 /** Below this many works, none waits: hardly any others would come. */
 const LEAST_CROWD = 16
-/** The part of the last works whose clients are expected to come again. */
+/** The part of the clients that were just answered which is expected to ask again at once. */
 const PART_OF_CROWD = 0.75
 /** Milliseconds after a batch in which the clients that were answered may come again. */
 const GATHER_MS = 2

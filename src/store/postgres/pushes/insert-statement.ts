@@ -34,7 +34,7 @@ const PLAIN_CTES = `
   stored AS (${intoPushes('given')}), secrets AS (${INTO_SECRETS}), log AS (${INTO_LOG})`
 const PLAIN_RESULT = 'SELECT array_agg(id ORDER BY n) AS result FROM given'
 
-/** What was stored is looked up in a hash table, whatever the plan; a join might compare each with each. */
+/** Makes PostgreSQL look up in a hash table what was stored. For a join it might compare each row with each. */
 const IS_STORED = '(id IN (SELECT id FROM stored)) IS TRUE'
 
 // Keys that two nodes use at the same time: the second insert waits for the first, and then changes nothing. The owners stay

@@ -4,7 +4,7 @@ import type { Waiting } from './work-queue.ts'
 
 export type BatchLimits = {
   mostInBatch: number
-  /** Of the works of one batch in all; a single one may weigh more. */
+  /** What the works of a batch may weigh together; a single work may weigh more. */
   mostWeight: number
   /** Whether works on the same thing go in different batches. */
   oneOfEachKey?: boolean

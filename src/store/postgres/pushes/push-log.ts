@@ -49,7 +49,7 @@ export function storableText(text: string): string {
   return text.includes('\0') ? text.replaceAll('\0', '\ufffd') : text
 }
 
-/** Of the stored entries under a bound, the number of the latest to keep; the older ones are deleted. */
+/** Deletes the stored entries of a push under a bound, except the latest `keep`. */
 export type Cut = { pushId: number; bound: Bound; keep: number }
 
 /** The cuts that are due once the log has grown from `before` to `after`. */
@@ -62,7 +62,7 @@ export function cutsOf(before: PushLog, after: PushLog): Cut[] {
   ]
 }
 
-/** The statement that cuts does not see the entries that it appends. */
+/** `keep` does not count the entries that the same statement appends, because it does not see them. */
 function cutOf(
   pushId: number,
   { bound, from, to, most }: { bound: Bound; from: number; to: number; most: number },

@@ -79,7 +79,7 @@ async function shortenLog(session: Session, pushId: number): Promise<'shortened'
   return 'shortened'
 }
 
-/** As many as have a step's entries in their logs together, and at least one. */
+/** How many of the first pushes have logs that fit into one step together; at least one. */
 function countRemovable(found: readonly { entries: number }[]): number {
   let entries = 0
   const tooMany = found.findIndex((push) => {

@@ -62,7 +62,7 @@ export function createWorkQueue<Work extends Waiting>(options: WorkQueueOptions<
     }
   }
 
-  /** Not at once: what comes in the same turn of the event loop goes in one batch. */
+  /** Begins a batch after this turn of the event loop, so that what comes in the same turn goes in it. */
   function schedule(): void {
     const [first] = waiting
     if (first === undefined || isScheduled || batches >= mostAtOnce) return

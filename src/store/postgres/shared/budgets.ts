@@ -19,7 +19,7 @@ const CLOCK_SLACK = MINUTE
 
 type Row = { name: string; points: number; until: number }
 
-/** What was tried has been decided, and its answer should not wait for long. */
+/** The answer to a try that is decided already waits for this. */
 const WITHIN = { within: 1_000 }
 
 const MAX_OWED = 1_000

@@ -81,7 +81,7 @@ export function createExchange({ read, transact, now, hashName }: ExchangeOption
     for (const [name, entry] of entries) {
       const { since, until, told, untold } = entry
       if (isCurrent({ until: Math.max(until, since + window), window, slack: window }, time)) continue
-      // What is untold of a name that was told of was counted within the last second.
+      // Names that were told of are told of every second. So what is untold was counted just now, and begins a new window.
       if (told > 0 && untold > 0) entries.set(name, { untold, told: 0, others: 0, until: 0, since: time })
       else entries.delete(name)
     }
@@ -98,7 +98,7 @@ function findTellable(entries: ReadonlyMap<string, Entry>, { least }: Exchanged)
     .slice(0, TOLD_AT_ONCE)
 }
 
-/** Names that were told of, and under which nothing more was counted here. */
+/** Names that the other nodes were told of, and under which nothing was counted here since. */
 function findUnchanged(entries: ReadonlyMap<string, Entry>): Told[] {
   return [...entries]
     .map(([name, entry]) => ({ name, entry, count: 0 }))

@@ -22,7 +22,8 @@ const WITHIN = { within: 2_000 }
 
 /**
  * Its statements are transactions by themselves that may run again: they name a holder that is drawn for one work. They need
- * not be durable: what a crash of the server forgets was lost when the work ends, or lapses.
+ * not be durable. When a crash of the server forgets a lease, the end of the work notices that; when it forgets the end of a
+ * lease, the lease lapses.
  */
 export function createTurnRows({ read, onError }: TurnsOptions): TurnStore {
   /** Names whose turn other nodes have just waited for. */
@@ -40,7 +41,7 @@ export function createTurnRows({ read, onError }: TurnsOptions): TurnStore {
   const inTurn: TurnStore['inTurn'] = async ({ name, since }, work) => {
     const lease: Lease = [name, randomKey(HOLDER_BYTES)]
     await enter(lease, since + WAIT_MS)
-    // What could not be renewed is noticed at the end of the work.
+    // A renewal that fails is ignored: the end of the work notices a lost lease.
     const renewal = setInterval(() => void run(RENEW, lease).catch(() => undefined), RENEW_MS)
     const result = await work(true)
       .catch((cause) => {
