@@ -160,10 +160,14 @@ describe('a PostgreSQL server', () => {
     expect(problems).toEqual([expect.stringContaining("ENCODING 'UTF8'")])
   })
 
-  test('that is too old, or not the one from before, is told', async () => {
+  test('that is too old, waits in vain, or is not the one from before, is told', async () => {
     const { facts } = await inspectServer(connectBy(cluster().address()))
     expect(findServerProblems({ ...facts, version: '12.9', versionNumber: 120_009 })).toEqual([
       'PostgreSQL 12.9 is too old. Upgrade the server to version 13 or later.',
+    ])
+    expect(findServerProblems({ ...facts, stuckCommits: 7 })).toEqual([])
+    expect(findServerProblems({ ...facts, stuckCommits: 8 })).toEqual([
+      expect.stringContaining('At least 8 transactions wait for a synchronous standby'),
     ])
     expect(findOtherServer(facts, facts)).toBeNull()
     expect(findOtherServer({ ...facts, timeline: 2 }, facts)).toBeNull()
