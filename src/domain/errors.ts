@@ -84,6 +84,11 @@ export function addToOutage(cause: unknown, more: ErrorDetails): unknown {
   return error
 }
 
+/** For a change of which the person need not know whether it happened, such as a count of tries. */
+export function rethrowWithoutDoubt(cause: unknown): never {
+  throw addToOutage(cause, { isInDoubt: false })
+}
+
 /** Stored data was altered. The message is for the operator; clients get an internal error. */
 export class DamageError extends Error {
   override name = 'DamageError'

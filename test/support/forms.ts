@@ -6,7 +6,6 @@ export type FoundForm = { action: string; controls: Control[] }
 /** Inputs that a person types into. */
 const TYPED = new Set(['text', 'email', 'password', 'number', 'search'])
 
-/** The forms that are sent with POST, in their order. */
 export function formsIn(html: string): FoundForm[] {
   const forms: FoundForm[] = []
   let area: Control | null = null
@@ -14,8 +13,7 @@ export function formsIn(html: string): FoundForm[] {
   new HTMLRewriter()
     .on('form', {
       element: (form) => {
-        const isPost = form.getAttribute('method') === 'post'
-        forms.push({ action: isPost ? plainOf(form.getAttribute('action') ?? '') : '', controls: [] })
+        forms.push({ action: plainOf(form.getAttribute('action') ?? ''), controls: [] })
       },
     })
     .on('form input', {
@@ -39,7 +37,7 @@ export function formsIn(html: string): FoundForm[] {
     .on('form select', {
       element: (element) => {
         area = null
-        add({ name: element.getAttribute('name') ?? '', type: 'select', value: '', isTyped: true })
+        add({ name: element.getAttribute('name') ?? '', type: 'select', value: '', isTyped: false })
       },
     })
     .on('form option[selected]', {
@@ -51,7 +49,7 @@ export function formsIn(html: string): FoundForm[] {
     .transform(html)
   for (const control of forms.flatMap(({ controls }) => controls))
     if (control.type === 'textarea') control.value = plainOf(control.value).replace(/^\n/, '')
-  return forms.filter(({ action }) => action !== '')
+  return forms
 }
 
 export function formOf(html: string, action: string): FoundForm {

@@ -4,10 +4,11 @@ import { DomainError, isOutage } from '../../domain/errors.ts'
 import type { Answer, Asked, Route } from '../door/router.ts'
 import type { Endpoint } from '../urls.ts'
 import type { Confirm } from './account/confirm.tsx'
-import { type Form, readForm } from './frame/form.ts'
+import type { Form } from './frame/form.ts'
 import { askToSignIn, type GetGuest, type Guest, type Member, requireFormToken } from './frame/guest.ts'
 import type { OutageError } from './outage/explain-outage.ts'
 import type { GiveBack } from './outage/give-back.ts'
+import { createReturned } from './outage/returned.ts'
 
 type Params = Asked['params']
 type Show<G> = (guest: G, params: Params) => Answer
@@ -26,7 +27,8 @@ export type PageGuards = ReturnType<typeof createPageGuards>
 export function createPageGuards(options: PageGuardsOptions) {
   type GuestPage = Endpoint<'GET' | 'POST', 'open' | 'visitor'>
 
-  const { getGuest, anonymousAccess, confirm, giveBack } = options
+  const { getGuest, anonymousAccess, confirm } = options
+  const returned = createReturned(options)
 
   const guest = (url: GuestPage, show: Show<Guest>): Route => ({
     url,
@@ -59,36 +61,6 @@ export function createPageGuards(options: PageGuardsOptions) {
     },
   })
 
-  /** What a form that comes back is answered with: the guest, as soon as the store has told, and the fields, read once. */
-  type Reading = { findGuest: () => Promise<Guest>; read: () => Promise<Form> }
-
-  /** For every other form: gives it back as it was typed when the store does not answer, at whichever step. */
-  const returned = (
-    url: Endpoint<'POST'>,
-    answer: (reading: Reading, params: Params) => Promise<Response>,
-  ): Route => ({
-    url,
-    answer: async ({ exchange, params }) => {
-      let guest = getGuest.stranger(exchange)
-      let form: Form | null = null
-      const findGuest = async () => {
-        guest = await getGuest(exchange)
-        return guest
-      }
-      const read = async () => {
-        form ??= await readForm(exchange)
-        return form
-      }
-      try {
-        return await answer({ findGuest, read }, params)
-      } catch (cause) {
-        const again = isOutage(cause) ? giveBack({ url, guest, form: await read(), cause }) : null
-        if (again === null) throw cause
-        return again
-      }
-    },
-  })
-
   /** A form that needs no session and carries no form token: the door refuses those that another site sent. */
   const guestForm = (url: Endpoint<'POST', 'open' | 'visitor'>, use: Submit<Guest>): Route =>
     returned(url, async ({ findGuest, read }, params) =>
@@ -107,11 +79,10 @@ export function createPageGuards(options: PageGuardsOptions) {
     return use({ ...visitor, session, account })
   }
 
-  const member = (url: MemberPage & { method: 'GET' }, show: Show<Member>): Route => ({
-    url,
-    answer: async ({ exchange, params }) =>
-      enter(url, await getGuest(exchange), (found) => show(found, params)),
-  })
+  const member = (url: MemberPage & { method: 'GET' }, show: Show<Member>): Route =>
+    returned(url, async ({ findGuest }, params) =>
+      enter(url, await findGuest(), (found) => show(found, params)),
+    )
 
   /** Checks the guard twice, before and after the form is read, because a session may end while a form arrives. */
   const form = (url: MemberPage & { method: 'POST' }, use: Submit<Member>): Route =>

@@ -12,6 +12,7 @@ import {
 import { checkTotp } from '../../crypto/totp.ts'
 import { type Account, CONFIRMATION_LIFETIME, parseEmail, type Session } from '../../domain/account.ts'
 import type { Visit } from '../../domain/audit.ts'
+import { rethrowWithoutDoubt } from '../../domain/errors.ts'
 import { MINUTE, type Now } from '../../domain/time.ts'
 import type { Credentials } from '../../store/accounts-face.ts'
 import type { Store } from '../../store/face.ts'
@@ -140,7 +141,10 @@ export function createSessions(options: SessionsOptions) {
   async function begin({ account, passwordHash }: Credentials, visit: Visit): Promise<SignIn> {
     const sessionToken = newRandomToken()
     const hash = hashRandomToken(sessionToken)
-    await store.sessions.addSession({ accountId: account.id, hash, visit, tested: passwordHash })
+    // Nobody else has the token of a session that was begun after all.
+    await store.sessions
+      .addSession({ accountId: account.id, hash, visit, tested: passwordHash })
+      .catch(rethrowWithoutDoubt)
     return { outcome: 'signed_in', account, sessionToken }
   }
 

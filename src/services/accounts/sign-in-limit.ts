@@ -2,7 +2,7 @@
 // and taken back if it succeeds or the store is away.
 
 import { parseEmail } from '../../domain/account.ts'
-import { DomainError, isOutage, retrySeconds } from '../../domain/errors.ts'
+import { DomainError, isOutage, rethrowWithoutDoubt, retrySeconds } from '../../domain/errors.ts'
 import { MINUTE, type Now } from '../../domain/time.ts'
 import type { Budget, BudgetState, BudgetStore } from '../../store/shared-face.ts'
 
@@ -67,6 +67,8 @@ export function createSignInLimit({ budgets, now, clientOf, knownAddresses }: Si
     return { address, counts: [pair, ofAccount(account), ...inAll, ...addressed], looks: [] }
   }
 
+  const take: BudgetStore['take'] = (attempt) => budgets.take(attempt).catch(rethrowWithoutDoubt)
+
   /** Does not count a refused try, so that nobody can use up the tries of others. */
   async function tryPassword<T>(from: From, attempt: Attempt<T>): Promise<T> {
     const { address, counts, looks } = budgetsOf(from, await isKnown(from))
@@ -76,7 +78,7 @@ export function createSignInLimit({ budgets, now, clientOf, knownAddresses }: Si
       const hasOwnTries = looks.length > 0 || (pair?.spent ?? 0) < OWN_TRIES_OF_PAIR
       return findSpent(hasOwnTries ? states.filter((state) => !isOfAddress(state)) : states)
     }
-    const { refusedBy, states } = await budgets.take({ counts, looks, refuse })
+    const { refusedBy, states } = await take({ counts, looks, refuse })
     if (refusedBy !== null) throw tooMany(refusedBy)
     const result = await countAttempt(states.slice(0, counts.length), attempt)
     const beyond = states.find((state) => isOfAddress(state) && isSpent(state))
@@ -106,7 +108,7 @@ export function createSignInLimit({ budgets, now, clientOf, knownAddresses }: Si
 
   /** Counts a try, unless one of the budgets is used up. */
   async function count(counts: Budget[]): Promise<readonly BudgetState[]> {
-    const { refusedBy, states } = await budgets.take({ counts, refuse: findSpent })
+    const { refusedBy, states } = await take({ counts, refuse: findSpent })
     if (refusedBy !== null) throw tooMany(refusedBy)
     return states
   }

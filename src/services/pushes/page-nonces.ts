@@ -1,7 +1,7 @@
 // A nonce in a page lets the page's button work once, on any node. Revealing again needs a new page.
 
 import { createNonceMint } from '../../crypto/page-nonce.ts'
-import { addToOutage } from '../../domain/errors.ts'
+import { addToOutage, rethrowWithoutDoubt } from '../../domain/errors.ts'
 import { HOUR, type Now } from '../../domain/time.ts'
 import type { NonceStore } from '../../store/shared-face.ts'
 
@@ -26,7 +26,7 @@ export function createPageNonces({ nonces, now }: { nonces: NonceStore; now: Now
     { nonce, subject }: { nonce: string; subject: string },
     work: () => Promise<T>,
   ): Promise<T | 'used' | 'stale'> {
-    const state = await use(nonce, subject)
+    const state = await use(nonce, subject).catch(rethrowWithoutDoubt)
     if (state !== 'good') return state
     return work().catch((cause) => {
       throw addToOutage(cause, { nonce: issue(subject) })

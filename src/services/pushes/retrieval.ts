@@ -2,7 +2,7 @@
 
 import type { Account } from '../../domain/account.ts'
 import type { Viewer } from '../../domain/audit.ts'
-import { DamageError } from '../../domain/errors.ts'
+import { DamageError, rethrowWithoutDoubt } from '../../domain/errors.ts'
 import type { SealedPush, Store } from '../../store/face.ts'
 import type { Downloads, GrantedArchive, GrantedFile } from './downloads.ts'
 import { mediumOfFiles } from './granted-files.ts'
@@ -68,7 +68,8 @@ export function createRetrieve(options: RetrieveDependencies) {
     const found = await finder.getSealedPush(urlToken, asking.viewer.visit)
     if (!found.push.passphraseRequired || found.sealed === null)
       return claim(found, openPush(found, null), asking)
-    const opening = await openWithPassphrase(found, options)
+    // No view is counted before the claim.
+    const opening = await openWithPassphrase(found, options).catch(rethrowWithoutDoubt)
     return opening.outcome === 'opened' ? claim(opening.found, opening.content, asking) : opening
   }
 

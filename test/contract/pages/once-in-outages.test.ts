@@ -74,3 +74,11 @@ test('a form of another site is refused, and not given back', async () => {
   const { status, text } = await at.people.post('/sign-in', { email: BOB }, { headers })
   expect([status, text.includes(BOB)]).toEqual([403, false])
 })
+
+test('a form that names no purpose that there is comes back all the same', async () => {
+  at.store.failWith(NOTHING)
+  for (const purpose of ['constructor', '__proto__', '']) {
+    const { status, text } = await at.people.post('/welcome/x', { email: BOB, purpose })
+    expect([status, text.includes(BOB)]).toEqual([503, true])
+  }
+})

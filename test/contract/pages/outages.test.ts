@@ -6,7 +6,7 @@ import { wordsOf } from '../../../src/words/words.ts'
 import { type FoundForm, fieldsOf, formOf, formsIn } from '../../support/forms.ts'
 import type { PageAnswer, People } from '../../support/people.ts'
 import { codeOf } from '../../support/tour.ts'
-import { BOB, OUTAGES, useOutages } from './outages.ts'
+import { BOB, NOTHING, OUTAGES, useOutages } from './outages.ts'
 
 const SECRET = 'typed secret <"&\'>'
 const { say } = wordsOf('en')
@@ -201,7 +201,7 @@ test('every form that a person types into is one of these', async () => {
       at.bob.get(path),
     ),
   )
-  const asAnn = await Promise.all(['/admin', '/admin/welcome'].map((path) => at.ann.get(path)))
+  const asAnn = await Promise.all(['/admin?q=ann', '/admin/welcome'].map((path) => at.ann.get(path)))
   const asGuest = await Promise.all(
     ['/', '/sign-in', '/sign-up', `/p/${urlToken}/r`].map((path) => at.people.get(path)),
   )
@@ -215,12 +215,30 @@ test('every form that a person types into is one of these', async () => {
       '/account/message',
       '/account/password',
       '/account/two-factor',
+      '/admin',
       '/admin/invitations',
       `/p/${urlToken}/r`,
+      '/pushes',
       `/pushes/${urlToken}/edit`,
       '/sign-in',
       '/sign-up',
       '/users/token',
     ].sort(),
   )
+})
+
+test.each([
+  ['/pushes', { q: 'typed <words>', state: 'waiting', locale: 'en' }],
+  ['/admin', { q: 'typed@example.org' }],
+])('a search comes back: %s', async (path, asked) => {
+  at.store.failWith(NOTHING)
+  const answer = await at.ann.get(`${path}?${new URLSearchParams(asked)}`)
+  expect([answer.status, answer.text.includes(say('outage_overloaded'))]).toEqual([503, true])
+  const again = fieldsOf(formOf(answer.text, path))
+  expect(again).toEqual(asked)
+  const other = await at.ann.get(path)
+  expect([other.status, other.text.includes(say('error_overloaded'))]).toEqual([503, true])
+  at.store.heal()
+  const found = await at.ann.get(`${path}?${new URLSearchParams(again)}`)
+  expect(found.status).toBe(200)
 })

@@ -47,6 +47,19 @@ describe('the page of a secret link', () => {
     expect(text).not.toContain(say('receive_outage'))
   })
 
+  test('promises it when only a step before the view is in doubt', async () => {
+    urlToken = (await at.api.create({ payload: 'x', passphrase: SECRET })).url_token
+    const path = `/p/${urlToken}/r`
+    const lost = new DomainError('overloaded', 'lost', { isInDoubt: true })
+    for (const step of ['nonces.use', 'pushes.refusePassphrase']) {
+      const form = formOf((await at.people.get(path)).text, path)
+      at.store.failWith((operation) => (operation === step ? lost : null))
+      const { status, text } = await at.people.post(path, { ...fieldsOf(form), passphrase: 'wrong' })
+      at.store.heal()
+      expect([step, status, text.includes(say('receive_outage'))]).toEqual([step, 503, true])
+    }
+  })
+
   test('counts a wrong passphrase once, also when nothing can be read after it', async () => {
     urlToken = (await at.api.create({ payload: 'x', passphrase: SECRET })).url_token
     const path = `/p/${urlToken}/r`

@@ -24,7 +24,11 @@ const LIMITS = {
 /** Throws `too_large` or `too_slow`. */
 export async function readForm(exchange: Exchange): Promise<Form> {
   const bytes = await readBody(exchange, LIMITS)
-  const fields = new URLSearchParams(new TextDecoder().decode(bytes))
+  return formOf(new URLSearchParams(new TextDecoder().decode(bytes)))
+}
+
+/** A form that was sent in the address, such as a search. */
+export function formOf(fields: URLSearchParams): Form {
   return {
     text: (name) => fields.get(name) ?? '',
     isTicked: (name) => fields.get(name) !== null,

@@ -20,11 +20,12 @@ const SECRETS: ReadonlySet<TypedField['is']> = new Set(['password', 'new-passwor
 
 export function createGiveBack(answer: AnswerGuest): GiveBack {
   return ({ url, guest, form, cause }) => {
-    const confirming = [PASSWORD, CODE].filter(({ name }) => has(form, name))
+    const confirming = url.method === 'GET' ? [] : [PASSWORD, CODE].filter(({ name }) => has(form, name))
     const typed = TYPED_FORMS.get(url) ?? (confirming.length === 0 ? null : CONFIRMATION)
     if (typed === null) return null
-    const { status, headers, happened } = explainOutage(cause)
     const fields = fieldsOf(typed, { form, confirming })
+    if (typed.isSearch && fields.every(({ name }) => form.text(name) === '')) return null
+    const { status, headers, happened } = explainOutage(cause)
     const title = guest.words.say(typeof typed.title === 'string' ? typed.title : typed.title(form))
     const content = GivenBack({
       guest,

@@ -43,7 +43,7 @@ function WhyGivenBack({ guest, form, happened, isInDoubt, comesBack, asksAgain }
   return (
     <RefusedNotice>
       <p>
-        {say(happened)} <strong>{say(isInDoubt ? doubted : unchanged)}</strong>
+        {say(happened)} {form.isSearch ? null : <strong>{say(isInDoubt ? doubted : unchanged)}</strong>}
       </p>
       <p>
         {say(comesBack ? 'outage_again' : 'outage_retry')} {asksAgain ? say('outage_secrets') : null}
@@ -56,7 +56,12 @@ function TypedAgain({ guest, form, fields, hidden, textOf }: GivenBackProps) {
   const { say } = guest.words
   const button = form.onSecretLink === undefined ? 'primary' : 'primary large'
   return (
-    <form method="post" action={guest.href(guest.path)} class="narrow" data-once>
+    <form
+      method={form.isSearch ? 'get' : 'post'}
+      action={form.isSearch ? `${guest.basePath}${guest.path}` : guest.href(guest.path)}
+      class="narrow"
+      data-once
+    >
       {hidden.map(([name, value], at) => (
         <input key={at} type="hidden" name={name} value={value} />
       ))}

@@ -17,6 +17,8 @@ export type TypedForm = {
   title: WordKey | ((sent: Form) => WordKey)
   fields: readonly TypedField[]
   submit: WordKey
+  /** Sent in the address of the page that it is on. */
+  isSearch?: boolean
   /** Is on the page of a secret link, and opens or deletes the push. */
   onSecretLink?: 'opens' | 'deletes'
 }
@@ -47,7 +49,16 @@ const CHOOSE_END: TypedField = {
 /** For a form whose page only asks to confirm who sends it. */
 export const CONFIRMATION: TypedForm = { title: 'confirm_title', fields: [], submit: 'confirm_submit' }
 
+const SEARCH: TypedForm = {
+  title: 'search',
+  fields: [{ name: 'q', is: 'line', label: 'pushes_search' }],
+  submit: 'search',
+  isSearch: true,
+}
+
 export const TYPED_FORMS: ReadonlyMap<Endpoint, TypedForm> = new Map<Endpoint, TypedForm>([
+  [PAGES.pushes, SEARCH],
+  [PAGES.admin, { ...SEARCH, fields: [{ name: 'q', is: 'line', label: 'email' }] }],
   [PAGES.reveal, REVEAL],
   [PAGES.revealStep, REVEAL],
   [
@@ -72,7 +83,7 @@ export const TYPED_FORMS: ReadonlyMap<Endpoint, TypedForm> = new Map<Endpoint, T
   [
     PAGES.submitWelcome,
     {
-      title: (sent) => WELCOMES[sent.text('purpose')] ?? 'sign_up_title',
+      title: (sent) => WELCOMES.get(sent.text('purpose')) ?? 'sign_up_title',
       fields: [EMAIL, NEW_PASSWORD],
       submit: 'welcome_submit',
     },
@@ -133,8 +144,9 @@ export const TYPED_FORMS: ReadonlyMap<Endpoint, TypedForm> = new Map<Endpoint, T
   ],
 ])
 
-const WELCOMES: Partial<Record<string, WordKey>> = {
-  setup: 'setup_title',
-  invite: 'invite_title',
-  reset: 'reset_title',
-}
+/** By the purpose of the link, which its form sends with it. */
+const WELCOMES: ReadonlyMap<string, WordKey> = new Map([
+  ['setup', 'setup_title'],
+  ['invite', 'invite_title'],
+  ['reset', 'reset_title'],
+])

@@ -112,7 +112,7 @@ postgres.describe('a network', () => {
     const { proxy, addNote, close } = await open()
     const stop = startStopwatch()
     const lost = proxy.swallowAfter('COMMIT').then(() => proxy.set('stall'))
-    expect(await failureOf(addNote(2))).toMatchObject({ code: 'overloaded' })
+    expect(await failureOf(addNote(2))).toMatchObject({ code: 'overloaded', details: { isInDoubt: true } })
     expect(stop()).toBeLessThan(10_000)
     await lost
     proxy.set('pass')
