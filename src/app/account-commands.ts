@@ -24,6 +24,8 @@ export type AccountsPlace = {
   database: DatabaseAddress | null
   /** Beside PostgreSQL, that of the files; null for a disk. */
   bucket: WitnessBucket | null
+  /** Beside a bucket: only with the instance key can be told what nodes have written there. Null when it is not known. */
+  keyFile: string | null
   /** Makes a missing data folder, or the tables in an empty database. */
   create?: { keyFile: string | null } | undefined
 }
@@ -49,10 +51,10 @@ function openFolder({ dataDir, create }: AccountsPlace, { now, writeLog }: Ports
 /** Loaded only here, because commands on a data folder need no client of PostgreSQL. */
 async function openDatabase(address: DatabaseAddress, place: AccountsPlace, { writeLog }: Ports) {
   const { openPostgresAccounts } = await import('../store/opening/postgres-accounts.ts')
-  const { dataDir, bucket, create } = place
+  const { dataDir, bucket, keyFile, create } = place
   const opened = await openPostgresAccounts({
     address,
-    remembering: { dataDir, bucket },
+    remembering: { dataDir, bucket, keyFile },
     create: create !== undefined,
     onWarning: (warning) => writeLog(`oncebox: warning: ${warning}`),
   })

@@ -11,8 +11,8 @@ import type { WitnessBucket } from '../store/witness/bucket-witness.ts'
 
 export type AfterRestoreWish = {
   address: DatabaseAddress
-  /** Where the files are; null for a disk. */
-  bucket: WitnessBucket | null
+  /** Where the files are, and the key file of the nodes, which sign what they remember there; null for a disk. */
+  bucket: (WitnessBucket & { keyFile: string }) | null
   /** Of this node: what it remembers of the database is renewed. It may be missing. */
   dataDir: string
   onWarning: (warning: string) => void

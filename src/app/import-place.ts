@@ -109,7 +109,7 @@ async function openServerLook(
 ): Promise<Look> {
   if (!(await holdsTables(address))) return NOTHING
   const { openPostgresAccounts } = await import('../store/opening/postgres-accounts.ts')
-  const remembering = { dataDir, bucket }
+  const remembering = { dataDir, bucket, keyFile }
   const { look, close } = await openPostgresAccounts({ address, remembering, create: false, onWarning })
   return withKeys(look, close, () => readKeyFile(keyFile))
 }

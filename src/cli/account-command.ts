@@ -25,7 +25,7 @@ const BUCKET_TABLE = {
   s3AccessKeyId: settings.s3AccessKeyId,
   s3SecretAccessKey: settings.s3SecretAccessKey,
 }
-/** Commands that may create the key take --key-file, so that they put it where the server looks for it. */
+/** To put the key where the server looks for it, and to tell what nodes have written to the bucket. */
 const KEY_TABLE = { keyFile: settings.keyFile }
 
 export type Visit = AccountCommands & {
@@ -74,8 +74,7 @@ export function addAccountCommand(
   const { shell, app } = spec
   const command = group.command(spec.name).summary(spec.summary).description(spec.help)
   command.usage([...spec.operands, '[flags]'].join(' '))
-  const table = { ...TABLE, ...BUCKET_TABLE }
-  addSettingFlags(command, spec.creates ? { ...table, ...KEY_TABLE } : table)
+  addSettingFlags(command, { ...TABLE, ...BUCKET_TABLE, ...KEY_TABLE })
   return command.action(async () => {
     const { email, second, ...place } = readCommandLine(command, spec)
     const opened = await app.openAccounts(place, { now: shell.now, writeLog: shell.say })
@@ -96,9 +95,7 @@ function readCommandLine(command: Command, spec: AccountCommand & { shell: Shell
   const flags = givenFlags(command, TABLE)
   const place = placeWithService(spec.shell, flags)
   const reading = readSettings(TABLE, { flags, place, readFile })
-  const key = spec.creates
-    ? readSettings(KEY_TABLE, { flags: givenFlags(command, KEY_TABLE), place, readFile })
-    : null
+  const key = readSettings(KEY_TABLE, { flags: givenFlags(command, KEY_TABLE), place, readFile })
   const database = reading.config === undefined ? null : databaseAddressOf(reading.config)
   const bucket = database === null ? NO_BUCKET : readBucket(command, { place, readFile })
   const all = [
@@ -108,7 +105,7 @@ function readCommandLine(command: Command, spec: AccountCommand & { shell: Shell
       : []),
     ...(spec.problems?.(command) ?? []),
     ...(reading.problems ?? []),
-    ...(key?.problems ?? []),
+    ...(key.problems ?? []),
     ...(bucket.problems ?? []),
   ]
   if (all.length > 0 || email === null || reading.config === undefined) {
@@ -116,7 +113,9 @@ function readCommandLine(command: Command, spec: AccountCommand & { shell: Shell
   }
   for (const warning of databaseWarnings(flags)) spec.shell.say(`oncebox: warning: ${warning}`)
   const { dataDir } = reading.config
-  return { dataDir, database, bucket: bucket.settings, create: key?.config, email, second }
+  const keyFile = key.config?.keyFile ?? null
+  const create = spec.creates ? key.config : undefined
+  return { dataDir, database, bucket: bucket.settings, keyFile, create, email, second }
 }
 
 type BucketReading = { settings: BucketSettings | null; problems: string[] }

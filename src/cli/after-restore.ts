@@ -3,14 +3,14 @@
 import type { Command } from 'commander'
 import type { RestoredDatabase } from '../app/after-restore.ts'
 import { nameBucket } from '../domain/bucket-place.ts'
-import { type BucketSettings, bucketSettingsOf, credentialProblemsIn } from '../settings/bucket.ts'
+import { type BucketSettings, bucketProblemsIn, bucketSettingsOf } from '../settings/bucket.ts'
 import { databaseAddressOf, databaseWarnings } from '../settings/database.ts'
 import { readSettings } from '../settings/fold.ts'
 import { settings } from '../settings/table.ts'
 import type { App } from './app.ts'
 import { confirm } from './ask.ts'
 import { UsageError } from './failures.ts'
-import { addHiddenFlags, addSettingFlags, givenFlags, isGiven, readOperands } from './flags.ts'
+import { addSettingFlags, givenFlags, isGiven, readOperands } from './flags.ts'
 import { placeWithService } from './service/service-settings.ts'
 import type { Shell } from './shell.ts'
 
@@ -21,6 +21,7 @@ const TABLE = {
   filesUrl: settings.filesUrl,
   s3AccessKeyId: settings.s3AccessKeyId,
   s3SecretAccessKey: settings.s3SecretAccessKey,
+  keyFile: settings.keyFile,
 }
 const NAME = 'oncebox after-restore'
 const PROGRESS_MS = 2_000
@@ -31,7 +32,8 @@ const HELP =
   'by a failover to a standby that lacked the last changes. There, what was read, expired or deleted since could be opened ' +
   'again, so nodes refuse to serve it. This expires every push, and ends all sessions and all links of accounts. Accounts, ' +
   'lists and logs stay. A run that was broken off is continued by the next one. Nodes may run meanwhile: they serve again soon ' +
-  'after it has ended. It is refused while nodes of another database use the same bucket, which takes up to 75 seconds to find out.'
+  'after it has ended. It is refused while nodes of another database use the same bucket, which takes up to 75 seconds to find out; --key-file ' +
+  'tells what nodes have written there.'
 
 const EXAMPLES = `
 Examples:
@@ -47,8 +49,6 @@ export function addAfterRestoreCommand(program: Command, { shell, app }: { shell
     .addHelpText('after', EXAMPLES)
   command.option('--yes', 'Expire every push without asking. Needed without a terminal')
   addSettingFlags(command, TABLE)
-  // A node needs it, and a command line is easily repeated.
-  addHiddenFlags(command, { keyFile: settings.keyFile })
   command.action(() => runAfterRestore(command, { shell, app }))
 }
 
@@ -81,12 +81,14 @@ function readCommandLine(command: Command, shell: Shell) {
     ...problems,
     ...(reading.problems ?? []),
     ...(reading.config !== undefined && address === null ? [NO_DATABASE] : []),
-    ...(reading.config === undefined ? [] : credentialProblemsIn(reading.config)),
+    ...(reading.config === undefined ? [] : bucketProblemsIn(reading.config)),
     ...(shell.isTerminal || isGiven(command, 'yes') ? [] : [NOBODY_TO_ASK]),
   ]
   if (all.length > 0 || address === null || reading.config === undefined) throw new UsageError(all, NAME)
   for (const warning of databaseWarnings(flags)) shell.say(`oncebox: warning: ${warning}`)
-  return { address, bucket: bucketSettingsOf(reading.config), dataDir: reading.config.dataDir }
+  const { dataDir, keyFile } = reading.config
+  const bucket = bucketSettingsOf(reading.config)
+  return { address, bucket: bucket && keyFile !== null ? { ...bucket, keyFile } : null, dataDir }
 }
 
 const NOBODY_TO_ASK = 'without a terminal to ask, --yes is needed: every push expires for ever'

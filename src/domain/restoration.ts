@@ -6,6 +6,14 @@
 
 import { findOvertaking } from './database-place.ts'
 
+/** Beyond this, numbers of JavaScript lose digits after a few steps. No honest counter or time comes near. */
+const COUNTS_END = 2 ** 52
+
+/** Whether a counter, or a time in milliseconds, can be what a node has written. */
+export function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value < COUNTS_END
+}
+
 /** What was acknowledged to a node. */
 export type Witness = {
   /** Names the instance. Copies of its database have the same. */
@@ -53,6 +61,7 @@ export function judgeState(
   { isRunning }: { isRunning: boolean },
 ): Judgement {
   if (witnesses.some(({ tag }) => tag !== found.tag)) return { is: 'foreign' }
+  if (!isCount(found.beats) || !isCount(found.restoredAt)) return { is: 'restored', why: UNCOUNTABLE }
   for (const witness of witnesses) {
     const why = findContradiction(found, witness)
     if (why !== null) return { is: 'restored', why }
@@ -61,6 +70,9 @@ export function judgeState(
   const isProven = isRunning || witnesses.some((witness) => isLast(found, witness))
   return hasMoved && !isProven ? { is: 'moved', why: MOVED } : { is: 'intact' }
 }
+
+const UNCOUNTABLE =
+  'The counters of the database, by which an earlier state is noticed, are damaged: no node has written such numbers.'
 
 const MOVED =
   'The database is at another place than where it was last served (a restored copy, or a standby that took over), and no node ' +
@@ -100,6 +112,16 @@ function leftBehind({ here, known }: { here: number; known: number }): string {
 
 function isLast(found: Found, { beats, restoredAt, isFinal }: Witness): boolean {
   return restoredAt === found.restoredAt && beats === found.beats && isFinal
+}
+
+/** The counters with which a database goes on after `after-restore`: nothing that was remembered before it contradicts them. */
+export function countersAfterRestore(
+  now: number,
+  known: readonly Pick<Witness, 'beats' | 'restoredAt'>[],
+): Pick<Witness, 'beats' | 'restoredAt'> {
+  const beyond = (of: 'beats' | 'restoredAt') =>
+    known.map((counters) => counters[of] + 1).filter((next) => isCount(next))
+  return { beats: Math.max(1, ...beyond('beats')), restoredAt: Math.max(now, ...beyond('restoredAt')) }
 }
 
 /** What an operator does about it. */

@@ -6,9 +6,11 @@ import { join } from 'node:path'
 import { SQL } from 'bun'
 import { openAccounts } from '../../src/app/account-commands.ts'
 import { examine, type Finding } from '../../src/app/doctor/doctor.ts'
+import { newKeyFile } from '../../src/crypto/keyring.ts'
 import { parseDatabaseAddress } from '../../src/domain/database-address.ts'
 import { RESTORATION_REMEDY } from '../../src/domain/restoration.ts'
 import { databaseSettingsOf } from '../../src/settings/database.ts'
+import { readKeyFile } from '../../src/store/folder/key-file.ts'
 import { createBucketWitness } from '../../src/store/witness/bucket-witness.ts'
 import { openTestBucket } from '../support/bucket.ts'
 import { installedEngines } from '../support/database-servers.ts'
@@ -41,7 +43,8 @@ describe.skipIf(!installedEngines().includes('postgres'))('beside the nodes', ()
     const parsed = parseDatabaseAddress(address, 'disable')
     if (parsed === null || 'problem' in parsed) throw new Error('no address')
     const ports = { now: () => 0, writeLog: () => undefined }
-    return openAccounts({ dataDir: '/nonexistent', database: parsed, bucket: null, create }, ports)
+    const place = { dataDir: '/nonexistent', bucket: null, keyFile: null }
+    return openAccounts({ ...place, database: parsed, create }, ports)
   }
 
   test('accounts and tokens are added, changed and removed, by the clock of the database', async () => {
@@ -87,7 +90,7 @@ describe.skipIf(!installedEngines().includes('postgres'))('beside the nodes', ()
     mkdirSync(dataDir, { mode: 0o700 })
     writeFileSync(join(dataDir, 'serve.witness'), '{}')
     const ports = { now: () => 0, writeLog: () => undefined }
-    const place = { dataDir, database: null, bucket: null, create: { keyFile: null } }
+    const place = { dataDir, database: null, bucket: null, keyFile: null, create: { keyFile: null } }
     await expect(openAccounts(place, ports)).rejects.toThrow('name that database with --database-url')
     remove()
   })
@@ -261,23 +264,30 @@ describe.skipIf(!installedEngines().includes('postgres'))('beside the nodes', ()
       await node.close()
     })
 
-    test('believes the bucket that nothing is missing in a database that came to another place', async () => {
+    test('tells what the bucket remembers, and does not take its word that nothing is missing', async () => {
       const [served, bucket] = [await postgres.newDatabase(), await openTestBucket()]
       const sql = served.connect(1)
-      await sql`UPDATE oncebox.instance SET place = 'another server'`
+      const keyFile = join(dataDir, '..', 'signing.key')
+      writeFileSync(keyFile, newKeyFile(), { mode: 0o600 })
       const [{ tag, beats }] =
         await sql`SELECT tag::text AS tag, beats::float8 AS beats FROM oncebox.instance`
       const witness = { tag, beats, restoredAt: 0, place: null, operations: [], savedAt: 0, node: null }
-      const { write } = createBucketWitness(bucket.settings)
+      const signing = { bucket: bucket.settings, keyring: readKeyFile(keyFile), onWarning: () => undefined }
+      const { write } = createBucketWitness(signing)
       const { accessKeyId, secretAccessKey } = bucket.credentials
       const env = { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey }
-      const lookAgain = async () => of('restore', await look({ 'files-url': bucket.url }, served, env))
-      await write({ ...witness, isFinal: false })
-      expect((await lookAgain()).join()).toContain('problem: The database is at another')
+      const flags = { 'files-url': bucket.url, 'key-file': keyFile }
+      const lookAgain = async () => of('restore', await look(flags, served, env))
       await write({ ...witness, isFinal: true })
       expect(await lookAgain()).toEqual([])
+      await sql`UPDATE oncebox.instance SET place = 'another server'`
+      expect((await lookAgain()).join()).toContain('problem: The database is at another')
+      await sql`UPDATE oncebox.instance SET place = NULL`
       await write({ ...witness, beats: beats + 1, isFinal: true })
       expect((await lookAgain()).join()).toContain('at an earlier state')
+      const [key = ''] = bucket.listKeys().filter((one) => one.includes('_witness'))
+      bucket.write(key, JSON.stringify({ ...witness, beats: beats + 9, isFinal: false }))
+      expect((await lookAgain()).join()).toMatch(/^warning: .*was not written by its nodes, and is ignored/)
       await bucket.close()
       await sql.close({ timeout: 0 })
       await served.close()

@@ -82,6 +82,8 @@ describe('account commands', () => {
     const trial = createTrial({ env: { ...BY_VARIABLE, ...keys, ONCEBOX_FILES_URL: FILES } })
     expect(await trial.run('user', 'list')).toBe(0)
     expect(trial.state.bucket?.place).toMatchObject({ bucket: 'boxes', prefix: 'office/' })
+    expect(await trial.run('user', 'list', '--key-file', '/keys/instance.key')).toBe(0)
+    expect(trial.state.keyFile).toBe('/keys/instance.key')
     const without = createTrial({ env: BY_VARIABLE })
     expect(await without.run('user', 'list', '--files-url', FILES)).toBe(2)
     expect(without.text()).toContain('--files-url needs the access key of the bucket')
@@ -122,7 +124,8 @@ test('oncebox after-restore says what is missing before it looks at anything', a
     env: { ...BY_VARIABLE, ONCEBOX_FILES_URL: 's3://boxes?endpoint=https://s3.example' },
   })
   expect(await trial.run('after-restore')).toBe(2)
-  expect(trial.text()).toContain('2 problems')
+  expect(trial.text()).toContain('3 problems')
+  expect(trial.text()).toContain('--files-url needs --key-file')
   expect(trial.text()).toContain('without a terminal to ask, --yes is needed')
   expect(trial.text()).toContain('--files-url needs the access key of the bucket')
   const asked = createTrial({ answers: [], env: { ONCEBOX_DATABASE_URL: 'postgres://a@127.0.0.1:1/d' } })

@@ -129,6 +129,7 @@ function createMemoryApp() {
     dataDir: '',
     database: null as DatabaseAddress | null,
     bucket: null as WitnessBucket | null,
+    keyFile: null as string | null,
     closed: 0,
     stopped: 0,
     reloaded: 0,
@@ -188,11 +189,12 @@ function createMemoryApp() {
         }),
       }
     },
-    openAccounts: async ({ dataDir, database, bucket }) => {
+    openAccounts: async ({ dataDir, database, bucket, keyFile }) => {
       if (dataDir === '/missing') throw new DomainError('not_found', 'There is no data folder at /missing.')
       state.dataDir = dataDir
       state.database = database
       state.bucket = bucket
+      state.keyFile = keyFile
       return {
         where: `Data folder: ${dataDir}`,
         close: async () => {

@@ -1,7 +1,13 @@
 // A database that gave back an earlier state is noticed, and one that a standby took over is not taken for it.
 
 import { expect, test } from 'bun:test'
-import { type Found, judgeState, type Witness } from '../../src/domain/restoration.ts'
+import {
+  countersAfterRestore,
+  type Found,
+  isCount,
+  judgeState,
+  type Witness,
+} from '../../src/domain/restoration.ts'
 
 const found = (changes: Partial<Found> = {}): Found => ({
   tag: 'a',
@@ -87,4 +93,26 @@ test('a database that was never served may be anywhere', () => {
 test('the database of another instance is foreign, however far it is', () => {
   expect(starting({ tag: 'b', beats: 900 }, witness())).toBe('foreign')
   expect(running({ tag: 'b', restoredAt: 9 })).toBe('foreign')
+})
+
+test('a database whose counters no node can have written is not served', () => {
+  for (const beats of [-1, 0.5, 2 ** 52, Number.MAX_SAFE_INTEGER, 2 ** 60, Number.NaN]) {
+    expect(starting({ beats })).toBe('restored')
+    expect(running({ beats })).toBe('restored')
+    expect(starting({ restoredAt: beats })).toBe('restored')
+  }
+  expect(starting({ beats: 2 ** 52 - 1 })).toBe('intact')
+})
+
+test('after-restore goes beyond all that is remembered, and never beyond what can be counted', () => {
+  const known = [
+    { beats: 4, restoredAt: 700 },
+    { beats: 9, restoredAt: 200 },
+  ]
+  expect(countersAfterRestore(500, known)).toEqual({ beats: 10, restoredAt: 701 })
+  expect(countersAfterRestore(900, known)).toEqual({ beats: 10, restoredAt: 900 })
+  expect(countersAfterRestore(900, [])).toEqual({ beats: 1, restoredAt: 900 })
+  const damaged = { beats: Number.MAX_SAFE_INTEGER, restoredAt: 2 ** 60 }
+  expect(countersAfterRestore(900, [damaged])).toEqual({ beats: 1, restoredAt: 900 })
+  expect(isCount(2 ** 52)).toBe(false)
 })

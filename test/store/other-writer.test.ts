@@ -24,6 +24,7 @@ function watch(says: (SeenWitness | null)[], { isTaken = false } = {}) {
     },
     isTaken: () => isTaken,
     isOurs: async (node) => node === OURS,
+    isFresh: ({ savedAt }) => savedAt > 0,
     writtenEvery: EVERY,
     lookEvery: 5,
     onWait: (left) => waits.push(left),
@@ -73,4 +74,17 @@ test('what is written while somebody is asked is noticed before anything is chan
   expect(await wait()).toBeNull()
   expect(await glance()).toBeNull()
   expect(await glance()).toMatchObject({ beats: 9 })
+})
+
+test('an old witness that somebody brings back does not tell of a node that lives', async () => {
+  const old = fresh({ beats: 0, savedAt: 0 })
+  expect(await watch([fresh({}), old, fresh({}), old]).wait()).toBeNull()
+})
+
+test('what no node has written hides none: one that lives is waited for', async () => {
+  const forged = { witness: null, age: 0 }
+  const { wait, asked } = watch([forged])
+  expect(await wait()).toBeNull()
+  expect(asked()).toBeGreaterThan(1)
+  expect(await watch([forged, forged, fresh({})]).wait()).toMatchObject({ node: OTHER })
 })

@@ -50,6 +50,8 @@ export type TestBucket = {
   remove(key: string): void
   /** Makes an object look a week old. */
   age(key: string): void
+  /** The text of an object. */
+  read(key: string): string
   /** Puts an object there without any server. */
   write(key: string, content: string): void
   close(): Promise<void>
@@ -107,6 +109,7 @@ export async function openTestBucket(): Promise<TestBucket> {
       const then = (statSync(path).mtimeMs - 7 * 24 * 60 * 60 * 1000) / 1000
       utimesSync(path, then, then)
     },
+    read: (key) => readFileSync(join(directory, BUCKET, `${key}._S3rver_object`), 'utf8'),
     write: (key, content) => {
       const path = join(directory, BUCKET, key)
       mkdirSync(dirname(path), { recursive: true })

@@ -6,6 +6,7 @@ import { RESTORATION_REMEDY } from '../../domain/restoration.ts'
 import { explainWaiting, judgeStandbys, type Standbys, UNSEEN_REMEDY } from '../../domain/standbys.ts'
 import { reasonOf } from '../../domain/system-errors.ts'
 import type { DatabaseSettings } from '../../settings/database.ts'
+import { readKeyFile } from '../../store/folder/key-file.ts'
 import type { Server } from '../../store/postgres/engine/servers.ts'
 import {
   type DatabaseInspection,
@@ -15,9 +16,9 @@ import {
 import { connectTo, warnAboutTls } from '../../store/postgres/reaching/address.ts'
 import { chooseServer } from '../../store/postgres/reaching/choosing.ts'
 import { explainUnreachable } from '../../store/postgres/reaching/unreachable.ts'
-import type { WitnessBucket } from '../../store/witness/bucket-witness.ts'
+import { createBucketWitness, type WitnessBucket } from '../../store/witness/bucket-witness.ts'
+import { createFolderWitness } from '../../store/witness/folder-witness.ts'
 import type { SavedWitness } from '../../store/witness/saved-witness.ts'
-import { createWitnesses } from '../../store/witness/witnesses.ts'
 import { type Finding, fine, problem, warning } from './finding.ts'
 import { examineClocks, examineVacuum } from './server-upkeep.ts'
 
@@ -38,15 +39,17 @@ export async function examinePostgres(settings: DatabaseSettings, look: Postgres
   try {
     const connect = connectTo(address)
     const besides = connect.servers === undefined ? [] : await chooseServer(connect.servers)
-    const { readFolder, readBucket } = createWitnesses(look.dataDir, look.bucket)
-    const witness = await readFolder()
-    const inspection = await inspectPostgres({ ...look, connect, witness, readOthers: readBucket })
+    const witness = await createFolderWitness(look.dataDir).read()
+    const said: string[] = []
+    const readOthers = bucketReader(look, settings, (words) => said.push(words))
+    const inspection = await inspectPostgres({ ...look, connect, witness, readOthers })
     return {
       verifiers: inspection.instance?.verifiers ?? [],
       findings: [
         ...besides.map((words) => warning('database', words, SEE)),
         ...describeServer(inspection, { address, used: connect.servers?.current() }),
         ...examineInstance(inspection, witness),
+        ...said.map((words) => warning('restore', words, SEE)),
         ...examineConnections(inspection, settings),
         ...examineVacuum(inspection),
         ...(inspection.logsValues ? [LOGS_VALUES] : []),
@@ -55,6 +58,22 @@ export async function examinePostgres(settings: DatabaseSettings, look: Postgres
     }
   } catch (cause) {
     return { verifiers: [], findings: [problem('database', describeFailure(address, cause), REMEDY)] }
+  }
+}
+
+/** A key file that cannot be read, and a bucket that fails, are findings of their own. */
+function bucketReader(
+  { bucket }: PostgresLook,
+  { keyFile }: DatabaseSettings,
+  onWarning: (words: string) => void,
+): (tag: string) => Promise<SavedWitness | null> {
+  return async (tag) => {
+    try {
+      if (bucket === null) return null
+      return await createBucketWitness({ bucket, keyring: readKeyFile(keyFile), onWarning }).read(tag)
+    } catch {
+      return null
+    }
   }
 }
 

@@ -20,8 +20,9 @@ export async function moveStore(wish: MoveWish, given: GivenPorts): Promise<Move
   const [folder] = [wish.from, wish.to].flatMap((place) => (place.kind === 'folder' ? [place.path] : []))
   if (folder !== undefined) becomeOwner(folder)
   const onWarning = ports.say
-  const source = { dataDir: wish.fromDataDir, bucket: wish.fromBucket }
-  const target = { dataDir: wish.toDataDir, bucket: wish.toBucket }
+  const keys = findKeyPlaces(wish)
+  const source = { dataDir: wish.fromDataDir, bucket: wish.fromBucket, keyFile: keys.from }
+  const target = { dataDir: wish.toDataDir, bucket: wish.toBucket, keyFile: keys.to }
   const from = placeOf(wish.from, { remembering: source, onWarning })
   const to = placeOf(wish.to, { remembering: target, onWarning })
   try {

@@ -1,16 +1,20 @@
 // Expires every push of a database that was set back, so that nodes may serve it again. For a command beside the nodes.
 
 import { existsSync } from 'node:fs'
+import type { Keyring } from '../../crypto/keyring.ts'
 import type { Visit } from '../../domain/audit.ts'
 import { DomainError } from '../../domain/errors.ts'
+import { readKeyFile } from '../folder/key-file.ts'
 import type { Connect } from '../postgres/engine/connection.ts'
 import { createDatabase, type PostgresDatabase } from '../postgres/engine/database.ts'
 import { requireServer } from '../postgres/engine/server-check.ts'
 import { haltNodes, type InstanceState, readInstance } from '../postgres/instance/instance.ts'
+import { readKeys, requireKnownKeys } from '../postgres/instance/instance-keys.ts'
 import { requireNoMove } from '../postgres/moving/move-row.ts'
 import { countLive, expireEverything, resumeNodes } from '../postgres/restoring/after-restore.ts'
 import { migrate } from '../postgres/schema/migrate.ts'
 import type { WitnessBucket } from '../witness/bucket-witness.ts'
+import { createFolderWitness } from '../witness/folder-witness.ts'
 import { createWitnesses } from '../witness/witnesses.ts'
 import { createOtherNodes, type OtherNodesOptions } from './other-nodes.ts'
 
@@ -18,8 +22,8 @@ export type AfterRestoreOptions = {
   connect: Connect
   /** Of this node: what it remembers of the database is renewed. It may be missing. */
   dataDir: string
-  /** That of the files, which remembers too; null when they are on a disk. */
-  bucket: WitnessBucket | null
+  /** That of the files, which remembers too, and the key file of the nodes; null when they are on a disk. */
+  bucket: (WitnessBucket & { keyFile: string }) | null
   onWarning: (warning: string) => void
   onWait?: OtherNodesOptions['onWait']
   /** Milliseconds within which a node that lives writes, for tests. */
@@ -52,18 +56,22 @@ const UNDER_WAY =
  */
 export async function openAfterRestore(options: AfterRestoreOptions): Promise<AfterRestore> {
   const { connect, dataDir, bucket, onWarning } = options
-  const witnesses = createWitnesses(dataDir, bucket)
-  const inFolder = await witnesses.readFolder().catch(() => null)
+  const witness = createFolderWitness(dataDir)
+  const watched = bucket === null ? null : { bucket, keyring: readKeyFile(bucket.keyFile), onWarning }
+  const witnesses = createWitnesses(witness, watched)
+  const inFolder = await witness.read().catch(() => null)
   await requireServer(connect, NOTHING)
   await migrate({ connect, onWarning })
   const database = createDatabase({ connect, connections: CONNECTIONS })
   try {
     const { tag, halted, time } = await readUnmoved(database)
     if (inFolder !== null && inFolder.tag !== tag)
-      throw new DomainError('conflict', foreignText(witnesses.path))
-    const others = createOtherNodes({ onWait: NOTHING, ...options, database, instance: { tag, time } })
+      throw new DomainError('conflict', foreignText(witness.path))
+    if (watched !== null) await requireKeys(database, watched.keyring, bucket?.keyFile ?? '')
+    const instance = { tag, time }
+    const others = createOtherNodes({ onWait: NOTHING, ...options, bucket: watched, database, instance })
     await others.wait()
-    const known = latestOf([inFolder, await witnesses.readBucket(tag)])
+    const known = [inFolder, await witnesses.readBucket(tag)].flatMap((one) => one ?? [])
     const run = async (asked: RunOptions) => {
       await others.glance()
       // Nodes that serve stop at their next heartbeat.
@@ -93,11 +101,9 @@ function readUnmoved({ read }: PostgresDatabase): Promise<InstanceState> {
   })
 }
 
-type Known = { beats: number; restoredAt: number }
-
-function latestOf(witnesses: readonly (Known | null)[]): Known {
-  const latest = (of: keyof Known) => Math.max(0, ...witnesses.map((witness) => witness?.[of] ?? 0))
-  return { beats: latest('beats'), restoredAt: latest('restoredAt') }
+/** With another key, everything in the bucket would seem to come from others. */
+function requireKeys({ read }: PostgresDatabase, keyring: Keyring, keyFile: string): Promise<void> {
+  return read(async (session) => requireKnownKeys(await readKeys(session), keyring, keyFile))
 }
 
 function foreignText(path: string): string {

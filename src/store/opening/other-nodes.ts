@@ -3,12 +3,12 @@
 import { existsSync } from 'node:fs'
 import { nameBucket } from '../../domain/bucket-place.ts'
 import { DomainError } from '../../domain/errors.ts'
-import { SECOND } from '../../domain/time.ts'
+import { MINUTE, SECOND } from '../../domain/time.ts'
 import { dataFolder } from '../folder/data-folder.ts'
 import { isServed } from '../folder/folder-lock.ts'
 import type { PostgresDatabase } from '../postgres/engine/database.ts'
 import { S3Failure } from '../s3/failures.ts'
-import { createBucketWitness, type WitnessBucket } from '../witness/bucket-witness.ts'
+import { createBucketWitness, type WatchedBucket } from '../witness/bucket-witness.ts'
 import { createFolderWitness } from '../witness/folder-witness.ts'
 import { createWriterWatch, type SeenWitness } from '../witness/other-writer.ts'
 import type { SavedWitness } from '../witness/saved-witness.ts'
@@ -18,7 +18,7 @@ export type OtherNodesOptions = {
   database: Pick<PostgresDatabase, 'read'>
   /** Of the instance, and the time of its server when this began. */
   instance: { tag: string; time: number }
-  bucket: WitnessBucket | null
+  bucket: WatchedBucket | null
   dataDir: string
   /** Told every few seconds: where it looks, and how many seconds are left. */
   onWait: (place: string, seconds: number) => void
@@ -28,6 +28,9 @@ export type OtherNodesOptions = {
 
 /** A heartbeat later, and as long as a slow bucket may take. */
 const WRITTEN_EVERY = { bucket: BUCKET_MS + 15 * SECOND, folder: 15 * SECOND }
+
+/** The original of a copy may have another server, whose clock differs. */
+const CLOCKS_APART = 10 * MINUTE
 
 export type OtherNodes = {
   /** Waits until nodes that live would have been noticed. Throws `conflict` when another database has some. */
@@ -43,9 +46,13 @@ export function createOtherNodes(options: OtherNodesOptions): OtherNodes {
     const rows = await database.read(({ query }) => query(SERVES, [Buffer.from(node, 'hex'), instance.time]))
     return rows.length > 0
   }
+  const isFresh = ({ savedAt }: SavedWitness) => savedAt > instance.time - CLOCKS_APART
   const watch = (place: Place, every: number) => {
     const tell = (left: number) => onWait(place.name, Math.ceil(left / SECOND))
-    return { ...createWriterWatch({ ...place, isOurs, writtenEvery: every, onWait: tell }), ...place }
+    return {
+      ...createWriterWatch({ ...place, isOurs, isFresh, writtenEvery: every, onWait: tell }),
+      ...place,
+    }
   }
   const watches = [watch(folderPlace(dataDir), writtenEvery.folder)]
   if (bucket !== null) watches.push(watch(bucketPlace(bucket, instance.tag), writtenEvery.bucket))
@@ -90,9 +97,9 @@ function folderPlace(dataDir: string): Place {
   return { name: `the data folder ${dataDir}`, look, isTaken, refusal }
 }
 
-function bucketPlace(bucket: WitnessBucket, tag: string): Place {
-  const name = `the bucket ${nameBucket(bucket.place)}`
-  const { look } = createBucketWitness(bucket)
+function bucketPlace(watched: WatchedBucket, tag: string): Place {
+  const name = `the bucket ${nameBucket(watched.bucket.place)}`
+  const { look } = createBucketWitness(watched)
   const explain = (cause: unknown) => {
     throw cause instanceof S3Failure ? unreadable(name, cause.message) : cause
   }

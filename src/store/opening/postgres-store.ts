@@ -16,6 +16,7 @@ import type { InstanceState } from '../postgres/instance/instance.ts'
 import { readNodeKeys } from '../postgres/instance/key-file.ts'
 import { createStanding, type Standing } from '../postgres/instance/standing.ts'
 import { migrate } from '../postgres/schema/migrate.ts'
+import { createFolderWitness, type FolderWitness } from '../witness/folder-witness.ts'
 import { createWitnesses, type Witnesses } from '../witness/witnesses.ts'
 import type { OpenedStore } from './opened-store.ts'
 import { openNode } from './postgres-node.ts'
@@ -24,13 +25,13 @@ import type { PostgresStoreOptions } from './postgres-options.ts'
 /** Makes a missing folder, key and tables, and migrates. Throws `conflict` when the database may not be served. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<OpenedStore> {
   const folder = dataFolder(options.dataDir)
-  const witnesses = createWitnesses(options.dataDir, options.bucket, options.pace?.bucketMs)
-  prepareNodeFolder(folder, { keyFile: options.keyFile, witness: witnesses.path })
+  const witness = createFolderWitness(options.dataDir)
+  prepareNodeFolder(folder, { keyFile: options.keyFile, witness: witness.path })
   const onWait = (holder: string) =>
     options.onWarning(`${folder.path} is in use: waiting for ${holder} to end`)
   const lock = await lockFolder(folder, { onWait })
   try {
-    const opened = await openDatabase(options, { folder, witnesses })
+    const opened = await openDatabase(options, { folder, witness })
     lock.opened()
     const close = () => opened.close().finally(lock.release)
     return { ...opened, close }
@@ -40,18 +41,20 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   }
 }
 
-type Place = { folder: DataFolder; witnesses: Witnesses }
+type Place = { folder: DataFolder; witness: FolderWitness }
 
-async function openDatabase(options: PostgresStoreOptions, { folder, witnesses }: Place) {
-  const { connect, keyFile, onWarning } = options
+async function openDatabase(options: PostgresStoreOptions, { folder, witness }: Place) {
+  const { connect, keyFile, onWarning, bucket } = options
   await requireServer(connect, onWarning)
-  const saved = await witnesses.readFolder()
+  const saved = await witness.read()
   const keyring = await readNodeKeys({ connect, keyFile, isNewFolder: saved === null })
+  const watched = bucket === null ? null : { bucket, keyring, onWarning }
+  const witnesses = createWitnesses(witness, watched, options.pace?.bucketMs)
   await migrate({ connect, onWarning })
   const { database, rights, watch } = openWatched(options)
   try {
     const state = await enterInstance(database, {
-      ...{ keyring, keyFile, onWarning, inFolder: saved, witnessPath: witnesses.path },
+      ...{ keyring, keyFile, onWarning, inFolder: saved, witnessPath: witness.path },
       patience: options.pace?.patience,
       readOthers: witnesses.readBucket,
       hasOtherServers: connect.servers !== undefined,

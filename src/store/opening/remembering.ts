@@ -3,12 +3,16 @@
 import { nameBucket } from '../../domain/bucket-place.ts'
 import { DomainError, isDomainError } from '../../domain/errors.ts'
 import { reasonOf } from '../../domain/system-errors.ts'
+import { readKeyFile } from '../folder/key-file.ts'
 import { createBucketWitness, type WitnessBucket } from '../witness/bucket-witness.ts'
 import { createFolderWitness } from '../witness/folder-witness.ts'
 import type { SavedWitness } from '../witness/saved-witness.ts'
 
-/** Where nodes remember their database: a data folder on this machine, and the bucket of the files; each null when not known. */
-export type Remembering = { dataDir: string | null; bucket: WitnessBucket | null }
+/**
+ * Where nodes remember their database: a data folder on this machine, and the bucket of the files, where only the instance key in
+ * `keyFile` tells what they have written. Each is null when it is not known.
+ */
+export type Remembering = { dataDir: string | null; bucket: WitnessBucket | null; keyFile: string | null }
 
 export type Remembered = {
   inFolder: SavedWitness | null
@@ -21,14 +25,14 @@ const QUICK = { whole: 4_000, once: 2_000, pause: 150 }
 
 /** `flag` names the data folder. Throws `conflict` when what the folder remembers cannot be read. */
 export function readRemembered(
-  { dataDir, bucket }: Remembering,
+  { dataDir, bucket, keyFile }: Remembering,
   { flag, onWarning }: { flag: string; onWarning: (warning: string) => void },
 ): Remembered {
   const folder = dataDir === null ? null : createFolderWitness(dataDir)
   return {
     inFolder: folder === null ? null : explaining(folder.look, { path: folder.path, flag }),
     witnessPath: folder?.path ?? '',
-    readOthers: async (tag) => (bucket === null ? null : readBucket(bucket, { tag, onWarning })),
+    readOthers: async (tag) => (bucket === null ? null : readBucket(bucket, { tag, keyFile, onWarning })),
   }
 }
 
@@ -45,19 +49,22 @@ function explaining<T>(read: () => T, { path, flag }: { path: string; flag: stri
   }
 }
 
+type Reading = { tag: string; keyFile: string | null; onWarning: (warning: string) => void }
+
 /** A bucket that fails keeps no node from starting either. */
 async function readBucket(
   bucket: WitnessBucket,
-  { tag, onWarning }: { tag: string; onWarning: (warning: string) => void },
+  { tag, keyFile, onWarning }: Reading,
 ): Promise<SavedWitness | null> {
   try {
-    return (
-      (await createBucketWitness({ ...bucket, patience: bucket.patience ?? QUICK }).look(tag))?.witness ??
-      null
-    )
+    if (keyFile === null) throw new Error('the instance key is not known (--key-file)')
+    const keyring = readKeyFile(keyFile)
+    const patient = { ...bucket, patience: bucket.patience ?? QUICK }
+    return await createBucketWitness({ bucket: patient, keyring, onWarning }).read(tag)
   } catch (cause) {
+    const why = reasonOf(cause).replace(/\.$/, '')
     onWarning(
-      `The bucket ${nameBucket(bucket.place)} cannot tell whether this database was set back, because ${reasonOf(cause)}.`,
+      `The bucket ${nameBucket(bucket.place)} cannot tell whether this database was set back, because ${why}.`,
     )
     return null
   }

@@ -4,8 +4,11 @@
 import { SECOND } from '../../domain/time.ts'
 import type { SavedWitness } from './saved-witness.ts'
 
-/** `age`: for how long it has stood there, in milliseconds by the clock of its place; 0 when that is not known. */
-export type SeenWitness = { witness: SavedWitness; age: number }
+/**
+ * `witness`: null for one that no node of the instance has written. `age`: for how long it has stood there, in milliseconds by the
+ * clock of its place; 0 when that is not known.
+ */
+export type SeenWitness = { witness: SavedWitness | null; age: number }
 
 export type Watching = {
   look: () => Promise<SeenWitness | null>
@@ -13,6 +16,8 @@ export type Watching = {
   isTaken?: () => boolean
   /** Whether the process with this id, in hex, serves this database and no other one. */
   isOurs: (node: string) => Promise<boolean>
+  /** Whether it was written lately: somebody may bring an old one back, whose node is gone. */
+  isFresh: (witness: SavedWitness) => boolean
   /** A node that lives writes at least this often, in milliseconds. */
   writtenEvery: number
   /** Told again and again: milliseconds that are left to wait. */
@@ -24,7 +29,8 @@ export type Watching = {
 const LOOK_MS = 2 * SECOND
 
 export function createWriterWatch(watching: Watching) {
-  const { look, isTaken = () => false, isOurs, writtenEvery, onWait, lookEvery = LOOK_MS } = watching
+  const { look, isTaken = () => false, isOurs, isFresh } = watching
+  const { writtenEvery, onWait, lookEvery = LOOK_MS } = watching
   let last: SavedWitness | null = null
 
   /**
@@ -34,7 +40,7 @@ export function createWriterWatch(watching: Watching) {
   async function wait(): Promise<SavedWitness | null> {
     const first = await look()
     last = first?.witness ?? null
-    if ((first === null || hasEnded(first.witness)) && !isTaken()) return null
+    if ((first === null || (last !== null && hasEnded(last))) && !isTaken()) return null
     const until = performance.now() + writtenEvery - (first?.age ?? 0)
     while (performance.now() < until) {
       onWait(until - performance.now())
@@ -48,9 +54,10 @@ export function createWriterWatch(watching: Watching) {
   /** The same, as far as it is written already since the last look. */
   async function glance(): Promise<SavedWitness | null> {
     const witness = (await look())?.witness ?? null
-    if (witness === null || (last !== null && isSame(witness, last))) return null
+    if (witness === null || (last !== null && !isLater(witness, last))) return null
     last = witness
-    return witness.node === null || (await isOurs(witness.node)) ? null : witness
+    const isDead = witness.node === null || !isFresh(witness)
+    return isDead || (await isOurs(witness.node ?? '')) ? null : witness
   }
 
   return { wait, glance }
@@ -61,6 +68,7 @@ function hasEnded({ isFinal, node }: SavedWitness): boolean {
   return isFinal || node === null
 }
 
-function isSame(one: SavedWitness, other: SavedWitness): boolean {
-  return one.node === other.node && one.beats === other.beats && one.savedAt === other.savedAt
+/** One that somebody brought back, or left there, tells nothing. */
+function isLater(one: SavedWitness, other: SavedWitness): boolean {
+  return one.beats > other.beats || one.savedAt > other.savedAt
 }

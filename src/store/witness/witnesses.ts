@@ -1,16 +1,12 @@
 // All that remembers outside a database how far it was, for one node.
 
 import { MINUTE } from '../../domain/time.ts'
-import { createBucketWitness, type WitnessBucket } from './bucket-witness.ts'
-import { createFolderWitness } from './folder-witness.ts'
+import { createBucketWitness, type WatchedBucket } from './bucket-witness.ts'
+import type { FolderWitness } from './folder-witness.ts'
 import type { SavedWitness } from './saved-witness.ts'
 
 export type Witnesses = {
-  /** Of the one in the data folder. */
-  path: string
-  /** Null in a folder that was never served. Throws `conflict` for a file that cannot be read. */
-  readFolder(): Promise<SavedWitness | null>
-  /** Null when no bucket remembers the instance with this tag. */
+  /** Null when no bucket remembers the instance with this tag, or when it does not answer. */
   readBucket(tag: string): Promise<SavedWitness | null>
   /** Resolves once the one in the folder is durable; the one in the bucket is written now and then. */
   save(witness: SavedWitness): Promise<void>
@@ -28,12 +24,11 @@ export type Witnesses = {
 export const BUCKET_MS = MINUTE
 
 export function createWitnesses(
-  dataDir: string,
-  settings: WitnessBucket | null,
+  folder: Pick<FolderWitness, 'write'>,
+  watched: WatchedBucket | null,
   bucketMs = BUCKET_MS,
 ): Witnesses {
-  const folder = createFolderWitness(dataDir)
-  const bucket = settings === null ? null : createBucketWitness(settings)
+  const bucket = watched === null ? null : createBucketWitness(watched)
   let savedAt = Number.NEGATIVE_INFINITY
   let savedPlace: string | null = null
   let later: SavedWitness | null = null
@@ -75,9 +70,7 @@ export function createWitnesses(
   }
 
   return {
-    path: folder.path,
-    readFolder: folder.read,
-    readBucket: async (tag) => bucket?.read(tag) ?? null,
+    readBucket: async (tag) => (await bucket?.read(tag).catch(() => null)) ?? null,
     save,
     saveAll,
     saveInBucket: toBucket,

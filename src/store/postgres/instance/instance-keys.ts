@@ -51,6 +51,15 @@ export async function verifyKeys(
     )
 }
 
+/** Throws `conflict` unless the key file holds all the keys that a database was written with: nodes would refuse it, too. */
+export function requireKnownKeys(known: readonly KnownKey[], keyring: Keyring, keyFile: string): void {
+  for (const { number, verifier } of known) {
+    const key = findKey(keyring, number)
+    if (key === null) throw missingKey(number, keyFile, 'its nodes')
+    if (!verifier.equals(key.verifier)) throw wrongKey({ number, verifier }, key.verifier, { keyFile })
+  }
+}
+
 /** A key may be removed from the files of all nodes when no push and no second factor uses it any more. */
 async function forgetKey(
   { query }: Pick<Session, 'query'>,
@@ -63,18 +72,22 @@ async function forgetKey(
     [number],
   )
   if (found?.isNamed || hasOthers)
-    throw new DomainError(
-      'conflict',
-      `Key ${number} is missing from the key file ${keyFile}, and ${found?.isNamed ? 'pushes or second factors' : 'other nodes'} still ` +
-        'need it. Put it back; all nodes need the same key file.',
-    )
+    throw missingKey(number, keyFile, found?.isNamed ? 'pushes or second factors' : 'other nodes')
   await query('DELETE FROM instance_keys WHERE number = $1', [number])
+}
+
+function missingKey(number: number, keyFile: string, needing: string): DomainError {
+  return new DomainError(
+    'conflict',
+    `Key ${number} is missing from the key file ${keyFile}, and ${needing} still need it. Put it back; all nodes need the same ` +
+      'key file.',
+  )
 }
 
 function wrongKey(
   { number, verifier }: KnownKey,
   found: Uint8Array,
-  { keyFile }: VerifyKeysOptions,
+  { keyFile }: Pick<VerifyKeysOptions, 'keyFile'>,
 ): DomainError {
   return new DomainError(
     'conflict',

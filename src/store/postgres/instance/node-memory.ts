@@ -1,7 +1,7 @@
 // What a node that serves remembers of its database: how far it was, and the last changes that it acknowledged to this node. A
 // database that is not as far any more, or lacks one of these changes, was set back.
 
-import type { Witness } from '../../../domain/restoration.ts'
+import { isCount, type Witness } from '../../../domain/restoration.ts'
 import { MINUTE } from '../../../domain/time.ts'
 import type { InstanceState } from './instance.ts'
 
@@ -44,7 +44,7 @@ export function createNodeMemory({ state, elapsed }: NodeMemoryOptions) {
 
   /** Whether `after-restore` has run on the database since this node last saw it. */
   function isResumed({ tag, restoredAt }: InstanceState): boolean {
-    return tag === known.tag && restoredAt > known.restoredAt
+    return tag === known.tag && isCount(restoredAt) && restoredAt > known.restoredAt
   }
 
   /** Begins anew after `after-restore`: it expired every push, so nothing from before matters. */

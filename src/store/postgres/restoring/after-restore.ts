@@ -1,6 +1,7 @@
 // Makes a database that was set back safe to serve: nothing in it opens anything any more.
 
 import type { Visit } from '../../../domain/audit.ts'
+import { countersAfterRestore, type Witness } from '../../../domain/restoration.ts'
 import { MINUTE } from '../../../domain/time.ts'
 import { lossStep } from '../../../domain/visits.ts'
 import type { PostgresDatabase, Session } from '../engine/database.ts'
@@ -78,12 +79,11 @@ async function expireSome(session: Session, { now, visit }: Pick<ExpiringOptions
 /** Lets nodes serve again. What they and others remember from before does not count any more. */
 export function resumeNodes(
   { transact }: Transact,
-  known: { beats: number; restoredAt: number },
+  known: readonly Pick<Witness, 'beats' | 'restoredAt'>[],
 ): Promise<Settlement> {
   return transact(async (session) => {
     const state = await readInstance(session, { lock: true })
-    const restoredAt = Math.max(Math.floor(state.time), state.restoredAt + 1, known.restoredAt + 1)
-    const beats = Math.max(state.beats, known.beats) + 1
+    const { beats, restoredAt } = countersAfterRestore(Math.floor(state.time), [state, ...known])
     await session.query('UPDATE instance SET halted = NULL, restored_at = $1, beats = $2, place = $3', [
       restoredAt,
       beats,

@@ -4,7 +4,6 @@ import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { openAfterRestore } from '../../../../src/store/opening/after-restore.ts'
 import type { Connect } from '../../../../src/store/postgres/engine/connection.ts'
-import { createBucketWitness } from '../../../../src/store/witness/bucket-witness.ts'
 import { storePush } from '../../../support/store.ts'
 import { type TestNode, useNodes } from '../../../support/use-nodes.ts'
 import { usePostgres } from '../../../support/use-postgres.ts'
@@ -19,7 +18,7 @@ const account = { email: 'ann@example.org', passwordHash: 'x', isAdmin: true }
 postgres.describe('a copy of a database', () => {
   const restore = (connect: Connect, dataDir: string, places: string[] = [], writtenEvery = 20_000) =>
     openAfterRestore({
-      ...{ connect, dataDir, bucket: nodes.bucket.settings, onWarning: () => undefined },
+      ...{ connect, dataDir, bucket: nodes.watchedBucket(), onWarning: () => undefined },
       onWait: (place) => places.push(place),
       writtenEvery: { bucket: writtenEvery, folder: writtenEvery },
     })
@@ -64,11 +63,11 @@ postgres.describe('a node that starts', () => {
     })
     const store = await node.open({ beatMs: 3_600_000 })
     const { tag, node: id } = JSON.parse(readFileSync(node.witness, 'utf8'))
-    const { read } = createBucketWitness(nodes.bucket.settings)
-    expect([refused, await read(tag)]).toMatchObject([2, { isFinal: false, node: id }])
+    const read = async () => (await nodes.bucketWitness().look(tag))?.witness
+    expect([refused, await read()]).toMatchObject([2, { isFinal: false, node: id }])
     nodes.bucket.failWith(() => null)
     await store.close()
-    expect(await read(tag)).toMatchObject({ isFinal: true })
+    expect(await read()).toMatchObject({ isFinal: true })
   })
 
   test('tells a bucket that failed then with the next heartbeat that it can', async () => {
@@ -79,10 +78,10 @@ postgres.describe('a node that starts', () => {
     )
     const store = await node.open()
     const { tag } = JSON.parse(readFileSync(node.witness, 'utf8'))
-    const { read } = createBucketWitness(nodes.bucket.settings)
-    expect(await read(tag)).toMatchObject({ isFinal: true })
+    const read = async () => (await nodes.bucketWitness().look(tag))?.witness
+    expect(await read()).toMatchObject({ isFinal: true })
     nodes.bucket.failWith(() => null)
-    await waitUntil(async () => (await read(tag))?.isFinal === false)
+    await waitUntil(async () => (await read())?.isFinal === false)
     await store.close()
   })
 
@@ -92,17 +91,16 @@ postgres.describe('a node that starts', () => {
     await storePush({ store, clock: nodes.clock })
     await store.close()
     const { connect } = nodes.database
-    const places = { connect, dataDir: makeNode().dataDir, bucket: nodes.bucket.settings }
+    const places = { connect, dataDir: makeNode().dataDir, bucket: nodes.watchedBucket() }
     const restoring = await openAfterRestore({ ...places, onWarning: () => undefined })
     const started = {
       ...JSON.parse(readFileSync(node.witness, 'utf8')),
       node: 'cc'.repeat(16),
       isFinal: false,
     }
-    const [key = ''] = nodes.bucket.listKeys().filter((one) => isWitness(one) && one.includes(started.tag))
     const running = restoring.run({
       ...{ visit: { ip: '', userAgent: 'test', referrer: '' }, now: nodes.clock.now() },
-      onProgress: () => nodes.bucket.write(key, JSON.stringify({ ...started, beats: started.beats + 1 })),
+      onProgress: () => nodes.bucketWitness().write({ ...started, beats: started.beats + 1 }),
     })
     await expect(running).rejects.toThrow(
       /its node cccccccc wrote there a moment ago\. The pushes of this database have expired, and no node serves it/,
@@ -118,7 +116,7 @@ postgres.describe('after a restore', () => {
     const { connect } = nodes.database
     const restoring = await openAfterRestore({
       connect,
-      bucket: nodes.bucket.settings,
+      bucket: nodes.watchedBucket(),
       dataDir: node.dataDir,
       onWarning: () => undefined,
       writtenEvery: { bucket: 0, folder: 0 },

@@ -3,7 +3,6 @@
 import { expect, test } from 'bun:test'
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { openPostgresAccounts } from '../../../../src/store/opening/postgres-accounts.ts'
-import { createBucketWitness } from '../../../../src/store/witness/bucket-witness.ts'
 import type { SavedWitness } from '../../../../src/store/witness/saved-witness.ts'
 import { addressOf } from '../../../support/use-cluster.ts'
 import { type TestNode, useNodes } from '../../../support/use-nodes.ts'
@@ -15,14 +14,14 @@ const nodes = useNodes(postgres)
 const { makeNode, query } = nodes
 const account = { email: 'ann@example.org', passwordHash: 'x', isAdmin: true }
 
-type How = { create?: boolean; withBucket?: boolean; warnings?: string[] }
+type How = { create?: boolean; withBucket?: boolean; keyFile?: string | null; warnings?: string[] }
 
 /** As `oncebox user` opens it on the machine of this node. */
-function open({ dataDir }: Pick<TestNode, 'dataDir'>, how: How = {}) {
-  const { create = false, withBucket = false, warnings = [] } = how
+function open(node: Pick<TestNode, 'dataDir' | 'keyFile'>, how: How = {}) {
+  const { create = false, withBucket = false, keyFile = node.keyFile, warnings = [] } = how
   return openPostgresAccounts({
     address: addressOf(`${nodes.database.address}?sslmode=disable`),
-    remembering: { dataDir, bucket: withBucket ? nodes.bucket.settings : null },
+    remembering: { dataDir: node.dataDir, bucket: withBucket ? nodes.bucket.settings : null, keyFile },
     onWarning: (warning) => warnings.push(warning),
     create,
     recent: 0,
@@ -76,7 +75,7 @@ postgres.describe('a command beside the nodes', () => {
       beats: readWitness(node).beats + 1,
     }
     await query('UPDATE instance SET beats = beats + 1')
-    await createBucketWitness(nodes.bucket.settings).write({ ...witness, savedAt: Date.now() })
+    await nodes.bucketWitness().write({ ...witness, savedAt: Date.now() })
     await (await open(makeNode())).close()
     expect(await refusalOf(open(makeNode(), { withBucket: true }))).toContain(
       'a change that it had acknowledged is missing',
@@ -148,6 +147,17 @@ postgres.describe('a command beside the nodes', () => {
       expect.stringMatching(
         /^The bucket oncebox-test.* cannot tell whether this database was set back, because /,
       ),
+    ])
+  })
+
+  test('says what nobody can tell without the key by which the nodes have signed what the bucket remembers', async () => {
+    const node = await served()
+    const warnings: string[] = []
+    await (await open(node, { withBucket: true, keyFile: null, warnings })).close()
+    await (await open(node, { withBucket: true, keyFile: '/nowhere/instance.key', warnings })).close()
+    expect(warnings).toEqual([
+      expect.stringMatching(/^The bucket .* because the instance key is not known \(--key-file\)\.$/),
+      expect.stringMatching(/^The bucket .* because Cannot use the key file \/nowhere\/instance.key: /),
     ])
   })
 
