@@ -93,7 +93,7 @@ describe('of several servers', () => {
       const open = (address: string, dataDir: string | null) =>
         openPostgresAccounts({
           address: addressOf(address),
-          remembering: { dataDir, bucket: null },
+          remembering: { dataDir, bucket: null, keyFile: null },
           create: false,
           onWarning: () => undefined,
         })
