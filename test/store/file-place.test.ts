@@ -6,12 +6,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sealedSize } from '../../src/crypto/sealed-stream.ts'
 import { HOUR } from '../../src/domain/time.ts'
+import type { BucketOptions } from '../../src/store/s3/bucket.ts'
 import { openTestBucket, type TestBucket } from '../support/bucket.ts'
 import { createTestClock, type TestClock } from '../support/instance.ts'
 import { openTestStore, storePush, type TestStore, VISIT, view } from '../support/store.ts'
 
 const SIZE = 5
 const NAME = Buffer.from('name')
+const LACKS = 'lacks the files that the database names'
 
 let bucket: TestBucket
 beforeAll(async () => {
@@ -32,13 +34,18 @@ afterEach(async () => {
   rmSync(dataDir, { recursive: true, force: true })
 })
 
-type Where = 'disk' | 'bucket'
+type Where = 'disk' | 'bucket' | { prefix: string }
 
 async function open(where: Where): Promise<TestStore> {
   await opened?.store.close()
   opened = null
-  opened = await openTestStore({ dataDir, clock, bucket: where === 'bucket' ? bucket.settings : null })
+  opened = await openTestStore({ dataDir, clock, bucket: where === 'disk' ? null : settingsOf(where) })
   return opened
+}
+
+function settingsOf(where: 'bucket' | { prefix: string }): BucketOptions {
+  const { settings } = bucket
+  return where === 'bucket' ? settings : { ...settings, place: { ...settings.place, ...where } }
 }
 
 async function* sealed() {
@@ -81,9 +88,35 @@ test('a restart finds its files in the bucket, and another bucket is refused', a
   await pushFile(await open('bucket'), 'aa1')
   const again = await open('bucket')
   expect(await again.store.files.has({ id: 'aa1', size: SIZE })).toBe(true)
-  await again.store.close()
-  opened = null
-  const place = { ...bucket.settings.place, prefix: 'elsewhere/' }
-  const elsewhere = openTestStore({ dataDir, clock, bucket: { ...bucket.settings, place } })
-  await expect(elsewhere).rejects.toThrow('lacks the files that the database names')
+  await expect(open({ prefix: 'elsewhere/' })).rejects.toThrow(LACKS)
+})
+
+test('a prefix that was left before is refused like a new one while files are needed in the other', async () => {
+  const [one, two] = [{ prefix: 'one/' }, { prefix: 'two/' }]
+  const store = await open(one)
+  const push = await pushFile(store, 'aa1')
+  await expect(open(two)).rejects.toThrow(LACKS)
+  const again = await open(one)
+  await again.store.pushes.expirePush({ id: push.id, visit: VISIT })
+  await open(two)
+  const back = await open(one)
+  await pushFile(back, 'aa2')
+  await expect(open(two)).rejects.toThrow(LACKS)
+  await expect(open(two)).rejects.toThrow(LACKS)
+  expect(await (await open(one)).store.files.has({ id: 'aa2', size: SIZE })).toBe(true)
+})
+
+test('another prefix is refused while a file can still be downloaded after a last view', async () => {
+  const store = await open({ prefix: 'three/' })
+  await view(store, await pushFile(store, 'aa1', { expireAfterViews: 1 }))
+  await expect(open({ prefix: 'four/' })).rejects.toThrow(LACKS)
+  clock.advance(HOUR)
+  await open({ prefix: 'four/' })
+})
+
+test('a bucket that lost its files is the place all the same, after several starts', async () => {
+  await pushFile(await open('bucket'), 'aa1')
+  for (const key of bucket.listKeys()) if (key.endsWith('/aa1')) bucket.remove(key)
+  for (const _ of [1, 2, 3])
+    expect(await (await open('bucket')).store.files.has({ id: 'aa1', size: SIZE })).toBe(false)
 })

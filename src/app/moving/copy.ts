@@ -20,7 +20,7 @@ export type CopyingAll = { plan: Plan; begun: Begun; wish: MoveWish; ports: Move
 export async function copyAndCompare(all: CopyingAll): Promise<Copied> {
   const { plan, ports } = all
   const { counts, folder } = plan
-  const from = await openPlace(plan.files.from, { folder, counts, isSource: true, onWarning: ports.say })
+  const from = await openPlace(plan.files.from, { folder, counts, held: plan.reader, onWarning: ports.say })
   try {
     const reader = plan.readerWith(from)
     const damaged = await bringRows(all, reader)
@@ -68,7 +68,7 @@ async function bringFiles(
   const folder = await settleBucketFolder(plan, target)
   if (plan.files.stay || from === null) return null
   const { counts } = plan
-  const to = await openPlace(plan.files.to, { folder, counts, isSource: false, onWarning: ports.say })
+  const to = await openPlace(plan.files.to, { folder, counts, held: null, onWarning: ports.say })
   if (to === null) return null
   return copyFiles({
     reader: target.reader,

@@ -11,7 +11,7 @@ export async function destroySource({ wish, ports: { say }, from }: AskedMove): 
   const folder = await from.findFormerFolder()
   const plan = planFiles(wish, folder)
   if (!plan.stay) {
-    const files = await openPlace(plan.from, { folder, counts: NOTHING, isSource: true, onWarning: say })
+    const files = await openPlace(plan.from, { folder, counts: NOTHING, held: null, onWarning: say })
     await files?.removeAll().finally(files.close)
     if (files === null && folder?.isUsed)
       say('The files of the source remain in its bucket, because --from-files-url does not name it.')

@@ -4,9 +4,9 @@ import { join, resolve } from 'node:path'
 import { randomBase32 } from '../../crypto/random.ts'
 import { nameBucket } from '../../domain/bucket-place.ts'
 import type { BucketSettings } from '../../settings/bucket.ts'
-import { addSession, ownSessions } from '../../store/files/bucket-folder.ts'
+import { addSession, HELD_LOOKS, ownSessions } from '../../store/files/bucket-folder.ts'
 import { type FilesEnd, openBucketEnd, openDiskEnd } from '../../store/files/moving-ends.ts'
-import type { MovingBucketFolder, MovingCounts } from '../../store/moving-face.ts'
+import type { MovingBucketFolder, MovingCounts, MovingReader } from '../../store/moving-face.ts'
 import type { MovePlace, MoveWish } from './wish.ts'
 
 export type FilePlace =
@@ -57,14 +57,14 @@ type Opening = {
   /** The folder in a bucket. */
   folder: MovingBucketFolder | null
   counts: MovingCounts
-  /** Whether the files must be there. */
-  isSource: boolean
+  /** Names the files that must be there; null for a place where files go, or which may be empty. */
+  held: Pick<MovingReader, 'readFiles'> | null
   onWarning: (warning: string) => void
 }
 
 export async function openPlace(
   place: FilePlace,
-  { folder, counts, isSource, onWarning }: Opening,
+  { folder, counts, held, onWarning }: Opening,
 ): Promise<FilesEnd | null> {
   if (place.kind === 'unknown') return null
   if (place.kind === 'disk') return openDiskEnd(place.path)
@@ -72,9 +72,14 @@ export async function openPlace(
   const { tag, session } = folder
   return openBucketEnd({
     settings: { ...place.settings, maxFileBytes: Math.max(1, counts.largest) },
-    folder: { tag, sessions: ownSessions(session), heldFiles: isSource && counts.files > 0 },
+    folder: { tag, sessions: ownSessions(session), findHeld: () => findHeld(held) },
     onWarning,
   })
+}
+
+async function findHeld(held: Opening['held']): Promise<string[]> {
+  const found = await held?.readFiles(null)
+  return found?.items.slice(0, HELD_LOOKS).map(({ id }) => id) ?? []
 }
 
 /** A new folder in a bucket, which nobody has used yet. */

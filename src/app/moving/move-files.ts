@@ -61,10 +61,10 @@ type Ends = { from: FilesEnd | null; to: FilesEnd | null; folder: MovingBucketFo
 async function withEnds<T>({ source, plan, ports }: Running, work: (ends: Ends) => Promise<T>): Promise<T> {
   const { counts, files } = plan
   const opening = { counts, onWarning: ports.say }
-  const from = await openPlace(files.from, { ...opening, folder: plan.folder, isSource: true })
+  const from = await openPlace(files.from, { ...opening, folder: plan.folder, held: plan.reader })
   try {
     const folder = await chooseFolder(source, plan)
-    const to = await openPlace(files.to, { ...opening, folder, isSource: false })
+    const to = await openPlace(files.to, { ...opening, folder, held: null })
     try {
       return await work({ from, to, folder })
     } finally {

@@ -65,7 +65,7 @@ export function findNeeds(wish: MoveWish, plan: Plan): string[] {
 /** Reads everything once, and returns the places of what is damaged. */
 export async function surveyDamage(plan: Plan, { onProgress, say }: MovePorts): Promise<string[]> {
   const { counts, folder } = plan
-  const files = await openPlace(plan.files.from, { folder, counts, isSource: true, onWarning: say })
+  const files = await openPlace(plan.files.from, { folder, counts, held: plan.reader, onWarning: say })
   try {
     const reader = plan.readerWith(files)
     const damaged: string[] = []

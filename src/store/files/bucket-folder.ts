@@ -3,11 +3,12 @@
 import { randomBase32 } from '../../crypto/random.ts'
 import { DomainError } from '../../domain/errors.ts'
 
-/** `tag` is its name. `heldFiles`: whether pushes have files there. */
+/** `tag` is its name. */
 export type BucketFolder = {
   tag: string
   sessions: FolderSessions
-  heldFiles: boolean
+  /** Some of the files that live pushes, or downloads after a last view, need at present; empty when none is needed. */
+  findHeld(): Promise<readonly string[]>
   /** Whether another process that serves the same database is the one to mark the bucket, if it has no mark. */
   isMarkedByOthers?: () => Promise<boolean>
 }
@@ -19,9 +20,14 @@ export type BucketFolder = {
 export type FolderSessions = {
   /** Of those who serve the database now. */
   now(): Promise<string>
-  /** Whether the database had this session. */
-  knows(session: string): Promise<boolean>
+  ageOf(session: string): Promise<SessionAge>
 }
+
+/** `previous` is the session right before the present one. Of an `unknown` one the database does not know. */
+export type SessionAge = 'now' | 'previous' | 'earlier' | 'unknown'
+
+/** How many files are looked for in a bucket that may be the wrong one. */
+export const HELD_LOOKS = 8
 
 const SESSION_CHARACTERS = 26
 /** The bucket may not have answered since the first of them. */
@@ -39,9 +45,17 @@ export function listSessions(row: string): string[] {
 
 /** For a database that one process has to itself. A move may have brought it from a database whose sessions name it. */
 export function ownSessions(row: string): FolderSessions {
-  const [now = '', ...before] = listSessions(row)
-  const known = new Set([now, ...before])
-  return { now: async () => now, knows: async (session) => known.has(session.split('.')[0] ?? '') }
+  const known = listSessions(row)
+  return {
+    now: async () => known[0] ?? '',
+    ageOf: async (session) => ageAt(known.indexOf(session.split('.')[0] ?? '')),
+  }
+}
+
+/** `index` in the list of sessions, which has the latest first; -1 for none of them. */
+export function ageAt(index: number): SessionAge {
+  if (index < 0) return 'unknown'
+  return index === 0 ? 'now' : index === 1 ? 'previous' : 'earlier'
 }
 
 /** How many pushes have files, and how many files can be downloaded after a last view. */

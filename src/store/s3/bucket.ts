@@ -41,7 +41,8 @@ export function openBucket(options: OpenBucketOptions) {
   const root = `${place.prefix}${tag}/`
   const markKey = root + MARK
   const { name, reachability, objects, countRequests } = openObjects({ ...options, onChange: onWarning })
-  const owner = createOwnerMark({ ...options, objects, name, key: markKey })
+  const holds = async (id: string) => (await objects.measure(root + id)) !== null
+  const owner = createOwnerMark({ ...options, objects, holds, name, key: markKey })
   const files = createBucketFiles({
     objects,
     buffers: createPartBuffers({ ...partSizes(maxFileBytes), patience: patience.whole }),

@@ -51,7 +51,7 @@ export function createOwnerMark(options: OwnerMarkOptions) {
   async function findAuthor(found: Mark | null): Promise<Author> {
     if (found === null) return 'nobody'
     if (found.session === (await sessions.now())) return 'this session'
-    return (await sessions.knows(found.session)) ? 'earlier session' : 'another database'
+    return (await sessions.ageOf(found.session)) === 'unknown' ? 'another database' : 'earlier session'
   }
 
   /** While a dispute goes on, a mark that this session did not write is that of the other server. */

@@ -372,7 +372,7 @@ test.skipIf(!hasPostgres)(
 
 test('a bucket that lacks the files is noticed before anything is copied', async () => {
   const settings = { ...settingsOf(bucket), maxFileBytes: 1e9 }
-  const lost = { tag: 'none', sessions: ownSessions('x'), heldFiles: true }
+  const lost = { tag: 'none', sessions: ownSessions('x'), findHeld: async () => ['aa1'] }
   await expect(openBucketEnd({ settings, folder: lost, onWarning: () => undefined })).rejects.toThrow(
     'lacks the files that the database names',
   )

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:te
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sealedSize } from '../../../src/crypto/sealed-stream.ts'
-import { DAY, MINUTE } from '../../../src/domain/time.ts'
+import { DAY, HOUR, MINUTE } from '../../../src/domain/time.ts'
 import type { OpenedStore } from '../../../src/store/opening/opened-store.ts'
 import type { BucketOptions } from '../../../src/store/s3/bucket.ts'
 import { openTestBucket, type TestBucket } from '../../support/bucket.ts'
@@ -208,6 +208,24 @@ postgres.describe('files in one bucket', () => {
     const place = { ...ours().place, prefix: 'elsewhere/' }
     const elsewhere = makeNode('two').open({ ...ours(), place })
     await expect(elsewhere).rejects.toThrow('does not hold the mark of the other nodes')
+  }, 300_000)
+
+  test('keep nodes from a bucket that was left, while one node serves or files are needed', async () => {
+    const place = { ...ours().place, prefix: `left${prefix}/` }
+    const left = { ...ours(), place }
+    const [one, two] = [makeNode('one'), makeNode('two')]
+    await close(await one.open(left))
+    const first = await one.open()
+    await expect(two.open(left)).rejects.toThrow('does not hold the mark of the other nodes')
+    const push = await pushFile(first, 'aa1', { expireAfterViews: 1 })
+    await close(first)
+    await expect(two.open(left)).rejects.toThrow('lacks the files that the database names')
+    const again = await two.open()
+    await view({ store: again }, push)
+    await close(again)
+    await expect(one.open(left)).rejects.toThrow('lacks the files that the database names')
+    clock.advance(HOUR)
+    await one.open(left)
   }, 300_000)
 
   test('go into a bucket that failed at the first start, once the node that began first reaches it', async () => {

@@ -3,6 +3,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { sealedSize } from '../../../src/crypto/sealed-stream.ts'
 import { isDomainError } from '../../../src/domain/errors.ts'
+import { ageAt } from '../../../src/store/files/bucket-folder.ts'
 import { openBucket } from '../../../src/store/s3/bucket.ts'
 import { type Fault, openTestBucket, type Seen, type TestBucket } from '../../support/bucket.ts'
 import { startStopwatch } from '../../support/effort.ts'
@@ -39,7 +40,7 @@ function open(changes: Changes = {}) {
     patience: PATIENCE,
     tag: `tag${opened}`,
     sessions: sessionsOf('this'),
-    heldFiles: false,
+    findHeld: async () => [],
     records: recordsOf([]),
     onWarning: (warning) => warnings.push(warning),
     pauses: { first: 1, look: 1, between: 1, page: 0 },
@@ -49,7 +50,10 @@ function open(changes: Changes = {}) {
 
 /** Those of a database, the latest first. */
 function sessionsOf(now: string, ...before: string[]) {
-  return { now: async () => now, knows: async (session: string) => [now, ...before].includes(session) }
+  return {
+    now: async () => now,
+    ageOf: async (session: string) => ageAt([now, ...before].indexOf(session)),
+  }
 }
 
 /** The rows know these files; the second ones are uploads that a process has not finished. */
@@ -376,8 +380,57 @@ describe('a folder of objects that two databases use by mistake', () => {
   })
 })
 
+describe('a place that may hold no files of this folder, while files are needed,', () => {
+  const sessions = sessionsOf('third', 'second', 'first')
+  const findHeld = async () => ['aa1', 'aa2']
+  const markOf = (session: string) =>
+    bucket.write(`${root}_mark`, JSON.stringify({ session, since: 0, disputedAt: null }))
+  const refusal = (changes: Changes = {}) =>
+    open({ sessions, findHeld, ...changes })
+      .confirm()
+      .catch(codeOf)
+
+  test('is refused when it was left before the last session, and keeps its mark', async () => {
+    markOf('first')
+    expect(await refusal()).toBe('conflict')
+    expect(bucket.seen.filter(({ method }) => method === 'PUT')).toEqual([])
+    expect(await refusal({ findHeld: async () => [] })).toBeUndefined()
+  })
+
+  test('is refused when a copy of the database has used it, as a prefix of its own', async () => {
+    markOf('of a copy')
+    expect(await refusal()).toBe('conflict')
+    expect(warnings.join()).not.toContain('another copy of this database')
+  })
+
+  test('is taken when it holds one of the files, whatever its mark says', async () => {
+    for (const mark of ['first', 'of a copy', null]) {
+      if (mark === null) bucket.remove(`${root}_mark`)
+      else markOf(mark)
+      bucket.write(`${root}aa2`, 'sealed')
+      expect([mark, await refusal()]).toEqual([mark, undefined])
+    }
+  })
+
+  test('is taken when the session before this one has marked it: files that it lacks are lost', async () => {
+    markOf('second')
+    expect(await refusal()).toBeUndefined()
+  })
+
+  test('is not taken while another node lives that marks it, unless that one has', async () => {
+    const isMarkedByOthers = async () => true
+    const nothing = async () => []
+    for (const mark of ['first', 'second', 'of a copy']) {
+      markOf(mark)
+      expect([mark, await refusal({ isMarkedByOthers, findHeld: nothing })]).toEqual([mark, 'conflict'])
+    }
+    markOf('third')
+    expect(await refusal({ isMarkedByOthers })).toBeUndefined()
+  })
+})
+
 test('a bucket without the files of this folder is refused at the start, and never written to', async () => {
-  const { confirm, files } = open({ heldFiles: true })
+  const { confirm, files } = open({ findHeld: async () => ['aa1'] })
   expect(await confirm().catch(codeOf)).toBe('conflict')
   expect(await files.put('aa1', arriving(Buffer.from('sealed'))).catch(codeOf)).toBe('files_unreachable')
   expect(bucket.listKeys().filter((key) => key.startsWith(root))).toEqual([])

@@ -23,7 +23,7 @@ const openFiles: OpenFiles = () => {
     ...bucket.settings,
     tag: `tag${opened}`,
     sessions: ownSessions('session'),
-    heldFiles: false,
+    findHeld: async () => [],
     records: { findKnown: async () => new Set(), findUnfinished: async () => new Set() },
     onWarning: () => undefined,
   })

@@ -3,10 +3,12 @@
 
 import { randomBase32 } from '../../../crypto/random.ts'
 import { DomainError } from '../../../domain/errors.ts'
+import type { Now } from '../../../domain/time.ts'
 import {
   addSession,
   type BucketFolder,
   type FilesAt,
+  HELD_LOOKS,
   type HeldFiles,
   requireNothingHeld,
 } from '../../files/bucket-folder.ts'
@@ -22,7 +24,7 @@ export type FilePlaceOptions = {
   /** The folder on the disk by its mark, and what people call it; null when this node has a bucket. */
   disk: { mark: string; address: string } | null
   /** The time by which files are removed. */
-  now: number
+  certain: Now
 }
 
 /** `remains`: files that belong to no push, in the place that was left. */
@@ -43,7 +45,9 @@ const OTHERS = `SELECT name FROM nodes WHERE id <> $1 AND id IN (${LIVE_NODES}) 
 const HELD = `
   SELECT (SELECT count(*) FROM (SELECT DISTINCT push_id FROM push_files) AS pushes)::float8 AS pushes,
     (SELECT count(*) FROM files_due WHERE at > $1::bigint AND push_id <> 0)::float8 AS granted`
-const HOLDS_ANY = 'SELECT EXISTS (SELECT FROM push_files) AS any'
+const SOME_HELD = `
+  (SELECT file_id AS id FROM push_files ORDER BY push_id DESC, n LIMIT ${HELD_LOOKS})
+  UNION ALL (SELECT id FROM files_due WHERE at > $1::bigint AND push_id <> 0 LIMIT ${HELD_LOOKS}) LIMIT ${HELD_LOOKS}`
 const FORGET_ALL = 'DELETE FROM files_due RETURNING id'
 /** Throws `conflict` when the files are elsewhere, and needed there. */
 export function settleFilePlace({ read, transact, ...options }: FilePlaceOptions): Promise<SettledPlace> {
@@ -55,19 +59,24 @@ export function settleFilePlace({ read, transact, ...options }: FilePlaceOptions
     const remains = await leavePlace(session, { ...options, before, other: other?.name ?? null })
     const tag = await enterPlace(session, { disk, before, isAlone: other === null })
     if (disk !== null) return { folder: null, remains }
-    const heldFiles = await holdsFiles(session)
-    return { folder: { tag, sessions: sessionsOf(read), heldFiles, isShared: other !== null }, remains }
+    const findHeld = () => listHeld(read, options.certain())
+    return { folder: { tag, sessions: sessionsOf(read), findHeld, isShared: other !== null }, remains }
   })
+}
+
+async function listHeld(read: Read, now: number): Promise<string[]> {
+  const found = await read(({ query }) => query<{ id: string }>(SOME_HELD, [now]))
+  return found.map(({ id }) => id)
 }
 
 type Leaving = Omit<FilePlaceOptions, 'read' | 'transact'> & { before: PlaceRow | null; other: string | null }
 
 /** Files are not carried over: a place is left only when no push needs anything there. */
-async function leavePlace({ query }: Session, { disk, now, before, other }: Leaving): Promise<string[]> {
+async function leavePlace({ query }: Session, { disk, certain, before, other }: Leaving): Promise<string[]> {
   if (isSame(before, disk)) return []
   if (other !== null) throw refuse(other, { disk, before })
   if (before === null) return []
-  const [held] = await query<HeldFiles>(HELD, [now])
+  const [held] = await query<HeldFiles>(HELD, [certain()])
   if (held !== undefined) requireNothingHeld(held, before.isUsed ? 'bucket' : nameDisk(before, disk))
   return (await query<{ id: string }>(FORGET_ALL)).map(({ id }) => id)
 }
@@ -83,11 +92,6 @@ async function enterPlace({ query }: Session, { disk, before, isAlone }: Enterin
   const session = before === null || isAlone ? addSession(before?.session ?? null) : before.session
   await query(WRITE, [tag, session, disk === null, disk?.mark ?? null, disk?.address ?? null])
   return tag
-}
-
-async function holdsFiles({ query }: Session): Promise<boolean> {
-  const [found] = await query<{ any: boolean }>(HOLDS_ANY)
-  return found?.any ?? false
 }
 
 function isSame(before: PlaceRow | null, disk: FilePlaceOptions['disk']): boolean {

@@ -1,6 +1,6 @@
 // By which sessions the nodes of a database know their folder in a bucket, and which of them marks it first.
 
-import { type FolderSessions, listSessions } from '../../files/bucket-folder.ts'
+import { ageAt, type FolderSessions, listSessions } from '../../files/bucket-folder.ts'
 import type { Read, Session } from '../engine/database.ts'
 import { LIVE_NODES } from '../instance/node-rows.ts'
 
@@ -9,9 +9,9 @@ const IDENTITY = `(SELECT md5(system_identifier || '/' || (SELECT oid FROM pg_da
   FROM pg_control_system())`
 const SESSION = `SELECT session, ${IDENTITY} AS identity FROM bucket_folder`
 
-/** Pushes have files, which may be in the bucket of another node; or a node that began earlier has to mark its bucket. */
+/** Of the nodes that live, the one that began first marks its bucket. */
 const MARKED_BY_OTHERS = `
-  SELECT EXISTS (SELECT FROM push_files) OR EXISTS (
+  SELECT EXISTS (
     SELECT FROM nodes AS other WHERE other.id <> $1 AND other.id IN (${LIVE_NODES}) AND NOT EXISTS (
       SELECT FROM nodes AS mine WHERE mine.id = $1 AND (mine.started_at, mine.id) < (other.started_at, other.id))) AS is`
 
@@ -23,11 +23,14 @@ export function sessionsOf(read: Read): FolderSessions {
   const find = () =>
     read(async ({ query }) => {
       const [row] = await query<{ session: string; identity: string }>(SESSION)
-      const [now = '', ...before] = listSessions(row?.session ?? '')
-      const nameIn = (session: string) => `${session}.${row?.identity ?? ''}`
-      return { now: nameIn(now), known: new Set([now, ...before].flatMap((one) => [one, nameIn(one)])) }
+      const sessions = listSessions(row?.session ?? '')
+      return { sessions, named: sessions.map((session) => `${session}.${row?.identity ?? ''}`) }
     })
-  return { now: async () => (await find()).now, knows: async (session) => (await find()).known.has(session) }
+  const ageOf = async (session: string) => {
+    const { sessions, named } = await find()
+    return ageAt(Math.max(sessions.indexOf(session), named.indexOf(session)))
+  }
+  return { now: async () => (await find()).named[0] ?? '', ageOf }
 }
 
 /**

@@ -29,9 +29,9 @@ const RETRY_MS = 250
 
 /** Throws `conflict` when this node would look for the files in another place than the others, or than before. */
 export async function openNodeFiles(options: NodeFilesOptions) {
-  const { database, path, name, bucket: settings, certain, onWarning } = options
+  const { database, path, name, bucket: settings, onWarning } = options
   const disk = settings === null ? { mark: readFolderMark(path), address: `${name}:${path}` } : null
-  const { folder, remains } = await settleFilePlace({ ...options, ...database, disk, now: certain() })
+  const { folder, remains } = await settleFilePlace({ ...options, ...database, disk })
   if (disk === null) removeFromDisk(path, remains)
   else if (remains.length > 0)
     onWarning(`${remains.length} files that belong to no push may remain where they were.`)

@@ -4,6 +4,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { randomBase32 } from '../../../crypto/random.ts'
+import type { Now } from '../../../domain/time.ts'
 import { addSession, type BucketFolder, ownSessions, requireNothingHeld } from '../../files/bucket-folder.ts'
 import type { Connection } from '../engine/database.ts'
 import { type BucketFolderRow, readBucketFolder, writeBucketFolder } from './bucket-folder.ts'
@@ -15,7 +16,8 @@ export type FilePlaceOptions = {
   /** The folder of files on the disk. */
   path: string
   wantsBucket: boolean
-  now: number
+  /** The time by which files are removed. */
+  certain: Now
   onWarning: (warning: string) => void
 }
 
@@ -23,28 +25,27 @@ const TAG_CHARACTERS = 26
 
 /** Null when files are on the disk. Throws `conflict` when pushes have files in the other place. */
 export function settleFilePlace(options: FilePlaceOptions): BucketFolder | null {
-  const { connection, rows, wantsBucket, now } = options
+  const { connection, rows, wantsBucket, certain } = options
   const before = readBucketFolder(connection)
   if ((before?.isUsed ?? false) !== wantsBucket) {
     // Files are not carried over: a place is left only when no push needs anything there.
-    requireNothingHeld(rows.countHeld(now), wantsBucket ? 'disk' : 'bucket')
+    requireNothingHeld(rows.countHeld(certain()), wantsBucket ? 'disk' : 'bucket')
     removeRemains(options)
     rows.forgetAll()
   }
-  if (wantsBucket) return enterBucket(connection, before, rows.holdsAny())
+  if (wantsBucket) return enterBucket(options, before)
   if (before?.isUsed) writeBucketFolder(connection, { ...before, isUsed: false })
   return null
 }
 
 function enterBucket(
-  connection: Connection,
+  { connection, rows, certain }: FilePlaceOptions,
   before: BucketFolderRow | null,
-  heldFiles: boolean,
 ): BucketFolder {
   const tag = before?.tag ?? randomBase32(TAG_CHARACTERS)
   const session = addSession(before?.session ?? null)
   writeBucketFolder(connection, { tag, session, isUsed: true })
-  return { tag, sessions: ownSessions(session), heldFiles }
+  return { tag, sessions: ownSessions(session), findHeld: async () => rows.listHeld(certain()) }
 }
 
 /** What is due belongs to nobody any more. */

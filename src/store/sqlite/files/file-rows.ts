@@ -1,8 +1,23 @@
 // Rows for the files of each push, and rows for files that are due for removal, which make scans of the folder unnecessary.
 
-import { and, asc, count, countDistinct, eq, gt, inArray, isNotNull, isNull, lte, ne, sql } from 'drizzle-orm'
+import {
+  and,
+  asc,
+  count,
+  countDistinct,
+  desc,
+  eq,
+  gt,
+  inArray,
+  isNotNull,
+  isNull,
+  lte,
+  ne,
+  sql,
+} from 'drizzle-orm'
 import { grantLifetime } from '../../../domain/files.ts'
 import type { Now } from '../../../domain/time.ts'
+import { HELD_LOOKS } from '../../files/bucket-folder.ts'
 import type { Connection } from '../engine/database.ts'
 import { given, placeholdersOf } from '../engine/placeholders.ts'
 import { filesDue, pushFiles } from '../engine/schema.ts'
@@ -139,9 +154,19 @@ export function createFileRows({ orm }: Connection, { certain, onDue }: Options)
       .select({ n: countDistinct(pushFiles.pushId) })
       .from(pushFiles)
       .get()
-    const isLater = and(gt(filesDue.at, now), ne(filesDue.pushId, NO_PUSH))
-    const later = orm.select({ n: count() }).from(filesDue).where(isLater).get()
+    const later = orm.select({ n: count() }).from(filesDue).where(isGrantedAt(now)).get()
     return { pushes: held?.n ?? 0, granted: later?.n ?? 0 }
+  }
+
+  /** Some of the files that live pushes have, the latest first, or that can be downloaded after a last view. */
+  function listHeld(now: number): string[] {
+    const latest = orm.select({ id: pushFiles.fileId }).from(pushFiles)
+    const granted = orm.select({ id: filesDue.id }).from(filesDue).where(isGrantedAt(now))
+    const found = [
+      ...latest.orderBy(desc(pushFiles.pushId)).limit(HELD_LOOKS).all(),
+      ...granted.limit(HELD_LOOKS).all(),
+    ]
+    return found.map(({ id }) => id).slice(0, HELD_LOOKS)
   }
 
   return {
@@ -158,10 +183,8 @@ export function createFileRows({ orm }: Connection, { certain, onDue }: Options)
     postpone,
     findKnown,
     findUnfinished,
-    /** Whether any push has files. */
-    holdsAny: (): boolean =>
-      orm.select({ id: pushFiles.fileId }).from(pushFiles).limit(1).get() !== undefined,
     countHeld,
+    listHeld,
     forgetAll: (): void => void orm.delete(filesDue).run(),
     listAll: (): string[] =>
       orm
@@ -175,4 +198,9 @@ export function createFileRows({ orm }: Connection, { certain, onDue }: Options)
     findNextDue: (): number | null => next.get()?.at ?? null,
     forget: (id: string): void => void deleteDue.run({ id }),
   }
+}
+
+/** Files that wait for the end of their grants, and not for a removal that failed. */
+function isGrantedAt(now: number) {
+  return and(gt(filesDue.at, now), ne(filesDue.pushId, NO_PUSH))
 }

@@ -22,7 +22,7 @@ export type FilesWithRowsOptions = Omit<FilesOptions, 'records' | 'bucket'> & {
 export function openFilesWithRows(options: FilesWithRowsOptions) {
   const { connection, transact, certain, bucket: settings } = options
   const rows = createFileRows(connection, { certain, onDue: () => setImmediate(files.removeDue) })
-  const folder = settleFilePlace({ ...options, rows, wantsBucket: settings !== null, now: certain() })
+  const folder = settleFilePlace({ ...options, rows, wantsBucket: settings !== null })
   const records = createFileRecords({ rows, transact, certain })
   const bucket = settings === null || folder === null ? null : { settings, folder }
   const files = openFiles({ ...options, records, bucket })
