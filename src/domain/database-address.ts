@@ -67,7 +67,9 @@ export function parseDatabaseAddress(
   const [, login = '', servers = '', path = '', query = ''] = parts ?? []
   const listed = listOf(servers)
   if (parts === null || listed === null)
-    return { problem: `${scheme}://… cannot be read: it must be ${scheme}://USER@HOST:PORT/DATABASE` }
+    return {
+      problem: `${scheme}://… cannot be read: it must be ${scheme}://USER@HOST:PORT/DATABASE, with an IPv6 address in brackets`,
+    }
   const options = optionsOf(query)
   const tls = tlsOf(options, defaultMode)
   if (tls === null) return { problem: `the TLS mode in ${scheme}://… must be one of ${TLS_MODES.join(', ')}` }

@@ -32,6 +32,10 @@ function problemOf(address: DatabaseAddress): string | null {
   const texts = [user, database, ...places.flatMap(({ host, socket }) => [host, socket])]
   if (texts.some((text) => text?.includes('\0'))) return 'must have no NUL'
   if (password?.includes('\0')) return 'must have a password without NUL'
+  if (tls.mode === 'prefer')
+    return 'must have sslmode=verify-full, verify-ca, require or disable: the others do without TLS when somebody in between wants that'
+  if (tls.mode === 'disable' && (tls.ca ?? tls.cert) !== null)
+    return 'must have no certificates together with sslmode=disable, which neither encrypts nor verifies anything'
   if ((tls.cert === null) !== (tls.key === null)) return 'must have both sslcert and sslkey, or neither'
   if ((searchPath ?? 'oncebox') !== 'oncebox')
     return 'must have no search_path: the tables are in the schema oncebox'

@@ -45,6 +45,7 @@ export function readConfig(sources: Sources): Reading<typeof settings> & { warni
     ...(contradictions.length > 0 ? { problems: contradictions } : reading),
     warnings: [
       ...unknownVariables({ ...settings, ...clientSettings, ...clientSecrets }, sources.place.env),
+      ...unusedFiles(settings, sources.place.env),
       ...databaseWarnings(sources.flags),
     ],
   }
@@ -76,6 +77,15 @@ export function unknownVariables(table: Table, env: Environment): string[] {
     .filter((name) => name.startsWith('ONCEBOX_') && !known.has(name))
     .sort()
     .map((name) => `${name} is not a setting of Oncebox and is ignored`)
+}
+
+/** Warns of files whose values are not read, because the variable of the value itself wins. */
+function unusedFiles(table: Table, env: Environment): string[] {
+  return Object.values(table)
+    .filter((setting) => setting.file)
+    .map(variableOf)
+    .filter((name) => env[name] && env[`${name}_FILE`])
+    .map((name) => `${name}_FILE is not read, because ${name} is set as well`)
 }
 
 type Found = { from: string; texts: readonly string[] }

@@ -99,6 +99,13 @@ describe('account commands', () => {
     expect(trial.err[0]).toContain('ONCEBOX_DATABASE_PASSWORD_FILE')
   })
 
+  test('take the flag of the key that servers need beside it', async () => {
+    const trial = createTrial()
+    const flags = ['--database-url', URL, '--key-file', '/etc/oncebox/instance.key']
+    expect(await trial.run('user', 'list', ...flags)).toBe(0)
+    expect(await trial.run('token', 'list', 'ann@example.org', ...flags)).toBe(0)
+  })
+
   test('use the database of the installed service, unless another one is named', async () => {
     const service = {
       variables: { ...BY_VARIABLE, ONCEBOX_DATA_DIR: '/srv/box' },

@@ -192,6 +192,13 @@ test('unknown variables with our prefix are warned about, without their values',
   ])
 })
 
+test('a file that is not read, because the variable of its value is set, is warned about', () => {
+  const env = { ONCEBOX_DATABASE_PASSWORD: 's3cret', ONCEBOX_DATABASE_PASSWORD_FILE: '/run/password' }
+  expect(readConfig(sources({ env })).warnings).toEqual([
+    'ONCEBOX_DATABASE_PASSWORD_FILE is not read, because ONCEBOX_DATABASE_PASSWORD is set as well',
+  ])
+})
+
 describe('a secret setting', () => {
   const row = { group: 'Test', placeholder: 'word', help: 'A secret' }
   const table = {

@@ -4,6 +4,9 @@ import type { DatabaseAddress } from '../../../domain/database-address.ts'
 import { DomainError } from '../../../domain/errors.ts'
 import { SECOND } from '../../../domain/time.ts'
 import { type Connect, openConnection } from '../engine/connection.ts'
+import type { Session } from '../engine/database.ts'
+import { RefusedServer, refuseServer } from '../engine/server-check.ts'
+import { isStuck, readServerFacts } from '../engine/server-facts.ts'
 import { chooseServer } from './choosing.ts'
 import { explainUnreachable } from './unreachable.ts'
 
@@ -54,6 +57,12 @@ async function keepTrying(options: ReachOptions): Promise<void> {
   }
 }
 
+/** A server whose standby is missing may have it back soon. Whatever else is wrong with it lasts. */
+async function refuseWhileStuck(session: Session): Promise<void> {
+  const facts = await readServerFacts(session)
+  if (isStuck(facts)) throw refuseServer(facts)
+}
+
 async function tryOnce({ address, connect, onWarning }: ReachOptions) {
   try {
     if (connect.servers !== undefined) {
@@ -63,12 +72,13 @@ async function tryOnce({ address, connect, onWarning }: ReachOptions) {
     const connection = await openConnection({
       connect,
       openWithin: OPEN_MS,
-      prepare: async (session) => void (await session.query('SELECT 1')),
+      prepare: refuseWhileStuck,
       onLost: () => undefined,
     })
     connection.close()
     return null
   } catch (cause) {
+    if (cause instanceof RefusedServer) return { error: cause, mayPass: cause.mayPass }
     const unreachable = explainUnreachable(address, cause)
     if (unreachable === null) throw cause
     return unreachable
