@@ -29,9 +29,9 @@ export async function openPostgresSource(options: PostgresPlaceOptions, name: st
   const { connect, query } = session
   return closingOnFailure(session, async () => {
     await onOwnConnection(connect, requireCurrentSchema)
-    await requireIdle(query, name)
     await requireReadable(query)
     await requireLatest(query, options)
+    await requireIdle(query, name)
     await query(SNAPSHOT)
     const mark = await readMark(query)
     await requireReadable(query)
