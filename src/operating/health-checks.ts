@@ -49,7 +49,7 @@ export function createHealthChecks(options: ServedHealthOptions): HealthCheck[] 
     { name: 'disk', look: () => lookAtDisk(options) },
     { name: 'inodes', look: () => lookAtInodes(options) },
     ...(store.bucket === null ? [] : [checkOfBucket(store.bucket)]),
-    { name: 'key', look: async () => ({ todo: await store.findKeyProblem() }) },
+    { name: 'key', look: () => lookAtKey(store) },
     { name: 'damage', look: () => ({ todo: explainDamage(store.damage.count(), store) }) },
     { name: 'clock', look: () => ({ todo: explainClock(options) }) },
   ]
@@ -100,6 +100,12 @@ function checkOfBucket({ name, findProblem, isFull }: BucketReport): HealthCheck
     return isFull() ? { todo: `The bucket ${name} is full: make room in it, or raise its limit.` } : FINE
   }
   return { name: 'files', look }
+}
+
+/** Links to this process may fail while it lacks a key of the others. */
+async function lookAtKey({ findKeyProblem, database }: ServedHealthOptions['store']): Promise<Finding> {
+  const lack = database?.findKeyLack() ?? null
+  return lack === null ? { todo: await findKeyProblem() } : { todo: lack.why, isBlocking: lack.isBlocking }
 }
 
 function explainDamage(

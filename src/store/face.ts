@@ -1,5 +1,4 @@
 // What a store promises to the services, in the words of the domain. Each engine keeps these promises in its own way.
-//
 // Every operation is one atomic step: it happens as a whole or not at all, also when the process dies in the middle.
 // A change is durable when its promise resolves. Any operation may throw `overloaded` (nothing was stored), and
 // DamageError when what it read is not as it was written. An operation that stores something new may throw `disk_full`.
@@ -23,6 +22,7 @@ import type {
 } from './accounts-face.ts'
 import type { BucketReport, FileStore } from './files-face.ts'
 import type { ImportStore } from './import-face.ts'
+import type { SharedKeys } from './shared-face.ts'
 
 export type Store = {
   imports: ImportStore
@@ -40,6 +40,7 @@ export type Store = {
   pushChoices: PushChoiceStore
   people: PeopleStore
   messageTemplates: MessageTemplateStore
+  keys: SharedKeys
   damage: DamageReports
   freeSpace: FreeSpace
   bucket: BucketReport | null

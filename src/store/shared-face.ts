@@ -74,3 +74,17 @@ export type SharedState = {
   /** Called once for each kind. */
   exchange(kind: Exchanged): CountExchange
 }
+
+/** Whether this process has the instance keys of all that serve the same rows. Both functions look at nothing but its memory. */
+export type SharedKeys = {
+  /**
+   * Throws `overloaded` while others may seal under a key that this process lacks. Call it before saying that something does not
+   * exist or was not sealed here: another process may know it.
+   */
+  requireAll(): void
+  /** Throws `overloaded` while others could not open what this process seals. */
+  requireShared(): void
+}
+
+/** Those of one process that serves alone. */
+export const OWN_KEYS: SharedKeys = { requireAll: () => undefined, requireShared: () => undefined }

@@ -619,6 +619,9 @@ export const ar: Catalogue = {
   admin_nodes: 'العُقد',
   nodes_upgrade: 'الترقية جارية.',
   nodes_upgrade_left: { other: 'عدد العُقد الأقدم من الإصدار {version}: {n}. رقِّها أيضًا.' },
+  nodes_lack_keys: 'ليست لدى كل العُقد مفاتيح الخادم نفسها.',
+  nodes_lack_keys_todo:
+    'لا تستطيع العُقدة فتح ما شُفّر بمفتاح ليس لديها. أعطِ كل العُقد ملف المفتاح نفسه، ثم أعد تشغيل ما ينقصها مفتاح.',
   nodes_hint: 'ترسل كل عُقدة إشارة كل خمس ثوانٍ. والعُقدة التي لا ترسل شيئًا لمدة دقيقة لا تظهر هنا.',
   node: 'العُقدة',
   node_version: 'الإصدار',
@@ -626,6 +629,7 @@ export const ar: Catalogue = {
   node_seen: 'آخر إشارة',
   node_this: 'هذه',
   node_older: 'أقدم',
+  node_lacks_keys: { other: 'ينقصها المفتاح: {numbers}' },
   database_behind: 'قد تُفقد آخر التغييرات عند التحويل',
   admin_disk: 'القرص',
   admin_disk_free: 'المتاح {free} من أصل {total}',

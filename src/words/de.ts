@@ -543,6 +543,9 @@ export const de: Catalogue = {
     one: '{n} Knoten ist älter als {version}. Aktualisieren Sie auch ihn.',
     other: '{n} Knoten sind älter als {version}. Aktualisieren Sie auch sie.',
   },
+  nodes_lack_keys: 'Nicht jeder Knoten hat dieselben Instanzschlüssel.',
+  nodes_lack_keys_todo:
+    'Was mit einem Schlüssel verschlüsselt ist, kann ein Knoten ohne ihn nicht öffnen. Geben Sie allen Knoten dieselbe Schlüsseldatei und starten Sie die neu, denen ein Schlüssel fehlt.',
   nodes_hint:
     'Jeder Knoten gibt alle fünf Sekunden ein Lebenszeichen. Wer eine Minute lang keines gab, steht nicht mehr hier.',
   node: 'Knoten',
@@ -551,6 +554,7 @@ export const de: Catalogue = {
   node_seen: 'Letztes Lebenszeichen',
   node_this: 'dieser',
   node_older: 'älter',
+  node_lacks_keys: { one: 'Schlüssel {numbers} fehlt', other: 'Schlüssel {numbers} fehlen' },
   database_behind: 'Bei einem Ausfall können die letzten Änderungen fehlen',
   admin_disk: 'Speicherplatz',
   admin_disk_free: '{free} von {total} frei',

@@ -513,6 +513,9 @@ export const en = {
     one: '{n} node is older than {version}. Upgrade it, too.',
     other: '{n} nodes are older than {version}. Upgrade them, too.',
   },
+  nodes_lack_keys: 'Not every node has the same instance keys.',
+  nodes_lack_keys_todo:
+    'A node cannot open what was encrypted with a key that it lacks. Give all nodes the same key file, and restart those that lack a key.',
   nodes_hint:
     'Each node sends a heartbeat every five seconds. One that has sent none for a minute is left out.',
   node: 'Node',
@@ -521,6 +524,7 @@ export const en = {
   node_seen: 'Last heartbeat',
   node_this: 'this one',
   node_older: 'older',
+  node_lacks_keys: { one: 'lacks key {numbers}', other: 'lacks keys {numbers}' },
   database_behind: 'a failover may lose the last changes',
   admin_disk: 'Disk',
   admin_disk_free: '{free} free of {total}',

@@ -540,6 +540,9 @@ export const es: Catalogue = {
     one: '{n} nodo es más antiguo que {version}. Actualícelo también.',
     other: '{n} nodos son más antiguos que {version}. Actualícelos también.',
   },
+  nodes_lack_keys: 'No todos los nodos tienen las mismas claves de la instancia.',
+  nodes_lack_keys_todo:
+    'Un nodo no puede abrir lo que está cifrado con una clave que le falta. Dé a todos los nodos el mismo archivo de clave y reinicie los que no tengan alguna.',
   nodes_hint:
     'Cada nodo da señales de vida cada cinco segundos. Tras un minuto de silencio deja de aparecer aquí.',
   node: 'Nodo',
@@ -548,6 +551,7 @@ export const es: Catalogue = {
   node_seen: 'Última señal de vida',
   node_this: 'este',
   node_older: 'más antigua',
+  node_lacks_keys: { one: 'falta la clave {numbers}', other: 'faltan las claves {numbers}' },
   database_behind: 'una conmutación puede perder los últimos cambios',
   admin_disk: 'Disco',
   admin_disk_free: '{free} libres de {total}',

@@ -543,6 +543,9 @@ export const fr: Catalogue = {
     one: '{n} nœud est plus ancien que la version {version}. Mettez-le à jour aussi.',
     other: '{n} nœuds sont plus anciens que la version {version}. Mettez-les à jour aussi.',
   },
+  nodes_lack_keys: 'Tous les nœuds n’ont pas les mêmes clés d’instance.',
+  nodes_lack_keys_todo:
+    'Un nœud ne peut pas ouvrir ce qui est chiffré avec une clé qui lui manque. Donnez le même fichier de clé à tous les nœuds et redémarrez ceux auxquels une clé manque.',
   nodes_hint:
     'Chaque nœud donne signe de vie toutes les cinq secondes. Après une minute de silence, il n’apparaît plus ici.',
   node: 'Nœud',
@@ -551,6 +554,7 @@ export const fr: Catalogue = {
   node_seen: 'Dernier signe de vie',
   node_this: 'celui-ci',
   node_older: 'plus ancienne',
+  node_lacks_keys: { one: 'clé {numbers} manquante', other: 'clés {numbers} manquantes' },
   database_behind: 'une bascule peut perdre les dernières modifications',
   admin_disk: 'Disque',
   admin_disk_free: '{free} libres sur {total}',

@@ -501,6 +501,9 @@ export const ja: Catalogue = {
   nodes_upgrade_left: {
     other: '{n} 台のノードが {version} より古いままです。これらもアップグレードしてください。',
   },
+  nodes_lack_keys: 'すべてのノードが同じ鍵を持っているわけではありません。',
+  nodes_lack_keys_todo:
+    'ある鍵で暗号化されたものは、その鍵がないノードでは開けません。すべてのノードに同じ鍵ファイルを置き、鍵が足りないノードを再起動してください。',
   nodes_hint: '各ノードは 5 秒ごとに稼働を知らせます。1 分間知らせがないノードはここに表示されません。',
   node: 'ノード',
   node_version: 'バージョン',
@@ -508,6 +511,7 @@ export const ja: Catalogue = {
   node_seen: '最後の応答',
   node_this: 'このノード',
   node_older: '旧バージョン',
+  node_lacks_keys: { other: '鍵 {numbers} がありません' },
   database_behind: '切り替え時に最新の変更が失われることがあります',
   admin_disk: 'ディスク',
   admin_disk_free: '空き {free} / 全体 {total}',

@@ -8,7 +8,16 @@ import { createMetrics } from '../../src/operating/metrics.ts'
 import type { DatabaseReport } from '../../src/store/database-face.ts'
 
 const NAME = 'postgres://db.example:5432/boxes'
-const NODE = { name: 'one', version: '3.0.0', startedAt: 0, seenAt: 0, isThis: true, isAlive: true }
+const NODE = {
+  name: 'one',
+  version: '3.0.0',
+  startedAt: 0,
+  seenAt: 0,
+  isThis: true,
+  isAlive: true,
+  lacks: [],
+  cannotOpenAll: false,
+}
 
 const STANDBYS = { names: 'a', following: ['a'], named: ['a'], confirming: ['a'] }
 const FINE = { roundTrip: 2, standbys: STANDBYS, fullPageWrites: true, lack: null }
@@ -24,6 +33,7 @@ const WELL: DatabaseReport = {
   sinceHeartbeat: () => 1_000,
   heartbeatNames: () => 'a',
   findRefusal: () => null,
+  findKeyLack: () => null,
   explainLoss: () => null,
   isFull: () => false,
   isOut: () => false,

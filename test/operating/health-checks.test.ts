@@ -16,6 +16,7 @@ const elsewhere: DatabaseReport = {
   sinceHeartbeat: () => 0,
   heartbeatNames: () => '',
   listNodes: async () => [],
+  findKeyLack: () => null,
   findRefusal: () => null,
   isOut: () => false,
   explainLoss: () => null,

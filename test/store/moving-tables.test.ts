@@ -29,6 +29,7 @@ const MOVED: Record<string, readonly string[]> = {
 
 /** Follows from the rest, or belongs to one engine alone. */
 const LEFT_OUT: Record<string, readonly string[]> = {
+  instanceKeys: ['isUnused'],
   instance: ['id', 'checksum', 'tag', 'beats', 'place', 'restoredAt', 'halted'],
   bucketFolder: ['id', 'mark', 'address'],
   pushes: ['checksum', 'version', 'entries', 'lastEntry', 'lastFailure', 'lastOwnerView'],

@@ -20,7 +20,8 @@ import { examineClock, examineDatabase, examineLeftLog, type Read } from './data
 import { type Finding, fine, problem, warning } from './finding.ts'
 import { examineFolder, examineKey, examineLogFile, warnOfNoData } from './folder.ts'
 import { examineDisk, examineLimits, examineUnit } from './machine.ts'
-import { examinePostgres, type PostgresRead } from './postgres.ts'
+import { examineNodeKeys } from './node-keys.ts'
+import { examinePostgres } from './postgres.ts'
 import { examineReach } from './reach.ts'
 
 export type { Finding }
@@ -112,11 +113,11 @@ async function examineServerRows(
   const { config, now } = options
   const { dataDir } = config
   const look = { dataDir, bucket: bucketSettingsOf(config), now, isServed }
-  const { verifiers, findings } = await examinePostgres(server, look)
+  const { keys, findings } = await examinePostgres(server, look)
   return [
     ...(holdsData ? [bothDatabases(dataDir)] : []),
     ...findings,
-    ...examineNodeKey(server.keyFile, verifiers),
+    ...examineNodeKeys(server.keyFile, keys),
   ]
 }
 
@@ -127,19 +128,6 @@ function bothDatabases(dataDir: string): Finding {
     `${dataDir} holds a database of its own, which is not served beside --database-url.`,
     'Bring it over with "oncebox move", or name another folder with --data-dir.',
   )
-}
-
-/** The first node makes the file of an empty database. */
-function examineNodeKey(path: string, verifiers: PostgresRead['verifiers']): Finding[] {
-  if (verifiers.length === 0 && !existsSync(path))
-    return [
-      warning(
-        'key',
-        `There is no key file ${path} yet.`,
-        'Start one node, which makes it; then copy it to each other node.',
-      ),
-    ]
-  return examineKey(path, verifiers)
 }
 
 function isServedOrUnknown(folder: DataFolder): boolean {

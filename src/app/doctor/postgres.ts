@@ -20,6 +20,7 @@ import { createBucketWitness, type WitnessBucket } from '../../store/witness/buc
 import { createFolderWitness } from '../../store/witness/folder-witness.ts'
 import type { SavedWitness } from '../../store/witness/saved-witness.ts'
 import { type Finding, fine, problem, warning } from './finding.ts'
+import type { KeyRows } from './node-keys.ts'
 import { examineClocks, examineVacuum } from './server-upkeep.ts'
 
 const MIB = 1024 * 1024
@@ -32,7 +33,7 @@ export type PostgresLook = {
   isServed: boolean
 }
 
-export type PostgresRead = { verifiers: InstanceInspection['verifiers']; findings: Finding[] }
+export type PostgresRead = { keys: KeyRows; findings: Finding[] }
 
 export async function examinePostgres(settings: DatabaseSettings, look: PostgresLook): Promise<PostgresRead> {
   const { address } = settings
@@ -44,7 +45,7 @@ export async function examinePostgres(settings: DatabaseSettings, look: Postgres
     const readOthers = bucketReader(look, settings, (words) => said.push(words))
     const inspection = await inspectPostgres({ ...look, connect, witness, readOthers })
     return {
-      verifiers: inspection.instance?.verifiers ?? [],
+      keys: { verifiers: inspection.instance?.verifiers ?? [], nodes: inspection.instance?.nodes ?? [] },
       findings: [
         ...besides.map((words) => warning('database', words, SEE)),
         ...describeServer(inspection, { address, used: connect.servers?.current() }),
@@ -57,7 +58,10 @@ export async function examinePostgres(settings: DatabaseSettings, look: Postgres
       ],
     }
   } catch (cause) {
-    return { verifiers: [], findings: [problem('database', describeFailure(address, cause), REMEDY)] }
+    return {
+      keys: { verifiers: [], nodes: [] },
+      findings: [problem('database', describeFailure(address, cause), REMEDY)],
+    }
   }
 }
 

@@ -44,7 +44,7 @@ export type Attempt = {
 export type Idempotency = ReturnType<typeof createIdempotency>
 
 export type IdempotencyOptions = {
-  store: Pick<Store, 'idempotencyKeys' | 'pushes'>
+  store: Pick<Store, 'idempotencyKeys' | 'pushes' | 'keys'>
   keyring: Keyring
   now: Now
 }
@@ -95,13 +95,17 @@ export function createIdempotency({ store, keyring, now }: IdempotencyOptions) {
     }
   }
 
-  /** Null for a key that was not used yet. Throws `malformed`, and `conflict` when its push has ended. */
+  /**
+   * Null for a key that was not used yet. Throws `malformed`, `conflict` when its push has ended, and `overloaded` when another
+   * process may know the key.
+   */
   async function find(presented: PresentedKey): Promise<Made | null> {
     requireKey(presented)
     for (const instanceKey of keyring.keys) {
       const used = await store.idempotencyKeys.findKey(lookupOfKey(presented, instanceKey))
       if (used !== null) return open(used.answer, { presented, instanceKey })
     }
+    store.keys.requireAll()
     return null
   }
 

@@ -2,6 +2,7 @@
 
 import { findKey, type InstanceKey, type Keyring } from '../../crypto/keyring.ts'
 import type { Account } from '../../domain/account.ts'
+import { DamageError } from '../../domain/errors.ts'
 import { foldedWords } from '../../domain/fold.ts'
 import {
   comparePushes,
@@ -53,7 +54,7 @@ export type Overview = {
 /** The most pushes that a search or sort reads, of the active and of the expired ones each. */
 const MAX_LOOKED_THROUGH = 20_000
 
-type Options = { store: Pick<Store, 'lists' | 'expiry' | 'damage'>; keyring: Keyring; now: Now }
+type Options = { store: Pick<Store, 'lists' | 'expiry' | 'keys' | 'damage'>; keyring: Keyring; now: Now }
 
 export function createOwnerLists({ store, keyring, now }: Options) {
   const texts = createOwnerTexts({
@@ -81,7 +82,8 @@ export function createOwnerLists({ store, keyring, now }: Options) {
   }
 
   function placeOf({ id, lookup, number }: { id: number; lookup: Uint8Array; number: number }) {
-    return { instanceKey: getKey(number), pushId: lookup, pushName: nameOf({ id }) }
+    const pushName = nameOf({ id })
+    return { instanceKey: getKey(number, pushName), pushId: lookup, pushName }
   }
 
   /** One page of what the options describe, and how much of it there is. */
@@ -141,10 +143,12 @@ export function createOwnerLists({ store, keyring, now }: Options) {
     return { facts, isCut: false }
   }
 
-  function getKey(number: number): InstanceKey {
+  /** Throws `overloaded` for a key that other processes may have, and DamageError for one that nobody has. */
+  function getKey(number: number, pushName: string): InstanceKey {
     const key = findKey(keyring, number)
-    if (key === null) throw new Error(`a push names key ${number}, which the key file does not hold`)
-    return key
+    if (key !== null) return key
+    store.keys.requireAll()
+    throw new DamageError(pushName)
   }
 
   return { list, overview, forgetTexts: (account: Account) => texts.forget(account.id) }

@@ -15,11 +15,11 @@ type ByLink = { urlToken: string; instanceKey: InstanceKey }
 /** A push found by its link, with all that it holds. */
 export type FoundPush = ByLink & SealedPush
 
-type Options = { store: Pick<Store, 'pushes'>; keyring: Keyring; shortTokens: ShortTokens }
+type Options = { store: Pick<Store, 'pushes' | 'keys'>; keyring: Keyring; shortTokens: ShortTokens }
 
 /**
  * Every function throws `not_found` for a malformed token and for one without a push. With a visit, also throws `too_many`
- * after too many misses. A caller without a visit may tell only the owner whether the push exists.
+ * after too many misses, and `overloaded` while a push that was not found may be sealed under a key that this process lacks. A caller without a visit may tell only the owner whether the push exists.
  */
 export function createPushFinder({ store, keyring, shortTokens }: Options) {
   const { findPush, findSealedPush } = store.pushes
@@ -51,7 +51,9 @@ export function createPushFinder({ store, keyring, shortTokens }: Options) {
     throw miss(urlToken, visit)
   }
 
+  /** Throws `overloaded` when the push may be there. */
   function miss(urlToken: string, visit: Visit | null): DomainError {
+    store.keys.requireAll()
     if (visit !== null) shortTokens.countMiss(urlToken, visit)
     return notFound()
   }

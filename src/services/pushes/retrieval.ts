@@ -27,7 +27,7 @@ export type RetrieveOptions = {
 }
 
 export type RetrieveDependencies = PassphraseTriesOptions & {
-  store: Pick<Store, 'pushes' | 'files' | 'damage' | 'bucket'>
+  store: Pick<Store, 'pushes' | 'files' | 'keys' | 'damage' | 'bucket'>
   grantAll: Downloads['grantAll']
 }
 
@@ -57,6 +57,7 @@ export function createRetrieve(options: RetrieveDependencies) {
       if (outcome === 'expired' || content === null) return { outcome: 'expired', push, urlToken }
       return { outcome, push, urlToken, payload: content.payload, files: [], archives: [] }
     }
+    store.keys.requireAll()
     throw notFound()
   }
 

@@ -37,7 +37,10 @@ export type DatabaseStatus = {
   upgrade: { newest: string; older: number } | null
 }
 
-export type ServingNode = Pick<NodeReport, 'name' | 'version' | 'startedAt' | 'isThis'> & {
+export type ServingNode = Pick<
+  NodeReport,
+  'name' | 'version' | 'startedAt' | 'isThis' | 'lacks' | 'cannotOpenAll'
+> & {
   /** Milliseconds since its last heartbeat. */
   silence: number
   /** Whether it has missed more than one. */
@@ -110,10 +113,11 @@ export function describeNodes(
       .map(({ version }) => version)
       .sort(compareVersions)
       .at(-1) ?? ''
-  const nodes = alive.map(({ name, version, startedAt, seenAt, isThis }) => {
+  const nodes = alive.map(({ name, version, startedAt, seenAt, isThis, lacks, cannotOpenAll }) => {
     const silence = Math.max(0, now - seenAt)
     const isOlder = compareVersions(version, newest) < 0
-    return { name, version, startedAt, isThis, silence, isSilent: silence > SILENT_MS, isOlder }
+    const shown = { name, version, startedAt, isThis, lacks, cannotOpenAll }
+    return { ...shown, silence, isSilent: silence > SILENT_MS, isOlder }
   })
   const older = nodes.filter(({ isOlder }) => isOlder).length
   return { nodes, upgrade: older === 0 ? null : { newest, older } }

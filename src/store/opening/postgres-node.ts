@@ -11,6 +11,7 @@ import { createDoubtedDates } from '../postgres/expiry/doubted-dates.ts'
 import { giveUpAbandoned } from '../postgres/files/file-records.ts'
 import { openNodeFiles } from '../postgres/files/open-files.ts'
 import type { DatabaseClock } from '../postgres/instance/clock.ts'
+import { createKeyWatch, type KeyWatch } from '../postgres/instance/key-watch.ts'
 import { createNodes, type Nodes } from '../postgres/instance/nodes.ts'
 import type { Standing } from '../postgres/instance/standing.ts'
 import { createPostgresOperations } from '../postgres/operations.ts'
@@ -43,7 +44,8 @@ export async function openNode(options: PostgresStoreOptions, parts: NodeParts) 
   const { onError } = options
   const node = randomKey(ID_BYTES)
   const guarded = standing.guard(database)
-  const nodes = await join(options, parts, { node, guarded })
+  const keys = createKeyWatch({ ...options, keyring, elapsed: options.clock.uptime })
+  const nodes = await join(options, parts, { node, guarded, keys })
   const shared = createSharedRows({ ...guarded, now, certain, keyring, onError })
   const { name } = options.label
   const place = { node, name, path, patience: options.pace?.patience }
@@ -65,7 +67,8 @@ export async function openNode(options: PostgresStoreOptions, parts: NodeParts) 
 
   return {
     ...operations,
-    ...reportsOf(options, parts, nodes),
+    ...reportsOf(options, parts, { nodes, keys }),
+    keys,
     ...{ shared: shared.state, files: files.store, bucket: files.bucket, now, certain, jobs },
     clock: { doubt: clock.doubt, accept: () => acceptClock(clock, nodes) },
     damage: createDamage(onError),
@@ -78,20 +81,20 @@ export async function openNode(options: PostgresStoreOptions, parts: NodeParts) 
   }
 }
 
-type Joining = { node: Uint8Array; guarded: Guarded }
+type Joining = { node: Uint8Array; guarded: Guarded; keys: KeyWatch }
 
 /** Resolves once the first heartbeat is durable. */
 async function join(
   options: PostgresStoreOptions,
   parts: NodeParts,
-  { node, guarded }: Joining,
+  { node, guarded, keys }: Joining,
 ): Promise<Nodes> {
   const { database, clock, witnesses } = parts
   const dates = createDoubtedDates({ ...guarded, clock })
   const nodes = createNodes({
     ...options.label,
     ...parts,
-    node,
+    ...{ node, keys },
     beatMs: options.pace?.beatMs,
     hasOtherServers: options.connect.servers !== undefined,
     onBeat: options.outage?.onBeat ?? (() => undefined),
@@ -142,7 +145,7 @@ async function acceptClock(clock: DatabaseClock, nodes: Nodes): Promise<void> {
 function reportsOf(
   { connect, outage }: PostgresStoreOptions,
   { database, standing, rights }: NodeParts,
-  nodes: Nodes,
+  { nodes, keys }: { nodes: Nodes; keys: KeyWatch },
 ) {
   const look = createQuickLook({ read: database.read, findLack: rights.look })
   return {
@@ -152,6 +155,7 @@ function reportsOf(
       sinceHeartbeat: nodes.sinceHeartbeat,
       heartbeatNames: nodes.heartbeatNames,
       listNodes: nodes.list,
+      findKeyLack: keys.findLack,
       findRefusal: () => standing.problem()?.why ?? null,
       explainLoss: outage?.explainLoss ?? (() => null),
       isOut: () => outage?.isOn() || standing.problem() !== null || database.isFull(),

@@ -20,6 +20,7 @@ import { createFreeSpace } from '../folder/free-space.ts'
 import { createReserve } from '../folder/reserve.ts'
 import { explainFailure } from '../folder/sqlite-failures.ts'
 import { createMemoryState } from '../memory/shared-state.ts'
+import { OWN_KEYS } from '../shared-face.ts'
 import { createCheckpointer, truncateLog } from '../sqlite/engine/checkpoint.ts'
 import { createClockKeeping } from '../sqlite/engine/clock-keeping.ts'
 import { type Connection, openConnection } from '../sqlite/engine/database.ts'
@@ -116,6 +117,7 @@ function openParts(opening: Opening) {
   return {
     ...operations,
     keyring,
+    keys: OWN_KEYS,
     now: clock.now,
     certain: clock.certain,
     clock: { doubt: clock.doubt, accept: keeping.accept },

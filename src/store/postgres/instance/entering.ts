@@ -9,7 +9,8 @@ import type { PostgresDatabase, Session } from '../engine/database.ts'
 import { haltNodes, type InstanceState, readInstance } from './instance.ts'
 import { type KnownKey, readKeys, verifyKeys } from './instance-keys.ts'
 import { judgeEntered, operationsOf, refuseForeign, refuseRestored, remedied, retry } from './judging.ts'
-import { hasNodes, removeNode } from './node-rows.ts'
+import { listNodeKeys } from './node-keys.ts'
+import { removeNode } from './node-rows.ts'
 import { foundOf } from './standing.ts'
 
 /** A node that serves tells within this time that a standby took over. */
@@ -112,7 +113,7 @@ async function enterWithin(session: Session, options: Entering) {
   if (judgement.is === 'intact') {
     // The last process that served this folder has ended, because this one holds its lock.
     if (inFolder?.node) await removeNode(session, Buffer.from(inFolder.node, 'hex'))
-    await verifyKeys(session, keyring, { ...options, hasOthers: await hasNodes(session) })
+    await verifyKeys(session, keyring, { ...options, others: await listNodeKeys(session, null) })
   }
   return { state, judgement }
 }

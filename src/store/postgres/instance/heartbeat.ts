@@ -1,17 +1,22 @@
 // The heartbeat of a node. It also raises the counter by which a database that was set back is noticed, and carries the clock's
 // mark from node to node.
 
+import type { Keyring } from '../../../crypto/keyring.ts'
 import type { SavedWitness } from '../../witness/saved-witness.ts'
 import type { PostgresDatabase, Session } from '../engine/database.ts'
 import type { DatabaseClock } from './clock.ts'
 import { haltNodes, type InstanceState } from './instance.ts'
+import type { KeyWatch } from './key-watch.ts'
+import { keysOf } from './node-keys.ts'
 import { removeDeadNodes, removeNode, type SeenNode, seeNode } from './node-rows.ts'
 import type { Standing } from './standing.ts'
 
-export type HeartbeatOptions = SeenNode & {
+export type HeartbeatOptions = Omit<SeenNode, 'keys'> & {
   database: Pick<PostgresDatabase, 'transact' | 'renew'>
   standing: Standing
   clock: DatabaseClock
+  keyring: Keyring
+  keys: Pick<KeyWatch, 'look'>
   /** Whether the address names several servers. */
   hasOtherServers: boolean
   save: (witness: SavedWitness) => Promise<void>
@@ -20,7 +25,8 @@ export type HeartbeatOptions = SeenNode & {
 }
 
 export function createHeartbeat(options: HeartbeatOptions) {
-  const { database, standing, clock, node, hasOtherServers, save, clearUp } = options
+  const { database, standing, clock, keys, node, hasOtherServers, save, clearUp } = options
+  const seen: SeenNode = { ...options, keys: keysOf(options.keyring) }
   let beatAt = performance.now()
   let names = ''
 
@@ -33,10 +39,12 @@ export function createHeartbeat(options: HeartbeatOptions) {
     }
     clock.learn(state)
     await session.query(RAISE, [clock.certain(), clock.doubt()?.said ?? null, state.here])
-    await (isLast ? removeNode(session, node) : seeNode(session, options))
+    const foundKeys = await keys.look(session, node)
+    await (isLast ? removeNode(session, node) : seeNode(session, seen))
     const left = await removeDeadNodes(session)
     await clearUp(session)
     return {
+      foundKeys,
       beats: state.beats + 1,
       savedAt: Math.floor(state.time),
       isFinal: isLast && left === 0,
@@ -59,6 +67,7 @@ export function createHeartbeat(options: HeartbeatOptions) {
       return
     }
     standing.beat(done.beats)
+    done.foundKeys()
     beatAt = performance.now()
     names = done.standbyNames
     const { isFinal, savedAt, isLasting } = done

@@ -1,16 +1,17 @@
-// The keys that a database was written with. A node with another key file never serves it.
+// The keys that a database was written with. A node with another key file never serves it, and none seals under a key that others lack.
 
-import { findKey, fingerprint, type Keyring } from '../../../crypto/keyring.ts'
+import { findKey, fingerprint, type InstanceKey, type Keyring } from '../../../crypto/keyring.ts'
 import { DomainError } from '../../../domain/errors.ts'
 import type { Session } from '../engine/database.ts'
+import { type KeysOfNode, verifierOf } from './node-keys.ts'
 
-export type KnownKey = { number: number; verifier: Buffer }
+/** `hasSealed`: a node has been started with it as its first key. */
+export type KnownKey = { number: number; verifier: Buffer; hasSealed: boolean }
 
 export type VerifyKeysOptions = {
   keyFile: string
-  /** Whether other nodes serve the database at this time. */
-  hasOthers: boolean
-  onWarning: (warning: string) => void
+  /** The keys of the other nodes that serve the database at this time. */
+  others: readonly KeysOfNode[]
 }
 
 /** Fingerprints of the keys, such as "key 1 (3f2a-91c0-…)"; an empty text for a new database. */
@@ -20,12 +21,14 @@ export async function describeKeys(session: Pick<Session, 'query'>): Promise<str
 }
 
 export function readKeys({ query }: Pick<Session, 'query'>): Promise<KnownKey[]> {
-  return query<KnownKey>('SELECT number, verifier FROM instance_keys ORDER BY number')
+  return query<KnownKey>(
+    'SELECT number, verifier, is_unused IS NOT TRUE AS "hasSealed" FROM instance_keys ORDER BY number',
+  )
 }
 
 /**
  * Within a transaction that holds the row of the instance: throws `conflict` unless the key file holds the keys that this
- * database was written with. Remembers new keys.
+ * database was written with, and the other nodes have the key under which this one would seal. Remembers new keys.
  */
 export async function verifyKeys(
   session: Pick<Session, 'query'>,
@@ -35,20 +38,13 @@ export async function verifyKeys(
   const known = await readKeys(session)
   for (const { number, verifier } of known) {
     const key = findKey(keyring, number)
-    if (key === null) await forgetKey(session, number, options)
+    if (key === null) await forgetKey(session, number, { verifier, ...options })
     else if (!verifier.equals(key.verifier)) throw wrongKey({ number, verifier }, key.verifier, options)
   }
-  const fresh = keyring.keys.filter((key) => !known.some(({ number }) => number === key.number))
-  for (const { number, verifier } of fresh)
-    await session.query('INSERT INTO instance_keys (number, verifier) VALUES ($1, $2)', [
-      number,
-      Buffer.from(verifier),
-    ])
-  if (known.length > 0 && options.hasOthers && fresh.includes(keyring.sealing))
-    options.onWarning(
-      `Key ${keyring.sealing.number} of the key file is new, and seals from now on: give the file to all nodes and restart ` +
-        'them, because nodes without it cannot open what this one seals.',
-    )
+  const sealed = known.some(({ number, hasSealed }) => number === keyring.sealing.number && hasSealed)
+  if (!sealed) requireAtOthers(keyring.sealing, options)
+  for (const key of keyring.keys)
+    await session.query(REMEMBER, [key.number, Buffer.from(key.verifier), key === keyring.sealing])
 }
 
 /** Throws `conflict` unless the key file holds all the keys that a database was written with: nodes would refuse it, too. */
@@ -60,19 +56,42 @@ export function requireKnownKeys(known: readonly KnownKey[], keyring: Keyring, k
   }
 }
 
+const REMEMBER = `INSERT INTO instance_keys AS known (number, verifier, is_unused) VALUES ($1, $2, NOT $3::boolean)
+  ON CONFLICT (number) DO UPDATE SET is_unused = false WHERE known.is_unused AND NOT EXCLUDED.is_unused`
+
+/** For a key that has not sealed yet. Recipients whose requests go to nodes without it would find no push that this node makes. */
+function requireAtOthers(sealing: InstanceKey, { keyFile, others }: VerifyKeysOptions): void {
+  const verifier = verifierOf(sealing)
+  const lacking = others.filter(({ keys }) => !keys.includes(verifier))
+  if (lacking.length === 0) return
+  throw new DomainError(
+    'conflict',
+    `Key ${sealing.number} is the first in the key file ${keyFile}, so this node would seal under it, but ${namesOf(lacking)} cannot ` +
+      'open what it seals. A new key comes in two steps. First put its line behind the others in the key files of all nodes, ' +
+      'and restart them one after the other. When all have it, put it first in all files, and restart them again. (A node that died counts ' +
+      'for a minute.)',
+  )
+}
+
+const namesOf = (nodes: readonly KeysOfNode[]): string =>
+  nodes.length === 1 ? `the node ${nodes[0]?.name}` : `the nodes ${nodes.map(({ name }) => name).join(', ')}`
+
+type Forgetting = VerifyKeysOptions & { verifier: Buffer }
+
 /** A key may be removed from the files of all nodes when no push and no second factor uses it any more. */
 async function forgetKey(
   { query }: Pick<Session, 'query'>,
   number: number,
-  { hasOthers, keyFile }: VerifyKeysOptions,
+  { verifier, others, keyFile }: Forgetting,
 ): Promise<void> {
+  const holders = others.filter(({ keys }) => keys.includes(verifier.toString('hex')))
   const [found] = await query<{ isNamed: boolean }>(
     `SELECT EXISTS (SELECT FROM pushes WHERE key_number = $1)
        OR EXISTS (SELECT FROM accounts WHERE get_byte(totp_secret, 1) = $1) AS "isNamed"`,
     [number],
   )
-  if (found?.isNamed || hasOthers)
-    throw missingKey(number, keyFile, found?.isNamed ? 'pushes or second factors' : 'other nodes')
+  if (found?.isNamed || holders.length > 0)
+    throw missingKey(number, keyFile, found?.isNamed ? 'pushes or second factors' : namesOf(holders))
   await query('DELETE FROM instance_keys WHERE number = $1', [number])
 }
 
@@ -85,7 +104,7 @@ function missingKey(number: number, keyFile: string, needing: string): DomainErr
 }
 
 function wrongKey(
-  { number, verifier }: KnownKey,
+  { number, verifier }: Pick<KnownKey, 'number' | 'verifier'>,
   found: Uint8Array,
   { keyFile }: Pick<VerifyKeysOptions, 'keyFile'>,
 ): DomainError {

@@ -20,15 +20,20 @@ export async function hasNodes({ query }: Pick<Session, 'query'>): Promise<boole
 }
 
 /** `thisNode`: the id of this process; null for one that serves nothing. */
-export function listNodes(
+export async function listNodes(
   { query }: Pick<Session, 'query'>,
   thisNode: Uint8Array | null,
 ): Promise<NodeReport[]> {
-  return query<NodeReport>(LIST, [thisNode])
+  const nodes = await query<Omit<NodeReport, 'lacks'> & { lacks: string[] }>(LIST, [thisNode])
+  return nodes.map((node) => ({ ...node, lacks: node.lacks.map(Number) }))
 }
 
+const LACKED = "encode(verifier, 'hex') <> ALL (nodes.keys)"
 const LIST = `SELECT name, version, started_at::float8 AS "startedAt", seen_at::float8 AS "seenAt",
-    (id = $1::bytea) IS TRUE AS "isThis", id IN (${LIVE_NODES}) AS "isAlive" FROM nodes ORDER BY started_at, id`
+    (id = $1::bytea) IS TRUE AS "isThis", id IN (${LIVE_NODES}) AS "isAlive",
+    ARRAY(SELECT number::text FROM instance_keys WHERE ${LACKED} ORDER BY number) AS lacks,
+    EXISTS (SELECT FROM instance_keys WHERE ${LACKED} AND is_unused IS NOT TRUE) AS "cannotOpenAll"
+  FROM nodes ORDER BY started_at, id`
 
 export async function removeNode({ query }: Session, node: Uint8Array): Promise<void> {
   await query('DELETE FROM nodes WHERE id = $1', [node])
@@ -40,14 +45,17 @@ export type SeenNode = {
   name: string
   /** Of the program. */
   version: string
+  /** Verifiers of its instance keys in hex, that of the sealing key first. */
+  keys: readonly string[]
 }
 
 /** Notes that a node is alive. */
-export async function seeNode({ query }: Session, { node, name, version }: SeenNode): Promise<void> {
-  await query(SEE, [node, name, version])
+export async function seeNode({ query }: Session, { node, name, version, keys }: SeenNode): Promise<void> {
+  await query(SEE, [node, name, version, keys])
 }
 
-const SEE = `INSERT INTO nodes (id, name, version, started_at, seen_at) VALUES ($1, $2, $3, ${DATABASE_TIME}, ${DATABASE_TIME})
+const SEE = `INSERT INTO nodes (id, name, version, keys, started_at, seen_at)
+  VALUES ($1, $2, $3, $4::text[], ${DATABASE_TIME}, ${DATABASE_TIME})
   ON CONFLICT (id) DO UPDATE SET seen_at = EXCLUDED.seen_at`
 
 /** Removes dead nodes. Resolves to how many are left. */

@@ -23,6 +23,7 @@ export const instance = pgTable('instance', {
 export const instanceKeys = pgTable('instance_keys', {
   number: integer().primaryKey(),
   verifier: bytes().notNull(),
+  isUnused: boolean('is_unused'),
 })
 
 const transactionId = customType<{ data: string }>({ dataType: () => 'xid8' })
@@ -40,6 +41,7 @@ export const nodes = pgTable('nodes', {
   version: text().notNull(),
   startedAt: bigint('started_at').notNull(),
   seenAt: bigint('seen_at').notNull(),
+  keys: text().array().notNull(),
 })
 
 export const moves = pgTable('moves', {

@@ -21,9 +21,11 @@ CREATE TABLE instance (
 ) WITH (fillfactor = 50);
 INSERT INTO instance (id) VALUES (1);
 
+-- `is_unused` until a node starts with it as its first key: only then does a node that lacks it fail to open something.
 CREATE TABLE instance_keys (
   number int PRIMARY KEY,
-  verifier bytea NOT NULL
+  verifier bytea NOT NULL,
+  is_unused boolean
 );
 
 -- One row for each transaction that changed something, so that a node that lost its connection can find out what happened.
@@ -267,13 +269,15 @@ CREATE TABLE bucket_folder (
   address text
 );
 
--- The nodes that serve. A node that has not been seen for a while is taken for dead.
+-- The nodes that serve. A node that has not been seen for a while is taken for dead. `keys` are the verifiers of its instance keys in
+-- hex, that of the sealing key first.
 CREATE TABLE nodes (
   id bytea PRIMARY KEY,
   name text NOT NULL,
   version text NOT NULL,
   started_at bigint NOT NULL,
-  seen_at bigint NOT NULL
+  seen_at bigint NOT NULL,
+  keys text[] NOT NULL DEFAULT '{}'
 );
 
 -- Limits that nodes share: points spent under a name, until the window ends.
