@@ -13,7 +13,8 @@ import { openObjects } from './open-objects.ts'
 import { createOwnerMark } from './owner-mark.ts'
 import { createPartBuffers, partSizes } from './part-buffers.ts'
 import type { Credentials } from './signed-requests.ts'
-import { createStraySweep, type Pauses } from './stray-sweep.ts'
+import { createStraySweep } from './stray-sweep.ts'
+import { createStraySweepJob, PAUSES, type Pauses } from './stray-sweep-job.ts'
 
 /** The name of the mark, which no file can have. */
 const MARK = '_mark'
@@ -37,7 +38,7 @@ export type OpenBucketOptions = BucketOptions &
 export type Bucket = ReturnType<typeof openBucket>
 
 export function openBucket(options: OpenBucketOptions) {
-  const { place, tag, maxFileBytes, onWarning, patience = PATIENCE } = options
+  const { place, tag, maxFileBytes, onWarning, patience = PATIENCE, pauses = PAUSES } = options
   const root = `${place.prefix}${tag}/`
   const markKey = root + MARK
   const { name, reachability, objects, countRequests } = openObjects({ ...options, onChange: onWarning })
@@ -53,7 +54,9 @@ export function openBucket(options: OpenBucketOptions) {
     onStored: reachability.stored,
     onSpoiled: reachability.spoiled,
   })
-  const { sweep, ...job } = createStraySweep({ ...options, objects, root, owner, isRunning: files.isRunning })
+  const { isRunning } = files
+  const strays = createStraySweep({ ...options, objects, root, owner, isRunning, pagePause: pauses.page })
+  const job = createStraySweepJob({ ...strays, owner, pauses })
   const report = createBucketReport({ name, countRequests, reachability, owner, look })
 
   /** Reports a bucket without our files like one that does not work. */
@@ -80,7 +83,7 @@ export function openBucket(options: OpenBucketOptions) {
   /** Removes every file of this database, and the mark last. No server may use them any more. */
   const removeAll = () => removeFolder(objects, { root, last: markKey })
 
-  return { files, confirm, removeAll, report, job, idle: files.idle, sweep }
+  return { files, confirm, removeAll, report, job, idle: files.idle, sweep: strays.sweep }
 }
 
 /** Resolves to the number of objects that were removed before the last one. */

@@ -1,13 +1,10 @@
 // Removes what an upload left in the bucket that no row names: unfinished uploads, and objects that came into being after
 // they were given up, or that a restored backup does not know.
 
-import { DomainError } from '../../domain/errors.ts'
-import type { Job, JobReport } from '../../domain/job.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../domain/time.ts'
 import type { FileRecords } from '../files/file-records.ts'
-import { S3Failure } from './failures.ts'
 import type { ListedUpload, Objects, UploadMarker } from './objects.ts'
-import { MARK_LOOK_MS, type OwnerMark } from './owner-mark.ts'
+import type { OwnerMark } from './owner-mark.ts'
 
 export type StraySweepOptions = {
   objects: Objects
@@ -17,13 +14,10 @@ export type StraySweepOptions = {
   isRunning: (uploadId: string) => boolean
   /** Whose files the rows name, and which uploads run, in this process or in another one. */
   records: Pick<FileRecords, 'findKnown' | 'findUnfinished'>
-  pauses?: Pauses
+  /** Milliseconds between two pages of a listing. */
+  pagePause: number
 }
 
-/** Milliseconds. `look`: between two looks whether another database uses the same objects. */
-export type Pauses = { first: number; look: number; between: number; page: number }
-
-const PAUSES: Pauses = { first: 10_000, look: MARK_LOOK_MS, between: 3 * MINUTE, page: 10_000 }
 /** Uploads are left alone until this age. By then a copy of the database, which does not know ours, has noticed our mark. */
 const UPLOAD_AGE = 2 * MINUTE
 /** Stores tell their time in whole seconds. */
@@ -34,16 +28,19 @@ const LIST_EVERY = 12 * HOUR
 /** How an id of a file looks. Everything else under the root is left alone. */
 const ID = /^[0-9a-z]{2,64}$/
 
-export function createStraySweep(options: StraySweepOptions): Job & { sweep(): Promise<number> } {
-  const { objects, root, owner, isRunning, records, pauses = PAUSES } = options
+export type StraySweep = {
+  /** Resolves to the number of objects and uploads that were removed. */
+  sweep(): Promise<number>
+  /** Ends a sweep under way soon. */
+  stop(): void
+}
+
+export function createStraySweep(options: StraySweepOptions): StraySweep {
+  const { objects, root, owner, isRunning, records, pagePause } = options
   const stopped = Promise.withResolvers<void>()
   let isStopped = false
-  let timer: Timer | undefined
-  let running: Promise<void> | null = null
-  let sweptAt = Number.NEGATIVE_INFINITY
   let listedAt = Number.NEGATIVE_INFINITY
 
-  /** Resolves to the number of objects and uploads that were removed. */
   async function sweep(): Promise<number> {
     const alone = await owner.measureAlone()
     if (alone === null) return 0
@@ -96,7 +93,7 @@ export function createStraySweep(options: StraySweepOptions): Job & { sweep(): P
   }
 
   async function pause(): Promise<void> {
-    await Promise.race([Bun.sleep(pauses.page), stopped.promise])
+    await Promise.race([Bun.sleep(pagePause), stopped.promise])
   }
 
   async function removeUnknown({ items, now }: Awaited<ReturnType<Objects['list']>>): Promise<number> {
@@ -108,42 +105,10 @@ export function createStraySweep(options: StraySweepOptions): Job & { sweep(): P
     return strays.length
   }
 
-  async function lookOrSweep(): Promise<number> {
-    if (performance.now() - sweptAt < pauses.between) {
-      await owner.measureAlone()
-      return 0
-    }
-    const removed = await sweep()
-    sweptAt = performance.now()
-    return removed
-  }
-
-  async function run(report: JobReport): Promise<void> {
-    try {
-      if ((await lookOrSweep()) > 0) report.did()
-    } catch (cause) {
-      // The operator was told when the store began to fail.
-      if (!(cause instanceof S3Failure) && !(cause instanceof DomainError)) report.failed(cause)
-    }
-    // A bucket that could not be marked is asked again soon, for the sake of the nodes that wait for the mark.
-    const pause = owner.claimedAt() === null ? pauses.first : pauses.look
-    if (!isStopped) timer = setTimeout(next, pause, report)
-  }
-
-  function next(report: JobReport): void {
-    running = run(report)
-  }
-
-  function start(report: JobReport): void {
-    timer = setTimeout(next, pauses.first, report)
-  }
-
-  async function stop(): Promise<void> {
+  function stop(): void {
     isStopped = true
     stopped.resolve()
-    clearTimeout(timer)
-    await running
   }
 
-  return { name: 'bucket', start, stop, sweep }
+  return { sweep, stop }
 }
