@@ -1,9 +1,9 @@
 // This node among those that serve the database: its heartbeats, one after another, and what it knows of the others.
 
-import { isDomainError } from '../../../domain/errors.ts'
 import type { Job, JobReport } from '../../../domain/job.ts'
 import { SECOND } from '../../../domain/time.ts'
 import type { NodeReport } from '../../database-face.ts'
+import { tellOnce } from '../../every-engine/tell-once.ts'
 import type { PostgresDatabase } from '../engine/database.ts'
 import { createHeartbeat, type HeartbeatOptions } from './heartbeat.ts'
 import { listNodes } from './node-rows.ts'
@@ -50,8 +50,17 @@ export function createNodes(options: NodesOptions): Nodes {
   const beat = () => beatNext({ isLast: false })
 
   function start(report: JobReport): void {
-    const told = createTelling(report, options.onBeat)
-    timer = setInterval(() => beat().then(told.did, told.failed), beatMs)
+    const { onBeat } = options
+    const told = tellOnce(report)
+    const did = () => {
+      onBeat(null)
+      told.did()
+    }
+    const failed = (cause: unknown) => {
+      onBeat(cause)
+      told.failed(cause)
+    }
+    timer = setInterval(() => beat().then(did, failed), beatMs)
     if (hasOtherServers) followTimer = setInterval(() => void database.followFailover(), FOLLOW_MS)
   }
 
@@ -68,22 +77,5 @@ export function createNodes(options: NodesOptions): Nodes {
     leave: () => beatNext({ isLast: true }),
     sinceHeartbeat: heartbeat.since,
     heartbeatNames: heartbeat.names,
-  }
-}
-
-/** Reports each heartbeat of the job. A failure that goes on is told once. */
-function createTelling(report: JobReport, onBeat: NodesOptions['onBeat']) {
-  let told: string | null = null
-  return {
-    did: () => {
-      told = null
-      onBeat(null)
-      report.did()
-    },
-    failed: (cause: unknown) => {
-      onBeat(cause)
-      report.failed(cause, { isTold: !isDomainError(cause) && String(cause) === told })
-      told = String(cause)
-    },
   }
 }
