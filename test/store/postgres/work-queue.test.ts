@@ -2,7 +2,8 @@
 
 import { expect, test } from 'bun:test'
 import { createGathering } from '../../../src/store/postgres/pushes/gathering.ts'
-import { createWorkQueue, type Waiting } from '../../../src/store/postgres/pushes/work-queue.ts'
+import type { Waiting } from '../../../src/store/postgres/pushes/next-batch.ts'
+import { createWorkQueue } from '../../../src/store/postgres/pushes/work-queue.ts'
 
 type Work = Waiting & { name: string; done: () => void }
 

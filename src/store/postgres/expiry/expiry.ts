@@ -67,7 +67,7 @@ export function createExpiry(options: ExpiryOptions): ExpiryStore {
     findNextLapse,
     expireLapsed: () => expireSome(LAPSED),
     expireLapsedOf,
-    purgeExpired: createPurge(options),
+    purgeExpired: createPurge({ transact, certain, onDue }),
   }
 }
 

@@ -1,8 +1,9 @@
 // Removes all trace of pushes that expired long ago, in small steps that all nodes share.
 
+import type { Now } from '../../../domain/time.ts'
 import type { ExpiryStore } from '../../face.ts'
+import type { Transact } from '../engine/database.ts'
 import { createPushRemoval, LOG_ENTRIES } from '../pushes/push-removal.ts'
-import type { ExpiryOptions } from './expiry.ts'
 
 const STEP = 100
 
@@ -15,8 +16,16 @@ const lockSome = (owner: string) => `
 
 const LOCK_SOME = { anonymous: lockSome('owner_id IS NULL'), owned: lockSome('owner_id IS NOT NULL') }
 
-export function createPurge({ database, certain, onDue }: ExpiryOptions): ExpiryStore['purgeExpired'] {
-  const removeSome = createPushRemoval({ transact: database.transact, certain })
+export type PurgeOptions = {
+  transact: Transact
+  /** The time by which something may be destroyed. */
+  certain: Now
+  /** Called after a commit that made files due. */
+  onDue: () => void
+}
+
+export function createPurge({ transact, certain, onDue }: PurgeOptions): ExpiryStore['purgeExpired'] {
+  const removeSome = createPushRemoval({ transact, certain })
 
   return async ({ of, until }) => {
     const removed = await removeSome(({ query }) => query<Purgeable>(LOCK_SOME[of], [until]))

@@ -2,8 +2,7 @@
 // leaves those to be removed later.
 
 import type { FileRecords } from '../../files/file-records.ts'
-import type { Session } from '../engine/database.ts'
-import type { FileRecordsOptions } from './file-records.ts'
+import type { PostgresDatabase, Session } from '../engine/database.ts'
 
 const BEGIN = 'INSERT INTO files_read (id, node) VALUES ($1, $2) ON CONFLICT DO NOTHING'
 const END = 'DELETE FROM files_read WHERE id = $1 AND node = $2'
@@ -18,11 +17,17 @@ type Reading = { times: number; told: Promise<unknown> }
 const WITHIN_MS = 2_000
 const NOTHING_TO_TELL = async () => undefined
 
-export function createFileReaders({
-  database,
-  node,
-  isShared,
-}: Omit<FileRecordsOptions, 'certain'>): Pick<FileRecords, 'noteReading' | 'findReadElsewhere'> {
+export type FileReadersOptions = {
+  database: Pick<PostgresDatabase, 'read' | 'transact'>
+  /** The id of this process among the nodes. */
+  node: Uint8Array
+  /** Whether other nodes may remove the files. */
+  isShared: boolean
+}
+
+export type FileReaders = Pick<FileRecords, 'noteReading' | 'findReadElsewhere'>
+
+export function createFileReaders({ database, node, isShared }: FileReadersOptions): FileReaders {
   /** The files that are open here, and how often. Each has its row from the first time to the last one. */
   const readers = new Map<string, Reading>()
 

@@ -3,8 +3,8 @@
 import type { Now } from '../../../domain/time.ts'
 import { MINUTE } from '../../../domain/time.ts'
 import type { FileRecords } from '../../files/file-records.ts'
-import type { PostgresDatabase, Session } from '../engine/database.ts'
-import { createFileReaders, forgetDeadReaders } from './file-readers.ts'
+import type { Session } from '../engine/database.ts'
+import { createFileReaders, type FileReadersOptions, forgetDeadReaders } from './file-readers.ts'
 
 /** When a node dies while it removes files, another one removes them after this time. */
 const TAKEN_MS = MINUTE
@@ -37,12 +37,7 @@ const GIVE_UP_ABANDONED = `
     ORDER BY id FOR UPDATE SKIP LOCKED
   ))`
 
-export type FileRecordsOptions = {
-  database: Pick<PostgresDatabase, 'read' | 'transact'>
-  /** The id of this process among the nodes. */
-  node: Uint8Array
-  /** Whether other nodes may remove the files. */
-  isShared: boolean
+export type FileRecordsOptions = FileReadersOptions & {
   /** The time by which files are removed. */
   certain: Now
 }

@@ -1,6 +1,13 @@
 // Chooses among works that wait those that go in one batch.
 
-import type { Waiting } from './work-queue.ts'
+export type Waiting = {
+  /** What the work is about; null for a work that has nothing to do with the others. */
+  key: string | null
+  weight: number
+  /** When it came, by `performance.now()`. */
+  since: number
+  reject: (cause: unknown) => void
+}
 
 export type BatchLimits = {
   mostInBatch: number

@@ -6,10 +6,11 @@ import { inactiveAccount, usedIdempotencyKey } from '../../every-engine/refusals
 import type { PushToStore, StoredPush } from '../../face.ts'
 import type { PostgresDatabase, Session } from '../engine/database.ts'
 import { type LockedShares, lockAddressShares } from './address-shares.ts'
+import type { Waiting } from './next-batch.ts'
 import { type Inserted, insertedBy, insertOf } from './push-inserts.ts'
 import { presentPush } from './stored-push.ts'
 import { runTogether } from './together.ts'
-import { createWorkQueue, type Waiting } from './work-queue.ts'
+import { createWorkQueue } from './work-queue.ts'
 
 type Creation = Waiting & { of: PushToStore; resolve: (push: StoredPush) => void }
 type Refused = { outcome: 'refused'; cause: unknown }

@@ -4,12 +4,13 @@
 import type { Now } from '../../../domain/time.ts'
 import type { PostgresDatabase, Session } from '../engine/database.ts'
 import { type BatchRead, readAndLockPushes, readPushes, type Wanted } from './batch-reads.ts'
+import type { Waiting } from './next-batch.ts'
 import { type Change, isChanged } from './push-changes.ts'
 import { type Folded, fold, type PushWork } from './push-fold.ts'
 import { readGranted } from './push-rows.ts'
 import { planChanges, statementOf, writeChanges } from './push-writes.ts'
 import { runTogether } from './together.ts'
-import { createWorkQueue, type Waiting } from './work-queue.ts'
+import { createWorkQueue } from './work-queue.ts'
 
 export type PushWorksOptions = {
   database: Pick<PostgresDatabase, 'read' | 'transact' | 'write'>

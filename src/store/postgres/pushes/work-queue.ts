@@ -3,16 +3,7 @@
 
 import { overloaded } from '../../every-engine/refusals.ts'
 import { createGathering } from './gathering.ts'
-import { type BatchLimits, nextBatch } from './next-batch.ts'
-
-export type Waiting = {
-  /** What the work is about; null for a work that has nothing to do with the others. */
-  key: string | null
-  weight: number
-  /** When it came, by `performance.now()`. */
-  since: number
-  reject: (cause: unknown) => void
-}
+import { type BatchLimits, nextBatch, type Waiting } from './next-batch.ts'
 
 /**
  * Milliseconds from the coming of a work within which it may begin anew. The last attempt may take another 5 s, and nobody
