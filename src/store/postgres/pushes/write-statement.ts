@@ -53,12 +53,24 @@ export function wholeValues({ rows, entries }: ChangedRows, endings: Endings): u
   ]
 }
 
-const FIRST = 1 + ALL.length + ENTRY.length
-const ENDED = `$${FIRST}::bigint[]`
-const DUE = `$${FIRST + 1}::text[], $${FIRST + 2}::bigint[], $${FIRST + 3}::bigint[], $${FIRST + 4}::bigint[]`
-const [CLOSED, CLOSED_AT] = [`$${FIRST + 5}::bigint[]`, `$${FIRST + 6}::bigint[]`]
-const CERTAIN = `$${FIRST + 7}::bigint`
-const [CUT, CUT_REST] = [`$${FIRST + 8}::bigint[]`, `$${FIRST + 9}::text[], $${FIRST + 10}::int[]`]
+/** Names parameters one after another, each with its type. */
+function parametersFrom(first: number): (type: string) => string {
+  let number = first - 1
+  return (type) => {
+    number += 1
+    return `$${number}::${type}`
+  }
+}
+
+// In the order of `wholeValues`, after the rows and entries. The id of an operation follows.
+const next = parametersFrom(1 + ALL.length + ENTRY.length)
+const ENDED = next('bigint[]')
+const DUE = [next('text[]'), next('bigint[]'), next('bigint[]'), next('bigint[]')].join(', ')
+const [CLOSED, CLOSED_AT] = [next('bigint[]'), next('bigint[]')]
+const CERTAIN = next('bigint')
+const [CUT, CUT_REST] = [next('bigint[]'), [next('text[]'), next('int[]')].join(', ')]
+const WHOLE_OPERATION = next('bytea')
+const PROGRESS_OPERATION = parametersFrom(1 + PROGRESS.length + ENTRY.length)('bytea')
 
 // PostgreSQL plans a statement once for each connection, perhaps while the tables are empty. So that the plan is good for any
 // number of rows, each table is bounded by the ids of the batch, and what was written is looked up in a hash table (IS TRUE).
@@ -116,8 +128,8 @@ const ENDINGS = `
     )`
 
 const RETURN = 'SELECT id::float8 AS id FROM updated'
-const commit = (parameter: number) => `, operation AS (
-      INSERT INTO operations (id, result) SELECT $${parameter}::bytea, coalesce(array_agg(id), '{}') FROM updated
+const commit = (operation: string) => `, operation AS (
+      INSERT INTO operations (id, result) SELECT ${operation}, coalesce(array_agg(id), '{}') FROM updated
       RETURNING result
     )
     SELECT result::float8[] AS result FROM operation`
@@ -131,9 +143,9 @@ const WHOLE_CTES = `WITH ${updateOf(ALL)}, ${ENDINGS}`
  */
 export const WRITE_PROGRESS = {
   write: `${PROGRESS_CTES} ${RETURN}`,
-  commit: `${PROGRESS_CTES} ${commit(1 + PROGRESS.length + ENTRY.length)}`,
+  commit: `${PROGRESS_CTES} ${commit(PROGRESS_OPERATION)}`,
 }
 export const WRITE_WHOLE = {
   write: `${WHOLE_CTES} ${RETURN}`,
-  commit: `${WHOLE_CTES} ${commit(FIRST + 11)}`,
+  commit: `${WHOLE_CTES} ${commit(WHOLE_OPERATION)}`,
 }
