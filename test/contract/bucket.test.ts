@@ -8,8 +8,10 @@ import { join } from 'node:path'
 import { LANGUAGES, wordsOf } from '../../src/words/words.ts'
 import { type Api, startApi } from '../support/api.ts'
 import { type Fault, openTestBucket, type TestBucket } from '../support/bucket.ts'
+import { fieldsOf, formOf } from '../support/forms.ts'
 import { createPeople } from '../support/people.ts'
 import { waitUntil } from '../support/waiting.ts'
+import { BOUNDARY, multipart } from './multipart.ts'
 
 let bucket: TestBucket
 let keys: string
@@ -41,6 +43,8 @@ afterEach(async () => {
 })
 
 const CONTENT = Buffer.alloc(700_000, 'once')
+/** Several parts of an upload. */
+const LARGE = 20 * 1024 * 1024
 const fileOf = (content: Buffer) => ({ filename: 'a.txt', data: content.toString('base64') })
 const create = (more = {}) => api.create({ files: [fileOf(CONTENT)], ...more }, { token })
 const fail = (fault: Fault) => bucket.failWith(() => fault)
@@ -177,4 +181,29 @@ test('the page of a secret says that its files cannot be reached, and keeps the 
   // The server leaves it in peace for a moment after a failure.
   const { body } = await untilServed(push.url_token)
   expect(body.views_remaining).toBe(1)
+})
+
+test('a form whose file the bucket does not take comes back with what was typed behind the file', async () => {
+  const ann = await createPeople(api).signIn('ann@example.org')
+  const form = formOf((await ann.get('/')).text, '/')
+  const fields = { ...fieldsOf(form), 'push[kind]': 'file', 'push[payload]': 'before the file' }
+  const before = Object.entries(fields).filter(([name]) => name !== 'push[name]')
+  const parts = [
+    ...before.map(([name, content]) => ({ name, content })),
+    { name: 'push[files][]', content: Buffer.alloc(LARGE, 'x'), disposition: 'filename="large.bin"' },
+    { name: 'push[files][]', content: 'small', disposition: 'filename="small.txt"' },
+    { name: 'push[name]', content: 'behind the files' },
+  ]
+  fail(RESET)
+  const refused = await ann.get('/', {
+    method: 'POST',
+    body: multipart(parts),
+    headers: { 'content-type': `multipart/form-data; boundary=${BOUNDARY}`, origin: 'http://localhost' },
+  })
+  expect(refused.status).toBe(503)
+  expect(fieldsOf(formOf(refused.text, '/'))).toMatchObject({
+    'push[payload]': 'before the file',
+    'push[name]': 'behind the files',
+    'push[idempotency_key]': fieldsOf(form)['push[idempotency_key]'] ?? '',
+  })
 })

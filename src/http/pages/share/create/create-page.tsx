@@ -114,7 +114,7 @@ export function createShowForm({ answer, marks, choices, pushes, ...parts }: Cre
       </>
     )
     const { status = 200, headers = {} } = refused ?? {}
-    const languageSwitch = shared === undefined
+    const languageSwitch = shared === undefined && refused === null
     return answer(content, { guest, title, status, headers, languageSwitch, scripts: ['common', 'create'] })
   }
 
