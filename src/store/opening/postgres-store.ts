@@ -80,6 +80,7 @@ function openWatched({ connect, connections, outage, onWarning }: PostgresStoreO
     connect,
     connections,
     onState: outage?.onState,
+    onWarning,
     onFull: () => onWarning(FULL),
     onRoom: (fullFor) => onWarning(`${ROOM} ${formatLength(fullFor)}.`),
     onConnect: async (session, how) => {

@@ -66,6 +66,8 @@ export type DatabaseOptions = {
   /** Most connections at once. */
   connections?: number | undefined
   onState?: OnState | undefined
+  /** Told of other servers of the address that an operator should look at. */
+  onWarning?: (warning: string) => void
   /** Called when the disk of the server begins to be full, and when it has had room for a while, with how long it was full. */
   onFull?: () => void
   onRoom?: (fullFor: number) => void
@@ -83,11 +85,15 @@ const READ_WITHIN_MS = 5000
 
 export function createDatabase(options: DatabaseOptions): PostgresDatabase {
   const { connect, connections: max = CONNECTIONS, onAcknowledged = () => undefined } = options
-  const { onState = () => undefined, onConnect = async () => undefined } = options
+  const {
+    onState = () => undefined,
+    onConnect = async () => undefined,
+    onWarning = () => undefined,
+  } = options
   const { onFull = () => undefined, onRoom = () => undefined } = options
   const fullness = createFullness({ elapsed: () => performance.now(), onFull, onRoom })
   const counts = createWorkCounts()
-  const connections = createServerConnections({ connect, onConnect, onState, max })
+  const connections = createServerConnections({ connect, onConnect, onState, onWarning, max })
   const persist = createPersist({
     onRetry: counts.retried,
     explain: (cause) => fullness.note(explainFailure(cause)),

@@ -7,8 +7,8 @@ import type { Session } from './database.ts'
 import { createLinks } from './links.ts'
 import { createServerCheck } from './server-check.ts'
 import type { ServerFacts } from './server-facts.ts'
-import { lookAtServer } from './server-look.ts'
-import { NoServerError, type Server, type ServerFailure, tryServers } from './servers.ts'
+import { lookAtServer, type SeenServer } from './server-look.ts'
+import { explainLeftBehind, NoServerError, type Server, type ServerFailure, tryServers } from './servers.ts'
 import { applySettings } from './session-settings.ts'
 
 /** Throws `UnservedError` for a database that may not be served, if `isLast` is false: another server may have a better one. */
@@ -23,13 +23,19 @@ export class UnservedError extends DomainError {
 
 const OPEN_MS = 2500
 
-export type OpenerOptions = { connect: Connect; onConnect: OnConnect }
+export type OpenerOptions = {
+  connect: Connect
+  onConnect: OnConnect
+  /** Called once for each server of the address that begins to be a danger. */
+  onWarning: (warning: string) => void
+}
 
 /** `onLost` is called when the connection breaks, or leads to a server that a failover left behind. */
-export function createOpener({ connect, onConnect }: OpenerOptions) {
-  const { check, isSuccessor } = createServerCheck(connect)
+export function createOpener({ connect, onConnect, onWarning }: OpenerOptions) {
+  const { check, isSuccessor, isLeftBehind } = createServerCheck(connect)
   const links = createLinks()
   const { servers } = connect
+  const leftBehind = new Set<Server>()
 
   async function openOn(open: OpenPool, how: { isLast: boolean; onLost: () => void }): Promise<Opened> {
     const found: { facts: ServerFacts | null } = { facts: null }
@@ -71,10 +77,21 @@ export function createOpener({ connect, onConnect }: OpenerOptions) {
   async function findSuccessor(): Promise<boolean> {
     const [used, ...others] = servers?.inOrder() ?? []
     const looks = await Promise.all(others.map((server) => lookAtServer(server, OPEN_MS)))
+    if (used !== undefined) warnOfLeftBehind(looks, used)
     const found = looks.find((look) => 'facts' in look && isSuccessor(look.facts))
     if (found === undefined || servers?.current() !== used) return false
     servers?.use(found.server)
     return true
+  }
+
+  function warnOfLeftBehind(looks: readonly (SeenServer | ServerFailure)[], used: Server): void {
+    for (const look of looks.filter((one) => 'facts' in one)) {
+      if (!isLeftBehind(look.facts)) leftBehind.delete(look.server)
+      else if (!leftBehind.has(look.server)) {
+        leftBehind.add(look.server)
+        onWarning(explainLeftBehind(look.server, used))
+      }
+    }
   }
 
   return { open, findSuccessor }

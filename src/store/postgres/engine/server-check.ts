@@ -57,7 +57,14 @@ export function createServerCheck(trust: ServerTrust = {}) {
     findOtherServer(facts, accepted) === null &&
     timelineOf(facts) > timelineOf(accepted)
 
-  return { check, isSuccessor }
+  /** Whether it takes writes that the server which is accepted does not know of. */
+  const isLeftBehind = (facts: ServerFacts): boolean =>
+    accepted !== null &&
+    facts.timeline !== null &&
+    facts.systemIdentifier === accepted.systemIdentifier &&
+    facts.timeline < timelineOf(accepted)
+
+  return { check, isSuccessor, isLeftBehind }
 }
 
 export type Inspection = { facts: ServerFacts; problems: string[]; warnings: string[] }

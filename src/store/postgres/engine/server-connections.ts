@@ -25,6 +25,7 @@ export type ServerConnectionsOptions = {
   connect: Connect
   onConnect: OnConnect
   onState: OnState
+  onWarning: (warning: string) => void
   /** Most connections at once. */
   max: number
 }

@@ -33,6 +33,11 @@ export function createServers(all: readonly [Server, ...Server[]], onUse: (serve
   }
 }
 
+/** Of two that take writes, the one with the earlier timeline. */
+export function explainLeftBehind(left: Server, used: Server): string {
+  return `${left.name} was left behind by a failover to ${used.name}, and still takes writes: stop it, and make it a standby.`
+}
+
 /** None of the servers can be used. */
 export class NoServerError extends Error {
   readonly failures: readonly ServerFailure[]

@@ -4,7 +4,7 @@
 import { refuseServer } from '../engine/server-check.ts'
 import { isStuck, type ServerFacts } from '../engine/server-facts.ts'
 import { lookAtServer, type SeenServer } from '../engine/server-look.ts'
-import { NoServerError, type ServerFailure, type Servers } from '../engine/servers.ts'
+import { explainLeftBehind, NoServerError, type ServerFailure, type Servers } from '../engine/servers.ts'
 import { explainServer } from './unreachable.ts'
 
 const LOOK_MS = 2500
@@ -50,7 +50,5 @@ function findWarning({ server, facts }: SeenServer, best: SeenServer): string[] 
         `${best.facts.systemIdentifier}), and no standby of it: take it out of --database-url.`,
     ]
   if (facts.timeline === null || facts.timeline >= (best.facts.timeline ?? 0)) return []
-  return [
-    `${server.name} was left behind by a failover to ${best.server.name}, and still takes writes: stop it, and make it a standby.`,
-  ]
+  return [explainLeftBehind(server, best.server)]
 }

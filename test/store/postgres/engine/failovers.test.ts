@@ -91,11 +91,13 @@ describe('a PostgreSQL server', () => {
       await addNote(database, -1001)
       const hosts = `127.0.0.1:1,127.0.0.1:${cluster().port},127.0.0.1:${standby.port}`
       const toldOfSeveral: unknown[] = []
+      const warnings: string[] = []
       const several = openDatabase(
         `${cluster()
           .address()
           .replace(/127[^/]*/, hosts)}&target_session_attrs=read-write`,
         toldOfSeveral,
+        warnings,
       )
       await addNote(several, -3001)
       await standby.stop('fast')
@@ -121,6 +123,12 @@ describe('a PostgreSQL server', () => {
       // The old server goes on, and takes what waits for the standby in vain.
       await untilItWorks(() => addNote(several, -3002))
       expect(await standby.run('SELECT FROM oncebox.notes WHERE n = -3002')).toHaveLength(1)
+      await waitUntil(() => several.followFailover().then(() => warnings.length > 0))
+      await several.followFailover()
+      expect(warnings).toEqual([
+        `127.0.0.1:${cluster().port} was left behind by a failover to 127.0.0.1:${standby.port}, and still takes writes: stop it, and ` +
+          'make it a standby.',
+      ])
       proxy.lead(standby.port)
       await untilDone(() => addNote(database, -1006, 60_000))
       const [kept, left] = [await listNotes(standby), await listNotes(cluster())]
