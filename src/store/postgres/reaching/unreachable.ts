@@ -112,6 +112,11 @@ const SILENT = away(
   'it does not answer. See whether it runs, whether it is overloaded, and the network in between',
 )
 
+const EMPTIED = passing(
+  'it has no tables of Oncebox any more. See whether they are being restored, and whether the address names the right database; after a ' +
+    'restore, "oncebox after-restore" comes first. A start makes new tables, for which all earlier links are unknown',
+)
+
 const ENDED_IDLE = passing(
   'it ends a new connection before its first statements. See whether it is overloaded, and whether idle_session_timeout or ' +
     'idle_in_transaction_session_timeout of the user or the database is only a few milliseconds (ALTER ROLE … RESET …)',
@@ -131,6 +136,8 @@ const STATES: Record<string, Reason> = {
       `OWNER TO ${JSON.stringify(user)}; ALTER SCHEMA ${SCHEMA} OWNER TO ${JSON.stringify(user)}`,
     mayPass: false,
   },
+  '3F000': EMPTIED,
+  '42P01': EMPTIED,
   '53100': lasting('its disk is full. Make room on it, but remove nothing from pg_wal by hand'),
   '57014': passing(
     'it cancels the first statements of a connection. See whether it is overloaded, and whether statement_timeout of the user or ' +

@@ -106,6 +106,16 @@ test.each([
   expect(mayPass).toBe(true)
 })
 
+test('a database that was emptied under its nodes is told in words', () => {
+  const parsed = databaseUrl('postgres://a@db/d')
+  if ('problem' in parsed) throw new Error(parsed.problem)
+  const words = { code: 'ERR_POSTGRES_SERVER_ERROR', errno: '42P01' }
+  const cause = Object.assign(new Error('relation "instance" does not exist'), words)
+  const { error, mayPass } = explainUnreachable(parsed.value, cause) ?? {}
+  expect(error?.message).toContain('it has no tables of Oncebox any more')
+  expect(mayPass).toBe(true)
+})
+
 test('a failure of TLS without a known cause still says which server it was', () => {
   const parsed = databaseUrl('postgres://a@db/d')
   if ('problem' in parsed) throw new Error(parsed.problem)
