@@ -16,17 +16,22 @@ export function createFiles(folder: string, onStep: OnStep = () => undefined): S
   const pathOf = (id: string) => join(folder, id.slice(0, 2), id)
 
   function put(id: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
-    return writeFile(id, bytes).catch(async (cause) => {
-      // Removes it at once, because the next commit may need the space.
-      await remove(id)
+    const written: string[] = []
+    return writeFile(pathOf(id), { bytes, written }).catch(async (cause) => {
+      // Removes it at once, because the next commit may need the space; but never what another call has written.
+      for (const path of written) await unlink(path)
       throw isFull(cause) ? diskFull() : cause
     })
   }
 
-  async function writeFile(id: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
-    const path = pathOf(id)
+  /** `written`: the names of what this call has written, at any moment. */
+  async function writeFile(
+    path: string,
+    { bytes, written }: { bytes: AsyncIterable<Uint8Array>; written: string[] },
+  ): Promise<void> {
     if ((await mkdir(dirname(path), { recursive: true, mode: 0o700 })) !== undefined) await syncFolder(folder)
     const file = await openPath(`${path}.part`, 'wx', 0o600)
+    written.push(`${path}.part`)
     try {
       for await (const chunk of bytes) {
         onStep('before a write to a file')
@@ -39,6 +44,7 @@ export function createFiles(folder: string, onStep: OnStep = () => undefined): S
     }
     onStep('before a file is renamed')
     await rename(`${path}.part`, path)
+    written.push(path)
     onStep('after a file was renamed')
     await syncFolder(dirname(path))
     onStep('after a file was kept')
@@ -55,11 +61,15 @@ export function createFiles(folder: string, onStep: OnStep = () => undefined): S
   }
 
   async function remove(id: string): Promise<boolean> {
-    onStep('before a file is unlinked')
-    await rm(pathOf(id), { force: true })
-    onStep('after a file was unlinked')
+    await unlink(pathOf(id))
     await rm(`${pathOf(id)}.part`, { force: true })
     return true
+  }
+
+  async function unlink(path: string): Promise<void> {
+    onStep('before a file is unlinked')
+    await rm(path, { force: true })
+    onStep('after a file was unlinked')
   }
 
   return { put, open, has, remove }
