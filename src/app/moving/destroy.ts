@@ -1,22 +1,36 @@
-// Destroys what a source holds that was moved away: files first, and last what knows where they are.
+// Destroys what a source holds that was moved away: files first, and last what knows where they are. What the target uses stays,
+// by whatever name this command calls it.
 
 import { resolve } from 'node:path'
 import { dataFolder } from '../../store/folder/data-folder.ts'
+import type { MovingBucketFolder } from '../../store/moving-face.ts'
 import type { AskedMove } from './ends.ts'
-import { openPlace, planFiles } from './file-places.ts'
-import { findKeyPlaces } from './keys.ts'
+import { type FilePlan, openPlace, planFiles } from './file-places.ts'
+import { areKept, requireNamed } from './kept-files.ts'
+import { decideKey } from './kept-key.ts'
 import { NOTHING } from './plan.ts'
 
-export async function destroySource({ wish, ports: { say }, from }: AskedMove): Promise<void> {
+/** Throws `conflict` before anything is destroyed when it cannot be said what the target uses. */
+export async function destroySource(move: AskedMove): Promise<void> {
+  const { wish, ports, from, to } = move
+  const key = decideKey(wish)
   const folder = await from.findFormerFolder()
-  const plan = planFiles(wish, folder)
-  if (!plan.stay) {
-    const files = await openPlace(plan.from, { folder, counts: NOTHING, held: null, onWarning: say })
-    await files?.removeAll().finally(files.close)
-    if (files === null && folder?.isUsed)
-      say('The files of the source remain in its bucket, because --from-files-url does not name it.')
-  }
-  const { to } = findKeyPlaces(wish)
-  const inFolder = wish.from.kind === 'folder' ? dataFolder(resolve(wish.from.path)).key : null
-  await from.destroy({ keepKey: to !== null && resolve(to) === inFolder })
+  const files = planFiles(wish, folder)
+  const kept = { place: files.to, folder: await to.findFormerFolder() }
+  requireNamed(kept)
+  if (!areKept({ place: files.from, folder }, kept)) await removeFiles(move, { files, folder })
+  // After a move of the files alone into a bucket, there may be others on the disk.
+  const onDisk = wish.from.kind === 'folder' ? dataFolder(resolve(wish.from.path)).files : null
+  const keepFiles = onDisk !== null && areKept({ place: { kind: 'disk', path: onDisk }, folder: null }, kept)
+  await from.destroy({ keepKey: key.isKept, keepFiles })
+  if (key.isKept && key.why !== null) ports.say(key.why)
+}
+
+type Removing = { files: FilePlan; folder: MovingBucketFolder | null }
+
+async function removeFiles({ ports: { say } }: AskedMove, { files, folder }: Removing): Promise<void> {
+  const end = await openPlace(files.from, { folder, counts: NOTHING, held: null, onWarning: say })
+  await end?.removeAll().finally(end.close)
+  if (end === null && folder?.isUsed)
+    say('The files of the source remain in its bucket, because --from-files-url does not name it.')
 }

@@ -6,6 +6,7 @@ import { nameBucket } from '../../domain/bucket-place.ts'
 import type { BucketSettings } from '../../settings/bucket.ts'
 import { addSession, HELD_LOOKS, ownSessions } from '../../store/files/bucket-folder.ts'
 import { type FilesEnd, openBucketEnd, openDiskEnd } from '../../store/files/moving-ends.ts'
+import { isSamePlace } from '../../store/folder/same-place.ts'
 import type { MovingBucketFolder, MovingCounts, MovingReader } from '../../store/moving-face.ts'
 import type { MovePlace, MoveWish } from './wish.ts'
 
@@ -34,7 +35,7 @@ export function planFiles(wish: FilesWish, folder: MovingBucketFolder | null): F
     settings === null ? { kind: 'unknown' } : { kind: 'bucket', settings }
   const from = folder?.isUsed ? bucketOf(wish.fromBucket) : diskOf(wish.from, wish.fromDataDir)
   const to = wish.toBucket === null ? diskOf(wish.to, wish.toDataDir) : bucketOf(wish.toBucket)
-  return { from, to, stay: from.kind !== 'unknown' && identify(from) === identify(to) }
+  return { from, to, stay: isSameFiles(from, to) }
 }
 
 function diskOf(place: MovePlace, dataDir: string | null): FilePlace {
@@ -42,10 +43,11 @@ function diskOf(place: MovePlace, dataDir: string | null): FilePlace {
   return folder === null ? { kind: 'unknown' } : { kind: 'disk', path: join(resolve(folder), 'files') }
 }
 
-/** The same text for the same place. */
-function identify(place: FilePlace): string {
-  if (place.kind === 'bucket') return JSON.stringify(place.settings.place)
-  return place.kind === 'disk' ? place.path : ''
+/** A bucket under another address counts as another one: files go into a folder of their own there. */
+function isSameFiles(one: FilePlace, other: FilePlace): boolean {
+  if (one.kind === 'bucket' && other.kind === 'bucket')
+    return JSON.stringify(one.settings.place) === JSON.stringify(other.settings.place)
+  return one.kind === 'disk' && other.kind === 'disk' && isSamePlace(one.path, other.path)
 }
 
 export function nameFiles(place: FilePlace): string {

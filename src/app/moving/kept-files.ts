@@ -14,12 +14,9 @@ export type FilesSide = {
 /** What the rows of a target say counts, and not which flags this command has. */
 export function areKept(from: FilesSide, to: FilesSide): boolean {
   if (from.folder?.isUsed && to.folder?.isUsed && from.folder.tag === to.folder.tag) return true
-  return isUnderFiles(from.place, to.place)
-}
-
-/** Whether the files of the place are, or may be, on the disk in this folder. */
-export function isUnderFiles(one: FilePlace, other: FilePlace): boolean {
-  return one.kind === 'disk' && other.kind === 'disk' && isSameFolder(one.path, other.path)
+  return (
+    from.place.kind === 'disk' && to.place.kind === 'disk' && isSameFolder(from.place.path, to.place.path)
+  )
 }
 
 /** Throws `conflict` when the command names a bucket for a target whose files are on a disk: nobody knows then on which. */

@@ -8,6 +8,7 @@ import type { MovingBucketFolder } from '../../store/moving-face.ts'
 import { type CopiedFiles, copyFiles } from './copy-files.ts'
 import type { AskedMove } from './ends.ts'
 import { nameFiles, newBucketFolder, openPlace } from './file-places.ts'
+import { areKept } from './kept-files.ts'
 import { bringKey, requireKeys } from './keys.ts'
 import { findNeeds, type Plan, planMove, reportOf, surveyDamage } from './plan.ts'
 import type { MovePorts, MoveReport, MoveWish } from './wish.ts'
@@ -46,10 +47,16 @@ function run(running: Running): Promise<MoveReport> {
     ports.onStep('after all files')
     if (!(await ports.confirm(done))) return done
     const isUsed = plan.files.to.kind === 'bucket'
-    await source.settleFiles({ ...(folder ?? newBucketFolder(false)), isUsed })
+    const settled = { ...(folder ?? newBucketFolder(false)), isUsed }
+    await source.settleFiles(settled)
     ports.onStep('after the files were settled')
     const moved: MoveReport = { ...done, state: 'moved' }
     if (!wish.destroySource || !(await ports.confirmDestruction(moved))) return moved
+    const left = { place: plan.files.from, folder: plan.folder }
+    if (areKept(left, { place: plan.files.to, folder: settled })) {
+      ports.say(`Nothing was destroyed: ${report.from} and ${report.to} are the same place.`)
+      return moved
+    }
     await from?.removeAll()
     return { ...moved, isDestroyed: true }
   })

@@ -15,6 +15,8 @@ import { randomBase32 } from '../../crypto/random.ts'
 import { syncFolder } from '../folder/sync-folder.ts'
 
 const NAME = '.place'
+/** The mark, and one that was begun. */
+export const MARK_NAMES = [NAME, `${NAME}.part`]
 const CHARACTERS = 26
 
 /** Makes a missing folder and mark. */

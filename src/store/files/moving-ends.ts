@@ -1,6 +1,6 @@
 // The sealed files of an end of a move: in a folder of the disk, or in a bucket.
 
-import { mkdirSync, rmSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { MINUTE } from '../../domain/time.ts'
 import type { SealedFiles } from '../files-face.ts'
@@ -8,6 +8,7 @@ import { type BucketOptions, openBucket } from '../s3/bucket.ts'
 import type { Patience } from '../s3/client.ts'
 import type { BucketFolder } from './bucket-folder.ts'
 import { createFiles } from './files.ts'
+import { removeSealedFiles } from './remove-files.ts'
 
 export type FilesEnd = {
   sealed: SealedFiles
@@ -21,7 +22,7 @@ export function openDiskEnd(path: string): FilesEnd {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   return {
     sealed: createFiles(path),
-    removeAll: async () => rmSync(path, { recursive: true, force: true }),
+    removeAll: () => removeSealedFiles(path),
     close: async () => undefined,
   }
 }

@@ -21,10 +21,10 @@ export type MovingPlace = {
   /** The folder of files in a bucket that a store had which was moved away; null for none. */
   findFormerFolder(): Promise<MovingBucketFolder | null>
   /**
-   * Destroys what a store holds that was moved away. Its mark stays, and with `keepKey` its key file, which the target may
-   * use.
+   * Destroys what a store holds that was moved away. Its mark stays, and what of its folder is to be kept: the key file and the
+   * files, which the target may use.
    */
-  destroy(how: { keepKey: boolean }): Promise<void>
+  destroy(how: { keepKey: boolean; keepFiles: boolean }): Promise<void>
 }
 
 export type SourceEnd = {

@@ -2,6 +2,7 @@
 
 import { existsSync, rmSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { removeSealedFiles } from '../../files/remove-files.ts'
 import { type DataFolder, dataFolder, holdsData } from '../../folder/data-folder.ts'
 import { readMovedAway, readMoveState } from '../../folder/move-marks.ts'
 import type { MovingPlace } from '../../moving/ends.ts'
@@ -40,14 +41,14 @@ export function folderPlace({ path, machine, onWarning }: FolderOptions): Moving
 async function destroyFolder(
   folder: DataFolder,
   onWarning: FolderOptions['onWarning'],
-  { keepKey }: { keepKey: boolean },
+  { keepKey, keepFiles }: { keepKey: boolean; keepFiles: boolean },
 ): Promise<void> {
   const lock = await lockForMove(folder, onWarning)
   try {
     if (existsSync(folder.database)) withDatabase(folder, destroyRows)
-    const { files, reserve, home } = folder
-    for (const gone of [files, reserve, home, ...(keepKey ? [] : [folder.key])])
-      rmSync(gone, { recursive: true, force: true })
+    if (!keepFiles) await removeSealedFiles(folder.files)
+    const { reserve, home, key } = folder
+    for (const gone of [reserve, home, ...(keepKey ? [] : [key])]) rmSync(gone, { force: true })
     removeDatabase(folder)
   } finally {
     lock.release()

@@ -1,0 +1,62 @@
+// Sealed files in a folder: what a write that fails leaves behind, and what it leaves alone.
+
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createFiles } from '../../../src/store/files/files.ts'
+import { removeSealedFiles } from '../../../src/store/files/remove-files.ts'
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'oncebox-files-'))
+  mkdirSync(join(folder, 'ab'))
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+const write = (name: string) => writeFileSync(join(folder, 'ab', name), 'of another write')
+const read = (name: string) => readFileSync(join(folder, 'ab', name), 'utf8')
+const names = () => readdirSync(join(folder, 'ab')).toSorted()
+
+async function* failing() {
+  yield Buffer.from('some')
+  throw new Error('the source failed')
+}
+
+async function* whole() {
+  yield Buffer.from('new')
+}
+
+test('a write that fails removes what it wrote, and not the file that was there', async () => {
+  write('abc')
+  await expect(createFiles(folder).put('abc', failing())).rejects.toThrow('the source failed')
+  expect(names()).toEqual(['abc'])
+  expect(read('abc')).toBe('of another write')
+})
+
+test('a write that cannot begin removes nothing, not even what another write has begun', async () => {
+  write('abc')
+  write('abc.part')
+  await expect(createFiles(folder).put('abc', whole())).rejects.toThrow('EEXIST')
+  expect(names()).toEqual(['abc', 'abc.part'])
+  expect(read('abc.part')).toBe('of another write')
+})
+
+test('a write that fails once it has its name leaves nothing', async () => {
+  const onStep = (step: string) => {
+    if (step === 'after a file was renamed') throw new Error('the disk failed')
+  }
+  await expect(createFiles(folder, onStep).put('abc', whole())).rejects.toThrow('the disk failed')
+  expect(names()).toEqual([])
+})
+
+test('all sealed files are removed by their names, and nothing else', async () => {
+  for (const name of ['abc', 'abd.part', 'letter.txt']) write(name)
+  mkdirSync(join(folder, 'ab', 'ab-folder'))
+  mkdirSync(join(folder, 'cd'))
+  for (const path of ['.place', 'cd/cde', 'note']) writeFileSync(join(folder, path), 'x')
+  await removeSealedFiles(folder)
+  expect(readdirSync(folder).toSorted()).toEqual(['ab', 'note'])
+  expect(names()).toEqual(['ab-folder', 'letter.txt'])
+  await removeSealedFiles(join(folder, 'missing'))
+})
