@@ -202,7 +202,8 @@ describe.skipIf(!installedEngines().includes('postgres'))('on PostgreSQL', () =>
       const response = await node.ask('/readyz')
       return { status: response.status, ...((await response.json()) as { checks: Record<string, string> }) }
     }
-    expect(await ready()).toMatchObject({ status: 200, checks: { database: 'ok', standbys: 'ok' } })
+    const well = { status: 200, checks: { database: 'ok', standbys: 'ok' }, database: { standbys: 'none' } }
+    expect(await ready()).toMatchObject(well)
     await run(['user', 'add', BOB, '--password-stdin'], `${PASSWORD}\n`)
     const bob = await peopleOf(node).signIn(BOB)
     const { text: opened } = await bob.get('/')
@@ -221,6 +222,7 @@ describe.skipIf(!installedEngines().includes('postgres'))('on PostgreSQL', () =>
     const hanging = await ready()
     expect(hanging.status).toBe(503)
     expect(hanging.checks.database).toContain('does not answer')
+    expect(hanging.checks.standbys).toContain('Not known')
     expect((await node.ask('/up')).status).toBe(503)
     expect((await node.create({ payload: 'x' })).status).toBe(503)
     proxy.set('pass')
