@@ -215,7 +215,12 @@ function openOperations(opening: Opening, { clock, disk, commits }: OperationsOp
     bucket: files.bucket,
     confirmPlace: files.confirmPlace,
     fileJobs: files.jobs,
-    scrub: createScrub({ ...options, ...rows, sealedFiles: files.sealed }),
+    scrub: createScrub({
+      ...options,
+      ...rows,
+      sealedFiles: files.sealed,
+      medium: files.bucket === null ? 'disk' : 'bucket',
+    }),
     idle,
   }
 }

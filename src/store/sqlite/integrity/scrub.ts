@@ -3,7 +3,7 @@
 
 import { max } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
-import { DamageError, isDomainError } from '../../../domain/errors.ts'
+import { DamageError, isDomainError, type Medium } from '../../../domain/errors.ts'
 import type { Job, JobReport } from '../../../domain/job.ts'
 import type { Damage } from '../../every-engine/damage.ts'
 import type { SealedFiles } from '../../files-face.ts'
@@ -28,6 +28,8 @@ export type ScrubOptions = {
   removal: Pick<PushRemoval, 'removeDamaged'>
   files: Pick<FileRows, 'listOfPush'>
   sealedFiles: Pick<SealedFiles, 'has'>
+  /** What keeps the files. */
+  medium: Medium
   damage: Pick<Damage, 'report' | 'reportNumber'>
   /** For operators without a backup: removes damaged pushes with everything that belongs to them. */
   removeDamaged: boolean
@@ -35,7 +37,7 @@ export type ScrubOptions = {
 }
 
 export function createScrub(options: ScrubOptions): Job {
-  const { connection, rows, removal, files, sealedFiles, damage, removeDamaged, onWarning } = options
+  const { connection, rows, removal, files, sealedFiles, damage, medium, removeDamaged, onWarning } = options
   const damagedPushes: number[] = []
   let isStopped = false
   let isUnreachable = false
@@ -72,7 +74,7 @@ export function createScrub(options: ScrubOptions): Job {
     for (const { fileId, size } of files.listOfPush(id)) {
       if (await isThere({ id: fileId, size })) continue
       // The push may have expired, and its files gone, since its row was read.
-      if (files.listOfPush(id).length > 0) throw new DamageError(`a file of push ${id}`)
+      if (files.listOfPush(id).length > 0) throw new DamageError(`a file of push ${id}`, medium)
       return
     }
   }
