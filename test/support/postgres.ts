@@ -2,8 +2,8 @@
 
 import { SQL } from 'bun'
 import type { Connect } from '../../src/store/postgres/engine/connection.ts'
+import { SCHEMA } from '../../src/store/postgres/engine/schema-name.ts'
 import { migrate } from '../../src/store/postgres/schema/migrate.ts'
-import { SCHEMA } from '../../src/store/postgres/schema/schema-name.ts'
 import { type DatabaseServer, startDatabaseServer } from './database-servers.ts'
 
 /** `connect` opens connections to it. */

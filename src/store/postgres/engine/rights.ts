@@ -1,7 +1,7 @@
 // What the user of --database-url may do in our schema, and the GRANT for what is missing.
 
-import { SCHEMA } from '../schema/schema-name.ts'
 import type { Session } from './database.ts'
+import { SCHEMA } from './schema-name.ts'
 
 /** Read from the catalogs, which need no rights. Migrations alone change `schema_versions`, and the row of the instance stays. */
 const LACKING = `SELECT current_user AS "user", what, name, lacking

@@ -1,7 +1,7 @@
 // The settings of each connection, on which the promises of Oncebox rest, whatever the server, the user and the address say.
 
-import { SCHEMA } from '../schema/schema-name.ts'
 import type { Session } from './database.ts'
+import { SCHEMA } from './schema-name.ts'
 import { ANSWER_MS } from './transaction.ts'
 
 const SETTINGS: Record<string, string> = {

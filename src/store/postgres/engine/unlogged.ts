@@ -1,6 +1,6 @@
 // Tables and sequences of ours that somebody has set UNLOGGED: PostgreSQL empties them after a crash, and standbys never have them.
 
-import { SCHEMA } from '../schema/schema-name.ts'
+import { SCHEMA } from './schema-name.ts'
 
 /** Such as `TABLE oncebox.pushes`, for ALTER. The catalogs tell everybody, also where there are no tables yet. */
 export const UNLOGGED = `ARRAY(SELECT format('%s %I.%I', CASE relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, nspname, relname)

@@ -6,7 +6,7 @@ import { DomainError } from '../../../domain/errors.ts'
 import { makeKeyFile, readKeyFile } from '../../folder/key-file.ts'
 import type { Connect } from '../engine/connection.ts'
 import { onOwnConnection } from '../engine/own-connection.ts'
-import { SCHEMA } from '../schema/schema-name.ts'
+import { SCHEMA } from '../engine/schema-name.ts'
 import { readSchemaVersion } from '../schema/schema-version.ts'
 import { describeKeys } from './instance-keys.ts'
 

@@ -4,9 +4,9 @@ import { type DatabaseAddress, presentDatabaseAddress } from '../../../domain/da
 import { DomainError } from '../../../domain/errors.ts'
 import { codeOf } from '../../../domain/system-errors.ts'
 import { stateOf } from '../engine/failures.ts'
+import { SCHEMA } from '../engine/schema-name.ts'
 import { RefusedServer } from '../engine/server-check.ts'
 import { NoServerError, type ServerFailure } from '../engine/servers.ts'
-import { SCHEMA } from '../schema/schema-name.ts'
 
 export type Unreachable = {
   error: DomainError

@@ -7,7 +7,7 @@ import { MINUTE, SECOND } from '../../../domain/time.ts'
 import { LOCKS } from '../engine/advisory-locks.ts'
 import type { Connect } from '../engine/connection.ts'
 import { onOwnConnection } from '../engine/own-connection.ts'
-import { SCHEMA } from './schema-name.ts'
+import { SCHEMA } from '../engine/schema-name.ts'
 import { MIGRATIONS, type Migration, requireServable } from './schema-version.ts'
 
 export type MigrateOptions = {

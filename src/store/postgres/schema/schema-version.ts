@@ -4,8 +4,8 @@ import type { SQL } from 'bun'
 import { DomainError } from '../../../domain/errors.ts'
 import type { Connect } from '../engine/connection.ts'
 import { onOwnConnection } from '../engine/own-connection.ts'
+import { SCHEMA } from '../engine/schema-name.ts'
 import tables from './migrations/0001-tables.sql' with { type: 'text' }
-import { SCHEMA } from './schema-name.ts'
 
 /** A step, and the lowest version of the program's schema that may serve the tables after it. */
 export type Migration = { sql: string; compatibleFrom: number }
