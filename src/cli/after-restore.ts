@@ -123,7 +123,7 @@ const NEXT = [
 function createWaiting({ say }: Shell) {
   const isDue = everySo(WAIT_MS, { first: true })
   return (place: string, seconds: number) => {
-    if (isDue()) say(`… looking whether nodes of another database use ${place}: ${seconds} s left`)
+    if (isDue()) say(`… looking which nodes use ${place}: ${seconds} s left`)
   }
 }
 

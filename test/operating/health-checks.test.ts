@@ -34,6 +34,7 @@ const bucket: BucketReport = {
   name: 'boxes',
   findProblem: async () => null,
   isFull: () => false,
+  isShared: () => false,
   countRequests: () => ({ ok: 0, retried: 0, missing: 0, failed: 0 }),
 }
 
@@ -98,4 +99,14 @@ test('damage comes with a remedy that fits where rows and files are', async () =
   )
   // Both are refused over PostgreSQL.
   expect(ofNodes).not.toMatch(/--remove-damaged|[Rr]estore/)
+})
+
+test('a bucket whose files another copy of the database used works, and keeps its files', async () => {
+  const clocks = { here: 0, counts: 0 }
+  expect(await explainPart('files', { ...clocks, bucket })).toBeNull()
+  const shared = await explainPart('files', { ...clocks, bucket: { ...bucket, isShared: () => true } })
+  expect(shared).toContain(
+    'Pushes with files go on, but no file is removed until half an hour after that has ended',
+  )
+  expect(shared).not.toContain('cannot be used')
 })

@@ -4,19 +4,24 @@ import { existsSync } from 'node:fs'
 import type { Keyring } from '../../crypto/keyring.ts'
 import type { Visit } from '../../domain/audit.ts'
 import { DomainError } from '../../domain/errors.ts'
+import { SECOND } from '../../domain/time.ts'
 import { readKeyFile } from '../folder/key-file.ts'
 import type { Connect } from '../postgres/engine/connection.ts'
 import { createDatabase, type PostgresDatabase } from '../postgres/engine/database.ts'
 import { requireServer } from '../postgres/engine/server-check.ts'
+import { findFolderTag, sessionsOf } from '../postgres/files/folder-sessions.ts'
 import { haltNodes, type InstanceState, readInstance } from '../postgres/instance/instance.ts'
 import { readKeys, requireKnownKeys } from '../postgres/instance/instance-keys.ts'
 import { requireNoMove } from '../postgres/moving/move-row.ts'
 import { countLive, expireEverything, resumeNodes } from '../postgres/restoring/after-restore.ts'
+import { watchCopiedNodes } from '../postgres/restoring/copied-nodes.ts'
 import { migrate } from '../postgres/schema/migrate.ts'
+import { S3Failure } from '../s3/failures.ts'
+import { markAlone } from '../s3/mark-object.ts'
 import type { WitnessBucket } from '../witness/bucket-witness.ts'
 import { createFolderWitness } from '../witness/folder-witness.ts'
 import { createWitnesses } from '../witness/witnesses.ts'
-import { createOtherNodes, type OtherNodesOptions } from './other-nodes.ts'
+import { createOtherNodes, type OtherNodesOptions, WRITTEN_EVERY } from './other-nodes.ts'
 
 export type AfterRestoreOptions = {
   connect: Connect
@@ -55,7 +60,7 @@ const UNDER_WAY =
  * database is served with the same files.
  */
 export async function openAfterRestore(options: AfterRestoreOptions): Promise<AfterRestore> {
-  const { connect, dataDir, bucket, onWarning } = options
+  const { connect, dataDir, bucket, onWarning, onWait = NOTHING, writtenEvery = WRITTEN_EVERY } = options
   const witness = createFolderWitness(dataDir)
   const watched = bucket === null ? null : { bucket, keyring: readKeyFile(bucket.keyFile), onWarning }
   const witnesses = createWitnesses(witness, watched)
@@ -69,8 +74,13 @@ export async function openAfterRestore(options: AfterRestoreOptions): Promise<Af
       throw new DomainError('conflict', foreignText(witness.path))
     if (watched !== null) await requireKeys(database, watched.keyring, bucket?.keyFile ?? '')
     const instance = { tag, time }
-    const others = createOtherNodes({ onWait: NOTHING, ...options, bucket: watched, database, instance })
+    const others = createOtherNodes({ ...options, onWait, bucket: watched, database, instance })
+    const copied = await watchCopiedNodes(database, {
+      writtenEvery: writtenEvery.folder,
+      onWait: (left) => onWait('this database', Math.ceil(left / SECOND)),
+    })
     await others.wait()
+    await copied.wait()
     const known = [inFolder, await witnesses.readBucket(tag)].flatMap((one) => one ?? [])
     const run = async (asked: RunOptions) => {
       await others.glance()
@@ -79,6 +89,8 @@ export async function openAfterRestore(options: AfterRestoreOptions): Promise<Af
       const lost = await expireEverything(database, { now: Math.floor(time), ...asked })
       // A node of the original may have started meanwhile. Until nodes serve, none removes a file.
       await others.glance({ isChanged: true })
+      await copied.remove()
+      if (bucket !== null) await markBucket(database, bucket)
       const { time: savedAt, ...rest } = await resumeNodes(database, known)
       const renewed = { ...rest, operations: [], isFinal: false, savedAt, node: null }
       await (existsSync(dataDir) ? witnesses.saveAll(renewed) : witnesses.saveInBucket(renewed))
@@ -104,6 +116,16 @@ function readUnmoved({ read }: PostgresDatabase): Promise<InstanceState> {
 /** With another key, everything in the bucket would seem to come from others. */
 function requireKeys({ read }: PostgresDatabase, keyring: Keyring, keyFile: string): Promise<void> {
   return read(async (session) => requireKnownKeys(await readKeys(session), keyring, keyFile))
+}
+
+/** Nobody else uses the files there, so nodes need not wait before they remove what has expired. */
+async function markBucket({ read }: PostgresDatabase, bucket: WitnessBucket): Promise<void> {
+  const tag = await read(findFolderTag)
+  if (tag === null) return
+  // Otherwise they wait half an hour.
+  await markAlone(bucket, { tag, sessions: sessionsOf(read) }).catch((cause) => {
+    if (!(cause instanceof S3Failure)) throw cause
+  })
 }
 
 function foreignText(path: string): string {

@@ -27,7 +27,7 @@ export type OtherNodesOptions = {
 }
 
 /** A heartbeat later, and as long as a slow bucket may take. */
-const WRITTEN_EVERY = { bucket: BUCKET_MS + 15 * SECOND, folder: 15 * SECOND }
+export const WRITTEN_EVERY = { bucket: BUCKET_MS + 15 * SECOND, folder: 15 * SECOND }
 
 /** The original of a copy may have another server, whose clock differs. */
 const CLOCKS_APART = 10 * MINUTE

@@ -8,7 +8,7 @@ export type BucketReportOptions = Pick<BucketReport, 'name' | 'countRequests'> &
   /** Makes a request, so that `reachability` and `owner` learn how the bucket is now. */
   look: () => Promise<void>
   reachability: Pick<Reachability, 'problem' | 'isFull'>
-  owner: Pick<OwnerMark, 'problem'>
+  owner: Pick<OwnerMark, 'isShared'>
 }
 
 /** The bucket is asked again only after this long. */
@@ -32,8 +32,8 @@ export function createBucketReport(options: BucketReportOptions): BucketReport {
 
   async function findProblem(): Promise<string | null> {
     await lookNowAndThen()
-    return reachability.problem() ?? owner.problem()
+    return reachability.problem()
   }
 
-  return { name, findProblem, isFull: reachability.isFull, countRequests }
+  return { name, findProblem, isFull: reachability.isFull, isShared: owner.isShared, countRequests }
 }

@@ -8,6 +8,7 @@ import { createBucketFiles } from './bucket-files.ts'
 import { createBucketReport } from './bucket-report.ts'
 import { PATIENCE, type Patience } from './client.ts'
 import { isFailure } from './failures.ts'
+import { markKeyOf } from './mark-object.ts'
 import type { Objects } from './objects.ts'
 import { openObjects } from './open-objects.ts'
 import { createOwnerMark } from './owner-mark.ts'
@@ -15,9 +16,6 @@ import { createPartBuffers, partSizes } from './part-buffers.ts'
 import type { Credentials } from './signed-requests.ts'
 import { createStraySweep } from './stray-sweep.ts'
 import { createStraySweepJob, PAUSES, type Pauses } from './stray-sweep-job.ts'
-
-/** The name of the mark, which no file can have. */
-const MARK = '_mark'
 
 export type BucketOptions = {
   place: BucketPlace
@@ -40,7 +38,7 @@ export type Bucket = ReturnType<typeof openBucket>
 export function openBucket(options: OpenBucketOptions) {
   const { place, tag, maxFileBytes, onWarning, patience = PATIENCE, pauses = PAUSES } = options
   const root = `${place.prefix}${tag}/`
-  const markKey = root + MARK
+  const markKey = markKeyOf(place, tag)
   const { name, reachability, objects, countRequests } = openObjects({ ...options, onChange: onWarning })
   const holds = async (id: string) => (await objects.measure(root + id)) !== null
   const owner = createOwnerMark({ ...options, objects, holds, name, key: markKey })
@@ -65,6 +63,7 @@ export function openBucket(options: OpenBucketOptions) {
       if (isFailure(cause, 'misplaced')) reachability.failed(cause.message, cause.kind)
       throw cause
     })
+    reachability.placed()
   }
 
   async function look(): Promise<void> {
@@ -74,7 +73,7 @@ export function openBucket(options: OpenBucketOptions) {
 
   /** Throws `conflict` when the bucket lacks our files. A bucket that does not work does not keep the server from starting. */
   async function confirm(): Promise<void> {
-    await requirePlace().catch((cause) => {
+    await owner.confirm().catch((cause) => {
       if (isFailure(cause, 'misplaced'))
         throw new DomainError('conflict', `The bucket ${name} cannot be used: ${cause.message}.`)
     })

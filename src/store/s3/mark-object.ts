@@ -1,8 +1,10 @@
 // The mark as it lies in the bucket: read with the time of the store, and written for the session that serves now.
 
-import type { FolderSessions } from '../files/bucket-folder.ts'
+import type { BucketPlace } from '../../domain/bucket-place.ts'
+import type { BucketFolder, FolderSessions } from '../files/bucket-folder.ts'
 import { type Mark, parseMark, presentMark } from './mark.ts'
 import type { Objects } from './objects.ts'
+import { openObjects } from './open-objects.ts'
 
 export type MarkObject = ReturnType<typeof createMarkObject>
 
@@ -10,6 +12,14 @@ export type MarkObjectOptions = {
   objects: Pick<Objects, 'put' | 'readDated' | 'list'>
   key: string
   sessions: FolderSessions
+}
+
+/** The name of the mark, which no file can have. */
+const NAME = '_mark'
+
+/** `tag` names the folder of a database. */
+export function markKeyOf({ prefix }: Pick<BucketPlace, 'prefix'>, tag: string): string {
+  return `${prefix}${tag}/${NAME}`
 }
 
 export function createMarkObject({ objects, key, sessions }: MarkObjectOptions) {
@@ -26,4 +36,18 @@ export function createMarkObject({ objects, key, sessions }: MarkObjectOptions) 
   }
 
   return { read, write }
+}
+
+/**
+ * Ends what the mark tells of other databases. Call this only once none of them is served with the same folder. Does nothing
+ * where there is no mark. Throws S3Failure.
+ */
+export async function markAlone(
+  bucket: Parameters<typeof openObjects>[0],
+  { tag, sessions }: Pick<BucketFolder, 'tag' | 'sessions'>,
+): Promise<void> {
+  const { objects } = openObjects(bucket)
+  const { read, write } = createMarkObject({ objects, key: markKeyOf(bucket.place, tag), sessions })
+  const { found, now } = await read()
+  if (found !== null) await write({ since: now, disputedAt: null })
 }

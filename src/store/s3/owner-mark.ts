@@ -79,8 +79,8 @@ export function createOwnerMark(options: OwnerMarkOptions) {
     measureAlone,
     isUndisputed,
     claimedAt,
-    /** Why files are kept, to continue a sentence about the bucket; null while no other server was noticed. */
-    problem: (): string | null => (isShared ? SHARED : null),
+    /** Whether another server was noticed, so that no file is removed. */
+    isShared: () => isShared,
   }
 }
 
@@ -88,9 +88,6 @@ export function createOwnerMark(options: OwnerMarkOptions) {
 function isRecent(disputedAt: number | null, now: number): boolean {
   return disputedAt !== null && !(now - disputedAt >= DISPUTE_MS)
 }
-
-const SHARED =
-  'another server uses the same files in it, perhaps over a copy of the database, and until one of them is stopped no file is removed'
 
 function sharedText(name: string): string {
   return (

@@ -56,7 +56,17 @@ export function createReachability({ name, onChange }: ReachabilityOptions) {
     if (trouble?.words !== words) tell(`The bucket ${name} failed to keep or give back a file: ${words}.`)
   }
 
+  /** An answer does not mean that the bucket holds what it should. */
   function worked(): void {
+    if (trouble?.kind !== 'misplaced') recovered()
+  }
+
+  /** The bucket holds the files of this database. */
+  function placed(): void {
+    if (trouble?.kind === 'misplaced') recovered()
+  }
+
+  function recovered(): void {
     if (trouble?.isTold)
       onChange(`The bucket ${name} works again, after ${formatLength(performance.now() - trouble.since)}.`)
     trouble = null
@@ -78,6 +88,7 @@ export function createReachability({ name, onChange }: ReachabilityOptions) {
     failed,
     spoiled,
     worked,
+    placed,
     stored,
     requireWorking,
     /** Why it cannot be used; null when it can. */

@@ -5,6 +5,7 @@ import { sealedSize } from '../../../src/crypto/sealed-stream.ts'
 import { isDomainError } from '../../../src/domain/errors.ts'
 import { ageAt } from '../../../src/store/files/bucket-folder.ts'
 import { openBucket } from '../../../src/store/s3/bucket.ts'
+import { markAlone } from '../../../src/store/s3/mark-object.ts'
 import { type Fault, openTestBucket, type Seen, type TestBucket } from '../../support/bucket.ts'
 import { startStopwatch } from '../../support/effort.ts'
 
@@ -355,9 +356,13 @@ describe('a folder of objects that two databases use by mistake', () => {
     expect(warnings.join()).toContain('were last used over another copy of this database')
     expect(await original.files.remove('aa1').catch(codeOf)).toBe('files_unreachable')
     expect(warnings.at(-1)).toContain('Another server uses the same files')
-    expect(await original.report.findProblem()).toContain('no file is removed')
+    expect([await original.report.findProblem(), original.report.isShared()]).toEqual([null, true])
     expect([await original.sweep(), await copy.sweep(), removals()]).toEqual([0, 0, []])
-    expect(await copy.report.findProblem()).toContain('no file is removed')
+    expect([await copy.report.findProblem(), copy.report.isShared()]).toEqual([null, true])
+    await markAlone(bucket.settings, { tag: `tag${opened}`, sessions: sessionsOf('original') })
+    await original.sweep()
+    expect(original.report.isShared()).toBe(false)
+    expect(await original.files.remove('aa1')).toBe(true)
   })
 
   test('is cleared up again by the one that is left, half an hour after the other one', async () => {
@@ -435,6 +440,20 @@ test('a bucket without the files of this folder is refused at the start, and nev
   expect(await files.put('aa1', arriving(Buffer.from('sealed'))).catch(codeOf)).toBe('files_unreachable')
   expect(bucket.listKeys().filter((key) => key.startsWith(root))).toEqual([])
   expect(warnings.join()).toContain('lacks the files that the database names')
+})
+
+test('a bucket that answers works again only once it holds the files of this folder', async () => {
+  let isMarked = false
+  const { report, confirm, files } = open({ isMarkedByOthers: async () => !isMarked })
+  expect(await confirm().catch(codeOf)).toBe('conflict')
+  expect(warnings).toEqual([])
+  for (const _ of [1, 2])
+    expect(await files.put('aa1', arriving(Buffer.from('sealed'))).catch(codeOf)).toBe('files_unreachable')
+  expect(warnings).toHaveLength(1)
+  expect(await report.findProblem()).toContain('does not hold the mark')
+  isMarked = true
+  await files.put('aa1', arriving(Buffer.from('sealed')))
+  expect(warnings[1]).toContain('works again')
 })
 
 test('a sealed file of the size that was told is there', async () => {

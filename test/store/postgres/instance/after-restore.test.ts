@@ -49,6 +49,71 @@ postgres.describe('a copy of a database', () => {
   }, 300_000)
 })
 
+postgres.describe('a copy of a database whose nodes ran', () => {
+  const openCopy = async (name: string) => {
+    const connect = await postgres.copyDatabase(nodes.database, name)
+    const sql = connect(1)
+    const rows = async () => (await sql.unsafe('SELECT id FROM oncebox.nodes')).length
+    return { connect, rows, close: () => sql.close() }
+  }
+  const visit = { ip: '', userAgent: 'test', referrer: '' }
+  const restore = async (options: Parameters<typeof openAfterRestore>[0]) => {
+    const restoring = await openAfterRestore(options)
+    await restoring.run({ visit, now: nodes.clock.now(), onProgress: () => undefined })
+    await restoring.close()
+  }
+
+  test('is served at once with a prefix of its own: rows of nodes that do not serve it are removed', async () => {
+    const store = await makeNode().open()
+    const copy = await openCopy('copy_of_running')
+    expect(await copy.rows()).toBe(1)
+    const { place } = nodes.bucket.settings
+    const own = { ...nodes.bucket.settings, place: { ...place, prefix: `${place.prefix}own/` } }
+    const node = makeNode()
+    const waits: string[] = []
+    await restore({
+      ...{ connect: copy.connect, dataDir: node.dataDir, bucket: { ...own, keyFile: node.keyFile } },
+      ...{ onWarning: () => undefined, onWait: (place) => waits.push(place) },
+      writtenEvery: { bucket: 500, folder: 500 },
+    })
+    expect([await copy.rows(), waits[0]]).toEqual([0, 'this database'])
+    const served = await node.open({ connect: copy.connect, bucket: own })
+    expect(node.warnings.join()).not.toContain('bucket')
+    for (const one of [served, store]) await one.close()
+    await copy.close()
+  }, 300_000)
+
+  test('keeps the rows of nodes that serve it', async () => {
+    const node = makeNode()
+    const store = await node.open()
+    const [before] = await query<{ id: Buffer }>('SELECT id FROM nodes')
+    const { connect } = nodes.database
+    await restore({
+      ...{ connect, dataDir: node.dataDir, bucket: null, onWarning: () => undefined },
+      writtenEvery: { bucket: 60_000, folder: 60_000 },
+    })
+    expect(await query('SELECT id FROM nodes')).toEqual([{ id: before?.id }])
+    await store.close()
+  }, 300_000)
+
+  test('removes files from the bucket of the original at once, which nobody else uses any more', async () => {
+    const store = await makeNode().open()
+    await store.close()
+    const copy = await openCopy('copy_for_good')
+    const node = makeNode()
+    const bucket = nodes.watchedBucket()
+    await restore({
+      ...{ connect: copy.connect, dataDir: node.dataDir, bucket, onWarning: () => undefined },
+      writtenEvery: { bucket: 500, folder: 500 },
+    })
+    const served = await node.open({ connect: copy.connect })
+    expect(node.warnings.join()).not.toContain('another copy of this database')
+    expect(served.bucket?.isShared()).toBe(false)
+    await served.close()
+    await copy.close()
+  }, 300_000)
+})
+
 postgres.describe('a node that starts', () => {
   const isWitness = (key: string) => key.includes('_witness')
 
