@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander'
 import type { Finding } from '../app/doctor/doctor.ts'
+import { printableLine } from '../domain/printable.ts'
 import { settings } from '../settings/table.ts'
 import type { App } from './app.ts'
 import { getConfig } from './config.ts'
@@ -54,8 +55,8 @@ function presentFindings(findings: readonly Finding[]): string[] {
     problems + warnings === 0 ? 'Nothing is wrong.' : `Problems: ${problems}. Warnings: ${warnings}.`
   const width = Math.max(...findings.map(({ part }) => part.length))
   const lines = findings.flatMap(({ part, state, said, remedy }) => {
-    const line = `${MARKS[state]}  ${part.padEnd(width)}  ${said}`
-    return remedy === null ? [line] : [line, `${' '.repeat(width + 11)}→ ${remedy}`]
+    const line = `${MARKS[state]}  ${part.padEnd(width)}  ${printableLine(said)}`
+    return remedy === null ? [line] : [line, `${' '.repeat(width + 11)}→ ${printableLine(remedy)}`]
   })
   return [...lines, sum]
 }

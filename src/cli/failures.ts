@@ -3,8 +3,8 @@
 import { CommanderError } from 'commander'
 import { ClientFailure, type FailureKind } from '../client/failure.ts'
 import { DamageError, isDomainError } from '../domain/errors.ts'
+import { printableLine } from '../domain/printable.ts'
 import { codeOf, presentSystemError } from '../domain/system-errors.ts'
-import { printableLine } from './format.ts'
 
 const FAILED = 1
 const WRONG_USAGE = 2

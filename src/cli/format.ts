@@ -1,5 +1,7 @@
 // Formats sizes, times and untrusted text for a terminal.
 
+import { printableLine, UNPRINTABLE } from '../domain/printable.ts'
+
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
 
 /** A size in units of 1024. */
@@ -15,25 +17,6 @@ const LOCAL_TIME = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeSt
 export function formatLocalTime(iso: string): string {
   const time = Date.parse(iso)
   return Number.isNaN(time) ? printableLine(iso) : LOCAL_TIME.format(time)
-}
-
-/**
- * Control characters, invisible ones and those that change the direction of text. Excludes line breaks, tabs and the two
- * joiners (U+200C, U+200D), which Persian and emoji need.
- */
-const UNPRINTABLE = /[^\P{Cc}\n\t]|(?![\u200c\u200d])\p{Cf}|[\p{Zl}\p{Zp}\p{Cs}]/gu
-
-/** Replaces unprintable characters by visible signs and keeps line breaks. For terminals only, not for pipes. */
-export function printable(text: string): string {
-  return text.replace(UNPRINTABLE, (mark) => {
-    const code = mark.codePointAt(0) ?? 0
-    return code < 0x20 ? String.fromCodePoint(0x2400 + code) : code === 0x7f ? '\u2421' : '\ufffd'
-  })
-}
-
-/** Like `printable`, on one line. */
-export function printableLine(text: string): string {
-  return printable(text.replace(/[\n\t]/g, ' '))
 }
 
 /** Escapes unprintable characters in JSON: the value stays the same, and a terminal interprets nothing. */

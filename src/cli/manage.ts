@@ -3,10 +3,11 @@
 import type { Command } from 'commander'
 import { parsePush, type RemotePush } from '../client/answers.ts'
 import { MAX_PAGE, PAGE_SIZE } from '../domain/audit.ts'
+import { printableLine } from '../domain/printable.ts'
 import { wholeNumber } from '../settings/parsers.ts'
 import { addClientCommand, type ClientParts, printJson } from './client-command.ts'
 import { addTextFlag, textFlag } from './flags.ts'
-import { formatCount, formatLocalTime, printableLine } from './format.ts'
+import { formatCount, formatLocalTime } from './format.ts'
 import type { Shell } from './shell.ts'
 import { fitColumns, separateByTabs } from './table.ts'
 

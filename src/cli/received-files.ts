@@ -7,8 +7,9 @@ import type { Client } from '../client/client.ts'
 import { placePart } from '../client/download.ts'
 import { ClientFailure, UntrueAnswer } from '../client/failure.ts'
 import { createUnfinishedNotes, type Unfinished, type UnfinishedFile } from '../client/unfinished.ts'
+import { printableLine } from '../domain/printable.ts'
 import { safeFilename, safeFilenames } from '../domain/received-names.ts'
-import { formatSize, printableLine, quote } from './format.ts'
+import { formatSize, quote } from './format.ts'
 import type { Shell } from './shell.ts'
 
 export type ReceivedFilesOptions = {

@@ -2,8 +2,9 @@
 
 import type { Restored, RestorePlan } from '../app/restoring/restore.ts'
 import type { VerifiedBackup } from '../app/restoring/verify-backup.ts'
+import { printableLine } from '../domain/printable.ts'
 import { formatTime } from '../domain/time.ts'
-import { formatCount, formatLocalTime, formatSize, printableLine } from './format.ts'
+import { formatCount, formatLocalTime, formatSize } from './format.ts'
 import { alignColumns } from './table.ts'
 
 type Held = Pick<VerifiedBackup, 'manifest' | 'seal' | 'content' | 'hasAuthority'>

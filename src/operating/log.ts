@@ -1,6 +1,7 @@
 // The log, as JSON lines of pino or as text. Callers never pass it a body, query, token, link or passphrase.
 
 import { levels, pino } from 'pino'
+import { printable, printableLine } from '../domain/printable.ts'
 
 export type LogFormat = 'text' | 'json'
 
@@ -30,7 +31,9 @@ export function createLog({ format, now, write }: LogOptions) {
 /** `2026-11-20T22:47:00.000Z info GET /up 200 0.4ms [k3f-1]`, followed by the stack of an error. */
 function toText(level: number, time: number, [first, second]: unknown[]): string {
   const fields = typeof first === 'object' && first !== null ? (first as Record<string, unknown>) : {}
-  const message = typeof first === 'string' ? first : second
+  const said = typeof first === 'string' ? first : second
+  // What others said is quoted in messages and errors: it must not look like a line of the log.
+  const message = typeof said === 'string' ? printableLine(said) : said
   const { method, route, status, durationMs, requestId, err, ...rest } = fields
   const words = [new Date(time).toISOString(), levels.labels[level], message, method, route, status]
   if (durationMs !== undefined) words.push(`${durationMs}ms`)
@@ -40,6 +43,8 @@ function toText(level: number, time: number, [first, second]: unknown[]): string
   return err === undefined ? text : `${text}\n${describeError(err)}`
 }
 
+/** On lines of which only the first begins at the margin. */
 function describeError(cause: unknown): string {
-  return cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
+  const text = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
+  return printable(text).replace(/\n(?=\S)/g, '\n    ')
 }

@@ -1,6 +1,7 @@
 // `oncebox move`: copies everything of one store to another, compares both, and leaves the source only when that is confirmed.
 
 import { DomainError } from '../../domain/errors.ts'
+import { printableLine } from '../../domain/printable.ts'
 import { becomeOwner } from '../../store/folder/ownership.ts'
 import type { SourceEnd } from '../../store/moving/ends.ts'
 import type { MovedAway } from '../../store/moving-face.ts'
@@ -138,5 +139,5 @@ function lost({ from, to }: AskedMove): DomainError {
 }
 
 function gone({ from }: AskedMove, { to }: MovedAway): DomainError {
-  return new DomainError('conflict', `Everything in ${from.name} was moved to ${to} already.`)
+  return new DomainError('conflict', `Everything in ${from.name} was moved to ${printableLine(to)} already.`)
 }

@@ -5,6 +5,7 @@ import { DomainError } from '../../../domain/errors.ts'
 import type { MovingPlace } from '../../moving/ends.ts'
 import type { MoveState } from '../../moving-face.ts'
 import { onOwnConnection } from '../../postgres/engine/own-connection.ts'
+import { serverText } from '../../postgres/engine/server-text.ts'
 import { requireIdle } from '../../postgres/moving/checks.ts'
 import { clearRows } from '../../postgres/moving/clear-rows.ts'
 import { type Query, readMovedAway, readMoveState } from '../../postgres/moving/move-row.ts'
@@ -50,7 +51,7 @@ async function requireVacant(query: Query, name: string): Promise<void> {
   const why =
     away === null
       ? `it holds ${accounts} accounts and ${pushes} pushes`
-      : `everything in it was moved to ${away.to}`
+      : `everything in it was moved to ${serverText(away.to)}`
   throw new DomainError(
     'conflict',
     `Cannot move into ${name}: ${why}. A move never replaces anything: name an empty database with --to.`,

@@ -3,6 +3,7 @@
 import { DrizzleQueryError } from 'drizzle-orm/errors'
 import { DamageError, DomainError } from '../../../domain/errors.ts'
 import { codeOf } from '../../../domain/system-errors.ts'
+import { serverText } from './server-text.ts'
 import { NoServerError } from './servers.ts'
 
 /** An error of a statement that no retry mends. `detail` of the server's error is left out, because it holds values of rows. */
@@ -66,19 +67,23 @@ export function explainFailure(cause: unknown): unknown {
     return new DomainError('disk_full', 'The disk of the database server is full; nothing was stored.')
   const inner = innermost(cause)
   if (state === '' || !(inner instanceof Error)) return inner
-  if (DAMAGED.test(state)) return new DamageError(`its database (${inner.message})`, 'server')
+  if (DAMAGED.test(state)) return new DamageError(`its database (${serverText(inner.message)})`, 'server')
   const constraint = 'constraint' in inner ? String(inner.constraint) : ''
   return new StatementError(state, { message: messageOf(inner, state), constraint })
 }
 
-/** Fit for the log. Errors about data quote it. */
+/** Fit for the log. Errors about data quote it, and a function of somebody may say anything, with values of rows. */
 function messageOf({ message }: Error, state: string): string {
-  if (state === PERMISSION)
-    return `${message}. Grant the user of --database-url all rights on the tables of Oncebox`
-  return DATA.test(state) ? message.replace(/".*"/s, '"…"') : message
+  if (RAISED.test(state))
+    return 'a function or trigger in the database refuses this; the log of PostgreSQL has its words'
+  const said = serverText(DATA.test(state) ? message.replace(/".*"/s, '"…"') : message)
+  return state === PERMISSION
+    ? `${said}. Grant the user of --database-url all rights on the tables of Oncebox`
+    : said
 }
 
 const DATA = /^22/
+const RAISED = /^P0/
 
 /** The answer when the database cannot be reached or does not answer in time; also when the outcome is unknown. */
 export function unavailable(cause: unknown): DomainError {

@@ -1,6 +1,7 @@
 // Facts about the instance in its database: the keys that it was written with, the time of its last use, and where it is.
 
 import type { Session } from '../engine/database.ts'
+import { serverText } from '../engine/server-text.ts'
 import { UNLOGGED } from '../engine/unlogged.ts'
 import type { SchemaVersion } from '../schema/schema-version.ts'
 import type { DatabaseTime } from './clock.ts'
@@ -53,7 +54,7 @@ export async function readInstance(
   const ids = operations.map((id) => Buffer.from(id, 'hex'))
   const [state] = await query<InstanceState>(lock ? `${LOOK} FOR UPDATE OF instance` : LOOK, [ids])
   if (state === undefined) throw new Error('the table instance of the database is empty')
-  return state
+  return state.halted === null ? state : { ...state, halted: serverText(state.halted) }
 }
 
 /** Within a transaction: no node serves the database any more, once it has noticed. `why` is a whole sentence for operators. */

@@ -3,6 +3,7 @@
 import { MINUTE } from '../../../domain/time.ts'
 import type { NodeReport } from '../../database-face.ts'
 import type { Session } from '../engine/database.ts'
+import { serverText } from '../engine/server-text.ts'
 import { DATABASE_TIME } from './instance.ts'
 
 /** A node that was not seen for so long is taken for dead. */
@@ -25,7 +26,10 @@ export async function listNodes(
   thisNode: Uint8Array | null,
 ): Promise<NodeReport[]> {
   const nodes = await query<Omit<NodeReport, 'lacks'> & { lacks: string[] }>(LIST, [thisNode])
-  return nodes.map((node) => ({ ...node, lacks: node.lacks.map(Number) }))
+  return nodes.map(({ name, version, lacks, ...rest }) => ({
+    ...{ ...rest, name: serverText(name), version: serverText(version) },
+    lacks: lacks.map(Number),
+  }))
 }
 
 const LACKED = "encode(verifier, 'hex') <> ALL (nodes.keys)"

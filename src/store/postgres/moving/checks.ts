@@ -2,6 +2,7 @@
 
 import { DomainError } from '../../../domain/errors.ts'
 import { LOCKS } from '../engine/advisory-locks.ts'
+import { serverText } from '../engine/server-text.ts'
 import { LIVE_NODES } from '../instance/node-rows.ts'
 import type { Query } from './move-row.ts'
 
@@ -13,7 +14,7 @@ export async function requireIdle(query: Query, name: string): Promise<void> {
   if (rows.length === 0) return
   throw new DomainError(
     'conflict',
-    `${name} is being served (by ${rows.map((row) => row.name).join(', ')}): stop all nodes first. A node that was killed counts ` +
+    `${name} is being served (by ${serverText(rows.map((row) => row.name).join(', '))}): stop all nodes first. A node that was killed counts ` +
       'as gone after a minute.',
   )
 }
@@ -30,7 +31,7 @@ export async function readMark(query: Query): Promise<string> {
 /** Throws `conflict`, with the reason, when nothing of the database may be served: then nothing may be moved either. */
 export async function requireReadable(query: Query): Promise<void> {
   const [row] = await query<{ halted: string | null }>('SELECT halted FROM instance')
-  if (typeof row?.halted === 'string') throw new DomainError('conflict', row.halted)
+  if (typeof row?.halted === 'string') throw new DomainError('conflict', serverText(row.halted))
 }
 
 /** For as long as the connection lasts. Throws `conflict` while another move is under way. */

@@ -4,6 +4,7 @@
 import { DomainError } from '../../../domain/errors.ts'
 import { formatTime } from '../../../domain/time.ts'
 import type { MovedAway, MoveState } from '../../moving-face.ts'
+import { serverText } from '../engine/server-text.ts'
 import { haltNodes } from '../instance/instance.ts'
 
 /** Runs one statement on a connection. */
@@ -66,12 +67,12 @@ export async function writeMovedAway(query: Query, { id, to, at }: MovedAway): P
 
 function unfinishedText({ state, place }: Pick<MoveRow, 'state' | 'place'>): string {
   return state === 'copied'
-    ? `A move from ${place} into this database is not confirmed: run "oncebox move" again with --confirm.`
-    : `A move from ${place} into this database is not complete: run "oncebox move" again.`
+    ? `A move from ${serverText(place)} into this database is not confirmed: run "oncebox move" again with --confirm.`
+    : `A move from ${serverText(place)} into this database is not complete: run "oncebox move" again.`
 }
 
 function movedAwayText({ place, at }: Pick<MoveRow, 'place' | 'at'>): string {
-  return `Everything in this database was moved to ${place} at ${formatTime(at)}: start the server there.`
+  return `Everything in this database was moved to ${serverText(place)} at ${formatTime(at)}: start the server there.`
 }
 
 async function write(query: Query, { move, state, place, mark, at }: MoveRow): Promise<void> {

@@ -6,6 +6,7 @@ import { codeOf } from '../../../domain/system-errors.ts'
 import { stateOf } from '../engine/failures.ts'
 import { SCHEMA } from '../engine/schema-name.ts'
 import { RefusedServer } from '../engine/server-check.ts'
+import { serverText } from '../engine/server-text.ts'
 import { NoServerError, type ServerFailure } from '../engine/servers.ts'
 
 export type Unreachable = {
@@ -48,7 +49,7 @@ export function explainServer({ server, cause }: ServerFailure): { why: string; 
   return { why: `${server.name}: ${why}`, mayPass: refused?.mayPass ?? false }
 }
 
-const saidBy = (cause: Error) => cause.message.replace(/\.?$/, '')
+const saidBy = (cause: Error) => serverText(cause.message).replace(/\.?$/, '')
 
 function isOfDatabase(cause: Error): boolean {
   const code = codeOf(cause)

@@ -1,0 +1,36 @@
+// The text log: one line for each message, and nothing in it that a terminal obeys or that looks like a line of its own.
+
+import { expect, test } from 'bun:test'
+import { createLog } from '../../src/operating/log.ts'
+
+const FORGED = 'bad\n2026-11-22T00:00:00.000Z info all is well \x1b[2J\x07\u009b\u202e\r end'
+
+function linesOf(write: (log: ReturnType<typeof createLog>) => void, format: 'text' | 'json' = 'text') {
+  const written: string[] = []
+  write(createLog({ format, now: () => 0, write: (line) => written.push(line) }))
+  return written.join('\n').split('\n')
+}
+
+const obeyed = (text: string) => [...text].filter((mark) => /[\p{Cc}\p{Cf}]/u.test(mark))
+
+test('a message stays on its line, whatever it quotes', () => {
+  const lines = linesOf((log) => log.warn(FORGED))
+  expect(lines).toHaveLength(1)
+  expect(lines[0]).toStartWith('1970-01-01T00:00:00.000Z warn bad 2026-11-22')
+  expect(obeyed(lines.join(''))).toEqual([])
+})
+
+test('the lines of an error begin at the margin once, and its stack is told', () => {
+  const lines = linesOf((log) => log.error({ err: new Error(FORGED) }, FORGED))
+  expect(lines[1]).toStartWith('Error: bad')
+  expect(lines[2]).toStartWith('    2026-11-22T00:00:00.000Z info all is well')
+  for (const line of lines.slice(2)) expect(line).toStartWith('    ')
+  expect(lines.some((line) => line.includes('log.test.ts'))).toBe(true)
+  expect(obeyed(lines.join(''))).toEqual([])
+})
+
+test('a line of JSON holds all of it, escaped', () => {
+  const lines = linesOf((log) => log.error({ err: new Error(FORGED) }, FORGED), 'json')
+  expect(lines).toHaveLength(1)
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({ msg: FORGED })
+})

@@ -1,0 +1,68 @@
+// What the database server says, and what others have written to its rows, on its way to the log and to terminals.
+
+import { expect, test } from 'bun:test'
+import { StatementError } from '../../../../src/store/postgres/engine/failures.ts'
+import { serverText } from '../../../../src/store/postgres/engine/server-text.ts'
+import { storePush } from '../../../support/store.ts'
+import { useNodes } from '../../../support/use-nodes.ts'
+import { usePostgres } from '../../../support/use-postgres.ts'
+import { waitUntil } from '../../../support/waiting.ts'
+
+const postgres = usePostgres()
+const nodes = useNodes(postgres)
+const { makeNode, query } = nodes
+
+const FORGED = "E'evil\\n2026-11-22T00:00:00.000Z info FORGED \\x1b[2J\\x07'"
+const isOneLine = (text: string) => !/[\p{Cc}\u2028\u2029\u202e]/u.test(text)
+
+test('a text of the server becomes one short line', () => {
+  expect(serverText('evil\nline \x1b[2J\u2028\u202e')).toBe('evil line \u241b[2J\ufffd\ufffd')
+  expect(serverText('Zugriff für „ann“ verweigert')).toBe('Zugriff für „ann“ verweigert')
+  expect(serverText('x'.repeat(10_000)).length).toBeLessThan(1000)
+})
+
+postgres.describe('a database in which others write', () => {
+  const trigger = (words: string) =>
+    query(`CREATE OR REPLACE FUNCTION evil() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN ${words} END $f$;
+      CREATE OR REPLACE TRIGGER evil BEFORE INSERT ON pushes FOR EACH ROW EXECUTE FUNCTION evil()`)
+  const refusal = (work: Promise<unknown>) =>
+    work.then(
+      () => null,
+      (cause: unknown) => cause,
+    )
+
+  test('says nothing of rows by way of a trigger, and forges no line', async () => {
+    const node = makeNode()
+    const store = await node.open()
+    await trigger("RAISE EXCEPTION 'row %', NEW;")
+    const said = await refusal(storePush({ store, clock: nodes.clock }))
+    expect(said).toBeInstanceOf(StatementError)
+    expect(String(said)).toBe(
+      'StatementError: PostgreSQL: a function or trigger in the database refuses this; the log of PostgreSQL has its words (P0001)',
+    )
+    for (const state of ['23503', '42704', 'XX001']) {
+      await trigger(`RAISE EXCEPTION USING ERRCODE = '${state}', MESSAGE = ${FORGED};`)
+      const cause = await refusal(storePush({ store, clock: nodes.clock }))
+      expect(String(cause)).toContain('evil 2026')
+      expect(isOneLine(String(cause))).toBe(true)
+    }
+    await store.close()
+  })
+
+  test('gives nodes names and reasons of one line', async () => {
+    const node = makeNode()
+    const store = await node.open()
+    await query(
+      `INSERT INTO nodes (id, name, version, started_at, seen_at) VALUES ('\\x01', ${FORGED}, ${FORGED}, 1,
+         (extract(epoch FROM clock_timestamp()) * 1000)::bigint + 40000)`,
+    )
+    const listed = (await store.database?.listNodes()) ?? []
+    expect(listed).toHaveLength(2)
+    for (const { name, version } of listed) expect(isOneLine(name + version)).toBe(true)
+    await query(`UPDATE instance SET halted = ${FORGED}`)
+    await waitUntil(async () => store.database?.findRefusal() !== null)
+    expect(isOneLine(store.database?.findRefusal() ?? '')).toBe(true)
+    expect(node.warnings.every(isOneLine)).toBe(true)
+    await store.close()
+  })
+})
