@@ -3,6 +3,7 @@
 import { findKey, fingerprint, type InstanceKey, type Keyring } from '../../../crypto/keyring.ts'
 import { DomainError } from '../../../domain/errors.ts'
 import type { Session } from '../engine/database.ts'
+import { serverText } from '../engine/server-text.ts'
 import { type KeysOfNode, verifierOf } from './node-keys.ts'
 
 /** `hasSealed`: a node has been started with it as its first key. */
@@ -47,12 +48,13 @@ export async function verifyKeys(
     await session.query(REMEMBER, [key.number, Buffer.from(key.verifier), key === keyring.sealing])
 }
 
-/** Throws `conflict` unless the key file holds all the keys that a database was written with: nodes would refuse it, too. */
+/** Throws `conflict` unless the key file holds all the keys that have sealed something in a database: nodes would refuse it, too. */
 export function requireKnownKeys(known: readonly KnownKey[], keyring: Keyring, keyFile: string): void {
-  for (const { number, verifier } of known) {
+  for (const { number, verifier, hasSealed } of known) {
     const key = findKey(keyring, number)
-    if (key === null) throw missingKey(number, keyFile, 'its nodes')
-    if (!verifier.equals(key.verifier)) throw wrongKey({ number, verifier }, key.verifier, { keyFile })
+    if (key === null && hasSealed) throw missingKey(number, keyFile, 'its nodes')
+    if (key !== null && !verifier.equals(key.verifier))
+      throw wrongKey({ number, verifier }, key.verifier, { keyFile })
   }
 }
 
@@ -74,7 +76,7 @@ function requireAtOthers(sealing: InstanceKey, { keyFile, others }: VerifyKeysOp
 }
 
 const namesOf = (nodes: readonly KeysOfNode[]): string =>
-  nodes.length === 1 ? `the node ${nodes[0]?.name}` : `the nodes ${nodes.map(({ name }) => name).join(', ')}`
+  `the node${nodes.length === 1 ? '' : 's'} ${serverText(nodes.map(({ name }) => name).join(', '))}`
 
 type Forgetting = VerifyKeysOptions & { verifier: Buffer }
 
