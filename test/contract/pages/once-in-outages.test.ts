@@ -1,6 +1,7 @@
 // Nothing is counted, made or lost twice because the store went away in the middle of a form.
 
 import { expect, test } from 'bun:test'
+import { DomainError } from '../../../src/domain/errors.ts'
 import { LANGUAGES, wordsOf } from '../../../src/words/words.ts'
 import { fieldsOf, formOf } from '../../support/forms.ts'
 import { codeOf } from '../../support/tour.ts'
@@ -81,4 +82,17 @@ test('a form that names no purpose that there is comes back all the same', async
     const { status, text } = await at.people.post('/welcome/x', { email: BOB, purpose })
     expect([status, text.includes(BOB)]).toEqual([503, true])
   }
+})
+
+test('a change that may have happened after all is not called undone', async () => {
+  const urlToken = await at.createOwned()
+  const form = formOf((await at.bob.get(`/pushes/${urlToken}`)).text, `/pushes/${urlToken}/edit`)
+  const lost = new DomainError('overloaded', 'lost', { isInDoubt: true })
+  at.store.failWith((operation) => (operation === 'pushes.editPush' ? lost : null))
+  const { status, text } = await at.bob.post(form.action, { ...fieldsOf(form), name: 'typed' })
+  expect([status, text.includes(say('outage_doubt')), text.includes(say('outage_unchanged'))]).toEqual([
+    503,
+    true,
+    false,
+  ])
 })
