@@ -6,6 +6,7 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { SQL } from 'bun'
+import { createDamage } from '../../src/store/every-engine/damage.ts'
 import { createDatabase } from '../../src/store/postgres/engine/database.ts'
 import { createPostgresOperations } from '../../src/store/postgres/operations.ts'
 import { migrate } from '../../src/store/postgres/schema/migrate.ts'
@@ -26,7 +27,7 @@ const pools = Array.from({ length: Number(NODES) }, () => createDatabase({ conne
 const nodes = pools.map((database) =>
   createPostgresOperations({
     ...{ database, now: Date.now, certain: Date.now, observe: () => undefined },
-    ...{ node: randomBytes(16), onDue: () => undefined },
+    ...{ node: randomBytes(16), damage: createDamage(console.error), onDue: () => undefined },
   }),
 )
 const sql = connect(1)

@@ -1,7 +1,6 @@
-// What a store promises to the services, in the words of the domain. Each engine keeps these promises in its own way.
-// Every operation is one atomic step: it happens as a whole or not at all, also when the process dies in the middle.
-// A change is durable when its promise resolves. Any operation may throw `overloaded` (nothing was stored), and
-// DamageError when what it read is not as it was written. An operation that stores something new may throw `disk_full`.
+// What a store promises to the services, in the words of the domain. Every operation is one atomic step: it happens as a whole or not at
+// all, also when the process dies in the middle. A change is durable when its promise resolves. Any operation may throw `overloaded`
+// (nothing was stored), and DamageError when what it read is not as it was written; one that stores something new also `disk_full`.
 
 import type { Account } from '../domain/account.ts'
 import type { AuditEntry, LogCounts, Visit } from '../domain/audit.ts'
@@ -114,7 +113,8 @@ export type PushStore = {
    * `too_many` when the creator's address has no room, and `conflict` when the idempotency key was used meanwhile.
    */
   createPush(push: PushToStore): Promise<StoredPush>
-  findPush(lookup: Uint8Array): Promise<StoredPush | null>
+  /** `toEnd`: also one that is damaged but can still be ended, as it may be shown then. */
+  findPush(lookup: Uint8Array, options?: { toEnd?: boolean }): Promise<StoredPush | null>
   findSealedPush(lookup: Uint8Array): Promise<SealedPush | null>
   /**
    * Counts a view, and expires the push when it was the last one. Never counts more views than the push allows, whatever

@@ -82,6 +82,40 @@ describe.skipIf(!installedEngines().includes('postgres'))('two nodes', () => {
     expect([ready, checks.clock]).toEqual([true, expect.stringContaining('the one of the database server')])
   })
 
+  test.each([
+    ['a creation beyond all dates', 'created_at = 9000000000000000000'],
+    ['an end beyond all dates', 'expires_at = 9223372036854775807'],
+    ['a change before all dates', 'updated_at = -9000000000000000000'],
+    ['a key that nobody has', 'key_number = 77'],
+  ])('a push with %s is left out of lists, opens for nobody, and can be deleted', async (_, damage) => {
+    const headers = { authorization: `Bearer ${token}` }
+    const whole = await create({ payload: 'whole' }, { headers })
+    const damaged = await create({ payload: 'damaged' }, { headers })
+    const sql = database.connect(1)
+    try {
+      await sql.unsafe(`UPDATE pushes SET ${damage} WHERE id = (SELECT max(id) FROM pushes)`)
+    } finally {
+      await sql.close({ timeout: 0 })
+    }
+    for (const n of [0, 1]) {
+      const { status, text } = await fetchOn(n, '/api/v2/pushes/active', { headers })
+      expect(status).toBe(200)
+      expect(text).toContain(whole)
+      expect(text).not.toContain(damaged)
+      expect((await fetchOn(n, `/api/v2/pushes/${damaged}`)).status).toBe(500)
+      expect((await fetchOn(n, `/api/v2/pushes/${whole}`)).status).toBe(200)
+    }
+    const deleted = await fetchOn(1, `/api/v2/pushes/${damaged}`, { method: 'DELETE', headers })
+    expect([deleted.status, JSON.parse(deleted.text)]).toEqual([
+      200,
+      expect.objectContaining({ expired: true, deleted: true }),
+    ])
+    expect(JSON.parse((await fetchOn(0, `/api/v2/pushes/${damaged}`)).text)).toMatchObject({
+      ...{ expired: true, deleted: true, payload: null },
+    })
+    expect((await fetchOn(0, '/api/v2/pushes/expired', { headers })).status).toBe(200)
+  })
+
   test('no more than five wrong passphrases are told of, however both are asked at once', async () => {
     for (let round = 0; round < 3; round += 1) {
       const urlToken = await create({ payload: 'x', passphrase: 'sesame', expire_after_views: 5 })

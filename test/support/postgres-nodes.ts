@@ -2,6 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { type Keyring, newKeyFile, parseKeyFile } from '../../src/crypto/keyring.ts'
+import { createDamage } from '../../src/store/every-engine/damage.ts'
 import { createDatabase, type PostgresDatabase } from '../../src/store/postgres/engine/database.ts'
 import { createPostgresOperations } from '../../src/store/postgres/operations.ts'
 import { createSharedRows } from '../../src/store/postgres/shared/shared-state.ts'
@@ -54,6 +55,7 @@ export async function openPostgresNodes(postgres: Pick<TestPostgres, 'newDatabas
       ...clockOf(n),
       observe: () => undefined,
       node: randomBytes(16),
+      damage: createDamage(() => undefined),
       onDue: () => undefined,
     }),
   )

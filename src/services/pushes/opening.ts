@@ -13,6 +13,7 @@ export type Content = { payload: string; dataKey: Buffer; files: StoredFile[] }
 export function openPush(found: FoundPush, passphraseKey: Uint8Array | null): Content | null {
   const { push, sealed, instanceKey, urlToken } = found
   if (sealed === null) return null
+  if (push.keyNumber !== instanceKey.number) throw new DamageError(nameOf(push))
   const { lookup: pushId, keyNumber } = push
   const opened = openSecrets(sealed.secrets, { instanceKey, pushId, urlToken, passphraseKey })
   if (opened === null && push.passphraseRequired) return null

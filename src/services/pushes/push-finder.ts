@@ -33,10 +33,20 @@ export function createPushFinder({ store, keyring, shortTokens }: Options) {
     }))
   }
 
-  async function getPush(urlToken: string, visit: Visit | null): Promise<ByLink & { push: StoredPush }> {
+  const getPush = (urlToken: string, visit: Visit | null) => getBy(findPush, urlToken, visit)
+
+  /** Also a push that is damaged but can still be ended. */
+  const getPushToEnd = (urlToken: string, visit: Visit) =>
+    getBy((lookup) => findPush(lookup, { toEnd: true }), urlToken, visit)
+
+  async function getBy(
+    find: (lookup: Uint8Array) => Promise<StoredPush | null>,
+    urlToken: string,
+    visit: Visit | null,
+  ): Promise<ByLink & { push: StoredPush }> {
     if (visit !== null) shortTokens.requireTries(urlToken, visit)
     for (const { instanceKey, lookup } of lookupsOf(urlToken)) {
-      const push = await findPush(lookup)
+      const push = await find(lookup)
       if (push !== null) return { push, urlToken, instanceKey }
     }
     throw miss(urlToken, visit)
@@ -63,7 +73,7 @@ export function createPushFinder({ store, keyring, shortTokens }: Options) {
     return isShortUrlToken(urlToken) ? getPush(urlToken, visit) : null
   }
 
-  return { lookupsOf, getPush, getSealedPush, requireShort }
+  return { lookupsOf, getPush, getPushToEnd, getSealedPush, requireShort }
 }
 
 export function notFound(): DomainError {

@@ -47,7 +47,7 @@ export function createPushes(options: PushesOptions) {
   const { forgetTexts, overview, list: listOwn } = createOwnerLists({ store, keyring, now: options.now })
   const create = createCreatePush(options)
   const finder = createPushFinder({ store, keyring, shortTokens })
-  const { getPush } = finder
+  const { getPush, getPushToEnd } = finder
   const retrieve = createRetrieve({ ...options, finder })
 
   /** Shows nothing but the link, so it is never a view. */
@@ -84,7 +84,7 @@ export function createPushes(options: PushesOptions) {
   }
 
   async function expire(urlToken: string, { account, visit }: Viewer): Promise<Addressed> {
-    const { push } = await getPush(urlToken, visit)
+    const { push } = await getPushToEnd(urlToken, visit)
     if (!mayExpire(push, account)) throw mayNotExpire(account)
     const expired = await store.pushes.expirePush({ id: push.id, visit })
     if (expired === null) throw notFound()

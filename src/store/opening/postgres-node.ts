@@ -53,7 +53,16 @@ export async function openNode(options: PostgresStoreOptions, parts: NodeParts) 
   const files = await leavingOnFailure(nodes, opening)
   await tellOthers(parts, nodes)
   const onDue = files.removeDue
-  const operations = createPostgresOperations({ database: guarded, now, certain, observe, node, onDue })
+  const damage = createDamage(onError)
+  const operations = createPostgresOperations({
+    database: guarded,
+    now,
+    certain,
+    observe,
+    node,
+    damage,
+    onDue,
+  })
   const { countWaiting, idle } = operations.pushes
   const pruning = createPruningJob({ database: guarded, elapsed: options.clock.uptime })
   const jobs: readonly Job[] = [nodes.job, shared.job, pruning, ...files.jobs]
@@ -71,7 +80,7 @@ export async function openNode(options: PostgresStoreOptions, parts: NodeParts) 
     keys,
     ...{ shared: shared.state, files: files.store, bucket: files.bucket, now, certain, jobs },
     clock: { doubt: clock.doubt, accept: () => acceptClock(clock, nodes) },
-    damage: createDamage(onError),
+    damage,
     isOverloaded: () => countWaiting() > MANY_WAITING,
     waitingWorks: countWaiting,
     commitOverdue: () => undefined,

@@ -1,6 +1,7 @@
 // Makes the operations of the store from connections to PostgreSQL.
 
 import type { Now } from '../../domain/time.ts'
+import type { Damage } from '../every-engine/damage.ts'
 import { createAccountLinks } from './accounts/account-links.ts'
 import { createAccounts } from './accounts/accounts.ts'
 import { createApiTokens } from './accounts/api-tokens.ts'
@@ -28,6 +29,7 @@ export type PostgresOperationsOptions = {
   observe: (databaseTime: number) => void
   /** The id of this process among the nodes, 16 random bytes. */
   node: Uint8Array
+  damage: Pick<Damage, 'presentIntact'>
   /** Called after a commit that made files due. */
   onDue: () => void
 }
@@ -37,12 +39,12 @@ export function createPostgresOperations(options: PostgresOperationsOptions) {
 }
 
 function createPushOperations(options: PostgresOperationsOptions) {
-  const { now, certain } = options
+  const { now, certain, damage } = options
   const { read, transact } = options.database
   return {
     pushes: createPushes(options),
     idempotencyKeys: createIdempotencyKeys(options),
-    lists: createPushLists({ read, transact, now, certain }),
+    lists: createPushLists({ read, transact, now, certain, damage }),
     audit: createAuditLog(read),
     expiry: createExpiry(options),
     imports: createImports(options),

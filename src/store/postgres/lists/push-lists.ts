@@ -2,6 +2,7 @@
 
 import { PAGE_SIZE } from '../../../domain/audit.ts'
 import type { Now } from '../../../domain/time.ts'
+import type { Damage } from '../../every-engine/damage.ts'
 import { createFindDoubted } from '../../every-engine/doubted-time.ts'
 import type { ListedPush, PageOfPushes, PushCounts, PushListStore, SealedLabels } from '../../face.ts'
 import type { Read, Transact } from '../engine/database.ts'
@@ -18,6 +19,7 @@ export type PushListsOptions = {
   now: Now
   /** The time by which expiry is recorded; behind `now` while the clock is in doubt. */
   certain: Now
+  damage: Pick<Damage, 'presentIntact'>
 }
 
 type LabelsRow = SealedLabels & { seenViews: number }
@@ -42,7 +44,7 @@ const MARK_SEEN = `
   UPDATE push_labels l SET seen_views = seen.views FROM seen WHERE l.push_id = seen.push_id`
 
 export function createPushLists(options: PushListsOptions): PushListStore {
-  const { read, transact } = options
+  const { read, transact, damage } = options
   const findDoubted = createFindDoubted(options)
 
   async function listPushes(
@@ -50,14 +52,15 @@ export function createPushLists(options: PushListsOptions): PushListStore {
   ): Promise<PageOfPushes<ListedPush>> {
     const { text, values, pageSize } = pageOf(of, findDoubted())
     const rows = await read((session) => session.query<ListedRow>(text, values))
-    return { pushes: rows.map(presentListed), damaged: 0, isFull: rows.length === pageSize }
+    const pushes = damage.presentIntact(rows, presentListed)
+    return { pushes, damaged: rows.length - pushes.length, isFull: rows.length === pageSize }
   }
 
   async function listByIds({ ownerId, ids }: Parameters<PushListStore['listByIds']>[0]) {
     const rows = await read((session) => session.query<ListedRow>(BY_IDS, [ids, ownerId]))
-    const found = new Map(rows.map((row) => [row.id, presentListed(row)]))
+    const found = new Map(damage.presentIntact(rows, presentListed).map((listed) => [listed.push.id, listed]))
     const pushes = ids.map((id) => found.get(id)).filter((push) => push !== undefined)
-    return { pushes, damaged: 0, isFull: false }
+    return { pushes, damaged: rows.length - found.size, isFull: false }
   }
 
   async function findLabels(id: number): Promise<LabelsRow | null> {

@@ -7,6 +7,7 @@ import type { Session, Transact } from '../engine/database.ts'
 import { changeOf, isChanged } from './push-changes.ts'
 import { lockPushes, readGranted } from './push-rows.ts'
 import { writeChanges } from './push-writes.ts'
+import { mend } from './stored-push.ts'
 import { expirePush } from './visits.ts'
 
 export type ExpireSeveralOptions = {
@@ -28,8 +29,10 @@ export function createExpireSeveral(options: ExpireSeveralOptions): PushStore['e
     const times = { now: now(), certain: certain() }
     const granted = await readGranted(session, { ids: own.map(({ id }) => id), now: times.now })
     const changes = own.map(changeOf)
-    for (const change of changes)
-      expirePush(change, { visit, isGranted: granted.has(change.before.id) }, forward(change.before, times))
+    for (const change of changes) {
+      change.after = mend(change.before, { now: times.certain, hasLapsed: false })
+      expirePush(change, { visit, isGranted: granted.has(change.before.id) }, forward(change.after, times))
+    }
     const changed = changes.filter(isChanged)
     await writeChanges(session, changed, times)
     return changed.length

@@ -7,7 +7,7 @@ import type { Session, Transact } from '../engine/database.ts'
 import { addStep, changeOf } from './push-changes.ts'
 import { lockPushes } from './push-rows.ts'
 import { writeChanges } from './push-writes.ts'
-import { presentPush } from './stored-push.ts'
+import { presentPush, requireIntact } from './stored-push.ts'
 
 export type PushEditingOptions = {
   transact: Transact
@@ -21,6 +21,7 @@ export function createPushEditing({ transact, now, certain }: PushEditingOptions
     return transact(async (session): Promise<Edited | null> => {
       const [before] = await lockPushes(session, [id])
       if (before === undefined || before.ownerId !== ownerId) return null
+      requireIntact(before)
       const times = forward(before, { now: now(), certain: certain() })
       const isLabelled = Object.keys(labels).length > 0
       const decision = decideEditing(before, { edit, isLabelled, visit }, times)

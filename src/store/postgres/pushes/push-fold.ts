@@ -5,6 +5,7 @@ import { forward, type Times } from '../../../domain/visits.ts'
 import type { SealedSecrets } from '../../face.ts'
 import type { BatchRead } from './batch-reads.ts'
 import { type Change, changeOf, isChanged } from './push-changes.ts'
+import { mend, requireIntact } from './stored-push.ts'
 
 /** What a work finds: the push with all that happened to it before in this batch. */
 export type Found = {
@@ -18,6 +19,8 @@ export type Found = {
 export type PushWork<T> = {
   push: { id: number } | { lookup: Uint8Array }
   asksForGrants?: boolean
+  /** It ends the push, and so takes a damaged one: what is damaged is mended in its end. */
+  endsPush?: boolean
   /** Decides and adds steps to the change, without other effects: it may run several times. If it throws, it has added nothing. */
   visit: (found: Found, times: Times) => T
 }
@@ -43,7 +46,12 @@ export function fold<Work extends PushWork<unknown>>(
     if (id === undefined || change === undefined) outcomes.set(work, NONE)
     else if (!read.unread.has(id)) {
       const found = { change, secrets: () => secretsOf(read, id), isGranted: granted.has(id) }
-      outcomes.set(work, { change, result: attempt(() => work.visit(found, forward(change.after, times))) })
+      const visit = () => {
+        if (work.endsPush) change.after = mend(change.after, { now: times.certain, hasLapsed: false })
+        else requireIntact(change.after)
+        return work.visit(found, forward(change.after, times))
+      }
+      outcomes.set(work, { change, result: attempt(visit) })
     }
   }
   return { outcomes, changes: [...changes.values()].filter(isChanged) }

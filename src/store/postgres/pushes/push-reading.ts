@@ -6,14 +6,15 @@ import type { Now } from '../../../domain/time.ts'
 import type { PushStore, SealedPush, StoredPush } from '../../face.ts'
 import type { Read, Session } from '../engine/database.ts'
 import { findById, findByLookup, readContent, readGranted } from './push-rows.ts'
-import { presentPush } from './stored-push.ts'
+import { mend, presentPush } from './stored-push.ts'
 
 export type PushReading = Pick<PushStore, 'findPush' | 'findSealedPush' | 'hasGrants'>
 
 export function createPushReading({ read, now }: { read: Read; now: Now }): PushReading {
-  async function findPush(lookup: Uint8Array): Promise<StoredPush | null> {
+  async function findPush(lookup: Uint8Array, { toEnd = false } = {}): Promise<StoredPush | null> {
     const row = await read((session) => findByLookup(session, lookup))
-    return row === undefined ? null : presentPush(row)
+    if (row === undefined) return null
+    return presentPush(toEnd ? mend(row, { now: now(), hasLapsed: false }) : row)
   }
 
   function findSealedPush(lookup: Uint8Array): Promise<SealedPush | null> {

@@ -47,12 +47,12 @@ export function createPushWorks(options: PushWorksOptions) {
     mostWaiting: MOST_WAITING,
   })
 
-  const work: RunWork = <T>({ push, asksForGrants = false, visit }: PushWork<T>) =>
+  const work: RunWork = <T>({ push, asksForGrants = false, endsPush = false, visit }: PushWork<T>) =>
     new Promise<T | null>((resolve, reject) => {
       const key = 'id' in push ? String(push.id) : Buffer.from(push.lookup).toString('latin1')
       const settling = { resolve: (value: unknown) => resolve(value as T | null), reject }
       const waiting = { key, weight: 0, since: performance.now() }
-      queue.add({ push, asksForGrants, visit, conflicts: 0, ...waiting, ...settling })
+      queue.add({ push, asksForGrants, endsPush, visit, conflicts: 0, ...waiting, ...settling })
     })
 
   async function run(batch: Work[], within: number): Promise<Work[]> {

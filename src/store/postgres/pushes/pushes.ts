@@ -51,6 +51,7 @@ function visitsBy(work: RunWork): Visits {
       work({
         push: { id },
         asksForGrants: true,
+        endsPush: true,
         visit: ({ change, isGranted }, times) => expirePush(change, { visit, isGranted }, times),
       }),
     unlockPush: ({ id, visit }) =>

@@ -16,6 +16,8 @@ const PROGRESS = [
 /** The columns that only other changes write. */
 export const BEYOND_PROGRESS = [
   ...(['wrongTries', 'wrongTriesSince', 'wrongTriesInAll', 'triesSpent'] as const),
+  // Only for a row whose damaged times are mended at its end.
+  'createdAt' as const,
   ...(['expiresAt', 'expireAfterDays', 'expireAfterViews', 'expiredOn', 'deleted', 'lost'] as const),
 ]
 const ALL = [...PROGRESS, ...BEYOND_PROGRESS]

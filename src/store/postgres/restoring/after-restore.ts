@@ -9,6 +9,7 @@ import { readInstance } from '../instance/instance.ts'
 import { addStep, changeOf, isChanged } from '../pushes/push-changes.ts'
 import { lockPushes } from '../pushes/push-rows.ts'
 import { writeChanges } from '../pushes/push-writes.ts'
+import { mend } from '../pushes/stored-push.ts'
 
 const STEP = 500
 /** For counting and for removing what may be many rows. */
@@ -71,7 +72,10 @@ async function expireSome(session: Session, { now, visit }: Pick<ExpiringOptions
   )
   const ids = live.map(({ id }) => id)
   const changes = (await lockPushes(session, ids)).map(changeOf)
-  for (const change of changes) addStep(change, lossStep(change.before, visit, now))
+  for (const change of changes) {
+    change.after = mend(change.before, { now, hasLapsed: false })
+    addStep(change, lossStep(change.after, visit, now))
+  }
   await writeChanges(session, changes.filter(isChanged), { certain: now })
   return { found: changes.length, lost: changes.filter(({ after }) => after.lost).length }
 }
