@@ -1,0 +1,95 @@
+// A new instance key comes to two nodes of the compiled binary in two steps, while links are opened through both.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { newKeyFile } from '../../src/crypto/keyring.ts'
+import { makeFolder, removeFolder } from '../support/binary.ts'
+import { type Office, openOffice } from '../support/nodes.ts'
+import { findPostgres } from '../support/postgres-programs.ts'
+import { untilTaken, waitUntil } from '../support/waiting.ts'
+
+const isMissing = findPostgres() === null
+if (isMissing) console.warn('\nSKIPPED: a new key for nodes over PostgreSQL: apt-get install postgresql\n')
+const START_MS = 300_000
+
+describe.skipIf(isMissing)('a new instance key', () => {
+  const folder = makeFolder()
+  const files = [0, 1].map((node) => join(folder, `${node}.key`))
+  const old = newKeyFile()
+  const line = `2 ${newKeyFile().trim().split(' ').at(-1)}\n`
+  let office: Office
+  beforeAll(async () => {
+    for (const file of files) writeFileSync(file, old, { mode: 0o600 })
+    const environmentOf = (node: number) => ({ ONCEBOX_KEY_FILE: files[node] ?? '' })
+    office = await openOffice({ nodes: 2, isDurable: false, environmentOf })
+  }, START_MS)
+  afterAll(async () => {
+    await office?.close()
+    removeFolder(folder)
+  })
+
+  const write = (node: number, text: string) => writeFileSync(files[node] ?? '', text)
+  const nodeAt = (node: number) => {
+    const found = office.nodes[node]
+    if (found === undefined) throw new Error(`there is no node ${node}`)
+    return found
+  }
+  const at = (node: number) => {
+    const { server } = nodeAt(node)
+    if (server === null) throw new Error(`node ${node} does not run`)
+    return server
+  }
+  async function restart(node: number, text: string) {
+    await nodeAt(node).end('SIGTERM')
+    write(node, text)
+    await nodeAt(node).start()
+  }
+  const ready = async (node: number) => {
+    const answer = await at(node).ask('/readyz')
+    return { status: answer.status, key: (await answer.json()).checks.key as string }
+  }
+  const make = async (node: number) => {
+    const push = { payload: 'x', expire_after_views: 50, files: [{ filename: 'f.txt', data: 'aGk=' }] }
+    return (await (await untilTaken(() => at(node).create(push, office.auth))).json()).url_token as string
+  }
+  /** Opens a push through a node, and one of its files through the other one; lists it there, too. */
+  async function openThrough(node: number, urlToken: string) {
+    const answer = await untilTaken(() => at(node).retrieve(urlToken))
+    const { payload, files: opened } = await answer.json()
+    const other = at(1 - node)
+    const download = await untilTaken(() => other.ask(new URL(opened[0].url).pathname))
+    const list = await untilTaken(() => other.ask('/api/v2/pushes/active', { headers: office.auth }))
+    const preview = await untilTaken(() => other.ask(`/api/v2/pushes/${urlToken}/preview`))
+    return [payload, await download.text(), (await list.text()).includes(urlToken), preview.status]
+  }
+  const OPENED = ['x', 'hi', true, 200]
+
+  test(
+    'is refused as the first one, then comes behind the other, then first',
+    async () => {
+      const tokens = [await make(0), await make(1)]
+      const openAll = async () => {
+        for (const urlToken of tokens)
+          for (const node of [0, 1]) expect(await openThrough(node, urlToken)).toEqual(OPENED)
+      }
+      await expect(restart(1, `${line}${old}`)).rejects.toThrow('A new key comes in two steps')
+
+      write(1, `${old}${line}`)
+      await nodeAt(1).start()
+      await waitUntil(async () => (await ready(0)).key.includes('lacks key 2'))
+      expect((await ready(0)).status).toBe(200)
+      await openAll()
+
+      await restart(0, `${old}${line}`)
+      for (const node of [1, 0]) {
+        await restart(node, `${line}${old}`)
+        tokens.push(await make(0), await make(1))
+        await openAll()
+        expect([(await ready(0)).key, (await ready(1)).key]).toEqual(['ok', 'ok'])
+      }
+      expect(readFileSync(files[0] ?? '', 'utf8')).toStartWith('2 ')
+    },
+    START_MS,
+  )
+})
