@@ -2,7 +2,7 @@
 
 import type { FilesEnd } from '../../store/files/moving-ends.ts'
 import type { TargetEnd } from '../../store/moving/ends.ts'
-import type { MovingReader } from '../../store/moving-face.ts'
+import type { MovingBucketFolder, MovingReader } from '../../store/moving-face.ts'
 import type { Begun } from './beginning.ts'
 import { type Compared, compareStores } from './compare.ts'
 import { type CopiedFiles, copyFiles } from './copy-files.ts'
@@ -62,10 +62,10 @@ async function compare({ plan, begun, ports, target }: CopyingAll, source: Movin
 
 /** Null when they stay where they are. */
 async function bringFiles(
-  { plan, begun, ports, target }: CopyingAll,
+  { plan, ports, target }: CopyingAll,
   from: FilesEnd | null,
 ): Promise<CopiedFiles | null> {
-  const folder = await settleBucketFolder(plan, target)
+  const { folder, mayHoldFiles } = await settleBucketFolder(plan, target)
   if (plan.files.stay || from === null) return null
   const { counts } = plan
   const to = await openPlace(plan.files.to, { folder, counts, held: null, onWarning: ports.say })
@@ -74,18 +74,27 @@ async function bringFiles(
     reader: target.reader,
     source: from.sealed,
     target: to.sealed,
-    isResumed: !begun.anew,
+    isResumed: mayHoldFiles,
     expected: counts.bytes,
     ports,
   }).finally(to.close)
 }
 
-/** Files that stay in their bucket stay in its folder; others get a new one. Returns the folder of the target. */
-async function settleBucketFolder({ files: { to, stay }, folder }: Plan, { reader, writer }: TargetEnd) {
-  if (to.kind !== 'bucket') return null
+/** `mayHoldFiles`: an earlier try may have left some there. */
+type SettledFolder = { folder: MovingBucketFolder | null; mayHoldFiles: boolean }
+
+/** Files that stay in their bucket stay in its folder; others get one that each later try uses again. */
+async function settleBucketFolder(
+  { files, folder: ofSource }: Plan,
+  { reader, writer }: TargetEnd,
+): Promise<SettledFolder> {
   const known = await reader.readBucketFolder()
-  if (known !== null) return known
-  const settled = stay && folder !== null ? folder : newBucketFolder(true)
-  await writer.writeBucketFolder(settled)
-  return settled
+  if (files.to.kind !== 'bucket') {
+    if (known?.isUsed) await writer.writeBucketFolder({ ...known, isUsed: false })
+    return { folder: null, mayHoldFiles: true }
+  }
+  const former = known === null || known.tag === ofSource?.tag ? newBucketFolder(true) : known
+  const folder = { ...(files.stay && ofSource !== null ? ofSource : former), isUsed: true }
+  await writer.writeBucketFolder(folder)
+  return { folder, mayHoldFiles: folder.tag === known?.tag }
 }

@@ -195,6 +195,49 @@ test('a bucket that becomes full or fails on the way stops the move, which goes 
   expect(await move(wish)).toMatchObject({ state: 'moved' })
 })
 
+/** The folders of databases in the bucket, with the ids of the files in each. */
+function foldersOf({ listKeys }: TestBucket): Map<string, string[]> {
+  const files = listKeys().flatMap((key) => /([^/]+)\/([^/_]+)$/.exec(key)?.slice(1) ?? [])
+  const folders = new Map<string, string[]>()
+  for (let at = 0; at < files.length; at += 2) {
+    const [tag = '', id = ''] = files.slice(at)
+    folders.set(tag, [...(folders.get(tag) ?? []), id])
+  }
+  return folders
+}
+
+test.each(['folder', ...(hasPostgres ? ['postgres' as const] : [])] as const)(
+  'tries that copy everything anew to a %s use one folder of the bucket',
+  async (kind) => {
+    const place = kind === 'folder' ? folder(to) : await postgres()
+    const wish = { to: place, toBucket: settingsOf(bucket), keyFile: join(room, 'key') }
+    const before = foldersOf(bucket).size
+    for (const _ of [1, 2, 3]) {
+      await move(wish, { confirm: async () => false })
+      await serve(from)
+    }
+    expect(foldersOf(bucket).size).toBe(before + 1)
+    expect(await move(wish)).toMatchObject({ state: 'moved', files: { count: 2 } })
+    expect(foldersOf(bucket).size).toBe(before + 1)
+  },
+)
+
+test('a try that names a disk after one that named a bucket keeps the files on the disk', async () => {
+  await move({ toBucket: settingsOf(bucket), keyFile: join(room, 'key') }, { confirm: async () => false })
+  await serve(from)
+  expect(await move({ keyFile: join(room, 'key') })).toMatchObject({ state: 'moved', files: { count: 2 } })
+  expect(existsSync(join(to, 'files', 'fi', 'file1'))).toBe(true)
+})
+
+test('a part of a file that a killed try has left does not stop one that copies everything anew', async () => {
+  await move({}, { confirm: async () => false })
+  rmSync(join(to, 'files', 'fi', 'file1'))
+  writeFileSync(join(to, 'files', 'fi', 'file1.part'), 'begun')
+  await serve(from)
+  expect((await move({})).state).toBe('moved')
+  expect(await serve(to)).toEqual(WHOLE)
+})
+
 test('another key file is refused', async () => {
   const keyFile = join(room, 'key')
   writeFileSync(keyFile, `1 ${'ab'.repeat(32)}\n`, { mode: 0o600 })

@@ -13,12 +13,13 @@ import {
   writeMoveState,
 } from '../../folder/move-marks.ts'
 import type { OpenTarget, TargetEnd } from '../../moving/ends.ts'
-import type { MoveState } from '../../moving-face.ts'
+import type { MoveState, MovingBucketFolder } from '../../moving-face.ts'
 import { truncateLog } from '../../sqlite/engine/checkpoint.ts'
 import type { Connection } from '../../sqlite/engine/database.ts'
 import { migrate } from '../../sqlite/engine/migrate.ts'
+import { readBucketFolder, writeBucketFolder } from '../../sqlite/files/bucket-folder.ts'
 import { createMovingReader, createMovingWriter } from '../../sqlite/moving/moving-rows.ts'
-import { openChecked, openLocked, removeDatabase } from './folder-access.ts'
+import { openChecked, openLocked, removeDatabase, withDatabase } from './folder-access.ts'
 
 /** Changes nothing. Throws `conflict` for a folder with anything else in it. */
 export function lookAtFolder(folder: DataFolder): MoveState | null {
@@ -57,10 +58,23 @@ export async function openFolderTarget(
   explained('use', folder.path, () => mkdirSync(folder.path, { recursive: true, mode: 0o700 }))
   await writeMoveState(folder.path, state)
   return openLocked(folder, onWarning, (lock) => {
+    const former = anew ? findFormerFolder(folder) : null
     if (anew) removeDatabase(folder)
-    const connection = openChecked(folder, { create: true }, ({ database }) => migrate(database))
+    const connection = openChecked(folder, { create: true }, (opened) => {
+      migrate(opened.database)
+      if (former !== null) writeBucketFolder(opened, former)
+    })
     return targetOf(connection, { folder, lock })
   })
+}
+
+/** The folder in a bucket that an earlier try began, which this one uses again; null when it came less far. */
+function findFormerFolder(folder: DataFolder): MovingBucketFolder | null {
+  try {
+    return existsSync(folder.database) ? withDatabase(folder, readBucketFolder) : null
+  } catch {
+    return null
+  }
 }
 
 function targetOf(

@@ -28,7 +28,8 @@ export function postgresPlace(options: PostgresPlaceOptions): MovingPlace {
     openTarget: (how) => openPostgresTarget(options, name, how),
     isFilled: async () => (await reading(isFilled)) ?? false,
     findFormerFolder: () => withSession(options, ({ query }) => createMovingReader(query).readBucketFolder()),
-    destroy: () => withSession(options, ({ transact }) => transact(clearRows)),
+    destroy: () =>
+      withSession(options, ({ transact }) => transact((within) => clearRows(within, { keepFolder: false }))),
   }
 }
 

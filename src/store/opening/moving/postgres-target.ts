@@ -29,7 +29,7 @@ export async function openPostgresTarget(
     await transact(async (within) => {
       await within('SELECT FROM instance FOR UPDATE')
       await requireIdle(within, name)
-      if (before === null || anew) await clearRows(within)
+      if (before === null || anew) await clearRows(within, { keepFolder: before !== null })
       await writeMoveState(within, state)
     })
     return targetOf(session, name)
