@@ -97,8 +97,9 @@ export async function openOffice(options: OfficeOptions): Promise<Office> {
 
   async function command(args: string[], input = ''): Promise<Ended> {
     const flags = ['--data-dir', join(folder, 'commands')]
-    const ended = await runBinary([...args, ...flags], { input, env: environment(nodes[0]?.proxies ?? []) })
-    if (ended.code !== 0) throw new Error(`oncebox ${args.join(' ')}: ${ended.stderr}`)
+    const env = { ...environment(nodes[0]?.proxies ?? []), ...options.environmentOf?.(0) }
+    const ended = await runBinary([...args, ...flags], { input, env })
+    if (ended.code !== 0) throw new Error(`oncebox ${args.join(' ')}: ${ended.stderr}${ended.stdout}`)
     return ended
   }
 
