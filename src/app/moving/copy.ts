@@ -7,14 +7,15 @@ import type { Begun } from './beginning.ts'
 import { type Compared, compareStores } from './compare.ts'
 import { type CopiedFiles, copyFiles } from './copy-files.ts'
 import { copyRows } from './copy-rows.ts'
+import type { AskedMove } from './ends.ts'
 import { newBucketFolder, openPlace } from './file-places.ts'
+import { openTargetPlace } from './node-folders.ts'
 import type { Plan } from './plan.ts'
-import type { MovePorts, MoveWish } from './wish.ts'
 
 /** `damaged`: places of rows that were left out. */
 export type Copied = { compared: Compared; files: CopiedFiles | null; damaged: string[] }
 
-export type CopyingAll = { plan: Plan; begun: Begun; wish: MoveWish; ports: MovePorts; target: TargetEnd }
+export type CopyingAll = AskedMove & { plan: Plan; begun: Begun; target: TargetEnd }
 
 /** Goes on where an earlier try stopped. Throws `conflict` when the copy differs from the source. */
 export async function copyAndCompare(all: CopyingAll): Promise<Copied> {
@@ -62,13 +63,14 @@ async function compare({ plan, begun, ports, target }: CopyingAll, source: Movin
 
 /** Null when they stay where they are. */
 async function bringFiles(
-  { plan, ports, target }: CopyingAll,
+  { plan, ports, target, wish, to: place }: CopyingAll,
   from: FilesEnd | null,
 ): Promise<CopiedFiles | null> {
   const { folder, mayHoldFiles } = await settleBucketFolder(plan, target)
   if (plan.files.stay || from === null) return null
   const { counts } = plan
-  const to = await openPlace(plan.files.to, { folder, counts, held: null, onWarning: ports.say })
+  const opening = { folder, counts, held: null, onWarning: ports.say, wish, to: place }
+  const to = await openTargetPlace(plan.files.to, opening)
   if (to === null) return null
   return copyFiles({
     reader: target.reader,

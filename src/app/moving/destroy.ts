@@ -5,9 +5,10 @@ import { resolve } from 'node:path'
 import { dataFolder } from '../../store/folder/data-folder.ts'
 import type { MovingBucketFolder } from '../../store/moving-face.ts'
 import type { AskedMove } from './ends.ts'
-import { type FilePlan, openPlace, planFiles } from './file-places.ts'
+import { type FilePlan, nameFiles, openPlace, planFiles } from './file-places.ts'
 import { areKept, requireNamed } from './kept-files.ts'
 import { decideKey } from './kept-key.ts'
+import { belongsToSource, notOfSource } from './node-folders.ts'
 import { NOTHING } from './plan.ts'
 
 /** Throws `conflict` before anything is destroyed when it cannot be said what the target uses. */
@@ -28,7 +29,9 @@ export async function destroySource(move: AskedMove): Promise<void> {
 
 type Removing = { files: FilePlan; folder: MovingBucketFolder | null }
 
-async function removeFiles({ ports: { say } }: AskedMove, { files, folder }: Removing): Promise<void> {
+async function removeFiles(move: AskedMove, { files, folder }: Removing): Promise<void> {
+  const { say } = move.ports
+  if (!(await belongsToSource(files.from, move))) return say(notOfSource(nameFiles(files.from)))
   const end = await openPlace(files.from, { folder, counts: NOTHING, held: null, onWarning: say })
   await end?.removeAll().finally(end.close)
   if (end === null && folder?.isUsed)

@@ -55,7 +55,7 @@ export function nameFiles(place: FilePlace): string {
   return place.kind === 'disk' ? place.path : 'nowhere'
 }
 
-type Opening = {
+export type OpeningPlace = {
   /** The folder in a bucket. */
   folder: MovingBucketFolder | null
   counts: MovingCounts
@@ -66,7 +66,7 @@ type Opening = {
 
 export async function openPlace(
   place: FilePlace,
-  { folder, counts, held, onWarning }: Opening,
+  { folder, counts, held, onWarning }: OpeningPlace,
 ): Promise<FilesEnd | null> {
   if (place.kind === 'unknown') return null
   if (place.kind === 'disk') return openDiskEnd(place.path)
@@ -79,7 +79,7 @@ export async function openPlace(
   })
 }
 
-async function findHeld(held: Opening['held']): Promise<string[]> {
+async function findHeld(held: OpeningPlace['held']): Promise<string[]> {
   const found = await held?.readFiles(null)
   return found?.items.slice(0, HELD_LOOKS).map(({ id }) => id) ?? []
 }

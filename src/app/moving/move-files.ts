@@ -10,8 +10,9 @@ import type { AskedMove } from './ends.ts'
 import { nameFiles, newBucketFolder, openPlace } from './file-places.ts'
 import { areKept } from './kept-files.ts'
 import { bringKey, requireKeys } from './keys.ts'
+import { belongsToSource, notOfSource, openTargetPlace } from './node-folders.ts'
 import { findNeeds, type Plan, planMove, reportOf, surveyDamage } from './plan.ts'
-import type { MovePorts, MoveReport, MoveWish } from './wish.ts'
+import type { MoveReport } from './wish.ts'
 
 export async function moveFiles(move: AskedMove): Promise<MoveReport> {
   const { wish, ports, from } = move
@@ -31,13 +32,13 @@ export async function moveFiles(move: AskedMove): Promise<MoveReport> {
     if (needs.length > 0) throw new DomainError('conflict', needs.join(' '))
     await requireKeys(keys, source.reader)
     bringKey(keys)
-    return await run({ source, plan, wish, ports, report })
+    return await run({ ...move, source, plan, report })
   } finally {
     await source.close()
   }
 }
 
-type Running = { source: SourceEnd; plan: Plan; wish: MoveWish; ports: MovePorts; report: MoveReport }
+type Running = AskedMove & { source: SourceEnd; plan: Plan; report: MoveReport }
 
 function run(running: Running): Promise<MoveReport> {
   const { source, plan, wish, ports, report } = running
@@ -57,6 +58,10 @@ function run(running: Running): Promise<MoveReport> {
       ports.say(`Nothing was destroyed: ${report.from} and ${report.to} are the same place.`)
       return moved
     }
+    if (!(await belongsToSource(left.place, running))) {
+      ports.say(notOfSource(report.from))
+      return moved
+    }
     await from?.removeAll()
     return { ...moved, isDestroyed: true }
   })
@@ -65,13 +70,16 @@ function run(running: Running): Promise<MoveReport> {
 type Ends = { from: FilesEnd | null; to: FilesEnd | null; folder: MovingBucketFolder | null }
 
 /** Closes both ends after the work, also when the second one cannot be opened. */
-async function withEnds<T>({ source, plan, ports }: Running, work: (ends: Ends) => Promise<T>): Promise<T> {
+async function withEnds<T>(
+  { source, plan, ports, wish, to: target }: Running,
+  work: (ends: Ends) => Promise<T>,
+): Promise<T> {
   const { counts, files } = plan
   const opening = { counts, onWarning: ports.say }
   const from = await openPlace(files.from, { ...opening, folder: plan.folder, held: plan.reader })
   try {
     const folder = await chooseFolder(source, plan)
-    const to = await openPlace(files.to, { ...opening, folder, held: null })
+    const to = await openTargetPlace(files.to, { ...opening, folder, held: null, wish, to: target })
     try {
       return await work({ from, to, folder })
     } finally {

@@ -12,6 +12,7 @@ import { type AskedMove, placeOf } from './ends.ts'
 import { explainMove } from './failures.ts'
 import { bringKey, findKeyPlaces, requireKeys } from './keys.ts'
 import { moveFiles } from './move-files.ts'
+import { requireTargetFolder } from './node-folders.ts'
 import { findNeeds, NOTHING, type Plan, planMove, reportOf, surveyDamage } from './plan.ts'
 import type { GivenPorts, MoveReport, MoveWish } from './wish.ts'
 
@@ -27,7 +28,9 @@ export async function moveStore(wish: MoveWish, given: GivenPorts): Promise<Move
   const from = placeOf(wish.from, { remembering: source, onWarning })
   const to = placeOf(wish.to, { remembering: target, onWarning })
   try {
-    return await (from.name === to.name ? moveFiles : moveAll)({ wish, ports, from, to })
+    const move = { wish, ports, from, to }
+    await requireTargetFolder(move)
+    return await (from.name === to.name ? moveFiles : moveAll)(move)
   } catch (cause) {
     throw explainMove(cause, wish)
   }

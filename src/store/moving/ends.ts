@@ -18,6 +18,8 @@ export type MovingPlace = {
   openTarget(how: OpenTarget): Promise<TargetEnd>
   /** Whether it has data that can be served. */
   isFilled(): Promise<boolean>
+  /** The tag of a database of PostgreSQL, by which the folders of its nodes know it; null without tables, and for a folder. */
+  findTag(): Promise<string | null>
   /** The folder of files in a bucket that a store had which was moved away; null for none. */
   findFormerFolder(): Promise<MovingBucketFolder | null>
   /**

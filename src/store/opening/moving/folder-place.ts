@@ -31,6 +31,7 @@ export function folderPlace({ path, machine, onWarning }: FolderOptions): Moving
     lookAtTarget: async () => lookAtFolder(folder),
     openTarget: (how) => openFolderTarget(folder, onWarning, how),
     isFilled: async () => readMovedAway(folder.path) === null && holdsData(folder),
+    findTag: async () => null,
     findFormerFolder: async () =>
       existsSync(folder.database) ? withDatabase(folder, readBucketFolder) : null,
     destroy: (how) => destroyFolder(folder, onWarning, how),

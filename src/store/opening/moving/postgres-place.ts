@@ -6,7 +6,7 @@ import type { MovingPlace } from '../../moving/ends.ts'
 import type { MoveState } from '../../moving-face.ts'
 import { onOwnConnection } from '../../postgres/engine/own-connection.ts'
 import { serverText } from '../../postgres/engine/server-text.ts'
-import { requireIdle } from '../../postgres/moving/checks.ts'
+import { readTag, requireIdle } from '../../postgres/moving/checks.ts'
 import { clearRows } from '../../postgres/moving/clear-rows.ts'
 import { type Query, readMovedAway, readMoveState } from '../../postgres/moving/move-row.ts'
 import { createMovingReader } from '../../postgres/moving/read-rows.ts'
@@ -27,6 +27,7 @@ export function postgresPlace(options: PostgresPlaceOptions): MovingPlace {
     lookAtTarget: () => withSession(options, (session) => look(session, name)),
     openTarget: (how) => openPostgresTarget(options, name, how),
     isFilled: async () => (await reading(isFilled)) ?? false,
+    findTag: () => reading(readTag),
     findFormerFolder: () => withSession(options, ({ query }) => createMovingReader(query).readBucketFolder()),
     destroy: () =>
       withSession(options, ({ transact }) => transact((within) => clearRows(within, { keepFolder: false }))),

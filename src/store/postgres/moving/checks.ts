@@ -28,6 +28,12 @@ export async function readMark(query: Query): Promise<string> {
   return row?.mark ?? ''
 }
 
+/** What the folders of its nodes know the database by. */
+export async function readTag(query: Query): Promise<string | null> {
+  const [row] = await query<{ tag: string }>('SELECT tag::text AS tag FROM instance')
+  return row?.tag ?? null
+}
+
 /** Throws `conflict`, with the reason, when nothing of the database may be served: then nothing may be moved either. */
 export async function requireReadable(query: Query): Promise<void> {
   const [row] = await query<{ halted: string | null }>('SELECT halted FROM instance')
