@@ -105,5 +105,8 @@ export type MoveState = {
   sourceMark: string
 }
 
-/** What a store that was moved away keeps: where everything went. */
-export type MovedAway = { id: string; to: string; at: number }
+/**
+ * What a store that was moved away keeps: where everything went. `isSettled`: the target was confirmed and may have been served
+ * since, so nothing is copied there again.
+ */
+export type MovedAway = { id: string; to: string; at: number; isSettled: boolean }

@@ -47,6 +47,7 @@ const OTHER_TABLES = [
     'idempotencyAnswers',
     'addressShares',
     'home',
+    'arrivals',
     'moves',
     'operations',
     'nodes',

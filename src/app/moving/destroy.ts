@@ -11,8 +11,10 @@ import { decideKey } from './kept-key.ts'
 import { belongsToSource, notOfSource } from './node-folders.ts'
 import { NOTHING } from './plan.ts'
 
-/** Throws `conflict` before anything is destroyed when it cannot be said what the target uses. */
-export async function destroySource(move: AskedMove): Promise<void> {
+/**
+ * Call `requireKept` right before. Throws `conflict` before anything is destroyed when it cannot be said what the target uses.
+ */
+export async function destroySource(move: AskedMove, id: string): Promise<void> {
   const { wish, ports, from, to } = move
   const key = decideKey(wish)
   const folder = await from.findFormerFolder()
@@ -23,7 +25,7 @@ export async function destroySource(move: AskedMove): Promise<void> {
   // After a move of the files alone into a bucket, there may be others on the disk.
   const onDisk = wish.from.kind === 'folder' ? dataFolder(resolve(wish.from.path)).files : null
   const keepFiles = onDisk !== null && areKept({ place: { kind: 'disk', path: onDisk }, folder: null }, kept)
-  await from.destroy({ keepKey: key.isKept, keepFiles })
+  await from.destroy({ id, keepKey: key.isKept, keepFiles })
   if (key.isKept && key.why !== null) ports.say(key.why)
 }
 

@@ -4,10 +4,11 @@
 import { DomainError } from '../../domain/errors.ts'
 import type { FilesEnd } from '../../store/files/moving-ends.ts'
 import type { SourceEnd } from '../../store/moving/ends.ts'
-import type { MovingBucketFolder } from '../../store/moving-face.ts'
+import type { MovingBucketFolder, MovingReader } from '../../store/moving-face.ts'
 import { type CopiedFiles, copyFiles } from './copy-files.ts'
 import type { AskedMove } from './ends.ts'
 import { nameFiles, newBucketFolder, openPlace } from './file-places.ts'
+import { findMissing } from './kept.ts'
 import { areKept } from './kept-files.ts'
 import { bringKey, requireKeys } from './keys.ts'
 import { belongsToSource, notOfSource, openTargetPlace } from './node-folders.ts'
@@ -16,7 +17,7 @@ import type { MoveReport } from './wish.ts'
 
 export async function moveFiles(move: AskedMove): Promise<MoveReport> {
   const { wish, ports, from } = move
-  const source = await from.openSource()
+  const source = await from.openSource(null)
   try {
     const plan = await planMove(wish, source)
     const { counts, keys, files } = plan
@@ -41,7 +42,7 @@ export async function moveFiles(move: AskedMove): Promise<MoveReport> {
 type Running = AskedMove & { source: SourceEnd; plan: Plan; report: MoveReport }
 
 function run(running: Running): Promise<MoveReport> {
-  const { source, plan, wish, ports, report } = running
+  const { from: store, source, plan, wish, ports, report } = running
   return withEnds(running, async ({ from, to, folder }) => {
     const files = from === null || to === null ? null : await copyAll({ from, to, source, plan, ports })
     const done: MoveReport = { ...report, state: 'copied', files }
@@ -62,9 +63,26 @@ function run(running: Running): Promise<MoveReport> {
       ports.say(notOfSource(report.from))
       return moved
     }
+    await store.reading((reader) => requireSettled(reader, { settled, files: to, report }))
     await from?.removeAll()
     return { ...moved, isDestroyed: true }
   })
+}
+
+type Settled = { settled: MovingBucketFolder; files: FilesEnd | null; report: MoveReport }
+
+/** The rows may have been set back while the question was open: then they name the files that would be destroyed. */
+async function requireSettled(reader: MovingReader, { settled, files, report }: Settled): Promise<void> {
+  const { from, to } = report
+  const found = await reader.readBucketFolder()
+  const isSettled = found?.isUsed === settled.isUsed && found.tag === settled.tag
+  const missing = files === null ? null : await findMissing(reader, files.sealed)
+  if (isSettled && missing === null) return
+  throw new DomainError(
+    'conflict',
+    `${isSettled ? `${to} lacks ${missing}` : `The database was set back, and its files are in ${from} again`}. Nothing in ${from} was ` +
+      'destroyed: run the same command again.',
+  )
 }
 
 type Ends = { from: FilesEnd | null; to: FilesEnd | null; folder: MovingBucketFolder | null }

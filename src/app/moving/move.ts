@@ -10,6 +10,7 @@ import { copyAndCompare } from './copy.ts'
 import { destroySource } from './destroy.ts'
 import { type AskedMove, placeOf } from './ends.ts'
 import { explainMove } from './failures.ts'
+import { lost, requireKept } from './kept.ts'
 import { bringKey, findKeyPlaces, requireKeys } from './keys.ts'
 import { moveFiles } from './move-files.ts'
 import { requireTargetFolder } from './node-folders.ts'
@@ -48,20 +49,19 @@ function onceEach(say: (line: string) => void): (line: string) => void {
 async function moveAll(move: AskedMove): Promise<MoveReport> {
   const { wish, from, to } = move
   const away = await from.findMovedAway()
-  if (away !== null) return goOn(move, away)
+  if (away !== null && (await to.findArrived()) === away.id) return goOn(move, away)
+  if (away?.isSettled) throw away.to === to.name ? lost(move) : gone(move, away)
   const found = await to.lookAtTarget()
-  const source = await from.openSource()
+  if (away !== null && found?.id !== away.id && away.to !== to.name) throw gone(move, away)
+  const source = await from.openSource(away)
   try {
     const plan = await planMove(wish, source)
     if (wish.mode === 'dry-run') return await describePlan(move, plan)
     const needs = findNeeds(wish, plan)
     if (needs.length > 0) throw new DomainError('conflict', needs.join(' '))
     await requireKeys(plan.keys, source.reader)
-    return await run(move, {
-      source,
-      plan,
-      begun: begin({ found, source, target: to.name, mode: wish.mode }),
-    })
+    const begun = begin({ found, source, away, target: to.name, mode: wish.mode })
+    return await run(move, { source, plan, begun, isLeft: away !== null })
   } finally {
     await source.close()
   }
@@ -77,10 +77,12 @@ function reportOn({ from, to }: AskedMove, { counts, keys }: Pick<Plan, 'counts'
   return reportOf({ from: from.name, to: to.name, counts, keyFile: keys.to })
 }
 
-type Running = { source: SourceEnd; plan: Plan; begun: Begun }
+/** `isLeft`: an earlier try left the source already, and its target was not confirmed or was set back since. */
+type Running = { source: SourceEnd; plan: Plan; begun: Begun; isLeft: boolean }
 
-async function run(move: AskedMove, { source, plan, begun }: Running): Promise<MoveReport> {
-  const { ports, to } = move
+/** The target is confirmed only over the connection that has compared all of it. */
+async function run(move: AskedMove, { source, plan, begun, isLeft }: Running): Promise<MoveReport> {
+  const { ports, from, to } = move
   const { state } = begun
   const target = await to.openTarget(begun)
   try {
@@ -91,54 +93,46 @@ async function run(move: AskedMove, { source, plan, begun }: Running): Promise<M
     await target.writeState({ ...state, state: 'copied' })
     ports.onStep('after everything was copied')
     const report: MoveReport = { ...reportOn(move, plan), ...copied, state: 'copied' }
-    if (!(await ports.confirm(report))) return report
-    await source.leave({ id: state.id, to: target.name, at: ports.now() })
-    ports.onStep('after the source was left')
+    if (!isLeft) {
+      if (!(await ports.confirm(report))) return report
+      await source.leave({ id: state.id, to: target.name, at: ports.now(), isSettled: false })
+      ports.onStep('after the source was left')
+    }
     await target.confirm()
     ports.onStep('after the move was confirmed')
-    return await finish(move, { ...report, state: 'moved' }, source.close)
+    await from.settle(state.id)
+    ports.onStep('after the source was settled')
+    return await finish(move, { ...report, state: 'moved' }, { id: state.id, closeSource: source.close })
   } finally {
     await target.close()
   }
 }
 
-/** Everything was moved away already: what is left is to say so at the target, and to destroy the source. */
+/** Everything is in the target: what is left is to say so at the source, and to destroy that. */
 async function goOn(move: AskedMove, away: MovedAway): Promise<MoveReport> {
-  const { wish, to } = move
-  const state = await to.findState()
-  const isUnconfirmed = state?.id === away.id
-  const isConfirmed = state === null && away.to === to.name
-  if (!isUnconfirmed && !(isConfirmed && wish.destroySource)) throw gone(move, away)
-  if (state === null && !(await to.isFilled())) throw lost(move)
+  const { wish, ports, from } = move
+  if (away.isSettled && !wish.destroySource) throw gone(move, away)
   const keys = findKeyPlaces(wish)
   const report: MoveReport = { ...reportOn(move, { counts: NOTHING, keys }), state: 'moved' }
   if (wish.mode === 'dry-run') return report
-  if (state !== null) {
-    const target = await to.openTarget({ state, anew: false })
-    await target.confirm().finally(target.close)
-  }
-  return finish(move, report, async () => undefined)
+  await from.settle(away.id)
+  ports.onStep('after the source was settled')
+  return finish(move, report, { id: away.id, closeSource: async () => undefined })
 }
 
 /** Destroys the source, if that was asked for and is confirmed. */
 async function finish(
   move: AskedMove,
   report: MoveReport,
-  closeSource: () => Promise<void>,
+  { id, closeSource }: { id: string; closeSource: () => Promise<void> },
 ): Promise<MoveReport> {
   const { wish, ports } = move
   if (!wish.destroySource || !(await ports.confirmDestruction(report))) return report
+  // Either end may have been set back while the question was open.
+  await requireKept(move, id)
   await closeSource()
-  await destroySource(move)
+  await destroySource(move, id)
   return { ...report, isDestroyed: true }
-}
-
-/** The source may be the last place that has the data. */
-function lost({ from, to }: AskedMove): DomainError {
-  return new DomainError(
-    'conflict',
-    `${to.name}, where everything was moved to, holds no data now: nothing in ${from.name} was destroyed.`,
-  )
 }
 
 function gone({ from }: AskedMove, { to }: MovedAway): DomainError {

@@ -87,11 +87,14 @@ export function prepareDataFolder(folder: DataFolder, keyFile: string | null): v
   })
 }
 
-/** For commands beside the server: throws unless a server has made its folder here, for the user of this process. */
-export function requireDataFolder(folder: DataFolder): void {
+/**
+ * For commands beside the server: throws unless a server has made its folder here, for the user of this process. `isLeft`: also when
+ * everything was moved away.
+ */
+export function requireDataFolder(folder: DataFolder, { isLeft = false } = {}): void {
   explained('read', folder.path, () => {
     requireOwn(folder.path, FOLDER)
-    requireNotMoved(folder.path)
+    if (!isLeft) requireNotMoved(folder.path)
     if (holdsData(folder)) return requireOwnContents(folder)
     refuseBereft(folder)
     const remedy = 'Start "oncebox serve" once, or name the right folder with --data-dir.'

@@ -49,8 +49,8 @@ export function readMoveState(path: string): MoveState | null {
 export function readMovedAway(path: string): MovedAway | null {
   const found = read(awayOf(path))
   if (found === null) return null
-  const { id, to, at } = found
-  if (isText(id) && isText(to) && typeof at === 'number') return { id, to, at }
+  const { id, to, at, isSettled } = found
+  if (isText(id) && isText(to) && typeof at === 'number') return { id, to, at, isSettled: isSettled === true }
   throw unreadable(awayOf(path))
 }
 

@@ -10,10 +10,15 @@ import type { Connect } from '../postgres/engine/connection.ts'
 import { createDatabase, type PostgresDatabase } from '../postgres/engine/database.ts'
 import { requireServer } from '../postgres/engine/server-check.ts'
 import { findFolderTag, sessionsOf } from '../postgres/files/folder-sessions.ts'
-import { haltNodes, type InstanceState, readInstance } from '../postgres/instance/instance.ts'
+import { type InstanceState, readInstance } from '../postgres/instance/instance.ts'
 import { readKeys, requireKnownKeys } from '../postgres/instance/instance-keys.ts'
 import { requireNoMove } from '../postgres/moving/move-row.ts'
-import { countLive, expireEverything, resumeNodes } from '../postgres/restoring/after-restore.ts'
+import {
+  countLive,
+  expireEverything,
+  haltWhileRestoring,
+  resumeNodes,
+} from '../postgres/restoring/after-restore.ts'
 import { watchCopiedNodes } from '../postgres/restoring/copied-nodes.ts'
 import { migrate } from '../postgres/schema/migrate.ts'
 import { S3Failure } from '../s3/failures.ts'
@@ -52,9 +57,6 @@ export type AfterRestore = {
 export type RunOptions = { visit: Visit; now?: number; onProgress: (done: number, total: number) => void }
 
 const CONNECTIONS = 2
-const UNDER_WAY =
-  'The database was set back, and "oncebox after-restore" has not come to its end: nothing is served. Run it again.'
-
 /**
  * Migrates a database that is older than the program. Throws `conflict` for one that this node does not know, and while another
  * database is served with the same files.
@@ -84,8 +86,7 @@ export async function openAfterRestore(options: AfterRestoreOptions): Promise<Af
     const known = [inFolder, await witnesses.readBucket(tag)].flatMap((one) => one ?? [])
     const run = async (asked: RunOptions) => {
       await others.glance()
-      // Nodes that serve stop at their next heartbeat.
-      await database.transact((session) => haltNodes(session, UNDER_WAY))
+      await haltWhileRestoring(database)
       const lost = await expireEverything(database, { now: Math.floor(time), ...asked })
       // A node of the original may have started meanwhile. Until nodes serve, none removes a file.
       await others.glance({ isChanged: true })

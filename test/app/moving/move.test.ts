@@ -280,7 +280,7 @@ test.skipIf(process.platform !== 'linux')('an end that cannot be opened is close
 test('a source is destroyed only once everything is elsewhere', async () => {
   await move({})
   renameSync(to, `${to}-aside`)
-  await expect(move({ destroySource: true })).rejects.toThrow('holds no data now')
+  await expect(move({ destroySource: true })).rejects.toThrow('does not hold what was moved there')
   renameSync(`${to}-aside`, to)
   const kept = await move({ destroySource: true }, { confirmDestruction: async () => false })
   expect(kept).toMatchObject({ state: 'moved', isDestroyed: false })

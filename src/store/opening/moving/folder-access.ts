@@ -20,11 +20,11 @@ export function lockForMove(folder: DataFolder, onWarning: OnWarning): Promise<F
 export async function openLocked<T>(
   folder: DataFolder,
   onWarning: OnWarning,
-  work: (lock: FolderLock) => T,
+  work: (lock: FolderLock) => T | Promise<T>,
 ): Promise<T> {
   const lock = await lockForMove(folder, onWarning)
   try {
-    return work(lock)
+    return await work(lock)
   } catch (cause) {
     lock.release()
     throw explainFailure(folder.database, cause)
@@ -48,10 +48,13 @@ export function openChecked(
 }
 
 /** Runs work on the database of a folder, and closes it. */
-export function withDatabase<T>({ database }: DataFolder, work: (connection: Connection) => T): T {
+export async function withDatabase<T>(
+  { database }: DataFolder,
+  work: (connection: Connection) => T | Promise<T>,
+): Promise<T> {
   const connection = openConnection(database, { create: false, busyTimeout: BUSY_MS })
   try {
-    return work(connection)
+    return await work(connection)
   } finally {
     connection.close()
   }

@@ -4,8 +4,9 @@ import { existsSync, statSync } from 'node:fs'
 import { DomainError } from '../../../domain/errors.ts'
 import { type DataFolder, holdsData, requireDataFolder } from '../../folder/data-folder.ts'
 import type { FolderLock } from '../../folder/folder-lock.ts'
-import { requireNotMoved, writeMovedAway } from '../../folder/move-marks.ts'
-import { type SourceEnd, sourceInUse } from '../../moving/ends.ts'
+import { readMovedAway, requireNotMoved, writeMovedAway } from '../../folder/move-marks.ts'
+import { notLeft, type SourceEnd, sourceInUse } from '../../moving/ends.ts'
+import type { MovedAway } from '../../moving-face.ts'
 import { truncateLog } from '../../sqlite/engine/checkpoint.ts'
 import type { Connection } from '../../sqlite/engine/database.ts'
 import { readHomeMark, requireHome } from '../../sqlite/engine/home.ts'
@@ -16,15 +17,22 @@ import { requireIntactLog } from '../../sqlite/integrity/log-check.ts'
 import { createMovingReader } from '../../sqlite/moving/moving-rows.ts'
 import { openChecked, openLocked } from './folder-access.ts'
 
-export type FolderSourceOptions = { machine: string | null; onWarning: (warning: string) => void }
+export type FolderSourceOptions = {
+  machine: string | null
+  /** Null, or the mark of a folder that was left. */
+  away: MovedAway | null
+  onWarning: (warning: string) => void
+}
 
 /** Throws `conflict` for a folder that is served, damaged, a copy, or of another version. */
 export async function openFolderSource(
   folder: DataFolder,
-  { machine, onWarning }: FolderSourceOptions,
+  { machine, away, onWarning }: FolderSourceOptions,
 ): Promise<SourceEnd> {
-  requireSource(folder)
+  requireSource(folder, away)
   return openLocked(folder, onWarning, (lock) => {
+    // Another move may have left it while this one waited.
+    requireMark(folder, away)
     requireIntactLog(folder.database)
     const connection = openChecked(folder, { create: false }, (opened) => {
       requireIntact(opened)
@@ -36,8 +44,13 @@ export async function openFolderSource(
   })
 }
 
-function requireSource(folder: DataFolder): void {
-  requireNotMoved(folder.path)
+function requireMark({ path }: DataFolder, away: MovedAway | null): void {
+  if (away === null) requireNotMoved(path)
+  else if (readMovedAway(path)?.id !== away.id) throw new DomainError('conflict', notLeft(path))
+}
+
+function requireSource(folder: DataFolder, away: MovedAway | null): void {
+  requireMark(folder, away)
   if (!holdsData(folder) && existsSync(folder.witness))
     throw new DomainError(
       'conflict',
@@ -49,7 +62,7 @@ function requireSource(folder: DataFolder): void {
       'conflict',
       `There is no Oncebox data in ${folder.path}. Name the right folder with --from.`,
     )
-  requireDataFolder(folder)
+  requireDataFolder(folder, { isLeft: away !== null })
 }
 
 type Held = { folder: DataFolder; lock: FolderLock; mark: string }

@@ -12,12 +12,13 @@ import {
   readMoveState,
   writeMoveState,
 } from '../../folder/move-marks.ts'
-import type { OpenTarget, TargetEnd } from '../../moving/ends.ts'
+import { type OpenTarget, type TargetEnd, targetChanged } from '../../moving/ends.ts'
 import type { MoveState, MovingBucketFolder } from '../../moving-face.ts'
 import { truncateLog } from '../../sqlite/engine/checkpoint.ts'
 import type { Connection } from '../../sqlite/engine/database.ts'
 import { migrate } from '../../sqlite/engine/migrate.ts'
 import { readBucketFolder, writeBucketFolder } from '../../sqlite/files/bucket-folder.ts'
+import { writeArrived } from '../../sqlite/moving/arrivals.ts'
 import { createMovingReader, createMovingWriter } from '../../sqlite/moving/moving-rows.ts'
 import { openChecked, openLocked, removeDatabase, withDatabase } from './folder-access.ts'
 
@@ -53,25 +54,26 @@ function occupied(path: string, why: string): DomainError {
 export async function openFolderTarget(
   folder: DataFolder,
   onWarning: (warning: string) => void,
-  { state, anew }: OpenTarget,
+  { found, state, anew }: OpenTarget,
 ): Promise<TargetEnd> {
   explained('use', folder.path, () => mkdirSync(folder.path, { recursive: true, mode: 0o700 }))
-  await writeMoveState(folder.path, state)
-  return openLocked(folder, onWarning, (lock) => {
-    const former = anew ? findFormerFolder(folder) : null
+  return openLocked(folder, onWarning, async (lock) => {
+    if (lookAtFolder(folder)?.id !== found?.id) throw new DomainError('conflict', targetChanged(folder.path))
+    await writeMoveState(folder.path, state)
+    const former = anew ? await findFormerFolder(folder) : null
     if (anew) removeDatabase(folder)
     const connection = openChecked(folder, { create: true }, (opened) => {
       migrate(opened.database)
       if (former !== null) writeBucketFolder(opened, former)
     })
-    return targetOf(connection, { folder, lock })
+    return targetOf(connection, { folder, lock, id: state.id })
   })
 }
 
 /** The folder in a bucket that an earlier try began, which this one uses again; null when it came less far. */
-function findFormerFolder(folder: DataFolder): MovingBucketFolder | null {
+async function findFormerFolder(folder: DataFolder): Promise<MovingBucketFolder | null> {
   try {
-    return existsSync(folder.database) ? withDatabase(folder, readBucketFolder) : null
+    return existsSync(folder.database) ? await withDatabase(folder, readBucketFolder) : null
   } catch {
     return null
   }
@@ -79,7 +81,7 @@ function findFormerFolder(folder: DataFolder): MovingBucketFolder | null {
 
 function targetOf(
   connection: Connection,
-  { folder, lock }: { folder: DataFolder; lock: FolderLock },
+  { folder, lock, id }: { folder: DataFolder; lock: FolderLock; id: string },
 ): TargetEnd {
   return {
     name: folder.path,
@@ -87,6 +89,7 @@ function targetOf(
     writer: createMovingWriter(connection),
     writeState: (next) => writeMoveState(folder.path, next),
     confirm: async () => {
+      writeArrived(connection, id)
       truncateLog(connection.database)
       forgetMoveState(folder.path)
     },

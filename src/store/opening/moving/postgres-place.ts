@@ -1,19 +1,23 @@
 // A PostgreSQL database that a move begins or ends at.
 
 import { presentDatabaseAddress } from '../../../domain/database-address.ts'
-import { DomainError } from '../../../domain/errors.ts'
 import type { MovingPlace } from '../../moving/ends.ts'
 import type { MoveState } from '../../moving-face.ts'
 import { onOwnConnection } from '../../postgres/engine/own-connection.ts'
-import { serverText } from '../../postgres/engine/server-text.ts'
 import { readTag, requireIdle } from '../../postgres/moving/checks.ts'
 import { clearRows } from '../../postgres/moving/clear-rows.ts'
-import { type Query, readMovedAway, readMoveState } from '../../postgres/moving/move-row.ts'
+import {
+  type Query,
+  readArrived,
+  readMovedAway,
+  readMoveState,
+  settleLeft,
+} from '../../postgres/moving/move-row.ts'
 import { createMovingReader } from '../../postgres/moving/read-rows.ts'
 import { type Connected, withSession } from '../../postgres/moving/session.ts'
 import { hasTables, requireCurrentSchema } from '../../postgres/schema/schema-version.ts'
 import { openPostgresSource, type PostgresPlaceOptions } from './postgres-source.ts'
-import { openPostgresTarget } from './postgres-target.ts'
+import { openPostgresTarget, requireVacant } from './postgres-target.ts'
 
 export function postgresPlace(options: PostgresPlaceOptions): MovingPlace {
   const name = presentDatabaseAddress(options.address)
@@ -22,15 +26,17 @@ export function postgresPlace(options: PostgresPlaceOptions): MovingPlace {
   return {
     name,
     findMovedAway: () => reading(readMovedAway),
-    findState: () => reading(readMoveState),
-    openSource: () => openPostgresSource(options, name),
+    findArrived: () => reading(readArrived),
+    openSource: (away) => openPostgresSource(options, { name, away }),
     lookAtTarget: () => withSession(options, (session) => look(session, name)),
     openTarget: (how) => openPostgresTarget(options, name, how),
-    isFilled: async () => (await reading(isFilled)) ?? false,
     findTag: () => reading(readTag),
+    reading: (work) => withSession(options, ({ query }) => work(createMovingReader(query))),
+    settle: (id) =>
+      withSession(options, ({ transact }) => transact((query) => settleLeft(query, { id, name }))),
     findFormerFolder: () => withSession(options, ({ query }) => createMovingReader(query).readBucketFolder()),
-    destroy: () =>
-      withSession(options, ({ transact }) => transact((within) => clearRows(within, { keepFolder: false }))),
+    destroy: ({ id }) =>
+      withSession(options, ({ transact }) => transact((query) => destroyLeft(query, { id, name }))),
   }
 }
 
@@ -45,23 +51,10 @@ async function look({ connect, query }: Connected, name: string): Promise<MoveSt
   return null
 }
 
-/** A database that a node was started with once has keys and a link for the first administrator, which nobody needs. */
-async function requireVacant(query: Query, name: string): Promise<void> {
-  const away = await readMovedAway(query)
-  const { accounts, pushes } = await createMovingReader(query).count()
-  if (accounts === 0 && pushes === 0) return
-  const why =
-    away === null
-      ? `it holds ${accounts} accounts and ${pushes} pushes`
-      : `everything in it was moved to ${serverText(away.to)}`
-  throw new DomainError(
-    'conflict',
-    `Cannot move into ${name}: ${why}. A move never replaces anything: name an empty database with --to.`,
-  )
-}
-
-async function isFilled(query: Query): Promise<boolean> {
-  if ((await readMovedAway(query)) !== null) return false
-  const { items } = await createMovingReader(query).readRows('instanceKeys', null)
-  return items.length > 0
+/** Within a transaction, which keeps a failover to an earlier state out. */
+async function destroyLeft(query: Query, { id, name }: { id: string; name: string }): Promise<void> {
+  await query('SELECT FROM instance FOR UPDATE')
+  await requireIdle(query, name)
+  await settleLeft(query, { id, name })
+  await clearRows(query, { keepFolder: false })
 }

@@ -1,11 +1,12 @@
 // A PostgreSQL database as the source of a move.
 
 import { DomainError } from '../../../domain/errors.ts'
-import { type SourceEnd, sourceInUse } from '../../moving/ends.ts'
+import { notLeft, type SourceEnd, sourceInUse } from '../../moving/ends.ts'
+import type { MovedAway } from '../../moving-face.ts'
 import { onOwnConnection } from '../../postgres/engine/own-connection.ts'
 import { requireServable } from '../../postgres/instance/servable.ts'
 import { readMark, requireIdle, requireReadable } from '../../postgres/moving/checks.ts'
-import { type Query, writeMovedAway } from '../../postgres/moving/move-row.ts'
+import { keepMovesAway, type Query, readMovedAway, writeMovedAway } from '../../postgres/moving/move-row.ts'
 import { createMovingReader } from '../../postgres/moving/read-rows.ts'
 import {
   type Connected,
@@ -23,20 +24,31 @@ const SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY'
 /** `remembering`: what nodes remember of the database. One that was set back or left behind is no source. */
 export type PostgresPlaceOptions = PostgresOptions & { remembering: Remembering }
 
-/** Throws `conflict` while a node serves the database, and when none would. */
-export async function openPostgresSource(options: PostgresPlaceOptions, name: string): Promise<SourceEnd> {
+/** Throws `conflict` while a node serves the database, and when none would. `away`: null, or the mark of one that was left. */
+export async function openPostgresSource(
+  options: PostgresPlaceOptions,
+  { name, away }: { name: string; away: MovedAway | null },
+): Promise<SourceEnd> {
   const session = await openSession(options)
   const { connect, query } = session
   return closingOnFailure(session, async () => {
     await onOwnConnection(connect, requireCurrentSchema)
-    await requireReadable(query)
-    await requireLatest(query, options)
+    // Before it was left it was the latest state, and since then nobody has changed it.
+    if (away === null) {
+      await requireReadable(query)
+      await requireLatest(query, options)
+    }
     await requireIdle(query, name)
     await query(SNAPSHOT)
     const mark = await readMark(query)
-    await requireReadable(query)
+    if (away === null) await requireReadable(query)
+    else await requireLeft(query, { name, id: away.id })
     return sourceOf(session, { name, mark })
   })
+}
+
+async function requireLeft(query: Query, { name, id }: { name: string; id: string }): Promise<void> {
+  if ((await readMovedAway(query))?.id !== id) throw new DomainError('conflict', notLeft(name))
 }
 
 const FLAGS = { database: '--from', folder: '--from-data-dir' }
@@ -55,7 +67,7 @@ function sourceOf(session: Connected, { name, mark }: Pick<SourceEnd, 'name' | '
   async function change(work: (within: Query) => Promise<void>): Promise<void> {
     await query('COMMIT')
     await transact(async (within) => {
-      await within('SELECT FROM instance FOR UPDATE')
+      await keepMovesAway(within)
       await requireIdle(within, name)
       if ((await readMark(within)) !== mark) throw new DomainError('conflict', sourceInUse(name))
       await work(within)

@@ -6,6 +6,7 @@ import { findNewerPlace } from '../../../domain/restoration.ts'
 import { MINUTE, SECOND } from '../../../domain/time.ts'
 import type { SavedWitness } from '../../witness/saved-witness.ts'
 import type { PostgresDatabase, Session } from '../engine/database.ts'
+import { requireNoMove } from '../moving/move-row.ts'
 import { haltNodes, type InstanceState, readInstance } from './instance.ts'
 import { type KnownKey, readKeys, verifyKeys } from './instance-keys.ts'
 import { judgeEntered, operationsOf, refuseForeign, refuseRestored, remedied, retry } from './judging.ts'
@@ -108,6 +109,7 @@ async function enterWithin(session: Session, options: Entering) {
   const { witnesses, keyring, inFolder } = options
   const state = await readInstance(session, { operations: operationsOf(witnesses), lock: true })
   if (state.halted !== null) throw new DomainError('conflict', state.halted)
+  await requireNoMove(session.query)
   const judgement = judgeEntered(state, witnesses)
   if (judgement.is === 'restored') await haltNodes(session, remedied(judgement.why))
   if (judgement.is === 'intact') {

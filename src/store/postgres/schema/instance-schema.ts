@@ -47,7 +47,7 @@ export const nodes = pgTable('nodes', {
 export const moves = pgTable('moves', {
   id: integer().primaryKey(),
   move: text().notNull(),
-  state: text().$type<'copying' | 'copied' | 'left'>().notNull(),
+  state: text().$type<'copying' | 'copied' | 'arrived' | 'left' | 'settled'>().notNull(),
   place: text().notNull(),
   mark: text().notNull(),
   at: bigint().notNull(),
