@@ -154,7 +154,9 @@ export async function moveBetween({
 export async function digestOf({ place }: TestEnd): Promise<Compared> {
   const nothing = { dataDir: null, bucket: null, keyFile: null }
   const { reading } = placeOf(place, { remembering: nothing, onWarning: () => undefined })
-  return reading((reader) => compareStores({ source: reader, target: reader }, () => undefined))
+  return reading(
+    async (reader) => (await compareStores({ source: reader, target: reader }, () => undefined)).compared,
+  )
 }
 
 export const filesOf = ({ dataDir }: TestEnd) => join(dataDir, 'files')

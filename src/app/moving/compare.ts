@@ -12,22 +12,31 @@ export type Stores = { source: MovingReader; target: MovingReader }
 /** Of each table: how many rows were compared, and the SHA-256 of them all, which is the same on both sides. */
 export type Compared = Readonly<Record<string, { rows: number; sha256: string }>>
 
+/** `damaged`: places of rows that are damaged in the source, and not in the target. */
+export type Comparison = { compared: Compared; damaged: string[] }
+
 /** Throws `conflict`, naming the first row that is not the same on both sides. */
 export async function compareStores(
   { source, target }: Stores,
   onProgress: (pushes: number) => void,
-): Promise<Compared> {
-  const found: Record<string, { rows: number; sha256: string }> = {}
+): Promise<Comparison> {
+  const compared: Record<string, { rows: number; sha256: string }> = {}
+  const damaged: string[] = []
+  // What is damaged in the source was left out; in a copy nothing may be.
+  const onDamagedOf = (reader: MovingReader) => (places: readonly string[]) => {
+    if (reader === source) damaged.push(...places)
+    else if (places[0] !== undefined) throw different(places[0])
+  }
   for (const table of TABLE_NAMES) {
     const rowsOf = (reader: MovingReader) =>
-      itemsOf((after) => reader.readRows(table, after), reader === target)
-    found[table] = await compareItems([rowsOf(source), rowsOf(target)], {
+      itemsOf((after) => reader.readRows(table, after), onDamagedOf(reader))
+    compared[table] = await compareItems([rowsOf(source), rowsOf(target)], {
       digest: digestOfRow,
       name: (row, n) => `${table} ${typeof row.id === 'number' ? row.id : `(row ${n})`}`,
     })
   }
-  const pushesOf = (reader: MovingReader) => itemsOf(reader.readPushes, reader === target)
-  found.pushes = await compareItems([pushesOf(source), pushesOf(target)], {
+  const pushesOf = (reader: MovingReader) => itemsOf(reader.readPushes, onDamagedOf(reader))
+  compared.pushes = await compareItems([pushesOf(source), pushesOf(target)], {
     digest: digestOfPush,
     name: ({ push }) => `push ${push.id}`,
     onProgress,
@@ -35,17 +44,15 @@ export async function compareStores(
   const [facts, others] = [await source.readFacts(), await target.readFacts()]
   if (JSON.stringify(facts) !== JSON.stringify(others))
     throw different('the time at which it was last in use')
-  return found
+  return { compared, damaged }
 }
 
-/** What is damaged in the source was left out; in a copy nothing may be. */
 async function* itemsOf<Item>(
   read: (after: MovingKey | null) => Promise<Batch<Item>>,
-  isCopy: boolean,
+  onDamaged: (places: readonly string[]) => void,
 ): AsyncGenerator<readonly Item[]> {
   for await (const batch of batchesOf(read)) {
-    const [damaged] = isCopy ? batch.damaged : []
-    if (damaged !== undefined) throw different(damaged)
+    onDamaged(batch.damaged)
     yield batch.items
   }
 }

@@ -20,6 +20,14 @@ export type FilesCopying = {
   ports: Pick<MovePorts, 'onProgress' | 'onStep'>
 }
 
+/** A row of the source names a file that is not there. */
+export class MissingFileError extends DomainError {
+  constructor(pushId: number) {
+    const remedy = 'Delete that push there, or leave it out with --skip-damaged.'
+    super('conflict', `A file of push ${pushId} is missing in the source. ${remedy}`)
+  }
+}
+
 export type CopiedFiles = { count: number; bytes: number }
 
 /** `pushId` is null for a file that can only be downloaded after a last view, and which may be gone. */
@@ -79,10 +87,7 @@ async function copyOne({ id, pushId }: ToCopy, copying: Copying): Promise<number
   const from = await copying.source.open(id)
   if (from === null) {
     if (pushId === null) return null
-    throw new DomainError(
-      'conflict',
-      `A file of push ${pushId} is missing in the source. Delete that push there, or leave it out with --skip-damaged.`,
-    )
+    throw new MissingFileError(pushId)
   }
   try {
     if (!(await isCopied(from, id, copying))) await copyWhole(from, { id, pushId }, copying)

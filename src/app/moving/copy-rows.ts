@@ -10,8 +10,6 @@ export type Copying = {
   writer: MovingWriter
   /** Leaves damaged rows out; otherwise they stop the move. */
   skipDamaged: boolean
-  /** Told of rows that are left out. */
-  onDamaged: (places: readonly string[]) => void
   /** Told often: pushes of this step that are done. */
   onProgress: (pushes: number) => void
   /** Called after everything that is made durable: tests end the process there. */
@@ -51,21 +49,18 @@ type Table<Item> = {
 
 async function copyBatches<Item>(copying: Copying, { table, read, write }: Table<Item>): Promise<void> {
   for await (const { items, damaged } of batchesOf(read, await copying.writer.findLast(table))) {
-    if (damaged.length > 0) leaveOut(copying, table, damaged)
+    if (damaged.length > 0) requireToLeaveOut(copying, table, damaged)
     if (items.length > 0) await write(items)
   }
 }
 
 /** Accounts cannot be left out: their pushes and tokens name them. */
-function leaveOut(
-  { skipDamaged, onDamaged }: Copying,
+function requireToLeaveOut(
+  { skipDamaged }: Copying,
   table: MovedTable | 'pushes',
   damaged: readonly string[],
 ): void {
-  if (skipDamaged && table !== 'accounts') {
-    onDamaged(damaged)
-    return
-  }
+  if (skipDamaged && table !== 'accounts') return
   const remedy =
     table === 'accounts'
       ? 'Restore the source from a backup.'

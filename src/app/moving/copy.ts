@@ -2,18 +2,18 @@
 
 import type { FilesEnd } from '../../store/files/moving-ends.ts'
 import type { TargetEnd } from '../../store/moving/ends.ts'
-import type { MovingBucketFolder, MovingReader } from '../../store/moving-face.ts'
+import type { MovingBucketFolder, MovingCounts, MovingReader } from '../../store/moving-face.ts'
 import type { Begun } from './beginning.ts'
-import { type Compared, compareStores } from './compare.ts'
-import { type CopiedFiles, copyFiles } from './copy-files.ts'
+import { type Comparison, compareStores } from './compare.ts'
+import { type CopiedFiles, copyFiles, MissingFileError } from './copy-files.ts'
 import { copyRows } from './copy-rows.ts'
 import type { AskedMove } from './ends.ts'
 import { newBucketFolder, openPlace } from './file-places.ts'
 import { openTargetPlace } from './node-folders.ts'
 import type { Plan } from './plan.ts'
 
-/** `damaged`: places of rows that were left out. */
-export type Copied = { compared: Compared; files: CopiedFiles | null; damaged: string[] }
+/** `counts`: of the target. `damaged`: places of rows that were left out, by this try or an earlier one. */
+export type Copied = Comparison & { counts: MovingCounts; files: CopiedFiles | null }
 
 export type CopyingAll = AskedMove & { plan: Plan; begun: Begun; target: TargetEnd }
 
@@ -24,39 +24,44 @@ export async function copyAndCompare(all: CopyingAll): Promise<Copied> {
   const from = await openPlace(plan.files.from, { folder, counts, held: plan.reader, onWarning: ports.say })
   try {
     const reader = plan.readerWith(from)
-    const damaged = await bringRows(all, reader)
-    const files = await bringFiles(all, from)
-    return { compared: await compare(all, reader), files, damaged }
+    await bringRows(all, reader)
+    const files = await bringFiles(all, from).catch(async (cause) => {
+      // The next try looks anew which pushes are whole.
+      if (cause instanceof MissingFileError) await copyAnewNextTime(all)
+      throw cause
+    })
+    const comparison = await compare(all, reader)
+    return { ...comparison, counts: await all.target.reader.count(), files }
   } finally {
     await from?.close()
   }
 }
 
-/** Unless an earlier try has brought them all. Resolves to the places of rows that were left out. */
+/** Unless an earlier try has brought them all. */
 async function bringRows(
   { plan, begun, wish, ports, target }: CopyingAll,
   reader: MovingReader,
-): Promise<string[]> {
-  const damaged: string[] = []
-  if (begun.state.state !== 'copying') return damaged
+): Promise<void> {
+  if (begun.state.state !== 'copying') return
   await copyRows({
     reader,
     writer: target.writer,
     skipDamaged: wish.skipDamaged,
-    onDamaged: (places) => damaged.push(...places),
     onProgress: (done) => ports.onProgress('copying', done, plan.counts.pushes),
     onStep: ports.onStep,
   })
-  return damaged
 }
 
-/** After a difference, the next try copies everything anew. */
-async function compare({ plan, begun, ports, target }: CopyingAll, source: MovingReader): Promise<Compared> {
+const copyAnewNextTime = ({ begun, target }: CopyingAll) =>
+  target.writeState({ ...begun.state, state: 'copying', sourceMark: '' })
+
+async function compare(all: CopyingAll, source: MovingReader): Promise<Comparison> {
+  const { plan, ports, target } = all
   const onProgress = (done: number) => ports.onProgress('comparing', done, plan.counts.pushes)
   try {
     return await compareStores({ source, target: target.reader }, onProgress)
   } catch (cause) {
-    await target.writeState({ ...begun.state, state: 'copying', sourceMark: '' })
+    await copyAnewNextTime(all)
     throw cause
   }
 }

@@ -99,6 +99,7 @@ async function serve(dataDir: string) {
   return { log: log.length, file, total }
 }
 
+const UNCONFIRMED = { confirm: async () => false }
 const WHOLE = { log: 504, file: true, total: 2 }
 
 test('a folder moves to a new one, key and files included, and is not served any more', async () => {
@@ -248,9 +249,22 @@ test('damage stops the move and is named, or is left out', async () => {
   rmSync(join(from, 'files', 'fi', 'file1'))
   await expect(move({})).rejects.toThrow(/a file of push \d+.*--skip-damaged/)
   expect((await move({ mode: 'dry-run' })).damaged).toHaveLength(1)
+  const all = (await move({ mode: 'dry-run' })).counts.pushes
+  const leftOut = [expect.stringMatching(/a file of push \d+/)]
+  const copied = await move({ skipDamaged: true }, UNCONFIRMED)
+  expect(copied).toMatchObject({ state: 'copied', damaged: leftOut, counts: { pushes: all - 1 } })
+  expect(copied.compared?.pushes?.rows).toBe(all - 1)
+  // Whoever confirms it later is told, too.
+  const moved = await move({ mode: 'confirm' })
+  expect(moved).toMatchObject({ state: 'moved', damaged: leftOut, counts: { pushes: all - 1 } })
+})
+
+test('a file that is lost after everything was copied can still be left out', async () => {
+  expect((await move({}, UNCONFIRMED)).state).toBe('copied')
+  rmSync(join(from, 'files', 'fi', 'file1'))
+  await expect(move({}, UNCONFIRMED)).rejects.toThrow(/a file of push \d+.*--skip-damaged/i)
   const report = await move({ skipDamaged: true })
-  expect(report.damaged).toHaveLength(1)
-  expect(report.compared?.pushes?.rows).toBe(report.counts.pushes - 1)
+  expect(report).toMatchObject({ state: 'moved', damaged: [expect.stringMatching(/a file of push \d+/)] })
 })
 
 test.skipIf(process.platform !== 'linux')('an end that cannot be opened is closed again', async () => {

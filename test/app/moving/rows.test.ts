@@ -30,16 +30,15 @@ let made = 0
 const newSqlite = () => openSqlite(join(folder, `${++made}.db`))
 
 async function copy(from: TestMoving, to: TestMoving, onStep: (step: string) => void = () => undefined) {
-  const [onDamaged, onProgress] = [() => undefined, () => undefined]
+  const onProgress = () => undefined
   await copyRows({
     reader: from.reader,
     writer: to.writer,
     skipDamaged: false,
-    onDamaged,
     onProgress,
     onStep,
   })
-  return compareStores({ source: from.reader, target: to.reader }, onProgress)
+  return (await compareStores({ source: from.reader, target: to.reader }, onProgress)).compared
 }
 
 test('a copy in the same engine holds every row', async () => {
