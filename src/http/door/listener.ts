@@ -14,6 +14,9 @@ import { isUnixHost, openToGroup, removeSocket, socketPath } from './unix-socket
 /** The socket sets no limit: every route limits the body that it reads. */
 const ANY_BODY_SIZE = Number.MAX_SAFE_INTEGER
 const GRACE_MS = 10_000
+/** How long no request may run before a stop resets what is left: connections with half a request, which Bun waits for. */
+const QUIET_MS = 500
+const LOOK_MS = 20
 /** How often to look for a port that is free on every address. */
 const FREE_PORT_TRIES = 20
 
@@ -194,9 +197,14 @@ function serve(options: ListenOptions, { hostname, port, tls, retiring }: ServeA
 
 /** Lets running requests finish for a while, then resets their connections, which clients notice. */
 async function stopGently(socket: Socket): Promise<void> {
-  const grace = setTimeout(() => void socket.stop(true), GRACE_MS)
-  await socket.stop()
-  clearTimeout(grace)
+  const stopped = socket.stop().then(() => true)
+  const until = performance.now() + GRACE_MS
+  let busyAt = performance.now()
+  while (!(await Promise.race([stopped, Bun.sleep(LOOK_MS)]))) {
+    const now = performance.now()
+    if (socket.pendingRequests > 0) busyAt = now
+    if (now > until || now > busyAt + QUIET_MS) void socket.stop(true)
+  }
 }
 
 export type ServerUrls = {
