@@ -100,7 +100,7 @@ async function forgetKey(
 function missingKey(number: number, keyFile: string, needing: string): DomainError {
   return new DomainError(
     'conflict',
-    `Key ${number} is missing from the key file ${keyFile}, and ${needing} still need it. Put it back; all nodes need the same ` +
+    `Key ${number} is missing from the key file ${keyFile}, which is still needed by ${needing}. Put it back; all nodes need the same ` +
       'key file.',
   )
 }
