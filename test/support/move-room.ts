@@ -33,6 +33,25 @@ export async function newDatabase(server: Pick<TestPostgres, 'newEmptyDatabase'>
   return { kind: 'postgres', address: parsed.value }
 }
 
+/** A move without buckets and flags, and one that is confirmed whenever it asks. */
+export function moveWith(
+  wish: Pick<MoveWish, 'from' | 'to'> & Partial<MoveWish>,
+  ports: Pick<MovePorts, 'now' | 'say'> & Partial<MovePorts>,
+): Promise<MoveReport> {
+  return moveStore(
+    {
+      ...{ fromBucket: null, toBucket: null, fromDataDir: null, toDataDir: null, fromKeyFile: null },
+      ...{ keyFile: null, mode: 'move', skipDamaged: false, destroySource: false, ...wish },
+    },
+    {
+      onProgress: () => undefined,
+      confirm: async () => true,
+      confirmDestruction: async () => true,
+      ...ports,
+    },
+  )
+}
+
 /** The source is in the folder `from`. Nobody serves it. */
 export async function openMoveRoom(): Promise<MoveRoom> {
   const room = mkdtempSync(join(tmpdir(), 'oncebox-aliases-'))
@@ -46,20 +65,9 @@ export async function openMoveRoom(): Promise<MoveRoom> {
 
   const serve = async (name: string) => (await openTestStore({ dataDir: at(name) })).store.close()
   const move = (wish: Partial<MoveWish>, ports: Partial<MovePorts> = {}) =>
-    moveStore(
-      {
-        ...{ from: folder(at('from')), to: folder(at('to')), fromBucket: null, toBucket: null },
-        ...{ fromDataDir: null, toDataDir: null, fromKeyFile: null, keyFile: null, mode: 'move' },
-        ...{ skipDamaged: false, destroySource: false, ...wish },
-      },
-      {
-        now: opened.clock.now,
-        say: (line) => said.push(line),
-        onProgress: () => undefined,
-        confirm: async () => true,
-        confirmDestruction: async () => true,
-        ...ports,
-      },
+    moveWith(
+      { from: folder(at('from')), to: folder(at('to')), ...wish },
+      { now: opened.clock.now, say: (line) => said.push(line), ...ports },
     )
   return { at, said, move, serve, remove: () => rmSync(room, { recursive: true, force: true }) }
 }

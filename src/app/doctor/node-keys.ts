@@ -5,6 +5,7 @@ import { findKey, type Keyring } from '../../crypto/keyring.ts'
 import type { NodeReport } from '../../store/database-face.ts'
 import { readKeyFile } from '../../store/folder/key-file.ts'
 import type { KnownKey } from '../../store/postgres/instance/instance-keys.ts'
+import { nameKeys } from '../../store/postgres/instance/key-watch.ts'
 import { type Finding, problem, warning } from './finding.ts'
 import { examineKey } from './folder.ts'
 
@@ -49,7 +50,7 @@ function examineFile(path: string, keyring: Keyring, { verifiers, nodes }: KeyRo
 
 function examineNode({ name, lacks, cannotOpenAll }: NodeReport): Finding[] {
   if (lacks.length === 0) return []
-  const keys = `${lacks.length === 1 ? 'key' : 'keys'} ${lacks.join(', ')}`
+  const keys = nameKeys(lacks)
   return cannotOpenAll
     ? [problem('key', `The node ${name} lacks ${keys}: what is sealed under it gets 503 there.`, SAME)]
     : [warning('key', `The node ${name} lacks ${keys}, under which nothing is sealed yet.`, SAME)]

@@ -19,7 +19,8 @@ type Options = { store: Pick<Store, 'pushes' | 'keys'>; keyring: Keyring; shortT
 
 /**
  * Every function throws `not_found` for a malformed token and for one without a push. With a visit, also throws `too_many`
- * after too many misses, and `overloaded` while a push that was not found may be sealed under a key that this process lacks. A caller without a visit may tell only the owner whether the push exists.
+ * after too many misses. Throws `overloaded` while a push that was not found may be sealed under a key that this process lacks.
+ * A caller without a visit may tell only the owner whether the push exists.
  */
 export function createPushFinder({ store, keyring, shortTokens }: Options) {
   const { findPush, findSealedPush } = store.pushes

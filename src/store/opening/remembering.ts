@@ -4,6 +4,7 @@ import { nameBucket } from '../../domain/bucket-place.ts'
 import { DomainError, isDomainError } from '../../domain/errors.ts'
 import { reasonOf } from '../../domain/system-errors.ts'
 import { readKeyFile } from '../folder/key-file.ts'
+import type { Remembered } from '../postgres/instance/judging.ts'
 import { createBucketWitness, type WitnessBucket } from '../witness/bucket-witness.ts'
 import { createFolderWitness } from '../witness/folder-witness.ts'
 import type { SavedWitness } from '../witness/saved-witness.ts'
@@ -13,12 +14,6 @@ import type { SavedWitness } from '../witness/saved-witness.ts'
  * `keyFile` tells what they have written. Each is null when it is not known.
  */
 export type Remembering = { dataDir: string | null; bucket: WitnessBucket | null; keyFile: string | null }
-
-export type Remembered = {
-  inFolder: SavedWitness | null
-  witnessPath: string
-  readOthers: (tag: string) => Promise<SavedWitness | null>
-}
 
 /** Nobody at a terminal waits for long; a node asks with more patience. */
 const QUICK = { whole: 4_000, once: 2_000, pause: 150 }

@@ -17,13 +17,12 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { moveStore } from '../../../src/app/moving/move.ts'
 import type { MovePlace, MovePorts, MoveWish } from '../../../src/app/moving/wish.ts'
-import { databaseUrl } from '../../../src/settings/database-parsers.ts'
 import { ownSessions } from '../../../src/store/files/bucket-folder.ts'
 import { openBucketEnd } from '../../../src/store/files/moving-ends.ts'
 import { openTestBucket, type TestBucket } from '../../support/bucket.ts'
 import { installedEngines } from '../../support/database-servers.ts'
+import { folder, moveWith, newDatabase } from '../../support/move-room.ts'
 import { makeFullFolder, openSqlite } from '../../support/moving.ts'
 import { connectTo, startTestPostgres, type TestPostgres } from '../../support/postgres.ts'
 import { openTestStore } from '../../support/store.ts'
@@ -56,16 +55,10 @@ beforeEach(async () => {
 })
 afterEach(() => rmSync(room, { recursive: true, force: true }))
 
-const folder = (path: string): MovePlace => ({ kind: 'folder', path })
 const said: string[] = []
 const settingsOf = ({ settings: { place, credentials } }: TestBucket) => ({ place, credentials })
 
-async function postgres(): Promise<MovePlace> {
-  const { address } = await server.newEmptyDatabase()
-  const parsed = databaseUrl(`${address}?sslmode=disable`)
-  if ('problem' in parsed) throw new Error(parsed.problem)
-  return { kind: 'postgres', address: parsed.value }
-}
+const postgres = () => newDatabase(server)
 
 function addressOf(place: MovePlace): string {
   if (place.kind === 'folder') throw new Error('no server')
@@ -74,19 +67,10 @@ function addressOf(place: MovePlace): string {
 }
 
 function move(wish: Partial<MoveWish>, ports: Partial<MovePorts> = {}) {
-  const whole: MoveWish = {
-    ...{ from: folder(from), to: folder(to), fromBucket: null, toBucket: null },
-    ...{ fromDataDir: null, toDataDir: null, fromKeyFile: null, keyFile: null, mode: 'move' },
-    ...{ skipDamaged: false, destroySource: false, ...wish },
-  }
-  return moveStore(whole, {
-    now: full.clock.now,
-    say: (line) => said.push(line),
-    onProgress: () => undefined,
-    confirm: async () => true,
-    confirmDestruction: async () => true,
-    ...ports,
-  })
+  return moveWith(
+    { from: folder(from), to: folder(to), ...wish },
+    { now: full.clock.now, say: (line) => said.push(line), ...ports },
+  )
 }
 
 /** Opens as a server does, and reads what matters. */

@@ -9,7 +9,15 @@ import type { PostgresDatabase, Session } from '../engine/database.ts'
 import { requireNoMove } from '../moving/move-row.ts'
 import { haltNodes, type InstanceState, readInstance } from './instance.ts'
 import { type KnownKey, readKeys, verifyKeys } from './instance-keys.ts'
-import { judgeEntered, operationsOf, refuseForeign, refuseRestored, remedied, retry } from './judging.ts'
+import {
+  judgeEntered,
+  operationsOf,
+  type Remembered,
+  refuseForeign,
+  refuseRestored,
+  remedied,
+  retry,
+} from './judging.ts'
 import { listNodeKeys } from './node-keys.ts'
 import { removeNode } from './node-rows.ts'
 import { foundOf } from './standing.ts'
@@ -21,14 +29,9 @@ const WITHIN_MS = 10 * MINUTE
 /** How long a start waits for a database that answers and commits nothing: as long as for one that does not answer. */
 const COMMITS_MS = MINUTE
 
-export type EnterOptions = {
+export type EnterOptions = Remembered & {
   keyring: Keyring
   keyFile: string
-  /** What the data folder remembers; null when it was never served. */
-  inFolder: SavedWitness | null
-  witnessPath: string
-  /** What is remembered elsewhere of the instance with this tag. */
-  readOthers: (tag: string) => Promise<SavedWitness | null>
   onWarning: (warning: string) => void
   /** Whether the address names several servers. */
   hasOtherServers: boolean

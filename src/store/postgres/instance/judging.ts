@@ -7,6 +7,15 @@ import type { SavedWitness } from '../../witness/saved-witness.ts'
 import type { InstanceState } from './instance.ts'
 import { foundOf } from './standing.ts'
 
+/** What is known of a database outside it. */
+export type Remembered = {
+  /** By the data folder; null without one, or when it was never served. */
+  inFolder: SavedWitness | null
+  witnessPath: string
+  /** Elsewhere, of the instance with this tag. */
+  readOthers: (tag: string) => Promise<SavedWitness | null>
+}
+
 /** Rows of operations are removed some time after this. */
 const CHECKED_MS = 30 * MINUTE
 const RETRY_MS = SECOND

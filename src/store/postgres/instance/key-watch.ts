@@ -101,7 +101,8 @@ function explain({ sealed, unused, isForgotten, sealing }: Lacks, keyFile: strin
       }
 }
 
-const nameKeys = (numbers: readonly number[]): string =>
+/** Such as `keys 2, 3`. */
+export const nameKeys = (numbers: readonly number[]): string =>
   `${numbers.length === 1 ? 'key' : 'keys'} ${numbers.join(', ')}`
 
 function refuse(): DomainError {

@@ -11,6 +11,7 @@ import {
   judgeEntered,
   operationsOf,
   type PlaceFlags,
+  type Remembered,
   refuseForeign,
   refuseRestored,
   retry,
@@ -23,15 +24,10 @@ const SETTLE_MS = 6 * SECOND
 
 type Looked = Pick<Session, 'query'>
 
-export type ServableOptions = {
+export type ServableOptions = Remembered & {
   read: <T>(work: (session: Looked) => Promise<T>) => Promise<T>
   /** Looks for another server of the address; null when it names one. */
   renew: (() => void) | null
-  /** What the data folder remembers; null without one. */
-  inFolder: SavedWitness | null
-  witnessPath: string
-  /** What is remembered elsewhere of the instance with this tag. */
-  readOthers: (tag: string) => Promise<SavedWitness | null>
   onWarning: (warning: string) => void
   flags: PlaceFlags
   /** Milliseconds to wait for a node, or for the server that took over. */
