@@ -13,7 +13,7 @@ import type { openBackupFile, streamPieces } from '../app/restoring/opening.ts'
 import type { restoreBackup } from '../app/restoring/restore.ts'
 import type { verifyBackup } from '../app/restoring/verify-backup.ts'
 import type { findServerOn, findServing } from '../app/serving.ts'
-import type { describeProgram, goBack, schemaForUpgrade, tryUpgrade, upgradeProgram } from '../app/upgrade.ts'
+import type { describeProgram, goBack, schemaForUpgrade, upgradeProgram } from '../app/upgrade.ts'
 import type { fetchAuthority, openClient, startServer, version } from '../app.ts'
 
 export type App = {
@@ -35,7 +35,6 @@ export type App = {
   describeProgram: typeof describeProgram
   upgradeProgram: typeof upgradeProgram
   goBack: typeof goBack
-  tryUpgrade: typeof tryUpgrade
   schemaForUpgrade: typeof schemaForUpgrade
   openBackupFile: typeof openBackupFile
   streamPieces: typeof streamPieces

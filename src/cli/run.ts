@@ -6,7 +6,7 @@ import { makeNewKey } from '../app/new-key.ts'
 import { namesOfAuthority, readOwnAuthority } from '../app/own-authority.ts'
 import { openBackupFile, streamPieces } from '../app/restoring/opening.ts'
 import { findServerOn, findServing } from '../app/serving.ts'
-import { describeProgram, goBack, schemaForUpgrade, tryUpgrade, upgradeProgram } from '../app/upgrade.ts'
+import { describeProgram, goBack, schemaForUpgrade, upgradeProgram } from '../app/upgrade.ts'
 import { fetchAuthority, openClient, startServer, version } from '../app.ts'
 import { createUptime } from '../domain/uptime.ts'
 import type { Environment } from '../settings/parsers.ts'
@@ -52,7 +52,6 @@ export function runCommandLine(
       describeProgram,
       upgradeProgram,
       goBack,
-      tryUpgrade,
       schemaForUpgrade,
       openBackupFile,
       streamPieces,

@@ -3,7 +3,7 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
-import { type PublicKey, parsePublicKeys, STEP } from '../app/upgrade.ts'
+import { type PublicKey, parsePublicKeys } from '../app/upgrade.ts'
 import { readSettings } from '../settings/fold.ts'
 import { settings } from '../settings/table.ts'
 import type { App } from './app.ts'
@@ -15,13 +15,13 @@ import type { Shell } from './shell.ts'
 
 type Parts = { shell: Shell; app: App }
 
-const TABLE = { dataDir: settings.dataDir, keyFile: settings.keyFile, databaseUrl: settings.databaseUrl }
+const TABLE = { dataDir: settings.dataDir, databaseUrl: settings.databaseUrl }
 
 const HELP =
   'Replaces this program by a release from FILE, while the server runs. Checks the signature in FILE.minisig, the system and ' +
-  'the version that it names, copies the database (without keys), and tests the new program on the copy. The former program ' +
-  'stays beside the new one; --back returns to it, as long as it can open the data. Nothing is ever fetched. With ' +
-  '--database-url nothing is copied: upgrade the nodes one after another, because those of the version before go on beside it.'
+  'the version that it names, and starts the new program once. The former program stays beside the new one; --back returns ' +
+  'to it, as long as it can open the data. Nothing is ever fetched. With --database-url upgrade the nodes one after another, ' +
+  'because those of the version before go on beside it.'
 
 const EXAMPLES = `
 Examples:
@@ -37,9 +37,7 @@ export function addUpgradeCommand(program: Command, parts: Parts): void {
     .description(HELP)
     .addHelpText('after', EXAMPLES)
     .option('--back', 'Return to the former program')
-    .addOption(new Option('--trial <file>').hideHelp())
     .addOption(new Option('--schema').hideHelp())
-    .addOption(new Option('--no-copy').hideHelp())
   addTextFlag(
     command,
     '--public-key <key>',
@@ -47,44 +45,29 @@ export function addUpgradeCommand(program: Command, parts: Parts): void {
   )
   addSettingFlags(command, TABLE)
   command.action(async () => {
-    if (await answerUpgrade(command, parts)) return
+    if (command.getOptionValue('schema') === true) return printSchema(command, parts)
     const { file, keys, place } = readCommandLine(command, shell)
     const executable = ownExecutable(shell)
-    const where = { ...place, executable, tell: (step: string) => shell.say(`${STEP}${step}`) }
+    const where = { ...place, executable, tell: (step: string) => shell.say(`… ${step}`) }
     if (file === null) {
       const { to } = await app.goBack(where)
       shell.print(`${executable} is Oncebox ${to} again.`)
       if (!place.isInFolder) shell.print('It refuses to start if the tables are too new for it by now.')
     } else {
-      const { from, to, former, copy } = await app.upgradeProgram({ file, keys }, where)
+      const { from, to, former } = await app.upgradeProgram({ file, keys }, where)
       shell.print(`${executable} is Oncebox ${to} now. The former one (${from}) is kept as ${former}.`)
-      if (copy !== null) shell.print(`The database as it was is kept as ${copy} (it opens no push).`)
       if (!place.isInFolder) shell.print('Upgrade the other nodes as well, one after another.')
     }
     await restart(executable, shell)
   })
 }
 
-/** Answers the upgrade, which runs this program again as the owner of the data. False when a person runs it. */
-async function answerUpgrade(command: Command, { shell, app }: Parts): Promise<boolean> {
-  const tried: unknown = command.getOptionValue('trial')
-  const isSchema = command.getOptionValue('schema') === true
-  if (tried === undefined && !isSchema) return false
-  const { place, readFile, now } = shell
+/** Answers `upgrade --back`, which runs this program again as the owner of the data. */
+function printSchema(command: Command, { shell, app }: Parts): void {
+  const { place, readFile } = shell
   const { config, problems } = readSettings(TABLE, { flags: givenFlags(command, TABLE), place, readFile })
   if (config === undefined) throw new UsageError(problems, 'oncebox upgrade')
-  const tell = (step: string) => shell.say(`${STEP}${step}`)
-  const answer =
-    typeof tried !== 'string'
-      ? app.schemaForUpgrade(config.dataDir)
-      : await app.tryUpgrade(tried, {
-          ...config,
-          isInFolder: command.getOptionValue('copy') !== false,
-          now: now(),
-          tell,
-        })
-  shell.printExactly(`${JSON.stringify(answer)}\n`)
-  return true
+  shell.printExactly(`${JSON.stringify(app.schemaForUpgrade(config.dataDir))}\n`)
 }
 
 function readCommandLine(command: Command, shell: Shell) {

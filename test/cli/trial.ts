@@ -12,13 +12,7 @@ import { openBackupFile, streamPieces } from '../../src/app/restoring/opening.ts
 import { restoreBackup } from '../../src/app/restoring/restore.ts'
 import { verifyBackup } from '../../src/app/restoring/verify-backup.ts'
 import type { Serving } from '../../src/app/serving.ts'
-import {
-  describeProgram,
-  goBack,
-  schemaForUpgrade,
-  tryUpgrade,
-  upgradeProgram,
-} from '../../src/app/upgrade.ts'
+import { describeProgram, goBack, schemaForUpgrade, upgradeProgram } from '../../src/app/upgrade.ts'
 import { fetchAuthority, openClient } from '../../src/app.ts'
 import type { App } from '../../src/cli/app.ts'
 import { runProgram } from '../../src/cli/program.ts'
@@ -159,7 +153,7 @@ function createMemoryApp() {
     findServing: () => state.serving,
     findServerOn: async () => state.serverOnPort,
     ...{ openBackupFile, streamPieces, restoreBackup, verifyBackup },
-    ...{ describeProgram, upgradeProgram, goBack, tryUpgrade, schemaForUpgrade },
+    ...{ describeProgram, upgradeProgram, goBack, schemaForUpgrade },
     ...{ backupTaskCommand: TASK_COMMAND, runBackupTask },
     startServer: async ({ config }, { writeLog }) => {
       state.config = config

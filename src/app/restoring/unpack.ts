@@ -7,7 +7,7 @@ import { codeOf } from '../../domain/system-errors.ts'
 import type { BackupMember, Manifest } from '../../operating/backup/manifest.ts'
 import { type MemberSink, readBackup } from '../../operating/backup/reading.ts'
 import type { SealKind } from '../../operating/backup/sealing.ts'
-import { CURRENT_SCHEMA } from '../../store/opening/upgrade-copy.ts'
+import { CURRENT_SCHEMA } from '../../store/opening/schema-of-folder.ts'
 import { type Opening, openerFor, requireNoneGiven } from './opening.ts'
 
 export type UnpackOptions = {

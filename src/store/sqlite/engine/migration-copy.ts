@@ -33,21 +33,23 @@ export type MigrationCopyOptions = {
 /** Returns the name of the copy; null when the disk has no room for it, which is told. Takes its time: for a start only. */
 export function copyBeforeMigration(options: MigrationCopyOptions): string | null {
   const { folder, version, onWarning } = options
-  const name = `before-update-from-${version}.db`
+  const name = copyName(version)
   const path = join(folder.path, name)
-  if (!copyWithoutKeys({ ...options, name })) return tellOfNoRoom(onWarning)
+  if (!copyWithoutKeys(options, path)) return tellOfNoRoom(onWarning)
   onWarning(
     `The database as it was before this update is kept until the next start: ${path} (it opens no push)`,
   )
   return name
 }
 
-export type CopyOptions = Omit<MigrationCopyOptions, 'onWarning' | 'version'> & { name: string }
+/** `version`: the schema of the database that was copied. */
+export function copyName(version: number): string {
+  return `before-update-from-${version}.db`
+}
 
-/** Whole or not at all, under `name` in the folder; false when the disk has no room for it. */
-export function copyWithoutKeys(options: CopyOptions): boolean {
-  const { folder, now, name } = options
-  const path = join(folder.path, name)
+/** Whole or not at all; false when the disk has no room for it. */
+function copyWithoutKeys(options: MigrationCopyOptions, path: string): boolean {
+  const { folder, now } = options
   const unfinished = `${path}.part`
   rmSync(unfinished, { force: true })
   if (!hasRoom(options)) return false
@@ -72,7 +74,7 @@ export function removeOldCopies(folder: DataFolder, made: string | null): void {
 }
 
 /** The migration may need as much again as the copy. */
-function hasRoom({ folder, minFreeSpace }: CopyOptions): boolean {
+function hasRoom({ folder, minFreeSpace }: MigrationCopyOptions): boolean {
   const log = `${folder.database}-wal`
   const bytes = statSync(folder.database).size + (existsSync(log) ? statSync(log).size : 0)
   const { bavail, bsize } = statfsSync(folder.path)
