@@ -18,7 +18,6 @@ const SLOW = [
   'test/importing/servers.test.ts',
   'test/importing/into-postgres.test.ts',
   'test/store/postgres/',
-  'test/app/moving/',
   'test/app/two-engines.test.ts',
   'test/app/two-nodes.test.ts',
   'test/app/postgres.test.ts',

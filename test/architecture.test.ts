@@ -87,7 +87,7 @@ test('services import only the faces of the store, and faces import only the dom
       .filter(({ from, isType }) => !allowed.test(from) || (isFace && !isType))
       .map(({ from }) => [path, from])
   })
-  expect(sources.filter(({ path }) => /^store\/(\w+-)?face\.ts$/.test(path))).toHaveLength(7)
+  expect(sources.filter(({ path }) => /^store\/(\w+-)?face\.ts$/.test(path))).toHaveLength(6)
   expect(wrong).toEqual([])
 })
 

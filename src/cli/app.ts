@@ -6,7 +6,6 @@ import type { backUp } from '../app/backup.ts'
 import type { runBackupTask, TASK_COMMAND } from '../app/backup-task.ts'
 import type { examine } from '../app/doctor/doctor.ts'
 import type { importCommand } from '../app/import-command.ts'
-import type { moveStore } from '../app/moving/move.ts'
 import type { makeNewKey } from '../app/new-key.ts'
 import type { namesOfAuthority, readOwnAuthority } from '../app/own-authority.ts'
 import type { openBackupFile, streamPieces } from '../app/restoring/opening.ts'
@@ -29,7 +28,6 @@ export type App = {
   readOwnAuthority: typeof readOwnAuthority
   namesOfAuthority: typeof namesOfAuthority
   importCommand: typeof importCommand
-  moveStore: typeof moveStore
   findServing: typeof findServing
   findServerOn: typeof findServerOn
   describeProgram: typeof describeProgram

@@ -89,10 +89,6 @@ function presentFileProblem(path: string, problem: string): string {
 /** Throws unless the person agrees. */
 export async function confirm(shell: Shell, question: string): Promise<void> {
   if (!shell.isTerminal) throw new CommandFailure('There is no terminal to ask whether to go on: add --yes.')
-  if (!(await agrees(shell, question))) throw new CommandFailure('Nothing was changed.')
-}
-
-export async function agrees(shell: Shell, question: string): Promise<boolean> {
   const answer = await shell.ask(`${question} [y/N] `)
-  return /^y(es)?$/i.test(answer.trim())
+  if (!/^y(es)?$/i.test(answer.trim())) throw new CommandFailure('Nothing was changed.')
 }

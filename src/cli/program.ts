@@ -19,7 +19,6 @@ import { addImportCommands } from './import.ts'
 import { addLicensesCommand } from './licenses.ts'
 import { addLoginCommands } from './login.ts'
 import { addAuditCommand, addExpireCommand, addListCommand } from './manage.ts'
-import { addMoveCommand } from './move.ts'
 import { addNewKeyCommand } from './new-key.ts'
 import { addOpenCommand, isStartedByClick, keepWindow } from './open.ts'
 import { addPushCommand } from './push.ts'
@@ -99,7 +98,6 @@ export function createProgram(parts: { shell: Shell; app: App }): Command {
   addVerifyCommand(addBackupCommand(program, parts), parts)
   addRestoreCommand(program, parts)
   addAfterRestoreCommand(program, parts)
-  addMoveCommand(program, parts)
   addPushCommand(program, parts)
   addGetCommand(program, parts)
   addExpireCommand(program, parts)

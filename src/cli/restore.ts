@@ -33,8 +33,8 @@ Examples:
 const OF_POSTGRES = {
   does: '"oncebox restore" makes a data folder of a backup',
   instead:
-    'Restore PostgreSQL with its own tools (docs/beyond-one-machine.md), and then run "oncebox after-restore". To bring a backup ' +
-    'of a data folder into PostgreSQL, restore it into a folder, and then use "oncebox move".',
+    'Restore PostgreSQL with its own tools (docs/beyond-one-machine.md), and then run "oncebox after-restore". A backup ' +
+    'of a data folder can only be restored into a folder.',
 }
 
 export function addRestoreCommand(program: Command, { shell, app }: { shell: Shell; app: App }): void {

@@ -17,13 +17,12 @@ import { createShell } from './shell.ts'
 /** What a server never needs is loaded when its command is run. */
 const RARE: Pick<
   App,
-  'examine' | 'backUp' | 'importCommand' | 'restoreBackup' | 'verifyBackup' | 'openRestored' | 'moveStore'
+  'examine' | 'backUp' | 'importCommand' | 'restoreBackup' | 'verifyBackup' | 'openRestored'
 > = {
   openRestored: async (...given) => (await import('../app/after-restore.ts')).openRestored(...given),
   examine: async (...given) => (await import('../app/doctor/doctor.ts')).examine(...given),
   backUp: async (...given) => (await import('../app/backup.ts')).backUp(...given),
   importCommand: async (...given) => (await import('../app/import-command.ts')).importCommand(...given),
-  moveStore: async (...given) => (await import('../app/moving/move.ts')).moveStore(...given),
   restoreBackup: async (...given) => (await import('../app/restoring/restore.ts')).restoreBackup(...given),
   verifyBackup: async (...given) =>
     (await import('../app/restoring/verify-backup.ts')).verifyBackup(...given),

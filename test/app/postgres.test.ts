@@ -95,18 +95,6 @@ describe.skipIf(!installedEngines().includes('postgres'))('beside the nodes', ()
     remove()
   })
 
-  test.each([
-    ['copying', 'is not complete: run "oncebox move" again'],
-    ['left', 'was moved to /srv/oncebox'],
-  ])('accounts of an end of a move (%s) are not touched', async (state, words) => {
-    const end = await postgres.newDatabase()
-    const sql = end.connect(1)
-    await sql`INSERT INTO oncebox.moves (id, move, state, place, mark, at) VALUES (1, 'm', ${state}, '/srv/oncebox', '', 0)`
-    await expect(open(end)).rejects.toThrow(words)
-    await sql.close({ timeout: 0 })
-    await end.close()
-  })
-
   test('a server that does not answer is told at once', async () => {
     const address = 'postgres://ann@127.0.0.1:1/boxes'
     await expect(open({ address })).rejects.toThrow('nothing answers there')
@@ -291,19 +279,6 @@ describe.skipIf(!installedEngines().includes('postgres'))('beside the nodes', ()
       await bucket.close()
       await sql.close({ timeout: 0 })
       await served.close()
-    })
-
-    test('sends whoever has not finished a move to the move, and not to after-restore', async () => {
-      const target = await postgres.newDatabase()
-      const sql = target.connect(1)
-      await sql`UPDATE oncebox.instance SET halted = 'A move into this database is not complete.'`
-      await sql`INSERT INTO oncebox.moves (id, move, state, place, mark, at) VALUES (1, 'm', 'copying', '/srv/oncebox', '', 0)`
-      const findings = await look({}, target)
-      expect(of('move', findings)).toEqual(['problem: A move into this database is not complete.'])
-      expect(of('restore', findings)).toEqual([])
-      expect(JSON.stringify(findings)).not.toContain('after-restore')
-      await sql.close({ timeout: 0 })
-      await target.close()
     })
 
     test('tells once which certificate cannot be read', async () => {

@@ -5,7 +5,6 @@ import { backUp } from '../../src/app/backup.ts'
 import { runBackupTask, TASK_COMMAND } from '../../src/app/backup-task.ts'
 import type { Finding } from '../../src/app/doctor/doctor.ts'
 import { importCommand } from '../../src/app/import-command.ts'
-import { moveStore } from '../../src/app/moving/move.ts'
 import { makeNewKey } from '../../src/app/new-key.ts'
 import { namesOfAuthority, readOwnAuthority } from '../../src/app/own-authority.ts'
 import { openBackupFile, streamPieces } from '../../src/app/restoring/opening.ts'
@@ -149,7 +148,6 @@ function createMemoryApp() {
     readOwnAuthority,
     namesOfAuthority,
     importCommand,
-    moveStore,
     findServing: () => state.serving,
     findServerOn: async () => state.serverOnPort,
     ...{ openBackupFile, streamPieces, restoreBackup, verifyBackup },

@@ -126,7 +126,7 @@ function bothDatabases(dataDir: string): Finding {
   return problem(
     'folder',
     `${dataDir} holds a database of its own, which is not served beside --database-url.`,
-    'Bring it over with "oncebox move", or name another folder with --data-dir.',
+    'Name another folder with --data-dir.',
   )
 }
 

@@ -7,7 +7,6 @@ import { DomainError } from '../../domain/errors.ts'
 import { reasonOf } from '../../domain/system-errors.ts'
 import { requireLogPlace } from '../../operating/log-place.ts'
 import { type DataFolder, holdsData } from '../../store/folder/data-folder.ts'
-import { requireNotMoved } from '../../store/folder/move-marks.ts'
 import { type Finding, fine, problem, warning } from './finding.ts'
 
 const OTHERS = 0o077
@@ -24,7 +23,7 @@ export function examineFolder(folder: DataFolder): { findings: Finding[]; holdsD
     const remedy = 'Name a folder with --data-dir.'
     return { findings: [problem('folder', `${path} is no folder.`, remedy)], holdsData: false }
   }
-  const findings = [...examineAccess(path, found), ...examineContents(folder), ...examineMove(path)]
+  const findings = [...examineAccess(path, found), ...examineContents(folder)]
   return {
     findings: orFine(findings, 'folder', `${path} is closed to others and writable.`),
     holdsData: hasData(folder),
@@ -59,16 +58,6 @@ function examineAccess(path: string, found: Stats): Finding[] {
     findings.push(problem('folder', `${path} cannot be written to: ${reasonOf(cause)}.`, remedy))
   }
   return findings
-}
-
-/** The end of a move is not served. */
-function examineMove(path: string): Finding[] {
-  try {
-    requireNotMoved(path)
-    return []
-  } catch (cause) {
-    return [problem('folder', reasonOf(cause), 'See docs/beyond-one-machine.md, "Moving there and back".')]
-  }
 }
 
 /** Files of another user, as a command that root ran by hand may leave them. */

@@ -92,8 +92,6 @@ function describeFailure(address: DatabaseAddress, cause: unknown): string {
 const REMEDY =
   'Mend that; until then, nodes do not start. See docs/beyond-one-machine.md, "When something fails".'
 const SEE = 'See docs/beyond-one-machine.md.'
-const MOVE_REMEDY =
-  'Until then, nodes refuse to start. See docs/beyond-one-machine.md, "Moving there and back".'
 const SERVER_REMEDY = `Until then, nodes refuse to start. ${SEE}`
 
 /** `used`: the one of several servers that takes writes. */
@@ -183,8 +181,7 @@ function presentAge(version: number, newest: number): string {
 }
 
 /** Whether the database was set back. */
-function examineStanding({ halted, isEndOfMove, judgement }: InstanceInspection): Finding[] {
-  if (halted !== null && isEndOfMove) return [problem('move', halted, MOVE_REMEDY)]
+function examineStanding({ halted, judgement }: InstanceInspection): Finding[] {
   if (halted !== null) return [describeRestored(halted)]
   if (judgement.is === 'foreign')
     return [

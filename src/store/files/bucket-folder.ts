@@ -43,12 +43,12 @@ export function listSessions(row: string): string[] {
   return row.split(' ')
 }
 
-/** For a database that one process has to itself. A move may have brought it from a database whose sessions name it. */
+/** For a database that one process has to itself. */
 export function ownSessions(row: string): FolderSessions {
   const known = listSessions(row)
   return {
     now: async () => known[0] ?? '',
-    ageOf: async (session) => ageAt(known.indexOf(session.split('.')[0] ?? '')),
+    ageOf: async (session) => ageAt(known.indexOf(session)),
   }
 }
 
@@ -71,7 +71,7 @@ export function requireNothingHeld({ pushes, granted }: HeldFiles, at: FilesAt):
     throw new DomainError(
       'conflict',
       `${pushes === 1 ? 'A live push has its files' : `${pushes} live pushes have their files`} ${here}, which would be ` +
-        `lost: bring them over with "oncebox move", or start ${there} until they have expired.`,
+        `lost: start ${there} until they have expired.`,
     )
   if (granted > 0)
     throw new DomainError(

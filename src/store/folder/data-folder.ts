@@ -20,7 +20,6 @@ import { basename, dirname, join } from 'node:path'
 import { type Keyring, newKeyFile, parseKeyFile } from '../../crypto/keyring.ts'
 import { DomainError } from '../../domain/errors.ts'
 import { codeOf, explainSystemError } from '../../domain/system-errors.ts'
-import { requireNotMoved } from './move-marks.ts'
 import { type Belonging, KEY_FILE, requireOwn } from './ownership.ts'
 import { syncFolder } from './sync-folder.ts'
 
@@ -77,7 +76,6 @@ export function prepareDataFolder(folder: DataFolder, keyFile: string | null): v
   explained('use', folder.path, () => {
     if (mkdirSync(folder.path, { recursive: true, mode: 0o700 })) syncFolder(dirname(folder.path))
     requireOwn(folder.path, FOLDER)
-    requireNotMoved(folder.path)
     if (!holdsData(folder)) {
       refuseBereft(folder)
       refuseForeign(folder, keyFile)
@@ -87,14 +85,10 @@ export function prepareDataFolder(folder: DataFolder, keyFile: string | null): v
   })
 }
 
-/**
- * For commands beside the server: throws unless a server has made its folder here, for the user of this process. `isLeft`: also when
- * everything was moved away.
- */
-export function requireDataFolder(folder: DataFolder, { isLeft = false } = {}): void {
+/** For commands beside the server: throws unless a server has made its folder here, for the user of this process. */
+export function requireDataFolder(folder: DataFolder): void {
   explained('read', folder.path, () => {
     requireOwn(folder.path, FOLDER)
-    if (!isLeft) requireNotMoved(folder.path)
     if (holdsData(folder)) return requireOwnContents(folder)
     refuseBereft(folder)
     const remedy = 'Start "oncebox serve" once, or name the right folder with --data-dir.'
@@ -170,12 +164,8 @@ export function refuseBereft(folder: DataFolder): void {
   )
 }
 
-export function refuseForeign(
-  folder: DataFolder,
-  keyFile: string | null,
-  more: readonly string[] = [],
-): void {
-  const others = [folder.home, folder.key, keyFile ?? folder.key, ...more]
+export function refuseForeign(folder: DataFolder, keyFile: string | null): void {
+  const others = [folder.home, folder.key, keyFile ?? folder.key]
   const ours = new Set([...pathsOf(folder), ...others].map((path) => basename(path))).add('lost+found')
   const isOurs = (name: string) => ours.has(name) || name.endsWith(NEW) || isCopy(name)
   const foreign = readdirSync(folder.path).find((name) => !isOurs(name))

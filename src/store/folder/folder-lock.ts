@@ -12,8 +12,6 @@ const PATIENCE_MS = 5_000
 const RETRY_MS = 100
 /** Long, because checking a large log on a slow disk can take this long. */
 const OPENING_PATIENCE_MS = 30_000
-/** What the note of a move begins with. */
-const MOVE = 'oncebox move, '
 const OPENER = 'another process, which opens it'
 
 export type FolderLock = {
@@ -27,18 +25,16 @@ export type LockOptions = {
   patience?: number
   /** Called when another process holds the folder and the wait begins. */
   onWait: (holder: string) => void
-  /** It keeps both locks until its end. */
-  isMove?: boolean
 }
 
 /** Throws `conflict`, naming the holder, when the folder does not become free in time. */
 export async function lockFolder(
   folder: DataFolder,
-  { patience = PATIENCE_MS, onWait, isMove = false }: LockOptions,
+  { patience = PATIENCE_MS, onWait }: LockOptions,
 ): Promise<FolderLock> {
   const started = performance.now()
   for (let tries = 0; ; tries += 1) {
-    const tried = tryBoth(folder, isMove)
+    const tried = tryBoth(folder)
     if (typeof tried === 'object') return tried
     const { holder, within, refusal } = holdUp(folder, { tried, patience })
     if (tries === 1) onWait(holder)
@@ -54,20 +50,20 @@ function holdUp(
   folder: DataFolder,
   { tried, patience }: { tried: 'served' | 'being opened'; patience: number },
 ): HoldUp {
+  if (tried === 'being opened')
+    return { holder: OPENER, within: OPENING_PATIENCE_MS, refusal: () => beingOpened(folder) }
   const holder = readHolder(folder)
-  if (holder.startsWith(MOVE)) return { holder, within: patience, refusal: () => beingMoved(holder, folder) }
-  if (tried === 'served') return { holder, within: patience, refusal: () => servedBy(holder, folder) }
-  return { holder: OPENER, within: OPENING_PATIENCE_MS, refusal: () => beingOpened(folder) }
+  return { holder, within: patience, refusal: () => servedBy(holder, folder) }
 }
 
-function tryBoth(folder: DataFolder, isMove: boolean): FolderLock | 'served' | 'being opened' {
+function tryBoth(folder: DataFolder): FolderLock | 'served' | 'being opened' {
   const opening = tryLock(folder.openingLock)
   if (opening === null) return 'being opened'
   let serving: Database | null = null
   try {
     serving = tryLock(folder.lock)
     if (serving !== null) {
-      const note = `${isMove ? MOVE : ''}process ${process.pid} on ${hostname()}\n`
+      const note = `process ${process.pid} on ${hostname()}\n`
       writeFileSync(folder.holder, note, { mode: 0o600 })
       return holdBoth(opening, serving, folder)
     }
@@ -137,11 +133,6 @@ function openLock(path: string): Database {
 function servedBy(holder: string, folder: DataFolder): DomainError {
   const remedy = 'Stop it first, or start this one with another --data-dir.'
   return new DomainError('conflict', `${folder.path} is already served by ${holder}. ${remedy}`)
-}
-
-function beingMoved(holder: string, { path }: DataFolder): DomainError {
-  const why = `${path} is at an end of a move (${holder}): nothing else may use it meanwhile.`
-  return new DomainError('conflict', `${why} Wait for its end, or stop it.`)
 }
 
 function beingOpened(folder: DataFolder): DomainError {

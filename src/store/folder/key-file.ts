@@ -39,7 +39,7 @@ export function makeKeyFile(path: string): Keyring {
 }
 
 /** A sentence for the operator, when the folder of a file is missing. */
-export function folderRemedy(path: string): string {
+function folderRemedy(path: string): string {
   const folder = dirname(path)
   return existsSync(folder) ? '' : ` Make the folder first: mkdir -p ${folder}`
 }

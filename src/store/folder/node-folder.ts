@@ -11,7 +11,6 @@ import {
   refuseForeign,
   requireOwnContents,
 } from './data-folder.ts'
-import { requireNotMoved } from './move-marks.ts'
 import { requireOwn } from './ownership.ts'
 import { syncFolder } from './sync-folder.ts'
 
@@ -27,10 +26,9 @@ export function prepareNodeFolder(
     if (mkdirSync(folder.path, { recursive: true, mode: 0o700 })) syncFolder(dirname(folder.path))
     requireOwn(folder.path, FOLDER)
     if (holdsData(folder)) throw holdsDatabase(folder)
-    requireNotMoved(folder.path)
-    // A move may have brought the files here, and an operator may have removed a damaged witness from a folder that was served.
+    // An operator may have removed a damaged witness from a folder that was served.
     const wasServed = existsSync(witness) || existsSync(folder.lock)
-    if (!wasServed) refuseForeign(folder, keyFile, [folder.files])
+    if (!wasServed) refuseForeign(folder, keyFile)
     chmodSync(folder.path, 0o700)
     requireOwnContents(folder)
   })
@@ -39,7 +37,7 @@ export function prepareNodeFolder(
 function holdsDatabase({ path }: DataFolder): DomainError {
   return new DomainError(
     'conflict',
-    `${path} holds a database of its own, which nobody would see beside --database-url. Bring it over with "oncebox move", or ` +
-      'name another folder with --data-dir.',
+    `${path} holds a database of its own, which nobody would see beside --database-url. Name another folder with ` +
+      '--data-dir.',
   )
 }

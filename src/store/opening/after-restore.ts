@@ -10,9 +10,8 @@ import type { Connect } from '../postgres/engine/connection.ts'
 import { createDatabase, type PostgresDatabase } from '../postgres/engine/database.ts'
 import { requireServer } from '../postgres/engine/server-check.ts'
 import { findFolderTag, sessionsOf } from '../postgres/files/folder-sessions.ts'
-import { type InstanceState, readInstance } from '../postgres/instance/instance.ts'
+import { readInstance } from '../postgres/instance/instance.ts'
 import { readKeys, requireKnownKeys } from '../postgres/instance/instance-keys.ts'
-import { requireNoMove } from '../postgres/moving/move-row.ts'
 import {
   countLive,
   expireEverything,
@@ -71,7 +70,7 @@ export async function openAfterRestore(options: AfterRestoreOptions): Promise<Af
   await migrate({ connect, onWarning })
   const database = createDatabase({ connect, connections: CONNECTIONS })
   try {
-    const { tag, halted, time } = await readUnmoved(database)
+    const { tag, halted, time } = await database.read((session) => readInstance(session))
     if (inFolder !== null && inFolder.tag !== tag)
       throw new DomainError('conflict', foreignText(witness.path))
     if (watched !== null) await requireKeys(database, watched.keyring, bucket?.keyFile ?? '')
@@ -105,14 +104,6 @@ export async function openAfterRestore(options: AfterRestoreOptions): Promise<Af
 }
 
 const NOTHING = () => undefined
-
-/** Throws `conflict` for either end of a move. */
-function readUnmoved({ read }: PostgresDatabase): Promise<InstanceState> {
-  return read(async (session) => {
-    await requireNoMove(session.query)
-    return readInstance(session)
-  })
-}
 
 /** With another key, everything in the bucket would seem to come from others. */
 function requireKeys({ read }: PostgresDatabase, keyring: Keyring, keyFile: string): Promise<void> {

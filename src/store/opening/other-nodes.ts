@@ -111,8 +111,7 @@ function bucketShared(name: string, { node }: SavedWitness, done: string): Domai
     'conflict',
     `Another database is served with the files in ${name}: its node ${node?.slice(0, 8)} wrote there a moment ago. ${done} ` +
       'If this database is a copy to try a restore, give it a bucket or a prefix of its own with --files-url, here and for ' +
-      'its nodes. If it takes the place of the other one, stop all nodes of the other one first. To keep both with their files, ' +
-      'bring those of the other one elsewhere with "oncebox move".',
+      'its nodes. If it takes the place of the other one, stop all nodes of the other one first.',
   )
 }
 

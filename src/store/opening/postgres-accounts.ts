@@ -10,7 +10,6 @@ import { createImportLook } from '../postgres/imports/imports.ts'
 import { DATABASE_TIME } from '../postgres/instance/instance.ts'
 import { refuseEmpty } from '../postgres/instance/key-file.ts'
 import { requireServable } from '../postgres/instance/servable.ts'
-import { requireNoMove } from '../postgres/moving/move-row.ts'
 import { createAccountOperations } from '../postgres/operations.ts'
 import { connectTo } from '../postgres/reaching/address.ts'
 import { reachServer } from '../postgres/reaching/reach.ts'
@@ -21,7 +20,6 @@ import { type Remembering, readRemembered } from './remembering.ts'
 const CONNECTIONS = 2
 /** A question at the terminal may take minutes, in which a standby may take over. */
 const RECENT_MS = 2 * SECOND
-const FLAGS = { database: '--database-url', folder: '--data-dir' }
 
 export type PostgresAccountsOptions = {
   address: DatabaseAddress
@@ -36,8 +34,8 @@ export type PostgresAccountsOptions = {
 }
 
 /**
- * Migrates no older tables. Throws `conflict`, with what helps, when the server or the tables cannot be used, for either end of a
- * move, and for a database that a node would refuse to serve.
+ * Migrates no older tables. Throws `conflict`, with what helps, when the server or the tables cannot be used, and for a database
+ * that a node would refuse to serve.
  */
 export async function openPostgresAccounts(options: PostgresAccountsOptions) {
   const { address } = options
@@ -70,17 +68,16 @@ type Looking = PostgresAccountsOptions & { connect: Connect }
 async function createLook(database: PostgresDatabase, options: Looking): Promise<() => Promise<void>> {
   const { connect, create, onWarning, remembering, patience } = options
   const told = onceEach(onWarning)
-  const read = () => readRemembered(remembering, { flag: FLAGS.folder, onWarning: told })
+  const read = () => readRemembered(remembering, told)
   if (create && !(await hasTables(connect))) {
     if (read().inFolder !== null) throw refuseEmpty()
     await migrate({ connect, onWarning })
   }
   await onOwnConnection(connect, requireCurrentSchema)
   return async () => {
-    await database.read(({ query }) => requireNoMove(query))
     const renew = connect.servers === undefined ? null : database.renew
     const found = { ...read(), read: database.read, renew }
-    await requireServable({ ...found, onWarning: told, flags: FLAGS, patience })
+    await requireServable({ ...found, onWarning: told, patience })
   }
 }
 

@@ -11,27 +11,27 @@ import type { SavedWitness } from '../witness/saved-witness.ts'
 
 /**
  * Where nodes remember their database: a data folder on this machine, and the bucket of the files, where only the instance key in
- * `keyFile` tells what they have written. Each is null when it is not known.
+ * `keyFile` tells what they have written. Those are null when they are not known.
  */
-export type Remembering = { dataDir: string | null; bucket: WitnessBucket | null; keyFile: string | null }
+export type Remembering = { dataDir: string; bucket: WitnessBucket | null; keyFile: string | null }
 
 /** Nobody at a terminal waits for long; a node asks with more patience. */
 const QUICK = { whole: 4_000, once: 2_000, pause: 150 }
 
-/** `flag` names the data folder. Throws `conflict` when what the folder remembers cannot be read. */
+/** Throws `conflict` when what the folder remembers cannot be read. */
 export function readRemembered(
   { dataDir, bucket, keyFile }: Remembering,
-  { flag, onWarning }: { flag: string; onWarning: (warning: string) => void },
+  onWarning: (warning: string) => void,
 ): Remembered {
-  const folder = dataDir === null ? null : createFolderWitness(dataDir)
+  const folder = createFolderWitness(dataDir)
   return {
-    inFolder: folder === null ? null : explaining(folder.look, { path: folder.path, flag }),
-    witnessPath: folder?.path ?? '',
+    inFolder: explaining(folder.look, folder.path),
+    witnessPath: folder.path,
     readOthers: async (tag) => (bucket === null ? null : readBucket(bucket, { tag, keyFile, onWarning })),
   }
 }
 
-function explaining<T>(read: () => T, { path, flag }: { path: string; flag: string }): T {
+function explaining<T>(read: () => T, path: string): T {
   try {
     return read()
   } catch (cause) {
@@ -39,7 +39,7 @@ function explaining<T>(read: () => T, { path, flag }: { path: string; flag: stri
     throw new DomainError(
       'conflict',
       `What the node of this machine remembers of its database cannot be read (${path}: ${reasonOf(cause)}). Run this as root or ` +
-        `as the user of the node, or name another folder with ${flag}.`,
+        'as the user of the node, or name another folder with --data-dir.',
     )
   }
 }

@@ -15,7 +15,6 @@ import { DATABASE_TIME, readInstance } from './instance/instance.ts'
 import { type KnownKey, readKeys } from './instance/instance-keys.ts'
 import { listNodes } from './instance/node-rows.ts'
 import { foundOf } from './instance/standing.ts'
-import { isEndOfMove } from './moving/move-row.ts'
 import { MIGRATIONS, type SchemaVersion } from './schema/schema-version.ts'
 
 export type Connections = {
@@ -55,8 +54,6 @@ export type Vacuum = {
 export type InstanceInspection = SchemaVersion & {
   /** Why nothing is served; a whole sentence. */
   halted: string | null
-  /** Whether `halted` tells of a move. */
-  isEndOfMove: boolean
   /** What the data folder remembers of the database. */
   judgement: Judgement
   clockMark: number
@@ -169,7 +166,6 @@ async function inspectInstance(
     version,
     compatibleFrom,
     halted,
-    isEndOfMove: await isEndOfMove(session.query),
     judgement,
     clockMark,
     clockDoubted,

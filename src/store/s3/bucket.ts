@@ -9,7 +9,6 @@ import { createBucketReport } from './bucket-report.ts'
 import { PATIENCE, type Patience } from './client.ts'
 import { isFailure } from './failures.ts'
 import { markKeyOf } from './mark-object.ts'
-import type { Objects } from './objects.ts'
 import { openObjects } from './open-objects.ts'
 import { createOwnerMark } from './owner-mark.ts'
 import { createPartBuffers, partSizes } from './part-buffers.ts'
@@ -79,27 +78,5 @@ export function openBucket(options: OpenBucketOptions) {
     })
   }
 
-  /** Removes every file of this database, and the mark last. No server may use them any more. */
-  const removeAll = () => removeFolder(objects, { root, last: markKey })
-
-  return { files, confirm, removeAll, report, job, idle: files.idle, sweep: strays.sweep }
-}
-
-/** Resolves to the number of objects that were removed before the last one. */
-async function removeFolder(
-  objects: Pick<Objects, 'list' | 'remove'>,
-  { root, last }: { root: string; last: string },
-): Promise<number> {
-  let removed = 0
-  for (let after: string | null = null; ; ) {
-    const { items, next } = await objects.list(root, after)
-    for (const { key } of items.filter((item) => item.key !== last)) {
-      await objects.remove(key)
-      removed += 1
-    }
-    after = next
-    if (after === null) break
-  }
-  await objects.remove(last)
-  return removed
+  return { files, confirm, report, job, idle: files.idle, sweep: strays.sweep }
 }

@@ -59,8 +59,8 @@ export function createOwnerClaim(options: OwnerClaimOptions) {
 }
 
 const LACKS_FILES =
-  'it lacks the files that the database names. Start with the --files-url of before, or restore the bucket. "oncebox move" brings ' +
-  'files to another place; those of pushes that have expired are not needed any more, some minutes later'
+  'it lacks the files that the database names. Start with the --files-url of before, or restore the bucket. ' +
+  'Files of pushes that have expired are not needed any more, some minutes later'
 
 const LACKS_MARK =
   'it does not hold the mark of the other nodes. Give all nodes the same --files-url; if this is it, the node that began ' +

@@ -5,7 +5,6 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createFiles } from '../../../src/store/files/files.ts'
-import { removeSealedFiles } from '../../../src/store/files/remove-files.ts'
 
 let folder: string
 beforeEach(() => {
@@ -48,15 +47,4 @@ test('a write that fails once it has its name leaves nothing', async () => {
   }
   await expect(createFiles(folder, onStep).put('abc', whole())).rejects.toThrow('the disk failed')
   expect(names()).toEqual([])
-})
-
-test('all sealed files are removed by their names, and nothing else', async () => {
-  for (const name of ['abc', 'abd.part', 'letter.txt']) write(name)
-  mkdirSync(join(folder, 'ab', 'ab-folder'))
-  mkdirSync(join(folder, 'cd'))
-  for (const path of ['.place', 'cd/cde', 'note']) writeFileSync(join(folder, path), 'x')
-  await removeSealedFiles(folder)
-  expect(readdirSync(folder).toSorted()).toEqual(['ab', 'note'])
-  expect(names()).toEqual(['ab-folder', 'letter.txt'])
-  await removeSealedFiles(join(folder, 'missing'))
 })

@@ -3,7 +3,6 @@
 export const LOCKS = {
   /** "ONCEBOX" in ASCII. */
   migration: '22322573991890776',
-  move: '22322573991890777',
   /** For accounts that do not exist yet, and so have no row that could be locked. */
   newAccount: '185359984',
   /** A pair of numbers, which never equals a single number. */

@@ -17,20 +17,18 @@ const MARKED_BY_OTHERS = `
 
 /**
  * Reads the row each time, because a node that starts after all others were taken for dead begins a new session. The name of a
- * session ends with the identity of its database, so that those of a copy differ. A session that a move brought has no such end.
+ * session ends with the identity of its database, so that those of a copy differ.
  */
 export function sessionsOf(read: Read): FolderSessions {
   const find = () =>
     read(async ({ query }) => {
       const [row] = await query<{ session: string; identity: string }>(SESSION)
-      const sessions = listSessions(row?.session ?? '')
-      return { sessions, named: sessions.map((session) => `${session}.${row?.identity ?? ''}`) }
+      return listSessions(row?.session ?? '').map((session) => `${session}.${row?.identity ?? ''}`)
     })
-  const ageOf = async (session: string) => {
-    const { sessions, named } = await find()
-    return ageAt(Math.max(sessions.indexOf(session), named.indexOf(session)))
+  return {
+    now: async () => (await find())[0] ?? '',
+    ageOf: async (session) => ageAt((await find()).indexOf(session)),
   }
-  return { now: async () => (await find()).named[0] ?? '', ageOf }
 }
 
 /** The name of the folder in the bucket; null when the files are on a disk. */

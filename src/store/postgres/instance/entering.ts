@@ -6,7 +6,6 @@ import { findNewerPlace } from '../../../domain/restoration.ts'
 import { MINUTE, SECOND } from '../../../domain/time.ts'
 import type { SavedWitness } from '../../witness/saved-witness.ts'
 import type { PostgresDatabase, Session } from '../engine/database.ts'
-import { requireNoMove } from '../moving/move-row.ts'
 import { haltNodes, type InstanceState, readInstance } from './instance.ts'
 import { type KnownKey, readKeys, verifyKeys } from './instance-keys.ts'
 import {
@@ -51,7 +50,7 @@ export async function enterInstance(database: Entered, options: EnterOptions): P
   return retry({ until, onWarning: options.onWarning }, async (isOver) => {
     const { state, judgement } = await enterOnce(database, { ...options, witnesses })
     if (judgement.is === 'intact') return { value: state }
-    if (judgement.is === 'foreign') throw refuseForeign(options.witnessPath, FLAGS)
+    if (judgement.is === 'foreign') throw refuseForeign(options.witnessPath)
     if (judgement.is === 'restored' || isOver()) throw refuseRestored(judgement.why)
     return { waiting: `${judgement.why} Waiting for a node that knows.` }
   })
@@ -112,7 +111,6 @@ async function enterWithin(session: Session, options: Entering) {
   const { witnesses, keyring, inFolder } = options
   const state = await readInstance(session, { operations: operationsOf(witnesses), lock: true })
   if (state.halted !== null) throw new DomainError('conflict', state.halted)
-  await requireNoMove(session.query)
   const judgement = judgeEntered(state, witnesses)
   if (judgement.is === 'restored') await haltNodes(session, remedied(judgement.why))
   if (judgement.is === 'intact') {
@@ -122,5 +120,3 @@ async function enterWithin(session: Session, options: Entering) {
   }
   return { state, judgement }
 }
-
-const FLAGS = { database: '--database-url', folder: '--data-dir' }

@@ -37,14 +37,11 @@ export function refuseRestored(why: string): DomainError {
   return new DomainError('conflict', remedied(why))
 }
 
-/** The flags that name the database and the data folder. */
-export type PlaceFlags = { database: string; folder: string }
-
-export function refuseForeign(witnessPath: string, { database, folder }: PlaceFlags): DomainError {
+export function refuseForeign(witnessPath: string): DomainError {
   return new DomainError(
     'conflict',
-    `This data folder served another database than the one of ${database}. Name the right database, or another folder with ` +
-      `${folder}; if the former database is gone for good, remove ${witnessPath}.`,
+    'This data folder served another database than the one of --database-url. Name the right database, or another folder with ' +
+      `--data-dir; if the former database is gone for good, remove ${witnessPath}.`,
   )
 }
 

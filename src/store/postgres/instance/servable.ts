@@ -10,7 +10,6 @@ import { readInstance } from './instance.ts'
 import {
   judgeEntered,
   operationsOf,
-  type PlaceFlags,
   type Remembered,
   refuseForeign,
   refuseRestored,
@@ -29,7 +28,6 @@ export type ServableOptions = Remembered & {
   /** Looks for another server of the address; null when it names one. */
   renew: (() => void) | null
   onWarning: (warning: string) => void
-  flags: PlaceFlags
   /** Milliseconds to wait for a node, or for the server that took over. */
   patience?: number | undefined
 }
@@ -52,7 +50,7 @@ export async function requireServable(options: ServableOptions): Promise<void> {
     if (state.halted !== null) throw new DomainError('conflict', state.halted)
     const judgement = judgeEntered(state, witnesses)
     if (judgement.is === 'intact') return { value: undefined }
-    if (judgement.is === 'foreign') throw refuseForeign(options.witnessPath, options.flags)
+    if (judgement.is === 'foreign') throw refuseForeign(options.witnessPath)
     if (judgement.is === 'restored' || !areNodes || isOver()) throw refuseRestored(judgement.why)
     return { waiting: `${judgement.why} Waiting for a node that knows.` }
   })

@@ -6,7 +6,6 @@ import { MINUTE } from '../../../domain/time.ts'
 import { lossStep } from '../../../domain/visits.ts'
 import type { PostgresDatabase, Session } from '../engine/database.ts'
 import { haltNodes, readInstance } from '../instance/instance.ts'
-import { keepMovesAway } from '../moving/move-row.ts'
 import { addStep, changeOf, isChanged } from '../pushes/push-changes.ts'
 import { lockPushes } from '../pushes/push-rows.ts'
 import { writeChanges } from '../pushes/push-writes.ts'
@@ -48,12 +47,9 @@ export async function countLive({ read }: Pick<PostgresDatabase, 'read'>): Promi
 const UNDER_WAY =
   'The database was set back, and "oncebox after-restore" has not come to its end: nothing is served. Run it again.'
 
-/** Nodes that serve stop at their next heartbeat. Throws `conflict` for either end of a move, as every other step does. */
+/** Nodes that serve stop at their next heartbeat. */
 export function haltWhileRestoring({ transact }: Transact): Promise<void> {
-  return transact(async (session) => {
-    await keepMovesAway(session.query)
-    await haltNodes(session, UNDER_WAY)
-  })
+  return transact((session) => haltNodes(session, UNDER_WAY))
 }
 
 /** In steps, each in a transaction of its own. Resolves to the number of pushes that were lost. */
@@ -73,17 +69,11 @@ export async function expireEverything(
     onProgress(done, Math.max(done, total))
   }
   for (const table of REMOVED)
-    await database.transact(({ query }) => clear(query, table), { within: WITHIN_MS })
+    await database.transact(({ query }) => query(`DELETE FROM ${table}`), { within: WITHIN_MS })
   return lost
 }
 
-async function clear(query: Session['query'], table: string): Promise<void> {
-  await keepMovesAway(query)
-  await query(`DELETE FROM ${table}`)
-}
-
 async function expireSome(session: Session, { now, visit }: Pick<ExpiringOptions, 'now' | 'visit'>) {
-  await keepMovesAway(session.query)
   const live = await session.query<{ id: number }>(
     'SELECT id::float8 AS id FROM pushes WHERE expired_on IS NULL ORDER BY expires_at, id LIMIT $1',
     [STEP],
@@ -104,7 +94,6 @@ export function resumeNodes(
   known: readonly Pick<Witness, 'beats' | 'restoredAt'>[],
 ): Promise<Settlement> {
   return transact(async (session) => {
-    await keepMovesAway(session.query)
     const state = await readInstance(session, { lock: true })
     const { beats, restoredAt } = countersAfterRestore(Math.floor(state.time), [state, ...known])
     await session.query('UPDATE instance SET halted = NULL, restored_at = $1, beats = $2, place = $3', [

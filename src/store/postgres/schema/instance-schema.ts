@@ -43,12 +43,3 @@ export const nodes = pgTable('nodes', {
   seenAt: bigint('seen_at').notNull(),
   keys: text().array().notNull(),
 })
-
-export const moves = pgTable('moves', {
-  id: integer().primaryKey(),
-  move: text().notNull(),
-  state: text().$type<'copying' | 'copied' | 'arrived' | 'left' | 'settled'>().notNull(),
-  place: text().notNull(),
-  mark: text().notNull(),
-  at: bigint().notNull(),
-})

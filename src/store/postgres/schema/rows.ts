@@ -50,10 +50,3 @@ function columnsOf(table: PgTable): Record<string, PgColumn> {
 export function nameOf(table: PgTable): string {
   return getTableConfig(table).name
 }
-
-/** The name in the database of a column. Throws for a column that the table does not have. */
-export function columnNameOf(table: PgTable, name: string): string {
-  const column = columnsOf(table)[name]
-  if (column === undefined) throw new Error(`${nameOf(table)} has no column ${name}`)
-  return column.name
-}

@@ -113,17 +113,13 @@ export function createAccountLinks(options: {
 type LinkRow = typeof accountLinks.$inferSelect
 
 /** Throws when the row was altered on disk. */
-export function requireIntactLink(row: LinkRow): void {
-  requireIntactRow(row, checksumOfLink(row), `account link ${row.id}`)
-}
-
 function presentLink(row: LinkRow): AccountLink {
-  requireIntactLink(row)
+  requireIntactRow(row, checksumOfLink(row), `account link ${row.id}`)
   const { hash: _, checksum: __, ...link } = row
   return link
 }
 
-export function checksumOfLink(row: Omit<LinkRow, 'id' | 'checksum'>): number {
+function checksumOfLink(row: Omit<LinkRow, 'id' | 'checksum'>): number {
   const { hash, purpose, accountId, email, isAdmin, endsTwoFactor, createdBy, createdAt, expiresAt } = row
   return checksumOf([
     hash,

@@ -60,7 +60,7 @@ export function isIntactAccount(row: AccountRow): boolean {
   return isIntact(row, checksumOfAccount(row))
 }
 
-export function checksumOfAccount(row: Omit<AccountRow, 'checksum'>): number {
+function checksumOfAccount(row: Omit<AccountRow, 'checksum'>): number {
   const {
     id,
     email,

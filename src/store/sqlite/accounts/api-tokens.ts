@@ -113,7 +113,7 @@ export function presentToken(row: TokenRow): ApiToken {
 }
 
 /** Does not cover the time of last use, which is written often and may be wrong without harm. */
-export function checksumOfToken({
+function checksumOfToken({
   accountId,
   name,
   prefix,

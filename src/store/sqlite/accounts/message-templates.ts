@@ -40,6 +40,6 @@ export function presentTemplate(row: typeof messageTemplates.$inferSelect): stri
   return template
 }
 
-export function checksumOfTemplate({ accountId, template }: { accountId: number; template: string }): number {
+function checksumOfTemplate({ accountId, template }: { accountId: number; template: string }): number {
   return checksumOf([accountId, template])
 }

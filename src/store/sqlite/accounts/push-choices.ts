@@ -47,7 +47,7 @@ export function presentChoices(row: ChoicesRow): PushChoices {
   return { lifetime, views, retrievalStep, deletableByViewer }
 }
 
-export function checksumOfChoices(row: Omit<ChoicesRow, 'checksum'>): number {
+function checksumOfChoices(row: Omit<ChoicesRow, 'checksum'>): number {
   const { accountId, lifetime, views, retrievalStep, deletableByViewer } = row
   return checksumOf([accountId, lifetime, views, retrievalStep, deletableByViewer])
 }

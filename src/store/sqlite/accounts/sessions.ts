@@ -151,17 +151,12 @@ type SessionRow = typeof sessions.$inferSelect
 
 /** Throws when one of them was altered on disk. */
 function presentSignedIn({ account, session }: { account: AccountRow; session: SessionRow }): SignedIn {
-  requireIntactSession(session)
+  requireIntactRow(session, checksumOfSession(session), `session ${session.id}`)
   return { account: presentAccount(account), session }
 }
 
-/** Throws when the row was altered on disk. */
-export function requireIntactSession(session: SessionRow): void {
-  requireIntactRow(session, checksumOfSession(session), `session ${session.id}`)
-}
-
 /** Does not cover the time it was last seen, which is written often and may be wrong without harm. */
-export function checksumOfSession(row: Omit<SessionRow, 'id' | 'lastSeenAt' | 'checksum'>): number {
+function checksumOfSession(row: Omit<SessionRow, 'id' | 'lastSeenAt' | 'checksum'>): number {
   const { accountId, hash, createdAt, ip, userAgent, confirmedAt } = row
   // Last, so that a 0 leaves the checksums of sessions from before this column as they are.
   return checksumOf([accountId, hash, createdAt, ip, userAgent, confirmedAt])

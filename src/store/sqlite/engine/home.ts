@@ -83,12 +83,6 @@ function tellOfOriginal(home: Home, place: Place): string {
   }
 }
 
-/** Changes with every start and every end of a server. */
-export function readHomeMark({ orm }: Pick<Connection, 'orm'>): string {
-  const row = orm.select().from(homes).get()
-  return row === undefined ? '' : `${row.incarnation} ${row.servedAt}`
-}
-
 /** Throws `conflict` for a copy, unless it is accepted; then that is told. */
 export function requireHome(
   connection: Connection,

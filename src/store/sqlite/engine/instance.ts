@@ -85,9 +85,10 @@ export function readClockMark(
   { orm }: Connection,
   { now, accept }: { now: number; accept: boolean },
 ): ClockMark {
-  const { mark, doubted, isWhole } = readStoredMark({ orm })
+  const nothing = { clockMark: 0, clockDoubted: null, checksum: null }
+  const { clockMark: mark, clockDoubted: doubted, checksum } = orm.select().from(instance).get() ?? nothing
   if (accept) return { mark: Math.min(mark, now), doubted: null }
-  if (!isWhole) {
+  if (!isIntact({ checksum }, checksumOfMark({ mark, doubted }))) {
     throw new DomainError(
       'conflict',
       'The database is damaged: the time at which it was last in use is not as it was written. ' +
@@ -101,13 +102,6 @@ export function readClockMark(
   throw new DomainError('conflict', message)
 }
 
-/** `isWhole`: it is as it was written. */
-export function readStoredMark({ orm }: Pick<Connection, 'orm'>): ClockMark & { isWhole: boolean } {
-  const nothing = { clockMark: 0, clockDoubted: null, checksum: null }
-  const { clockMark: mark, clockDoubted: doubted, checksum } = orm.select().from(instance).get() ?? nothing
-  return { mark, doubted, isWhole: isIntact({ checksum }, checksumOfMark({ mark, doubted })) }
-}
-
 /** Without a doubt the checksum is that of older versions, which did not store doubts. */
 function checksumOfMark({ mark, doubted }: ClockMark) {
   return checksumOf(doubted === null ? [mark] : [mark, doubted])
@@ -115,13 +109,8 @@ function checksumOfMark({ mark, doubted }: ClockMark) {
 
 /** Stores this time, which is trusted, as the last time of use. */
 export function writeClockMark({ orm }: Pick<Connection, 'orm'>, mark: number): void {
-  storeMark({ orm }, { mark, doubted: null })
-}
-
-/** Stores what another database has remembered. */
-export function storeMark({ orm }: Pick<Connection, 'orm'>, { mark, doubted }: ClockMark): void {
-  const checksum = checksumOfMark({ mark, doubted })
-  orm.update(instance).set({ clockMark: mark, clockDoubted: doubted, checksum }).run()
+  const checksum = checksumOfMark({ mark, doubted: null })
+  orm.update(instance).set({ clockMark: mark, clockDoubted: null, checksum }).run()
 }
 
 /** `mark` runs within every transaction and stores the time at most once a minute. `undo` runs when it was rolled back. */

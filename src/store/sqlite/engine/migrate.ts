@@ -24,7 +24,6 @@ import lostPushes from './migrations/0018-lost-pushes.sql' with { type: 'text' }
 import home from './migrations/0019-home.sql' with { type: 'text' }
 import bucketFolder from './migrations/0020-bucket-folder.sql' with { type: 'text' }
 import accountResets from './migrations/0021-account-resets.sql' with { type: 'text' }
-import arrivals from './migrations/0022-arrivals.sql' with { type: 'text' }
 import * as schema from './schema.ts'
 
 export const MIGRATIONS: readonly string[] = [
@@ -49,7 +48,6 @@ export const MIGRATIONS: readonly string[] = [
   home,
   bucketFolder,
   accountResets,
-  arrivals,
 ]
 
 export function schemaVersion(database: Database): number {

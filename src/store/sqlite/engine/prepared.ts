@@ -33,30 +33,6 @@ export function prepareWalk<T extends SQLiteTable & { id: SQLiteColumn }>(
   return (after) => found.all(after).map(convert)
 }
 
-/** Reads the rows after a key, in the order of keys, at most `step` of them. */
-export function preparePages<T extends SQLiteTable>(
-  database: Database,
-  table: T,
-  { key, step }: { key: readonly string[]; step: number },
-): (after: readonly SQLQueryBindings[] | null) => RowOf<T>[] {
-  const names = key.map((name) => columnsOf(table)[name]?.name).join(', ')
-  const inOrder = `ORDER BY ${names} LIMIT ${step}`
-  const first = prepareSelect(database, table, `TRUE ${inOrder}`)
-  const next = prepareSelect(database, table, `(${names}) > (${key.map(() => '?').join(', ')}) ${inOrder}`)
-  return (after) =>
-    after === null ? first.found.all().map(first.convert) : next.found.all(...after).map(next.convert)
-}
-
-/** Reads the rows whose column `by` lies after the first and not after the second value. */
-export function prepareRange<T extends SQLiteTable>(
-  database: Database,
-  table: T,
-  { by, order }: { by: string; order: string },
-): (after: number, last: number) => RowOf<T>[] {
-  const { found, convert } = prepareSelect(database, table, `${by} > ? AND ${by} <= ? ORDER BY ${order}`)
-  return (after, last) => found.all(after, last).map(convert)
-}
-
 function prepareSelect<T extends SQLiteTable>(database: Database, table: T, where: string) {
   const columns = Object.entries(columnsOf(table))
   const list = columns.map(([name, column]) => `${column.name} AS ${name}`)

@@ -173,11 +173,6 @@ export const bucketFolder = sqliteTable('bucket_folder', {
   isUsed: flag('is_used').notNull(),
 })
 
-export const arrivals = sqliteTable('arrivals', {
-  id: integer().primaryKey(),
-  move: text().notNull(),
-})
-
 export const pushLabels = sqliteTable('push_labels', {
   pushId: integer('push_id').primaryKey(),
   urlToken: bytes('url_token').notNull(),

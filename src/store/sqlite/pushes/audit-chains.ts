@@ -84,7 +84,7 @@ export function requireIntactEntry(row: EntryRow): void {
   requireIntactRow(row, checksumOfEntry(row), `entry ${row.id} of the audit log`)
 }
 
-export function checksumOfEntry(entry: Omit<EntryRow, 'checksum'>): number {
+function checksumOfEntry(entry: Omit<EntryRow, 'checksum'>): number {
   const { id, pushId, n, previous, kind, at, ip, userAgent, referrer } = entry
   return checksumOf([id, pushId, n, previous, kind, at, ip, userAgent, referrer])
 }

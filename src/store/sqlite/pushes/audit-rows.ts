@@ -117,9 +117,8 @@ export function createAuditRows(connection: Connection) {
     return from === 0 ? null : { ...EMPTY_LOG, lastEntry: last, auditEntries: from }
   }
 
-  /** Another engine keeps fewer entries beyond the latest ones, and a move brings what it kept. */
   function removeLatest(chain: Chain, keep: number): boolean {
-    return chains.removeFrom(chain, 0).removed >= Math.min(chain.length, keep)
+    return chains.removeFrom(chain, 0).removed === keptOf(chain.length, keep)
   }
 
   return { append, listPage, readAll, shorten }

@@ -113,6 +113,6 @@ export function createIdempotencyKeys(options: {
   }
 }
 
-export function checksumOfKey({ lookup, lapsesAt, pushId, slot }: Omit<KeyRow, 'checksum'>): number {
+function checksumOfKey({ lookup, lapsesAt, pushId, slot }: Omit<KeyRow, 'checksum'>): number {
   return checksumOf([lookup, lapsesAt, pushId, slot])
 }

@@ -212,10 +212,7 @@ function hasOtherLimits(before: PushRow, { expiresAt, expireAfterViews }: PushRo
 }
 
 /** Omits the payload, which is authenticated. Covers the wrapped key, because a damaged one looks like a wrong passphrase. */
-export function checksumOfSecrets(
-  pushId: number,
-  secrets: Omit<StoredSecrets, 'checksum' | 'payload'>,
-): number {
+function checksumOfSecrets(pushId: number, secrets: Omit<StoredSecrets, 'checksum' | 'payload'>): number {
   const { keySlot, salt, wrappedKey, passphraseSalt } = secrets
   return checksumOf([pushId, keySlot, salt, wrappedKey, passphraseSalt])
 }

@@ -90,14 +90,14 @@ describe('of several servers', () => {
           () => false,
         ),
       )
-      const open = (address: string, dataDir: string | null) =>
+      const open = (address: string, dataDir: string) =>
         openPostgresAccounts({
           address: addressOf(address),
           remembering: { dataDir, bucket: null, keyFile: null },
           create: false,
           onWarning: () => undefined,
         })
-      const { accounts, close } = await open(both, null)
+      const { accounts, close } = await open(both, join(room, 'missing'))
       await accounts.addAccount(account)
       await close()
       expect(await standby.run('SELECT email FROM oncebox.accounts')).toHaveLength(1)

@@ -311,14 +311,3 @@ CREATE TABLE two_factor_offers (
   until bigint NOT NULL
 );
 CREATE INDEX two_factor_offers_until ON two_factor_offers (until);
-
--- A move into this database ('copying', 'copied'), or away from it ('left'): then no node serves it. `place`: from where, or
--- to where. `mark`: changes whenever the source of the move was used.
-CREATE TABLE moves (
-  id int PRIMARY KEY CHECK (id = 1),
-  move text NOT NULL,
-  state text NOT NULL,
-  place text NOT NULL,
-  mark text NOT NULL,
-  at bigint NOT NULL
-);
