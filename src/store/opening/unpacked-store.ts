@@ -5,7 +5,7 @@ import type { Visit } from '../../domain/audit.ts'
 import type { Connection } from '../sqlite/engine/database.ts'
 import { verifyKeys, writeClockMark } from '../sqlite/engine/instance.ts'
 import { schemaVersion } from '../sqlite/engine/migrate.ts'
-import { apiTokens, filesDue, instance } from '../sqlite/engine/schema.ts'
+import { filesDue, instance } from '../sqlite/engine/schema.ts'
 import { createFileRows } from '../sqlite/files/file-rows.ts'
 import { createRows } from '../sqlite/operations.ts'
 import { endLivePushes } from '../sqlite/restoring/lost-pushes.ts'
@@ -17,6 +17,7 @@ import {
   type Unpacked,
 } from '../sqlite/restoring/unpacked-database.ts'
 import { type BackupContent, createUnpackedRows, type OnProgress } from '../sqlite/restoring/unpacked-rows.ts'
+import { apiTokens } from '../tables.ts'
 
 export type { BackupContent, BackupToken, OnProgress } from '../sqlite/restoring/unpacked-rows.ts'
 

@@ -1,22 +1,23 @@
 // Makes the operations of the store from connections to PostgreSQL.
 
 import type { Now } from '../../domain/time.ts'
+import { createAccountLinks } from '../accounts/account-links.ts'
+import { createAccounts } from '../accounts/accounts.ts'
+import { createApiTokens } from '../accounts/api-tokens.ts'
+import { createMessageTemplates } from '../accounts/message-templates.ts'
+import { createPeople } from '../accounts/people.ts'
+import { createPushChoices } from '../accounts/push-choices.ts'
+import { createSessions } from '../accounts/sessions.ts'
+import { createTwoFactor } from '../accounts/two-factor.ts'
 import type { Damage } from '../every-engine/damage.ts'
-import { createAccountLinks } from './accounts/account-links.ts'
-import { createAccounts } from './accounts/accounts.ts'
-import { createApiTokens } from './accounts/api-tokens.ts'
-import { createMessageTemplates } from './accounts/message-templates.ts'
-import { createOwnedPushes } from './accounts/owned-pushes.ts'
-import { createPeople } from './accounts/people.ts'
-import { createPushChoices } from './accounts/push-choices.ts'
-import { createSessions } from './accounts/sessions.ts'
-import { createTwoFactor } from './accounts/two-factor.ts'
 import type { PostgresDatabase } from './engine/database.ts'
+import { createSteps } from './engine/run-steps.ts'
 import { createExpiry } from './expiry/expiry.ts'
 import { createImports } from './imports/imports.ts'
 import { createAuditLog } from './lists/audit-log.ts'
 import { createPushLists } from './lists/push-lists.ts'
 import { createIdempotencyKeys } from './pushes/idempotency-keys.ts'
+import { createOwnedPushes } from './pushes/owned-pushes.ts'
 import { createPushRemoval } from './pushes/push-removal.ts'
 import { createPushes } from './pushes/pushes.ts'
 
@@ -33,6 +34,9 @@ export type PostgresOperationsOptions = {
   /** Called after a commit that made files due. */
   onDue: () => void
 }
+
+/** Each node that starts makes a setup link and shows it, so those of the others stay valid: the latest. */
+const SETUP_LINKS = 10
 
 export function createPostgresOperations(options: PostgresOperationsOptions) {
   return { ...createPushOperations(options), ...createAccountOperations(options) }
@@ -57,17 +61,18 @@ export function createAccountOperations({
   certain,
   onDue,
 }: Pick<PostgresOperationsOptions, 'database' | 'now' | 'certain' | 'onDue'>) {
-  const { read, transact } = database
+  const { transact } = database
+  const steps = createSteps(database)
   const owned = createOwnedPushes({ removeSome: createPushRemoval({ transact, certain }), onDue })
-  const rows = { read, transact, now, owned }
+  const parts = { steps, now, owned }
   return {
-    accounts: createAccounts(rows),
-    apiTokens: createApiTokens(rows),
-    sessions: createSessions(rows),
-    accountLinks: createAccountLinks(rows),
-    twoFactor: createTwoFactor(rows),
-    pushChoices: createPushChoices(rows),
-    people: createPeople(rows),
-    messageTemplates: createMessageTemplates(rows),
+    accounts: createAccounts(parts),
+    apiTokens: createApiTokens(parts),
+    sessions: createSessions(parts),
+    accountLinks: createAccountLinks({ ...parts, setupLinks: SETUP_LINKS }),
+    twoFactor: createTwoFactor(steps),
+    pushChoices: createPushChoices(steps),
+    people: createPeople({ steps, isLive: 'expired_on IS NULL' }),
+    messageTemplates: createMessageTemplates(steps),
   }
 }

@@ -1,17 +1,18 @@
 // Makes the operations of the store from an open database.
 
 import type { Now } from '../../domain/time.ts'
+import { createAccountLinks } from '../accounts/account-links.ts'
+import { createAccounts } from '../accounts/accounts.ts'
+import { createApiTokens } from '../accounts/api-tokens.ts'
+import { createMessageTemplates } from '../accounts/message-templates.ts'
+import { createPeople } from '../accounts/people.ts'
+import { createPushChoices } from '../accounts/push-choices.ts'
+import { createSessions } from '../accounts/sessions.ts'
+import { createTwoFactor } from '../accounts/two-factor.ts'
 import { createDamage } from '../every-engine/damage.ts'
-import { createAccountLinks } from './accounts/account-links.ts'
-import { createAccounts } from './accounts/accounts.ts'
-import { createApiTokens } from './accounts/api-tokens.ts'
-import { createMessageTemplates } from './accounts/message-templates.ts'
-import { createPeople } from './accounts/people.ts'
-import { createPushChoices } from './accounts/push-choices.ts'
-import { createSessions } from './accounts/sessions.ts'
-import { createTwoFactor } from './accounts/two-factor.ts'
 import type { Connection } from './engine/database.ts'
 import type { Transact, TransactAlone } from './engine/group-commit.ts'
+import { createSteps } from './engine/run-steps.ts'
 import type { FileRows } from './files/file-rows.ts'
 import { createImports } from './imports/imports.ts'
 import { createAddressShares } from './pushes/address-shares.ts'
@@ -19,6 +20,7 @@ import { createAuditLog, createAuditRows } from './pushes/audit-rows.ts'
 import { createDoubtfulKeys } from './pushes/doubtful-keys.ts'
 import { createExpiry } from './pushes/expiry.ts'
 import { createIdempotencyKeys, createIdempotencyRows } from './pushes/idempotency-keys.ts'
+import { createOwnedPushes } from './pushes/owned-pushes.ts'
 import { createPushKeys } from './pushes/push-keys.ts'
 import { createPushLists } from './pushes/push-lists.ts'
 import { createPushRemoval } from './pushes/push-removal.ts'
@@ -77,15 +79,17 @@ export function createPushOperations(rows: Rows, { transactAlone }: { transactAl
 }
 
 export function createAccountOperations(rows: Rows) {
-  const accounts = createAccounts(rows)
+  const { connection, transact, now } = rows
+  const steps = createSteps(connection.database, transact)
+  const parts = { steps, now, owned: createOwnedPushes(rows) }
   return {
-    accounts,
-    apiTokens: createApiTokens(rows),
-    sessions: createSessions(rows),
-    accountLinks: createAccountLinks({ ...rows, accounts }),
-    twoFactor: createTwoFactor(rows),
-    pushChoices: createPushChoices(rows),
-    people: createPeople(rows),
-    messageTemplates: createMessageTemplates(rows),
+    accounts: createAccounts(parts),
+    apiTokens: createApiTokens(parts),
+    sessions: createSessions(parts),
+    accountLinks: createAccountLinks({ ...parts, setupLinks: 1 }),
+    twoFactor: createTwoFactor(steps),
+    pushChoices: createPushChoices(steps),
+    people: createPeople({ steps, isLive: '(expired_on IS NOT NULL) = 0' }),
+    messageTemplates: createMessageTemplates(steps),
   }
 }

@@ -2,20 +2,19 @@
 
 import { DomainError } from '../../../domain/errors.ts'
 import { HOUR, type Now } from '../../../domain/time.ts'
+import { findAccountId, insertAccount } from '../../accounts/accounts.ts'
+import { importToken } from '../../accounts/api-tokens.ts'
+import { importTwoFactor } from '../../accounts/two-factor.ts'
 import type { Import, ImportStore } from '../../import-face.ts'
-import { insertAccount, updateAccount } from '../accounts/account-rows.ts'
 import { LOCKS } from '../engine/advisory-locks.ts'
 import type { PostgresDatabase, Session } from '../engine/database.ts'
+import { drive } from '../engine/run-steps.ts'
 import { LIVE_NODES } from '../instance/node-rows.ts'
-import { apiTokens } from '../schema/schema.ts'
 import { createImportedPushes, isImported } from './imported-pushes.ts'
 
 /** All of it is one transaction, however much comes. */
 const WITHIN_MS = 12 * HOUR
 
-const FIND_ACCOUNT = 'SELECT id::float8 AS id FROM accounts WHERE email = $1'
-const HAS_TOKEN = 'SELECT FROM api_tokens WHERE hash = $1'
-const NAMES = 'SELECT name FROM api_tokens WHERE account_id = $1'
 const OTHERS = `SELECT name FROM nodes WHERE id <> $1 AND id IN (${LIVE_NODES}) ORDER BY seen_at DESC LIMIT 1`
 // Until the end of the transaction.
 const LOCK = `SELECT pg_try_advisory_xact_lock(${LOCKS.imports}) AS locked`
@@ -31,7 +30,7 @@ export type ImportsOptions = {
 export function createImportLook({ read }: Pick<PostgresDatabase, 'read'>): ImportStore['look'] {
   return {
     isKnown: (marks) => read((session) => isImported(session, marks)),
-    findAccountId: (email) => read((session) => findAccountId(session, email)),
+    findAccountId: (email) => read((session) => drive(findAccountId(email), session)),
   }
 }
 
@@ -67,30 +66,10 @@ async function requireAlone({ query }: Session, node: Uint8Array): Promise<void>
 
 /** Without pushes and marks. */
 function createStep(session: Session, now: Now): Omit<Import, 'addPush' | 'remember' | 'isKnown'> {
-  async function addApiToken({ accountId, name, hash }: Parameters<Import['addApiToken']>[0]) {
-    if ((await session.query(HAS_TOKEN, [hash])).length > 0) return
-    const taken = await session.query<{ name: string }>(NAMES, [accountId])
-    const free = freeName(name, new Set(taken.map((token) => token.name)))
-    const row = { accountId, name: free, prefix: '', hash, createdAt: now(), lastUsedAt: null }
-    await session.orm.insert(apiTokens).values(row)
-  }
-
   return {
-    findAccountId: (email) => findAccountId(session, email),
-    addAccount: async (account) => (await insertAccount(session, { ...account, lastSignInAt: 0 })).id,
-    setTotpSecret: async ({ accountId: id, sealedSecret, step: totpStep }) =>
-      void (await updateAccount(session, { id, set: { totpSecret: sealedSecret, totpStep } })),
-    addApiToken,
+    findAccountId: (email) => drive(findAccountId(email), session),
+    addAccount: async (account) => (await drive(insertAccount(account), session)).id,
+    setTotpSecret: (secret) => drive(importTwoFactor(secret), session),
+    addApiToken: (token) => drive(importToken({ ...token, createdAt: now() }), session),
   }
-}
-
-function freeName(name: string, taken: ReadonlySet<string>): string {
-  let free = name
-  for (let number = 2; taken.has(free); number += 1) free = `${name} ${number}`
-  return free
-}
-
-async function findAccountId({ query }: Session, email: string): Promise<number | null> {
-  const [found] = await query<{ id: number }>(FIND_ACCOUNT, [email])
-  return found?.id ?? null
 }

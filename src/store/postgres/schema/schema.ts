@@ -2,79 +2,9 @@
 // the two equal.
 
 import { boolean, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
-import type { AccountLinkPurpose } from '../../../domain/account.ts'
 import type { AuditKind } from '../../../domain/audit.ts'
 import type { PushKind } from '../../../domain/push.ts'
 import { bigint, bytes } from './column-types.ts'
-
-export const accounts = pgTable('accounts', {
-  id: bigint().generatedByDefaultAsIdentity().primaryKey(),
-  email: text().notNull(),
-  passwordHash: text('password_hash').notNull(),
-  isAdmin: boolean('is_admin').notNull(),
-  disabledAt: bigint('disabled_at'),
-  createdAt: bigint('created_at').notNull(),
-  totpSecret: bytes('totp_secret'),
-  totpStep: bigint('totp_step'),
-  lastSignInAt: bigint('last_sign_in_at').notNull(),
-  resets: integer().notNull().default(0),
-})
-
-export const apiTokens = pgTable('api_tokens', {
-  id: bigint().generatedByDefaultAsIdentity().primaryKey(),
-  accountId: bigint('account_id').notNull(),
-  name: text().notNull(),
-  prefix: text().notNull(),
-  hash: bytes().notNull(),
-  createdAt: bigint('created_at').notNull(),
-  lastUsedAt: bigint('last_used_at'),
-})
-
-export const recoveryCodes = pgTable(
-  'recovery_codes',
-  {
-    accountId: bigint('account_id').notNull(),
-    hash: bytes().notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.accountId, table.hash] })],
-)
-
-export const sessions = pgTable('sessions', {
-  id: bigint().generatedByDefaultAsIdentity().primaryKey(),
-  accountId: bigint('account_id').notNull(),
-  hash: bytes().notNull(),
-  createdAt: bigint('created_at').notNull(),
-  lastSeenAt: bigint('last_seen_at').notNull(),
-  ip: text().notNull(),
-  userAgent: text('user_agent').notNull(),
-  confirmedAt: bigint('confirmed_at').notNull(),
-})
-
-export const accountLinks = pgTable('account_links', {
-  id: bigint().generatedByDefaultAsIdentity().primaryKey(),
-  hash: bytes().notNull(),
-  purpose: text().$type<AccountLinkPurpose>().notNull(),
-  accountId: bigint('account_id'),
-  email: text(),
-  isAdmin: boolean('is_admin').notNull(),
-  endsTwoFactor: boolean('ends_two_factor').notNull(),
-  createdBy: bigint('created_by'),
-  createdAt: bigint('created_at').notNull(),
-  expiresAt: bigint('expires_at').notNull(),
-})
-
-export const messageTemplates = pgTable('message_templates', {
-  accountId: bigint('account_id').primaryKey(),
-  template: text().notNull(),
-})
-
-export const pushChoices = pgTable('push_choices', {
-  accountId: bigint('account_id').primaryKey(),
-  lifetime: bigint(),
-  views: integer(),
-  retrievalStep: boolean('retrieval_step'),
-  deletableByViewer: boolean('deletable_by_viewer'),
-})
 
 export const pushes = pgTable('pushes', {
   id: bigint().generatedByDefaultAsIdentity().primaryKey(),

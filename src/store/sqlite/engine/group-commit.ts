@@ -19,10 +19,7 @@ const BUSY_RETRY_MS = 10
 const BUSY_LIMIT_MS = 5_000
 
 /** Runs a work in a transaction; resolves with its result once it is durable. Refuses a work that returns a promise. */
-export type Transact = <T>(
-  work: () => T extends PromiseLike<unknown> ? never : T,
-  options?: WorkOptions,
-) => Promise<T>
+export type Transact = <T>(work: () => T, options?: WorkOptions) => Promise<T>
 
 /** `grows`: the work stores something new and is refused on a full disk. Other works are tried again once there is room. */
 export type WorkOptions = { grows?: boolean }

@@ -7,10 +7,11 @@ import { findKey, fingerprint, type Keyring } from '../../../crypto/keyring.ts'
 import type { Clock, ClockMark } from '../../../domain/clock.ts'
 import { DomainError } from '../../../domain/errors.ts'
 import { DAY, formatTime, MINUTE } from '../../../domain/time.ts'
+import { accounts } from '../../tables.ts'
 import { checksumOf, isIntact } from '../integrity/row-checksum.ts'
 import type { Connection } from './database.ts'
 import { given } from './placeholders.ts'
-import { accounts, instance, instanceKeys, pushes } from './schema.ts'
+import { instance, instanceKeys, pushes } from './schema.ts'
 
 /** Checking takes about five milliseconds for each MiB. */
 const MAX_CHECKED_BYTES = 64 * 1024 * 1024

@@ -3,6 +3,7 @@
 import type { Database } from 'bun:sqlite'
 import { getTableConfig } from 'drizzle-orm/sqlite-core'
 import { DomainError } from '../../../domain/errors.ts'
+import * as tables from '../../tables.ts'
 import initial from './migrations/0001-initial.sql' with { type: 'text' }
 import keySlots from './migrations/0002-key-slots.sql' with { type: 'text' }
 import signingIn from './migrations/0003-signing-in.sql' with { type: 'text' }
@@ -24,6 +25,7 @@ import lostPushes from './migrations/0018-lost-pushes.sql' with { type: 'text' }
 import home from './migrations/0019-home.sql' with { type: 'text' }
 import bucketFolder from './migrations/0020-bucket-folder.sql' with { type: 'text' }
 import accountResets from './migrations/0021-account-resets.sql' with { type: 'text' }
+import accountRows from './migrations/0022-account-rows.sql' with { type: 'text' }
 import * as schema from './schema.ts'
 
 export const MIGRATIONS: readonly string[] = [
@@ -48,6 +50,7 @@ export const MIGRATIONS: readonly string[] = [
   home,
   bucketFolder,
   accountResets,
+  accountRows,
 ]
 
 export function schemaVersion(database: Database): number {
@@ -89,7 +92,7 @@ export function requireCurrentSchema(database: Database): void {
 /** Throws when tables or columns do not have the names of the schema. SQLite itself does not check them. */
 export function requireOwnTables(database: Database): void {
   const columns = database.prepare<{ name: string }, [string]>('SELECT name FROM pragma_table_info(?)')
-  for (const table of Object.values(schema).map(getTableConfig)) {
+  for (const table of Object.values({ ...schema, ...tables }).map(getTableConfig)) {
     const found = columns.all(table.name).map(({ name }) => name)
     if (table.columns.every(({ name }) => found.includes(name))) continue
     const message = `The database ${database.filename} is damaged (its table ${table.name} has other columns).`

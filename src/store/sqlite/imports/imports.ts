@@ -1,30 +1,28 @@
 // Stores what is imported from another server, in one transaction.
 
-import { eq } from 'drizzle-orm'
 import type { Now } from '../../../domain/time.ts'
+import { findAccountId, insertAccount } from '../../accounts/accounts.ts'
+import { importToken } from '../../accounts/api-tokens.ts'
+import { importTwoFactor } from '../../accounts/two-factor.ts'
 import type { Import, ImportStore, PushToImport } from '../../import-face.ts'
-import { insertRow, updateRow } from '../accounts/account-rows.ts'
-import { insertToken } from '../accounts/api-tokens.ts'
 import type { Connection } from '../engine/database.ts'
 import type { TransactAlone } from '../engine/group-commit.ts'
 import { prepareFind, prepareInsert } from '../engine/prepared.ts'
-import { accounts, apiTokens, imported } from '../engine/schema.ts'
+import { createSteps } from '../engine/run-steps.ts'
+import { imported } from '../engine/schema.ts'
 import type { FileRows } from '../files/file-rows.ts'
 import type { PushRows } from '../pushes/push-rows.ts'
 
 /** What is here already. */
-export function createImportLook({ orm, database }: Connection): ImportStore['look'] {
+export function createImportLook({ database }: Connection): ImportStore['look'] {
+  const { read } = createSteps(database, refuseToWrite)
   const findMark = prepareFind(database, imported, 'mark')
 
   async function isKnown(marks: readonly Uint8Array[]): Promise<boolean> {
     return marks.some((mark) => findMark(Buffer.from(mark)) !== undefined)
   }
 
-  async function findAccountId(email: string): Promise<number | null> {
-    return orm.select({ id: accounts.id }).from(accounts).where(eq(accounts.email, email)).get()?.id ?? null
-  }
-
-  return { isKnown, findAccountId }
+  return { isKnown, findAccountId: (email) => read(() => findAccountId(email)) }
 }
 
 export function createImports(options: {
@@ -35,7 +33,8 @@ export function createImports(options: {
   now: Now
 }): ImportStore {
   const { rows, files, transactAlone, now } = options
-  const { orm, database } = options.connection
+  const { database } = options.connection
+  const { within } = createSteps(database, refuseToWrite)
   const look = createImportLook(options.connection)
   const insertMark = prepareInsert(database, imported)
 
@@ -58,26 +57,12 @@ export function createImports(options: {
     files.attach(parts.files.map((file, n) => ({ pushId: row.id, n, ...file })))
   }
 
-  function freeName(accountId: number, name: string): string {
-    const tokens = orm.select().from(apiTokens).where(eq(apiTokens.accountId, accountId)).all()
-    const taken = new Set(tokens.map((token) => token.name))
-    let free = name
-    for (let number = 2; taken.has(free); number += 1) free = `${name} ${number}`
-    return free
-  }
-
   const step: Import = {
     ...look,
     remember: async ({ mark, keyNumber }) => insertMark({ mark, keyNumber }),
-    addAccount: async (account) => insertRow({ orm }, { ...account, lastSignInAt: 0 }).id,
-    setTotpSecret: async ({ accountId: id, sealedSecret, step: totpStep }) =>
-      void updateRow({ orm }, { id, set: { totpSecret: sealedSecret, totpStep } }),
-    addApiToken: async ({ accountId, name, hash }) => {
-      const same = orm.select({ id: apiTokens.id }).from(apiTokens).where(eq(apiTokens.hash, hash)).get()
-      if (same !== undefined) return
-      const free = freeName(accountId, name)
-      insertToken({ orm }, { accountId, name: free, prefix: '', hash, createdAt: now(), lastUsedAt: null })
-    },
+    addAccount: async (account) => within(insertAccount(account)).id,
+    setTotpSecret: async (secret) => within(importTwoFactor(secret)),
+    addApiToken: async (token) => within(importToken({ ...token, createdAt: now() })),
     addPush,
   }
 
@@ -86,4 +71,9 @@ export function createImports(options: {
     isKnown: look.isKnown,
     look,
   }
+}
+
+/** The import writes within its own transaction. */
+function refuseToWrite(): never {
+  throw new Error('an import writes in one transaction')
 }

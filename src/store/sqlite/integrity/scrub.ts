@@ -7,10 +7,9 @@ import { DamageError, isDomainError, type Medium } from '../../../domain/errors.
 import type { Job, JobReport } from '../../../domain/job.ts'
 import type { Damage } from '../../every-engine/damage.ts'
 import type { SealedFiles } from '../../files-face.ts'
-import { presentAccount } from '../accounts/account-rows.ts'
 import type { Connection } from '../engine/database.ts'
 import { prepareWalk } from '../engine/prepared.ts'
-import { accounts, auditEntries, pushes } from '../engine/schema.ts'
+import { auditEntries, pushes } from '../engine/schema.ts'
 import type { FileRows } from '../files/file-rows.ts'
 import { requireIntactEntry } from '../pushes/audit-chains.ts'
 import type { PushRow } from '../pushes/push-checksum.ts'
@@ -46,7 +45,6 @@ export function createScrub(options: ScrubOptions): Job {
   let reportDamage = damage.report
 
   async function run(): Promise<void> {
-    await readThrough(accounts, async (some) => void findDamaged(some, presentAccount))
     await readThrough(pushes, readPushes)
     await removeFound()
     await readThrough(auditEntries, async (some) => void findDamaged(some, requireIntactEntry))

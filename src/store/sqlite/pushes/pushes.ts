@@ -13,6 +13,7 @@ import {
   decideUnlock,
   type Step,
 } from '../../../domain/visits.ts'
+import { presentAccount } from '../../accounts/accounts.ts'
 import { inactiveAccount } from '../../every-engine/refusals.ts'
 import type {
   Claim,
@@ -26,10 +27,9 @@ import type {
   Visited,
   VisitToPush,
 } from '../../face.ts'
-import { presentAccount } from '../accounts/account-rows.ts'
+import { accounts } from '../../tables.ts'
 import type { Connection } from '../engine/database.ts'
 import type { Transact } from '../engine/group-commit.ts'
-import { accounts } from '../engine/schema.ts'
 import type { FileRows } from '../files/file-rows.ts'
 import type { AddressShares } from './address-shares.ts'
 import type { IdempotencyRows } from './idempotency-keys.ts'

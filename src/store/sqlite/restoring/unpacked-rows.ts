@@ -5,21 +5,10 @@ import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { FIRST_FAILURES } from '../../../domain/audit.ts'
 import { DamageError } from '../../../domain/errors.ts'
 import { isExpired } from '../../../domain/push.ts'
-import { presentAccount } from '../accounts/account-rows.ts'
-import { presentToken } from '../accounts/api-tokens.ts'
-import { presentTemplate } from '../accounts/message-templates.ts'
-import { presentChoices } from '../accounts/push-choices.ts'
+import { accounts, apiTokens } from '../../tables.ts'
 import type { Connection } from '../engine/database.ts'
 import { prepareFind, prepareWalk } from '../engine/prepared.ts'
-import {
-  accounts,
-  apiTokens,
-  auditEntries,
-  messageTemplates,
-  pushChoices,
-  pushes,
-  pushLabels,
-} from '../engine/schema.ts'
+import { auditEntries, pushes, pushLabels } from '../engine/schema.ts'
 import { requireIntactEntry } from '../pushes/audit-chains.ts'
 import type { AuditRows } from '../pushes/audit-rows.ts'
 import { type PushRow, requireIntactPush } from '../pushes/push-checksum.ts'
@@ -66,10 +55,6 @@ export function createUnpackedRows({ connection, orphans, audit }: UnpackedRowsO
     const damage = createFindings()
     const numbers = { accounts: sizeOf(accounts), pushes: sizeOf(pushes), entries: sizeOf(auditEntries) }
     let active = 0
-    await walk(accounts, (row) => damage.look(() => presentAccount(row)))
-    await walk(apiTokens, (row) => damage.look(() => presentToken(row)))
-    for (const row of orm.select().from(messageTemplates).all()) damage.look(() => presentTemplate(row))
-    for (const row of orm.select().from(pushChoices).all()) damage.look(() => presentChoices(row))
     let done = 0
     await walk(pushes, (row) => {
       if (!isExpired(row, now)) active += 1

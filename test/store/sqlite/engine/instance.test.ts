@@ -12,6 +12,7 @@ import { lockFolder } from '../../../../src/store/folder/folder-lock.ts'
 import { openAccountStore } from '../../../../src/store/opening/sqlite-accounts.ts'
 import { MIGRATIONS, migrate, schemaVersion } from '../../../../src/store/sqlite/engine/migrate.ts'
 import * as schema from '../../../../src/store/sqlite/engine/schema.ts'
+import * as tables from '../../../../src/store/tables.ts'
 import { createTestClock, START } from '../../../support/instance.ts'
 import { openTestStore, storePush, type TestStore, VISIT } from '../../../support/store.ts'
 import { pass, passUntil } from '../../../support/timers.ts'
@@ -37,9 +38,9 @@ test('the tables that drizzle knows are the tables that the migrations build', (
       "SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'sqlite_sequence' ORDER BY name",
     )
     .all()
-  const tables = Object.values(schema).map(getTableConfig)
-  expect(tables.map(({ name }) => name).sort()).toEqual(built.map(({ name }) => name))
-  for (const { name, columns, primaryKeys } of tables) {
+  const known = Object.values({ ...schema, ...tables }).map(getTableConfig)
+  expect(known.map(({ name }) => name).sort()).toEqual(built.map(({ name }) => name))
+  for (const { name, columns, primaryKeys } of known) {
     type Column = { name: string; type: string; notnull: number; pk: number }
     const inDatabase = database.query<Column, []>(`PRAGMA table_xinfo(${name})`).all()
     const known = columns.map((column) => ({

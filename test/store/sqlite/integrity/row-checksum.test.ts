@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import { getTableConfig } from 'drizzle-orm/sqlite-core'
-import { accounts, auditEntries, pushes } from '../../../../src/store/sqlite/engine/schema.ts'
+import { auditEntries, pushes } from '../../../../src/store/sqlite/engine/schema.ts'
 import { checksumOf } from '../../../../src/store/sqlite/integrity/row-checksum.ts'
 import { openTestStore, storePush, VISIT } from '../../../support/store.ts'
 import { useAlteredStore } from './altered-store.ts'
@@ -46,17 +46,6 @@ test.each(columnsOf(auditEntries))('audit_entries.$name', async (column) => {
   alter(`UPDATE audit_entries SET ${column.name} = ${altered(column)} WHERE id = ${lastEntryOf(id)}`)
   await expect(readLog(id)).rejects.toThrow('damaged on disk')
   await expect(store.audit.listPage(push, 1)).rejects.toThrow('damaged on disk')
-})
-
-test.each(columnsOf(accounts))('accounts.$name', async (column) => {
-  const { store } = at.opened
-  const account = { email: 'ann@example.org', passwordHash: 'x', isAdmin: false }
-  const { id } = await store.accounts.addAccount(account)
-  expect((await store.accounts.findById(id))?.email).toBe(account.email)
-  alter(`UPDATE accounts SET ${column.name} = ${altered(column)}`)
-  await expect(store.accounts.findById(id)).rejects.toThrow(`damaged on disk: account ${id} (`)
-  await store.accounts.setPasswordHash({ id, passwordHash: 'y' })
-  await expect(store.accounts.findById(id)).rejects.toThrow(`damaged on disk: account ${id} (`)
 })
 
 test.each(['salt', 'passphrase_salt', 'key_slot'])('push_secrets.%s', async (name) => {

@@ -1,15 +1,12 @@
 // What happens to the pushes of an account that goes: they are removed in steps, or become anonymous.
 
+import type { OwnedPushes } from '../../accounts/accounts.ts'
+import { run, type Step, statement } from '../../steps.ts'
 import type { Session } from '../engine/database.ts'
-import { LOG_ENTRIES, type RemoveSome } from '../pushes/push-removal.ts'
+import { LOG_ENTRIES, type RemoveSome } from './push-removal.ts'
 
 /** Pushes that one transaction removes at most. */
 const STEP = 100
-
-/** Ten thousand pushes change their owner in about a second, and all of them at once. */
-export const DISOWNING = { within: 120_000 }
-
-export type OwnedPushes = ReturnType<typeof createOwnedPushes>
 
 /** Names both kinds, so that PostgreSQL reads the indexes of live and of ended pushes. */
 const IS_OWNED = 'p.owner_id = $1 AND (p.expired_on IS NULL OR p.expired_on IS NOT NULL)'
@@ -22,7 +19,13 @@ export type OwnedPushesOptions = {
   onDue: () => void
 }
 
-export function createOwnedPushes({ removeSome, onDue }: OwnedPushesOptions) {
+const DISOWN = [
+  `SELECT count(*) FROM (SELECT id FROM pushes p WHERE ${IS_OWNED} ORDER BY id FOR UPDATE) AS locked`,
+  `DELETE FROM push_labels WHERE push_id = ANY(ARRAY(SELECT p.id FROM pushes p WHERE ${IS_OWNED}))`,
+  `UPDATE pushes p SET owner_id = NULL, version = version + 1 WHERE ${IS_OWNED}`,
+].map((text) => statement(text))
+
+export function createOwnedPushes({ removeSome, onDue }: OwnedPushesOptions): OwnedPushes {
   /** Removes some pushes of an account and resolves to their number, 0 when none is left. */
   async function removeSomeOf(ownerId: number): Promise<number> {
     const removed = await removeSome((session) => lockSome(session, ownerId))
@@ -30,16 +33,8 @@ export function createOwnedPushes({ removeSome, onDue }: OwnedPushesOptions) {
     return removed.length
   }
 
-  /** Within a transaction: all pushes of the account become anonymous, and lose the sealed texts that only their owner reads. */
-  async function disown(session: Session, ownerId: number): Promise<void> {
-    const run = (text: string) => session.query(text, [ownerId])
-    await run(
-      `SELECT count(*) FROM (SELECT id FROM pushes p WHERE ${IS_OWNED} ORDER BY id FOR UPDATE) AS locked`,
-    )
-    await run(
-      `DELETE FROM push_labels WHERE push_id = ANY(ARRAY(SELECT p.id FROM pushes p WHERE ${IS_OWNED}))`,
-    )
-    await run(`UPDATE pushes p SET owner_id = NULL, version = version + 1 WHERE ${IS_OWNED}`)
+  function* disown(ownerId: number): Step<void> {
+    for (const text of DISOWN) yield* run(text, ownerId)
   }
 
   return { removeSome: removeSomeOf, disown }

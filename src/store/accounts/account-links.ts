@@ -1,0 +1,153 @@
+// One-time links that make an account or set its password: only their hashes.
+
+import { ACCOUNT_LINK_LIFETIME, type Account, type AccountLink } from '../../domain/account.ts'
+import { DomainError } from '../../domain/errors.ts'
+import { DAY, type Now } from '../../domain/time.ts'
+import type { AccountLinkStore, AccountLinkUse, NewAccountLink } from '../accounts-face.ts'
+import {
+  all,
+  first,
+  insert,
+  insertInto,
+  locked,
+  type RowOf,
+  run,
+  type Step,
+  type Steps,
+  select,
+  statement,
+} from '../steps.ts'
+import { accountLinks, accounts } from '../tables.ts'
+import {
+  DISOWNING,
+  insertAccount,
+  lockAccount,
+  type OwnedPushes,
+  presentAccount,
+  startAnew,
+} from './accounts.ts'
+import { requireSession } from './sessions.ts'
+import { removeTwoFactor } from './two-factor.ts'
+
+/** Lapsed links that a new one removes. */
+const REMOVED_AT_ONCE = 500
+
+/** A link of more than a day in the future was made while the clock was ahead, and would be valid for too long. */
+const LIVE = select(accountLinks, 'WHERE hash = $1 AND expires_at > $2 AND created_at <= $3')
+const LIST = select(accountLinks, "WHERE purpose <> 'setup' AND expires_at > $1 ORDER BY created_at, id")
+const SETUP_LINKS = select(accountLinks, "WHERE purpose = 'setup' ORDER BY id DESC")
+const FOR_ACCOUNT = select(accountLinks, 'WHERE account_id = $1')
+const FOR_EMAIL = select(accountLinks, "WHERE purpose = 'invite' AND email = $1")
+const LAPSED = locked(
+  select(accountLinks, `WHERE expires_at <= $1 LIMIT ${REMOVED_AT_ONCE}`),
+  'FOR UPDATE SKIP LOCKED',
+)
+const INSERT = insertInto(accountLinks, [
+  ...(['hash', 'purpose', 'accountId', 'email', 'isAdmin', 'endsTwoFactor'] as const),
+  ...(['createdBy', 'createdAt', 'expiresAt'] as const),
+])
+const REMOVE = statement<{ id: number }>('DELETE FROM account_links WHERE id = $1 RETURNING id')
+const REMOVE_LISTED = statement("DELETE FROM account_links WHERE id = $1 AND purpose <> 'setup'")
+const ADMIN = select(accounts, 'WHERE is_admin LIMIT 1')
+/** Links that make new accounts are made and used one after another, so there is one first administrator. */
+const LOCK_INSTANCE = locked(statement('SELECT id FROM instance WHERE id = 1'))
+
+export type AccountLinksOptions = {
+  steps: Steps
+  now: Now
+  owned: Pick<OwnedPushes, 'disown'>
+  /** Setup links that may be valid at once: each node that starts makes one and shows it. */
+  setupLinks: number
+}
+
+export function createAccountLinks({
+  steps: { read, write },
+  now,
+  owned,
+  setupLinks,
+}: AccountLinksOptions): AccountLinkStore {
+  function* add({ hash, session, ...link }: NewAccountLink): Step<void> {
+    yield* lockFor(link)
+    yield* requireSession(session)
+    const createdAt = now()
+    for (const { id } of yield* findReplaced(link, createdAt)) yield* run(REMOVE, id)
+    yield* insert(INSERT, {
+      hash,
+      ...link,
+      createdAt,
+      expiresAt: createdAt + ACCOUNT_LINK_LIFETIME[link.purpose],
+    })
+  }
+
+  function* findReplaced({ purpose, accountId, email }: Replacing, time: number): Step<{ id: number }[]> {
+    return [
+      ...(purpose === 'setup' ? (yield* all(SETUP_LINKS)).slice(setupLinks - 1) : []),
+      ...(accountId === null ? [] : yield* all(FOR_ACCOUNT, accountId)),
+      ...(purpose === 'invite' && email !== null ? yield* all(FOR_EMAIL, email) : []),
+      ...(yield* all(LAPSED, time)),
+    ]
+  }
+
+  function* findLive(hash: Uint8Array): Step<AccountLink | null> {
+    const time = now()
+    const row = yield* first(LIVE, hash, time, time + DAY)
+    if (row === null || (row.purpose === 'setup' && (yield* hasAdmin()))) return null
+    return presentLink(row)
+  }
+
+  function* use({ hash, email, passwordHash }: AccountLinkUse): Step<Account> {
+    const found = yield* findLive(hash)
+    if (found === null) throw gone()
+    // A create that comes later sees that the account has begun anew.
+    yield* lockFor(found, { alone: true })
+    const link = yield* findLive(hash)
+    if (link === null || (yield* first(REMOVE, link.id)) === null) throw gone()
+    const { accountId, isAdmin } = link
+    if (accountId === null) {
+      const account = { email: link.email ?? email, passwordHash, isAdmin, createdAt: now() }
+      return presentAccount(yield* insertAccount(account))
+    }
+    return yield* reset(link, { accountId, passwordHash })
+  }
+
+  /** Its pushes become anonymous. */
+  function* reset(
+    link: AccountLink,
+    { accountId, passwordHash }: { accountId: number; passwordHash: string },
+  ): Step<Account> {
+    const row = yield* startAnew(accountId, passwordHash)
+    if (row === null) throw gone()
+    if (link.endsTwoFactor) yield* removeTwoFactor(accountId)
+    yield* owned.disown(accountId)
+    return presentAccount(link.endsTwoFactor ? { ...row, totpSecret: null } : row)
+  }
+
+  return {
+    addLink: (link) => write(() => add(link)),
+    findLink: (hash) => read(() => findLive(hash)),
+    hasAdmin: () => read(hasAdmin),
+    useLink: (given) => write(() => use(given), DISOWNING),
+    listLinks: async () => (await read(() => all(LIST, now()))).map(presentLink),
+    removeLink: (id) => write(() => run(REMOVE_LISTED, id)),
+  }
+}
+
+type Replacing = Pick<AccountLink, 'purpose' | 'accountId' | 'email'>
+
+/** Before the link itself. */
+function* lockFor({ accountId }: Pick<AccountLink, 'accountId'>, { alone = false } = {}): Step<void> {
+  if (accountId === null) yield* run(LOCK_INSTANCE)
+  else if ((yield* lockAccount(accountId, { alone })) === null) throw gone()
+}
+
+function* hasAdmin(): Step<boolean> {
+  return (yield* first(ADMIN)) !== null
+}
+
+function presentLink({ hash: _, ...link }: RowOf<typeof accountLinks>): AccountLink {
+  return link
+}
+
+function gone(): DomainError {
+  return new DomainError('not_found', 'not-found')
+}

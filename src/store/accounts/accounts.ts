@@ -1,0 +1,191 @@
+// The rows of accounts, and what ends with a password, a right or an account.
+
+import type { Account } from '../../domain/account.ts'
+import type { Now } from '../../domain/time.ts'
+import type { AccountStore, Credentials, NewAccount, NewPassword } from '../accounts-face.ts'
+import { lastAdministrator, usedEmail } from '../every-engine/refusals.ts'
+import {
+  all,
+  first,
+  insert,
+  insertInto,
+  locked,
+  type RowOf,
+  run,
+  type Step,
+  type Steps,
+  select,
+  statement,
+} from '../steps.ts'
+import { accounts } from '../tables.ts'
+
+export type AccountRow = RowOf<typeof accounts>
+
+const FIND = select(accounts, 'WHERE id = $1')
+const LOCK = locked(FIND)
+const LOCK_ALONE = locked(FIND, 'FOR UPDATE')
+const BY_EMAIL = select(accounts, 'WHERE email = $1')
+const LIST = select(accounts, 'ORDER BY email')
+const INSERT = insertInto(
+  accounts,
+  ['email', 'passwordHash', 'isAdmin', 'disabledAt', 'createdAt', 'totpStep', 'lastSignInAt'],
+  'ON CONFLICT DO NOTHING',
+)
+const SET_PASSWORD = statement('UPDATE accounts SET password_hash = $2 WHERE id = $1')
+const REHASH = statement<{ id: number }>(
+  'UPDATE accounts SET password_hash = $3 WHERE id = $1 AND password_hash = $2 RETURNING id',
+)
+const DISABLE = statement('UPDATE accounts SET disabled_at = $2 WHERE id = $1 AND disabled_at IS NULL')
+const ENABLE = statement('UPDATE accounts SET disabled_at = NULL WHERE id = $1')
+const SET_ADMIN = statement('UPDATE accounts SET is_admin = $2 WHERE id = $1')
+const SET_RESETS = statement('UPDATE accounts SET resets = $2 WHERE id = $1')
+const REMOVE = statement('DELETE FROM accounts WHERE id = $1')
+/** All in the same order, so that two nodes cannot each take away the other's last administrator. */
+const LOCK_ADMINS = locked(select(accounts, 'WHERE is_admin AND disabled_at IS NULL ORDER BY id'))
+
+const END_SESSIONS = statement('DELETE FROM sessions WHERE account_id = $1 AND id <> $2')
+const END_LINKS_FOR = statement('DELETE FROM account_links WHERE account_id = $1')
+const END_LINKS_BY = statement('DELETE FROM account_links WHERE created_by = $1')
+const REVOKE_TOKENS = statement('DELETE FROM api_tokens WHERE account_id = $1')
+/** Ids begin at 1. */
+const NO_SESSION = 0
+const BELONGINGS = ['sessions', 'api_tokens', 'recovery_codes', 'message_templates', 'push_choices'].map(
+  (table) => statement(`DELETE FROM ${table} WHERE account_id = $1`),
+)
+
+/** What happens to the pushes of an account that goes. */
+export type OwnedPushes = {
+  /** Removes some of them and resolves to their number, 0 when none is left. */
+  removeSome(ownerId: number): Promise<number>
+  /** All of them become anonymous and lose what only their owner reads. */
+  disown(ownerId: number): Step<void>
+}
+
+/** Ten thousand pushes change their owner in about a second, and all of them at once. */
+export const DISOWNING = { within: 120_000 }
+
+export type AccountsOptions = { steps: Steps; now: Now; owned: OwnedPushes }
+
+export function createAccounts({ steps: { read, write }, now, owned }: AccountsOptions): AccountStore {
+  /** No address contains the character that PostgreSQL cannot take as text. */
+  const findRow = async (email: string): Promise<AccountRow | null> =>
+    email.includes('\0') ? null : read(() => first(BY_EMAIL, email))
+
+  async function findAccount(email: string): Promise<Account | null> {
+    const row = await findRow(email)
+    return row && presentAccount(row)
+  }
+
+  async function findCredentials(email: string): Promise<Credentials | null> {
+    const row = await findRow(email)
+    if (row === null) return null
+    const { passwordHash, totpSecret, totpStep } = row
+    return { account: presentAccount(row), passwordHash, totpSecret, totpStep }
+  }
+
+  async function findById(id: number): Promise<Account | null> {
+    const row = await read(() => first(FIND, id))
+    return row && presentAccount(row)
+  }
+
+  function* disable(id: number, keepAdmin: boolean): Step<void> {
+    if (keepAdmin) yield* requireOtherAdmin(id)
+    yield* run(DISABLE, id, now())
+    yield* run(END_SESSIONS, id, NO_SESSION)
+    yield* run(END_LINKS_BY, id)
+  }
+
+  function* setAdmin({ id, isAdmin }: { id: number; isAdmin: boolean }): Step<void> {
+    if (!isAdmin) yield* requireOtherAdmin(id)
+    yield* run(SET_ADMIN, id, isAdmin)
+    if (!isAdmin) yield* run(END_LINKS_BY, id)
+  }
+
+  function* remove(id: number): Step<void> {
+    yield* lockAccount(id, { alone: true })
+    for (const belongings of BELONGINGS) yield* run(belongings, id)
+    yield* run(END_LINKS_FOR, id)
+    yield* run(END_LINKS_BY, id)
+    yield* owned.disown(id)
+    yield* run(REMOVE, id)
+  }
+
+  return {
+    addAccount: (account) =>
+      write(function* () {
+        return presentAccount(yield* insertAccount({ ...account, createdAt: now() }))
+      }),
+    findAccount,
+    findId: async (email) => (await findRow(email))?.id ?? null,
+    findCredentials,
+    findById,
+    listAccounts: async () => (await read(() => all(LIST))).map(presentAccount),
+    setPasswordHash: (password) => write(() => replacePassword(password)),
+    rehashPassword: ({ id, tested, passwordHash }) =>
+      write(function* () {
+        return (yield* first(REHASH, id, tested, passwordHash)) !== null
+      }),
+    setDisabled: ({ id, disabled, keepAdmin = false }) =>
+      write(() => (disabled ? disable(id, keepAdmin) : run(ENABLE, id))),
+    setAdmin: (change) => write(() => setAdmin(change)),
+    removePushesOf: owned.removeSome,
+    removeAccount: (id) => write(() => remove(id), DISOWNING),
+  }
+}
+
+/** The account without its credentials. */
+export function presentAccount(row: AccountRow): Account {
+  const { id, email, isAdmin, disabledAt, createdAt, totpSecret, resets } = row
+  return { id, email, isAdmin, hasTwoFactor: totpSecret !== null, disabledAt, createdAt, resets }
+}
+
+export type AccountToInsert = NewAccount &
+  Pick<Account, 'createdAt'> &
+  Partial<Pick<AccountRow, 'disabledAt' | 'totpStep'>>
+
+/** Throws `conflict` when the address has an account, also one that another node is just adding. */
+export function* insertAccount(account: AccountToInsert): Step<AccountRow> {
+  const row = yield* insert(INSERT, { disabledAt: null, totpStep: null, lastSignInAt: 0, ...account })
+  if (row === null) throw usedEmail(account.email)
+  return row
+}
+
+export function* findAccountId(email: string): Step<number | null> {
+  return (yield* first(BY_EMAIL, email))?.id ?? null
+}
+
+/**
+ * Nothing changes the account, or adds sessions, links or tokens to it, until the transaction ends. Its pushes are created
+ * meanwhile, unless it is locked `alone`: this waits for creates under way.
+ */
+export function lockAccount(id: number, { alone = false } = {}): Step<AccountRow | null> {
+  return first(alone ? LOCK_ALONE : LOCK, id)
+}
+
+/** Ends every session of the account, except one when it is named. */
+function* replacePassword({ id, passwordHash, keepSession = null, revoke = false }: NewPassword): Step<void> {
+  yield* run(SET_PASSWORD, id, passwordHash)
+  yield* run(END_SESSIONS, id, keepSession ?? NO_SESSION)
+  yield* run(END_LINKS_FOR, id)
+  if (!revoke) return
+  yield* run(REVOKE_TOKENS, id)
+  yield* run(END_LINKS_BY, id)
+}
+
+/**
+ * For a password that is set with a reset link. The administrator who made the link could use it themselves, so the account
+ * loses its tokens, and what is under way for it as it was is refused from now on. Null when there is no such account.
+ */
+export function* startAnew(id: number, passwordHash: string): Step<AccountRow | null> {
+  const row = yield* lockAccount(id)
+  if (row === null) return null
+  yield* replacePassword({ id, passwordHash, revoke: true })
+  const resets = row.resets + 1
+  yield* run(SET_RESETS, id, resets)
+  return { ...row, passwordHash, resets }
+}
+
+function* requireOtherAdmin(id: number): Step<void> {
+  const admins = yield* all(LOCK_ADMINS)
+  if (admins.every((admin) => admin.id === id)) throw lastAdministrator()
+}

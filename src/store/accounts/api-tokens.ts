@@ -1,0 +1,89 @@
+// Stored API tokens, of which only hashes are kept.
+
+import { type ApiToken, requireTokenRoom } from '../../domain/account.ts'
+import { MINUTE, type Now } from '../../domain/time.ts'
+import type { ApiTokenStore, ApiTokenToStore, Authenticated } from '../accounts-face.ts'
+import { inactiveAccount } from '../every-engine/refusals.ts'
+import {
+  all,
+  first,
+  insert,
+  insertInto,
+  namesOf,
+  type RowOf,
+  run,
+  type Step,
+  type Steps,
+  select,
+  statement,
+} from '../steps.ts'
+import { accounts, apiTokens } from '../tables.ts'
+import { type AccountRow, lockAccount, presentAccount } from './accounts.ts'
+import { requireSession } from './sessions.ts'
+
+/** Runs with every request that presents a token. */
+const BY_HASH = statement<AccountRow & { tokenId: number; lastUsedAt: number | null }>(
+  `SELECT ${namesOf(accounts, 'a.')}, t.id AS "tokenId", t.last_used_at AS "lastUsedAt"
+  FROM api_tokens t JOIN accounts a ON a.id = t.account_id WHERE t.hash = $1 AND a.disabled_at IS NULL`,
+  { of: [accounts, apiTokens], numbers: ['tokenId'] },
+)
+const OF_ACCOUNT = select(apiTokens, 'WHERE account_id = $1 ORDER BY id')
+const WITH_HASH = select(apiTokens, 'WHERE hash = $1')
+const INSERT = insertInto(apiTokens, ['accountId', 'name', 'prefix', 'hash', 'createdAt'])
+const SET_LAST_USED = statement('UPDATE api_tokens SET last_used_at = $2 WHERE id = $1')
+const REMOVE = statement('DELETE FROM api_tokens WHERE id = $1')
+
+export function createApiTokens({ steps: { read, write }, now }: { steps: Steps; now: Now }): ApiTokenStore {
+  /** Tokens of one account are added one after another, so that neither their number nor their names can be raced. */
+  function* add({ session, accountId, ...token }: ApiTokenToStore): Step<ApiToken> {
+    const account = yield* lockAccount(accountId)
+    yield* requireSession(session)
+    if (account === null) throw inactiveAccount()
+    requireTokenRoom(yield* all(OF_ACCOUNT, accountId), token.name)
+    const row = yield* insert(INSERT, { ...token, accountId, createdAt: now() })
+    if (row === null) throw new Error('no API token was inserted')
+    return presentToken(row)
+  }
+
+  async function listApiTokens(accountId: number): Promise<ApiToken[]> {
+    return (await read(() => all(OF_ACCOUNT, accountId))).map(presentToken)
+  }
+
+  async function findByHash(hash: Uint8Array): Promise<Authenticated | null> {
+    const row = await read(() => first(BY_HASH, hash))
+    return row && { tokenId: row.tokenId, lastUsedAt: row.lastUsedAt, account: presentAccount(row) }
+  }
+
+  async function noteUse({ tokenId, lastUsedAt }: Authenticated): Promise<void> {
+    const time = now()
+    if (lastUsedAt === null || time - lastUsedAt >= MINUTE)
+      await write(() => run(SET_LAST_USED, tokenId, time))
+  }
+
+  return {
+    addApiToken: (token) => write(() => add(token)),
+    listNames: listApiTokens,
+    listApiTokens,
+    findByHash,
+    noteUse,
+    removeApiToken: (id) => write(() => run(REMOVE, id)),
+  }
+}
+
+/** Adds a token from another server. Finds another name where this one is taken, and passes over a known hash. */
+export function* importToken(token: {
+  accountId: number
+  name: string
+  hash: Uint8Array
+  createdAt: number
+}): Step<void> {
+  if ((yield* first(WITH_HASH, token.hash)) !== null) return
+  const taken = new Set((yield* all(OF_ACCOUNT, token.accountId)).map(({ name }) => name))
+  let name = token.name
+  for (let number = 2; taken.has(name); number += 1) name = `${token.name} ${number}`
+  yield* insert(INSERT, { ...token, name, prefix: '' })
+}
+
+function presentToken({ id, name, prefix, createdAt, lastUsedAt }: RowOf<typeof apiTokens>): ApiToken {
+  return { id, name, prefix, createdAt, lastUsedAt }
+}

@@ -1,0 +1,74 @@
+// Accounts as administrators see them: pages of a search, and the space that each one uses.
+
+import { type ListedAccount, PEOPLE_PAGE_SIZE } from '../../domain/account.ts'
+import type { PageOfPeople, PeopleStore, Usage } from '../accounts-face.ts'
+import { all, first, type Steps, select, statement } from '../steps.ts'
+import { accounts } from '../tables.ts'
+import { type AccountRow, presentAccount } from './accounts.ts'
+
+/** Pushes that are measured at once, so that nothing waits long for an account with very many. */
+const STEP = 500
+
+/**
+ * No index finds a part of an address, so each page reads the index of addresses once: 100,000 accounts take some tens of
+ * milliseconds. Whole rows are read only for the page.
+ */
+const IS_FOUND = "email LIKE '%' || $1 || '%' ESCAPE '\\'"
+const PAGE = select(
+  accounts,
+  `WHERE id IN (SELECT id FROM accounts WHERE ${IS_FOUND} ORDER BY email LIMIT $2 OFFSET $3) ORDER BY email`,
+)
+const COUNT = statement<{ total: number }>(`SELECT count(*) AS total FROM accounts WHERE ${IS_FOUND}`, {
+  numbers: ['total'],
+})
+
+/** \`isLive\`: a condition for which the engine has an index. */
+const measure = (isLive: string) =>
+  statement<{ pushes: number; bytes: number; last: number | null }>(
+    `SELECT count(*) AS pushes, coalesce(sum(bytes), 0) AS bytes, max(id) AS last FROM (
+      SELECT id,
+        coalesce((SELECT length(payload) FROM push_secrets WHERE push_id = pushes.id), 0) +
+        coalesce((SELECT sum(size) FROM push_files WHERE push_id = pushes.id), 0) AS bytes
+      FROM pushes WHERE owner_id = $1 AND ${isLive} AND id > $2 ORDER BY id LIMIT ${STEP}
+    ) AS step`,
+    { numbers: ['pushes', 'bytes', 'last'] },
+  )
+
+export function createPeople({ steps: { read }, isLive }: { steps: Steps; isLive: string }): PeopleStore {
+  const MEASURE = measure(isLive)
+
+  async function listPeople({
+    search,
+    pageNumber,
+  }: Parameters<PeopleStore['listPeople']>[0]): Promise<PageOfPeople> {
+    const part = search.trim().toLowerCase()
+    // PostgreSQL takes no such character as text, and no address contains one.
+    if (part.includes('\0')) return { people: [], total: 0 }
+    const pattern = part.replace(/[\\%_]/g, '\\$&')
+    return read(function* () {
+      const rows = yield* all(PAGE, pattern, PEOPLE_PAGE_SIZE, (pageNumber - 1) * PEOPLE_PAGE_SIZE)
+      const counted = yield* first(COUNT, pattern)
+      return { people: rows.map(presentListed), total: counted?.total ?? 0 }
+    })
+  }
+
+  async function measureUsage(ownerId: number): Promise<Usage> {
+    const usage = { pushes: 0, bytes: 0 }
+    for (let after = 0; ; ) {
+      const step = await read(() => first(MEASURE, ownerId, after))
+      if (step === null || step.last === null) return usage
+      usage.pushes += step.pushes
+      usage.bytes += step.bytes
+      after = step.last
+      if (step.pushes < STEP) return usage
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+
+  return { listPeople, measureUsage }
+}
+
+function presentListed(row: AccountRow): ListedAccount {
+  const { lastSignInAt } = row
+  return { ...presentAccount(row), lastSignInAt: lastSignInAt === 0 ? null : lastSignInAt }
+}

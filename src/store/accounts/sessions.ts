@@ -1,0 +1,142 @@
+// Sessions of signed-in browsers, with only the hashes of their tokens.
+
+import {
+  isSessionEnded,
+  MAX_SESSIONS,
+  SESSION_IDLE,
+  SESSION_LIFETIME,
+  type Session,
+} from '../../domain/account.ts'
+import { DAY, MINUTE, type Now } from '../../domain/time.ts'
+import type { SessionStore, SessionToStore, SignedIn } from '../accounts-face.ts'
+import { endedSession, inactiveAccount } from '../every-engine/refusals.ts'
+import {
+  all,
+  first,
+  insert,
+  insertInto,
+  locked,
+  namesOf,
+  type RowOf,
+  run,
+  type Step,
+  type Steps,
+  select,
+  statement,
+} from '../steps.ts'
+import { accounts, sessions } from '../tables.ts'
+import { type AccountRow, lockAccount, presentAccount } from './accounts.ts'
+
+type SessionRow = RowOf<typeof sessions>
+
+/** Sessions that have ended are removed with each sign-in, so many at once. */
+const REMOVED_AT_ONCE = 500
+
+/** Runs with every request of a signed-in browser. */
+const BY_HASH = statement<
+  AccountRow & Omit<Session, 'id' | 'createdAt'> & { sessionId: number; startedAt: number }
+>(
+  `SELECT ${namesOf(accounts, 'a.')}, s.id AS "sessionId", s.created_at AS "startedAt", s.last_seen_at AS "lastSeenAt", s.ip,
+    s.user_agent AS "userAgent", s.confirmed_at AS "confirmedAt"
+  FROM sessions s JOIN accounts a ON a.id = s.account_id WHERE s.hash = $1 AND a.disabled_at IS NULL`,
+  { of: [accounts, sessions], numbers: ['sessionId', 'startedAt'] },
+)
+const FIND = select(sessions, 'WHERE id = $1')
+const HOLD = locked(FIND, 'FOR SHARE')
+/** A session of more than a day in the future was begun while the clock was ahead. */
+const OF_ACCOUNT = select(
+  sessions,
+  `WHERE account_id = $1 AND last_seen_at > $2 AND created_at > $3 AND created_at <= $4
+  ORDER BY last_seen_at DESC, id DESC`,
+)
+const ENDED = locked(
+  statement<{ id: number }>(
+    `SELECT id FROM sessions WHERE last_seen_at <= $1 OR created_at <= $2 OR created_at > $3 LIMIT ${REMOVED_AT_ONCE}`,
+    { of: [sessions] },
+  ),
+  'FOR UPDATE SKIP LOCKED',
+)
+const INSERT = insertInto(sessions, [
+  'accountId',
+  'hash',
+  'createdAt',
+  'lastSeenAt',
+  'ip',
+  'userAgent',
+  'confirmedAt',
+])
+const SIGNED_IN = statement('UPDATE accounts SET last_sign_in_at = $2 WHERE id = $1')
+const SET_LAST_SEEN = statement('UPDATE sessions SET last_seen_at = $2 WHERE id = $1')
+const CONFIRM = statement<{ id: number }>('UPDATE sessions SET confirmed_at = $2 WHERE id = $1 RETURNING id')
+const REMOVE = statement('DELETE FROM sessions WHERE id = $1')
+const REMOVE_ONE = statement('DELETE FROM sessions WHERE account_id = $1 AND id = $2')
+const REMOVE_OTHERS = statement('DELETE FROM sessions WHERE account_id = $1 AND id <> $2')
+
+export function createSessions({ steps: { read, write }, now }: { steps: Steps; now: Now }): SessionStore {
+  /** The account is locked, so that its password does not change meanwhile and other nodes add no session at the same time. */
+  function* add({ accountId, hash, visit: { ip, userAgent }, tested }: SessionToStore): Step<void> {
+    const account = yield* lockAccount(accountId)
+    if (account === null || account.disabledAt !== null || account.passwordHash !== tested)
+      throw inactiveAccount()
+    const time = now()
+    yield* run(SIGNED_IN, accountId, time)
+    yield* insert(INSERT, {
+      accountId,
+      hash,
+      createdAt: time,
+      lastSeenAt: time,
+      ip,
+      userAgent,
+      confirmedAt: time,
+    })
+    const tooMany = (yield* listOf(accountId, time)).slice(MAX_SESSIONS)
+    const ended = yield* all(ENDED, time - SESSION_IDLE, time - SESSION_LIFETIME, time + DAY)
+    for (const { id } of [...tooMany, ...ended]) yield* run(REMOVE, id)
+  }
+
+  async function findByHash(hash: Uint8Array): Promise<SignedIn | null> {
+    const found = await read(() => first(BY_HASH, hash))
+    if (found === null) return null
+    const { sessionId: id, startedAt: createdAt, lastSeenAt, ip, userAgent, confirmedAt } = found
+    const session = { id, createdAt, lastSeenAt, ip, userAgent, confirmedAt }
+    return isSessionEnded(session, now()) ? null : { account: presentAccount(found), session }
+  }
+
+  async function noteUse({ id, lastSeenAt }: Session): Promise<void> {
+    const time = now()
+    if (Math.abs(time - lastSeenAt) >= MINUTE) await write(() => run(SET_LAST_SEEN, id, time))
+  }
+
+  function* confirm({ id, tested }: { id: number; tested: string }): Step<boolean> {
+    const session = yield* first(FIND, id)
+    const account = session && (yield* lockAccount(session.accountId))
+    if (account?.passwordHash !== tested) return false
+    return (yield* first(CONFIRM, id, now())) !== null
+  }
+
+  return {
+    addSession: (session) => write(() => add(session), { grows: true }),
+    findByHash,
+    noteUse,
+    confirmSession: (session) => write(() => confirm(session)),
+    listSessions: async (accountId) => (await read(() => listOf(accountId, now()))).map(presentSession),
+    removeSession: ({ accountId, id }) => write(() => run(REMOVE_ONE, accountId, id)),
+    removeOtherSessions: ({ accountId, id }) => write(() => run(REMOVE_OTHERS, accountId, id)),
+  }
+}
+
+/**
+ * Throws `unauthenticated` when the session has ended, for example because the password was changed meanwhile; it cannot end
+ * before the transaction does. Null, for operations without a session, always passes.
+ */
+export function* requireSession(id: number | null): Step<void> {
+  if (id !== null && (yield* first(HOLD, id)) === null) throw endedSession()
+}
+
+function listOf(accountId: number, time: number): Step<SessionRow[]> {
+  return all(OF_ACCOUNT, accountId, time - SESSION_IDLE, time - SESSION_LIFETIME, time + DAY)
+}
+
+function presentSession({ accountId: _, hash: __, ...session }: SessionRow): Session {
+  return session
+}

@@ -1,0 +1,56 @@
+// The second factor of an account: a sealed secret and hashed recovery codes.
+
+import type { NewTwoFactor, TwoFactorStore } from '../accounts-face.ts'
+import { all, first, insert, insertInto, run, type Step, type Steps, select, statement } from '../steps.ts'
+import { recoveryCodes } from '../tables.ts'
+
+const SET = statement<{ id: number }>(
+  'UPDATE accounts SET totp_secret = $2, totp_step = $3 WHERE id = $1 AND totp_secret IS NULL RETURNING id',
+)
+const CLEAR = statement('UPDATE accounts SET totp_secret = NULL, totp_step = NULL WHERE id = $1')
+const USE_STEP = statement<{ id: number }>(
+  'UPDATE accounts SET totp_step = $2 WHERE id = $1 AND (totp_step IS NULL OR totp_step < $2) RETURNING id',
+)
+const CODES = select(recoveryCodes, 'WHERE account_id = $1')
+const ADD_CODE = insertInto(recoveryCodes, ['accountId', 'hash'])
+const REMOVE_CODES = statement('DELETE FROM recovery_codes WHERE account_id = $1')
+const USE_CODE = statement<object>(
+  'DELETE FROM recovery_codes WHERE account_id = $1 AND hash = $2 RETURNING account_id',
+)
+
+export function createTwoFactor({ read, write }: Steps): TwoFactorStore {
+  return {
+    set: (factor) => write(() => setTwoFactor(factor)),
+    remove: (accountId) => write(() => removeTwoFactor(accountId)),
+    useStep: ({ accountId, step }) =>
+      write(function* () {
+        return (yield* first(USE_STEP, accountId, step)) !== null
+      }),
+    useRecoveryCode: ({ accountId, hash }) =>
+      write(function* () {
+        return (yield* first(USE_CODE, accountId, hash)) !== null
+      }),
+    countRecoveryCodes: async (accountId) => (await read(() => all(CODES, accountId))).length,
+  }
+}
+
+function* setTwoFactor({ accountId, sealedSecret, step, recoveryHashes }: NewTwoFactor): Step<boolean> {
+  if ((yield* first(SET, accountId, sealedSecret, step)) === null) return false
+  yield* run(REMOVE_CODES, accountId)
+  for (const hash of recoveryHashes) yield* insert(ADD_CODE, { accountId, hash })
+  return true
+}
+
+export function* removeTwoFactor(accountId: number): Step<void> {
+  yield* run(CLEAR, accountId)
+  yield* run(REMOVE_CODES, accountId)
+}
+
+/** For an account that is imported with its second factor. */
+export function* importTwoFactor(imported: {
+  accountId: number
+  sealedSecret: Uint8Array
+  step: number | null
+}): Step<void> {
+  yield* first(SET, imported.accountId, imported.sealedSecret, imported.step)
+}

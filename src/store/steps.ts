@@ -1,0 +1,124 @@
+// An operation on rows, written once for every engine: a step is a generator that yields statements and receives their rows.
+//
+// SQLite runs a step at once, PostgreSQL awaits each statement; one that writes is a transaction as a whole. A step may run
+// several times, so it has no effects outside the database. It never catches the failure of a statement.
+
+import { getTableColumns } from 'drizzle-orm'
+import { getTableConfig, type SQLiteColumn, type SQLiteTable } from 'drizzle-orm/sqlite-core'
+
+export type Value = string | number | boolean | null | Uint8Array
+
+/** Parameters are $1, $2, … `Row` is what a row of the result looks like; its columns are in quotes when they are not one word. */
+export type Statement<Row> = {
+  text: string
+  /** What engines with row locks append. */
+  lock: string
+  /** Columns of the result that are true or false, and those that are numbers, as some engines return both in other types. */
+  flags: readonly string[]
+  numbers: readonly string[]
+  /** Never there: keeps the type of the rows. */
+  row?: Row
+}
+
+/** A statement with its values. */
+export type Ask = { statement: Statement<unknown>; values: readonly Value[] }
+
+export type Step<T> = Generator<Ask, T, readonly unknown[]>
+
+export type RowOf<T extends SQLiteTable> = T['$inferSelect']
+
+/** Runs steps. May throw `overloaded` and `disk_full`, and then nothing has happened. */
+export type Steps = {
+  /** Runs a step that only reads. */
+  read<T>(step: () => Step<T>): Promise<T>
+  /** Runs a step in one transaction and resolves once it is durable. */
+  write<T>(step: () => Step<T>, options?: WriteOptions): Promise<T>
+}
+
+/** `grows`: it stores something new, and is refused on a full disk. `within`: milliseconds, when it may take longer than a request. */
+export type WriteOptions = { grows?: boolean; within?: number }
+
+/** Resolves to all rows. */
+export function* all<Row>(statement: Statement<Row>, ...values: Value[]): Step<Row[]> {
+  // Statements declare the columns of their rows; the type system cannot follow.
+  return (yield { statement, values }) as Row[]
+}
+
+/** The first row, or null. */
+export function* first<Row>(statement: Statement<Row>, ...values: Value[]): Step<Row | null> {
+  const [row] = yield* all(statement, ...values)
+  return row ?? null
+}
+
+export function* run(statement: Statement<unknown>, ...values: Value[]): Step<void> {
+  yield { statement, values }
+}
+
+/** Any statement. `of` are the tables whose columns it returns, `numbers` those of its other columns that are numbers. */
+export function statement<Row = never>(
+  text: string,
+  { of = [], numbers = [] }: { of?: readonly SQLiteTable[]; numbers?: readonly string[] } = {},
+): Statement<Row> {
+  const columns = of.flatMap(columnsOf)
+  const isFlag = ([, { dataType }]: Column) => dataType === 'boolean'
+  const isNumber = ([, { dataType }]: Column) => dataType === 'number'
+  return {
+    text,
+    lock: '',
+    flags: columns.filter(isFlag).map(([name]) => name),
+    numbers: [...columns.filter(isNumber).map(([name]) => name), ...numbers],
+  }
+}
+
+/** Whole rows of a table; `rest` is what follows FROM. */
+export function select<T extends SQLiteTable>(table: T, rest: string): Statement<RowOf<T>> {
+  return statement(`SELECT ${namesOf(table)} FROM ${tableName(table)} ${rest}`, { of: [table] })
+}
+
+/** Locks the rows until the end of the transaction, against every change of them; `skipped`: leaves out what others hold. */
+export function locked<Row>(
+  plain: Statement<Row>,
+  how: 'FOR NO KEY UPDATE' | 'FOR UPDATE' | 'FOR SHARE' | 'FOR UPDATE SKIP LOCKED' = 'FOR NO KEY UPDATE',
+): Statement<Row> {
+  return { ...plain, lock: how }
+}
+
+export type Insert<Row> = { statement: Statement<Row>; names: readonly string[] }
+
+/** Inserts a row with these columns, and returns the whole row. `rest` follows the values, such as ON CONFLICT. */
+export function insertInto<T extends SQLiteTable, Name extends keyof RowOf<T> & string>(
+  table: T,
+  names: readonly Name[],
+  rest = '',
+): Insert<RowOf<T>> & { given?: Pick<RowOf<T>, Name> } {
+  const columns = Object.fromEntries(columnsOf(table))
+  const list = names.map((name) => columns[name]?.name).join(', ')
+  const values = names.map((_, n) => `$${n + 1}`).join(', ')
+  const text = `INSERT INTO ${tableName(table)} (${list}) VALUES (${values}) ${rest} RETURNING ${namesOf(table)}`
+  return { statement: statement(text, { of: [table] }), names }
+}
+
+/** The inserted row; null when a conflict kept it out. */
+export function* insert<Row, Given extends Record<string, Value>>(
+  { statement, names }: Insert<Row> & { given?: Given },
+  row: Given,
+): Step<Row | null> {
+  return yield* first(statement, ...names.map((name) => row[name] ?? null))
+}
+
+/** The columns of a table to select, under their names here. */
+export function namesOf(table: SQLiteTable, prefix = ''): string {
+  return columnsOf(table)
+    .map(([name, column]) => `${prefix}${column.name} AS "${name}"`)
+    .join(', ')
+}
+
+type Column = [name: string, column: SQLiteColumn]
+
+function columnsOf(table: SQLiteTable): Column[] {
+  return Object.entries(getTableColumns(table))
+}
+
+function tableName(table: SQLiteTable): string {
+  return getTableConfig(table).name
+}
