@@ -1,6 +1,7 @@
 // CORS: pages of the origins that the operator listed may use the API, without credentials.
 
 import { parseOrigin } from '../../domain/origin.ts'
+import { API, type Endpoint, FILES, PREVIOUS_API, PREVIOUS_FAMILIES } from '../urls.ts'
 import type { AnswerHeaders } from './answers.ts'
 import { isJsonPath } from './paths.ts'
 
@@ -40,9 +41,14 @@ const EXPOSED_HEADERS = [
   'X-Request-Id',
 ].join(', ')
 
+const ENDPOINTS = [API, PREVIOUS_API, FILES, ...Object.values(PREVIOUS_FAMILIES)].flatMap((table) =>
+  Object.values<Endpoint>(table),
+)
+/** The methods of all endpoints: where a path lacks one of them, the router's 405 is an answer that the page can read. */
+const METHODS = new Set(['HEAD', ...ENDPOINTS.map(({ method }) => method)])
+
 const PREFLIGHT: AnswerHeaders = {
-  // Lists every method: the router refuses a wrong one later, with an answer that the page can read.
-  'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
+  'access-control-allow-methods': [...METHODS].join(', '),
   'access-control-allow-headers': ALLOWED_HEADERS,
   'access-control-max-age': '3600',
 }
