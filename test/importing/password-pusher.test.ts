@@ -9,6 +9,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
@@ -40,7 +41,7 @@ async function source(pushes: SourcePush[] = [], options: WriteOptions = {}) {
   return written
 }
 
-test('the write-ahead log is read, and not a byte of the source is written', async () => {
+test('the write-ahead log is read, over a link too, and not a byte of the source is written', async () => {
   const written = await source([live(1)], { log: true })
   written.addPush(live(2))
   const copy = join(folder, 'copy')
@@ -52,6 +53,9 @@ test('the write-ahead log is read, and not a byte of the source is written', asy
   expect((await importReport(wish, NOW)).pushes.live).toBe(2)
   expect(readdirSync(copy).sort()).toEqual(names)
   expect(names.map((name) => readFileSync(join(copy, name)))).toEqual(before)
+  symlinkSync(join(copy, 'production.sqlite3'), join(folder, 'link'))
+  const overLink = { ...wish, database: join(folder, 'link'), dataDir: join(folder, 'other') }
+  expect((await importReport(overLink, NOW)).pushes.live).toBe(2)
   await written.close()
 })
 
