@@ -59,6 +59,36 @@ test('the write-ahead log is read, over a link too, and not a byte of the source
   await written.close()
 })
 
+describe('a dry run is refused as its import would be,', () => {
+  async function refusals(parts: { keyFile?: string; dataDir?: string }): Promise<void> {
+    const { wish, close } = await source([live(1)])
+    await close()
+    const reasons = []
+    for (const mode of ['dry-run', 'import'] as const)
+      reasons.push(await runImport({ ...wish, dataDir, ...parts, mode }, NOW).catch((cause) => cause.message))
+    expect(reasons[0]).toBeString()
+    expect(reasons[0]).toBe(reasons[1])
+  }
+  const keyFile = () => join(folder, 'instance.key')
+
+  test('with a key file that holds no key', async () => {
+    writeFileSync(keyFile(), 'no key', { mode: 0o600 })
+    await refusals({ keyFile: keyFile() })
+  })
+  test('with a key file whose folder is missing', () =>
+    refusals({ keyFile: join(folder, 'none/instance.key') }))
+  test('with the key file of another database', async () => {
+    await (await openTestStore({ dataDir })).store.close()
+    await (await openTestStore({ dataDir: join(folder, 'other') })).store.close()
+    await refusals({ keyFile: join(folder, 'other/instance.key') })
+  })
+  test('without the key file of the database', async () => {
+    await (await openTestStore({ dataDir })).store.close()
+    await refusals({ keyFile: keyFile() })
+  })
+  test('into a folder that holds other files', () => refusals({ dataDir: folder }))
+})
+
 test('databases of version 1, of something else, damaged ones and missing ones are refused', async () => {
   const path = join(folder, 'other.sqlite3')
   const refuse = (why: RegExp) => expect(runImport({ database: path, dataDir }, NOW)).rejects.toThrow(why)

@@ -49,6 +49,11 @@ export function planAccount(incoming: IncomingAccount): PlannedAccount | { probl
   }
 }
 
+/** What an account that is here already is, and its namesake there is not, or the other way round. */
+export function differentRights(there: { isAdmin: boolean }, here: { isAdmin: boolean }): string[] {
+  return here.isAdmin === there.isAdmin ? [] : [`here it is ${here.isAdmin ? 'an' : 'no'} administrator`]
+}
+
 function totpOf({ totp }: IncomingAccount): PlannedAccount['totp'] | 'sealed' {
   if (totp === null) return null
   const secret = totp.secret?.toUpperCase().replace(/=+$/, '') ?? ''

@@ -13,7 +13,7 @@ import { createImportedPushes, isImported } from './imported-pushes.ts'
 /** All of it is one transaction, however much comes. */
 const WITHIN_MS = 12 * HOUR
 
-const FIND_ACCOUNT = 'SELECT id::float8 AS id FROM accounts WHERE email = $1'
+const FIND_ACCOUNT = 'SELECT id::float8 AS id, is_admin AS "isAdmin" FROM accounts WHERE email = $1'
 const HAS_TOKEN = 'SELECT FROM api_tokens WHERE hash = $1'
 const NAMES = 'SELECT name FROM api_tokens WHERE account_id = $1'
 const OTHERS = `SELECT name FROM nodes WHERE id <> $1 AND id IN (${LIVE_NODES}) ORDER BY seen_at DESC LIMIT 1`
@@ -31,7 +31,7 @@ export type ImportsOptions = {
 export function createImportLook({ read }: Pick<PostgresDatabase, 'read'>): ImportStore['look'] {
   return {
     isKnown: (marks) => read((session) => isImported(session, marks)),
-    findAccountId: (email) => read((session) => findAccountId(session, email)),
+    findAccount: (email) => read((session) => findAccount(session, email)),
   }
 }
 
@@ -76,7 +76,7 @@ function createStep(session: Session, now: Now): Omit<Import, 'addPush' | 'remem
   }
 
   return {
-    findAccountId: (email) => findAccountId(session, email),
+    findAccount: (email) => findAccount(session, email),
     addAccount: async (account) => (await insertAccount(session, { ...account, lastSignInAt: 0 })).id,
     setTotpSecret: async ({ accountId: id, sealedSecret, step: totpStep }) =>
       void (await updateAccount(session, { id, set: { totpSecret: sealedSecret, totpStep } })),
@@ -90,7 +90,7 @@ function freeName(name: string, taken: ReadonlySet<string>): string {
   return free
 }
 
-async function findAccountId({ query }: Session, email: string): Promise<number | null> {
-  const [found] = await query<{ id: number }>(FIND_ACCOUNT, [email])
-  return found?.id ?? null
+async function findAccount({ query }: Session, email: string) {
+  const [found] = await query<{ id: number; isAdmin: boolean }>(FIND_ACCOUNT, [email])
+  return found ?? null
 }

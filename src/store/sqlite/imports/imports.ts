@@ -20,11 +20,12 @@ export function createImportLook({ orm, database }: Connection): ImportStore['lo
     return marks.some((mark) => findMark(Buffer.from(mark)) !== undefined)
   }
 
-  async function findAccountId(email: string): Promise<number | null> {
-    return orm.select({ id: accounts.id }).from(accounts).where(eq(accounts.email, email)).get()?.id ?? null
+  async function findAccount(email: string) {
+    const { id, isAdmin } = accounts
+    return orm.select({ id, isAdmin }).from(accounts).where(eq(accounts.email, email)).get() ?? null
   }
 
-  return { isKnown, findAccountId }
+  return { isKnown, findAccount }
 }
 
 export function createImports(options: {
