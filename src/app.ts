@@ -18,7 +18,7 @@ import { fetchAuthority } from './client/authority.ts'
 import { type Client, createClient, type ServerToAsk } from './client/client.ts'
 import { ARGON2_COST, type Argon2Cost } from './crypto/passphrase.ts'
 import { randomBase32 } from './crypto/random.ts'
-import type { Now } from './domain/time.ts'
+import type { Now, Uptime } from './domain/time.ts'
 import { bindingsOf, type Network, type ServerUrls } from './http/door/listener.ts'
 import type { RateLimit } from './http/door/rate-limit.ts'
 import type { SettingInEffect } from './http/pages/admin/settings.tsx'
@@ -40,7 +40,7 @@ const CLIENT = { userAgent: `oncebox/${version}`, patienceMs: 60_000 }
 export type Ports = {
   now: Now
   /** Milliseconds since the machine was started, also while it slept. */
-  uptime: Now
+  uptime: Uptime
   writeLog: (line: string) => void
 }
 

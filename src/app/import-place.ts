@@ -3,7 +3,7 @@
 import type { Keyring } from '../crypto/keyring.ts'
 import { type DatabaseAddress, presentDatabaseAddress } from '../domain/database-address.ts'
 import { DomainError } from '../domain/errors.ts'
-import type { Now } from '../domain/time.ts'
+import type { Now, Uptime } from '../domain/time.ts'
 import { createJobs } from '../operating/jobs.ts'
 import type { SurveyOptions } from '../services/importing/survey.ts'
 import type { BucketSettings } from '../settings/bucket.ts'
@@ -32,7 +32,7 @@ export type ImportPlace = {
 
 export type ImportPlacePorts = {
   now: Now
-  uptime: Now
+  uptime: Uptime
   say: (line: string) => void
   /** Called before and after everything that is made durable: tests end the process there. */
   onStep?: (step: string) => void

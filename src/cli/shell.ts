@@ -9,6 +9,7 @@ import { promisify } from 'node:util'
 import type { Network } from '../app.ts'
 import { printable } from '../domain/printable.ts'
 import { codeOf } from '../domain/system-errors.ts'
+import type { Uptime } from '../domain/time.ts'
 import type { Environment, Place } from '../settings/parsers.ts'
 import { createOpenLink, createOpenPage, type OpenLink, type OpenPage } from './browser.ts'
 import { createStartProgress, type StartProgress } from './progress.ts'
@@ -17,8 +18,7 @@ import { findService, type InstalledService } from './service/installed.ts'
 export type Shell = {
   place: Place
   now: () => number
-  /** Milliseconds since the machine was started, also while it slept. */
-  uptime: () => number
+  uptime: Uptime
   readFile: (path: string) => string
   /** Writes one line of the command's result to standard output. Makes it printable on a terminal. */
   print: (line: string) => void
@@ -79,7 +79,7 @@ function isExecutable(): boolean {
   return /^(\/\$bunfs\/|[A-Z]:[/\\]~BUN[/\\])/.test(Bun.main)
 }
 
-export function createShell(outside: { env: Environment; now: () => number; uptime: () => number }): Shell {
+export function createShell(outside: { env: Environment; now: () => number; uptime: Uptime }): Shell {
   const { stdout, stderr } = process
   // Ignore a closed pipe (`oncebox user list | head -1`, a log collector).
   for (const stream of [stdout, stderr]) stream.on('error', () => undefined)
