@@ -1,4 +1,4 @@
-// What /readyz says of clocks (of the one that counts, and of the one of this machine) and of damage.
+// What /readyz says of clocks (of the one that counts, and of the one of this machine), of damage and of the disk.
 
 import { expect, test } from 'bun:test'
 import type { Doubt } from '../../src/domain/clock.ts'
@@ -27,7 +27,6 @@ const elsewhere: DatabaseReport = {
 const freeSpace = {
   require: async () => undefined,
   isFull: () => false,
-  measure: async () => ({ free: 1, total: 1, inodes: null }),
 }
 
 const bucket: BucketReport = {
@@ -42,7 +41,7 @@ type Clocks = { here: number; counts: number; doubt?: Doubt; database?: Database
 
 const explain = (clocks: Clocks) => explainPart('clock', clocks)
 
-type State = Clocks & { bucket?: BucketReport; damaged?: number }
+type State = Clocks & { bucket?: BucketReport; damaged?: number; free?: number; minFreeSpace?: number | null }
 
 async function explainPart(part: string, state: State): Promise<string | null | undefined> {
   const { here, counts, doubt, database } = state
@@ -51,13 +50,18 @@ async function explainPart(part: string, state: State): Promise<string | null | 
     isAlive: async () => true,
     findWriteProblem: async () => null,
     findKeyProblem: async () => null,
-    freeSpace,
+    freeSpace: { ...freeSpace, measure: async () => ({ free: state.free ?? 1, total: 1, inodes: null }) },
     bucket: state.bucket ?? null,
     damage: { report: () => undefined, count: () => state.damaged ?? 0 },
     clock: { doubt: () => doubt ?? null },
     database: database ?? null,
   }
-  const options = { store, databaseName: 'postgres://db', dataDir: '/data', minFreeSpace: 0 }
+  const options = {
+    store,
+    databaseName: 'postgres://db',
+    dataDir: '/data',
+    minFreeSpace: state.minFreeSpace ?? null,
+  }
   const checks = createHealthChecks({ ...options, systemNow: () => here })
   return (await checks.find(({ name }) => name === part)?.look())?.todo
 }
@@ -109,4 +113,18 @@ test('a bucket whose files another copy of the database used works, and keeps it
     'Pushes with files go on, but no file is removed until half an hour after that has ended',
   )
   expect(shared).not.toContain('cannot be used')
+})
+
+test('a disk with more than the floor is well, and below it the part says what new pushes need', async () => {
+  const MIB = 1024 * 1024
+  const disk = (free: number, minFreeSpace: number | null) =>
+    explainPart('disk', { here: 0, counts: 0, free: free * MIB, minFreeSpace })
+  const floor = 512 * MIB
+  expect(await disk(851, floor)).toBeNull()
+  expect(await disk(511, floor)).toStartWith(
+    '511 MiB are free on the disk of /data, and new pushes need 512 MiB',
+  )
+  // Without a floor, and on a machine that stores no pushes.
+  expect([await disk(3, 0), await disk(0, null)]).toEqual([null, null])
+  expect(await disk(0, 0)).toStartWith('0 MiB are free on the disk of /data. New pushes are refused')
 })
