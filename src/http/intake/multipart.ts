@@ -98,6 +98,10 @@ export async function readMultipart(
 }
 
 function createParser(contentType: string): BusboyInstance {
+  if (contentType.trim() === '') throw new DomainError('malformed', 'The request needs a Content-Type.')
+  // Busboy reads urlencoded forms too, in another way than this file does.
+  if (!/^\s*multipart\/form-data\s*(;|$)/i.test(contentType))
+    throw new DomainError('unsupported_type', 'Send multipart/form-data.')
   try {
     const limits = { parts: MAX_PARTS, headerSize: MAX_HEADER_BYTES }
     // Take every part as a stream, because busboy would decode text by the charset that the part claims.

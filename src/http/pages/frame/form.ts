@@ -1,5 +1,6 @@
 // Reads the fields of a small form.
 
+import { DomainError } from '../../../domain/errors.ts'
 import type { Exchange } from '../../door/exchange.ts'
 import { readBody } from '../../intake/body.ts'
 
@@ -21,8 +22,13 @@ const LIMITS = {
   take: () => undefined,
 }
 
-/** Throws `too_large` or `too_slow`. */
+const TYPE = 'application/x-www-form-urlencoded'
+
+/** A body without a content type is read as a form. Throws `unsupported_type`, `too_large`, `too_slow` or `malformed`. */
 export async function readForm(exchange: Exchange): Promise<Form> {
+  const [type = ''] = (exchange.request.headers.get('content-type') ?? '').split(';', 1)
+  if (!['', TYPE].includes(type.trim().toLowerCase()))
+    throw new DomainError('unsupported_type', `Send ${TYPE}.`)
   const bytes = await readBody(exchange, LIMITS)
   return formOf(new URLSearchParams(new TextDecoder().decode(bytes)))
 }
