@@ -178,6 +178,19 @@ describe('limits of days and of views', () => {
   })
 })
 
+test('contradictions are told together with other problems, unless they rest on them', () => {
+  const flags = { tls: ['files'], port: ['x'], 'files-url': ['s3:nothing'] }
+  expect(readConfig(sources({ flags })).problems).toEqual([
+    expect.stringContaining('--port'),
+    expect.stringContaining('--files-url'),
+    '--tls files needs both --tls-cert and --tls-key',
+  ])
+  const misspelled = { tls: ['fiels'], 'tls-cert': ['c.pem'], 'http-port': ['80'] }
+  expect(readConfig(sources({ flags: misspelled })).problems).toEqual([
+    expect.stringContaining('--tls "fiels"'),
+  ])
+})
+
 test('unknown variables with our prefix are warned about, without their values', () => {
   const env = {
     ONCEBOX_PROT: '1',
