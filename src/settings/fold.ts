@@ -1,5 +1,6 @@
 // Reads each setting from its flag, else the environment, else a file, else the default. Reports all problems at once.
 
+import { nearestWord } from '../domain/nearest-word.ts'
 import { explainSystemError } from '../domain/system-errors.ts'
 import { clientSecrets, clientSettings } from './client.ts'
 import { contradictionsIn } from './contradictions.ts'
@@ -80,16 +81,24 @@ function presentReading<T extends Table>({ problems, values, entries }: Found<T>
 
 /** Warns of unknown `ONCEBOX_` variables: misspelled settings, or variables that an orchestrator sets. */
 export function unknownVariables(table: Table, env: Environment): string[] {
-  const known = new Set(
-    Object.values(table).flatMap((setting) => [
-      variableOf(setting),
-      ...(setting.file ? [`${variableOf(setting)}_FILE`] : []),
-    ]),
-  )
+  const known = Object.values(table).flatMap((setting) => [
+    variableOf(setting),
+    ...(setting.file ? [`${variableOf(setting)}_FILE`] : []),
+  ])
   return Object.keys(env)
-    .filter((name) => name.startsWith('ONCEBOX_') && !known.has(name))
+    .filter((name) => PREFIX.test(name) && !known.includes(name))
     .sort()
-    .map((name) => `${name} is not a setting of Oncebox and is ignored`)
+    .map((name) => `${name} is not a setting of Oncebox and is ignored${didYouMean(name, known)}`)
+}
+
+/** Names in lower case are misspelled as well. */
+const PREFIX = /^ONCEBOX_/i
+
+/** The prefix, which all have, makes no two names similar. */
+function didYouMean(name: string, known: readonly string[]): string {
+  const bare = (variable: string) => variable.replace(PREFIX, '')
+  const near = nearestWord(bare(name), known.map(bare))
+  return near === undefined ? '' : `: did you mean ONCEBOX_${near}?`
 }
 
 /** Warns of files whose values are not read, because the variable of the value itself wins. */

@@ -197,11 +197,17 @@ test('unknown variables with our prefix are warned about, without their values',
     ONCEBOX_PORT: '0',
     ONCEBOX_PORT_FILE: '/x',
     ONCEBOX_DATA_DIR_FILE: '',
+    ONCEBOX_TSL_CERT: '/x',
+    ONCEBOX_SERVICE_HOST: '10.0.0.1',
+    oncebox_base_url: 'https://once.example',
     HOME: '/',
   }
   expect(unknownVariables(settings, env)).toEqual([
     'ONCEBOX_PORT_FILE is not a setting of Oncebox and is ignored',
-    'ONCEBOX_PROT is not a setting of Oncebox and is ignored',
+    'ONCEBOX_PROT is not a setting of Oncebox and is ignored: did you mean ONCEBOX_PORT?',
+    'ONCEBOX_SERVICE_HOST is not a setting of Oncebox and is ignored',
+    'ONCEBOX_TSL_CERT is not a setting of Oncebox and is ignored: did you mean ONCEBOX_TLS_CERT?',
+    'oncebox_base_url is not a setting of Oncebox and is ignored: did you mean ONCEBOX_BASE_URL?',
   ])
 })
 
