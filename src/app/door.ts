@@ -58,7 +58,7 @@ export function createDoor(options: DoorOptions) {
   const { basePath } = hostRules
   const guests = createGuests(options, basePath)
   const { presentError } = guests
-  const body = bodyLimitsOf(config, bodyRoom.take)
+  const body = bodyLimitsOf(config, bodyRoom)
   const { listUndeclaredProxies } = forwarding
   const pages = createServedPages(options, { guests, body, listUndeclaredProxies })
   const departure = createDeparture({ elapsed: () => performance.now(), wait: Bun.sleep })

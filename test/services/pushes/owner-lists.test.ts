@@ -143,7 +143,8 @@ test('a name that another node may have changed is opened again, and replaces th
   const texts = createOwnerTexts({ store: opened.store, open: () => ({ name, note: '' }) })
   const page = await opened.store.lists.listPushes({ ownerId: account.id, expired: false, pageNumber: 1 })
   const id = page.pushes[0]?.push.id ?? 0
-  const read = async (textsMark: number) => (await Array.fromAsync(texts.read(1, [{ id, textsMark }])))[0]?.name
+  const read = async (textsMark: number) =>
+    (await Array.fromAsync(texts.read(1, [{ id, textsMark }])))[0]?.name
   expect(await read(1)).toBe('BEFORE')
   name = 'after it'
   expect(await read(1)).toBe('BEFORE')
