@@ -4,6 +4,7 @@ import type { Problem } from './problems.ts'
 import type { PushKind } from './push.ts'
 import { hasMoreBytes, hasMoreCharacters } from './text-length.ts'
 import { DAY, HOUR, MINUTE } from './time.ts'
+import { isWebAddress } from './web-address.ts'
 
 export type Range = { min: number; max: number; default: number }
 
@@ -82,9 +83,4 @@ export function payloadProblem(kind: PushKind, payload: string, limits: PushLimi
   if (!payload.isWellFormed()) return { code: 'not_unicode' }
   if (payload.trim() === '') return kind === 'file' ? null : { code: 'blank' }
   return kind === 'url' && !isWebAddress(payload) ? { code: 'not_web_address' } : null
-}
-
-/** Whether it is an absolute http or https URL with a host, to which a browser may be redirected. */
-export function isWebAddress(text: string): boolean {
-  return /^https?:\/\/[^\s/?#\\]/i.test(text) && !/\p{Cc}/u.test(text) && URL.canParse(text)
 }
