@@ -8,7 +8,13 @@ import { createPresentError } from '../http/door/errors.ts'
 import { createHostRules } from '../http/door/host.ts'
 import type { Network } from '../http/door/listener.ts'
 import { createAnswerPlain } from '../http/door/plain-http.ts'
-import { createLimitRate, DEFAULT_RATE_LIMIT, exchangedOf, type RateLimit } from '../http/door/rate-limit.ts'
+import {
+  createLimitOtherSites,
+  createLimitRate,
+  DEFAULT_RATE_LIMIT,
+  exchangedOf,
+  type RateLimit,
+} from '../http/door/rate-limit.ts'
 import { createSecure } from '../http/door/security-headers.ts'
 import { createFrontDoor, type LogRequest } from '../http/door/server.ts'
 import { createShed } from '../http/door/shed.ts'
@@ -73,6 +79,7 @@ export function createDoor(options: DoorOptions) {
     hostRules,
     cors,
     limitRate: createLimitRate(rateLimit, store.shared.exchange(exchangedOf(rateLimit))),
+    limitOtherSites: createLimitOtherSites(rateLimit),
     bodyRoom,
     presentError,
     secure,
