@@ -172,7 +172,7 @@ function readValueFile(named: {
   const { setting, from, file, readFile } = named
   try {
     // Editors and secret stores end files with a newline that is not part of the value.
-    return { from, texts: splitList(setting, [readFile(file).replace(/[\r\n]+$/, '')]) }
+    return { from, texts: splitList(setting, [readFile(file).replace(/(?<![\r\n])[\r\n]+$/, '')]) }
   } catch (cause) {
     const words = explainSystemError(cause)
     const reason = words === null ? '' : ` (${words})`

@@ -56,6 +56,6 @@ export function differentRights(there: { isAdmin: boolean }, here: { isAdmin: bo
 
 function totpOf({ totp }: IncomingAccount): PlannedAccount['totp'] | 'sealed' {
   if (totp === null) return null
-  const secret = totp.secret?.toUpperCase().replace(/=+$/, '') ?? ''
+  const secret = totp.secret?.toUpperCase().replace(/(?<!=)=+$/, '') ?? ''
   return /^[A-Z2-7]{16,}$/.test(secret) ? { secret, lastStep: totp.lastStep } : 'sealed'
 }
