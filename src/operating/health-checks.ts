@@ -125,17 +125,12 @@ function explainDamage(
 ): string | null {
   if (places === 0) return null
   const [count, are] = places === 1 ? ['1 place', 'is'] : [`${places} places`, 'are']
-  if (database === null && bucket === null)
-    return (
-      `${count} on the disk ${are} damaged; the log names them. ` +
-      'Restore a backup, or start once with --remove-damaged. Check the disk.'
-    )
   const where = [
     database === null ? 'on the disk' : 'in PostgreSQL',
     bucket === null ? null : 'in the bucket',
   ]
   const medium = where.filter((one) => one !== null).join(' or ')
-  return `${count} ${medium} ${are} damaged; the log names them, with what to do for each (docs/damage.md has more).`
+  return `${count} ${medium} ${are} damaged; the log names them, and docs/damage.md says what to do for each.`
 }
 
 function explainClock({ store, systemNow }: ServedHealthOptions): string | null {

@@ -63,8 +63,8 @@ function requireToLeaveOut(
   if (skipDamaged && table !== 'accounts') return
   const remedy =
     table === 'accounts'
-      ? 'Restore the source from a backup.'
-      : 'Restore the source from a backup, or leave out what is damaged with --skip-damaged.'
+      ? 'Remove them there ("oncebox user remove") and add them again, or restore the source from a backup, which expires all active pushes.'
+      : 'Leave it out with --skip-damaged: no backup holds what is inside a push.'
   throw new DomainError('conflict', `Damaged in the source: ${presentPlaces(damaged)}. ${remedy}`)
 }
 
