@@ -1,6 +1,7 @@
 // Makes the door of a server: everything between a socket and the services.
 
 import { createRequestIds } from '../crypto/random.ts'
+import { explainSystemError } from '../domain/system-errors.ts'
 import { createBodyRoom } from '../http/door/body-room.ts'
 import { createForwarding, limitKey } from '../http/door/client-address.ts'
 import { createCors } from '../http/door/cors.ts'
@@ -123,8 +124,11 @@ function createGuests(options: DoorOptions, basePath: string) {
   })
   const presentError = createPresentError({
     onRefused: (code) => meter?.refused(code),
-    logFailure: ({ requestId, cause }) =>
-      log.error({ requestId, err: placeDamage(cause, config) }, 'a request failed'),
+    logFailure: ({ requestId, cause }) => {
+      const why = explainSystemError(cause)
+      const message = why === null ? 'a request failed' : `a request failed: ${why}`
+      log.error({ requestId, err: placeDamage(cause, config) }, message)
+    },
     answerRefusal: createAnswerRefusal({ answer, getGuest }),
   })
   return { assets, answer, getGuest, presentError }

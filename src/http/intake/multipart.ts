@@ -43,6 +43,7 @@ export async function readMultipart(
   const parser = createParser(options.contentType)
   const stop = new AbortController()
   const abort = (cause: unknown) => stop.abort(cause)
+  const refuse = (cause: unknown) => abort(isDomainError(cause) ? cause : brokenOff())
   const readText = createTextReader(options)
   const begun = watchParts(parser)
   const parts: Promise<Part>[] = []
@@ -53,7 +54,7 @@ export async function readMultipart(
       throw malformed(`has a part whose name is longer than ${MAX_FIELD_NAME} characters`)
     options.take(name.length + (typeof filename === 'string' ? filename.length : 0))
   }
-  parser.on('error', abort)
+  parser.on('error', refuse)
   parser.on('partsLimit', () => abort(malformed(`has more than ${MAX_FIELDS} parts`)))
   parser.on('file', (given: string | undefined, content, filename, _encoding, claimed) => {
     const name = decodeName(given)
@@ -72,8 +73,9 @@ export async function readMultipart(
     const isFile = typeof filename === 'string'
     const { disposition } = begun
     const readPart = () => {
-      if (!isFile) return readText(content)
-      return readFile({ filename: readFilename(filename, disposition), contentType, content }, options)
+      const sent = asSent(content)
+      if (!isFile) return readText(sent)
+      return readFile({ filename: readFilename(filename, disposition), contentType, content: sent }, options)
     }
     // A file is read after the texts before it, because onFile may need them.
     const reading = isFile ? textsRead.then(readPart) : readPart()
@@ -94,11 +96,9 @@ export async function readMultipart(
     stop.signal.throwIfAborted()
     return await Promise.all(parts)
   } catch (cause) {
-    abort(cause)
+    refuse(cause)
     await Promise.allSettled(parts)
-    throw isDomainError(stop.signal.reason)
-      ? stop.signal.reason
-      : malformed('is not well-formed or broke off')
+    throw stop.signal.reason
   }
 }
 
@@ -178,6 +178,15 @@ function nextUnlessAborted<T>(chunks: AsyncIterator<T>, signal: AbortSignal): Pr
   return promise.finally(() => signal.removeEventListener('abort', abort))
 }
 
+/** Blames the sender for what is wrong with a part. Any other error of its reader is the server's. */
+async function* asSent(content: Readable): AsyncGenerator<Uint8Array> {
+  try {
+    yield* content
+  } catch (cause) {
+    throw isDomainError(cause) ? cause : brokenOff()
+  }
+}
+
 /** A form without a chosen file sends an empty part with an empty file name. That is no file. */
 async function readFile(file: FilePart, { onFile }: MultipartOptions): Promise<unknown> {
   if (file.filename !== '') return onFile(file)
@@ -192,7 +201,7 @@ async function readFile(file: FilePart, { onFile }: MultipartOptions): Promise<u
 
 function createTextReader({ maxTextBytes, limit, take }: MultipartOptions) {
   let left = maxTextBytes
-  return async (content: Readable): Promise<string> => {
+  return async (content: AsyncIterable<Uint8Array>): Promise<string> => {
     const chunks: Uint8Array[] = []
     for await (const chunk of content) {
       left -= chunk.length
@@ -216,6 +225,10 @@ function decodeText(bytes: Uint8Array): string {
 /** Decodes the brackets, which some clients escape. */
 function decodeName(name: string | undefined): string {
   return (name ?? '').replace(/%5b/gi, '[').replace(/%5d/gi, ']')
+}
+
+function brokenOff(): DomainError {
+  return malformed('is not well-formed or broke off')
 }
 
 function malformed(problem: string): DomainError {
