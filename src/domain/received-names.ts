@@ -40,8 +40,9 @@ export function safeFilenames(sent: readonly string[], options: NamingOptions): 
     const folded = foldName(wanted)
     for (let n = (numbers.get(folded) ?? 0) + 1; ; n += 1) {
       const candidate = numberedName(wanted, n)
-      if (taken.has(foldName(candidate))) continue
-      taken.add(foldName(candidate))
+      const key = foldName(candidate)
+      if (taken.has(key)) continue
+      taken.add(key)
       numbers.set(folded, n)
       return candidate
     }
