@@ -55,7 +55,7 @@ export async function openListening(options: ListeningOptions): Promise<Listenin
     trust: trustOf(tls, { urls, httpPort: plain?.port ?? null }),
     announcement,
     stop: async () => {
-      tls?.watch.follow(() => undefined)
+      tls?.watch.follow(async () => undefined)
       await Promise.all([main.stop(), plain?.stop(), announcement?.stop()])
     },
   }
