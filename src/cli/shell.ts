@@ -52,8 +52,8 @@ export type Shell = {
   /** Asks without echoing the input. Throws when the person cancels. */
   askHidden: (question: string) => Promise<string>
   /**
-   * Calls `listener` instead of ending the process: to stop for SIGINT, SIGTERM and a terminal that was closed, to reload
-   * for any other SIGHUP. SIGUSR1 and SIGUSR2 do nothing from then on.
+   * Calls `listener` instead of ending the process: to stop for SIGINT, SIGTERM, SIGQUIT and a terminal that was closed, to
+   * reload for any other SIGHUP. SIGUSR1 and SIGUSR2 do nothing from then on.
    */
   onSignal: (listener: (wish: 'stop' | 'reload') => void) => void
   /** Calls `listener` for an error that nothing caught; it ends the process. */
@@ -137,6 +137,7 @@ function onSignal(listener: (wish: 'stop' | 'reload') => void): void {
   const isClosing = () => process.platform === 'win32' || (hadTerminal && !hasTerminal())
   process.on('SIGHUP', () => listener(isClosing() ? 'stop' : 'reload'))
   if (process.platform === 'win32') return
+  process.on('SIGQUIT', () => listener('stop'))
   for (const signal of ['SIGUSR1', 'SIGUSR2'] as const) process.on(signal, () => undefined)
 }
 
@@ -221,7 +222,6 @@ function hasTerminal(): boolean {
   }
 }
 
-const OUTPUT = 1
 const RETRY_MS = 5
 const writeTo = promisify(write)
 
@@ -232,7 +232,7 @@ async function writeOutput(bytes: Uint8Array): Promise<void> {
 /** A full pipe that does not block takes nothing for now. */
 async function writeSome(bytes: Uint8Array): Promise<number> {
   try {
-    return (await writeTo(OUTPUT, bytes, 0, bytes.length, null)).bytesWritten
+    return (await writeTo(process.stdout.fd, bytes, 0, bytes.length, null)).bytesWritten
   } catch (cause) {
     if (codeOf(cause) !== 'EAGAIN') throw cause
     await Bun.sleep(RETRY_MS)
