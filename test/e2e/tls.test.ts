@@ -8,6 +8,7 @@ import { readCertificate } from '../../src/crypto/certificate-facts.ts'
 import { makeAuthority, makeLeaf } from '../../src/crypto/certificates.ts'
 import { keepAsking } from '../support/asking-client.ts'
 import { createStage, runBinary, startBinary } from '../support/binary.ts'
+import { multicast } from '../support/multicast.ts'
 import { waitUntil } from '../support/waiting.ts'
 
 const stage = createStage()
@@ -33,6 +34,21 @@ test('--lan serves https by an authority that is closed to others, and the next 
   const again = await stage.start({ dataDir, flags })
   expect((await again.ask('/up', { tls: { ca } })).status).toBe(200)
 })
+
+test.if(multicast !== null)(
+  'the start lines show the name on the network only while it is ours',
+  async () => {
+    const name = `t-${crypto.randomUUID().slice(0, 8)}`
+    const flags = ['--lan', '--http-port', '0', '--mdns', name]
+    const first = await stage.start({ flags })
+    expect(first.stdout()).toContain(`https://${name}.local:${first.port}`)
+    const second = await stage.start({ flags })
+    expect(second.stdout()).not.toContain('.local')
+    await second.untilLogged(`name="${name}.local" claimant=`)
+    // Its end gives the name back.
+    expect(await first.end()).toBe(0)
+  },
+)
 
 test('an authority may lie elsewhere, and a cut one is refused without touching it', async () => {
   const path = join(stage.folder(), 'authority.pem')
